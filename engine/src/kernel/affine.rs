@@ -1,0 +1,229 @@
+//! Affine index expressions: integer combinations of iterators, parameters and floors of such combinations.
+//!
+//! `e mod k` is written `e - k * floor(e / k)`. Terms are kept sorted, without zero coefficients, so that equal
+//! expressions compare equal.
+
+use std::collections::BTreeMap;
+
+use crate::kernel::graph::ParamId;
+
+/// An integer affine expression over a tuple's iterators and a kernel's parameters.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub struct Affine {
+    /// Coefficient of each term; never zero.
+    terms: BTreeMap<Term, i64>,
+    constant: i64,
+}
+
+/// What a coefficient multiplies.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Term {
+    /// An iterator of the enclosing tuple, by position.
+    Iter(u32),
+    /// A parameter of the kernel.
+    Param(ParamId),
+    /// `floor(e / divisor)`, with a divisor of at least 2.
+    Floor(Box<Affine>, i64),
+}
+
+/// A coefficient or value left 64 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("an affine expression overflows 64 bits")]
+pub struct AffineOverflow;
+
+impl Affine {
+    /// A constant.
+    pub fn constant(value: i64) -> Affine {
+        Affine { terms: BTreeMap::new(), constant: value }
+    }
+
+    /// The iterator at `position`.
+    pub fn iter(position: usize) -> Affine {
+        Affine::term(Term::Iter(position as u32))
+    }
+
+    /// A parameter.
+    pub fn param(param: ParamId) -> Affine {
+        Affine::term(Term::Param(param))
+    }
+
+    /// A single term with coefficient 1.
+    pub fn term(term: Term) -> Affine {
+        Affine { terms: BTreeMap::from([(term, 1)]), constant: 0 }
+    }
+
+    /// The constant part.
+    pub fn constant_part(&self) -> i64 {
+        self.constant
+    }
+
+    /// Terms with their non-zero coefficients, in a fixed order.
+    pub fn terms(&self) -> impl Iterator<Item = (&Term, i64)> {
+        self.terms.iter().map(|(t, &c)| (t, c))
+    }
+
+    /// Coefficient of the iterator at `position`, outside floors.
+    pub fn iter_coefficient(&self, position: usize) -> i64 {
+        self.terms.get(&Term::Iter(position as u32)).copied().unwrap_or(0)
+    }
+
+    /// The value, if there are no terms.
+    pub fn as_constant(&self) -> Option<i64> {
+        self.terms.is_empty().then_some(self.constant)
+    }
+
+    /// Whether a floor occurs.
+    pub fn has_floor(&self) -> bool {
+        self.terms.keys().any(|t| matches!(t, Term::Floor(..)))
+    }
+
+    /// Sum.
+    ///
+    /// # Errors
+    /// [`AffineOverflow`] if a coefficient leaves 64 bits.
+    pub fn add(&self, other: &Affine) -> Result<Affine, AffineOverflow> {
+        let mut sum = self.clone();
+        sum.constant = sum.constant.checked_add(other.constant).ok_or(AffineOverflow)?;
+        for (term, c) in other.terms() {
+            let entry = sum.terms.entry(term.clone()).or_insert(0);
+            *entry = entry.checked_add(c).ok_or(AffineOverflow)?;
+            if *entry == 0 {
+                sum.terms.remove(term);
+            }
+        }
+        Ok(sum)
+    }
+
+    /// Product with a constant.
+    ///
+    /// # Errors
+    /// [`AffineOverflow`] if a coefficient leaves 64 bits.
+    pub fn scale(&self, factor: i64) -> Result<Affine, AffineOverflow> {
+        if factor == 0 {
+            return Ok(Affine::default());
+        }
+        let mut product = Affine::constant(self.constant.checked_mul(factor).ok_or(AffineOverflow)?);
+        for (term, c) in self.terms() {
+            product.terms.insert(term.clone(), c.checked_mul(factor).ok_or(AffineOverflow)?);
+        }
+        Ok(product)
+    }
+
+    /// Difference.
+    ///
+    /// # Errors
+    /// [`AffineOverflow`] if a coefficient leaves 64 bits.
+    pub fn sub(&self, other: &Affine) -> Result<Affine, AffineOverflow> {
+        self.add(&other.scale(-1)?)
+    }
+
+    /// `floor(self / divisor)` for a positive divisor; exact multiples are taken out of the floor.
+    ///
+    /// # Errors
+    /// [`AffineOverflow`] if a coefficient leaves 64 bits.
+    pub fn floor_div(&self, divisor: i64) -> Result<Affine, AffineOverflow> {
+        assert!(divisor > 0, "floor by a non-positive divisor");
+        if divisor == 1 {
+            return Ok(self.clone());
+        }
+        let mut whole = Affine::constant(self.constant.div_euclid(divisor));
+        let mut rest = Affine::constant(self.constant.rem_euclid(divisor));
+        for (term, c) in self.terms() {
+            let target = if c % divisor == 0 { (&mut whole, c / divisor) } else { (&mut rest, c) };
+            target.0.terms.insert(term.clone(), target.1);
+        }
+        if rest.terms.is_empty() {
+            return Ok(whole);
+        }
+        whole.add(&Affine::term(Term::Floor(Box::new(rest), divisor)))
+    }
+
+    /// `self mod modulus`, non-negative, for a positive modulus.
+    ///
+    /// # Errors
+    /// [`AffineOverflow`] if a coefficient leaves 64 bits.
+    pub fn modulo(&self, modulus: i64) -> Result<Affine, AffineOverflow> {
+        self.sub(&self.floor_div(modulus)?.scale(modulus)?)
+    }
+
+    /// The value at a point.
+    ///
+    /// # Errors
+    /// [`AffineOverflow`] if an intermediate value leaves 64 bits.
+    pub fn eval(&self, iters: &[i64], params: &[i64]) -> Result<i64, AffineOverflow> {
+        let mut sum = self.constant;
+        for (term, c) in self.terms() {
+            let value = match term {
+                Term::Iter(i) => iters[*i as usize],
+                Term::Param(p) => params[p.index()],
+                Term::Floor(e, d) => e.eval(iters, params)?.div_euclid(*d),
+            };
+            let product = value.checked_mul(c).ok_or(AffineOverflow)?;
+            sum = sum.checked_add(product).ok_or(AffineOverflow)?;
+        }
+        Ok(sum)
+    }
+
+    /// Replaces every iterator by an expression (over other iterators).
+    ///
+    /// # Errors
+    /// [`AffineOverflow`] if a coefficient leaves 64 bits.
+    pub fn substitute_iters(&self, values: &[Affine]) -> Result<Affine, AffineOverflow> {
+        self.rewrite(&|term| match term {
+            Term::Iter(i) => Some(values[*i as usize].clone()),
+            _ => None,
+        })
+    }
+
+    /// Replaces parameters by constants where `values` has one.
+    ///
+    /// # Errors
+    /// [`AffineOverflow`] if a coefficient leaves 64 bits.
+    pub fn bind_params(&self, values: &[Option<i64>]) -> Result<Affine, AffineOverflow> {
+        self.rewrite(&|term| match term {
+            Term::Param(p) => values[p.index()].map(Affine::constant),
+            _ => None,
+        })
+    }
+
+    fn rewrite(&self, leaf: &dyn Fn(&Term) -> Option<Affine>) -> Result<Affine, AffineOverflow> {
+        let mut sum = Affine::constant(self.constant);
+        for (term, c) in self.terms() {
+            let value = match (leaf(term), term) {
+                (Some(value), _) => value,
+                (None, Term::Floor(e, d)) => e.rewrite(leaf)?.floor_div(*d)?,
+                (None, _) => Affine::term(term.clone()),
+            };
+            sum = sum.add(&value.scale(c)?)?;
+        }
+        Ok(sum)
+    }
+
+    /// Writes the expression in the notation that the text form and isl share; `floor` prints as `floor((e)/d)`.
+    pub fn display(&self, iters: &[String], params: &[String]) -> String {
+        let mut out = String::new();
+        for (term, c) in self.terms() {
+            let name = match term {
+                Term::Iter(i) => iters[*i as usize].clone(),
+                Term::Param(p) => params[p.index()].clone(),
+                Term::Floor(e, d) => format!("floor(({})/{d})", e.display(iters, params)),
+            };
+            let sign = if c < 0 { "-" } else { "+" };
+            if out.is_empty() {
+                out.push_str(if c < 0 { "-" } else { "" });
+            } else {
+                out.push_str(&format!(" {sign} "));
+            }
+            match c.unsigned_abs() {
+                1 => out.push_str(&name),
+                n => out.push_str(&format!("{n}*{name}")),
+            }
+        }
+        match (out.is_empty(), self.constant) {
+            (true, c) => out = c.to_string(),
+            (false, 0) => {}
+            (false, c) => out.push_str(&format!(" {} {}", if c < 0 { "-" } else { "+" }, c.unsigned_abs())),
+        }
+        out
+    }
+}

@@ -1,0 +1,127 @@
+//! Formulas: sets of integer points, as boolean combinations of affine constraints.
+
+use crate::kernel::affine::{Affine, AffineOverflow};
+
+/// A set of points: iterators and parameters for which the formula holds.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Formula {
+    /// `e >= 0`.
+    NonNegative(Affine),
+    /// `e = 0`.
+    Zero(Affine),
+    /// All of them; the whole space if empty.
+    And(Vec<Formula>),
+    /// One of them; the empty set if empty.
+    Or(Vec<Formula>),
+    /// The complement.
+    Not(Box<Formula>),
+}
+
+impl Formula {
+    /// The whole space.
+    pub fn everything() -> Formula {
+        Formula::And(Vec::new())
+    }
+
+    /// The empty set.
+    pub fn nothing() -> Formula {
+        Formula::Or(Vec::new())
+    }
+
+    /// `lhs <= rhs`.
+    ///
+    /// # Errors
+    /// [`AffineOverflow`] if the difference leaves 64 bits.
+    pub fn le(lhs: &Affine, rhs: &Affine) -> Result<Formula, AffineOverflow> {
+        Ok(Formula::NonNegative(rhs.sub(lhs)?))
+    }
+
+    /// `lhs < rhs`.
+    ///
+    /// # Errors
+    /// [`AffineOverflow`] if the difference leaves 64 bits.
+    pub fn lt(lhs: &Affine, rhs: &Affine) -> Result<Formula, AffineOverflow> {
+        Ok(Formula::NonNegative(rhs.sub(lhs)?.add(&Affine::constant(-1))?))
+    }
+
+    /// `lhs = rhs`.
+    ///
+    /// # Errors
+    /// [`AffineOverflow`] if the difference leaves 64 bits.
+    pub fn eq(lhs: &Affine, rhs: &Affine) -> Result<Formula, AffineOverflow> {
+        Ok(Formula::Zero(lhs.sub(rhs)?))
+    }
+
+    /// Both.
+    pub fn and(self, other: Formula) -> Formula {
+        let mut parts = self.into_conjuncts();
+        parts.extend(other.into_conjuncts());
+        if parts.len() == 1 { parts.remove(0) } else { Formula::And(parts) }
+    }
+
+    fn into_conjuncts(self) -> Vec<Formula> {
+        match self {
+            Formula::And(parts) => parts,
+            other => vec![other],
+        }
+    }
+
+    /// Whether the point belongs to the set.
+    ///
+    /// # Errors
+    /// [`AffineOverflow`] if a value leaves 64 bits.
+    pub fn holds(&self, iters: &[i64], params: &[i64]) -> Result<bool, AffineOverflow> {
+        Ok(match self {
+            Formula::NonNegative(e) => e.eval(iters, params)? >= 0,
+            Formula::Zero(e) => e.eval(iters, params)? == 0,
+            Formula::And(parts) => {
+                for part in parts {
+                    if !part.holds(iters, params)? {
+                        return Ok(false);
+                    }
+                }
+                true
+            }
+            Formula::Or(parts) => {
+                for part in parts {
+                    if part.holds(iters, params)? {
+                        return Ok(true);
+                    }
+                }
+                false
+            }
+            Formula::Not(part) => !part.holds(iters, params)?,
+        })
+    }
+
+    /// Applies a rewriting to every affine expression.
+    ///
+    /// # Errors
+    /// Whatever `rewrite` returns.
+    pub fn map(&self, rewrite: &dyn Fn(&Affine) -> Result<Affine, AffineOverflow>) -> Result<Formula, AffineOverflow> {
+        let all = |parts: &[Formula]| parts.iter().map(|p| p.map(rewrite)).collect::<Result<Vec<_>, _>>();
+        Ok(match self {
+            Formula::NonNegative(e) => Formula::NonNegative(rewrite(e)?),
+            Formula::Zero(e) => Formula::Zero(rewrite(e)?),
+            Formula::And(parts) => Formula::And(all(parts)?),
+            Formula::Or(parts) => Formula::Or(all(parts)?),
+            Formula::Not(part) => Formula::Not(Box::new(part.map(rewrite)?)),
+        })
+    }
+
+    /// Writes the formula in the notation that isl reads; the text form reads it too.
+    pub fn display(&self, iters: &[String], params: &[String]) -> String {
+        let join = |parts: &[Formula], word: &str| {
+            parts.iter().map(|p| format!("({})", p.display(iters, params))).collect::<Vec<_>>().join(word)
+        };
+        match self {
+            Formula::NonNegative(e) => format!("{} >= 0", e.display(iters, params)),
+            Formula::Zero(e) => format!("{} = 0", e.display(iters, params)),
+            Formula::And(parts) if parts.is_empty() => "true".into(),
+            Formula::Or(parts) if parts.is_empty() => "false".into(),
+            Formula::And(parts) => join(parts, " and "),
+            Formula::Or(parts) => join(parts, " or "),
+            Formula::Not(part) => format!("not ({})", part.display(iters, params)),
+        }
+    }
+}

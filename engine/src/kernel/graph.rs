@@ -1,0 +1,291 @@
+//! The kernel: arrays, statements, expressions, schedules.
+//!
+//! A kernel is a system of affine recurrences in single assignment (a cell may also be written several times; each write
+//! is then a value of its own). An instance of a statement reads everything it loads, then writes its assignments.
+//! `KernelBuilder` and `Kernel::parse` are the only ways to make one; both verify it.
+
+use crate::kernel::affine::Affine;
+use crate::kernel::formula::Formula;
+pub use crease_jit::program::{BinaryOp, CompareOp, Element, UnaryOp};
+
+macro_rules! index_type {
+    ($(#[$doc:meta])* $name:ident, $prefix:literal) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub struct $name(pub(crate) u32);
+
+        impl $name {
+            /// Position in the kernel's table.
+            pub fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                write!(f, concat!($prefix, "{}"), self.0)
+            }
+        }
+    };
+}
+
+index_type!(
+    /// A parameter of the kernel it came from; prints as `P0`.
+    ParamId, "P"
+);
+index_type!(
+    /// A run-time scalar of the kernel it came from; prints as `K0`.
+    ScalarId, "K"
+);
+index_type!(
+    /// An array of the kernel it came from; prints as `A0`.
+    ArrayId, "A"
+);
+index_type!(
+    /// A statement of the kernel it came from; prints as `S0`.
+    StmtId, "S"
+);
+index_type!(
+    /// An expression of the statement it came from; prints as `%0`.
+    ExprId, "%"
+);
+
+/// An affine dataflow graph with its schedules.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Kernel {
+    pub(crate) name: String,
+    pub(crate) params: Vec<Param>,
+    /// Constraints on the parameters under which the kernel is meaningful; true by default.
+    pub(crate) context: Formula,
+    pub(crate) scalars: Vec<Scalar>,
+    pub(crate) arrays: Vec<Array>,
+    pub(crate) stmts: Vec<Stmt>,
+    pub(crate) schedules: Vec<Schedule>,
+}
+
+/// A symbolic integer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Param {
+    /// Its name in the text form.
+    pub name: String,
+    /// When it is bound.
+    pub kind: ParamKind,
+}
+
+/// When a parameter is bound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ParamKind {
+    /// At compile time: array extents.
+    Size,
+    /// At each call: the number of steps. Never baked into code.
+    Run,
+}
+
+/// A run-time floating-point scalar.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scalar {
+    /// Its name in the text form.
+    pub name: String,
+    /// `F64` or `F32`.
+    pub element: Element,
+}
+
+/// An array over an index space.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Array {
+    /// Its name in the text form.
+    pub name: String,
+    /// Names of the indices.
+    pub index: Vec<String>,
+    /// Element type.
+    pub element: Element,
+    /// Who owns it and how long it lives.
+    pub role: Role,
+    /// The index space: iterators of the formula are the indices. A state array leaves its step index unbounded.
+    pub domain: Formula,
+    /// Cells that hold a value before the kernel starts, besides those its role implies.
+    pub live_in: Option<Formula>,
+    /// Cells whose final value is needed after the kernel, besides those its role implies.
+    pub live_out: Option<Formula>,
+}
+
+/// Who owns an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// The caller's, read only.
+    Input,
+    /// The caller's, written.
+    Output,
+    /// Ours to fold; dead before and after.
+    Temp,
+    /// Ours to fold, live between calls: what a time-stepping code keeps. Its first index is the step.
+    State,
+}
+
+/// A statement: one instance for each point of its domain.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stmt {
+    /// Its name in the text form.
+    pub name: String,
+    /// Names of the iterators.
+    pub iters: Vec<String>,
+    /// The iteration domain.
+    pub domain: Formula,
+    /// Expressions in evaluation order; operands precede their uses.
+    pub exprs: Vec<Expr>,
+    /// What an instance writes, all after everything it reads.
+    pub assigns: Vec<Assign>,
+}
+
+/// One write of a statement.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Assign {
+    /// The array written.
+    pub array: ArrayId,
+    /// One affine expression of the iterators and parameters per index.
+    pub index: Vec<Affine>,
+    /// The value; its type is the array's element type (any type for `u8` arrays).
+    pub value: ExprId,
+}
+
+/// A node of a statement's expression graph.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Expr {
+    /// A double-precision constant; takes the other operand's type where that is `f32`.
+    Const(f64),
+    /// A run-time scalar.
+    Scalar(ScalarId),
+    /// An affine expression of iterators and parameters as a double.
+    Index(Affine),
+    /// Reads an array cell. `u8` cells are doubles.
+    Load(ArrayId, Vec<Affine>),
+    /// Negation, absolute value, square root.
+    Unary(UnaryOp, ExprId),
+    /// Arithmetic; `min(a, b)` is `a < b ? a : b`.
+    Binary(BinaryOp, ExprId, ExprId),
+    /// `a * b + c` with one rounding.
+    Fma(ExprId, ExprId, ExprId),
+    /// A truth value.
+    Compare(CompareOp, ExprId, ExprId),
+    /// Conjunction of truth values.
+    And(ExprId, ExprId),
+    /// Disjunction of truth values.
+    Or(ExprId, ExprId),
+    /// Negation of a truth value.
+    Not(ExprId),
+    /// `select(cond, a, b)`: both sides are evaluated.
+    Select(ExprId, ExprId, ExprId),
+    /// `f64(x)` or `f32(x)`.
+    Convert(Element, ExprId),
+    /// An opaque function of doubles: a hash of its name and arguments, so that any wrong cell shows.
+    Opaque(String, Vec<ExprId>),
+}
+
+/// An order of execution: one time vector per statement.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Schedule {
+    /// Its name in the text form.
+    pub name: String,
+    /// Kind of each time dimension, common to all statements.
+    pub dims: Vec<DimKind>,
+    /// Per statement, in the kernel's order, one expression per time dimension.
+    pub times: Vec<Vec<Affine>>,
+}
+
+/// How instances that first differ in a time dimension are ordered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DimKind {
+    /// Ascending.
+    Sequential,
+    /// Not at all.
+    Parallel,
+    /// In blocks of at most this many consecutive values, at any anchor; lanes of a block run in lock-step.
+    Vector(u32),
+}
+
+impl Kernel {
+    /// The kernel's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Parameters in declaration order; indexed by [`ParamId`].
+    pub fn params(&self) -> &[Param] {
+        &self.params
+    }
+
+    /// Constraints on the parameters.
+    pub fn context(&self) -> &Formula {
+        &self.context
+    }
+
+    /// Scalars in declaration order; indexed by [`ScalarId`].
+    pub fn scalars(&self) -> &[Scalar] {
+        &self.scalars
+    }
+
+    /// Arrays in declaration order; indexed by [`ArrayId`].
+    pub fn arrays(&self) -> &[Array] {
+        &self.arrays
+    }
+
+    /// Statements in textual order; indexed by [`StmtId`].
+    pub fn stmts(&self) -> &[Stmt] {
+        &self.stmts
+    }
+
+    /// Schedules in declaration order; the first one is the default.
+    pub fn schedules(&self) -> &[Schedule] {
+        &self.schedules
+    }
+
+    /// The schedule of that name.
+    pub fn schedule(&self, name: &str) -> Option<&Schedule> {
+        self.schedules.iter().find(|s| s.name == name)
+    }
+
+    /// The array of that name.
+    pub fn array_id(&self, name: &str) -> Option<ArrayId> {
+        self.arrays.iter().position(|a| a.name == name).map(|i| ArrayId(i as u32))
+    }
+
+    /// The parameter of that name.
+    pub fn param_id(&self, name: &str) -> Option<ParamId> {
+        self.params.iter().position(|p| p.name == name).map(|i| ParamId(i as u32))
+    }
+
+    /// Ids of all statements.
+    pub fn stmt_ids(&self) -> impl Iterator<Item = StmtId> + use<> {
+        (0..self.stmts.len() as u32).map(StmtId)
+    }
+
+    /// Ids of all arrays.
+    pub fn array_ids(&self) -> impl Iterator<Item = ArrayId> + use<> {
+        (0..self.arrays.len() as u32).map(ArrayId)
+    }
+
+    /// The statement with this id.
+    pub fn stmt(&self, id: StmtId) -> &Stmt {
+        &self.stmts[id.index()]
+    }
+
+    /// The array with this id.
+    pub fn array(&self, id: ArrayId) -> &Array {
+        &self.arrays[id.index()]
+    }
+
+    /// The run parameter that counts steps, if the kernel has state.
+    pub fn step_param(&self) -> Option<ParamId> {
+        self.params.iter().position(|p| p.kind == ParamKind::Run).map(|i| ParamId(i as u32))
+    }
+}
+
+impl Stmt {
+    /// Every cell an instance reads, in expression order.
+    pub fn reads(&self) -> impl Iterator<Item = (ArrayId, &[Affine])> {
+        self.exprs.iter().filter_map(|e| match e {
+            Expr::Load(array, index) => Some((*array, index.as_slice())),
+            _ => None,
+        })
+    }
+}
