@@ -3,3 +3,18 @@
 //! It knows machine code and nothing of integer sets.
 
 pub mod program;
+
+mod buffer;
+mod callable;
+mod clif;
+mod compile;
+mod isa;
+mod memory;
+mod parallel;
+mod symbols;
+
+pub use buffer::{ALIGN_BYTES, BufferRef, ElementType, Field, FieldError, FieldOptions};
+pub use callable::{Call, CallError, Compiled};
+pub use compile::{CompileError, CompileOptions, CompileTimes, compile};
+pub use isa::{Isa, IsaChoice, IsaError};
+pub use parallel::{Pool, PoolError};

@@ -1,1 +1,13 @@
-//! (under construction)
+//! `crease-kernels`: the kernel catalogue.
+//!
+//! Every entry holds the definition of a kernel as text, naive loops in plain Rust that give bit-identical results,
+//! deterministic initial data, and sizes to test and to measure it with. `catalogue` lists them, `fields` holds data and
+//! noise, `stencil` and `lbm` the kernels.
+
+pub mod catalogue;
+pub mod fields;
+pub mod lbm;
+pub mod stencil;
+
+pub use catalogue::{Case, Entry, Preset, catalogue, find, site_instructions};
+pub use fields::{Field, Fields, KernelDataError};

@@ -4,10 +4,15 @@
 //! `parse` make one, `print` writes it, `verify` checks it, `interpret` runs it on full storage (the oracle).
 
 pub mod affine;
-pub mod builder;
+mod error;
+mod exprs;
 pub mod formula;
 pub mod graph;
-pub mod interpret;
-pub mod parse;
-pub mod print;
-pub mod verify;
+mod lex;
+mod normal;
+mod parse;
+mod print;
+mod verify;
+
+pub use error::{KernelError, KernelErrorKind, Location};
+pub use verify::value_types;

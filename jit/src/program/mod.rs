@@ -3,14 +3,24 @@
 //! `types` holds the language, `text` prints and parses it, `verify` checks it, `interpret` runs it and is the oracle for
 //! every code generator.
 
+mod bounds;
+mod cells;
 mod interpret;
+mod interpret_strip;
 mod opaque;
+mod place;
+mod ranges;
 mod text;
 mod types;
 mod verify;
+mod verify_strip;
 
-pub use interpret::{Memory, interpret};
-pub use opaque::{opaque_finish, opaque_mix, opaque_seed};
-pub use text::ParseError;
+pub use bounds::{AddressRanges, BoundsError, Doubt, DoubtReason, Touched};
+pub use cells::{Cells, Memory};
+pub use interpret::{InterpretError, ParallelOrder, Trap, Trapped, interpret, interpret_in_order};
+pub use opaque::{OPAQUE_K1, OPAQUE_K2, opaque_finish, opaque_mix, opaque_seed};
+pub use place::{Part, Place, Step};
+pub use ranges::Interval;
+pub use text::{MAX_DEPTH, MAX_OPERATORS, ParseError};
 pub use types::*;
-pub use verify::VerifyError;
+pub use verify::{Fault, MAX_VARS, VerifyError};

@@ -1,0 +1,107 @@
+//! What the command reports when it cannot do as asked.
+
+use std::io;
+use std::path::PathBuf;
+
+use crease_kernels::KernelDataError;
+
+use crate::cloops::CLoopError;
+
+/// Why a command failed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BenchError {
+    /// The catalogue has no kernel of that name, and there is no such file.
+    #[error("`{name}` is neither a kernel of the catalogue ({known}) nor a file")]
+    UnknownKernel {
+        /// What was asked for.
+        name: String,
+        /// The catalogue, with commas.
+        known: String,
+    },
+    /// There is no suite of that name.
+    #[error("there is no suite `{name}`; there are {known}")]
+    UnknownSuite {
+        /// What was asked for.
+        name: String,
+        /// The suites, with commas.
+        known: String,
+    },
+    /// `NAME=VALUE` does not read as such.
+    #[error("`{text}` is not of the form {form}")]
+    BadSetting {
+        /// What was given.
+        text: String,
+        /// What is expected.
+        form: &'static str,
+    },
+    /// The kernel has no parameter or scalar of that name.
+    #[error("kernel {kernel} has no {what} `{name}`; it has {known}")]
+    UnknownName {
+        /// The kernel.
+        kernel: String,
+        /// Parameter, scalar, array or schedule.
+        what: &'static str,
+        /// What was asked for.
+        name: String,
+        /// What there is, with commas.
+        known: String,
+    },
+    /// A size parameter, a scalar or an array was left open and has no default.
+    #[error("kernel {kernel} needs a value for {what} `{name}`: give it with {option}")]
+    Unset {
+        /// The kernel.
+        kernel: String,
+        /// Parameter or input.
+        what: &'static str,
+        /// Its name.
+        name: String,
+        /// The option that gives it.
+        option: &'static str,
+    },
+    /// A file could not be read or written.
+    #[error("{}: {source}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What went wrong.
+        source: io::Error,
+    },
+    /// A file does not hold the array that is needed.
+    #[error("{}: {message}", path.display())]
+    BadArray {
+        /// The file.
+        path: PathBuf,
+        /// What it holds or what is wrong with it.
+        message: String,
+    },
+    /// There is nothing to measure.
+    #[error("nothing to measure: {reason}")]
+    Nothing {
+        /// Why.
+        reason: String,
+    },
+    /// Layouts gave wrong answers; they were not timed.
+    #[error("{wrong} of {checked} layouts gave wrong answers")]
+    WrongAnswers {
+        /// Layouts beyond their tolerance.
+        wrong: usize,
+        /// Layouts checked.
+        checked: usize,
+    },
+    /// The catalogue could not make a kernel's data.
+    #[error(transparent)]
+    Data(#[from] KernelDataError),
+    /// A C loop failed.
+    #[error(transparent)]
+    CLoop(#[from] CLoopError),
+    /// Crease refused or failed.
+    #[error(transparent)]
+    Crease(#[from] crease::Error),
+    /// The record could not be written as JSON.
+    #[error("cannot write JSON: {0}")]
+    Json(#[from] serde_json::Error),
+    /// Standard output is gone.
+    #[error("cannot print: {0}")]
+    Print(#[from] io::Error),
+}

@@ -1,0 +1,99 @@
+//! What a benchmark found: rows, and the record that is written as JSON.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use crate::error::BenchError;
+use crate::machine::Machine;
+use crate::timing::Seconds;
+
+/// Everything one `crease bench` found.
+#[derive(Clone, Debug, Serialize)]
+pub struct Record {
+    /// When, in UTC.
+    pub date: String,
+    /// Version of Crease.
+    pub version: &'static str,
+    /// Revision of its sources, if known.
+    pub revision: Option<String>,
+    /// The command line.
+    pub command: String,
+    /// Where.
+    pub machine: Machine,
+    /// One per kernel, schedule, layout and number of threads.
+    pub rows: Vec<Row>,
+}
+
+/// One layout of one kernel on a number of threads.
+#[derive(Clone, Debug, Serialize)]
+pub struct Row {
+    /// The kernel's name in the catalogue.
+    pub kernel: String,
+    /// Size parameters, and the steps of one measurement as the run parameter.
+    pub params: BTreeMap<String, i64>,
+    /// The schedule; for a C loop, the order it is written in has no name.
+    pub schedule: Option<String>,
+    /// `full`, `successive-modulo`, `folded`, or a C loop such as `c-aa`.
+    pub layout: String,
+    /// The strategies that made the mapping, or the C compiler.
+    pub made_by: String,
+    /// Threads it ran on.
+    pub threads: usize,
+    /// Time of one measurement; `None` if it was not timed.
+    pub seconds: Option<Seconds>,
+    /// Site updates per second, at the median.
+    pub updates_per_second: Option<f64>,
+    /// Bytes of storage for state and temporaries, padding included.
+    pub temp_bytes: u64,
+    /// Bytes of the most values alive at once in the folded schedule: no storage can be smaller.
+    pub lower_bound_bytes: Option<u64>,
+    /// Largest difference from the naive loops; `None` if it was not run.
+    pub max_abs_diff: Option<f64>,
+    /// What difference was accepted: 0 for our own layouts. C compilers contract and reorder in their own way.
+    pub tolerance: f64,
+    /// Share of the bandwidth limit: one read and one write of each state value per update, against the probe.
+    pub bandwidth_share: Option<f64>,
+    /// The probe beside this contest, in gigabytes per second.
+    pub update_in_place_gb_per_s: Option<f64>,
+    /// Why it was not timed.
+    pub note: Option<String>,
+}
+
+impl Row {
+    /// Whether the answer was checked and is beyond its tolerance.
+    pub fn is_wrong(&self) -> bool {
+        // Written so that NaN is wrong.
+        self.max_abs_diff.is_some_and(|difference| !(difference <= self.tolerance))
+    }
+}
+
+impl Record {
+    /// Writes the record as JSON to `file`, or to a new file in `bench-results/` of the current directory.
+    ///
+    /// # Errors
+    /// [`BenchError::File`] if it cannot be written.
+    pub fn save(&self, file: Option<&Path>) -> Result<PathBuf, BenchError> {
+        let path = match file {
+            Some(path) => path.to_owned(),
+            None => Path::new("bench-results").join(format!("{}.json", self.date.replace(':', ""))),
+        };
+        let failed = |source| BenchError::File { path: path.clone(), source };
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent).map_err(failed)?;
+        }
+        let text = serde_json::to_string_pretty(self)? + "\n";
+        fs::write(&path, text).map_err(failed)?;
+        Ok(path)
+    }
+
+    /// Rows of one kernel, with the same sizes and number of threads, as they appear: the groups of the table.
+    pub fn groups(&self) -> Vec<&[Row]> {
+        let sizes = |row: &Row| row.params.clone();
+        self.rows
+            .chunk_by(|a, b| a.kernel == b.kernel && a.threads == b.threads && sizes(a) == sizes(b))
+            .collect()
+    }
+}

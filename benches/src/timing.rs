@@ -1,0 +1,157 @@
+//! Contests: several runners of the same work, timed in turn.
+//!
+//! Machines change their speed from minute to minute, so contestants are never timed one after the other: each round
+//! times each of them once, beginning with another one each time, and the bandwidth probe beside them. All take the
+//! same number of steps; before each measurement a runner takes a step unmeasured, so that it finds its code and its
+//! threads awake and its own data, not its predecessor's, in the cache.
+
+use std::time::Instant;
+
+use crate::error::BenchError;
+
+/// Something that can be advanced.
+pub trait Runner {
+    /// Advances by `steps` time steps.
+    ///
+    /// # Errors
+    /// Whatever stops it.
+    fn advance(&mut self, steps: u64) -> Result<(), BenchError>;
+}
+
+/// How long a contest may take.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Budget {
+    /// Seconds for all measurements together.
+    pub seconds: f64,
+    /// Measurements of each runner, at least 1. Five at least for a spread worth the name.
+    pub rounds: u32,
+}
+
+/// Seconds that `steps` steps took, over the rounds.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct Seconds {
+    /// The middle one, or the mean of the middle two.
+    pub median: f64,
+    /// The shortest.
+    pub min: f64,
+    /// The longest.
+    pub max: f64,
+}
+
+/// The outcome of a contest.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// Steps of each measurement.
+    pub steps: u64,
+    /// One per runner.
+    pub seconds: Vec<Seconds>,
+    /// Median of the probe over the rounds, in gigabytes per second.
+    pub gb_per_s: f64,
+}
+
+/// Times `runners` against each other. `probe` gives a bandwidth; `round` is told how many rounds are done.
+///
+/// # Errors
+/// The first error of a runner.
+pub fn contest(
+    runners: &mut [&mut dyn Runner],
+    budget: Budget,
+    probe: &mut dyn FnMut() -> f64,
+    round: &mut dyn FnMut(u32),
+) -> Result<Outcome, BenchError> {
+    let rounds = budget.rounds.max(1);
+    let slice = budget.seconds / f64::from(rounds) / runners.len().max(1) as f64;
+    let mut seconds_per_step = 0.0;
+    for runner in runners.iter_mut() {
+        seconds_per_step += calibrate(*runner, slice / 4.0)? / runners.len() as f64;
+    }
+    let steps = ((slice / seconds_per_step.max(1e-12)) as u64).max(1);
+    // Even, where it is more than a handful: layouts that alternate between steps then do equal work each time.
+    let steps = if steps > 4 { steps & !1 } else { steps };
+    let mut samples = vec![Vec::new(); runners.len()];
+    let mut bandwidths = Vec::new();
+    for done in 0..rounds {
+        for k in 0..runners.len() {
+            let turn = (k + done as usize) % runners.len();
+            runners[turn].advance(1)?;
+            let started = Instant::now();
+            runners[turn].advance(steps)?;
+            samples[turn].push(started.elapsed().as_secs_f64());
+        }
+        bandwidths.push(probe());
+        round(done + 1);
+    }
+    let seconds = samples.iter().map(|s| Seconds::of(s)).collect();
+    Ok(Outcome { steps, seconds, gb_per_s: Seconds::of(&bandwidths).median })
+}
+
+/// Seconds per step, measured over at least `target` seconds or one step.
+fn calibrate(runner: &mut dyn Runner, target: f64) -> Result<f64, BenchError> {
+    runner.advance(2)?;
+    let mut steps = 1;
+    loop {
+        let started = Instant::now();
+        runner.advance(steps)?;
+        let seconds = started.elapsed().as_secs_f64();
+        if seconds >= target || steps >= 1 << 30 {
+            return Ok(seconds / steps as f64);
+        }
+        let wanted = steps as f64 * target / seconds.max(1e-9) * 1.1;
+        steps = (wanted as u64).clamp(steps + 1, steps.saturating_mul(16));
+    }
+}
+
+impl Seconds {
+    /// Of a list with at least one element; zeros if it is empty.
+    pub fn of(samples: &[f64]) -> Seconds {
+        let mut sorted = samples.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        let (Some(&min), Some(&max)) = (sorted.first(), sorted.last()) else {
+            return Seconds { median: 0.0, min: 0.0, max: 0.0 };
+        };
+        let middle = sorted.len() / 2;
+        let median = if sorted.len() % 2 == 1 { sorted[middle] } else { (sorted[middle - 1] + sorted[middle]) / 2.0 };
+        Seconds { median, min, max }
+    }
+
+    /// Half the distance of the extremes as a share of the median.
+    pub fn spread(&self) -> f64 {
+        (self.max - self.min) / 2.0 / self.median
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Sleeper {
+        micros: u64,
+        steps: u64,
+    }
+
+    impl Runner for Sleeper {
+        fn advance(&mut self, steps: u64) -> Result<(), BenchError> {
+            self.steps += steps;
+            std::thread::sleep(std::time::Duration::from_micros(self.micros * steps));
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn the_slower_runner_takes_longer_and_both_take_as_many_steps() {
+        let (mut slow, mut fast) = (Sleeper { micros: 2000, steps: 0 }, Sleeper { micros: 500, steps: 0 });
+        let mut rounds = 0;
+        let budget = Budget { seconds: 0.3, rounds: 3 };
+        let outcome =
+            contest(&mut [&mut slow, &mut fast], budget, &mut || 50.0, &mut |done| rounds = done).unwrap();
+        assert_eq!((rounds, outcome.gb_per_s), (3, 50.0));
+        assert!(outcome.seconds[0].median > 2.0 * outcome.seconds[1].median, "{outcome:?}");
+        assert!(slow.steps >= 3 * outcome.steps && fast.steps >= 3 * outcome.steps);
+    }
+
+    #[test]
+    fn the_median_of_an_even_number_is_the_mean_of_the_middle() {
+        assert_eq!(Seconds::of(&[4.0, 1.0, 2.0, 3.0]), Seconds { median: 2.5, min: 1.0, max: 4.0 });
+        assert_eq!(Seconds::of(&[]).median, 0.0);
+    }
+}

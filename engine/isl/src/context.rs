@@ -1,0 +1,205 @@
+//! The isl context: it owns every object, counts operations, and holds the last error.
+//!
+//! isl reports failure by a null pointer or a negative number and keeps the reason in its context;
+//! [`Context::failure`] turns that into an [`IslError`]. isl is told neither to print nor to abort.
+//!
+//! Invariant: the quota is never zero, which isl would read as no quota at all.
+
+#![allow(unsafe_code)] // Calls isl.
+
+use std::ffi::{CStr, c_ulong};
+use std::ptr::NonNull;
+
+use crate::error::IslError;
+use crate::sys;
+
+/// An isl context with a quota of operations.
+///
+/// Sets and maps borrow it, so they cannot outlive it. It is neither `Send` nor `Sync`, and so are they:
+///
+/// ```compile_fail
+/// fn send<T: Send>(_: T) {}
+/// send(crease_isl::Context::new(1000).unwrap());
+/// ```
+#[derive(Debug)]
+pub struct Context {
+    /// Valid until drop; the pointer also makes the type `!Send` and `!Sync`, as isl requires.
+    raw: NonNull<sys::isl_ctx>,
+}
+
+impl Context {
+    /// A context whose operations fail with [`IslError::Quota`] after the first `max_operations`.
+    ///
+    /// isl counts roughly its allocations. A quota of 0 is taken as 1.
+    ///
+    /// # Errors
+    /// [`IslError::OutOfMemory`].
+    pub fn new(max_operations: u64) -> Result<Context, IslError> {
+        // SAFETY: needs nothing; the new context is ours to free.
+        let raw = unsafe { sys::isl_ctx_alloc() };
+        let raw = NonNull::new(raw).ok_or(IslError::OutOfMemory { function: "isl_ctx_alloc" })?;
+        let context = Context { raw };
+        // SAFETY: `raw` is a live context.
+        let silent = unsafe { sys::isl_options_set_on_error(context.raw(), sys::ON_ERROR_CONTINUE) };
+        context.check(silent, "isl_options_set_on_error")?;
+        // SAFETY: `raw` is a live context. With the option, loop bounds are written as `min` and `max`.
+        let min_max = unsafe { sys::isl_options_set_ast_build_detect_min_max(context.raw(), 1) };
+        context.check(min_max, "isl_options_set_ast_build_detect_min_max")?;
+        context.set_max_operations(max_operations);
+        Ok(context)
+    }
+
+    /// Changes the quota; the operations done so far stay counted. A quota of 0 is taken as 1.
+    pub fn set_max_operations(&self, max_operations: u64) {
+        let limit = c_ulong::try_from(max_operations).unwrap_or(c_ulong::MAX).max(1);
+        // SAFETY: `raw` is a live context.
+        unsafe { sys::isl_ctx_set_max_operations(self.raw(), limit) }
+    }
+
+    /// The quota.
+    pub fn max_operations(&self) -> u64 {
+        // SAFETY: `raw` is a live context.
+        let limit = unsafe { sys::isl_ctx_get_max_operations(self.raw()) };
+        #[allow(clippy::useless_conversion)] // `c_ulong` has 32 bits on some targets.
+        u64::from(limit)
+    }
+
+    /// Starts counting anew, so that the whole quota is at hand again.
+    pub fn reset_operations(&self) {
+        // SAFETY: `raw` is a live context.
+        unsafe { sys::isl_ctx_reset_operations(self.raw()) }
+    }
+
+    /// The operations done since the last [`reset_operations`](Self::reset_operations).
+    ///
+    /// isl keeps the number to itself. It is found by bisection: one allocation is tried under different quotas, so
+    /// that asking costs up to 64 operations.
+    pub fn operations(&self) -> u64 {
+        let limit = self.max_operations();
+        // `least <= operations < beyond`, not counting the `spent` ones of this search.
+        let (mut least, mut beyond, mut spent) = (0, 1 << 63, 0);
+        while beyond - least > 1 {
+            let middle = least + (beyond - least) / 2;
+            self.set_max_operations(middle + spent);
+            match self.may_go_on() {
+                true => (beyond, spent) = (middle, spent + 1),
+                false => least = middle,
+            }
+        }
+        self.set_max_operations(limit);
+        self.forget_failure();
+        least
+    }
+
+    /// The pointer that isl's functions want.
+    pub(crate) fn raw(&self) -> *mut sys::isl_ctx {
+        self.raw.as_ptr()
+    }
+
+    /// Passes a non-negative `isl_size`, `isl_bool` or `isl_stat` on, and turns a negative one into its error.
+    pub(crate) fn check(&self, answer: i32, function: &'static str) -> Result<usize, IslError> {
+        usize::try_from(answer).map_err(|_| self.failure(function))
+    }
+
+    /// Why `function` has just failed; forgets the reason in isl.
+    ///
+    /// isl keeps the last reason only. Out of operations, callers inside isl may go on to other complaints (the parser
+    /// to a syntax error), so an exhausted quota comes first.
+    pub(crate) fn failure(&self, function: &'static str) -> IslError {
+        let code = self.last_error();
+        let message = self.last_message();
+        let exhausted = code == sys::ERROR_QUOTA || !self.may_go_on();
+        self.forget_failure();
+        match code {
+            _ if exhausted => IslError::Quota { limit: self.max_operations() },
+            sys::ERROR_ALLOC => IslError::OutOfMemory { function },
+            _ => IslError::Failed { function, message },
+        }
+    }
+
+    /// Whether one more operation is within the quota. Spends it.
+    fn may_go_on(&self) -> bool {
+        // SAFETY: `raw` is a live context; the result is ours.
+        let raw = unsafe { sys::isl_val_zero(self.raw()) };
+        if !raw.is_null() {
+            // SAFETY: a live value, which is ours and used no more.
+            unsafe { sys::isl_val_free(raw) };
+        }
+        !raw.is_null()
+    }
+
+    /// The code of the last failure that was not forgotten, or [`sys::ERROR_NONE`].
+    pub(crate) fn last_error(&self) -> i32 {
+        // SAFETY: `raw` is a live context.
+        unsafe { sys::isl_ctx_last_error(self.raw()) }
+    }
+
+    /// Forgets a failure that isl has recovered from, or that has been reported.
+    pub(crate) fn forget_failure(&self) {
+        // SAFETY: `raw` is a live context.
+        unsafe { sys::isl_ctx_reset_error(self.raw()) }
+    }
+
+    fn last_message(&self) -> String {
+        // SAFETY: `raw` is a live context.
+        let message = unsafe { sys::isl_ctx_last_error_msg(self.raw()) };
+        if message.is_null() {
+            return "no reason given".to_owned();
+        }
+        // SAFETY: not null, so it is a string constant inside isl.
+        unsafe { CStr::from_ptr(message) }.to_string_lossy().into_owned()
+    }
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        // SAFETY: `raw` is a live context, and all objects borrow `self`, so they are gone. (Objects leaked by
+        // `mem::forget` or by isl itself only make isl keep the context: it does not abort.)
+        unsafe { sys::isl_ctx_free(self.raw()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quota_is_never_off() {
+        let context = Context::new(0).unwrap();
+        assert_eq!(context.max_operations(), 1);
+        context.set_max_operations(0);
+        assert_eq!(context.max_operations(), 1);
+        assert_eq!(context.set("{ [i] : 0 <= i < 5 }").unwrap_err(), IslError::Quota { limit: 1 });
+    }
+
+    #[test]
+    fn quota_lasts_until_reset() {
+        let context = Context::new(150).unwrap();
+        let error = loop {
+            if let Err(error) = context.set("{ [i] : 0 <= i < 5 }") {
+                break error;
+            }
+        };
+        assert_eq!(error, IslError::Quota { limit: 150 });
+        assert_eq!(context.set("{ [i] }").unwrap_err(), error);
+        context.reset_operations();
+        assert!(context.set("{ [i] }").is_ok());
+    }
+
+    #[test]
+    fn operations_are_counted() {
+        let context = Context::new(1_000_000).unwrap();
+        assert_eq!(context.operations(), 0);
+        context.reset_operations();
+        let set = context.set("{ [i, j] : 0 <= i < 5 and j = 2 i }").unwrap();
+        context.reset_operations();
+        set.subtract(&context.set("{ [i, 4] }").unwrap()).unwrap();
+        let used = context.operations();
+        assert!(used > 0);
+        context.reset_operations();
+        context.set_max_operations(used);
+        set.subtract(&context.set("{ [i, 4] }").unwrap()).unwrap();
+        assert_eq!(set.complement().unwrap_err(), IslError::Quota { limit: used });
+        assert_eq!(context.operations(), used);
+    }
+}

@@ -1,0 +1,85 @@
+//! Methods that forward to one isl function, one line each.
+//!
+//! Each line names a mode, the method, its operands, its result and the isl function:
+//! - `make`: consumes its operands (they get fresh references) and returns a new object;
+//! - `hull`: the same, for functions that return a basic set or map;
+//! - `ask`: borrows its operands and answers yes or no.
+//!
+//! All operands are checked to belong to one context.
+
+/// Writes the methods of one wrapper type and its `Display`, `Debug` and text.
+macro_rules! methods {
+    (impl $Type:ident, $to_str:ident { $($(#[$meta:meta])* $mode:ident $name:ident($($arg:ident: &$Arg:ident),*) -> $Out:ident = $function:ident;)* }) => {
+        impl<'c> $Type<'c> {
+            $(methods! { @$mode [$(#[$meta])*] $name [$($arg: $Arg)*] $Out $function })*
+
+            /// The context it belongs to.
+            pub fn context(&self) -> &'c $crate::Context {
+                self.0.context()
+            }
+
+            /// In isl's notation.
+            ///
+            /// # Errors
+            /// [`IslError::Quota`](crate::IslError::Quota): printing allocates.
+            pub fn to_text(&self) -> Result<String, $crate::IslError> {
+                // SAFETY: borrows a live object; returns a string from `malloc`.
+                let raw = unsafe { $crate::sys::$to_str(self.0.keep()) };
+                // SAFETY: it is fresh from isl.
+                unsafe { $crate::handle::own_text(self.context(), raw, stringify!($to_str)) }
+            }
+        }
+
+        /// In isl's notation; out of quota, the error in angle brackets.
+        impl std::fmt::Display for $Type<'_> {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                $crate::handle::print(self.to_text(), f)
+            }
+        }
+
+        impl std::fmt::Debug for $Type<'_> {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                std::fmt::Display::fmt(self, f)
+            }
+        }
+    };
+    (@make [$($meta:tt)*] $name:ident [$($arg:ident: $Arg:ident)*] $Out:ident $function:ident) => {
+        $($meta)*
+        ///
+        /// # Errors
+        /// [`IslError::Quota`](crate::IslError::Quota), or [`IslError::Failed`](crate::IslError::Failed) if the
+        /// operands do not fit together.
+        pub fn $name(&self $(, $arg: &$Arg<'c>)*) -> Result<$Out<'c>, $crate::IslError> {
+            $(self.0.same_context(&$arg.0)?;)*
+            // SAFETY: consumes fresh references to live objects of one context; the result is ours.
+            let raw = unsafe { $crate::sys::$function(self.0.take() $(, $arg.0.take())*) };
+            Ok($Out($crate::handle::Owned::new(self.context(), raw, stringify!($function))?))
+        }
+    };
+    (@hull [$($meta:tt)*] $name:ident [] $Out:ident $function:ident) => {
+        $($meta)*
+        ///
+        /// # Errors
+        /// [`IslError::Quota`](crate::IslError::Quota).
+        pub fn $name(&self) -> Result<$Out<'c>, $crate::IslError> {
+            // SAFETY: consumes a fresh reference to a live object; the result is ours.
+            let raw = unsafe { $crate::sys::$function(self.0.take()) };
+            $Out::from_basic($crate::handle::Owned::new(self.context(), raw, stringify!($function))?)
+        }
+    };
+    (@ask [$($meta:tt)*] $name:ident [$($arg:ident: $Arg:ident)*] bool $function:ident) => {
+        $($meta)*
+        ///
+        /// # Errors
+        /// [`IslError::Quota`](crate::IslError::Quota), or [`IslError::Failed`](crate::IslError::Failed) if the
+        /// operands do not fit together.
+        pub fn $name(&self $(, $arg: &$Arg<'c>)*) -> Result<bool, $crate::IslError> {
+            $(self.0.same_context(&$arg.0)?;)*
+            // SAFETY: borrows live objects of one context.
+            let answer = unsafe { $crate::sys::$function(self.0.keep() $(, $arg.0.keep())*) };
+            Ok(self.context().check(answer, stringify!($function))? != 0)
+        }
+    };
+}
+
+pub(crate) use methods;

@@ -1,0 +1,72 @@
+//! Conflict sets: which cells may not share storage, within one array and across arrays.
+//!
+//! In: [`Lifetimes`] of two arrays.   Out: `{ A[x] -> B[y] }`, the pairs of cells alive at one moment.
+//! Source: Bhaskaracharya, Bondhugula and Cohen (2016), section 3; Darte, Schreiber and Villard (2005).
+//!
+//! Two values conflict unless all events of one come before the write of the other. Say `A[t, i]` is computed from
+//! `A[t-1, i-1..=i+1]`, by `t` and then by `i`: when `A[t, i]` is written, row `t-1` is still needed from `i` rightwards,
+//! so `N + 1` cells hold everything alive.
+//!
+//! Invariant: the relation of an array with itself is symmetric and holds no pair `(c, c)`; the checker relies on both.
+//! Cost: the product of the piece counts of the two lifetimes and of the order; time vectors of all statements are
+//! coalesced first, so that a kernel split into many statements costs little more than the unsplit one.
+
+use crease_isl::{Map, Set};
+
+use crate::analysis::lifetimes::{Lifetimes, NotBefore, lifetimes};
+use crate::analysis::model::{AnalysisError, Model};
+use crate::kernel::graph::{ArrayId, Role};
+
+/// Lifetimes of all folded arrays of a kernel and the conflicts between them, computed when asked for.
+pub(crate) struct Conflicts<'c> {
+    /// One entry per array; none for the caller's arrays.
+    lifetimes: Vec<Option<Lifetimes<'c>>>,
+    not_before: NotBefore<'c>,
+    cache: std::cell::RefCell<std::collections::BTreeMap<(ArrayId, ArrayId), Map<'c>>>,
+}
+
+impl<'c> Conflicts<'c> {
+    /// Computes the lifetimes of every array that is ours to fold.
+    pub(crate) fn new(model: &Model<'c, '_>) -> Result<Conflicts<'c>, AnalysisError> {
+        let folded = |id: ArrayId| matches!(model.kernel.array(id).role, Role::Temp | Role::State);
+        let lifetimes = model.kernel.array_ids().map(|id| folded(id).then(|| lifetimes(model, id)).transpose());
+        let lifetimes = lifetimes.collect::<Result<Vec<_>, _>>()?;
+        Ok(Conflicts { lifetimes, not_before: NotBefore::new(model)?, cache: Default::default() })
+    }
+
+    /// Lifetimes of a folded array.
+    pub(crate) fn lifetimes(&self, array: ArrayId) -> &Lifetimes<'c> {
+        self.lifetimes[array.index()].as_ref().expect("only folded arrays have lifetimes")
+    }
+
+    /// `{ A[x] -> B[y] }`: cells that hold values alive at one moment.
+    pub(crate) fn between(&self, a: ArrayId, b: ArrayId) -> Result<Map<'c>, AnalysisError> {
+        if let Some(known) = self.cache.borrow().get(&(a, b)) {
+            return Ok(known.clone());
+        }
+        let pairs = self.compute(a, b)?;
+        self.cache.borrow_mut().insert((a, b), pairs.clone());
+        Ok(pairs)
+    }
+
+    /// `{ y - x }` over conflicting cells `x`, `y` of one array; symmetric, without zero.
+    pub(crate) fn differences(&self, array: ArrayId) -> Result<Set<'c>, AnalysisError> {
+        Ok(self.between(array, array)?.deltas()?.coalesce()?)
+    }
+
+    fn compute(&self, a: ArrayId, b: ArrayId) -> Result<Map<'c>, AnalysisError> {
+        let (la, lb) = (self.lifetimes(a), self.lifetimes(b));
+        let forwards = la.not_done_before(lb, &self.not_before)?;
+        let backwards = if a == b { forwards.clone() } else { lb.not_done_before(la, &self.not_before)? };
+        let values = forwards.intersect(&backwards.reverse()?)?;
+        let cells = match (&la.to_cell, &lb.to_cell) {
+            (None, None) => values,
+            (to_a, to_b) => {
+                let left = to_a.as_ref().map_or(Ok(values.clone()), |m| values.apply_domain(m))?;
+                to_b.as_ref().map_or(Ok(left.clone()), |m| left.apply_range(m))?
+            }
+        };
+        let distinct = if a == b { cells.subtract(&la.cells()?.identity()?)? } else { cells };
+        Ok(distinct.coalesce()?)
+    }
+}

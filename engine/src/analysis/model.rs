@@ -1,0 +1,224 @@
+//! The kernel as integer relations: domains, access relations, the schedule in extended time.
+//!
+//! In: a verified kernel, one of its schedules, values for (some of) its parameters.   Out: [`Model`].
+//!
+//! Sizes are usually bound: analysis at N = 1024 costs the same as at N = 8, and its answers are exact for that size. Run
+//! parameters stay symbolic, since one compiled kernel serves any number of steps.
+
+use crease_isl::{Context, IslError, Map, Set};
+
+use crate::kernel::affine::{Affine, AffineOverflow};
+use crate::kernel::formula::Formula;
+use crate::kernel::graph::{ArrayId, Kernel, Role, Schedule, StmtId};
+use crate::schedule::order::{Epoch, HappensBefore};
+
+/// Why an analysis gave no answer.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AnalysisError {
+    /// The integer set library failed; most often its operation quota was used up.
+    #[error("integer set analysis failed: {0}")]
+    Isl(#[from] IslError),
+    /// A coefficient left 64 bits.
+    #[error("{0}")]
+    Overflow(#[from] AffineOverflow),
+}
+
+/// Relations of one kernel under one schedule. All of them live in one isl context.
+pub(crate) struct Model<'c, 'k> {
+    pub(crate) context: &'c Context,
+    pub(crate) kernel: &'k Kernel,
+    pub(crate) schedule: &'k Schedule,
+    /// Bound parameters, by position.
+    pub(crate) values: Vec<Option<i64>>,
+    pub(crate) order: HappensBefore<'c>,
+    /// Per statement, its domain.
+    pub(crate) domains: Vec<Set<'c>>,
+    /// Per statement, instance -> extended time.
+    pub(crate) times: Vec<Map<'c>>,
+    param_names: Vec<String>,
+    /// `[N, T] -> `, the names of parameters that are not bound.
+    prefix: String,
+}
+
+impl<'c, 'k> Model<'c, 'k> {
+    pub(crate) fn new(
+        context: &'c Context,
+        kernel: &'k Kernel,
+        schedule: &'k Schedule,
+        values: Vec<Option<i64>>,
+    ) -> Result<Self, AnalysisError> {
+        let free = kernel.params().iter().zip(&values).filter(|(_, v)| v.is_none()).map(|(p, _)| p.name.clone());
+        let prefix = format!("[{}] -> ", free.collect::<Vec<_>>().join(", "));
+        let param_names = kernel.params().iter().map(|p| p.name.clone()).collect();
+        let order = HappensBefore::new(context, &schedule.dims, false);
+        let (domains, times) = (Vec::new(), Vec::new());
+        let mut model = Model { context, kernel, schedule, values, order, domains, times, param_names, prefix };
+        model.domains = model.build_domains()?;
+        model.times = model.build_times(false)?;
+        if model.statements_share_times()? {
+            model.order = HappensBefore::new(context, &schedule.dims, true);
+            model.times = model.build_times(true)?;
+        }
+        Ok(model)
+    }
+
+    /// The parameter prefix of every set this model writes.
+    pub(crate) fn prefix(&self) -> &str {
+        &self.prefix
+    }
+
+    /// An affine expression in isl's notation, bound parameters replaced by their values.
+    pub(crate) fn affine(&self, e: &Affine, iters: &[String]) -> Result<String, AnalysisError> {
+        Ok(e.bind_params(&self.values)?.display(iters, &self.param_names))
+    }
+
+    /// A formula in isl's notation, bound parameters replaced by their values.
+    pub(crate) fn formula(&self, f: &Formula, iters: &[String]) -> Result<String, AnalysisError> {
+        Ok(f.map(&|e| e.bind_params(&self.values))?.display(iters, &self.param_names))
+    }
+
+    /// The index space of an array; a state array's step index is unbounded.
+    pub(crate) fn index_space(&self, array: ArrayId) -> Result<Set<'c>, AnalysisError> {
+        let domain = self.kernel.array(array).domain.clone();
+        self.cells(array, &domain)
+    }
+
+    /// Cells of an array that satisfy a formula.
+    pub(crate) fn cells(&self, array: ArrayId, formula: &Formula) -> Result<Set<'c>, AnalysisError> {
+        let array = self.kernel.array(array);
+        let formula = self.formula(formula, &array.index)?;
+        Ok(self.context.set(&format!("{}{{ {}[{}] : {formula} }}", self.prefix, array.name, array.index.join(", ")))?)
+    }
+
+    /// Cells of an array that hold a value before the kernel starts.
+    pub(crate) fn live_in(&self, id: ArrayId) -> Result<Set<'c>, AnalysisError> {
+        let array = self.kernel.array(id);
+        let declared = array.live_in.clone().unwrap_or_else(Formula::nothing);
+        let space = self.index_space(id)?;
+        let implied = match array.role {
+            Role::Temp | Role::Output => self.cells(id, &Formula::nothing())?,
+            Role::Input => space.clone(),
+            Role::State => {
+                self.cells(id, &self.levels(id, &Affine::constant(0))?)?
+            }
+        };
+        Ok(self.cells(id, &declared)?.union(&implied)?.intersect(&space)?)
+    }
+
+    /// Cells of an array whose final value is needed after the kernel.
+    pub(crate) fn live_out(&self, id: ArrayId) -> Result<Set<'c>, AnalysisError> {
+        let array = self.kernel.array(id);
+        let declared = array.live_out.clone().unwrap_or_else(Formula::nothing);
+        let space = self.index_space(id)?;
+        let implied = match (array.role, self.kernel.step_param()) {
+            (Role::Output, _) => space.clone(),
+            (Role::State, Some(last)) => {
+                self.cells(id, &self.levels(id, &Affine::param(last))?)?
+            }
+            _ => self.cells(id, &Formula::nothing())?,
+        };
+        Ok(self.cells(id, &declared)?.union(&implied)?.intersect(&space)?)
+    }
+
+    /// The levels of a state array that exist after `step` steps.
+    fn levels(&self, id: ArrayId, step: &Affine) -> Result<Formula, AnalysisError> {
+        let depth = i64::from(self.kernel.state_depth(id));
+        let newest = step.add(&Affine::constant(self.kernel.state_write_offset()))?;
+        let after = Formula::lt(&newest.add(&Affine::constant(-depth))?, &Affine::iter(0))?;
+        Ok(after.and(Formula::le(&Affine::iter(0), &newest)?))
+    }
+
+    /// Every write of an array: cell -> extended time.
+    pub(crate) fn writes(&self, array: ArrayId) -> Result<Map<'c>, AnalysisError> {
+        let mut all = self.no_events(array)?;
+        for stmt in self.kernel.stmt_ids() {
+            for assign in self.kernel.stmt(stmt).assigns.iter().filter(|a| a.array == array) {
+                all = all.union(&self.events(stmt, array, &assign.index)?)?;
+            }
+        }
+        Ok(all.coalesce()?)
+    }
+
+    /// Every read of an array: cell -> extended time.
+    pub(crate) fn reads(&self, array: ArrayId) -> Result<Map<'c>, AnalysisError> {
+        let mut all = self.no_events(array)?;
+        for stmt in self.kernel.stmt_ids() {
+            for (_, index) in self.kernel.stmt(stmt).reads().filter(|(a, _)| *a == array) {
+                all = all.union(&self.events(stmt, array, index)?)?;
+            }
+        }
+        Ok(all.coalesce()?)
+    }
+
+    /// The access relation of one reference: instance -> cell.
+    pub(crate) fn access(&self, stmt: StmtId, array: ArrayId, index: &[Affine]) -> Result<Map<'c>, AnalysisError> {
+        let (stmt, array) = (self.kernel.stmt(stmt), self.kernel.array(array));
+        let index = index.iter().map(|e| self.affine(e, &stmt.iters)).collect::<Result<Vec<_>, _>>()?;
+        let (from, to) = (stmt.iters.join(", "), index.join(", "));
+        Ok(self.context.map(&format!("{}{{ {}[{from}] -> {}[{to}] }}", self.prefix, stmt.name, array.name))?)
+    }
+
+    /// Cell -> extended time of the instances that touch it through one reference.
+    pub(crate) fn events(&self, stmt: StmtId, array: ArrayId, index: &[Affine]) -> Result<Map<'c>, AnalysisError> {
+        let access = self.access(stmt, array, index)?.intersect_domain(&self.domains[stmt.index()])?;
+        Ok(access.reverse()?.apply_range(&self.times[stmt.index()])?)
+    }
+
+    /// All cells of `cells` at one moment outside the run.
+    pub(crate) fn at_epoch(&self, cells: &Set<'c>, array: ArrayId, epoch: Epoch) -> Result<Map<'c>, AnalysisError> {
+        let mut time = vec![(epoch as u8).to_string()];
+        time.resize(self.order.n_dims(), "0".to_string());
+        let array = self.kernel.array(array);
+        let (name, index, time) = (&array.name, array.index.join(", "), time.join(", "));
+        let all = self.context.map(&format!("{}{{ {name}[{index}] -> [{time}] }}", self.prefix))?;
+        Ok(all.intersect_domain(cells)?)
+    }
+
+    fn no_events(&self, array: ArrayId) -> Result<Map<'c>, AnalysisError> {
+        let array = self.kernel.array(array);
+        let time = (0..self.order.n_dims()).map(|k| format!("_{k}")).collect::<Vec<_>>().join(", ");
+        let index = array.index.join(", ");
+        Ok(self.context.map(&format!("{}{{ {}[{index}] -> [{time}] : false }}", self.prefix, array.name))?)
+    }
+
+    fn build_domains(&self) -> Result<Vec<Set<'c>>, AnalysisError> {
+        let context = self.formula(self.kernel.context(), &[])?;
+        let domain = |stmt: &crate::kernel::graph::Stmt| {
+            let formula = self.formula(&stmt.domain, &stmt.iters)?;
+            let (name, iters) = (&stmt.name, stmt.iters.join(", "));
+            Ok(self.context.set(&format!("{}{{ {name}[{iters}] : ({formula}) and ({context}) }}", self.prefix))?)
+        };
+        self.kernel.stmts().iter().map(domain).collect()
+    }
+
+    fn build_times(&self, statement_dim: bool) -> Result<Vec<Map<'c>>, AnalysisError> {
+        let mut times = Vec::new();
+        for (position, stmt) in self.kernel.stmts().iter().enumerate() {
+            let mut time = vec![(Epoch::During as u8).to_string()];
+            for e in &self.schedule.times[position] {
+                time.push(self.affine(e, &stmt.iters)?);
+            }
+            if statement_dim {
+                time.push(position.to_string());
+            }
+            let (from, to) = (stmt.iters.join(", "), time.join(", "));
+            let map = self.context.map(&format!("{}{{ {}[{from}] -> [{to}] }}", self.prefix, stmt.name))?;
+            times.push(map.intersect_domain(&self.domains[position])?);
+        }
+        Ok(times)
+    }
+
+    /// Whether instances of two statements, or two of one, have equal time vectors.
+    fn statements_share_times(&self) -> Result<bool, AnalysisError> {
+        for (position, time) in self.times.iter().enumerate() {
+            let range = time.range()?;
+            for other in &self.times[..position] {
+                if !range.is_disjoint(&other.range()?)? {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+}

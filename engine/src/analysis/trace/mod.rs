@@ -1,0 +1,16 @@
+//! The brute-force oracle: lifetimes and conflicts of a kernel at small concrete sizes, by enumeration.
+//!
+//! It knows no isl and shares no code with the analyses that it checks: it lists every instance and every cell, and asks
+//! the order of events about every pair. `order` holds that order, `domain` and `instances` the enumeration, `values`
+//! the dataflow, `conflicts` what follows from it, `simulate` a second check that executes a storage mapping.
+
+mod conflicts;
+mod domain;
+mod instances;
+mod order;
+mod simulate;
+mod values;
+
+pub use instances::{Cell, Instance, TraceError};
+pub use simulate::{Overwritten, Reader};
+pub use values::Trace;

@@ -1,0 +1,399 @@
+//! What is wrong with a kernel, and where its text says so.
+//!
+//! The parser and the verifier report the same [`KernelErrorKind`]s; only what came from text has a [`Location`].
+
+use std::fmt;
+
+/// Why a kernel was refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KernelError {
+    kind: Box<KernelErrorKind>,
+    location: Option<Box<Location>>,
+}
+
+/// A place in the text of a kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Location {
+    /// Line, from 1.
+    pub line: u32,
+    /// Column in characters, from 1.
+    pub column: u32,
+    /// The whole line.
+    pub text: String,
+}
+
+/// What is wrong. Names are those of the kernel's text, positions count from 0.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum KernelErrorKind {
+    /// A character that starts no token.
+    #[error("unexpected character `{found}`")]
+    UnexpectedCharacter {
+        /// The character.
+        found: char,
+    },
+    /// A quoted set or map without its closing quote.
+    #[error("this quoted text has no closing `\"`")]
+    UnterminatedQuote,
+    /// A number that cannot be read, or an integer outside 64 bits.
+    #[error("`{text}` is not {expected}")]
+    BadNumber {
+        /// The digits.
+        text: String,
+        /// What kind of number is needed here.
+        expected: &'static str,
+    },
+    /// Another token is needed here.
+    #[error("expected {expected}, found {found}")]
+    Expected {
+        /// What the grammar allows.
+        expected: String,
+        /// The token that is there.
+        found: String,
+    },
+    /// Parentheses or calls nested too deeply.
+    #[error("nested more than {limit} levels deep")]
+    TooDeep {
+        /// The greatest depth.
+        limit: u32,
+    },
+    /// `exists` in a set.
+    #[error("quantifiers are not supported; write `e mod k` or `floor(e/k)`")]
+    Quantifier,
+    /// `e / k` in an affine expression.
+    #[error("`/` in an affine expression is only allowed as `floor(e/k)`")]
+    DivisionOutsideFloor,
+    /// `2*i mod 3`, which isl and C read differently.
+    #[error("ambiguous `mod` after a product: write `(..) mod k` or `k*(..)`")]
+    AmbiguousMod,
+    /// A divisor or modulus that is not positive.
+    #[error("the divisor {value} is not positive")]
+    NotPositive {
+        /// The divisor.
+        value: i64,
+    },
+    /// A product of two variables where an affine expression is needed.
+    #[error("non-affine index `{text}`")]
+    NonAffine {
+        /// The product.
+        text: String,
+    },
+    /// A coefficient of an affine expression leaves 64 bits.
+    #[error("a coefficient of {place} overflows 64 bits")]
+    Overflow {
+        /// The expression, or the owner of the expression.
+        place: String,
+    },
+    /// A name that means something else in the text form, or is no identifier.
+    #[error("`{name}` cannot be a name: {reason}")]
+    BadName {
+        /// The name.
+        name: String,
+        /// Why not.
+        reason: &'static str,
+    },
+    /// Two things of one name.
+    #[error("duplicate name `{name}` ({what})")]
+    Duplicate {
+        /// What the second one is.
+        what: &'static str,
+        /// The name.
+        name: String,
+    },
+    /// A name that was not declared.
+    #[error("unknown {what} `{name}`")]
+    Unknown {
+        /// What was expected.
+        what: &'static str,
+        /// The name.
+        name: String,
+    },
+    /// An identifier (of the builder) that belongs to another kernel, or an iterator that the tuple does not have.
+    #[error("{owner} names {what} {index}, but there are {len}")]
+    OutOfRange {
+        /// Where.
+        owner: String,
+        /// What is numbered.
+        what: &'static str,
+        /// The number.
+        index: usize,
+        /// How many there are.
+        len: usize,
+    },
+    /// A call of something that is not a function.
+    #[error("`{name}` is not a function: {hint}")]
+    NotAFunction {
+        /// The name.
+        name: String,
+        /// What to write instead.
+        hint: &'static str,
+    },
+    /// A function with another number of arguments.
+    #[error("`{function}` takes {expected} arguments but {found} were given")]
+    ArgumentCount {
+        /// The function.
+        function: String,
+        /// How many it takes.
+        expected: usize,
+        /// How many there are.
+        found: usize,
+    },
+    /// An access with another number of indices.
+    #[error("array `{array}` has {expected} indices but {found} were given")]
+    IndexCount {
+        /// The array.
+        array: String,
+        /// How many it has.
+        expected: usize,
+        /// How many were given.
+        found: usize,
+    },
+    /// A quoted set for another tuple.
+    #[error("this tuple is `{found}`, but `{expected}` is meant")]
+    TupleMismatch {
+        /// Name and length of the tuple in question.
+        expected: String,
+        /// Name and length of the tuple found.
+        found: String,
+    },
+    /// A constraint in a schedule map.
+    #[error("a schedule maps every instance: constraints belong to the domain of `{stmt}`")]
+    ScheduleConstraint {
+        /// The statement.
+        stmt: String,
+    },
+    /// A statement without a time vector.
+    #[error("schedule `{schedule}` gives no time to statement `{stmt}`")]
+    NotScheduled {
+        /// The schedule.
+        schedule: String,
+        /// The statement.
+        stmt: String,
+    },
+    /// A statement with two time vectors.
+    #[error("schedule `{schedule}` gives two times to statement `{stmt}`")]
+    ScheduledTwice {
+        /// The schedule.
+        schedule: String,
+        /// The statement.
+        stmt: String,
+    },
+    /// Time vectors, or kinds of dimensions, of different lengths.
+    #[error("schedule `{schedule}`: the time of {owner} has {found} dimensions, not {expected}")]
+    TimeLength {
+        /// The schedule.
+        schedule: String,
+        /// A statement, or the list of kinds.
+        owner: String,
+        /// The length of the schedule.
+        expected: usize,
+        /// The length found.
+        found: usize,
+    },
+    /// Two kinds for one time dimension.
+    #[error("schedule `{schedule}`: dimension {dim} is {first} for one statement and {second} for another")]
+    DimKinds {
+        /// The schedule.
+        schedule: String,
+        /// The time dimension.
+        dim: usize,
+        /// One kind.
+        first: String,
+        /// The other kind.
+        second: String,
+    },
+    /// `vector(0)`.
+    #[error("schedule `{schedule}`: dimension {dim} has vectors of no lanes")]
+    NoLanes {
+        /// The schedule.
+        schedule: String,
+        /// The time dimension.
+        dim: usize,
+    },
+    /// Operands, or a value and the array it is written to, of different types.
+    #[error("type mismatch in {place}: {expected} against {found}{hint}")]
+    TypeMismatch {
+        /// Where.
+        place: String,
+        /// The type wanted.
+        expected: &'static str,
+        /// The type found.
+        found: &'static str,
+        /// What to write instead, if anything; starts with a separator.
+        hint: &'static str,
+    },
+    /// A scalar or a conversion of an element type that only arrays may have.
+    #[error("{place} cannot be `u8`: only arrays can")]
+    ByteValue {
+        /// Where.
+        place: String,
+    },
+    /// A constant that is not a number.
+    #[error("statement `{stmt}` has a constant that is not a number")]
+    NotANumber {
+        /// The statement.
+        stmt: String,
+    },
+    /// An operand that comes after its use.
+    #[error("statement `{stmt}`: expression {expr} uses one that is not before it")]
+    OperandOrder {
+        /// The statement.
+        stmt: String,
+        /// Position of the expression.
+        expr: usize,
+    },
+    /// A write to an input.
+    #[error("statement `{stmt}` writes `{array}`, which is an input")]
+    InputWritten {
+        /// The statement.
+        stmt: String,
+        /// The array.
+        array: String,
+    },
+    /// A kernel that does nothing.
+    #[error("kernel `{kernel}` has no statements")]
+    NoStatements {
+        /// The kernel.
+        kernel: String,
+    },
+    /// A statement that does nothing.
+    #[error("statement `{stmt}` writes nothing")]
+    NoAssignments {
+        /// The statement.
+        stmt: String,
+    },
+    /// More than one number of steps.
+    #[error("a kernel has at most one run parameter, but `{name}` is another one")]
+    SecondRunParameter {
+        /// The second one.
+        name: String,
+    },
+    /// State, but no number of steps.
+    #[error("array `{array}` is state, so the kernel needs a run parameter: the number of steps")]
+    StateWithoutRun {
+        /// The first state array.
+        array: String,
+    },
+    /// State without a step index.
+    #[error("array `{array}` is state, so its first index must be the step, but it has no index")]
+    StateWithoutStep {
+        /// The array.
+        array: String,
+    },
+    /// A state array whose index space bounds the step.
+    #[error("array `{array}` is state: its index space must leave the step `{index}` unbounded")]
+    StateStepBounded {
+        /// The array.
+        array: String,
+        /// Name of its first index.
+        index: String,
+    },
+    /// An access of state at another step than the first iterator plus a constant.
+    #[error("statement `{stmt}` uses `{array}` at step `{found}`; expected {expected}")]
+    StateStep {
+        /// The statement.
+        stmt: String,
+        /// The array.
+        array: String,
+        /// The step index.
+        found: String,
+        /// What it must look like.
+        expected: String,
+    },
+    /// Statements that write different steps at one value of their first iterator.
+    #[error("statement `{stmt}` writes `{array}` {found:+} steps from its first iterator, others {expected:+}")]
+    StateWriteSteps {
+        /// The statement.
+        stmt: String,
+        /// The array.
+        array: String,
+        /// Distance of the writes before it.
+        expected: i64,
+        /// Its own distance.
+        found: i64,
+    },
+    /// A read of a step that is not yet written.
+    #[error("statement `{stmt}` reads `{array}` {ahead} steps ahead of the step being written")]
+    StateReadsAhead {
+        /// The statement.
+        stmt: String,
+        /// The array.
+        array: String,
+        /// How far.
+        ahead: i64,
+    },
+    /// A statement of a time-stepping kernel that does not stop with the number of steps.
+    #[error("kernel has state: the domain of statement `{stmt}` must bound its first iterator by `{param}` from above")]
+    NotBoundedByRun {
+        /// The statement.
+        stmt: String,
+        /// The run parameter.
+        param: String,
+    },
+}
+
+impl KernelError {
+    /// An error that has no place in a text.
+    pub(crate) fn new(kind: KernelErrorKind) -> KernelError {
+        KernelError { kind: Box::new(kind), location: None }
+    }
+
+    /// An error at a byte offset of a text.
+    pub(crate) fn at(kind: KernelErrorKind, source: &str, offset: usize) -> KernelError {
+        KernelError { kind: Box::new(kind), location: Some(Box::new(Location::of(source, offset))) }
+    }
+
+    /// What is wrong.
+    pub fn kind(&self) -> &KernelErrorKind {
+        &self.kind
+    }
+
+    /// Where, if the kernel came from text.
+    pub fn location(&self) -> Option<&Location> {
+        self.location.as_deref()
+    }
+}
+
+impl Location {
+    fn of(source: &str, offset: usize) -> Location {
+        let before = &source[..offset];
+        let start = before.rfind('\n').map_or(0, |i| i + 1);
+        let text = source[start..].lines().next().unwrap_or("").to_string();
+        Location {
+            line: before.matches('\n').count() as u32 + 1,
+            column: before[start..].chars().count() as u32 + 1,
+            text,
+        }
+    }
+}
+
+impl fmt::Display for KernelError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(at) = &self.location else { return self.kind.fmt(f) };
+        writeln!(f, "line {}, column {}: {}", at.line, at.column, self.kind)?;
+        writeln!(f, "  {}", at.text)?;
+        // Tabs before the culprit stay tabs, so that the caret stands under it at any tab width.
+        let blank = at.text.chars().take(at.column as usize - 1).map(|c| if c == '\t' { '\t' } else { ' ' });
+        write!(f, "  {}^", blank.collect::<String>())
+    }
+}
+
+impl std::error::Error for KernelError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_caret_stands_under_the_offset() {
+        let kind = KernelErrorKind::Unknown { what: "array", name: "f9".into() };
+        let error = KernelError::at(kind, "kernel k() {\n\tx = f9[t]\n}", 18);
+        assert_eq!(error.to_string(), "line 2, column 6: unknown array `f9`\n  \tx = f9[t]\n  \t    ^");
+    }
+
+    #[test]
+    fn an_offset_at_the_end_of_the_text_is_in_its_last_line() {
+        let error = KernelError::at(KernelErrorKind::Quantifier, "a\nb", 3);
+        assert_eq!(error.location(), Some(&Location { line: 2, column: 2, text: "b".into() }));
+    }
+}

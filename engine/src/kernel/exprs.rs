@@ -1,0 +1,154 @@
+//! The expression graph of one statement, while it is being made.
+//!
+//! Equal expressions become one node (doubles are equal if their bits are). A finished graph holds what the assignments
+//! use and nothing else, operands first, in the order in which evaluation from the first assignment on meets them: so
+//! the graph depends on what a statement computes, not on how its text or builder named the parts.
+
+use std::collections::HashMap;
+use std::hash::{Hash, Hasher};
+
+use crate::kernel::graph::{Assign, Expr, ExprId};
+
+/// Expressions made so far; operands precede their uses.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ExprGraph {
+    exprs: Vec<Expr>,
+    known: HashMap<Key, ExprId>,
+}
+
+impl ExprGraph {
+    /// The node for `expr`: a new one unless there is an equal one.
+    pub(super) fn add(&mut self, expr: Expr) -> ExprId {
+        let next = ExprId(self.exprs.len() as u32);
+        let key = Key(expr);
+        if let Some(&id) = self.known.get(&key) {
+            return id;
+        }
+        self.exprs.push(key.0.clone());
+        self.known.insert(key, next);
+        next
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.exprs.len()
+    }
+
+    /// Nodes in evaluation order, and where each old node went.
+    pub(super) fn finish(self, assigns: &mut [Assign]) -> (Vec<Expr>, Vec<Option<ExprId>>) {
+        let mut place: Vec<Option<ExprId>> = vec![None; self.exprs.len()];
+        let mut order = Vec::new();
+        for assign in assigns.iter_mut() {
+            visit(&self.exprs, assign.value, &mut place, &mut order);
+            assign.value = place[assign.value.index()].expect("just visited");
+        }
+        (order, place)
+    }
+}
+
+/// Appends `root` and what it needs, operands first; without recursion, as sums may be thousands of terms long.
+fn visit(exprs: &[Expr], root: ExprId, place: &mut [Option<ExprId>], order: &mut Vec<Expr>) {
+    let mut stack = vec![(root, false)];
+    while let Some((id, operands_done)) = stack.pop() {
+        if place[id.index()].is_some() {
+            continue;
+        }
+        if operands_done {
+            place[id.index()] = Some(ExprId(order.len() as u32));
+            order.push(with_operands(&exprs[id.index()], |o| place[o.index()].expect("operands come first")));
+        } else {
+            stack.push((id, true));
+            stack.extend(operands(&exprs[id.index()]).into_iter().rev().map(|o| (o, false)));
+        }
+    }
+}
+
+/// Operands, in evaluation order.
+pub(super) fn operands(expr: &Expr) -> Vec<ExprId> {
+    match expr {
+        Expr::Const(_) | Expr::Scalar(_) | Expr::Index(_) | Expr::Load(..) => Vec::new(),
+        Expr::Unary(_, a) | Expr::Not(a) | Expr::Convert(_, a) => vec![*a],
+        Expr::Binary(_, a, b) | Expr::Compare(_, a, b) | Expr::And(a, b) | Expr::Or(a, b) => vec![*a, *b],
+        Expr::Fma(a, b, c) | Expr::Select(a, b, c) => vec![*a, *b, *c],
+        Expr::Opaque(_, args) => args.clone(),
+    }
+}
+
+fn with_operands(expr: &Expr, new: impl Fn(ExprId) -> ExprId) -> Expr {
+    match expr {
+        Expr::Const(_) | Expr::Scalar(_) | Expr::Index(_) | Expr::Load(..) => expr.clone(),
+        Expr::Unary(op, a) => Expr::Unary(*op, new(*a)),
+        Expr::Not(a) => Expr::Not(new(*a)),
+        Expr::Convert(to, a) => Expr::Convert(*to, new(*a)),
+        Expr::Binary(op, a, b) => Expr::Binary(*op, new(*a), new(*b)),
+        Expr::Compare(op, a, b) => Expr::Compare(*op, new(*a), new(*b)),
+        Expr::And(a, b) => Expr::And(new(*a), new(*b)),
+        Expr::Or(a, b) => Expr::Or(new(*a), new(*b)),
+        Expr::Fma(a, b, c) => Expr::Fma(new(*a), new(*b), new(*c)),
+        Expr::Select(a, b, c) => Expr::Select(new(*a), new(*b), new(*c)),
+        Expr::Opaque(name, args) => Expr::Opaque(name.clone(), args.iter().map(|a| new(*a)).collect()),
+    }
+}
+
+/// An expression compared with its constants taken as bits.
+#[derive(Clone, Debug)]
+struct Key(Expr);
+
+impl PartialEq for Key {
+    fn eq(&self, other: &Key) -> bool {
+        match (&self.0, &other.0) {
+            (Expr::Const(a), Expr::Const(b)) => a.to_bits() == b.to_bits(),
+            (a, b) => a == b,
+        }
+    }
+}
+
+impl Eq for Key {}
+
+impl Hash for Key {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        std::mem::discriminant(&self.0).hash(state);
+        match &self.0 {
+            Expr::Const(c) => c.to_bits().hash(state),
+            Expr::Scalar(k) => k.hash(state),
+            Expr::Index(e) => e.hash(state),
+            Expr::Load(array, index) => (array, index).hash(state),
+            Expr::Unary(op, _) => op.hash(state),
+            Expr::Binary(op, ..) => op.hash(state),
+            Expr::Compare(op, ..) => op.hash(state),
+            Expr::Convert(to, _) => to.hash(state),
+            Expr::Opaque(name, _) => name.hash(state),
+            Expr::Fma(..) | Expr::And(..) | Expr::Or(..) | Expr::Not(_) | Expr::Select(..) => {}
+        }
+        operands(&self.0).hash(state);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::graph::{ArrayId, BinaryOp};
+
+    #[test]
+    fn equal_expressions_are_one_node_and_zeros_keep_their_sign() {
+        let mut graph = ExprGraph::default();
+        let zero = graph.add(Expr::Const(0.0));
+        assert_ne!(zero, graph.add(Expr::Const(-0.0)));
+        let sum = graph.add(Expr::Binary(BinaryOp::Add, zero, zero));
+        assert_eq!(sum, graph.add(Expr::Binary(BinaryOp::Add, zero, zero)));
+        assert_eq!(graph.len(), 3);
+    }
+
+    #[test]
+    fn a_finished_graph_is_in_evaluation_order_without_dead_nodes() {
+        let mut graph = ExprGraph::default();
+        let two = graph.add(Expr::Const(2.0));
+        graph.add(Expr::Const(9.0));
+        let one = graph.add(Expr::Const(1.0));
+        let sum = graph.add(Expr::Binary(BinaryOp::Sub, one, two));
+        let mut assigns = [Assign { array: ArrayId(0), index: vec![], value: sum }];
+        let (exprs, _) = graph.finish(&mut assigns);
+        let expected = [Expr::Const(1.0), Expr::Const(2.0), Expr::Binary(BinaryOp::Sub, ExprId(0), ExprId(1))];
+        assert_eq!(exprs, expected);
+        assert_eq!(assigns[0].value, ExprId(2));
+    }
+}

@@ -1,0 +1,263 @@
+//! The text form of kernels.
+//!
+//! ```text
+//! kernel   := 'kernel' name '(' [group (';' group)*] ')' ['for' set] '{' item* '}'
+//! group    := ('size' | 'run') name (',' name)*
+//! item     := 'scalar' name ':' element | array | stmt | schedule
+//! array    := ('input' | 'output' | 'temp' | 'state') name '[' names ']' ':' element ['for' set]
+//!             ['live' 'in' 'for' set] ['live' 'out' 'for' set]
+//! stmt     := name '[' names ']' ['for' set] '{' (('let' name '=' expr | name '[' affines ']' '=' expr) [';'])* '}'
+//! schedule := 'schedule' name ('{' (names '->' '[' times ']' [';' | ','])* '}' | '"' isl map '"' ['[' kinds ']'])
+//! times    := [affine [kind] (',' affine [kind])*]         kind := 'sequential' | 'parallel' | 'vector' '(' lanes ')'
+//! set      := formula | '"' isl set '"'
+//! ```
+//!
+//! Names are declared before they are used. Line breaks are blanks. Comments: see `lex`; formulas, expressions and isl
+//! notation: see the submodules. Time vectors that are shorter than the longest one are continued with zeros, kinds may
+//! stand on any of the vectors.
+
+mod cursor;
+mod expr;
+mod formula;
+mod isl;
+mod schedule;
+
+use crate::kernel::error::{KernelError, KernelErrorKind};
+use crate::kernel::formula::Formula;
+use crate::kernel::graph::{Array, Element, Kernel, Param, ParamKind, Role, Scalar, Stmt};
+use crate::kernel::lex::{Failure, Parsed, Token};
+use crate::kernel::parse::cursor::{Cursor, fail_at};
+use crate::kernel::parse::formula::Scope;
+use crate::kernel::verify::{Place, verify_places};
+
+pub(in crate::kernel) use cursor::RESERVED;
+pub(in crate::kernel) use schedule::kind_name;
+
+impl Kernel {
+    /// Reads a kernel from its text form and verifies it.
+    ///
+    /// # Errors
+    /// The first thing wrong, with its line and column.
+    pub fn parse(text: &str) -> Result<Kernel, KernelError> {
+        parse(text).map_err(|failure| KernelError::at(*failure.kind, text, failure.at))
+    }
+}
+
+/// Where the parts of a kernel stand in its text.
+#[derive(Default)]
+struct Places {
+    params: Vec<usize>,
+    scalars: Vec<usize>,
+    arrays: Vec<usize>,
+    stmts: Vec<StmtPlaces>,
+    schedules: Vec<usize>,
+}
+
+#[derive(Default)]
+struct StmtPlaces {
+    name: usize,
+    assigns: Vec<usize>,
+    exprs: Vec<usize>,
+}
+
+struct Parser<'a> {
+    cursor: Cursor<'a>,
+    kernel: Kernel,
+    places: Places,
+}
+
+fn parse(text: &str) -> Parsed<Kernel> {
+    let kernel = Kernel {
+        name: String::new(),
+        params: Vec::new(),
+        context: Formula::everything(),
+        scalars: Vec::new(),
+        arrays: Vec::new(),
+        stmts: Vec::new(),
+        schedules: Vec::new(),
+    };
+    let mut parser = Parser { cursor: Cursor::new(text)?, kernel, places: Places::default() };
+    parser.kernel()?;
+    verify_places(&parser.kernel)
+        .map_err(|(kind, place)| Failure { kind: Box::new(kind), at: parser.places.offset(place) })?;
+    Ok(parser.kernel)
+}
+
+impl Places {
+    fn offset(&self, place: Place) -> usize {
+        match place {
+            Place::Kernel => 0,
+            Place::Param(i) => self.params[i],
+            Place::Scalar(i) => self.scalars[i],
+            Place::Array(i) => self.arrays[i],
+            Place::Stmt(i) => self.stmts[i].name,
+            Place::Assign(i, a) => self.stmts[i].assigns[a],
+            Place::Expr(i, e) => self.stmts[i].exprs[e],
+            Place::Schedule(i) => self.schedules[i],
+        }
+    }
+}
+
+impl Parser<'_> {
+    fn kernel(&mut self) -> Parsed<()> {
+        if !self.cursor.accept_word("kernel") {
+            return Err(self.cursor.expected("`kernel`"));
+        }
+        self.kernel.name = self.cursor.name("the kernel's name")?.to_string();
+        self.params()?;
+        if self.cursor.accept_word("for") {
+            self.kernel.context = self.set(None, &[])?;
+        }
+        self.cursor.expect("{")?;
+        while !self.cursor.accept("}") {
+            self.item()?;
+        }
+        match self.cursor.peek() {
+            Token::End => Ok(()),
+            _ => Err(self.cursor.expected("nothing after the kernel")),
+        }
+    }
+
+    fn params(&mut self) -> Parsed<()> {
+        self.cursor.expect("(")?;
+        if self.cursor.accept(")") {
+            return Ok(());
+        }
+        loop {
+            let kind = match self.cursor.peek() {
+                Token::Name("size") => ParamKind::Size,
+                Token::Name("run") => ParamKind::Run,
+                _ => return Err(self.cursor.expected("`size` or `run`")),
+            };
+            self.cursor.advance();
+            loop {
+                self.places.params.push(self.cursor.at());
+                let name = self.cursor.name("a parameter")?.to_string();
+                self.kernel.params.push(Param { name, kind });
+                if !self.cursor.accept(",") {
+                    break;
+                }
+            }
+            if !self.cursor.accept(";") {
+                return self.cursor.expect(")");
+            }
+        }
+    }
+
+    fn item(&mut self) -> Parsed<()> {
+        let role = match (self.cursor.peek(), self.cursor.peek_at(1)) {
+            (Token::Name(_), Token::Punct("[")) => return self.stmt(),
+            (Token::Name("scalar"), _) => return self.scalar(),
+            (Token::Name("schedule"), _) => return self.schedule(),
+            (Token::Name("input"), _) => Role::Input,
+            (Token::Name("output"), _) => Role::Output,
+            (Token::Name("temp"), _) => Role::Temp,
+            (Token::Name("state"), _) => Role::State,
+            _ => return Err(self.cursor.expected("a scalar, an array, a statement, a schedule or `}`")),
+        };
+        self.cursor.advance();
+        self.array(role)
+    }
+
+    fn scalar(&mut self) -> Parsed<()> {
+        self.cursor.advance();
+        let at = self.cursor.at();
+        let name = self.cursor.name("a scalar's name")?.to_string();
+        let element = self.element()?;
+        self.kernel.scalars.push(Scalar { name, element });
+        self.places.scalars.push(at);
+        Ok(())
+    }
+
+    fn element(&mut self) -> Parsed<Element> {
+        self.cursor.expect(":")?;
+        let element = match self.cursor.peek() {
+            Token::Name("f64") => Element::F64,
+            Token::Name("f32") => Element::F32,
+            Token::Name("u8") => Element::U8,
+            Token::Name(name) => {
+                return Err(self.cursor.fail(KernelErrorKind::Unknown { what: "element type", name: name.into() }));
+            }
+            _ => return Err(self.cursor.expected("`f64`, `f32` or `u8`")),
+        };
+        self.cursor.advance();
+        Ok(element)
+    }
+
+    fn array(&mut self, role: Role) -> Parsed<()> {
+        let at = self.cursor.at();
+        let name = self.cursor.name("an array's name")?.to_string();
+        let index = self.tuple("an index")?;
+        let element = self.element()?;
+        let domain = self.domain(&name, &index)?;
+        let live_in = self.live("in", &name, &index)?;
+        let live_out = self.live("out", &name, &index)?;
+        self.kernel.arrays.push(Array { name, index, element, role, domain, live_in, live_out });
+        self.places.arrays.push(at);
+        Ok(())
+    }
+
+    fn live(&mut self, way: &str, name: &str, index: &[String]) -> Parsed<Option<Formula>> {
+        let here = self.cursor.peek() == Token::Name("live") && self.cursor.peek_at(1) == Token::Name(way);
+        if !here {
+            return Ok(None);
+        }
+        self.cursor.advance();
+        self.cursor.advance();
+        if !self.cursor.accept_word("for") {
+            return Err(self.cursor.expected("`for`"));
+        }
+        Ok(Some(self.set(Some(name), index)?))
+    }
+
+    fn stmt(&mut self) -> Parsed<()> {
+        let name_at = self.cursor.at();
+        let name = self.cursor.name("a statement's name")?.to_string();
+        let iters = self.tuple("an iterator")?;
+        let domain = self.domain(&name, &iters)?;
+        self.cursor.expect("{")?;
+        let mut body = expr::Body::new(&self.kernel, &iters);
+        while !self.cursor.accept("}") {
+            body.line(&mut self.cursor)?;
+            self.cursor.accept(";");
+        }
+        let (exprs, assigns, expr_places, assign_places) = body.finish();
+        self.kernel.stmts.push(Stmt { name, iters, domain, exprs, assigns });
+        self.places.stmts.push(StmtPlaces { name: name_at, assigns: assign_places, exprs: expr_places });
+        Ok(())
+    }
+
+    /// `[a, b, ..]`.
+    fn tuple(&mut self, what: &str) -> Parsed<Vec<String>> {
+        self.cursor.expect("[")?;
+        let mut names: Vec<String> = Vec::new();
+        if self.cursor.accept("]") {
+            return Ok(names);
+        }
+        loop {
+            let at = self.cursor.at();
+            let name = self.cursor.name(what)?.to_string();
+            if names.contains(&name) {
+                return Err(fail_at(at, KernelErrorKind::Duplicate { what: "in a tuple", name }));
+            }
+            names.push(name);
+            if !self.cursor.accept(",") {
+                self.cursor.expect("]")?;
+                return Ok(names);
+            }
+        }
+    }
+
+    /// `['for' set]`.
+    fn domain(&mut self, name: &str, iters: &[String]) -> Parsed<Formula> {
+        if self.cursor.accept_word("for") { self.set(Some(name), iters) } else { Ok(Formula::everything()) }
+    }
+
+    /// A formula, or a quoted isl set of the tuple `name[iters]`.
+    fn set(&mut self, name: Option<&str>, iters: &[String]) -> Parsed<Formula> {
+        match self.cursor.enter_quotes()? {
+            Some(mut inside) => isl::set(&mut inside, name, iters.len(), &self.kernel.params),
+            None => formula::formula(&mut self.cursor, &Scope::new(iters, &self.kernel.params)),
+        }
+    }
+}

@@ -1,0 +1,301 @@
+//! Affine expressions and formulas, as the text form and isl write them.
+//!
+//! ```text
+//! formula    := and ('or' and)*             and  := not ('and' not)*
+//! not        := 'not' not | 'true' | 'false' | '(' formula ')' | comparison
+//! comparison := list (op list)+             list := affine (',' affine)*        op := < <= = == != >= >
+//! affine     := ['-'] term (('+' | '-') term)*
+//! term       := factor ('*' factor | 'mod' k | '%' k)*
+//! factor     := k | k name | k '(' affine ')' | name | '(' affine ')' | floor(term / k) | floord(affine, k)
+//! ```
+//!
+//! `a, b < c` means `a < c and b < c`; in a chain every neighbouring pair of lists is compared.
+
+use crate::kernel::affine::{Affine, AffineOverflow};
+use crate::kernel::error::KernelErrorKind;
+use crate::kernel::formula::Formula;
+use crate::kernel::graph::{Param, ParamId};
+use crate::kernel::lex::{Parsed, Token};
+use crate::kernel::normal;
+use crate::kernel::parse::cursor::{Cursor, fail_at};
+
+/// What names mean inside an affine expression.
+pub(super) struct Scope<'k> {
+    /// Names of iterators; `None` for a position of a tuple that has no name.
+    pub(super) iters: Vec<Option<String>>,
+    pub(super) params: &'k [Param],
+}
+
+impl<'k> Scope<'k> {
+    pub(super) fn new(iters: &[String], params: &'k [Param]) -> Scope<'k> {
+        Scope { iters: iters.iter().cloned().map(Some).collect(), params }
+    }
+
+    pub(super) fn lookup(&self, name: &str) -> Option<Affine> {
+        let iter = self.iters.iter().position(|i| i.as_deref() == Some(name)).map(Affine::iter);
+        let param = || self.params.iter().position(|p| p.name == name).map(|p| Affine::param(ParamId(p as u32)));
+        iter.or_else(param)
+    }
+}
+
+/// Parses a formula.
+pub(super) fn formula(cursor: &mut Cursor, scope: &Scope) -> Parsed<Formula> {
+    cursor.nested(|cursor| {
+        let mut parts = vec![conjunction(cursor, scope)?];
+        while cursor.accept_word("or") {
+            parts.push(conjunction(cursor, scope)?);
+        }
+        Ok(normal::or(parts))
+    })
+}
+
+fn conjunction(cursor: &mut Cursor, scope: &Scope) -> Parsed<Formula> {
+    let mut parts = vec![negation(cursor, scope)?];
+    while cursor.accept_word("and") {
+        parts.push(negation(cursor, scope)?);
+    }
+    Ok(normal::and(parts))
+}
+
+fn negation(cursor: &mut Cursor, scope: &Scope) -> Parsed<Formula> {
+    match cursor.peek() {
+        Token::Name("not") => {
+            cursor.advance();
+            Ok(Formula::Not(Box::new(cursor.nested(|c| negation(c, scope))?)))
+        }
+        Token::Name("true") => {
+            cursor.advance();
+            Ok(Formula::everything())
+        }
+        Token::Name("false") => {
+            cursor.advance();
+            Ok(Formula::nothing())
+        }
+        Token::Name("exists") => Err(cursor.fail(KernelErrorKind::Quantifier)),
+        Token::Punct("(") if holds_formula(cursor) => {
+            cursor.advance();
+            let inner = formula(cursor, scope)?;
+            cursor.expect(")")?;
+            Ok(inner)
+        }
+        _ => comparison(cursor, scope),
+    }
+}
+
+/// Whether the parenthesis at the cursor encloses a formula: affine expressions hold no comparison and no such word.
+fn holds_formula(cursor: &Cursor) -> bool {
+    let mut open = 0;
+    for ahead in 0.. {
+        match cursor.peek_at(ahead) {
+            Token::Punct("(") => open += 1,
+            Token::Punct(")") => open -= 1,
+            Token::Punct("<" | "<=" | "=" | "==" | "!=" | ">=" | ">") => return true,
+            Token::Name("and" | "or" | "not" | "true" | "false" | "exists") => return true,
+            Token::End => return false,
+            _ => {}
+        }
+        if open == 0 {
+            return false;
+        }
+    }
+    false
+}
+
+fn comparison(cursor: &mut Cursor, scope: &Scope) -> Parsed<Formula> {
+    let start = cursor.at();
+    let mut left = list(cursor, scope)?;
+    let mut parts = Vec::new();
+    while let Token::Punct(op @ ("<" | "<=" | "=" | "==" | "!=" | ">=" | ">")) = cursor.peek() {
+        cursor.advance();
+        let right = list(cursor, scope)?;
+        for a in &left {
+            for b in &right {
+                let part = compare(op, a, b).map_err(|AffineOverflow| {
+                    fail_at(start, KernelErrorKind::Overflow { place: format!("`{}`", cursor.text_from(start)) })
+                })?;
+                parts.push(part);
+            }
+        }
+        left = right;
+    }
+    if parts.is_empty() {
+        return Err(cursor.expected("a comparison"));
+    }
+    Ok(normal::and(parts))
+}
+
+fn compare(op: &str, a: &Affine, b: &Affine) -> Result<Formula, AffineOverflow> {
+    match op {
+        "<" => Formula::lt(a, b),
+        "<=" => Formula::le(a, b),
+        ">" => Formula::lt(b, a),
+        ">=" => Formula::le(b, a),
+        "!=" => normal::ne(a, b),
+        _ => Formula::eq(a, b),
+    }
+}
+
+fn list(cursor: &mut Cursor, scope: &Scope) -> Parsed<Vec<Affine>> {
+    let mut items = vec![affine(cursor, scope)?];
+    while cursor.accept(",") {
+        items.push(affine(cursor, scope)?);
+    }
+    Ok(items)
+}
+
+/// Parses an affine expression.
+pub(super) fn affine(cursor: &mut Cursor, scope: &Scope) -> Parsed<Affine> {
+    cursor.nested(|cursor| {
+        let start = cursor.at();
+        let negative = cursor.accept("-");
+        let mut sum = term(cursor, scope, negative)?;
+        loop {
+            let negative = match cursor.peek() {
+                Token::Punct("+") => false,
+                Token::Punct("-") => true,
+                Token::Punct("/") => return Err(cursor.fail(KernelErrorKind::DivisionOutsideFloor)),
+                _ => return Ok(sum),
+            };
+            cursor.advance();
+            let next = term(cursor, scope, negative)?;
+            sum = checked(cursor, start, sum.add(&next))?;
+        }
+    })
+}
+
+/// A term with the sign before it. The sign reaches a lone literal, so that the smallest integer can be written.
+fn term(cursor: &mut Cursor, scope: &Scope, mut negative: bool) -> Parsed<Affine> {
+    let start = cursor.at();
+    let mut value = factor(cursor, scope, &mut negative)?;
+    let mut is_product = false;
+    loop {
+        if cursor.accept("*") {
+            let right = factor(cursor, scope, &mut false)?;
+            value = multiply(cursor, start, &value, &right)?;
+            is_product = true;
+        } else if implicit_factor(cursor) {
+            let right = factor(cursor, scope, &mut false)?;
+            value = multiply(cursor, start, &value, &right)?;
+            is_product = true;
+        } else if matches!(cursor.peek(), Token::Name("mod") | Token::Punct("%")) {
+            if is_product {
+                return Err(cursor.fail(KernelErrorKind::AmbiguousMod));
+            }
+            cursor.advance();
+            let modulus = divisor(cursor)?;
+            value = checked(cursor, start, value.modulo(modulus))?;
+        } else {
+            break;
+        }
+    }
+    if negative { checked(cursor, start, value.scale(-1)) } else { Ok(value) }
+}
+
+/// Whether the last token was a number and the next one is multiplied with it: `3B`, `2(x + 1)`.
+fn implicit_factor(cursor: &Cursor) -> bool {
+    let adjacent = cursor.quoted || cursor.end_of_last() == cursor.at();
+    let starts = match cursor.peek() {
+        Token::Punct("(") => true,
+        Token::Name(word) => !matches!(word, "and" | "or" | "mod"),
+        _ => false,
+    };
+    adjacent && cursor.last_is_number() && starts
+}
+
+fn multiply(cursor: &Cursor, start: usize, left: &Affine, right: &Affine) -> Parsed<Affine> {
+    let product = match (left.as_constant(), right.as_constant()) {
+        (Some(c), _) => right.scale(c),
+        (_, Some(c)) => left.scale(c),
+        (None, None) => return Err(fail_at(start, KernelErrorKind::NonAffine { text: cursor.text_from(start) })),
+    };
+    checked(cursor, start, product)
+}
+
+fn factor(cursor: &mut Cursor, scope: &Scope, negative: &mut bool) -> Parsed<Affine> {
+    match cursor.peek() {
+        Token::Number(text) => number(cursor, text, negative),
+        Token::Name("floor" | "floord") => floor(cursor, scope),
+        Token::Name("exists") => Err(cursor.fail(KernelErrorKind::Quantifier)),
+        Token::Name(_) => {
+            let at = cursor.at();
+            let name = cursor.name("an affine expression")?;
+            let unknown = || KernelErrorKind::Unknown { what: "iterator or parameter", name: name.into() };
+            scope.lookup(name).ok_or_else(|| fail_at(at, unknown()))
+        }
+        Token::Punct("(") => {
+            cursor.advance();
+            let inner = affine(cursor, scope)?;
+            cursor.expect(")")?;
+            Ok(inner)
+        }
+        Token::Punct("-") => {
+            cursor.advance();
+            let start = cursor.at();
+            let mut inner_negative = true;
+            let inner = cursor.nested(|c| factor(c, scope, &mut inner_negative))?;
+            if inner_negative { checked(cursor, start, inner.scale(-1)) } else { Ok(inner) }
+        }
+        _ => Err(cursor.expected("an affine expression")),
+    }
+}
+
+fn number(cursor: &mut Cursor, text: &str, negative: &mut bool) -> Parsed<Affine> {
+    let value = match text.parse::<i64>() {
+        Ok(value) => value,
+        Err(_) if *negative && text == "9223372036854775808" => {
+            *negative = false;
+            i64::MIN
+        }
+        Err(_) => {
+            let kind = KernelErrorKind::BadNumber { text: text.into(), expected: "a 64-bit integer" };
+            return Err(cursor.fail(kind));
+        }
+    };
+    cursor.advance();
+    Ok(Affine::constant(value))
+}
+
+/// `floor(e)`, `floor(term / k)` or `floord(e, k)`.
+fn floor(cursor: &mut Cursor, scope: &Scope) -> Parsed<Affine> {
+    let start = cursor.at();
+    let by_comma = matches!(cursor.advance(), Token::Name("floord"));
+    cursor.expect("(")?;
+    let dividend = cursor.nested(|c| {
+        let negative = c.accept("-");
+        let first = term(c, scope, negative)?;
+        // `floor(x + 1/2)` would divide the 1 only: the rest of a sum is read as one that allows no `/`.
+        let rest = match c.peek() {
+            Token::Punct("+" | "-") => affine_rest(c, scope)?,
+            _ => Affine::default(),
+        };
+        checked(c, start, first.add(&rest))
+    })?;
+    if by_comma {
+        cursor.expect(",")?;
+    } else if !cursor.accept("/") {
+        cursor.expect(")")?;
+        return Ok(dividend);
+    }
+    let by = divisor(cursor)?;
+    cursor.expect(")")?;
+    checked(cursor, start, dividend.floor_div(by))
+}
+
+/// The further terms of a sum, from the sign before them.
+fn affine_rest(cursor: &mut Cursor, scope: &Scope) -> Parsed<Affine> {
+    cursor.accept("+");
+    affine(cursor, scope)
+}
+
+fn divisor(cursor: &mut Cursor) -> Parsed<i64> {
+    let at = cursor.at();
+    let value = cursor.integer("an integer")?;
+    if value > 0 { Ok(value) } else { Err(fail_at(at, KernelErrorKind::NotPositive { value })) }
+}
+
+/// Names the expression that overflows.
+fn checked(cursor: &Cursor, start: usize, result: Result<Affine, AffineOverflow>) -> Parsed<Affine> {
+    result.map_err(|AffineOverflow| {
+        fail_at(start, KernelErrorKind::Overflow { place: format!("`{}`", cursor.text_from(start)) })
+    })
+}

@@ -1,0 +1,269 @@
+//! Verification: what every kernel fulfils, however it was made.
+//!
+//! Names are identifiers and unique; accesses have as many indices as their arrays; iterators and parameters exist;
+//! operands come first and have one type; inputs are not written; schedules give each statement one time; state is
+//! stepped by the first iterator and stops with the run parameter. Nothing here needs integer sets: single assignment,
+//! bounds of accesses and legality of schedules are analyses of their own.
+//!
+//! The order of the checks is fixed, so the first error of a kernel is always the same one.
+
+mod state;
+mod types;
+
+use std::collections::HashSet;
+
+use crate::kernel::affine::{Affine, Term};
+use crate::kernel::error::{KernelError, KernelErrorKind};
+use crate::kernel::exprs::operands;
+use crate::kernel::formula::Formula;
+use crate::kernel::graph::{ArrayId, DimKind, Element, Expr, Kernel, ParamKind, Role, Schedule, Stmt};
+use crate::kernel::parse::RESERVED;
+
+pub use types::value_types;
+
+/// The part of a kernel that an error is about, by position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::kernel) enum Place {
+    Kernel,
+    Param(usize),
+    Scalar(usize),
+    Array(usize),
+    Stmt(usize),
+    /// Statement, assignment.
+    Assign(usize, usize),
+    /// Statement, expression.
+    Expr(usize, usize),
+    Schedule(usize),
+}
+
+/// The first thing wrong with a kernel, and where.
+pub(in crate::kernel) type Verified = Result<(), (KernelErrorKind, Place)>;
+
+impl Kernel {
+    /// Checks the kernel; parser and builder have done so already.
+    ///
+    /// # Errors
+    /// The first thing wrong.
+    pub fn verify(&self) -> Result<(), KernelError> {
+        verify_places(self).map_err(|(kind, _)| KernelError::new(kind))
+    }
+}
+
+pub(in crate::kernel) fn verify_places(kernel: &Kernel) -> Verified {
+    verify_names(kernel)?;
+    verify_declarations(kernel)?;
+    for (i, stmt) in kernel.stmts.iter().enumerate() {
+        verify_stmt(kernel, i, stmt)?;
+        types::verify_types(kernel, i, stmt)?;
+    }
+    state::verify_state(kernel)?;
+    for (i, schedule) in kernel.schedules.iter().enumerate() {
+        verify_schedule(kernel, schedule).map_err(|kind| (kind, Place::Schedule(i)))?;
+    }
+    Ok(())
+}
+
+fn verify_names(kernel: &Kernel) -> Verified {
+    identifier(&kernel.name).map_err(|kind| (kind, Place::Kernel))?;
+    let mut taken = HashSet::new();
+    let mut unique = |what, name: &str, place| {
+        identifier(name).map_err(|kind| (kind, place))?;
+        if taken.insert(name.to_string()) {
+            return Ok(());
+        }
+        Err((KernelErrorKind::Duplicate { what, name: name.into() }, place))
+    };
+    for (i, param) in kernel.params.iter().enumerate() {
+        unique("parameter", &param.name, Place::Param(i))?;
+    }
+    for (i, scalar) in kernel.scalars.iter().enumerate() {
+        unique("scalar", &scalar.name, Place::Scalar(i))?;
+    }
+    for (i, array) in kernel.arrays.iter().enumerate() {
+        unique("array", &array.name, Place::Array(i))?;
+    }
+    for (i, array) in kernel.arrays.iter().enumerate() {
+        verify_tuple(kernel, "index", &array.index).map_err(|kind| (kind, Place::Array(i)))?;
+    }
+    let mut taken = HashSet::new();
+    for (i, stmt) in kernel.stmts.iter().enumerate() {
+        identifier(&stmt.name).map_err(|kind| (kind, Place::Stmt(i)))?;
+        verify_tuple(kernel, "iterator", &stmt.iters).map_err(|kind| (kind, Place::Stmt(i)))?;
+        if !taken.insert(&stmt.name) {
+            let kind = KernelErrorKind::Duplicate { what: "statement", name: stmt.name.clone() };
+            return Err((kind, Place::Stmt(i)));
+        }
+    }
+    let mut taken = HashSet::new();
+    for (i, schedule) in kernel.schedules.iter().enumerate() {
+        identifier(&schedule.name).map_err(|kind| (kind, Place::Schedule(i)))?;
+        if !taken.insert(&schedule.name) {
+            let kind = KernelErrorKind::Duplicate { what: "schedule", name: schedule.name.clone() };
+            return Err((kind, Place::Schedule(i)));
+        }
+    }
+    Ok(())
+}
+
+/// Names of a tuple are unique, and neither parameters nor scalars.
+fn verify_tuple(kernel: &Kernel, what: &'static str, names: &[String]) -> Result<(), KernelErrorKind> {
+    for (i, name) in names.iter().enumerate() {
+        identifier(name)?;
+        let is_param = kernel.params.iter().any(|p| p.name == *name);
+        let is_scalar = kernel.scalars.iter().any(|s| s.name == *name);
+        if is_param || is_scalar || names[..i].contains(name) {
+            return Err(KernelErrorKind::Duplicate { what, name: name.clone() });
+        }
+    }
+    Ok(())
+}
+
+fn identifier(name: &str) -> Result<(), KernelErrorKind> {
+    let bad = |reason| Err(KernelErrorKind::BadName { name: name.into(), reason });
+    let starts = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    if !starts || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
+        return bad("names are a letter or `_`, then letters, digits and `_`");
+    }
+    if RESERVED.contains(&name) { bad("it is a word of the language") } else { Ok(()) }
+}
+
+fn verify_declarations(kernel: &Kernel) -> Verified {
+    let mut runs = kernel.params.iter().enumerate().filter(|(_, p)| p.kind == ParamKind::Run).skip(1);
+    if let Some((i, second)) = runs.next() {
+        return Err((KernelErrorKind::SecondRunParameter { name: second.name.clone() }, Place::Param(i)));
+    }
+    verify_formula(kernel, &kernel.context, 0, "the context").map_err(|kind| (kind, Place::Kernel))?;
+    for (i, scalar) in kernel.scalars.iter().enumerate() {
+        if scalar.element == Element::U8 {
+            let place = format!("scalar `{}`", scalar.name);
+            return Err((KernelErrorKind::ByteValue { place }, Place::Scalar(i)));
+        }
+    }
+    for (i, array) in kernel.arrays.iter().enumerate() {
+        let owner = format!("array `{}`", array.name);
+        for formula in [Some(&array.domain), array.live_in.as_ref(), array.live_out.as_ref()].into_iter().flatten() {
+            verify_formula(kernel, formula, array.index.len(), &owner).map_err(|kind| (kind, Place::Array(i)))?;
+        }
+    }
+    if kernel.stmts.is_empty() {
+        return Err((KernelErrorKind::NoStatements { kernel: kernel.name.clone() }, Place::Kernel));
+    }
+    Ok(())
+}
+
+fn verify_formula(kernel: &Kernel, formula: &Formula, iters: usize, owner: &str) -> Result<(), KernelErrorKind> {
+    match formula {
+        Formula::NonNegative(e) | Formula::Zero(e) => verify_affine(kernel, e, iters, owner),
+        Formula::And(parts) | Formula::Or(parts) => {
+            parts.iter().try_for_each(|part| verify_formula(kernel, part, iters, owner))
+        }
+        Formula::Not(part) => verify_formula(kernel, part, iters, owner),
+    }
+}
+
+fn verify_affine(kernel: &Kernel, e: &Affine, iters: usize, owner: &str) -> Result<(), KernelErrorKind> {
+    for (term, _) in e.terms() {
+        let (what, index, len) = match term {
+            Term::Iter(i) => ("iterator", *i as usize, iters),
+            Term::Param(p) => ("parameter", p.index(), kernel.params.len()),
+            Term::Floor(inner, _) => {
+                verify_affine(kernel, inner, iters, owner)?;
+                continue;
+            }
+        };
+        in_range(owner, what, index, len)?;
+    }
+    Ok(())
+}
+
+fn in_range(owner: &str, what: &'static str, index: usize, len: usize) -> Result<(), KernelErrorKind> {
+    if index < len { Ok(()) } else { Err(KernelErrorKind::OutOfRange { owner: owner.into(), what, index, len }) }
+}
+
+fn verify_stmt(kernel: &Kernel, position: usize, stmt: &Stmt) -> Verified {
+    let owner = format!("statement `{}`", stmt.name);
+    let iters = stmt.iters.len();
+    let here = |kind| (kind, Place::Stmt(position));
+    verify_formula(kernel, &stmt.domain, iters, &owner).map_err(here)?;
+    if stmt.assigns.is_empty() {
+        return Err(here(KernelErrorKind::NoAssignments { stmt: stmt.name.clone() }));
+    }
+    for (i, expr) in stmt.exprs.iter().enumerate() {
+        verify_expr(kernel, stmt, i, expr, &owner).map_err(|kind| (kind, Place::Expr(position, i)))?;
+    }
+    for (i, assign) in stmt.assigns.iter().enumerate() {
+        let here = |kind| (kind, Place::Assign(position, i));
+        verify_access(kernel, assign.array, &assign.index, iters, &owner).map_err(here)?;
+        in_range(&owner, "expression", assign.value.index(), stmt.exprs.len()).map_err(here)?;
+        let array = kernel.array(assign.array);
+        if array.role == Role::Input {
+            let kind = KernelErrorKind::InputWritten { stmt: stmt.name.clone(), array: array.name.clone() };
+            return Err(here(kind));
+        }
+    }
+    Ok(())
+}
+
+fn verify_expr(kernel: &Kernel, stmt: &Stmt, position: usize, expr: &Expr, owner: &str) -> Result<(), KernelErrorKind> {
+    if operands(expr).iter().any(|o| o.index() >= position) {
+        return Err(KernelErrorKind::OperandOrder { stmt: stmt.name.clone(), expr: position });
+    }
+    match expr {
+        Expr::Const(c) if c.is_nan() => Err(KernelErrorKind::NotANumber { stmt: stmt.name.clone() }),
+        Expr::Scalar(k) => in_range(owner, "scalar", k.index(), kernel.scalars.len()),
+        Expr::Index(e) => verify_affine(kernel, e, stmt.iters.len(), owner),
+        Expr::Load(array, index) => verify_access(kernel, *array, index, stmt.iters.len(), owner),
+        Expr::Convert(Element::U8, _) => Err(KernelErrorKind::ByteValue { place: format!("a value of {owner}") }),
+        Expr::Opaque(name, _) => verify_function(kernel, stmt, name),
+        _ => Ok(()),
+    }
+}
+
+fn verify_function(kernel: &Kernel, stmt: &Stmt, name: &str) -> Result<(), KernelErrorKind> {
+    identifier(name)?;
+    let is_value = kernel.params.iter().any(|p| p.name == name)
+        || kernel.scalars.iter().any(|s| s.name == name)
+        || kernel.arrays.iter().any(|a| a.name == name)
+        || stmt.iters.iter().any(|i| i == name);
+    if is_value {
+        return Err(KernelErrorKind::NotAFunction { name: name.into(), hint: "it is a value" });
+    }
+    Ok(())
+}
+
+fn verify_access(
+    kernel: &Kernel,
+    array: ArrayId,
+    index: &[Affine],
+    iters: usize,
+    owner: &str,
+) -> Result<(), KernelErrorKind> {
+    in_range(owner, "array", array.index(), kernel.arrays.len())?;
+    let array = kernel.array(array);
+    if index.len() != array.index.len() {
+        let (expected, found) = (array.index.len(), index.len());
+        return Err(KernelErrorKind::IndexCount { array: array.name.clone(), expected, found });
+    }
+    index.iter().try_for_each(|e| verify_affine(kernel, e, iters, owner))
+}
+
+fn verify_schedule(kernel: &Kernel, schedule: &Schedule) -> Result<(), KernelErrorKind> {
+    let name = || schedule.name.clone();
+    let expected = schedule.dims.len();
+    for (i, stmt) in kernel.stmts.iter().enumerate() {
+        let Some(time) = schedule.times.get(i) else {
+            return Err(KernelErrorKind::NotScheduled { schedule: name(), stmt: stmt.name.clone() });
+        };
+        if time.len() != expected {
+            let owner = format!("statement `{}`", stmt.name);
+            return Err(KernelErrorKind::TimeLength { schedule: name(), owner, expected, found: time.len() });
+        }
+        let owner = format!("schedule `{}`", schedule.name);
+        time.iter().try_for_each(|e| verify_affine(kernel, e, stmt.iters.len(), &owner))?;
+    }
+    in_range(&format!("schedule `{}`", schedule.name), "statement", schedule.times.len(), kernel.stmts.len() + 1)?;
+    match schedule.dims.iter().position(|d| *d == DimKind::Vector(0)) {
+        Some(dim) => Err(KernelErrorKind::NoLanes { schedule: name(), dim }),
+        None => Ok(()),
+    }
+}

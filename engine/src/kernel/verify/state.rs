@@ -1,0 +1,170 @@
+//! State arrays: one copy per step, stepped by the first iterator of each statement.
+//!
+//! In a kernel with state every statement is bounded from above by the run parameter, so that running `n` more steps
+//! means running the instances of `n` more values of the first iterator `t`. State is written at `t + w`, one `w` for the
+//! whole kernel, and read at `t + c` with `c <= w`: a read reaches `w - c` steps back.
+
+use crate::kernel::affine::{Affine, Term};
+use crate::kernel::error::KernelErrorKind;
+use crate::kernel::formula::Formula;
+use crate::kernel::graph::{Array, ArrayId, Expr, Kernel, ParamId, Role, Stmt};
+use crate::kernel::verify::{Place, Verified};
+
+/// Largest distance, in steps, between the first iterator and a step that is read or written.
+const MAX_STEP_OFFSET: i64 = 1 << 16;
+
+impl Kernel {
+    /// How many steps of a state array must be kept: the largest distance of a read behind the step being written, at
+    /// least 1. `u[t] = f(u[t-1])` has depth 1. Zero if the array is not state.
+    pub fn state_depth(&self, array: ArrayId) -> u32 {
+        if self.array(array).role != Role::State {
+            return 0;
+        }
+        let written = self.state_write_offset();
+        let reads = self.stmts.iter().flat_map(|s| s.reads());
+        let oldest = reads.filter(|(a, _)| *a == array).filter_map(|(_, index)| step_offset(&index[0])).min();
+        oldest.map_or(1, |c| (written - c).max(1) as u32)
+    }
+
+    /// The `w` of this kernel: an instance whose first iterator is `t` writes state at step `t + w`. Zero if there is
+    /// no state.
+    pub fn state_write_offset(&self) -> i64 {
+        let mut writes = self.stmts.iter().flat_map(|s| &s.assigns).filter(|a| self.array(a.array).role == Role::State);
+        writes.next().and_then(|a| step_offset(&a.index[0])).unwrap_or(0)
+    }
+}
+
+pub(super) fn verify_state(kernel: &Kernel) -> Verified {
+    let is_state = |a: &Array| a.role == Role::State;
+    let Some(first) = kernel.arrays.iter().position(is_state) else { return Ok(()) };
+    let Some(run) = kernel.step_param() else {
+        let array = kernel.arrays[first].name.clone();
+        return Err((KernelErrorKind::StateWithoutRun { array }, Place::Array(first)));
+    };
+    for (i, array) in kernel.arrays.iter().enumerate().filter(|(_, a)| is_state(a)) {
+        verify_array(array).map_err(|kind| (kind, Place::Array(i)))?;
+    }
+    let mut written = None;
+    for (i, stmt) in kernel.stmts.iter().enumerate() {
+        verify_steps(kernel, i, stmt, &mut written)?;
+        if stmt.iters.is_empty() || !bounds_first_iter(&stmt.domain, run, true) {
+            let param = kernel.params[run.index()].name.clone();
+            return Err((KernelErrorKind::NotBoundedByRun { stmt: stmt.name.clone(), param }, Place::Stmt(i)));
+        }
+    }
+    verify_reads_behind(kernel, written.unwrap_or(0))
+}
+
+fn verify_array(array: &Array) -> Result<(), KernelErrorKind> {
+    let Some(index) = array.index.first() else {
+        return Err(KernelErrorKind::StateWithoutStep { array: array.name.clone() });
+    };
+    if mentions_first(&array.domain) {
+        return Err(KernelErrorKind::StateStepBounded { array: array.name.clone(), index: index.clone() });
+    }
+    Ok(())
+}
+
+/// Steps are the first iterator plus a constant; writes agree on the constant.
+fn verify_steps(kernel: &Kernel, position: usize, stmt: &Stmt, written: &mut Option<i64>) -> Verified {
+    for (i, expr) in stmt.exprs.iter().enumerate() {
+        if let Expr::Load(array, index) = expr
+            && kernel.array(*array).role == Role::State
+        {
+            offset(kernel, stmt, *array, index).map_err(|kind| (kind, Place::Expr(position, i)))?;
+        }
+    }
+    for (i, assign) in stmt.assigns.iter().enumerate() {
+        if kernel.array(assign.array).role != Role::State {
+            continue;
+        }
+        let here = |kind| (kind, Place::Assign(position, i));
+        let found = offset(kernel, stmt, assign.array, &assign.index).map_err(here)?;
+        let expected = *written.get_or_insert(found);
+        if found != expected {
+            let (stmt, array) = (stmt.name.clone(), kernel.array(assign.array).name.clone());
+            return Err(here(KernelErrorKind::StateWriteSteps { stmt, array, expected, found }));
+        }
+    }
+    Ok(())
+}
+
+fn verify_reads_behind(kernel: &Kernel, written: i64) -> Verified {
+    for (position, stmt) in kernel.stmts.iter().enumerate() {
+        for (i, expr) in stmt.exprs.iter().enumerate() {
+            let Expr::Load(array, index) = expr else { continue };
+            if kernel.array(*array).role != Role::State {
+                continue;
+            }
+            let ahead = step_offset(&index[0]).unwrap_or(written) - written;
+            if ahead > 0 {
+                let (stmt, array) = (stmt.name.clone(), kernel.array(*array).name.clone());
+                let kind = KernelErrorKind::StateReadsAhead { stmt, array, ahead };
+                return Err((kind, Place::Expr(position, i)));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn offset(kernel: &Kernel, stmt: &Stmt, array: ArrayId, index: &[Affine]) -> Result<i64, KernelErrorKind> {
+    if let Some(c) = step_offset(&index[0]).filter(|c| c.abs() <= MAX_STEP_OFFSET) {
+        return Ok(c);
+    }
+    let params: Vec<String> = kernel.params.iter().map(|p| p.name.clone()).collect();
+    let expected = match stmt.iters.first() {
+        Some(t) => format!("`{t}` (the first iterator) plus a constant of at most {MAX_STEP_OFFSET}"),
+        None => "a statement whose first iterator is the step".to_string(),
+    };
+    Err(KernelErrorKind::StateStep {
+        stmt: stmt.name.clone(),
+        array: kernel.array(array).name.clone(),
+        found: index[0].display(&stmt.iters, &params),
+        expected,
+    })
+}
+
+/// The `c` of `t + c`, where `t` is the first iterator.
+fn step_offset(index: &Affine) -> Option<i64> {
+    let mut terms = index.terms();
+    let first = terms.next()?;
+    (terms.next().is_none() && first == (&Term::Iter(0), 1)).then(|| index.constant_part())
+}
+
+/// Whether the formula, or its complement if `holds` is false, implies an upper bound of the first iterator by `run`.
+/// Looks at single constraints only: `t <= T` must be written, not follow.
+fn bounds_first_iter(formula: &Formula, run: ParamId, holds: bool) -> bool {
+    let coefficient = |e: &Affine, of: Term| e.terms().find(|(t, _)| **t == of).map_or(0, |(_, c)| c);
+    match formula {
+        Formula::NonNegative(e) => {
+            let (t, n) = (coefficient(e, Term::Iter(0)), coefficient(e, Term::Param(run)));
+            if holds { t < 0 && n > 0 } else { t > 0 && n < 0 }
+        }
+        Formula::Zero(e) => {
+            let (t, n) = (coefficient(e, Term::Iter(0)), coefficient(e, Term::Param(run)));
+            holds && (t < 0 && n > 0 || t > 0 && n < 0)
+        }
+        Formula::And(parts) if holds => parts.iter().any(|p| bounds_first_iter(p, run, true)),
+        Formula::Or(parts) if !holds => parts.iter().any(|p| bounds_first_iter(p, run, false)),
+        Formula::And(parts) | Formula::Or(parts) => {
+            // The empty disjunction is the empty set: bounded.
+            parts.iter().all(|p| bounds_first_iter(p, run, holds))
+        }
+        Formula::Not(part) => bounds_first_iter(part, run, !holds),
+    }
+}
+
+fn mentions_first(formula: &Formula) -> bool {
+    fn in_affine(e: &Affine) -> bool {
+        e.terms().any(|(term, _)| match term {
+            Term::Iter(i) => *i == 0,
+            Term::Floor(inner, _) => in_affine(inner),
+            Term::Param(_) => false,
+        })
+    }
+    match formula {
+        Formula::NonNegative(e) | Formula::Zero(e) => in_affine(e),
+        Formula::And(parts) | Formula::Or(parts) => parts.iter().any(mentions_first),
+        Formula::Not(part) => mentions_first(part),
+    }
+}

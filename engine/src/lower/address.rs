@@ -1,0 +1,232 @@
+//! Folded addresses: from a reference and its piece to a stream of cells.
+//!
+//! In: index expressions, the piece's formula, values of the iterators as linear forms.   Out: a [`Stream`].
+//!
+//! A coordinate is a linear form modulo its modulus. What is bounded and never leaves one multiple of the modulus needs no
+//! reduction at all (most coordinates: a box keeps its rows where they are). What moves with the step is reduced once per
+//! step; the sum is wrapped by a comparison. If the strip itself may cross the wrap, the coordinate becomes the stream's ring,
+//! which code generation cuts. No division is left inside a step.
+
+use crease_jit::program::{BufferId, Int, Stream, Var};
+
+use crate::kernel::affine::{Affine, Term};
+use crate::kernel::graph::ParamId;
+use crate::lower::LowerError;
+use crate::lower::linear::Linear;
+use crate::lower::scope::Scopes;
+use crate::mapping::Piece;
+use crate::plan::layout::BufferLayout;
+
+/// Values of a statement's iterators where a reference is evaluated.
+pub(crate) struct Place<'a> {
+    /// Per iterator, its value over loop variables and arguments.
+    pub(crate) iters: &'a [Linear],
+    /// Per iterator, its bounds; none for the step.
+    pub(crate) bounds: &'a [Option<(i64, i64)>],
+    /// Linear form of a parameter that is not bound.
+    pub(crate) param: &'a dyn Fn(ParamId) -> Linear,
+    /// The strip's variable and its first value; none outside strips.
+    pub(crate) strip: Option<(Var, Linear)>,
+}
+
+/// A coordinate before reduction: a bounded part with its range and an unbounded part.
+struct Coordinate {
+    bounded: Linear,
+    low: i64,
+    high: i64,
+    /// Coefficients and forms that grow with the step.
+    unbounded: Vec<(i64, Linear)>,
+}
+
+/// A reduced coordinate.
+struct Reduced {
+    /// Its value at the start of the strip, in cells of the coordinate.
+    start: Int,
+    /// Change per iteration of the strip.
+    stride: i64,
+    /// Whether the strip may cross the modulus.
+    wraps: bool,
+}
+
+/// The stream of a reference; none if its strip cannot be expressed (more than one ring moves), in which case the caller
+/// takes one iteration at a time.
+pub(crate) fn stream(
+    scopes: &mut Scopes,
+    place: &Place<'_>,
+    index: &[Affine],
+    piece: &Piece,
+    layout: &BufferLayout,
+) -> Result<Option<Stream>, LowerError> {
+    let overflow = || LowerError::Address { array: layout.name.clone() };
+    let mut base = Int::Const(0);
+    let mut plain = Int::Const(0);
+    let mut plain_stride = 0_i64;
+    let mut ring: Option<(Int, u64, i64)> = None;
+    for (k, row) in piece.matrix.iter().enumerate() {
+        let mut form = Affine::constant(piece.offset[k]);
+        for (&m, e) in row.iter().zip(index) {
+            form = form.add(&e.scale(m)?)?;
+        }
+        let Some(coordinate) = evaluate(scopes, place, &form)? else {
+            return Ok(None);
+        };
+        let modulus = layout.moduli[k];
+        let pitch = i64::try_from(layout.strides[k]).map_err(|_| overflow())?;
+        let reduced = reduce(scopes, place, coordinate, modulus).ok_or_else(overflow)?;
+        let scaled = scale(reduced.start, pitch);
+        let stride = reduced.stride.checked_mul(pitch).ok_or_else(overflow)?;
+        match (reduced.wraps, reduced.stride) {
+            (true, _) if ring.is_some() || reduced.stride.abs() > modulus => return Ok(None),
+            (true, _) => ring = Some((scaled, (modulus as u64).checked_mul(pitch as u64).ok_or_else(overflow)?, stride)),
+            (false, 0) => base = add(base, scaled),
+            (false, _) => {
+                plain = add(plain, scaled);
+                plain_stride = plain_stride.checked_add(stride).ok_or_else(overflow)?;
+            }
+        }
+    }
+    let buffer = BufferId(layout.id);
+    let base = hoist_sum(scopes, base);
+    match ring {
+        Some(_) if plain_stride != 0 => Ok(None),
+        Some((pos, ring, stride)) => Ok(Some(Stream { buffer, base: add(base, plain), pos, ring: Some(ring), stride })),
+        None => Ok(Some(Stream { buffer, base, pos: plain, ring: None, stride: plain_stride })),
+    }
+}
+
+/// Splits an affine form into its bounded and unbounded parts; none if a floor moves inside the strip.
+fn evaluate(scopes: &mut Scopes, place: &Place<'_>, form: &Affine) -> Result<Option<Coordinate>, LowerError> {
+    let constant = form.constant_part();
+    let mut sum = Coordinate { bounded: Linear::constant(constant), low: constant, high: constant, unbounded: Vec::new() };
+    for (term, c) in form.terms() {
+        let (value, bounds) = match term {
+            Term::Iter(i) => (place.iters[*i as usize].clone(), place.bounds[*i as usize]),
+            Term::Param(p) => ((place.param)(*p), None),
+            Term::Floor(inner, divisor) => {
+                let Some(inner) = evaluate(scopes, place, inner)? else {
+                    return Ok(None);
+                };
+                let Some((value, bounds)) = floor(scopes, place, inner, *divisor) else {
+                    return Ok(None);
+                };
+                (value, bounds)
+            }
+        };
+        match bounds {
+            Some((low, high)) => {
+                let (a, b) = (low.saturating_mul(c), high.saturating_mul(c));
+                sum.bounded = sum.bounded.add_scaled(&value, c).ok_or(crate::kernel::affine::AffineOverflow)?;
+                sum.low = sum.low.saturating_add(a.min(b));
+                sum.high = sum.high.saturating_add(a.max(b));
+            }
+            None => sum.unbounded.push((c, value)),
+        }
+    }
+    Ok(Some(sum))
+}
+
+/// The floor of a coordinate as a variable, with its bounds if it has any.
+#[allow(clippy::type_complexity)]
+fn floor(
+    scopes: &mut Scopes,
+    place: &Place<'_>,
+    inner: Coordinate,
+    divisor: i64,
+) -> Option<(Linear, Option<(i64, i64)>)> {
+    let mut all = inner.bounded;
+    for (c, form) in &inner.unbounded {
+        all = all.add_scaled(form, *c)?;
+    }
+    if place.strip.as_ref().is_some_and(|(var, _)| all.coefficient(*var) != 0) {
+        return None;
+    }
+    let value = scopes.hoist(Int::FloorDiv(Box::new(all.to_int()), divisor));
+    let bounds = (inner.low.div_euclid(divisor), inner.high.div_euclid(divisor));
+    let form = match value {
+        Int::Var(var) => Linear::atom(crate::lower::linear::Atom::Var(var)),
+        Int::Const(c) => Linear::constant(c),
+        _ => return None,
+    };
+    Some((form, inner.unbounded.is_empty().then_some(bounds)))
+}
+
+/// Brings a coordinate into `0..modulus`.
+fn reduce(scopes: &mut Scopes, place: &Place<'_>, coordinate: Coordinate, modulus: i64) -> Option<Reduced> {
+    let Coordinate { bounded, low, high, unbounded } = coordinate;
+    let whole = low.div_euclid(modulus).checked_mul(modulus)?;
+    let bounded = bounded.add_scaled(&Linear::constant(1), whole.checked_neg()?)?;
+    let high = high.checked_sub(whole)?;
+    let low = low.checked_sub(whole)?;
+    let stride = place.strip.as_ref().map_or(0, |(var, _)| bounded.coefficient(*var));
+    let start = match &place.strip {
+        Some((var, first)) => bounded.substitute(*var, first)?,
+        None => bounded,
+    };
+    let start_int = start.to_int();
+    if unbounded.is_empty() {
+        if high < modulus {
+            return Some(Reduced { start: start_int, stride, wraps: false });
+        }
+        let wrapped = into_ring(start_int, high, modulus);
+        return Some(Reduced { start: settle(scopes, wrapped, stride), stride, wraps: stride != 0 });
+    }
+    let drift = drift(scopes, &unbounded, modulus);
+    if modulus == 1 {
+        return Some(Reduced { start: Int::Const(0), stride: 0, wraps: false });
+    }
+    if low == 0 && high == 0 {
+        return Some(Reduced { start: drift, stride: 0, wraps: false });
+    }
+    let inside = if high < modulus { start_int } else { into_ring(start_int, high, modulus) };
+    let wrapped = Int::Wrap(Box::new(add(drift, inside)), modulus);
+    Some(Reduced { start: settle(scopes, wrapped, stride), stride, wraps: stride != 0 })
+}
+
+/// A start that does not belong to a strip is computed once per block; a strip's own start stays with the strip, because
+/// it is only in range if the strip is not empty.
+fn settle(scopes: &mut Scopes, start: Int, stride: i64) -> Int {
+    if stride == 0 { scopes.hoist(start) } else { start }
+}
+
+/// What the step adds, in `0..modulus`, computed once per step.
+fn drift(scopes: &mut Scopes, unbounded: &[(i64, Linear)], modulus: i64) -> Int {
+    let mut total: Option<Int> = None;
+    for (c, form) in unbounded {
+        let part = scopes.hoist(Int::MulMod(c.rem_euclid(modulus), Box::new(form.to_int()), modulus));
+        total = Some(match total {
+            None => part,
+            Some(sum) => scopes.hoist(Int::Wrap(Box::new(add(sum, part)), modulus)),
+        });
+    }
+    total.unwrap_or(Int::Const(0))
+}
+
+/// `value` in `0..=high` reduced modulo `modulus`.
+fn into_ring(value: Int, high: i64, modulus: i64) -> Int {
+    let fits = modulus.checked_mul(2).is_none_or(|twice| high < twice);
+    if fits { Int::Wrap(Box::new(value), modulus) } else { Int::Mod(Box::new(value), modulus) }
+}
+
+/// Sums with a product in them are worth a variable.
+fn hoist_sum(scopes: &mut Scopes, sum: Int) -> Int {
+    match sum {
+        Int::Add(..) | Int::Mul(..) => scopes.hoist(sum),
+        other => other,
+    }
+}
+
+fn add(a: Int, b: Int) -> Int {
+    match (a, b) {
+        (Int::Const(0), other) | (other, Int::Const(0)) => other,
+        (Int::Const(a), Int::Const(b)) if a.checked_add(b).is_some() => Int::Const(a + b),
+        (a, b) => Int::Add(Box::new(a), Box::new(b)),
+    }
+}
+
+fn scale(value: Int, factor: i64) -> Int {
+    match (value, factor) {
+        (value, 1) => value,
+        (Int::Const(v), f) if v.checked_mul(f).is_some() => Int::Const(v * f),
+        (value, f) => Int::Mul(Box::new(Int::Const(f)), Box::new(value)),
+    }
+}

@@ -1,0 +1,91 @@
+//! Lowering: from a proved storage mapping to the loop language.
+//!
+//! `split` versions statements so that each reference has one piece; `scan` asks isl for loops over the versions in
+//! schedule order; `nodes` turns those into program nodes and strips; `scope` places integer variables as far out as they
+//! can be computed; `address` folds references into streams; `operations` writes expression graphs; `alias` states what
+//! loads and stores of a strip have in common.
+
+mod address;
+mod alias;
+mod linear;
+mod nodes;
+mod operations;
+mod scan;
+mod scope;
+mod split;
+
+use crease_isl::Context;
+use crease_jit::program::Program;
+
+use crate::analysis::model::{AnalysisError, Model};
+use crate::plan::layout::Layout;
+
+/// Why a plan could not be lowered.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LowerError {
+    /// A size parameter has no value; code is compiled for one size.
+    #[error("size parameter `{param}` has no value; code is compiled for one size")]
+    UnboundSize {
+        /// The parameter.
+        param: String,
+    },
+    /// An iterator other than the step has no bounds.
+    #[error("iterator `{iter}` of `{statement}` is unbounded")]
+    UnboundedIterator {
+        /// The statement.
+        statement: String,
+        /// The iterator.
+        iter: String,
+    },
+    /// The schedule cannot be scanned into loops of the loop language.
+    #[error("the loops of schedule `{schedule}` cannot be expressed: {reason}")]
+    Loops {
+        /// The schedule.
+        schedule: String,
+        /// What was met.
+        reason: String,
+    },
+    /// A piece of the mapping is not affine in the way addresses need.
+    #[error("an address of `{array}` leaves 64 bits")]
+    Address {
+        /// The array.
+        array: String,
+    },
+    /// An analysis failed.
+    #[error(transparent)]
+    Analysis(#[from] AnalysisError),
+}
+
+impl From<crease_isl::IslError> for LowerError {
+    fn from(error: crease_isl::IslError) -> Self {
+        LowerError::Analysis(error.into())
+    }
+}
+
+impl From<crate::kernel::affine::AffineOverflow> for LowerError {
+    fn from(error: crate::kernel::affine::AffineOverflow) -> Self {
+        LowerError::Analysis(error.into())
+    }
+}
+
+/// A lowered kernel and the loops it came from.
+pub(crate) struct Lowered {
+    pub(crate) program: Program,
+    /// The scanned loops as text, for dumps.
+    pub(crate) loops: String,
+}
+
+/// Lowers a kernel with bound sizes under its schedule and storage layout.
+pub(crate) fn lower(context: &Context, model: &Model<'_, '_>, layout: &Layout) -> Result<Lowered, LowerError> {
+    for (param, value) in model.kernel.params().iter().zip(&model.values) {
+        if param.kind == crate::kernel::graph::ParamKind::Size && value.is_none() {
+            return Err(LowerError::UnboundSize { param: param.name.clone() });
+        }
+    }
+    let versions = split::split_statements(model, layout)?;
+    let loops = scan::scan_loops(context, model, &versions)?;
+    let text = scan::print_loops(&loops);
+    let program = nodes::build_program(model, layout, &versions, &loops)?;
+    Ok(Lowered { program, loops: text })
+}

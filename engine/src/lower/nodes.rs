@@ -1,0 +1,419 @@
+//! Nodes: from isl's loop tree to the loop language.
+//!
+//! In: the loop tree, versions, the layout.   Out: a [`Program`].
+//!
+//! Arguments of a kernel with steps are the step before the first and the last step of a call; other kernels have none.
+//! A loop whose body is straight-line becomes one strip over all its statements, in order; a lone instance becomes a strip
+//! of length one. The lanes of a strip are those of its vector dimension; a parallel innermost dimension is cut into blocks,
+//! so that it can be shared among threads.
+
+use crease_isl::ast::{AstExpr, AstNode, AstOp};
+use crease_jit::program::{
+    ArgId, BufferAccess, BufferDecl, CompareOp, Cond, Int, LoopKind, Node, Program, ScalarDecl, Strip, Var,
+};
+
+use crate::analysis::model::Model;
+use crate::kernel::graph::DimKind;
+use crate::lower::address::Place;
+use crate::lower::alias::alias_facts;
+use crate::lower::linear::{Atom, Linear};
+use crate::lower::operations::StripBuilder;
+use crate::lower::scan::iterator_dim;
+use crate::lower::scope::Scopes;
+use crate::lower::split::{FROM_STEP, Version};
+use crate::lower::LowerError;
+use crate::plan::layout::{Layout, Owner};
+
+/// Lanes of a strip along a parallel dimension, whose iterations may run in any order.
+const PARALLEL_LANES: u32 = 64;
+/// Iterations of a parallel innermost dimension that one task takes.
+const PARALLEL_BLOCK: i64 = 2048;
+
+/// Builds the program of a kernel.
+pub(crate) fn build_program(
+    model: &Model<'_, '_>,
+    layout: &Layout,
+    versions: &[Version<'_>],
+    loops: &AstNode,
+) -> Result<Program, LowerError> {
+    let args = arguments(model);
+    let mut builder =
+        Builder { model, layout, versions, args, scopes: Scopes::new(), iterators: Vec::new(), in_parallel: false };
+    builder.node(loops)?;
+    let buffers = layout.buffers.iter().map(|b| BufferDecl {
+        name: format!("{}_{}", b.name, b.id),
+        element: b.element,
+        cells: Some(b.allocated_cells),
+        access: if matches!(b.owner, Owner::Input(_)) { BufferAccess::ReadOnly } else { BufferAccess::ReadWrite },
+    });
+    let scalars = model.kernel.scalars().iter().map(|s| ScalarDecl { name: s.name.clone(), element: s.element });
+    Ok(Program {
+        name: model.kernel.name().to_string(),
+        args: builder.args.clone(),
+        scalars: scalars.collect(),
+        buffers: buffers.collect(),
+        body: builder.scopes.close(),
+    })
+}
+
+/// Names of the program's integer arguments: where a call starts, and the run parameter where it ends.
+pub(crate) fn arguments(model: &Model<'_, '_>) -> Vec<String> {
+    let mut names: Vec<String> = match model.kernel.step_param() {
+        Some(_) => vec![FROM_STEP.to_string()],
+        None => Vec::new(),
+    };
+    names.extend(model.kernel.step_param().map(|p| model.kernel.params()[p.index()].name.clone()));
+    names
+}
+
+struct Builder<'b, 'c, 'k> {
+    model: &'b Model<'c, 'k>,
+    layout: &'b Layout,
+    versions: &'b [Version<'c>],
+    args: Vec<String>,
+    scopes: Scopes,
+    /// Loop iterators in scope, with their values.
+    iterators: Vec<(String, Linear)>,
+    in_parallel: bool,
+}
+
+/// A `for` of the loop tree.
+struct Loop<'a> {
+    iterator: &'a str,
+    lo: Int,
+    hi: Int,
+    step: i64,
+    body: &'a AstNode,
+}
+
+impl Builder<'_, '_, '_> {
+    fn node(&mut self, node: &AstNode) -> Result<(), LowerError> {
+        match node {
+            AstNode::Block(nodes) => nodes.iter().try_for_each(|n| self.node(n)),
+            AstNode::If { guard, then, otherwise } => self.condition(guard, then, otherwise.as_deref()),
+            AstNode::For { iterator, init, degenerate: true, body, .. } => {
+                let value = self.linear(init)?;
+                self.iterators.push((iterator.clone(), value));
+                self.node(body)?;
+                self.iterators.pop();
+                Ok(())
+            }
+            AstNode::For { iterator, init, cond, inc, body, .. } => {
+                let (lo, hi) = (self.int(init)?, self.end(iterator, cond)?);
+                self.for_loop(&Loop { iterator, lo, hi, step: *inc, body })
+            }
+            AstNode::User { .. } => self.lone_instance(node),
+        }
+    }
+
+    fn condition(&mut self, guard: &AstExpr, then: &AstNode, otherwise: Option<&AstNode>) -> Result<(), LowerError> {
+        let cond = self.cond(guard)?;
+        self.scopes.open(true);
+        self.node(then)?;
+        let then = self.scopes.close();
+        self.scopes.open(true);
+        otherwise.map_or(Ok(()), |node| self.node(node))?;
+        let otherwise = self.scopes.close();
+        self.scopes.push(Node::If { cond, then, otherwise });
+        Ok(())
+    }
+
+    fn for_loop(&mut self, the_loop: &Loop<'_>) -> Result<(), LowerError> {
+        let kind = iterator_dim(the_loop.iterator).map(|dim| self.model.schedule.dims[dim]);
+        if the_loop.step == 1 && straight_line(the_loop.body) && self.try_strip(the_loop, kind)? {
+            return Ok(());
+        }
+        let parallel = kind == Some(DimKind::Parallel) && !self.in_parallel;
+        self.scopes.open(false);
+        let var = self.scopes.variable();
+        self.iterators.push((the_loop.iterator.to_string(), Linear::atom(Atom::Var(var))));
+        self.in_parallel |= parallel;
+        self.node(the_loop.body)?;
+        self.in_parallel &= !parallel;
+        self.iterators.pop();
+        let body = self.scopes.close();
+        let kind = if parallel { LoopKind::Parallel } else { LoopKind::Sequential };
+        let (lo, hi) = (the_loop.lo.clone(), the_loop.hi.clone());
+        self.scopes.push(Node::For { var, lo, hi, step: the_loop.step, kind, body });
+        Ok(())
+    }
+
+    /// Turns a loop over straight-line statements into a strip; false if some address cannot be expressed in one.
+    fn try_strip(&mut self, the_loop: &Loop<'_>, kind: Option<DimKind>) -> Result<bool, LowerError> {
+        let lanes = match kind {
+            Some(DimKind::Vector(lanes)) => lanes,
+            Some(DimKind::Parallel) => PARALLEL_LANES,
+            _ => 1,
+        };
+        if kind == Some(DimKind::Parallel) && !self.in_parallel {
+            return self.parallel_blocks(the_loop, lanes);
+        }
+        let (lo, hi) = (self.scopes.hoist(the_loop.lo.clone()), the_loop.hi.clone());
+        let Some(strip) = self.strip(the_loop, lo, hi, lanes)? else {
+            return Ok(false);
+        };
+        self.scopes.push(Node::Strip(strip));
+        Ok(true)
+    }
+
+    /// `parallel for` blocks of an innermost parallel dimension, each a strip.
+    fn parallel_blocks(&mut self, the_loop: &Loop<'_>, lanes: u32) -> Result<bool, LowerError> {
+        let lo = self.scopes.hoist(the_loop.lo.clone());
+        let hi = self.scopes.hoist(the_loop.hi.clone());
+        self.scopes.open(false);
+        let block = self.scopes.variable();
+        let first = Int::Add(Box::new(lo.clone()), Box::new(Int::Mul(Box::new(Int::Const(PARALLEL_BLOCK)), Box::new(Int::Var(block)))));
+        let first = self.scopes.hoist(first);
+        let end = Int::Add(Box::new(first.clone()), Box::new(Int::Const(PARALLEL_BLOCK)));
+        let last = Int::Min(Box::new(hi.clone()), Box::new(end));
+        self.in_parallel = true;
+        let strip = self.strip(the_loop, first, last, lanes)?;
+        self.in_parallel = false;
+        let Some(strip) = strip else {
+            self.scopes.close();
+            return Ok(false);
+        };
+        self.scopes.push(Node::Strip(strip));
+        let body = self.scopes.close();
+        let length = Int::Sub(Box::new(hi), Box::new(lo));
+        let blocks = Int::FloorDiv(Box::new(Int::Add(Box::new(length), Box::new(Int::Const(PARALLEL_BLOCK - 1)))), PARALLEL_BLOCK);
+        let (lo, hi, kind) = (Int::Const(0), blocks, LoopKind::Parallel);
+        self.scopes.push(Node::For { var: block, lo, hi, step: 1, kind, body });
+        Ok(true)
+    }
+
+    /// A strip over the statements of a loop's body; none if some address cannot be expressed in one.
+    fn strip(&mut self, the_loop: &Loop<'_>, lo: Int, hi: Int, lanes: u32) -> Result<Option<Strip>, LowerError> {
+        let var = self.scopes.variable();
+        let first = linear_of(&lo);
+        let Some(first) = first else {
+            return Ok(None);
+        };
+        self.iterators.push((the_loop.iterator.to_string(), Linear::atom(Atom::Var(var))));
+        let mut builder = StripBuilder::new(self.model, self.layout);
+        let complete = self.statements(the_loop.body, var, Some(&first), &mut builder);
+        self.iterators.pop();
+        Ok(complete?.then(|| builder.finish(var, lo, hi, lanes, alias_facts)))
+    }
+
+    /// A statement instance outside any strip: a strip of length one.
+    fn lone_instance(&mut self, node: &AstNode) -> Result<(), LowerError> {
+        let var = self.scopes.variable();
+        let mut builder = StripBuilder::new(self.model, self.layout);
+        let complete = self.statements(node, var, None, &mut builder)?;
+        assert!(complete, "addresses that do not move can always be expressed");
+        self.scopes.push(Node::Strip(builder.finish(var, Int::Const(0), Int::Const(1), 1, alias_facts)));
+        Ok(())
+    }
+
+    /// Appends every statement of a straight-line body; false if some address cannot be expressed.
+    fn statements(
+        &mut self,
+        node: &AstNode,
+        var: Var,
+        first: Option<&Linear>,
+        strip: &mut StripBuilder<'_, '_, '_>,
+    ) -> Result<bool, LowerError> {
+        match node {
+            AstNode::Block(nodes) => {
+                for node in nodes {
+                    if !self.statements(node, var, first, strip)? {
+                        return Ok(false);
+                    }
+                }
+                Ok(true)
+            }
+            AstNode::For { iterator, init, body, .. } => {
+                let Some(value) = self.try_linear(init, var)? else {
+                    return Ok(false);
+                };
+                self.iterators.push((iterator.clone(), value));
+                let complete = self.statements(body, var, first, strip);
+                self.iterators.pop();
+                complete
+            }
+            AstNode::User { statement, args } => self.statement(statement, args, var, first, strip),
+            AstNode::If { .. } => Ok(false),
+        }
+    }
+
+    fn statement(
+        &mut self,
+        name: &str,
+        args: &[AstExpr],
+        var: Var,
+        first: Option<&Linear>,
+        strip: &mut StripBuilder<'_, '_, '_>,
+    ) -> Result<bool, LowerError> {
+        let position = name.strip_prefix('v').and_then(|n| n.parse::<usize>().ok());
+        let version = &self.versions[position.expect("tuples of versions are named by position")];
+        let mut iters = Vec::new();
+        for arg in args {
+            match self.try_linear(arg, var)? {
+                Some(value) => iters.push(value),
+                None => return Ok(false),
+            }
+        }
+        let args = &self.args;
+        let kernel = self.model.kernel;
+        let param = |p: crate::kernel::graph::ParamId| {
+            let name = &kernel.params()[p.index()].name;
+            let position = args.iter().position(|a| a == name).expect("unbound parameters are arguments");
+            Linear::atom(Atom::Arg(ArgId(position as u32)))
+        };
+        let strip_start = first.map(|lo| (var, lo.clone()));
+        let place = Place { iters: &iters, bounds: &version.bounds, param: &param, strip: strip_start };
+        strip.add_statement(&mut self.scopes, version, &place)
+    }
+
+    /// An expression as a linear form; parts that are not linear become variables.
+    fn linear(&mut self, e: &AstExpr) -> Result<Linear, LowerError> {
+        let nowhere = Var(u32::MAX);
+        Ok(self.try_linear(e, nowhere)?.expect("nothing depends on a variable that does not exist"))
+    }
+
+    /// An expression as a linear form; none if a part that is not linear depends on `strip`.
+    fn try_linear(&mut self, e: &AstExpr, strip: Var) -> Result<Option<Linear>, LowerError> {
+        match e {
+            AstExpr::Int(value) => return Ok(Some(Linear::constant(*value))),
+            AstExpr::Id(name) => return self.identifier(name).map(Some),
+            AstExpr::Op(AstOp::Add | AstOp::Sub, operands) => {
+                let factor = if matches!(e, AstExpr::Op(AstOp::Sub, _)) { -1 } else { 1 };
+                let (Some(a), Some(b)) = (self.try_linear(&operands[0], strip)?, self.try_linear(&operands[1], strip)?)
+                else {
+                    return Ok(None);
+                };
+                return a.add_scaled(&b, factor).ok_or_else(|| self.unsupported("a coefficient leaves 64 bits")).map(Some);
+            }
+            AstExpr::Op(AstOp::Minus, operands) => {
+                let Some(a) = self.try_linear(&operands[0], strip)? else {
+                    return Ok(None);
+                };
+                return Linear::constant(0).add_scaled(&a, -1).ok_or_else(|| self.unsupported("a coefficient leaves 64 bits")).map(Some);
+            }
+            AstExpr::Op(AstOp::Mul, operands) => {
+                let (Some(a), Some(b)) = (self.try_linear(&operands[0], strip)?, self.try_linear(&operands[1], strip)?)
+                else {
+                    return Ok(None);
+                };
+                let product = match (a.as_constant(), b.as_constant()) {
+                    (Some(c), _) => Linear::constant(0).add_scaled(&b, c),
+                    (_, Some(c)) => Linear::constant(0).add_scaled(&a, c),
+                    (None, None) => return Err(self.unsupported("a product of two loop variables")),
+                };
+                return product.ok_or_else(|| self.unsupported("a coefficient leaves 64 bits")).map(Some);
+            }
+            AstExpr::Op(..) => {}
+        }
+        let value = self.int(e)?;
+        if mentions(&value, strip) {
+            return Ok(None);
+        }
+        let hoisted = self.scopes.hoist(value);
+        Ok(linear_of(&hoisted))
+    }
+
+    fn identifier(&self, name: &str) -> Result<Linear, LowerError> {
+        if let Some((_, value)) = self.iterators.iter().rev().find(|(n, _)| n == name) {
+            return Ok(value.clone());
+        }
+        let arg = self.args.iter().position(|a| a == name);
+        let arg = arg.ok_or_else(|| self.unsupported(&format!("unknown identifier `{name}`")))?;
+        Ok(Linear::atom(Atom::Arg(ArgId(arg as u32))))
+    }
+
+    fn int(&self, e: &AstExpr) -> Result<Int, LowerError> {
+        let two = |make: fn(Box<Int>, Box<Int>) -> Int, operands: &[AstExpr]| -> Result<Int, LowerError> {
+            let first = self.int(&operands[0])?;
+            operands[1..].iter().try_fold(first, |sum, e| Ok(make(Box::new(sum), Box::new(self.int(e)?))))
+        };
+        let by_constant = |make: fn(Box<Int>, i64) -> Int, operands: &[AstExpr]| match operands {
+            [a, AstExpr::Int(divisor)] if *divisor > 0 => Ok(make(Box::new(self.int(a)?), *divisor)),
+            _ => Err(self.unsupported("a division by something else than a positive constant")),
+        };
+        match e {
+            AstExpr::Int(value) => Ok(Int::Const(*value)),
+            AstExpr::Id(name) => Ok(self.identifier(name)?.to_int()),
+            AstExpr::Op(op, operands) => match op {
+                AstOp::Add => two(Int::Add, operands),
+                AstOp::Sub => two(Int::Sub, operands),
+                AstOp::Mul => two(Int::Mul, operands),
+                AstOp::Min => two(Int::Min, operands),
+                AstOp::Max => two(Int::Max, operands),
+                AstOp::Minus => Ok(Int::Sub(Box::new(Int::Const(0)), Box::new(self.int(&operands[0])?))),
+                AstOp::FdivQ | AstOp::PdivQ | AstOp::Div => by_constant(Int::FloorDiv, operands),
+                AstOp::PdivR | AstOp::ZdivR => by_constant(Int::Mod, operands),
+                other => Err(self.unsupported(&format!("operator {other:?} in an index"))),
+            },
+        }
+    }
+
+    fn cond(&self, e: &AstExpr) -> Result<Cond, LowerError> {
+        let AstExpr::Op(op, operands) = e else {
+            return Ok(Cond::Compare(CompareOp::Ne, self.int(e)?, Int::Const(0)));
+        };
+        let all = || operands.iter().map(|e| self.cond(e)).collect::<Result<Vec<_>, _>>();
+        let compare = |op| Ok(Cond::Compare(op, self.int(&operands[0])?, self.int(&operands[1])?));
+        match op {
+            AstOp::And | AstOp::AndThen => Ok(Cond::And(all()?)),
+            AstOp::Or | AstOp::OrElse => Ok(Cond::Or(all()?)),
+            AstOp::Eq => compare(CompareOp::Eq),
+            AstOp::Le => compare(CompareOp::Le),
+            AstOp::Lt => compare(CompareOp::Lt),
+            AstOp::Ge => compare(CompareOp::Ge),
+            AstOp::Gt => compare(CompareOp::Gt),
+            _ => Ok(Cond::Compare(CompareOp::Ne, self.int(e)?, Int::Const(0))),
+        }
+    }
+
+    /// One past the last value of a loop's iterator.
+    fn end(&self, iterator: &str, cond: &AstExpr) -> Result<Int, LowerError> {
+        match cond {
+            AstExpr::Op(op @ (AstOp::Le | AstOp::Lt), operands) if operands[0] == AstExpr::Id(iterator.to_string()) => {
+                let end = self.int(&operands[1])?;
+                Ok(match (op, end) {
+                    (AstOp::Lt, end) => end,
+                    (_, Int::Const(last)) => Int::Const(last.saturating_add(1)),
+                    (_, end) => Int::Add(Box::new(end), Box::new(Int::Const(1))),
+                })
+            }
+            _ => Err(self.unsupported("a loop that does not compare its iterator with a bound")),
+        }
+    }
+
+    fn unsupported(&self, reason: &str) -> LowerError {
+        LowerError::Loops { schedule: self.model.schedule.name.clone(), reason: reason.to_string() }
+    }
+}
+
+/// Whether a body holds statements only, no loops that repeat and no conditions.
+fn straight_line(node: &AstNode) -> bool {
+    match node {
+        AstNode::Block(nodes) => nodes.iter().all(straight_line),
+        AstNode::For { degenerate, body, .. } => *degenerate && straight_line(body),
+        AstNode::User { .. } => true,
+        AstNode::If { .. } => false,
+    }
+}
+
+/// A constant, variable or argument as a linear form.
+fn linear_of(value: &Int) -> Option<Linear> {
+    match value {
+        Int::Const(c) => Some(Linear::constant(*c)),
+        Int::Var(var) => Some(Linear::atom(Atom::Var(*var))),
+        Int::Arg(arg) => Some(Linear::atom(Atom::Arg(*arg))),
+        _ => None,
+    }
+}
+
+fn mentions(value: &Int, var: Var) -> bool {
+    match value {
+        Int::Var(v) => *v == var,
+        Int::Const(_) | Int::Arg(_) => false,
+        Int::Add(a, b) | Int::Sub(a, b) | Int::Mul(a, b) | Int::Min(a, b) | Int::Max(a, b) => {
+            mentions(a, var) || mentions(b, var)
+        }
+        Int::FloorDiv(a, _) | Int::Mod(a, _) | Int::Wrap(a, _) | Int::MulMod(_, a, _) => mentions(a, var),
+    }
+}
+

@@ -1,0 +1,234 @@
+//! Operations: expression graphs as the straight-line code of a strip.
+//!
+//! In: statement versions in execution order.   Out: streams and operations of one strip.
+//!
+//! A statement loads, computes, then stores; statements follow each other. Within a statement a cell is loaded once. Equal
+//! streams share one entry, so that an in-place update has one address for its load and its store.
+
+use std::collections::HashMap;
+
+use crease_jit::program::{
+    AliasFact, Int, Op, Stream, StreamId, Strip, ValueId, ValueType, Var, opaque_seed,
+};
+
+use crate::analysis::model::Model;
+use crate::kernel::affine::{Affine, Term};
+use crate::kernel::graph::{Element, Expr, ExprId, Stmt};
+use crate::kernel::value_types;
+use crate::lower::LowerError;
+use crate::lower::address::{Place, stream};
+use crate::lower::linear::Linear;
+use crate::lower::scope::Scopes;
+use crate::lower::split::{Version, references};
+use crate::plan::layout::Layout;
+
+/// A strip under construction.
+pub(crate) struct StripBuilder<'b, 'c, 'k> {
+    model: &'b Model<'c, 'k>,
+    layout: &'b Layout,
+    streams: Vec<Stream>,
+    ops: Vec<Op>,
+}
+
+/// One statement's values while its operations are written.
+struct Values {
+    types: Vec<ValueType>,
+    /// The operation that computes each expression.
+    of: Vec<Option<ValueId>>,
+    /// Loads of this statement by stream.
+    loads: HashMap<StreamId, ValueId>,
+}
+
+impl<'b, 'c, 'k> StripBuilder<'b, 'c, 'k> {
+    pub(crate) fn new(model: &'b Model<'c, 'k>, layout: &'b Layout) -> Self {
+        StripBuilder { model, layout, streams: Vec::new(), ops: Vec::new() }
+    }
+
+    /// Appends a statement; false, with nothing usable left, if an address cannot be expressed in a strip.
+    pub(crate) fn add_statement(
+        &mut self,
+        scopes: &mut Scopes,
+        version: &Version<'_>,
+        place: &Place<'_>,
+    ) -> Result<bool, LowerError> {
+        let Some(streams) = self.add_streams(scopes, version, place)? else {
+            return Ok(false);
+        };
+        let kernel = self.model.kernel;
+        let stmt = kernel.stmt(version.stmt);
+        let types = value_types(kernel, stmt).expect("kernels are verified when they are made");
+        let mut values = Values { types, of: vec![None; stmt.exprs.len()], loads: HashMap::new() };
+        let mut reads = streams.iter();
+        let read_of: Vec<Option<StreamId>> = stmt
+            .exprs
+            .iter()
+            .map(|e| matches!(e, Expr::Load(..)).then(|| *reads.next().expect("one stream per load")))
+            .collect();
+        for (position, read) in read_of.iter().enumerate() {
+            self.expression(scopes, place, stmt, position, *read, &mut values)?;
+        }
+        for (assign, to) in stmt.assigns.iter().zip(reads) {
+            let element = kernel.array(assign.array).element;
+            let value = match element {
+                Element::F32 => self.operand(assign.value, ValueType::F32, &values),
+                Element::F64 | Element::U8 => values.of[assign.value.index()].expect("operands precede their uses"),
+            };
+            self.ops.push(Op::Store { stream: *to, value });
+        }
+        Ok(true)
+    }
+
+    /// The finished strip.
+    pub(crate) fn finish(
+        self,
+        var: Var,
+        lo: Int,
+        hi: Int,
+        lanes: u32,
+        alias: impl Fn(&[Stream], &[Op]) -> Vec<AliasFact>,
+    ) -> Strip {
+        let alias = alias(&self.streams, &self.ops);
+        Strip { var, lo, hi, lanes, streams: self.streams, ops: self.ops, alias }
+    }
+
+    /// One stream per reference of the statement, in the order of [`references`].
+    fn add_streams(
+        &mut self,
+        scopes: &mut Scopes,
+        version: &Version<'_>,
+        place: &Place<'_>,
+    ) -> Result<Option<Vec<StreamId>>, LowerError> {
+        let mut ids = Vec::new();
+        for ((array, index), &piece) in references(self.model, version.stmt).iter().zip(&version.pieces) {
+            let mapping = self.layout.array(*array).expect("every array has a layout");
+            let piece = &mapping.pieces[piece];
+            let index = index.iter().map(|e| e.bind_params(&self.model.values)).collect::<Result<Vec<_>, _>>()?;
+            let buffer = &self.layout.buffers[piece.buffer];
+            let Some(stream) = stream(scopes, place, &index, piece, buffer)? else {
+                return Ok(None);
+            };
+            let known = self.streams.iter().position(|s| *s == stream);
+            let id = known.unwrap_or_else(|| {
+                self.streams.push(stream);
+                self.streams.len() - 1
+            });
+            ids.push(StreamId(id as u32));
+        }
+        Ok(Some(ids))
+    }
+
+    fn expression(
+        &mut self,
+        scopes: &mut Scopes,
+        place: &Place<'_>,
+        stmt: &Stmt,
+        position: usize,
+        read: Option<StreamId>,
+        values: &mut Values,
+    ) -> Result<(), LowerError> {
+        let ty = values.types[position];
+        let same = |id: &ExprId| values.of[id.index()].expect("operands precede their uses");
+        let op = match &stmt.exprs[position] {
+            Expr::Const(value) => Op::F64(value.to_bits()),
+            Expr::Scalar(id) => Op::Scalar(crease_jit::program::ScalarId(id.0)),
+            Expr::Index(form) => self.index(scopes, place, form)?,
+            Expr::Load(..) => {
+                let stream = read.expect("loads have streams");
+                if let Some(&known) = values.loads.get(&stream) {
+                    values.of[position] = Some(known);
+                    return Ok(());
+                }
+                values.loads.insert(stream, ValueId(self.ops.len() as u32));
+                Op::Load { stream, ty }
+            }
+            Expr::Unary(op, a) => Op::Unary(*op, self.operand(*a, ty, values)),
+            Expr::Binary(op, a, b) => Op::Binary(*op, self.operand(*a, ty, values), self.operand(*b, ty, values)),
+            Expr::Fma(a, b, c) => {
+                Op::Fma(self.operand(*a, ty, values), self.operand(*b, ty, values), self.operand(*c, ty, values))
+            }
+            Expr::Compare(op, a, b) => {
+                let ty = common(values.types[a.index()], values.types[b.index()]);
+                Op::Compare(*op, self.operand(*a, ty, values), self.operand(*b, ty, values))
+            }
+            Expr::And(a, b) => Op::And(same(a), same(b)),
+            Expr::Or(a, b) => Op::Or(same(a), same(b)),
+            Expr::Not(a) => Op::Not(same(a)),
+            Expr::Select(c, a, b) => {
+                let condition = same(c);
+                Op::Select(condition, self.operand(*a, ty, values), self.operand(*b, ty, values))
+            }
+            Expr::Convert(_, a) if values.types[a.index()] == ty => {
+                values.of[position] = Some(same(a));
+                return Ok(());
+            }
+            Expr::Convert(_, a) => Op::Convert(ty, same(a)),
+            Expr::Opaque(name, args) => self.opaque(name, args, values),
+        };
+        self.ops.push(op);
+        values.of[position] = Some(ValueId(self.ops.len() as u32 - 1));
+        Ok(())
+    }
+
+    /// An operand in the type its operation computes in: only literals differ from it.
+    fn operand(&mut self, id: ExprId, ty: ValueType, values: &Values) -> ValueId {
+        let value = values.of[id.index()].expect("operands precede their uses");
+        if values.types[id.index()] == ty || ty == ValueType::Bool {
+            return value;
+        }
+        self.ops.push(match self.ops[value.index()] {
+            Op::F64(bits) if ty == ValueType::F32 => Op::F32((f64::from_bits(bits) as f32).to_bits()),
+            _ => Op::Convert(ty, value),
+        });
+        ValueId(self.ops.len() as u32 - 1)
+    }
+
+    /// The accumulator of an opaque function; its last operation is left to the caller to push.
+    fn opaque(&mut self, name: &str, args: &[ExprId], values: &Values) -> Op {
+        self.ops.push(Op::OpaqueSeed(opaque_seed(name)));
+        for arg in args {
+            let accumulator = ValueId(self.ops.len() as u32 - 1);
+            let value = values.of[arg.index()].expect("operands precede their uses");
+            self.ops.push(Op::OpaqueMix(accumulator, value));
+        }
+        Op::OpaqueFinish(ValueId(self.ops.len() as u32 - 1))
+    }
+
+    /// A loop index or parameter as a number.
+    fn index(&mut self, scopes: &mut Scopes, place: &Place<'_>, form: &Affine) -> Result<Op, LowerError> {
+        let overflow = crate::kernel::affine::AffineOverflow;
+        let form = form.bind_params(&self.model.values)?;
+        let mut sum = Linear::constant(form.constant_part());
+        for (term, c) in form.terms() {
+            let value = match term {
+                Term::Iter(i) => place.iters[*i as usize].clone(),
+                Term::Param(p) => (place.param)(*p),
+                Term::Floor(..) => {
+                    let schedule = self.model.schedule.name.clone();
+                    return Err(LowerError::Loops { schedule, reason: "a floor as a number in an expression".into() });
+                }
+            };
+            sum = sum.add_scaled(&value, c).ok_or(overflow)?;
+        }
+        let (mut step, mut offset) = (0, sum.constant);
+        if let Some((var, _)) = &place.strip {
+            step = sum.coefficient(*var);
+            sum = sum.substitute(*var, &Linear::constant(0)).ok_or(overflow)?;
+        }
+        let mut base = None;
+        if sum.as_constant().is_none() {
+            sum.constant = 0;
+            match scopes.variable_for(sum.to_int()) {
+                Int::Var(var) => base = Some(var),
+                other => unreachable!("a hoisted sum is a variable, not {other:?}"),
+            }
+        } else {
+            offset = sum.constant;
+        }
+        Ok(Op::Index { base, offset, step, ty: ValueType::F64 })
+    }
+}
+
+/// The type two operands compute in: `f32` if one is, since literals adapt.
+fn common(a: ValueType, b: ValueType) -> ValueType {
+    if a == ValueType::F32 || b == ValueType::F32 { ValueType::F32 } else { a }
+}

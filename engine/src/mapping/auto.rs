@@ -1,0 +1,157 @@
+//! Choice: which proved mapping is used.
+//!
+//! In: what the caller asked for.   Out: a proved [`StorageMapping`] and why it was chosen.
+//!
+//! `auto` first lets `in-place` fold all state arrays together; arrays it does not cover get the smallest proved mapping
+//! among strided hyperplanes and successive modulo (at equal size successive modulo: fewer wraps). What is not proved is
+//! not used: the fallback is the next best proved mapping, at last full storage, and the notes say so.
+
+use crate::kernel::graph::{ArrayId, Role};
+use crate::mapping::check::verify_mapping;
+use crate::mapping::full::Full;
+use crate::mapping::in_place::InPlace;
+use crate::mapping::strided_hyperplane::StridedHyperplane;
+use crate::mapping::successive_modulo::SuccessiveModulo;
+use crate::mapping::{MappingError, Problem, Proposal, StorageMapping, Strategy};
+
+/// How storage mappings are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum StrategyChoice {
+    /// The best proved mapping.
+    #[default]
+    Auto,
+    /// The unfolded array (a state array: `horizon` steps of it).
+    Full,
+    /// One modulus per dimension: the usual baseline.
+    SuccessiveModulo,
+    /// One hyperplane with unit stride in the innermost schedule dimension.
+    StridedHyperplane,
+    /// Reuse of dying slots across the arrays of a statement.
+    InPlace,
+}
+
+impl StrategyChoice {
+    /// Every choice with its name.
+    pub const ALL: [(&'static str, StrategyChoice); 5] = [
+        ("auto", StrategyChoice::Auto),
+        ("full", StrategyChoice::Full),
+        ("successive-modulo", StrategyChoice::SuccessiveModulo),
+        ("strided-hyperplane", StrategyChoice::StridedHyperplane),
+        ("in-place", StrategyChoice::InPlace),
+    ];
+
+    /// The choice of that name.
+    pub fn by_name(name: &str) -> Option<StrategyChoice> {
+        StrategyChoice::ALL.iter().find(|(n, _)| *n == name).map(|(_, choice)| *choice)
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        StrategyChoice::ALL.iter().find(|(_, c)| *c == self).expect("every choice is listed").0
+    }
+}
+
+/// A proved mapping and what was tried on the way.
+pub(crate) struct Choice {
+    pub(crate) mapping: StorageMapping,
+    pub(crate) notes: Vec<String>,
+}
+
+/// Chooses a proved mapping for every folded array.
+pub(crate) fn choose_mapping(problem: &Problem<'_, '_, '_>, choice: StrategyChoice) -> Result<Choice, MappingError> {
+    let mut chosen = Choice { mapping: StorageMapping::default(), notes: Vec::new() };
+    let arrays = problem.folded_arrays();
+    if arrays.is_empty() {
+        return Ok(chosen);
+    }
+    let single: Option<&dyn Strategy> = match choice {
+        StrategyChoice::Auto => None,
+        StrategyChoice::Full => Some(&Full),
+        StrategyChoice::SuccessiveModulo => Some(&SuccessiveModulo),
+        StrategyChoice::StridedHyperplane => Some(&StridedHyperplane),
+        StrategyChoice::InPlace => Some(&InPlace),
+    };
+    if let Some(strategy) = single {
+        let proposal = first_proved(problem, strategy, &arrays, &mut chosen.notes)?;
+        chosen.add(proposal);
+        return Ok(chosen);
+    }
+    choose_automatically(problem, &arrays, &mut chosen)?;
+    Ok(chosen)
+}
+
+fn choose_automatically(problem: &Problem<'_, '_, '_>, arrays: &[ArrayId], chosen: &mut Choice) -> Result<(), MappingError> {
+    let is_state = |id: &ArrayId| problem.model.kernel.array(*id).role == Role::State;
+    let (state, mut rest): (Vec<ArrayId>, Vec<ArrayId>) = arrays.iter().partition(|id| is_state(id));
+    match first_proved(problem, &InPlace, &state, &mut chosen.notes) {
+        Ok(proposal) => chosen.add(proposal),
+        Err(error) => {
+            chosen.notes.push(error.to_string());
+            rest.splice(0..0, state);
+        }
+    }
+    for array in rest {
+        let proposal = smallest_proved(problem, array, &mut chosen.notes)?;
+        chosen.add(proposal);
+    }
+    Ok(())
+}
+
+/// The smallest proved mapping of one array alone.
+fn smallest_proved(problem: &Problem<'_, '_, '_>, array: ArrayId, notes: &mut Vec<String>) -> Result<Proposal, MappingError> {
+    let mut best: Option<(u64, Proposal)> = None;
+    let mut failure = None;
+    let strategies: [&dyn Strategy; 2] = [&SuccessiveModulo, &StridedHyperplane];
+    for strategy in strategies {
+        match first_proved(problem, strategy, &[array], notes).and_then(|p| Ok((p.buffers[0].cells()?, p))) {
+            Ok((cells, proposal)) => {
+                if best.as_ref().is_none_or(|(smallest, _)| cells < *smallest) {
+                    best = Some((cells, proposal));
+                }
+            }
+            Err(error) => {
+                notes.push(error.to_string());
+                failure = Some(error);
+            }
+        }
+    }
+    match (best, failure) {
+        (Some((_, proposal)), _) => Ok(proposal),
+        (None, Some(error)) => first_proved(problem, &Full, &[array], notes).map_err(|_| error),
+        (None, None) => unreachable!("every strategy gives a mapping or an error"),
+    }
+}
+
+/// The first proposal of a strategy that the checker accepts.
+fn first_proved(
+    problem: &Problem<'_, '_, '_>,
+    strategy: &dyn Strategy,
+    arrays: &[ArrayId],
+    notes: &mut Vec<String>,
+) -> Result<Proposal, MappingError> {
+    let mut last = MappingError::NotApplicable { strategy: strategy.name(), reason: "it has no candidate".into() };
+    for proposal in strategy.propose(problem, arrays)? {
+        match verify_mapping(problem, &proposal) {
+            Ok(()) => return Ok(proposal),
+            Err(error @ MappingError::Unproved { .. }) => {
+                notes.push(format!("rejected: {error}"));
+                last = error;
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Err(last)
+}
+
+impl Choice {
+    /// Appends a proposal, renumbering its buffers.
+    fn add(&mut self, proposal: Proposal) {
+        let first = self.mapping.buffers.len();
+        self.mapping.buffers.extend(proposal.buffers);
+        for mut mapping in proposal.arrays {
+            mapping.pieces.iter_mut().for_each(|piece| piece.buffer += first);
+            self.mapping.arrays.push(mapping);
+        }
+    }
+}

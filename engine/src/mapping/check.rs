@@ -1,0 +1,92 @@
+//! The checker: proves that a mapping never keeps two live values in one cell.
+//!
+//! In: a proposal and the conflict sets.   Out: nothing, or two conflicting cells that collide.
+//!
+//! It shares no code with the strategies and knows no more of a mapping than its formulas: for every pair of pieces of one
+//! buffer, the conflicting pairs of cells that both formulas send to the same coordinates must be an empty set, and
+//! the pieces of an array must hold every cell that ever has a value, each exactly once. Both are decided exactly by the
+//! integer set library, for all steps.
+
+use crate::kernel::graph::ArrayId;
+use crate::mapping::{Buffer, MappingError, Piece, Problem, Proposal};
+
+/// Proves a proposal, or names two cells that it would keep in one place.
+pub(crate) fn verify_mapping(problem: &Problem<'_, '_, '_>, proposal: &Proposal) -> Result<(), MappingError> {
+    let mut residents: Vec<Vec<(ArrayId, &Piece)>> = vec![Vec::new(); proposal.buffers.len()];
+    for mapping in &proposal.arrays {
+        verify_partition(problem, mapping.array, &mapping.pieces, proposal)?;
+        for piece in &mapping.pieces {
+            residents[piece.buffer].push((mapping.array, piece));
+        }
+    }
+    for (buffer, residents) in proposal.buffers.iter().zip(&residents) {
+        for (position, &(a, first)) in residents.iter().enumerate() {
+            for &(b, second) in &residents[position..] {
+                verify_pair(problem, buffer, (a, first), (b, second))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Each cell that ever holds a value belongs to exactly one piece.
+fn verify_partition(
+    problem: &Problem<'_, '_, '_>,
+    array: ArrayId,
+    pieces: &[Piece],
+    proposal: &Proposal,
+) -> Result<(), MappingError> {
+    let unproved = |collision: String| {
+        let strategy = proposal.buffers.first().map_or("none", |b| b.strategy);
+        Err(MappingError::Unproved { strategy, collision })
+    };
+    let name = &problem.model.kernel.array(array).name;
+    let mut rest = problem.conflicts.lifetimes(array).cells()?;
+    for (position, piece) in pieces.iter().enumerate() {
+        let covered = problem.model.cells(array, &piece.when)?;
+        for other in &pieces[..position] {
+            if !covered.is_disjoint(&problem.model.cells(array, &other.when)?)? {
+                return unproved(format!("two pieces of `{name}` overlap"));
+            }
+        }
+        rest = rest.subtract(&covered)?;
+    }
+    if rest.is_empty()? { Ok(()) } else { unproved(format!("no piece of `{name}` holds {rest}")) }
+}
+
+fn verify_pair(
+    problem: &Problem<'_, '_, '_>,
+    buffer: &Buffer,
+    (a, first): (ArrayId, &Piece),
+    (b, second): (ArrayId, &Piece),
+) -> Result<(), MappingError> {
+    let model = problem.model;
+    let names = |array: ArrayId, letter: &str| -> Vec<String> {
+        (0..model.kernel.array(array).index.len()).map(|k| format!("{letter}{k}")).collect()
+    };
+    let (x, y) = (names(a, "x_"), names(b, "y_"));
+    let mut same = vec![model.formula(&first.when, &x)?, model.formula(&second.when, &y)?];
+    for (k, modulus) in buffer.moduli.iter().enumerate() {
+        let left = linear(&first.matrix[k], &x, first.offset[k]);
+        let right = linear(&second.matrix[k], &y, second.offset[k]);
+        same.push(format!("(({left}) - ({right})) mod {modulus} = 0"));
+    }
+    let (left, right) = (&model.kernel.array(a).name, &model.kernel.array(b).name);
+    let (x, y) = (x.join(", "), y.join(", "));
+    let condition = same.iter().map(|c| format!("({c})")).collect::<Vec<_>>().join(" and ");
+    let same_cell = model.context.map(&format!("{}{{ {left}[{x}] -> {right}[{y}] : {condition} }}", model.prefix()))?;
+    let collisions = problem.conflicts.between(a, b)?.intersect(&same_cell)?;
+    if collisions.is_empty()? {
+        return Ok(());
+    }
+    let point = collisions.wrap()?.sample()?.unwrap_or_default();
+    let (from, to) = point.split_at(model.kernel.array(a).index.len().min(point.len()));
+    let collision = format!("{left}{from:?} and {right}{to:?} are alive at one moment and would share a cell");
+    Err(MappingError::Unproved { strategy: buffer.strategy, collision })
+}
+
+/// `coefficients . names + offset` in isl's notation.
+fn linear(coefficients: &[i64], names: &[String], offset: i64) -> String {
+    let terms = coefficients.iter().zip(names).filter(|(c, _)| **c != 0).map(|(c, name)| format!("{c}*{name}"));
+    terms.chain([offset.to_string()]).collect::<Vec<_>>().join(" + ")
+}

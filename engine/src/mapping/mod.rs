@@ -1,0 +1,200 @@
+//! Storage mappings: where each cell of a folded array is kept.
+//!
+//! A [`StorageMapping`] is a list of buffers and, per array, of [`Piece`]s that partition its index space. One file per
+//! strategy proposes mappings; `check` proves them and shares no code with any of them; `auto` chooses among the proved.
+
+pub(crate) mod auto;
+pub(crate) mod check;
+pub(crate) mod full;
+pub(crate) mod in_place;
+pub(crate) mod polytope;
+pub(crate) mod strided_hyperplane;
+pub(crate) mod successive_modulo;
+
+use crease_isl::Set;
+use crease_jit::program::Element;
+
+use crate::analysis::conflicts::Conflicts;
+use crate::analysis::model::{AnalysisError, Model};
+use crate::kernel::formula::Formula;
+use crate::kernel::graph::{ArrayId, Role};
+
+/// Storage of all folded arrays of a kernel.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct StorageMapping {
+    /// The memory blocks.
+    pub buffers: Vec<Buffer>,
+    /// Per folded array, its pieces; they partition the cells that ever hold a value.
+    pub arrays: Vec<ArrayMapping>,
+}
+
+/// A block of cells, addressed by a vector of coordinates, each taken modulo its modulus.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Buffer {
+    /// Names the arrays it holds.
+    pub name: String,
+    /// Element type of every cell.
+    pub element: Element,
+    /// One positive modulus per coordinate.
+    pub moduli: Vec<i64>,
+    /// Which strategy proposed it.
+    pub strategy: &'static str,
+}
+
+/// Where one array lives.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ArrayMapping {
+    /// The array.
+    pub array: ArrayId,
+    /// Its pieces.
+    pub pieces: Vec<Piece>,
+}
+
+/// A part of an array's index space with one formula: cell `i` is kept at `(matrix i + offset) mod moduli`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Piece {
+    /// Which cells; iterators are the array's indices. A residue class of the step index is written with a floor.
+    pub when: Formula,
+    /// Position in [`StorageMapping::buffers`].
+    pub buffer: usize,
+    /// One row per coordinate of the buffer, one column per index of the array.
+    pub matrix: Vec<Vec<i64>>,
+    /// One entry per coordinate of the buffer.
+    pub offset: Vec<i64>,
+}
+
+impl Buffer {
+    /// Number of cells, without padding.
+    ///
+    /// # Errors
+    /// [`MappingError::TooManyCells`] if the product of the moduli leaves 63 bits.
+    pub fn cells(&self) -> Result<u64, MappingError> {
+        let product = self.moduli.iter().try_fold(1_i64, |n, &m| n.checked_mul(m));
+        let too_many = || MappingError::TooManyCells { buffer: self.name.clone(), moduli: self.moduli.clone() };
+        product.map(|n| n as u64).ok_or_else(too_many)
+    }
+}
+
+/// Why a strategy has no mapping.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MappingError {
+    /// Values stay live without bound, so no finite modulus exists.
+    #[error("cannot fold `{array}`: values stay live without bound along dimension {dim} (`{index}`)")]
+    UnboundedModulus {
+        /// The array.
+        array: String,
+        /// The dimension, from 0.
+        dim: usize,
+        /// The name of that index.
+        index: String,
+    },
+    /// Full storage of a state array needs to know how many steps it shall hold.
+    #[error("full storage of state `{array}` needs a horizon: the number of steps to keep")]
+    NoHorizon {
+        /// The array.
+        array: String,
+    },
+    /// The number of cells leaves 63 bits.
+    #[error("buffer `{buffer}` would need more than 2^63 cells (moduli {moduli:?})")]
+    TooManyCells {
+        /// The buffer.
+        buffer: String,
+        /// Its moduli.
+        moduli: Vec<i64>,
+    },
+    /// The strategy does not apply to this kernel.
+    #[error("strategy `{strategy}` does not apply: {reason}")]
+    NotApplicable {
+        /// The strategy.
+        strategy: &'static str,
+        /// Why, naming the array or statement.
+        reason: String,
+    },
+    /// A mapping was proposed that stores two live values in one cell.
+    #[error("strategy `{strategy}` proposed an unsafe mapping: {collision}")]
+    Unproved {
+        /// The strategy.
+        strategy: &'static str,
+        /// Two cells alive at one moment that it would keep in one place.
+        collision: String,
+    },
+    /// An analysis failed.
+    #[error(transparent)]
+    Analysis(#[from] AnalysisError),
+}
+
+impl From<crease_isl::IslError> for MappingError {
+    fn from(error: crease_isl::IslError) -> Self {
+        MappingError::Analysis(error.into())
+    }
+}
+
+impl From<crate::kernel::affine::AffineOverflow> for MappingError {
+    fn from(error: crate::kernel::affine::AffineOverflow) -> Self {
+        MappingError::Analysis(error.into())
+    }
+}
+
+/// What strategies see.
+pub(crate) struct Problem<'a, 'c, 'k> {
+    pub(crate) model: &'a Model<'c, 'k>,
+    pub(crate) conflicts: &'a Conflicts<'c>,
+    /// Steps that full storage of a state array shall hold.
+    pub(crate) horizon: Option<u64>,
+}
+
+/// A mapping of some arrays, not yet proved. Buffer numbers count within the proposal.
+pub(crate) struct Proposal {
+    pub(crate) buffers: Vec<Buffer>,
+    pub(crate) arrays: Vec<ArrayMapping>,
+}
+
+/// A way to find mappings.
+pub(crate) trait Strategy {
+    /// The name users choose it by.
+    fn name(&self) -> &'static str;
+
+    /// Mappings of all of `arrays` together, best first. An empty list or [`MappingError::NotApplicable`] if there are none.
+    fn propose(&self, problem: &Problem<'_, '_, '_>, arrays: &[ArrayId]) -> Result<Vec<Proposal>, MappingError>;
+}
+
+/// Bounds of one array index over all cells that ever hold a value; none where unbounded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Span {
+    pub(crate) min: Option<i64>,
+    pub(crate) max: Option<i64>,
+}
+
+impl Span {
+    /// Number of values, if bounded.
+    pub(crate) fn extent(self) -> Option<i64> {
+        Some(self.max? - self.min? + 1)
+    }
+}
+
+impl<'c> Problem<'_, 'c, '_> {
+    /// Arrays that are ours to fold.
+    pub(crate) fn folded_arrays(&self) -> Vec<ArrayId> {
+        let kernel = self.model.kernel;
+        kernel.array_ids().filter(|&id| matches!(kernel.array(id).role, Role::Temp | Role::State)).collect()
+    }
+
+    /// Cells of an array that ever hold a value, over all values of the run parameters.
+    pub(crate) fn cells(&self, array: ArrayId) -> Result<Set<'c>, MappingError> {
+        Ok(self.conflicts.lifetimes(array).cells()?.project_out_params()?)
+    }
+
+    /// Bounds of each index.
+    pub(crate) fn spans(&self, array: ArrayId) -> Result<Vec<Span>, MappingError> {
+        let cells = self.cells(array)?;
+        let n = self.model.kernel.array(array).index.len();
+        (0..n).map(|k| Ok(Span { min: cells.dim_min(k)?, max: cells.dim_max(k)? })).collect()
+    }
+
+    /// A buffer for one array, named after it.
+    pub(crate) fn buffer_for(&self, array: ArrayId, moduli: Vec<i64>, strategy: &'static str) -> Buffer {
+        let array = self.model.kernel.array(array);
+        Buffer { name: array.name.clone(), element: array.element, moduli, strategy }
+    }
+}

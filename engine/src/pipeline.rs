@@ -1,0 +1,233 @@
+//! The stages, in order: each is one function, timed, and its result can be printed.
+//!
+//! In: a request.   Out: an [`Outcome`] of plain values; nothing of isl leaves a run. One isl context serves one run, under
+//! the request's operation quota.
+
+use std::time::Instant;
+
+use crease_isl::Context;
+use crease_jit::program::Program;
+
+use crate::analysis::bound::lower_bounds;
+use crate::analysis::conflicts::Conflicts;
+use crate::analysis::model::Model;
+use crate::error::Error;
+use crate::kernel::graph::{ArrayId, Role};
+use crate::lower::lower;
+use crate::mapping::Problem;
+use crate::mapping::auto::choose_mapping;
+use crate::plan::Request;
+use crate::plan::layout::{Layout, Owner, lay_out};
+use crate::plan::report::mapping_formulas;
+use crate::schedule::legality::verify_schedule;
+
+/// A stage whose result can be printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Stage {
+    /// The kernel in text form.
+    Kernel,
+    /// Domains and time vectors as relations.
+    Schedule,
+    /// When each cell is written and read.
+    Lifetimes,
+    /// Which cells may not share storage.
+    Conflicts,
+    /// The storage mapping as formulas.
+    Mapping,
+    /// The loops that scan the schedule.
+    Loops,
+    /// The lowered program.
+    Program,
+    /// Cranelift's intermediate form.
+    Clif,
+    /// Machine code.
+    Asm,
+}
+
+impl Stage {
+    /// Every stage with its name, in order.
+    pub const ALL: [(&'static str, Stage); 9] = [
+        ("kernel", Stage::Kernel),
+        ("schedule", Stage::Schedule),
+        ("lifetimes", Stage::Lifetimes),
+        ("conflicts", Stage::Conflicts),
+        ("mapping", Stage::Mapping),
+        ("loops", Stage::Loops),
+        ("program", Stage::Program),
+        ("clif", Stage::Clif),
+        ("asm", Stage::Asm),
+    ];
+
+    /// The stage of that name.
+    pub fn by_name(name: &str) -> Option<Stage> {
+        Stage::ALL.iter().find(|(n, _)| *n == name).map(|(_, stage)| *stage)
+    }
+}
+
+/// What a run of all stages leaves.
+#[derive(Clone, Debug)]
+pub(crate) struct Outcome {
+    pub(crate) layout: Layout,
+    pub(crate) program: Program,
+    /// Per buffer of the layout, a number of cells that no storage can go below.
+    pub(crate) lower_bounds: Vec<Option<u64>>,
+    /// Per array, cells of its index space that hold a value; none if unbounded.
+    pub(crate) full_cells: Vec<Option<u64>>,
+    /// Per array and index, first and last value; the step index of a state array as `(0, 0)`.
+    pub(crate) index_boxes: Vec<Vec<(i64, i64)>>,
+    /// Bound parameters; 0 for run parameters.
+    pub(crate) params: Vec<i64>,
+    /// What was tried and rejected.
+    pub(crate) notes: Vec<String>,
+    /// Name and seconds of each stage.
+    pub(crate) stages: Vec<(&'static str, f64)>,
+}
+
+/// Runs every stage.
+pub(crate) fn run(request: &Request) -> Result<Outcome, Error> {
+    Ok(Runner::default().run(request, Until::Lowered)?.expect("a full run has an outcome"))
+}
+
+/// Predicted bytes of folded storage: the stages up to the layout.
+pub(crate) fn storage_bytes(request: &Request) -> Result<u64, Error> {
+    let mut runner = Runner::default();
+    runner.run(request, Until::LaidOut)?;
+    Ok(runner.bytes)
+}
+
+/// Runs the stages again to print one.
+pub(crate) fn dump(request: &Request, stage: Stage) -> Result<String, Error> {
+    let mut runner = Runner { wanted: Some(stage), ..Runner::default() };
+    runner.run(request, Until::Lowered)?;
+    Ok(runner.text)
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Until {
+    LaidOut,
+    Lowered,
+}
+
+#[derive(Default)]
+struct Runner {
+    wanted: Option<Stage>,
+    text: String,
+    bytes: u64,
+    stages: Vec<(&'static str, f64)>,
+}
+
+impl Runner {
+    fn run(&mut self, request: &Request, until: Until) -> Result<Option<Outcome>, Error> {
+        let kernel = &*request.kernel;
+        let schedule = &kernel.schedules()[request.schedule];
+        self.print(Stage::Kernel, || Ok(kernel.to_string()))?;
+        let context = Context::new(request.quota)?;
+        let model = self.time("model", || Model::new(&context, kernel, schedule, request.values.clone()))?;
+        self.print(Stage::Schedule, || print_schedule(&model))?;
+        self.time("legality", || verify_schedule(&model))?;
+        let conflicts = self.time("lifetimes", || Conflicts::new(&model))?;
+        let problem = Problem { model: &model, conflicts: &conflicts, horizon: request.horizon };
+        self.print(Stage::Lifetimes, || print_lifetimes(&problem))?;
+        self.print(Stage::Conflicts, || print_conflicts(&problem))?;
+        let choice = self.time("mapping", || choose_mapping(&problem, request.strategy))?;
+        let layout = self.time("layout", || lay_out(&problem, &choice.mapping))?;
+        self.print(Stage::Mapping, || Ok(mapping_formulas(kernel, &layout)))?;
+        self.bytes = layout.folded_bytes();
+        if until == Until::LaidOut {
+            return Ok(None);
+        }
+        let lower_bounds = self.time("lower bound", || buffer_bounds(&problem, &layout))?;
+        let lowered = self.time("lower", || lower(&context, &model, &layout))?;
+        self.print(Stage::Loops, || Ok(lowered.loops.clone()))?;
+        self.print(Stage::Program, || Ok(lowered.program.to_string()))?;
+        if cfg!(debug_assertions) {
+            lowered.program.verify().expect("lowering makes valid programs");
+        }
+        let full_cells = kernel.array_ids().map(|id| full_cells(&problem, id)).collect();
+        let index_boxes = kernel.array_ids().map(|id| index_box(&problem, id)).collect::<Result<Vec<_>, _>>()?;
+        let params = request.values.iter().map(|v| v.unwrap_or(0)).collect();
+        let (notes, stages, program) = (choice.notes, std::mem::take(&mut self.stages), lowered.program);
+        Ok(Some(Outcome { layout, program, lower_bounds, full_cells, index_boxes, params, notes, stages }))
+    }
+
+    fn time<T, E>(&mut self, name: &'static str, stage: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+        let start = Instant::now();
+        let result = stage()?;
+        self.stages.push((name, start.elapsed().as_secs_f64()));
+        Ok(result)
+    }
+
+    fn print(&mut self, stage: Stage, text: impl FnOnce() -> Result<String, Error>) -> Result<(), Error> {
+        if self.wanted == Some(stage) {
+            self.text = text()?;
+        }
+        Ok(())
+    }
+}
+
+/// Lower bounds of buffers: the largest of the arrays that live in each.
+fn buffer_bounds(problem: &Problem<'_, '_, '_>, layout: &Layout) -> Result<Vec<Option<u64>>, Error> {
+    let arrays = problem.folded_arrays();
+    let bounds = lower_bounds(problem.model, &arrays)?;
+    let mut of_buffer = vec![None; layout.buffers.len()];
+    for (array, bound) in arrays.iter().zip(bounds) {
+        for piece in &layout.array(*array).expect("folded arrays have a layout").pieces {
+            of_buffer[piece.buffer] = of_buffer[piece.buffer].max(bound);
+        }
+    }
+    for buffer in &layout.buffers {
+        if buffer.owner != Owner::Folded {
+            of_buffer[buffer.id as usize] = Some(buffer.cells);
+        }
+    }
+    Ok(of_buffer)
+}
+
+/// Cells of an array's bounding box; none if the number of steps bounds it.
+fn full_cells(problem: &Problem<'_, '_, '_>, id: ArrayId) -> Option<u64> {
+    let body = problem.model.kernel.array(id);
+    let set = match body.role {
+        Role::Input | Role::Output => problem.model.index_space(id).ok()?.project_out_params().ok()?,
+        Role::Temp | Role::State => problem.cells(id).ok()?,
+    };
+    (0..body.index.len()).try_fold(1_u64, |n, k| {
+        let (low, high) = (set.dim_min(k).ok()??, set.dim_max(k).ok()??);
+        n.checked_mul((high - low + 1) as u64)
+    })
+}
+
+/// First and last value of each index over the index space; unbounded ones (the step of a state) as `(0, 0)`.
+fn index_box(problem: &Problem<'_, '_, '_>, id: ArrayId) -> Result<Vec<(i64, i64)>, Error> {
+    let space = problem.model.index_space(id)?.project_out_params()?;
+    let n = problem.model.kernel.array(id).index.len();
+    (0..n).map(|k| Ok(space.dim_min(k)?.zip(space.dim_max(k)?).unwrap_or((0, 0)))).collect()
+}
+
+fn print_schedule(model: &Model<'_, '_>) -> Result<String, Error> {
+    let mut text = String::new();
+    for time in &model.times {
+        text.push_str(&time.to_text()?);
+        text.push('\n');
+    }
+    Ok(text)
+}
+
+fn print_lifetimes(problem: &Problem<'_, '_, '_>) -> Result<String, Error> {
+    let mut text = String::from("; times are [epoch, ..]: 0 before the run, 1 during it, 2 after it\n");
+    for array in problem.folded_arrays() {
+        let lifetimes = problem.conflicts.lifetimes(array);
+        let name = &problem.model.kernel.array(array).name;
+        text.push_str(&format!("{name} written: {}\n", lifetimes.write.to_text()?));
+        text.push_str(&format!("{name} read:    {}\n", lifetimes.reads.to_text()?));
+    }
+    Ok(text)
+}
+
+fn print_conflicts(problem: &Problem<'_, '_, '_>) -> Result<String, Error> {
+    let mut text = String::new();
+    for array in problem.folded_arrays() {
+        text.push_str(&problem.conflicts.between(array, array)?.to_text()?);
+        text.push('\n');
+    }
+    Ok(text)
+}

@@ -1,0 +1,200 @@
+//! Layout: the cells of each buffer as a block of memory, with row pitches and sizes in bytes.
+//!
+//! In: a storage mapping.   Out: [`Layout`]: strides, allocated bytes, and full row-major storage for the caller's arrays.
+//!
+//! Rows of folded buffers are padded to whole cache lines, and by one more line where the pitch would be a multiple of
+//! 4 KiB: loads and stores whose addresses agree in the low 12 bits otherwise wait for each other. One-dimensional rings and
+//! short rows are not padded. Arrays of the caller are row-major without padding, as `ndarray` lays them out.
+
+use crease_jit::program::Element;
+
+use crate::kernel::formula::Formula;
+use crate::kernel::graph::{ArrayId, Role};
+use crate::mapping::full::identity;
+use crate::mapping::{ArrayMapping, MappingError, Piece, Problem, StorageMapping};
+
+const CACHE_LINE_BYTES: u64 = 64;
+const ALIASING_BYTES: u64 = 4096;
+/// Rows shorter than this are not padded: the padding would weigh more than the alignment gains.
+const SHORTEST_PADDED_ROW_BYTES: u64 = 2048;
+
+/// Storage of every array of a kernel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Layout {
+    /// The memory blocks: folded buffers first, then one per array of the caller.
+    pub buffers: Vec<BufferLayout>,
+    arrays: Vec<Option<ArrayMapping>>,
+}
+
+/// A block of memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BufferLayout {
+    /// Position in [`Layout::buffers`] and in the program.
+    pub id: u32,
+    /// Names the arrays it holds.
+    pub name: String,
+    /// Element type of every cell.
+    pub element: Element,
+    /// One positive modulus per coordinate.
+    pub moduli: Vec<i64>,
+    /// Cells between neighbours along each coordinate.
+    pub strides: Vec<u64>,
+    /// Cells of the mapping, without padding.
+    pub cells: u64,
+    /// Cells allocated, with padding.
+    pub allocated_cells: u64,
+    /// Who provides the memory.
+    pub owner: Owner,
+    /// The strategy that proposed it; `full` for arrays of the caller.
+    pub strategy: &'static str,
+}
+
+/// Who provides a buffer's memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Owner {
+    /// Allocated when a plan is instantiated.
+    Folded,
+    /// The caller's array, read only.
+    Input(ArrayId),
+    /// The caller's array, written.
+    Output(ArrayId),
+}
+
+impl BufferLayout {
+    /// Allocated size in bytes.
+    pub fn bytes(&self) -> u64 {
+        self.allocated_cells * self.element.bytes()
+    }
+}
+
+impl Layout {
+    /// Where an array lives.
+    pub fn array(&self, id: ArrayId) -> Option<&ArrayMapping> {
+        self.arrays[id.index()].as_ref()
+    }
+
+    /// Bytes of all buffers that are ours.
+    pub fn folded_bytes(&self) -> u64 {
+        self.buffers.iter().filter(|b| b.owner == Owner::Folded).map(BufferLayout::bytes).sum()
+    }
+}
+
+/// Lays out a storage mapping, and full storage for the caller's arrays.
+pub(crate) fn lay_out(problem: &Problem<'_, '_, '_>, mapping: &StorageMapping) -> Result<Layout, MappingError> {
+    let kernel = problem.model.kernel;
+    let mut layout = Layout { buffers: Vec::new(), arrays: vec![None; kernel.arrays().len()] };
+    for buffer in &mapping.buffers {
+        buffer.cells()?;
+        let strides = padded_strides(&buffer.moduli, buffer.element);
+        layout.push(&buffer.name, buffer.element, &buffer.moduli, strides, Owner::Folded, buffer.strategy)?;
+    }
+    for mapping in &mapping.arrays {
+        layout.arrays[mapping.array.index()] = Some(mapping.clone());
+    }
+    for id in kernel.array_ids() {
+        let owner = match kernel.array(id).role {
+            Role::Input => Owner::Input(id),
+            Role::Output => Owner::Output(id),
+            Role::Temp | Role::State => continue,
+        };
+        let body = kernel.array(id);
+        let (moduli, offset) = caller_box(problem, id)?;
+        let buffer = layout.buffers.len();
+        layout.push(&body.name, body.element, &moduli, row_major(&moduli, None), owner, "full")?;
+        let piece = Piece { when: Formula::everything(), buffer, matrix: identity(moduli.len()), offset };
+        layout.arrays[id.index()] = Some(ArrayMapping { array: id, pieces: vec![piece] });
+    }
+    Ok(layout)
+}
+
+impl Layout {
+    fn push(
+        &mut self,
+        name: &str,
+        element: Element,
+        moduli: &[i64],
+        strides: Option<Vec<u64>>,
+        owner: Owner,
+        strategy: &'static str,
+    ) -> Result<(), MappingError> {
+        let too_many = || MappingError::TooManyCells { buffer: name.to_string(), moduli: moduli.to_vec() };
+        let strides = strides.ok_or_else(too_many)?;
+        let cells = moduli.iter().try_fold(1_u64, |n, &m| n.checked_mul(m as u64)).ok_or_else(too_many)?;
+        let reach = moduli.iter().zip(&strides).try_fold(1_u64, |n, (&m, &s)| n.checked_add((m as u64 - 1).checked_mul(s)?));
+        let allocated_cells = reach.ok_or_else(too_many)?;
+        allocated_cells.checked_mul(element.bytes()).filter(|&b| b <= i64::MAX as u64).ok_or_else(too_many)?;
+        self.buffers.push(BufferLayout {
+            id: self.buffers.len() as u32,
+            name: name.to_string(),
+            element,
+            moduli: moduli.to_vec(),
+            strides,
+            cells,
+            allocated_cells,
+            owner,
+            strategy,
+        });
+        Ok(())
+    }
+}
+
+/// Lower corner and extents of a caller's array.
+fn caller_box(problem: &Problem<'_, '_, '_>, id: ArrayId) -> Result<(Vec<i64>, Vec<i64>), MappingError> {
+    let body = problem.model.kernel.array(id);
+    let space = problem.model.index_space(id)?.project_out_params()?;
+    let (mut moduli, mut offset) = (Vec::new(), Vec::new());
+    for (dim, index) in body.index.iter().enumerate() {
+        let bounds = space.dim_min(dim)?.zip(space.dim_max(dim)?);
+        let (low, high) = bounds.ok_or_else(|| MappingError::UnboundedModulus {
+            array: body.name.clone(),
+            dim,
+            index: index.clone(),
+        })?;
+        moduli.push((high - low + 1).max(1));
+        offset.push(-low);
+    }
+    Ok((moduli, offset))
+}
+
+/// Row-major strides, rows of at least two-dimensional buffers padded.
+fn padded_strides(moduli: &[i64], element: Element) -> Option<Vec<u64>> {
+    let Some(&row) = moduli.last() else {
+        return Some(Vec::new());
+    };
+    let row = row as u64;
+    let row_bytes = row.checked_mul(element.bytes())?;
+    if moduli.len() < 2 || row_bytes < SHORTEST_PADDED_ROW_BYTES {
+        return row_major(moduli, None);
+    }
+    let mut pitch_bytes = row_bytes.checked_next_multiple_of(CACHE_LINE_BYTES)?;
+    if pitch_bytes % ALIASING_BYTES == 0 {
+        pitch_bytes = pitch_bytes.checked_add(CACHE_LINE_BYTES)?;
+    }
+    row_major(moduli, Some(pitch_bytes / element.bytes()))
+}
+
+/// Row-major strides with the given pitch of the last but one coordinate.
+fn row_major(moduli: &[i64], pitch: Option<u64>) -> Option<Vec<u64>> {
+    let mut strides = vec![1_u64; moduli.len()];
+    for k in (0..moduli.len().saturating_sub(1)).rev() {
+        let dense = strides[k + 1].checked_mul(moduli[k + 1] as u64)?;
+        strides[k] = if k + 2 == moduli.len() { pitch.unwrap_or(dense) } else { dense };
+    }
+    Some(strides)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_of_4_kib_get_another_line() {
+        assert_eq!(padded_strides(&[2, 8, 512], Element::F64), Some(vec![8 * 520, 520, 1]));
+    }
+
+    #[test]
+    fn rings_and_short_rows_stay_dense() {
+        assert_eq!(padded_strides(&[1000], Element::F64), Some(vec![1]));
+        assert_eq!(padded_strides(&[7, 9], Element::F64), Some(vec![9, 1]));
+    }
+}

@@ -1,0 +1,90 @@
+//! Plans: a kernel with sizes, a schedule and a proved storage layout, before anything is allocated.
+//!
+//! `layout` holds the memory layout, `report` what a user is told, `request` the builder.
+
+pub mod layout;
+pub mod report;
+mod request;
+
+use crease_jit::program::Program;
+use crease_jit::{CompileOptions, compile};
+
+use crate::error::Error;
+use crate::kernel::graph::Kernel;
+use crate::pipeline::{self, Outcome, Stage};
+use crate::plan::layout::Layout;
+use crate::plan::report::Report;
+use crate::run::Code;
+
+pub use request::{PlanBuilder, PlanError};
+pub(crate) use request::Request;
+
+/// A proved plan. Nothing is allocated yet.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    request: Request,
+    outcome: Outcome,
+    report: Report,
+}
+
+impl Plan {
+    pub(crate) fn new(request: Request, outcome: Outcome) -> Plan {
+        let report = Report::new(&request, &outcome);
+        Plan { request, outcome, report }
+    }
+
+    /// The kernel it plans.
+    pub fn kernel(&self) -> &Kernel {
+        &self.request.kernel
+    }
+
+    /// Buffers, formulas, sizes, lower bounds, time per stage.
+    pub fn report(&self) -> &Report {
+        &self.report
+    }
+
+    /// Where every array lives.
+    pub fn layout(&self) -> &Layout {
+        &self.outcome.layout
+    }
+
+    /// The lowered program.
+    pub fn program(&self) -> &Program {
+        &self.outcome.program
+    }
+
+    /// Bytes of all folded buffers, with padding: what [`Code::instantiate`](crate::Code::instantiate) allocates.
+    pub fn folded_bytes(&self) -> u64 {
+        self.outcome.layout.folded_bytes()
+    }
+
+    /// An intermediate form as text. Stages of the engine are run again to record it.
+    ///
+    /// # Errors
+    /// Whatever the stages return; they succeeded once.
+    pub fn dump(&self, stage: Stage) -> Result<String, Error> {
+        if matches!(stage, Stage::Clif | Stage::Asm) {
+            let compiled = compile(self.program(), &CompileOptions::default().texts(true))?;
+            let text = if stage == Stage::Clif { compiled.clif_text() } else { compiled.disassembly() };
+            return Ok(text.to_string());
+        }
+        pipeline::dump(&self.request, stage)
+    }
+
+    /// Compiles for this machine.
+    ///
+    /// # Errors
+    /// [`Error::Compile`] if there is no code generator for it.
+    pub fn compile(&self) -> Result<Code, Error> {
+        self.compile_with(&CompileOptions::default())
+    }
+
+    /// Compiles with options.
+    ///
+    /// # Errors
+    /// [`Error::Compile`] if there is no code generator for what the options ask for.
+    pub fn compile_with(&self, options: &CompileOptions) -> Result<Code, Error> {
+        let compiled = compile(&self.outcome.program, options)?;
+        Ok(Code::new(self.request.kernel.clone(), self.outcome.clone(), compiled))
+    }
+}

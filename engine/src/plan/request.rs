@@ -1,0 +1,251 @@
+//! The plan builder: which sizes, schedule and strategy, and how much memory at most.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::error::Error;
+use crate::kernel::graph::{Kernel, ParamKind};
+use crate::mapping::auto::StrategyChoice;
+use crate::pipeline;
+use crate::plan::Plan;
+
+/// Operations one analysis may use. The largest built-in kernel uses under 2 % of it.
+const DEFAULT_QUOTA: u64 = 200_000_000;
+
+/// Why a plan was refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PlanError {
+    /// The kernel has no schedule of that name.
+    #[error("kernel `{kernel}` has no schedule `{schedule}`; it has {known}")]
+    UnknownSchedule {
+        /// The kernel.
+        kernel: String,
+        /// The name asked for.
+        schedule: String,
+        /// The names there are.
+        known: String,
+    },
+    /// The kernel has no size parameter of that name.
+    #[error("kernel `{kernel}` has no size parameter `{param}`; it has {known}")]
+    UnknownSize {
+        /// The kernel.
+        kernel: String,
+        /// The name asked for.
+        param: String,
+        /// The names there are.
+        known: String,
+    },
+    /// A size parameter has no value.
+    #[error("kernel `{kernel}`: size parameter `{param}` has no value")]
+    MissingSize {
+        /// The kernel.
+        kernel: String,
+        /// The parameter.
+        param: String,
+    },
+    /// The sizes contradict the kernel's own constraints.
+    #[error("kernel `{kernel}` is not defined for {sizes}: it requires {context}")]
+    OutsideContext {
+        /// The kernel.
+        kernel: String,
+        /// The sizes, as `N = 3`.
+        sizes: String,
+        /// The kernel's constraint.
+        context: String,
+    },
+    /// Storage would exceed the cap. Both sizes are in bytes.
+    #[error("kernel `{kernel}` needs {needed_bytes} bytes, more than the cap of {cap_bytes}{fits}")]
+    TooLarge {
+        /// The kernel.
+        kernel: String,
+        /// Predicted storage.
+        needed_bytes: u64,
+        /// The cap.
+        cap_bytes: u64,
+        /// The largest sizes that would fit, as text; empty if none was found.
+        fits: String,
+    },
+}
+
+/// What a plan is made from.
+#[derive(Clone, Debug)]
+pub(crate) struct Request {
+    pub(crate) kernel: Arc<Kernel>,
+    /// Position of the schedule.
+    pub(crate) schedule: usize,
+    /// Per parameter, its value; none for run parameters.
+    pub(crate) values: Vec<Option<i64>>,
+    pub(crate) strategy: StrategyChoice,
+    pub(crate) horizon: Option<u64>,
+    pub(crate) quota: u64,
+}
+
+/// Collects what a plan needs. Made by [`Kernel::plan`].
+#[derive(Clone, Debug)]
+pub struct PlanBuilder {
+    kernel: Arc<Kernel>,
+    sizes: BTreeMap<String, i64>,
+    schedule: Option<String>,
+    strategy: StrategyChoice,
+    horizon: Option<u64>,
+    cap_bytes: Option<u64>,
+    quota: u64,
+}
+
+impl Kernel {
+    /// Starts a plan for this kernel.
+    pub fn plan(&self) -> PlanBuilder {
+        PlanBuilder {
+            kernel: Arc::new(self.clone()),
+            sizes: BTreeMap::new(),
+            schedule: None,
+            strategy: StrategyChoice::Auto,
+            horizon: None,
+            cap_bytes: None,
+            quota: DEFAULT_QUOTA,
+        }
+    }
+}
+
+impl PlanBuilder {
+    /// Binds a size parameter.
+    #[must_use]
+    pub fn size(mut self, param: &str, value: i64) -> Self {
+        self.sizes.insert(param.to_string(), value);
+        self
+    }
+
+    /// Chooses a schedule by name. Default: the kernel's first.
+    #[must_use]
+    pub fn schedule(mut self, name: &str) -> Self {
+        self.schedule = Some(name.to_string());
+        self
+    }
+
+    /// How storage mappings are found. Default: [`StrategyChoice::Auto`].
+    #[must_use]
+    pub fn strategy(mut self, strategy: StrategyChoice) -> Self {
+        self.strategy = strategy;
+        self
+    }
+
+    /// How many steps full storage of a state array shall hold. Only [`StrategyChoice::Full`] needs it.
+    #[must_use]
+    pub fn horizon(mut self, steps: u64) -> Self {
+        self.horizon = Some(steps);
+        self
+    }
+
+    /// Refuses plans whose folded storage exceeds this. Default: no cap.
+    #[must_use]
+    pub fn memory_cap_bytes(mut self, bytes: u64) -> Self {
+        self.cap_bytes = Some(bytes);
+        self
+    }
+
+    /// Integer-set operations the analysis may use before it gives up. Default: 200 million, about a minute.
+    #[must_use]
+    pub fn operation_quota(mut self, operations: u64) -> Self {
+        self.quota = operations.max(1);
+        self
+    }
+
+    /// Analyses, chooses storage, proves it and lowers the kernel. Allocates no field.
+    ///
+    /// # Errors
+    /// [`Error::Plan`] for names and sizes, [`Error::Illegal`] for a schedule that breaks a dependence,
+    /// [`Error::Mapping`] if no storage could be proved, [`PlanError::TooLarge`] above the cap.
+    pub fn build(self) -> Result<Plan, Error> {
+        let request = self.request()?;
+        let outcome = pipeline::run(&request)?;
+        let needed_bytes = outcome.layout.folded_bytes();
+        if let Some(cap_bytes) = self.cap_bytes.filter(|cap| needed_bytes > *cap) {
+            let fits = largest_fitting(&request, cap_bytes).unwrap_or_default();
+            let kernel = request.kernel.name().to_string();
+            return Err(PlanError::TooLarge { kernel, needed_bytes, cap_bytes, fits }.into());
+        }
+        Ok(Plan::new(request, outcome))
+    }
+
+    fn request(&self) -> Result<Request, PlanError> {
+        let kernel = &self.kernel;
+        let name = || kernel.name().to_string();
+        let list = |names: Vec<&str>| if names.is_empty() { "none".to_string() } else { names.join(", ") };
+        let schedules: Vec<&str> = kernel.schedules().iter().map(|s| s.name.as_str()).collect();
+        let schedule = match &self.schedule {
+            None if schedules.is_empty() => Err("default".to_string()),
+            None => Ok(0),
+            Some(wanted) => schedules.iter().position(|s| s == wanted).ok_or_else(|| wanted.clone()),
+        };
+        let schedule = schedule
+            .map_err(|schedule| PlanError::UnknownSchedule { kernel: name(), schedule, known: list(schedules) })?;
+        let is_size = |p: &&crate::kernel::graph::Param| p.kind == ParamKind::Size;
+        for param in self.sizes.keys() {
+            if !kernel.params().iter().filter(is_size).any(|p| p.name == *param) {
+                let known = list(kernel.params().iter().filter(is_size).map(|p| p.name.as_str()).collect());
+                return Err(PlanError::UnknownSize { kernel: name(), param: param.clone(), known });
+            }
+        }
+        let mut values = Vec::new();
+        for param in kernel.params() {
+            let value = self.sizes.get(&param.name).copied();
+            if value.is_none() && param.kind == ParamKind::Size {
+                return Err(PlanError::MissingSize { kernel: name(), param: param.name.clone() });
+            }
+            values.push(value);
+        }
+        let request = Request {
+            kernel: Arc::clone(kernel),
+            schedule,
+            values,
+            strategy: self.strategy,
+            horizon: self.horizon,
+            quota: self.quota,
+        };
+        request.verify_context()?;
+        Ok(request)
+    }
+}
+
+impl Request {
+    /// Sizes as text: `N = 3, M = 4`.
+    pub(crate) fn sizes(&self) -> String {
+        let bound = self.kernel.params().iter().zip(&self.values).filter_map(|(p, v)| Some((p, (*v)?)));
+        bound.map(|(p, v)| format!("{} = {v}", p.name)).collect::<Vec<_>>().join(", ")
+    }
+
+    fn verify_context(&self) -> Result<(), PlanError> {
+        let values: Vec<i64> = self.values.iter().map(|v| v.unwrap_or(1)).collect();
+        if self.kernel.context().holds(&[], &values).unwrap_or(false) {
+            return Ok(());
+        }
+        let names: Vec<String> = self.kernel.params().iter().map(|p| p.name.clone()).collect();
+        let context = self.kernel.context().display(&[], &names);
+        Err(PlanError::OutsideContext { kernel: self.kernel.name().to_string(), sizes: self.sizes(), context })
+    }
+}
+
+/// The largest sizes, all scaled alike, whose storage fits the cap: `; N = 812 would fit`.
+fn largest_fitting(request: &Request, cap_bytes: u64) -> Option<String> {
+    let scaled = |permille: i64| {
+        let scale = |v: &Option<i64>| v.map(|v| ((i128::from(v) * i128::from(permille)) / (1 << 20)) as i64);
+        Request { values: request.values.iter().map(scale).collect(), ..request.clone() }
+    };
+    let fits = |fraction: i64| {
+        let smaller = scaled(fraction);
+        smaller.verify_context().is_ok() && pipeline::storage_bytes(&smaller).is_ok_and(|bytes| bytes <= cap_bytes)
+    };
+    let (mut low, mut high) = (0_i64, 1 << 20);
+    let mut found = None;
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        if fits(middle) {
+            found = Some(scaled(middle).sizes());
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    found.map(|sizes| format!("; {sizes} would fit"))
+}

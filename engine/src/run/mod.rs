@@ -1,0 +1,424 @@
+//! Running: compiled code, its folded storage, and the logical view of it.
+//!
+//! [`Code`] is shared by any number of [`Run`]s; each has its own fields. `view` moves logical arrays in and out of folded
+//! storage.
+
+mod view;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crease_jit::{BufferRef, Call, CallError, Compiled, ElementType, Field, FieldError, FieldOptions, Pool, PoolError};
+use ndarray::{ArrayView, ArrayViewMut, Dimension};
+
+use crate::error::Error;
+use crate::kernel::graph::{ArrayId, Element, Kernel, Role};
+use crate::pipeline::Outcome;
+use crate::plan::layout::{BufferLayout, Owner};
+use crate::run::view::View;
+
+/// Distance between the starts of neighbouring fields within a 4 KiB page: nine fields of a lattice end up spread evenly.
+const SKEW_BYTES: usize = 7 * 64;
+/// Length of the pages whose offsets alias.
+const PAGE_BYTES: usize = 4096;
+
+/// Why a run was refused.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// The kernel has no array of that name.
+    #[error("kernel `{kernel}` has no array `{array}`")]
+    UnknownArray {
+        /// The kernel.
+        kernel: String,
+        /// The name asked for.
+        array: String,
+    },
+    /// The kernel has no scalar of that name.
+    #[error("kernel `{kernel}` has no scalar `{scalar}`")]
+    UnknownScalar {
+        /// The kernel.
+        kernel: String,
+        /// The name asked for.
+        scalar: String,
+    },
+    /// A scalar was never set.
+    #[error("scalar `{scalar}` of kernel `{kernel}` has not been set")]
+    UnsetScalar {
+        /// The kernel.
+        kernel: String,
+        /// The scalar.
+        scalar: String,
+    },
+    /// A view has another shape than the array.
+    #[error("array `{array}` has shape {expected:?}, the view has {found:?}; nothing was copied")]
+    Shape {
+        /// The array.
+        array: String,
+        /// Its shape.
+        expected: Vec<usize>,
+        /// The view's.
+        found: Vec<usize>,
+    },
+    /// A view has another element type than the array.
+    #[error("array `{array}` holds {}, the view holds {}; nothing was copied", expected.name(), found.name())]
+    ElementType {
+        /// The array.
+        array: String,
+        /// Its element type.
+        expected: Element,
+        /// The view's.
+        found: Element,
+    },
+    /// The array cannot be read or written between calls.
+    #[error("array `{array}` is a temporary of the kernel: it has no value between calls")]
+    Temporary {
+        /// The array.
+        array: String,
+    },
+    /// The array has no such level.
+    #[error("array `{array}` keeps {depth} step(s), level {back} back is gone")]
+    NoSuchLevel {
+        /// The array.
+        array: String,
+        /// Steps kept.
+        depth: u32,
+        /// The level asked for, from 0.
+        back: u32,
+    },
+    /// An array of a kernel without steps was not given.
+    #[error("array `{array}` of kernel `{kernel}` was not given")]
+    MissingArray {
+        /// The kernel.
+        kernel: String,
+        /// The array.
+        array: String,
+    },
+    /// The kernel has no steps to advance.
+    #[error("kernel `{kernel}` has no state to advance; call `run_once`")]
+    NoSteps {
+        /// The kernel.
+        kernel: String,
+    },
+    /// The step counter would leave 62 bits.
+    #[error("step {step} plus {more} leaves 62 bits")]
+    TooManySteps {
+        /// The current step.
+        step: i64,
+        /// Steps asked for.
+        more: u64,
+    },
+    /// Memory could not be had.
+    #[error("buffer `{buffer}`: {source}")]
+    Memory {
+        /// The buffer.
+        buffer: String,
+        /// Sizes and the system's reason.
+        source: FieldError,
+    },
+    /// Threads could not be started.
+    #[error(transparent)]
+    Threads(#[from] PoolError),
+    /// The compiled code refused the call.
+    #[error(transparent)]
+    Call(#[from] CallError),
+}
+
+/// How a run is set up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RunOptions {
+    /// Threads of the run's own pool. Default: all cores.
+    pub threads: usize,
+    /// Guard pages around every field, so that a stray access stops the program. Default: off; it costs huge pages.
+    pub guard_pages: bool,
+}
+
+impl Default for RunOptions {
+    fn default() -> Self {
+        let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        RunOptions { threads, guard_pages: false }
+    }
+}
+
+/// A compiled kernel: `Send + Sync`, cheap to clone, shared by many runs.
+#[derive(Clone, Debug)]
+pub struct Code {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    kernel: Arc<Kernel>,
+    outcome: Outcome,
+    compiled: Compiled,
+}
+
+impl Code {
+    pub(crate) fn new(kernel: Arc<Kernel>, outcome: Outcome, compiled: Compiled) -> Code {
+        Code { shared: Arc::new(Shared { kernel, outcome, compiled }) }
+    }
+
+    /// Allocates folded storage, all cells zero, with all cores to run on.
+    ///
+    /// # Errors
+    /// [`RunError::Memory`] names the buffer that could not be had.
+    pub fn instantiate(&self) -> Result<Run, Error> {
+        self.instantiate_with(RunOptions::default())
+    }
+
+    /// Allocates folded storage, all cells zero.
+    ///
+    /// # Errors
+    /// [`RunError::Memory`] names the buffer that could not be had, [`RunError::Threads`] if the pool cannot start.
+    pub fn instantiate_with(&self, options: RunOptions) -> Result<Run, Error> {
+        let pool = Pool::new(options.threads).map_err(RunError::from)?;
+        let buffers = &self.shared.outcome.layout.buffers;
+        let fields = buffers.iter().map(|b| allocate(b, options)).collect::<Result<Vec<_>, _>>()?;
+        let scalars = vec![None; self.shared.kernel.scalars().len()];
+        Ok(Run { shared: Arc::clone(&self.shared), fields, scalars, pool, step: 0 })
+    }
+
+    /// The machine code's size, texts and compile times.
+    pub fn compiled(&self) -> &Compiled {
+        &self.shared.compiled
+    }
+}
+
+fn allocate(buffer: &BufferLayout, options: RunOptions) -> Result<Field, RunError> {
+    let skew_bytes = buffer.id as usize * SKEW_BYTES % PAGE_BYTES;
+    let options = FieldOptions { skew_bytes, guard_pages: options.guard_pages };
+    let field = Field::new(buffer.element, buffer.allocated_cells, options);
+    field.map_err(|source| RunError::Memory { buffer: buffer.name.clone(), source })
+}
+
+/// Folded storage in use: fields, scalars, the current step.
+#[derive(Debug)]
+pub struct Run {
+    shared: Arc<Shared>,
+    /// One per buffer of the layout.
+    fields: Vec<Field>,
+    scalars: Vec<Option<f64>>,
+    pool: Pool,
+    step: i64,
+}
+
+impl Run {
+    /// Sets a run-time scalar; `f32` scalars are rounded when used.
+    ///
+    /// # Errors
+    /// [`RunError::UnknownScalar`].
+    pub fn set(&mut self, scalar: &str, value: f64) -> Result<(), Error> {
+        let position = self.shared.kernel.scalars().iter().position(|s| s.name == scalar);
+        let unknown = || RunError::UnknownScalar { kernel: self.kernel_name(), scalar: scalar.to_string() };
+        let position = position.ok_or_else(unknown)?;
+        self.scalars[position] = Some(value);
+        Ok(())
+    }
+
+    /// Steps done so far.
+    pub fn step(&self) -> i64 {
+        self.step
+    }
+
+    /// Threads of the run's pool.
+    pub fn threads(&self) -> usize {
+        self.pool.threads()
+    }
+
+    /// Copies an array in, in logical order: an input, or the current level of a state array (without its step index).
+    ///
+    /// # Errors
+    /// [`RunError::Shape`], [`RunError::ElementType`], [`RunError::Temporary`]; nothing has then been copied.
+    pub fn write<T: ElementType, D: Dimension>(&mut self, array: &str, view: ArrayView<'_, T, D>) -> Result<(), Error> {
+        self.write_back(array, 0, view)
+    }
+
+    /// The same for the level `back` steps before the current one, of kernels that read further back than one step.
+    ///
+    /// # Errors
+    /// As [`Self::write`], and [`RunError::NoSuchLevel`].
+    pub fn write_back<T: ElementType, D: Dimension>(
+        &mut self,
+        array: &str,
+        back: u32,
+        view: ArrayView<'_, T, D>,
+    ) -> Result<(), Error> {
+        let shared = Arc::clone(&self.shared);
+        let logical = shared.view_of::<T>(array, back, self.step, view.shape())?;
+        let mut values = view.iter();
+        let fields = &mut self.fields;
+        logical.for_each_row(&mut |row| {
+            let cells = fields[row.buffer].as_mut_slice::<T>().expect("the element type was checked");
+            row.for_each_cell(&mut |cell, inside| {
+                let value = *values.next().expect("the shape was checked");
+                if inside {
+                    cells[cell] = value;
+                }
+            });
+        });
+        Ok(())
+    }
+
+    /// Copies an array out, in logical order. Cells outside the array's index space are left alone.
+    ///
+    /// # Errors
+    /// As [`Self::write`].
+    pub fn read<T: ElementType, D: Dimension>(&self, array: &str, view: ArrayViewMut<'_, T, D>) -> Result<(), Error> {
+        self.read_back(array, 0, view)
+    }
+
+    /// The same for the level `back` steps before the current one.
+    ///
+    /// # Errors
+    /// As [`Self::read`], and [`RunError::NoSuchLevel`].
+    pub fn read_back<T: ElementType, D: Dimension>(
+        &self,
+        array: &str,
+        back: u32,
+        mut view: ArrayViewMut<'_, T, D>,
+    ) -> Result<(), Error> {
+        let logical = self.shared.view_of::<T>(array, back, self.step, view.shape())?;
+        let mut values = view.iter_mut();
+        logical.for_each_row(&mut |row| {
+            let cells = self.fields[row.buffer].as_slice::<T>().expect("the element type was checked");
+            row.for_each_cell(&mut |cell, inside| {
+                let value = values.next().expect("the shape was checked");
+                if inside {
+                    *value = cells[cell];
+                }
+            });
+        });
+        Ok(())
+    }
+
+    /// The logical shape of an array: a state array's without its step index.
+    ///
+    /// # Errors
+    /// [`RunError::UnknownArray`], [`RunError::Temporary`].
+    pub fn shape(&self, array: &str) -> Result<Vec<usize>, Error> {
+        Ok(self.shared.logical(array, 0, self.step)?.shape())
+    }
+
+    /// Runs `steps` more steps.
+    ///
+    /// # Errors
+    /// [`RunError::UnsetScalar`], [`RunError::NoSteps`], [`RunError::TooManySteps`]; nothing has then been computed.
+    pub fn advance(&mut self, steps: u64) -> Result<(), Error> {
+        if !self.has_state() {
+            return Err(RunError::NoSteps { kernel: self.kernel_name() }.into());
+        }
+        let too_many = || RunError::TooManySteps { step: self.step, more: steps };
+        let more = i64::try_from(steps).map_err(|_| too_many())?;
+        let end = self.step.checked_add(more).filter(|&end| end < 1 << 62).ok_or_else(too_many)?;
+        self.call(&[self.step, end])?;
+        self.step = end;
+        Ok(())
+    }
+
+    /// Runs a kernel without state on the arrays written before; its outputs can then be read.
+    ///
+    /// # Errors
+    /// [`RunError::UnsetScalar`].
+    pub fn run_once(&mut self) -> Result<(), Error> {
+        if self.has_state() {
+            return self.advance(1);
+        }
+        let args = vec![0; self.shared.outcome.program.args.len()];
+        self.call(&args)
+    }
+
+    fn call(&mut self, args: &[i64]) -> Result<(), Error> {
+        let kernel = &self.shared.kernel;
+        let mut scalars = Vec::with_capacity(self.scalars.len());
+        for (value, scalar) in self.scalars.iter().zip(kernel.scalars()) {
+            let unset = || RunError::UnsetScalar { kernel: kernel.name().to_string(), scalar: scalar.name.clone() };
+            scalars.push(value.ok_or_else(unset)?);
+        }
+        let owners = self.shared.outcome.layout.buffers.iter().map(|b| b.owner);
+        let buffers = self.fields.iter_mut().zip(owners).map(|(field, owner)| match owner {
+            Owner::Input(_) => BufferRef::from(&*field),
+            Owner::Folded | Owner::Output(_) => BufferRef::from(field),
+        });
+        let mut call = Call { args, scalars: &scalars, buffers: buffers.collect(), pool: &self.pool };
+        Ok(self.shared.compiled.run(&mut call).map_err(RunError::from)?)
+    }
+
+    fn has_state(&self) -> bool {
+        self.shared.kernel.arrays().iter().any(|a| a.role == Role::State)
+    }
+
+    fn kernel_name(&self) -> String {
+        self.shared.kernel.name().to_string()
+    }
+}
+
+impl Shared {
+    fn array_id(&self, array: &str) -> Result<ArrayId, RunError> {
+        let unknown = || RunError::UnknownArray { kernel: self.kernel.name().to_string(), array: array.to_string() };
+        self.kernel.array_id(array).ok_or_else(unknown)
+    }
+
+    fn logical(&self, array: &str, back: u32, step: i64) -> Result<View<'_>, RunError> {
+        let id = self.array_id(array)?;
+        let kernel = &self.kernel;
+        let depth = kernel.state_depth(id).max(1);
+        match kernel.array(id).role {
+            Role::Temp => return Err(RunError::Temporary { array: array.to_string() }),
+            _ if back >= depth => return Err(RunError::NoSuchLevel { array: array.to_string(), depth, back }),
+            Role::Input | Role::Output | Role::State => {}
+        }
+        let level = step + kernel.state_write_offset() - i64::from(back);
+        Ok(View::new(kernel, &self.outcome, id, level))
+    }
+
+    fn view_of<T: ElementType>(&self, array: &str, back: u32, step: i64, found: &[usize]) -> Result<View<'_>, RunError> {
+        let logical = self.logical(array, back, step)?;
+        let element = self.kernel.array(self.array_id(array)?).element;
+        if element != T::ELEMENT {
+            return Err(RunError::ElementType { array: array.to_string(), expected: element, found: T::ELEMENT });
+        }
+        let expected = logical.shape();
+        if expected != found {
+            return Err(RunError::Shape { array: array.to_string(), expected, found: found.to_vec() });
+        }
+        Ok(logical)
+    }
+}
+
+impl Code {
+    /// Runs a kernel without state once, on borrowed arrays by name. Arrays in row-major order are used in place; others
+    /// are copied.
+    ///
+    /// # Errors
+    /// [`RunError::MissingArray`] and the errors of [`Run::write`]; nothing has then been computed.
+    pub fn run<T: ElementType>(
+        &self,
+        inputs: &BTreeMap<&str, ArrayView<'_, T, ndarray::IxDyn>>,
+        outputs: &mut BTreeMap<&str, ArrayViewMut<'_, T, ndarray::IxDyn>>,
+        scalars: &[(&str, f64)],
+    ) -> Result<(), Error> {
+        let mut run = self.instantiate()?;
+        for (name, value) in scalars {
+            run.set(name, *value)?;
+        }
+        let missing = |array: &str| RunError::MissingArray {
+            kernel: self.shared.kernel.name().to_string(),
+            array: array.to_string(),
+        };
+        for array in self.shared.kernel.arrays() {
+            match array.role {
+                Role::Input => {
+                    let view = inputs.get(array.name.as_str()).ok_or_else(|| missing(&array.name))?;
+                    run.write(&array.name, view.view())?;
+                }
+                Role::Output if !outputs.contains_key(array.name.as_str()) => return Err(missing(&array.name).into()),
+                Role::Output | Role::Temp | Role::State => {}
+            }
+        }
+        run.run_once()?;
+        for (name, view) in outputs.iter_mut() {
+            run.read(name, view.view_mut())?;
+        }
+        Ok(())
+    }
+}

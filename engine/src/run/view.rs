@@ -1,0 +1,175 @@
+//! Logical views: the cells of an array in index order, wherever the fold keeps them.
+
+use crate::kernel::affine::Term;
+use crate::kernel::formula::Formula;
+use crate::kernel::graph::{Array, ArrayId, Kernel, Role};
+use crate::mapping::{ArrayMapping, Piece};
+use crate::pipeline::Outcome;
+use crate::plan::layout::{BufferLayout, Layout};
+
+/// One level of an array.
+pub(crate) struct View<'a> {
+    array: &'a Array,
+    mapping: &'a ArrayMapping,
+    layout: &'a Layout,
+    /// Index prefix: the step of a state array, else empty.
+    prefix: Vec<i64>,
+    /// First value and extent of each remaining index.
+    lower: Vec<i64>,
+    extents: Vec<usize>,
+    /// Bound parameters, for the index space's formula.
+    params: Vec<i64>,
+}
+
+/// A run of cells along the last index, all of one buffer.
+pub(crate) struct Row<'a> {
+    pub(crate) buffer: usize,
+    view: &'a View<'a>,
+    layout: &'a BufferLayout,
+    piece: &'a Piece,
+    /// Full index of the first cell.
+    index: Vec<i64>,
+    length: usize,
+    /// Whether the index space is a box, so that no cell needs a test.
+    is_box: bool,
+}
+
+impl<'a> View<'a> {
+    /// The level `step` of a state array, or the whole of another one.
+    pub(crate) fn new(kernel: &'a Kernel, outcome: &'a Outcome, id: ArrayId, step: i64) -> View<'a> {
+        let array = kernel.array(id);
+        let mapping = outcome.layout.array(id).expect("every array has a layout");
+        let prefix = if array.role == Role::State { vec![step] } else { Vec::new() };
+        let spans = &outcome.index_boxes[id.index()][prefix.len()..];
+        View {
+            array,
+            mapping,
+            layout: &outcome.layout,
+            lower: spans.iter().map(|s| s.0).collect(),
+            extents: spans.iter().map(|s| (s.1 - s.0 + 1).max(0) as usize).collect(),
+            prefix,
+            params: outcome.params.clone(),
+        }
+    }
+
+    /// Extents of the indices, without a state array's step.
+    pub(crate) fn shape(&self) -> Vec<usize> {
+        self.extents.clone()
+    }
+
+    /// Visits rows in index order; a row is cut where it enters another piece.
+    pub(crate) fn for_each_row(&self, visit: &mut dyn FnMut(&Row<'_>)) {
+        if self.extents.contains(&0) {
+            return;
+        }
+        let length = self.extents.last().copied().unwrap_or(1);
+        let is_box = self.box_shaped();
+        let mut index: Vec<i64> = self.prefix.iter().chain(&self.lower).copied().collect();
+        loop {
+            self.visit_row(&index, length, is_box, visit);
+            if !self.next_row(&mut index) {
+                return;
+            }
+        }
+    }
+
+    /// Moves to the next row; false after the last.
+    fn next_row(&self, index: &mut [i64]) -> bool {
+        let first = self.prefix.len();
+        for k in (0..self.extents.len().saturating_sub(1)).rev() {
+            index[first + k] += 1;
+            if index[first + k] < self.lower[k] + self.extents[k] as i64 {
+                return true;
+            }
+            index[first + k] = self.lower[k];
+        }
+        false
+    }
+
+    fn visit_row(&self, index: &[i64], length: usize, is_box: bool, visit: &mut dyn FnMut(&Row<'_>)) {
+        let mut start = 0;
+        while start < length {
+            let mut first = index.to_vec();
+            if let Some(last) = first.last_mut().filter(|_| !self.extents.is_empty()) {
+                *last += start as i64;
+            }
+            let piece = self.piece_at(&first);
+            let uniform = self.mapping.pieces.iter().all(|p| depends_on_first_only(&p.when));
+            let run = if uniform { length - start } else { 1 };
+            let layout = &self.layout.buffers[piece.buffer];
+            visit(&Row { buffer: piece.buffer, view: self, layout, piece, index: first, length: run, is_box });
+            start += run;
+        }
+    }
+
+    /// The piece that holds a cell; cells that never hold a value may have none and take the first.
+    fn piece_at(&self, index: &[i64]) -> &'a Piece {
+        let pieces = &self.mapping.pieces;
+        let holds = |p: &&Piece| p.when.holds(index, &self.params).unwrap_or(false);
+        pieces.iter().find(holds).unwrap_or(&pieces[0])
+    }
+
+    /// Whether the index space is a conjunction of bounds on single indices: then the bounding box is the space.
+    fn box_shaped(&self) -> bool {
+        fn single(formula: &Formula) -> bool {
+            match formula {
+                Formula::NonNegative(e) | Formula::Zero(e) => {
+                    let iters = e.terms().filter(|(t, _)| matches!(t, Term::Iter(_))).count();
+                    iters <= 1 && !e.has_floor()
+                }
+                Formula::And(parts) => parts.iter().all(single),
+                Formula::Or(_) | Formula::Not(_) => false,
+            }
+        }
+        single(&self.array.domain)
+    }
+}
+
+impl Row<'_> {
+    /// Visits the row's cells with their place in the buffer and whether they belong to the index space.
+    pub(crate) fn for_each_cell(&self, visit: &mut dyn FnMut(usize, bool)) {
+        let last = self.index.len().checked_sub(1);
+        let n = self.layout.moduli.len();
+        let mut coordinates: Vec<i64> = (0..n).map(|k| self.coordinate(k)).collect();
+        let steps: Vec<i64> = (0..n)
+            .map(|k| last.map_or(0, |last| self.piece.matrix[k][last].rem_euclid(self.layout.moduli[k])))
+            .collect();
+        let mut index = self.index.clone();
+        for _ in 0..self.length {
+            let cell: u64 = coordinates.iter().zip(&self.layout.strides).map(|(&c, &s)| c as u64 * s).sum();
+            let inside = self.is_box || self.view.array.domain.holds(&index, &self.view.params).unwrap_or(false);
+            visit(cell as usize, inside);
+            for (k, coordinate) in coordinates.iter_mut().enumerate() {
+                *coordinate += steps[k];
+                if *coordinate >= self.layout.moduli[k] {
+                    *coordinate -= self.layout.moduli[k];
+                }
+            }
+            if let Some(last) = last {
+                index[last] += 1;
+            }
+        }
+    }
+
+    fn coordinate(&self, k: usize) -> i64 {
+        let products = self.piece.matrix[k].iter().zip(&self.index).map(|(&m, &i)| i128::from(m) * i128::from(i));
+        let sum: i128 = products.sum::<i128>() + i128::from(self.piece.offset[k]);
+        sum.rem_euclid(i128::from(self.layout.moduli[k])) as i64
+    }
+}
+
+/// Whether a condition only looks at the first index, so that it is the same for a whole level.
+fn depends_on_first_only(formula: &Formula) -> bool {
+    fn first_only(e: &crate::kernel::affine::Affine) -> bool {
+        e.terms().all(|(term, _)| match term {
+            Term::Iter(i) => *i == 0,
+            Term::Param(_) => true,
+            Term::Floor(inner, _) => first_only(inner),
+        })
+    }
+    match formula {
+        Formula::NonNegative(e) | Formula::Zero(e) => first_only(e),
+        Formula::And(parts) | Formula::Or(parts) => parts.iter().all(depends_on_first_only),
+        Formula::Not(part) => depends_on_first_only(part),
+    }
+}

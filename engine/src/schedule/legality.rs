@@ -1,0 +1,263 @@
+//! Legality: a schedule must write every value before it is read, and decide which write a read sees.
+//!
+//! In: a [`Model`].   Out: nothing, or the two statement instances that a schedule puts in the wrong order.
+//!
+//! The check runs per array on coalesced events; only when it fails are the references examined one by one, to name the
+//! instances. Where a cell is written several times, its writes must be ordered among each other and against every read.
+
+use crease_isl::{Map, Set};
+
+use crate::analysis::model::{AnalysisError, Model};
+use crate::kernel::affine::Affine;
+use crate::kernel::graph::{ArrayId, StmtId};
+use crate::schedule::order::{Epoch, Phase};
+
+/// Why a schedule was refused. Instances print with their iterators, as in `S[3, 0]`.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum IllegalSchedule {
+    /// A value is read before, or at the same time as, it is written.
+    #[error("schedule `{schedule}` is illegal: {reader} reads `{array}` before {writer} writes it")]
+    ReadBeforeWrite {
+        /// The schedule.
+        schedule: String,
+        /// The array.
+        array: String,
+        /// The reading instance.
+        reader: String,
+        /// The writing instance.
+        writer: String,
+    },
+    /// Two writes of one cell have no order.
+    #[error("schedule `{schedule}` is illegal: {first} and {second} write one cell of `{array}` in no certain order")]
+    UnorderedWrites {
+        /// The schedule.
+        schedule: String,
+        /// The array.
+        array: String,
+        /// One writing instance.
+        first: String,
+        /// The other one.
+        second: String,
+    },
+    /// A cell is read that nothing writes and that is not live-in.
+    #[error("{reader} reads a cell of `{array}` that is never written before and is not live-in")]
+    NeverWritten {
+        /// The array.
+        array: String,
+        /// The reading instance.
+        reader: String,
+    },
+    /// A reference leaves the array's index space.
+    #[error("{instance} touches `{array}[{cell}]`, outside its index space")]
+    OutOfBounds {
+        /// The array.
+        array: String,
+        /// The instance.
+        instance: String,
+        /// The cell, as comma-separated indices.
+        cell: String,
+    },
+    /// Two instances of a statement have equal time vectors.
+    #[error("schedule `{schedule}` is illegal: it runs two instances of `{statement}` at the same time vector, one of them {instance}")]
+    SharedTime {
+        /// The schedule.
+        schedule: String,
+        /// The statement.
+        statement: String,
+        /// One of the instances.
+        instance: String,
+    },
+}
+
+/// A legality check that failed, or could not be made.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub(crate) enum LegalityError {
+    #[error(transparent)]
+    Illegal(#[from] IllegalSchedule),
+    #[error(transparent)]
+    Analysis(#[from] AnalysisError),
+}
+
+impl From<crease_isl::IslError> for LegalityError {
+    fn from(error: crease_isl::IslError) -> Self {
+        LegalityError::Analysis(error.into())
+    }
+}
+
+impl From<crate::kernel::affine::AffineOverflow> for LegalityError {
+    fn from(error: crate::kernel::affine::AffineOverflow) -> Self {
+        LegalityError::Analysis(error.into())
+    }
+}
+
+/// Refuses a schedule that breaks a dependence, and references outside their arrays.
+pub(crate) fn verify_schedule(model: &Model<'_, '_>) -> Result<(), LegalityError> {
+    for stmt in model.kernel.stmt_ids() {
+        verify_distinct_times(model, stmt)?;
+        verify_bounds(model, stmt)?;
+    }
+    for array in model.kernel.array_ids() {
+        verify_array(model, array)?;
+    }
+    Ok(())
+}
+
+fn verify_distinct_times(model: &Model<'_, '_>, stmt: StmtId) -> Result<(), LegalityError> {
+    let time = &model.times[stmt.index()];
+    if time.is_injective()? {
+        return Ok(());
+    }
+    let same = time.apply_range(&time.reverse()?)?;
+    let distinct = same.subtract(&time.domain()?.identity()?)?.domain()?;
+    Err(IllegalSchedule::SharedTime {
+        schedule: model.schedule.name.clone(),
+        statement: model.kernel.stmt(stmt).name.clone(),
+        instance: instance(model, stmt, &distinct)?,
+    }
+    .into())
+}
+
+fn verify_bounds(model: &Model<'_, '_>, stmt: StmtId) -> Result<(), LegalityError> {
+    let body = model.kernel.stmt(stmt);
+    let writes = body.assigns.iter().map(|a| (a.array, a.index.as_slice()));
+    for (array, index) in body.reads().chain(writes) {
+        let access = model.access(stmt, array, index)?.intersect_domain(&model.domains[stmt.index()])?;
+        let outside = access.range()?.subtract(&model.index_space(array)?)?;
+        if outside.is_empty()? {
+            continue;
+        }
+        let cell = outside.sample()?.expect("a set that is not empty has a point");
+        let culprits = access.intersect_range(&outside)?.domain()?;
+        let cell = cell.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
+        let array = model.kernel.array(array).name.clone();
+        return Err(IllegalSchedule::OutOfBounds { array, instance: instance(model, stmt, &culprits)?, cell }.into());
+    }
+    Ok(())
+}
+
+fn verify_array(model: &Model<'_, '_>, array: ArrayId) -> Result<(), LegalityError> {
+    let live_in = model.at_epoch(&model.live_in(array)?, array, Epoch::Before)?;
+    let writes = model.writes(array)?;
+    let reads = model.reads(array)?;
+    let all_writes = writes.union(&live_in)?;
+    if !reads.domain()?.is_subset(&all_writes.domain()?)? {
+        return Err(never_written(model, array, &all_writes)?);
+    }
+    if all_writes.is_single_valued()? {
+        let order = model.order.not_before(Phase::Write, Phase::Read)?;
+        let pairs = all_writes.reverse()?.apply_range(&reads)?.intersect(&order)?;
+        return if pairs.is_empty()? { Ok(()) } else { Err(read_before_write(model, array, &order)?) };
+    }
+    verify_rewritten_array(model, array, &all_writes, &reads)
+}
+
+/// An array with several writes of a cell: everything that touches one cell must be ordered.
+fn verify_rewritten_array<'c>(
+    model: &Model<'c, '_>,
+    array: ArrayId,
+    writes: &Map<'c>,
+    reads: &Map<'c>,
+) -> Result<(), LegalityError> {
+    let same_time = model.order.before(Phase::Read, Phase::Write)?.domain()?.identity()?;
+    let unordered_writes = unordered(model, Phase::Write, Phase::Write)?.subtract(&same_time)?;
+    if !writes.reverse()?.apply_range(writes)?.intersect(&unordered_writes)?.is_empty()? {
+        let (first, second) = offenders(model, array, &unordered_writes, Side::Write, Side::Write)?;
+        let (schedule, array) = (model.schedule.name.clone(), model.kernel.array(array).name.clone());
+        return Err(IllegalSchedule::UnorderedWrites { schedule, array, first, second }.into());
+    }
+    let unordered_reads = unordered(model, Phase::Write, Phase::Read)?;
+    if !writes.reverse()?.apply_range(reads)?.intersect(&unordered_reads)?.is_empty()? {
+        return Err(read_before_write(model, array, &unordered_reads)?);
+    }
+    let before = model.order.before(Phase::Write, Phase::Read)?;
+    let fed = reads.intersect(&writes.apply_range(&before)?)?;
+    if !reads.is_subset(&fed)? {
+        return Err(never_written(model, array, &writes.intersect_domain(&fed.domain()?)?)?);
+    }
+    Ok(())
+}
+
+/// Pairs of times that neither certainly precede nor follow each other in these phases.
+fn unordered<'c>(model: &Model<'c, '_>, first: Phase, second: Phase) -> Result<Map<'c>, AnalysisError> {
+    let forwards = model.order.not_before(first, second)?;
+    Ok(forwards.intersect(&model.order.not_before(second, first)?.reverse()?)?)
+}
+
+fn never_written(model: &Model<'_, '_>, array: ArrayId, writes: &Map<'_>) -> Result<LegalityError, LegalityError> {
+    let written = writes.domain()?;
+    let before = model.order.before(Phase::Write, Phase::Read)?;
+    for stmt in model.kernel.stmt_ids() {
+        for (_, index) in model.kernel.stmt(stmt).reads().filter(|(a, _)| *a == array) {
+            let access = model.access(stmt, array, index)?.intersect_domain(&model.domains[stmt.index()])?;
+            let mut culprits = access.subtract(&access.intersect_range(&written)?)?.domain()?;
+            if culprits.is_empty()? {
+                let fed = access.intersect(&writes.apply_range(&before)?.apply_range(&model.times[stmt.index()].reverse()?)?.reverse()?)?;
+                culprits = access.domain()?.subtract(&fed.domain()?)?;
+            }
+            if !culprits.is_empty()? {
+                let array = model.kernel.array(array).name.clone();
+                return Ok(IllegalSchedule::NeverWritten { array, reader: instance(model, stmt, &culprits)? }.into());
+            }
+        }
+    }
+    unreachable!("some reference reads a cell that is never written")
+}
+
+fn read_before_write(model: &Model<'_, '_>, array: ArrayId, wrong: &Map<'_>) -> Result<LegalityError, LegalityError> {
+    let (writer, reader) = offenders(model, array, wrong, Side::Write, Side::Read)?;
+    let (schedule, array) = (model.schedule.name.clone(), model.kernel.array(array).name.clone());
+    Ok(IllegalSchedule::ReadBeforeWrite { schedule, array, reader, writer }.into())
+}
+
+#[derive(Clone, Copy)]
+enum Side {
+    Read,
+    Write,
+}
+
+/// Every reference to an array on one side: statement and index expressions.
+fn references<'m>(model: &Model<'_, 'm>, array: ArrayId, side: Side) -> Vec<(StmtId, &'m [Affine])> {
+    let mut found = Vec::new();
+    let kernel = model.kernel;
+    for stmt in kernel.stmt_ids() {
+        let body = kernel.stmt(stmt);
+        match side {
+            Side::Read => found.extend(body.reads().filter(|(a, _)| *a == array).map(|(_, index)| (stmt, index))),
+            Side::Write => {
+                found.extend(body.assigns.iter().filter(|a| a.array == array).map(|a| (stmt, a.index.as_slice())));
+            }
+        }
+    }
+    found
+}
+
+/// The first two instances, in textual order, that touch one cell at times related by `wrong`.
+fn offenders(
+    model: &Model<'_, '_>,
+    array: ArrayId,
+    wrong: &Map<'_>,
+    first: Side,
+    second: Side,
+) -> Result<(String, String), LegalityError> {
+    for (s1, index1) in references(model, array, first) {
+        for (s2, index2) in references(model, array, second) {
+            let one = model.access(s1, array, index1)?.intersect_domain(&model.domains[s1.index()])?;
+            let two = model.access(s2, array, index2)?.intersect_domain(&model.domains[s2.index()])?;
+            let timed = model.times[s1.index()].apply_range(wrong)?.apply_range(&model.times[s2.index()].reverse()?)?;
+            let pairs = one.apply_range(&two.reverse()?)?.intersect(&timed)?;
+            if !pairs.is_empty()? {
+                let pair = pairs.lexmin()?;
+                return Ok((instance(model, s1, &pair.domain()?)?, instance(model, s2, &pair.range()?)?));
+            }
+        }
+    }
+    Ok(("a live-in value".to_string(), "an instance".to_string()))
+}
+
+/// One instance of a set of instances, as text; the lexicographically first if there is one.
+fn instance(model: &Model<'_, '_>, stmt: StmtId, set: &Set<'_>) -> Result<String, AnalysisError> {
+    let point = set.sample()?.unwrap_or_default();
+    let iters = point.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
+    Ok(format!("{}[{iters}]", model.kernel.stmt(stmt).name))
+}

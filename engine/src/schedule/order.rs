@@ -1,0 +1,102 @@
+//! `HappensBefore`: when one event is certain to precede another.
+//!
+//! In: the kinds of the time dimensions.   Out: relations between time vectors, one for each pair of phases.
+//! Source: DESIGN section 3 in docs/ARCHITECTURE.md; Lefebvre and Feautrier (1998) for the sequential case.
+//!
+//! An event is an instance with a phase: it reads, then it writes. Time vectors are compared lexicographically, except that
+//! instances which first differ in a parallel dimension are unordered, and that the lanes of a vector block run in
+//! lock-step: all their reads, then all their writes, statement by statement. Blocks may be cut anywhere, so two lanes at a
+//! distance below the block length are ordered only if they are both inside one block and in two.
+//!
+//! Time vectors are *extended*: a leading epoch says whether the event is the (common) write of all live-in values, an
+//! ordinary one, or the read of all live-out values; see [`Epoch`].
+
+use crease_isl::{Context, IslError, Map};
+
+use crate::kernel::graph::DimKind;
+
+/// What an instance does at an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Phase {
+    /// All loads of an instance.
+    Read,
+    /// All its stores.
+    Write,
+}
+
+/// The leading component of an extended time vector.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Epoch {
+    /// Before everything: live-in values are written.
+    Before = 0,
+    /// The kernel runs.
+    During = 1,
+    /// After everything: live-out values are read.
+    After = 2,
+}
+
+/// The order of events, as relations between extended time vectors.
+pub(crate) struct HappensBefore<'c> {
+    context: &'c Context,
+    /// Kinds of the extended time vector's components.
+    kinds: Vec<DimKind>,
+}
+
+impl<'c> HappensBefore<'c> {
+    /// The order given by the kinds of a schedule's time dimensions. If statements may share a time vector,
+    /// `statement_dim` adds a last, unordered component that tells them apart.
+    pub(crate) fn new(context: &'c Context, schedule: &[DimKind], statement_dim: bool) -> HappensBefore<'c> {
+        let mut kinds = vec![DimKind::Sequential];
+        kinds.extend_from_slice(schedule);
+        if statement_dim {
+            kinds.push(DimKind::Parallel);
+        }
+        HappensBefore { context, kinds }
+    }
+
+    /// Number of components of an extended time vector.
+    pub(crate) fn n_dims(&self) -> usize {
+        self.kinds.len()
+    }
+
+    /// `{ a -> b }` such that phase `first` of an instance at `a` certainly precedes phase `second` of one at `b`.
+    pub(crate) fn before(&self, first: Phase, second: Phase) -> Result<Map<'c>, IslError> {
+        self.relation(&self.formula(first, second))
+    }
+
+    /// The complement of [`Self::before`]: the first event may happen at the same time as the second, or after it.
+    pub(crate) fn not_before(&self, first: Phase, second: Phase) -> Result<Map<'c>, IslError> {
+        self.relation("true")?.subtract(&self.before(first, second)?)?.coalesce()
+    }
+
+    fn relation(&self, formula: &str) -> Result<Map<'c>, IslError> {
+        let tuple = |letter: &str| {
+            (0..self.kinds.len()).map(|k| format!("{letter}{k}")).collect::<Vec<_>>().join(", ")
+        };
+        self.context.map(&format!("{{ [{}] -> [{}] : {formula} }}", tuple("a"), tuple("b")))
+    }
+
+    fn formula(&self, first: Phase, second: Phase) -> String {
+        let same_instance = if first < second { "true" } else { "false" };
+        self.formula_from(0, same_instance, false, first, second)
+    }
+
+    /// The condition on components from `k` on, those before being equal (or lanes of one vector block, if `in_block`).
+    fn formula_from(&self, k: usize, equal: &str, in_block: bool, first: Phase, second: Phase) -> String {
+        let Some(kind) = self.kinds.get(k) else {
+            return equal.to_string();
+        };
+        let rest = self.formula_from(k + 1, equal, in_block, first, second);
+        let tie = format!("(a{k} = b{k} and {rest})");
+        match kind {
+            DimKind::Sequential => format!("(a{k} < b{k} or {tie})"),
+            DimKind::Parallel => tie,
+            DimKind::Vector(lanes) => {
+                // Lanes of one block: later components first, then lock-step.
+                let lock_step = if first == Phase::Read && second == Phase::Write { "true" } else { "false" };
+                let lanes_apart = self.formula_from(k + 1, lock_step, true, first, second);
+                format!("(b{k} - a{k} >= {lanes} or (0 < b{k} - a{k} < {lanes} and {lanes_apart}) or {tie})")
+            }
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! Calls: the one place where compiled code is entered.
+//!
+//! Unsafe, because compiled code reads and writes whatever addresses it computes. Before each call the bindings are
+//! checked against the program's declarations, and interval analysis (`program::bounds`) shows for these arguments and
+//! these lengths that no stream leaves its buffer; otherwise the call is refused and nothing is written.
+#![allow(unsafe_code)]
+
+use crate::buffer::BufferRef;
+use crate::clif::{Emitted, FrameLayout, Slot};
+use crate::compile::CompileTimes;
+use crate::memory::CodeMemory;
+use crate::parallel::Pool;
+use crate::program::{BoundsError, BufferAccess, BufferId, Element, Program};
+
+/// The main function of a program.
+type Main = unsafe extern "C" fn(frame: *const Slot, pool: *const Pool);
+
+/// A compiled program. Shared by any number of threads; each call brings its own buffers.
+pub struct Compiled {
+    program: Program,
+    layout: FrameLayout,
+    /// Points into `memory`.
+    main: Main,
+    /// Keeps the code alive.
+    _memory: CodeMemory,
+    code_bytes: usize,
+    clif_text: String,
+    disassembly: String,
+    times: CompileTimes,
+}
+
+/// What one call of a program is given.
+#[derive(Debug)]
+pub struct Call<'a> {
+    /// Integer arguments, in the order of [`Program::args`].
+    pub args: &'a [i64],
+    /// Run-time scalars, in the order of [`Program::scalars`]; rounded where those are `f32`.
+    pub scalars: &'a [f64],
+    /// Cells for each buffer, in the order of [`Program::buffers`].
+    pub buffers: Vec<BufferRef<'a>>,
+    /// The threads for parallel loops.
+    pub pool: &'a Pool,
+}
+
+/// Why a call was refused. Nothing has then been written.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CallError {
+    /// Too few or too many of something.
+    #[error("`{program}` takes {expected} {what}, not {found}")]
+    Count {
+        /// The program's name.
+        program: String,
+        /// `arguments`, `scalars` or `buffers`.
+        what: &'static str,
+        /// As declared.
+        expected: usize,
+        /// As given.
+        found: usize,
+    },
+    /// Cells of the wrong type.
+    #[error("buffer `{buffer}` holds {}, not {}", expected.name(), found.name())]
+    Element {
+        /// Its name.
+        buffer: String,
+        /// As declared.
+        expected: Element,
+        /// As given.
+        found: Element,
+    },
+    /// Too few cells.
+    #[error("buffer `{buffer}` needs {needed} cells and was given {found}")]
+    TooShort {
+        /// Its name.
+        buffer: String,
+        /// As declared.
+        needed: u64,
+        /// As given.
+        found: u64,
+    },
+    /// The program writes cells that were lent for reading.
+    #[error("buffer `{buffer}` is written and was bound read-only")]
+    ReadOnly {
+        /// Its name.
+        buffer: String,
+    },
+    /// Two buffers share cells and the program writes at least one of them.
+    #[error("buffers `{first}` and `{second}` overlap in memory")]
+    Overlap {
+        /// The name of the one.
+        first: String,
+        /// The name of the other.
+        second: String,
+    },
+    /// Some stream could leave its buffer.
+    #[error("the call could touch memory outside its buffers: {0}")]
+    Bounds(#[from] BoundsError),
+}
+
+impl Compiled {
+    /// Wraps emitted code. `main` is the address of the main function of `program` in `memory`.
+    pub(crate) fn new(
+        program: Program,
+        layout: FrameLayout,
+        memory: CodeMemory,
+        main: *const u8,
+        emitted: Emitted,
+        times: CompileTimes,
+    ) -> Self {
+        let Emitted { code_bytes, clif_text, disassembly, .. } = emitted;
+        // SAFETY: `compile` emitted the function at this address with exactly this signature (`clif::module`), and made
+        // it executable; it stays there as long as `memory`, which is kept beside it.
+        let main = unsafe { std::mem::transmute::<*const u8, Main>(main) };
+        Compiled { program, layout, main, _memory: memory, code_bytes, clif_text, disassembly, times }
+    }
+
+    /// Runs the program once.
+    ///
+    /// # Errors
+    /// [`CallError`] if the call does not fit the program; nothing has then been read or written.
+    pub fn run(&self, call: &mut Call<'_>) -> Result<(), CallError> {
+        self.check(call)?;
+        let addresses: Vec<u64> = call.buffers.iter().map(|buffer| buffer.address() as u64).collect();
+        let frame = self.layout.fill(call.args, call.scalars, &addresses);
+        // SAFETY: the frame has the layout the code was emitted for and lives until the call returns, as do the pool
+        // and, borrowed by `call`, the buffers. `check` has shown that the code stays inside them, that it writes only
+        // where it may, and that what it writes overlaps nothing else.
+        unsafe { (self.main)(frame.as_ptr(), call.pool) };
+        Ok(())
+    }
+
+    fn check(&self, call: &Call<'_>) -> Result<(), CallError> {
+        let counts = [
+            ("arguments", self.program.args.len(), call.args.len()),
+            ("scalars", self.program.scalars.len(), call.scalars.len()),
+            ("buffers", self.program.buffers.len(), call.buffers.len()),
+        ];
+        for (what, expected, found) in counts {
+            if expected != found {
+                return Err(CallError::Count { program: self.program.name.clone(), what, expected, found });
+            }
+        }
+        for (declared, given) in self.program.buffers.iter().zip(&call.buffers) {
+            let buffer = || declared.name.clone();
+            if declared.element != given.element() {
+                let (expected, found) = (declared.element, given.element());
+                return Err(CallError::Element { buffer: buffer(), expected, found });
+            }
+            if let Some(needed) = declared.cells.filter(|needed| given.cells() < *needed) {
+                return Err(CallError::TooShort { buffer: buffer(), needed, found: given.cells() });
+            }
+            if declared.access == BufferAccess::ReadWrite && !given.writable() {
+                return Err(CallError::ReadOnly { buffer: buffer() });
+            }
+        }
+        self.check_overlaps(&call.buffers)?;
+        let args: Vec<_> = call.args.iter().map(|arg| *arg..=*arg).collect();
+        let lengths: Vec<u64> = call.buffers.iter().map(BufferRef::cells).collect();
+        Ok(self.program.address_ranges(&args)?.verify(&lengths)?)
+    }
+
+    /// Buffers that the program only reads may share cells; code generation relies on all others not to.
+    fn check_overlaps(&self, buffers: &[BufferRef<'_>]) -> Result<(), CallError> {
+        let is_written = |at: usize| self.program.buffers[at].access == BufferAccess::ReadWrite;
+        for second in 1..buffers.len() {
+            for first in 0..second {
+                if (is_written(first) || is_written(second)) && buffers[first].overlaps(&buffers[second]) {
+                    let name = |at: usize| self.program.buffers[at].name.clone();
+                    return Err(CallError::Overlap { first: name(first), second: name(second) });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The program.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// The declared length of a buffer in cells, if it has one.
+    pub fn declared_cells(&self, buffer: BufferId) -> Option<u64> {
+        self.program.buffers.get(buffer.index()).and_then(|buffer| buffer.cells)
+    }
+
+    /// Size of the machine code in bytes.
+    pub fn code_bytes(&self) -> usize {
+        self.code_bytes
+    }
+
+    /// Cranelift's text form of all functions; empty unless [`crate::CompileOptions::texts`] asked for it.
+    pub fn clif_text(&self) -> &str {
+        &self.clif_text
+    }
+
+    /// Machine code as text; empty unless [`crate::CompileOptions::texts`] asked for it.
+    pub fn disassembly(&self) -> &str {
+        &self.disassembly
+    }
+
+    /// Where compile time went.
+    pub fn times(&self) -> CompileTimes {
+        self.times
+    }
+}
+
+impl std::fmt::Debug for Compiled {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Compiled({}, {} bytes of code)", self.program.name, self.code_bytes)
+    }
+}

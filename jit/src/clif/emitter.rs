@@ -1,0 +1,138 @@
+//! The state while one function is emitted, and the few shapes every part of it needs: frame loads, counted loops, calls
+//! into the run time.
+
+use super::frame::FrameLayout;
+use super::ints::Num;
+use crate::program::{Int, Node, Program, Var};
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{Block, BlockArg, FuncRef, InstBuilder, MemFlagsData, Type, Value, types};
+use cranelift_frontend::FunctionBuilder;
+use std::collections::HashMap;
+
+/// What all functions of a program share.
+pub(super) struct Shared<'a> {
+    /// The verified program.
+    pub(super) program: &'a Program,
+    /// Where literals, arguments and buffer addresses are.
+    pub(super) layout: &'a FrameLayout,
+    /// Whether strips may use 128-bit vectors.
+    pub(super) vectors: bool,
+    /// Floating-point registers.
+    pub(super) registers: u32,
+    /// Most copies of a strip's body in one iteration of its vector loop.
+    pub(super) max_unroll: u32,
+}
+
+/// Functions of the run time, as one function refers to them.
+pub(super) struct Imports {
+    /// See [`crate::parallel::parallel_for`].
+    pub(super) parallel_for: FuncRef,
+    /// See [`crate::parallel::mul_mod`].
+    pub(super) mul_mod: FuncRef,
+}
+
+/// A parallel loop whose iterations become a function of their own.
+pub(super) struct Outlined<'a> {
+    /// The loop variable.
+    pub(super) var: Var,
+    /// Its increment.
+    pub(super) step: i64,
+    /// One iteration.
+    pub(super) body: &'a [Node],
+    /// Variables of the surrounding code, in the order of the environment.
+    pub(super) captures: Vec<Var>,
+    /// Variables of the surrounding code whose values are known.
+    pub(super) constants: Vec<(Var, i64)>,
+}
+
+/// Emits one function.
+pub(super) struct Emitter<'a, 'f> {
+    /// Where instructions go.
+    pub(super) b: FunctionBuilder<'f>,
+    /// What all functions share.
+    pub(super) shared: &'a Shared<'a>,
+    /// Functions this one may call.
+    pub(super) imports: Imports,
+    /// Address of the frame.
+    pub(super) frame: Value,
+    /// Address of the run time, handed through to `parallel_for`.
+    pub(super) runtime: Value,
+    /// Whether this function is already an iteration of a parallel loop; inner ones are then sequential.
+    pub(super) in_parallel: bool,
+    /// The variables in scope.
+    pub(super) vars: HashMap<Var, Num>,
+    /// Expressions already computed on the straight line that leads here.
+    pub(super) computed: HashMap<&'a Int, Num>,
+    /// Parallel loops met so far, each with the function that is to hold it.
+    pub(super) outlined: Vec<Outlined<'a>>,
+    /// Makes a reference to the function of the next parallel loop.
+    pub(super) declare_outlined: &'f mut dyn FnMut(&mut cranelift_codegen::ir::Function) -> FuncRef,
+}
+
+/// Accesses to memory that exists: buffers were checked before the call, the frame is ours.
+pub(super) fn plain() -> MemFlagsData {
+    MemFlagsData::new().with_notrap()
+}
+
+impl<'a> Emitter<'a, '_> {
+    /// Ends the current block with a jump and goes on in `block`. What was computed before may no longer be at hand.
+    pub(super) fn enter(&mut self, block: Block) {
+        self.computed.clear();
+        self.b.switch_to_block(block);
+    }
+
+    /// Loads an integer argument.
+    pub(super) fn load_arg(&mut self, arg: usize) -> Value {
+        self.load_frame(types::I64, self.shared.layout.arg_offset(arg))
+    }
+
+    /// Loads the address of a buffer.
+    pub(super) fn load_buffer(&mut self, buffer: usize) -> Value {
+        self.load_frame(types::I64, self.shared.layout.buffer_offset(buffer))
+    }
+
+    /// Loads from the frame; never changes during a call.
+    pub(super) fn load_frame(&mut self, ty: Type, offset: i32) -> Value {
+        self.b.ins().load(ty, plain().with_aligned(), self.frame, offset)
+    }
+
+    /// A block with one integer parameter.
+    pub(super) fn block_with_param(&mut self) -> (Block, Value) {
+        let block = self.b.create_block();
+        let param = self.b.append_block_param(block, types::I64);
+        (block, param)
+    }
+
+    /// Branches on `a < b`.
+    pub(super) fn branch_if_less(&mut self, a: Value, b: Value, then: (Block, &[BlockArg]), or: (Block, &[BlockArg])) {
+        let less = self.b.ins().icmp(IntCC::SignedLessThan, a, b);
+        self.b.ins().brif(less, then.0, then.1, or.0, or.1);
+    }
+
+    /// `for i in lo..hi step step { body }`, tested at the bottom; the first test falls away where it is known.
+    pub(super) fn counted_loop(&mut self, lo: Num, hi: Num, step: i64, body: impl FnOnce(&mut Self, Value)) {
+        if matches!((lo, hi), (Num::Const(lo), Num::Const(hi)) if lo >= hi) {
+            return;
+        }
+        let (block, index) = self.block_with_param();
+        let exit = self.b.create_block();
+        let (first, last) = (self.value(lo), self.value(hi));
+        if matches!((lo, hi), (Num::Const(_), Num::Const(_))) {
+            self.b.ins().jump(block, &[first.into()]);
+        } else {
+            self.branch_if_less(first, last, (block, &[first.into()]), (exit, &[]));
+        }
+        self.enter(block);
+        body(self, index);
+        let next = self.b.ins().iadd_imm_s(index, step);
+        self.branch_if_less(next, last, (block, &[next.into()]), (exit, &[]));
+        self.enter(exit);
+    }
+
+    /// `(factor * b) mod modulus` by the run time.
+    pub(super) fn call_mul_mod(&mut self, factor: i64, b: Value, modulus: i64) -> Value {
+        let (factor, modulus) = (self.b.ins().iconst(types::I64, factor), self.b.ins().iconst(types::I64, modulus));
+        let call = self.b.ins().call(self.imports.mul_mod, &[factor, b, modulus]);
+        self.b.inst_results(call)[0]
+    }
+}

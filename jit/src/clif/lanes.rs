@@ -1,0 +1,365 @@
+//! Blocks: the straight-line body of a strip, for one cell or for one vector of cells.
+//!
+//! In: a [`Run`] and the block's first iteration.   Out: loads, operations and stores in the plan's order.
+//!
+//! Copies of an unrolled body follow each other whole, so that the order of memory accesses is that of single blocks.
+//! What they share are addresses and loads of cells that the strip does not write.
+//!
+//! Each operation gives the interpreter's bits. Minimum and maximum are `select(a < b, a, b)`, which is the machine's own
+//! `minpd`; Cranelift's `fmin` treats NaN and zeros differently.
+
+use super::emitter::{Emitter, plain};
+use super::frame::Literal;
+use super::ints::Num;
+use super::plan::{Kind, Shape};
+use super::strip::{Held, Run};
+use crate::program::{BinaryOp, CompareOp, Element, OPAQUE_K1, OPAQUE_K2, Op, StreamId, UnaryOp, ValueId, ValueType};
+use cranelift_codegen::ir::condcodes::FloatCC;
+use cranelift_codegen::ir::{Endianness, InstBuilder, MemFlagsData, Type, Value, types};
+use std::collections::HashMap;
+
+/// One emission of a block.
+struct Block<'r, 'p, 'a> {
+    run: &'r Run<'p, 'a>,
+    held: &'r Held,
+    shape: Shape,
+    /// The first iteration of the block.
+    index: Value,
+    /// Which copy of the body is being emitted.
+    copy: i64,
+    /// Results of this copy.
+    values: Vec<Option<Value>>,
+    /// Addresses at `index`, by pointer.
+    addresses: HashMap<usize, Value>,
+    /// Loads of cells that the strip does not write, by pointer, distance and type.
+    loaded: HashMap<(usize, i32, bool), Value>,
+}
+
+impl Block<'_, '_, '_> {
+    fn vector(&self) -> bool {
+        self.shape != Shape::Scalar
+    }
+
+    /// The type of a floating-point value.
+    fn float(&self, ty: ValueType) -> Type {
+        match (self.shape, ty) {
+            (Shape::F64X2, _) => types::F64X2,
+            (Shape::F32X4, _) => types::F32X4,
+            (Shape::Scalar, ValueType::F32) => types::F32,
+            (Shape::Scalar, _) => types::F64,
+        }
+    }
+}
+
+impl<'a> Emitter<'a, '_> {
+    /// Emits `copies` blocks that start at iteration `index`.
+    pub(super) fn block(&mut self, run: &Run<'_, 'a>, held: &Held, shape: Shape, copies: i64, index: Value) {
+        let (addresses, loaded) = (HashMap::new(), HashMap::new());
+        let mut block = Block { run, held, shape, index, copy: 0, values: Vec::new(), addresses, loaded };
+        for copy in 0..copies {
+            block.copy = copy;
+            block.values = vec![None; run.plan.strip.ops.len()];
+            for at in &run.plan.order {
+                block.values[*at] = self.op(&mut block, *at);
+            }
+        }
+    }
+
+    /// Loads a literal in the given shape.
+    pub(super) fn load_literal(&mut self, literal: Literal, shape: Shape) -> Value {
+        let is_f32 = match literal {
+            Literal::F64(_) => false,
+            Literal::F32(_) => true,
+            Literal::Scalar(id) => self.shared.program.scalars[id.index()].element == Element::F32,
+        };
+        let ty = match (shape, is_f32) {
+            (Shape::F64X2, _) => types::F64X2,
+            (Shape::F32X4, _) => types::F32X4,
+            (Shape::Scalar, false) => types::F64,
+            (Shape::Scalar, true) => types::F32,
+        };
+        self.load_frame(ty, self.shared.layout.literal_offset(literal))
+    }
+
+    /// A number or truth value; the accumulator of an opaque function counts as the double with its bits.
+    fn operand(&mut self, block: &Block<'_, '_, 'a>, id: ValueId) -> Value {
+        let value = self.raw_operand(block, id);
+        match block.run.plan.kinds[id.index()] {
+            Kind::Bits => self.b.ins().bitcast(types::F64, MemFlagsData::new(), value),
+            _ => value,
+        }
+    }
+
+    /// An operand. A literal that no register holds is loaded here, beside its use, where it folds into the instruction.
+    fn raw_operand(&mut self, block: &Block<'_, '_, 'a>, id: ValueId) -> Value {
+        match Literal::of(&block.run.plan.strip.ops[id.index()]) {
+            Some(literal) => match block.held.get(&literal) {
+                Some(value) => *value,
+                None => self.load_literal(literal, block.shape),
+            },
+            None => block.values[id.index()].expect("operands are emitted before their uses"),
+        }
+    }
+
+    fn op(&mut self, block: &mut Block<'_, '_, 'a>, at: usize) -> Option<Value> {
+        let op = block.run.plan.strip.ops[at];
+        Some(match op {
+            Op::F64(_) | Op::F32(_) | Op::Scalar(_) => return None,
+            Op::Index { ty, .. } => self.index(block, at, ty),
+            Op::Load { stream, ty } => self.load(block, at, stream, ty),
+            Op::Store { stream, value } => {
+                let value = self.operand(block, value);
+                self.store(block, stream, value);
+                return None;
+            }
+            Op::Unary(op, a) => {
+                let a = self.operand(block, a);
+                match op {
+                    UnaryOp::Neg => self.b.ins().fneg(a),
+                    UnaryOp::Abs => self.b.ins().fabs(a),
+                    UnaryOp::Sqrt => self.b.ins().sqrt(a),
+                }
+            }
+            Op::Binary(op, a, b) => {
+                let (a, b) = (self.operand(block, a), self.operand(block, b));
+                self.binary(op, a, b)
+            }
+            Op::Fma(a, b, c) => {
+                let (a, b, c) = (self.operand(block, a), self.operand(block, b), self.operand(block, c));
+                self.b.ins().fma(a, b, c)
+            }
+            Op::Compare(op, a, b) => {
+                let (a, b) = (self.operand(block, a), self.operand(block, b));
+                self.b.ins().fcmp(float_cc(op), a, b)
+            }
+            Op::And(a, b) => {
+                let (a, b) = (self.operand(block, a), self.operand(block, b));
+                self.b.ins().band(a, b)
+            }
+            Op::Or(a, b) => {
+                let (a, b) = (self.operand(block, a), self.operand(block, b));
+                self.b.ins().bor(a, b)
+            }
+            Op::Not(a) => {
+                let a = self.operand(block, a);
+                if block.vector() { self.b.ins().bnot(a) } else { self.b.ins().bxor_imm_u(a, 1) }
+            }
+            Op::Select(cond, a, b) => {
+                let (cond, a, b) = (self.operand(block, cond), self.operand(block, a), self.operand(block, b));
+                self.choose(cond, a, b)
+            }
+            Op::Convert(ty, a) => {
+                let from = block.run.plan.kinds[a.index()];
+                let a = self.operand(block, a);
+                self.convert(block, from, ty, a)
+            }
+            Op::OpaqueSeed(seed) => self.b.ins().iconst(types::I64, seed as i64),
+            Op::OpaqueMix(acc, x) => {
+                let (acc, x) = (self.raw_operand(block, acc), self.raw_operand(block, x));
+                self.opaque_mix(acc, x)
+            }
+            Op::OpaqueFinish(acc) => {
+                let acc = self.raw_operand(block, acc);
+                self.opaque_finish(acc)
+            }
+        })
+    }
+
+    fn binary(&mut self, op: BinaryOp, a: Value, b: Value) -> Value {
+        match op {
+            BinaryOp::Add => self.b.ins().fadd(a, b),
+            BinaryOp::Sub => self.b.ins().fsub(a, b),
+            BinaryOp::Mul => self.b.ins().fmul(a, b),
+            BinaryOp::Div => self.b.ins().fdiv(a, b),
+            BinaryOp::Min => {
+                let less = self.b.ins().fcmp(FloatCC::LessThan, a, b);
+                self.choose(less, a, b)
+            }
+            BinaryOp::Max => {
+                let less = self.b.ins().fcmp(FloatCC::LessThan, b, a);
+                self.choose(less, a, b)
+            }
+        }
+    }
+
+    /// `cond ? a : b`, lane by lane.
+    fn choose(&mut self, cond: Value, a: Value, b: Value) -> Value {
+        let ty = self.b.func.dfg.value_type(a);
+        if !ty.is_vector() {
+            return self.b.ins().select(cond, a, b);
+        }
+        let mask = if ty.lane_type().is_float() { self.b.ins().bitcast(ty, MemFlagsData::new(), cond) } else { cond };
+        self.b.ins().bitselect(mask, a, b)
+    }
+
+    fn convert(&mut self, block: &Block<'_, '_, 'a>, from: Kind, to: ValueType, a: Value) -> Value {
+        match (from, to) {
+            (Kind::F32, ValueType::F64) => self.b.ins().fpromote(block.float(to), a),
+            (Kind::F64, ValueType::F32) => self.b.ins().fdemote(block.float(to), a),
+            _ => a,
+        }
+    }
+
+    /// `first + increment * j` for each lane, converted from the exact integer.
+    fn index(&mut self, block: &Block<'_, '_, 'a>, at: usize, ty: ValueType) -> Value {
+        let (first, increment) = block.run.indices[&at];
+        let moved = self.mul(Num::Value(block.index), Num::Const(increment));
+        let start = self.add(first, moved);
+        let vector = block.float(ty);
+        let mut result = None;
+        for lane in 0..block.shape.lanes() {
+            let ahead = increment.wrapping_mul(block.copy * block.shape.lanes() + lane);
+            let cell = self.add(start, Num::Const(ahead));
+            let cell = self.value(cell);
+            let scalar = self.b.ins().fcvt_from_sint(vector.lane_type(), cell);
+            result = Some(match result {
+                None if block.vector() => self.b.ins().splat(vector, scalar),
+                None => scalar,
+                Some(lanes) => self.b.ins().insertlane(lanes, scalar, lane as u8),
+            });
+        }
+        result.expect("a shape has at least one lane")
+    }
+
+    /// The address of a stream's pointer at the block's first iteration, and the distance of the current copy from it.
+    fn place(&mut self, block: &mut Block<'_, '_, 'a>, stream: StreamId) -> (Value, i32) {
+        let (pointer, delta) = block.run.plan.places[stream.index()];
+        let info = block.run.plan.pointers[pointer];
+        let scale = info.stride.wrapping_mul(info.bytes);
+        let first = block.run.addresses[pointer];
+        let address = match block.addresses.get(&pointer) {
+            Some(known) => *known,
+            None if scale == 0 => first,
+            None => {
+                // Cranelift folds base, shifted index and displacement into one operand.
+                let moved = self.mul(Num::Value(block.index), Num::Const(scale.wrapping_abs()));
+                let moved = self.value(moved);
+                if scale > 0 { self.b.ins().iadd(first, moved) } else { self.b.ins().isub(first, moved) }
+            }
+        };
+        block.addresses.insert(pointer, address);
+        // Only blocks of one copy have strides other than 0 and 1.
+        (address, delta + (block.copy * block.shape.lanes() * scale) as i32)
+    }
+
+    fn load(&mut self, block: &mut Block<'_, '_, 'a>, at: usize, stream: StreamId, ty: ValueType) -> Value {
+        let (address, offset) = self.place(block, stream);
+        let key = (block.run.plan.places[stream.index()].0, offset, ty == ValueType::F32);
+        let shared = block.run.plan.unwritten[at];
+        if let Some(known) = block.loaded.get(&key).filter(|_| shared) {
+            return *known;
+        }
+        let one_cell = block.run.plan.strip.streams[stream.index()].stride == 0;
+        let (element, float) = (block.run.plan.elements[stream.index()], block.float(ty));
+        let value = match element {
+            Element::U8 if one_cell || !block.vector() => {
+                let byte = self.b.ins().uload8(types::I32, plain(), address, offset);
+                let scalar = self.b.ins().fcvt_from_sint(float.lane_type(), byte);
+                self.splat(float, scalar)
+            }
+            Element::U8 => self.load_bytes(float, address, offset),
+            _ if one_cell => {
+                let scalar = self.b.ins().load(float.lane_type(), plain(), address, offset);
+                self.splat(float, scalar)
+            }
+            _ => self.b.ins().load(float, plain(), address, offset),
+        };
+        if shared {
+            block.loaded.insert(key, value);
+        }
+        value
+    }
+
+    fn splat(&mut self, ty: Type, scalar: Value) -> Value {
+        if ty.is_vector() { self.b.ins().splat(ty, scalar) } else { scalar }
+    }
+
+    /// Loads one byte for each lane and converts; every byte is exact in both types.
+    fn load_bytes(&mut self, ty: Type, address: Value, offset: i32) -> Value {
+        let bytes = match ty.lane_count() {
+            2 => self.b.ins().uload16(types::I32, plain(), address, offset),
+            _ => self.b.ins().load(types::I32, plain(), address, offset),
+        };
+        let vector = self.b.ins().scalar_to_vector(types::I32X4, bytes);
+        let little = MemFlagsData::new().with_endianness(Endianness::Little);
+        let vector = self.b.ins().bitcast(types::I8X16, little, vector);
+        let words = self.b.ins().uwiden_low(vector);
+        let integers = self.b.ins().uwiden_low(words);
+        match ty.lane_count() {
+            2 => {
+                let wide = self.b.ins().swiden_low(integers);
+                self.b.ins().fcvt_from_sint(ty, wide)
+            }
+            _ => self.b.ins().fcvt_from_sint(ty, integers),
+        }
+    }
+
+    fn store(&mut self, block: &mut Block<'_, '_, 'a>, stream: StreamId, value: Value) {
+        let (address, offset) = self.place(block, stream);
+        if block.run.plan.elements[stream.index()] != Element::U8 {
+            self.b.ins().store(plain(), value, address, offset);
+        } else if block.vector() {
+            for lane in 0..block.shape.lanes() {
+                let scalar = self.b.ins().extractlane(value, lane as u8);
+                let byte = self.saturate(scalar);
+                self.b.ins().istore8(plain(), byte, address, offset + lane as i32);
+            }
+        } else {
+            let byte = self.saturate(value);
+            self.b.ins().istore8(plain(), byte, address, offset);
+        }
+    }
+
+    /// Truncates and saturates to `0..=255`. The first clamp also turns NaN, which is not greater than 0, into 0.
+    fn saturate(&mut self, value: Value) -> Value {
+        let is_f64 = self.b.func.dfg.value_type(value) == types::F64;
+        let mut constant = |x: f32| {
+            if is_f64 { self.b.ins().f64const(f64::from(x)) } else { self.b.ins().f32const(x) }
+        };
+        let (zero, most) = (constant(0.0), constant(255.0));
+        let value = self.binary(BinaryOp::Max, value, zero);
+        let value = self.binary(BinaryOp::Min, value, most);
+        self.b.ins().fcvt_to_sint_sat(types::I32, value)
+    }
+
+    /// One step of [`crate::program::opaque_mix`].
+    fn opaque_mix(&mut self, acc: Value, x: Value) -> Value {
+        let bits = self.bits(x);
+        let mut acc = self.bits(acc);
+        acc = self.b.ins().bxor(acc, bits);
+        for factor in [OPAQUE_K1, OPAQUE_K2] {
+            let factor = self.b.ins().iconst(types::I64, factor as i64);
+            acc = self.b.ins().imul(acc, factor);
+            let high = self.b.ins().ushr_imm_u(acc, 32);
+            acc = self.b.ins().bxor(acc, high);
+        }
+        acc
+    }
+
+    /// [`crate::program::opaque_finish`]: the upper 53 bits, scaled by 2^-53; both steps are exact.
+    fn opaque_finish(&mut self, acc: Value) -> Value {
+        let acc = self.bits(acc);
+        let upper = self.b.ins().ushr_imm_u(acc, 11);
+        let float = self.b.ins().fcvt_from_sint(types::F64, upper);
+        let scale = self.b.ins().f64const(f64::EPSILON / 2.0);
+        self.b.ins().fmul(float, scale)
+    }
+
+    fn bits(&mut self, value: Value) -> Value {
+        if self.b.func.dfg.value_type(value) == types::I64 {
+            return value;
+        }
+        self.b.ins().bitcast(types::I64, MemFlagsData::new(), value)
+    }
+}
+
+fn float_cc(op: CompareOp) -> FloatCC {
+    match op {
+        CompareOp::Lt => FloatCC::LessThan,
+        CompareOp::Le => FloatCC::LessThanOrEqual,
+        CompareOp::Gt => FloatCC::GreaterThan,
+        CompareOp::Ge => FloatCC::GreaterThanOrEqual,
+        CompareOp::Eq => FloatCC::Equal,
+        CompareOp::Ne => FloatCC::NotEqual,
+    }
+}

@@ -1,0 +1,19 @@
+//! Code generation with Cranelift.
+//!
+//! `module` turns a program into functions, `nodes` emits control flow, `ints` integers, `strip` the loops of a strip and
+//! `lanes` its body; `plan` and `order` decide about a strip before anything is emitted. `frame` lays out what a call
+//! passes in, `linear` compares integer expressions, `emitter` holds the state of one function.
+
+mod emitter;
+mod frame;
+mod ints;
+mod lanes;
+mod linear;
+mod module;
+mod nodes;
+mod order;
+mod plan;
+mod strip;
+
+pub(crate) use frame::{FrameLayout, Slot};
+pub(crate) use module::{EmitOptions, Emitted, emit};

@@ -1,0 +1,219 @@
+//! From a program to functions in a code memory.
+//!
+//! In: a verified program.   Out: its main function and one function for each outermost parallel loop.
+//!
+//! The main function is `extern "C" fn(frame, runtime)`; the body of a parallel loop is [`crate::parallel::LoopBody`].
+
+use super::emitter::{Emitter, Imports, Outlined, Shared};
+use super::frame::FrameLayout;
+use super::ints::Num;
+use crate::memory::CodeMemory;
+use crate::program::Program;
+use crate::symbols::{MUL_MOD, PARALLEL_FOR};
+use cranelift_codegen::Context;
+use cranelift_codegen::ir::{AbiParam, FuncRef, Function, InstBuilder, Signature, types};
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
+use cranelift_module::{FuncId, Linkage, Module, ModuleError};
+use std::collections::{HashMap, VecDeque};
+use std::time::{Duration, Instant};
+
+/// How to emit.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EmitOptions {
+    /// Whether strips may use 128-bit vectors.
+    pub(crate) vectors: bool,
+    /// Floating-point registers.
+    pub(crate) registers: u32,
+    /// Most copies of a strip's body in one iteration of its vector loop.
+    pub(crate) max_unroll: u32,
+    /// Whether to keep texts.
+    pub(crate) texts: bool,
+}
+
+/// What emission gives.
+pub(crate) struct Emitted {
+    /// The main function.
+    pub(crate) main: FuncId,
+    /// Machine code, in bytes.
+    pub(crate) code_bytes: usize,
+    /// Cranelift's text form of all functions, if it was asked for.
+    pub(crate) clif_text: String,
+    /// Machine code as text, if it was asked for.
+    pub(crate) disassembly: String,
+    /// Time spent in building Cranelift's form; the rest went into its machine code.
+    pub(crate) build_time: Duration,
+}
+
+/// A function that is declared and not yet emitted.
+struct Pending<'a> {
+    id: FuncId,
+    /// `None` for the main function.
+    outlined: Option<Outlined<'a>>,
+}
+
+/// Emits all functions of `program` into `memory`.
+pub(crate) fn emit(
+    program: &Program,
+    layout: &FrameLayout,
+    options: &EmitOptions,
+    memory: &mut CodeMemory,
+) -> Result<Emitted, Box<ModuleError>> {
+    let EmitOptions { vectors, registers, max_unroll, texts } = *options;
+    let shared = Shared { program, layout, vectors, registers, max_unroll };
+    let module = memory.module();
+    let signatures = Signatures::new(module);
+    let imports = signatures.declare_imports(module)?;
+    // A prefix that no identifier has keeps it apart from the imports, whatever the program is called.
+    let main = module.declare_function(&format!("program.{}", program.name), Linkage::Export, &signatures.main)?;
+    let mut emitted = Emitted {
+        main,
+        code_bytes: 0,
+        clif_text: String::new(),
+        disassembly: String::new(),
+        build_time: Duration::ZERO,
+    };
+    let mut pending = VecDeque::from([Pending { id: main, outlined: None }]);
+    let (mut context, mut builder_context) = (module.make_context(), FunctionBuilderContext::new());
+    while let Some(next) = pending.pop_front() {
+        let start = Instant::now();
+        context.func.signature = if next.outlined.is_some() { &signatures.body } else { &signatures.main }.clone();
+        let mut declare =
+            Declare { module, signatures: &signatures, imports: &imports, bodies: Vec::new(), error: None };
+        let found = build(&shared, &mut context, &mut builder_context, next.outlined.as_ref(), &mut declare);
+        let Declare { bodies, error, .. } = declare;
+        error.map_or(Ok(()), |error| Err(Box::new(error)))?;
+        pending.extend(bodies.into_iter().zip(found).map(|(id, loop_)| Pending { id, outlined: Some(loop_) }));
+        emitted.build_time += start.elapsed();
+        define(module, &mut context, next.id, texts, &mut emitted)?;
+    }
+    Ok(emitted)
+}
+
+/// The signatures that occur.
+struct Signatures {
+    main: Signature,
+    body: Signature,
+    parallel_for: Signature,
+    mul_mod: Signature,
+}
+
+/// The run time's functions, by identity.
+struct ImportIds {
+    parallel_for: FuncId,
+    mul_mod: FuncId,
+}
+
+impl Signatures {
+    fn new(module: &impl Module) -> Self {
+        let of = |params: usize, results: usize| {
+            let mut signature = module.make_signature();
+            signature.params = vec![AbiParam::new(types::I64); params];
+            signature.returns = vec![AbiParam::new(types::I64); results];
+            signature
+        };
+        Signatures { main: of(2, 0), body: of(4, 0), parallel_for: of(7, 0), mul_mod: of(3, 1) }
+    }
+
+    fn declare_imports(&self, module: &mut impl Module) -> Result<ImportIds, Box<ModuleError>> {
+        Ok(ImportIds {
+            parallel_for: module.declare_function(PARALLEL_FOR, Linkage::Import, &self.parallel_for)?,
+            mul_mod: module.declare_function(MUL_MOD, Linkage::Import, &self.mul_mod)?,
+        })
+    }
+}
+
+/// Declares functions while another one is being built.
+struct Declare<'m, M: Module> {
+    module: &'m mut M,
+    signatures: &'m Signatures,
+    imports: &'m ImportIds,
+    bodies: Vec<FuncId>,
+    error: Option<ModuleError>,
+}
+
+impl<M: Module> Declare<'_, M> {
+    fn body(&mut self, function: &mut Function) -> FuncRef {
+        let id = match self.module.declare_anonymous_function(&self.signatures.body) {
+            Ok(id) => id,
+            Err(error) => {
+                // The function under construction is thrown away; any reference will do.
+                self.error = Some(error);
+                self.imports.parallel_for
+            }
+        };
+        self.bodies.push(id);
+        self.reference(id, function)
+    }
+
+    /// A reference that reaches any distance: pieces of code memory need not lie near each other.
+    fn reference(&mut self, id: FuncId, function: &mut Function) -> FuncRef {
+        let reference = self.module.declare_func_in_func(id, function);
+        function.dfg.ext_funcs[reference].colocated = false;
+        reference
+    }
+}
+
+/// Builds one function in `context` and returns the parallel loops it met.
+fn build<'a, M: Module>(
+    shared: &'a Shared<'a>,
+    context: &mut Context,
+    builder_context: &mut FunctionBuilderContext,
+    outlined: Option<&Outlined<'a>>,
+    declare: &mut Declare<'_, M>,
+) -> Vec<Outlined<'a>> {
+    let imports = Imports {
+        parallel_for: declare.reference(declare.imports.parallel_for, &mut context.func),
+        mul_mod: declare.reference(declare.imports.mul_mod, &mut context.func),
+    };
+    let config = declare.module.target_config();
+    let mut b = FunctionBuilder::new(&mut context.func, builder_context);
+    let entry = b.create_block();
+    b.append_block_params_for_function_params(entry);
+    b.switch_to_block(entry);
+    let params = b.block_params(entry).to_vec();
+    let (frame, runtime) = if outlined.is_some() { (params[0], params[0]) } else { (params[0], params[1]) };
+    let mut emitter = Emitter {
+        b,
+        shared,
+        imports,
+        frame,
+        runtime,
+        in_parallel: outlined.is_some(),
+        vars: HashMap::new(),
+        computed: HashMap::new(),
+        outlined: Vec::new(),
+        declare_outlined: &mut |function| declare.body(function),
+    };
+    match outlined {
+        None => emitter.nodes(&shared.program.body),
+        Some(outlined) => {
+            emitter.outlined_body(outlined, params[1], Num::Value(params[2]), Num::Value(params[3]));
+        }
+    }
+    emitter.b.ins().return_(&[]);
+    emitter.b.seal_all_blocks();
+    emitter.b.finalize(config);
+    emitter.outlined
+}
+
+/// Compiles the function in `context` and clears it.
+fn define(
+    module: &mut impl Module,
+    context: &mut Context,
+    id: FuncId,
+    texts: bool,
+    emitted: &mut Emitted,
+) -> Result<(), Box<ModuleError>> {
+    if texts {
+        emitted.clif_text += &format!("{}\n", context.func.display());
+    }
+    context.set_disasm(texts);
+    module.define_function(id, context)?;
+    let code = context.compiled_code().expect("defining a function compiles it");
+    emitted.code_bytes += code.code_info().total_size as usize;
+    if texts {
+        emitted.disassembly += &format!("{}\n", code.vcode.as_deref().unwrap_or(""));
+    }
+    module.clear_context(context);
+    Ok(())
+}

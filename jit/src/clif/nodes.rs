@@ -1,0 +1,170 @@
+//! Control flow: `let`, loops, conditions, and parallel loops turned into functions.
+
+use super::emitter::{Emitter, Outlined, plain};
+use super::ints::Num;
+use crate::program::{Cond, Int, LoopKind, Node, Op, Strip, Var};
+use cranelift_codegen::ir::{InstBuilder, StackSlotData, StackSlotKind, Value, types};
+use std::collections::HashSet;
+
+impl<'a> Emitter<'a, '_> {
+    /// Emits `nodes` in order.
+    pub(super) fn nodes(&mut self, nodes: &'a [Node]) {
+        for node in nodes {
+            match node {
+                Node::Let { var, value } => {
+                    let value = self.int(value);
+                    self.vars.insert(*var, value);
+                }
+                Node::For { var, lo, hi, step, kind: LoopKind::Parallel, body } if !self.in_parallel => {
+                    self.parallel_loop(*var, (lo, hi), *step, body);
+                }
+                Node::For { var, lo, hi, step, body, .. } => {
+                    let (lo, hi) = (self.int(lo), self.int(hi));
+                    self.counted_loop(lo, hi, *step, |emitter, index| {
+                        emitter.vars.insert(*var, Num::Value(index));
+                        emitter.nodes(body);
+                    });
+                }
+                Node::If { cond, then, otherwise } => self.branch(cond, then, otherwise),
+                Node::Strip(strip) => self.strip(strip),
+            }
+        }
+    }
+
+    fn branch(&mut self, cond: &'a Cond, then: &'a [Node], otherwise: &'a [Node]) {
+        let cond = match self.condition(cond) {
+            Num::Const(known) => return self.nodes(if known != 0 { then } else { otherwise }),
+            Num::Value(cond) => cond,
+        };
+        let join = self.b.create_block();
+        let arms = [then, otherwise].map(|nodes| (nodes, self.b.create_block()));
+        self.b.ins().brif(cond, arms[0].1, &[], arms[1].1, &[]);
+        for (nodes, block) in arms {
+            self.enter(block);
+            self.nodes(nodes);
+            self.b.ins().jump(join, &[]);
+        }
+        self.enter(join);
+    }
+
+    /// Stores what the body needs into an environment on the stack and hands the loop to the run time, which calls the
+    /// outlined body for runs of iterations and returns when all are done; the environment lives that long.
+    fn parallel_loop(&mut self, var: Var, (lo, hi): (&'a Int, &'a Int), step: i64, body: &'a [Node]) {
+        let (mut captures, mut constants) = (Vec::new(), Vec::new());
+        for captured in free_variables(var, body) {
+            match self.vars[&captured] {
+                Num::Const(known) => constants.push((captured, known)),
+                Num::Value(_) => captures.push(captured),
+            }
+        }
+        let bytes = 8 * u32::try_from(captures.len().max(1)).expect("a program has fewer than 2^32 variables");
+        let slot = self.b.create_sized_stack_slot(StackSlotData::new(StackSlotKind::ExplicitSlot, bytes, 3));
+        let environment = self.b.ins().stack_addr(types::I64, slot, 0);
+        for (at, captured) in captures.iter().enumerate() {
+            let value = self.value(self.vars[captured]);
+            self.b.ins().store(plain().with_aligned(), value, environment, 8 * at as i32);
+        }
+        let function = (self.declare_outlined)(self.b.func);
+        let function = self.b.ins().func_addr(types::I64, function);
+        let (lo, hi) = (self.int_value(lo), self.int_value(hi));
+        let increment = self.b.ins().iconst(types::I64, step);
+        let args = [self.runtime, function, self.frame, environment, lo, hi, increment];
+        self.b.ins().call(self.imports.parallel_for, &args);
+        self.outlined.push(Outlined { var, step, body, captures, constants });
+    }
+
+    /// Emits the body of an outlined parallel loop for iterations `lo..hi`.
+    pub(super) fn outlined_body(&mut self, outlined: &Outlined<'a>, environment: Value, lo: Num, hi: Num) {
+        self.vars.extend(outlined.constants.iter().map(|(var, known)| (*var, Num::Const(*known))));
+        for (at, captured) in outlined.captures.iter().enumerate() {
+            let value = self.b.ins().load(types::I64, plain().with_aligned(), environment, 8 * at as i32);
+            self.vars.insert(*captured, Num::Value(value));
+        }
+        self.counted_loop(lo, hi, outlined.step, |emitter, index| {
+            emitter.vars.insert(outlined.var, Num::Value(index));
+            emitter.nodes(outlined.body);
+        });
+    }
+}
+
+/// Variables used in the body of a loop over `var` and defined outside, in order of first use.
+fn free_variables(var: Var, body: &[Node]) -> Vec<Var> {
+    let mut search = FreeVariables { bound: HashSet::from([var]), found: Vec::new() };
+    search.nodes(body);
+    search.found
+}
+
+/// Every variable is defined once, so the definitions met so far tell inside from outside.
+struct FreeVariables {
+    bound: HashSet<Var>,
+    found: Vec<Var>,
+}
+
+impl FreeVariables {
+    fn var(&mut self, var: Var) {
+        if !self.bound.contains(&var) && !self.found.contains(&var) {
+            self.found.push(var);
+        }
+    }
+
+    fn nodes(&mut self, nodes: &[Node]) {
+        for node in nodes {
+            match node {
+                Node::Let { var, value } => {
+                    self.int(value);
+                    self.bound.insert(*var);
+                }
+                Node::For { var, lo, hi, body, .. } => {
+                    self.int(lo);
+                    self.int(hi);
+                    self.bound.insert(*var);
+                    self.nodes(body);
+                }
+                Node::If { cond, then, otherwise } => {
+                    self.cond(cond);
+                    self.nodes(then);
+                    self.nodes(otherwise);
+                }
+                Node::Strip(strip) => self.strip(strip),
+            }
+        }
+    }
+
+    fn strip(&mut self, strip: &Strip) {
+        self.int(&strip.lo);
+        self.int(&strip.hi);
+        for stream in &strip.streams {
+            self.int(&stream.base);
+            self.int(&stream.pos);
+        }
+        self.bound.insert(strip.var);
+        for op in &strip.ops {
+            if let Op::Index { base: Some(base), .. } = op {
+                self.var(*base);
+            }
+        }
+    }
+
+    fn cond(&mut self, cond: &Cond) {
+        match cond {
+            Cond::Compare(_, a, b) => {
+                self.int(a);
+                self.int(b);
+            }
+            Cond::And(parts) | Cond::Or(parts) => parts.iter().for_each(|part| self.cond(part)),
+            Cond::Not(inner) => self.cond(inner),
+        }
+    }
+
+    fn int(&mut self, expression: &Int) {
+        match expression {
+            Int::Const(_) | Int::Arg(_) => {}
+            Int::Var(var) => self.var(*var),
+            Int::Add(a, b) | Int::Sub(a, b) | Int::Mul(a, b) | Int::Min(a, b) | Int::Max(a, b) => {
+                self.int(a);
+                self.int(b);
+            }
+            Int::FloorDiv(a, _) | Int::Mod(a, _) | Int::Wrap(a, _) | Int::MulMod(_, a, _) => self.int(a),
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! How one strip is to be emitted: value types, vector shape, shared pointers.
+//!
+//! In: a strip of a verified program.   Out: a [`StripPlan`]; nothing is emitted yet.
+
+use super::emitter::Shared;
+use super::frame::Literal;
+use super::linear::Linear;
+use super::order::emission_order;
+use crate::program::{AliasRelation, Element, Op, Program, ScalarId, Stream, Strip, ValueId, ValueType};
+
+/// Streams share a pointer up to this distance: with the unrolled copies it still fits a 32-bit displacement.
+const FARTHEST_BYTES: u32 = 1 << 30;
+
+/// How many cells one operation computes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// One cell.
+    Scalar,
+    /// Two doubles.
+    F64X2,
+    /// Four floats.
+    F32X4,
+}
+
+impl Shape {
+    /// Cells per operation.
+    pub(super) fn lanes(self) -> i64 {
+        match self {
+            Shape::Scalar => 1,
+            Shape::F64X2 => 2,
+            Shape::F32X4 => 4,
+        }
+    }
+}
+
+/// The type of an operation's result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A double.
+    F64,
+    /// A float.
+    F32,
+    /// A truth value.
+    Bool,
+    /// The accumulator of an opaque function.
+    Bits,
+    /// A store.
+    Nothing,
+}
+
+/// A pointer that the strip advances. Streams whose cells differ by a constant share one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pointer {
+    /// The stream that defines it.
+    pub(super) stream: usize,
+    /// Cells per iteration.
+    pub(super) stride: i64,
+    /// Size of a cell.
+    pub(super) bytes: i64,
+    /// The modulus, if the position may run around; a ring that the strip does not move in is none.
+    pub(super) ring: Option<i64>,
+}
+
+/// What is decided about a strip before a single instruction is emitted.
+pub(super) struct StripPlan<'a> {
+    /// The strip.
+    pub(super) strip: &'a Strip,
+    /// Result types, by operation.
+    pub(super) kinds: Vec<Kind>,
+    /// The pointers of its streams.
+    pub(super) pointers: Vec<Pointer>,
+    /// For each stream its pointer and its distance from it in bytes.
+    pub(super) places: Vec<(usize, i32)>,
+    /// Element type of each stream.
+    pub(super) elements: Vec<Element>,
+    /// For each operation, whether it is a load of cells that the strip does not write.
+    pub(super) unwritten: Vec<bool>,
+    /// Shape of the main loop.
+    pub(super) shape: Shape,
+    /// Copies of the body in one iteration of the main loop.
+    pub(super) unroll: i64,
+    /// Operations in the order of emission; those no store needs, and literals, are not in it.
+    pub(super) order: Vec<usize>,
+    /// The literals it needs.
+    pub(super) literals: Vec<Literal>,
+    /// Whether literals stay in registers during the main loop.
+    pub(super) literals_in_registers: bool,
+}
+
+impl<'a> StripPlan<'a> {
+    /// Plans `strip`.
+    pub(super) fn new(strip: &'a Strip, shared: &Shared<'_>) -> Self {
+        let program = shared.program;
+        let kinds = kinds(strip, program);
+        let shape = if shared.vectors { vector_shape(strip, &kinds) } else { Shape::Scalar };
+        let unwritten = unwritten_loads(strip);
+        let ordered = emission_order(strip);
+        let mut literals: Vec<Literal> = Vec::new();
+        for id in ordered.order.iter().flat_map(|at| operands(&strip.ops[*at])) {
+            let literal = Literal::of(&strip.ops[id.index()]);
+            literals.extend(literal.filter(|literal| !literals.contains(literal)));
+        }
+        // A body of up to 32 operations gains from four copies; one of 128 or more fills the instruction window alone.
+        let unroll = (128 / ordered.order.len().max(1) as i64).clamp(1, i64::from(shared.max_unroll.max(1)));
+        let (pointers, places) = pointers(strip, program);
+        StripPlan {
+            strip,
+            pointers,
+            places,
+            elements: strip.streams.iter().map(|stream| program.buffers[stream.buffer.index()].element).collect(),
+            unwritten,
+            shape,
+            unroll: if shape == Shape::Scalar { 1 } else { unroll },
+            literals_in_registers: ordered.pressure + literals.len() < shared.registers as usize,
+            order: ordered.order,
+            literals,
+            kinds,
+        }
+    }
+
+    /// The number of iterations if that is a constant.
+    pub(super) fn constant_length(&self) -> Option<i64> {
+        super::ints::constant_difference(&self.strip.hi, &self.strip.lo)
+    }
+}
+
+/// The operands of an operation.
+pub(super) fn operands(op: &Op) -> impl DoubleEndedIterator<Item = ValueId> + use<> {
+    let all = match *op {
+        Op::F64(_) | Op::F32(_) | Op::Scalar(_) | Op::Index { .. } | Op::Load { .. } | Op::OpaqueSeed(_) => [None; 3],
+        Op::Unary(_, a) | Op::Not(a) | Op::Convert(_, a) | Op::OpaqueFinish(a) => [Some(a), None, None],
+        Op::Store { value, .. } => [Some(value), None, None],
+        Op::Binary(_, a, b) | Op::Compare(_, a, b) | Op::And(a, b) | Op::Or(a, b) | Op::OpaqueMix(a, b) => {
+            [Some(a), Some(b), None]
+        }
+        Op::Fma(a, b, c) | Op::Select(a, b, c) => [Some(a), Some(b), Some(c)],
+    };
+    all.into_iter().flatten()
+}
+
+/// Whether the store may write cells that the load reads: same buffer, and not proved disjoint. Bindings of different
+/// buffers do not overlap; the call checks that.
+pub(super) fn may_alias(strip: &Strip, load: usize, store: usize) -> bool {
+    let buffer = |at: usize| match strip.ops[at] {
+        Op::Load { stream, .. } | Op::Store { stream, .. } => Some(strip.streams[stream.index()].buffer),
+        _ => None,
+    };
+    buffer(load) == buffer(store)
+        && !strip.alias.iter().any(|fact| {
+            fact.relation == AliasRelation::Disjoint && (fact.load.index(), fact.store.index()) == (load, store)
+        })
+}
+
+fn unwritten_loads(strip: &Strip) -> Vec<bool> {
+    let stores: Vec<usize> = (0..strip.ops.len()).filter(|at| matches!(strip.ops[*at], Op::Store { .. })).collect();
+    let unwritten = |at| stores.iter().all(|store| !may_alias(strip, at, *store));
+    (0..strip.ops.len()).map(|at| matches!(strip.ops[at], Op::Load { .. }) && unwritten(at)).collect()
+}
+
+fn kinds(strip: &Strip, program: &Program) -> Vec<Kind> {
+    let of_type = |ty| match ty {
+        ValueType::F64 => Kind::F64,
+        ValueType::F32 => Kind::F32,
+        ValueType::Bool => Kind::Bool,
+    };
+    let of_scalar = |id: ScalarId| match program.scalars[id.index()].element {
+        Element::F32 => Kind::F32,
+        Element::F64 | Element::U8 => Kind::F64,
+    };
+    let mut kinds: Vec<Kind> = Vec::with_capacity(strip.ops.len());
+    for op in &strip.ops {
+        kinds.push(match *op {
+            Op::F64(_) | Op::OpaqueFinish(_) => Kind::F64,
+            Op::F32(_) => Kind::F32,
+            Op::Scalar(id) => of_scalar(id),
+            Op::Index { ty, .. } | Op::Load { ty, .. } | Op::Convert(ty, _) => of_type(ty),
+            Op::Unary(_, a) | Op::Binary(_, a, _) | Op::Fma(a, ..) | Op::Select(_, a, _) => match kinds[a.index()] {
+                Kind::Bits => Kind::F64,
+                kind => kind,
+            },
+            Op::Compare(..) | Op::And(..) | Op::Or(..) | Op::Not(_) => Kind::Bool,
+            Op::OpaqueSeed(_) | Op::OpaqueMix(..) => Kind::Bits,
+            Op::Store { .. } => Kind::Nothing,
+        });
+    }
+    kinds
+}
+
+/// The vector shape of a strip: all its values of one width, cells adjacent or one for all lanes, enough lanes allowed.
+/// Stores of one cell from all lanes, opaque functions and conversions between widths stay scalar.
+fn vector_shape(strip: &Strip, kinds: &[Kind]) -> Shape {
+    let (has_f64, has_f32) = (kinds.contains(&Kind::F64), kinds.contains(&Kind::F32));
+    let shape = match (has_f64, has_f32) {
+        (true, false) => Shape::F64X2,
+        (false, true) => Shape::F32X4,
+        _ => return Shape::Scalar,
+    };
+    let strides_fit = strip.ops.iter().all(|op| match op {
+        Op::Load { stream, .. } => matches!(strip.streams[stream.index()].stride, 0 | 1),
+        Op::Store { stream, .. } => strip.streams[stream.index()].stride == 1,
+        _ => true,
+    });
+    let fits = strides_fit && !kinds.contains(&Kind::Bits) && i64::from(strip.lanes) >= shape.lanes();
+    if fits { shape } else { Shape::Scalar }
+}
+
+fn pointers(strip: &Strip, program: &Program) -> (Vec<Pointer>, Vec<(usize, i32)>) {
+    let bytes = |stream: &Stream| program.buffers[stream.buffer.index()].element.bytes() as i64;
+    let cells: Vec<_> = strip.streams.iter().map(|stream| Linear::sum(&stream.base, &stream.pos)).collect();
+    let (mut pointers, mut places): (Vec<Pointer>, Vec<(usize, i32)>) = (Vec::new(), Vec::new());
+    for (at, stream) in strip.streams.iter().enumerate() {
+        let shared = pointers.iter().enumerate().find_map(|(index, pointer)| {
+            let delta = distance((&strip.streams[pointer.stream], stream), (&cells[pointer.stream], &cells[at]))?;
+            let delta = i32::try_from(delta.checked_mul(bytes(stream))?).ok()?;
+            (delta.unsigned_abs() <= FARTHEST_BYTES).then_some((index, delta))
+        });
+        places.push(shared.unwrap_or_else(|| {
+            let ring = stream.ring.filter(|_| stream.stride != 0).map(|ring| ring as i64);
+            pointers.push(Pointer { stream: at, stride: stream.stride, bytes: bytes(stream), ring });
+            (pointers.len() - 1, 0)
+        }));
+    }
+    (pointers, places)
+}
+
+/// Cells from stream `a` to stream `b` if that is the same constant during the whole strip.
+fn distance((a, b): (&Stream, &Stream), cells: (&Option<Linear<'_>>, &Option<Linear<'_>>)) -> Option<i64> {
+    if a.buffer != b.buffer || a.stride != b.stride {
+        return None;
+    }
+    let moves_in_ring = a.stride != 0 && (a.ring.is_some() || b.ring.is_some());
+    if moves_in_ring && (a.ring != b.ring || a.pos != b.pos) {
+        return None;
+    }
+    cells.1.as_ref()?.constant_difference(cells.0.as_ref()?)
+}

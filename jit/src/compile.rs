@@ -1,0 +1,134 @@
+//! Compilation: a program and options in, a callable out.
+//!
+//! In: any [`Program`].   Out: [`Compiled`], or why not; nothing panics on a bad program.
+//!
+//! Cost: about 3 microseconds for each Cranelift instruction; twice a strip's operations times its unroll, for instance.
+
+use crate::callable::Compiled;
+use crate::clif::{EmitOptions, FrameLayout, emit};
+use crate::isa::{Isa, IsaChoice, IsaError};
+use crate::memory::CodeMemory;
+use crate::program::{Program, VerifyError};
+use cranelift_module::ModuleError;
+use std::time::{Duration, Instant};
+
+/// How to compile. `CompileOptions::default()` is the measured choice for each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CompileOptions {
+    isa: Isa,
+    choice: IsaChoice,
+    max_unroll: u32,
+    texts: bool,
+}
+
+impl Default for CompileOptions {
+    fn default() -> Self {
+        CompileOptions { isa: Isa::detect(), choice: IsaChoice::Auto, max_unroll: 4, texts: false }
+    }
+}
+
+impl CompileOptions {
+    /// Compiles for this processor. Default: the one this runs on.
+    ///
+    /// Code for features that the machine lacks would stop it; so features are only ever taken away here.
+    #[must_use]
+    pub fn isa(mut self, isa: Isa) -> Self {
+        self.isa = isa.intersect(&Isa::detect());
+        self
+    }
+
+    /// The instructions that strips may use. Default: [`IsaChoice::Auto`].
+    #[must_use]
+    pub fn choice(mut self, choice: IsaChoice) -> Self {
+        self.choice = choice;
+        self
+    }
+
+    /// Most copies of a strip's body in one iteration of its vector loop; 0 counts as 1. Default 4: a small body gains
+    /// nothing from more, and large ones get fewer by themselves.
+    #[must_use]
+    pub fn max_unroll(mut self, copies: u32) -> Self {
+        self.max_unroll = copies;
+        self
+    }
+
+    /// Whether to keep Cranelift's text and the disassembly. Default no: they cost more than compiling.
+    #[must_use]
+    pub fn texts(mut self, keep: bool) -> Self {
+        self.texts = keep;
+        self
+    }
+}
+
+/// Why a program was not compiled.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CompileError {
+    /// The program breaks a rule of its language.
+    #[error("the program is not valid")]
+    Invalid(#[from] VerifyError),
+    /// There is no code generator for this machine, or none of the kind asked for.
+    #[error(transparent)]
+    Isa(#[from] IsaError),
+    /// The code generator gave up: a function too large, or no memory for code.
+    #[error("cannot generate code for `{program}`: {reason}")]
+    Generator {
+        /// The program's name.
+        program: String,
+        /// In the words of the code generator.
+        reason: String,
+    },
+}
+
+/// Where compile time went.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CompileTimes {
+    /// Verification of the program.
+    pub verify: Duration,
+    /// Building Cranelift's form.
+    pub build: Duration,
+    /// Instruction selection, register allocation, encoding.
+    pub generate: Duration,
+    /// Linking and making the code executable.
+    pub link: Duration,
+}
+
+impl CompileTimes {
+    /// All of it.
+    pub fn total(&self) -> Duration {
+        self.verify + self.build + self.generate + self.link
+    }
+}
+
+/// Compiles `program`.
+///
+/// # Errors
+/// [`CompileError`]; bounds of buffers are checked at each call, when lengths and arguments are known.
+pub fn compile(program: &Program, options: &CompileOptions) -> Result<Compiled, CompileError> {
+    let start = Instant::now();
+    program.verify()?;
+    let verify = start.elapsed();
+    let vectors = options.isa.use_v128(options.choice)?;
+    let mut memory = CodeMemory::new(options.isa.target()?);
+    let layout = FrameLayout::new(program);
+    let emit_options = EmitOptions {
+        vectors,
+        registers: options.isa.vector_registers,
+        max_unroll: options.max_unroll,
+        texts: options.texts,
+    };
+    let failed = |error: Box<ModuleError>| CompileError::Generator {
+        program: program.name.clone(),
+        reason: match *error {
+            ModuleError::Compilation(inner) => format!("{inner:?}"),
+            other => other.to_string(),
+        },
+    };
+    let start = Instant::now();
+    let emitted = emit(program, &layout, &emit_options, &mut memory).map_err(failed)?;
+    let generate = start.elapsed().saturating_sub(emitted.build_time);
+    let start = Instant::now();
+    let main = memory.finish(emitted.main).map_err(failed)?;
+    let times = CompileTimes { verify, build: emitted.build_time, generate, link: start.elapsed() };
+    Ok(Compiled::new(program.clone(), layout, memory, main, emitted, times))
+}

@@ -1,0 +1,175 @@
+//! Instruction sets: CPU features found once and passed on as a value.
+//!
+//! Nothing else in this crate asks the processor what it can do, so that a test may compile for less than the machine has.
+
+use cranelift_codegen::isa::OwnedTargetIsa;
+use cranelift_codegen::settings::{self, Configurable};
+
+/// Which instructions compiled strips may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum IsaChoice {
+    /// One lane at a time.
+    Scalar,
+    /// 128-bit vectors: two doubles or four floats.
+    V128,
+    /// The widest the processor has.
+    #[default]
+    Auto,
+}
+
+/// Why there is no code generator for this machine.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum IsaError {
+    /// The code generator does not know this processor.
+    #[error("no code generator for this processor: {reason}")]
+    Unsupported {
+        /// In the words of the code generator.
+        reason: String,
+    },
+    /// Vector code was asked for on a processor without the instructions it needs.
+    #[error("128-bit vectors need {missing}, which this processor lacks")]
+    NoVectors {
+        /// The missing feature.
+        missing: &'static str,
+    },
+}
+
+/// The features of a processor that code generation depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Isa {
+    /// 128-bit vectors with every operation that strips need (x86-64: SSE4.1; AArch64: always).
+    pub has_v128: bool,
+    /// Three-operand instructions with unaligned memory operands (x86-64 AVX).
+    pub has_avx: bool,
+    /// 256-bit integer vectors (x86-64 AVX2).
+    pub has_avx2: bool,
+    /// Multiply-add with one rounding.
+    pub has_fma: bool,
+    /// 512-bit vectors with masks (x86-64 AVX-512 F, DQ and VL).
+    pub has_avx512: bool,
+    /// Floating-point registers of 128 bits that compiled code may use.
+    pub vector_registers: u32,
+}
+
+impl Isa {
+    /// The features of the processor this runs on.
+    pub fn detect() -> Self {
+        #[cfg(target_arch = "x86_64")]
+        return Isa {
+            has_v128: std::is_x86_feature_detected!("sse4.1") && std::is_x86_feature_detected!("ssse3"),
+            has_avx: std::is_x86_feature_detected!("avx"),
+            has_avx2: std::is_x86_feature_detected!("avx2"),
+            has_fma: std::is_x86_feature_detected!("fma"),
+            has_avx512: std::is_x86_feature_detected!("avx512f")
+                && std::is_x86_feature_detected!("avx512dq")
+                && std::is_x86_feature_detected!("avx512vl"),
+            vector_registers: 16,
+        };
+        #[cfg(not(target_arch = "x86_64"))]
+        return Isa {
+            has_v128: cfg!(target_arch = "aarch64"),
+            has_avx: false,
+            has_avx2: false,
+            has_fma: cfg!(target_arch = "aarch64"),
+            has_avx512: false,
+            vector_registers: 32,
+        };
+    }
+
+    /// The features that both have.
+    #[must_use]
+    pub fn intersect(&self, other: &Isa) -> Isa {
+        Isa {
+            has_v128: self.has_v128 && other.has_v128,
+            has_avx: self.has_avx && other.has_avx,
+            has_avx2: self.has_avx2 && other.has_avx2,
+            has_fma: self.has_fma && other.has_fma,
+            has_avx512: self.has_avx512 && other.has_avx512,
+            vector_registers: self.vector_registers.min(other.vector_registers),
+        }
+    }
+
+    /// A name for reports: the widest vectors of the processor.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Isa { has_avx512: true, .. } => "avx512",
+            Isa { has_avx2: true, has_fma: true, .. } => "avx2+fma",
+            Isa { has_avx: true, .. } => "avx",
+            Isa { has_v128: true, .. } => "v128",
+            _ => "scalar",
+        }
+    }
+
+    /// Whether strips are to be compiled to 128-bit vectors.
+    ///
+    /// # Errors
+    /// [`IsaError::NoVectors`] if vectors are demanded and the processor has none.
+    pub fn use_v128(&self, choice: IsaChoice) -> Result<bool, IsaError> {
+        match choice {
+            IsaChoice::Scalar => Ok(false),
+            IsaChoice::Auto => Ok(self.has_v128),
+            IsaChoice::V128 if self.has_v128 => Ok(true),
+            IsaChoice::V128 => Err(IsaError::NoVectors { missing: "SSE4.1" }),
+        }
+    }
+
+    /// The code generator for this processor.
+    ///
+    /// Its middle end is off (`opt_level = none`): the emitter decides by itself which loads to share and which to keep
+    /// beside their use, where a memory operand costs nothing. The middle end would move every loop-invariant load out
+    /// of the strip, and so spill it (16 registers), and spends 1.5 times as long.
+    pub(crate) fn target(&self) -> Result<OwnedTargetIsa, IsaError> {
+        let unsupported = |reason: String| IsaError::Unsupported { reason };
+        let mut flags = settings::builder();
+        let verifier = if cfg!(debug_assertions) { "true" } else { "false" };
+        for (name, value) in [
+            ("opt_level", "none"),
+            ("enable_verifier", verifier),
+            ("is_pic", "false"),
+            ("use_colocated_libcalls", "false"),
+            ("unwind_info", "false"),
+            ("enable_probestack", "false"),
+        ] {
+            flags.set(name, value).expect("the setting exists in the pinned version of the code generator");
+        }
+        let mut builder = cranelift_native::builder_with_options(false).map_err(|why| unsupported(why.to_string()))?;
+        if cfg!(not(target_arch = "x86_64")) {
+            cranelift_native::infer_native_flags(&mut builder).map_err(|why| unsupported(why.to_string()))?;
+        }
+        self.enable_x86_features(&mut builder);
+        builder.finish(settings::Flags::new(flags)).map_err(|why| unsupported(why.to_string()))
+    }
+
+    /// Passes the x86-64 features on; those this type does not name stay off.
+    fn enable_x86_features(&self, builder: &mut cranelift_codegen::isa::Builder) {
+        let features = [
+            (self.has_v128, ["has_sse3", "has_ssse3", "has_sse41"].as_slice()),
+            (self.has_avx, &["has_sse42", "has_avx"]),
+            (self.has_avx2, &["has_avx2"]),
+            (self.has_fma, &["has_fma"]),
+        ];
+        for (_, names) in features.iter().filter(|(present, _)| *present && cfg!(target_arch = "x86_64")) {
+            for name in *names {
+                builder.enable(name).expect("the setting exists for x86-64");
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn demanding_missing_vectors_is_an_error() {
+        let plain = Isa { has_v128: false, ..Isa::detect() };
+        assert_eq!(plain.use_v128(IsaChoice::Auto), Ok(false));
+        assert_eq!(plain.use_v128(IsaChoice::V128), Err(IsaError::NoVectors { missing: "SSE4.1" }));
+    }
+
+    #[test]
+    fn the_machine_we_run_on_has_a_code_generator() {
+        assert!(Isa::detect().target().is_ok());
+    }
+}

@@ -1,0 +1,374 @@
+//! Address ranges: which cells of each buffer a program can touch, whatever the arguments in given ranges.
+//!
+//! In: a verified program and a range for each argument.   Out: [`AddressRanges`].
+//!
+//! The run time uses it to refuse a program before it could touch memory outside its buffers. The answer is never too
+//! narrow: if [`AddressRanges::verify`] accepts, then every strip stays inside its buffers, no integer exceeds 64 bits,
+//! and every `wrap` and every ring position is in its range. It may be too wide, and then a correct program is refused;
+//! [`Doubt`]s say what could not be shown.
+//!
+//! Cost: each expression is analysed once, with bounded effort (`ranges`).
+
+use super::place::{Part, Place, Step};
+use super::ranges::{Affine, Interval, Scope};
+use super::types::*;
+use super::verify::VerifyError;
+use std::fmt;
+use std::ops::RangeInclusive;
+use thiserror::Error;
+
+/// What a program can touch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AddressRanges {
+    /// One entry per buffer; `None` if no strip that can run loads from it or stores to it.
+    pub buffers: Vec<Option<Touched>>,
+    /// What could not be shown. The ranges hold for runs in which none of it happens.
+    pub doubts: Vec<Doubt>,
+}
+
+/// The cells of one buffer that a program can touch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Touched {
+    /// The buffer's name.
+    pub buffer: String,
+    /// The cells.
+    pub cells: Interval,
+    /// The stream that reaches the first one.
+    pub lowest: Place,
+    /// The stream that reaches the last one.
+    pub highest: Place,
+}
+
+/// An assumption of the code generators that could not be shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Doubt {
+    /// Where.
+    pub place: Place,
+    /// What.
+    pub reason: DoubtReason,
+}
+
+/// What may happen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum DoubtReason {
+    /// An integer may need more than 64 bits.
+    #[error("an integer may exceed 64 bits")]
+    Overflow,
+    /// The argument of a `wrap` may leave `-m..2 m`.
+    #[error("wrap of {argument} may be outside -{modulus}..2*{modulus}")]
+    Wrap {
+        /// Range of the argument.
+        argument: Interval,
+        /// The modulus `m`.
+        modulus: i64,
+    },
+    /// A position may start outside its ring.
+    #[error("the position {pos} may be outside the ring 0..{ring}")]
+    Position {
+        /// Range of the position at the first iteration.
+        pos: Interval,
+        /// The ring's length in cells.
+        ring: u64,
+    },
+}
+
+impl fmt::Display for Doubt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place, self.reason)
+    }
+}
+
+/// Why a program may not run on given buffers.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum BoundsError {
+    /// The program does not verify.
+    #[error(transparent)]
+    Invalid(#[from] VerifyError),
+    /// A wrong number of argument ranges or buffer lengths.
+    #[error("{found} {what} given, the program has {expected}")]
+    Count {
+        /// `argument ranges` or `buffer lengths`.
+        what: &'static str,
+        /// How many were given.
+        found: usize,
+        /// How many the program declares.
+        expected: usize,
+    },
+    /// An assumption of the code generators could not be shown.
+    #[error("{0}")]
+    Doubt(Box<Doubt>),
+    /// A stream may leave its buffer.
+    #[error("{place}: cell {cell} may be touched, but buffer `{buffer}` has {cells} cells")]
+    OutOfBuffer {
+        /// The stream.
+        place: Box<Place>,
+        /// The buffer's name.
+        buffer: String,
+        /// A cell outside.
+        cell: i128,
+        /// The buffer's length in cells.
+        cells: u64,
+    },
+}
+
+impl AddressRanges {
+    /// Checks that a run on buffers of these lengths, in cells, touches nothing else.
+    ///
+    /// # Errors
+    /// The first doubt or the first buffer that is too short.
+    pub fn verify(&self, lengths: &[u64]) -> Result<(), BoundsError> {
+        let (found, expected) = (lengths.len(), self.buffers.len());
+        if found != expected {
+            return Err(BoundsError::Count { what: "buffer lengths", found, expected });
+        }
+        if let Some(doubt) = self.doubts.first() {
+            return Err(BoundsError::Doubt(Box::new(doubt.clone())));
+        }
+        for (touched, &cells) in self.buffers.iter().zip(lengths) {
+            let Some(Touched { buffer, cells: range, lowest, highest }) = touched else { continue };
+            for (cell, place) in [(range.min, lowest), (range.max, highest)] {
+                if cell < 0 || cell >= i128::from(cells) {
+                    let (place, buffer) = (Box::new(place.clone()), buffer.clone());
+                    return Err(BoundsError::OutOfBuffer { place, buffer, cell, cells });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Program {
+    /// Which cells of each buffer the program can touch, if each argument lies in its range.
+    ///
+    /// # Errors
+    /// [`BoundsError::Invalid`] or [`BoundsError::Count`]. What cannot be shown is no error but a [`Doubt`].
+    pub fn address_ranges(&self, args: &[RangeInclusive<i64>]) -> Result<AddressRanges, BoundsError> {
+        self.verify()?;
+        let (found, expected) = (args.len(), self.args.len());
+        if found != expected {
+            return Err(BoundsError::Count { what: "argument ranges", found, expected });
+        }
+        let interval = |range: &RangeInclusive<i64>| {
+            // An empty range admits no run; taking both ends keeps the analysis going and is still never too narrow.
+            let (a, b) = (i128::from(*range.start()), i128::from(*range.end()));
+            Interval { min: a.min(b), max: a.max(b) }
+        };
+        let found = AddressRanges { buffers: vec![None; self.buffers.len()], doubts: Vec::new() };
+        let scope = Scope::new(args.iter().map(interval).collect());
+        let mut analysis = Analysis { program: self, scope, path: Vec::new(), found };
+        analysis.block(&self.body);
+        Ok(analysis.found)
+    }
+}
+
+struct Analysis<'p> {
+    program: &'p Program,
+    scope: Scope,
+    path: Vec<Step>,
+    found: AddressRanges,
+}
+
+impl Analysis<'_> {
+    fn place(&self, part: Part) -> Place {
+        Place { path: self.path.clone(), part }
+    }
+
+    fn doubt(&mut self, part: Part, reason: DoubtReason) {
+        let place = self.place(part);
+        let doubt = Doubt { place, reason };
+        // The parts of one expression often fail together.
+        if self.found.doubts.last() != Some(&doubt) {
+            self.found.doubts.push(doubt);
+        }
+    }
+
+    fn block(&mut self, nodes: &[Node]) {
+        let outer = self.scope.len();
+        for (position, node) in (0..).zip(nodes) {
+            self.node(position, node);
+        }
+        self.scope.truncate(outer);
+    }
+
+    fn inside(&mut self, step: Step, nodes: &[Node]) {
+        self.path.push(step);
+        self.block(nodes);
+        self.path.pop();
+    }
+
+    fn node(&mut self, node: u32, content: &Node) {
+        let head = Part::Node(node);
+        match content {
+            Node::Let { var, value } => {
+                self.int(head, value);
+                self.scope.define(*var, value);
+            }
+            Node::For { var, lo, hi, step, body, .. } => {
+                self.int(head, lo);
+                self.int(head, hi);
+                if self.scope.enter(*var, lo, hi) {
+                    // Compiled loops add the step to the last value before they compare.
+                    let end = self.scope.range(hi).unwrap_or(Interval::ALL);
+                    if end.max.saturating_add(i128::from(*step) - 1) > Interval::ALL.max {
+                        self.doubt(head, DoubtReason::Overflow);
+                    }
+                    let inner = self.scope.len();
+                    self.inside(Step::For { node, var: *var }, body);
+                    self.scope.truncate(inner - 1);
+                }
+            }
+            Node::If { cond, then, otherwise } => {
+                self.cond(head, cond);
+                let decided = self.scope.decide(cond);
+                for (holds, step, nodes) in [(true, Step::Then { node }, then), (false, Step::Else { node }, otherwise)]
+                {
+                    if decided != Some(!holds) {
+                        let outer = self.scope.clone();
+                        self.scope.assume(cond, holds);
+                        self.inside(step, nodes);
+                        self.scope = outer;
+                    }
+                }
+            }
+            Node::Strip(strip) => self.strip(node, strip),
+        }
+    }
+
+    fn strip(&mut self, node: u32, strip: &Strip) {
+        self.int(Part::Node(node), &strip.lo);
+        self.int(Part::Node(node), &strip.hi);
+        let outer = self.scope.len();
+        if !self.scope.enter(strip.var, &strip.lo, &strip.hi) {
+            return;
+        }
+        self.length(Part::Node(node), strip);
+        self.path.push(Step::Strip { node, var: strip.var });
+        let mut used = vec![false; strip.streams.len()];
+        for (id, op) in (0..).map(ValueId).zip(&strip.ops) {
+            match *op {
+                Op::Load { stream, .. } | Op::Store { stream, .. } => used[stream.index()] = true,
+                Op::Index { base, offset, step, .. } => self.index(Part::Op(id), strip.var, base, offset, step),
+                _ => {}
+            }
+        }
+        for ((id, stream), used) in (0..).map(StreamId).zip(&strip.streams).zip(used) {
+            let part = Part::Stream(id);
+            self.int(part, &stream.base);
+            self.int(part, &stream.pos);
+            let cells = self.cells(part, strip, stream);
+            if used {
+                self.touch(part, stream.buffer, cells);
+            }
+        }
+        self.path.pop();
+        self.scope.truncate(outer);
+    }
+
+    /// Checks that the number of iterations fits into 64 bits.
+    fn length(&mut self, part: Part, strip: &Strip) {
+        let length = Affine::of(&strip.hi).zip(Affine::of(&strip.lo)).and_then(|(hi, lo)| hi.plus(&lo, -1));
+        let range = length.and_then(|length| self.scope.affine_range(length));
+        if !range.is_some_and(|range| range.max <= Interval::ALL.max) {
+            self.doubt(part, DoubtReason::Overflow);
+        }
+    }
+
+    fn index(&mut self, part: Part, var: Var, base: Option<Var>, offset: i64, step: i64) {
+        let form = Affine::constant(i128::from(offset)).plus(&Affine::var(var), i128::from(step));
+        let form = match base {
+            Some(base) => form.and_then(|form| form.plus(&Affine::var(base), 1)),
+            None => form,
+        };
+        let range = form.and_then(|form| self.scope.affine_range(form));
+        if !range.is_some_and(|range| range.within(Interval::ALL)) {
+            self.doubt(part, DoubtReason::Overflow);
+        }
+    }
+
+    /// The cells a stream can reach; the strip's variable is in scope.
+    fn cells(&mut self, part: Part, strip: &Strip, stream: &Stream) -> Interval {
+        let unbounded = Interval { min: i128::MIN, max: i128::MAX };
+        let base = Affine::of(&stream.base);
+        let pos = Affine::of(&stream.pos).and_then(|pos| {
+            let stride = i128::from(stream.stride);
+            pos.plus(&Affine::var(strip.var), stride)?.plus(&Affine::of(&strip.lo)?, -stride)
+        });
+        let straight = base.clone().zip(pos.clone()).and_then(|(base, pos)| base.plus(&pos, 1));
+        let straight = straight.and_then(|form| self.scope.affine_range(form)).unwrap_or(unbounded);
+        let Some(ring) = stream.ring else { return straight };
+        let whole = Interval { min: 0, max: i128::from(ring) - 1 };
+        let start = self.scope.range(&stream.pos).unwrap_or(unbounded);
+        if !start.within(whole) {
+            self.doubt(part, DoubtReason::Position { pos: start, ring });
+        }
+        if pos.and_then(|pos| self.scope.affine_range(pos)).is_some_and(|pos| pos.within(whole)) {
+            // Never runs around.
+            return straight;
+        }
+        let Some(base) = self.scope.range(&stream.base) else { return unbounded };
+        Interval { min: base.min, max: base.max.saturating_add(whole.max) }
+    }
+
+    fn touch(&mut self, part: Part, buffer: BufferId, cells: Interval) {
+        let place = self.place(part);
+        match &mut self.found.buffers[buffer.index()] {
+            Some(touched) => {
+                if cells.min < touched.cells.min {
+                    (touched.cells.min, touched.lowest) = (cells.min, place.clone());
+                }
+                if cells.max > touched.cells.max {
+                    (touched.cells.max, touched.highest) = (cells.max, place);
+                }
+            }
+            untouched => {
+                let buffer = self.program.buffers[buffer.index()].name.clone();
+                *untouched = Some(Touched { buffer, cells, lowest: place.clone(), highest: place });
+            }
+        }
+    }
+
+    /// Checks the expressions of a condition. Later ones are evaluated only if the earlier ones leave it open.
+    fn cond(&mut self, part: Part, cond: &Cond) {
+        match cond {
+            Cond::Compare(_, lhs, rhs) => {
+                self.int(part, lhs);
+                self.int(part, rhs);
+            }
+            Cond::And(conds) | Cond::Or(conds) => {
+                let goes_on = matches!(cond, Cond::And(_));
+                let outer = self.scope.clone();
+                for cond in conds {
+                    self.cond(part, cond);
+                    self.scope.assume(cond, goes_on);
+                }
+                self.scope = outer;
+            }
+            Cond::Not(cond) => self.cond(part, cond),
+        }
+    }
+
+    /// Checks that every part of an expression fits into 64 bits and that every `wrap` is in its range.
+    fn int(&mut self, part: Part, int: &Int) {
+        match int {
+            Int::Const(_) | Int::Arg(_) | Int::Var(_) => return,
+            Int::Add(a, b) | Int::Sub(a, b) | Int::Mul(a, b) | Int::Min(a, b) | Int::Max(a, b) => {
+                self.int(part, a);
+                self.int(part, b);
+            }
+            Int::FloorDiv(x, _) | Int::Mod(x, _) | Int::MulMod(_, x, _) => self.int(part, x),
+            Int::Wrap(x, modulus) => {
+                self.int(part, x);
+                let argument = self.scope.range(x).unwrap_or(Interval::ALL);
+                let wide = i128::from(*modulus);
+                if !argument.within(Interval { min: -wide, max: 2 * wide - 1 }) {
+                    self.doubt(part, DoubtReason::Wrap { argument, modulus: *modulus });
+                }
+            }
+        }
+        if !self.scope.range(int).is_some_and(|range| range.within(Interval::ALL)) {
+            self.doubt(part, DoubtReason::Overflow);
+        }
+    }
+}

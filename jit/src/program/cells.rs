@@ -1,0 +1,63 @@
+//! Memory for the interpreter: plain vectors, one per buffer.
+
+use super::types::{Element, Program};
+
+/// The buffers of a program, in the order of [`Program::buffers`].
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Memory {
+    /// One entry per buffer.
+    pub buffers: Vec<Cells>,
+}
+
+/// The cells of one buffer.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cells {
+    /// Doubles.
+    F64(Vec<f64>),
+    /// Floats.
+    F32(Vec<f32>),
+    /// Bytes.
+    U8(Vec<u8>),
+}
+
+impl Memory {
+    /// Buffers of zeros, as long as declared; those of undeclared length are empty.
+    pub fn zeroed(program: &Program) -> Memory {
+        let zeros = |element, cells| Cells::zeros(element, cells as usize);
+        Memory { buffers: program.buffers.iter().map(|decl| zeros(decl.element, decl.cells.unwrap_or(0))).collect() }
+    }
+}
+
+impl Cells {
+    /// `cells` zeros.
+    pub fn zeros(element: Element, cells: usize) -> Cells {
+        match element {
+            Element::F64 => Cells::F64(vec![0.0; cells]),
+            Element::F32 => Cells::F32(vec![0.0; cells]),
+            Element::U8 => Cells::U8(vec![0; cells]),
+        }
+    }
+
+    /// Number of cells.
+    pub fn len(&self) -> usize {
+        match self {
+            Cells::F64(cells) => cells.len(),
+            Cells::F32(cells) => cells.len(),
+            Cells::U8(cells) => cells.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// What one cell holds.
+    pub fn element(&self) -> Element {
+        match self {
+            Cells::F64(_) => Element::F64,
+            Cells::F32(_) => Element::F32,
+            Cells::U8(_) => Element::U8,
+        }
+    }
+}

@@ -1,0 +1,360 @@
+//! The interpreter: what a program means, and the oracle for every code generator.
+//!
+//! In: a program, arguments, scalars and memory.   Out: the memory after one run.
+//!
+//! Everything a code generator may assume is checked here: integers stay in 64 bits, `wrap` gets an argument that one
+//! correction brings into the ring, positions start inside their ring, addresses stay inside their buffers. A strip is
+//! checked before it runs, so a failing strip has written nothing; earlier strips have.
+
+use super::cells::Memory;
+use super::interpret_strip::Scratch;
+use super::place::{Part, Place, Step};
+use super::types::*;
+use super::verify::VerifyError;
+use std::fmt;
+use thiserror::Error;
+
+/// The order in which the interpreter runs the iterations of parallel loops. Both give the same result if the loops are
+/// what they claim to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum ParallelOrder {
+    /// First iteration first.
+    #[default]
+    Ascending,
+    /// Last iteration first.
+    Descending,
+}
+
+/// Why a program was not run, or not run to its end.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum InterpretError {
+    /// The program does not verify.
+    #[error(transparent)]
+    Invalid(#[from] VerifyError),
+    /// A wrong number of arguments, scalars or buffers.
+    #[error("{found} {what} given, the program has {expected}")]
+    Count {
+        /// `arguments`, `scalars` or `buffers`.
+        what: &'static str,
+        /// How many were given.
+        found: usize,
+        /// How many the program declares.
+        expected: usize,
+    },
+    /// A buffer holds cells of another type.
+    #[error("buffer `{buffer}` holds {}, the program needs {}", found.name(), expected.name())]
+    Element {
+        /// The buffer's name.
+        buffer: String,
+        /// What it holds.
+        found: Element,
+        /// What the program declares.
+        expected: Element,
+    },
+    /// A buffer is too short.
+    #[error("buffer `{buffer}` has {found} cells, the program needs {needed}")]
+    TooShort {
+        /// The buffer's name.
+        buffer: String,
+        /// Its length in cells.
+        found: usize,
+        /// The declared length in cells.
+        needed: u64,
+    },
+    /// The program did what it must not do. Strips before this one have written to memory.
+    #[error("{0}")]
+    Trapped(Box<Trapped>),
+}
+
+/// What a program did, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trapped {
+    /// Where.
+    pub place: Place,
+    /// The iterations of the loops around it, outermost first.
+    pub iteration: Vec<(Var, i64)>,
+    /// What.
+    pub trap: Trap,
+}
+
+/// What no program may do.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum Trap {
+    /// An integer needs more than 64 bits.
+    #[error("an integer exceeds 64 bits")]
+    Overflow,
+    /// The argument of a `wrap` is not in `-m..2 m`.
+    #[error("wrap of {value} is outside -{modulus}..2*{modulus}")]
+    Wrap {
+        /// The argument.
+        value: i64,
+        /// The modulus `m`.
+        modulus: i64,
+    },
+    /// A position starts outside its ring.
+    #[error("the position {pos} is outside the ring 0..{ring}")]
+    Position {
+        /// The position at the strip's first iteration.
+        pos: i64,
+        /// The ring's length in cells.
+        ring: u64,
+    },
+    /// An address leaves its buffer.
+    #[error("cell {cell} is outside buffer `{buffer}` of {cells} cells")]
+    OutOfBuffer {
+        /// The buffer's name.
+        buffer: String,
+        /// The first cell outside.
+        cell: i128,
+        /// The buffer's length in cells.
+        cells: usize,
+    },
+}
+
+impl fmt::Display for Trapped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place, self.trap)?;
+        for (at, (var, value)) in self.iteration.iter().enumerate() {
+            write!(f, "{} {var} = {value}", if at == 0 { " at" } else { "," })?;
+        }
+        Ok(())
+    }
+}
+
+/// Runs a program once. Blocks of a strip have at most `lanes` lanes and at most [`Strip::lanes`]; 1 runs cell by cell.
+/// `args`, `scalars` and the buffers of `memory` are in the order of their declarations; `f32` scalars are rounded.
+///
+/// # Errors
+/// [`InterpretError`]; the program is verified first, and nothing has been written unless it is
+/// [`InterpretError::Trapped`].
+pub fn interpret(
+    program: &Program,
+    args: &[i64],
+    scalars: &[f64],
+    memory: &mut Memory,
+    lanes: u32,
+) -> Result<(), InterpretError> {
+    interpret_in_order(program, args, scalars, memory, lanes, ParallelOrder::Ascending)
+}
+
+/// Like [`interpret`], with a choice of the order of parallel iterations.
+///
+/// # Errors
+/// As [`interpret`].
+pub fn interpret_in_order(
+    program: &Program,
+    args: &[i64],
+    scalars: &[f64],
+    memory: &mut Memory,
+    lanes: u32,
+    order: ParallelOrder,
+) -> Result<(), InterpretError> {
+    program.verify()?;
+    verify_interface(program, args, scalars, memory)?;
+    let vars = vec![0; max_var(&program.body).map_or(0, |var| var.index() + 1)];
+    let env = Env { args, vars };
+    let scratch = Scratch::default();
+    let mut machine = Machine { program, env, scalars, memory, lanes: lanes.max(1), order, path: Vec::new(), scratch };
+    machine.block(&program.body).map_err(InterpretError::Trapped)
+}
+
+fn verify_interface(program: &Program, args: &[i64], scalars: &[f64], memory: &Memory) -> Result<(), InterpretError> {
+    let counts = [
+        ("arguments", args.len(), program.args.len()),
+        ("scalars", scalars.len(), program.scalars.len()),
+        ("buffers", memory.buffers.len(), program.buffers.len()),
+    ];
+    for (what, found, expected) in counts {
+        if found != expected {
+            return Err(InterpretError::Count { what, found, expected });
+        }
+    }
+    for (decl, cells) in program.buffers.iter().zip(&memory.buffers) {
+        let (buffer, found) = (decl.name.clone(), cells.len());
+        if decl.element != cells.element() {
+            return Err(InterpretError::Element { buffer, found: cells.element(), expected: decl.element });
+        }
+        if let Some(needed) = decl.cells.filter(|needed| (found as u64) < *needed) {
+            return Err(InterpretError::TooShort { buffer, found, needed });
+        }
+    }
+    Ok(())
+}
+
+fn max_var(nodes: &[Node]) -> Option<Var> {
+    let of_node = |node: &Node| match node {
+        Node::Let { var, .. } => Some(*var),
+        Node::For { var, body, .. } => max_var(body).max(Some(*var)),
+        Node::If { then, otherwise, .. } => max_var(then).max(max_var(otherwise)),
+        Node::Strip(strip) => Some(strip.var),
+    };
+    nodes.iter().filter_map(of_node).max()
+}
+
+/// Integer values: arguments and, indexed by variable, those in scope.
+pub(super) struct Env<'a> {
+    pub(super) args: &'a [i64],
+    pub(super) vars: Vec<i64>,
+}
+
+impl Env<'_> {
+    /// One arm per operator. The program has verified, so divisors are positive and references resolve.
+    pub(super) fn int(&self, int: &Int) -> Result<i64, Trap> {
+        match int {
+            Int::Const(value) => Ok(*value),
+            Int::Arg(id) => Ok(self.args[id.index()]),
+            Int::Var(var) => Ok(self.vars[var.index()]),
+            Int::Add(a, b) => self.int(a)?.checked_add(self.int(b)?).ok_or(Trap::Overflow),
+            Int::Sub(a, b) => self.int(a)?.checked_sub(self.int(b)?).ok_or(Trap::Overflow),
+            Int::Mul(a, b) => self.int(a)?.checked_mul(self.int(b)?).ok_or(Trap::Overflow),
+            Int::FloorDiv(x, divisor) => Ok(self.int(x)?.div_euclid(*divisor)),
+            Int::Mod(x, modulus) => Ok(self.int(x)?.rem_euclid(*modulus)),
+            Int::Wrap(x, modulus) => {
+                let (value, modulus) = (self.int(x)?, *modulus);
+                let wide = i128::from(value);
+                if wide < -i128::from(modulus) || wide >= 2 * i128::from(modulus) {
+                    return Err(Trap::Wrap { value, modulus });
+                }
+                Ok(value.rem_euclid(modulus))
+            }
+            Int::MulMod(factor, x, modulus) => {
+                let product = i128::from(*factor) * i128::from(self.int(x)?);
+                // The remainder is below the modulus, which has 64 bits.
+                Ok(product.rem_euclid(i128::from(*modulus)) as i64)
+            }
+            Int::Min(a, b) => Ok(self.int(a)?.min(self.int(b)?)),
+            Int::Max(a, b) => Ok(self.int(a)?.max(self.int(b)?)),
+        }
+    }
+
+    fn cond(&self, cond: &Cond) -> Result<bool, Trap> {
+        match cond {
+            Cond::Compare(op, lhs, rhs) => Ok(op.holds(self.int(lhs)?, self.int(rhs)?)),
+            Cond::And(conds) => self.first(conds, false).map(|found| !found),
+            Cond::Or(conds) => self.first(conds, true),
+            Cond::Not(cond) => Ok(!self.cond(cond)?),
+        }
+    }
+
+    /// Whether one of the conditions is `wanted`; those after it are not evaluated.
+    fn first(&self, conds: &[Cond], wanted: bool) -> Result<bool, Trap> {
+        for cond in conds {
+            if self.cond(cond)? == wanted {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+impl CompareOp {
+    /// Whether the comparison holds; of what cannot be ordered (NaN), only `Ne` does.
+    pub fn holds<T: PartialOrd>(self, lhs: T, rhs: T) -> bool {
+        match self {
+            CompareOp::Lt => lhs < rhs,
+            CompareOp::Le => lhs <= rhs,
+            CompareOp::Gt => lhs > rhs,
+            CompareOp::Ge => lhs >= rhs,
+            CompareOp::Eq => lhs == rhs,
+            CompareOp::Ne => lhs != rhs,
+        }
+    }
+}
+
+/// A program at work.
+struct Machine<'a> {
+    program: &'a Program,
+    env: Env<'a>,
+    scalars: &'a [f64],
+    memory: &'a mut Memory,
+    lanes: u32,
+    order: ParallelOrder,
+    path: Vec<Step>,
+    scratch: Scratch,
+}
+
+type Run = Result<(), Box<Trapped>>;
+
+impl Machine<'_> {
+    fn block(&mut self, nodes: &[Node]) -> Run {
+        (0..).zip(nodes).try_for_each(|(position, node)| self.node(position, node))
+    }
+
+    fn inside(&mut self, step: Step, nodes: &[Node]) -> Run {
+        self.path.push(step);
+        self.block(nodes)?;
+        self.path.pop();
+        Ok(())
+    }
+
+    fn node(&mut self, node: u32, content: &Node) -> Run {
+        let head = Part::Node(node);
+        match content {
+            Node::Let { var, value } => {
+                self.env.vars[var.index()] = self.env.int(value).map_err(|trap| self.trapped(head, trap))?;
+                Ok(())
+            }
+            Node::For { var, lo, hi, step, kind, body } => {
+                let lo = self.env.int(lo).map_err(|trap| self.trapped(head, trap))?;
+                let hi = self.env.int(hi).map_err(|trap| self.trapped(head, trap))?;
+                let values = (lo..hi).step_by(usize::try_from(*step).unwrap_or(usize::MAX));
+                let inside = Step::For { node, var: *var };
+                match (kind, self.order) {
+                    (LoopKind::Parallel, ParallelOrder::Descending) => {
+                        self.iterations(inside, descending(lo, hi, *step), body)
+                    }
+                    _ => self.iterations(inside, values, body),
+                }
+            }
+            Node::If { cond, then, otherwise } => {
+                match self.env.cond(cond).map_err(|trap| self.trapped(head, trap))? {
+                    true => self.inside(Step::Then { node }, then),
+                    false => self.inside(Step::Else { node }, otherwise),
+                }
+            }
+            Node::Strip(strip) => self.strip(node, strip),
+        }
+    }
+
+    fn iterations(&mut self, step: Step, values: impl Iterator<Item = i64>, body: &[Node]) -> Run {
+        let Step::For { var, .. } = step else { unreachable!("only loops iterate") };
+        for value in values {
+            self.env.vars[var.index()] = value;
+            self.inside(step, body)?;
+        }
+        Ok(())
+    }
+
+    fn strip(&mut self, node: u32, strip: &Strip) -> Run {
+        let head = Part::Node(node);
+        let lo = self.env.int(&strip.lo).map_err(|trap| self.trapped(head, trap))?;
+        let hi = self.env.int(&strip.hi).map_err(|trap| self.trapped(head, trap))?;
+        if lo >= hi {
+            return Ok(());
+        }
+        self.path.push(Step::Strip { node, var: strip.var });
+        self.scratch
+            .run(self.program, strip, lo..hi, &self.env, self.scalars, self.memory, self.lanes)
+            .map_err(|(part, trap)| self.trapped(part, trap))?;
+        self.path.pop();
+        Ok(())
+    }
+
+    fn trapped(&self, part: Part, trap: Trap) -> Box<Trapped> {
+        let iteration = self.path.iter().filter_map(|step| match step {
+            Step::For { var, .. } => Some((*var, self.env.vars[var.index()])),
+            _ => None,
+        });
+        Box::new(Trapped { place: Place { path: self.path.clone(), part }, iteration: iteration.collect(), trap })
+    }
+}
+
+/// `lo..hi` by `step`, last value first.
+fn descending(lo: i64, hi: i64, step: i64) -> impl Iterator<Item = i64> {
+    let (lo, step) = (i128::from(lo), i128::from(step));
+    let count = (i128::from(hi) - lo + step - 1) / step;
+    // Every value lies in `lo..hi`, which has 64 bits.
+    (0..count).rev().map(move |at| (lo + at * step) as i64)
+}

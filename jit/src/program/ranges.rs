@@ -1,0 +1,478 @@
+//! Ranges of integer expressions: bounds that hold for every iteration of the loops around an expression.
+//!
+//! In: the variables in scope, what bounds them, and an expression.   Out: a smallest and a largest value, never too
+//! narrow, sometimes too wide.
+//!
+//! An expression is brought into affine form over **atoms**: arguments, variables, and terms that are not affine. Then
+//! the atoms are eliminated, latest definition first: a variable by its definition or by the bound of its loop, `min`
+//! and `max` by their operands, a quotient by its dividend. What occurs with both signs cancels on the way, so a skewed
+//! loop `for v1 in 2 * v0 .. 2 * v0 + 9` gives `0 <= v1 - 2 * v0 <= 8`, which intervals alone would not.
+//!
+//! Cost: `min` and `max` branch, so the number of eliminations is capped; beyond it, intervals decide.
+
+use super::types::*;
+use std::fmt;
+
+/// Integers from `min` to `max`, both included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Interval {
+    /// The smallest.
+    pub min: i128,
+    /// The largest.
+    pub max: i128,
+}
+
+impl fmt::Display for Interval {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}..={}", self.min, self.max)
+    }
+}
+
+impl Interval {
+    /// Everything an integer of a program can be.
+    pub(super) const ALL: Interval = Interval { min: i64::MIN as i128, max: i64::MAX as i128 };
+
+    /// Whether all of it lies in `other`.
+    pub fn within(self, other: Interval) -> bool {
+        other.min <= self.min && self.max <= other.max
+    }
+
+    /// What lies in both; `self` if nothing does.
+    fn intersect(self, other: Interval) -> Interval {
+        let (min, max) = (self.min.max(other.min), self.max.min(other.max));
+        if min <= max { Interval { min, max } } else { self }
+    }
+
+    fn add(self, other: Interval) -> Option<Interval> {
+        Some(Interval { min: self.min.checked_add(other.min)?, max: self.max.checked_add(other.max)? })
+    }
+
+    fn negate(self) -> Option<Interval> {
+        Some(Interval { min: self.max.checked_neg()?, max: self.min.checked_neg()? })
+    }
+
+    fn multiply(self, other: Interval) -> Option<Interval> {
+        let corners = [
+            self.min.checked_mul(other.min)?,
+            self.min.checked_mul(other.max)?,
+            self.max.checked_mul(other.min)?,
+            self.max.checked_mul(other.max)?,
+        ];
+        Some(Interval { min: *corners.iter().min()?, max: *corners.iter().max()? })
+    }
+
+    fn modulo(self, modulus: i64) -> Interval {
+        let modulus_wide = i128::from(modulus);
+        match self.quotient(modulus) {
+            Some(_) => Interval { min: self.min.rem_euclid(modulus_wide), max: self.max.rem_euclid(modulus_wide) },
+            None => Interval { min: 0, max: modulus_wide - 1 },
+        }
+    }
+
+    /// The quotient by `divisor` if it is the same everywhere.
+    fn quotient(self, divisor: i64) -> Option<i128> {
+        let divisor = i128::from(divisor);
+        let quotient = self.min.div_euclid(divisor);
+        (quotient == self.max.div_euclid(divisor)).then_some(quotient)
+    }
+}
+
+/// What an affine form is made of.
+#[derive(Clone, Debug, PartialEq)]
+enum Atom {
+    Arg(ArgId),
+    Var(Var),
+    /// Not affine.
+    Term(Int),
+}
+
+/// `constant + sum of coefficient * atom`; no coefficient is 0, no atom occurs twice.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Affine {
+    terms: Vec<(Atom, i128)>,
+    constant: i128,
+}
+
+impl Affine {
+    pub(super) fn constant(constant: i128) -> Affine {
+        Affine { terms: Vec::new(), constant }
+    }
+
+    pub(super) fn var(var: Var) -> Affine {
+        Affine { terms: vec![(Atom::Var(var), 1)], constant: 0 }
+    }
+
+    /// `None` if a coefficient exceeds 128 bits.
+    pub(super) fn of(int: &Int) -> Option<Affine> {
+        let atom = |atom| Some(Affine { terms: vec![(atom, 1)], constant: 0 });
+        match int {
+            Int::Const(value) => Some(Affine::constant(i128::from(*value))),
+            Int::Arg(id) => atom(Atom::Arg(*id)),
+            Int::Var(var) => Some(Affine::var(*var)),
+            Int::Add(a, b) => Affine::of(a)?.plus(&Affine::of(b)?, 1),
+            Int::Sub(a, b) => Affine::of(a)?.plus(&Affine::of(b)?, -1),
+            Int::Mul(a, b) => {
+                let (a, b) = (Affine::of(a)?, Affine::of(b)?);
+                match (a.terms.is_empty(), b.terms.is_empty()) {
+                    (true, _) => Affine::constant(0).plus(&b, a.constant),
+                    (_, true) => Affine::constant(0).plus(&a, b.constant),
+                    _ => atom(Atom::Term(int.clone())),
+                }
+            }
+            _ => atom(Atom::Term(int.clone())),
+        }
+    }
+
+    /// `self + factor * other`.
+    pub(super) fn plus(mut self, other: &Affine, factor: i128) -> Option<Affine> {
+        self.constant = self.constant.checked_add(other.constant.checked_mul(factor)?)?;
+        for (atom, coefficient) in &other.terms {
+            let added = coefficient.checked_mul(factor)?;
+            match self.terms.iter_mut().find(|(own, _)| own == atom) {
+                Some((_, own)) => *own = own.checked_add(added)?,
+                None => self.terms.push((atom.clone(), added)),
+            }
+        }
+        self.terms.retain(|(_, coefficient)| *coefficient != 0);
+        Some(self)
+    }
+}
+
+/// A variable in scope.
+#[derive(Clone, Debug)]
+struct Known {
+    var: Var,
+    meaning: Meaning,
+    interval: Interval,
+}
+
+#[derive(Clone, Debug)]
+enum Meaning {
+    /// Defined by a `let`; `None` if its value has no affine form.
+    Equal(Option<Affine>),
+    /// Bounded by a loop or a condition, both ends included, by expressions of variables defined earlier.
+    Between { lower: Vec<Affine>, upper: Vec<Affine> },
+}
+
+/// What is known about arguments and about the variables in scope, earliest definition first.
+#[derive(Clone, Debug)]
+pub(super) struct Scope {
+    args: Vec<Interval>,
+    known: Vec<Known>,
+}
+
+/// Eliminations per question. Bounds of real loops need a few dozen.
+const FUEL: u32 = 500;
+
+impl Scope {
+    pub(super) fn new(args: Vec<Interval>) -> Scope {
+        Scope { args, known: Vec::new() }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.known.len()
+    }
+
+    /// Forgets all but the first `len` variables.
+    pub(super) fn truncate(&mut self, len: usize) {
+        self.known.truncate(len);
+    }
+
+    /// Adds a variable defined by a `let`.
+    pub(super) fn define(&mut self, var: Var, value: &Int) {
+        let interval = self.range(value).unwrap_or(Interval::ALL).intersect(Interval::ALL);
+        self.known.push(Known { var, meaning: Meaning::Equal(Affine::of(value)), interval });
+    }
+
+    /// Adds a variable that takes values of `lo..hi`. False, and nothing is added, if there are none.
+    pub(super) fn enter(&mut self, var: Var, lo: &Int, hi: &Int) -> bool {
+        let lower: Vec<_> = Affine::of(lo).into_iter().collect();
+        let upper: Vec<_> = Affine::of(hi).and_then(|hi| hi.plus(&Affine::constant(1), -1)).into_iter().collect();
+        if let ([lower], [upper]) = (&lower[..], &upper[..]) {
+            let extent = upper.clone().plus(lower, -1).and_then(|extent| self.affine_range(extent));
+            if extent.is_some_and(|extent| extent.max < 0) {
+                return false;
+            }
+        }
+        let [first, end] = [lo, hi].map(|bound| self.range(bound).unwrap_or(Interval::ALL));
+        if end.max <= first.min {
+            return false;
+        }
+        let interval = Interval { min: first.min, max: end.max.saturating_sub(1) }.intersect(Interval::ALL);
+        self.known.push(Known { var, meaning: Meaning::Between { lower, upper }, interval });
+        true
+    }
+
+    /// Notes that a condition holds, or that it does not.
+    pub(super) fn assume(&mut self, cond: &Cond, holds: bool) {
+        match cond {
+            Cond::Compare(op, lhs, rhs) => {
+                let difference = Affine::of(rhs).zip(Affine::of(lhs)).and_then(|(rhs, lhs)| rhs.plus(&lhs, -1));
+                let Some(difference) = difference else { return };
+                let op = if holds { *op } else { op.negated() };
+                let (rising, falling) = match op {
+                    CompareOp::Lt => (Some(-1), None),
+                    CompareOp::Le => (Some(0), None),
+                    CompareOp::Gt => (None, Some(-1)),
+                    CompareOp::Ge => (None, Some(0)),
+                    CompareOp::Eq => (Some(0), Some(0)),
+                    CompareOp::Ne => self.unequal(&difference),
+                };
+                for (sign, slack) in [(1, rising), (-1, falling)] {
+                    let Some(slack) = slack else { continue };
+                    if let Some(form) = Affine::constant(slack).plus(&difference, sign) {
+                        self.assume_not_negative(form);
+                    }
+                }
+            }
+            Cond::And(conds) if holds => conds.iter().for_each(|cond| self.assume(cond, true)),
+            Cond::Or(conds) if !holds => conds.iter().for_each(|cond| self.assume(cond, false)),
+            Cond::Not(cond) => self.assume(cond, !holds),
+            Cond::And(_) | Cond::Or(_) => {}
+        }
+    }
+
+    /// What `difference != 0` adds where 0 is one end of its range.
+    fn unequal(&self, difference: &Affine) -> (Option<i128>, Option<i128>) {
+        let range = self.affine_range(difference.clone());
+        let end = |pick: fn(&Interval) -> i128| range.as_ref().map(pick) == Some(0);
+        (end(|range| range.min).then_some(-1), end(|range| range.max).then_some(-1))
+    }
+
+    /// Bounds the latest loop variable of `form`, if its coefficient is 1 or -1, by `form >= 0`.
+    fn assume_not_negative(&mut self, mut form: Affine) {
+        while let Some(at) = self.latest(&form) {
+            let (atom, coefficient) = form.terms.swap_remove(at);
+            let Atom::Var(var) = atom else { return };
+            let position = self.position(var);
+            let substituted = match &mut self.known[position].meaning {
+                Meaning::Equal(Some(value)) => form.plus(value, coefficient),
+                Meaning::Between { lower, .. } if coefficient == 1 => {
+                    lower.extend(Affine::constant(0).plus(&form, -1));
+                    None
+                }
+                Meaning::Between { upper, .. } if coefficient == -1 => {
+                    upper.push(form);
+                    None
+                }
+                _ => None,
+            };
+            let Some(substituted) = substituted else {
+                let known = &self.known[position];
+                let refined = self.affine_range(Affine::var(var)).map(|range| known.interval.intersect(range));
+                self.known[position].interval = refined.unwrap_or(self.known[position].interval);
+                return;
+            };
+            form = substituted;
+        }
+    }
+
+    /// Whether a condition holds for all iterations, for none, or `None`.
+    pub(super) fn decide(&self, cond: &Cond) -> Option<bool> {
+        match cond {
+            Cond::Compare(op, lhs, rhs) => {
+                let range = self.affine_range(Affine::of(lhs)?.plus(&Affine::of(rhs)?, -1)?)?;
+                let ends = [op.holds(range.min, 0), op.holds(range.max, 0)];
+                match op {
+                    // Both ends may differ from 0 while the middle does not.
+                    CompareOp::Eq | CompareOp::Ne if range.min <= 0 && 0 <= range.max && range.min != range.max => None,
+                    _ => (ends[0] == ends[1]).then_some(ends[0]),
+                }
+            }
+            Cond::And(conds) => self.decide_list(conds, false).map(|found| !found),
+            Cond::Or(conds) => self.decide_list(conds, true),
+            Cond::Not(cond) => self.decide(cond).map(|holds| !holds),
+        }
+    }
+
+    /// Whether one of the conditions is decided to be `wanted`.
+    fn decide_list(&self, conds: &[Cond], wanted: bool) -> Option<bool> {
+        let decided: Vec<_> = conds.iter().map(|cond| self.decide(cond)).collect();
+        if decided.contains(&Some(wanted)) {
+            return Some(true);
+        }
+        if decided.contains(&None) { None } else { Some(false) }
+    }
+
+    /// The range of an expression; `None` if it exceeds 128 bits.
+    pub(super) fn range(&self, int: &Int) -> Option<Interval> {
+        let exact = Affine::of(int).and_then(|form| self.affine_range(form));
+        match (exact, self.interval(int)) {
+            (Some(exact), Some(interval)) => Some(exact.intersect(interval)),
+            (exact, interval) => exact.or(interval),
+        }
+    }
+
+    /// The range of an affine form; `None` if it exceeds 128 bits.
+    pub(super) fn affine_range(&self, form: Affine) -> Option<Interval> {
+        let negative = Affine::constant(0).plus(&form, -1)?;
+        let min = self.upper(negative, &mut { FUEL })?.checked_neg()?;
+        Some(Interval { min, max: self.upper(form, &mut { FUEL })? })
+    }
+
+    /// An upper bound of `form`.
+    fn upper(&self, mut form: Affine, fuel: &mut u32) -> Option<i128> {
+        let Some(at) = self.latest(&form) else { return Some(form.constant) };
+        if *fuel == 0 {
+            return self.upper_by_intervals(&form);
+        }
+        *fuel -= 1;
+        let (atom, coefficient) = form.terms.swap_remove(at);
+        let interval = self.atom_interval(&atom);
+        let by_interval = interval.and_then(|interval| add_end(form.clone(), interval, coefficient));
+        match &atom {
+            Atom::Arg(_) => self.upper(by_interval?, fuel),
+            Atom::Var(var) => match &self.known[self.position(*var)].meaning {
+                Meaning::Equal(Some(value)) => self.upper(form.plus(value, coefficient)?, fuel),
+                Meaning::Equal(None) => self.upper(by_interval?, fuel),
+                Meaning::Between { lower, upper } => {
+                    let ends = if coefficient > 0 { upper } else { lower };
+                    let forms: Vec<_> = ends.iter().filter_map(|end| form.clone().plus(end, coefficient)).collect();
+                    if forms.is_empty() { self.upper(by_interval?, fuel) } else { self.least_upper(forms, fuel) }
+                }
+            },
+            Atom::Term(term) => self.upper_of_term(form, term, coefficient, by_interval, fuel),
+        }
+    }
+
+    /// An upper bound of `rest + coefficient * term`.
+    fn upper_of_term(
+        &self,
+        rest: Affine,
+        term: &Int,
+        coefficient: i128,
+        by_interval: Option<Affine>,
+        fuel: &mut u32,
+    ) -> Option<i128> {
+        let with = |int: &Int| rest.clone().plus(&Affine::of(int)?, coefficient);
+        let mut forms: Vec<Affine> = by_interval.into_iter().collect();
+        match term {
+            Int::Min(a, b) | Int::Max(a, b) => {
+                let operands = [with(a), with(b)];
+                if matches!(term, Int::Min(..)) == (coefficient > 0) {
+                    // Each operand alone bounds the term.
+                    return self.least_upper(operands.into_iter().flatten().collect(), fuel);
+                }
+                let [a, b] = operands;
+                return Some(self.upper(a?, fuel)?.max(self.upper(b?, fuel)?));
+            }
+            Int::FloorDiv(x, divisor) => {
+                // `d * floor(x / d)` lies in `x - (d - 1)..=x`; so bound `d` times the whole, and divide.
+                let divisor = i128::from(*divisor);
+                let slack = if coefficient > 0 { 0 } else { coefficient.checked_neg()?.checked_mul(divisor - 1)? };
+                let scaled = Affine::constant(slack).plus(&rest, divisor)?.plus(&Affine::of(x)?, coefficient)?;
+                let bound = self.upper(scaled, fuel).map(|bound| bound.div_euclid(divisor));
+                let other = forms.pop().and_then(|form| self.upper(form, fuel));
+                return bound.into_iter().chain(other).min();
+            }
+            Int::Mod(x, modulus) | Int::Wrap(x, modulus) => {
+                if let Some(quotient) = self.interval(x).and_then(|range| range.quotient(*modulus)) {
+                    let shift = quotient.checked_mul(i128::from(*modulus))?;
+                    forms.extend(with(x).and_then(|form| form.plus(&Affine::constant(shift), -coefficient)));
+                }
+            }
+            _ => {}
+        }
+        self.least_upper(forms, fuel)
+    }
+
+    /// The best of several upper bounds.
+    fn least_upper(&self, forms: Vec<Affine>, fuel: &mut u32) -> Option<i128> {
+        forms.into_iter().filter_map(|form| self.upper(form, fuel)).min()
+    }
+
+    fn upper_by_intervals(&self, form: &Affine) -> Option<i128> {
+        form.terms.iter().try_fold(form.constant, |sum, (atom, coefficient)| {
+            let interval = self.atom_interval(atom)?;
+            sum.checked_add(coefficient.checked_mul(if *coefficient > 0 { interval.max } else { interval.min })?)
+        })
+    }
+
+    fn atom_interval(&self, atom: &Atom) -> Option<Interval> {
+        match atom {
+            Atom::Arg(id) => Some(self.args[id.index()]),
+            Atom::Var(var) => Some(self.known[self.position(*var)].interval),
+            Atom::Term(term) => self.interval(term),
+        }
+    }
+
+    /// The range by the rules of intervals alone. One arm per operator.
+    fn interval(&self, int: &Int) -> Option<Interval> {
+        Some(match int {
+            Int::Const(value) => Interval { min: i128::from(*value), max: i128::from(*value) },
+            Int::Arg(id) => self.args[id.index()],
+            Int::Var(var) => self.known[self.position(*var)].interval,
+            Int::Add(a, b) => self.interval(a)?.add(self.interval(b)?)?,
+            Int::Sub(a, b) => self.interval(a)?.add(self.interval(b)?.negate()?)?,
+            Int::Mul(a, b) => self.interval(a)?.multiply(self.interval(b)?)?,
+            Int::FloorDiv(x, divisor) => {
+                let x = self.interval(x)?;
+                let divide = |end: i128| end.div_euclid(i128::from(*divisor));
+                Interval { min: divide(x.min), max: divide(x.max) }
+            }
+            Int::Mod(x, modulus) | Int::Wrap(x, modulus) => match self.interval(x) {
+                Some(range) => range.modulo(*modulus),
+                None => Interval { min: 0, max: i128::from(*modulus) - 1 },
+            },
+            Int::MulMod(_, _, modulus) => Interval { min: 0, max: i128::from(*modulus) - 1 },
+            Int::Min(a, b) => {
+                let (a, b) = (self.interval(a)?, self.interval(b)?);
+                Interval { min: a.min.min(b.min), max: a.max.min(b.max) }
+            }
+            Int::Max(a, b) => {
+                let (a, b) = (self.interval(a)?, self.interval(b)?);
+                Interval { min: a.min.max(b.min), max: a.max.max(b.max) }
+            }
+        })
+    }
+
+    /// Which term of `form` to eliminate first: the one defined last; of those, the one that contains most.
+    fn latest(&self, form: &Affine) -> Option<usize> {
+        (0..form.terms.len()).max_by_key(|at| match &form.terms[*at].0 {
+            Atom::Arg(_) => (0, 0),
+            Atom::Var(var) => (self.position(*var) + 1, 0),
+            Atom::Term(term) => self.rank(term),
+        })
+    }
+
+    /// The position after that of the latest variable in `int`, and the number of nodes.
+    fn rank(&self, int: &Int) -> (usize, usize) {
+        match int {
+            Int::Const(_) | Int::Arg(_) => (0, 1),
+            Int::Var(var) => (self.position(*var) + 1, 1),
+            Int::FloorDiv(x, _) | Int::Mod(x, _) | Int::Wrap(x, _) | Int::MulMod(_, x, _) => {
+                let (latest, size) = self.rank(x);
+                (latest, size + 1)
+            }
+            Int::Add(a, b) | Int::Sub(a, b) | Int::Mul(a, b) | Int::Min(a, b) | Int::Max(a, b) => {
+                let (a, b) = (self.rank(a), self.rank(b));
+                (a.0.max(b.0), a.1 + b.1 + 1)
+            }
+        }
+    }
+
+    fn position(&self, var: Var) -> usize {
+        let position = self.known.iter().rposition(|known| known.var == var);
+        position.expect("the program has verified, so every variable used is in scope")
+    }
+}
+
+impl CompareOp {
+    /// The comparison that holds, of integers, exactly if this one does not.
+    fn negated(self) -> CompareOp {
+        match self {
+            CompareOp::Lt => CompareOp::Ge,
+            CompareOp::Le => CompareOp::Gt,
+            CompareOp::Gt => CompareOp::Le,
+            CompareOp::Ge => CompareOp::Lt,
+            CompareOp::Eq => CompareOp::Ne,
+            CompareOp::Ne => CompareOp::Eq,
+        }
+    }
+}
+
+/// `form` plus the larger of `coefficient` times the two ends.
+fn add_end(form: Affine, interval: Interval, coefficient: i128) -> Option<Affine> {
+    let end = if coefficient > 0 { interval.max } else { interval.min };
+    form.plus(&Affine::constant(end), coefficient)
+}

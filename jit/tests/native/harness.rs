@@ -1,0 +1,126 @@
+//! Runs programs interpreted and compiled on the same data.
+
+use crease_jit::program::{BufferAccess, Cells, Element, Memory, Node, Program, interpret};
+use crease_jit::*;
+
+/// Data to start from, by buffer, repeated to its length; noise for buffers without.
+pub type Fill = [(&'static str, Vec<f64>)];
+
+/// Asserts that compiled code gives the interpreter's bits with the program's strips cut to each of these lanes.
+pub fn agree(text: &str, args: &[i64], scalars: &[f64], lanes: &[u32]) {
+    agree_on(text, args, scalars, lanes, &[]);
+}
+
+/// Like [`agree`], on given data.
+pub fn agree_on(text: &str, args: &[i64], scalars: &[f64], lanes: &[u32], fill: &Fill) {
+    let mut program = Program::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let expected = reference(&program, args, scalars, fill);
+    let pools: Vec<Pool> = (1..4).map(|threads| Pool::new(threads).unwrap()).collect();
+    let parallel = text.contains("parallel");
+    for lanes in lanes {
+        limit_lanes(&mut program.body, *lanes);
+        for (choice, unroll) in [(IsaChoice::Scalar, 1), (IsaChoice::V128, 1), (IsaChoice::V128, 4)] {
+            let options = CompileOptions::default().choice(choice).max_unroll(unroll);
+            let compiled = compile(&program, &options).unwrap_or_else(|error| panic!("{error}\n{program}"));
+            for pool in &pools[..if parallel { 3 } else { 1 }] {
+                let found = run_native(&compiled, args, scalars, fill, pool);
+                let context = format!("{choice:?}, unroll {unroll}, {} threads, args {args:?}", pool.threads());
+                assert_same(&program, &expected, &found, &context);
+            }
+        }
+    }
+}
+
+/// What the interpreter makes of the program, cell by cell.
+pub fn reference(program: &Program, args: &[i64], scalars: &[f64], fill: &Fill) -> Memory {
+    let mut memory = initial(program, fill);
+    interpret(program, args, scalars, &mut memory, 1).unwrap_or_else(|error| panic!("{error}\n{program}"));
+    memory
+}
+
+/// Runs compiled code in fields between guard pages.
+pub fn run_native(compiled: &Compiled, args: &[i64], scalars: &[f64], fill: &Fill, pool: &Pool) -> Memory {
+    let program = compiled.program();
+    let memory = initial(program, fill);
+    let guarded = FieldOptions { guard_pages: true, ..FieldOptions::default() };
+    let mut fields: Vec<Field> = memory.buffers.iter().map(|cells| to_field(cells, guarded)).collect();
+    let buffers = fields.iter_mut().zip(&program.buffers).map(|(field, decl)| match decl.access {
+        BufferAccess::ReadOnly => BufferRef::from(&*field),
+        BufferAccess::ReadWrite => BufferRef::from(field),
+    });
+    let mut call = Call { args, scalars, buffers: buffers.collect(), pool };
+    compiled.run(&mut call).unwrap_or_else(|error| panic!("{error}\n{program}"));
+    drop(call);
+    Memory { buffers: fields.iter().map(from_field).collect() }
+}
+
+/// All cells as bits; every NaN is one NaN, as processors differ in which operand's payload they pass on.
+pub fn bits(memory: &Memory) -> Vec<Vec<u64>> {
+    let of_f64 = |x: &f64| if x.is_nan() { u64::MAX } else { x.to_bits() };
+    let of_f32 = |x: &f32| if x.is_nan() { u64::MAX } else { u64::from(x.to_bits()) };
+    let cells = |cells: &Cells| match cells {
+        Cells::F64(cells) => cells.iter().map(of_f64).collect(),
+        Cells::F32(cells) => cells.iter().map(of_f32).collect(),
+        Cells::U8(cells) => cells.iter().map(|x| u64::from(*x)).collect(),
+    };
+    memory.buffers.iter().map(cells).collect()
+}
+
+fn assert_same(program: &Program, expected: &Memory, found: &Memory, context: &str) {
+    for (at, (expected, found)) in bits(expected).iter().zip(&bits(found)).enumerate() {
+        if let Some(cell) = (0..expected.len()).find(|cell| expected[*cell] != found[*cell]) {
+            let (expected, found, name) = (expected[cell], found[cell], &program.buffers[at].name);
+            panic!("{context}: {name}[{cell}] is {found:#x}, should be {expected:#x}\n{program}");
+        }
+    }
+}
+
+fn limit_lanes(nodes: &mut [Node], lanes: u32) {
+    for node in nodes {
+        match node {
+            Node::Let { .. } => {}
+            Node::For { body, .. } => limit_lanes(body, lanes),
+            Node::If { then, otherwise, .. } => {
+                limit_lanes(then, lanes);
+                limit_lanes(otherwise, lanes);
+            }
+            Node::Strip(strip) => strip.lanes = lanes,
+        }
+    }
+}
+
+fn initial(program: &Program, fill: &Fill) -> Memory {
+    let mut random = fastrand::Rng::with_seed(11);
+    let mut memory = Memory::zeroed(program);
+    for (cells, decl) in memory.buffers.iter_mut().zip(&program.buffers) {
+        let given = fill.iter().find(|(name, _)| *name == decl.name).map(|(_, values)| values);
+        let mut value = |at: usize| match given {
+            Some(values) => values[at % values.len()],
+            None => random.f64() * 4.0 - 2.0,
+        };
+        match cells {
+            Cells::F64(cells) => cells.iter_mut().enumerate().for_each(|(at, x)| *x = value(at)),
+            Cells::F32(cells) => cells.iter_mut().enumerate().for_each(|(at, x)| *x = value(at) as f32),
+            Cells::U8(cells) => cells.iter_mut().enumerate().for_each(|(at, x)| *x = (value(at) * 100.0) as i64 as u8),
+        }
+    }
+    memory
+}
+
+fn to_field(cells: &Cells, options: FieldOptions) -> Field {
+    let mut field = Field::new(cells.element(), cells.len() as u64, options).unwrap();
+    match cells {
+        Cells::F64(cells) => field.as_mut_slice().unwrap().copy_from_slice(cells),
+        Cells::F32(cells) => field.as_mut_slice().unwrap().copy_from_slice(cells),
+        Cells::U8(cells) => field.as_mut_slice().unwrap().copy_from_slice(cells),
+    }
+    field
+}
+
+fn from_field(field: &Field) -> Cells {
+    match field.element() {
+        Element::F64 => Cells::F64(field.as_slice().unwrap().to_vec()),
+        Element::F32 => Cells::F32(field.as_slice().unwrap().to_vec()),
+        Element::U8 => Cells::U8(field.as_slice().unwrap().to_vec()),
+    }
+}

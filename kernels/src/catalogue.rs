@@ -1,0 +1,162 @@
+//! The list of kernels, and what is known of each.
+
+use crease::kernel::KernelError;
+use crease::kernel::graph::{Expr, ExprId, Kernel, Stmt};
+
+use crate::fields::{Fields, KernelDataError};
+use crate::{lbm, stencil};
+
+/// A kernel of the catalogue.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// How commands and tests name it, such as `heat-1d`.
+    pub name: &'static str,
+    /// One line for people.
+    pub summary: &'static str,
+    /// Where the kernel comes from.
+    pub source: &'static str,
+    /// Its definition in the text form, with all its schedules.
+    pub text: fn() -> String,
+    /// Values of the run-time scalars, in declaration order.
+    pub scalars: &'static [(&'static str, f64)],
+    /// Sizes at which one run takes a moment.
+    pub default: Preset,
+    /// Sizes small enough for the interpreter and for brute force; regular ones and awkward ones.
+    pub tests: &'static [Preset],
+    /// Sizes worth measuring.
+    pub benches: &'static [Preset],
+    /// Number of sites that one step updates.
+    pub sites: fn(&Case) -> Result<u64, KernelDataError>,
+    /// What the caller provides: inputs, and state at step 0.
+    pub initial: fn(&Case) -> Result<Fields, KernelDataError>,
+    /// Naive loops over full arrays: from what `initial` gives, state after `steps` steps, or outputs. Floating-point
+    /// operations come in the order of the kernel's expressions, so results agree bit for bit. They use `mul_add`
+    /// where the kernel says `fma`, which is slow on targets without that instruction.
+    pub naive: fn(&Case, &Fields) -> Result<Fields, KernelDataError>,
+}
+
+/// Sizes and steps of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Preset {
+    /// Values of the size parameters.
+    pub sizes: &'static [(&'static str, i64)],
+    /// Value of the run parameter; 0 for kernels without one.
+    pub steps: i64,
+}
+
+/// A kernel's parameters and scalars, bound.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Case {
+    /// Values of the size parameters.
+    pub sizes: Vec<(String, i64)>,
+    /// Value of the run parameter; 0 for kernels without one.
+    pub steps: i64,
+    /// Values of the run-time scalars.
+    pub scalars: Vec<(String, f64)>,
+}
+
+/// Every kernel, in the order in which commands list them.
+pub fn catalogue() -> &'static [Entry] {
+    static CATALOGUE: [Entry; 4] =
+        [stencil::heat_1d::ENTRY, stencil::heat_2d::ENTRY, lbm::periodic::ENTRY, lbm::cavity::ENTRY];
+    &CATALOGUE
+}
+
+/// The kernel of that name.
+pub fn find(name: &str) -> Option<&'static Entry> {
+    catalogue().iter().find(|e| e.name == name)
+}
+
+impl Entry {
+    /// The kernel, parsed and verified.
+    ///
+    /// # Errors
+    /// [`KernelError`] if the definition is wrong, which a test of this crate excludes.
+    pub fn kernel(&self) -> Result<Kernel, KernelError> {
+        Kernel::parse(&(self.text)())
+    }
+
+    /// Binds a preset and the entry's scalars.
+    pub fn case(&self, preset: &Preset) -> Case {
+        let owned = |&(name, value): &(&str, f64)| (name.to_owned(), value);
+        Case {
+            sizes: preset.sizes.iter().map(|&(name, value)| (name.to_owned(), value)).collect(),
+            steps: preset.steps,
+            scalars: self.scalars.iter().map(owned).collect(),
+        }
+    }
+}
+
+impl Case {
+    /// The value of a size parameter as an extent.
+    ///
+    /// # Errors
+    /// [`KernelDataError::UnknownSize`] if it has no value, [`KernelDataError::BadSize`] if that is less than `at_least`.
+    pub fn extent(&self, name: &str, at_least: usize) -> Result<usize, KernelDataError> {
+        let found = self.sizes.iter().find(|(n, _)| n == name);
+        let &(_, value) = found.ok_or_else(|| KernelDataError::UnknownSize { name: name.to_owned() })?;
+        match usize::try_from(value) {
+            Ok(extent) if extent >= at_least => Ok(extent),
+            _ => Err(KernelDataError::BadSize { name: name.to_owned(), value, at_least }),
+        }
+    }
+
+    /// The value of a run-time scalar.
+    ///
+    /// # Errors
+    /// [`KernelDataError::UnknownScalar`] if it has no value.
+    pub fn scalar(&self, name: &str) -> Result<f64, KernelDataError> {
+        let found = self.scalars.iter().find(|(n, _)| n == name);
+        found.map(|&(_, value)| value).ok_or_else(|| KernelDataError::UnknownScalar { name: name.to_owned() })
+    }
+}
+
+/// Arithmetic instructions of one instance of a statement: a fused one counts once, those that need nothing but scalars
+/// and constants are hoisted and do not count.
+pub fn site_instructions(stmt: &Stmt) -> usize {
+    let mut varies = Vec::with_capacity(stmt.exprs.len());
+    let mut instructions = 0;
+    for expr in &stmt.exprs {
+        let any = |operands: &[ExprId]| operands.iter().any(|e| varies[e.index()]);
+        let (operation, depends) = match expr {
+            Expr::Const(_) | Expr::Scalar(_) => (false, false),
+            Expr::Index(_) | Expr::Load(..) => (false, true),
+            Expr::Unary(_, a) | Expr::Not(a) | Expr::Convert(_, a) => (true, any(&[*a])),
+            Expr::Binary(_, a, b) | Expr::Compare(_, a, b) | Expr::And(a, b) | Expr::Or(a, b) => (true, any(&[*a, *b])),
+            Expr::Fma(a, b, c) | Expr::Select(a, b, c) => (true, any(&[*a, *b, *c])),
+            Expr::Opaque(_, operands) => (true, any(operands)),
+        };
+        instructions += usize::from(operation && depends);
+        varies.push(depends);
+    }
+    instructions
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_found() {
+        for entry in catalogue() {
+            assert_eq!(find(entry.name).map(|e| e.summary), Some(entry.summary));
+        }
+        assert!(find("no-such-kernel").is_none());
+    }
+
+    #[test]
+    fn instructions_of_the_main_statements_are_few() {
+        let count = |name: &str| site_instructions(&find(name).unwrap().kernel().unwrap().stmts()[0]);
+        assert_eq!(["heat-1d", "heat-2d-5pt", "lbm-d2q9-cavity", "lbm-d2q9-periodic"].map(count), [3, 5, 57, 57]);
+    }
+
+    #[test]
+    fn a_missing_or_small_size_is_an_error() {
+        let entry = find("heat-1d").unwrap();
+        let mut case = entry.case(&entry.default);
+        case.sizes[0].1 = -3;
+        assert!(matches!((entry.initial)(&case), Err(KernelDataError::BadSize { value: -3, .. })));
+        case.sizes.clear();
+        assert!(matches!((entry.initial)(&case), Err(KernelDataError::UnknownSize { .. })));
+    }
+}

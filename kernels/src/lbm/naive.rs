@@ -1,0 +1,185 @@
+//! Naive lattice Boltzmann loops: two full lattices, pull, one site after the other, any velocity set.
+//!
+//! They share no code with the text of the kernels but the velocity set, and perform the same floating-point
+//! operations in the same order, with `mul_add` where the text says `fma`.
+
+use crate::fields::{Fields, KernelDataError, cells_of, field};
+use crate::lbm::velocity_set::VelocitySet;
+
+/// What lies beyond the box.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Boundary {
+    /// The far end of the box.
+    Periodic,
+    /// Walls; the one after the last coordinate of the first axis moves along the last axis, in cells per step.
+    Cavity {
+        /// Its speed.
+        u_lid: f64,
+    },
+}
+
+/// Most populations of any velocity set.
+const MAX_Q: usize = 27;
+
+/// Runs `steps` collide-and-stream updates from the populations in `initial`; `shape` is `[y, x]` or `[z, y, x]`, every
+/// extent at least 2.
+///
+/// # Errors
+/// [`KernelDataError::Missing`] or [`KernelDataError::Shape`] if `initial` lacks a population or has another shape,
+/// [`KernelDataError::Axes`] if the shape does not fit to the lattice.
+pub fn advance(
+    set: &VelocitySet,
+    shape: &[usize],
+    boundary: Boundary,
+    omega: f64,
+    steps: i64,
+    initial: &Fields,
+) -> Result<Fields, KernelDataError> {
+    let sites = set.sites(shape)?;
+    let load = |q| cells_of(initial, &set.array(q), shape);
+    let mut old = (0..set.len()).map(load).collect::<Result<Vec<_>, _>>()?;
+    let mut new = old.clone();
+    let relaxation = Relaxation::new(set, omega);
+    let mut site = vec![0; shape.len()];
+    for _ in 0..steps {
+        for cell in 0..sites {
+            let mut f = [0.0; MAX_Q];
+            locate(cell, shape, &mut site);
+            for (q, f) in f[..set.len()].iter_mut().enumerate() {
+                *f = incoming(set, shape, boundary, &old, &site, cell, q);
+            }
+            relaxation.collide(set, &mut f);
+            for (q, population) in new.iter_mut().enumerate() {
+                population[cell] = f[q];
+            }
+        }
+        std::mem::swap(&mut old, &mut new);
+    }
+    Ok(old.into_iter().enumerate().map(|(q, data)| (set.array(q), field(shape, data))).collect())
+}
+
+/// Coordinates of a cell in row-major order.
+fn locate(cell: usize, shape: &[usize], site: &mut [usize]) {
+    let mut rest = cell;
+    for axis in (0..shape.len()).rev() {
+        site[axis] = rest % shape[axis];
+        rest /= shape[axis];
+    }
+}
+
+/// The population that reaches a site: from upwind, or from the boundary.
+fn incoming(
+    set: &VelocitySet,
+    shape: &[usize],
+    boundary: Boundary,
+    old: &[Vec<f64>],
+    site: &[usize],
+    cell: usize,
+    q: usize,
+) -> f64 {
+    let velocity = set.velocity(q);
+    let mut upwind = 0;
+    for axis in 0..shape.len() {
+        let extent = shape[axis] as i64;
+        let coordinate = site[axis] as i64 - velocity[axis];
+        if let (Boundary::Cavity { u_lid }, false) = (boundary, (0..extent).contains(&coordinate)) {
+            return bounced(set, shape, u_lid, old, site, cell, q);
+        }
+        upwind = upwind * shape[axis] + coordinate.rem_euclid(extent) as usize;
+    }
+    old[q][upwind]
+}
+
+/// Half-way bounce-back; the lid adds `6 w_q c_q.u_lid`.
+fn bounced(
+    set: &VelocitySet,
+    shape: &[usize],
+    u_lid: f64,
+    old: &[Vec<f64>],
+    site: &[usize],
+    cell: usize,
+    q: usize,
+) -> f64 {
+    let velocity = set.velocity(q);
+    let resting = old[set.opposite(q)][cell];
+    let along = velocity[shape.len() - 1];
+    if site[0] + 1 == shape[0] && velocity[0] == -1 && along != 0 {
+        resting + along as f64 * (6.0 * set.weight(q) * u_lid)
+    } else {
+        resting
+    }
+}
+
+/// Constants of a collision, and its loops unrolled into lists.
+struct Relaxation {
+    omega: f64,
+    /// Per axis, first populations of the pairs that move along it and against it.
+    moving: Vec<(Vec<usize>, Vec<usize>)>,
+    /// First populations of all pairs.
+    pairs: Vec<usize>,
+}
+
+impl Relaxation {
+    fn new(set: &VelocitySet, omega: f64) -> Relaxation {
+        let moving = |axis: usize, c: i64| set.pairs().filter(|&q| set.velocity(q)[axis] == c).collect();
+        let along = |axis| (moving(axis, 1), moving(axis, -1));
+        Relaxation { omega, moving: (0..set.dims()).map(along).collect(), pairs: set.pairs().collect() }
+    }
+
+    /// Replaces incoming populations by outgoing ones.
+    fn collide(&self, set: &VelocitySet, f: &mut [f64; MAX_Q]) {
+        let omega = self.omega;
+        let half = 0.5 * (1.0 - omega);
+        let (mut sum, mut difference) = ([0.0; MAX_Q], [0.0; MAX_Q]);
+        for &q in &self.pairs {
+            sum[q] = f[q] + f[q + 1];
+            difference[q] = f[q] - f[q + 1];
+        }
+        let rho = f[0] + sum_of(&sum, &self.pairs);
+        let mut j = [0.0; 3];
+        for (axis, (along, against)) in self.moving.iter().enumerate() {
+            j[axis] = sum_of(&difference, along);
+            if !against.is_empty() {
+                j[axis] -= sum_of(&difference, against);
+            }
+        }
+        let inverse = 1.0 / rho;
+        let last = set.dims() - 1;
+        let square = (0..last).rev().fold(j[last] * j[last], |square, axis| j[axis].mul_add(j[axis], square));
+        let base = (-1.5 * square).mul_add(inverse, rho);
+        f[0] = (1.0 - omega).mul_add(f[0], (set.weight(0) * omega) * base);
+        for &q in &self.pairs {
+            let (weight, c) = (set.weight(q), projection(set.velocity(q), &j));
+            let curvature = (4.5 * weight * omega) * inverse;
+            let even = half.mul_add(sum[q], (curvature * c).mul_add(c, (weight * omega) * base));
+            let odd = half.mul_add(difference[q], (3.0 * weight * omega) * c);
+            f[q] = even + odd;
+            f[q + 1] = even - odd;
+        }
+    }
+}
+
+/// The sum over some populations, split in halves.
+fn sum_of(values: &[f64; MAX_Q], populations: &[usize]) -> f64 {
+    match populations {
+        [] => 0.0,
+        [q] => values[*q],
+        _ => {
+            let (left, right) = populations.split_at(populations.len().div_ceil(2));
+            sum_of(values, left) + sum_of(values, right)
+        }
+    }
+}
+
+/// `c.j`, from the first axis on; the first non-zero component is positive.
+fn projection(velocity: &[i64], j: &[f64; 3]) -> f64 {
+    let mut sum: Option<f64> = None;
+    for (&c, &j) in velocity.iter().zip(j).filter(|(c, _)| **c != 0) {
+        sum = Some(match sum {
+            None => j,
+            Some(sum) if c > 0 => sum + j,
+            Some(sum) => sum - j,
+        });
+    }
+    sum.unwrap_or(0.0)
+}

@@ -1,0 +1,4 @@
+//! Stencils on regular grids: explicit finite differences.
+
+pub mod heat_1d;
+pub mod heat_2d;

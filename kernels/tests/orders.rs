@@ -1,0 +1,86 @@
+//! Every schedule of the catalogue is legal, and storage is what the kernels' headers say: brute force at small sizes.
+
+use crease::analysis::trace::Trace;
+use crease::kernel::graph::{ArrayId, Kernel, ParamKind, Schedule};
+use crease_kernels::lbm::{Lattice, VelocitySet, cavity, periodic};
+use crease_kernels::{Entry, Preset, catalogue, find};
+
+const LIMIT: usize = 100_000;
+
+fn trace(kernel: &Kernel, schedule: &Schedule, sizes: &[(&str, i64)], steps: i64) -> Trace {
+    let value = |name: &str| sizes.iter().find(|(n, _)| *n == name).map_or(steps, |&(_, value)| value);
+    assert!(kernel.params().iter().all(|p| (p.kind == ParamKind::Run) != sizes.iter().any(|(n, _)| *n == p.name)));
+    let params: Vec<i64> = kernel.params().iter().map(|p| value(&p.name)).collect();
+    Trace::new(kernel, schedule, &params, LIMIT).unwrap()
+}
+
+fn trace_entry(entry: &Entry, schedule: &str, preset: &Preset) -> Trace {
+    let kernel = entry.kernel().unwrap();
+    trace(&kernel, kernel.schedule(schedule).unwrap(), preset.sizes, preset.steps)
+}
+
+#[test]
+fn every_schedule_is_legal() {
+    for entry in catalogue() {
+        let kernel = entry.kernel().unwrap();
+        for (schedule, preset) in kernel.schedules().iter().flat_map(|s| entry.tests.iter().map(move |p| (s, p))) {
+            let trace = trace(&kernel, schedule, preset.sizes, preset.steps);
+            assert_eq!(trace.illegal(), None, "{} {} {preset:?}", entry.name, schedule.name);
+        }
+    }
+}
+
+#[test]
+fn every_population_has_one_reader() {
+    for (lattice, extents) in [(Lattice::D2Q9, vec!["N", "N"]), (Lattice::D3Q19, vec!["N", "M", "K"])] {
+        for text in [cavity::definition(lattice, &extents), periodic::definition(lattice, &extents)] {
+            let kernel = Kernel::parse(&text).unwrap();
+            let sizes: Vec<(&str, i64)> =
+                if extents.len() == 2 { vec![("N", 5)] } else { vec![("N", 3), ("M", 4), ("K", 5)] };
+            let trace = trace(&kernel, &kernel.schedules()[0], &sizes, 2);
+            assert_eq!(trace.illegal(), None, "{}", kernel.name());
+            assert!(kernel.array_ids().all(|array| trace.max_readers(array) == 1), "{}", kernel.name());
+        }
+    }
+}
+
+#[test]
+fn one_lattice_is_enough_in_every_order() {
+    for name in ["lbm-d2q9-cavity", "lbm-d2q9-periodic"] {
+        let entry = find(name).unwrap();
+        let (n, steps) = (4, 5);
+        for schedule in entry.kernel().unwrap().schedules() {
+            let trace = trace_entry(entry, &schedule.name, &Preset { sizes: &[("N", 4)], steps });
+            let fold = |array: ArrayId, cell: &[i64]| Some(two_step_slot(n, name.ends_with("cavity"), array, cell));
+            assert_eq!(trace.clash(&fold), None, "{name} {}", schedule.name);
+            assert_eq!(trace.simulate(&fold), Ok(()), "{name} {}", schedule.name);
+            assert_eq!(trace.max_live(), 9 * (n * n) as u64);
+        }
+    }
+}
+
+/// The two-step scheme: after even steps each population is in its own place, after odd ones in that of the opposite
+/// population downwind; what would be beyond a wall stays where it is.
+fn two_step_slot(n: i64, walls: bool, array: ArrayId, cell: &[i64]) -> u64 {
+    let set = VelocitySet::new(Lattice::D2Q9);
+    let q = array.index();
+    let downwind = [cell[1] + set.velocity(q)[0], cell[2] + set.velocity(q)[1]];
+    let inside = downwind.iter().all(|i| (0..n).contains(i));
+    let (buffer, y, x) = match cell[0] % 2 {
+        0 => (q, cell[1], cell[2]),
+        _ if walls && !inside => (q, cell[1], cell[2]),
+        _ => (set.opposite(q), downwind[0].rem_euclid(n), downwind[1].rem_euclid(n)),
+    };
+    ((buffer as i64 * n + y) * n + x) as u64
+}
+
+#[test]
+fn stencils_hold_about_a_line_more_than_the_grid_in_order_and_two_grids_in_parallel() {
+    let live = |name: &str, schedule: &str| {
+        trace_entry(find(name).unwrap(), schedule, &Preset { sizes: &[("N", 8)], steps: 3 }).max_live()
+    };
+    assert_eq!(["sequential", "rows", "strips"].map(|s| live("heat-1d", s)), [8 + 1; 3]);
+    assert_eq!(["sequential", "rows"].map(|s| live("heat-2d-5pt", s)), [64 + 8 - 1; 2]);
+    // A border column is read by its own row only, in order, so that its old and new values need not coexist.
+    assert_eq!(live("heat-2d-5pt", "parallel_rows"), 64 + 8 * 6);
+}
