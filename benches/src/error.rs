@@ -40,19 +40,19 @@ pub enum BenchError {
     UnknownName {
         /// The kernel.
         kernel: String,
-        /// Parameter, scalar, array or schedule.
+        /// Size, scalar, array or schedule.
         what: &'static str,
         /// What was asked for.
         name: String,
         /// What there is, with commas.
         known: String,
     },
-    /// A size parameter, a scalar or an array was left open and has no default.
-    #[error("kernel {kernel} needs a value for {what} `{name}`: give it with {option}")]
+    /// A value was left open and has no default.
+    #[error("kernel {kernel} needs {what} `{name}`: give it with {option}")]
     Unset {
         /// The kernel.
         kernel: String,
-        /// Parameter or input.
+        /// Parameter, scalar or input.
         what: &'static str,
         /// Its name.
         name: String,
@@ -74,12 +74,6 @@ pub enum BenchError {
         path: PathBuf,
         /// What it holds or what is wrong with it.
         message: String,
-    },
-    /// There is nothing to measure.
-    #[error("nothing to measure: {reason}")]
-    Nothing {
-        /// Why.
-        reason: String,
     },
     /// Layouts gave wrong answers; they were not timed.
     #[error("{wrong} of {checked} layouts gave wrong answers")]
@@ -104,4 +98,18 @@ pub enum BenchError {
     /// Standard output is gone.
     #[error("cannot print: {0}")]
     Print(#[from] io::Error),
+}
+
+impl BenchError {
+    /// A name that the kernel does not have, and those it has.
+    pub(crate) fn unknown<'a>(
+        kernel: &str,
+        what: &'static str,
+        name: &str,
+        known: impl Iterator<Item = &'a String>,
+    ) -> BenchError {
+        let known = known.map(String::as_str).collect::<Vec<_>>().join(", ");
+        let known = if known.is_empty() { "none".to_owned() } else { known };
+        BenchError::UnknownName { kernel: kernel.to_owned(), what, name: name.to_owned(), known }
+    }
 }

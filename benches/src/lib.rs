@@ -1,1 +1,26 @@
-//! (under construction)
+//! `crease-bench`: what the command `crease` does.
+//!
+//! `cli` reads the command line. `bench` measures: `suites` say what, `layouts` are ours, `cloops` the C they are compared
+//! with, `contestant` checks answers, `timing` interleaves, `bandwidth` gives the roofline, `report` and `table` say what was
+//! found. `explain` tells what a plan decides and why, `run` computes on arrays in files, `listing` shows the catalogue.
+
+pub mod bandwidth;
+pub mod bench;
+pub mod cli;
+pub mod cloops;
+mod contestant;
+pub mod error;
+pub mod explain;
+pub mod kernel_source;
+pub mod layouts;
+pub mod listing;
+pub mod machine;
+pub mod progress;
+pub mod report;
+pub mod run;
+pub mod settings;
+pub mod suites;
+pub mod table;
+pub mod timing;
+
+pub use error::BenchError;

@@ -18,7 +18,7 @@ pub struct Machine {
     pub cores: usize,
     /// Vector and fused arithmetic the processor has.
     pub isa: Vec<&'static str>,
-    /// Main memory in bytes.
+    /// Main memory in bytes; 0 if unknown.
     pub memory_bytes: u64,
     /// Operating system and architecture.
     pub platform: String,
@@ -34,13 +34,14 @@ impl Machine {
         let wanted = RefreshKind::nothing()
             .with_cpu(CpuRefreshKind::nothing())
             .with_memory(MemoryRefreshKind::nothing().with_ram());
-        let system = System::new_with_specifics(wanted);
-        let cpu = system.cpus().first().map(|cpu| cpu.brand().trim().to_owned()).unwrap_or_default();
+        let system = System::new_with_specifics(wanted).ok();
+        let cpus = system.as_ref().map_or(&[][..], System::cpus);
+        let cpu = cpus.first().map(|cpu| cpu.brand().trim().to_owned()).unwrap_or_default();
         Machine {
             cpu: if cpu.is_empty() { "unknown processor".into() } else { cpu },
             cores: cores(),
             isa: isa(),
-            memory_bytes: system.total_memory(),
+            memory_bytes: system.as_ref().map_or(0, System::total_memory),
             platform: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
             c_compiler,
             update_in_place_gb_per_s: BTreeMap::new(),

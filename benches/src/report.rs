@@ -63,6 +63,27 @@ pub struct Row {
 }
 
 impl Row {
+    /// A row that knows what it is about and nothing else.
+    pub fn new(kernel: &str, sizes: &[(String, i64)], layout: &str, threads: usize) -> Row {
+        Row {
+            kernel: kernel.to_owned(),
+            params: sizes.iter().cloned().collect(),
+            schedule: None,
+            layout: layout.to_owned(),
+            made_by: String::new(),
+            threads,
+            seconds: None,
+            updates_per_second: None,
+            temp_bytes: 0,
+            lower_bound_bytes: None,
+            max_abs_diff: None,
+            tolerance: 0.0,
+            bandwidth_share: None,
+            update_in_place_gb_per_s: None,
+            note: None,
+        }
+    }
+
     /// Whether the answer was checked and is beyond its tolerance.
     pub fn is_wrong(&self) -> bool {
         // Written so that NaN is wrong.
@@ -92,8 +113,6 @@ impl Record {
     /// Rows of one kernel, with the same sizes and number of threads, as they appear: the groups of the table.
     pub fn groups(&self) -> Vec<&[Row]> {
         let sizes = |row: &Row| row.params.clone();
-        self.rows
-            .chunk_by(|a, b| a.kernel == b.kernel && a.threads == b.threads && sizes(a) == sizes(b))
-            .collect()
+        self.rows.chunk_by(|a, b| a.kernel == b.kernel && a.threads == b.threads && sizes(a) == sizes(b)).collect()
     }
 }

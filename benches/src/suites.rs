@@ -1,5 +1,9 @@
 //! Suites: which kernels are measured, at which sizes, in which schedules.
 
+use crease_kernels::Entry;
+
+use crate::error::BenchError;
+
 /// A list of contests under one name.
 #[derive(Debug)]
 pub struct Suite {
@@ -11,50 +15,62 @@ pub struct Suite {
     pub seconds: f64,
     /// Measurements of each layout.
     pub rounds: u32,
-    /// The contests.
-    pub contests: &'static [Contest],
+    contests: &'static [Listed],
 }
 
 /// One kernel at one size: all its layouts and the C loops compete.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Contest {
     /// Name in the catalogue.
-    pub kernel: &'static str,
+    pub kernel: String,
     /// Size parameters.
-    pub sizes: &'static [(&'static str, i64)],
-    /// Schedules, each with successive modulo and the folded mapping.
-    pub schedules: &'static [&'static str],
-    /// Steps that are compared with the naive loops before anything is timed; odd, so that every phase was live.
+    pub sizes: Vec<(String, i64)>,
+    /// Schedules, each with full storage, successive modulo and the folded mapping.
+    pub schedules: Vec<String>,
+    /// Steps that are compared with the naive loops before anything is timed.
     pub check_steps: i64,
+    /// Steps that full storage holds.
+    pub full_steps: u64,
+}
+
+/// A contest as the tables below say it.
+#[derive(Debug)]
+struct Listed {
+    kernel: &'static str,
+    n: i64,
+    schedules: &'static [&'static str],
+    /// Odd, so that layouts of period two are read in the middle of it.
+    check_steps: i64,
+    full_steps: u64,
 }
 
 /// The sizes are those at which the peers' figures are known. One lattice of 1024^2 and one grid of 4096^2 leave every
 /// last-level cache in use; the line of 1.6 million cells leaves the second level.
 static QUICK: Suite = Suite {
     name: "quick",
-    summary: "LBM and heat stencils at one size each, about a minute",
-    seconds: 56.0,
+    summary: "LBM and heat stencils at one size each, about a minute and a half",
+    seconds: 60.0,
     rounds: 7,
     contests: &[
-        Contest { kernel: "lbm-d2q9-cavity", sizes: &[("N", 1024)], schedules: &["rows"], check_steps: 5 },
-        Contest { kernel: "lbm-d2q9-periodic", sizes: &[("N", 1024)], schedules: &["rows"], check_steps: 5 },
-        Contest { kernel: "heat-2d-5pt", sizes: &[("N", 4096)], schedules: &["rows"], check_steps: 5 },
-        Contest { kernel: "heat-1d", sizes: &[("N", 1_600_000)], schedules: &["rows"], check_steps: 9 },
+        Listed { kernel: "lbm-d2q9-cavity", n: 1024, schedules: &["rows"], check_steps: 5, full_steps: 20 },
+        Listed { kernel: "lbm-d2q9-periodic", n: 1024, schedules: &["rows"], check_steps: 5, full_steps: 20 },
+        Listed { kernel: "heat-2d-5pt", n: 4096, schedules: &["rows"], check_steps: 5, full_steps: 20 },
+        Listed { kernel: "heat-1d", n: 1_600_000, schedules: &["rows"], check_steps: 9, full_steps: 100 },
     ],
 };
 
 /// Awkward sizes too: nothing is divisible by a vector, rows are shorter than one.
 static CHECK: Suite = Suite {
     name: "check",
-    summary: "every path at tiny sizes, answers only; a second or two",
-    seconds: 0.1,
+    summary: "every path at tiny sizes, for the answers; a few seconds",
+    seconds: 0.2,
     rounds: 1,
     contests: &[
-        Contest { kernel: "lbm-d2q9-cavity", sizes: &[("N", 37)], schedules: &["rows"], check_steps: 7 },
-        Contest { kernel: "lbm-d2q9-cavity", sizes: &[("N", 3)], schedules: &["rows"], check_steps: 4 },
-        Contest { kernel: "lbm-d2q9-periodic", sizes: &[("N", 19)], schedules: &["rows"], check_steps: 7 },
-        Contest { kernel: "heat-2d-5pt", sizes: &[("N", 45)], schedules: &["rows"], check_steps: 21 },
-        Contest { kernel: "heat-1d", sizes: &[("N", 5001)], schedules: &["rows"], check_steps: 131 },
+        Listed { kernel: "lbm-d2q9-cavity", n: 37, schedules: &["rows"], check_steps: 7, full_steps: 9 },
+        Listed { kernel: "lbm-d2q9-cavity", n: 3, schedules: &["rows"], check_steps: 4, full_steps: 9 },
+        Listed { kernel: "lbm-d2q9-periodic", n: 19, schedules: &["rows"], check_steps: 7, full_steps: 9 },
+        Listed { kernel: "heat-2d-5pt", n: 45, schedules: &["rows", "parallel_rows"], check_steps: 21, full_steps: 30 },
+        Listed { kernel: "heat-1d", n: 5001, schedules: &["rows"], check_steps: 131, full_steps: 200 },
     ],
 };
 
@@ -64,8 +80,61 @@ pub fn suites() -> [&'static Suite; 2] {
 }
 
 /// The suite of that name.
-pub fn find(name: &str) -> Option<&'static Suite> {
-    suites().into_iter().find(|suite| suite.name == name)
+///
+/// # Errors
+/// [`BenchError::UnknownSuite`].
+pub fn find(name: &str) -> Result<&'static Suite, BenchError> {
+    let known = || suites().map(|suite| suite.name).join(", ");
+    let found = suites().into_iter().find(|suite| suite.name == name);
+    found.ok_or_else(|| BenchError::UnknownSuite { name: name.to_owned(), known: known() })
+}
+
+impl Suite {
+    /// Its contests, in order.
+    pub fn contests(&self) -> Vec<Contest> {
+        let contest = |listed: &Listed| Contest {
+            kernel: listed.kernel.to_owned(),
+            sizes: vec![("N".to_owned(), listed.n)],
+            schedules: listed.schedules.iter().map(|&name| name.to_owned()).collect(),
+            check_steps: listed.check_steps,
+            full_steps: listed.full_steps,
+        };
+        self.contests.iter().map(contest).collect()
+    }
+}
+
+impl Contest {
+    /// A kernel that no suite has, at the first size worth measuring, in its first schedule.
+    ///
+    /// # Errors
+    /// [`BenchError::Crease`] if the kernel's text is wrong.
+    pub fn of_catalogue(entry: &Entry) -> Result<Contest, BenchError> {
+        let kernel = entry.kernel().map_err(crease::Error::from)?;
+        Ok(Contest {
+            kernel: entry.name.to_owned(),
+            sizes: entry.case(entry.benches.first().unwrap_or(&entry.default)).sizes,
+            schedules: kernel.schedules().iter().take(1).map(|schedule| schedule.name.clone()).collect(),
+            check_steps: 5,
+            full_steps: 20,
+        })
+    }
+
+    /// Changes sizes.
+    ///
+    /// # Errors
+    /// [`BenchError::UnknownName`] if the kernel has no such size.
+    pub fn resize(&mut self, sizes: &[(String, i64)]) -> Result<(), BenchError> {
+        for (name, value) in sizes {
+            match self.sizes.iter_mut().find(|(size, _)| size == name) {
+                Some(slot) => slot.1 = *value,
+                None => {
+                    let known = self.sizes.iter().map(|(name, _)| name);
+                    return Err(BenchError::unknown(&self.kernel, "size", name, known));
+                }
+            }
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]
@@ -74,12 +143,20 @@ mod tests {
 
     #[test]
     fn suites_name_kernels_and_schedules_that_exist() {
-        for contest in suites().iter().flat_map(|suite| suite.contests) {
-            let entry = crease_kernels::find(contest.kernel).expect(contest.kernel);
+        for contest in suites().iter().flat_map(|suite| suite.contests()) {
+            let entry = crease_kernels::find(&contest.kernel).expect("the kernel exists");
             let kernel = entry.kernel().unwrap();
-            for schedule in contest.schedules {
+            for schedule in &contest.schedules {
                 assert!(kernel.schedule(schedule).is_some(), "{} has no schedule {schedule}", contest.kernel);
             }
         }
+    }
+
+    #[test]
+    fn unknown_sizes_and_suites_are_errors() {
+        let mut contest = QUICK.contests().remove(0);
+        assert!(contest.resize(&[("N".into(), 64)]).is_ok());
+        assert!(matches!(contest.resize(&[("M".into(), 64)]), Err(BenchError::UnknownName { .. })));
+        assert!(matches!(find("slow"), Err(BenchError::UnknownSuite { .. })));
     }
 }

@@ -43,8 +43,17 @@ fn render_group(rows: &[Row]) -> String {
 
 fn columns(rows: &[Row]) -> Columns {
     let header = [
-        "schedule", "layout", "memory", "/ bound", "/ succ.mod.", "M updates/s", "spread", "/ succ.mod.", "/ best C",
-        "of limit", "max diff",
+        "schedule",
+        "layout",
+        "memory",
+        "/ bound",
+        "/ succ.mod.",
+        "M updates/s",
+        "spread",
+        "/ succ.mod.",
+        "/ best C",
+        "of limit",
+        "max diff",
     ];
     let mut table = Columns { rows: vec![header.map(str::to_owned).to_vec()], left: 2 };
     for row in rows {
@@ -109,7 +118,7 @@ fn verdict(rows: &[Row], folded: &Row) -> Option<String> {
 impl Columns {
     fn render(&self) -> String {
         let count = self.rows.iter().map(Vec::len).max().unwrap_or(0);
-        let width = |column| self.rows.iter().filter_map(|r| r.get(column)).map(|c| c.chars().count()).max();
+        let width = |column: usize| self.rows.iter().filter_map(|r| r.get(column)).map(|c| c.chars().count()).max();
         let widths: Vec<usize> = (0..count).map(|column| width(column).unwrap_or(0)).collect();
         let mut text = String::new();
         for row in &self.rows {
@@ -151,23 +160,14 @@ mod tests {
     use crate::timing::Seconds;
 
     fn row(layout: &str, schedule: Option<&str>, temp_bytes: u64, median: f64) -> Row {
-        Row {
-            kernel: "k".into(),
-            params: [("N".to_owned(), 8)].into(),
-            schedule: schedule.map(str::to_owned),
-            layout: layout.into(),
-            made_by: String::new(),
-            threads: 1,
-            seconds: Some(Seconds { median, min: median, max: median }),
-            updates_per_second: Some(1e6 / median),
-            temp_bytes,
-            lower_bound_bytes: Some(1000),
-            max_abs_diff: Some(0.0),
-            tolerance: 0.0,
-            bandwidth_share: None,
-            update_in_place_gb_per_s: Some(50.0),
-            note: None,
-        }
+        let mut row = Row::new("k", &[("N".to_owned(), 8)], layout, 1);
+        row.schedule = schedule.map(str::to_owned);
+        row.seconds = Some(Seconds { median, min: median, max: median });
+        row.updates_per_second = Some(1e6 / median);
+        row.temp_bytes = temp_bytes;
+        row.lower_bound_bytes = Some(1000);
+        row.max_abs_diff = Some(0.0);
+        row
     }
 
     #[test]

@@ -63,8 +63,9 @@ pub fn contest(
     let slice = budget.seconds / f64::from(rounds) / runners.len().max(1) as f64;
     let mut seconds_per_step = 0.0;
     for runner in runners.iter_mut() {
-        seconds_per_step += calibrate(*runner, slice / 4.0)? / runners.len() as f64;
+        seconds_per_step += calibrate(*runner, slice / 4.0)?;
     }
+    seconds_per_step /= runners.len().max(1) as f64;
     let steps = ((slice / seconds_per_step.max(1e-12)) as u64).max(1);
     // Even, where it is more than a handful: layouts that alternate between steps then do equal work each time.
     let steps = if steps > 4 { steps & !1 } else { steps };
@@ -142,8 +143,7 @@ mod tests {
         let (mut slow, mut fast) = (Sleeper { micros: 2000, steps: 0 }, Sleeper { micros: 500, steps: 0 });
         let mut rounds = 0;
         let budget = Budget { seconds: 0.3, rounds: 3 };
-        let outcome =
-            contest(&mut [&mut slow, &mut fast], budget, &mut || 50.0, &mut |done| rounds = done).unwrap();
+        let outcome = contest(&mut [&mut slow, &mut fast], budget, &mut || 50.0, &mut |done| rounds = done).unwrap();
         assert_eq!((rounds, outcome.gb_per_s), (3, 50.0));
         assert!(outcome.seconds[0].median > 2.0 * outcome.seconds[1].median, "{outcome:?}");
         assert!(slow.steps >= 3 * outcome.steps && fast.steps >= 3 * outcome.steps);

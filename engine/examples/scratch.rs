@@ -13,7 +13,7 @@ kernel heat_2d(size N; run T) {
   schedule parallel { S, E -> [t, y parallel, x vector(8)] }
 }"#;
     let args: Vec<String> = std::env::args().collect();
-    let text = args.get(4).map(|f| std::fs::read_to_string(f).unwrap()).unwrap_or(text.to_string());
+    let text = args.get(4).filter(|f| f.len()>0).map(|f| std::fs::read_to_string(f).unwrap()).unwrap_or(text.to_string());
     let kernel = Kernel::parse(&text).unwrap_or_else(|e| panic!("{e}"));
     let n: i64 = args[1].parse().unwrap();
     let strategy = StrategyChoice::by_name(&args[2]).unwrap();

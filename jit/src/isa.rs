@@ -117,8 +117,8 @@ impl Isa {
     /// The code generator for this processor.
     ///
     /// Its middle end is off (`opt_level = none`): the emitter decides by itself which loads to share and which to keep
-    /// beside their use, where a memory operand costs nothing. The middle end would move every loop-invariant load out
-    /// of the strip, and so spill it (16 registers), and spends 1.5 times as long.
+    /// beside their use, where a memory operand costs little. The middle end keeps every shared load in a register from
+    /// its first use on, and so spills (there are 16): a D2Q9 strip then ran slower by a tenth or more, and compiled slower.
     pub(crate) fn target(&self) -> Result<OwnedTargetIsa, IsaError> {
         let unsupported = |reason: String| IsaError::Unsupported { reason };
         let mut flags = settings::builder();

@@ -1,5 +1,4 @@
-//! Random programs: the text form loses nothing, lane counts and orders of what is proved independent do not matter, and
-//! what `address_ranges` accepts does not trap.
+//! Random programs: the text form loses nothing, and what `address_ranges` accepts neither traps nor writes elsewhere.
 
 use crease_jit::program::*;
 

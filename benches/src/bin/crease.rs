@@ -1,1 +1,7 @@
-fn main() {}
+//! The command `crease`: see `crease --help`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    crease_bench::cli::main(std::env::args_os())
+}

@@ -72,8 +72,7 @@ impl Compiler {
     /// [`CompilerError::Missing`] if none does, [`CompilerError::Directory`] if there is nowhere to try.
     pub fn find() -> Result<Compiler, CompilerError> {
         let named = std::env::var("CC").ok().filter(|cc| !cc.trim().is_empty());
-        let candidates: Vec<String> =
-            named.into_iter().chain(["cc", "gcc", "clang"].map(str::to_owned)).collect();
+        let candidates: Vec<String> = named.into_iter().chain(["cc", "gcc", "clang"].map(str::to_owned)).collect();
         let directory = TempDir::new()?;
         let trial = directory.path().join("trial.c");
         fs::write(&trial, TRIAL)?;

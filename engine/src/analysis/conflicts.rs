@@ -13,7 +13,7 @@
 
 use crease_isl::{Map, Set};
 
-use crate::analysis::lifetimes::{Lifetimes, NotBefore, lifetimes};
+use crate::analysis::lifetimes::{Lifetimes, NotBefore, compact, lifetimes};
 use crate::analysis::model::{AnalysisError, Model};
 use crate::kernel::graph::{ArrayId, Role};
 
@@ -21,17 +21,17 @@ use crate::kernel::graph::{ArrayId, Role};
 pub(crate) struct Conflicts<'c> {
     /// One entry per array; none for the caller's arrays.
     lifetimes: Vec<Option<Lifetimes<'c>>>,
-    not_before: NotBefore<'c>,
     cache: std::cell::RefCell<std::collections::BTreeMap<(ArrayId, ArrayId), Map<'c>>>,
 }
 
 impl<'c> Conflicts<'c> {
     /// Computes the lifetimes of every array that is ours to fold.
     pub(crate) fn new(model: &Model<'c, '_>) -> Result<Conflicts<'c>, AnalysisError> {
+        let not_before = NotBefore::new(model)?;
         let folded = |id: ArrayId| matches!(model.kernel.array(id).role, Role::Temp | Role::State);
-        let lifetimes = model.kernel.array_ids().map(|id| folded(id).then(|| lifetimes(model, id)).transpose());
+        let lifetimes = model.kernel.array_ids().map(|id| folded(id).then(|| lifetimes(model, &not_before, id)).transpose());
         let lifetimes = lifetimes.collect::<Result<Vec<_>, _>>()?;
-        Ok(Conflicts { lifetimes, not_before: NotBefore::new(model)?, cache: Default::default() })
+        Ok(Conflicts { lifetimes, cache: Default::default() })
     }
 
     /// Lifetimes of a folded array.
@@ -54,10 +54,24 @@ impl<'c> Conflicts<'c> {
         Ok(self.between(array, array)?.deltas()?.coalesce()?)
     }
 
+    /// Pairs of `candidates` (`{ A[x] -> B[y] }`, without equal cells of one array) that are alive at one moment. Costs
+    /// less than [`Self::between`] where the candidates are few, as cells are that a mapping sends to one place.
+    pub(crate) fn among(&self, a: ArrayId, b: ArrayId, candidates: &Map<'c>) -> Result<Map<'c>, AnalysisError> {
+        let (la, lb) = (self.lifetimes(a), self.lifetimes(b));
+        if la.to_cell.is_some() || lb.to_cell.is_some() {
+            return Ok(self.between(a, b)?.intersect(candidates)?);
+        }
+        let forwards = written_while_alive(la, lb, candidates)?;
+        if forwards.is_empty()? {
+            return Ok(forwards);
+        }
+        Ok(written_while_alive(lb, la, &forwards.reverse()?)?.reverse()?)
+    }
+
     fn compute(&self, a: ArrayId, b: ArrayId) -> Result<Map<'c>, AnalysisError> {
         let (la, lb) = (self.lifetimes(a), self.lifetimes(b));
-        let forwards = la.not_done_before(lb, &self.not_before)?;
-        let backwards = if a == b { forwards.clone() } else { lb.not_done_before(la, &self.not_before)? };
+        let forwards = la.alive.apply_range(&lb.write.reverse()?)?;
+        let backwards = if a == b { forwards.clone() } else { lb.alive.apply_range(&la.write.reverse()?)? };
         let values = forwards.intersect(&backwards.reverse()?)?;
         let cells = match (&la.to_cell, &lb.to_cell) {
             (None, None) => values,
@@ -67,6 +81,15 @@ impl<'c> Conflicts<'c> {
             }
         };
         let distinct = if a == b { cells.subtract(&la.cells()?.identity()?)? } else { cells };
-        Ok(distinct.coalesce()?)
+        compact(&distinct)
     }
+}
+
+/// Pairs `x -> y` of `candidates` such that `y` may be written before `x` is dead.
+fn written_while_alive<'c>(x: &Lifetimes<'c>, y: &Lifetimes<'c>, candidates: &Map<'c>) -> Result<Map<'c>, AnalysisError> {
+    let writes = candidates.apply_range(&y.write)?.intersect(&x.alive)?;
+    if writes.is_empty()? {
+        return Ok(candidates.subtract(candidates)?);
+    }
+    Ok(writes.apply_range(&y.write.reverse()?)?.intersect(candidates)?)
 }

@@ -19,26 +19,78 @@ pub(crate) struct Lifetimes<'c> {
     pub(crate) write: Map<'c>,
     /// Value -> the times of its reads.
     pub(crate) reads: Map<'c>,
+    /// Value -> times at which a write may happen before the value is dead: some event of the value is not certain to
+    /// precede it.
+    pub(crate) alive: Map<'c>,
     /// Value -> cell, where a cell may hold several values; none if a value is its cell.
     pub(crate) to_cell: Option<Map<'c>>,
 }
 
 /// Lifetimes of the values of `array`.
-pub(crate) fn lifetimes<'c>(model: &Model<'c, '_>, array: ArrayId) -> Result<Lifetimes<'c>, AnalysisError> {
+pub(crate) fn lifetimes<'c>(
+    model: &Model<'c, '_>,
+    not_before: &NotBefore<'c>,
+    array: ArrayId,
+) -> Result<Lifetimes<'c>, AnalysisError> {
     let live_in = model.live_in(array)?;
     let live_out = model.live_out(array)?;
-    let write = model.writes(array)?.union(&model.at_epoch(&live_in, array, Epoch::Before)?)?.coalesce()?;
-    let reads = model.reads(array)?.union(&model.at_epoch(&live_out, array, Epoch::After)?)?.coalesce()?;
+    let during = compact(model.writes(array))?;
+    let write = during.union(&model.at_epoch(&compact_set(&live_in)?, array, Epoch::Before)?)?;
+    let reads = last_reads(model, model.reads(array))?;
+    let reads = reads.union(&model.at_epoch(&compact_set(&live_out)?, array, Epoch::After)?)?;
     if write.is_single_valued()? {
-        let reads = reads.intersect_domain(&write.domain()?)?;
-        return Ok(Lifetimes { write, reads, to_cell: None });
+        let written = compact_set(&write.domain()?)?;
+        let reads = if reads.domain()?.is_subset(&written)? { reads } else { reads.intersect_domain(&written)? };
+        return Lifetimes::new(write, reads, None, not_before);
     }
-    several_values_per_cell(model, &write, &reads)
+    several_values_per_cell(model, not_before, &write, &reads)
+}
+
+/// The same relation in fewer pieces: a single one where the union is convex.
+pub(crate) fn compact<'c>(map: &Map<'c>) -> Result<Map<'c>, AnalysisError> {
+    let map = map.coalesce()?;
+    if map.n_basic_maps()? <= 1 {
+        return Ok(map);
+    }
+    let hull = map.simple_hull()?;
+    Ok(if hull.is_subset(&map)? { hull } else { map })
+}
+
+fn compact_set<'c>(set: &Set<'c>) -> Result<Set<'c>, AnalysisError> {
+    let set = set.coalesce()?;
+    if set.n_basic_sets()? <= 1 {
+        return Ok(set);
+    }
+    let hull = set.simple_hull()?;
+    Ok(if hull.is_subset(&set)? { hull } else { set })
+}
+
+/// Reads without the pieces all of which come before another read of the same cell: they never decide when a value dies.
+fn last_reads<'c>(model: &Model<'c, '_>, reads: &Map<'c>) -> Result<Map<'c>, AnalysisError> {
+    let pieces = reads.coalesce()?.basic_maps()?;
+    let Some(first) = pieces.first() else {
+        return Ok(reads.clone());
+    };
+    let after = model.order.before(Phase::Read, Phase::Read)?.reverse()?;
+    // For each piece, the times before which some cell is read again through it.
+    let again = pieces.iter().map(|later| later.apply_range(&after)).collect::<Result<Vec<_>, _>>()?;
+    let mut last = first.subtract(first)?;
+    for (position, piece) in pieces.iter().enumerate() {
+        let mut superseded = false;
+        for (other, again) in again.iter().enumerate() {
+            superseded = superseded || (other != position && piece.is_subset(again)?);
+        }
+        if !superseded {
+            last = last.union(piece)?;
+        }
+    }
+    Ok(compact(&last)?)
 }
 
 /// Splits cells into values `[cell -> write time]` and finds the value that each read sees.
 fn several_values_per_cell<'c>(
     model: &Model<'c, '_>,
+    not_before: &NotBefore<'c>,
     write: &Map<'c>,
     reads: &Map<'c>,
 ) -> Result<Lifetimes<'c>, AnalysisError> {
@@ -58,10 +110,21 @@ fn several_values_per_cell<'c>(
     let hidden = later.apply_range(&candidates)?;
     let reads = candidates.subtract(&hidden)?.coalesce()?;
     debug_assert!(reads.domain()?.is_subset(&values)?, "reads belong to values");
-    Ok(Lifetimes { write: write_of, reads, to_cell: Some(to_cell) })
+    Lifetimes::new(write_of, reads, Some(to_cell), not_before)
 }
 
 impl<'c> Lifetimes<'c> {
+    fn new(
+        write: Map<'c>,
+        reads: Map<'c>,
+        to_cell: Option<Map<'c>>,
+        not_before: &NotBefore<'c>,
+    ) -> Result<Lifetimes<'c>, AnalysisError> {
+        let during_reads = reads.apply_range(&not_before.read_write)?;
+        let alive = during_reads.union(&write.apply_range(&not_before.write_write)?)?.coalesce()?;
+        Ok(Lifetimes { write, reads, alive, to_cell })
+    }
+
     /// Cells that hold a value at some time.
     pub(crate) fn cells(&self) -> Result<Set<'c>, AnalysisError> {
         let values = self.write.domain()?;
@@ -69,14 +132,6 @@ impl<'c> Lifetimes<'c> {
             None => values,
             Some(to_cell) => values.apply(to_cell)?,
         })
-    }
-
-    /// `{ v -> w }`: some event of `v` is not certain to precede the write of `w`.
-    pub(crate) fn not_done_before(&self, other: &Lifetimes<'c>, not_before: &NotBefore<'c>) -> Result<Map<'c>, AnalysisError> {
-        let other_write = other.write.reverse()?;
-        let reads = self.reads.apply_range(&not_before.read_write)?.apply_range(&other_write)?;
-        let write = self.write.apply_range(&not_before.write_write)?.apply_range(&other_write)?;
-        Ok(reads.union(&write)?.coalesce()?)
     }
 }
 

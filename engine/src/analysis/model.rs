@@ -24,6 +24,15 @@ pub enum AnalysisError {
     Overflow(#[from] AffineOverflow),
 }
 
+/// One place in a statement that touches an array.
+pub(crate) struct Reference<'c> {
+    pub(crate) stmt: StmtId,
+    pub(crate) array: ArrayId,
+    pub(crate) is_write: bool,
+    /// Instance -> cell, for the instances of the domain.
+    pub(crate) access: Map<'c>,
+}
+
 /// Relations of one kernel under one schedule. All of them live in one isl context.
 pub(crate) struct Model<'c, 'k> {
     pub(crate) context: &'c Context,
@@ -36,6 +45,10 @@ pub(crate) struct Model<'c, 'k> {
     pub(crate) domains: Vec<Set<'c>>,
     /// Per statement, instance -> extended time.
     pub(crate) times: Vec<Map<'c>>,
+    /// Every reference, statement by statement: its reads in expression order, then its writes.
+    pub(crate) references: Vec<Reference<'c>>,
+    /// Per array, cell -> extended time of its reads and of its writes.
+    events: Vec<(Map<'c>, Map<'c>)>,
     param_names: Vec<String>,
     /// `[N, T] -> `, the names of parameters that are not bound.
     prefix: String,
@@ -52,14 +65,27 @@ impl<'c, 'k> Model<'c, 'k> {
         let prefix = format!("[{}] -> ", free.collect::<Vec<_>>().join(", "));
         let param_names = kernel.params().iter().map(|p| p.name.clone()).collect();
         let order = HappensBefore::new(context, &schedule.dims, false);
-        let (domains, times) = (Vec::new(), Vec::new());
-        let mut model = Model { context, kernel, schedule, values, order, domains, times, param_names, prefix };
+        let mut model = Model {
+            context,
+            kernel,
+            schedule,
+            values,
+            order,
+            domains: Vec::new(),
+            times: Vec::new(),
+            references: Vec::new(),
+            events: Vec::new(),
+            param_names,
+            prefix,
+        };
         model.domains = model.build_domains()?;
         model.times = model.build_times(false)?;
         if model.statements_share_times()? {
             model.order = HappensBefore::new(context, &schedule.dims, true);
             model.times = model.build_times(true)?;
         }
+        model.references = model.build_references()?;
+        model.events = model.build_events()?;
         Ok(model)
     }
 
@@ -130,39 +156,13 @@ impl<'c, 'k> Model<'c, 'k> {
     }
 
     /// Every write of an array: cell -> extended time.
-    pub(crate) fn writes(&self, array: ArrayId) -> Result<Map<'c>, AnalysisError> {
-        let mut all = self.no_events(array)?;
-        for stmt in self.kernel.stmt_ids() {
-            for assign in self.kernel.stmt(stmt).assigns.iter().filter(|a| a.array == array) {
-                all = all.union(&self.events(stmt, array, &assign.index)?)?;
-            }
-        }
-        Ok(all.coalesce()?)
+    pub(crate) fn writes(&self, array: ArrayId) -> &Map<'c> {
+        &self.events[array.index()].1
     }
 
     /// Every read of an array: cell -> extended time.
-    pub(crate) fn reads(&self, array: ArrayId) -> Result<Map<'c>, AnalysisError> {
-        let mut all = self.no_events(array)?;
-        for stmt in self.kernel.stmt_ids() {
-            for (_, index) in self.kernel.stmt(stmt).reads().filter(|(a, _)| *a == array) {
-                all = all.union(&self.events(stmt, array, index)?)?;
-            }
-        }
-        Ok(all.coalesce()?)
-    }
-
-    /// The access relation of one reference: instance -> cell.
-    pub(crate) fn access(&self, stmt: StmtId, array: ArrayId, index: &[Affine]) -> Result<Map<'c>, AnalysisError> {
-        let (stmt, array) = (self.kernel.stmt(stmt), self.kernel.array(array));
-        let index = index.iter().map(|e| self.affine(e, &stmt.iters)).collect::<Result<Vec<_>, _>>()?;
-        let (from, to) = (stmt.iters.join(", "), index.join(", "));
-        Ok(self.context.map(&format!("{}{{ {}[{from}] -> {}[{to}] }}", self.prefix, stmt.name, array.name))?)
-    }
-
-    /// Cell -> extended time of the instances that touch it through one reference.
-    pub(crate) fn events(&self, stmt: StmtId, array: ArrayId, index: &[Affine]) -> Result<Map<'c>, AnalysisError> {
-        let access = self.access(stmt, array, index)?.intersect_domain(&self.domains[stmt.index()])?;
-        Ok(access.reverse()?.apply_range(&self.times[stmt.index()])?)
+    pub(crate) fn reads(&self, array: ArrayId) -> &Map<'c> {
+        &self.events[array.index()].0
     }
 
     /// All cells of `cells` at one moment outside the run.
@@ -180,6 +180,42 @@ impl<'c, 'k> Model<'c, 'k> {
         let time = (0..self.order.n_dims()).map(|k| format!("_{k}")).collect::<Vec<_>>().join(", ");
         let index = array.index.join(", ");
         Ok(self.context.map(&format!("{}{{ {}[{index}] -> [{time}] : false }}", self.prefix, array.name))?)
+    }
+
+    fn build_references(&self) -> Result<Vec<Reference<'c>>, AnalysisError> {
+        let mut references = Vec::new();
+        for stmt in self.kernel.stmt_ids() {
+            let body = self.kernel.stmt(stmt);
+            let writes = body.assigns.iter().map(|a| (a.array, a.index.as_slice(), true));
+            for (array, index, is_write) in body.reads().map(|(array, index)| (array, index, false)).chain(writes) {
+                let access = self.access(stmt, array, index)?.intersect_domain(&self.domains[stmt.index()])?;
+                references.push(Reference { stmt, array, is_write, access });
+            }
+        }
+        Ok(references)
+    }
+
+    fn build_events(&self) -> Result<Vec<(Map<'c>, Map<'c>)>, AnalysisError> {
+        let mut events = Vec::new();
+        for array in self.kernel.array_ids() {
+            let none = self.no_events(array)?;
+            events.push((none.clone(), none));
+        }
+        for reference in &self.references {
+            let touched = reference.access.reverse()?.apply_range(&self.times[reference.stmt.index()])?;
+            let (reads, writes) = &mut events[reference.array.index()];
+            let all = if reference.is_write { writes } else { reads };
+            *all = all.union(&touched)?;
+        }
+        events.iter().map(|(reads, writes)| Ok((reads.coalesce()?, writes.coalesce()?))).collect()
+    }
+
+    /// The access relation of one reference: instance -> cell.
+    fn access(&self, stmt: StmtId, array: ArrayId, index: &[Affine]) -> Result<Map<'c>, AnalysisError> {
+        let (stmt, array) = (self.kernel.stmt(stmt), self.kernel.array(array));
+        let index = index.iter().map(|e| self.affine(e, &stmt.iters)).collect::<Result<Vec<_>, _>>()?;
+        let (from, to) = (stmt.iters.join(", "), index.join(", "));
+        Ok(self.context.map(&format!("{}{{ {}[{from}] -> {}[{to}] }}", self.prefix, stmt.name, array.name))?)
     }
 
     fn build_domains(&self) -> Result<Vec<Set<'c>>, AnalysisError> {

@@ -4,13 +4,17 @@
 //! `parse` make one, `print` writes it, `verify` checks it, `interpret` runs it on full storage (the oracle).
 
 pub mod affine;
+mod bound;
 mod error;
 mod exprs;
 pub mod formula;
 pub mod graph;
+pub mod interpret;
+mod intervals;
 mod lex;
 mod normal;
 mod parse;
+pub mod points;
 mod print;
 mod verify;
 

@@ -75,7 +75,12 @@ fn verify_pair(
     let (x, y) = (x.join(", "), y.join(", "));
     let condition = same.iter().map(|c| format!("({c})")).collect::<Vec<_>>().join(" and ");
     let same_cell = model.context.map(&format!("{}{{ {left}[{x}] -> {right}[{y}] : {condition} }}", model.prefix()))?;
-    let collisions = problem.conflicts.between(a, b)?.intersect(&same_cell)?;
+    let distinct = if a == b {
+        same_cell.subtract(&problem.conflicts.lifetimes(a).cells()?.identity()?)?
+    } else {
+        same_cell
+    };
+    let collisions = problem.conflicts.among(a, b, &distinct)?;
     if collisions.is_empty()? {
         return Ok(());
     }

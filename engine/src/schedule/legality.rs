@@ -7,8 +7,7 @@
 
 use crease_isl::{Map, Set};
 
-use crate::analysis::model::{AnalysisError, Model};
-use crate::kernel::affine::Affine;
+use crate::analysis::model::{AnalysisError, Model, Reference};
 use crate::kernel::graph::{ArrayId, StmtId};
 use crate::schedule::order::{Epoch, Phase};
 
@@ -95,8 +94,8 @@ impl From<crate::kernel::affine::AffineOverflow> for LegalityError {
 pub(crate) fn verify_schedule(model: &Model<'_, '_>) -> Result<(), LegalityError> {
     for stmt in model.kernel.stmt_ids() {
         verify_distinct_times(model, stmt)?;
-        verify_bounds(model, stmt)?;
     }
+    verify_bounds(model)?;
     for array in model.kernel.array_ids() {
         verify_array(model, array)?;
     }
@@ -118,38 +117,38 @@ fn verify_distinct_times(model: &Model<'_, '_>, stmt: StmtId) -> Result<(), Lega
     .into())
 }
 
-fn verify_bounds(model: &Model<'_, '_>, stmt: StmtId) -> Result<(), LegalityError> {
-    let body = model.kernel.stmt(stmt);
-    let writes = body.assigns.iter().map(|a| (a.array, a.index.as_slice()));
-    for (array, index) in body.reads().chain(writes) {
-        let access = model.access(stmt, array, index)?.intersect_domain(&model.domains[stmt.index()])?;
-        let outside = access.range()?.subtract(&model.index_space(array)?)?;
-        if outside.is_empty()? {
+fn verify_bounds(model: &Model<'_, '_>) -> Result<(), LegalityError> {
+    let spaces = model.kernel.array_ids().map(|id| model.index_space(id)).collect::<Result<Vec<_>, _>>()?;
+    for reference in &model.references {
+        let (access, space) = (&reference.access, &spaces[reference.array.index()]);
+        let cells = access.range()?;
+        if cells.is_subset(space)? {
             continue;
         }
+        let outside = cells.subtract(space)?;
         let cell = outside.sample()?.expect("a set that is not empty has a point");
         let culprits = access.intersect_range(&outside)?.domain()?;
         let cell = cell.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
-        let array = model.kernel.array(array).name.clone();
-        return Err(IllegalSchedule::OutOfBounds { array, instance: instance(model, stmt, &culprits)?, cell }.into());
+        let array = model.kernel.array(reference.array).name.clone();
+        let instance = instance(model, reference.stmt, &culprits)?;
+        return Err(IllegalSchedule::OutOfBounds { array, instance, cell }.into());
     }
     Ok(())
 }
 
 fn verify_array(model: &Model<'_, '_>, array: ArrayId) -> Result<(), LegalityError> {
     let live_in = model.at_epoch(&model.live_in(array)?, array, Epoch::Before)?;
-    let writes = model.writes(array)?;
-    let reads = model.reads(array)?;
+    let (reads, writes) = (model.reads(array), model.writes(array));
     let all_writes = writes.union(&live_in)?;
     if !reads.domain()?.is_subset(&all_writes.domain()?)? {
         return Err(never_written(model, array, &all_writes)?);
     }
     if all_writes.is_single_valued()? {
         let order = model.order.not_before(Phase::Write, Phase::Read)?;
-        let pairs = all_writes.reverse()?.apply_range(&reads)?.intersect(&order)?;
+        let pairs = all_writes.reverse()?.apply_range(reads)?.intersect(&order)?;
         return if pairs.is_empty()? { Ok(()) } else { Err(read_before_write(model, array, &order)?) };
     }
-    verify_rewritten_array(model, array, &all_writes, &reads)
+    verify_rewritten_array(model, array, &all_writes, reads)
 }
 
 /// An array with several writes of a cell: everything that touches one cell must be ordered.
@@ -187,18 +186,17 @@ fn unordered<'c>(model: &Model<'c, '_>, first: Phase, second: Phase) -> Result<M
 fn never_written(model: &Model<'_, '_>, array: ArrayId, writes: &Map<'_>) -> Result<LegalityError, LegalityError> {
     let written = writes.domain()?;
     let before = model.order.before(Phase::Write, Phase::Read)?;
-    for stmt in model.kernel.stmt_ids() {
-        for (_, index) in model.kernel.stmt(stmt).reads().filter(|(a, _)| *a == array) {
-            let access = model.access(stmt, array, index)?.intersect_domain(&model.domains[stmt.index()])?;
-            let mut culprits = access.subtract(&access.intersect_range(&written)?)?.domain()?;
-            if culprits.is_empty()? {
-                let fed = access.intersect(&writes.apply_range(&before)?.apply_range(&model.times[stmt.index()].reverse()?)?.reverse()?)?;
-                culprits = access.domain()?.subtract(&fed.domain()?)?;
-            }
-            if !culprits.is_empty()? {
-                let array = model.kernel.array(array).name.clone();
-                return Ok(IllegalSchedule::NeverWritten { array, reader: instance(model, stmt, &culprits)? }.into());
-            }
+    for reference in references(model, array, Side::Read) {
+        let (stmt, access) = (reference.stmt, &reference.access);
+        let mut culprits = access.subtract(&access.intersect_range(&written)?)?.domain()?;
+        if culprits.is_empty()? {
+            let before_instances = before.apply_range(&model.times[stmt.index()].reverse()?)?;
+            let fed = access.intersect(&writes.apply_range(&before_instances)?.reverse()?)?;
+            culprits = access.domain()?.subtract(&fed.domain()?)?;
+        }
+        if !culprits.is_empty()? {
+            let array = model.kernel.array(array).name.clone();
+            return Ok(IllegalSchedule::NeverWritten { array, reader: instance(model, stmt, &culprits)? }.into());
         }
     }
     unreachable!("some reference reads a cell that is never written")
@@ -216,20 +214,10 @@ enum Side {
     Write,
 }
 
-/// Every reference to an array on one side: statement and index expressions.
-fn references<'m>(model: &Model<'_, 'm>, array: ArrayId, side: Side) -> Vec<(StmtId, &'m [Affine])> {
-    let mut found = Vec::new();
-    let kernel = model.kernel;
-    for stmt in kernel.stmt_ids() {
-        let body = kernel.stmt(stmt);
-        match side {
-            Side::Read => found.extend(body.reads().filter(|(a, _)| *a == array).map(|(_, index)| (stmt, index))),
-            Side::Write => {
-                found.extend(body.assigns.iter().filter(|a| a.array == array).map(|a| (stmt, a.index.as_slice())));
-            }
-        }
-    }
-    found
+/// Every reference to an array on one side.
+fn references<'m, 'c>(model: &'m Model<'c, '_>, array: ArrayId, side: Side) -> impl Iterator<Item = &'m Reference<'c>> {
+    let is_write = matches!(side, Side::Write);
+    model.references.iter().filter(move |r| r.array == array && r.is_write == is_write)
 }
 
 /// The first two instances, in textual order, that touch one cell at times related by `wrong`.
@@ -240,15 +228,14 @@ fn offenders(
     first: Side,
     second: Side,
 ) -> Result<(String, String), LegalityError> {
-    for (s1, index1) in references(model, array, first) {
-        for (s2, index2) in references(model, array, second) {
-            let one = model.access(s1, array, index1)?.intersect_domain(&model.domains[s1.index()])?;
-            let two = model.access(s2, array, index2)?.intersect_domain(&model.domains[s2.index()])?;
-            let timed = model.times[s1.index()].apply_range(wrong)?.apply_range(&model.times[s2.index()].reverse()?)?;
-            let pairs = one.apply_range(&two.reverse()?)?.intersect(&timed)?;
+    for one in references(model, array, first) {
+        for two in references(model, array, second) {
+            let from = model.times[one.stmt.index()].apply_range(wrong)?;
+            let timed = from.apply_range(&model.times[two.stmt.index()].reverse()?)?;
+            let pairs = one.access.apply_range(&two.access.reverse()?)?.intersect(&timed)?;
             if !pairs.is_empty()? {
                 let pair = pairs.lexmin()?;
-                return Ok((instance(model, s1, &pair.domain()?)?, instance(model, s2, &pair.range()?)?));
+                return Ok((instance(model, one.stmt, &pair.domain()?)?, instance(model, two.stmt, &pair.range()?)?));
             }
         }
     }

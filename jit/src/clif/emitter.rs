@@ -5,7 +5,7 @@ use super::frame::FrameLayout;
 use super::ints::Num;
 use crate::program::{Int, Node, Program, Var};
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{Block, BlockArg, FuncRef, InstBuilder, MemFlagsData, Type, Value, types};
+use cranelift_codegen::ir::{Block, BlockArg, FuncRef, InstBuilder, MemFlagsData, StackSlot, Type, Value, types};
 use cranelift_frontend::FunctionBuilder;
 use std::collections::HashMap;
 
@@ -63,6 +63,8 @@ pub(super) struct Emitter<'a, 'f> {
     pub(super) vars: HashMap<Var, Num>,
     /// Expressions already computed on the straight line that leads here.
     pub(super) computed: HashMap<&'a Int, Num>,
+    /// Where strips keep the state of their rings.
+    pub(super) ring_slot: Option<StackSlot>,
     /// Parallel loops met so far, each with the function that is to hold it.
     pub(super) outlined: Vec<Outlined<'a>>,
     /// Makes a reference to the function of the next parallel loop.

@@ -138,6 +138,7 @@ impl<'a> Emitter<'a, '_> {
     pub(super) fn floor_div(&mut self, a: Num, divisor: i64) -> Num {
         match a {
             Num::Const(a) => Num::Const(a.div_euclid(divisor)),
+            x if divisor == 1 => x,
             Num::Value(x) if divisor & (divisor - 1) == 0 => {
                 Num::Value(self.b.ins().sshr_imm_u(x, i64::from(divisor.trailing_zeros())))
             }

@@ -23,8 +23,8 @@ struct Block<'r, 'p, 'a> {
     run: &'r Run<'p, 'a>,
     held: &'r Held,
     shape: Shape,
-    /// The first iteration of the block.
-    index: Value,
+    /// The first iteration of the block; none before the loop, where only invariants are computed.
+    index: Option<Value>,
     /// Which copy of the body is being emitted.
     copy: i64,
     /// Results of this copy.
@@ -35,7 +35,16 @@ struct Block<'r, 'p, 'a> {
     loaded: HashMap<(usize, i32, bool), Value>,
 }
 
-impl Block<'_, '_, '_> {
+impl<'r, 'p, 'a> Block<'r, 'p, 'a> {
+    fn new(run: &'r Run<'p, 'a>, held: &'r Held, shape: Shape, index: Option<Value>) -> Self {
+        let values = vec![None; run.plan.strip.ops.len()];
+        Block { run, held, shape, index, copy: 0, values, addresses: HashMap::new(), loaded: HashMap::new() }
+    }
+
+    fn index(&self) -> Num {
+        Num::Value(self.index.expect("an invariant depends on no iteration"))
+    }
+
     fn vector(&self) -> bool {
         self.shape != Shape::Scalar
     }
@@ -54,15 +63,23 @@ impl Block<'_, '_, '_> {
 impl<'a> Emitter<'a, '_> {
     /// Emits `copies` blocks that start at iteration `index`.
     pub(super) fn block(&mut self, run: &Run<'_, 'a>, held: &Held, shape: Shape, copies: i64, index: Value) {
-        let (addresses, loaded) = (HashMap::new(), HashMap::new());
-        let mut block = Block { run, held, shape, index, copy: 0, values: Vec::new(), addresses, loaded };
+        let mut block = Block::new(run, held, shape, Some(index));
         for copy in 0..copies {
             block.copy = copy;
-            block.values = vec![None; run.plan.strip.ops.len()];
+            block.values.clone_from(&held.results);
             for at in &run.plan.order {
                 block.values[*at] = self.op(&mut block, *at);
             }
         }
+    }
+
+    /// Emits the operations whose result is the same in every block; returns results by operation.
+    pub(super) fn invariants(&mut self, run: &Run<'_, 'a>, held: &Held, shape: Shape) -> Vec<Option<Value>> {
+        let mut block = Block::new(run, held, shape, None);
+        for at in &run.plan.invariants {
+            block.values[*at] = self.op(&mut block, *at);
+        }
+        block.values
     }
 
     /// Loads a literal in the given shape.
@@ -93,7 +110,7 @@ impl<'a> Emitter<'a, '_> {
     /// An operand. A literal that no register holds is loaded here, beside its use, where it folds into the instruction.
     fn raw_operand(&mut self, block: &Block<'_, '_, 'a>, id: ValueId) -> Value {
         match Literal::of(&block.run.plan.strip.ops[id.index()]) {
-            Some(literal) => match block.held.get(&literal) {
+            Some(literal) => match block.held.literals.get(&literal) {
                 Some(value) => *value,
                 None => self.load_literal(literal, block.shape),
             },
@@ -203,7 +220,7 @@ impl<'a> Emitter<'a, '_> {
     /// `first + increment * j` for each lane, converted from the exact integer.
     fn index(&mut self, block: &Block<'_, '_, 'a>, at: usize, ty: ValueType) -> Value {
         let (first, increment) = block.run.indices[&at];
-        let moved = self.mul(Num::Value(block.index), Num::Const(increment));
+        let moved = self.mul(block.index(), Num::Const(increment));
         let start = self.add(first, moved);
         let vector = block.float(ty);
         let mut result = None;
@@ -232,7 +249,7 @@ impl<'a> Emitter<'a, '_> {
             None if scale == 0 => first,
             None => {
                 // Cranelift folds base, shifted index and displacement into one operand.
-                let moved = self.mul(Num::Value(block.index), Num::Const(scale.wrapping_abs()));
+                let moved = self.mul(block.index(), Num::Const(scale.wrapping_abs()));
                 let moved = self.value(moved);
                 if scale > 0 { self.b.ins().iadd(first, moved) } else { self.b.ins().isub(first, moved) }
             }

@@ -1,7 +1,7 @@
 //! Code generation with Cranelift.
 //!
-//! `module` turns a program into functions, `nodes` emits control flow, `ints` integers, `strip` the loops of a strip and
-//! `lanes` its body; `plan` and `order` decide about a strip before anything is emitted. `frame` lays out what a call
+//! `module` turns a program into functions, `nodes` emits control flow, `ints` integers, `strip` the loops of a strip,
+//! `rings` its cuts and `lanes` its body; `plan` and `order` decide about a strip before anything is emitted. `frame` lays out what a call
 //! passes in, `linear` compares integer expressions, `emitter` holds the state of one function.
 
 mod emitter;
@@ -13,6 +13,7 @@ mod module;
 mod nodes;
 mod order;
 mod plan;
+mod rings;
 mod strip;
 
 pub(crate) use frame::{FrameLayout, Slot};

@@ -181,6 +181,7 @@ fn build<'a, M: Module>(
         in_parallel: outlined.is_some(),
         vars: HashMap::new(),
         computed: HashMap::new(),
+        ring_slot: None,
         outlined: Vec::new(),
         declare_outlined: &mut |function| declare.body(function),
     };

@@ -1,6 +1,6 @@
 //! The order in which a strip's operations are emitted: few live registers, loads beside their uses.
 //!
-//! In: a strip.   Out: its live operations, reordered.   Source: measured, see `docs/ARCHITECTURE.md`.
+//! In: a strip.   Out: its live operations, reordered.   Source: Sethi and Ullman, J. ACM 17 (1970), for the depth-first part.
 //!
 //! Loads used more than once come first; every other operation stands right before its first use, deeper operands first;
 //! a store follows its value. Cranelift folds a load into an instruction only if nothing with an effect stands between.
@@ -11,16 +11,8 @@ use super::frame::Literal;
 use super::plan::{may_alias, operands};
 use crate::program::{Op, Strip};
 
-/// An emission order and what it costs.
-pub(super) struct Ordered {
-    /// Positions in [`Strip::ops`].
-    pub(super) order: Vec<usize>,
-    /// Most values live at once, literals not counted.
-    pub(super) pressure: usize,
-}
-
 /// Orders the operations that stores need.
-pub(super) fn emission_order(strip: &Strip) -> Ordered {
+pub(super) fn emission_order(strip: &Strip) -> Vec<usize> {
     let uses = live_uses(strip);
     let needs = register_needs(strip);
     let mut walk = Walk { strip, needs: &needs, done: vec![false; strip.ops.len()], order: Vec::new() };
@@ -38,8 +30,7 @@ pub(super) fn emission_order(strip: &Strip) -> Ordered {
         }
         walk.emit_tree(store);
     }
-    let pressure = pressure(strip, &walk.order);
-    Ordered { order: walk.order, pressure }
+    walk.order
 }
 
 fn is_store(op: &Op) -> bool {
@@ -103,20 +94,26 @@ impl Walk<'_> {
     }
 }
 
-fn pressure(strip: &Strip, order: &[usize]) -> usize {
+/// Most results of `order` live at once.
+pub(super) fn pressure(strip: &Strip, order: &[usize]) -> usize {
     let mut last_use = vec![None; strip.ops.len()];
     for at in order {
         operands(&strip.ops[*at]).for_each(|operand| last_use[operand.index()] = Some(*at));
     }
-    let (mut live, mut most) = (0usize, 0);
+    let (mut live, mut most) = (0, 0);
+    let mut is_live = vec![false; strip.ops.len()];
     for at in order {
-        let mut dying: Vec<usize> = operands(&strip.ops[*at]).map(|operand| operand.index()).collect();
-        dying.sort_unstable();
-        dying.dedup();
-        dying.retain(|operand| last_use[*operand] == Some(*at) && Literal::of(&strip.ops[*operand]).is_none());
-        live += usize::from(!is_store(&strip.ops[*at]));
-        most = most.max(live);
-        live -= dying.len();
+        if !is_store(&strip.ops[*at]) {
+            is_live[*at] = true;
+            live += 1;
+            most = most.max(live);
+        }
+        for operand in operands(&strip.ops[*at]).map(|operand| operand.index()) {
+            if is_live[operand] && last_use[operand] == Some(*at) {
+                is_live[operand] = false;
+                live -= 1;
+            }
+        }
     }
     most
 }

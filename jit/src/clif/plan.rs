@@ -5,8 +5,10 @@
 use super::emitter::Shared;
 use super::frame::Literal;
 use super::linear::Linear;
-use super::order::emission_order;
-use crate::program::{AliasRelation, Element, Op, Program, ScalarId, Stream, Strip, ValueId, ValueType};
+use super::order::{emission_order, pressure};
+use crate::program::{
+    AliasRelation, BinaryOp, Element, Op, Program, ScalarId, Stream, Strip, UnaryOp, ValueId, ValueType,
+};
 
 /// Streams share a pointer up to this distance: with the unrolled copies it still fits a 32-bit displacement.
 const FARTHEST_BYTES: u32 = 1 << 30;
@@ -79,9 +81,11 @@ pub(super) struct StripPlan<'a> {
     pub(super) shape: Shape,
     /// Copies of the body in one iteration of the main loop.
     pub(super) unroll: i64,
-    /// Operations in the order of emission; those no store needs, and literals, are not in it.
+    /// Operations with one result for the whole strip, in order: computed before its loops.
+    pub(super) invariants: Vec<usize>,
+    /// The other operations in the order of emission; those no store needs, and literals, are not in it.
     pub(super) order: Vec<usize>,
-    /// The literals it needs.
+    /// The literals that `order` needs.
     pub(super) literals: Vec<Literal>,
     /// Whether literals stay in registers during the main loop.
     pub(super) literals_in_registers: bool,
@@ -94,14 +98,21 @@ impl<'a> StripPlan<'a> {
         let kinds = kinds(strip, program);
         let shape = if shared.vectors { vector_shape(strip, &kinds) } else { Shape::Scalar };
         let unwritten = unwritten_loads(strip);
-        let ordered = emission_order(strip);
-        let mut literals: Vec<Literal> = Vec::new();
-        for id in ordered.order.iter().flat_map(|at| operands(&strip.ops[*at])) {
-            let literal = Literal::of(&strip.ops[id.index()]);
-            literals.extend(literal.filter(|literal| !literals.contains(literal)));
+        let is_invariant = invariant_operations(strip, &unwritten);
+        let all = emission_order(strip);
+        let (mut invariants, mut order): (Vec<usize>, Vec<usize>) = all.iter().partition(|at| is_invariant[**at]);
+        let mut literals = literals(strip, &order);
+        let held = pressure(strip, &order) + literals.len() + invariants.len();
+        let literals_in_registers = held < shared.registers as usize;
+        // A result that is spilled costs as much as a sum of two literals, but not as much as a division.
+        let is_slow =
+            |at: &usize| matches!(strip.ops[*at], Op::Binary(BinaryOp::Div, ..) | Op::Unary(UnaryOp::Sqrt, _));
+        if !literals_in_registers && !invariants.iter().any(is_slow) {
+            (invariants, order) = (Vec::new(), all);
+            literals = self::literals(strip, &order);
         }
         // A body of up to 32 operations gains from four copies; one of 128 or more fills the instruction window alone.
-        let unroll = (128 / ordered.order.len().max(1) as i64).clamp(1, i64::from(shared.max_unroll.max(1)));
+        let unroll = (128 / order.len().max(1) as i64).clamp(1, i64::from(shared.max_unroll.max(1)));
         let (pointers, places) = pointers(strip, program);
         StripPlan {
             strip,
@@ -111,8 +122,9 @@ impl<'a> StripPlan<'a> {
             unwritten,
             shape,
             unroll: if shape == Shape::Scalar { 1 } else { unroll },
-            literals_in_registers: ordered.pressure + literals.len() < shared.registers as usize,
-            order: ordered.order,
+            literals_in_registers,
+            invariants,
+            order,
             literals,
             kinds,
         }
@@ -155,6 +167,32 @@ fn unwritten_loads(strip: &Strip) -> Vec<bool> {
     let stores: Vec<usize> = (0..strip.ops.len()).filter(|at| matches!(strip.ops[*at], Op::Store { .. })).collect();
     let unwritten = |at| stores.iter().all(|store| !may_alias(strip, at, *store));
     (0..strip.ops.len()).map(|at| matches!(strip.ops[at], Op::Load { .. }) && unwritten(at)).collect()
+}
+
+/// The literals that the operations of `order` use.
+fn literals(strip: &Strip, order: &[usize]) -> Vec<Literal> {
+    let mut literals: Vec<Literal> = Vec::new();
+    for id in order.iter().flat_map(|at| operands(&strip.ops[*at])) {
+        let literal = Literal::of(&strip.ops[id.index()]);
+        literals.extend(literal.filter(|literal| !literals.contains(literal)));
+    }
+    literals
+}
+
+/// Operations on literals and on single cells that the strip does not write. They have the same result in every
+/// iteration, and nothing happens if they are computed for none.
+fn invariant_operations(strip: &Strip, unwritten: &[bool]) -> Vec<bool> {
+    let mut invariant = vec![false; strip.ops.len()];
+    for (at, op) in strip.ops.iter().enumerate() {
+        let known = |id: ValueId| invariant[id.index()] || Literal::of(&strip.ops[id.index()]).is_some();
+        invariant[at] = match op {
+            Op::F64(_) | Op::F32(_) | Op::Scalar(_) | Op::Index { .. } | Op::Store { .. } => false,
+            Op::OpaqueSeed(_) | Op::OpaqueMix(..) | Op::OpaqueFinish(_) => false,
+            Op::Load { stream, .. } => unwritten[at] && strip.streams[stream.index()].stride == 0,
+            _ => operands(op).all(known),
+        };
+    }
+    invariant
 }
 
 fn kinds(strip: &Strip, program: &Program) -> Vec<Kind> {

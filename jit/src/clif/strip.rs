@@ -1,26 +1,16 @@
-//! Strips: pointers, cuts at ring ends, the loops around a block of lanes.
+//! Strips: pointers, and the loops around a block of lanes.
 //!
-//! In: a [`StripPlan`].   Out: code for the whole run.
+//! In: a strip.   Out: code for the whole run; `rings` cuts it where a stream wraps.
 //!
-//! Cell `pos + stride * j` of a ring keeps its address `pointer + stride * bytes * j` until it leaves the ring; then the
-//! pointer moves by one ring. So a strip is cut where any of its streams wraps, and inside a cut nothing is tested:
-//!
-//! ```text
-//! j = 0
-//! segment:  end = min(n, wrap of each ring)
-//!           main loop, rest loops from j to end
-//!           if end < n: move the pointers whose wrap is `end`; j = end; again
-//! ```
-//!
-//! The body exists once for all segments. A strip without a wrap pays one minimum for each ring.
+//! The body exists once or twice: for a vector of cells, unrolled if it is small, and for the single cells that are left.
+//! Constants and what depends only on them are computed before the loop.
 
 use super::emitter::Emitter;
 use super::frame::Literal;
 use super::ints::Num;
 use super::plan::{Pointer, Shape, StripPlan};
 use crate::program::{Op, Strip};
-use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value, types};
+use cranelift_codegen::ir::{InstBuilder, Value, types};
 use std::collections::HashMap;
 
 /// A strip whose pointers are known.
@@ -33,17 +23,12 @@ pub(super) struct Run<'p, 'a> {
     pub(super) indices: HashMap<usize, (Num, i64)>,
 }
 
-/// Literals that stay in registers, in the shape of the loop that holds them.
-pub(super) type Held = HashMap<Literal, Value>;
-
-/// A pointer that may wrap.
-#[derive(Clone, Copy)]
-struct Ring {
-    pointer: usize,
-    /// The iteration at which it next leaves its ring.
-    wrap: Value,
-    /// For strides other than 1 and -1: the position at `j = 0`, moved by the rings passed since.
-    position: Option<Value>,
+/// What a loop keeps from iteration to iteration, in its own shape.
+pub(super) struct Held {
+    /// Literals in registers.
+    pub(super) literals: HashMap<Literal, Value>,
+    /// For each operation its result if it is invariant.
+    pub(super) results: Vec<Option<Value>>,
 }
 
 impl<'a> Emitter<'a, '_> {
@@ -67,15 +52,22 @@ impl<'a> Emitter<'a, '_> {
             self.branch_if_less(zero, length, (start, &[]), (exit, &[]));
             self.enter(start);
         }
-        let addresses = plan.pointers.iter().map(|pointer| self.first_address(strip, pointer)).collect();
-        let indices = self.first_indices(strip);
-        let run = Run { plan: &plan, addresses, indices };
-        let rings = self.rings(&run);
-        if rings.is_empty() {
-            self.segment(&run, Num::Const(0), length);
-            self.b.ins().jump(exit, &[]);
-        } else {
-            self.segments(run, rings, length, exit);
+        let rings = self.ring_table(&plan, length);
+        let mut addresses = Vec::with_capacity(plan.pointers.len());
+        for (at, pointer) in plan.pointers.iter().enumerate() {
+            let address = self.first_address(strip, pointer);
+            if let Some(rings) = &rings {
+                self.start_ring(&plan, rings, at, address);
+            }
+            addresses.push(address);
+        }
+        let mut run = Run { plan: &plan, addresses, indices: self.first_indices(strip) };
+        match rings {
+            Some(rings) => self.segments(&mut run, &rings, length, exit),
+            None => {
+                self.segment(&run, Num::Const(0), length);
+                self.b.ins().jump(exit, &[]);
+            }
         }
         self.enter(exit);
     }
@@ -104,101 +96,29 @@ impl<'a> Emitter<'a, '_> {
         indices
     }
 
-    /// The first wrap of each pointer in a ring.
-    fn rings(&mut self, run: &Run<'_, 'a>) -> Vec<Ring> {
-        let mut rings = Vec::new();
-        for (index, pointer) in run.plan.pointers.iter().enumerate() {
-            if let Some(ring) = pointer.ring {
-                let position = self.int(&run.plan.strip.streams[pointer.stream].pos);
-                let wrap = self.wrap_iteration(position, ring, pointer.stride);
-                let keeps_position = pointer.stride.unsigned_abs() != 1;
-                let position = if keeps_position { Some(self.value(position)) } else { None };
-                rings.push(Ring { pointer: index, wrap: self.value(wrap), position });
-            }
-        }
-        rings
-    }
-
-    /// The first `j` for which `position + stride * j` is outside `0..ring`.
-    fn wrap_iteration(&mut self, position: Num, ring: i64, stride: i64) -> Num {
-        if stride > 0 {
-            // Rounded up: (ring - position + stride - 1) / stride.
-            let cells = self.sub(Num::Const(ring.wrapping_add(stride - 1)), position);
-            self.floor_div(cells, stride)
-        } else {
-            let cells = self.floor_div(position, stride.wrapping_neg());
-            self.add(cells, Num::Const(1))
-        }
-    }
-
-    fn segments(&mut self, mut run: Run<'_, 'a>, rings: Vec<Ring>, length: Num, exit: Block) {
-        let (head, start) = self.block_with_param();
-        let length = self.value(length);
-        let zero = self.b.ins().iconst(types::I64, 0);
-        let first = ring_args(zero, &run.addresses, &rings);
-        self.b.ins().jump(head, &first);
-        self.enter(head);
-        let rings = self.ring_params(head, &mut run, &rings);
-        let end = rings.iter().fold(length, |end, ring| self.b.ins().smin(end, ring.wrap));
-        self.segment(&run, Num::Value(start), Num::Value(end));
-        let wrap = self.b.create_block();
-        self.branch_if_less(end, length, (wrap, &[]), (exit, &[]));
-        self.enter(wrap);
-        let next: Vec<Ring> = rings.iter().map(|ring| self.pass_wrap(&mut run, ring, end)).collect();
-        let again = ring_args(end, &run.addresses, &next);
-        self.b.ins().jump(head, &again);
-    }
-
-    /// Gives `head` parameters for all that changes at a wrap, in the order of [`ring_args`].
-    fn ring_params(&mut self, head: Block, run: &mut Run<'_, 'a>, rings: &[Ring]) -> Vec<Ring> {
-        let mut param = || self.b.append_block_param(head, types::I64);
-        rings
-            .iter()
-            .map(|ring| {
-                run.addresses[ring.pointer] = param();
-                Ring { pointer: ring.pointer, wrap: param(), position: ring.position.map(|_| param()) }
-            })
-            .collect()
-    }
-
-    /// Moves a pointer by one ring if it wraps at `end`.
-    fn pass_wrap(&mut self, run: &mut Run<'_, 'a>, ring: &Ring, end: Value) -> Ring {
-        let pointer = run.plan.pointers[ring.pointer];
-        let cells = pointer.ring.expect("only pointers in a ring are listed");
-        let back = if pointer.stride > 0 { cells.wrapping_neg() } else { cells };
-        let wraps = self.b.ins().icmp(IntCC::Equal, ring.wrap, end);
-        let address = run.addresses[ring.pointer];
-        let moved = self.b.ins().iadd_imm_s(address, back.wrapping_mul(pointer.bytes));
-        run.addresses[ring.pointer] = self.b.ins().select(wraps, moved, address);
-        let (next_wrap, position) = match ring.position {
-            None => (self.b.ins().iadd_imm_s(ring.wrap, cells), None),
-            Some(position) => {
-                let moved = self.b.ins().iadd_imm_s(position, back);
-                let next = self.wrap_iteration(Num::Value(moved), cells, pointer.stride);
-                (self.value(next), Some(self.b.ins().select(wraps, moved, position)))
-            }
-        };
-        Ring { pointer: ring.pointer, wrap: self.b.ins().select(wraps, next_wrap, ring.wrap), position }
-    }
-
     /// Runs iterations `start..end`, in which nothing wraps: unrolled vectors, single vectors, single cells.
-    fn segment(&mut self, run: &Run<'_, 'a>, start: Num, end: Num) {
+    pub(super) fn segment(&mut self, run: &Run<'_, 'a>, start: Num, end: Num) {
         let StripPlan { shape, unroll, .. } = *run.plan;
-        let held = self.hold_literals(run, shape);
+        let held = self.hold(run, shape, run.plan.literals_in_registers);
         let mut at = self.blocks(run, &held, (shape, unroll), start, end);
         if unroll > 1 {
             at = self.blocks(run, &held, (shape, 1), at, end);
         }
         if shape != Shape::Scalar {
-            self.blocks(run, &Held::new(), (Shape::Scalar, 1), at, end);
+            let held = self.hold(run, Shape::Scalar, false);
+            self.blocks(run, &held, (Shape::Scalar, 1), at, end);
         }
     }
 
-    fn hold_literals(&mut self, run: &Run<'_, 'a>, shape: Shape) -> Held {
-        if !run.plan.literals_in_registers {
-            return Held::new();
+    /// Computes what does not change from block to block.
+    fn hold(&mut self, run: &Run<'_, 'a>, shape: Shape, literals: bool) -> Held {
+        let mut held = Held { literals: HashMap::new(), results: Vec::new() };
+        if literals {
+            held.literals =
+                run.plan.literals.iter().map(|literal| (*literal, self.load_literal(*literal, shape))).collect();
         }
-        run.plan.literals.iter().map(|literal| (*literal, self.load_literal(*literal, shape))).collect()
+        held.results = self.invariants(run, &held, shape);
+        held
     }
 
     /// Runs whole blocks of `copies` times the lanes of `shape` from `start` on and returns where it stopped.
@@ -227,10 +147,4 @@ impl<'a> Emitter<'a, '_> {
         self.enter(done);
         known.map_or(Num::Value(stop), Num::Const)
     }
-}
-
-/// What a jump to the head of a segment passes: the iteration, then what changes at wraps.
-fn ring_args(start: Value, addresses: &[Value], rings: &[Ring]) -> Vec<BlockArg> {
-    let changes = |ring: &Ring| [Some(addresses[ring.pointer]), Some(ring.wrap), ring.position];
-    std::iter::once(start).chain(rings.iter().flat_map(changes).flatten()).map(BlockArg::from).collect()
 }

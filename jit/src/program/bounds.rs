@@ -9,8 +9,9 @@
 //!
 //! Cost: each expression is analysed once, with bounded effort (`ranges`).
 
+use super::interval::Interval;
 use super::place::{Part, Place, Step};
-use super::ranges::{Affine, Interval, Scope};
+use super::ranges::{Affine, Scope};
 use super::types::*;
 use super::verify::VerifyError;
 use std::fmt;
@@ -270,7 +271,7 @@ impl Analysis<'_> {
     fn length(&mut self, part: Part, strip: &Strip) {
         let length = Affine::of(&strip.hi).zip(Affine::of(&strip.lo)).and_then(|(hi, lo)| hi.plus(&lo, -1));
         let range = length.and_then(|length| self.scope.affine_range(length));
-        if !range.is_some_and(|range| range.max <= Interval::ALL.max) {
+        if range.is_none_or(|range| range.max > Interval::ALL.max) {
             self.doubt(part, DoubtReason::Overflow);
         }
     }

@@ -358,3 +358,56 @@ fn descending(lo: i64, hi: i64, step: i64) -> impl Iterator<Item = i64> {
     // Every value lies in `lo..hi`, which has 64 bits.
     (0..count).rev().map(move |at| (lo + at * step) as i64)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::program::Cells;
+
+    fn run(text: &str, args: &[i64], memory: &mut Memory) -> Result<(), InterpretError> {
+        interpret(&Program::parse(text).unwrap(), args, &[], memory, 1)
+    }
+
+    #[test]
+    fn interfaces_are_checked_before_anything_runs() {
+        let text = "program p(a) { buffer u: f64[3] write }";
+        let mut memory = Memory { buffers: vec![Cells::F64(vec![0.0; 2])] };
+        let missing = InterpretError::Count { what: "arguments", found: 0, expected: 1 };
+        assert_eq!(run(text, &[], &mut memory), Err(missing));
+        let short = InterpretError::TooShort { buffer: "u".to_string(), found: 2, needed: 3 };
+        assert_eq!(run(text, &[1], &mut memory), Err(short));
+        memory.buffers[0] = Cells::U8(vec![0; 3]);
+        let element = InterpretError::Element { buffer: "u".to_string(), found: Element::U8, expected: Element::F64 };
+        assert_eq!(run(text, &[1], &mut memory), Err(element));
+        memory.buffers.clear();
+        let missing = InterpretError::Count { what: "buffers", found: 0, expected: 1 };
+        assert_eq!(run(text, &[1], &mut memory), Err(missing));
+    }
+
+    #[test]
+    fn integers_divide_towards_minus_infinity() {
+        let env = Env { args: &[-7], vars: vec![] };
+        let x = || Box::new(Int::Arg(ArgId(0)));
+        assert_eq!(env.int(&Int::FloorDiv(x(), 2)), Ok(-4));
+        assert_eq!(env.int(&Int::Mod(x(), 5)), Ok(3));
+        assert_eq!(env.int(&Int::Wrap(x(), 7)), Ok(0));
+        let huge = i64::MAX - 1;
+        assert_eq!(env.int(&Int::MulMod(huge - 1, x(), huge)), Ok(7), "(-1) * (-7) without overflow");
+    }
+
+    #[test]
+    fn conditions_stop_where_they_are_decided() {
+        // `wrap(v0 - 100, 3)` would trap for the values that the first comparison excludes.
+        let text = "program p() { for v0 in 0 .. 5 { if all(v0 > 9, wrap(v0 - 100, 3) == 0) { } } }";
+        assert_eq!(run(text, &[], &mut Memory::default()), Ok(()));
+    }
+
+    #[test]
+    fn descending_visits_what_ascending_visits() {
+        for (lo, hi, step) in [(0, 10, 3), (0, 9, 3), (-5, -5, 1), (3, -3, 2), (i64::MAX - 4, i64::MAX, 3)] {
+            let mut values: Vec<i64> = descending(lo, hi, step).collect();
+            values.reverse();
+            assert_eq!(values, (lo..hi).step_by(step as usize).collect::<Vec<_>>());
+        }
+    }
+}

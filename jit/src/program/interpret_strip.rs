@@ -11,6 +11,9 @@ use super::types::*;
 use super::verify_strip::result_type;
 use std::ops::Range;
 
+/// Most lanes of a block, whatever the strip allows: bounds the memory of a strip.
+const MAX_BLOCK: u32 = 4096;
+
 /// What strips compute with, kept between strips to save allocations.
 #[derive(Default)]
 pub(super) struct Scratch {
@@ -50,8 +53,8 @@ impl Scratch {
     ) -> Fallible<()> {
         let count = i128::from(range.end) - i128::from(range.start);
         self.place_cursors(program, strip, count, env, memory)?;
-        let most = i128::from(lanes.min(strip.lanes)).min(count);
-        let block = usize::try_from(most).expect("at most 32 bits of lanes");
+        let most = i128::from(lanes.min(strip.lanes).min(MAX_BLOCK)).min(count);
+        let block = usize::try_from(most).expect("at most MAX_BLOCK");
         self.prepare(program, strip, &range, env, scalars, block)?;
         let mut var = range.start;
         while var < range.end {

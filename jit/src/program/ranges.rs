@@ -10,72 +10,8 @@
 //!
 //! Cost: `min` and `max` branch, so the number of eliminations is capped; beyond it, intervals decide.
 
+use super::interval::Interval;
 use super::types::*;
-use std::fmt;
-
-/// Integers from `min` to `max`, both included.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Interval {
-    /// The smallest.
-    pub min: i128,
-    /// The largest.
-    pub max: i128,
-}
-
-impl fmt::Display for Interval {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}..={}", self.min, self.max)
-    }
-}
-
-impl Interval {
-    /// Everything an integer of a program can be.
-    pub(super) const ALL: Interval = Interval { min: i64::MIN as i128, max: i64::MAX as i128 };
-
-    /// Whether all of it lies in `other`.
-    pub fn within(self, other: Interval) -> bool {
-        other.min <= self.min && self.max <= other.max
-    }
-
-    /// What lies in both; `self` if nothing does.
-    fn intersect(self, other: Interval) -> Interval {
-        let (min, max) = (self.min.max(other.min), self.max.min(other.max));
-        if min <= max { Interval { min, max } } else { self }
-    }
-
-    fn add(self, other: Interval) -> Option<Interval> {
-        Some(Interval { min: self.min.checked_add(other.min)?, max: self.max.checked_add(other.max)? })
-    }
-
-    fn negate(self) -> Option<Interval> {
-        Some(Interval { min: self.max.checked_neg()?, max: self.min.checked_neg()? })
-    }
-
-    fn multiply(self, other: Interval) -> Option<Interval> {
-        let corners = [
-            self.min.checked_mul(other.min)?,
-            self.min.checked_mul(other.max)?,
-            self.max.checked_mul(other.min)?,
-            self.max.checked_mul(other.max)?,
-        ];
-        Some(Interval { min: *corners.iter().min()?, max: *corners.iter().max()? })
-    }
-
-    fn modulo(self, modulus: i64) -> Interval {
-        let modulus_wide = i128::from(modulus);
-        match self.quotient(modulus) {
-            Some(_) => Interval { min: self.min.rem_euclid(modulus_wide), max: self.max.rem_euclid(modulus_wide) },
-            None => Interval { min: 0, max: modulus_wide - 1 },
-        }
-    }
-
-    /// The quotient by `divisor` if it is the same everywhere.
-    fn quotient(self, divisor: i64) -> Option<i128> {
-        let divisor = i128::from(divisor);
-        let quotient = self.min.div_euclid(divisor);
-        (quotient == self.max.div_euclid(divisor)).then_some(quotient)
-    }
-}
 
 /// What an affine form is made of.
 #[derive(Clone, Debug, PartialEq)]
@@ -475,4 +411,67 @@ impl CompareOp {
 fn add_end(form: Affine, interval: Interval, coefficient: i128) -> Option<Affine> {
     let end = if coefficient > 0 { interval.max } else { interval.min };
     form.plus(&Affine::constant(end), coefficient)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The range of the last `let` of a program, where it stands, for an argument of `0..=100`.
+    fn last_range(text: &str) -> Interval {
+        let program = Program::parse(&format!("program p(a) {{ {text} }}")).unwrap();
+        assert_eq!(program.verify(), Ok(()));
+        let mut scope = Scope::new(vec![Interval { min: 0, max: 100 }]);
+        let mut nodes = &program.body;
+        loop {
+            let (last, earlier) = nodes.split_last().unwrap();
+            for node in earlier {
+                let Node::Let { var, value } = node else { panic!("only the last node may be a block") };
+                scope.define(*var, value);
+            }
+            nodes = match last {
+                Node::Let { value, .. } => return scope.range(value).unwrap(),
+                Node::For { var, lo, hi, body, .. } => {
+                    assert!(scope.enter(*var, lo, hi));
+                    body
+                }
+                Node::If { cond, then, .. } => {
+                    scope.assume(cond, true);
+                    then
+                }
+                Node::Strip(_) => panic!("no strips here"),
+            };
+        }
+    }
+
+    #[test]
+    fn skewed_variables_cancel() {
+        let skewed = "for v0 in 0 .. $a { for v1 in 2 * v0 .. 2 * v0 + 9 { let v2 = v1 - 2 * v0 } }";
+        assert_eq!(last_range(skewed), Interval { min: 0, max: 8 });
+    }
+
+    #[test]
+    fn a_tile_stays_in_its_clipped_bounds() {
+        let tiled = "for v0 in 0 .. 4 { for v1 in max(1, 32 * v0) .. min(99, 32 * v0 + 32) { let v2 = v1 - 32 * v0 } }";
+        assert_eq!(last_range(tiled), Interval { min: 0, max: 31 });
+        let tiled = "for v0 in 0 .. 4 { for v1 in max(1, 32 * v0) .. min(99, 32 * v0 + 32) { let v2 = v1 } }";
+        assert_eq!(last_range(tiled), Interval { min: 1, max: 98 });
+    }
+
+    #[test]
+    fn a_quotient_cancels_its_dividend() {
+        assert_eq!(last_range("let v0 = $a - 8 * floordiv($a, 8)"), Interval { min: 0, max: 7 });
+        assert_eq!(last_range("let v0 = 8 * floordiv($a, 8) - $a"), Interval { min: -7, max: 0 });
+    }
+
+    #[test]
+    fn conditions_bound_loop_variables_through_lets() {
+        let guarded = "for v0 in 0 .. 50 { let v1 = 2 + v0 if all(v1 < 12, v1 != 2) { let v2 = v0 } }";
+        assert_eq!(last_range(guarded), Interval { min: 1, max: 9 });
+    }
+
+    #[test]
+    fn a_remainder_of_one_period_is_exact() {
+        assert_eq!(last_range("for v0 in 8 .. 13 { let v1 = mod(v0, 8) - v0 }"), Interval { min: -8, max: -8 });
+    }
 }

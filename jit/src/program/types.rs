@@ -140,7 +140,7 @@ pub enum BufferAccess {
     ReadWrite,
 }
 
-/// An integer expression. Overflow of 64 bits is a bug of the producer; the interpreter panics on it in debug builds.
+/// An integer expression. Overflow of 64 bits is a bug of the producer; the interpreter reports it as an error.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Int {
     /// A constant.

@@ -398,3 +398,27 @@ fn unique_identifier(earlier: &[&String], name: &String) -> Result<(), Fault> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_identifiers() {
+        // The text form cannot hold these names, so no filetest can show it.
+        for name in ["", "3d", "a b", "é", "x-y"] {
+            let mut program = Program::parse("program p(a) { }").unwrap();
+            program.args[0] = name.to_string();
+            let fault = Fault::NotAnIdentifier { name: name.to_string() };
+            let place = Place { path: vec![], part: Part::Arg(ArgId(0)) };
+            assert_eq!(program.verify(), Err(VerifyError { place, fault }));
+        }
+    }
+
+    #[test]
+    fn buffer_of_a_stream_exists() {
+        let text = "program p() { strip v0 in 0 .. 1 lanes 1 { m0 = #2[pos 0, stride 1] } }";
+        let error = Program::parse(text).unwrap().verify().unwrap_err();
+        assert_eq!(error.fault, Fault::NoSuchId { id: "buffer b2".to_string(), count: 0 });
+    }
+}

@@ -4,15 +4,15 @@ use crease_jit::program::{BufferAccess, Cells, Element, Memory, Node, Program, i
 use crease_jit::*;
 
 /// Data to start from, by buffer, repeated to its length; noise for buffers without.
-pub type Fill = [(&'static str, Vec<f64>)];
+pub(crate) type Fill = [(&'static str, Vec<f64>)];
 
 /// Asserts that compiled code gives the interpreter's bits with the program's strips cut to each of these lanes.
-pub fn agree(text: &str, args: &[i64], scalars: &[f64], lanes: &[u32]) {
+pub(crate) fn agree(text: &str, args: &[i64], scalars: &[f64], lanes: &[u32]) {
     agree_on(text, args, scalars, lanes, &[]);
 }
 
 /// Like [`agree`], on given data.
-pub fn agree_on(text: &str, args: &[i64], scalars: &[f64], lanes: &[u32], fill: &Fill) {
+pub(crate) fn agree_on(text: &str, args: &[i64], scalars: &[f64], lanes: &[u32], fill: &Fill) {
     let mut program = Program::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let expected = reference(&program, args, scalars, fill);
     let pools: Vec<Pool> = (1..4).map(|threads| Pool::new(threads).unwrap()).collect();
@@ -32,14 +32,14 @@ pub fn agree_on(text: &str, args: &[i64], scalars: &[f64], lanes: &[u32], fill: 
 }
 
 /// What the interpreter makes of the program, cell by cell.
-pub fn reference(program: &Program, args: &[i64], scalars: &[f64], fill: &Fill) -> Memory {
+pub(crate) fn reference(program: &Program, args: &[i64], scalars: &[f64], fill: &Fill) -> Memory {
     let mut memory = initial(program, fill);
     interpret(program, args, scalars, &mut memory, 1).unwrap_or_else(|error| panic!("{error}\n{program}"));
     memory
 }
 
 /// Runs compiled code in fields between guard pages.
-pub fn run_native(compiled: &Compiled, args: &[i64], scalars: &[f64], fill: &Fill, pool: &Pool) -> Memory {
+pub(crate) fn run_native(compiled: &Compiled, args: &[i64], scalars: &[f64], fill: &Fill, pool: &Pool) -> Memory {
     let program = compiled.program();
     let memory = initial(program, fill);
     let guarded = FieldOptions { guard_pages: true, ..FieldOptions::default() };
@@ -55,7 +55,7 @@ pub fn run_native(compiled: &Compiled, args: &[i64], scalars: &[f64], fill: &Fil
 }
 
 /// All cells as bits; every NaN is one NaN, as processors differ in which operand's payload they pass on.
-pub fn bits(memory: &Memory) -> Vec<Vec<u64>> {
+pub(crate) fn bits(memory: &Memory) -> Vec<Vec<u64>> {
     let of_f64 = |x: &f64| if x.is_nan() { u64::MAX } else { x.to_bits() };
     let of_f32 = |x: &f32| if x.is_nan() { u64::MAX } else { u64::from(x.to_bits()) };
     let cells = |cells: &Cells| match cells {

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 const CELLS: i64 = 48;
 
 /// The text of the program for `seed`: one argument, a scalar of each type.
-pub fn program(seed: u64) -> String {
+pub(crate) fn program(seed: u64) -> String {
     let mut random = Rng::with_seed(seed);
     let length = random.i64(0..40);
     let double = random.bool();

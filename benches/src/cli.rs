@@ -1,0 +1,209 @@
+//! The command line.
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+use crease::{Stage, StrategyChoice};
+
+use crate::bench::{BenchOptions, bench};
+use crate::error::BenchError;
+use crate::explain::{ExplainOptions, Form, explain};
+use crate::run::{RunRequest, run};
+use crate::settings::Assignment;
+use crate::{listing, suites, table};
+
+/// Folded storage for affine kernels: measure it, explain it, run it.
+#[derive(Debug, Parser)]
+#[command(name = "crease", version)]
+struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Time layouts against each other and against C loops (the default command).
+    Bench(BenchArgs),
+    /// Say what Crease decides for a kernel: lifetimes, mappings, sizes, proofs, or any intermediate form.
+    Explain(ExplainArgs),
+    /// Run a kernel on arrays in .npy files.
+    Run(RunArgs),
+    /// List the catalogue of kernels.
+    Kernels,
+}
+
+#[derive(Debug, Args)]
+struct BenchArgs {
+    /// Which contests: quick, or check (tiny sizes, for the answers).
+    #[arg(long, default_value = "quick")]
+    suite: String,
+    /// Only this kernel of the catalogue.
+    #[arg(long, value_name = "NAME")]
+    kernel: Option<String>,
+    /// A schedule instead of the suite's; may be repeated.
+    #[arg(long = "schedule", value_name = "NAME")]
+    schedules: Vec<String>,
+    /// A size instead of the suite's, such as N=512; may be repeated.
+    #[arg(long = "set", value_name = "NAME=VALUE")]
+    sizes: Vec<Assignment>,
+    /// Only this number of threads; by default one, then all.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    threads: Option<u16>,
+    /// Seconds for all measurements together.
+    #[arg(long, value_name = "SECONDS")]
+    seconds: Option<f64>,
+    /// Layouts above this many megabytes are not run, only their size is told.
+    #[arg(long, value_name = "MB", default_value_t = 2000)]
+    memory_cap: u64,
+    /// Where to write the record; by default a new file in bench-results/.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// No progress.
+    #[arg(long)]
+    quiet: bool,
+}
+
+#[derive(Debug, Args)]
+struct KernelArgs {
+    /// A kernel of the catalogue, or a file in the text form.
+    kernel: String,
+    /// A schedule; by default the kernel's first.
+    #[arg(long, value_name = "NAME")]
+    schedule: Option<String>,
+    /// A size, the number of steps, or a scalar, such as N=1024; may be repeated.
+    #[arg(long = "set", value_name = "NAME=VALUE")]
+    assignments: Vec<Assignment>,
+    /// How storage is found: auto, full, successive-modulo, and more.
+    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = strategy)]
+    strategy: StrategyChoice,
+}
+
+#[derive(Debug, Args)]
+struct ExplainArgs {
+    #[command(flatten)]
+    kernel: KernelArgs,
+    /// The report as JSON.
+    #[arg(long, conflicts_with = "dump")]
+    json: bool,
+    /// One intermediate form: kernel, schedule, lifetimes, conflicts, mapping, loops, program, clif or asm.
+    #[arg(long, value_name = "STAGE", value_parser = stage)]
+    dump: Option<Stage>,
+}
+
+#[derive(Debug, Args)]
+struct RunArgs {
+    #[command(flatten)]
+    kernel: KernelArgs,
+    /// Threads; by default all cores.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    threads: Option<u16>,
+    /// An array and the .npy file to read it from; may be repeated.
+    #[arg(long = "input", value_name = "ARRAY=FILE")]
+    inputs: Vec<Assignment>,
+    /// An array and the .npy file to write it to; may be repeated.
+    #[arg(long = "output", value_name = "ARRAY=FILE")]
+    outputs: Vec<Assignment>,
+}
+
+fn strategy(name: &str) -> Result<StrategyChoice, String> {
+    let known = || StrategyChoice::ALL.map(|(name, _)| name).join(", ");
+    StrategyChoice::by_name(name).ok_or_else(|| format!("there are {}", known()))
+}
+
+fn stage(name: &str) -> Result<Stage, String> {
+    let known = || Stage::ALL.map(|(name, _)| name).join(", ");
+    Stage::by_name(name).ok_or_else(|| format!("there are {}", known()))
+}
+
+/// Runs the command line `arguments`, program name first; errors go to standard error.
+pub fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
+    let arguments: Vec<OsString> = arguments.collect();
+    let words: Vec<String> = arguments.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    let outcome = Cli::try_parse_from(&arguments).map_err(|usage| usage.exit()).and_then(|cli| match cli.command {
+        None => Cli::try_parse_from(["crease", "bench"]).map_err(|usage| usage.exit()),
+        Some(_) => Ok(cli),
+    });
+    let Ok(Cli { command: Some(command) }) = outcome else { return ExitCode::FAILURE };
+    match execute(command, &words) {
+        Ok(()) => ExitCode::SUCCESS,
+        // A reader that closed the pipe, such as `head`, has seen enough.
+        Err(BenchError::Print(error)) if error.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("crease: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn execute(command: Command, words: &[String]) -> Result<(), BenchError> {
+    match command {
+        Command::Bench(args) => execute_bench(args, words),
+        Command::Explain(args) => {
+            let form = match args.dump {
+                Some(stage) => Form::Dump(stage),
+                None if args.json => Form::Json,
+                None => Form::Text,
+            };
+            let KernelArgs { kernel, schedule, assignments, strategy } = args.kernel;
+            print(&explain(&ExplainOptions { kernel, schedule, assignments, strategy, form })?)
+        }
+        Command::Run(args) => {
+            let KernelArgs { kernel, schedule, assignments, strategy } = args.kernel;
+            let files = |list: Vec<Assignment>| list.into_iter().map(|a| (a.name, PathBuf::from(a.value))).collect();
+            let (inputs, outputs) = (files(args.inputs), files(args.outputs));
+            let threads = args.threads.map(usize::from);
+            print(&run(&RunRequest { kernel, schedule, assignments, strategy, threads, inputs, outputs })?)
+        }
+        Command::Kernels => print(&listing::render()?),
+    }
+}
+
+fn execute_bench(args: BenchArgs, words: &[String]) -> Result<(), BenchError> {
+    let sizes = args.sizes.iter().map(|a| Ok((a.name.clone(), a.integer()?))).collect::<Result<_, BenchError>>()?;
+    let options = BenchOptions {
+        suite: suites::find(&args.suite)?,
+        kernel: args.kernel,
+        schedules: args.schedules,
+        sizes,
+        threads: args.threads.map(usize::from),
+        seconds: args.seconds,
+        memory_cap_bytes: args.memory_cap.saturating_mul(1_000_000),
+        silent: args.quiet,
+        command: format!("crease {}", words.join(" ")).trim().to_owned(),
+    };
+    let record = bench(&options)?;
+    print(&table::render(&record))?;
+    let path = record.save(args.json.as_deref())?;
+    print(&format!("\nwritten to {}\n", path.display()))?;
+    let checked = record.rows.iter().filter(|row| row.max_abs_diff.is_some()).count();
+    match record.rows.iter().filter(|row| row.is_wrong()).count() {
+        0 => Ok(()),
+        wrong => Err(BenchError::WrongAnswers { wrong, checked }),
+    }
+}
+
+fn print(text: &str) -> Result<(), BenchError> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    Ok(out.flush()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn unknown_strategies_and_stages_name_those_there_are() {
+        assert!(strategy("best").unwrap_err().contains("successive-modulo"));
+        assert!(stage("ssa").unwrap_err().contains("clif"));
+    }
+}

@@ -1,0 +1,63 @@
+//! C loops against the naive loops of the catalogue, at sizes no vector divides.
+
+use super::*;
+use crease_kernels::{Entry, Fields, find};
+
+/// Largest difference after `steps` steps; the data are of the order of 1.
+fn difference(loops: &mut CLoops, source: &'static Source, layout: &str, n: i64, steps: i64, threads: usize) -> f64 {
+    let entry: &Entry = find(source.kernel).unwrap();
+    let mut case = entry.case(&entry.default);
+    (case.sizes, case.steps) = (vec![("N".to_owned(), n)], steps);
+    let initial: Fields = (entry.initial)(&case).unwrap();
+    let expected = (entry.naive)(&case, &initial).unwrap();
+    let flat = |fields: &Fields| -> Vec<f64> {
+        source.arrays.iter().flat_map(|name| fields[*name].iter().copied().collect::<Vec<_>>()).collect()
+    };
+    let scalars: Vec<f64> = source.scalars.iter().map(|name| case.scalar(name).unwrap()).collect();
+    let mut c_loop = loops.open(source, layout, n as usize, threads, &scalars, &flat(&initial)).unwrap();
+    // In two parts, so that passes of several steps end in the middle.
+    c_loop.advance(steps as u64 / 3).unwrap();
+    c_loop.advance(steps as u64 - steps as u64 / 3).unwrap();
+    c_loop.read().iter().zip(flat(&expected)).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+}
+
+fn check(kernel: &str, sizes_and_steps: &[(i64, i64)]) {
+    let Ok(mut loops) = CLoops::new() else { return };
+    let source = sources().iter().find(|source| source.kernel == kernel).unwrap();
+    for layout in source.layouts {
+        for &(n, steps) in sizes_and_steps {
+            for threads in 1..=3 {
+                let found = difference(&mut loops, source, layout, n, steps, threads);
+                assert!(found <= 1e-12, "{kernel} {layout} n {n} steps {steps} threads {threads}: {found:e}");
+            }
+        }
+    }
+}
+
+#[test]
+fn heat_1d_matches() {
+    check("heat-1d", &[(3, 5), (21, 6), (5001, 131), (4100, 64)]);
+}
+
+#[test]
+fn heat_2d_matches() {
+    check("heat-2d-5pt", &[(3, 5), (10, 21), (37, 8)]);
+}
+
+#[test]
+fn lbm_d2q9_matches() {
+    check("lbm-d2q9-periodic", &[(3, 4), (19, 5), (16, 8)]);
+    check("lbm-d2q9-cavity", &[(3, 4), (19, 5), (16, 8)]);
+}
+
+#[test]
+fn arguments_that_do_not_fit_are_errors() {
+    let Ok(mut loops) = CLoops::new() else { return };
+    let source = &sources()[0];
+    let opened = |loops: &mut CLoops, layout: &str, threads, data: &[f64]| {
+        loops.open(source, layout, 4, threads, &[0.1], data).map(drop).unwrap_err().to_string()
+    };
+    assert!(opened(&mut loops, "c-naive", 1, &[0.0; 5]).contains("has 5 doubles, expected 4"));
+    assert!(opened(&mut loops, "c-naive", 0, &[0.0; 4]).contains("the number of threads is 0"));
+    assert!(opened(&mut loops, "c-none", 1, &[0.0; 4]).contains("cannot open layout c-none with n = 4"));
+}

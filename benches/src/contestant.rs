@@ -1,0 +1,218 @@
+//! Contestants: runners whose answers can be checked, and their rows.
+
+use crease_kernels::{Case, Entry, Fields};
+
+use crate::cloops::{CLoop, CLoops, Source, sources};
+use crate::error::BenchError;
+use crate::layouts::PlannedLayout;
+use crate::progress::Progress;
+use crate::report::Row;
+use crate::timing::Runner;
+
+/// A runner that can show its state in logical order.
+pub(crate) trait Contestant: Runner {
+    /// Every state array at the current step.
+    fn read(&mut self) -> Result<Fields, BenchError>;
+
+    /// Steps to take after the answer was checked and before anything is timed.
+    fn warm_up_steps(&self) -> u64 {
+        0
+    }
+}
+
+/// One kernel at one size, with everything that does not depend on the number of threads.
+pub(crate) struct Prepared {
+    pub(crate) entry: &'static Entry,
+    /// Sizes, scalars, and as steps those that are checked.
+    pub(crate) case: Case,
+    pub(crate) initial: Fields,
+    /// The naive answer after the case's steps.
+    pub(crate) expected: Fields,
+    /// Sites that one step updates.
+    pub(crate) sites: u64,
+    /// Layouts that could be planned, or the rows of those that could not.
+    pub(crate) layouts: Vec<Result<PlannedLayout, Row>>,
+}
+
+/// A row in the making; no runner if it cannot be run.
+pub(crate) struct Entrant {
+    pub(crate) row: Row,
+    pub(crate) runner: Option<Box<dyn Contestant>>,
+}
+
+/// Relative to values of the order of 1 after a handful of steps: some thousand roundings.
+const C_TOLERANCE: f64 = 1e-12;
+
+impl Prepared {
+    /// Bytes of the most values alive at once, for rows without a schedule: the least of all schedules.
+    fn lower_bound_bytes(&self) -> Option<u64> {
+        self.layouts.iter().flatten().filter_map(PlannedLayout::lower_bound_bytes).min()
+    }
+}
+
+/// Starts every planned layout.
+pub(crate) fn layout_entrants(prepared: &Prepared, threads: usize, progress: &Progress) -> Vec<Entrant> {
+    let mut entrants = Vec::new();
+    for layout in &prepared.layouts {
+        let planned = match layout {
+            Ok(planned) => planned,
+            Err(refused) => {
+                entrants.push(Entrant { row: Row { threads, ..refused.clone() }, runner: None });
+                continue;
+            }
+        };
+        progress.detail(&format!("allocating {}, {}", planned.schedule, planned.layout));
+        let mut row = Row::new(prepared.entry.name, &prepared.case.sizes, &planned.layout.to_string(), threads);
+        row.schedule = Some(planned.schedule.clone());
+        row.made_by = planned.strategies();
+        row.temp_bytes = planned.bytes();
+        row.lower_bound_bytes = planned.lower_bound_bytes();
+        let started = planned.start(threads, &prepared.case, &prepared.initial);
+        entrants.push(entrant(row, started.map(|run| run.map(boxed)), "above the memory cap"));
+    }
+    entrants
+}
+
+/// Opens every C loop of the kernel.
+pub(crate) fn c_entrants(prepared: &Prepared, loops: &mut CLoops, threads: usize, progress: &Progress) -> Vec<Entrant> {
+    let mut entrants = Vec::new();
+    for source in sources().iter().filter(|source| source.kernel == prepared.entry.name) {
+        for layout in source.layouts {
+            progress.detail(&format!("building {layout}"));
+            let mut row = Row::new(prepared.entry.name, &prepared.case.sizes, layout, threads);
+            row.made_by = format!("benches/c/{}", source.file);
+            row.tolerance = C_TOLERANCE;
+            row.lower_bound_bytes = prepared.lower_bound_bytes();
+            let started = if threads > 1 && !loops.compiler().has_threads() {
+                Ok(None)
+            } else {
+                CRun::open(loops, source, layout, threads, prepared).map(Some)
+            };
+            if let Ok(Some(run)) = &started {
+                row.temp_bytes = run.c_loop.field_bytes();
+            }
+            entrants.push(entrant(row, started.map(|run| run.map(boxed)), "the C compiler has no OpenMP"));
+        }
+    }
+    entrants
+}
+
+fn boxed<C: Contestant + 'static>(contestant: C) -> Box<dyn Contestant> {
+    Box::new(contestant)
+}
+
+fn entrant(mut row: Row, started: Result<Option<Box<dyn Contestant>>, BenchError>, absent: &str) -> Entrant {
+    let runner = started.unwrap_or_else(|refusal| {
+        row.note = Some(refusal.to_string());
+        None
+    });
+    if runner.is_none() && row.note.is_none() {
+        row.note = Some(absent.to_owned());
+    }
+    Entrant { row, runner }
+}
+
+/// Advances every entrant by the case's steps and compares with the naive answer; what is wrong is not timed.
+///
+/// # Errors
+/// The first error of a runner.
+pub(crate) fn check_answers(
+    prepared: &Prepared,
+    entrants: &mut [Entrant],
+    progress: &Progress,
+) -> Result<(), BenchError> {
+    for Entrant { row, runner: slot } in entrants {
+        let Some(runner) = slot.as_mut() else { continue };
+        progress.detail(&format!("checking {}", row.layout));
+        runner.advance(prepared.case.steps.unsigned_abs())?;
+        row.max_abs_diff = Some(max_abs_diff(&runner.read()?, &prepared.expected));
+        if row.is_wrong() {
+            row.note = Some("WRONG, not timed".into());
+            *slot = None;
+        } else {
+            runner.advance(runner.warm_up_steps())?;
+        }
+    }
+    Ok(())
+}
+
+/// Largest difference of two sets of fields: infinite if arrays or shapes differ, NaN if only one value is a NaN.
+fn max_abs_diff(found: &Fields, expected: &Fields) -> f64 {
+    let mut largest: f64 = 0.0;
+    for (name, field) in expected {
+        let Some(other) = found.get(name).filter(|other| other.shape() == field.shape()) else {
+            return f64::INFINITY;
+        };
+        for (a, b) in field.iter().zip(other).filter(|(a, b)| a.to_bits() != b.to_bits()) {
+            let difference = (a - b).abs();
+            if difference.is_nan() {
+                return difference;
+            }
+            largest = largest.max(difference);
+        }
+    }
+    largest
+}
+
+/// A running C loop, and how its data are named and shaped.
+struct CRun {
+    c_loop: CLoop,
+    source: &'static Source,
+    n: usize,
+}
+
+impl CRun {
+    fn open(
+        loops: &mut CLoops,
+        source: &'static Source,
+        layout: &str,
+        threads: usize,
+        prepared: &Prepared,
+    ) -> Result<CRun, BenchError> {
+        let n = prepared.case.extent("N", 3)?;
+        let scalars = source.scalars.iter().map(|name| prepared.case.scalar(name)).collect::<Result<Vec<_>, _>>()?;
+        let arrays = source.arrays.iter().filter_map(|name| prepared.initial.get(*name));
+        let initial: Vec<f64> = arrays.flat_map(|field| field.iter().copied()).collect();
+        let c_loop = loops.open(source, layout, n, threads, &scalars, &initial)?;
+        Ok(CRun { c_loop, source, n })
+    }
+}
+
+impl Runner for CRun {
+    fn advance(&mut self, steps: u64) -> Result<(), BenchError> {
+        Ok(self.c_loop.advance(steps)?)
+    }
+}
+
+impl Contestant for CRun {
+    fn read(&mut self) -> Result<Fields, BenchError> {
+        let logical = self.c_loop.read();
+        let shape = vec![self.n; self.source.rank as usize];
+        let cells = logical.len() / self.source.arrays.len();
+        let field = |part: &[f64]| {
+            let values = part.to_vec();
+            ndarray::ArrayD::from_shape_vec(shape.clone(), values).expect("each part has n^rank cells")
+        };
+        let parts = self.source.arrays.iter().zip(logical.chunks(cells));
+        Ok(parts.map(|(&name, part)| (name.to_owned(), field(part))).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::arr1;
+
+    fn fields(values: &[f64]) -> Fields {
+        [("u".to_owned(), arr1(values).into_dyn())].into()
+    }
+
+    #[test]
+    fn differences_of_fields_see_nan_and_missing_arrays() {
+        let expected = fields(&[1.0, 2.0]);
+        assert_eq!(max_abs_diff(&fields(&[1.0, 2.5]), &expected), 0.5);
+        assert_eq!(max_abs_diff(&Fields::new(), &expected), f64::INFINITY);
+        assert_eq!(max_abs_diff(&fields(&[1.0]), &expected), f64::INFINITY);
+        assert!(max_abs_diff(&fields(&[f64::NAN, 2.0]), &expected).is_nan());
+    }
+}

@@ -1,0 +1,213 @@
+//! `crease explain`: what a plan decides for a kernel, and why.
+//!
+//! For a person: domains, schedule, mappings as formulas, sizes against the lower bound, lifetimes, conflicts, time per
+//! stage. As JSON: the engine's report. Or any one intermediate form as text.
+
+use std::fmt::Write;
+
+use crease::plan::report::Report;
+use crease::{Kernel, Plan, Stage, StrategyChoice};
+
+use crate::error::BenchError;
+use crate::kernel_source::{KernelSource, load};
+use crate::settings::{Assignment, Settings};
+use crate::table::bytes;
+
+/// What to explain.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExplainOptions {
+    /// Name in the catalogue, or a file.
+    pub kernel: String,
+    /// Schedule; by default the kernel's first.
+    pub schedule: Option<String>,
+    /// Sizes, and as number of steps what full storage holds.
+    pub assignments: Vec<Assignment>,
+    /// How storage is found.
+    pub strategy: StrategyChoice,
+    /// What to print.
+    pub form: Form,
+}
+
+/// What `explain` prints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Text for a person.
+    Text,
+    /// The engine's report.
+    Json,
+    /// One intermediate form.
+    Dump(Stage),
+}
+
+/// Lines of lifetimes and conflicts in the text; `--dump` has them all.
+const RELATION_LINES: usize = 4;
+/// Characters of such a line.
+const RELATION_WIDTH: usize = 160;
+/// Formulas of mappings in the text.
+const FORMULA_LINES: usize = 40;
+
+/// Plans the kernel and says what `options` ask for.
+///
+/// # Errors
+/// [`BenchError`] if the kernel or a name is unknown or nothing could be proved.
+pub fn explain(options: &ExplainOptions) -> Result<String, BenchError> {
+    let source = load(&options.kernel)?;
+    let settings = Settings::resolve(&source, &options.assignments)?;
+    let plan = plan(&source, &settings, options.schedule.as_deref(), options.strategy)?;
+    match options.form {
+        Form::Text => render(&plan),
+        Form::Json => Ok(serde_json::to_string_pretty(plan.report())? + "\n"),
+        Form::Dump(stage) => Ok(plan.dump(stage)?),
+    }
+}
+
+/// A plan for resolved settings.
+///
+/// # Errors
+/// What the engine says.
+pub(crate) fn plan(
+    source: &KernelSource,
+    settings: &Settings,
+    schedule: Option<&str>,
+    strategy: StrategyChoice,
+) -> Result<Plan, BenchError> {
+    let mut builder = source.kernel.plan().strategy(strategy);
+    for (name, value) in &settings.sizes {
+        builder = builder.size(name, *value);
+    }
+    if let Some(name) = schedule {
+        builder = builder.schedule(name);
+    }
+    if let Some(steps) = settings.steps.filter(|_| strategy == StrategyChoice::Full) {
+        builder = builder.horizon(steps);
+    }
+    Ok(builder.build()?)
+}
+
+fn render(plan: &Plan) -> Result<String, BenchError> {
+    let report = plan.report();
+    let params: Vec<String> = report.params.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+    let mut text = format!("{}   schedule {}   {}\n", report.kernel, report.schedule, params.join(", "));
+    render_domains(plan.kernel(), &mut text);
+    render_mappings(report, &mut text);
+    render_buffers(report, &mut text);
+    for (title, name, stage) in
+        [("lifetimes", "lifetimes", Stage::Lifetimes), ("conflicts", "conflicts", Stage::Conflicts)]
+    {
+        let _ = writeln!(text, "\n{title}");
+        push_cut(&plan.dump(stage)?, name, &mut text);
+    }
+    if !report.notes.is_empty() {
+        let _ = writeln!(text, "\nnotes");
+        report.notes.iter().for_each(|note| {
+            let _ = writeln!(text, "  {note}");
+        });
+    }
+    render_stages(report, &mut text);
+    Ok(text)
+}
+
+fn render_domains(kernel: &Kernel, text: &mut String) {
+    let params: Vec<String> = kernel.params().iter().map(|param| param.name.clone()).collect();
+    let _ = writeln!(text, "\ndomains");
+    for stmt in kernel.stmts() {
+        let domain = stmt.domain.display(&stmt.iters, &params);
+        let _ = writeln!(text, "  {}[{}]: {domain}", stmt.name, stmt.iters.join(", "));
+    }
+}
+
+fn render_mappings(report: &Report, text: &mut String) {
+    let _ = writeln!(text, "\nmappings");
+    let pieces: Vec<_> = report.arrays.iter().flat_map(|array| &array.pieces).collect();
+    for piece in pieces.iter().take(FORMULA_LINES) {
+        let conditional = piece.when != "true" && !piece.when.is_empty();
+        let when = if conditional { format!("   if {}", piece.when) } else { String::new() };
+        let _ = writeln!(text, "  {}{when}", piece.formula);
+    }
+    if pieces.len() > FORMULA_LINES {
+        let _ = writeln!(text, "  .. {} more (--dump mapping)", pieces.len() - FORMULA_LINES);
+    }
+}
+
+fn render_buffers(report: &Report, text: &mut String) {
+    let bound = |cells: Option<u64>| cells.map_or("unknown".to_owned(), |cells| cells.to_string());
+    let _ = writeln!(text, "\nbuffers");
+    for buffer in &report.buffers {
+        let ratio = buffer.lower_bound_cells.filter(|&cells| cells > 0);
+        let ratio = ratio.map(|cells| format!(" ({:.3})", buffer.cells as f64 / cells as f64)).unwrap_or_default();
+        let proof = if buffer.proved { "proved" } else { "not proved" };
+        let _ = writeln!(
+            text,
+            "  {}: {} cells, {} with padding; lower bound {} cells{ratio}; {}, {proof}",
+            buffer.name,
+            buffer.cells,
+            bytes(buffer.bytes),
+            bound(buffer.lower_bound_cells),
+            buffer.strategy
+        );
+    }
+    let total = report.bytes();
+    let against = report.lower_bound_bytes().filter(|&bound| bound > 0);
+    let against = against.map(|bound| format!(", {:.3} times the lower bound", total as f64 / bound as f64));
+    let _ = writeln!(text, "  all: {}{}", bytes(total), against.unwrap_or_default());
+}
+
+/// The beginning of a long text, and how to see the rest.
+fn push_cut(full: &str, name: &str, text: &mut String) {
+    let lines: Vec<&str> = full.lines().collect();
+    let mut cut = lines.len() > RELATION_LINES;
+    for line in lines.iter().take(RELATION_LINES) {
+        let shown: String = line.chars().take(RELATION_WIDTH).collect();
+        let long = shown.len() < line.len();
+        cut |= long;
+        let _ = writeln!(text, "  {shown}{}", if long { " .." } else { "" });
+    }
+    if cut {
+        let _ = writeln!(text, "  .. {} characters in all (--dump {name})", full.chars().count());
+    }
+}
+
+fn render_stages(report: &Report, text: &mut String) {
+    let _ = writeln!(text, "\nstages");
+    for stage in &report.stages {
+        let _ = writeln!(text, "  {:<12} {:>9.4} s", stage.name, stage.seconds);
+    }
+    let total: f64 = report.stages.iter().map(|stage| stage.seconds).sum();
+    let _ = writeln!(text, "  {:<12} {total:>9.4} s", "all");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options(kernel: &str, form: Form) -> ExplainOptions {
+        let (schedule, strategy) = (None, StrategyChoice::Auto);
+        let assignments = vec!["N=16".parse().unwrap()];
+        ExplainOptions { kernel: kernel.into(), schedule, assignments, strategy, form }
+    }
+
+    #[test]
+    fn the_text_has_every_section_and_the_sizes() {
+        let text = explain(&options("heat-1d", Form::Text)).unwrap();
+        for wanted in ["domains", "mappings", "buffers", "lifetimes", "conflicts", "stages", "lower bound", "proved"] {
+            assert!(text.contains(wanted), "no {wanted} in\n{text}");
+        }
+    }
+
+    #[test]
+    fn the_json_has_the_promised_fields() {
+        let json: serde_json::Value = serde_json::from_str(&explain(&options("heat-1d", Form::Json)).unwrap()).unwrap();
+        for field in ["kernel", "schedule", "params", "buffers", "arrays", "stages"] {
+            assert!(json.get(field).is_some(), "no {field} in {json}");
+        }
+        assert_eq!(json["params"]["N"], 16);
+    }
+
+    #[test]
+    fn every_stage_can_be_dumped() {
+        for (name, stage) in Stage::ALL {
+            let text = explain(&options("heat-1d", Form::Dump(stage))).unwrap();
+            assert!(!text.trim().is_empty(), "{name} is empty");
+        }
+    }
+}

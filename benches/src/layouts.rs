@@ -1,0 +1,142 @@
+//! Our own layouts as contestants: plans, compiled code and runs of the engine.
+
+use std::fmt;
+
+use crease::{Code, Kernel, Plan, Run, RunOptions, StrategyChoice};
+use crease_kernels::{Case, Fields};
+use ndarray::ArrayD;
+
+use crate::contestant::Contestant;
+use crate::error::BenchError;
+use crate::timing::Runner;
+
+/// What the benchmarks compare.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// The unfolded array: a state array keeps every step of its horizon.
+    Full,
+    /// One modulus per dimension: the usual baseline.
+    SuccessiveModulo,
+    /// What Crease chooses.
+    Folded,
+}
+
+impl fmt::Display for Layout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Layout::Full => "full",
+            Layout::SuccessiveModulo => "successive-modulo",
+            Layout::Folded => "folded",
+        })
+    }
+}
+
+/// A layout of one schedule, planned and compiled; shared by runs on any number of threads.
+pub struct PlannedLayout {
+    /// The schedule's name.
+    pub schedule: String,
+    /// The layout.
+    pub layout: Layout,
+    plan: Plan,
+    /// `None` above the memory cap.
+    code: Option<Code>,
+    horizon: u64,
+}
+
+/// Plans and compiles one layout. `horizon` is the number of steps that full storage holds; above `cap_bytes` the plan
+/// is made, for its sizes, but cannot be started.
+///
+/// # Errors
+/// What the engine says if it finds no proved mapping or cannot generate code.
+pub fn plan(
+    kernel: &Kernel,
+    case: &Case,
+    schedule: &str,
+    layout: Layout,
+    horizon: u64,
+    cap_bytes: u64,
+) -> Result<PlannedLayout, crease::Error> {
+    let strategy = match layout {
+        Layout::Full => StrategyChoice::Full,
+        Layout::SuccessiveModulo => StrategyChoice::SuccessiveModulo,
+        Layout::Folded => StrategyChoice::Auto,
+    };
+    let mut builder = kernel.plan().schedule(schedule).strategy(strategy);
+    for (name, value) in &case.sizes {
+        builder = builder.size(name, *value);
+    }
+    if layout == Layout::Full {
+        builder = builder.horizon(horizon);
+    }
+    let plan = builder.build()?;
+    let code = if plan.folded_bytes() <= cap_bytes { Some(plan.compile()?) } else { None };
+    Ok(PlannedLayout { schedule: schedule.to_owned(), layout, plan, code, horizon })
+}
+
+impl PlannedLayout {
+    /// The strategies that made it, each once.
+    pub fn strategies(&self) -> String {
+        let mut names: Vec<&str> = self.plan.report().buffers.iter().map(|buffer| buffer.strategy).collect();
+        names.sort_unstable();
+        names.dedup();
+        let steps = if self.layout == Layout::Full { format!(" ({} steps)", self.horizon) } else { String::new() };
+        names.join(", ") + &steps
+    }
+
+    /// Bytes of all buffers, padding included.
+    pub fn bytes(&self) -> u64 {
+        self.plan.folded_bytes()
+    }
+
+    /// Bytes of the most values alive at once, if known.
+    pub fn lower_bound_bytes(&self) -> Option<u64> {
+        self.plan.report().lower_bound_bytes()
+    }
+
+    /// Allocates the layout and writes scalars and initial data; `None` above the memory cap.
+    ///
+    /// # Errors
+    /// [`BenchError::Crease`] if memory or threads cannot be had, or data do not fit the kernel.
+    pub(crate) fn start(&self, threads: usize, case: &Case, initial: &Fields) -> Result<Option<LayoutRun>, BenchError> {
+        let Some(code) = &self.code else { return Ok(None) };
+        let mut run = code.instantiate_with(RunOptions { threads, ..RunOptions::default() })?;
+        for (name, value) in &case.scalars {
+            run.set(name, *value)?;
+        }
+        for (name, field) in initial {
+            run.write(name, field.view())?;
+        }
+        let warm_up_steps = if self.layout == Layout::Full { self.horizon } else { 0 };
+        Ok(Some(LayoutRun { run, arrays: initial.keys().cloned().collect(), warm_up_steps }))
+    }
+}
+
+/// A running layout.
+pub(crate) struct LayoutRun {
+    run: Run,
+    arrays: Vec<String>,
+    warm_up_steps: u64,
+}
+
+impl Runner for LayoutRun {
+    fn advance(&mut self, steps: u64) -> Result<(), BenchError> {
+        Ok(self.run.advance(steps)?)
+    }
+}
+
+impl Contestant for LayoutRun {
+    fn read(&mut self) -> Result<Fields, BenchError> {
+        let mut fields = Fields::new();
+        for name in &self.arrays {
+            let mut field = ArrayD::zeros(self.run.shape(name)?);
+            self.run.read(name, field.view_mut())?;
+            fields.insert(name.clone(), field);
+        }
+        Ok(fields)
+    }
+
+    /// Full storage is touched for the first time as time goes by, and must be mapped before it is timed.
+    fn warm_up_steps(&self) -> u64 {
+        self.warm_up_steps
+    }
+}

@@ -1,0 +1,173 @@
+//! Arrays over a box of indices: what goes into the interpreter and comes out of it.
+
+use crate::kernel::graph::Element;
+
+/// An array stored in full, row by row (the last index runs fastest).
+#[derive(Clone, Debug, PartialEq)]
+pub struct FullArray {
+    /// Smallest value of each index.
+    lower: Vec<i64>,
+    /// Number of values of each index.
+    shape: Vec<usize>,
+    /// As many cells as the product of the shape.
+    data: FullData,
+}
+
+/// Cells of one type.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FullData {
+    /// Doubles.
+    F64(Vec<f64>),
+    /// Floats.
+    F32(Vec<f32>),
+    /// Bytes.
+    U8(Vec<u8>),
+}
+
+impl FullData {
+    /// What a cell holds that has no value: a number that no sane computation gives. (The interpreter does not rely on
+    /// it: it knows which cells were written.) `f32` cells hold it rounded, to minus infinity; bytes hold 238.
+    pub const UNWRITTEN: f64 = -6.022e230;
+
+    fn unwritten(element: Element, cells: usize) -> FullData {
+        match element {
+            Element::F64 => FullData::F64(vec![FullData::UNWRITTEN; cells]),
+            Element::F32 => FullData::F32(vec![FullData::UNWRITTEN as f32; cells]),
+            Element::U8 => FullData::U8(vec![238; cells]),
+        }
+    }
+}
+
+impl FullArray {
+    /// An array of unwritten cells; `lower` and `shape` have one entry per index.
+    ///
+    /// # Panics
+    /// If `lower` and `shape` differ in length, or the product of the shape overflows.
+    pub fn new(element: Element, lower: Vec<i64>, shape: Vec<usize>) -> FullArray {
+        assert_eq!(lower.len(), shape.len(), "one lower bound and one extent per index");
+        let cells = shape.iter().try_fold(1_usize, |n, &extent| n.checked_mul(extent)).expect("cells fit in memory");
+        FullArray { lower, shape, data: FullData::unwritten(element, cells) }
+    }
+
+    /// Sets each cell to a function of its index.
+    pub fn filled(mut self, mut value: impl FnMut(&[i64]) -> f64) -> FullArray {
+        let mut index = self.lower.clone();
+        for address in 0..self.len() {
+            self.put(address, value(&index));
+            for dim in (0..index.len()).rev() {
+                index[dim] += 1;
+                if index[dim] < self.lower[dim] + self.shape[dim] as i64 {
+                    break;
+                }
+                index[dim] = self.lower[dim];
+            }
+        }
+        self
+    }
+
+    /// Smallest value of each index.
+    pub fn lower(&self) -> &[i64] {
+        &self.lower
+    }
+
+    /// Number of values of each index.
+    pub fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    /// The cells, row by row.
+    pub fn data(&self) -> &FullData {
+        &self.data
+    }
+
+    /// Type of the cells.
+    pub fn element(&self) -> Element {
+        match self.data {
+            FullData::F64(_) => Element::F64,
+            FullData::F32(_) => Element::F32,
+            FullData::U8(_) => Element::U8,
+        }
+    }
+
+    /// Number of cells.
+    pub fn len(&self) -> usize {
+        match &self.data {
+            FullData::F64(cells) => cells.len(),
+            FullData::F32(cells) => cells.len(),
+            FullData::U8(cells) => cells.len(),
+        }
+    }
+
+    /// Whether there are no cells.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Position of a cell in [`FullArray::data`]; `None` outside the box.
+    pub fn address(&self, index: &[i64]) -> Option<usize> {
+        if index.len() != self.lower.len() {
+            return None;
+        }
+        let mut address = 0;
+        for ((i, lower), &extent) in index.iter().zip(&self.lower).zip(&self.shape) {
+            let offset = usize::try_from(i.checked_sub(*lower)?).ok().filter(|&o| o < extent)?;
+            address = address * extent + offset;
+        }
+        Some(address)
+    }
+
+    /// The value of a cell, exactly; `None` outside the box.
+    pub fn get(&self, index: &[i64]) -> Option<f64> {
+        self.address(index).map(|address| self.at(address))
+    }
+
+    /// Sets a cell, converting as a store does; `false` outside the box.
+    pub fn set(&mut self, index: &[i64], value: f64) -> bool {
+        let address = self.address(index);
+        if let Some(address) = address {
+            self.put(address, value);
+        }
+        address.is_some()
+    }
+
+    /// The value at a position.
+    pub(super) fn at(&self, address: usize) -> f64 {
+        match &self.data {
+            FullData::F64(cells) => cells[address],
+            FullData::F32(cells) => cells[address].into(),
+            FullData::U8(cells) => cells[address].into(),
+        }
+    }
+
+    /// Stores at a position. `as` to a byte truncates, saturates and makes 0 of NaN: what a store means.
+    pub(super) fn put(&mut self, address: usize, value: f64) {
+        match &mut self.data {
+            FullData::F64(cells) => cells[address] = value,
+            FullData::F32(cells) => cells[address] = value as f32,
+            FullData::U8(cells) => cells[address] = value as u8,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_index_runs_fastest() {
+        let array = FullArray::new(Element::F64, vec![1, -1], vec![2, 3]).filled(|i| (10 * i[0] + i[1]) as f64);
+        assert_eq!(array.data(), &FullData::F64(vec![9.0, 10.0, 11.0, 19.0, 20.0, 21.0]));
+        assert_eq!(array.get(&[2, 1]), Some(21.0));
+        assert_eq!(array.get(&[2, 2]), None);
+        assert_eq!(array.get(&[i64::MAX, i64::MIN]), None);
+    }
+
+    #[test]
+    fn bytes_truncate_and_saturate() {
+        let mut array = FullArray::new(Element::U8, vec![], vec![]);
+        for (stored, read) in [(2.9, 2.0), (-1.0, 0.0), (300.0, 255.0), (f64::NAN, 0.0)] {
+            assert!(array.set(&[], stored));
+            assert_eq!(array.get(&[]), Some(read));
+        }
+    }
+}

@@ -1,0 +1,279 @@
+//! Evaluation of one instance: a statement's graph with parameters, scalars and types resolved.
+//!
+//! Every value is held as a double: an `f32` exactly, a truth value as 1 or 0. Operations on `f32` compute in `f32`.
+
+use crease_jit::program::{ValueType, opaque_finish, opaque_mix, opaque_seed};
+
+use crate::kernel::affine::{Affine, AffineOverflow};
+use crate::kernel::bound::BoundAffine;
+use crate::kernel::graph::{ArrayId, BinaryOp, CompareOp, Element, Expr, ExprId, Kernel, Stmt, UnaryOp};
+use crate::kernel::interpret::store::{Cell, Store};
+use crate::kernel::interpret::{Fault, InterpretError};
+use crate::kernel::verify::value_types;
+
+/// A statement ready to run.
+#[derive(Debug)]
+pub(super) struct StmtCode {
+    ops: Vec<Op>,
+    writes: Vec<(Access, ExprId)>,
+}
+
+/// A write of an instance that is not yet done.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Write {
+    pub(super) array: usize,
+    pub(super) address: usize,
+    pub(super) value: f64,
+}
+
+#[derive(Debug)]
+struct Access {
+    array: usize,
+    index: Vec<BoundAffine>,
+}
+
+#[derive(Debug)]
+enum Op {
+    Value(f64),
+    Index(BoundAffine),
+    Load(Access),
+    Unary(UnaryOp, ExprId),
+    Binary(BinaryOp, Precision, ExprId, ExprId),
+    Fma(Precision, ExprId, ExprId, ExprId),
+    /// Operands are exact doubles in either precision, once literals are rounded.
+    Compare(CompareOp, Precision, ExprId, ExprId),
+    And(ExprId, ExprId),
+    Or(ExprId, ExprId),
+    Not(ExprId),
+    Select(Precision, ExprId, ExprId, ExprId),
+    Round(Precision, ExprId),
+    Opaque(u64, Vec<ExprId>),
+    /// `sqrt` of an `f32` rounds once.
+    SqrtF32(ExprId),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Precision {
+    Double,
+    Single,
+}
+
+impl Precision {
+    fn of(ty: ValueType) -> Precision {
+        if ty == ValueType::F32 { Precision::Single } else { Precision::Double }
+    }
+
+    fn round(self, value: f64) -> f64 {
+        match self {
+            Precision::Double => value,
+            Precision::Single => f64::from(value as f32),
+        }
+    }
+}
+
+impl StmtCode {
+    pub(super) fn new(
+        kernel: &Kernel,
+        stmt: &Stmt,
+        params: &[i64],
+        scalars: &[f64],
+    ) -> Result<StmtCode, InterpretError> {
+        let types = value_types(kernel, stmt).expect("the kernel is verified");
+        let code = || -> Result<StmtCode, AffineOverflow> {
+            let mut ops = Vec::with_capacity(stmt.exprs.len());
+            for (expr, ty) in stmt.exprs.iter().zip(&types) {
+                ops.push(op(kernel, expr, *ty, &types, params, scalars)?);
+            }
+            let write = |assign: &crate::kernel::graph::Assign| {
+                Ok((access(assign.array, &assign.index, params)?, assign.value))
+            };
+            let writes = stmt.assigns.iter().map(write).collect::<Result<_, _>>()?;
+            Ok(StmtCode { ops, writes })
+        };
+        code().map_err(|source| InterpretError::Overflow { owner: format!("statement `{}`", stmt.name), source })
+    }
+
+    /// Reads and computes; appends the writes. `values` is scratch space.
+    pub(super) fn eval(
+        &self,
+        point: &[i64],
+        stores: &[Store],
+        values: &mut Vec<f64>,
+        pending: &mut Vec<Write>,
+    ) -> Result<(), Fault> {
+        values.clear();
+        for op in &self.ops {
+            let value = op.eval(point, stores, values)?;
+            values.push(value);
+        }
+        for (access, value) in &self.writes {
+            let address = access.address(point, stores)?;
+            pending.push(Write { array: access.array, address, value: values[value.index()] });
+        }
+        Ok(())
+    }
+}
+
+impl Access {
+    /// The cell's position in its store; it is in the index space.
+    fn address(&self, point: &[i64], stores: &[Store]) -> Result<usize, Fault> {
+        let mut cell = [0_i64; 8];
+        if self.index.len() > cell.len() {
+            return self.checked(&self.cell(point).map_err(Fault::Overflow)?, stores);
+        }
+        for (value, e) in cell.iter_mut().zip(&self.index) {
+            *value = e.eval(point).map_err(Fault::Overflow)?;
+        }
+        self.checked(&cell[..self.index.len()], stores)
+    }
+
+    fn cell(&self, point: &[i64]) -> Result<Vec<i64>, AffineOverflow> {
+        self.index.iter().map(|e| e.eval(point)).collect()
+    }
+
+    fn checked(&self, cell: &[i64], stores: &[Store]) -> Result<usize, Fault> {
+        let store = &stores[self.array];
+        match store.address(cell) {
+            Some(address) if store.cell(address) != Cell::Outside => Ok(address),
+            _ => Err(Fault::Outside { array: self.array, cell: cell.to_vec() }),
+        }
+    }
+}
+
+impl Op {
+    /// A flat match, one arm per operation.
+    fn eval(&self, point: &[i64], stores: &[Store], values: &[f64]) -> Result<f64, Fault> {
+        let get = |id: &ExprId| values[id.index()];
+        let truth = |holds: bool| f64::from(u8::from(holds));
+        Ok(match self {
+            Op::Value(value) => *value,
+            Op::Index(e) => e.eval(point).map_err(Fault::Overflow)? as f64,
+            Op::Load(access) => {
+                let address = access.address(point, stores)?;
+                let store = &stores[access.array];
+                if store.cell(address) != Cell::Written {
+                    let cell = access.cell(point).map_err(Fault::Overflow)?;
+                    return Err(Fault::NeverWritten { array: access.array, cell });
+                }
+                store.read(address)
+            }
+            Op::Unary(UnaryOp::Neg, a) => -get(a),
+            Op::Unary(UnaryOp::Abs, a) => get(a).abs(),
+            Op::Unary(UnaryOp::Sqrt, a) => get(a).sqrt(),
+            Op::SqrtF32(a) => f64::from((get(a) as f32).sqrt()),
+            Op::Binary(op, Precision::Double, a, b) => binary_f64(*op, get(a), get(b)),
+            Op::Binary(op, Precision::Single, a, b) => binary_f32(*op, get(a) as f32, get(b) as f32).into(),
+            Op::Fma(Precision::Double, a, b, c) => get(a).mul_add(get(b), get(c)),
+            Op::Fma(Precision::Single, a, b, c) => (get(a) as f32).mul_add(get(b) as f32, get(c) as f32).into(),
+            Op::Compare(op, p, a, b) => truth(compare(*op, p.round(get(a)), p.round(get(b)))),
+            Op::And(a, b) => truth(get(a) != 0.0 && get(b) != 0.0),
+            Op::Or(a, b) => truth(get(a) != 0.0 || get(b) != 0.0),
+            Op::Not(a) => truth(get(a) == 0.0),
+            Op::Select(p, cond, a, b) => p.round(if get(cond) != 0.0 { get(a) } else { get(b) }),
+            Op::Round(p, a) => p.round(get(a)),
+            Op::Opaque(seed, args) => {
+                let acc = args.iter().fold(*seed, |acc, a| opaque_mix(acc, get(a).to_bits()));
+                f64::from_bits(opaque_finish(acc))
+            }
+        })
+    }
+}
+
+/// The operation of an expression; `types` are those of the whole statement.
+fn op(
+    kernel: &Kernel,
+    expr: &Expr,
+    ty: ValueType,
+    types: &[ValueType],
+    params: &[i64],
+    scalars: &[f64],
+) -> Result<Op, AffineOverflow> {
+    let precision = Precision::of(ty);
+    let single = |id: &ExprId| types[id.index()] == ValueType::F32;
+    Ok(match expr {
+        Expr::Const(c) => Op::Value(*c),
+        Expr::Scalar(k) => {
+            let rounds = kernel.scalars()[k.index()].element == Element::F32;
+            let precision = if rounds { Precision::Single } else { Precision::Double };
+            Op::Value(precision.round(scalars[k.index()]))
+        }
+        Expr::Index(e) => Op::Index(BoundAffine::new(e, params)?),
+        Expr::Load(array, index) => Op::Load(access(*array, index, params)?),
+        Expr::Unary(UnaryOp::Sqrt, a) if precision == Precision::Single => Op::SqrtF32(*a),
+        Expr::Unary(op, a) => Op::Unary(*op, *a),
+        Expr::Binary(op, a, b) => Op::Binary(*op, precision, *a, *b),
+        Expr::Fma(a, b, c) => Op::Fma(precision, *a, *b, *c),
+        Expr::Compare(op, a, b) => {
+            let precision = if single(a) || single(b) { Precision::Single } else { Precision::Double };
+            Op::Compare(*op, precision, *a, *b)
+        }
+        Expr::And(a, b) => Op::And(*a, *b),
+        Expr::Or(a, b) => Op::Or(*a, *b),
+        Expr::Not(a) => Op::Not(*a),
+        Expr::Select(cond, a, b) => Op::Select(precision, *cond, *a, *b),
+        Expr::Convert(_, a) => Op::Round(precision, *a),
+        Expr::Opaque(name, args) => Op::Opaque(opaque_seed(name), args.clone()),
+    })
+}
+
+fn access(array: ArrayId, index: &[Affine], params: &[i64]) -> Result<Access, AffineOverflow> {
+    let index = index.iter().map(|e| BoundAffine::new(e, params)).collect::<Result<_, _>>()?;
+    Ok(Access { array: array.index(), index })
+}
+
+fn binary_f64(op: BinaryOp, a: f64, b: f64) -> f64 {
+    match op {
+        BinaryOp::Add => a + b,
+        BinaryOp::Sub => a - b,
+        BinaryOp::Mul => a * b,
+        BinaryOp::Div => a / b,
+        BinaryOp::Min => {
+            if a < b {
+                a
+            } else {
+                b
+            }
+        }
+        BinaryOp::Max => {
+            if a > b {
+                a
+            } else {
+                b
+            }
+        }
+    }
+}
+
+fn binary_f32(op: BinaryOp, a: f32, b: f32) -> f32 {
+    match op {
+        BinaryOp::Add => a + b,
+        BinaryOp::Sub => a - b,
+        BinaryOp::Mul => a * b,
+        BinaryOp::Div => a / b,
+        BinaryOp::Min => {
+            if a < b {
+                a
+            } else {
+                b
+            }
+        }
+        BinaryOp::Max => {
+            if a > b {
+                a
+            } else {
+                b
+            }
+        }
+    }
+}
+
+fn compare(op: CompareOp, a: f64, b: f64) -> bool {
+    match op {
+        CompareOp::Lt => a < b,
+        CompareOp::Le => a <= b,
+        CompareOp::Gt => a > b,
+        CompareOp::Ge => a >= b,
+        CompareOp::Eq => a == b,
+        CompareOp::Ne => a != b,
+    }
+}

@@ -1,0 +1,152 @@
+//! Cutting a strip where its streams leave their rings.
+//!
+//! In: a [`Run`] with pointers in rings.   Out: the loop over segments around [`Emitter::segment`].
+//!
+//! Cell `pos + stride * j` of a ring has the address `pointer + stride * bytes * j` until `j` reaches the pointer's *wrap*;
+//! there the pointer moves by one ring, and its next wrap is as much later. So nothing is tested inside a segment:
+//!
+//! ```text
+//! j = 0; end = nothing has wrapped yet
+//! segment:  for each ring: if its wrap is j, move its pointer; end = min(n, all wraps)
+//!           run j..end
+//!           if end < n: j = end; again
+//! ```
+//!
+//! The rings' pointers and wraps are a table on the stack, which a small loop walks: its code does not grow with the
+//! number of rings, and no register is held for them during a segment. (With all of them in SSA values, a strip of 18 rings
+//! took three times as long to compile.)
+
+use super::emitter::{Emitter, plain};
+use super::ints::Num;
+use super::plan::{Pointer, StripPlan};
+use super::strip::Run;
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{Block, InstBuilder, StackSlotData, StackSlotKind, Value, types};
+
+/// Fields of a table entry, in bytes from its start.
+const ADDRESS: i32 = 0;
+/// The iteration at which the pointer next leaves its ring.
+const WRAP: i32 = 8;
+/// What to add to the address then.
+const MOVE: i32 = 16;
+/// Cells in the ring.
+const CELLS: i32 = 24;
+/// For strides other than 1 and -1: `wrap` is `gap / stride`, rounded down.
+const GAP: i32 = 32;
+/// See [`GAP`]; the absolute value.
+const STRIDE: i32 = 40;
+/// Size of an entry.
+const ENTRY: i32 = 48;
+
+/// The rings of a strip: which pointers may wrap, and their table.
+pub(super) struct Rings {
+    pointers: Vec<usize>,
+    /// Address of the table.
+    table: Value,
+    /// Whether any stride is neither 1 nor -1.
+    long: bool,
+}
+
+impl<'a> Emitter<'a, '_> {
+    /// A table for the pointers of `plan` that may wrap in a strip of this length; `None` if none may. The first iteration
+    /// of a strip is inside all rings, so a strip of one wraps nowhere.
+    pub(super) fn ring_table(&mut self, plan: &StripPlan<'a>, length: Num) -> Option<Rings> {
+        let may_wrap = |at: &usize| plan.pointers[*at].ring.is_some() && length != Num::Const(1);
+        let pointers: Vec<usize> = (0..plan.pointers.len()).filter(may_wrap).collect();
+        let long = pointers.iter().any(|pointer| plan.pointers[*pointer].stride.unsigned_abs() != 1);
+        let bytes = ENTRY as u32 * u32::try_from(pointers.len()).expect("a strip has fewer than 2^26 streams");
+        if pointers.is_empty() {
+            return None;
+        }
+        // All strips of a function share one piece of stack, as large as the largest needs.
+        let slot = match self.ring_slot {
+            Some(slot) => slot,
+            None => {
+                let slot = StackSlotData::new(StackSlotKind::ExplicitSlot, bytes, 3);
+                *self.ring_slot.insert(self.b.create_sized_stack_slot(slot))
+            }
+        };
+        let slots = &mut self.b.func.sized_stack_slots;
+        slots[slot].size = slots[slot].size.max(bytes);
+        Some(Rings { pointers, table: self.b.ins().stack_addr(types::I64, slot, 0), long })
+    }
+
+    /// Fills the entry of a pointer that starts at `address`, if it has one.
+    pub(super) fn start_ring(&mut self, plan: &StripPlan<'a>, rings: &Rings, pointer: usize, address: Value) {
+        let Some(entry) = rings.pointers.iter().position(|ring| *ring == pointer) else { return };
+        let Pointer { stream, stride, bytes, ring } = plan.pointers[pointer];
+        let ring = ring.expect("only pointers in a ring have an entry");
+        let position = self.int(&plan.strip.streams[stream].pos);
+        let step = stride.unsigned_abs() as i64;
+        // Cells left before the end of the ring that the stream moves towards, rounded up to whole steps.
+        let gap = match stride > 0 {
+            true => self.sub(Num::Const(ring.wrapping_add(step - 1)), position),
+            false => self.add(position, Num::Const(step)),
+        };
+        let wrap = self.floor_div(gap, step);
+        let back = ring.wrapping_mul(bytes);
+        let back = if stride > 0 { back.wrapping_neg() } else { back };
+        let address = (ADDRESS, Num::Value(address));
+        let mut fields = vec![address, (WRAP, wrap), (MOVE, Num::Const(back)), (CELLS, Num::Const(ring))];
+        fields.extend([(GAP, gap), (STRIDE, Num::Const(step))].iter().filter(|_| rings.long));
+        for (field, value) in fields {
+            let value = self.value(value);
+            self.b.ins().store(plain().with_aligned(), value, rings.table, ENTRY * entry as i32 + field);
+        }
+    }
+
+    /// Runs `0..length` in segments, from a filled table.
+    pub(super) fn segments(&mut self, run: &mut Run<'_, 'a>, rings: &Rings, length: Num, exit: Block) {
+        let (head, start) = self.block_with_param();
+        let length = self.value(length);
+        // No wrap is at 0, so the first pass moves nothing.
+        let zero = self.b.ins().iconst(types::I64, 0);
+        self.b.ins().jump(head, &[zero.into()]);
+        self.enter(head);
+        let end = self.next_cut(rings, start, length);
+        for (at, pointer) in rings.pointers.iter().enumerate() {
+            let offset = ENTRY * at as i32 + ADDRESS;
+            run.addresses[*pointer] = self.b.ins().load(types::I64, plain().with_aligned(), rings.table, offset);
+        }
+        self.segment(run, Num::Value(start), Num::Value(end));
+        self.branch_if_less(end, length, (head, &[end.into()]), (exit, &[]));
+    }
+
+    /// Moves the pointers that wrap at `start` and returns the end of the segment that begins there.
+    fn next_cut(&mut self, rings: &Rings, start: Value, length: Value) -> Value {
+        let (body, done) = (self.b.create_block(), self.b.create_block());
+        let entry = self.b.append_block_param(body, types::I64);
+        let nearest = self.b.append_block_param(body, types::I64);
+        let last = self.b.ins().iadd_imm_s(rings.table, i64::from(ENTRY) * rings.pointers.len() as i64);
+        self.b.ins().jump(body, &[rings.table.into(), length.into()]);
+        self.enter(body);
+        let field =
+            |emitter: &mut Self, offset| emitter.b.ins().load(types::I64, plain().with_aligned(), entry, offset);
+        let wrap = field(self, WRAP);
+        let (pass, check) = (self.b.create_block(), self.b.create_block());
+        let new_wrap = self.b.append_block_param(check, types::I64);
+        let wraps = self.b.ins().icmp(IntCC::Equal, wrap, start);
+        self.b.ins().brif(wraps, pass, &[], check, &[wrap.into()]);
+        self.enter(pass);
+        let (address, back, cells) = (field(self, ADDRESS), field(self, MOVE), field(self, CELLS));
+        let address = self.b.ins().iadd(address, back);
+        self.b.ins().store(plain().with_aligned(), address, entry, ADDRESS);
+        let moved = if rings.long {
+            let (gap, stride) = (field(self, GAP), field(self, STRIDE));
+            let gap = self.b.ins().iadd(gap, cells);
+            self.b.ins().store(plain().with_aligned(), gap, entry, GAP);
+            self.b.ins().udiv(gap, stride)
+        } else {
+            self.b.ins().iadd(wrap, cells)
+        };
+        self.b.ins().store(plain().with_aligned(), moved, entry, WRAP);
+        self.b.ins().jump(check, &[moved.into()]);
+        self.enter(check);
+        let nearest = self.b.ins().smin(nearest, new_wrap);
+        let next = self.b.ins().iadd_imm_s(entry, i64::from(ENTRY));
+        let more = self.b.ins().icmp(IntCC::UnsignedLessThan, next, last);
+        self.b.ins().brif(more, body, &[next.into(), nearest.into()], done, &[]);
+        self.enter(done);
+        nearest
+    }
+}

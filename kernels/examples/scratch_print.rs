@@ -1,0 +1,1 @@
+fn main(){ let n=std::env::args().nth(1).unwrap(); println!("{}", (crease_kernels::find(&n).unwrap().text)()); }
