@@ -1,7 +1,7 @@
 //! Fields: zeroed storage straight from the system, and what a call binds to a program's buffers.
 //!
-//! Unsafe, because fields are mapped memory behind a pointer. The pointer and its length never change between `mmap` and
-//! `munmap`, and views borrow the field, so they obey the usual rules.
+//! Unsafe, because fields are mapped memory behind a pointer. The pointer and its length never change between `mmap`
+//! and `munmap`, and views borrow the field, so they obey the usual rules.
 //!
 //! Layout: `[guard page] slack, data [guard page]`. Data start on a multiple of 64 bytes, `skew_bytes` after a page's
 //! start: fields walked in step would otherwise meet in the same cache sets (4 KiB aliasing). With guard pages data end

@@ -2,7 +2,8 @@
 //!
 //! In: any [`Program`].   Out: [`Compiled`], or why not; nothing panics on a bad program.
 //!
-//! Cost: about 3 microseconds for each Cranelift instruction; twice a strip's operations times its unroll, for instance.
+//! Cost: about 3 microseconds for each Cranelift instruction; twice a strip's operations times its unroll, for
+//! instance.
 
 use crate::callable::Compiled;
 use crate::clif::{EmitOptions, FrameLayout, emit};

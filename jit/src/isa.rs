@@ -1,6 +1,7 @@
 //! Instruction sets: CPU features found once and passed on as a value.
 //!
-//! Nothing else in this crate asks the processor what it can do, so that a test may compile for less than the machine has.
+//! Nothing else in this crate asks the processor what it can do, so that a test may compile for less than the machine
+//! has.
 
 use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_codegen::settings::{self, Configurable};
@@ -118,7 +119,8 @@ impl Isa {
     ///
     /// Its middle end is off (`opt_level = none`): the emitter decides by itself which loads to share and which to keep
     /// beside their use, where a memory operand costs little. The middle end keeps every shared load in a register from
-    /// its first use on, and so spills (there are 16): a D2Q9 strip then ran slower by a tenth or more, and compiled slower.
+    /// its first use on, and so spills (there are 16): a D2Q9 strip then ran slower by a tenth or more, and compiled
+    /// slower.
     pub(crate) fn target(&self) -> Result<OwnedTargetIsa, IsaError> {
         let unsupported = |reason: String| IsaError::Unsupported { reason };
         let mut flags = settings::builder();

@@ -1,7 +1,7 @@
 //! Code memory: owns the machine code of one program and frees it.
 //!
-//! Unsafe, because freeing code is: nothing may run it any more. A [`CodeMemory`] lives inside the `Compiled` that calls
-//! the code, and calls borrow that; so it is dropped only when no call is under way.
+//! Unsafe, because freeing code is: nothing may run it any more. A [`CodeMemory`] lives inside the `Compiled` that
+//! calls the code, and calls borrow that; so it is dropped only when no call is under way.
 //!
 //! Cranelift's memory provider maps pages writable, fills them, then makes them executable and not writable; no page is
 //! ever both.
@@ -47,8 +47,8 @@ impl Drop for CodeMemory {
     fn drop(&mut self) {
         let module = self.module.get_mut().unwrap_or_else(|poisoned| poisoned.into_inner());
         if let Some(module) = module.take() {
-            // SAFETY: `&mut self` excludes every borrow through which `Compiled` calls the code, and its address is used
-            // nowhere else, so none of it is running or will run.
+            // SAFETY: `&mut self` excludes every borrow through which `Compiled` calls the code, and its address is
+            // used nowhere else, so none of it is running or will run.
             unsafe { module.free_memory() };
         }
     }

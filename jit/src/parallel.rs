@@ -3,8 +3,8 @@
 //! Unsafe, because iterations are compiled code behind an address, called from several threads with pointers that only
 //! the caller knows to be valid.
 //!
-//! Iterations of a parallel loop touch no cell that another one writes, so results do not depend on the number of threads
-//! or on which of them runs what. A barrier follows every loop.
+//! Iterations of a parallel loop touch no cell that another one writes, so results do not depend on the number of
+//! threads or on which of them runs what. A barrier follows every loop.
 #![allow(unsafe_code)]
 
 use crate::clif::Slot;
@@ -91,8 +91,8 @@ struct Shared {
     environment: *const i64,
 }
 
-// SAFETY: a loop body only reads the frame and the environment, which live until the loop is done; the buffers it writes
-// are disjoint between iterations of a parallel loop.
+// SAFETY: a loop body only reads the frame and the environment, which live until the loop is done; the buffers it
+// writes are disjoint between iterations of a parallel loop.
 unsafe impl Sync for Shared {}
 
 impl Shared {

@@ -7,8 +7,8 @@ pub(crate) const PARALLEL_FOR: &str = "crease_parallel_for";
 /// `(factor * b) mod modulus` in 128 bits.
 pub(crate) const MUL_MOD: &str = "crease_mul_mod";
 
-/// Every name with its address. `fma` and `fmaf` are Cranelift's names for what it calls where the processor has no fused
-/// multiply-add.
+/// Every name with its address. `fma` and `fmaf` are Cranelift's names for what it calls where the processor has no
+/// fused multiply-add.
 pub(crate) fn symbols() -> [(&'static str, *const u8); 4] {
     [
         (PARALLEL_FOR, parallel_for as *const u8),

@@ -37,10 +37,9 @@ pub(crate) fn lifetimes<'c>(
     let during = compact(model.writes(array))?;
     let write = during.union(&model.at_epoch(&compact_set(&live_in)?, array, Epoch::Before)?)?;
     let reads = last_reads(model, model.reads(array))?;
+    let live_out = live_out.intersect(&compact_set(&write.domain()?)?)?;
     let reads = reads.union(&model.at_epoch(&compact_set(&live_out)?, array, Epoch::After)?)?;
     if write.is_single_valued()? {
-        let written = compact_set(&write.domain()?)?;
-        let reads = if reads.domain()?.is_subset(&written)? { reads } else { reads.intersect_domain(&written)? };
         return Lifetimes::new(write, reads, None, not_before);
     }
     several_values_per_cell(model, not_before, &write, &reads)
@@ -121,7 +120,7 @@ impl<'c> Lifetimes<'c> {
         not_before: &NotBefore<'c>,
     ) -> Result<Lifetimes<'c>, AnalysisError> {
         let during_reads = reads.apply_range(&not_before.read_write)?;
-        let alive = during_reads.union(&write.apply_range(&not_before.write_write)?)?.coalesce()?;
+        let alive = during_reads.union(&write.apply_range(&not_before.write_write)?)?;
         Ok(Lifetimes { write, reads, alive, to_cell })
     }
 

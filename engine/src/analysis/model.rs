@@ -113,7 +113,10 @@ impl<'c, 'k> Model<'c, 'k> {
     /// Cells of an array that satisfy a formula.
     pub(crate) fn cells(&self, array: ArrayId, formula: &Formula) -> Result<Set<'c>, AnalysisError> {
         let array = self.kernel.array(array);
-        let formula = self.formula(formula, &array.index)?;
+        let mut formula = self.formula(formula, &array.index)?;
+        if let (Some(p), true) = (self.kernel.step_param(), array.role == Role::State) {
+            formula = format!("({formula}) and {} >= 0", self.param_names[p.index()]);
+        }
         Ok(self.context.set(&format!("{}{{ {}[{}] : {formula} }}", self.prefix, array.name, array.index.join(", ")))?)
     }
 

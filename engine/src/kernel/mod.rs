@@ -5,6 +5,7 @@
 
 pub mod affine;
 mod bound;
+pub mod builder;
 mod error;
 mod exprs;
 pub mod formula;

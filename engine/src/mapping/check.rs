@@ -7,8 +7,10 @@
 //! the pieces of an array must hold every cell that ever has a value, each exactly once. Both are decided exactly by the
 //! integer set library, for all steps.
 
+use crease_isl::Map;
+
 use crate::kernel::graph::ArrayId;
-use crate::mapping::{Buffer, MappingError, Piece, Problem, Proposal};
+use crate::mapping::{Buffer, MappingError, Piece, Problem, Proposal, Span};
 
 /// Proves a proposal, or names two cells that it would keep in one place.
 pub(crate) fn verify_mapping(problem: &Problem<'_, '_, '_>, proposal: &Proposal) -> Result<(), MappingError> {
@@ -66,19 +68,27 @@ fn verify_pair(
     };
     let (x, y) = (names(a, "x_"), names(b, "y_"));
     let mut same = vec![model.formula(&first.when, &x)?, model.formula(&second.when, &y)?];
-    for (k, modulus) in buffer.moduli.iter().enumerate() {
+    let (spans_a, spans_b) = (problem.spans(a)?, problem.spans(b)?);
+    for (k, &modulus) in buffer.moduli.iter().enumerate() {
         let left = linear(&first.matrix[k], &x, first.offset[k]);
         let right = linear(&second.matrix[k], &y, second.offset[k]);
-        same.push(format!("(({left}) - ({right})) mod {modulus} = 0"));
+        let ranges = range(&first.matrix[k], first.offset[k], &spans_a).zip(range(&second.matrix[k], second.offset[k], &spans_b));
+        // Where the difference stays below the modulus, equal remainders mean equal coordinates: no existential needed.
+        let plain = ranges.is_some_and(|(l, r)| {
+            let modulus = i128::from(modulus);
+            l.1 - r.0 < modulus && r.1 - l.0 < modulus
+        });
+        same.push(if plain { format!("{left} = {right}") } else { format!("(({left}) - ({right})) mod {modulus} = 0") });
     }
     let (left, right) = (&model.kernel.array(a).name, &model.kernel.array(b).name);
     let (x, y) = (x.join(", "), y.join(", "));
     let condition = same.iter().map(|c| format!("({c})")).collect::<Vec<_>>().join(" and ");
     let same_cell = model.context.map(&format!("{}{{ {left}[{x}] -> {right}[{y}] : {condition} }}", model.prefix()))?;
-    let distinct = if a == b {
-        same_cell.subtract(&problem.conflicts.lifetimes(a).cells()?.identity()?)?
-    } else {
-        same_cell
+    // Conflicts are symmetric: within one piece every pair needs a look from one side only.
+    let distinct = match (a == b, std::ptr::eq(first, second)) {
+        (false, _) => same_cell,
+        (true, true) => same_cell.intersect(&Map::lex_lt(&same_cell.domain()?)?)?,
+        (true, false) => same_cell.subtract(&same_cell.domain()?.identity()?)?,
     };
     let collisions = problem.conflicts.among(a, b, &distinct)?;
     if collisions.is_empty()? {
@@ -88,6 +98,17 @@ fn verify_pair(
     let (from, to) = point.split_at(model.kernel.array(a).index.len().min(point.len()));
     let collision = format!("{left}{from:?} and {right}{to:?} are alive at one moment and would share a cell");
     Err(MappingError::Unproved { strategy: buffer.strategy, collision })
+}
+
+/// Bounds of `coefficients . index + offset` over the spans of the indices; none if unbounded.
+fn range(coefficients: &[i64], offset: i64, spans: &[Span]) -> Option<(i128, i128)> {
+    let mut bounds = (i128::from(offset), i128::from(offset));
+    for (&c, span) in coefficients.iter().zip(spans).filter(|(c, _)| **c != 0) {
+        let ends = [span.min?, span.max?].map(|end| i128::from(end) * i128::from(c));
+        bounds.0 += ends[0].min(ends[1]);
+        bounds.1 += ends[0].max(ends[1]);
+    }
+    Some(bounds)
 }
 
 /// `coefficients . names + offset` in isl's notation.

@@ -142,6 +142,8 @@ pub(crate) struct Problem<'a, 'c, 'k> {
     pub(crate) conflicts: &'a Conflicts<'c>,
     /// Steps that full storage of a state array shall hold.
     pub(crate) horizon: Option<u64>,
+    /// Bounds of indices found so far.
+    pub(crate) spans: std::cell::RefCell<std::collections::BTreeMap<ArrayId, Vec<Span>>>,
 }
 
 /// A mapping of some arrays, not yet proved. Buffer numbers count within the proposal.
@@ -187,9 +189,19 @@ impl<'c> Problem<'_, 'c, '_> {
 
     /// Bounds of each index.
     pub(crate) fn spans(&self, array: ArrayId) -> Result<Vec<Span>, MappingError> {
+        if let Some(known) = self.spans.borrow().get(&array) {
+            return Ok(known.clone());
+        }
         let cells = self.cells(array)?;
         let n = self.model.kernel.array(array).index.len();
-        (0..n).map(|k| Ok(Span { min: cells.dim_min(k)?, max: cells.dim_max(k)? })).collect()
+        let bound = |k| Ok(Span { min: cells.dim_min(k)?, max: cells.dim_max(k)? });
+        let spans = if cells.is_empty()? {
+            vec![Span { min: Some(0), max: Some(0) }; n]
+        } else {
+            (0..n).map(bound).collect::<Result<Vec<_>, MappingError>>()?
+        };
+        self.spans.borrow_mut().insert(array, spans.clone());
+        Ok(spans)
     }
 
     /// A buffer for one array, named after it.

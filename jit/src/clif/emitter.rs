@@ -1,5 +1,5 @@
-//! The state while one function is emitted, and the few shapes every part of it needs: frame loads, counted loops, calls
-//! into the run time.
+//! The state while one function is emitted, and the few shapes every part of it needs: frame loads, counted loops,
+//! calls into the run time.
 
 use super::frame::FrameLayout;
 use super::ints::Num;

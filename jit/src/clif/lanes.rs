@@ -5,8 +5,8 @@
 //! Copies of an unrolled body follow each other whole, so that the order of memory accesses is that of single blocks.
 //! What they share are addresses and loads of cells that the strip does not write.
 //!
-//! Each operation gives the interpreter's bits. Minimum and maximum are `select(a < b, a, b)`, which is the machine's own
-//! `minpd`; Cranelift's `fmin` treats NaN and zeros differently.
+//! Each operation gives the interpreter's bits. Minimum and maximum are `select(a < b, a, b)`, which is the machine's
+//! own `minpd`; Cranelift's `fmin` treats NaN and zeros differently.
 
 use super::emitter::{Emitter, plain};
 use super::frame::Literal;
@@ -107,7 +107,8 @@ impl<'a> Emitter<'a, '_> {
         }
     }
 
-    /// An operand. A literal that no register holds is loaded here, beside its use, where it folds into the instruction.
+    /// An operand. A literal that no register holds is loaded here, beside its use, where it folds into the
+    /// instruction.
     fn raw_operand(&mut self, block: &Block<'_, '_, 'a>, id: ValueId) -> Value {
         match Literal::of(&block.run.plan.strip.ops[id.index()]) {
             Some(literal) => match block.held.literals.get(&literal) {

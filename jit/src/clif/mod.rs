@@ -1,8 +1,8 @@
 //! Code generation with Cranelift.
 //!
 //! `module` turns a program into functions, `nodes` emits control flow, `ints` integers, `strip` the loops of a strip,
-//! `rings` its cuts and `lanes` its body; `plan` and `order` decide about a strip before anything is emitted. `frame` lays out what a call
-//! passes in, `linear` compares integer expressions, `emitter` holds the state of one function.
+//! `rings` its cuts and `lanes` its body; `plan` and `order` decide about a strip before anything is emitted. `frame`
+//! lays out what a call passes in, `linear` compares integer expressions, `emitter` holds the state of one function.
 
 mod emitter;
 mod frame;

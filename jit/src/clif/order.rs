@@ -1,9 +1,11 @@
 //! The order in which a strip's operations are emitted: few live registers, loads beside their uses.
 //!
-//! In: a strip.   Out: its live operations, reordered.   Source: Sethi and Ullman, J. ACM 17 (1970), for the depth-first part.
+//! In: a strip.   Out: its live operations, reordered.   Source: Sethi and Ullman, J. ACM 17 (1970), for the
+//! depth-first part.
 //!
-//! Loads used more than once come first; every other operation stands right before its first use, deeper operands first;
-//! a store follows its value. Cranelift folds a load into an instruction only if nothing with an effect stands between.
+//! Loads used more than once come first; every other operation stands right before its first use, deeper operands
+//! first; a store follows its value. Cranelift folds a load into an instruction only if nothing with an effect stands
+//! between.
 //!
 //! Invariant: stores keep their order among themselves, and a load and a store that may alias keep theirs.
 

@@ -2,8 +2,9 @@
 //!
 //! In: a [`Run`] with pointers in rings.   Out: the loop over segments around [`Emitter::segment`].
 //!
-//! Cell `pos + stride * j` of a ring has the address `pointer + stride * bytes * j` until `j` reaches the pointer's *wrap*;
-//! there the pointer moves by one ring, and its next wrap is as much later. So nothing is tested inside a segment:
+//! Cell `pos + stride * j` of a ring has the address `pointer + stride * bytes * j` until `j` reaches the pointer's
+//! *wrap*; there the pointer moves by one ring, and its next wrap is as much later. So nothing is tested inside a
+//! segment:
 //!
 //! ```text
 //! j = 0; end = nothing has wrapped yet
@@ -13,8 +14,8 @@
 //! ```
 //!
 //! The rings' pointers and wraps are a table on the stack, which a small loop walks: its code does not grow with the
-//! number of rings, and no register is held for them during a segment. (With all of them in SSA values, a strip of 18 rings
-//! took three times as long to compile.)
+//! number of rings, and no register is held for them during a segment. (With all of them in SSA values, a strip of 18
+//! rings took three times as long to compile.)
 
 use super::emitter::{Emitter, plain};
 use super::ints::Num;
@@ -48,8 +49,8 @@ pub(super) struct Rings {
 }
 
 impl<'a> Emitter<'a, '_> {
-    /// A table for the pointers of `plan` that may wrap in a strip of this length; `None` if none may. The first iteration
-    /// of a strip is inside all rings, so a strip of one wraps nowhere.
+    /// A table for the pointers of `plan` that may wrap in a strip of this length; `None` if none may. The first
+    /// iteration of a strip is inside all rings, so a strip of one wraps nowhere.
     pub(super) fn ring_table(&mut self, plan: &StripPlan<'a>, length: Num) -> Option<Rings> {
         let may_wrap = |at: &usize| plan.pointers[*at].ring.is_some() && length != Num::Const(1);
         let pointers: Vec<usize> = (0..plan.pointers.len()).filter(may_wrap).collect();

@@ -2,8 +2,8 @@
 //!
 //! In: a strip.   Out: code for the whole run; `rings` cuts it where a stream wraps.
 //!
-//! The body exists once or twice: for a vector of cells, unrolled if it is small, and for the single cells that are left.
-//! Constants and what depends only on them are computed before the loop.
+//! The body exists once or twice: for a vector of cells, unrolled if it is small, and for the single cells that are
+//! left. Constants and what depends only on them are computed before the loop.
 
 use super::emitter::Emitter;
 use super::frame::Literal;

@@ -1,5 +1,5 @@
-//! Random programs of one strip, legal at any number of lanes: a store writes a buffer that nothing else touches, or the
-//! very cells that one load of the same iteration reads.
+//! Random programs of one strip, legal at any number of lanes: a store writes a buffer that nothing else touches, or
+//! the very cells that one load of the same iteration reads.
 
 use fastrand::Rng;
 use std::fmt::Write as _;
