@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 
 use crease::Kernel;
 
-use crate::bandwidth::Probe;
+use crate::bandwidth::{Bandwidth, Probe};
 use crate::cloops::CLoops;
 use crate::contestant::{Entrant, Prepared, c_entrants, check_answers, layout_entrants};
-use crate::error::BenchError;
+use crate::error::{BenchError, chain};
 use crate::kernel_source::catalogue_entry;
 use crate::layouts::{self, Layout};
 use crate::machine::{Machine, cores, date, revision};
@@ -63,7 +63,7 @@ pub fn bench(options: &BenchOptions) -> Result<Record, BenchError> {
     };
     let seconds = options.seconds.unwrap_or(options.suite.seconds) / (contests.len() * threads.len()).max(1) as f64;
     let budget = Budget { seconds, rounds: options.suite.rounds };
-    let mut bandwidths: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
+    let mut bandwidths: BTreeMap<usize, Vec<Bandwidth>> = BTreeMap::new();
     for contest in &contests {
         progress.stage(&format!("{}: planning, and the naive answer", contest.kernel));
         let prepared = prepare(contest, options.memory_cap_bytes, &progress)?;
@@ -75,12 +75,15 @@ pub fn bench(options: &BenchOptions) -> Result<Record, BenchError> {
             }
             check_answers(&prepared, &mut entrants, &progress)?;
             let outcome = run_contest(&mut entrants, budget, &mut probe, count, &progress)?;
-            bandwidths.entry(count).or_default().extend(outcome.as_ref().map(|outcome| outcome.gb_per_s));
+            bandwidths.entry(count).or_default().extend(outcome.as_ref().map(|outcome| outcome.bandwidth));
             record.rows.extend(finish_rows(&prepared, entrants, outcome));
         }
     }
     for (count, samples) in bandwidths.iter().filter(|(_, samples)| !samples.is_empty()) {
-        record.machine.update_in_place_gb_per_s.insert(count.to_string(), Seconds::of(samples).median);
+        let median = |of: fn(&Bandwidth) -> f64| Seconds::of(&samples.iter().map(of).collect::<Vec<_>>()).median;
+        let machine = &mut record.machine;
+        machine.update_in_place_gb_per_s.insert(count.to_string(), median(|b| b.update_in_place));
+        machine.triad_gb_per_s.insert(count.to_string(), median(|b| b.triad));
     }
     progress.clear();
     Ok(record)
@@ -127,7 +130,7 @@ fn prepare(contest: &Contest, cap_bytes: u64, progress: &Progress) -> Result<Pre
             layouts.push(planned.map_err(|refusal| {
                 let mut row = Row::new(entry.name, &case.sizes, &layout.to_string(), 1);
                 row.schedule = Some(schedule.clone());
-                row.note = Some(refusal.to_string());
+                row.note = Some(chain(&refusal));
                 row
             }));
         }
@@ -164,7 +167,7 @@ fn run_contest(
     let count = runners.len();
     progress.detail(&format!("timing {count} layouts"));
     let mut round = |done| progress.detail(&format!("timing {count} layouts, round {done} of {}", budget.rounds));
-    contest(&mut runners, budget, &mut || probe.update_in_place(threads), &mut round).map(Some)
+    contest(&mut runners, budget, &mut || probe.measure(threads), &mut round).map(Some)
 }
 
 fn finish_rows(prepared: &Prepared, entrants: Vec<Entrant>, outcome: Option<Outcome>) -> Vec<Row> {
@@ -175,12 +178,12 @@ fn finish_rows(prepared: &Prepared, entrants: Vec<Entrant>, outcome: Option<Outc
     for Entrant { mut row, runner } in entrants {
         if let Some(outcome) = &outcome {
             row.params.insert("T".into(), i64::try_from(outcome.steps).unwrap_or(i64::MAX));
-            row.update_in_place_gb_per_s = Some(outcome.gb_per_s);
+            row.gb_per_s = Some(outcome.bandwidth);
             if let Some(seconds) = runner.and_then(|_| times.next()) {
                 let rate = prepared.sites as f64 * outcome.steps as f64 / seconds.median;
                 row.seconds = Some(seconds);
                 row.updates_per_second = Some(rate);
-                row.bandwidth_share = Some(rate * bytes_per_update / (outcome.gb_per_s * 1e9));
+                row.bandwidth_share = Some(rate * bytes_per_update / (outcome.bandwidth.update_in_place * 1e9));
             }
         }
         rows.push(row);

@@ -9,7 +9,7 @@ use clap::{Args, Parser, Subcommand};
 use crease::{Stage, StrategyChoice};
 
 use crate::bench::{BenchOptions, bench};
-use crate::error::BenchError;
+use crate::error::{BenchError, chain};
 use crate::explain::{ExplainOptions, Form, explain};
 use crate::run::{RunRequest, run};
 use crate::settings::Assignment;
@@ -132,7 +132,7 @@ pub fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
         // A reader that closed the pipe, such as `head`, has seen enough.
         Err(BenchError::Print(error)) if error.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("crease: {error}");
+            eprintln!("crease: {}", chain(&error));
             ExitCode::FAILURE
         }
     }

@@ -3,7 +3,7 @@
 use crease_kernels::{Case, Entry, Fields};
 
 use crate::cloops::{CLoop, CLoops, Source, sources};
-use crate::error::BenchError;
+use crate::error::{BenchError, chain};
 use crate::layouts::PlannedLayout;
 use crate::progress::Progress;
 use crate::report::Row;
@@ -65,7 +65,7 @@ pub(crate) fn layout_entrants(prepared: &Prepared, threads: usize, progress: &Pr
         let mut row = Row::new(prepared.entry.name, &prepared.case.sizes, &planned.layout.to_string(), threads);
         row.schedule = Some(planned.schedule.clone());
         row.made_by = planned.strategies();
-        row.temp_bytes = planned.bytes();
+        row.temp_bytes = Some(planned.bytes());
         row.lower_bound_bytes = planned.lower_bound_bytes();
         let started = planned.start(threads, &prepared.case, &prepared.initial);
         entrants.push(entrant(row, started.map(|run| run.map(boxed)), "above the memory cap"));
@@ -89,7 +89,7 @@ pub(crate) fn c_entrants(prepared: &Prepared, loops: &mut CLoops, threads: usize
                 CRun::open(loops, source, layout, threads, prepared).map(Some)
             };
             if let Ok(Some(run)) = &started {
-                row.temp_bytes = run.c_loop.field_bytes();
+                row.temp_bytes = Some(run.c_loop.field_bytes());
             }
             entrants.push(entrant(row, started.map(|run| run.map(boxed)), "the C compiler has no OpenMP"));
         }
@@ -103,7 +103,7 @@ fn boxed<C: Contestant + 'static>(contestant: C) -> Box<dyn Contestant> {
 
 fn entrant(mut row: Row, started: Result<Option<Box<dyn Contestant>>, BenchError>, absent: &str) -> Entrant {
     let runner = started.unwrap_or_else(|refusal| {
-        row.note = Some(refusal.to_string());
+        row.note = Some(chain(&refusal));
         None
     });
     if runner.is_none() && row.note.is_none() {

@@ -100,6 +100,20 @@ pub enum BenchError {
     Print(#[from] io::Error),
 }
 
+/// An error and its causes, each said once.
+pub fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        let said = inner.to_string();
+        if !text.contains(&said) {
+            text = format!("{text}: {said}");
+        }
+        cause = inner.source();
+    }
+    text
+}
+
 impl BenchError {
     /// A name that the kernel does not have, and those it has.
     pub(crate) fn unknown<'a>(

@@ -26,6 +26,8 @@ pub struct Machine {
     pub c_compiler: Option<String>,
     /// Gigabytes per second of updating memory in place, by number of threads: the median of all probes.
     pub update_in_place_gb_per_s: BTreeMap<String, f64>,
+    /// The same of a triad, write-allocate counted.
+    pub triad_gb_per_s: BTreeMap<String, f64>,
 }
 
 impl Machine {
@@ -45,6 +47,7 @@ impl Machine {
             platform: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
             c_compiler,
             update_in_place_gb_per_s: BTreeMap::new(),
+            triad_gb_per_s: BTreeMap::new(),
         }
     }
 }

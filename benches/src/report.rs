@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use crate::bandwidth::Bandwidth;
 use crate::error::BenchError;
 use crate::machine::Machine;
 use crate::timing::Seconds;
@@ -46,8 +47,8 @@ pub struct Row {
     pub seconds: Option<Seconds>,
     /// Site updates per second, at the median.
     pub updates_per_second: Option<f64>,
-    /// Bytes of storage for state and temporaries, padding included.
-    pub temp_bytes: u64,
+    /// Bytes of storage for state and temporaries, padding included; `None` if there was no storage to measure.
+    pub temp_bytes: Option<u64>,
     /// Bytes of the most values alive at once in the folded schedule: no storage can be smaller.
     pub lower_bound_bytes: Option<u64>,
     /// Largest difference from the naive loops; `None` if it was not run.
@@ -56,8 +57,8 @@ pub struct Row {
     pub tolerance: f64,
     /// Share of the bandwidth limit: one read and one write of each state value per update, against the probe.
     pub bandwidth_share: Option<f64>,
-    /// The probe beside this contest, in gigabytes per second.
-    pub update_in_place_gb_per_s: Option<f64>,
+    /// The probe beside this contest.
+    pub gb_per_s: Option<Bandwidth>,
     /// Why it was not timed.
     pub note: Option<String>,
 }
@@ -74,12 +75,12 @@ impl Row {
             threads,
             seconds: None,
             updates_per_second: None,
-            temp_bytes: 0,
+            temp_bytes: None,
             lower_bound_bytes: None,
             max_abs_diff: None,
             tolerance: 0.0,
             bandwidth_share: None,
-            update_in_place_gb_per_s: None,
+            gb_per_s: None,
             note: None,
         }
     }

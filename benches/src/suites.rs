@@ -49,7 +49,7 @@ struct Listed {
 static QUICK: Suite = Suite {
     name: "quick",
     summary: "LBM and heat stencils at one size each, about a minute and a half",
-    seconds: 60.0,
+    seconds: 50.0,
     rounds: 7,
     contests: &[
         Listed { kernel: "lbm-d2q9-cavity", n: 1024, schedules: &["rows"], check_steps: 5, full_steps: 20 },

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use crate::bandwidth::Bandwidth;
 use crate::report::{Record, Row};
 
 /// Columns of text, aligned; the first `left` columns to the left, the others to the right.
@@ -30,12 +31,12 @@ fn render_group(rows: &[Row]) -> String {
     let params: Vec<String> = first.params.iter().map(|(name, value)| format!("{name} = {value}")).collect();
     let threads = plural(&first.threads.to_string(), "thread");
     let mut text = format!("{}   {}   {threads}", first.kernel, params.join(", "));
-    if let Some(gb_per_s) = first.update_in_place_gb_per_s {
-        let _ = write!(text, "   probe {gb_per_s:.0} GB/s");
+    if let Some(Bandwidth { update_in_place, triad }) = first.gb_per_s {
+        let _ = write!(text, "   update in place {update_in_place:.0} GB/s, triad {triad:.0} GB/s");
     }
     text.push('\n');
     text.push_str(&columns(rows).render());
-    for line in verdicts(rows) {
+    for line in verdicts(rows).into_iter().chain(c_quality(rows)) {
         let _ = writeln!(text, "  {line}");
     }
     text
@@ -62,9 +63,9 @@ fn columns(rows: &[Row]) -> Columns {
         let cells = [
             Some(row.schedule.clone().unwrap_or_else(|| "-".into())),
             Some(row.layout.clone()),
-            Some(bytes(row.temp_bytes)),
-            ratio(Some(row.temp_bytes as f64), row.lower_bound_bytes.map(|b| b as f64)),
-            ratio(Some(row.temp_bytes as f64), baseline.map(|b| b.temp_bytes as f64)),
+            row.temp_bytes.map(bytes),
+            memory_ratio(row.temp_bytes, row.lower_bound_bytes),
+            memory_ratio(row.temp_bytes, baseline.and_then(|b| b.temp_bytes)),
             row.updates_per_second.map(|u| format!("{:.1}", u * 1e-6)),
             row.seconds.map(|s| format!("{:.0} %", s.spread() * 100.0)),
             ratio(row.updates_per_second, baseline.and_then(|b| b.updates_per_second)),
@@ -87,6 +88,11 @@ fn successive_modulo<'a>(rows: &'a [Row], row: &Row) -> Option<&'a Row> {
     rows.iter().filter(fits).find(|other| other.layout == "successive-modulo")
 }
 
+fn memory_ratio(bytes: Option<u64>, other: Option<u64>) -> Option<String> {
+    let (bytes, other) = (bytes?, other.filter(|&other| other > 0)?);
+    Some(format!("{:.2}", bytes as f64 / other as f64))
+}
+
 fn best_c(rows: &[Row]) -> Option<&Row> {
     let timed = rows.iter().filter(|row| row.layout.starts_with("c-") && row.updates_per_second.is_some());
     timed.max_by(|a, b| a.updates_per_second.unwrap_or(0.0).total_cmp(&b.updates_per_second.unwrap_or(0.0)))
@@ -103,16 +109,30 @@ fn verdict(rows: &[Row], folded: &Row) -> Option<String> {
     let schedule = folded.schedule.as_deref().unwrap_or("-");
     let mut parts = Vec::new();
     if let Some(baseline) = successive_modulo(rows, folded) {
-        let memory = folded.temp_bytes as f64 / baseline.temp_bytes as f64;
-        let faster = baseline.updates_per_second.map(|b| format!(" and {:.2} times the speed", speed / b));
-        parts.push(format!("{memory:.2} of the memory{} of successive modulo", faster.unwrap_or_default()));
+        if let (Some(memory), Some(b)) =
+            (memory_ratio(folded.temp_bytes, baseline.temp_bytes), baseline.updates_per_second)
+        {
+            let faster = speed / b;
+            parts.push(format!("{memory} of the memory and {faster:.2} times the speed of successive modulo"));
+        }
     }
     if let Some(best) = best_c(rows) {
-        let memory = folded.temp_bytes as f64 / best.temp_bytes as f64;
+        let memory = memory_ratio(folded.temp_bytes, best.temp_bytes)?;
         let faster = speed / best.updates_per_second?;
-        parts.push(format!("{memory:.2} of the memory and {faster:.2} times the speed of {}", best.layout));
+        parts.push(format!("{memory} of the memory and {faster:.2} times the speed of {}", best.layout));
     }
     if parts.is_empty() { None } else { Some(format!("folded, {schedule}: {}", parts.join("; "))) }
+}
+
+/// Whether the C loops are good C: what they reach of the bandwidth that their way of storing allows. Only for the
+/// lattices, which are larger than caches and limited by nothing else.
+fn c_quality(rows: &[Row]) -> Option<String> {
+    let share = |layout: &str| rows.iter().find(|row| row.layout == layout)?.bandwidth_share;
+    let Bandwidth { update_in_place, triad } = rows.first()?.gb_per_s?;
+    // Reading one lattice and writing another moves three values where updating in place moves two.
+    let two = share("c-two-lattices")? * 1.5 * update_in_place / triad;
+    let one = share("c-aa")?;
+    Some(format!("C: c-aa has {:.0} % of update in place, c-two-lattices {:.0} % of triad", one * 100.0, two * 100.0))
 }
 
 impl Columns {
@@ -164,7 +184,7 @@ mod tests {
         row.schedule = schedule.map(str::to_owned);
         row.seconds = Some(Seconds { median, min: median, max: median });
         row.updates_per_second = Some(1e6 / median);
-        row.temp_bytes = temp_bytes;
+        row.temp_bytes = Some(temp_bytes);
         row.lower_bound_bytes = Some(1000);
         row.max_abs_diff = Some(0.0);
         row

@@ -7,6 +7,7 @@
 
 use std::time::Instant;
 
+use crate::bandwidth::Bandwidth;
 use crate::error::BenchError;
 
 /// Something that can be advanced.
@@ -45,18 +46,18 @@ pub struct Outcome {
     pub steps: u64,
     /// One per runner.
     pub seconds: Vec<Seconds>,
-    /// Median of the probe over the rounds, in gigabytes per second.
-    pub gb_per_s: f64,
+    /// Medians of the probe over the rounds.
+    pub bandwidth: Bandwidth,
 }
 
-/// Times `runners` against each other. `probe` gives a bandwidth; `round` is told how many rounds are done.
+/// Times `runners` against each other. `round` is told how many rounds are done.
 ///
 /// # Errors
 /// The first error of a runner.
 pub fn contest(
     runners: &mut [&mut dyn Runner],
     budget: Budget,
-    probe: &mut dyn FnMut() -> f64,
+    probe: &mut dyn FnMut() -> Bandwidth,
     round: &mut dyn FnMut(u32),
 ) -> Result<Outcome, BenchError> {
     let rounds = budget.rounds.max(1);
@@ -83,7 +84,9 @@ pub fn contest(
         round(done + 1);
     }
     let seconds = samples.iter().map(|s| Seconds::of(s)).collect();
-    Ok(Outcome { steps, seconds, gb_per_s: Seconds::of(&bandwidths).median })
+    let median = |of: fn(&Bandwidth) -> f64| Seconds::of(&bandwidths.iter().map(of).collect::<Vec<_>>()).median;
+    let bandwidth = Bandwidth { update_in_place: median(|b| b.update_in_place), triad: median(|b| b.triad) };
+    Ok(Outcome { steps, seconds, bandwidth })
 }
 
 /// Seconds per step, measured over at least `target` seconds or one step.
@@ -143,8 +146,14 @@ mod tests {
         let (mut slow, mut fast) = (Sleeper { micros: 2000, steps: 0 }, Sleeper { micros: 500, steps: 0 });
         let mut rounds = 0;
         let budget = Budget { seconds: 0.3, rounds: 3 };
-        let outcome = contest(&mut [&mut slow, &mut fast], budget, &mut || 50.0, &mut |done| rounds = done).unwrap();
-        assert_eq!((rounds, outcome.gb_per_s), (3, 50.0));
+        let outcome = contest(
+            &mut [&mut slow, &mut fast],
+            budget,
+            &mut || Bandwidth { update_in_place: 50.0, triad: 40.0 },
+            &mut |done| rounds = done,
+        )
+        .unwrap();
+        assert_eq!((rounds, outcome.bandwidth.update_in_place, outcome.bandwidth.triad), (3, 50.0, 40.0));
         assert!(outcome.seconds[0].median > 2.0 * outcome.seconds[1].median, "{outcome:?}");
         assert!(slow.steps >= 3 * outcome.steps && fast.steps >= 3 * outcome.steps);
     }

@@ -179,11 +179,11 @@ pub enum KernelErrorKind {
         stmt: String,
     },
     /// Time vectors, or kinds of dimensions, of different lengths.
-    #[error("schedule `{schedule}`: the time of {owner} has {found} dimensions, not {expected}")]
+    #[error("schedule `{schedule}`: {owner} has {found} dimensions, not {expected}")]
     TimeLength {
         /// The schedule.
         schedule: String,
-        /// A statement, or the list of kinds.
+        /// The time of a statement, or the list of kinds.
         owner: String,
         /// The length of the schedule.
         expected: usize,

@@ -1,6 +1,6 @@
 //! Formulas: sets of integer points, as boolean combinations of affine constraints.
 
-use crate::kernel::affine::{Affine, AffineOverflow};
+use crate::kernel::affine::{Affine, AffineOverflow, Term};
 
 /// A set of points: iterators and parameters for which the formula holds.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -123,5 +123,21 @@ impl Formula {
             Formula::Or(parts) => join(parts, " or "),
             Formula::Not(part) => format!("not ({})", part.display(iters, params)),
         }
+    }
+}
+
+/// Whether a condition only looks at the first iterator (and parameters): then it is the same for a whole step.
+pub(crate) fn depends_on_first_only(formula: &Formula) -> bool {
+    fn first_only(e: &Affine) -> bool {
+        e.terms().all(|(term, _)| match term {
+            Term::Iter(i) => *i == 0,
+            Term::Param(_) => true,
+            Term::Floor(inner, _) => first_only(inner),
+        })
+    }
+    match formula {
+        Formula::NonNegative(e) | Formula::Zero(e) => first_only(e),
+        Formula::And(parts) | Formula::Or(parts) => parts.iter().all(depends_on_first_only),
+        Formula::Not(part) => depends_on_first_only(part),
     }
 }

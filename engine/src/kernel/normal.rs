@@ -3,7 +3,7 @@
 //! Nested conjunctions and disjunctions are flattened, those with one part are that part, and exact multiples are taken
 //! out of floors. Parser and builder make only such formulas; printing and parsing gives them back.
 
-use crate::kernel::affine::{Affine, AffineOverflow};
+use crate::kernel::affine::{Affine, AffineOverflow, Term};
 use crate::kernel::formula::Formula;
 
 /// All of the parts, flattened.
@@ -55,7 +55,7 @@ pub(super) fn normal_affine(e: &Affine) -> Result<Affine, AffineOverflow> {
     let mut sum = Affine::constant(e.constant_part());
     for (term, c) in e.terms() {
         let value = match term {
-            crate::kernel::affine::Term::Floor(inner, d) => normal_affine(inner)?.floor_div(*d)?,
+            Term::Floor(inner, d) => normal_affine(inner)?.floor_div(*d)?,
             other => Affine::term(other.clone()),
         };
         sum = sum.add(&value.scale(c)?)?;
@@ -77,7 +77,7 @@ mod tests {
 
     #[test]
     fn floors_hold_no_multiples() {
-        let e = Affine::term(crate::kernel::affine::Term::Floor(Box::new(Affine::iter(0).scale(4).unwrap()), 2));
+        let e = Affine::term(Term::Floor(Box::new(Affine::iter(0).scale(4).unwrap()), 2));
         assert_eq!(normal_affine(&e), Affine::iter(0).scale(2));
     }
 }

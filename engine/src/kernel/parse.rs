@@ -46,6 +46,7 @@ impl Kernel {
 /// Where the parts of a kernel stand in its text.
 #[derive(Default)]
 struct Places {
+    kernel: usize,
     params: Vec<usize>,
     scalars: Vec<usize>,
     arrays: Vec<usize>,
@@ -86,7 +87,7 @@ fn parse(text: &str) -> Parsed<Kernel> {
 impl Places {
     fn offset(&self, place: Place) -> usize {
         match place {
-            Place::Kernel => 0,
+            Place::Kernel => self.kernel,
             Place::Param(i) => self.params[i],
             Place::Scalar(i) => self.scalars[i],
             Place::Array(i) => self.arrays[i],
@@ -103,6 +104,7 @@ impl Parser<'_> {
         if !self.cursor.accept_word("kernel") {
             return Err(self.cursor.expected("`kernel`"));
         }
+        self.places.kernel = self.cursor.at();
         self.kernel.name = self.cursor.name("the kernel's name")?.to_string();
         self.params()?;
         if self.cursor.accept_word("for") {

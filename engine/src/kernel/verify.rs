@@ -255,7 +255,7 @@ fn verify_schedule(kernel: &Kernel, schedule: &Schedule) -> Result<(), KernelErr
             return Err(KernelErrorKind::NotScheduled { schedule: name(), stmt: stmt.name.clone() });
         };
         if time.len() != expected {
-            let owner = format!("statement `{}`", stmt.name);
+            let owner = format!("the time of statement `{}`", stmt.name);
             return Err(KernelErrorKind::TimeLength { schedule: name(), owner, expected, found: time.len() });
         }
         let owner = format!("schedule `{}`", schedule.name);

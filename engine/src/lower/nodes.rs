@@ -9,10 +9,12 @@
 
 use crease_isl::ast::{AstExpr, AstNode, AstOp};
 use crease_jit::program::{
-    ArgId, BufferAccess, BufferDecl, CompareOp, Cond, Int, LoopKind, Node, Program, ScalarDecl, Strip, Var,
+    ArgId, BufferAccess, BufferDecl, CompareOp, Cond, Int, LoopKind, Node, Program, ScalarDecl, Var,
 };
 
 use crate::analysis::model::Model;
+use crate::kernel::affine::{Affine, Term};
+use crate::kernel::formula::Formula;
 use crate::kernel::graph::DimKind;
 use crate::lower::address::Place;
 use crate::lower::alias::alias_facts;
@@ -86,6 +88,24 @@ struct Loop<'a> {
     body: &'a AstNode,
 }
 
+/// Where a strip runs.
+#[derive(Clone)]
+struct Run {
+    lo: Int,
+    hi: Int,
+    lanes: u32,
+}
+
+/// A strip's statements, before their phases are chosen.
+struct Body<'a> {
+    var: Var,
+    /// The strip's variable and first value; none for lone instances.
+    strip: Option<(Var, Linear)>,
+    run: &'a Run,
+    /// Versions with the values of their iterators.
+    statements: &'a [(usize, Vec<Linear>)],
+}
+
 impl Builder<'_, '_, '_> {
     fn node(&mut self, node: &AstNode) -> Result<(), LowerError> {
         match node {
@@ -138,7 +158,7 @@ impl Builder<'_, '_, '_> {
         Ok(())
     }
 
-    /// Turns a loop over straight-line statements into a strip; false if some address cannot be expressed in one.
+    /// Turns a loop over straight-line statements into strips; false if some address cannot be expressed in one.
     fn try_strip(&mut self, the_loop: &Loop<'_>, kind: Option<DimKind>) -> Result<bool, LowerError> {
         let lanes = match kind {
             Some(DimKind::Vector(lanes)) => lanes,
@@ -149,11 +169,10 @@ impl Builder<'_, '_, '_> {
             return self.parallel_blocks(the_loop, lanes);
         }
         let (lo, hi) = (self.scopes.hoist(the_loop.lo.clone()), the_loop.hi.clone());
-        let Some(strip) = self.strip(the_loop, lo, hi, lanes)? else {
-            return Ok(false);
-        };
-        self.scopes.push(Node::Strip(strip));
-        Ok(true)
+        let nodes = self.strips(Some(the_loop.iterator), the_loop.body, &Run { lo, hi, lanes })?;
+        let complete = nodes.is_some();
+        nodes.into_iter().flatten().for_each(|node| self.scopes.push(node));
+        Ok(complete)
     }
 
     /// `parallel for` blocks of an innermost parallel dimension, each a strip.
@@ -162,62 +181,66 @@ impl Builder<'_, '_, '_> {
         let hi = self.scopes.hoist(the_loop.hi.clone());
         self.scopes.open(false);
         let block = self.scopes.variable();
-        let first = Int::Add(Box::new(lo.clone()), Box::new(Int::Mul(Box::new(Int::Const(PARALLEL_BLOCK)), Box::new(Int::Var(block)))));
-        let first = self.scopes.hoist(first);
+        let start = Int::Mul(Box::new(Int::Const(PARALLEL_BLOCK)), Box::new(Int::Var(block)));
+        let first = self.scopes.hoist(Int::Add(Box::new(lo.clone()), Box::new(start)));
         let end = Int::Add(Box::new(first.clone()), Box::new(Int::Const(PARALLEL_BLOCK)));
-        let last = Int::Min(Box::new(hi.clone()), Box::new(end));
+        let run = Run { lo: first, hi: Int::Min(Box::new(hi.clone()), Box::new(end)), lanes };
         self.in_parallel = true;
-        let strip = self.strip(the_loop, first, last, lanes)?;
+        let strips = self.strips(Some(the_loop.iterator), the_loop.body, &run);
         self.in_parallel = false;
-        let Some(strip) = strip else {
+        let Some(nodes) = strips? else {
             self.scopes.close();
             return Ok(false);
         };
-        self.scopes.push(Node::Strip(strip));
+        nodes.into_iter().for_each(|node| self.scopes.push(node));
         let body = self.scopes.close();
-        let length = Int::Sub(Box::new(hi), Box::new(lo));
-        let blocks = Int::FloorDiv(Box::new(Int::Add(Box::new(length), Box::new(Int::Const(PARALLEL_BLOCK - 1)))), PARALLEL_BLOCK);
-        let (lo, hi, kind) = (Int::Const(0), blocks, LoopKind::Parallel);
+        let rounded = Int::Add(Box::new(Int::Sub(Box::new(hi), Box::new(lo))), Box::new(Int::Const(PARALLEL_BLOCK - 1)));
+        let (lo, hi, kind) = (Int::Const(0), Int::FloorDiv(Box::new(rounded), PARALLEL_BLOCK), LoopKind::Parallel);
         self.scopes.push(Node::For { var: block, lo, hi, step: 1, kind, body });
         Ok(true)
     }
 
-    /// A strip over the statements of a loop's body; none if some address cannot be expressed in one.
-    fn strip(&mut self, the_loop: &Loop<'_>, lo: Int, hi: Int, lanes: u32) -> Result<Option<Strip>, LowerError> {
-        let var = self.scopes.variable();
-        let first = linear_of(&lo);
-        let Some(first) = first else {
-            return Ok(None);
-        };
-        self.iterators.push((the_loop.iterator.to_string(), Linear::atom(Atom::Var(var))));
-        let mut builder = StripBuilder::new(self.model, self.layout);
-        let complete = self.statements(the_loop.body, var, Some(&first), &mut builder);
-        self.iterators.pop();
-        Ok(complete?.then(|| builder.finish(var, lo, hi, lanes, alias_facts)))
-    }
-
     /// A statement instance outside any strip: a strip of length one.
     fn lone_instance(&mut self, node: &AstNode) -> Result<(), LowerError> {
-        let var = self.scopes.variable();
-        let mut builder = StripBuilder::new(self.model, self.layout);
-        let complete = self.statements(node, var, None, &mut builder)?;
-        assert!(complete, "addresses that do not move can always be expressed");
-        self.scopes.push(Node::Strip(builder.finish(var, Int::Const(0), Int::Const(1), 1, alias_facts)));
+        let run = Run { lo: Int::Const(0), hi: Int::Const(1), lanes: 1 };
+        let nodes = self.strips(None, node, &run)?.expect("addresses that do not move can always be expressed");
+        nodes.into_iter().for_each(|node| self.scopes.push(node));
         Ok(())
     }
 
-    /// Appends every statement of a straight-line body; false if some address cannot be expressed.
+    /// Strips over the statements of a straight-line body, one per combination of their phases; none if some address
+    /// cannot be expressed in one.
+    fn strips(&mut self, iterator: Option<&str>, body: &AstNode, run: &Run) -> Result<Option<Vec<Node>>, LowerError> {
+        let Some(first) = linear_of(&run.lo) else {
+            return Ok(None);
+        };
+        let var = self.scopes.variable();
+        if let Some(iterator) = iterator {
+            self.iterators.push((iterator.to_string(), Linear::atom(Atom::Var(var))));
+        }
+        let mut statements = Vec::new();
+        let complete = self.statements(body, var, &mut statements);
+        if iterator.is_some() {
+            self.iterators.pop();
+        }
+        if !complete? {
+            return Ok(None);
+        }
+        let strip = iterator.is_some().then_some((var, first));
+        self.choose_phases(&Body { var, strip, run, statements: &statements }, &mut Vec::new(), &mut Vec::new())
+    }
+
+    /// Statements of a straight-line body with the values of their iterators; false if one is not linear.
     fn statements(
         &mut self,
         node: &AstNode,
         var: Var,
-        first: Option<&Linear>,
-        strip: &mut StripBuilder<'_, '_, '_>,
+        found: &mut Vec<(usize, Vec<Linear>)>,
     ) -> Result<bool, LowerError> {
         match node {
             AstNode::Block(nodes) => {
                 for node in nodes {
-                    if !self.statements(node, var, first, strip)? {
+                    if !self.statements(node, var, found)? {
                         return Ok(false);
                     }
                 }
@@ -228,42 +251,120 @@ impl Builder<'_, '_, '_> {
                     return Ok(false);
                 };
                 self.iterators.push((iterator.clone(), value));
-                let complete = self.statements(body, var, first, strip);
+                let complete = self.statements(body, var, found);
                 self.iterators.pop();
                 complete
             }
-            AstNode::User { statement, args } => self.statement(statement, args, var, first, strip),
+            AstNode::User { statement, args } => {
+                let position = statement.strip_prefix('v').and_then(|n| n.parse::<usize>().ok());
+                let mut iters = Vec::new();
+                for arg in args {
+                    match self.try_linear(arg, var)? {
+                        Some(value) => iters.push(value),
+                        None => return Ok(false),
+                    }
+                }
+                found.push((position.expect("tuples of versions are named by position"), iters));
+                Ok(true)
+            }
             AstNode::If { .. } => Ok(false),
         }
     }
 
-    fn statement(
+    /// Decides the phase of every statement, by conditions around the strips, then builds the strip.
+    fn choose_phases(
         &mut self,
-        name: &str,
-        args: &[AstExpr],
-        var: Var,
-        first: Option<&Linear>,
-        strip: &mut StripBuilder<'_, '_, '_>,
-    ) -> Result<bool, LowerError> {
-        let position = name.strip_prefix('v').and_then(|n| n.parse::<usize>().ok());
-        let version = &self.versions[position.expect("tuples of versions are named by position")];
-        let mut iters = Vec::new();
-        for arg in args {
-            match self.try_linear(arg, var)? {
-                Some(value) => iters.push(value),
-                None => return Ok(false),
-            }
+        body: &Body<'_>,
+        chosen: &mut Vec<usize>,
+        known: &mut Vec<Cond>,
+    ) -> Result<Option<Vec<Node>>, LowerError> {
+        let Some((version, iters)) = body.statements.get(chosen.len()) else {
+            return self.strip(body, chosen);
+        };
+        let phases = &self.versions[*version].phases;
+        let mut conditions = Vec::new();
+        for phase in phases {
+            let all = phase.when.iter().map(|f| self.formula_cond(f, iters)).collect::<Result<Vec<_>, _>>()?;
+            conditions.push(Cond::And(all));
         }
-        let args = &self.args;
-        let kernel = self.model.kernel;
+        let decided = conditions.iter().position(|c| phases.len() == 1 || known.contains(c));
+        if let Some(phase) = decided {
+            chosen.push(phase);
+            let nodes = self.choose_phases(body, chosen, known);
+            chosen.pop();
+            return nodes;
+        }
+        // The last phase needs no test: exactly one applies.
+        let mut otherwise: Option<Vec<Node>> = None;
+        for (phase, condition) in conditions.into_iter().enumerate().rev() {
+            self.scopes.open(true);
+            chosen.push(phase);
+            known.push(condition.clone());
+            let nodes = self.choose_phases(body, chosen, known);
+            known.pop();
+            chosen.pop();
+            let lets = self.scopes.close();
+            let Some(nodes) = nodes? else {
+                return Ok(None);
+            };
+            let then: Vec<Node> = lets.into_iter().chain(nodes).collect();
+            otherwise = Some(match otherwise {
+                None => then,
+                Some(otherwise) => vec![Node::If { cond: condition, then, otherwise }],
+            });
+        }
+        Ok(otherwise)
+    }
+
+    /// One strip over all statements in their chosen phases; none if some address cannot be expressed.
+    fn strip(&mut self, body: &Body<'_>, chosen: &[usize]) -> Result<Option<Vec<Node>>, LowerError> {
+        let (args, kernel) = (&self.args, self.model.kernel);
         let param = |p: crate::kernel::graph::ParamId| {
             let name = &kernel.params()[p.index()].name;
             let position = args.iter().position(|a| a == name).expect("unbound parameters are arguments");
             Linear::atom(Atom::Arg(ArgId(position as u32)))
         };
-        let strip_start = first.map(|lo| (var, lo.clone()));
-        let place = Place { iters: &iters, bounds: &version.bounds, param: &param, strip: strip_start };
-        strip.add_statement(&mut self.scopes, version, &place)
+        // Each variant defines a strip variable of its own.
+        let var = self.scopes.variable();
+        let own = Linear::atom(Atom::Var(var));
+        let strip = body.strip.as_ref().map(|(_, first)| (var, first.clone()));
+        let mut builder = StripBuilder::new(self.model, self.layout);
+        for ((version, iters), &phase) in body.statements.iter().zip(chosen) {
+            let version = &self.versions[*version];
+            let iters = iters.iter().map(|value| value.substitute(body.var, &own)).collect::<Option<Vec<_>>>();
+            let iters = iters.ok_or(crate::kernel::affine::AffineOverflow)?;
+            let place = Place { iters: &iters, bounds: &version.bounds, param: &param, strip: strip.clone() };
+            if !builder.add_statement(&mut self.scopes, version.stmt, &version.phases[phase].pieces, &place)? {
+                return Ok(None);
+            }
+        }
+        let Run { lo, hi, lanes } = body.run.clone();
+        Ok(Some(vec![Node::Strip(builder.finish(var, lo, hi, lanes, alias_facts))]))
+    }
+
+    /// A condition on the step over a statement's iterators.
+    fn formula_cond(&self, formula: &Formula, iters: &[Linear]) -> Result<Cond, LowerError> {
+        let all = |parts: &[Formula]| parts.iter().map(|f| self.formula_cond(f, iters)).collect::<Result<Vec<_>, _>>();
+        Ok(match formula {
+            Formula::NonNegative(e) => Cond::Compare(CompareOp::Ge, self.affine_int(e, iters)?, Int::Const(0)),
+            Formula::Zero(e) => Cond::Compare(CompareOp::Eq, self.affine_int(e, iters)?, Int::Const(0)),
+            Formula::And(parts) => Cond::And(all(parts)?),
+            Formula::Or(parts) => Cond::Or(all(parts)?),
+            Formula::Not(part) => Cond::Not(Box::new(self.formula_cond(part, iters)?)),
+        })
+    }
+
+    fn affine_int(&self, e: &Affine, iters: &[Linear]) -> Result<Int, LowerError> {
+        let mut sum = Int::Const(e.constant_part());
+        for (term, c) in e.terms() {
+            let value = match term {
+                Term::Iter(i) => iters[*i as usize].to_int(),
+                Term::Floor(inner, divisor) => Int::FloorDiv(Box::new(self.affine_int(inner, iters)?), *divisor),
+                Term::Param(_) => return Err(self.unsupported("a parameter in the condition of a piece")),
+            };
+            sum = Int::Add(Box::new(sum), Box::new(Int::Mul(Box::new(Int::Const(c)), Box::new(value))));
+        }
+        Ok(sum)
     }
 
     /// An expression as a linear form; parts that are not linear become variables.

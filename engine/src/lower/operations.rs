@@ -13,13 +13,13 @@ use crease_jit::program::{
 
 use crate::analysis::model::Model;
 use crate::kernel::affine::{Affine, Term};
-use crate::kernel::graph::{Element, Expr, ExprId, Stmt};
+use crate::kernel::graph::{Element, Expr, ExprId, Stmt, StmtId};
 use crate::kernel::value_types;
 use crate::lower::LowerError;
 use crate::lower::address::{Place, stream};
 use crate::lower::linear::Linear;
 use crate::lower::scope::Scopes;
-use crate::lower::split::{Version, references};
+use crate::lower::split::references;
 use crate::plan::layout::Layout;
 
 /// A strip under construction.
@@ -44,18 +44,19 @@ impl<'b, 'c, 'k> StripBuilder<'b, 'c, 'k> {
         StripBuilder { model, layout, streams: Vec::new(), ops: Vec::new() }
     }
 
-    /// Appends a statement; false, with nothing usable left, if an address cannot be expressed in a strip.
+    /// Appends a statement whose references have these pieces; false, with nothing usable left, if an address cannot be expressed in a strip.
     pub(crate) fn add_statement(
         &mut self,
         scopes: &mut Scopes,
-        version: &Version<'_>,
+        stmt: StmtId,
+        pieces: &[usize],
         place: &Place<'_>,
     ) -> Result<bool, LowerError> {
-        let Some(streams) = self.add_streams(scopes, version, place)? else {
+        let Some(streams) = self.add_streams(scopes, stmt, pieces, place)? else {
             return Ok(false);
         };
         let kernel = self.model.kernel;
-        let stmt = kernel.stmt(version.stmt);
+        let stmt = kernel.stmt(stmt);
         let types = value_types(kernel, stmt).expect("kernels are verified when they are made");
         let mut values = Values { types, of: vec![None; stmt.exprs.len()], loads: HashMap::new() };
         let mut reads = streams.iter();
@@ -95,11 +96,12 @@ impl<'b, 'c, 'k> StripBuilder<'b, 'c, 'k> {
     fn add_streams(
         &mut self,
         scopes: &mut Scopes,
-        version: &Version<'_>,
+        stmt: StmtId,
+        pieces: &[usize],
         place: &Place<'_>,
     ) -> Result<Option<Vec<StreamId>>, LowerError> {
         let mut ids = Vec::new();
-        for ((array, index), &piece) in references(self.model, version.stmt).iter().zip(&version.pieces) {
+        for ((array, index), &piece) in references(self.model, stmt).iter().zip(pieces) {
             let mapping = self.layout.array(*array).expect("every array has a layout");
             let piece = &mapping.pieces[piece];
             let index = index.iter().map(|e| e.bind_params(&self.model.values)).collect::<Result<Vec<_>, _>>()?;

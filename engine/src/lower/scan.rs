@@ -9,7 +9,7 @@ use crease_isl::Context;
 use crease_isl::ast::{AstNode, Builder};
 
 use crate::analysis::model::Model;
-use crate::lower::LowerError;
+use crate::lower::{LowerError, nodes};
 use crate::lower::split::Version;
 
 /// Name of the loop iterator of a time dimension.
@@ -45,7 +45,11 @@ pub(crate) fn scan_loops(
         .collect::<Vec<_>>()
         .join("; ");
     let options = context.union_map(&format!("{{ {options} }}"))?;
-    let parameters = context.set("{ : }")?;
+    // A call runs at least one step.
+    let parameters = match nodes::arguments(model).as_slice() {
+        [from, last] => context.set(&format!("[{from}, {last}] -> {{ : 0 <= {from} < {last} }}"))?,
+        _ => context.set("{ : }")?,
+    };
     Ok(Builder::new(&parameters, &schedule).options(&options).iterators(tuple).generate()?)
 }
 

@@ -1,9 +1,10 @@
 //! Index-set splitting: versions of a statement in each of which every reference has one piece of its array.
 //!
-//! In: a model and a layout.   Out: [`Version`]s whose domains partition the statements' domains.
+//! In: a model and a layout.   Out: [`Version`]s whose domains partition the statements' domains, each with [`Phase`]s.
 //!
 //! A piece's condition, seen from a statement, is a formula over its iterators. Nine populations split by `t mod 2` give
-//! eighteen references but only two different formulas, so formulas are decided once per version and remembered.
+//! eighteen references but only two different formulas, so formulas are decided once and remembered. Conditions on the step
+//! alone do not split the domain: they become phases, chosen around the strips, and the loops are scanned once for all.
 //!
 //! For kernels with steps the domains are restricted to the steps after `T_from`, the argument that says where a call starts.
 
@@ -13,7 +14,7 @@ use crease_isl::Set;
 
 use crate::analysis::model::Model;
 use crate::kernel::affine::Affine;
-use crate::kernel::formula::Formula;
+use crate::kernel::formula::{Formula, depends_on_first_only};
 use crate::kernel::graph::{ArrayId, StmtId};
 use crate::lower::LowerError;
 use crate::plan::layout::Layout;
@@ -23,10 +24,20 @@ pub(crate) struct Version<'c> {
     pub(crate) stmt: StmtId,
     /// Tuple name `v3`, for the third version.
     pub(crate) domain: Set<'c>,
-    /// Per reference (reads in expression order, then assignments), the piece of its array; 0 for arrays of the caller.
-    pub(crate) pieces: Vec<usize>,
+    /// What to do depending on the step; exactly one phase applies to any step.
+    pub(crate) phases: Vec<Phase>,
     /// Bounds of each iterator over the domain, for any number of steps; none where unbounded.
     pub(crate) bounds: Vec<Option<(i64, i64)>>,
+    /// Conditions on other iterators than the step that cut out the domain.
+    conditions: Vec<Formula>,
+}
+
+/// The steps at which references have certain pieces.
+pub(crate) struct Phase {
+    /// All of them hold, over the statement's iterators; they mention the first one only.
+    pub(crate) when: Vec<Formula>,
+    /// Per reference (reads in expression order, then assignments), the piece of its array; 0 for arrays of the caller.
+    pub(crate) pieces: Vec<usize>,
 }
 
 /// The argument that holds the step a call starts from.
@@ -44,7 +55,9 @@ pub(crate) fn split_statements<'c>(model: &Model<'c, '_>, layout: &Layout) -> Re
     let mut versions = Vec::new();
     for stmt in model.kernel.stmt_ids() {
         let mut splitter = Splitter { model, layout, stmt, references: references(model, stmt), done: &mut versions };
-        splitter.split(run_domain(model, stmt)?, Vec::new(), HashMap::new())?;
+        let domain = run_domain(model, stmt)?;
+        let all = Part { phase_domain: domain.clone(), domain, conditions: Vec::new(), when: Vec::new() };
+        splitter.split(all, Vec::new(), HashMap::new())?;
     }
     for (position, version) in versions.iter_mut().enumerate() {
         version.domain = version.domain.set_tuple_name(&format!("v{position}"))?;
@@ -75,51 +88,80 @@ struct Splitter<'s, 'c, 'k> {
     done: &'s mut Vec<Version<'c>>,
 }
 
+/// Instances on which some conditions are decided.
+struct Part<'c> {
+    /// Those that satisfy `conditions`.
+    domain: Set<'c>,
+    /// Those that satisfy `conditions` and `when`.
+    phase_domain: Set<'c>,
+    conditions: Vec<Formula>,
+    when: Vec<Formula>,
+}
+
 impl<'c> Splitter<'_, 'c, '_> {
-    /// Splits `domain`, on which the first references have `pieces` and `known` formulas hold or not.
-    fn split(&mut self, domain: Set<'c>, mut pieces: Vec<usize>, known: HashMap<Formula, bool>) -> Result<(), LowerError> {
+    /// Splits `part`, on which the first references have `pieces` and `known` formulas hold or not.
+    fn split(
+        &mut self,
+        part: Part<'c>,
+        mut pieces: Vec<usize>,
+        known: HashMap<Formula, bool>,
+    ) -> Result<(), LowerError> {
         while pieces.len() < self.references.len() {
             let conditions = self.conditions(pieces.len())?;
-            let open: Vec<usize> =
-                (0..conditions.len()).filter(|&p| known.get(&conditions[p]) != Some(&false)).collect();
-            match open.as_slice() {
-                [only] if conditions.len() == 1 || known.get(&conditions[*only]) == Some(&true) => pieces.push(*only),
-                _ if open.iter().any(|&p| known.get(&conditions[p]) == Some(&true)) => {
-                    let holds = open.iter().find(|&&p| known.get(&conditions[p]) == Some(&true));
-                    pieces.push(*holds.expect("one was just found"));
-                }
-                _ => return self.branch(&domain, &pieces, &known, &conditions, &open),
+            let holds = conditions.iter().position(|c| conditions.len() == 1 || known.get(c) == Some(&true));
+            match holds {
+                Some(piece) => pieces.push(piece),
+                None => return self.branch(&part, &pieces, &known, &conditions),
             }
         }
-        if domain.is_empty()? {
-            return Ok(());
+        if !part.phase_domain.is_empty()? {
+            self.finish(part, pieces);
         }
-        self.done.push(Version { stmt: self.stmt, domain, pieces, bounds: Vec::new() });
         Ok(())
     }
 
     /// One continuation per piece that the next reference may have.
     fn branch(
         &mut self,
-        domain: &Set<'c>,
+        part: &Part<'c>,
         pieces: &[usize],
         known: &HashMap<Formula, bool>,
         conditions: &[Formula],
-        open: &[usize],
     ) -> Result<(), LowerError> {
-        for &piece in open {
-            let part = domain.intersect(&self.set_of(&conditions[piece])?)?;
-            if part.is_empty()? {
+        for (piece, condition) in conditions.iter().enumerate() {
+            if known.get(condition) == Some(&false) {
                 continue;
             }
-            let mut known = known.clone();
-            for (position, condition) in conditions.iter().enumerate() {
-                known.insert(condition.clone(), position == piece);
+            let holds = self.set_of(condition)?;
+            let phase_domain = part.phase_domain.intersect(&holds)?;
+            if phase_domain.is_empty()? {
+                continue;
             }
+            let (mut domain, mut all, mut when) = (part.domain.clone(), part.conditions.clone(), part.when.clone());
+            if self.model.kernel.step_param().is_some() && depends_on_first_only(condition) {
+                when.push(condition.clone());
+            } else {
+                domain = domain.intersect(&holds)?;
+                all.push(condition.clone());
+            }
+            let mut known = known.clone();
+            known.extend(conditions.iter().enumerate().map(|(position, c)| (c.clone(), position == piece)));
             let pieces = pieces.iter().copied().chain([piece]).collect();
-            self.split(part, pieces, known)?;
+            self.split(Part { domain, phase_domain, conditions: all, when }, pieces, known)?;
         }
         Ok(())
+    }
+
+    /// Records a phase, under the version that has the same domain.
+    fn finish(&mut self, part: Part<'c>, pieces: Vec<usize>) {
+        let phase = Phase { when: part.when, pieces };
+        let same = |v: &&mut Version<'_>| v.stmt == self.stmt && v.conditions == part.conditions;
+        if let Some(version) = self.done.iter_mut().find(same) {
+            version.phases.push(phase);
+            return;
+        }
+        let (stmt, domain, conditions) = (self.stmt, part.domain, part.conditions);
+        self.done.push(Version { stmt, domain, phases: vec![phase], bounds: Vec::new(), conditions });
     }
 
     /// The conditions of the reference's pieces, over the statement's iterators.

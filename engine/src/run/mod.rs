@@ -310,6 +310,9 @@ impl Run {
         let too_many = || RunError::TooManySteps { step: self.step, more: steps };
         let more = i64::try_from(steps).map_err(|_| too_many())?;
         let end = self.step.checked_add(more).filter(|&end| end < 1 << 62).ok_or_else(too_many)?;
+        if steps == 0 {
+            return Ok(());
+        }
         self.call(&[self.step, end])?;
         self.step = end;
         Ok(())

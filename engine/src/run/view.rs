@@ -1,7 +1,7 @@
 //! Logical views: the cells of an array in index order, wherever the fold keeps them.
 
 use crate::kernel::affine::Term;
-use crate::kernel::formula::Formula;
+use crate::kernel::formula::{Formula, depends_on_first_only};
 use crate::kernel::graph::{Array, ArrayId, Kernel, Role};
 use crate::mapping::{ArrayMapping, Piece};
 use crate::pipeline::Outcome;
@@ -155,21 +155,5 @@ impl Row<'_> {
         let products = self.piece.matrix[k].iter().zip(&self.index).map(|(&m, &i)| i128::from(m) * i128::from(i));
         let sum: i128 = products.sum::<i128>() + i128::from(self.piece.offset[k]);
         sum.rem_euclid(i128::from(self.layout.moduli[k])) as i64
-    }
-}
-
-/// Whether a condition only looks at the first index, so that it is the same for a whole level.
-fn depends_on_first_only(formula: &Formula) -> bool {
-    fn first_only(e: &crate::kernel::affine::Affine) -> bool {
-        e.terms().all(|(term, _)| match term {
-            Term::Iter(i) => *i == 0,
-            Term::Param(_) => true,
-            Term::Floor(inner, _) => first_only(inner),
-        })
-    }
-    match formula {
-        Formula::NonNegative(e) | Formula::Zero(e) => first_only(e),
-        Formula::And(parts) | Formula::Or(parts) => parts.iter().all(depends_on_first_only),
-        Formula::Not(part) => depends_on_first_only(part),
     }
 }

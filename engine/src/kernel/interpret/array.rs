@@ -42,9 +42,11 @@ impl FullArray {
     /// An array of unwritten cells; `lower` and `shape` have one entry per index.
     ///
     /// # Panics
-    /// If `lower` and `shape` differ in length, or the product of the shape overflows.
+    /// If `lower` and `shape` differ in length, the product of the shape overflows, or an index leaves 64 bits.
     pub fn new(element: Element, lower: Vec<i64>, shape: Vec<usize>) -> FullArray {
         assert_eq!(lower.len(), shape.len(), "one lower bound and one extent per index");
+        let end = |(lower, extent): (&i64, &usize)| lower.checked_add(i64::try_from(*extent).ok()?);
+        assert!(lower.iter().zip(&shape).all(|e| end(e).is_some()), "indices fit 64 bits");
         let cells = shape.iter().try_fold(1_usize, |n, &extent| n.checked_mul(extent)).expect("cells fit in memory");
         FullArray { lower, shape, data: FullData::unwritten(element, cells) }
     }

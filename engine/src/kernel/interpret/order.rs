@@ -42,11 +42,13 @@ impl Instances {
         let mut keys = Keys { len: schedule.dims.len() + n_lanes, values: Vec::new() };
         let mut domains = Vec::new();
         let mut instances = Vec::new();
-        let mut left = options.limit;
+        // Instances are numbered by 32 bits.
+        let limit = options.limit.min(u32::MAX.into());
+        let mut left = limit;
         for (position, stmt) in kernel.stmts().iter().enumerate() {
             let found = points(&stmt.domain, stmt.iters.len(), params, left.saturating_mul(2));
-            let found = found.map_err(|source| points_error(&stmt.name, source, options.limit))?;
-            let too_large = || points_error(&stmt.name, PointsError::TooMany { limit: options.limit }, options.limit);
+            let found = found.map_err(|source| points_error(&stmt.name, source, limit))?;
+            let too_large = || points_error(&stmt.name, PointsError::TooMany { limit }, limit);
             left = left.checked_sub(found.len() as u64).ok_or_else(too_large)?;
             let overflow = |source| InterpretError::Overflow { owner: format!("statement `{}`", stmt.name), source };
             keys.extend(schedule, position, params, options, &found).map_err(overflow)?;

@@ -164,6 +164,10 @@ fn over_box(array: &Array, formula: &Formula, params: &[i64], limit: u64) -> Res
     let n_iters = array.index.len();
     let ranges = bounding_box(formula, n_iters, params).map_err(|source| points_error(array, source))?;
     let Some(ranges) = ranges else { return Ok(FullArray::new(array.element, vec![0; n_iters], vec![0; n_iters])) };
+    if ranges.iter().any(|&(_, hi)| hi == i64::MAX) {
+        // One past the last index must be a number too.
+        return Err(overflow_error(array, AffineOverflow));
+    }
     let extent = |&(lo, hi): &(i64, i64)| hi.abs_diff(lo).saturating_add(1);
     let cells = ranges.iter().fold(1_u64, |n, range| n.saturating_mul(extent(range)));
     if cells > limit {

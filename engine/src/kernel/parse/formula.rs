@@ -169,11 +169,7 @@ fn term(cursor: &mut Cursor, scope: &Scope, mut negative: bool) -> Parsed<Affine
     let mut value = factor(cursor, scope, &mut negative)?;
     let mut is_product = false;
     loop {
-        if cursor.accept("*") {
-            let right = factor(cursor, scope, &mut false)?;
-            value = multiply(cursor, start, &value, &right)?;
-            is_product = true;
-        } else if implicit_factor(cursor) {
+        if cursor.accept("*") || implicit_factor(cursor) {
             let right = factor(cursor, scope, &mut false)?;
             value = multiply(cursor, start, &value, &right)?;
             is_product = true;

@@ -168,3 +168,30 @@ fn mentions_first(formula: &Formula) -> bool {
         Formula::Not(part) => mentions_first(part),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn depth_and_offset(stmt: &str) -> (u32, i64) {
+        let text = format!("kernel k(run T) {{ state u[t]: f64 temp v[t]: f64 state w[t]: f64 {stmt} }}");
+        let kernel = Kernel::parse(&text).unwrap();
+        (kernel.state_depth(kernel.array_id("u").unwrap()), kernel.state_write_offset())
+    }
+
+    #[test]
+    fn depth_is_the_distance_from_the_oldest_read_to_the_write() {
+        assert_eq!(depth_and_offset("S[t] for 1 <= t <= T { u[t] = u[t-1] }"), (1, 0));
+        assert_eq!(depth_and_offset("S[t] for 1 <= t <= T { u[t] = 2 * u[t-1] - u[t-2] }"), (2, 0));
+        assert_eq!(depth_and_offset("S[t] for 0 <= t < T { u[t+1] = u[t] }"), (1, 1));
+        let staged = "V[t] for 0 <= t < T { v[t] = u[t-1] } S[t] for 0 <= t < T { u[t+1] = v[t] }";
+        assert_eq!(depth_and_offset(staged), (2, 1));
+        assert_eq!(depth_and_offset("S[t] for not (t > T or t <= 0) { u[t] = 1 w[t] = u[t] }"), (1, 0));
+    }
+
+    #[test]
+    fn only_state_has_a_depth() {
+        let kernel = Kernel::parse("kernel k() { temp a[i]: f64 S[i] for 0 <= i < 3 { a[i] = a[i-1] } }").unwrap();
+        assert_eq!(kernel.state_depth(ArrayId(0)), 0);
+    }
+}

@@ -1,7 +1,7 @@
 //! Types of expressions: every operation has operands of one type; only literals adapt.
 
 use crate::kernel::error::{KernelError, KernelErrorKind};
-use crate::kernel::graph::{Assign, Element, Expr, ExprId, Kernel, Stmt};
+use crate::kernel::graph::{Assign, BinaryOp, Element, Expr, ExprId, Kernel, Stmt, UnaryOp};
 use crate::kernel::verify::{Place, Verified};
 use crease_jit::program::ValueType;
 
@@ -137,8 +137,14 @@ fn name(of: Type) -> &'static str {
 
 fn operation(expr: &Expr) -> String {
     match expr {
-        Expr::Unary(op, _) => format!("`{op:?}`").to_lowercase(),
-        Expr::Binary(op, ..) => format!("`{op:?}`").to_lowercase(),
+        Expr::Unary(UnaryOp::Neg, _) | Expr::Binary(BinaryOp::Sub, ..) => "`-`".into(),
+        Expr::Unary(UnaryOp::Abs, _) => "`abs`".into(),
+        Expr::Unary(UnaryOp::Sqrt, _) => "`sqrt`".into(),
+        Expr::Binary(BinaryOp::Add, ..) => "`+`".into(),
+        Expr::Binary(BinaryOp::Mul, ..) => "`*`".into(),
+        Expr::Binary(BinaryOp::Div, ..) => "`/`".into(),
+        Expr::Binary(BinaryOp::Min, ..) => "`min`".into(),
+        Expr::Binary(BinaryOp::Max, ..) => "`max`".into(),
         Expr::Compare(..) => "a comparison".into(),
         Expr::And(..) | Expr::Or(..) | Expr::Not(_) => "a condition".into(),
         Expr::Fma(..) => "`fma`".into(),
