@@ -15,13 +15,22 @@
 
 enum { LEVELS = 64, BLOCK = 2048 };
 
+/* Blocks done by each thread in the current pass; one cache line each. */
+struct progress {
+    int64_t blocks;
+    char padding[56];
+};
+
+enum { MOST_THREADS = 256 };
+
 struct heat {
     struct field line[2];
     double *first[2]; /* slot 0 */
     int64_t n, step, threads;
     int64_t levels; /* steps per pass; 0: two arrays */
-    int64_t top;    /* slot of cell 0 in the one array, 0..=levels */
+    int64_t top;    /* slot of cell 0 in the one array; 0..=2 levels, so that a whole pass always has room */
     double k;
+    struct progress progress[MOST_THREADS];
 };
 
 /* Cells begin..end, all inner. */
@@ -77,16 +86,10 @@ static void move_cells(const struct heat *heat, int sign, int64_t begin, int64_t
     }
 }
 
-/* Blocks done by each thread in the current pass; one cache line each. */
-struct progress {
-    int64_t blocks;
-    char padding[56];
-};
-
 static void wait_for(const int64_t *blocks, int64_t wanted)
 {
-    for (int spins = 0; __atomic_load_n(blocks, __ATOMIC_ACQUIRE) < wanted; spins++)
-        if (spins > 1000)
+    for (unsigned spins = 0; __atomic_load_n(blocks, __ATOMIC_ACQUIRE) < wanted;)
+        if (++spins % 1024 == 0)
             sched_yield();
 }
 
@@ -111,11 +114,10 @@ static void levels_pass(const struct heat *heat, int sign, int64_t begin, int64_
 /* The one array: passes of at most `levels` steps, downwards and upwards in turn. */
 static void in_place(struct heat *heat, int64_t steps)
 {
-    enum { MOST_THREADS = 256 };
-    static struct progress progress[MOST_THREADS];
+    struct progress *progress = heat->progress;
     while (steps > 0) {
-        const int sign = heat->top * 2 >= heat->levels ? 1 : -1;
-        const int64_t room = sign > 0 ? heat->top : heat->levels - heat->top, count = least(steps, room);
+        const int sign = heat->top >= heat->levels ? 1 : -1;
+        const int64_t count = least(steps, heat->levels);
         const int64_t threads = least(least(heat->threads, count), MOST_THREADS);
         const int64_t blocks = (heat->n + count - 1 + BLOCK - 1) / BLOCK;
         for (int64_t p = 0; p < threads; p++)
@@ -140,10 +142,10 @@ void *crease_open(const char *variant, int64_t n, int64_t threads, const double 
     heat->n = n;
     heat->threads = threads;
     heat->levels = two ? 0 : one ? 1 : LEVELS;
-    heat->top = heat->levels;
+    heat->top = 2 * heat->levels;
     heat->k = scalars[0];
     for (int g = 0; g < (two ? 2 : 1); g++) {
-        if (!field_open(&heat->line[g], n + heat->levels + 16)) {
+        if (!field_open(&heat->line[g], n + 2 * heat->levels + 16)) {
             crease_close(heat);
             return NULL;
         }

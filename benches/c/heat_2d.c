@@ -3,7 +3,7 @@
  *
  * Variants:
  *   c-naive       two grids
- *   c-in-place    one grid and one row. Row y of the next step overwrites row y-1, its last reader: row r at level l
+ *   c-in-place    one grid and two rows. Row y of the next step overwrites row y-1, its last reader: row r at level l
  *                 (steps into the pass) lies at slot r + top - l, and a later pass moves it up again.
  *   c-time-tiled  the same storage and order, `LEVELS` steps per pass over memory: level l of row r is computed as
  *                 soon as level l-1 of row r+1 is. Threads share the levels and follow one another down the rows.
@@ -15,13 +15,22 @@
 
 enum { LEVELS = 8 };
 
+/* Rows done by each thread in the current pass; one cache line each. */
+struct progress {
+    int64_t rows;
+    char padding[56];
+};
+
+enum { MOST_THREADS = 256 };
+
 struct heat {
     struct field grid[2];
     double *first[2]; /* u[0][0] of slot 0 */
     int64_t n, step, threads, pitch;
     int64_t levels; /* steps per pass; 0: two grids */
-    int64_t top;    /* slot of row 0 in the one grid, 0..=levels */
+    int64_t top;    /* slot of row 0 in the one grid; 0..=2 levels, so that a whole pass always has room */
     double k;
+    struct progress progress[MOST_THREADS];
 };
 
 /* `to[x]` may be `north[x]` or `south[x]`, never another cell that is read. */
@@ -60,16 +69,10 @@ static void move_row(const struct heat *heat, int sign, int64_t r, int64_t level
         heat_row(to, centre, to, centre + sign * heat->pitch, n, heat->k);
 }
 
-/* Rows done by each thread in the current pass; one cache line each. */
-struct progress {
-    int64_t rows;
-    char padding[56];
-};
-
 static void wait_for(const int64_t *rows, int64_t wanted)
 {
-    for (int spins = 0; __atomic_load_n(rows, __ATOMIC_ACQUIRE) < wanted; spins++)
-        if (spins > 1000)
+    for (unsigned spins = 0; __atomic_load_n(rows, __ATOMIC_ACQUIRE) < wanted;)
+        if (++spins % 1024 == 0)
             sched_yield();
 }
 
@@ -95,11 +98,10 @@ static void levels_pass(const struct heat *heat, int sign, int64_t begin, int64_
 /* The one grid: passes of at most `levels` steps, downwards and upwards in turn. */
 static void in_place(struct heat *heat, int64_t steps)
 {
-    enum { MOST_THREADS = 256 };
-    static struct progress progress[MOST_THREADS];
+    struct progress *progress = heat->progress;
     while (steps > 0) {
-        const int sign = heat->top * 2 >= heat->levels ? 1 : -1;
-        const int64_t room = sign > 0 ? heat->top : heat->levels - heat->top, count = least(steps, room);
+        const int sign = heat->top >= heat->levels ? 1 : -1;
+        const int64_t count = least(steps, heat->levels);
         const int64_t threads = least(least(heat->threads, count), MOST_THREADS);
         for (int64_t p = 0; p < threads; p++)
             progress[p].rows = 0;
@@ -123,11 +125,11 @@ void *crease_open(const char *variant, int64_t n, int64_t threads, const double 
     heat->n = n;
     heat->threads = threads;
     heat->levels = two ? 0 : one ? 1 : LEVELS;
-    heat->top = heat->levels;
+    heat->top = 2 * heat->levels;
     heat->k = scalars[0];
     heat->pitch = (n + 7) / 8 * 8 + 8;
     for (int g = 0; g < (two ? 2 : 1); g++) {
-        if (!field_open(&heat->grid[g], (n + heat->levels) * heat->pitch + 8)) {
+        if (!field_open(&heat->grid[g], (n + 2 * heat->levels) * heat->pitch + 8)) {
             crease_close(heat);
             return NULL;
         }

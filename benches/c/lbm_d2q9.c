@@ -44,12 +44,11 @@ struct lbm {
 
 /* ---- The collision: pairs of opposite populations share all but the sign of one term. */
 
-#define PAIR(p, m, r, cu)                                        \
-    do {                                                         \
-        const double e = (cu), y = (r) * (b + 4.5 * e * e);      \
-        const double a = 3.0 * (r) * e;                          \
-        o##p = keep * f##p + (y + a);                            \
-        o##m = keep * f##m + (y - a);                            \
+#define PAIR(p, m, r, cu)                                                             \
+    do {                                                                              \
+        const double e = (cu), even = (r) * (b + 4.5 * e * e), odd = 3.0 * (r) * e;   \
+        o##p = keep * f##p + (even + odd);                                            \
+        o##m = keep * f##m + (even - odd);                                            \
     } while (0)
 
 /* From f0..f8 to o0..o8. */

@@ -61,7 +61,9 @@ impl Probe {
             for other in shares {
                 scope.spawn(|| scale(other));
             }
-            own.map(scale);
+            if let Some(own) = own {
+                scale(own);
+            }
         });
         2.0 * PROBE_BYTES as f64 / started.elapsed().as_secs_f64() * 1e-9
     }
@@ -79,7 +81,9 @@ impl Probe {
             for (target, (one, other)) in shares {
                 scope.spawn(|| add_scaled(target, one, other));
             }
-            own.map(|(target, (one, other))| add_scaled(target, one, other));
+            if let Some((target, (one, other))) = own {
+                add_scaled(target, one, other);
+            }
         });
         32.0 * third as f64 / started.elapsed().as_secs_f64() * 1e-9
     }

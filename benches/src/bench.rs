@@ -10,7 +10,7 @@ use crease::Kernel;
 use crate::bandwidth::{Bandwidth, Probe};
 use crate::cloops::CLoops;
 use crate::contestant::{Entrant, Prepared, c_entrants, check_answers, layout_entrants};
-use crate::error::{BenchError, chain};
+use crate::error::BenchError;
 use crate::kernel_source::catalogue_entry;
 use crate::layouts::{self, Layout};
 use crate::machine::{Machine, cores, date, revision};
@@ -130,7 +130,7 @@ fn prepare(contest: &Contest, cap_bytes: u64, progress: &Progress) -> Result<Pre
             layouts.push(planned.map_err(|refusal| {
                 let mut row = Row::new(entry.name, &case.sizes, &layout.to_string(), 1);
                 row.schedule = Some(schedule.clone());
-                row.note = Some(chain(&refusal));
+                row.fail(&refusal);
                 row
             }));
         }
@@ -189,4 +189,42 @@ fn finish_rows(prepared: &Prepared, entrants: Vec<Entrant>, outcome: Option<Outc
         rows.push(row);
     }
     rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::suites::find;
+
+    fn options(kernel: &str, sizes: Vec<(String, i64)>) -> BenchOptions {
+        BenchOptions {
+            suite: find("check").unwrap(),
+            kernel: Some(kernel.to_owned()),
+            schedules: Vec::new(),
+            sizes,
+            threads: Some(2),
+            seconds: Some(0.01),
+            memory_cap_bytes: 1 << 20,
+            silent: true,
+            command: String::new(),
+        }
+    }
+
+    #[test]
+    fn our_layouts_agree_with_the_naive_loops_bit_for_bit_and_are_timed() {
+        let record = bench(&options("heat-1d", vec![("N".to_owned(), 133)])).unwrap();
+        for layout in ["full", "successive-modulo", "folded"] {
+            let row = record.rows.iter().find(|row| row.layout == layout).unwrap();
+            assert_eq!(row.max_abs_diff, Some(0.0), "{row:?}");
+            assert!(row.updates_per_second.is_some_and(|rate| rate > 0.0), "{row:?}");
+        }
+        assert!(record.rows.iter().all(|row| !row.is_wrong()), "{:?}", record.rows);
+    }
+
+    #[test]
+    fn a_layout_above_the_cap_has_its_bytes_and_no_time() {
+        let record = bench(&options("heat-1d", Vec::new())).unwrap();
+        let full = record.rows.iter().find(|row| row.layout == "full").unwrap();
+        assert!(full.temp_bytes.is_some_and(|bytes| bytes > 1 << 20) && full.seconds.is_none(), "{full:?}");
+    }
 }

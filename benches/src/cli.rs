@@ -11,6 +11,7 @@ use crease::{Stage, StrategyChoice};
 use crate::bench::{BenchOptions, bench};
 use crate::error::{BenchError, chain};
 use crate::explain::{ExplainOptions, Form, explain};
+use crate::report::Row;
 use crate::run::{RunRequest, run};
 use crate::settings::Assignment;
 use crate::{listing, suites, table};
@@ -178,10 +179,10 @@ fn execute_bench(args: BenchArgs, words: &[String]) -> Result<(), BenchError> {
     print(&table::render(&record))?;
     let path = record.save(args.json.as_deref())?;
     print(&format!("\nwritten to {}\n", path.display()))?;
-    let checked = record.rows.iter().filter(|row| row.max_abs_diff.is_some()).count();
-    match record.rows.iter().filter(|row| row.is_wrong()).count() {
-        0 => Ok(()),
-        wrong => Err(BenchError::WrongAnswers { wrong, checked }),
+    let count = |is: fn(&Row) -> bool| record.rows.iter().filter(|row| is(row)).count();
+    match (count(Row::is_wrong), count(|row| row.failed)) {
+        (0, 0) => Ok(()),
+        (wrong, failed) => Err(BenchError::Failures { wrong, failed, rows: record.rows.len() }),
     }
 }
 

@@ -3,7 +3,7 @@
 use crease_kernels::{Case, Entry, Fields};
 
 use crate::cloops::{CLoop, CLoops, Source, sources};
-use crate::error::{BenchError, chain};
+use crate::error::BenchError;
 use crate::layouts::PlannedLayout;
 use crate::progress::Progress;
 use crate::report::Row;
@@ -103,7 +103,7 @@ fn boxed<C: Contestant + 'static>(contestant: C) -> Box<dyn Contestant> {
 
 fn entrant(mut row: Row, started: Result<Option<Box<dyn Contestant>>, BenchError>, absent: &str) -> Entrant {
     let runner = started.unwrap_or_else(|refusal| {
-        row.note = Some(chain(&refusal));
+        row.fail(&refusal);
         None
     });
     if runner.is_none() && row.note.is_none() {

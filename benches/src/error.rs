@@ -75,13 +75,15 @@ pub enum BenchError {
         /// What it holds or what is wrong with it.
         message: String,
     },
-    /// Layouts gave wrong answers; they were not timed.
-    #[error("{wrong} of {checked} layouts gave wrong answers")]
-    WrongAnswers {
-        /// Layouts beyond their tolerance.
+    /// Layouts gave wrong answers or could not be run; they were not timed.
+    #[error("of {rows} rows, {wrong} have wrong answers and {failed} could not be run")]
+    Failures {
+        /// Answers beyond their tolerance.
         wrong: usize,
-        /// Layouts checked.
-        checked: usize,
+        /// Layouts without plan, code or storage.
+        failed: usize,
+        /// All rows.
+        rows: usize,
     },
     /// The catalogue could not make a kernel's data.
     #[error(transparent)]

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::bandwidth::Bandwidth;
-use crate::error::BenchError;
+use crate::error::{BenchError, chain};
 use crate::machine::Machine;
 use crate::timing::Seconds;
 
@@ -61,6 +61,8 @@ pub struct Row {
     pub gb_per_s: Option<Bandwidth>,
     /// Why it was not timed.
     pub note: Option<String>,
+    /// Whether that is a failure: no plan, no code, no storage. A memory cap or a missing compiler is none.
+    pub failed: bool,
 }
 
 impl Row {
@@ -82,13 +84,19 @@ impl Row {
             bandwidth_share: None,
             gb_per_s: None,
             note: None,
+            failed: false,
         }
+    }
+
+    /// Notes why it could not be run.
+    pub fn fail(&mut self, error: &dyn std::error::Error) {
+        self.note = Some(chain(error));
+        self.failed = true;
     }
 
     /// Whether the answer was checked and is beyond its tolerance.
     pub fn is_wrong(&self) -> bool {
-        // Written so that NaN is wrong.
-        self.max_abs_diff.is_some_and(|difference| !(difference <= self.tolerance))
+        self.max_abs_diff.is_some_and(|difference| difference.is_nan() || difference > self.tolerance)
     }
 }
 
@@ -115,5 +123,50 @@ impl Record {
     pub fn groups(&self) -> Vec<&[Row]> {
         let sizes = |row: &Row| row.params.clone();
         self.rows.chunk_by(|a, b| a.kernel == b.kernel && a.threads == b.threads && sizes(a) == sizes(b)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_has_the_promised_fields() {
+        let mut row = Row::new("k", &[("N".to_owned(), 8)], "folded", 1);
+        row.seconds = Some(Seconds { median: 2.0, min: 1.0, max: 3.0 });
+        let record = Record {
+            date: crate::machine::date(),
+            version: "0",
+            revision: None,
+            command: "crease".into(),
+            machine: Machine::describe(None),
+            rows: vec![row],
+        };
+        let json = serde_json::to_value(&record).unwrap();
+        assert!(json["machine"]["update_in_place_gb_per_s"].is_object());
+        let row = json["rows"][0].as_object().unwrap();
+        for field in [
+            "kernel",
+            "params",
+            "schedule",
+            "layout",
+            "threads",
+            "seconds",
+            "updates_per_second",
+            "temp_bytes",
+            "lower_bound_bytes",
+            "max_abs_diff",
+        ] {
+            assert!(row.contains_key(field), "no {field}");
+        }
+        assert_eq!(row["seconds"]["median"], 2.0);
+    }
+
+    #[test]
+    fn nan_is_a_wrong_answer_and_no_answer_is_none() {
+        let mut row = Row::new("k", &[], "c-aa", 1);
+        assert!(!row.is_wrong());
+        row.max_abs_diff = Some(f64::NAN);
+        assert!(row.is_wrong());
     }
 }

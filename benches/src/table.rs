@@ -11,6 +11,12 @@ struct Columns {
     left: usize,
 }
 
+/// Half-spreads of an otherwise idle machine stay below this.
+const CALM_SPREAD: f64 = 0.15;
+
+/// More than the last-level cache of one socket usually has for one program.
+const BEYOND_CACHES_BYTES: u64 = 64 << 20;
+
 /// Renders every group of a record, and what the comparison says.
 pub fn render(record: &Record) -> String {
     let machine = &record.machine;
@@ -36,7 +42,7 @@ fn render_group(rows: &[Row]) -> String {
     }
     text.push('\n');
     text.push_str(&columns(rows).render());
-    for line in verdicts(rows).into_iter().chain(c_quality(rows)) {
+    for line in verdicts(rows).into_iter().chain(c_quality(rows)).chain(unrest(rows)) {
         let _ = writeln!(text, "  {line}");
     }
     text
@@ -108,13 +114,11 @@ fn verdict(rows: &[Row], folded: &Row) -> Option<String> {
     let speed = folded.updates_per_second?;
     let schedule = folded.schedule.as_deref().unwrap_or("-");
     let mut parts = Vec::new();
-    if let Some(baseline) = successive_modulo(rows, folded) {
-        if let (Some(memory), Some(b)) =
-            (memory_ratio(folded.temp_bytes, baseline.temp_bytes), baseline.updates_per_second)
-        {
-            let faster = speed / b;
-            parts.push(format!("{memory} of the memory and {faster:.2} times the speed of successive modulo"));
-        }
+    let baseline = successive_modulo(rows, folded);
+    let memory = baseline.and_then(|b| memory_ratio(folded.temp_bytes, b.temp_bytes));
+    if let (Some(memory), Some(slower)) = (memory, baseline.and_then(|b| b.updates_per_second)) {
+        let faster = speed / slower;
+        parts.push(format!("{memory} of the memory and {faster:.2} times the speed of successive modulo"));
     }
     if let Some(best) = best_c(rows) {
         let memory = memory_ratio(folded.temp_bytes, best.temp_bytes)?;
@@ -124,15 +128,24 @@ fn verdict(rows: &[Row], folded: &Row) -> Option<String> {
     if parts.is_empty() { None } else { Some(format!("folded, {schedule}: {}", parts.join("; "))) }
 }
 
-/// Whether the C loops are good C: what they reach of the bandwidth that their way of storing allows. Only for the
-/// lattices, which are larger than caches and limited by nothing else.
+/// Whether the C loops are good C: what they reach of the bandwidth that their way of storing allows. Only for lattices
+/// larger than caches, which are limited by nothing else.
 fn c_quality(rows: &[Row]) -> Option<String> {
+    let lattice = rows.iter().find(|row| row.layout == "c-aa")?;
+    lattice.temp_bytes.filter(|&bytes| bytes > BEYOND_CACHES_BYTES)?;
     let share = |layout: &str| rows.iter().find(|row| row.layout == layout)?.bandwidth_share;
     let Bandwidth { update_in_place, triad } = rows.first()?.gb_per_s?;
     // Reading one lattice and writing another moves three values where updating in place moves two.
     let two = share("c-two-lattices")? * 1.5 * update_in_place / triad;
-    let one = share("c-aa")?;
+    let one = lattice.bandwidth_share?;
     Some(format!("C: c-aa has {:.0} % of update in place, c-two-lattices {:.0} % of triad", one * 100.0, two * 100.0))
+}
+
+/// A warning if the machine had other things to do: ratios are then worth little.
+fn unrest(rows: &[Row]) -> Option<String> {
+    let spreads = rows.iter().filter_map(|row| row.seconds).map(|seconds| seconds.spread());
+    let widest = spreads.fold(0.0, f64::max);
+    (widest > CALM_SPREAD).then(|| format!("the machine was busy: times spread by up to {:.0} %", widest * 100.0))
 }
 
 impl Columns {

@@ -68,8 +68,9 @@ pub fn contest(
     }
     seconds_per_step /= runners.len().max(1) as f64;
     let steps = ((slice / seconds_per_step.max(1e-12)) as u64).max(1);
-    // Even, where it is more than a handful: layouts that alternate between steps then do equal work each time.
-    let steps = if steps > 4 { steps & !1 } else { steps };
+    // Multiples of 8 where that is possible: layouts that alternate between steps do equal work each time, and loops
+    // that take several steps per pass over memory end on a whole pass.
+    let steps = if steps >= 4 { steps.next_multiple_of(8) } else { steps };
     let mut samples = vec![Vec::new(); runners.len()];
     let mut bandwidths = Vec::new();
     for done in 0..rounds {

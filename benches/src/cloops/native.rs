@@ -136,7 +136,8 @@ impl CLoop {
     pub fn advance(&mut self, steps: u64) -> Result<(), CLoopError> {
         let beyond = CLoopError::Range { file: self.source.file, what: "the number of steps", value: steps };
         let steps = i64::try_from(steps).ok().filter(|&s| s <= 1 << 62).ok_or(beyond)?;
-        // SAFETY: the handle came from this module's `open` and was not closed; `&mut self` excludes other calls.
+        // SAFETY: the handle came from this module's `open` and was not closed; `&mut self` excludes other calls on it,
+        // and loops share nothing.
         unsafe { (self.module.advance)(self.handle.as_ptr(), steps) };
         Ok(())
     }

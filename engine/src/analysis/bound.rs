@@ -8,7 +8,7 @@
 
 use crease_isl::Set;
 
-use crate::analysis::model::{AnalysisError, Model};
+use crate::analysis::model::{AnalysisError, FROM_STEP, Model};
 use crate::analysis::trace::Trace;
 use crate::kernel::graph::{ArrayId, ParamKind};
 
@@ -54,7 +54,10 @@ fn trace(model: &Model<'_, '_>, steps: i64) -> Option<Trace> {
 /// The set with the run parameter bound.
 fn at_step<'c>(model: &Model<'c, '_>, set: &Set<'c>, steps: i64) -> Result<Set<'c>, AnalysisError> {
     Ok(match model.kernel.step_param() {
-        Some(p) => set.fix_param(&model.kernel.params()[p.index()].name, steps)?.project_out_params()?,
+        Some(p) => {
+            let at_end = set.fix_param(&model.kernel.params()[p.index()].name, steps)?;
+            at_end.fix_param(FROM_STEP, 0)?.project_out_params()?
+        }
         None => set.project_out_params()?,
     })
 }

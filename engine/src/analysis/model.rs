@@ -9,7 +9,7 @@ use crease_isl::{Context, IslError, Map, Set};
 
 use crate::kernel::affine::{Affine, AffineOverflow};
 use crate::kernel::formula::Formula;
-use crate::kernel::graph::{ArrayId, Kernel, Role, Schedule, StmtId};
+use crate::kernel::graph::{ArrayId, DimKind, Kernel, Role, Schedule, StmtId};
 use crate::schedule::order::{Epoch, HappensBefore};
 
 /// Why an analysis gave no answer.
@@ -33,6 +33,18 @@ pub(crate) struct Reference<'c> {
     pub(crate) access: Map<'c>,
 }
 
+/// The parameter and argument that holds the step a call starts from.
+pub(crate) const FROM_STEP: &str = "T_from";
+
+/// Whether lifetimes depend on where a call starts. They do not if every statement runs by its step first: the values alive
+/// where a later call starts are then those alive between two steps of any call, and step 0 can stand for all.
+fn needs_from_step(kernel: &Kernel, schedule: &Schedule) -> bool {
+    let has_state = kernel.arrays().iter().any(|a| a.role == Role::State);
+    let step_first = schedule.dims.first() == Some(&DimKind::Sequential)
+        && schedule.times.iter().all(|time| time.first() == Some(&Affine::iter(0)));
+    has_state && !step_first
+}
+
 /// Relations of one kernel under one schedule. All of them live in one isl context.
 pub(crate) struct Model<'c, 'k> {
     pub(crate) context: &'c Context,
@@ -52,6 +64,8 @@ pub(crate) struct Model<'c, 'k> {
     param_names: Vec<String>,
     /// `[N, T] -> `, the names of parameters that are not bound.
     prefix: String,
+    /// Whether the step a call starts from is a parameter, [`FROM_STEP`], rather than 0.
+    from_step: bool,
 }
 
 impl<'c, 'k> Model<'c, 'k> {
@@ -62,7 +76,12 @@ impl<'c, 'k> Model<'c, 'k> {
         values: Vec<Option<i64>>,
     ) -> Result<Self, AnalysisError> {
         let free = kernel.params().iter().zip(&values).filter(|(_, v)| v.is_none()).map(|(p, _)| p.name.clone());
-        let prefix = format!("[{}] -> ", free.collect::<Vec<_>>().join(", "));
+        let mut free: Vec<String> = free.collect();
+        let from_step = needs_from_step(kernel, schedule);
+        if from_step {
+            free.push(FROM_STEP.to_string());
+        }
+        let prefix = format!("[{}] -> ", free.join(", "));
         let param_names = kernel.params().iter().map(|p| p.name.clone()).collect();
         let order = HappensBefore::new(context, &schedule.dims, false);
         let mut model = Model {
@@ -77,6 +96,7 @@ impl<'c, 'k> Model<'c, 'k> {
             events: Vec::new(),
             param_names,
             prefix,
+            from_step,
         };
         model.domains = model.build_domains()?;
         model.times = model.build_times(false)?;
@@ -115,7 +135,8 @@ impl<'c, 'k> Model<'c, 'k> {
         let array = self.kernel.array(array);
         let mut formula = self.formula(formula, &array.index)?;
         if let (Some(p), true) = (self.kernel.step_param(), array.role == Role::State) {
-            formula = format!("({formula}) and {} >= 0", self.param_names[p.index()]);
+            let from = if self.from_step { FROM_STEP } else { "0" };
+            formula = format!("({formula}) and 0 <= {from} <= {}", self.param_names[p.index()]);
         }
         Ok(self.context.set(&format!("{}{{ {}[{}] : {formula} }}", self.prefix, array.name, array.index.join(", ")))?)
     }
@@ -129,7 +150,8 @@ impl<'c, 'k> Model<'c, 'k> {
             Role::Temp | Role::Output => self.cells(id, &Formula::nothing())?,
             Role::Input => space.clone(),
             Role::State => {
-                self.cells(id, &self.levels(id, &Affine::constant(0))?)?
+                let levels = self.cells(id, &self.levels(id, &Affine::constant(0))?)?;
+                if self.from_step { self.later_by_from_step(id, &levels)? } else { levels }
             }
         };
         Ok(self.cells(id, &declared)?.union(&implied)?.intersect(&space)?)
@@ -148,6 +170,16 @@ impl<'c, 'k> Model<'c, 'k> {
             _ => self.cells(id, &Formula::nothing())?,
         };
         Ok(self.cells(id, &declared)?.union(&implied)?.intersect(&space)?)
+    }
+
+    /// Cells of a state array moved from step 0 to the step a call starts from.
+    fn later_by_from_step(&self, id: ArrayId, cells: &Set<'c>) -> Result<Set<'c>, AnalysisError> {
+        let array = self.kernel.array(id);
+        let (name, index) = (&array.name, array.index.join(", "));
+        let rest = array.index[1..].iter().map(|i| format!(", {i}")).collect::<String>();
+        let step = &array.index[0];
+        let map = format!("{}{{ {name}[{index}] -> {name}[{step} + {FROM_STEP}{rest}] }}", self.prefix);
+        Ok(cells.apply(&self.context.map(&map)?)?)
     }
 
     /// The levels of a state array that exist after `step` steps.
@@ -226,7 +258,9 @@ impl<'c, 'k> Model<'c, 'k> {
         let domain = |stmt: &crate::kernel::graph::Stmt| {
             let formula = self.formula(&stmt.domain, &stmt.iters)?;
             let (name, iters) = (&stmt.name, stmt.iters.join(", "));
-            Ok(self.context.set(&format!("{}{{ {name}[{iters}] : ({formula}) and ({context}) }}", self.prefix))?)
+            let later = if self.from_step { format!("{} > {FROM_STEP} >= 0", stmt.iters[0]) } else { "true".into() };
+            let condition = format!("({formula}) and ({context}) and {later}");
+            Ok(self.context.set(&format!("{}{{ {name}[{iters}] : {condition} }}", self.prefix))?)
         };
         self.kernel.stmts().iter().map(domain).collect()
     }

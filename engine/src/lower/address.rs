@@ -119,6 +119,8 @@ fn evaluate(scopes: &mut Scopes, place: &Place<'_>, form: &Affine) -> Result<Opt
                 sum.low = sum.low.saturating_add(a.min(b));
                 sum.high = sum.high.saturating_add(a.max(b));
             }
+            // What grows with the step is reduced outside strips.
+            None if place.strip.as_ref().is_some_and(|(var, _)| value.coefficient(*var) != 0) => return Ok(None),
             None => sum.unbounded.push((c, value)),
         }
     }

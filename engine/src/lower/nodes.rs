@@ -12,7 +12,7 @@ use crease_jit::program::{
     ArgId, BufferAccess, BufferDecl, CompareOp, Cond, Int, LoopKind, Node, Program, ScalarDecl, Var,
 };
 
-use crate::analysis::model::Model;
+use crate::analysis::model::{FROM_STEP, Model};
 use crate::kernel::affine::{Affine, Term};
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::DimKind;
@@ -22,7 +22,7 @@ use crate::lower::linear::{Atom, Linear};
 use crate::lower::operations::StripBuilder;
 use crate::lower::scan::iterator_dim;
 use crate::lower::scope::Scopes;
-use crate::lower::split::{FROM_STEP, Version};
+use crate::lower::split::Version;
 use crate::lower::LowerError;
 use crate::plan::layout::{Layout, Owner};
 

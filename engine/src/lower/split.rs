@@ -12,7 +12,7 @@ use std::collections::HashMap;
 
 use crease_isl::Set;
 
-use crate::analysis::model::Model;
+use crate::analysis::model::{FROM_STEP, Model};
 use crate::kernel::affine::Affine;
 use crate::kernel::formula::{Formula, depends_on_first_only};
 use crate::kernel::graph::{ArrayId, StmtId};
@@ -39,9 +39,6 @@ pub(crate) struct Phase {
     /// Per reference (reads in expression order, then assignments), the piece of its array; 0 for arrays of the caller.
     pub(crate) pieces: Vec<usize>,
 }
-
-/// The argument that holds the step a call starts from.
-pub(crate) const FROM_STEP: &str = "T_from";
 
 /// Every reference of a statement: reads in expression order, then assignments.
 pub(crate) fn references(model: &Model<'_, '_>, stmt: StmtId) -> Vec<(ArrayId, Vec<Affine>)> {

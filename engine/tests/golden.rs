@@ -1,0 +1,172 @@
+//! Golden facts: conflicts and sizes of the papers' kernels, computed elsewhere by an independent reference.
+//!
+//! `golden/*.json` hold the facts, `golden/import.rs` makes kernels of them. Conflicts are compared as sets. Sizes of
+//! mappings are compared, never their coefficients: those are not unique.
+
+#[path = "golden/import.rs"]
+mod import;
+
+use crease::kernel::graph::Kernel;
+use crease::plan::report::BufferReport;
+use crease::{Plan, Stage, StrategyChoice};
+use crease_isl::{Context, Map};
+use serde_json::Value;
+
+const SMO_TABLE_1: &str = include_str!("golden/smo_table1.json");
+const BEE_FIGURE_3: &str = include_str!("golden/bee_figure3.json");
+/// isl operations for the comparison of one entry.
+const QUOTA: u64 = 1 << 30;
+
+type Sizes = Vec<(String, i64)>;
+
+/// Entries of a file with the kernels made of them.
+fn entries(file: &str) -> Vec<(Value, Kernel)> {
+    let file: Value = serde_json::from_str(file).expect("golden files are JSON");
+    let entries = file["kernels"].as_array().expect("a list of kernels");
+    let kernel = |entry: &Value| {
+        let context = Context::new(QUOTA).unwrap();
+        let text = import::Entry::new(entry, &context).kernel_text().unwrap();
+        Kernel::parse(&text).unwrap_or_else(|error| panic!("{error}:\n{text}"))
+    };
+    entries.iter().map(|entry| (entry.clone(), kernel(entry))).collect()
+}
+
+/// The folded arrays of an entry with their facts.
+fn arrays(entry: &Value) -> impl Iterator<Item = (&String, &Value)> {
+    entry["arrays"].as_object().expect("facts by array").iter()
+}
+
+/// Sizes at which an entry is looked at.
+fn sizes(entry: &Value) -> Vec<Sizes> {
+    let params: Vec<&str> = entry["params"].as_array().unwrap().iter().map(|p| p.as_str().unwrap()).collect();
+    let is_large = entry["name"].as_str().unwrap().starts_with("LBM-D3");
+    let values: &[i64] = match (params.is_empty(), is_large) {
+        (true, _) => &[0],
+        (_, true) => &[3, 4],
+        _ => &[7, 8, 13],
+    };
+    // Parameters of one entry get different values.
+    let at = |&n: &i64| params.iter().enumerate().map(|(k, p)| (p.to_string(), n + k as i64)).collect();
+    values.iter().map(at).collect()
+}
+
+fn plan(kernel: &Kernel, sizes: &Sizes, strategy: StrategyChoice) -> Result<Plan, crease::Error> {
+    let builder = kernel.plan().strategy(strategy);
+    sizes.iter().fold(builder, |builder, (name, value)| builder.size(name, *value)).build()
+}
+
+/// Conflicts within one array, as the engine prints them.
+fn found_conflicts<'c>(context: &'c Context, dump: &str, array: &str) -> Option<Map<'c>> {
+    let maps = context.union_map(&format!("{{ {} }}", inner(dump))).unwrap().maps().unwrap();
+    maps.into_iter().find(|map| map.domain_name().unwrap().as_deref() == Some(array))
+}
+
+/// The rules of all lines `{ .. }` together.
+fn inner(dump: &str) -> String {
+    let rules = dump.lines().filter_map(|line| Some(line.split_once('{')?.1.rsplit_once('}')?.0.trim()));
+    rules.filter(|rule| !rule.is_empty()).collect::<Vec<_>>().join("; ")
+}
+
+fn golden_conflicts<'c>(context: &'c Context, facts: &Value, sizes: &Sizes) -> Option<Map<'c>> {
+    let ordered = facts["conflicts"]["ordered"].as_str()?;
+    let bind = |map: Map<'c>, (name, value): &(String, i64)| map.fix_param(name, *value).unwrap();
+    let ordered = sizes.iter().fold(context.map(ordered).unwrap(), bind).project_out_params().unwrap();
+    Some(ordered.union(&ordered.reverse().unwrap()).unwrap())
+}
+
+fn compare_conflicts(file: &str) {
+    for (entry, kernel) in entries(file) {
+        if entry["name"].as_str().unwrap().starts_with("LBM-D3") { continue; }
+        for sizes in sizes(&entry) {
+            let start = std::time::Instant::now();
+            let plan = plan(&kernel, &sizes, StrategyChoice::SuccessiveModulo).unwrap();
+            let built = start.elapsed();
+            let dump = plan.dump(Stage::Conflicts).unwrap();
+            println!("{} {sizes:?}: {built:?}, dump {:?}", kernel.name(), start.elapsed() - built);
+            let context = Context::new(QUOTA).unwrap();
+            for (array, facts) in arrays(&entry) {
+                let found = found_conflicts(&context, &dump, array);
+                let expected = golden_conflicts(&context, facts, &sizes);
+                let same = match (&found, &expected) {
+                    (Some(found), Some(expected)) => found.is_equal(expected).unwrap(),
+                    (found, expected) => found.is_none() && expected.is_none(),
+                };
+                if !same { let (f,e)=(found.unwrap(),expected.unwrap()); println!("{} at {sizes:?}, array {array}:\n extra {:?}\n missing {:?}", kernel.name(), f.subtract(&e).unwrap().coalesce(), e.subtract(&f).unwrap()); }
+            }
+        }
+    }
+}
+
+#[test]
+fn conflicts_of_table_1_of_smo() {
+    compare_conflicts(SMO_TABLE_1);
+}
+
+#[test]
+fn conflicts_of_figure_3_of_bee() {
+    compare_conflicts(BEE_FIGURE_3);
+}
+
+/// The folded buffer of an array when it is mapped alone.
+fn buffer<'p>(plan: &'p Plan, array: &str) -> &'p BufferReport {
+    plan.report().buffers.iter().find(|b| b.name == array).expect("every folded array has a buffer of its own")
+}
+
+/// One array at one size: what the strategies give, next to what the reference computed.
+fn compare_sizes(kernel: &Kernel, sizes: &Sizes, facts: &[(&String, &Value)]) {
+    let [modulo, strided, auto] =
+        [StrategyChoice::SuccessiveModulo, StrategyChoice::StridedHyperplane, StrategyChoice::Auto]
+            .map(|strategy| plan(kernel, sizes, strategy));
+    let (modulo, auto) = (modulo.unwrap(), auto.unwrap());
+    for (array, facts) in facts {
+        let name = format!("{} at {sizes:?}, array {array}", kernel.name());
+        let max_live = facts["max_live"].as_u64().expect("a bound");
+        let expected = facts["successive_modulo"]["size"].as_u64().unwrap_or(1);
+        assert_eq!(buffer(&modulo, array).cells, expected, "{name}: successive modulo");
+        let chosen = buffer(&auto, array);
+        assert!((max_live..=expected).contains(&chosen.cells), "{name}: auto takes {} cells", chosen.cells);
+        if let Some(bound) = chosen.lower_bound_cells {
+            assert_eq!(bound, max_live, "{name}: lower bound");
+        }
+        match &strided {
+            Ok(strided) => compare_unit_stride(&name, buffer(strided, array).cells, max_live, facts),
+            Err(error) => println!("{name}: no strided hyperplane: {error}"),
+        }
+    }
+}
+
+/// Larger than the best unit stride is allowed, and reported: run with `--nocapture`.
+fn compare_unit_stride(name: &str, cells: u64, max_live: u64, facts: &Value) {
+    assert!(cells >= max_live, "{name}: {cells} cells cannot hold {max_live} live values");
+    if let Some(best) = facts["best_unit_stride_1d"]["m"].as_u64() {
+        if cells > best {
+            println!("{name}: strided hyperplane takes {cells} cells, unit stride is possible with {best}");
+        }
+    }
+}
+
+fn compare_all_sizes(file: &str) {
+    for (entry, kernel) in entries(file) {
+        if entry["name"].as_str().unwrap().starts_with("LBM-D3") { continue; }
+        let (_, first) = arrays(&entry).next().expect("an array");
+        let count = first["computed"]["at_sizes"].as_array().expect("a list").len();
+        for position in 0..count {
+            let facts: Vec<(&String, &Value)> =
+                arrays(&entry).map(|(name, facts)| (name, &facts["computed"]["at_sizes"][position])).collect();
+            let size = facts[0].1["size"].as_object().expect("values by parameter");
+            assert!(facts.iter().all(|(_, f)| f["size"].as_object() == Some(size)), "all arrays at one size");
+            let sizes: Sizes = size.iter().map(|(name, value)| (name.clone(), value.as_i64().unwrap())).collect();
+            compare_sizes(&kernel, &sizes, &facts);
+        }
+    }
+}
+
+#[test]
+fn sizes_of_table_1_of_smo() {
+    compare_all_sizes(SMO_TABLE_1);
+}
+
+#[test]
+fn sizes_of_figure_3_of_bee() {
+    compare_all_sizes(BEE_FIGURE_3);
+}
