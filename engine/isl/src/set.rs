@@ -240,6 +240,30 @@ impl<'c> Set<'c> {
         self.make(raw, "isl_set_fix_val")
     }
 
+    /// The part of the set where dimension `position` is at least `value`.
+    ///
+    /// # Errors
+    /// [`IslError::NoSuchDimension`], [`IslError::Quota`].
+    pub fn at_least(&self, position: usize, value: i64) -> Result<Set<'c>, IslError> {
+        let (position, _) = self.range(position, 1)?;
+        let value = self.context().value(value)?.give();
+        // SAFETY: consumes a fresh reference and the value; the position was checked.
+        let raw = unsafe { sys::isl_set_lower_bound_val(self.0.take(), sys::DIM_OUT, position, value) };
+        self.make(raw, "isl_set_lower_bound_val")
+    }
+
+    /// The part of the set where dimension `position` is at most `value`.
+    ///
+    /// # Errors
+    /// [`IslError::NoSuchDimension`], [`IslError::Quota`].
+    pub fn at_most(&self, position: usize, value: i64) -> Result<Set<'c>, IslError> {
+        let (position, _) = self.range(position, 1)?;
+        let value = self.context().value(value)?.give();
+        // SAFETY: consumes a fresh reference and the value; the position was checked.
+        let raw = unsafe { sys::isl_set_upper_bound_val(self.0.take(), sys::DIM_OUT, position, value) };
+        self.make(raw, "isl_set_upper_bound_val")
+    }
+
     /// The smallest value of dimension `position`, over all parameters; `None` if there is no bound.
     ///
     /// # Errors

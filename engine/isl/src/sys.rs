@@ -167,7 +167,9 @@ declare! {
     (*mut isl_set, *mut isl_set) -> isl_bool { isl_set_is_equal isl_set_is_subset isl_set_is_disjoint }
     (*mut isl_set, c_int, c_uint, c_uint) -> isl_bool { isl_set_involves_dims }
     (*mut isl_set, c_int, c_uint, c_uint) -> *mut isl_set { isl_set_project_out }
-    (*mut isl_set, c_int, c_uint, *mut isl_val) -> *mut isl_set { isl_set_fix_val }
+    (*mut isl_set, c_int, c_uint, *mut isl_val) -> *mut isl_set {
+        isl_set_fix_val isl_set_lower_bound_val isl_set_upper_bound_val
+    }
     (*mut isl_set, *const c_char) -> *mut isl_set { isl_set_set_tuple_name }
     (*mut isl_set, c_int) -> isl_size { isl_set_dim }
     (*mut isl_set) -> isl_size { isl_set_n_basic_set }

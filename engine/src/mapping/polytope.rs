@@ -28,6 +28,9 @@ pub(crate) fn polytopes(set: &Set<'_>) -> Result<Option<Vec<Polytope>>, IslError
     let mut found = Vec::new();
     for part in set.basic_sets()? {
         let n = part.n_dims()?;
+        if part.is_empty()? {
+            continue;
+        }
         for k in 0..n {
             if part.dim_min(k)?.is_none() || part.dim_max(k)?.is_none() {
                 return Ok(None);

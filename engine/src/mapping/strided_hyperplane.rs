@@ -12,6 +12,8 @@
 //!
 //! `u[t,y,x]` of a 5-point stencil, by rows, at N = 8: `(8 y + x - 8 t) mod 72`: a row of slack instead of a second grid.
 
+use crease_isl::Set;
+
 use crate::kernel::affine::Affine;
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::ArrayId;
@@ -83,14 +85,19 @@ fn search(problem: &Problem<'_, '_, '_>, array: ArrayId, strategy: &'static str)
     order.extend((0..n).rev().filter(|&k| k != fast));
     let all = problem.conflicts.differences(array)?.project_out_params()?;
     let mut beam = vec![Prefix { gamma: vec![0; n], pitches: Vec::new(), modulus: 1 }];
+    let mut parts = Vec::new();
     for (chosen, &dim) in order.iter().enumerate() {
+        // Differences that vanish in the dimensions not chosen yet; those that vanish in this one too are known.
         let mut slice = all.clone();
         for &later in &order[chosen + 1..] {
             slice = slice.fix_dim(later, 0)?;
         }
-        let Some(parts) = polytopes(&slice.coalesce()?)? else {
-            return Err(not_applicable("values stay live without bound, or the conflict set is too complicated"));
-        };
+        for part in split_by_sign(&slice, &order[..chosen], dim)? {
+            let Some(found) = polytopes(&part)? else {
+                return Err(not_applicable("values stay live without bound, or the conflict set is too complicated"));
+            };
+            parts.extend(found);
+        }
         let previous = chosen.checked_sub(1).map(|k| spans[order[k]]);
         beam = extend(&beam, dim, previous, reach, &parts);
         if beam.is_empty() {
@@ -99,6 +106,25 @@ fn search(problem: &Problem<'_, '_, '_>, array: ArrayId, strategy: &'static str)
     }
     beam.truncate(MOST_PROPOSALS);
     Ok(beam.into_iter().map(|prefix| finish(prefix, &spans)).collect())
+}
+
+/// The half of a symmetric set where `dim` is positive, cut by the signs of the `inner` dimensions: a linear form that
+/// separates a part from 0 need not separate the hull of two parts.
+fn split_by_sign<'c>(set: &Set<'c>, inner: &[usize], dim: usize) -> Result<Vec<Set<'c>>, MappingError> {
+    let mut parts = vec![set.at_least(dim, 1)?];
+    for &k in inner {
+        let mut cut = Vec::new();
+        for part in parts {
+            if part.is_empty()? {
+                continue;
+            }
+            cut.push(part.at_least(k, 1)?);
+            cut.push(part.fix_dim(k, 0)?);
+            cut.push(part.at_most(k, -1)?);
+        }
+        parts = cut;
+    }
+    parts.iter().map(|part| Ok(part.coalesce()?)).collect()
 }
 
 /// Every extension of every prefix by a coefficient for `dim`, the best `BEAM` of them.
