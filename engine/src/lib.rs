@@ -2,6 +2,37 @@
 //!
 //! A simulation code describes a kernel at run time as an affine dataflow graph; Crease finds, for a schedule, which values
 //! are alive together, folds every array it owns into the smallest storage it can prove, and compiles the kernel for it.
+//!
+//! ```
+//! use crease::prelude::*;
+//!
+//! let kernel = Kernel::parse(
+//!     "kernel heat(size N; run T) {
+//!        scalar k: f64
+//!        state u[t, x]: f64 for 0 <= x < N
+//!        S[t, x] for 1 <= t <= T and 1 <= x < N-1 { u[t,x] = u[t-1,x] + k * (u[t-1,x-1] - 2 * u[t-1,x] + u[t-1,x+1]) }
+//!        E[t, x] for 1 <= t <= T and (x = 0 or x = N-1) { u[t,x] = u[t-1,x] }
+//!        schedule rows { S, E -> [t, x vector(8)] }
+//!      }",
+//! )?;
+//! let plan = kernel.plan().size("N", 100).build()?;
+//! assert_eq!(plan.report().buffers[0].cells, 101); // one row and a cell: `u[(x - t) mod 101]`
+//!
+//! let mut run = plan.compile()?.instantiate()?;
+//! run.set("k", 0.25)?;
+//! run.write("u", ndarray::Array1::from_elem(100, 3.0).view())?;
+//! run.advance(1000)?;
+//! assert_eq!(run.step(), 1000);
+//! # Ok::<(), crease::Error>(())
+//! ```
+//!
+//! - [`Kernel`]: what to compute; [`kernel`] holds the text form, the builder and the interpreter;
+//! - [`PlanBuilder`]: sizes, [schedule](kernel::graph::Schedule), [strategy](StrategyChoice), memory cap;
+//! - [`Plan`]: the proved storage, its [report](plan::report::Report), every [intermediate form](Stage) as text;
+//! - [`Code`]: machine code, shared by many runs;
+//! - [`Run`]: folded storage in use.
+//!
+//! What fails, fails as an [`Error`] that names the culprit and the numbers; nothing has then been half written.
 
 pub mod analysis;
 mod error;
@@ -24,4 +55,13 @@ pub use run::{Code, Run, RunError, RunOptions};
 /// What most programs import.
 pub mod prelude {
     pub use crate::{Code, Error, Kernel, Plan, Run, RunOptions, StrategyChoice};
+}
+
+/// The examples of README.md and docs/KERNEL-TEXT.md, run by `cargo test`.
+#[cfg(doctest)]
+mod documents {
+    #[doc = include_str!("../../README.md")]
+    struct Readme;
+    #[doc = include_str!("../../docs/KERNEL-TEXT.md")]
+    struct KernelText;
 }

@@ -9,7 +9,7 @@ mod import;
 use crease::kernel::graph::Kernel;
 use crease::plan::report::BufferReport;
 use crease::{Plan, Stage, StrategyChoice};
-use crease_isl::{Context, Map};
+use crease_isl::{Context, IslError, Map};
 use serde_json::Value;
 
 const SMO_TABLE_1: &str = include_str!("golden/smo_table1.json");
@@ -22,13 +22,27 @@ type Sizes = Vec<(String, i64)>;
 /// Entries of a file with the kernels made of them.
 fn entries(file: &str) -> Vec<(Value, Kernel)> {
     let file: Value = serde_json::from_str(file).expect("golden files are JSON");
-    let entries = file["kernels"].as_array().expect("a list of kernels");
+    let mut entries = file["kernels"].as_array().expect("a list of kernels").clone();
+    for entry in entries.iter_mut().filter(|e| e["name"] == "mot_detect_kern_ODelta") {
+        // As written, `S3[4, 4]` reads cell -1 and cell 841 is never written: all indices of S3 are one too small.
+        for (field, from, to) in [("reads", "j-121", "j-120"), ("writes", "j-120", "j-119")] {
+            entry[field] = entry[field].as_str().expect("a relation").replace(from, to).into();
+        }
+    }
     let kernel = |entry: &Value| {
+        let start = std::time::Instant::now();
         let context = Context::new(QUOTA).unwrap();
         let text = import::Entry::new(entry, &context).kernel_text().unwrap();
+        println!("{} import {:?}", entry["name"], start.elapsed());
         Kernel::parse(&text).unwrap_or_else(|error| panic!("{error}:\n{text}"))
     };
-    entries.iter().map(|entry| (entry.clone(), kernel(entry))).collect()
+    entries
+        .into_iter()
+        .map(|entry| {
+            let kernel = kernel(&entry);
+            (entry, kernel)
+        })
+        .collect()
 }
 
 /// The folded arrays of an entry with their facts.
@@ -74,9 +88,20 @@ fn golden_conflicts<'c>(context: &'c Context, facts: &Value, sizes: &Sizes) -> O
     Some(ordered.union(&ordered.reverse().unwrap()).unwrap())
 }
 
+/// Pairs of cells that are both live-in. They are alive together at the start; the golden relation holds only pairs of
+/// which one is written by an instance.
+fn live_in_pairs<'c>(context: &'c Context, entry: &Value, array: &str, sizes: &Sizes) -> Result<Option<Map<'c>>, IslError> {
+    let all = context.union_set(entry["live_in"].as_str().expect("a set"))?.sets()?;
+    let Some(cells) = all.into_iter().find(|set| set.tuple_name().is_ok_and(|n| n.as_deref() == Some(array))) else {
+        return Ok(None);
+    };
+    let cells = sizes.iter().try_fold(cells, |cells, (name, value)| cells.fix_param(name, *value))?;
+    let cells = cells.project_out_params()?;
+    Ok(Some(cells.pairs_with(&cells)?.subtract(&cells.identity()?)?))
+}
+
 fn compare_conflicts(file: &str) {
     for (entry, kernel) in entries(file) {
-        if entry["name"].as_str().unwrap().starts_with("LBM-D3") { continue; }
         for sizes in sizes(&entry) {
             let start = std::time::Instant::now();
             let plan = plan(&kernel, &sizes, StrategyChoice::SuccessiveModulo).unwrap();
@@ -88,10 +113,13 @@ fn compare_conflicts(file: &str) {
                 let found = found_conflicts(&context, &dump, array);
                 let expected = golden_conflicts(&context, facts, &sizes);
                 let same = match (&found, &expected) {
-                    (Some(found), Some(expected)) => found.is_equal(expected).unwrap(),
+                    (Some(found), Some(expected)) => {
+                        let both_live_in = live_in_pairs(&context, &entry, array, &sizes).unwrap();
+                        found.is_equal(&both_live_in.map_or(expected.clone(), |p| p.union(expected).unwrap())).unwrap()
+                    }
                     (found, expected) => found.is_none() && expected.is_none(),
                 };
-                if !same { let (f,e)=(found.unwrap(),expected.unwrap()); println!("{} at {sizes:?}, array {array}:\n extra {:?}\n missing {:?}", kernel.name(), f.subtract(&e).unwrap().coalesce(), e.subtract(&f).unwrap()); }
+                assert!(same, "{} at {sizes:?}, array {array}: found {found:?}, golden {expected:?}", kernel.name());
             }
         }
     }
@@ -147,7 +175,6 @@ fn compare_unit_stride(name: &str, cells: u64, max_live: u64, facts: &Value) {
 
 fn compare_all_sizes(file: &str) {
     for (entry, kernel) in entries(file) {
-        if entry["name"].as_str().unwrap().starts_with("LBM-D3") { continue; }
         let (_, first) = arrays(&entry).next().expect("an array");
         let count = first["computed"]["at_sizes"].as_array().expect("a list").len();
         for position in 0..count {

@@ -122,10 +122,13 @@ impl Compiled {
         self.check(call)?;
         let addresses: Vec<u64> = call.buffers.iter().map(|buffer| buffer.address() as u64).collect();
         let frame = self.layout.fill(call.args, call.scalars, &addresses);
-        // SAFETY: the frame has the layout the code was emitted for and lives until the call returns, as do the pool
-        // and, borrowed by `call`, the buffers. `check` has shown that the code stays inside them, that it writes only
-        // where it may, and that what it writes overlaps nothing else.
-        unsafe { (self.main)(frame.as_ptr(), call.pool) };
+        let (main, pool) = (self.main, call.pool);
+        pool.enter(|| {
+            // SAFETY: the frame has the layout the code was emitted for and lives until the call returns, as do the pool
+            // and, borrowed by `call`, the buffers. `check` has shown that the code stays inside them, that it writes
+            // only where it may, and that what it writes overlaps nothing else.
+            unsafe { main(frame.as_ptr(), pool) };
+        });
         Ok(())
     }
 

@@ -65,6 +65,14 @@ impl Pool {
         self.threads
     }
 
+    /// Runs `work` on one of the pool's threads, so that the parallel loops in it need not wake the pool each time.
+    pub(crate) fn enter<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
+        match &self.workers {
+            Some(workers) => workers.install(work),
+            None => work(),
+        }
+    }
+
     /// Calls `run(lo, hi)` for contiguous runs that together are `lo..hi step step`; returns when all have returned.
     fn for_runs(&self, lo: i64, hi: i64, step: i64, run: impl Fn(i64, i64) + Sync) {
         if lo >= hi {

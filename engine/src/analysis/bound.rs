@@ -30,6 +30,9 @@ pub(crate) fn lower_bounds(model: &Model<'_, '_>, arrays: &[ArrayId]) -> Result<
         }
         if let Some(trace) = &trace {
             best = best.max(Some(trace.max_live_of(array)));
+        } else if best == Some(0) {
+            // Nothing outlives the run, and the run was too long to trace.
+            best = None;
         }
         bounds.push(best);
     }

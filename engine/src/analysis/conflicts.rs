@@ -13,7 +13,7 @@
 
 use crease_isl::{Map, Set};
 
-use crate::analysis::lifetimes::{Lifetimes, NotBefore, compact, lifetimes};
+use crate::analysis::lifetimes::{Lifetimes, NotBefore, lifetimes};
 use crate::analysis::model::{AnalysisError, Model};
 use crate::kernel::graph::{ArrayId, Role};
 
@@ -70,18 +70,18 @@ impl<'c> Conflicts<'c> {
 
     fn compute(&self, a: ArrayId, b: ArrayId) -> Result<Map<'c>, AnalysisError> {
         let (la, lb) = (self.lifetimes(a), self.lifetimes(b));
-        let forwards = la.alive.apply_range(&lb.write.reverse()?)?;
-        let backwards = if a == b { forwards.clone() } else { lb.alive.apply_range(&la.write.reverse()?)? };
+        let forwards = la.alive.apply_range(&lb.write.reverse()?)?.coalesce()?;
+        if a == b && la.to_cell.is_none() {
+            // Values are cells and the relation is symmetric: half of it is enough.
+            let half = forwards.intersect(&Map::lex_lt(&la.cells()?)?)?.intersect(&forwards.reverse()?)?.coalesce()?;
+            return Ok(half.union(&half.reverse()?)?);
+        }
+        let backwards = if a == b { forwards.clone() } else { lb.alive.apply_range(&la.write.reverse()?)?.coalesce()? };
         let values = forwards.intersect(&backwards.reverse()?)?;
-        let cells = match (&la.to_cell, &lb.to_cell) {
-            (None, None) => values,
-            (to_a, to_b) => {
-                let left = to_a.as_ref().map_or(Ok(values.clone()), |m| values.apply_domain(m))?;
-                to_b.as_ref().map_or(Ok(left.clone()), |m| left.apply_range(m))?
-            }
-        };
+        let left = la.to_cell.as_ref().map_or(Ok(values.clone()), |to_cell| values.apply_domain(to_cell))?;
+        let cells = lb.to_cell.as_ref().map_or(Ok(left.clone()), |to_cell| left.apply_range(to_cell))?;
         let distinct = if a == b { cells.subtract(&la.cells()?.identity()?)? } else { cells };
-        compact(&distinct)
+        Ok(distinct.coalesce()?)
     }
 }
 

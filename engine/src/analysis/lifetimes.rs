@@ -46,7 +46,7 @@ pub(crate) fn lifetimes<'c>(
 }
 
 /// The same relation in fewer pieces: a single one where the union is convex.
-pub(crate) fn compact<'c>(map: &Map<'c>) -> Result<Map<'c>, AnalysisError> {
+fn compact<'c>(map: &Map<'c>) -> Result<Map<'c>, AnalysisError> {
     let map = map.coalesce()?;
     if map.n_basic_maps()? <= 1 {
         return Ok(map);

@@ -288,6 +288,10 @@ impl Builder<'_, '_, '_> {
             conditions.push(Cond::And(all));
         }
         let decided = conditions.iter().position(|c| phases.len() == 1 || known.contains(c));
+        if decided.is_none() && conditions.iter().any(|c| cond_mentions(c, body.var)) {
+            // The phase would change inside the strip.
+            return Ok(None);
+        }
         if let Some(phase) = decided {
             chosen.push(phase);
             let nodes = self.choose_phases(body, chosen, known);
@@ -518,3 +522,10 @@ fn mentions(value: &Int, var: Var) -> bool {
     }
 }
 
+fn cond_mentions(cond: &Cond, var: Var) -> bool {
+    match cond {
+        Cond::Compare(_, a, b) => mentions(a, var) || mentions(b, var),
+        Cond::And(parts) | Cond::Or(parts) => parts.iter().any(|part| cond_mentions(part, var)),
+        Cond::Not(part) => cond_mentions(part, var),
+    }
+}

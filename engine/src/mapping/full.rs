@@ -46,7 +46,8 @@ fn box_of(problem: &Problem<'_, '_, '_>, array: ArrayId) -> Result<(Vec<i64>, Ve
             }
             (None, crate::kernel::graph::Role::State, Some(levels)) if dim == 0 => {
                 let depth = i64::from(problem.model.kernel.state_depth(array));
-                moduli.push(levels.saturating_add(depth - 1));
+                // A step being written needs a level besides those it may read.
+                moduli.push(levels.saturating_add(depth - 1).max(depth + 1));
                 offset.push(0);
             }
             (None, crate::kernel::graph::Role::State, None) if dim == 0 => {

@@ -11,7 +11,7 @@ use crease_isl::{Context, IslError, Set};
 use serde_json::Value;
 
 /// The facts of an entry that a kernel is made of.
-pub struct Entry<'a> {
+pub(crate) struct Entry<'a> {
     /// The JSON object.
     facts: &'a Value,
     context: &'a Context,
@@ -59,7 +59,7 @@ struct Region<'c> {
 
 impl<'a> Entry<'a> {
     /// Reads what is needed often.
-    pub fn new(facts: &'a Value, context: &'a Context) -> Entry<'a> {
+    pub(crate) fn new(facts: &'a Value, context: &'a Context) -> Entry<'a> {
         let params = facts["params"].as_array().expect("a list").iter().map(|p| p.as_str().expect("a name")).collect();
         Entry { facts, context, params }
     }
@@ -89,7 +89,7 @@ impl<'a> Entry<'a> {
     }
 
     /// The kernel's text.
-    pub fn kernel_text(&self) -> Result<String, IslError> {
+    pub(crate) fn kernel_text(&self) -> Result<String, IslError> {
         let stmts = self.stmts()?;
         let regions = stmts.iter().map(Stmt::regions).collect::<Result<Vec<_>, _>>()?;
         let name: String = self.text("name").chars().map(|c| if c.is_alphanumeric() { c } else { '_' }).collect();

@@ -9,7 +9,7 @@ use crease::{Plan, Stage};
 use crease_isl::Context;
 
 /// Conflicting pairs `a < b` of cells of one array.
-pub type Pairs = BTreeSet<(Cell, Cell)>;
+pub(crate) type Pairs = BTreeSet<(Cell, Cell)>;
 
 /// isl operations for one relation.
 const QUOTA: u64 = 1 << 28;
@@ -18,7 +18,7 @@ const MOST_PAIRS: usize = 100_000;
 
 /// The conflicts within each array, from the relations that a plan prints, at concrete run parameters.
 #[allow(dead_code)] // Not every test crate compares conflicts.
-pub fn printed_conflicts(plan: &Plan, run_params: &[(&str, i64)]) -> BTreeMap<ArrayId, Pairs> {
+pub(crate) fn printed_conflicts(plan: &Plan, run_params: &[(&str, i64)]) -> BTreeMap<ArrayId, Pairs> {
     let context = Context::new(QUOTA).unwrap();
     let mut conflicts = BTreeMap::new();
     for line in plan.dump(Stage::Conflicts).unwrap().lines() {
@@ -44,7 +44,7 @@ pub fn printed_conflicts(plan: &Plan, run_params: &[(&str, i64)]) -> BTreeMap<Ar
 
 /// The stored cell of a cell, numbered through all buffers; `None` for cells that no piece covers.
 #[allow(dead_code)] // Not every test crate looks at mappings.
-pub fn stored_cell(kernel: &Kernel, layout: &Layout, params: &[i64], array: ArrayId, index: &[i64]) -> Option<u64> {
+pub(crate) fn stored_cell(kernel: &Kernel, layout: &Layout, params: &[i64], array: ArrayId, index: &[i64]) -> Option<u64> {
     let mut pieces = layout.array(array)?.pieces.iter().filter(|piece| piece.when.holds(index, params).unwrap());
     let piece = pieces.next()?;
     assert!(pieces.next().is_none(), "two pieces hold {}{index:?}", kernel.array(array).name);

@@ -4,8 +4,7 @@
 //! site.
 //!
 //! Row after row (`rows`), a value dies when the site above it is updated, so that at most `N^2 + N - 1` values are alive
-//! at once; with `parallel_rows` it is `2 N^2 - 2 N`, nearly two grids. `bands` marches along `y` over several steps at a
-//! time and is sequential from band to band.
+//! at once; with `parallel_rows` it is `2 N^2 - 2 N`, nearly two grids.
 //!
 //! Source: forward-time central-space scheme; heat-2d of the Pluto suite, jacobi-2d of PolyBench.
 
@@ -27,7 +26,6 @@ kernel heat_2d(size N; run T) for N >= 3 {
   schedule sequential { S, E -> [t, y, x] }
   schedule parallel_rows { S, E -> [t, y parallel, x vector(8)] }
   schedule tiles { S, E -> [t, floor(y/32) parallel, y, x vector(8)] }
-  schedule bands { S, E -> [floor(t/8), floor((y + t)/16), t, y, x vector(8)] }
 }
 ";
 

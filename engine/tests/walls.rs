@@ -1,0 +1,212 @@
+//! The walls of the house: which module may name what, where unsafe code may stand, and that documents do not go stale.
+//!
+//! Reads the workspace's own files; where a wall is moved on purpose, its list here moves in the same change.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Where the integer set library may be named: analyses and what is built on them, and tests that compare relations.
+const ISL: [&str; 9] = [
+    "engine/isl/",
+    "engine/src/analysis/",
+    "engine/src/error.rs",
+    "engine/src/lower/",
+    "engine/src/mapping/",
+    "engine/src/pipeline.rs",
+    "engine/src/plan/",
+    "engine/src/schedule/",
+    "engine/tests/",
+];
+
+/// Where Cranelift may be named: code generation, code memory, the choice of an instruction set, its errors.
+const CRANELIFT: [&str; 4] = ["jit/src/clif/", "jit/src/compile.rs", "jit/src/isa.rs", "jit/src/memory.rs"];
+
+/// Where unsafe code may stand; docs/ARCHITECTURE.md says why for each.
+const UNSAFE: [&str; 6] = [
+    "benches/src/cloops/native.rs",
+    "engine/isl/src/",
+    "jit/src/buffer.rs",
+    "jit/src/callable.rs",
+    "jit/src/memory.rs",
+    "jit/src/parallel.rs",
+];
+
+/// Per crate, the crates of the workspace that it may depend on.
+const DEPENDENCIES: [(&str, &[&str]); 5] = [
+    ("engine/isl", &[]),
+    ("jit", &[]),
+    ("engine", &["crease-isl", "crease-jit"]),
+    ("kernels", &["crease"]),
+    ("benches", &["crease", "crease-kernels"]),
+];
+
+/// A file of the workspace; its path is relative to the root and has forward slashes.
+struct Source {
+    path: String,
+    text: String,
+}
+
+#[test]
+fn the_integer_set_library_is_named_only_by_analyses() {
+    refuse_outside(&ISL, |code| code.contains("crease_isl"));
+}
+
+#[test]
+fn the_code_generators_library_is_named_only_where_code_is_made() {
+    refuse_outside(&CRANELIFT, |code| code.contains("cranelift"));
+}
+
+#[test]
+fn unsafe_code_is_allowed_and_written_only_in_its_modules() {
+    refuse_outside(&UNSAFE, |code| code.contains("allow(unsafe_code)") || has_word(code, "unsafe"));
+}
+
+#[test]
+fn crates_depend_on_each_other_one_way() {
+    for (directory, allowed) in DEPENDENCIES {
+        let manifest = read(&root().join(directory).join("Cargo.toml"));
+        let entries = manifest.lines().filter_map(|line| line.split(['.', ' ', '=']).next());
+        let ours: Vec<&str> = entries.filter(|name| *name == "crease" || name.starts_with("crease-")).collect();
+        assert!(ours.iter().all(|name| allowed.contains(name)), "{directory}/Cargo.toml depends on {ours:?}");
+    }
+}
+
+#[test]
+fn there_is_one_binary() {
+    let manifests = files("toml");
+    let declared: usize =
+        manifests.iter().map(|m| m.text.lines().filter(|line| line.trim() == "[[bin]]").count()).sum();
+    assert_eq!(declared, 1, "sections [[bin]]");
+    let programs: Vec<String> = files("rs").into_iter().map(|s| s.path).filter(|path| is_program(path)).collect();
+    assert_eq!(programs, ["benches/src/bin/crease.rs"]);
+}
+
+#[test]
+fn documents_name_files_that_exist() {
+    let mut missing = Vec::new();
+    for document in files("md") {
+        let directory = root().join(&document.path).parent().expect("a file is in a directory").to_path_buf();
+        missing.extend(
+            links(&document.text).filter(|link| !directory.join(link).exists()).map(|l| (&document.path, l)).map(named),
+        );
+        missing.extend(
+            paths(&document.text).filter(|path| !root().join(path).exists()).map(|p| (&document.path, p)).map(named),
+        );
+    }
+    for source in files("rs") {
+        let documents =
+            source.text.split_whitespace().map(|word| word.trim_matches(['(', ')', ',', ';', ':', '.', '`', '"']));
+        let documents = documents.filter(|word| word.starts_with("docs/") && word.ends_with(".md"));
+        missing.extend(documents.filter(|path| !root().join(path).exists()).map(|p| (&source.path, p)).map(named));
+    }
+    assert!(missing.is_empty(), "these do not exist: {missing:#?}");
+}
+
+#[test]
+fn nothing_names_a_file_outside_the_repository() {
+    // Written in two parts, or this file would name them.
+    let outside = [concat!("../", "shared"), concat!("/wo", "rk/"), concat!("/ho", "me/"), concat!("/ro", "ot/")];
+    for source in ["rs", "toml", "md", "crk", "crp", "c", "h"].into_iter().flat_map(files) {
+        for (number, line) in source.text.lines().enumerate() {
+            let found = outside.iter().find(|name| line.contains(**name));
+            assert!(found.is_none(), "{}:{} names {found:?}", source.path, number + 1);
+        }
+    }
+}
+
+/// Fails if code outside the allowed places has the property.
+fn refuse_outside(allowed: &[&str], has: impl Fn(&str) -> bool) {
+    let mut wrong = Vec::new();
+    for source in files("rs").iter().filter(|s| !allowed.iter().any(|place| s.path.starts_with(place))) {
+        let numbered = source.text.lines().enumerate().filter(|(_, line)| has(&code(line)));
+        wrong.extend(numbered.map(|(number, line)| format!("{}:{}: {}", source.path, number + 1, line.trim())));
+    }
+    assert!(wrong.is_empty(), "outside of {allowed:?}: {wrong:#?}");
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("this crate is a directory of the workspace").to_path_buf()
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Every file with that extension in the workspace, sorted by path; built and hidden directories are left out.
+fn files(extension: &str) -> Vec<Source> {
+    let mut found = Vec::new();
+    let mut directories = vec![root()];
+    while let Some(directory) = directories.pop() {
+        for entry in fs::read_dir(&directory).expect("directories can be listed") {
+            let path = entry.expect("entries can be read").path();
+            let name = path.file_name().expect("an entry has a name").to_string_lossy().into_owned();
+            if path.is_dir() && name != "target" && !name.starts_with('.') {
+                directories.push(path);
+            } else if path.extension().is_some_and(|e| e == extension) {
+                let relative = path.strip_prefix(root()).expect("the walk starts at the root");
+                let relative = relative.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join("/");
+                found.push(Source { path: relative, text: read(&path) });
+            }
+        }
+    }
+    assert!(!found.is_empty(), "no .{extension} file below {}", root().display());
+    found.sort_by(|a, b| a.path.cmp(&b.path));
+    found
+}
+
+/// A line of Rust without its comment and without the contents of its string literals.
+fn code(line: &str) -> String {
+    let mut rest = line.replace("'\"'", "").replace("\\\\", "").replace("\\\"", "");
+    let mut kept = String::new();
+    loop {
+        let comment = rest.find("//").unwrap_or(rest.len());
+        let quote = rest.find('"').unwrap_or(rest.len());
+        if comment <= quote {
+            return kept + &rest[..comment];
+        }
+        kept.push_str(&rest[..quote]);
+        let after = &rest[quote + 1..];
+        rest = after.split_once('"').map_or(String::new(), |(_, after)| after.to_owned());
+    }
+}
+
+fn has_word(code: &str, word: &str) -> bool {
+    code.split(|c: char| !c.is_alphanumeric() && c != '_').any(|found| found == word)
+}
+
+/// Whether cargo would build a program from this file.
+fn is_program(path: &str) -> bool {
+    path.ends_with("src/main.rs") || path.contains("/src/bin/")
+}
+
+/// Targets of links into the repository, without fragments.
+fn links(document: &str) -> impl Iterator<Item = &str> {
+    let targets = document.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(target, _)| target);
+    let targets = targets.map(|target| target.split('#').next().unwrap_or(target));
+    targets.filter(|target| !target.is_empty() && !target.contains("://"))
+}
+
+/// Quoted paths from the root of the repository: words with a slash that end in a slash or an extension we use.
+fn paths(document: &str) -> impl Iterator<Item = &str> {
+    let quoted = document.lines().flat_map(|line| line.split('`').skip(1).step_by(2));
+    let endings = ["/", ".rs", ".md", ".toml", ".json", ".c", ".h", ".crk", ".crp"];
+    let is_path = move |word: &&str| word.contains('/') && endings.iter().any(|ending| word.ends_with(ending));
+    quoted.filter(is_path).filter(|word| !word.contains([' ', '<', '*', '{', '$', '(']) && !word.starts_with('/'))
+}
+
+fn named((document, target): (&String, &str)) -> String {
+    format!("{document}: {target}")
+}
+
+#[test]
+fn code_is_what_is_neither_comment_nor_literal() {
+    assert_eq!(code("let a = \u{22}unsafe // no\u{22}; // unsafe"), "let a = ; ");
+    assert_eq!(code("/// unsafe"), "");
+    assert!(has_word("unsafe { x }", "unsafe") && !has_word("unsafe_code", "unsafe"));
+}
+
+#[test]
+fn links_and_paths_are_found() {
+    assert_eq!(links("see [a](docs/A.md#b) and [c](https://d.e)").collect::<Vec<_>>(), ["docs/A.md"]);
+    assert_eq!(paths("`jit/src/lib.rs`, `a/b`, `x/*.rs`, `docs/`").collect::<Vec<_>>(), ["jit/src/lib.rs", "docs/"]);
+}
