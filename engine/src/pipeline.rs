@@ -126,7 +126,8 @@ impl Runner {
         self.print(Stage::Schedule, || print_schedule(&model))?;
         self.time("legality", || verify_schedule(&model))?;
         let conflicts = self.time("lifetimes", || Conflicts::new(&model))?;
-        let problem = Problem { model: &model, conflicts: &conflicts, horizon: request.horizon, spans: Default::default() };
+        let problem =
+            Problem { model: &model, conflicts: &conflicts, horizon: request.horizon, spans: Default::default() };
         self.print(Stage::Lifetimes, || print_lifetimes(&problem))?;
         self.print(Stage::Conflicts, || print_conflicts(&problem))?;
         let choice = self.time("mapping", || choose_mapping(&problem, request.strategy))?;

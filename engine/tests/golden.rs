@@ -34,6 +34,9 @@ fn entries(file: &str) -> Vec<(Value, Kernel)> {
         let context = Context::new(QUOTA).unwrap();
         let text = import::Entry::new(entry, &context).kernel_text().unwrap();
         println!("{} import {:?}", entry["name"], start.elapsed());
+        if let Ok(d) = std::env::var("TEXTS") {
+            std::fs::write(format!("{d}/{}.crk", entry["name"].as_str().unwrap()), &text).unwrap();
+        }
         Kernel::parse(&text).unwrap_or_else(|error| panic!("{error}:\n{text}"))
     };
     entries
@@ -90,7 +93,12 @@ fn golden_conflicts<'c>(context: &'c Context, facts: &Value, sizes: &Sizes) -> O
 
 /// Pairs of cells that are both live-in. They are alive together at the start; the golden relation holds only pairs of
 /// which one is written by an instance.
-fn live_in_pairs<'c>(context: &'c Context, entry: &Value, array: &str, sizes: &Sizes) -> Result<Option<Map<'c>>, IslError> {
+fn live_in_pairs<'c>(
+    context: &'c Context,
+    entry: &Value,
+    array: &str,
+    sizes: &Sizes,
+) -> Result<Option<Map<'c>>, IslError> {
     let all = context.union_set(entry["live_in"].as_str().expect("a set"))?.sets()?;
     let Some(cells) = all.into_iter().find(|set| set.tuple_name().is_ok_and(|n| n.as_deref() == Some(array))) else {
         return Ok(None);

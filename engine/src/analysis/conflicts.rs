@@ -29,7 +29,8 @@ impl<'c> Conflicts<'c> {
     pub(crate) fn new(model: &Model<'c, '_>) -> Result<Conflicts<'c>, AnalysisError> {
         let not_before = NotBefore::new(model)?;
         let folded = |id: ArrayId| matches!(model.kernel.array(id).role, Role::Temp | Role::State);
-        let lifetimes = model.kernel.array_ids().map(|id| folded(id).then(|| lifetimes(model, &not_before, id)).transpose());
+        let lifetimes =
+            model.kernel.array_ids().map(|id| folded(id).then(|| lifetimes(model, &not_before, id)).transpose());
         let lifetimes = lifetimes.collect::<Result<Vec<_>, _>>()?;
         Ok(Conflicts { lifetimes, cache: Default::default() })
     }
@@ -76,7 +77,8 @@ impl<'c> Conflicts<'c> {
             let half = forwards.intersect(&Map::lex_lt(&la.cells()?)?)?.intersect(&forwards.reverse()?)?.coalesce()?;
             return Ok(half.union(&half.reverse()?)?);
         }
-        let backwards = if a == b { forwards.clone() } else { lb.alive.apply_range(&la.write.reverse()?)?.coalesce()? };
+        let backwards =
+            if a == b { forwards.clone() } else { lb.alive.apply_range(&la.write.reverse()?)?.coalesce()? };
         let values = forwards.intersect(&backwards.reverse()?)?;
         let left = la.to_cell.as_ref().map_or(Ok(values.clone()), |to_cell| values.apply_domain(to_cell))?;
         let cells = lb.to_cell.as_ref().map_or(Ok(left.clone()), |to_cell| left.apply_range(to_cell))?;
@@ -86,7 +88,11 @@ impl<'c> Conflicts<'c> {
 }
 
 /// Pairs `x -> y` of `candidates` such that `y` may be written before `x` is dead.
-fn written_while_alive<'c>(x: &Lifetimes<'c>, y: &Lifetimes<'c>, candidates: &Map<'c>) -> Result<Map<'c>, AnalysisError> {
+fn written_while_alive<'c>(
+    x: &Lifetimes<'c>,
+    y: &Lifetimes<'c>,
+    candidates: &Map<'c>,
+) -> Result<Map<'c>, AnalysisError> {
     let writes = candidates.apply_range(&y.write)?.intersect(&x.alive)?;
     if writes.is_empty()? {
         return Ok(candidates.subtract(candidates)?);

@@ -83,7 +83,7 @@ fn last_reads<'c>(model: &Model<'c, '_>, reads: &Map<'c>) -> Result<Map<'c>, Ana
             last = last.union(piece)?;
         }
     }
-    Ok(compact(&last)?)
+    compact(&last)
 }
 
 /// Splits cells into values `[cell -> write time]` and finds the value that each read sees.

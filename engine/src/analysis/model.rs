@@ -164,9 +164,7 @@ impl<'c, 'k> Model<'c, 'k> {
         let space = self.index_space(id)?;
         let implied = match (array.role, self.kernel.step_param()) {
             (Role::Output, _) => space.clone(),
-            (Role::State, Some(last)) => {
-                self.cells(id, &self.levels(id, &Affine::param(last))?)?
-            }
+            (Role::State, Some(last)) => self.cells(id, &self.levels(id, &Affine::param(last))?)?,
             _ => self.cells(id, &Formula::nothing())?,
         };
         Ok(self.cells(id, &declared)?.union(&implied)?.intersect(&space)?)

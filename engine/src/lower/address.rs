@@ -77,7 +77,9 @@ pub(crate) fn stream(
         let stride = reduced.stride.checked_mul(pitch).ok_or_else(overflow)?;
         match (reduced.wraps, reduced.stride) {
             (true, _) if ring.is_some() || reduced.stride.abs() > modulus => return Ok(None),
-            (true, _) => ring = Some((scaled, (modulus as u64).checked_mul(pitch as u64).ok_or_else(overflow)?, stride)),
+            (true, _) => {
+                ring = Some((scaled, (modulus as u64).checked_mul(pitch as u64).ok_or_else(overflow)?, stride))
+            }
             (false, 0) => base = add(base, scaled),
             (false, _) => {
                 plain = add(plain, scaled);
@@ -97,7 +99,8 @@ pub(crate) fn stream(
 /// Splits an affine form into its bounded and unbounded parts; none if a floor moves inside the strip.
 fn evaluate(scopes: &mut Scopes, place: &Place<'_>, form: &Affine) -> Result<Option<Coordinate>, LowerError> {
     let constant = form.constant_part();
-    let mut sum = Coordinate { bounded: Linear::constant(constant), low: constant, high: constant, unbounded: Vec::new() };
+    let mut sum =
+        Coordinate { bounded: Linear::constant(constant), low: constant, high: constant, unbounded: Vec::new() };
     for (term, c) in form.terms() {
         let (value, bounds) = match term {
             Term::Iter(i) => (place.iters[*i as usize].clone(), place.bounds[*i as usize]),

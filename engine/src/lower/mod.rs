@@ -85,7 +85,6 @@ pub(crate) fn lower(context: &Context, model: &Model<'_, '_>, layout: &Layout) -
     }
     let versions = split::split_statements(model, layout)?;
     let loops = scan::scan_loops(context, model, &versions)?;
-    let text = scan::print_loops(&loops);
     let program = nodes::build_program(model, layout, &versions, &loops)?;
-    Ok(Lowered { program, loops: text })
+    Ok(Lowered { program, loops: loops.to_string() })
 }

@@ -16,6 +16,7 @@ use crate::analysis::model::{FROM_STEP, Model};
 use crate::kernel::affine::{Affine, Term};
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::DimKind;
+use crate::lower::LowerError;
 use crate::lower::address::Place;
 use crate::lower::alias::alias_facts;
 use crate::lower::linear::{Atom, Linear};
@@ -23,7 +24,6 @@ use crate::lower::operations::StripBuilder;
 use crate::lower::scan::iterator_dim;
 use crate::lower::scope::Scopes;
 use crate::lower::split::Version;
-use crate::lower::LowerError;
 use crate::plan::layout::{Layout, Owner};
 
 /// Lanes of a strip along a parallel dimension, whose iterations may run in any order.
@@ -194,7 +194,8 @@ impl Builder<'_, '_, '_> {
         };
         nodes.into_iter().for_each(|node| self.scopes.push(node));
         let body = self.scopes.close();
-        let rounded = Int::Add(Box::new(Int::Sub(Box::new(hi), Box::new(lo))), Box::new(Int::Const(PARALLEL_BLOCK - 1)));
+        let rounded =
+            Int::Add(Box::new(Int::Sub(Box::new(hi), Box::new(lo))), Box::new(Int::Const(PARALLEL_BLOCK - 1)));
         let (lo, hi, kind) = (Int::Const(0), Int::FloorDiv(Box::new(rounded), PARALLEL_BLOCK), LoopKind::Parallel);
         self.scopes.push(Node::For { var: block, lo, hi, step: 1, kind, body });
         Ok(true)
@@ -388,13 +389,19 @@ impl Builder<'_, '_, '_> {
                 else {
                     return Ok(None);
                 };
-                return a.add_scaled(&b, factor).ok_or_else(|| self.unsupported("a coefficient leaves 64 bits")).map(Some);
+                return a
+                    .add_scaled(&b, factor)
+                    .ok_or_else(|| self.unsupported("a coefficient leaves 64 bits"))
+                    .map(Some);
             }
             AstExpr::Op(AstOp::Minus, operands) => {
                 let Some(a) = self.try_linear(&operands[0], strip)? else {
                     return Ok(None);
                 };
-                return Linear::constant(0).add_scaled(&a, -1).ok_or_else(|| self.unsupported("a coefficient leaves 64 bits")).map(Some);
+                return Linear::constant(0)
+                    .add_scaled(&a, -1)
+                    .ok_or_else(|| self.unsupported("a coefficient leaves 64 bits"))
+                    .map(Some);
             }
             AstExpr::Op(AstOp::Mul, operands) => {
                 let (Some(a), Some(b)) = (self.try_linear(&operands[0], strip)?, self.try_linear(&operands[1], strip)?)

@@ -7,9 +7,7 @@
 
 use std::collections::HashMap;
 
-use crease_jit::program::{
-    AliasFact, Int, Op, Stream, StreamId, Strip, ValueId, ValueType, Var, opaque_seed,
-};
+use crease_jit::program::{AliasFact, Int, Op, Stream, StreamId, Strip, ValueId, ValueType, Var, opaque_seed};
 
 use crate::analysis::model::Model;
 use crate::kernel::affine::{Affine, Term};

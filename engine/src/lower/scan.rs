@@ -9,8 +9,8 @@ use crease_isl::Context;
 use crease_isl::ast::{AstNode, Builder};
 
 use crate::analysis::model::Model;
-use crate::lower::{LowerError, nodes};
 use crate::lower::split::Version;
+use crate::lower::{LowerError, nodes};
 
 /// Name of the loop iterator of a time dimension.
 pub(crate) fn iterator_name(dim: usize) -> String {
@@ -57,9 +57,4 @@ pub(crate) fn scan_loops(
 fn innermost_varying(model: &Model<'_, '_>) -> usize {
     let moves = |k: &usize| model.schedule.times.iter().any(|time| time[*k].as_constant().is_none());
     (0..model.schedule.dims.len()).rev().find(moves).unwrap_or(0)
-}
-
-/// The loop tree as indented text.
-pub(crate) fn print_loops(node: &AstNode) -> String {
-    node.to_string()
 }

@@ -100,7 +100,9 @@ fn is_partial(value: &Int) -> bool {
     match value {
         Int::Wrap(..) => true,
         Int::Const(_) | Int::Arg(_) | Int::Var(_) => false,
-        Int::Add(a, b) | Int::Sub(a, b) | Int::Mul(a, b) | Int::Min(a, b) | Int::Max(a, b) => is_partial(a) || is_partial(b),
+        Int::Add(a, b) | Int::Sub(a, b) | Int::Mul(a, b) | Int::Min(a, b) | Int::Max(a, b) => {
+            is_partial(a) || is_partial(b)
+        }
         Int::FloorDiv(a, _) | Int::Mod(a, _) | Int::MulMod(_, a, _) => is_partial(a),
     }
 }

@@ -81,13 +81,19 @@ pub(crate) fn choose_mapping(problem: &Problem<'_, '_, '_>, choice: StrategyChoi
     Ok(chosen)
 }
 
-fn choose_automatically(problem: &Problem<'_, '_, '_>, arrays: &[ArrayId], chosen: &mut Choice) -> Result<(), MappingError> {
+fn choose_automatically(
+    problem: &Problem<'_, '_, '_>,
+    arrays: &[ArrayId],
+    chosen: &mut Choice,
+) -> Result<(), MappingError> {
     let is_state = |id: &ArrayId| problem.model.kernel.array(*id).role == Role::State;
     let (state, mut rest): (Vec<ArrayId>, Vec<ArrayId>) = arrays.iter().partition(|id| is_state(id));
     match first_proved(problem, &InPlace, &state, &mut chosen.notes) {
         Ok(proposal) => chosen.add(proposal),
         Err(error) => {
-            chosen.notes.push(error.to_string());
+            if !matches!(error, MappingError::Unproved { .. }) {
+                chosen.notes.push(error.to_string());
+            }
             rest.splice(0..0, state);
         }
     }
@@ -99,7 +105,11 @@ fn choose_automatically(problem: &Problem<'_, '_, '_>, arrays: &[ArrayId], chose
 }
 
 /// The smallest proved mapping of one array alone.
-fn smallest_proved(problem: &Problem<'_, '_, '_>, array: ArrayId, notes: &mut Vec<String>) -> Result<Proposal, MappingError> {
+fn smallest_proved(
+    problem: &Problem<'_, '_, '_>,
+    array: ArrayId,
+    notes: &mut Vec<String>,
+) -> Result<Proposal, MappingError> {
     let mut best: Option<(u64, Proposal)> = None;
     let mut failure = None;
     let strategies: [&dyn Strategy; 2] = [&SuccessiveModulo, &StridedHyperplane];
@@ -135,7 +145,10 @@ fn first_proved(
         match verify_mapping(problem, &proposal) {
             Ok(()) => return Ok(proposal),
             Err(error @ MappingError::Unproved { .. }) => {
-                notes.push(format!("rejected: {error}"));
+                let note = format!("rejected: {error}");
+                if !notes.contains(&note) {
+                    notes.push(note);
+                }
                 last = error;
             }
             Err(error) => return Err(error),

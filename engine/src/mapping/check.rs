@@ -72,13 +72,21 @@ fn verify_pair(
     for (k, &modulus) in buffer.moduli.iter().enumerate() {
         let left = linear(&first.matrix[k], &x, first.offset[k]);
         let right = linear(&second.matrix[k], &y, second.offset[k]);
-        let ranges = range(&first.matrix[k], first.offset[k], &spans_a).zip(range(&second.matrix[k], second.offset[k], &spans_b));
+        let ranges = range(&first.matrix[k], first.offset[k], &spans_a).zip(range(
+            &second.matrix[k],
+            second.offset[k],
+            &spans_b,
+        ));
         // Where the difference stays below the modulus, equal remainders mean equal coordinates: no existential needed.
         let plain = ranges.is_some_and(|(l, r)| {
             let modulus = i128::from(modulus);
             l.1 - r.0 < modulus && r.1 - l.0 < modulus
         });
-        same.push(if plain { format!("{left} = {right}") } else { format!("(({left}) - ({right})) mod {modulus} = 0") });
+        same.push(if plain {
+            format!("{left} = {right}")
+        } else {
+            format!("(({left}) - ({right})) mod {modulus} = 0")
+        });
     }
     let (left, right) = (&model.kernel.array(a).name, &model.kernel.array(b).name);
     let (x, y) = (x.join(", "), y.join(", "));

@@ -77,7 +77,9 @@ impl<'p> Group<'p> {
                 Some(distance) => distances.push(distance),
                 None => {
                     let (stmt, array) = (&stmt.name, &kernel.array(array).name);
-                    return no(format!("`{stmt}` does not read `{array}` exactly once, one step back, and write it in place"));
+                    return no(format!(
+                        "`{stmt}` does not read `{array}` exactly once, one step back, and write it in place"
+                    ));
                 }
             }
         }
@@ -101,8 +103,8 @@ impl<'p> Group<'p> {
         let Some(first) = next.iter().position(Option::is_none) else {
             return true;
         };
-        let lengths = (1..=period).filter(|length| period % length == 0);
-        lengths.into_iter().any(|length| self.close_cycle(period, length, &mut vec![first], next))
+        let mut lengths = (1..=period).filter(|&length| period.is_multiple_of(length));
+        lengths.any(|length| self.close_cycle(period, length, &mut vec![first], next))
     }
 
     fn close_cycle(&self, period: usize, length: usize, cycle: &mut Vec<usize>, next: &mut Vec<Option<usize>>) -> bool {
@@ -234,7 +236,8 @@ fn turnover(stmt: &Stmt, array: ArrayId) -> Option<Vec<i64>> {
     if reads.any(|other| other != read) || writes.next().is_some() {
         return None;
     }
-    let offset = |index: &[Affine]| index.iter().enumerate().map(|(k, e)| offset_from_iter(e, k)).collect::<Option<Vec<_>>>();
+    let offset =
+        |index: &[Affine]| index.iter().enumerate().map(|(k, e)| offset_from_iter(e, k)).collect::<Option<Vec<_>>>();
     let (read, write) = (offset(read)?, offset(write)?);
     (read[0] == -1 && write.iter().all(|&w| w == 0)).then(|| read[1..].iter().map(|r| -r).collect())
 }

@@ -79,10 +79,8 @@ impl Polytope {
         let mut vertices = std::collections::BTreeSet::new();
         let free = n.checked_sub(equalities.len())?;
         for_each_choice(&others, free, &mut equalities.clone(), &mut |chosen| {
-            if let Some(vertex) = solve(rows, chosen, n) {
-                if rows.iter().all(|row| row.holds(&vertex)) {
-                    vertices.insert(vertex);
-                }
+            if let Some(vertex) = solve(rows, chosen, n).filter(|vertex| rows.iter().all(|row| row.holds(vertex))) {
+                vertices.insert(vertex);
             }
         });
         (!vertices.is_empty()).then(|| Polytope { vertices: vertices.into_iter().collect() })
@@ -120,10 +118,8 @@ fn for_each_choice(from: &[usize], count: usize, chosen: &mut Vec<usize>, visit:
 /// The point where the chosen constraints are tight, by fraction-free elimination; none if they are dependent or numbers
 /// leave 127 bits.
 fn solve(rows: &[Row], chosen: &[usize], n: usize) -> Option<Vertex> {
-    let mut matrix: Vec<Vec<i128>> = chosen
-        .iter()
-        .map(|&r| rows[r].coefficients.iter().copied().chain([-rows[r].constant]).collect())
-        .collect();
+    let mut matrix: Vec<Vec<i128>> =
+        chosen.iter().map(|&r| rows[r].coefficients.iter().copied().chain([-rows[r].constant]).collect()).collect();
     let mut previous = 1_i128;
     for column in 0..n {
         let pivot = (column..n).find(|&r| matrix[r][column] != 0)?;

@@ -71,10 +71,15 @@ struct Prefix {
     modulus: i64,
 }
 
-fn search(problem: &Problem<'_, '_, '_>, array: ArrayId, strategy: &'static str) -> Result<Vec<Hyperplane>, MappingError> {
+fn search(
+    problem: &Problem<'_, '_, '_>,
+    array: ArrayId,
+    strategy: &'static str,
+) -> Result<Vec<Hyperplane>, MappingError> {
     let body = problem.model.kernel.array(array);
     let n = body.index.len();
-    let not_applicable = |reason: &str| MappingError::NotApplicable { strategy, reason: format!("`{}`: {reason}", body.name) };
+    let not_applicable =
+        |reason: &str| MappingError::NotApplicable { strategy, reason: format!("`{}`: {reason}", body.name) };
     if n == 0 {
         return Ok(vec![Hyperplane { gamma: Vec::new(), modulus: 1, offset: 0 }]);
     }

@@ -120,7 +120,8 @@ impl Layout {
         let too_many = || MappingError::TooManyCells { buffer: name.to_string(), moduli: moduli.to_vec() };
         let strides = strides.ok_or_else(too_many)?;
         let cells = moduli.iter().try_fold(1_u64, |n, &m| n.checked_mul(m as u64)).ok_or_else(too_many)?;
-        let reach = moduli.iter().zip(&strides).try_fold(1_u64, |n, (&m, &s)| n.checked_add((m as u64 - 1).checked_mul(s)?));
+        let reach =
+            moduli.iter().zip(&strides).try_fold(1_u64, |n, (&m, &s)| n.checked_add((m as u64 - 1).checked_mul(s)?));
         let allocated_cells = reach.ok_or_else(too_many)?;
         allocated_cells.checked_mul(element.bytes()).filter(|&b| b <= i64::MAX as u64).ok_or_else(too_many)?;
         self.buffers.push(BufferLayout {

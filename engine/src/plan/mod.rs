@@ -16,8 +16,8 @@ use crate::plan::layout::Layout;
 use crate::plan::report::Report;
 use crate::run::Code;
 
-pub use request::{PlanBuilder, PlanError};
 pub(crate) use request::Request;
+pub use request::{PlanBuilder, PlanError};
 
 /// A proved plan. Nothing is allocated yet.
 #[derive(Clone, Debug)]

@@ -178,8 +178,11 @@ impl PlanBuilder {
             None => Ok(0),
             Some(wanted) => schedules.iter().position(|s| s == wanted).ok_or_else(|| wanted.clone()),
         };
-        let schedule = schedule
-            .map_err(|schedule| PlanError::UnknownSchedule { kernel: name(), schedule, known: list(schedules) })?;
+        let schedule = schedule.map_err(|schedule| PlanError::UnknownSchedule {
+            kernel: name(),
+            schedule,
+            known: list(schedules),
+        })?;
         let is_size = |p: &&crate::kernel::graph::Param| p.kind == ParamKind::Size;
         for param in self.sizes.keys() {
             if !kernel.params().iter().filter(is_size).any(|p| p.name == *param) {

@@ -374,7 +374,13 @@ impl Shared {
         Ok(View::new(kernel, &self.outcome, id, level))
     }
 
-    fn view_of<T: ElementType>(&self, array: &str, back: u32, step: i64, found: &[usize]) -> Result<View<'_>, RunError> {
+    fn view_of<T: ElementType>(
+        &self,
+        array: &str,
+        back: u32,
+        step: i64,
+        found: &[usize],
+    ) -> Result<View<'_>, RunError> {
         let logical = self.logical(array, back, step)?;
         let element = self.kernel.array(self.array_id(array)?).element;
         if element != T::ELEMENT {

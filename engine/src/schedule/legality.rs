@@ -58,7 +58,9 @@ pub enum IllegalSchedule {
         cell: String,
     },
     /// Two instances of a statement have equal time vectors.
-    #[error("schedule `{schedule}` is illegal: it runs two instances of `{statement}` at the same time vector, one of them {instance}")]
+    #[error(
+        "schedule `{schedule}` is illegal: it runs two instances of `{statement}` at the same time vector, one of them {instance}"
+    )]
     SharedTime {
         /// The schedule.
         schedule: String,

@@ -70,23 +70,22 @@ impl<'c> HappensBefore<'c> {
     }
 
     fn relation(&self, formula: &str) -> Result<Map<'c>, IslError> {
-        let tuple = |letter: &str| {
-            (0..self.kinds.len()).map(|k| format!("{letter}{k}")).collect::<Vec<_>>().join(", ")
-        };
+        let tuple = |letter: &str| (0..self.kinds.len()).map(|k| format!("{letter}{k}")).collect::<Vec<_>>().join(", ");
         self.context.map(&format!("{{ [{}] -> [{}] : {formula} }}", tuple("a"), tuple("b")))
     }
 
     fn formula(&self, first: Phase, second: Phase) -> String {
         let same_instance = if first < second { "true" } else { "false" };
-        self.formula_from(0, same_instance, false, first, second)
+        self.formula_from(0, same_instance, first, second)
     }
 
-    /// The condition on components from `k` on, those before being equal (or lanes of one vector block, if `in_block`).
-    fn formula_from(&self, k: usize, equal: &str, in_block: bool, first: Phase, second: Phase) -> String {
+    /// The condition on components from `k` on, those before being equal or lanes of one vector block; `equal` is what holds
+    /// if all of these are equal too.
+    fn formula_from(&self, k: usize, equal: &str, first: Phase, second: Phase) -> String {
         let Some(kind) = self.kinds.get(k) else {
             return equal.to_string();
         };
-        let rest = self.formula_from(k + 1, equal, in_block, first, second);
+        let rest = self.formula_from(k + 1, equal, first, second);
         let tie = format!("(a{k} = b{k} and {rest})");
         match kind {
             DimKind::Sequential => format!("(a{k} < b{k} or {tie})"),
@@ -94,7 +93,7 @@ impl<'c> HappensBefore<'c> {
             DimKind::Vector(lanes) => {
                 // Lanes of one block: later components first, then lock-step.
                 let lock_step = if first == Phase::Read && second == Phase::Write { "true" } else { "false" };
-                let lanes_apart = self.formula_from(k + 1, lock_step, true, first, second);
+                let lanes_apart = self.formula_from(k + 1, lock_step, first, second);
                 format!("(b{k} - a{k} >= {lanes} or (0 < b{k} - a{k} < {lanes} and {lanes_apart}) or {tie})")
             }
         }

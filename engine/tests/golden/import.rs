@@ -240,8 +240,7 @@ impl<'a> Entry<'a> {
     /// The cells that a reference writes.
     fn written(&self, stmt: &Stmt<'a, 'a>, write: &Reference<'a>) -> Result<Set<'a>, IslError> {
         let (name, iters) = (stmt.tuple.name, stmt.tuple.items.join(", "));
-        let relation =
-            format!("{}{{ {name}[{iters}] -> {}[{}] }}", self.prefix(), write.array, write.index.join(", "));
+        let relation = format!("{}{{ {name}[{iters}] -> {}[{}] }}", self.prefix(), write.array, write.index.join(", "));
         stmt.domain.apply(&self.context.map(&relation)?)
     }
 }

@@ -44,7 +44,13 @@ pub(crate) fn printed_conflicts(plan: &Plan, run_params: &[(&str, i64)]) -> BTre
 
 /// The stored cell of a cell, numbered through all buffers; `None` for cells that no piece covers.
 #[allow(dead_code)] // Not every test crate looks at mappings.
-pub(crate) fn stored_cell(kernel: &Kernel, layout: &Layout, params: &[i64], array: ArrayId, index: &[i64]) -> Option<u64> {
+pub(crate) fn stored_cell(
+    kernel: &Kernel,
+    layout: &Layout,
+    params: &[i64],
+    array: ArrayId,
+    index: &[i64],
+) -> Option<u64> {
     let mut pieces = layout.array(array)?.pieces.iter().filter(|piece| piece.when.holds(index, params).unwrap());
     let piece = pieces.next()?;
     assert!(pieces.next().is_none(), "two pieces hold {}{index:?}", kernel.array(array).name);
