@@ -192,7 +192,7 @@ kernel parts(size N) {
   O[x] for 0 <= x < N { o[N-1-x] = f(b[x]) }
   schedule apart { A -> [0, x]; B -> [1, x]; O -> [2, x] }
   schedule fused { A -> [x, 0]; B -> [x, 1]; O -> [x, 2] }
-  schedule lanes { A -> [0, x vector(2)]; B -> [1, x vector(4), 0]; O -> [1, x, 1] }
+  schedule lanes { A -> [0, x vector(2)]; B -> [1, x, 0]; O -> [1, x, 1] }
   schedule reversed { A -> [0, x]; B -> [1, -x parallel]; O -> [2, x] }
 }",
         &[&[3], &[7]],
@@ -200,21 +200,23 @@ kernel parts(size N) {
 }
 
 #[test]
-fn statements_at_one_time_run_in_their_order() {
+fn statements_by_position_and_at_one_time() {
     agree(
         "\
 kernel together(size N) {
   input i[x]: f64 for 0 <= x < N
   temp a[x]: f64 for 0 <= x < N
   temp b[x]: f64 for 0 <= x < N
+  temp c[x]: f64 for 0 <= x < N
   output o[x]: f64 for 0 <= x < N
   A[x] for 0 <= x < N { a[x] = f(i[x]) }
   B[x] for 0 <= x < N { b[x] = f(a[x]) }
-  O[x] for 0 <= x < N { o[x] = f(a[x], b[x]) }
-  schedule seq { A, B, O -> [x] }
-  schedule lanes { A, B, O -> [x vector(3)] }
-  schedule any { A, B, O -> [x parallel] }
-  schedule all_at_once { A, B, O -> [x parallel, 0 vector(2)] }
+  C[x] for 0 <= x < N { c[x] = f(a[x], i[N-1-x]) }
+  O[x] for 0 <= x < N { o[x] = f(a[x], b[x], c[x]) }
+  schedule seq { A -> [x, 0]; B, C -> [x, 1]; O -> [x, 2] }
+  schedule lanes { A -> [x vector(3), 0]; B, C -> [x, 1]; O -> [x, 2] }
+  schedule any { A -> [x parallel, 0]; B, C -> [x, 1]; O -> [x, 2] }
+  schedule unordered { A -> [0 , 0, x]; B -> [1 , 0 parallel, x]; C -> [1 , 1, x]; O -> [2, 0, x] }
 }",
         &[&[1], &[6]],
     );

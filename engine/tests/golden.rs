@@ -34,7 +34,6 @@ fn entries(file: &str) -> Vec<(Value, Kernel)> {
         let context = Context::new(QUOTA).unwrap();
         let text = import::Entry::new(entry, &context).kernel_text().unwrap();
         println!("{} import {:?}", entry["name"], start.elapsed());
-        if let Ok(d) = std::env::var("TEXTS") {
             std::fs::write(format!("{d}/{}.crk", entry["name"].as_str().unwrap()), &text).unwrap();
         }
         Kernel::parse(&text).unwrap_or_else(|error| panic!("{error}:\n{text}"))

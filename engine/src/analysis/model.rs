@@ -219,9 +219,17 @@ impl<'c, 'k> Model<'c, 'k> {
         let mut references = Vec::new();
         for stmt in self.kernel.stmt_ids() {
             let body = self.kernel.stmt(stmt);
+            let iters = body.iters.join(", ");
+            let mut known = std::collections::HashMap::new();
             let writes = body.assigns.iter().map(|a| (a.array, a.index.as_slice(), true));
             for (array, index, is_write) in body.reads().map(|(array, index)| (array, index, false)).chain(writes) {
-                let access = self.access(stmt, array, index)?.intersect_domain(&self.domains[stmt.index()])?;
+                let index = index.iter().map(|e| self.affine(e, &body.iters)).collect::<Result<Vec<_>, _>>()?.join(", ");
+                // Nine populations are written at one index: read the relation once, then name its range.
+                if !known.contains_key(&index) {
+                    let access = self.context.map(&format!("{}{{ {}[{iters}] -> [{index}] }}", self.prefix, body.name))?;
+                    known.insert(index.clone(), access.intersect_domain(&self.domains[stmt.index()])?);
+                }
+                let access = known[&index].set_range_name(&self.kernel.array(array).name)?;
                 references.push(Reference { stmt, array, is_write, access });
             }
         }
@@ -241,14 +249,6 @@ impl<'c, 'k> Model<'c, 'k> {
             *all = all.union(&touched)?;
         }
         events.iter().map(|(reads, writes)| Ok((reads.coalesce()?, writes.coalesce()?))).collect()
-    }
-
-    /// The access relation of one reference: instance -> cell.
-    fn access(&self, stmt: StmtId, array: ArrayId, index: &[Affine]) -> Result<Map<'c>, AnalysisError> {
-        let (stmt, array) = (self.kernel.stmt(stmt), self.kernel.array(array));
-        let index = index.iter().map(|e| self.affine(e, &stmt.iters)).collect::<Result<Vec<_>, _>>()?;
-        let (from, to) = (stmt.iters.join(", "), index.join(", "));
-        Ok(self.context.map(&format!("{}{{ {}[{from}] -> {}[{to}] }}", self.prefix, stmt.name, array.name))?)
     }
 
     fn build_domains(&self) -> Result<Vec<Set<'c>>, AnalysisError> {

@@ -44,14 +44,14 @@ fn verify_partition(
     };
     let name = &problem.model.kernel.array(array).name;
     let mut rest = problem.conflicts.lifetimes(array).cells()?;
-    for (position, piece) in pieces.iter().enumerate() {
-        let covered = problem.model.cells(array, &piece.when)?;
-        for other in &pieces[..position] {
-            if !covered.is_disjoint(&problem.model.cells(array, &other.when)?)? {
+    let covered = pieces.iter().map(|p| problem.model.cells(array, &p.when)).collect::<Result<Vec<_>, _>>()?;
+    for (position, piece) in covered.iter().enumerate() {
+        for other in &covered[..position] {
+            if !piece.is_disjoint(other)? {
                 return unproved(format!("two pieces of `{name}` overlap"));
             }
         }
-        rest = rest.subtract(&covered)?;
+        rest = rest.subtract(piece)?;
     }
     if rest.is_empty()? { Ok(()) } else { unproved(format!("no piece of `{name}` holds {rest}")) }
 }

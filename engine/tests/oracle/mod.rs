@@ -16,7 +16,8 @@ const QUOTA: u64 = 1 << 28;
 /// Most pairs of one relation.
 const MOST_PAIRS: usize = 100_000;
 
-/// The conflicts within each array, from the relations that a plan prints, at concrete run parameters.
+/// The conflicts within each array, from the relations that a plan prints, at concrete run parameters. Other parameters
+/// of the relations are bound to 0: the step from which a call starts.
 #[allow(dead_code)] // Not every test crate compares conflicts.
 pub(crate) fn printed_conflicts(plan: &Plan, run_params: &[(&str, i64)]) -> BTreeMap<ArrayId, Pairs> {
     let context = Context::new(QUOTA).unwrap();
@@ -25,8 +26,8 @@ pub(crate) fn printed_conflicts(plan: &Plan, run_params: &[(&str, i64)]) -> BTre
         for map in context.union_map(line).unwrap().maps().unwrap() {
             let array = plan.kernel().array_id(&map.domain_name().unwrap().unwrap()).unwrap();
             let names = map.param_names().unwrap();
-            let bound = run_params.iter().filter(|(name, _)| names.iter().any(|n| n == name));
-            let map = bound.fold(map, |map, (name, value)| map.fix_param(name, *value).unwrap());
+            let value = |name: &str| run_params.iter().find(|(n, _)| *n == name).map_or(0, |(_, value)| *value);
+            let map = names.iter().fold(map, |map, name| map.fix_param(name, value(name)).unwrap());
             let split = map.n_in().unwrap();
             let pairs: &mut Pairs = conflicts.entry(array).or_default();
             let visit = |pair: &[i64]| {
