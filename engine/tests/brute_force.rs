@@ -216,7 +216,7 @@ kernel together(size N) {
   schedule seq { A -> [x, 0]; B, C -> [x, 1]; O -> [x, 2] }
   schedule lanes { A -> [x vector(3), 0]; B, C -> [x, 1]; O -> [x, 2] }
   schedule any { A -> [x parallel, 0]; B, C -> [x, 1]; O -> [x, 2] }
-  schedule unordered { A -> [0 , 0, x]; B -> [1 , 0 parallel, x]; C -> [1 , 1, x]; O -> [2, 0, x] }
+  schedule unordered { A -> [0, 0, x]; B -> [1, 0 parallel, x]; C -> [1, 1, x]; O -> [2, 0, x] }
 }",
         &[&[1], &[6]],
     );

@@ -30,12 +30,8 @@ fn entries(file: &str) -> Vec<(Value, Kernel)> {
         }
     }
     let kernel = |entry: &Value| {
-        let start = std::time::Instant::now();
         let context = Context::new(QUOTA).unwrap();
         let text = import::Entry::new(entry, &context).kernel_text().unwrap();
-        println!("{} import {:?}", entry["name"], start.elapsed());
-            std::fs::write(format!("{d}/{}.crk", entry["name"].as_str().unwrap()), &text).unwrap();
-        }
         Kernel::parse(&text).unwrap_or_else(|error| panic!("{error}:\n{text}"))
     };
     entries

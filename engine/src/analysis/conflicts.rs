@@ -71,14 +71,14 @@ impl<'c> Conflicts<'c> {
 
     fn compute(&self, a: ArrayId, b: ArrayId) -> Result<Map<'c>, AnalysisError> {
         let (la, lb) = (self.lifetimes(a), self.lifetimes(b));
-        let forwards = la.alive.apply_range(&lb.write.reverse()?)?.coalesce()?;
+        let forwards = la.alive.coalesce()?.apply_range(&lb.write.reverse()?)?.coalesce()?;
         if a == b && la.to_cell.is_none() {
             // Values are cells and the relation is symmetric: half of it is enough.
             let half = forwards.intersect(&Map::lex_lt(&la.cells()?)?)?.intersect(&forwards.reverse()?)?.coalesce()?;
             return Ok(half.union(&half.reverse()?)?);
         }
         let backwards =
-            if a == b { forwards.clone() } else { lb.alive.apply_range(&la.write.reverse()?)?.coalesce()? };
+            if a == b { forwards.clone() } else { lb.alive.coalesce()?.apply_range(&la.write.reverse()?)?.coalesce()? };
         let values = forwards.intersect(&backwards.reverse()?)?;
         let left = la.to_cell.as_ref().map_or(Ok(values.clone()), |to_cell| values.apply_domain(to_cell))?;
         let cells = lb.to_cell.as_ref().map_or(Ok(left.clone()), |to_cell| left.apply_range(to_cell))?;

@@ -64,26 +64,11 @@ fn compact_set<'c>(set: &Set<'c>) -> Result<Set<'c>, AnalysisError> {
     Ok(if hull.is_subset(&set)? { hull } else { set })
 }
 
-/// Reads without the pieces all of which come before another read of the same cell: they never decide when a value dies.
+/// Reads that no other read of the same cell certainly follows: only these decide when a value dies.
 fn last_reads<'c>(model: &Model<'c, '_>, reads: &Map<'c>) -> Result<Map<'c>, AnalysisError> {
-    let pieces = reads.coalesce()?.basic_maps()?;
-    let Some(first) = pieces.first() else {
-        return Ok(reads.clone());
-    };
-    let after = model.order.before(Phase::Read, Phase::Read)?.reverse()?;
-    // For each piece, the times before which some cell is read again through it.
-    let again = pieces.iter().map(|later| later.apply_range(&after)).collect::<Result<Vec<_>, _>>()?;
-    let mut last = first.subtract(first)?;
-    for (position, piece) in pieces.iter().enumerate() {
-        let mut superseded = false;
-        for (other, again) in again.iter().enumerate() {
-            superseded = superseded || (other != position && piece.is_subset(again)?);
-        }
-        if !superseded {
-            last = last.union(piece)?;
-        }
-    }
-    compact(&last)
+    let reads = reads.coalesce()?;
+    let earlier = reads.apply_range(&model.order.before(Phase::Read, Phase::Read)?.reverse()?)?;
+    compact(&reads.subtract(&earlier)?)
 }
 
 /// Splits cells into values `[cell -> write time]` and finds the value that each read sees.

@@ -197,7 +197,11 @@ impl<'a> Entry<'a> {
             let offsets = relation.wrap()?.apply(&offset)?;
             let Some((low, high)) = offsets.dim_min(0)?.zip(offsets.dim_max(0)?) else { continue };
             if found.as_ref().is_none_or(|(width, _)| high - low < *width) {
-                let value = |d: i64| if d < 0 { format!("{iter}-{}", -d) } else { format!("{iter}+{d}") };
+                let value = |d: i64| match d.signum() {
+                    0 => iter.clone(),
+                    1 => format!("{iter}+{d}"),
+                    _ => format!("{iter}-{}", -d),
+                };
                 found = Some((high - low, (low..=high).map(value).collect()));
             }
         }
