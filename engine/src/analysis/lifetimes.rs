@@ -68,7 +68,9 @@ fn compact_set<'c>(set: &Set<'c>) -> Result<Set<'c>, AnalysisError> {
 fn last_reads<'c>(model: &Model<'c, '_>, reads: &Map<'c>) -> Result<Map<'c>, AnalysisError> {
     let reads = reads.coalesce()?;
     let earlier = reads.apply_range(&model.order.before(Phase::Read, Phase::Read)?.reverse()?)?;
-    compact(&reads.subtract(&earlier)?)
+    let last = compact(&reads.subtract(&earlier)?)?;
+    // Where borders cut the last reads into more pieces than there are reads, all of them are easier to work with.
+    if last.n_basic_maps()? > reads.n_basic_maps()? { compact(&reads) } else { Ok(last) }
 }
 
 /// Splits cells into values `[cell -> write time]` and finds the value that each read sees.
