@@ -24,8 +24,8 @@ pub(crate) fn lower_bounds(model: &Model<'_, '_>, arrays: &[ArrayId]) -> Result<
     let mut bounds = Vec::new();
     for &array in arrays {
         let mut best = None;
-        for set in [model.live_in(array)?, model.live_out(array)?] {
-            let set = at_step(model, &set, steps)?;
+        for set in [model.live_in(array), model.live_out(array)] {
+            let set = at_step(model, set, steps)?;
             best = best.max(cardinality(model, &set)?);
         }
         if let Some(trace) = &trace {

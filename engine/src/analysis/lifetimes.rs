@@ -32,10 +32,9 @@ pub(crate) fn lifetimes<'c>(
     not_before: &NotBefore<'c>,
     array: ArrayId,
 ) -> Result<Lifetimes<'c>, AnalysisError> {
-    let live_in = model.live_in(array)?;
-    let live_out = model.live_out(array)?;
+    let (live_in, live_out) = (model.live_in(array), model.live_out(array));
     let during = compact(model.writes(array))?;
-    let write = during.union(&model.at_epoch(&compact_set(&live_in)?, array, Epoch::Before)?)?;
+    let write = during.union(&model.at_epoch(&compact_set(live_in)?, array, Epoch::Before)?)?;
     let reads = last_reads(model, model.reads(array))?;
     let live_out = live_out.intersect(&compact_set(&write.domain()?)?)?;
     let reads = reads.union(&model.at_epoch(&compact_set(&live_out)?, array, Epoch::After)?)?;

@@ -59,6 +59,8 @@ pub(crate) struct Model<'c, 'k> {
     pub(crate) times: Vec<Map<'c>>,
     /// Every reference, statement by statement: its reads in expression order, then its writes.
     pub(crate) references: Vec<Reference<'c>>,
+    /// Per array, its live-in and live-out cells.
+    live: Vec<(Set<'c>, Set<'c>)>,
     /// Per array, cell -> extended time of its reads and of its writes.
     events: Vec<(Map<'c>, Map<'c>)>,
     param_names: Vec<String>,
@@ -93,6 +95,7 @@ impl<'c, 'k> Model<'c, 'k> {
             domains: Vec::new(),
             times: Vec::new(),
             references: Vec::new(),
+            live: Vec::new(),
             events: Vec::new(),
             param_names,
             prefix,
@@ -105,6 +108,7 @@ impl<'c, 'k> Model<'c, 'k> {
             model.times = model.build_times(true)?;
         }
         model.references = model.build_references()?;
+        model.live = kernel.array_ids().map(|id| model.build_live(id)).collect::<Result<_, _>>()?;
         model.events = model.build_events()?;
         Ok(model)
     }
@@ -142,32 +146,37 @@ impl<'c, 'k> Model<'c, 'k> {
     }
 
     /// Cells of an array that hold a value before the kernel starts.
-    pub(crate) fn live_in(&self, id: ArrayId) -> Result<Set<'c>, AnalysisError> {
-        let array = self.kernel.array(id);
-        let declared = array.live_in.clone().unwrap_or_else(Formula::nothing);
-        let space = self.index_space(id)?;
-        let implied = match array.role {
-            Role::Temp | Role::Output => self.cells(id, &Formula::nothing())?,
-            Role::Input => space.clone(),
-            Role::State => {
-                let levels = self.cells(id, &self.levels(id, &Affine::constant(0))?)?;
-                if self.from_step { self.later_by_from_step(id, &levels)? } else { levels }
-            }
-        };
-        Ok(self.cells(id, &declared)?.union(&implied)?.intersect(&space)?)
+    pub(crate) fn live_in(&self, id: ArrayId) -> &Set<'c> {
+        &self.live[id.index()].0
     }
 
     /// Cells of an array whose final value is needed after the kernel.
-    pub(crate) fn live_out(&self, id: ArrayId) -> Result<Set<'c>, AnalysisError> {
+    pub(crate) fn live_out(&self, id: ArrayId) -> &Set<'c> {
+        &self.live[id.index()].1
+    }
+
+    /// Live-in and live-out cells: those the array's role implies and those declared.
+    fn build_live(&self, id: ArrayId) -> Result<(Set<'c>, Set<'c>), AnalysisError> {
         let array = self.kernel.array(id);
-        let declared = array.live_out.clone().unwrap_or_else(Formula::nothing);
         let space = self.index_space(id)?;
-        let implied = match (array.role, self.kernel.step_param()) {
-            (Role::Output, _) => space.clone(),
-            (Role::State, Some(last)) => self.cells(id, &self.levels(id, &Affine::param(last))?)?,
-            _ => self.cells(id, &Formula::nothing())?,
+        let nothing = space.subtract(&space)?;
+        let (mut live_in, mut live_out) = match (array.role, self.kernel.step_param()) {
+            (Role::Input, _) => (space.clone(), nothing),
+            (Role::Output, _) => (nothing, space.clone()),
+            (Role::State, Some(last)) => {
+                let first = self.cells(id, &self.levels(id, &Affine::constant(0))?)?;
+                let first = if self.from_step { self.later_by_from_step(id, &first)? } else { first };
+                let last = self.cells(id, &self.levels(id, &Affine::param(last))?)?;
+                (first.intersect(&space)?, last.intersect(&space)?)
+            }
+            (Role::Temp | Role::State, _) => (nothing.clone(), nothing),
         };
-        Ok(self.cells(id, &declared)?.union(&implied)?.intersect(&space)?)
+        for (declared, live) in [(&array.live_in, &mut live_in), (&array.live_out, &mut live_out)] {
+            if let Some(formula) = declared {
+                *live = live.union(&self.cells(id, formula)?.intersect(&space)?)?;
+            }
+        }
+        Ok((live_in, live_out))
     }
 
     /// Cells of a state array moved from step 0 to the step a call starts from.

@@ -31,12 +31,14 @@ impl Strategy for InPlace {
     fn propose(&self, problem: &Problem<'_, '_, '_>, arrays: &[ArrayId]) -> Result<Vec<Proposal>, MappingError> {
         let group = Group::of(problem, arrays, self.name())?;
         let mut proposals = Vec::new();
+        // Without slack the box is a torus, which holds only if no statement finds its values elsewhere.
+        let slacks = if group.may_close(problem) { 0..2 } else { 1..2 };
         if let Some(cycle) = group.zero_drift_permutation() {
-            proposals.push(group.resting(&cycle, 0)?);
-            proposals.push(group.resting(&cycle, 1)?);
+            for slack in slacks.clone() {
+                proposals.push(group.resting(&cycle, slack)?);
+            }
         }
-        proposals.push(group.drifting(0));
-        proposals.push(group.drifting(1));
+        proposals.extend(slacks.map(|slack| group.drifting(slack)));
         Ok(proposals)
     }
 }
@@ -85,6 +87,21 @@ impl<'p> Group<'p> {
         }
         let names = arrays.iter().map(|&a| kernel.array(a).name.clone()).collect();
         Ok(Group { arrays, names, element, distances, spans })
+    }
+
+    /// Whether every read of the group, as far as it can be told, finds its value at the array's distance around a torus.
+    fn may_close(&self, problem: &Problem<'_, '_, '_>) -> bool {
+        let values = &problem.model.values;
+        let at_distance = |q: usize, index: &[Affine]| {
+            index[1..].iter().enumerate().all(|(k, e)| {
+                let offset = e.bind_params(values).ok().and_then(|e| offset_from_iter(&e, k + 1));
+                offset.is_none_or(|offset| (offset + self.distances[q][k]).rem_euclid(self.extent(k)) == 0)
+            })
+        };
+        let mut reads = problem.model.kernel.stmts().iter().flat_map(Stmt::reads);
+        reads.all(|(array, index)| {
+            self.arrays.iter().position(|&a| a == array).is_none_or(|q| at_distance(q, index))
+        })
     }
 
     /// A permutation whose cycles have zero net displacement and lengths dividing a common period, the shortest found.

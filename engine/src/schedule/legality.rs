@@ -149,7 +149,7 @@ fn verify_bounds(model: &Model<'_, '_>) -> Result<(), LegalityError> {
 }
 
 fn verify_array(model: &Model<'_, '_>, array: ArrayId) -> Result<(), LegalityError> {
-    let live_in = model.at_epoch(&model.live_in(array)?, array, Epoch::Before)?;
+    let live_in = model.at_epoch(model.live_in(array), array, Epoch::Before)?;
     let (reads, writes) = (model.reads(array), model.writes(array));
     let all_writes = writes.union(&live_in)?;
     if !reads.domain()?.is_subset(&all_writes.domain()?)? {
