@@ -97,5 +97,5 @@ fn written_while_alive<'c>(
     if writes.is_empty()? {
         return Ok(candidates.subtract(candidates)?);
     }
-    Ok(writes.apply_range(&y.write.reverse()?)?.intersect(candidates)?)
+    Ok(writes.coalesce()?.apply_range(&y.write.reverse()?)?.intersect(candidates)?)
 }
