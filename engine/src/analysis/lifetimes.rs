@@ -35,13 +35,14 @@ pub(crate) fn lifetimes<'c>(
     let (live_in, live_out) = (model.live_in(array), model.live_out(array));
     let during = compact(model.writes(array))?;
     let write = during.union(&model.at_epoch(&compact_set(live_in)?, array, Epoch::Before)?)?;
-    let reads = last_reads(model, model.reads(array))?;
     let live_out = live_out.intersect(&compact_set(&write.domain()?)?)?;
-    let reads = reads.union(&model.at_epoch(&compact_set(&live_out)?, array, Epoch::After)?)?;
+    let after = model.at_epoch(&compact_set(&live_out)?, array, Epoch::After)?;
     if write.is_single_valued()? {
+        let reads = last_reads(model, model.reads(array))?.union(&after)?;
         return Lifetimes::new(write, reads, None, not_before);
     }
-    several_values_per_cell(model, not_before, &write, &reads)
+    // Reads of one cell may belong to different values: none of them is left out before that is known.
+    several_values_per_cell(model, not_before, &write, &model.reads(array).union(&after)?)
 }
 
 /// The same relation in fewer pieces: a single one where the union is convex.

@@ -3,8 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crease::analysis::trace::Cell;
-use crease::kernel::graph::{ArrayId, Kernel};
-use crease::plan::layout::Layout;
+use crease::kernel::graph::ArrayId;
 use crease::{Plan, Stage};
 use crease_isl::Context;
 
@@ -43,26 +42,27 @@ pub(crate) fn printed_conflicts(plan: &Plan, run_params: &[(&str, i64)]) -> BTre
     conflicts
 }
 
-/// The stored cell of a cell, numbered through all buffers; `None` for cells that no piece covers.
+/// Buffer and cell of an array's cell; `None` for cells that no piece covers.
 #[allow(dead_code)] // Not every test crate looks at mappings.
-pub(crate) fn stored_cell(
-    kernel: &Kernel,
-    layout: &Layout,
-    params: &[i64],
-    array: ArrayId,
-    index: &[i64],
-) -> Option<u64> {
+pub(crate) fn stored_cell(plan: &Plan, params: &[i64], array: ArrayId, index: &[i64]) -> Option<(usize, usize)> {
+    let layout = plan.layout();
     let mut pieces = layout.array(array)?.pieces.iter().filter(|piece| piece.when.holds(index, params).unwrap());
     let piece = pieces.next()?;
-    assert!(pieces.next().is_none(), "two pieces hold {}{index:?}", kernel.array(array).name);
+    assert!(pieces.next().is_none(), "two pieces hold {}{index:?}", plan.kernel().array(array).name);
     let buffer = &layout.buffers[piece.buffer];
-    let before: u64 = layout.buffers[..piece.buffer].iter().map(|b| b.allocated_cells).sum();
-    let address: u64 = (0..buffer.moduli.len())
-        .map(|k| {
-            let row = piece.matrix[k].iter().zip(index).map(|(c, i)| c * i).sum::<i64>();
-            (row + piece.offset[k]).rem_euclid(buffer.moduli[k]) as u64 * buffer.strides[k]
-        })
-        .sum();
-    assert!(address < buffer.allocated_cells, "cell {address} of {}", buffer.allocated_cells);
-    Some(before + address)
+    let coordinate = |k: usize| {
+        let row: i64 = piece.matrix[k].iter().zip(index).map(|(c, i)| c * i).sum();
+        (row + piece.offset[k]).rem_euclid(buffer.moduli[k]) as u64
+    };
+    let cell: u64 = (0..buffer.moduli.len()).map(|k| coordinate(k) * buffer.strides[k]).sum();
+    assert!(cell < buffer.allocated_cells, "cell {cell} of {}", buffer.allocated_cells);
+    Some((piece.buffer, cell as usize))
+}
+
+/// The same, with cells numbered through all buffers.
+#[allow(dead_code)] // Not every test crate looks at mappings.
+pub(crate) fn stored_number(plan: &Plan, params: &[i64], array: ArrayId, index: &[i64]) -> Option<u64> {
+    let (buffer, cell) = stored_cell(plan, params, array, index)?;
+    let before: u64 = plan.layout().buffers[..buffer].iter().map(|b| b.allocated_cells).sum();
+    Some(before + cell as u64)
 }

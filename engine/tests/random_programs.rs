@@ -1,0 +1,124 @@
+//! Random small kernels through the whole engine, against oracles that share no code with it.
+//!
+//! For every kernel: an illegal schedule is confirmed by brute force; a legal one is planned with every strategy, the
+//! mapping is simulated, and native code on one and two threads, the program's interpreter cell by cell and in full
+//! blocks, and the interpreter of kernels on full storage agree bit for bit.
+//!
+//! `CREASE_RANDOM_PROGRAMS` sets the number of kernels, `CREASE_RANDOM_SEED` the first seed; a failure names its seed and
+//! prints its kernel.
+
+mod oracle;
+#[path = "random_programs/execute.rs"]
+mod execute;
+#[path = "random_programs/generate.rs"]
+mod generate;
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+use crease::kernel::graph::{Kernel, Schedule};
+use crease::{Error, Plan, StrategyChoice};
+
+use execute::Case;
+use generate::Sample;
+
+/// Kernels in one run of the tests, half of them with state.
+const DEFAULT_PROGRAMS: u64 = 60;
+
+fn number(variable: &str, default: u64) -> u64 {
+    std::env::var(variable).map_or(default, |text| text.parse().unwrap_or_else(|_| panic!("{variable} is no number")))
+}
+
+/// Runs half of the programs through the given generator.
+fn run(generate: fn(&mut fastrand::Rng) -> Sample) {
+    let first = number("CREASE_RANDOM_SEED", 1);
+    let mut tally = Tally::default();
+    for seed in first..first + number("CREASE_RANDOM_PROGRAMS", DEFAULT_PROGRAMS).div_ceil(2) {
+        let sample = generate(&mut fastrand::Rng::with_seed(seed));
+        let result = catch_unwind(AssertUnwindSafe(|| verify(&sample, &mut tally)));
+        if let Err(panic) = result {
+            eprintln!("seed {seed}: N = {}, T = {:?}\n{}", sample.size, sample.steps, sample.text);
+            resume_unwind(panic);
+        }
+    }
+    println!("{tally:?}");
+}
+
+/// What was tried, to see that the generator is worth its time.
+#[derive(Debug, Default)]
+struct Tally {
+    illegal: usize,
+    legal: usize,
+    random_order: usize,
+    planned: [usize; StrategyChoice::ALL.len()],
+}
+
+fn verify(sample: &Sample, tally: &mut Tally) {
+    let kernel = Kernel::parse(&sample.text).unwrap();
+    let case = Case::new(kernel, sample.size, sample.steps);
+    let mut schedules = case.kernel.schedules().iter();
+    let legal = schedules.find(|schedule| is_legal(&case, schedule, tally)).expect("the last schedule is legal");
+    tally.legal += 1;
+    tally.random_order += usize::from(legal.name != "base");
+    let expected = case.expected(legal);
+    for (number, (name, strategy)) in StrategyChoice::ALL.into_iter().enumerate() {
+        let Some(plan) = plan(&case, legal, strategy) else { continue };
+        tally.planned[number] += 1;
+        verify_mapping(&case, legal, &plan);
+        for lanes in [1, u32::MAX] {
+            let found = case.interpreted(&plan, lanes);
+            assert!(found == expected, "{} {name}: the program, at most {lanes} lanes, differs", legal.name);
+        }
+        let code = plan.compile().unwrap();
+        for threads in [1, 2] {
+            let found = case.native(&code, threads).unwrap_or_else(|e| panic!("{} {name}: {e}", legal.name));
+            assert!(found == expected, "{} {name}: native code on {threads} threads differs", legal.name);
+        }
+    }
+}
+
+/// Whether the engine takes the schedule; brute force must agree.
+fn is_legal(case: &Case, schedule: &Schedule, tally: &mut Tally) -> bool {
+    let plan = case.kernel.plan().schedule(&schedule.name).size("N", case.params[0]).build();
+    let found = case.trace(schedule).illegal();
+    match plan {
+        Ok(_) => assert_eq!(found, None, "{}: brute force finds an illegal pair", schedule.name),
+        Err(Error::Illegal(error)) => {
+            assert!(found.is_some(), "{}: brute force finds nothing wrong: {error}", schedule.name);
+            tally.illegal += 1;
+            return false;
+        }
+        Err(error) => panic!("{}: {error}", schedule.name),
+    }
+    true
+}
+
+/// A plan, unless the strategy does not apply.
+fn plan(case: &Case, schedule: &Schedule, strategy: StrategyChoice) -> Option<Plan> {
+    let builder = case.kernel.plan().schedule(&schedule.name).size("N", case.params[0]).strategy(strategy);
+    let horizon = case.params.get(1).copied().unwrap_or(0) as u64;
+    match builder.horizon(horizon).build() {
+        Ok(plan) => Some(plan),
+        Err(Error::Mapping(_)) if !matches!(strategy, StrategyChoice::Auto | StrategyChoice::Full) => None,
+        Err(error) => panic!("{} {}: {error}", schedule.name, strategy.name()),
+    }
+}
+
+/// No two values that are alive together share a cell: pair by pair, and by execution.
+fn verify_mapping(case: &Case, schedule: &Schedule, plan: &Plan) {
+    let trace = case.trace(schedule);
+    let cell_of = |array, index: &[i64]| oracle::stored_number(plan, &case.params, array, index);
+    assert_eq!(trace.clash(&cell_of), None, "{}: {:?}", schedule.name, plan.report().arrays);
+    if let Err(overwritten) = trace.simulate(&cell_of) {
+        panic!("{}: {overwritten}: {:?}", schedule.name, plan.report().arrays);
+    }
+}
+
+#[test]
+fn kernels_without_state_agree() {
+    run(generate::stateless);
+}
+
+#[test]
+fn kernels_with_state_agree() {
+    run(generate::stepping);
+}

@@ -1,0 +1,195 @@
+//! Ways to run a kernel: on full storage, and through a plan natively and by the interpreter of programs.
+//!
+//! All of them start from the same contents and return the same thing: the bits of what a caller can read afterwards.
+
+use std::collections::BTreeMap;
+
+use crease::analysis::trace::Trace;
+use crease::kernel::graph::{ArrayId, Element, Kernel, Role, Schedule};
+use crease::kernel::interpret::{FullArray, Inputs, InterpretOptions, full_array, interpret, live_in_array};
+use crease::{Code, ElementType, Error, Plan, RunOptions};
+use crease_jit::program::{self, Cells, Memory};
+use ndarray::ArrayD;
+
+use crate::oracle;
+
+/// By array and level back from the last step, the bits of the cells in logical order.
+pub(crate) type Contents = BTreeMap<(String, u32), Vec<u64>>;
+
+/// Instances and cells of a trace or an array.
+const LIMIT: usize = 1 << 16;
+/// The value of the scalar `c`.
+const SCALAR: f64 = 0.375;
+
+/// A kernel with concrete parameters and contents.
+pub(crate) struct Case {
+    pub(crate) kernel: Kernel,
+    pub(crate) params: Vec<i64>,
+    steps: Option<i64>,
+    inputs: Inputs,
+}
+
+impl Case {
+    /// Fills inputs and states with numbers in `-1..1` that differ from cell to cell.
+    pub(crate) fn new(kernel: Kernel, size: i64, steps: Option<i64>) -> Case {
+        let params: Vec<i64> = [size].into_iter().chain(steps).collect();
+        let mut inputs = Inputs::new().param("N", size).scalar("c", SCALAR);
+        if let Some(steps) = steps {
+            inputs = inputs.param("T", steps);
+        }
+        for id in kernel.array_ids() {
+            let array = kernel.array(id);
+            let mut state = u64::from(array.name.as_bytes()[array.name.len() - 1]);
+            let mut fill = |_: &[i64]| {
+                state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                (state >> 40) as f64 / f64::from(1 << 23) - 1.0
+            };
+            if matches!(array.role, Role::Input | Role::State) {
+                let contents = live_in_array(&kernel, id, &params, LIMIT as u64).unwrap().filled(&mut fill);
+                inputs = inputs.array(&array.name, contents);
+            }
+        }
+        Case { kernel, params, steps, inputs }
+    }
+
+    /// The brute-force trace under one schedule.
+    pub(crate) fn trace(&self, schedule: &Schedule) -> Trace {
+        Trace::new(&self.kernel, schedule, &self.params, LIMIT).unwrap()
+    }
+
+    /// Runs on full storage.
+    pub(crate) fn expected(&self, schedule: &Schedule) -> Contents {
+        let arrays = interpret(&self.kernel, schedule, &self.inputs, &InterpretOptions::default()).unwrap();
+        self.contents(&|id, index| arrays[&self.kernel.array(id).name].get(index).expect("the box holds all cells"))
+    }
+
+    /// Runs compiled code, in two calls if there are steps; only a call that is refused is an error.
+    pub(crate) fn native(&self, code: &Code, threads: usize) -> Result<Contents, Error> {
+        let mut run = code.instantiate_with(RunOptions { threads, guard_pages: true }).unwrap();
+        run.set("c", SCALAR).unwrap();
+        for (id, back) in self.levels(&[Role::Input, Role::State]) {
+            match self.kernel.array(id).element {
+                Element::F64 => self.write::<f64>(&mut run, id, back),
+                Element::F32 => self.write::<f32>(&mut run, id, back),
+                Element::U8 => unreachable!("no generated array holds bytes"),
+            }
+        }
+        match self.steps {
+            None => run.run_once()?,
+            Some(steps) => {
+                run.advance(steps as u64 / 2)?;
+                run.advance((steps - steps / 2) as u64)?;
+            }
+        }
+        let mut contents = Contents::new();
+        for (id, back) in self.levels(&[Role::Output, Role::State]) {
+            let name = self.kernel.array(id).name.clone();
+            let bits = match self.kernel.array(id).element {
+                Element::F64 => read::<f64>(&run, &name, back).into_iter().map(f64::to_bits).collect(),
+                Element::F32 => read::<f32>(&run, &name, back).into_iter().map(|v| f64::from(v).to_bits()).collect(),
+                Element::U8 => unreachable!("no generated array holds bytes"),
+            };
+            contents.insert((name, back), bits);
+        }
+        Ok(contents)
+    }
+
+    fn write<T: ElementType + FromDouble>(&self, run: &mut crease::Run, id: ArrayId, back: u32) {
+        let array = self.kernel.array(id);
+        let given = &self.inputs.arrays[&array.name];
+        let shape = run.shape(&array.name).unwrap();
+        let cells = self.indices(id, -i64::from(back)).map(|index| T::from_double(given.get(&index).unwrap()));
+        let values = ArrayD::from_shape_vec(shape, cells.collect()).expect("the shape is that of the box");
+        run.write_back(&array.name, back, values.view()).unwrap();
+    }
+
+    /// Runs the plan's program by its interpreter, in two calls if there are steps.
+    pub(crate) fn interpreted(&self, plan: &Plan, lanes: u32) -> Contents {
+        let (program, layout) = (plan.program(), plan.layout());
+        let zeros = layout.buffers.iter().map(|b| Cells::zeros(b.element, b.allocated_cells as usize));
+        let mut memory = Memory { buffers: zeros.collect() };
+        for (id, back) in self.levels(&[Role::Input, Role::State]) {
+            let given = &self.inputs.arrays[&self.kernel.array(id).name];
+            for index in self.indices(id, -i64::from(back)) {
+                let (buffer, cell) = oracle::stored_cell(plan, &self.params, id, &index).expect("every cell is kept");
+                put(&mut memory.buffers[buffer], cell, given.get(&index).unwrap());
+            }
+        }
+        let calls: Vec<Vec<i64>> = match self.steps {
+            None => vec![vec![0; program.args.len()]],
+            Some(steps) => vec![vec![0, steps / 2], vec![steps / 2, steps]],
+        };
+        for args in calls {
+            program::interpret(program, &args, &[SCALAR], &mut memory, lanes).unwrap_or_else(|e| panic!("{e}\n{program}"));
+        }
+        self.contents(&|id, index| {
+            let (buffer, cell) = oracle::stored_cell(plan, &self.params, id, index).expect("every cell is kept");
+            match &memory.buffers[buffer] {
+                Cells::F64(cells) => cells[cell],
+                Cells::F32(cells) => cells[cell].into(),
+                Cells::U8(_) => unreachable!("no generated array holds bytes"),
+            }
+        })
+    }
+
+    /// Arrays of these roles with the levels that a caller sees: 0 alone for arrays without steps.
+    fn levels(&self, roles: &[Role]) -> Vec<(ArrayId, u32)> {
+        let ids = self.kernel.array_ids().filter(|&id| roles.contains(&self.kernel.array(id).role));
+        ids.flat_map(|id| (0..self.kernel.state_depth(id).max(1)).map(move |back| (id, back))).collect()
+    }
+
+    fn contents(&self, value: &dyn Fn(ArrayId, &[i64]) -> f64) -> Contents {
+        let mut contents = Contents::new();
+        for (id, back) in self.levels(&[Role::Output, Role::State]) {
+            let last = self.steps.unwrap_or(0) - i64::from(back);
+            let bits = self.indices(id, last).map(|index| value(id, &index).to_bits()).collect();
+            contents.insert((self.kernel.array(id).name.clone(), back), bits);
+        }
+        contents
+    }
+
+    /// The indices of an array in logical order; of a state array, those of one step.
+    fn indices(&self, id: ArrayId, step: i64) -> impl Iterator<Item = Vec<i64>> + use<> {
+        let full: FullArray = full_array(&self.kernel, id, &self.params, LIMIT as u64).unwrap();
+        let is_state = self.kernel.array(id).role == Role::State;
+        let (lower, shape) = (full.lower().to_vec(), full.shape().to_vec());
+        (0..full.len()).filter_map(move |mut position| {
+            let mut index = vec![0; shape.len()];
+            for dim in (0..shape.len()).rev() {
+                index[dim] = lower[dim] + (position % shape[dim]) as i64;
+                position /= shape[dim];
+            }
+            (!is_state || index[0] == step).then_some(index)
+        })
+    }
+}
+
+trait FromDouble {
+    fn from_double(value: f64) -> Self;
+}
+
+impl FromDouble for f64 {
+    fn from_double(value: f64) -> f64 {
+        value
+    }
+}
+
+impl FromDouble for f32 {
+    fn from_double(value: f64) -> f32 {
+        value as f32
+    }
+}
+
+fn put(cells: &mut Cells, cell: usize, value: f64) {
+    match cells {
+        Cells::F64(cells) => cells[cell] = value,
+        Cells::F32(cells) => cells[cell] = value as f32,
+        Cells::U8(_) => unreachable!("no generated array holds bytes"),
+    }
+}
+
+fn read<T: ElementType + Default + Copy>(run: &crease::Run, name: &str, back: u32) -> Vec<T> {
+    let mut values = ArrayD::from_elem(run.shape(name).unwrap(), T::default());
+    run.read_back(name, back, values.view_mut()).unwrap();
+    values.into_iter().collect()
+}
