@@ -10,7 +10,7 @@ use crate::clif::{Emitted, FrameLayout, Slot};
 use crate::compile::CompileTimes;
 use crate::memory::CodeMemory;
 use crate::parallel::Pool;
-use crate::program::{BoundsError, BufferAccess, BufferId, Element, Program};
+use crate::program::{BoundsError, BufferAccess, BufferId, Element, LoopKind, Node, Program};
 
 /// The main function of a program.
 type Main = unsafe extern "C" fn(frame: *const Slot, pool: *const Pool);
@@ -23,6 +23,8 @@ pub struct Compiled {
     main: Main,
     /// Keeps the code alive.
     _memory: CodeMemory,
+    /// Whether some loop of the program is parallel.
+    is_parallel: bool,
     code_bytes: usize,
     clif_text: String,
     disassembly: String,
@@ -111,7 +113,8 @@ impl Compiled {
         // SAFETY: `compile` emitted the function at this address with exactly this signature (`clif::module`), and made
         // it executable; it stays there as long as `memory`, which is kept beside it.
         let main = unsafe { std::mem::transmute::<*const u8, Main>(main) };
-        Compiled { program, layout, main, _memory: memory, code_bytes, clif_text, disassembly, times }
+        let is_parallel = has_parallel_loop(&program.body);
+        Compiled { is_parallel, program, layout, main, _memory: memory, code_bytes, clif_text, disassembly, times }
     }
 
     /// Runs the program once.
@@ -123,12 +126,18 @@ impl Compiled {
         let addresses: Vec<u64> = call.buffers.iter().map(|buffer| buffer.address() as u64).collect();
         let frame = self.layout.fill(call.args, call.scalars, &addresses);
         let (main, pool) = (self.main, call.pool);
-        pool.enter(|| {
+        let work = || {
             // SAFETY: the frame has the layout the code was emitted for and lives until the call returns, as do the pool
             // and, borrowed by `call`, the buffers. `check` has shown that the code stays inside them, that it writes
             // only where it may, and that what it writes overlaps nothing else.
             unsafe { main(frame.as_ptr(), pool) };
-        });
+        };
+        // Going over to the pool costs tens of microseconds: only for programs that share their work.
+        if self.is_parallel {
+            pool.enter(work)
+        } else {
+            work()
+        }
         Ok(())
     }
 
@@ -205,6 +214,14 @@ impl Compiled {
     pub fn times(&self) -> CompileTimes {
         self.times
     }
+}
+
+fn has_parallel_loop(body: &[Node]) -> bool {
+    body.iter().any(|node| match node {
+        Node::For { kind, body, .. } => *kind == LoopKind::Parallel || has_parallel_loop(body),
+        Node::If { then, otherwise, .. } => has_parallel_loop(then) || has_parallel_loop(otherwise),
+        Node::Let { .. } | Node::Strip(_) => false,
+    })
 }
 
 impl std::fmt::Debug for Compiled {

@@ -232,10 +232,12 @@ impl<'c, 'k> Model<'c, 'k> {
             let mut known = std::collections::HashMap::new();
             let writes = body.assigns.iter().map(|a| (a.array, a.index.as_slice(), true));
             for (array, index, is_write) in body.reads().map(|(array, index)| (array, index, false)).chain(writes) {
-                let index = index.iter().map(|e| self.affine(e, &body.iters)).collect::<Result<Vec<_>, _>>()?.join(", ");
+                let index =
+                    index.iter().map(|e| self.affine(e, &body.iters)).collect::<Result<Vec<_>, _>>()?.join(", ");
                 // Nine populations are written at one index: read the relation once, then name its range.
                 if !known.contains_key(&index) {
-                    let access = self.context.map(&format!("{}{{ {}[{iters}] -> [{index}] }}", self.prefix, body.name))?;
+                    let access =
+                        self.context.map(&format!("{}{{ {}[{iters}] -> [{index}] }}", self.prefix, body.name))?;
                     known.insert(index.clone(), access.intersect_domain(&self.domains[stmt.index()])?);
                 }
                 let access = known[&index].set_range_name(&self.kernel.array(array).name)?;

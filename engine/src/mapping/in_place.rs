@@ -99,9 +99,7 @@ impl<'p> Group<'p> {
             })
         };
         let mut reads = problem.model.kernel.stmts().iter().flat_map(Stmt::reads);
-        reads.all(|(array, index)| {
-            self.arrays.iter().position(|&a| a == array).is_none_or(|q| at_distance(q, index))
-        })
+        reads.all(|(array, index)| self.arrays.iter().position(|&a| a == array).is_none_or(|q| at_distance(q, index)))
     }
 
     /// A permutation whose cycles have zero net displacement and lengths dividing a common period, the shortest found.

@@ -120,7 +120,8 @@ impl Case {
             Some(steps) => vec![vec![0, steps / 2], vec![steps / 2, steps]],
         };
         for args in calls {
-            program::interpret(program, &args, &[SCALAR], &mut memory, lanes).unwrap_or_else(|e| panic!("{e}\n{program}"));
+            program::interpret(program, &args, &[SCALAR], &mut memory, lanes)
+                .unwrap_or_else(|e| panic!("{e}\n{program}"));
         }
         self.contents(&|id, index| {
             let (buffer, cell) = oracle::stored_cell(plan, &self.params, id, index).expect("every cell is kept");

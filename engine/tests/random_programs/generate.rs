@@ -301,7 +301,8 @@ impl Generator<'_> {
         reach: &Reach,
         assigns: &[(String, Vec<String>, Vec<String>)],
     ) -> Vec<String> {
-        let iters = list(&step.then_some("t").into_iter().chain(ITERS[..self.dims].iter().copied()).collect::<Vec<_>>());
+        let iters =
+            list(&step.then_some("t").into_iter().chain(ITERS[..self.dims].iter().copied()).collect::<Vec<_>>());
         let steps = if step { "1 <= t <= T and " } else { "" };
         let cube = self.cube();
         let mut names = vec![format!("S{name}")];
@@ -392,8 +393,7 @@ impl Generator<'_> {
         self.text = "kernel random(size N; run T) for N >= 3 {\n".to_string();
         self.input();
         let n_states = self.random.usize(1..=3);
-        let states: Vec<Array> =
-            (0..n_states).map(|k| Array { name: format!("u{k}"), map: self.identity() }).collect();
+        let states: Vec<Array> = (0..n_states).map(|k| Array { name: format!("u{k}"), map: self.identity() }).collect();
         for state in &states {
             self.declare("state", state, Some("t"));
         }
@@ -468,7 +468,8 @@ impl Generator<'_> {
             let point = |slot: usize| {
                 let iter = ITERS[order[slot]];
                 let minus = if reversed == Some(slot) { "-" } else { "" };
-                let plus = if position_at > 0 && slot == 0 && shift > 0 { format!(" + {shift}") } else { String::new() };
+                let plus =
+                    if position_at > 0 && slot == 0 && shift > 0 { format!(" + {shift}") } else { String::new() };
                 let lean = if skew && slot == 0 { " + t" } else { "" };
                 format!("{minus}{iter}{lean}{plus}")
             };
@@ -478,7 +479,9 @@ impl Generator<'_> {
                     time[0] = format!("floor({t} / 2)");
                 }
                 let parallel = |slot: usize| if outer_parallel && slot == 0 { " parallel" } else { "" };
-                time.extend((0..self.dims).map(|s| format!("floor(({}) / {}){}", point(s), tile_sizes[s], parallel(s))));
+                time.extend(
+                    (0..self.dims).map(|s| format!("floor(({}) / {}){}", point(s), tile_sizes[s], parallel(s))),
+                );
                 if let (Some(t), true) = (step, skew) {
                     time.push(t.to_string());
                 }
