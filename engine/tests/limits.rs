@@ -1,0 +1,70 @@
+//! Sizes and memory: predicted before anything is allocated, refused with the numbers.
+
+use crease::prelude::*;
+use crease::{PlanError, RunError};
+
+fn kernel() -> Kernel {
+    Kernel::parse(
+        "kernel line(size N; run T) for N >= 3 {
+           state u[t, x]: f64 for 0 <= x < N
+           S[t, x] for 1 <= t <= T and 0 <= x < N { u[t, x] = 0.5 * u[t-1, x] }
+           schedule s { S -> [t, x vector(8)] }
+         }",
+    )
+    .unwrap()
+}
+
+#[test]
+fn a_plan_above_the_cap_is_refused_with_the_size_that_would_fit() {
+    let error = kernel().plan().size("N", 1_000_000).memory_cap_bytes(100_000).build().unwrap_err();
+    let Error::Plan(PlanError::TooLarge { needed_bytes, cap_bytes, fits, .. }) = &error else {
+        panic!("unexpected error: {error}");
+    };
+    assert_eq!((*needed_bytes, *cap_bytes), (8_000_000, 100_000));
+    assert_eq!(fits, "; N = 12500 would fit");
+    assert!(kernel().plan().size("N", 12_500).memory_cap_bytes(100_000).build().is_ok());
+}
+
+#[test]
+fn memory_that_cannot_be_had_is_an_error_that_names_the_buffer() {
+    let plan = kernel().plan().size("N", 1 << 45).build().unwrap();
+    assert_eq!(plan.folded_bytes(), 1 << 48);
+    let error = plan.compile().unwrap().instantiate().unwrap_err();
+    let Error::Run(RunError::Memory { buffer, .. }) = &error else {
+        panic!("unexpected error: {error}");
+    };
+    assert_eq!(buffer, "u");
+}
+
+#[test]
+fn sizes_that_overflow_are_errors() {
+    for n in [i64::MAX, i64::MAX / 4, i64::MAX / 8 + 2] {
+        let result = kernel().plan().size("N", n).strategy(StrategyChoice::SuccessiveModulo).build();
+        assert!(result.is_err(), "N = {n} gives more bytes than there are addresses");
+    }
+}
+
+#[test]
+fn an_exhausted_quota_is_an_error() {
+    for quota in [1, 10, 100, 1_000, 10_000] {
+        match kernel().plan().size("N", 64).operation_quota(quota).build() {
+            Ok(plan) => assert_eq!(plan.folded_bytes(), 64 * 8),
+            Err(error) => assert!(!error.to_string().is_empty()),
+        }
+    }
+}
+
+#[test]
+fn wrong_names_and_shapes_copy_nothing() {
+    let code = kernel().plan().size("N", 8).build().unwrap().compile().unwrap();
+    let mut run = code.instantiate_with(RunOptions { threads: 1, guard_pages: true }).unwrap();
+    let short = ndarray::Array1::<f64>::ones(7);
+    assert!(matches!(run.write("u", short.view()), Err(Error::Run(RunError::Shape { .. }))));
+    let wide = ndarray::Array1::<f32>::ones(8);
+    assert!(matches!(run.write("u", wide.view()), Err(Error::Run(RunError::ElementType { .. }))));
+    assert!(matches!(run.write("v", wide.view()), Err(Error::Run(RunError::UnknownArray { .. }))));
+    assert!(matches!(run.set("k", 1.0), Err(Error::Run(RunError::UnknownScalar { .. }))));
+    let mut back = ndarray::Array1::<f64>::ones(8);
+    run.read("u", back.view_mut()).unwrap();
+    assert_eq!(back, ndarray::Array1::zeros(8));
+}
