@@ -183,7 +183,7 @@ fn verify_interface(program: &Program, args: &[i64], scalars: &[f64], memory: &M
     Ok(())
 }
 
-fn max_var(nodes: &[Node]) -> Option<Var> {
+pub(super) fn max_var(nodes: &[Node]) -> Option<Var> {
     let of_node = |node: &Node| match node {
         Node::Let { var, .. } => Some(*var),
         Node::For { var, body, .. } => max_var(body).max(Some(*var)),
@@ -229,7 +229,7 @@ impl Env<'_> {
         }
     }
 
-    fn cond(&self, cond: &Cond) -> Result<bool, Trap> {
+    pub(super) fn cond(&self, cond: &Cond) -> Result<bool, Trap> {
         match cond {
             Cond::Compare(op, lhs, rhs) => Ok(op.holds(self.int(lhs)?, self.int(rhs)?)),
             Cond::And(conds) => self.first(conds, false).map(|found| !found),

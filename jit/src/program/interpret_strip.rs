@@ -52,7 +52,7 @@ impl Scratch {
         lanes: u32,
     ) -> Fallible<()> {
         let count = i128::from(range.end) - i128::from(range.start);
-        self.place_cursors(program, strip, count, env, memory)?;
+        self.place_cursors(program, strip, count, env, &|buffer| memory.buffers[buffer].len())?;
         let most = i128::from(lanes.min(strip.lanes).min(MAX_BLOCK)).min(count);
         let block = usize::try_from(most).expect("at most MAX_BLOCK");
         self.prepare(program, strip, &range, env, scalars, block)?;
@@ -71,13 +71,14 @@ impl Scratch {
     }
 
     /// Evaluates the addresses, and checks those that will be used, for `count` iterations.
-    fn place_cursors(
+    /// Evaluates the addresses of `count` iterations; refuses cells outside the buffers, whose lengths `cells_of` knows.
+    pub(super) fn place_cursors(
         &mut self,
         program: &Program,
         strip: &Strip,
         count: i128,
         env: &Env<'_>,
-        memory: &Memory,
+        cells_of: &dyn Fn(usize) -> usize,
     ) -> Fallible<()> {
         self.cursors.clear();
         for (id, stream) in (0..).map(StreamId).zip(&strip.streams) {
@@ -87,7 +88,7 @@ impl Scratch {
         for op in &strip.ops {
             let (Op::Load { stream, .. } | Op::Store { stream, .. }) = *op else { continue };
             let cursor = self.cursors[stream.index()];
-            let cells = memory.buffers[cursor.buffer].len();
+            let cells = cells_of(cursor.buffer);
             if let Some(cell) = cursor.first_outside(count, cells as i128) {
                 let buffer = program.buffers[cursor.buffer].name.clone();
                 return Err((Part::Stream(stream), Trap::OutOfBuffer { buffer, cell, cells }));

@@ -1,7 +1,7 @@
 //! The loop language: what the engine lowers a plan to and what the code generators compile.
 //!
 //! `types` holds the language, `text` prints and parses it, `verify` checks it, `interpret` runs it and is the oracle for
-//! every code generator.
+//! every code generator; `bounds` and `walk` say which cells a run may touch.
 
 mod bounds;
 mod cells;
@@ -15,6 +15,7 @@ mod text;
 mod types;
 mod verify;
 mod verify_strip;
+mod walk;
 
 pub use bounds::{AddressRanges, BoundsError, Doubt, DoubtReason, Touched};
 pub use cells::{Cells, Memory};

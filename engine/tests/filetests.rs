@@ -1,0 +1,93 @@
+//! Filetests of the stages behind the parser: `tests/filetests/fold/*.crk`.
+//!
+//! A file holds a comment that says what it shows, one or more test lines, a kernel, and what the stages print:
+//!
+//! ```text
+//! ; test conflicts, mapping(N = 8, schedule = rows, strategy = auto, horizon = 4)
+//! ```
+//!
+//! names stages, sizes, and what else is not the default. Each test line has its section behind the kernel, as comments
+//! after `; ==` and the line's text; a plan that is refused prints `error:` and the message. `BLESS=1` rewrites them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crease::kernel::graph::Kernel;
+use crease::{Error, Plan, Stage, StrategyChoice};
+
+const TEST: &str = "; test ";
+const SECTION: &str = "; == ";
+
+fn files() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/filetests/fold");
+    let mut files: Vec<PathBuf> = fs::read_dir(&folder).expect("the folder is there").map(|e| e.unwrap().path()).collect();
+    files.retain(|f| f.extension().is_some_and(|e| e == "crk"));
+    files.sort();
+    assert!(!files.is_empty(), "no filetests found");
+    files
+}
+
+/// Plans a kernel as `key = value` pairs say.
+fn plan(kernel: &Kernel, options: &str) -> Result<Plan, Error> {
+    let mut builder = kernel.plan();
+    for option in options.split(',').map(str::trim).filter(|option| !option.is_empty()) {
+        let (key, value) = option.split_once('=').unwrap_or_else(|| panic!("`{option}` is no `key = value`"));
+        let (key, value) = (key.trim(), value.trim());
+        builder = match key {
+            "schedule" => builder.schedule(value),
+            "strategy" => builder.strategy(StrategyChoice::by_name(value).unwrap_or_else(|| panic!("no `{value}`"))),
+            "horizon" => builder.horizon(value.parse().expect("a number of steps")),
+            size => builder.size(size, value.parse().expect("a size")),
+        };
+    }
+    builder.build()
+}
+
+/// What one test line prints.
+fn section(kernel: &Kernel, test: &str) -> String {
+    let (stages, options) = test.split_once('(').unwrap_or((test, ")"));
+    let options = options.trim_end().strip_suffix(')').expect("options end with `)`");
+    let plan = match plan(kernel, options) {
+        Ok(plan) => plan,
+        Err(error) => return format!("error: {error}"),
+    };
+    let print = |name: &str| {
+        let stage = Stage::by_name(name).unwrap_or_else(|| panic!("there is no stage `{name}`"));
+        plan.dump(stage).unwrap().trim_end().to_string()
+    };
+    stages.split(',').map(|name| print(name.trim())).collect::<Vec<_>>().join("\n\n")
+}
+
+/// The file as it should be.
+fn expected_file(file: &str) -> String {
+    let text = file.split(SECTION).next().unwrap_or_default().trim_end();
+    let kernel = Kernel::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let mut expected = format!("{text}\n");
+    for test in text.lines().filter_map(|line| line.strip_prefix(TEST)) {
+        expected.push_str(&format!("{SECTION}{test}\n"));
+        for line in section(&kernel, test).lines() {
+            expected.push_str(format!("; {line}").trim_end());
+            expected.push('\n');
+        }
+    }
+    expected
+}
+
+#[test]
+fn files_say_what_the_stages_print() {
+    let bless = std::env::var_os("BLESS").is_some();
+    let mut wrong = Vec::new();
+    for path in files() {
+        let file = fs::read_to_string(&path).unwrap();
+        let expected = expected_file(&file);
+        if file == expected {
+            continue;
+        }
+        if bless {
+            fs::write(&path, &expected).unwrap();
+        } else {
+            wrong.push(format!("{}:\n--- in the file\n{file}--- from the engine\n{expected}", path.display()));
+        }
+    }
+    assert!(wrong.is_empty(), "BLESS=1 accepts:\n{}", wrong.join("\n"));
+}
