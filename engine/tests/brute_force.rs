@@ -182,6 +182,27 @@ kernel again(size N) {
 }
 
 #[test]
+fn values_of_one_cell_are_held_until_their_own_reads() {
+    agree(
+        "\
+kernel held(size N) {
+  temp s[i]: f64 for 0 <= i < 3
+  temp c[i, j]: f64 for 0 <= i < j and j < N live in for 1 <= i < j and j < N live out for i = 0
+  output o[x]: f64 for 0 <= x < N
+  A[x] for 0 <= x < N { s[0] = f(x) }
+  B[x] for 0 <= x < N { s[1] = f(x, x) }
+  C[x] for 0 <= x < N { s[2] = f(s[0]) }
+  D[x] for 0 <= x < N { o[x] = f(s[0], s[1], s[2]) }
+  U[i, j, k] for 0 <= i < j and j < N and k = i { c[i,j] = f(i, j) }
+  V[i, j, k] for 0 <= i < k and k < j and j < N { c[i,j] = f(c[i,k], c[k,j], c[i,j]) }
+  schedule seq { A -> [0, x, 0]; B -> [0, x, 1]; C -> [0, x, 2]; D -> [0, x, 3]; U, V -> [1, i, j, k] }
+  schedule late { A -> [0, x, 0]; B -> [0, x, 2]; C -> [0, x, 1]; D -> [0, x, 3]; U, V -> [1, i, j, k] }
+}",
+        &[&[2], &[5]],
+    );
+}
+
+#[test]
 fn live_in_and_live_out_parts() {
     agree(
         "\

@@ -17,6 +17,8 @@ pub(crate) struct Entry<'a> {
     context: &'a Context,
     /// Names of the size parameters.
     params: Vec<&'a str>,
+    /// A time dimension that runs in blocks of so many lanes.
+    vector: Option<(usize, u64)>,
 }
 
 /// One rule of an isl relation or set: `S[t, i] -> A[t-1, a] : condition`, still as text.
@@ -61,7 +63,20 @@ impl<'a> Entry<'a> {
     /// Reads what is needed often.
     pub(crate) fn new(facts: &'a Value, context: &'a Context) -> Entry<'a> {
         let params = facts["params"].as_array().expect("a list").iter().map(|p| p.as_str().expect("a name")).collect();
-        Entry { facts, context, params }
+        Entry { facts, context, params, vector: None }
+    }
+
+    /// The same with its innermost moving time dimension in blocks of `lanes`.
+    pub(crate) fn in_blocks_of(mut self, lanes: u64) -> Entry<'a> {
+        let moves = |k: usize, rule: &Rule<'a>| {
+            let time = &rule.to.as_ref().expect("a time vector").items[k];
+            rule.from.items.iter().any(|iter| time.contains(iter.as_str()))
+        };
+        let rules = self.rules("schedule");
+        let n_dims = rules[0].to.as_ref().map_or(0, |time| time.items.len());
+        let innermost = (0..n_dims).rev().find(|&k| rules.iter().all(|rule| moves(k, rule)));
+        self.vector = innermost.map(|dim| (dim, lanes));
+        self
     }
 
     fn text(&self, field: &str) -> &'a str {
@@ -147,7 +162,11 @@ impl<'a> Entry<'a> {
 
     fn time(&self, rule: &Rule<'a>, iters: &Tuple<'a>) -> String {
         let parallel = |k: usize| self.facts["parallel_dims"].as_array().is_some_and(|d| d.contains(&Value::from(k)));
-        let item = |(k, item): (usize, String)| if parallel(k) { item + " parallel" } else { item };
+        let item = |(k, item): (usize, String)| match self.vector {
+            Some((dim, lanes)) if dim == k => format!("{item} vector({lanes})"),
+            _ if parallel(k) => item + " parallel",
+            _ => item,
+        };
         format!("[{}]", rule.target(iters).index.into_iter().enumerate().map(item).collect::<Vec<_>>().join(", "))
     }
 
