@@ -176,10 +176,8 @@ fn compare_sizes(kernel: &Kernel, sizes: &Sizes, facts: &[(&String, &Value)]) {
 /// Larger than the best unit stride is allowed, and reported: run with `--nocapture`.
 fn compare_unit_stride(name: &str, cells: u64, max_live: u64, facts: &Value) {
     assert!(cells >= max_live, "{name}: {cells} cells cannot hold {max_live} live values");
-    if let Some(best) = facts["best_unit_stride_1d"]["m"].as_u64() {
-        if cells > best {
-            println!("{name}: strided hyperplane takes {cells} cells, unit stride is possible with {best}");
-        }
+    if let Some(best) = facts["best_unit_stride_1d"]["m"].as_u64().filter(|best| cells > *best) {
+        println!("{name}: strided hyperplane takes {cells} cells, unit stride is possible with {best}");
     }
 }
 

@@ -64,8 +64,12 @@ impl<'p> Group<'p> {
         let (n, element) = (kernel.array(first).index.len(), kernel.array(first).element);
         for &array in arrays {
             let body = kernel.array(array);
-            if body.role != Role::State || body.index.len() != n || body.element != element {
-                return no(format!("`{}` is not a state array like `{}`", body.name, kernel.array(first).name));
+            if body.role != Role::State {
+                return no(format!("`{}` is not a state array", body.name));
+            }
+            if body.index.len() != n || body.element != element {
+                let first = &kernel.array(first).name;
+                return no(format!("`{}` and `{first}` differ in their indices or element type", body.name));
             }
         }
         let spans = problem.spans(first)?[1..].to_vec();

@@ -59,16 +59,14 @@ pub enum IllegalSchedule {
         cell: String,
     },
     /// Two instances of a statement have equal time vectors.
-    #[error(
-        "schedule `{schedule}` is illegal: it runs two instances of `{statement}` at the same time vector, one of them {instance}"
-    )]
+    #[error("schedule `{schedule}` is illegal: it runs {first} and {second} at the same time vector")]
     SharedTime {
         /// The schedule.
         schedule: String,
-        /// The statement.
-        statement: String,
-        /// One of the instances.
-        instance: String,
+        /// One instance.
+        first: String,
+        /// The other one.
+        second: String,
     },
 }
 
@@ -114,13 +112,11 @@ fn verify_distinct_times(model: &Model<'_, '_>, stmt: StmtId) -> Result<(), Lega
         return Ok(());
     }
     let same = time.apply_range(&time.reverse()?)?;
-    let distinct = same.subtract(&time.domain()?.identity()?)?.domain()?;
-    Err(IllegalSchedule::SharedTime {
-        schedule: model.schedule.name.clone(),
-        statement: model.kernel.stmt(stmt).name.clone(),
-        instance: instance(model, stmt, &distinct)?,
-    }
-    .into())
+    let distinct = same.subtract(&time.domain()?.identity()?)?;
+    let (first, second) = distinct.sample_pair()?.expect("a map that is not injective has two such points");
+    let name = |point: &[i64]| instance_text(model, stmt, point);
+    let (first, second, schedule) = (name(&first), name(&second), model.schedule.name.clone());
+    Err(IllegalSchedule::SharedTime { schedule, first, second }.into())
 }
 
 fn verify_bounds(model: &Model<'_, '_>) -> Result<(), LegalityError> {
@@ -257,6 +253,10 @@ fn offenders(
 /// One instance of a set of instances, as text; the lexicographically first if there is one.
 fn instance(model: &Model<'_, '_>, stmt: StmtId, set: &Set<'_>) -> Result<String, AnalysisError> {
     let point = set.sample()?.unwrap_or_default();
+    Ok(instance_text(model, stmt, &point))
+}
+
+fn instance_text(model: &Model<'_, '_>, stmt: StmtId, point: &[i64]) -> String {
     let iters = point.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
-    Ok(format!("{}[{iters}]", model.kernel.stmt(stmt).name))
+    format!("{}[{iters}]", model.kernel.stmt(stmt).name)
 }
