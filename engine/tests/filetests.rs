@@ -20,7 +20,8 @@ const SECTION: &str = "; == ";
 
 fn files() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/filetests/fold");
-    let mut files: Vec<PathBuf> = fs::read_dir(&folder).expect("the folder is there").map(|e| e.unwrap().path()).collect();
+    let mut files: Vec<PathBuf> =
+        fs::read_dir(&folder).expect("the folder is there").map(|e| e.unwrap().path()).collect();
     files.retain(|f| f.extension().is_some_and(|e| e == "crk"));
     files.sort();
     assert!(!files.is_empty(), "no filetests found");

@@ -1,7 +1,7 @@
 //! Random small kernels through the whole engine, against oracles that share no code with it.
 //!
-//! For every kernel: an illegal schedule is confirmed by brute force; a legal one is planned with every strategy, the
-//! mapping is simulated, and native code on one and two threads, the program's interpreter cell by cell and in full
+//! For every kernel: an illegal schedule is confirmed by brute force; a legal one has the conflicts that brute force
+//! finds and is planned with every strategy, the mapping is simulated, and native code on one and two threads, the program's interpreter cell by cell and in full
 //! blocks, and the interpreter of kernels on full storage agree bit for bit.
 //!
 //! `CREASE_RANDOM_PROGRAMS` sets the number of kernels, `CREASE_RANDOM_SEED` the first seed; a failure names its seed and
@@ -12,17 +12,19 @@ mod execute;
 #[path = "random_programs/generate.rs"]
 mod generate;
 mod oracle;
+#[path = "random_programs/schedules.rs"]
+mod schedules;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crease::kernel::graph::{Kernel, Schedule};
+use crease::kernel::graph::{Kernel, Role, Schedule};
 use crease::{Error, Plan, StrategyChoice};
 
 use execute::Case;
 use generate::Sample;
 
 /// Kernels in one run of the tests, half of them with state.
-const DEFAULT_PROGRAMS: u64 = 60;
+const DEFAULT_PROGRAMS: u64 = 40;
 
 fn number(variable: &str, default: u64) -> u64 {
     std::env::var(variable).map_or(default, |text| text.parse().unwrap_or_else(|_| panic!("{variable} is no number")))
@@ -64,6 +66,9 @@ fn verify(sample: &Sample, tally: &mut Tally) {
     for (number, (name, strategy)) in StrategyChoice::ALL.into_iter().enumerate() {
         let Some(plan) = plan(&case, legal, strategy) else { continue };
         tally.planned[number] += 1;
+        if strategy == StrategyChoice::Auto {
+            verify_conflicts(&case, legal, &plan);
+        }
         verify_mapping(&case, legal, &plan);
         for lanes in [1, u32::MAX] {
             let found = case.interpreted(&plan, lanes);
@@ -101,6 +106,17 @@ fn plan(case: &Case, schedule: &Schedule, strategy: StrategyChoice) -> Option<Pl
         Ok(plan) => Some(plan),
         Err(Error::Mapping(_)) if !matches!(strategy, StrategyChoice::Auto | StrategyChoice::Full) => None,
         Err(error) => panic!("{} {}: {error}", schedule.name, strategy.name()),
+    }
+}
+
+/// The printed relations hold the pairs that brute force finds.
+fn verify_conflicts(case: &Case, schedule: &Schedule, plan: &Plan) {
+    let steps: Vec<(&str, i64)> = case.params.get(1).map(|&steps| ("T", steps)).into_iter().collect();
+    let (printed, trace) = (oracle::printed_conflicts(plan, &steps), case.trace(schedule));
+    for id in case.kernel.array_ids().filter(|&id| matches!(case.kernel.array(id).role, Role::Temp | Role::State)) {
+        let found = printed.get(&id).cloned().unwrap_or_default();
+        let same = found == trace.conflicts_of(id);
+        assert!(same, "{}: conflicts of {} differ", schedule.name, case.kernel.array(id).name);
     }
 }
 

@@ -3,7 +3,8 @@
 //! Statements run over a cube of `N` points a side. An array is written through a random affine one-to-one map of the
 //! cube (permuted, reversed, strided, skewed), so a reference first chooses a point of the cube and then goes through
 //! the map of the array. Offsets leave the cube at its border; a statement is split there into an inner one and one for
-//! the border, which reads only points that exist.
+//! the border, which reads only points that exist. Some values pass through a scratch array with fewer cells than points,
+//! which is written again and again.
 
 use fastrand::Rng;
 
@@ -17,7 +18,7 @@ pub(crate) struct Sample {
     pub(crate) steps: Option<i64>,
 }
 
-const ITERS: [&str; 3] = ["i", "j", "k"];
+pub(crate) const ITERS: [&str; 3] = ["i", "j", "k"];
 
 /// `coefficients . iterators + n * N + constant`.
 #[derive(Clone)]
@@ -79,7 +80,7 @@ fn sign(value: i64) -> &'static str {
     if value < 0 { "-" } else { "+" }
 }
 
-fn list<T: ToString>(items: &[T]) -> String {
+pub(crate) fn list<T: ToString>(items: &[T]) -> String {
     items.iter().map(T::to_string).collect::<Vec<_>>().join(", ")
 }
 
@@ -99,11 +100,18 @@ impl Array {
     }
 }
 
-struct Generator<'r> {
-    random: &'r mut Rng,
-    dims: usize,
+/// Statements that run together at a point, before those of the next position where the schedule says so.
+pub(crate) struct Position {
+    /// A statement that runs first at each point, if any statement of the kernel does.
+    pub(crate) first: Option<String>,
+    pub(crate) names: Vec<String>,
+}
+
+pub(crate) struct Generator<'r> {
+    pub(crate) random: &'r mut Rng,
+    pub(crate) dims: usize,
     element: &'static str,
-    text: String,
+    pub(crate) text: String,
 }
 
 /// Offsets along each dimension that a statement's reads have, which say where its inner part ends.
@@ -161,7 +169,7 @@ impl Generator<'_> {
         Generator { random, dims, element, text: String::new() }
     }
 
-    fn chance(&mut self, percent: u8) -> bool {
+    pub(crate) fn chance(&mut self, percent: u8) -> bool {
         self.random.u8(0..100) < percent
     }
 
@@ -324,7 +332,7 @@ impl Generator<'_> {
     }
 
     /// Statements in an order in which they may run, those of one position together.
-    fn stateless_body(&mut self) -> Vec<Vec<String>> {
+    fn stateless_body(&mut self) -> Vec<Position> {
         self.text = "kernel random(size N) for N >= 3 {\n".to_string();
         self.input();
         let mut stmts = Vec::new();
@@ -337,12 +345,18 @@ impl Generator<'_> {
             for array in &written {
                 self.declare("temp", array, None);
             }
+            let scratch = self.chance(25).then(|| self.scratch(number, &arrays));
             let (mut reach, mut assigns) = (Reach::none(self.dims), Vec::new());
             for array in &written {
-                let (inner, border) = self.operands(&arrays, &written, &mut reach);
+                let (mut inner, mut border) = self.operands(&arrays, &written, &mut reach);
+                if let Some((_, cell)) = &scratch {
+                    inner.push(cell.clone());
+                    border.push(cell.clone());
+                }
                 assigns.push((array.cell(&self.identity(), None), inner, border));
             }
-            stmts.push(self.split_stmt(&number.to_string(), false, &reach, &assigns));
+            let names = self.split_stmt(&number.to_string(), false, &reach, &assigns);
+            stmts.push(Position { first: scratch.map(|(name, _)| name), names });
             arrays.extend(written);
         }
         let output = Array { name: "o".to_string(), map: self.identity() };
@@ -354,8 +368,29 @@ impl Generator<'_> {
         }
         let reach = Reach::none(self.dims);
         let target = output.cell(&self.identity(), None);
-        stmts.push(self.split_stmt("out", false, &reach, &[(target, operands.clone(), operands)]));
+        let names = self.split_stmt("out", false, &reach, &[(target, operands.clone(), operands)]);
+        stmts.push(Position { first: None, names });
         stmts
+    }
+
+    /// A statement that writes an array with a cell for several points; its name, and the cell at each point.
+    fn scratch(&mut self, number: usize, before: &[Array]) -> (String, String) {
+        let mut map = self.storage_map();
+        for e in &mut map {
+            if e.coefficients.iter().filter(|&&c| c != 0).count() > 1 || self.chance(60) {
+                *e = Affine::new(self.dims, 0, 0);
+            }
+        }
+        let array = Array { name: format!("s{number}"), map };
+        self.declare("temp", &array, None);
+        let mut operands = vec![self.input_read()];
+        if let Some(array) = self.random.choice(before).cloned() {
+            operands.push(array.cell(&self.identity(), None));
+        }
+        let (name, cell) = (format!("P{number}"), array.cell(&self.identity(), None));
+        let (iters, cube, value) = (list(&ITERS[..self.dims]), self.cube(), self.expression(&operands));
+        self.text.push_str(&format!("  {name}[{iters}] for {cube} {{\n    {cell} = {value} }}\n"));
+        (name, cell)
     }
 
     /// Operands for the inner part and for the border: of the input, of arrays written before, of those being written.
@@ -389,7 +424,7 @@ impl Generator<'_> {
     }
 
     /// States that read each other's last step, either all in one statement or one after the other.
-    fn stepping_body(&mut self) -> Vec<Vec<String>> {
+    fn stepping_body(&mut self) -> Vec<Position> {
         self.text = "kernel random(size N; run T) for N >= 3 {\n".to_string();
         self.input();
         let n_states = self.random.usize(1..=3);
@@ -423,87 +458,15 @@ impl Generator<'_> {
             }
             assigns.push((state.cell(&self.identity(), Some("t")), inner, border));
             if !together {
-                stmts.push(self.split_stmt(&number.to_string(), true, &reach, &assigns));
+                let names = self.split_stmt(&number.to_string(), true, &reach, &assigns);
+                stmts.push(Position { first: None, names });
                 (reach, assigns) = (Reach::none(self.dims), Vec::new());
             }
         }
         if together {
-            stmts.push(self.split_stmt("", true, &reach, &assigns));
+            let names = self.split_stmt("", true, &reach, &assigns);
+            stmts.push(Position { first: None, names });
         }
         stmts
-    }
-
-    /// Three random schedules and one that is legal: statement by statement, the iterators in their order.
-    fn schedules(&mut self, stmts: &[Vec<String>], step: Option<&'static str>) {
-        for number in 0..3 {
-            let lines = self.random_schedule(stmts, step);
-            self.text.push_str(&format!("  schedule r{number} {{ {lines} }}\n"));
-        }
-        let iters = list(&ITERS[..self.dims]);
-        let time = |position: usize| match step {
-            Some(t) => format!("[{t}, {position}, {iters}]"),
-            None => format!("[{position}, {iters}]"),
-        };
-        let lines = stmts.iter().enumerate().map(|(k, names)| format!("{} -> {}", list(names), time(k)));
-        self.text.push_str(&format!("  schedule base {{ {} }}\n", lines.collect::<Vec<_>>().join("; ")));
-    }
-
-    fn random_schedule(&mut self, stmts: &[Vec<String>], step: Option<&'static str>) -> String {
-        let mut order: Vec<usize> = (0..self.dims).collect();
-        if self.chance(30) {
-            self.random.shuffle(&mut order);
-        }
-        // The position stands before, between or behind the iterators.
-        let position_at = if self.chance(50) { 0 } else { self.random.usize(0..=self.dims) };
-        let shift = if self.chance(40) { self.random.i64(1..=2) } else { 0 };
-        let skew = step.is_some() && self.chance(25);
-        let reversed = self.chance(8).then(|| self.random.usize(0..self.dims));
-        let tiles = self.chance(25);
-        let tile_sizes: Vec<i64> = (0..self.dims).map(|_| self.random.i64(2..=3)).collect();
-        let kinds: Vec<&str> = (0..self.dims).map(|d| self.kind(d + 1 == self.dims)).collect();
-        let outer_parallel = tiles && self.chance(30);
-        let mut lines = Vec::new();
-        for (position, names) in stmts.iter().enumerate() {
-            let shift = shift * position as i64;
-            let point = |slot: usize| {
-                let iter = ITERS[order[slot]];
-                let minus = if reversed == Some(slot) { "-" } else { "" };
-                let plus =
-                    if position_at > 0 && slot == 0 && shift > 0 { format!(" + {shift}") } else { String::new() };
-                let lean = if skew && slot == 0 { " + t" } else { "" };
-                format!("{minus}{iter}{lean}{plus}")
-            };
-            let mut time: Vec<String> = step.map(str::to_string).into_iter().collect();
-            if tiles {
-                if let (Some(t), true) = (step, skew) {
-                    time[0] = format!("floor({t} / 2)");
-                }
-                let parallel = |slot: usize| if outer_parallel && slot == 0 { " parallel" } else { "" };
-                time.extend(
-                    (0..self.dims).map(|s| format!("floor(({}) / {}){}", point(s), tile_sizes[s], parallel(s))),
-                );
-                if let (Some(t), true) = (step, skew) {
-                    time.push(t.to_string());
-                }
-            }
-            for slot in 0..=self.dims {
-                if slot == position_at {
-                    time.push(position.to_string());
-                }
-                if slot < self.dims {
-                    time.push(format!("{}{}", point(slot), kinds[slot]));
-                }
-            }
-            lines.push(format!("{} -> [{}]", list(names), time.join(", ")));
-        }
-        lines.join("; ")
-    }
-
-    fn kind(&mut self, is_last: bool) -> &'static str {
-        match self.random.u8(0..100) {
-            0..20 => " parallel",
-            20..60 if is_last => [" vector(2)", " vector(4)", " vector(8)"][self.random.usize(0..3)],
-            _ => "",
-        }
     }
 }

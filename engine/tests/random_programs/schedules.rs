@@ -1,0 +1,87 @@
+//! Random schedules as text: positions before, between or behind the iterators; permuted, shifted, skewed, reversed and
+//! tiled iterators; parallel and vector dimensions. Whether they are legal is left to chance.
+
+use crate::generate::{Generator, ITERS, Position, list};
+
+impl Generator<'_> {
+    /// Three random schedules and one that is legal: position by position, the iterators in their order.
+    pub(crate) fn schedules(&mut self, stmts: &[Position], step: Option<&'static str>) {
+        for number in 0..3 {
+            let times = self.random_times(stmts.len(), step);
+            self.push_schedule(&format!("r{number}"), stmts, &times);
+        }
+        let iters = ITERS[..self.dims].iter().map(|i| i.to_string());
+        let time = |position: usize| {
+            step.iter().map(|t| t.to_string()).chain([position.to_string()]).chain(iters.clone()).collect()
+        };
+        self.push_schedule("base", stmts, &(0..stmts.len()).map(time).collect::<Vec<_>>());
+    }
+
+    fn push_schedule(&mut self, name: &str, stmts: &[Position], times: &[Vec<String>]) {
+        let mut lines = Vec::new();
+        let two_phases = stmts.iter().any(|position| position.first.is_some());
+        for (position, time) in stmts.iter().zip(times) {
+            let time = time.join(", ");
+            let names = list(&position.names);
+            lines.extend(position.first.iter().map(|first| format!("{first} -> [{time}, 0]")));
+            lines.push(if two_phases { format!("{names} -> [{time}, 1]") } else { format!("{names} -> [{time}]") });
+        }
+        self.text.push_str(&format!("  schedule {name} {{ {} }}\n", lines.join("; ")));
+    }
+
+    /// A time vector for each position.
+    fn random_times(&mut self, n_positions: usize, step: Option<&'static str>) -> Vec<Vec<String>> {
+        let mut order: Vec<usize> = (0..self.dims).collect();
+        if self.chance(30) {
+            self.random.shuffle(&mut order);
+        }
+        // The position stands before, between or behind the iterators.
+        let position_at = if self.chance(50) { 0 } else { self.random.usize(0..=self.dims) };
+        let shift = if self.chance(40) { self.random.i64(1..=2) } else { 0 };
+        let skew = step.is_some() && self.chance(25);
+        let reversed = self.chance(8).then(|| self.random.usize(0..self.dims));
+        let tiles = self.chance(25);
+        let tile_sizes: Vec<i64> = (0..self.dims).map(|_| self.random.i64(2..=3)).collect();
+        let kinds: Vec<&str> = (0..self.dims).map(|d| self.kind(d + 1 == self.dims)).collect();
+        let outer_parallel = tiles && self.chance(30);
+        let mut times = Vec::new();
+        for position in 0..n_positions {
+            let shift = shift * position as i64;
+            let point = |slot: usize| {
+                let iter = ITERS[order[slot]];
+                let minus = if reversed == Some(slot) { "-" } else { "" };
+                let plus =
+                    if position_at > 0 && slot == 0 && shift > 0 { format!(" + {shift}") } else { String::new() };
+                let lean = if skew && slot == 0 { " + t" } else { "" };
+                format!("{minus}{iter}{lean}{plus}")
+            };
+            let mut time: Vec<String> = step.map(str::to_string).into_iter().collect();
+            if tiles {
+                if let (Some(t), true) = (step, skew) {
+                    time[0] = format!("floor({t} / 2)");
+                }
+                let parallel = |slot: usize| if outer_parallel && slot == 0 { " parallel" } else { "" };
+                time.extend(
+                    (0..self.dims).map(|s| format!("floor(({}) / {}){}", point(s), tile_sizes[s], parallel(s))),
+                );
+                if let (Some(t), true) = (step, skew) {
+                    time.push(t.to_string());
+                }
+            }
+            let iters = kinds.iter().enumerate().map(|(slot, kind)| format!("{}{kind}", point(slot)));
+            let from = time.len();
+            time.extend(iters);
+            time.insert(from + position_at, position.to_string());
+            times.push(time);
+        }
+        times
+    }
+
+    fn kind(&mut self, is_last: bool) -> &'static str {
+        match self.random.u8(0..100) {
+            0..20 => " parallel",
+            20..60 if is_last => [" vector(2)", " vector(4)", " vector(8)"][self.random.usize(0..3)],
+            _ => "",
+        }
+    }
+}
