@@ -244,6 +244,17 @@ impl Kernel {
         self.schedules.iter().find(|s| s.name == name)
     }
 
+    /// The kernel with one more schedule, such as a tiled one.
+    ///
+    /// # Errors
+    /// [`KernelError`](crate::kernel::KernelError) if the name is taken or the time vectors do not fit the statements.
+    pub fn with_schedule(&self, schedule: Schedule) -> Result<Kernel, crate::kernel::KernelError> {
+        let mut kernel = self.clone();
+        kernel.schedules.push(schedule);
+        kernel.verify()?;
+        Ok(kernel)
+    }
+
     /// The array of that name.
     pub fn array_id(&self, name: &str) -> Option<ArrayId> {
         self.arrays.iter().position(|a| a.name == name).map(|i| ArrayId(i as u32))

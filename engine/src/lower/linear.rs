@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crease_jit::program::{ArgId, Int, Var};
+use crease_jit::program::{ArgId, Cond, Int, Var};
 
 /// `sum of coefficient * variable + constant`.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
@@ -80,5 +80,36 @@ impl Linear {
             (Some(sum), 0) => sum,
             (Some(sum), c) => Int::Add(Box::new(sum), Box::new(Int::Const(c))),
         }
+    }
+}
+
+/// A constant, variable or argument as a linear form.
+pub(crate) fn linear_of(value: &Int) -> Option<Linear> {
+    match value {
+        Int::Const(c) => Some(Linear::constant(*c)),
+        Int::Var(var) => Some(Linear::atom(Atom::Var(*var))),
+        Int::Arg(arg) => Some(Linear::atom(Atom::Arg(*arg))),
+        _ => None,
+    }
+}
+
+/// Whether an integer expression depends on a variable.
+pub(crate) fn mentions(value: &Int, var: Var) -> bool {
+    match value {
+        Int::Var(v) => *v == var,
+        Int::Const(_) | Int::Arg(_) => false,
+        Int::Add(a, b) | Int::Sub(a, b) | Int::Mul(a, b) | Int::Min(a, b) | Int::Max(a, b) => {
+            mentions(a, var) || mentions(b, var)
+        }
+        Int::FloorDiv(a, _) | Int::Mod(a, _) | Int::Wrap(a, _) | Int::MulMod(_, a, _) => mentions(a, var),
+    }
+}
+
+/// Whether a condition depends on a variable.
+pub(crate) fn cond_mentions(cond: &Cond, var: Var) -> bool {
+    match cond {
+        Cond::Compare(_, a, b) => mentions(a, var) || mentions(b, var),
+        Cond::And(parts) | Cond::Or(parts) => parts.iter().any(|part| cond_mentions(part, var)),
+        Cond::Not(part) => cond_mentions(part, var),
     }
 }

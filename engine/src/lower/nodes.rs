@@ -6,6 +6,8 @@
 //! A loop whose body is straight-line becomes one strip over all its statements, in order; a lone instance becomes a strip
 //! of length one. The lanes of a strip are those of its vector dimension; a parallel innermost dimension is cut into blocks,
 //! so that it can be shared among threads.
+//!
+//! A long file for one idea: a walk over isl's tree, an arm or two per kind of node and operator.
 
 use crease_isl::ast::{AstExpr, AstNode, AstOp};
 use crease_jit::program::{
@@ -19,7 +21,7 @@ use crate::kernel::graph::DimKind;
 use crate::lower::LowerError;
 use crate::lower::address::Place;
 use crate::lower::alias::alias_facts;
-use crate::lower::linear::{Atom, Linear};
+use crate::lower::linear::{Atom, Linear, cond_mentions, linear_of, mentions};
 use crate::lower::operations::StripBuilder;
 use crate::lower::scan::iterator_dim;
 use crate::lower::scope::Scopes;
@@ -505,34 +507,5 @@ fn straight_line(node: &AstNode) -> bool {
         AstNode::For { degenerate, body, .. } => *degenerate && straight_line(body),
         AstNode::User { .. } => true,
         AstNode::If { .. } => false,
-    }
-}
-
-/// A constant, variable or argument as a linear form.
-fn linear_of(value: &Int) -> Option<Linear> {
-    match value {
-        Int::Const(c) => Some(Linear::constant(*c)),
-        Int::Var(var) => Some(Linear::atom(Atom::Var(*var))),
-        Int::Arg(arg) => Some(Linear::atom(Atom::Arg(*arg))),
-        _ => None,
-    }
-}
-
-fn mentions(value: &Int, var: Var) -> bool {
-    match value {
-        Int::Var(v) => *v == var,
-        Int::Const(_) | Int::Arg(_) => false,
-        Int::Add(a, b) | Int::Sub(a, b) | Int::Mul(a, b) | Int::Min(a, b) | Int::Max(a, b) => {
-            mentions(a, var) || mentions(b, var)
-        }
-        Int::FloorDiv(a, _) | Int::Mod(a, _) | Int::Wrap(a, _) | Int::MulMod(_, a, _) => mentions(a, var),
-    }
-}
-
-fn cond_mentions(cond: &Cond, var: Var) -> bool {
-    match cond {
-        Cond::Compare(_, a, b) => mentions(a, var) || mentions(b, var),
-        Cond::And(parts) | Cond::Or(parts) => parts.iter().any(|part| cond_mentions(part, var)),
-        Cond::Not(part) => cond_mentions(part, var),
     }
 }
