@@ -12,6 +12,9 @@ use crease_isl::Map;
 use crate::kernel::graph::ArrayId;
 use crate::mapping::{Buffer, MappingError, Piece, Problem, Proposal, Span};
 
+/// Multiples of a modulus that are spelled out one by one.
+const MOST_MULTIPLES: i128 = 2;
+
 /// Proves a proposal, or names two cells that it would keep in one place.
 pub(crate) fn verify_mapping(problem: &Problem<'_, '_, '_>, proposal: &Proposal) -> Result<(), MappingError> {
     let mut residents: Vec<Vec<(ArrayId, &Piece)>> = vec![Vec::new(); proposal.buffers.len()];
@@ -77,15 +80,18 @@ fn verify_pair(
             second.offset[k],
             &spans_b,
         ));
-        // Where the difference stays below the modulus, equal remainders mean equal coordinates: no existential needed.
-        let plain = ranges.is_some_and(|(l, r)| {
+        // Where the difference only reaches few multiples of the modulus, name them: no existential is needed.
+        let multiples = ranges.map(|(l, r)| {
             let modulus = i128::from(modulus);
-            l.1 - r.0 < modulus && r.1 - l.0 < modulus
+            (-(r.1 - l.0).div_euclid(modulus), (l.1 - r.0).div_euclid(modulus))
         });
-        same.push(if plain {
-            format!("{left} = {right}")
-        } else {
-            format!("(({left}) - ({right})) mod {modulus} = 0")
+        same.push(match multiples {
+            Some((low, high)) if high < low => "false".to_string(),
+            Some((low, high)) if high - low < MOST_MULTIPLES => {
+                let cases = (low..=high).map(|k| format!("{left} = {right} + {}", k * i128::from(modulus)));
+                cases.collect::<Vec<_>>().join(" or ")
+            }
+            _ => format!("(({left}) - ({right})) mod {modulus} = 0"),
         });
     }
     let (left, right) = (&model.kernel.array(a).name, &model.kernel.array(b).name);
