@@ -159,15 +159,3 @@ fn faults_name_the_culprit() {
         Err(InterpretError::TooLarge { needed: 1_099_511_627_776, .. })
     ));
 }
-
-#[test]
-#[ignore = "timing: run in release"]
-fn a_million_instances() {
-    let kernel = Kernel::parse(HEAT).unwrap();
-    let inputs = heat_inputs(&kernel, 10_000, 100);
-    for schedule in ["rows", "any"] {
-        let start = std::time::Instant::now();
-        interpret(&kernel, kernel.schedule(schedule).unwrap(), &inputs, &InterpretOptions::default()).unwrap();
-        println!("{schedule}: {:?}", start.elapsed());
-    }
-}
