@@ -38,7 +38,7 @@ pub(crate) fn lifetimes<'c>(
     let live_out = live_out.intersect(&compact_set(&write.domain()?)?)?;
     let after = model.at_epoch(&compact_set(&live_out)?, array, Epoch::After)?;
     if write.is_single_valued()? {
-        let reads = last_reads(model, model.reads(array))?.union(&after)?;
+        let reads = last_reads(not_before, model.reads(array))?.union(&after)?;
         return Lifetimes::new(write, reads, None, not_before);
     }
     // Reads of one cell may belong to different values: none of them is left out before that is known.
@@ -65,9 +65,9 @@ fn compact_set<'c>(set: &Set<'c>) -> Result<Set<'c>, AnalysisError> {
 }
 
 /// Reads that no other read of the same cell certainly follows: only these decide when a value dies.
-fn last_reads<'c>(model: &Model<'c, '_>, reads: &Map<'c>) -> Result<Map<'c>, AnalysisError> {
+fn last_reads<'c>(not_before: &NotBefore<'c>, reads: &Map<'c>) -> Result<Map<'c>, AnalysisError> {
     let reads = reads.coalesce()?;
-    let earlier = reads.apply_range(&model.order.before(Phase::Read, Phase::Read)?.reverse()?)?;
+    let earlier = reads.apply_range(&not_before.earlier_reads)?;
     let last = compact(&reads.subtract(&earlier)?)?;
     // Where borders cut the last reads into more pieces than there are reads, all of them are easier to work with.
     if last.n_basic_maps()? > reads.n_basic_maps()? { compact(&reads) } else { Ok(last) }
@@ -127,6 +127,8 @@ pub(crate) struct NotBefore<'c> {
     pub(crate) read_write: Map<'c>,
     /// A write that may happen at or after another write.
     pub(crate) write_write: Map<'c>,
+    /// From the time of a read to the times at which a read certainly comes before it.
+    earlier_reads: Map<'c>,
 }
 
 impl<'c> NotBefore<'c> {
@@ -134,6 +136,7 @@ impl<'c> NotBefore<'c> {
         Ok(NotBefore {
             read_write: model.order.not_before(Phase::Read, Phase::Write)?,
             write_write: model.order.not_before(Phase::Write, Phase::Write)?,
+            earlier_reads: model.order.before(Phase::Read, Phase::Read)?.reverse()?,
         })
     }
 }

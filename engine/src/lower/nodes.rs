@@ -34,10 +34,10 @@ const PARALLEL_LANES: u32 = 64;
 const PARALLEL_BLOCK: i64 = 2048;
 
 /// Builds the program of a kernel.
-pub(crate) fn build_program(
-    model: &Model<'_, '_>,
+pub(crate) fn build_program<'c>(
+    model: &Model<'c, '_>,
     layout: &Layout,
-    versions: &[Version<'_>],
+    versions: &[Version<'c>],
     loops: &AstNode,
 ) -> Result<Program, LowerError> {
     let args = arguments(model);

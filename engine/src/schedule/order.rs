@@ -11,6 +11,8 @@
 //! Time vectors are *extended*: a leading epoch says whether the event is the (common) write of all live-in values, an
 //! ordinary one, or the read of all live-out values; see [`Epoch`].
 
+use std::cell::RefCell;
+
 use crease_isl::{Context, IslError, Map};
 
 use crate::kernel::graph::DimKind;
@@ -40,6 +42,8 @@ pub(crate) struct HappensBefore<'c> {
     context: &'c Context,
     /// Kinds of the extended time vector's components.
     kinds: Vec<DimKind>,
+    /// [`Self::not_before`] of the pairs of phases asked for so far.
+    known: RefCell<Vec<((Phase, Phase), Map<'c>)>>,
 }
 
 impl<'c> HappensBefore<'c> {
@@ -51,7 +55,7 @@ impl<'c> HappensBefore<'c> {
         if statement_dim {
             kinds.push(DimKind::Parallel);
         }
-        HappensBefore { context, kinds }
+        HappensBefore { context, kinds, known: RefCell::default() }
     }
 
     /// Number of components of an extended time vector.
@@ -66,7 +70,13 @@ impl<'c> HappensBefore<'c> {
 
     /// The complement of [`Self::before`]: the first event may happen at the same time as the second, or after it.
     pub(crate) fn not_before(&self, first: Phase, second: Phase) -> Result<Map<'c>, IslError> {
-        self.relation("true")?.subtract(&self.before(first, second)?)?.coalesce()
+        let pair = (first, second);
+        if let Some((_, known)) = self.known.borrow().iter().find(|(of, _)| *of == pair) {
+            return Ok(known.clone());
+        }
+        let relation = self.relation("true")?.subtract(&self.before(first, second)?)?.coalesce()?;
+        self.known.borrow_mut().push((pair, relation.clone()));
+        Ok(relation)
     }
 
     fn relation(&self, formula: &str) -> Result<Map<'c>, IslError> {
