@@ -68,3 +68,15 @@ fn wrong_names_and_shapes_copy_nothing() {
     run.read("u", back.view_mut()).unwrap();
     assert_eq!(back, ndarray::Array1::zeros(8));
 }
+
+#[test]
+fn a_run_parameter_that_no_call_binds_is_an_error() {
+    let text = "kernel once(run T) {
+           output b[x]: f64 for 0 <= x < 4
+           S[t, x] for t = 1 and t <= T and 0 <= x < 4 { b[x] = 1.0 }
+           schedule s { S -> [t, x] }
+         }";
+    let mut run = Kernel::parse(text).unwrap().plan().build().unwrap().compile().unwrap().instantiate().unwrap();
+    let error = run.run_once().unwrap_err();
+    assert!(matches!(&error, Error::Run(RunError::UnboundRun { param, .. }) if param == "T"), "{error}");
+}

@@ -1,7 +1,7 @@
 //! Lifetimes: for every value of an array, when it is written and when it is read.
 //!
-//! In: a [`Model`].   Out: [`Lifetimes`] of one array.   Source: Darte, Schreiber and Villard (2005), section 2; DESIGN
-//! section 3 in docs/ARCHITECTURE.md.
+//! In: a [`Model`].   Out: [`Lifetimes`] of one array.   Source: Darte, Schreiber and Villard (2005), section 2;
+//! docs/ARCHITECTURE.md, section 3.
 //!
 //! Where every cell is written once, a value *is* its cell. Otherwise a value is a cell together with the time of its
 //! write, and a read belongs to the last write before it (array dataflow analysis); conflicts are then projected back to

@@ -100,6 +100,14 @@ pub enum RunError {
         /// The kernel.
         kernel: String,
     },
+    /// A kernel without state has a run parameter, which no call would bind.
+    #[error("kernel `{kernel}` has no state, so no call binds its run parameter `{param}`; declare it as a size")]
+    UnboundRun {
+        /// The kernel.
+        kernel: String,
+        /// The parameter.
+        param: String,
+    },
     /// The step counter would leave 62 bits.
     #[error("step {step} plus {more} leaves 62 bits")]
     TooManySteps {
@@ -321,13 +329,15 @@ impl Run {
     /// Runs a kernel without state on the arrays written before; its outputs can then be read.
     ///
     /// # Errors
-    /// [`RunError::UnsetScalar`].
+    /// [`RunError::UnsetScalar`], [`RunError::UnboundRun`].
     pub fn run_once(&mut self) -> Result<(), Error> {
         if self.has_state() {
             return self.advance(1);
         }
-        let args = vec![0; self.shared.outcome.program.args.len()];
-        self.call(&args)
+        if let Some(param) = self.shared.outcome.program.args.last() {
+            return Err(RunError::UnboundRun { kernel: self.kernel_name(), param: param.clone() }.into());
+        }
+        self.call(&[])
     }
 
     fn call(&mut self, args: &[i64]) -> Result<(), Error> {

@@ -1,7 +1,7 @@
 //! `HappensBefore`: when one event is certain to precede another.
 //!
 //! In: the kinds of the time dimensions.   Out: relations between time vectors, one for each pair of phases.
-//! Source: DESIGN section 3 in docs/ARCHITECTURE.md; Lefebvre and Feautrier (1998) for the sequential case.
+//! Source: docs/ARCHITECTURE.md, section 3; Lefebvre and Feautrier (1998) for the sequential case.
 //!
 //! An event is an instance with a phase: it reads, then it writes. Time vectors are compared lexicographically, except that
 //! instances which first differ in a parallel dimension are unordered, and that the lanes of a vector block run in
