@@ -12,7 +12,7 @@ use crate::memory::CodeMemory;
 use crate::parallel::Pool;
 use crate::program::{BoundsError, BufferAccess, BufferId, Element, LoopKind, Node, Program};
 
-/// Nodes visited to decide exactly, where ranges of addresses are too wide to tell: a few tenths of a second.
+/// Nodes visited to decide exactly, where ranges of addresses are too wide to tell; bounds the work of a call.
 const WALK_BUDGET: u64 = 10_000_000;
 
 /// The main function of a program.
@@ -135,7 +135,7 @@ impl Compiled {
             // only where it may, and that what it writes overlaps nothing else.
             unsafe { main(frame.as_ptr(), pool) };
         };
-        // Going over to the pool costs tens of microseconds: only for programs that share their work.
+        // Going over to the pool wakes a thread: only for programs that share their work.
         if self.is_parallel {
             pool.enter(work)
         } else {

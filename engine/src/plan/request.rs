@@ -9,7 +9,7 @@ use crate::mapping::auto::StrategyChoice;
 use crate::pipeline;
 use crate::plan::Plan;
 
-/// Operations one analysis may use. The largest built-in kernel uses under 2 % of it.
+/// Operations one analysis may use; generous, since running out is an error.
 const DEFAULT_QUOTA: u64 = 200_000_000;
 
 /// Why a plan was refused.
@@ -144,7 +144,7 @@ impl PlanBuilder {
         self
     }
 
-    /// Integer-set operations the analysis may use before it gives up. Default: 200 million, about a minute.
+    /// Integer-set operations the analysis may use before it gives up. Default: 200 million.
     #[must_use]
     pub fn operation_quota(mut self, operations: u64) -> Self {
         self.quota = operations.max(1);
