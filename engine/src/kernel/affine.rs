@@ -198,32 +198,4 @@ impl Affine {
         }
         Ok(sum)
     }
-
-    /// Writes the expression in the notation that the text form and isl share; `floor` prints as `floor((e)/d)`.
-    pub fn display(&self, iters: &[String], params: &[String]) -> String {
-        let mut out = String::new();
-        for (term, c) in self.terms() {
-            let name = match term {
-                Term::Iter(i) => iters[*i as usize].clone(),
-                Term::Param(p) => params[p.index()].clone(),
-                Term::Floor(e, d) => format!("floor(({})/{d})", e.display(iters, params)),
-            };
-            let sign = if c < 0 { "-" } else { "+" };
-            if out.is_empty() {
-                out.push_str(if c < 0 { "-" } else { "" });
-            } else {
-                out.push_str(&format!(" {sign} "));
-            }
-            match c.unsigned_abs() {
-                1 => out.push_str(&name),
-                n => out.push_str(&format!("{n}*{name}")),
-            }
-        }
-        match (out.is_empty(), self.constant) {
-            (true, c) => out = c.to_string(),
-            (false, 0) => {}
-            (false, c) => out.push_str(&format!(" {} {}", if c < 0 { "-" } else { "+" }, c.unsigned_abs())),
-        }
-        out
-    }
 }

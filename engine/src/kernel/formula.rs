@@ -108,22 +108,6 @@ impl Formula {
             Formula::Not(part) => Formula::Not(Box::new(part.map(rewrite)?)),
         })
     }
-
-    /// Writes the formula in the notation that isl reads; the text form reads it too.
-    pub fn display(&self, iters: &[String], params: &[String]) -> String {
-        let join = |parts: &[Formula], word: &str| {
-            parts.iter().map(|p| format!("({})", p.display(iters, params))).collect::<Vec<_>>().join(word)
-        };
-        match self {
-            Formula::NonNegative(e) => format!("{} >= 0", e.display(iters, params)),
-            Formula::Zero(e) => format!("{} = 0", e.display(iters, params)),
-            Formula::And(parts) if parts.is_empty() => "true".into(),
-            Formula::Or(parts) if parts.is_empty() => "false".into(),
-            Formula::And(parts) => join(parts, " and "),
-            Formula::Or(parts) => join(parts, " or "),
-            Formula::Not(part) => format!("not ({})", part.display(iters, params)),
-        }
-    }
 }
 
 /// Whether a condition only looks at the first iterator (and parameters): then it is the same for a whole step.

@@ -3,22 +3,15 @@
 //! An expression that is used more than once, or deep inside another one, gets a `let`, so that the text is linear in
 //! the size of the graph. Constraints print with positive coefficients on both sides.
 
+mod affine;
 mod expr;
 
 use std::fmt::{Display, Formatter, Result};
 
-use crate::kernel::affine::{Affine, Term};
+use crate::kernel::affine::Affine;
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::{DimKind, Kernel, ParamKind, Role, Schedule, Stmt};
 use crate::kernel::parse::kind_name;
-
-/// How tightly an operator of formulas binds.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Level {
-    Or,
-    And,
-    Not,
-}
 
 impl Display for Kernel {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
@@ -34,10 +27,10 @@ impl Display for Kernel {
             write!(f, "  {} {}[{index}]: {element}", role_name(array.role), array.name)?;
             write_set(f, "for", &array.domain, &array.index, &params)?;
             if let Some(formula) = &array.live_in {
-                write!(f, " live in for {}", formula_text(formula, &array.index, &params, Level::Or))?;
+                write!(f, " live in for {}", formula.display(&array.index, &params))?;
             }
             if let Some(formula) = &array.live_out {
-                write!(f, " live out for {}", formula_text(formula, &array.index, &params, Level::Or))?;
+                write!(f, " live out for {}", formula.display(&array.index, &params))?;
             }
             writeln!(f)?;
         }
@@ -115,61 +108,12 @@ fn write_set(f: &mut Formatter<'_>, word: &str, set: &Formula, iters: &[String],
     if *set == Formula::everything() {
         return Ok(());
     }
-    write!(f, " {word} {}", formula_text(set, iters, params, Level::Or))
-}
-
-fn formula_text(formula: &Formula, iters: &[String], params: &[String], level: Level) -> String {
-    let join = |parts: &[Formula], word: &str, of: Level, inner: Level| {
-        let parts: Vec<String> = parts.iter().map(|p| formula_text(p, iters, params, inner)).collect();
-        let text = parts.join(word);
-        if level > of { format!("({text})") } else { text }
-    };
-    match formula {
-        Formula::NonNegative(e) => comparison_text(e, ">=", iters, params),
-        Formula::Zero(e) => comparison_text(e, "=", iters, params),
-        Formula::And(parts) if parts.is_empty() => "true".into(),
-        Formula::Or(parts) if parts.is_empty() => "false".into(),
-        Formula::And(parts) => join(parts, " and ", Level::And, Level::Not),
-        Formula::Or(parts) => join(parts, " or ", Level::Or, Level::And),
-        Formula::Not(part) => format!("not ({})", formula_text(part, iters, params, Level::Or)),
-    }
-}
-
-/// `e op 0` with the negative terms brought to the right; an upper bound of an iterator prints as one.
-fn comparison_text(e: &Affine, op: &str, iters: &[String], params: &[String]) -> String {
-    let side = |negative: bool| {
-        let constant = Affine::constant(e.constant_part());
-        let terms = e.terms().map(|(t, c)| (Affine::term(t.clone()), c, c < 0));
-        let mut sum = Affine::default();
-        for (term, c, is_negative) in terms.chain([(constant, 1, e.constant_part() < 0)]) {
-            if is_negative == negative {
-                sum = sum.add(&term.scale(c)?)?;
-            }
-        }
-        sum.scale(if negative { -1 } else { 1 })
-    };
-    let has_iter = |e: &Affine| e.terms().any(|(t, _)| matches!(t, Term::Iter(_)));
-    let text = |e: &Affine| e.display(iters, params);
-    match (side(false), side(true)) {
-        (Ok(left), Ok(right)) if op == ">=" && !has_iter(&left) && has_iter(&right) => {
-            format!("{} <= {}", text(&right), text(&left))
-        }
-        (Ok(left), Ok(right)) => format!("{} {op} {}", text(&left), text(&right)),
-        // The negation of the smallest integer.
-        _ => format!("{} {op} 0", text(e)),
-    }
+    write!(f, " {word} {}", set.display(iters, params))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn both_sides_of_a_comparison_are_positive() {
-        let e = Affine::param(crate::kernel::graph::ParamId(0)).sub(&Affine::iter(0)).unwrap();
-        let e = e.add(&Affine::constant(-2)).unwrap();
-        assert_eq!(comparison_text(&e, ">=", &["x".into()], &["N".into()]), "x + 2 <= N");
-    }
 
     #[test]
     fn the_smallest_integer_prints_and_parses() {
