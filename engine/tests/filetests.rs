@@ -1,4 +1,4 @@
-//! Filetests of the stages behind the parser: `tests/filetests/fold/*.crk`.
+//! Filetests of the stages behind the parser: `tests/filetests/{fold,stages}/*.crk`.
 //!
 //! A file holds a comment that says what it shows, one or more test lines, a kernel, and what the stages print:
 //!
@@ -18,13 +18,19 @@ use crease::{Error, Plan, Stage, StrategyChoice};
 const TEST: &str = "; test ";
 const SECTION: &str = "; == ";
 
+const FOLDERS: [&str; 2] = ["fold", "stages"];
+
 fn files() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/filetests/fold");
+    FOLDERS.iter().flat_map(|folder| files_of(folder)).collect()
+}
+
+fn files_of(folder: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/filetests").join(folder);
     let mut files: Vec<PathBuf> =
         fs::read_dir(&folder).expect("the folder is there").map(|e| e.unwrap().path()).collect();
     files.retain(|f| f.extension().is_some_and(|e| e == "crk"));
     files.sort();
-    assert!(!files.is_empty(), "no filetests found");
+    assert!(!files.is_empty(), "no filetests in {}", folder.display());
     files
 }
 
@@ -91,4 +97,30 @@ fn files_say_what_the_stages_print() {
         }
     }
     assert!(wrong.is_empty(), "BLESS=1 accepts:\n{}", wrong.join("\n"));
+}
+
+/// Text blocks of a section of a document, and the line where each starts.
+fn text_blocks<'d>(document: &'d str, section: &str) -> Vec<(usize, &'d str)> {
+    let start = document.find(section).unwrap_or_else(|| panic!("no section `{section}`"));
+    let rest = &document[start + section.len()..];
+    let body = &rest[..rest.find("\n## ").unwrap_or(rest.len())];
+    let fences: Vec<&str> = body.split("```").collect();
+    let lines_before = |k: usize| document[..start].lines().count() + fences[..k].concat().lines().count();
+    let blocks = (1..fences.len()).step_by(2);
+    blocks.filter_map(|k| Some((lines_before(k), fences[k].strip_prefix("text\n")?))).collect()
+}
+
+/// Machine code differs from processor to processor, so its block is not compared.
+#[test]
+fn the_architecture_quotes_real_dumps() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let document = fs::read_to_string(root.join("docs/ARCHITECTURE.md")).unwrap();
+    let file = fs::read_to_string(root.join("engine/tests/filetests/stages/heat_1d.crk")).unwrap();
+    let dumps: Vec<&str> = file.lines().filter_map(|line| line.strip_prefix(';')).map(str::trim_end).collect();
+    let dumps: String = dumps.iter().map(|line| format!("{}\n", line.strip_prefix(' ').unwrap_or(line))).collect();
+    let blocks = text_blocks(&document, "\n## 4. ");
+    assert!(blocks.len() >= 7, "one block a stage");
+    for (line, block) in blocks.into_iter().filter(|(_, block)| !block.contains('%') || block.contains("program")) {
+        assert!(dumps.contains(block), "line {line} of the architecture quotes what no stage prints:\n{block}");
+    }
 }
