@@ -10,7 +10,7 @@ use crate::clif::{Emitted, FrameLayout, Slot};
 use crate::compile::CompileTimes;
 use crate::memory::CodeMemory;
 use crate::parallel::Pool;
-use crate::program::{BoundsError, BufferAccess, BufferId, Element, LoopKind, Node, Program};
+use crate::program::{BoundsError, BufferAccess, BufferDecl, BufferId, Copies, Element, LoopKind, Node, Program};
 
 /// Nodes visited to decide exactly, where ranges of addresses are too wide to tell; bounds the work of a call.
 const WALK_BUDGET: u64 = 10_000_000;
@@ -41,7 +41,9 @@ pub struct Call<'a> {
     pub args: &'a [i64],
     /// Run-time scalars, in the order of [`Program::scalars`]; rounded where those are `f32`.
     pub scalars: &'a [f64],
-    /// Cells for each buffer, in the order of [`Program::buffers`].
+    /// Cells for each buffer, in the order of [`Program::buffers`]; [`BufferDecl::cells_for`] says how many.
+    ///
+    /// [`BufferDecl::cells_for`]: crate::program::BufferDecl::cells_for
     pub buffers: Vec<BufferRef<'a>>,
     /// The threads for parallel loops.
     pub pool: &'a Pool,
@@ -78,7 +80,7 @@ pub enum CallError {
     TooShort {
         /// Its name.
         buffer: String,
-        /// As declared.
+        /// As declared, for the threads of the call's pool if each has a copy.
         needed: u64,
         /// As given.
         found: u64,
@@ -161,7 +163,12 @@ impl Compiled {
                 let (expected, found) = (declared.element, given.element());
                 return Err(CallError::Element { buffer: buffer(), expected, found });
             }
-            if let Some(needed) = declared.cells.filter(|needed| given.cells() < *needed) {
+            let needed = match declared.copies {
+                Copies::One => declared.cells,
+                // More than 64 bits can count are more than there are.
+                Copies::PerWorker { .. } => Some(declared.cells_for(call.pool.threads() as u64).unwrap_or(u64::MAX)),
+            };
+            if let Some(needed) = needed.filter(|needed| given.cells() < *needed) {
                 return Err(CallError::TooShort { buffer: buffer(), needed, found: given.cells() });
             }
             if declared.access == BufferAccess::ReadWrite && !given.writable() {
@@ -170,7 +177,12 @@ impl Compiled {
         }
         self.check_overlaps(&call.buffers)?;
         let args: Vec<_> = call.args.iter().map(|arg| *arg..=*arg).collect();
-        let lengths: Vec<u64> = call.buffers.iter().map(BufferRef::cells).collect();
+        let length = |(declared, given): (&BufferDecl, &BufferRef<'_>)| match declared.copies {
+            Copies::One => given.cells(),
+            // Every worker stays inside its own copy.
+            Copies::PerWorker { .. } => declared.cells.unwrap_or(0),
+        };
+        let lengths: Vec<u64> = self.program.buffers.iter().zip(&call.buffers).map(length).collect();
         let in_range = self.program.address_ranges(&args)?.verify(&lengths);
         match in_range {
             Err(doubt) if !self.program.stays_inside(call.args, &lengths, WALK_BUDGET) => Err(doubt.into()),

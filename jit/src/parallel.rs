@@ -5,6 +5,10 @@
 //!
 //! Iterations of a parallel loop touch no cell that another one writes, so results do not depend on the number of
 //! threads or on which of them runs what. A barrier follows every loop.
+//!
+//! The exception are buffers with a copy per worker: an iteration writes the copy of the worker it runs on. A worker has
+//! a number below the number of threads, and runs an iteration to its end before it begins another: nothing inside an
+//! iteration waits, as loops inside it are sequential, so nothing can be stolen in between.
 #![allow(unsafe_code)]
 
 use crate::clif::Slot;
@@ -73,23 +77,29 @@ impl Pool {
         }
     }
 
-    /// Calls `run(lo, hi)` for contiguous runs that together are `lo..hi step step`; returns when all have returned.
-    fn for_runs(&self, lo: i64, hi: i64, step: i64, run: impl Fn(i64, i64) + Sync) {
+    /// Calls `run(worker, lo, hi)` for contiguous runs that together are `lo..hi step step`; returns when all have
+    /// returned. At any time at most one call runs for a worker; workers are numbered from 0 to below the threads.
+    fn for_runs(&self, lo: i64, hi: i64, step: i64, run: impl Fn(usize, i64, i64) + Sync) {
         if lo >= hi {
             return;
         }
-        let Some(workers) = &self.workers else { return run(lo, hi) };
+        let Some(workers) = &self.workers else { return run(0, lo, hi) };
         let iterations = hi.abs_diff(lo).div_ceil(step.unsigned_abs().max(1));
         let runs = iterations.min(self.threads as u64 * RUNS_PER_THREAD);
         // Iteration counts may exceed 64 bits when multiplied by a run's number.
         let first = |at: u64| (u128::from(iterations) * u128::from(at) / u128::from(runs)) as i64;
         let bound = |at: u64| if at == runs { hi } else { lo + first(at) * step };
-        workers.install(|| (0..runs).into_par_iter().for_each(|at| run(bound(at), bound(at + 1))));
+        let run = |at| {
+            let worker = rayon::current_thread_index().expect("the pool's own threads run its loops");
+            run(worker, bound(at), bound(at + 1));
+        };
+        workers.install(|| (0..runs).into_par_iter().for_each(run));
     }
 }
 
-/// The compiled body of a parallel loop: runs the iterations `lo..hi`, in steps it knows.
-pub(crate) type LoopBody = unsafe extern "C" fn(frame: *const Slot, environment: *const i64, lo: i64, hi: i64);
+/// The compiled body of a parallel loop: runs the iterations `lo..hi`, in steps it knows, on the worker of that number.
+pub(crate) type LoopBody =
+    unsafe extern "C" fn(frame: *const Slot, environment: *const i64, worker: usize, lo: i64, hi: i64);
 
 /// What every run of a loop gets.
 #[derive(Clone, Copy)]
@@ -99,18 +109,19 @@ struct Shared {
     environment: *const i64,
 }
 
-// SAFETY: a loop body only reads the frame and the environment, which live until the loop is done; the buffers it
-// writes are disjoint between iterations of a parallel loop.
+// SAFETY: a loop body only reads the frame and the environment, which live until the loop is done; the cells it writes
+// are disjoint between iterations of a parallel loop, or between the workers that run them.
 unsafe impl Sync for Shared {}
 
 impl Shared {
-    /// Runs the iterations `lo..hi`.
+    /// Runs the iterations `lo..hi` on the worker of that number.
     ///
     /// # Safety
-    /// The fields are those one call of [`parallel_for`] was given, and that call has not returned.
-    unsafe fn run(&self, lo: i64, hi: i64) {
+    /// The fields are those one call of [`parallel_for`] was given, and that call has not returned. The worker's number
+    /// is below the threads of the pool it was given, and no other call runs for that worker.
+    unsafe fn run(&self, worker: usize, lo: i64, hi: i64) {
         // SAFETY: the body, the frame and the environment belong together and are alive; see above.
-        unsafe { (self.body)(self.frame, self.environment, lo, hi) }
+        unsafe { (self.body)(self.frame, self.environment, worker, lo, hi) }
     }
 }
 
@@ -133,9 +144,10 @@ pub(crate) unsafe extern "C" fn parallel_for(
     let pool = unsafe { &*pool };
     let shared = Shared { body, frame, environment };
     let shared = &shared;
-    pool.for_runs(lo, hi, step, |lo, hi| {
-        // SAFETY: the fields are this call's, and `for_runs` returns only when every run has.
-        unsafe { shared.run(lo, hi) }
+    pool.for_runs(lo, hi, step, |worker, lo, hi| {
+        // SAFETY: the fields are this call's, and `for_runs` returns only when every run has; it numbers workers below
+        // its threads, for each of which `Compiled::run` has seen a copy, and gives a worker one run at a time.
+        unsafe { shared.run(worker, lo, hi) }
     });
 }
 
@@ -143,10 +155,11 @@ pub(crate) unsafe extern "C" fn parallel_for(
 mod tests {
     use super::*;
     use std::sync::Mutex;
+    use std::sync::atomic::{AtomicBool, Ordering};
 
     fn iterations(threads: usize, lo: i64, hi: i64, step: i64) -> Vec<i64> {
         let seen = Mutex::new(Vec::new());
-        Pool::new(threads).unwrap().for_runs(lo, hi, step, |lo, hi| {
+        Pool::new(threads).unwrap().for_runs(lo, hi, step, |_, lo, hi| {
             let mut at = lo;
             while at < hi {
                 seen.lock().unwrap().push(at);
@@ -165,6 +178,23 @@ mod tests {
                 let expected: Vec<i64> = (lo..hi).step_by(step as usize).collect();
                 assert_eq!(iterations(threads, lo, hi, step), expected, "{threads} threads, {lo}..{hi} step {step}");
             }
+        }
+    }
+
+    #[test]
+    fn a_worker_has_a_number_below_the_threads_and_one_run_at_a_time() {
+        for threads in 1..6 {
+            let pool = Pool::new(threads).unwrap();
+            let busy: Vec<AtomicBool> = (0..threads).map(|_| AtomicBool::new(false)).collect();
+            let work = || {
+                pool.for_runs(0, 500, 1, |worker, _, _| {
+                    assert!(!busy[worker].swap(true, Ordering::SeqCst), "worker {worker} of {threads} runs twice");
+                    std::thread::yield_now();
+                    busy[worker].store(false, Ordering::SeqCst);
+                });
+            };
+            work();
+            pool.enter(work);
         }
     }
 

@@ -159,7 +159,7 @@ impl Setting {
             Some(Err(error)) => lines.push(format!("; traps: {error}")),
             Some(Ok(memory)) => {
                 for (decl, cells) in program.buffers.iter().zip(&memory.buffers) {
-                    if decl.access == BufferAccess::ReadWrite {
+                    if decl.access == BufferAccess::ReadWrite && decl.copies == Copies::One {
                         lines.push(format!("; result {} = {}", decl.name, cells_text(cells)));
                     }
                 }

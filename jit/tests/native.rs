@@ -328,6 +328,59 @@ fn parallel_loops_agree_for_any_thread_count() {
     }
 }
 
+/// Tiles of six rows work in the copy of whoever runs them; a loop inside a tile is sequential and sees the same copy; code
+/// between the loops uses the first one.
+#[test]
+fn copies_per_worker_agree_for_any_thread_count() {
+    let text = "program tiles(T, tiles) {
+      scalar w: f64
+      buffer a: f64[1200] write
+      buffer tile: f64[96] write per_worker 130
+      buffer mask: u8[16] write per_worker 64
+      for v0 in 0 .. $T {
+        strip v9 in 0 .. 16 lanes 8 {
+          m0 = tile[pos 0, stride 1]
+          m1 = a[pos 0, stride 1]
+          %0 = index 0 step 2: f64
+          %1: store m0, %0
+          %2 = load m0: f64
+          %3: store m1, %2
+        }
+        parallel for v1 in 0 .. $tiles {
+          for v2 in 0 .. 6 {
+            strip v3 in 0 .. 16 lanes 8 {
+              m0 = a[base 96 * v1, pos 16 * v2, stride 1]
+              m1 = tile[pos 16 * v2, stride 1]
+              m2 = mask[pos 0, stride 1]
+              %0 = load m0: f64
+              %1: store m1, %0
+              %2 = index v1 + 0 step 1: f64
+              %3: store m2, %2
+            }
+          }
+          parallel for v4 in 0 .. 6 {
+            strip v5 in 0 .. 15 lanes 8 {
+              m0 = tile[pos 16 * v4, stride 1]
+              m1 = tile[pos 16 * v4 + 1, stride 1]
+              m2 = a[base 96 * v1, pos 16 * v4, stride 1]
+              m3 = mask[pos 1, stride 1]
+              %0 = scalar w
+              %1 = load m0: f64
+              %2 = load m1: f64
+              %3 = load m3: f64
+              %4 = fma %0, %1, %2
+              %5 = add %4, %3
+              %6: store m2, %5
+            }
+          }
+        }
+      }
+    }";
+    for tiles in [0, 1, 2, 7, 12] {
+        agree(text, &[3, tiles], &[0.25], &[1, 8]);
+    }
+}
+
 #[test]
 fn random_strips_agree() {
     for seed in 0..160 {
@@ -411,6 +464,26 @@ fn calls_that_do_not_fit_are_refused() {
     let error = refusal(&code, &[9], vec![BufferRef::read(&from), BufferRef::write(&mut to)]);
     assert!(matches!(error, CallError::Bounds(_)), "{error}");
     assert_eq!(to, [0.0; 8], "nothing was written");
+}
+
+/// A buffer with copies needs one for each thread of the pool, whatever the loops.
+#[test]
+fn a_copy_per_thread_is_needed() {
+    let text = "program p() {
+      buffer tile: f64[3] write per_worker 10
+      strip v0 in 0 .. 3 lanes 1 { m0 = tile[pos 0, stride 1] %0 = f64 1.0 %1: store m0, %0 }
+    }";
+    let code = compile(&Program::parse(text).unwrap(), &CompileOptions::default()).unwrap();
+    for (threads, needed) in [(1, 3), (2, 13), (5, 43)] {
+        let pool = Pool::new(threads).unwrap();
+        let mut cells = vec![0.0f64; needed];
+        let run = |cells: &mut [f64]| {
+            code.run(&mut Call { args: &[], scalars: &[], buffers: vec![BufferRef::write(cells)], pool: &pool })
+        };
+        run(&mut cells).unwrap();
+        let message = run(&mut cells[1..]).unwrap_err().to_string();
+        assert_eq!(message, format!("buffer `tile` needs {needed} cells and was given {}", needed - 1));
+    }
 }
 
 #[test]

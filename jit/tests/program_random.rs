@@ -19,6 +19,7 @@ impl Maker {
             element: Element::F64,
             cells: Some(CELLS),
             access: BufferAccess::ReadWrite,
+            copies: Copies::One,
         };
         Program {
             name: "random".to_string(),

@@ -11,7 +11,7 @@
 
 use crease_isl::ast::{AstExpr, AstNode, AstOp};
 use crease_jit::program::{
-    ArgId, BufferAccess, BufferDecl, CompareOp, Cond, Int, LoopKind, Node, Program, ScalarDecl, Var,
+    ArgId, BufferAccess, BufferDecl, CompareOp, Cond, Copies, Int, LoopKind, Node, Program, ScalarDecl, Var,
 };
 
 use crate::analysis::model::{FROM_STEP, Model};
@@ -49,6 +49,7 @@ pub(crate) fn build_program<'c>(
         element: b.element,
         cells: Some(b.allocated_cells),
         access: if matches!(b.owner, Owner::Input(_)) { BufferAccess::ReadOnly } else { BufferAccess::ReadWrite },
+        copies: Copies::One,
     });
     let scalars = model.kernel.scalars().iter().map(|s| ScalarDecl { name: s.name.clone(), element: s.element });
     Ok(Program {

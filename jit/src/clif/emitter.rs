@@ -3,7 +3,7 @@
 
 use super::frame::FrameLayout;
 use super::ints::Num;
-use crate::program::{Int, Node, Program, Var};
+use crate::program::{Copies, Int, Node, Program, Var};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, BlockArg, FuncRef, InstBuilder, MemFlagsData, StackSlot, Type, Value, types};
 use cranelift_frontend::FunctionBuilder;
@@ -57,8 +57,8 @@ pub(super) struct Emitter<'a, 'f> {
     pub(super) frame: Value,
     /// Address of the run time, handed through to `parallel_for`.
     pub(super) runtime: Value,
-    /// Whether this function is already an iteration of a parallel loop; inner ones are then sequential.
-    pub(super) in_parallel: bool,
+    /// The worker that runs this function, if it is an iteration of a parallel loop; inner ones are then sequential.
+    pub(super) worker: Option<Value>,
     /// The variables in scope.
     pub(super) vars: HashMap<Var, Num>,
     /// Expressions already computed on the straight line that leads here.
@@ -88,9 +88,19 @@ impl<'a> Emitter<'a, '_> {
         self.load_frame(types::I64, self.shared.layout.arg_offset(arg))
     }
 
-    /// Loads the address of a buffer.
+    /// Loads the address of a buffer; of one with copies, that of this worker's.
     pub(super) fn load_buffer(&mut self, buffer: usize) -> Value {
-        self.load_frame(types::I64, self.shared.layout.buffer_offset(buffer))
+        let first = self.load_frame(types::I64, self.shared.layout.buffer_offset(buffer));
+        let decl = &self.shared.program.buffers[buffer];
+        match (decl.copies, self.worker) {
+            (Copies::One, _) | (_, None) => first,
+            (Copies::PerWorker { pitch }, Some(worker)) => {
+                // The program has verified, so the product fits 63 bits.
+                let pitch_bytes = (pitch * decl.element.bytes()) as i64;
+                let offset = self.b.ins().imul_imm_s(worker, pitch_bytes);
+                self.b.ins().iadd(first, offset)
+            }
+        }
     }
 
     /// Loads from the frame; never changes during a call.

@@ -111,7 +111,7 @@ impl Signatures {
             signature.returns = vec![AbiParam::new(types::I64); results];
             signature
         };
-        Signatures { main: of(2, 0), body: of(4, 0), parallel_for: of(7, 0), mul_mod: of(3, 1) }
+        Signatures { main: of(2, 0), body: of(5, 0), parallel_for: of(7, 0), mul_mod: of(3, 1) }
     }
 
     fn declare_imports(&self, module: &mut impl Module) -> Result<ImportIds, Box<ModuleError>> {
@@ -178,7 +178,7 @@ fn build<'a, M: Module>(
         imports,
         frame,
         runtime,
-        in_parallel: outlined.is_some(),
+        worker: outlined.map(|_| params[2]),
         vars: HashMap::new(),
         computed: HashMap::new(),
         ring_slot: None,
@@ -188,7 +188,7 @@ fn build<'a, M: Module>(
     match outlined {
         None => emitter.nodes(&shared.program.body),
         Some(outlined) => {
-            emitter.outlined_body(outlined, params[1], Num::Value(params[2]), Num::Value(params[3]));
+            emitter.outlined_body(outlined, params[1], Num::Value(params[3]), Num::Value(params[4]));
         }
     }
     emitter.b.ins().return_(&[]);

@@ -15,7 +15,7 @@ impl<'a> Emitter<'a, '_> {
                     let value = self.int(value);
                     self.vars.insert(*var, value);
                 }
-                Node::For { var, lo, hi, step, kind: LoopKind::Parallel, body } if !self.in_parallel => {
+                Node::For { var, lo, hi, step, kind: LoopKind::Parallel, body } if self.worker.is_none() => {
                     self.parallel_loop(*var, (lo, hi), *step, body);
                 }
                 Node::For { var, lo, hi, step, body, .. } => {

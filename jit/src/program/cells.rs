@@ -21,7 +21,7 @@ pub enum Cells {
 }
 
 impl Memory {
-    /// Buffers of zeros, as long as declared; those of undeclared length are empty.
+    /// Buffers of zeros, as long as declared; those of undeclared length are empty. A buffer with copies has one.
     pub fn zeroed(program: &Program) -> Memory {
         let zeros = |element, cells| Cells::zeros(element, cells as usize);
         Memory { buffers: program.buffers.iter().map(|decl| zeros(decl.element, decl.cells.unwrap_or(0))).collect() }
@@ -35,6 +35,15 @@ impl Cells {
             Element::F64 => Cells::F64(vec![0.0; cells]),
             Element::F32 => Cells::F32(vec![0.0; cells]),
             Element::U8 => Cells::U8(vec![0; cells]),
+        }
+    }
+
+    /// Overwrites every cell with what no program should see: a NaN, or an odd byte.
+    pub(super) fn poison(&mut self) {
+        match self {
+            Cells::F64(cells) => cells.fill(f64::from_bits(0x7ff8_dead_dead_dead)),
+            Cells::F32(cells) => cells.fill(f32::from_bits(0x7fc0_dead)),
+            Cells::U8(cells) => cells.fill(0xa5),
         }
     }
 

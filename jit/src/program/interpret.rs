@@ -5,6 +5,10 @@
 //! Everything a code generator may assume is checked here: integers stay in 64 bits, `wrap` gets an argument that one
 //! correction brings into the ring, positions start inside their ring, addresses stay inside their buffers. A strip is
 //! checked before it runs, so a failing strip has written nothing; earlier strips have.
+//!
+//! One worker runs everything, so a buffer with copies has one here. It is poisoned wherever a real worker might find
+//! something else in its copy: when the run starts, when an iteration of an outermost parallel loop starts, and when
+//! such a loop has ended. A value that is wrongly claimed to stay within an iteration is then read as a NaN.
 
 use super::cells::Memory;
 use super::interpret_strip::Scratch;
@@ -156,7 +160,10 @@ pub fn interpret_in_order(
     let vars = vec![0; max_var(&program.body).map_or(0, |var| var.index() + 1)];
     let env = Env { args, vars };
     let scratch = Scratch::default();
-    let mut machine = Machine { program, env, scalars, memory, lanes: lanes.max(1), order, path: Vec::new(), scratch };
+    let lanes = lanes.max(1);
+    let path = Vec::new();
+    let mut machine = Machine { program, env, scalars, memory, lanes, order, path, scratch, in_parallel: false };
+    machine.poison_copies();
     machine.block(&program.body).map_err(InterpretError::Trapped)
 }
 
@@ -273,6 +280,8 @@ struct Machine<'a> {
     order: ParallelOrder,
     path: Vec<Step>,
     scratch: Scratch,
+    /// Whether an iteration of a parallel loop is running: no worker changes before it ends.
+    in_parallel: bool,
 }
 
 type Run = Result<(), Box<Trapped>>;
@@ -302,10 +311,11 @@ impl Machine<'_> {
                 let values = (lo..hi).step_by(usize::try_from(*step).unwrap_or(usize::MAX));
                 let inside = Step::For { node, var: *var };
                 match (kind, self.order) {
+                    (LoopKind::Sequential, _) => self.iterations(inside, values, body),
+                    (LoopKind::Parallel, ParallelOrder::Ascending) => self.tasks(inside, values, body),
                     (LoopKind::Parallel, ParallelOrder::Descending) => {
-                        self.iterations(inside, descending(lo, hi, *step), body)
+                        self.tasks(inside, descending(lo, hi, *step), body)
                     }
-                    _ => self.iterations(inside, values, body),
                 }
             }
             Node::If { cond, then, otherwise } => {
@@ -325,6 +335,29 @@ impl Machine<'_> {
             self.inside(step, body)?;
         }
         Ok(())
+    }
+
+    /// Iterations of a parallel loop; those of an outermost one find nothing in their copies, and leave nothing.
+    fn tasks(&mut self, step: Step, mut values: impl Iterator<Item = i64>, body: &[Node]) -> Run {
+        if self.in_parallel {
+            return self.iterations(step, values, body);
+        }
+        self.in_parallel = true;
+        values.try_for_each(|value| {
+            self.poison_copies();
+            self.iterations(step, std::iter::once(value), body)
+        })?;
+        self.in_parallel = false;
+        self.poison_copies();
+        Ok(())
+    }
+
+    fn poison_copies(&mut self) {
+        for (decl, cells) in self.program.buffers.iter().zip(&mut self.memory.buffers) {
+            if decl.copies != Copies::One {
+                cells.poison();
+            }
+        }
     }
 
     fn strip(&mut self, node: u32, strip: &Strip) -> Run {

@@ -125,10 +125,37 @@ pub struct BufferDecl {
     pub name: String,
     /// Element type of every cell.
     pub element: Element,
-    /// Length in cells that a caller must provide at least; `None` if the caller's view decides (borrowed arrays).
+    /// Length in cells that a caller must provide at least; `None` if the caller's view decides (borrowed arrays). Of a
+    /// buffer with copies, the length of one.
     pub cells: Option<u64>,
     /// Whether strips may store to it.
     pub access: BufferAccess,
+    /// Whether all workers see the same cells.
+    pub copies: Copies,
+}
+
+/// Whether the workers of a parallel loop share a buffer's cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Copies {
+    /// One block of cells for all.
+    One,
+    /// A block per worker. An iteration of an outermost parallel loop sees the block of the worker that runs it, code
+    /// outside such loops sees the first one. The producer has proved that every value is read in the iteration that wrote
+    /// it: what a block holds when an iteration starts, or when a loop has ended, is undefined.
+    PerWorker {
+        /// Cells from the start of a block to the start of the next, at least the declared length.
+        pitch: u64,
+    },
+}
+
+impl BufferDecl {
+    /// Cells that a run on so many workers needs; `None` if the caller's view decides, or if they exceed 64 bits.
+    pub fn cells_for(&self, workers: u64) -> Option<u64> {
+        match self.copies {
+            Copies::One => self.cells,
+            Copies::PerWorker { pitch } => pitch.checked_mul(workers.max(1) - 1)?.checked_add(self.cells?),
+        }
+    }
 }
 
 /// Whether a buffer may be written.

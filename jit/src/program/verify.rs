@@ -64,6 +64,17 @@ pub enum Fault {
         /// Bytes per cell.
         element_bytes: u64,
     },
+    /// Copies per worker that hold nothing of their own: of unknown length, or never written.
+    #[error("copies per worker need a declared length and `write`")]
+    UselessCopies,
+    /// Copies of a buffer would overlap.
+    #[error("copies of {cells} cells overlap at a pitch of {pitch}")]
+    CopiesOverlap {
+        /// Declared length of one.
+        cells: u64,
+        /// Cells from one start to the next.
+        pitch: u64,
+    },
     /// An id has no declaration.
     #[error("{id} does not exist: the program has {count}")]
     NoSuchId {
@@ -259,8 +270,20 @@ impl Verifier<'_> {
             let part = Part::Buffer(BufferId(at as u32));
             unique_identifier(&earlier, &buffer.name).map_err(self.at(part))?;
             let (cells, element_bytes) = (buffer.cells.unwrap_or(0), buffer.element.bytes());
-            if cells > i64::MAX as u64 / element_bytes {
-                return Err(self.at(part)(Fault::BufferTooLarge { cells, element_bytes }));
+            if let Copies::PerWorker { pitch } = buffer.copies {
+                if buffer.cells.is_none() || buffer.access == BufferAccess::ReadOnly {
+                    return Err(self.at(part)(Fault::UselessCopies));
+                }
+                if pitch < cells {
+                    return Err(self.at(part)(Fault::CopiesOverlap { cells, pitch }));
+                }
+            }
+            let reach = match buffer.copies {
+                Copies::One => cells,
+                Copies::PerWorker { pitch } => pitch,
+            };
+            if reach > i64::MAX as u64 / element_bytes {
+                return Err(self.at(part)(Fault::BufferTooLarge { cells: reach, element_bytes }));
             }
         }
         Ok(())

@@ -55,7 +55,11 @@ impl Parser<'_> {
         self.expect("]")?;
         let choices = [("read", BufferAccess::ReadOnly), ("write", BufferAccess::ReadWrite)];
         let access = self.choice(&choices, "`read` or `write`")?;
-        self.program.buffers.push(BufferDecl { name, element, cells, access });
+        let copies = match self.accept("per_worker") {
+            true => Copies::PerWorker { pitch: self.number("a number of cells")? },
+            false => Copies::One,
+        };
+        self.program.buffers.push(BufferDecl { name, element, cells, access, copies });
         Ok(())
     }
 

@@ -62,7 +62,11 @@ impl<'p> Printer<'p> {
                 BufferAccess::ReadOnly => "read",
                 BufferAccess::ReadWrite => "write",
             };
-            let text = format!("buffer {}: {}[{cells}] {access}", buffer.name, buffer.element.name());
+            let copies = match buffer.copies {
+                Copies::One => String::new(),
+                Copies::PerWorker { pitch } => format!(" per_worker {pitch}"),
+            };
+            let text = format!("buffer {}: {}[{cells}] {access}{copies}", buffer.name, buffer.element.name());
             self.line(1, Some(Part::Buffer(id)), &text);
         }
     }
