@@ -13,9 +13,10 @@ use crate::analysis::conflicts::Conflicts;
 use crate::analysis::model::Model;
 use crate::error::Error;
 use crate::kernel::graph::{ArrayId, Role};
+use crate::kernel::parse_mapping;
 use crate::lower::lower;
-use crate::mapping::Problem;
 use crate::mapping::auto::choose_mapping;
+use crate::mapping::{MappingError, Problem};
 use crate::plan::Request;
 use crate::plan::layout::{Layout, Owner, lay_out};
 use crate::plan::report::mapping_formulas;
@@ -121,6 +122,7 @@ impl Runner {
         let kernel = &*request.kernel;
         let schedule = &kernel.schedules()[request.schedule];
         self.print(Stage::Kernel, || Ok(kernel.to_string()))?;
+        let given = parse_mapping(&request.mapping, kernel, &request.values).map_err(MappingError::Text)?;
         let context = Context::new(request.quota)?;
         let model = self.time("model", || Model::new(&context, kernel, schedule, request.values.clone()))?;
         self.print(Stage::Schedule, || print_schedule(&model))?;
@@ -130,7 +132,7 @@ impl Runner {
             Problem { model: &model, conflicts: &conflicts, horizon: request.horizon, spans: Default::default() };
         self.print(Stage::Lifetimes, || print_lifetimes(&problem))?;
         self.print(Stage::Conflicts, || print_conflicts(&problem))?;
-        let choice = self.time("mapping", || choose_mapping(&problem, request.strategy))?;
+        let choice = self.time("mapping", || choose_mapping(&problem, request.strategy, &given))?;
         let layout = self.time("layout", || lay_out(&problem, &choice.mapping))?;
         self.print(Stage::Mapping, || Ok(mapping_formulas(kernel, &layout)))?;
         self.bytes = layout.folded_bytes();

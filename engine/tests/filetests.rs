@@ -6,16 +6,19 @@
 //! ; test conflicts, mapping(N = 8, schedule = rows, strategy = auto, horizon = 4)
 //! ```
 //!
-//! names stages, sizes, and what else is not the default. Each test line has its section behind the kernel, as comments
+//! names stages, sizes, and what else is not the default; `mapping = paper` gives the storage that a line
+//! `; mapping paper: blurx[y, x] -> [..]` of the comment describes. Each test line has its section behind the kernel, as comments
 //! after `; ==` and the line's text; a plan that is refused prints `error:` and the message. `BLESS=1` rewrites them.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crease::kernel::graph::Kernel;
-use crease::{Error, Plan, Stage, StrategyChoice};
+use crease::{PlanBuilder, Stage, StrategyChoice};
 
 const TEST: &str = "; test ";
+const MAPPING: &str = "; mapping ";
 const SECTION: &str = "; == ";
 
 const FOLDERS: [&str; 2] = ["fold", "stages"];
@@ -34,8 +37,15 @@ fn files_of(folder: &str) -> Vec<PathBuf> {
     files
 }
 
-/// Plans a kernel as `key = value` pairs say.
-fn plan(kernel: &Kernel, options: &str) -> Result<Plan, Error> {
+/// The storage that a comment gives under that name.
+fn given<'f>(file: &'f str, name: &str) -> &'f str {
+    let lines = file.lines().filter_map(|line| line.strip_prefix(MAPPING)?.split_once(':'));
+    let (_, rules) = lines.clone().find(|(n, _)| *n == name).unwrap_or_else(|| panic!("no mapping `{name}`"));
+    rules.trim()
+}
+
+/// The plan of a kernel as `key = value` pairs say.
+fn plan(file: &str, kernel: &Kernel, options: &str) -> PlanBuilder {
     let mut builder = kernel.plan();
     for option in options.split(',').map(str::trim).filter(|option| !option.is_empty()) {
         let (key, value) = option.split_once('=').unwrap_or_else(|| panic!("`{option}` is no `key = value`"));
@@ -43,25 +53,36 @@ fn plan(kernel: &Kernel, options: &str) -> Result<Plan, Error> {
         builder = match key {
             "schedule" => builder.schedule(value),
             "strategy" => builder.strategy(StrategyChoice::by_name(value).unwrap_or_else(|| panic!("no `{value}`"))),
+            "mapping" => builder.mapping(given(file, value)),
             "horizon" => builder.horizon(value.parse().expect("a number of steps")),
             size => builder.size(size, value.parse().expect("a size")),
         };
     }
-    builder.build()
+    builder
+}
+
+/// The mapping that a plan prints, given to the next one instead of what led to it, is proved again and prints alike.
+fn verify_round_trip(plan_of: impl Fn(&str) -> PlanBuilder, options: &str, printed: &str) {
+    let chosen = |option: &&str| option.trim().starts_with("strategy") || option.trim().starts_with("mapping");
+    let others: Vec<&str> = options.split(',').filter(|option| !chosen(option)).collect();
+    let again = plan_of(&others.join(",")).mapping(printed).build().unwrap_or_else(|e| panic!("{e}\n{printed}"));
+    let lines = |text: &str| text.lines().map(str::to_owned).collect::<BTreeSet<_>>();
+    assert_eq!(lines(&again.dump(Stage::Mapping).unwrap()), lines(printed));
 }
 
 /// What one test line prints.
-fn section(kernel: &Kernel, test: &str) -> String {
+fn section(file: &str, kernel: &Kernel, test: &str) -> String {
     let (stages, options) = test.split_once('(').unwrap_or((test, ")"));
     let options = options.trim_end().strip_suffix(')').expect("options end with `)`");
-    let plan = match plan(kernel, options) {
-        Ok(plan) => plan,
+    let planned = match plan(file, kernel, options).build() {
+        Ok(planned) => planned,
         Err(error) => return format!("error: {error}"),
     };
     let print = |name: &str| {
         let stage = Stage::by_name(name).unwrap_or_else(|| panic!("there is no stage `{name}`"));
-        plan.dump(stage).unwrap().trim_end().to_string()
+        planned.dump(stage).unwrap().trim_end().to_string()
     };
+    verify_round_trip(|options| plan(file, kernel, options), options, &planned.dump(Stage::Mapping).unwrap());
     stages.split(',').map(|name| print(name.trim())).collect::<Vec<_>>().join("\n\n")
 }
 
@@ -72,7 +93,7 @@ fn expected_file(file: &str) -> String {
     let mut expected = format!("{text}\n");
     for test in text.lines().filter_map(|line| line.strip_prefix(TEST)) {
         expected.push_str(&format!("{SECTION}{test}\n"));
-        for line in section(&kernel, test).lines() {
+        for line in section(text, &kernel, test).lines() {
             expected.push_str(format!("; {line}").trim_end());
             expected.push('\n');
         }

@@ -205,6 +205,34 @@ fn sizes_of_figure_3_of_bee() {
     compare_all_sizes(BEE_FIGURE_3);
 }
 
+/// The rule of a mapping as the golden files give it: a matrix, and moduli that are formulas of the parameters.
+fn published_rule(array: &str, paper: &Value) -> String {
+    let rows = paper["M"].as_array().expect("a matrix").iter().zip(paper["e"].as_array().expect("moduli"));
+    let coordinate = |(row, modulus): (&Value, &Value)| {
+        let row = row.as_array().expect("a row").iter().enumerate();
+        let sum: Vec<String> = row.map(|(k, c)| format!("{c}*i{k}")).collect();
+        format!("({}) mod ({})", sum.join(" + "), modulus.as_str().expect("a formula"))
+    };
+    let coordinates: Vec<String> = rows.map(coordinate).collect();
+    let n = paper["M"][0].as_array().expect("a row").len();
+    let names: Vec<String> = (0..n).map(|k| format!("i{k}")).collect();
+    format!("{array}[{}] -> [{}]", names.join(", "), coordinates.join(", "))
+}
+
+#[test]
+fn published_mappings_of_table_1_of_smo_are_proved() {
+    for (entry, kernel) in entries(SMO_TABLE_1) {
+        let position = if is_large(&entry) { 0 } else { 1 };
+        for (array, facts) in arrays(&entry) {
+            let sizes = size_pairs(&facts["computed"]["at_sizes"][position]["size"]);
+            let rule = published_rule(array, &facts["paper"]);
+            let builder = sizes.iter().fold(kernel.plan().mapping(&rule), |b, (name, value)| b.size(name, *value));
+            let plan = builder.build().unwrap_or_else(|error| panic!("{}, {rule}: {error}", kernel.name()));
+            assert_eq!(buffer(&plan, array).strategy, "given");
+        }
+    }
+}
+
 /// Blocks of lanes: the golden ones start at multiples of their length, ours anywhere, so ours may need more cells.
 #[test]
 fn sizes_in_blocks_of_lanes() {

@@ -322,6 +322,20 @@ pub enum KernelErrorKind {
         /// How far.
         ahead: i64,
     },
+    /// A storage mapping for an array of the caller.
+    #[error("array `{array}` is {role}: the caller lays it out")]
+    NotFolded {
+        /// The array.
+        array: String,
+        /// What it is.
+        role: &'static str,
+    },
+    /// A modulus that depends on an index.
+    #[error("the modulus `{text}` is no number")]
+    VaryingModulus {
+        /// The modulus.
+        text: String,
+    },
     /// A statement of a time-stepping kernel that does not stop with the number of steps.
     #[error("kernel has state: the domain of statement `{stmt}` must bound its first iterator by `{param}` from above")]
     NotBoundedByRun {

@@ -20,4 +20,5 @@ mod print;
 mod verify;
 
 pub use error::{KernelError, KernelErrorKind, Location};
+pub(crate) use parse::{MappingRule, parse_mapping};
 pub use verify::value_types;

@@ -20,6 +20,7 @@ mod cursor;
 mod expr;
 mod formula;
 mod isl;
+mod mapping;
 mod schedule;
 
 use crate::kernel::error::{KernelError, KernelErrorKind};
@@ -31,6 +32,7 @@ use crate::kernel::parse::formula::Scope;
 use crate::kernel::verify::{Place, verify_places};
 
 pub(in crate::kernel) use cursor::RESERVED;
+pub(crate) use mapping::{MappingRule, parse_mapping};
 pub(in crate::kernel) use schedule::kind_name;
 
 impl Kernel {

@@ -4,11 +4,14 @@
 //!
 //! `auto` first lets `in-place` fold all state arrays together; arrays it does not cover get the smallest proved mapping
 //! among strided hyperplanes and successive modulo (at equal size successive modulo: fewer wraps). What is not proved is
-//! not used: the fallback is the next best proved mapping, at last full storage, and the notes say so.
+//! not used: the fallback is the next best proved mapping, at last full storage, and the notes say so. Arrays whose storage
+//! is given take that or none.
 
+use crate::kernel::MappingRule;
 use crate::kernel::graph::{ArrayId, Role};
 use crate::mapping::check::verify_mapping;
 use crate::mapping::full::Full;
+use crate::mapping::given::given_proposal;
 use crate::mapping::in_place::InPlace;
 use crate::mapping::strided_hyperplane::StridedHyperplane;
 use crate::mapping::successive_modulo::SuccessiveModulo;
@@ -58,10 +61,20 @@ pub(crate) struct Choice {
     pub(crate) notes: Vec<String>,
 }
 
-/// Chooses a proved mapping for every folded array.
-pub(crate) fn choose_mapping(problem: &Problem<'_, '_, '_>, choice: StrategyChoice) -> Result<Choice, MappingError> {
+/// Chooses a proved mapping for every folded array: what `given` says of it, else what the strategy finds.
+pub(crate) fn choose_mapping(
+    problem: &Problem<'_, '_, '_>,
+    choice: StrategyChoice,
+    given: &[MappingRule],
+) -> Result<Choice, MappingError> {
     let mut chosen = Choice { mapping: StorageMapping::default(), notes: Vec::new() };
-    let arrays = problem.folded_arrays();
+    let mut arrays = problem.folded_arrays();
+    if !given.is_empty() {
+        let proposal = given_proposal(problem, given)?;
+        verify_mapping(problem, &proposal)?;
+        chosen.add(proposal);
+        arrays.retain(|array| !given.iter().any(|rule| rule.array == *array));
+    }
     if arrays.is_empty() {
         return Ok(chosen);
     }
@@ -88,13 +101,15 @@ fn choose_automatically(
 ) -> Result<(), MappingError> {
     let is_state = |id: &ArrayId| problem.model.kernel.array(*id).role == Role::State;
     let (state, mut rest): (Vec<ArrayId>, Vec<ArrayId>) = arrays.iter().partition(|id| is_state(id));
-    match first_proved(problem, &InPlace, &state, &mut chosen.notes) {
-        Ok(proposal) => chosen.add(proposal),
-        Err(error) => {
-            if !matches!(error, MappingError::Unproved { .. }) {
-                chosen.notes.push(error.to_string());
+    if !state.is_empty() {
+        match first_proved(problem, &InPlace, &state, &mut chosen.notes) {
+            Ok(proposal) => chosen.add(proposal),
+            Err(error) => {
+                if !matches!(error, MappingError::Unproved { .. }) {
+                    chosen.notes.push(error.to_string());
+                }
+                rest.splice(0..0, state);
             }
-            rest.splice(0..0, state);
         }
     }
     for array in rest {

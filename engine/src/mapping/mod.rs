@@ -1,11 +1,13 @@
 //! Storage mappings: where each cell of a folded array is kept.
 //!
 //! A [`StorageMapping`] is a list of buffers and, per array, of [`Piece`]s that partition its index space. One file per
-//! strategy proposes mappings; `check` proves them and shares no code with any of them; `auto` chooses among the proved.
+//! strategy proposes mappings, `given` takes them from the caller; `check` proves them and shares no code with any of them;
+//! `auto` chooses among the proved.
 
 pub(crate) mod auto;
 pub(crate) mod check;
 pub(crate) mod full;
+pub(crate) mod given;
 pub(crate) mod in_place;
 pub(crate) mod polytope;
 pub(crate) mod strided_hyperplane;
@@ -16,6 +18,7 @@ use crease_jit::program::Element;
 
 use crate::analysis::conflicts::Conflicts;
 use crate::analysis::model::{AnalysisError, Model};
+use crate::kernel::KernelError;
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::{ArrayId, Role};
 
@@ -118,6 +121,23 @@ pub enum MappingError {
         strategy: &'static str,
         /// Two cells alive at one moment that it would keep in one place.
         collision: String,
+    },
+    /// The text of a given mapping is wrong.
+    #[error("the given mapping cannot be used: {0}")]
+    Text(KernelError),
+    /// Rules of a given mapping that share a buffer do not fit together.
+    #[error(
+        "the given mapping cannot be used: rules for buffer `{buffer}` have different {what}, {first} and {second}"
+    )]
+    RulesDisagree {
+        /// The buffer.
+        buffer: String,
+        /// Element types, numbers of coordinates or moduli.
+        what: &'static str,
+        /// What the first rule says.
+        first: String,
+        /// What another one says.
+        second: String,
     },
     /// An analysis failed.
     #[error(transparent)]

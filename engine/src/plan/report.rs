@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::kernel::formula::Formula;
-use crate::kernel::graph::{ArrayId, Kernel};
+use crate::kernel::graph::{ArrayId, Kernel, Role};
 use crate::mapping::Piece;
 use crate::pipeline::Outcome;
 use crate::plan::Request;
@@ -153,10 +153,10 @@ fn piece_report(kernel: &Kernel, layout: &Layout, id: ArrayId, piece: &Piece) ->
     }
 }
 
-/// Every array's mapping, a line per piece.
+/// The mapping of every folded array, a line per piece. It reads back as a given mapping.
 pub(crate) fn mapping_formulas(kernel: &Kernel, layout: &Layout) -> String {
     let mut text = String::new();
-    for id in kernel.array_ids() {
+    for id in kernel.array_ids().filter(|&id| matches!(kernel.array(id).role, Role::Temp | Role::State)) {
         for piece in layout.array(id).map_or(&[][..], |m| &m.pieces) {
             text.push_str(&formula(kernel, layout, id, piece));
             if piece.when != Formula::everything() {
@@ -173,13 +173,12 @@ fn condition(kernel: &Kernel, id: ArrayId, when: &Formula) -> String {
     when.display(&kernel.array(id).index, &params)
 }
 
-/// `f1[t, y, x] -> f3[y, (x + 1) mod 17]`; moduli of coordinates that are plain indices are left out where the index never
-/// reaches them.
+/// `f1[t, y, x] -> f3[y mod 16, (x + 1) mod 17]`.
 fn formula(kernel: &Kernel, layout: &Layout, id: ArrayId, piece: &Piece) -> String {
     let (array, buffer) = (kernel.array(id), &layout.buffers[piece.buffer]);
     let coordinate = |k: usize| {
         let sum = linear(&piece.matrix[k], &array.index, piece.offset[k]);
-        let sum = if sum.contains(' ') { format!("({sum})") } else { sum };
+        let sum = if sum.contains([' ', '-']) { format!("({sum})") } else { sum };
         format!("{sum} mod {}", buffer.moduli[k])
     };
     let coordinates = (0..buffer.moduli.len()).map(coordinate).collect::<Vec<_>>().join(", ");

@@ -77,6 +77,8 @@ pub(crate) struct Request {
     /// Per parameter, its value; none for run parameters.
     pub(crate) values: Vec<Option<i64>>,
     pub(crate) strategy: StrategyChoice,
+    /// Rules of given storage; none if empty.
+    pub(crate) mapping: String,
     pub(crate) horizon: Option<u64>,
     pub(crate) quota: u64,
 }
@@ -88,6 +90,7 @@ pub struct PlanBuilder {
     sizes: BTreeMap<String, i64>,
     schedule: Option<String>,
     strategy: StrategyChoice,
+    mapping: String,
     horizon: Option<u64>,
     cap_bytes: Option<u64>,
     quota: u64,
@@ -101,6 +104,7 @@ impl Kernel {
             sizes: BTreeMap::new(),
             schedule: None,
             strategy: StrategyChoice::Auto,
+            mapping: String::new(),
             horizon: None,
             cap_bytes: None,
             quota: DEFAULT_QUOTA,
@@ -127,6 +131,16 @@ impl PlanBuilder {
     #[must_use]
     pub fn strategy(mut self, strategy: StrategyChoice) -> Self {
         self.strategy = strategy;
+        self
+    }
+
+    /// Gives the storage of some arrays as text, `blurx[y, x] -> [(2x - y) mod (2N + 1)]`: one rule for each array, or for
+    /// each of its pieces with a condition behind `if`. It is proved like any other, or the plan is refused. Arrays without
+    /// a rule get what the strategy finds. Several calls add up; docs/KERNEL-TEXT.md has the grammar.
+    #[must_use]
+    pub fn mapping(mut self, text: &str) -> Self {
+        self.mapping.push_str(text);
+        self.mapping.push('\n');
         self
     }
 
@@ -203,6 +217,7 @@ impl PlanBuilder {
             schedule,
             values,
             strategy: self.strategy,
+            mapping: self.mapping.clone(),
             horizon: self.horizon,
             quota: self.quota,
         };

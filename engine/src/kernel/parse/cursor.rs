@@ -18,14 +18,16 @@ pub(super) struct Cursor<'a> {
     tokens: Vec<Spanned<'a>>,
     next: usize,
     depth: u32,
-    /// Inside quotes blanks may stand between the factors of an implicit product.
-    pub(super) quoted: bool,
+    /// Whether these are the tokens inside quotes.
+    quoted: bool,
+    /// Whether blanks may stand between the factors of an implicit product: inside quotes, and in storage mappings.
+    pub(super) blank_products: bool,
 }
 
 impl<'a> Cursor<'a> {
     pub(super) fn new(source: &'a str) -> Parsed<Cursor<'a>> {
         let tokens = lex(source, 0..source.len(), Comments::Allowed)?;
-        Ok(Cursor { source, tokens, next: 0, depth: 0, quoted: false })
+        Ok(Cursor { source, tokens, next: 0, depth: 0, quoted: false, blank_products: false })
     }
 
     /// A cursor over the inside of a quoted token of this source, which is the next token.
@@ -34,7 +36,7 @@ impl<'a> Cursor<'a> {
         let at = self.tokens[self.next].at.clone();
         self.next += 1;
         let tokens = lex(self.source, at.start + 1..at.end - 1, Comments::None)?;
-        Ok(Some(Cursor { source: self.source, tokens, next: 0, depth: 0, quoted: true }))
+        Ok(Some(Cursor { source: self.source, tokens, next: 0, depth: 0, quoted: true, blank_products: true }))
     }
 
     pub(super) fn peek(&self) -> Token<'a> {

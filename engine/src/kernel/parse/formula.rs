@@ -24,16 +24,34 @@ pub(super) struct Scope<'k> {
     /// Names of iterators; `None` for a position of a tuple that has no name.
     pub(super) iters: Vec<Option<String>>,
     pub(super) params: &'k [Param],
+    /// Values that stand for the parameters; empty where parameters stay symbols. Those without value have no meaning.
+    values: &'k [Option<i64>],
 }
 
 impl<'k> Scope<'k> {
     pub(super) fn new(iters: &[String], params: &'k [Param]) -> Scope<'k> {
-        Scope { iters: iters.iter().cloned().map(Some).collect(), params }
+        Scope::of(iters.iter().cloned().map(Some).collect(), params)
+    }
+
+    /// A scope of iterators of which some may have no name.
+    pub(super) fn of(iters: Vec<Option<String>>, params: &'k [Param]) -> Scope<'k> {
+        Scope { iters, params, values: &[] }
+    }
+
+    /// A scope in which parameters are their values.
+    pub(super) fn bound(iters: &[String], params: &'k [Param], values: &'k [Option<i64>]) -> Scope<'k> {
+        Scope { values, ..Scope::new(iters, params) }
     }
 
     pub(super) fn lookup(&self, name: &str) -> Option<Affine> {
         let iter = self.iters.iter().position(|i| i.as_deref() == Some(name)).map(Affine::iter);
-        let param = || self.params.iter().position(|p| p.name == name).map(|p| Affine::param(ParamId(p as u32)));
+        let param = || {
+            let position = self.params.iter().position(|p| p.name == name)?;
+            match self.values.get(position) {
+                Some(value) => value.map(Affine::constant),
+                None => Some(Affine::param(ParamId(position as u32))),
+            }
+        };
         iter.or_else(param)
     }
 }
@@ -188,8 +206,8 @@ fn term(cursor: &mut Cursor, scope: &Scope, mut negative: bool) -> Parsed<Affine
 }
 
 /// Whether the last token was a number and the next one is multiplied with it: `3B`, `2(x + 1)`.
-fn implicit_factor(cursor: &Cursor) -> bool {
-    let adjacent = cursor.quoted || cursor.end_of_last() == cursor.at();
+pub(super) fn implicit_factor(cursor: &Cursor) -> bool {
+    let adjacent = cursor.blank_products || cursor.end_of_last() == cursor.at();
     let starts = match cursor.peek() {
         Token::Punct("(") => true,
         Token::Name(word) => !matches!(word, "and" | "or" | "mod"),
@@ -198,7 +216,7 @@ fn implicit_factor(cursor: &Cursor) -> bool {
     adjacent && cursor.last_is_number() && starts
 }
 
-fn multiply(cursor: &Cursor, start: usize, left: &Affine, right: &Affine) -> Parsed<Affine> {
+pub(super) fn multiply(cursor: &Cursor, start: usize, left: &Affine, right: &Affine) -> Parsed<Affine> {
     let product = match (left.as_constant(), right.as_constant()) {
         (Some(c), _) => right.scale(c),
         (_, Some(c)) => left.scale(c),
@@ -207,7 +225,7 @@ fn multiply(cursor: &Cursor, start: usize, left: &Affine, right: &Affine) -> Par
     checked(cursor, start, product)
 }
 
-fn factor(cursor: &mut Cursor, scope: &Scope, negative: &mut bool) -> Parsed<Affine> {
+pub(super) fn factor(cursor: &mut Cursor, scope: &Scope, negative: &mut bool) -> Parsed<Affine> {
     match cursor.peek() {
         Token::Number(text) => number(cursor, text, negative),
         Token::Name("floor" | "floord") => floor(cursor, scope),
@@ -290,7 +308,7 @@ fn divisor(cursor: &mut Cursor) -> Parsed<i64> {
 }
 
 /// Names the expression that overflows.
-fn checked(cursor: &Cursor, start: usize, result: Result<Affine, AffineOverflow>) -> Parsed<Affine> {
+pub(super) fn checked(cursor: &Cursor, start: usize, result: Result<Affine, AffineOverflow>) -> Parsed<Affine> {
     result.map_err(|AffineOverflow| {
         fail_at(start, KernelErrorKind::Overflow { place: format!("`{}`", cursor.text_from(start)) })
     })

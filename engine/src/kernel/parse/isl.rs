@@ -30,7 +30,7 @@ pub(super) fn set(cursor: &mut Cursor, name: Option<&str>, len: usize, params: &
     cursor.expect("{")?;
     let mut pieces = Vec::new();
     while !cursor.accept("}") {
-        let mut scope = Scope { iters: Vec::new(), params };
+        let mut scope = Scope::of(Vec::new(), params);
         let mut parts = match cursor.peek() {
             Token::Punct(":") if len == 0 => Vec::new(),
             _ => {
@@ -76,7 +76,7 @@ pub(super) fn map(cursor: &mut Cursor, stmts: &[Stmt], params: &[Param]) -> Pars
 
 fn rule(cursor: &mut Cursor, stmts: &[Stmt], params: &[Param]) -> Parsed<Rule> {
     let at = cursor.at();
-    let mut scope = Scope { iters: Vec::new(), params };
+    let mut scope = Scope::of(Vec::new(), params);
     let (name, fixed) = tuple(cursor, &mut scope)?;
     let name = name.unwrap_or_default();
     let unknown = || KernelErrorKind::Unknown { what: "statement", name: name.clone() };
