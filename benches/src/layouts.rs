@@ -3,8 +3,7 @@
 use std::fmt;
 
 use crease::{Code, Kernel, Plan, Run, RunOptions, StrategyChoice};
-use crease_kernels::{Case, Fields};
-use ndarray::ArrayD;
+use crease_kernels::{Case, Fields, transfer};
 
 use crate::contestant::Contestant;
 use crate::error::BenchError;
@@ -103,18 +102,16 @@ impl PlannedLayout {
         for (name, value) in &case.scalars {
             run.set(name, *value)?;
         }
-        for (name, field) in initial {
-            run.write(name, field.view())?;
-        }
+        transfer::write_all(&mut run, self.plan.kernel(), initial)?;
         let warm_up_steps = if self.layout == Layout::Full { self.horizon } else { 0 };
-        Ok(Some(LayoutRun { run, arrays: initial.keys().cloned().collect(), warm_up_steps }))
+        Ok(Some(LayoutRun { run, kernel: self.plan.kernel().clone(), warm_up_steps }))
     }
 }
 
 /// A running layout.
 pub(crate) struct LayoutRun {
     run: Run,
-    arrays: Vec<String>,
+    kernel: Kernel,
     warm_up_steps: u64,
 }
 
@@ -126,13 +123,7 @@ impl Runner for LayoutRun {
 
 impl Contestant for LayoutRun {
     fn read(&mut self) -> Result<Fields, BenchError> {
-        let mut fields = Fields::new();
-        for name in &self.arrays {
-            let mut field = ArrayD::zeros(self.run.shape(name)?);
-            self.run.read(name, field.view_mut())?;
-            fields.insert(name.clone(), field);
-        }
-        Ok(fields)
+        Ok(transfer::read_all(&self.run, &self.kernel)?)
     }
 
     /// Full storage is touched for the first time as time goes by, and must be mapped before it is timed.

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use crease::kernel::graph::{Array, Element, Role};
 use crease::{ElementType, Run, RunOptions, StrategyChoice};
-use crease_kernels::Fields;
+use crease_kernels::{Fields, transfer};
 use ndarray::{ArrayD, ArrayView1};
 use ndarray_npy::{ReadableElement, WritableElement, read_npy, write_npy};
 
@@ -94,6 +94,7 @@ fn initial_data(source: &KernelSource, settings: &Settings) -> Result<Option<Fie
     let Some(entry) = source.entry else { return Ok(None) };
     let mut case = entry.case(&entry.default);
     case.sizes.clone_from(&settings.sizes);
+    case.scalars.clone_from(&settings.scalars);
     Ok(Some((entry.initial)(&case)?))
 }
 
@@ -114,11 +115,7 @@ fn fill(
         };
     }
     match initial.and_then(|fields| fields.get(name)) {
-        Some(field) => match array.element {
-            Element::F64 => run.write(name, field.view())?,
-            Element::F32 => run.write(name, field.mapv(|value| value as f32).view())?,
-            Element::U8 => run.write(name, field.mapv(|value| value as u8).view())?,
-        },
+        Some(field) => transfer::write(run, array, field)?,
         None if array.role == Role::State => {
             let _ = writeln!(text, "{name} starts at zero (give it with --input {name}=FILE.npy)");
         }

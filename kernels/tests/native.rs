@@ -1,8 +1,7 @@
 //! Compiled kernels on folded storage against the naive loops: bit for bit, for every schedule, strategy and thread count.
 
 use crease::{RunOptions, StrategyChoice};
-use crease_kernels::{Case, Entry, Fields, catalogue};
-use ndarray::ArrayD;
+use crease_kernels::{Case, Entry, Fields, catalogue, transfer};
 
 /// Runs the case in two calls of uneven length, so that a call also starts at an odd step.
 fn run_folded(
@@ -31,19 +30,11 @@ fn run_folded(
         for (name, value) in &case.scalars {
             run.set(name, *value).expect("the kernel has its scalars");
         }
-        for (name, field) in initial {
-            run.write(name, field.view()).expect("initial fields fit");
-        }
+        transfer::write_all(&mut run, &kernel, initial).expect("initial fields fit");
         let first = (case.steps as u64).div_ceil(2) | 1;
         run.advance(first.min(case.steps as u64)).expect("steps run");
         run.advance(case.steps as u64 - first.min(case.steps as u64)).expect("steps run");
-        let mut fields = Fields::new();
-        for name in initial.keys() {
-            let mut field = ArrayD::zeros(run.shape(name).expect("the array exists"));
-            run.read(name, field.view_mut()).expect("fields can be read");
-            fields.insert(name.clone(), field);
-        }
-        results.push(fields);
+        results.push(transfer::read_all(&run, &kernel).expect("fields can be read"));
     }
     Some(results)
 }

@@ -1,0 +1,101 @@
+//! Fields into runs and out of them: catalogue data are doubles, arrays of a kernel may be narrower.
+//!
+//! In: a kernel, a run of it, fields by array name.   Out: the run's arrays, or fields, converted cell by cell.
+
+use crease::kernel::graph::{Array, Element, Role};
+use crease::{ElementType, Error, Kernel, Run, RunError};
+use ndarray::ArrayD;
+
+use crate::fields::{Field, Fields};
+
+/// Writes every field to the array of its name: inputs, and state at the current step. Values are rounded to the
+/// array's element type; `u8` truncates and saturates.
+///
+/// # Errors
+/// [`RunError::UnknownArray`] for a name that the kernel does not have, and the errors of [`Run::write`].
+pub fn write_all(run: &mut Run, kernel: &Kernel, fields: &Fields) -> Result<(), Error> {
+    fields.iter().try_for_each(|(name, field)| write(run, array(kernel, name)?, field))
+}
+
+/// Every array that a run leaves results in: outputs, and state at the current step.
+///
+/// # Errors
+/// The errors of [`Run::read`].
+pub fn read_all(run: &Run, kernel: &Kernel) -> Result<Fields, Error> {
+    let results = kernel.arrays().iter().filter(|array| matches!(array.role, Role::Output | Role::State));
+    results.map(|array| Ok((array.name.clone(), read(run, array)?))).collect()
+}
+
+/// Writes one array.
+///
+/// # Errors
+/// The errors of [`Run::write`].
+pub fn write(run: &mut Run, array: &Array, field: &Field) -> Result<(), Error> {
+    match array.element {
+        Element::F64 => run.write(&array.name, field.view()),
+        Element::F32 => run.write(&array.name, field.mapv(|value| value as f32).view()),
+        Element::U8 => run.write(&array.name, field.mapv(|value| value as u8).view()),
+    }
+}
+
+/// Reads one array.
+///
+/// # Errors
+/// The errors of [`Run::read`].
+pub fn read(run: &Run, array: &Array) -> Result<Field, Error> {
+    match array.element {
+        Element::F64 => widened::<f64>(run, &array.name),
+        Element::F32 => widened::<f32>(run, &array.name),
+        Element::U8 => widened::<u8>(run, &array.name),
+    }
+}
+
+fn widened<T: ElementType + Default + Into<f64>>(run: &Run, name: &str) -> Result<Field, Error> {
+    let mut cells: ArrayD<T> = ArrayD::default(run.shape(name)?);
+    run.read(name, cells.view_mut())?;
+    Ok(cells.mapv(Into::into))
+}
+
+fn array<'a>(kernel: &'a Kernel, name: &str) -> Result<&'a Array, RunError> {
+    let unknown = || RunError::UnknownArray { kernel: kernel.name().to_owned(), array: name.to_owned() };
+    kernel.array_id(name).map(|id| kernel.array(id)).ok_or_else(unknown)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::arr1;
+
+    const TEXT: &str = "kernel k(size N; run T) {
+        input m[x]: u8 for 0 <= x < N
+        state u[t, x]: f32 for 0 <= x < N
+        S[t, x] for 1 <= t <= T and 0 <= x < N { u[t,x] = select(m[x] > 0, u[t-1,x] + 1, u[t-1,x]) }
+        schedule rows { S -> [t, x] }
+      }";
+
+    #[test]
+    fn narrow_arrays_are_converted_and_wrong_ones_refused() {
+        let kernel = Kernel::parse(TEXT).unwrap();
+        let mut run = kernel.plan().size("N", 3).build().unwrap().compile().unwrap().instantiate().unwrap();
+        let mut fields = Fields::from([("m".to_owned(), arr1(&[0.0, 1.0, 200.0]).into_dyn())]);
+        fields.insert("u".into(), arr1(&[0.1, 0.5, -3.0]).into_dyn());
+        write_all(&mut run, &kernel, &fields).unwrap();
+        run.advance(3).unwrap();
+        let after = read_all(&run, &kernel).unwrap();
+        assert_eq!(after.keys().collect::<Vec<_>>(), ["u"]);
+        assert_eq!(after["u"], arr1(&[f64::from(0.1f32), 3.5, 0.0]).into_dyn());
+
+        let refused = |name: &str, cells: usize| {
+            let wrong = Fields::from([(name.to_owned(), Field::zeros(vec![cells]))]);
+            write_all(&mut run_of(&kernel), &kernel, &wrong).unwrap_err().to_string()
+        };
+        assert_eq!(refused("w", 3), "kernel `k` has no array `w`");
+        assert_eq!(refused("m", 4), "array `m` has shape [3], the view has [4]; nothing was copied");
+        let doubles = run.write("m", arr1(&[1.0; 3]).view()).unwrap_err();
+        assert_eq!(doubles.to_string(), "array `m` holds u8, the view holds f64; nothing was copied");
+    }
+
+    fn run_of(kernel: &Kernel) -> Run {
+        kernel.plan().size("N", 3).build().unwrap().compile().unwrap().instantiate().unwrap()
+    }
+}
