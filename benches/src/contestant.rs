@@ -45,8 +45,8 @@ const C_TOLERANCE: f64 = 1e-12;
 
 impl Prepared {
     /// Bytes of the most values alive at once, for rows without a schedule: the least of all schedules.
-    fn lower_bound_bytes(&self) -> Option<u64> {
-        self.layouts.iter().flatten().filter_map(PlannedLayout::lower_bound_bytes).min()
+    fn lower_bound_bytes(&self, threads: usize) -> Option<u64> {
+        self.layouts.iter().flatten().filter_map(|planned| planned.lower_bound_bytes(threads)).min()
     }
 }
 
@@ -65,8 +65,8 @@ pub(crate) fn layout_entrants(prepared: &Prepared, threads: usize, progress: &Pr
         let mut row = Row::new(prepared.entry.name, &prepared.case.sizes, &planned.layout.to_string(), threads);
         row.schedule = Some(planned.schedule.clone());
         row.made_by = planned.strategies();
-        row.temp_bytes = Some(planned.bytes());
-        row.lower_bound_bytes = planned.lower_bound_bytes();
+        row.temp_bytes = Some(planned.bytes(threads));
+        row.lower_bound_bytes = planned.lower_bound_bytes(threads);
         let started = planned.start(threads, &prepared.case, &prepared.initial);
         entrants.push(entrant(row, started.map(|run| run.map(boxed)), "above the memory cap"));
     }
@@ -82,7 +82,7 @@ pub(crate) fn c_entrants(prepared: &Prepared, loops: &mut CLoops, threads: usize
             let mut row = Row::new(prepared.entry.name, &prepared.case.sizes, layout, threads);
             row.made_by = format!("benches/c/{}", source.file);
             row.tolerance = C_TOLERANCE;
-            row.lower_bound_bytes = prepared.lower_bound_bytes();
+            row.lower_bound_bytes = prepared.lower_bound_bytes(threads);
             let started = if threads > 1 && !loops.compiler().has_threads() {
                 Ok(None)
             } else {

@@ -5,6 +5,7 @@
 
 use std::fmt::Write;
 
+use crease::mapping::Sharing;
 use crease::plan::report::Report;
 use crease::{Kernel, Plan, Stage, StrategyChoice};
 
@@ -122,7 +123,9 @@ fn render_mappings(report: &Report, text: &mut String) {
     for piece in pieces.iter().take(FORMULA_LINES) {
         let conditional = piece.when != "true" && !piece.when.is_empty();
         let when = if conditional { format!("   if {}", piece.when) } else { String::new() };
-        let _ = writeln!(text, "  {}{when}", piece.formula);
+        let private = report.buffers.iter().any(|b| b.name == piece.buffer && b.sharing == Sharing::Private);
+        let private = if private { "   private, one copy per thread" } else { "" };
+        let _ = writeln!(text, "  {}{when}{private}", piece.formula);
     }
     if pieces.len() > FORMULA_LINES {
         let _ = writeln!(text, "  .. {} more (--dump mapping)", pieces.len() - FORMULA_LINES);
@@ -135,13 +138,17 @@ fn render_buffers(report: &Report, text: &mut String) {
     for buffer in &report.buffers {
         let ratio = buffer.lower_bound_cells.filter(|&cells| cells > 0);
         let ratio = ratio.map(|cells| format!(" ({:.3})", buffer.cells as f64 / cells as f64)).unwrap_or_default();
+        let copies = match buffer.sharing {
+            Sharing::Shared => String::new(),
+            Sharing::Private => format!(" for each of {} threads, {} in all", buffer.copies, bytes(buffer.bytes)),
+        };
         let proof = if buffer.proved { "proved" } else { "not proved" };
         let _ = writeln!(
             text,
-            "  {}: {} cells, {} with padding; lower bound {} cells{ratio}; {}, {proof}",
+            "  {}: {} cells, {} with padding{copies}; lower bound {} cells{ratio}; {}, {proof}",
             buffer.name,
             buffer.cells,
-            bytes(buffer.bytes),
+            bytes(buffer.copy_bytes),
             bound(buffer.lower_bound_cells),
             buffer.strategy
         );

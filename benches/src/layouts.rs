@@ -40,6 +40,7 @@ pub struct PlannedLayout {
     /// `None` above the memory cap.
     code: Option<Code>,
     horizon: u64,
+    cap_bytes: u64,
 }
 
 /// Plans and compiles one layout. `horizon` is the number of steps that full storage holds; above `cap_bytes` the plan
@@ -68,8 +69,9 @@ pub fn plan(
         builder = builder.horizon(horizon);
     }
     let plan = builder.build()?;
-    let code = if plan.folded_bytes() <= cap_bytes { Some(plan.compile()?) } else { None };
-    Ok(PlannedLayout { schedule: schedule.to_owned(), layout, plan, code, horizon })
+    // On one thread: a plan that fits there may still be refused on more.
+    let code = if plan.layout().folded_bytes(1) <= cap_bytes { Some(plan.compile()?) } else { None };
+    Ok(PlannedLayout { schedule: schedule.to_owned(), layout, plan, code, horizon, cap_bytes })
 }
 
 impl PlannedLayout {
@@ -82,14 +84,14 @@ impl PlannedLayout {
         names.join(", ") + &steps
     }
 
-    /// Bytes of all buffers, padding included.
-    pub fn bytes(&self) -> u64 {
-        self.plan.folded_bytes()
+    /// Bytes of all buffers on so many threads, padding included.
+    pub fn bytes(&self, threads: usize) -> u64 {
+        self.plan.layout().folded_bytes(threads)
     }
 
-    /// Bytes of the most values alive at once, if known.
-    pub fn lower_bound_bytes(&self) -> Option<u64> {
-        self.plan.report().lower_bound_bytes()
+    /// Bytes of the most values alive at once, in the copies of so many threads, if known.
+    pub fn lower_bound_bytes(&self, threads: usize) -> Option<u64> {
+        self.plan.report().lower_bound_bytes_for(threads)
     }
 
     /// Allocates the layout and writes scalars and initial data; `None` above the memory cap.
@@ -97,7 +99,7 @@ impl PlannedLayout {
     /// # Errors
     /// [`BenchError::Crease`] if memory or threads cannot be had, or data do not fit the kernel.
     pub(crate) fn start(&self, threads: usize, case: &Case, initial: &Fields) -> Result<Option<LayoutRun>, BenchError> {
-        let Some(code) = &self.code else { return Ok(None) };
+        let Some(code) = self.code.as_ref().filter(|_| self.bytes(threads) <= self.cap_bytes) else { return Ok(None) };
         let mut run = code.instantiate_with(RunOptions { threads, ..RunOptions::default() })?;
         for (name, value) in &case.scalars {
             run.set(name, *value)?;

@@ -68,7 +68,7 @@ pub fn run(request: &RunRequest) -> Result<String, BenchError> {
         None => run.run_once()?,
     }
     let seconds = started.elapsed().as_secs_f64();
-    let storage = bytes(plan.folded_bytes());
+    let storage = bytes(plan.layout().folded_bytes(run.threads()));
     let steps = settings.steps.map(|steps| format!("{steps} steps, ")).unwrap_or_default();
     let _ = writeln!(text, "{}: {steps}{seconds:.6} s, threads {}, {storage}", source.kernel.name(), run.threads());
     for array in source.kernel.arrays().iter().filter(|a| matches!(a.role, Role::Output | Role::State)) {

@@ -11,11 +11,12 @@ use crease_jit::program::Program;
 use crate::analysis::bound::lower_bounds;
 use crate::analysis::conflicts::Conflicts;
 use crate::analysis::model::Model;
+use crate::analysis::privacy::Privacy;
 use crate::error::Error;
 use crate::kernel::graph::{ArrayId, Role};
 use crate::kernel::parse_mapping;
 use crate::lower::lower;
-use crate::mapping::auto::choose_mapping;
+use crate::mapping::auto::{StrategyChoice, choose_mapping};
 use crate::mapping::{MappingError, Problem};
 use crate::plan::Request;
 use crate::plan::layout::{Layout, Owner, lay_out};
@@ -127,7 +128,10 @@ impl Runner {
         let model = self.time("model", || Model::new(&context, kernel, schedule, request.values.clone()))?;
         self.print(Stage::Schedule, || print_schedule(&model))?;
         self.time("legality", || verify_schedule(&model))?;
-        let conflicts = self.time("lifetimes", || Conflicts::new(&model))?;
+        // Full storage is the unfolded array, one for all.
+        let derives = request.strategy != StrategyChoice::Full;
+        let privacy = self.time("privacy", || if derives { Privacy::new(&model) } else { Ok(Privacy::none()) })?;
+        let conflicts = self.time("lifetimes", || Conflicts::new(&model, privacy))?;
         let problem =
             Problem { model: &model, conflicts: &conflicts, horizon: request.horizon, spans: Default::default() };
         self.print(Stage::Lifetimes, || print_lifetimes(&problem))?;
@@ -135,7 +139,7 @@ impl Runner {
         let choice = self.time("mapping", || choose_mapping(&problem, request.strategy, &given))?;
         let layout = self.time("layout", || lay_out(&problem, &choice.mapping))?;
         self.print(Stage::Mapping, || Ok(mapping_formulas(kernel, &layout)))?;
-        self.bytes = layout.folded_bytes();
+        self.bytes = layout.folded_bytes(request.threads);
         if until == Until::LaidOut {
             return Ok(None);
         }

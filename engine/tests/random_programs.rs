@@ -1,7 +1,7 @@
 //! Random small kernels through the whole engine, against oracles that share no code with it.
 //!
 //! For every kernel: an illegal schedule is confirmed by brute force; a legal one has the conflicts that brute force
-//! finds and is planned with every strategy, the mapping is simulated, and native code on one and two threads, the program's interpreter cell by cell and in full
+//! finds and is planned with every strategy, the mapping is simulated, and native code on one to three threads, the program's interpreter cell by cell and in full
 //! blocks, and the interpreter of kernels on full storage agree bit for bit.
 //!
 //! `CREASE_RANDOM_PROGRAMS` sets the number of kernels, `CREASE_RANDOM_SEED` the first seed; a failure names its seed and
@@ -18,22 +18,23 @@ mod schedules;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crease::kernel::graph::{Kernel, Role, Schedule};
+use crease::mapping::Sharing;
 use crease::{Error, Plan, StrategyChoice};
 
 use execute::Case;
 use generate::Sample;
 
-/// Kernels in one run of the tests, half of them with state.
+/// Kernels in one run of the tests: half of them without state, half with it; a quarter more with tasks.
 const DEFAULT_PROGRAMS: u64 = 40;
 
 fn number(variable: &str, default: u64) -> u64 {
     std::env::var(variable).map_or(default, |text| text.parse().unwrap_or_else(|_| panic!("{variable} is no number")))
 }
 
-/// Runs half of the programs through the given generator. All of them are run, however many fail.
-fn run(generate: fn(&mut fastrand::Rng) -> Sample) {
+/// Runs one in `parts` of the programs through the given generator. All of them are run, however many fail.
+fn run(generate: fn(&mut fastrand::Rng) -> Sample, parts: u64) {
     let first = number("CREASE_RANDOM_SEED", 1);
-    let seeds = first..first + number("CREASE_RANDOM_PROGRAMS", DEFAULT_PROGRAMS).div_ceil(2);
+    let seeds = first..first + number("CREASE_RANDOM_PROGRAMS", DEFAULT_PROGRAMS).div_ceil(parts);
     let (mut tally, mut failed) = (Tally::default(), Vec::new());
     for seed in seeds {
         let sample = generate(&mut fastrand::Rng::with_seed(seed));
@@ -53,6 +54,8 @@ struct Tally {
     legal: usize,
     random_order: usize,
     planned: [usize; StrategyChoice::ALL.len()],
+    /// Arrays with a copy for each thread.
+    private: usize,
 }
 
 fn verify(sample: &Sample, tally: &mut Tally) {
@@ -68,6 +71,7 @@ fn verify(sample: &Sample, tally: &mut Tally) {
         tally.planned[number] += 1;
         if strategy == StrategyChoice::Auto {
             verify_conflicts(&case, legal, &plan);
+            tally.private += verify_privacy(&case, legal, &plan);
         }
         verify_mapping(&case, legal, &plan);
         for lanes in [1, u32::MAX] {
@@ -75,7 +79,7 @@ fn verify(sample: &Sample, tally: &mut Tally) {
             assert!(found == expected, "{} {name}: the program, at most {lanes} lanes, differs", legal.name);
         }
         let code = plan.compile().unwrap();
-        for threads in [1, 2] {
+        for threads in [1, 2, 3] {
             let found = case.native(&code, threads).unwrap_or_else(|e| panic!("{} {name}: {e}", legal.name));
             assert!(found == expected, "{} {name}: native code on {threads} threads differs", legal.name);
         }
@@ -120,6 +124,20 @@ fn verify_conflicts(case: &Case, schedule: &Schedule, plan: &Plan) {
     }
 }
 
+/// The private buffers are those of the arrays that brute force finds private; their number. Without a step, brute force
+/// sees fewer uses than there may be.
+fn verify_privacy(case: &Case, schedule: &Schedule, plan: &Plan) -> usize {
+    let trace = case.trace(schedule);
+    let private = |name: &str| plan.report().buffers.iter().any(|b| b.name == name && b.sharing == Sharing::Private);
+    let temps = case.kernel.array_ids().filter(|&id| case.kernel.array(id).role == Role::Temp);
+    let found = temps.map(|id| {
+        let name = &case.kernel.array(id).name;
+        assert_eq!(private(name), trace.is_private(id), "{}: privacy of {name}", schedule.name);
+        usize::from(private(name))
+    });
+    found.sum()
+}
+
 /// No two values that are alive together share a cell: pair by pair, and by execution.
 fn verify_mapping(case: &Case, schedule: &Schedule, plan: &Plan) {
     let trace = case.trace(schedule);
@@ -132,10 +150,15 @@ fn verify_mapping(case: &Case, schedule: &Schedule, plan: &Plan) {
 
 #[test]
 fn kernels_without_state_agree() {
-    run(generate::stateless);
+    run(generate::stateless, 2);
+}
+
+#[test]
+fn kernels_in_tasks_agree() {
+    run(generate::in_tasks, 4);
 }
 
 #[test]
 fn kernels_with_state_agree() {
-    run(generate::stepping);
+    run(generate::stepping, 2);
 }

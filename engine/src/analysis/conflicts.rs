@@ -7,6 +7,9 @@
 //! `A[t-1, i-1..=i+1]`, by `t` and then by `i`: when `A[t, i]` is written, row `t-1` is still needed from `i` rightwards,
 //! so `N + 1` cells hold everything alive.
 //!
+//! Values of private arrays conflict only inside a task, as their storage is the worker's own. A private array and a shared
+//! one have no storage in common: whatever is asked about such a pair, the answer is that everything conflicts.
+//!
 //! Invariant: the relation of an array with itself is symmetric and holds no pair `(c, c)`; the checker relies on both.
 //! Cost: the product of the piece counts of the two lifetimes and of the order; time vectors of all statements are
 //! coalesced first, so that a kernel split into many statements costs little more than the unsplit one.
@@ -15,24 +18,34 @@ use crease_isl::{Map, Set};
 
 use crate::analysis::lifetimes::{Lifetimes, NotBefore, lifetimes};
 use crate::analysis::model::{AnalysisError, Model};
+use crate::analysis::privacy::Privacy;
 use crate::kernel::graph::{ArrayId, Role};
 
 /// Lifetimes of all folded arrays of a kernel and the conflicts between them, computed when asked for.
 pub(crate) struct Conflicts<'c> {
     /// One entry per array; none for the caller's arrays.
     lifetimes: Vec<Option<Lifetimes<'c>>>,
+    privacy: Privacy<'c>,
     cache: std::cell::RefCell<std::collections::BTreeMap<(ArrayId, ArrayId), Map<'c>>>,
 }
 
 impl<'c> Conflicts<'c> {
     /// Computes the lifetimes of every array that is ours to fold.
-    pub(crate) fn new(model: &Model<'c, '_>) -> Result<Conflicts<'c>, AnalysisError> {
+    pub(crate) fn new(model: &Model<'c, '_>, privacy: Privacy<'c>) -> Result<Conflicts<'c>, AnalysisError> {
         let not_before = NotBefore::new(model)?;
-        let folded = |id: ArrayId| matches!(model.kernel.array(id).role, Role::Temp | Role::State);
-        let lifetimes =
-            model.kernel.array_ids().map(|id| folded(id).then(|| lifetimes(model, &not_before, id)).transpose());
-        let lifetimes = lifetimes.collect::<Result<Vec<_>, _>>()?;
-        Ok(Conflicts { lifetimes, cache: Default::default() })
+        let in_task = privacy.same_task.as_ref().map(|same_task| not_before.within(same_task)).transpose()?;
+        let mut found = Vec::new();
+        for id in model.kernel.array_ids() {
+            let order = in_task.as_ref().filter(|_| privacy.is_private(id)).unwrap_or(&not_before);
+            let folded = matches!(model.kernel.array(id).role, Role::Temp | Role::State);
+            found.push(folded.then(|| lifetimes(model, order, id)).transpose()?);
+        }
+        Ok(Conflicts { lifetimes: found, privacy, cache: Default::default() })
+    }
+
+    /// Whether each worker has storage of its own for the array.
+    pub(crate) fn is_private(&self, array: ArrayId) -> bool {
+        self.privacy.is_private(array)
     }
 
     /// Lifetimes of a folded array.
@@ -58,6 +71,9 @@ impl<'c> Conflicts<'c> {
     /// Pairs of `candidates` (`{ A[x] -> B[y] }`, without equal cells of one array) that are alive at one moment. Costs
     /// less than [`Self::between`] where the candidates are few, as cells are that a mapping sends to one place.
     pub(crate) fn among(&self, a: ArrayId, b: ArrayId, candidates: &Map<'c>) -> Result<Map<'c>, AnalysisError> {
+        if self.is_private(a) != self.is_private(b) {
+            return Ok(candidates.clone());
+        }
         let (la, lb) = (self.lifetimes(a), self.lifetimes(b));
         if la.to_cell.is_some() || lb.to_cell.is_some() {
             return Ok(self.between(a, b)?.intersect(candidates)?);
@@ -71,6 +87,9 @@ impl<'c> Conflicts<'c> {
 
     fn compute(&self, a: ArrayId, b: ArrayId) -> Result<Map<'c>, AnalysisError> {
         let (la, lb) = (self.lifetimes(a), self.lifetimes(b));
+        if self.is_private(a) != self.is_private(b) {
+            return Ok(la.cells()?.pairs_with(&lb.cells()?)?);
+        }
         let forwards = la.alive.coalesce()?.apply_range(&lb.write.reverse()?)?.coalesce()?;
         if a == b && la.to_cell.is_none() {
             // Values are cells and the relation is symmetric: half of it is enough.

@@ -20,7 +20,7 @@ pub(crate) struct Lifetimes<'c> {
     /// Value -> the times of its reads.
     pub(crate) reads: Map<'c>,
     /// Value -> times at which a write may happen before the value is dead: some event of the value is not certain to
-    /// precede it.
+    /// precede it. For a private array, times of the value's task only.
     pub(crate) alive: Map<'c>,
     /// Value -> cell, where a cell may hold several values; none if a value is its cell.
     pub(crate) to_cell: Option<Map<'c>>,
@@ -122,6 +122,7 @@ impl<'c> Lifetimes<'c> {
 }
 
 /// The two parts of the order that conflicts need, computed once.
+#[derive(Clone)]
 pub(crate) struct NotBefore<'c> {
     /// A read that may happen at or after a write.
     pub(crate) read_write: Map<'c>,
@@ -137,6 +138,15 @@ impl<'c> NotBefore<'c> {
             read_write: model.order.not_before(Phase::Read, Phase::Write)?,
             write_write: model.order.not_before(Phase::Write, Phase::Write)?,
             earlier_reads: model.order.before(Phase::Read, Phase::Read)?.reverse()?,
+        })
+    }
+
+    /// The same among events of one task.
+    pub(crate) fn within(&self, same_task: &Map<'c>) -> Result<NotBefore<'c>, AnalysisError> {
+        Ok(NotBefore {
+            read_write: self.read_write.intersect(same_task)?.coalesce()?,
+            write_write: self.write_write.intersect(same_task)?.coalesce()?,
+            earlier_reads: self.earlier_reads.clone(),
         })
     }
 }

@@ -77,13 +77,7 @@ impl<'c, 'k> Model<'c, 'k> {
         schedule: &'k Schedule,
         values: Vec<Option<i64>>,
     ) -> Result<Self, AnalysisError> {
-        let free = kernel.params().iter().zip(&values).filter(|(_, v)| v.is_none()).map(|(p, _)| p.name.clone());
-        let mut free: Vec<String> = free.collect();
         let from_step = needs_from_step(kernel, schedule);
-        if from_step {
-            free.push(FROM_STEP.to_string());
-        }
-        let prefix = format!("[{}] -> ", free.join(", "));
         let param_names = kernel.params().iter().map(|p| p.name.clone()).collect();
         let order = HappensBefore::new(context, &schedule.dims, false);
         let mut model = Model {
@@ -98,9 +92,10 @@ impl<'c, 'k> Model<'c, 'k> {
             live: Vec::new(),
             events: Vec::new(),
             param_names,
-            prefix,
+            prefix: String::new(),
             from_step,
         };
+        model.prefix = model.prefix_with(&[]);
         model.domains = model.build_domains()?;
         model.times = model.build_times(false)?;
         if model.statements_share_times()? {
@@ -116,6 +111,15 @@ impl<'c, 'k> Model<'c, 'k> {
     /// The parameter prefix of every set this model writes.
     pub(crate) fn prefix(&self) -> &str {
         &self.prefix
+    }
+
+    /// The same with more parameters.
+    pub(crate) fn prefix_with(&self, more: &[String]) -> String {
+        let free = self.param_names.iter().zip(&self.values).filter(|(_, value)| value.is_none());
+        let mut names: Vec<&str> = free.map(|(name, _)| name.as_str()).collect();
+        names.extend(self.from_step.then_some(FROM_STEP));
+        names.extend(more.iter().map(String::as_str));
+        format!("[{}] -> ", names.join(", "))
     }
 
     /// An affine expression in isl's notation, bound parameters replaced by their values.

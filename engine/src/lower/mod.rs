@@ -18,6 +18,8 @@ use crease_isl::Context;
 use crease_jit::program::Program;
 
 use crate::analysis::model::{AnalysisError, Model};
+use crate::analysis::privacy::task_depth;
+use crate::mapping::Sharing;
 use crate::plan::layout::Layout;
 
 /// Why a plan could not be lowered.
@@ -77,14 +79,16 @@ pub(crate) struct Lowered {
 }
 
 /// Lowers a kernel with bound sizes under its schedule and storage layout.
-pub(crate) fn lower(context: &Context, model: &Model<'_, '_>, layout: &Layout) -> Result<Lowered, LowerError> {
+pub(crate) fn lower<'c>(context: &'c Context, model: &Model<'c, '_>, layout: &Layout) -> Result<Lowered, LowerError> {
     for (param, value) in model.kernel.params().iter().zip(&model.values) {
         if param.kind == crate::kernel::graph::ParamKind::Size && value.is_none() {
             return Err(LowerError::UnboundSize { param: param.name.clone() });
         }
     }
     let versions = split::split_statements(model, layout)?;
-    let loops = scan::scan_loops(context, model, &versions)?;
+    let private = layout.buffers.iter().any(|b| b.sharing == Sharing::Private);
+    let tasks = task_depth(model.schedule).filter(|_| private);
+    let loops = scan::scan_loops(context, model, &versions, tasks)?;
     let program = nodes::build_program(model, layout, &versions, &loops)?;
     Ok(Lowered { program, loops: loops.to_string() })
 }

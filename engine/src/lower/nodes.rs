@@ -23,9 +23,10 @@ use crate::lower::address::Place;
 use crate::lower::alias::alias_facts;
 use crate::lower::linear::{Atom, Linear, cond_mentions, linear_of, mentions};
 use crate::lower::operations::StripBuilder;
-use crate::lower::scan::iterator_dim;
+use crate::lower::scan::{is_task_coordinate, iterator_dim};
 use crate::lower::scope::Scopes;
 use crate::lower::split::Version;
+use crate::mapping::Sharing;
 use crate::plan::layout::{Layout, Owner};
 
 /// Lanes of a strip along a parallel dimension, whose iterations may run in any order.
@@ -49,7 +50,10 @@ pub(crate) fn build_program<'c>(
         element: b.element,
         cells: Some(b.allocated_cells),
         access: if matches!(b.owner, Owner::Input(_)) { BufferAccess::ReadOnly } else { BufferAccess::ReadWrite },
-        copies: Copies::One,
+        copies: match b.sharing {
+            Sharing::Shared => Copies::One,
+            Sharing::Private => Copies::PerWorker { pitch: b.copy_pitch },
+        },
     });
     let scalars = model.kernel.scalars().iter().map(|s| ScalarDecl { name: s.name.clone(), element: s.element });
     Ok(Program {
@@ -117,7 +121,11 @@ impl Builder<'_, '_, '_> {
             AstNode::For { iterator, init, degenerate: true, body, .. } => {
                 let value = self.linear(init)?;
                 self.iterators.push((iterator.clone(), value));
+                // A task that no loop repeats runs on the calling thread, as a whole.
+                let outside = self.in_parallel;
+                self.in_parallel |= is_task_coordinate(iterator);
                 self.node(body)?;
+                self.in_parallel = outside;
                 self.iterators.pop();
                 Ok(())
             }
@@ -501,10 +509,12 @@ impl Builder<'_, '_, '_> {
     }
 }
 
-/// Whether a body holds statements only, no loops that repeat and no conditions.
+/// Whether a body holds statements only, no loops that repeat and no conditions. Tasks are not: as lanes of a strip they
+/// would run in lock-step.
 fn straight_line(node: &AstNode) -> bool {
     match node {
         AstNode::Block(nodes) => nodes.iter().all(straight_line),
+        AstNode::For { iterator, .. } if is_task_coordinate(iterator) => false,
         AstNode::For { degenerate, body, .. } => *degenerate && straight_line(body),
         AstNode::User { .. } => true,
         AstNode::If { .. } => false,

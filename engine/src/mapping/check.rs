@@ -6,6 +6,9 @@
 //! buffer, the conflicting pairs of cells that both formulas send to the same coordinates must be an empty set, and
 //! the pieces of an array must hold every cell that ever has a value, each exactly once. Both are decided exactly by the
 //! integer set library, for all steps.
+//!
+//! A private buffer may only hold private arrays, and a shared one only shared arrays: the conflicts of a private array
+//! leave out pairs of different tasks, which only a copy per worker keeps apart.
 
 use crease_isl::Map;
 
@@ -21,6 +24,7 @@ pub(crate) fn verify_mapping(problem: &Problem<'_, '_, '_>, proposal: &Proposal)
     for mapping in &proposal.arrays {
         verify_partition(problem, mapping.array, &mapping.pieces, proposal)?;
         for piece in &mapping.pieces {
+            verify_sharing(problem, mapping.array, &proposal.buffers[piece.buffer])?;
             residents[piece.buffer].push((mapping.array, piece));
         }
     }
@@ -32,6 +36,17 @@ pub(crate) fn verify_mapping(problem: &Problem<'_, '_, '_>, proposal: &Proposal)
         }
     }
     Ok(())
+}
+
+/// An array is kept in a buffer of its kind.
+fn verify_sharing(problem: &Problem<'_, '_, '_>, array: ArrayId, buffer: &Buffer) -> Result<(), MappingError> {
+    let (name, kind) = (&problem.model.kernel.array(array).name, problem.sharing(array));
+    if kind == buffer.sharing {
+        return Ok(());
+    }
+    let collision =
+        format!("`{name}` is {} and its buffer `{}` is {}", kind.name(), buffer.name, buffer.sharing.name());
+    Err(MappingError::Unproved { strategy: buffer.strategy, collision })
 }
 
 /// Each cell that ever holds a value belongs to exactly one piece.

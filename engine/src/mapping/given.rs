@@ -90,7 +90,8 @@ fn buffer(
         moduli.push(modulus);
         shifts.push(shift);
     }
-    Ok((Buffer { name: name.to_owned(), element, moduli, strategy: NAME }, shifts))
+    let sharing = problem.sharing(first.array);
+    Ok((Buffer { name: name.to_owned(), element, moduli, sharing, strategy: NAME }, shifts))
 }
 
 /// How many places a coordinate without `mod` takes, and what moves the first one to 0.

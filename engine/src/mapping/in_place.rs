@@ -15,7 +15,7 @@
 use crate::kernel::affine::{Affine, Term};
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::{ArrayId, Role, Stmt, StmtId};
-use crate::mapping::{ArrayMapping, Buffer, MappingError, Piece, Problem, Proposal, Span, Strategy};
+use crate::mapping::{ArrayMapping, Buffer, MappingError, Piece, Problem, Proposal, Sharing, Span, Strategy};
 
 /// Longest period searched.
 const MOST_PERIOD: usize = 4;
@@ -206,7 +206,9 @@ impl<'p> Group<'p> {
     }
 
     fn buffer(&self, q: usize, moduli: Vec<i64>) -> Buffer {
-        Buffer { name: self.names[q].clone(), element: self.element, moduli, strategy: InPlace.name() }
+        let (name, strategy) = (self.names[q].clone(), InPlace.name());
+        // State outlives every task.
+        Buffer { name, element: self.element, moduli, sharing: Sharing::Shared, strategy }
     }
 }
 

@@ -40,8 +40,38 @@ pub struct Buffer {
     pub element: Element,
     /// One positive modulus per coordinate.
     pub moduli: Vec<i64>,
+    /// Whether all workers keep their values in it.
+    pub sharing: Sharing,
     /// Which strategy proposed it.
     pub strategy: &'static str,
+}
+
+/// Whether the workers of a parallel loop share a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Sharing {
+    /// One block of cells.
+    Shared,
+    /// A block for each worker: its values live inside single tasks of a parallel loop.
+    Private,
+}
+
+impl Sharing {
+    /// How many copies so many workers need.
+    pub fn copies(self, threads: usize) -> u64 {
+        match self {
+            Sharing::Shared => 1,
+            Sharing::Private => threads.max(1) as u64,
+        }
+    }
+
+    /// The name in reports: `shared`, `private`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Sharing::Shared => "shared",
+            Sharing::Private => "private",
+        }
+    }
 }
 
 /// Where one array lives.
@@ -226,7 +256,13 @@ impl<'c> Problem<'_, 'c, '_> {
 
     /// A buffer for one array, named after it.
     pub(crate) fn buffer_for(&self, array: ArrayId, moduli: Vec<i64>, strategy: &'static str) -> Buffer {
+        let sharing = self.sharing(array);
         let array = self.model.kernel.array(array);
-        Buffer { name: array.name.clone(), element: array.element, moduli, strategy }
+        Buffer { name: array.name.clone(), element: array.element, moduli, sharing, strategy }
+    }
+
+    /// Whether the array's buffer is one for all workers.
+    pub(crate) fn sharing(&self, array: ArrayId) -> Sharing {
+        if self.conflicts.is_private(array) { Sharing::Private } else { Sharing::Shared }
     }
 }

@@ -4,16 +4,19 @@
 //!
 //! Rows of folded buffers are padded to whole cache lines, and by one more line where the pitch would be a multiple of
 //! 4 KiB: loads and stores whose addresses agree in the low 12 bits otherwise wait for each other. One-dimensional rings and
-//! short rows are not padded. Arrays of the caller are row-major without padding, as `ndarray` lays them out.
+//! short rows are not padded. The copies of a private buffer begin on cache lines of their own, in pairs, as processors
+//! fetch them, and not a multiple of 4 KiB apart: one core's stores never touch a line of another's. Arrays of the caller are row-major without padding, as `ndarray` lays them out.
 
 use crease_jit::program::Element;
 
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::{ArrayId, Role};
 use crate::mapping::full::identity;
-use crate::mapping::{ArrayMapping, MappingError, Piece, Problem, StorageMapping};
+use crate::mapping::{ArrayMapping, MappingError, Piece, Problem, Sharing, StorageMapping};
 
 const CACHE_LINE_BYTES: u64 = 64;
+/// Distance below which copies of two workers could be fetched together.
+const LINE_PAIR_BYTES: u64 = 128;
 const ALIASING_BYTES: u64 = 4096;
 /// Rows shorter than this are not padded: the padding would weigh more than the alignment gains.
 const SHORTEST_PADDED_ROW_BYTES: u64 = 2048;
@@ -41,8 +44,12 @@ pub struct BufferLayout {
     pub strides: Vec<u64>,
     /// Cells of the mapping, without padding.
     pub cells: u64,
-    /// Cells allocated, with padding.
+    /// Cells allocated, with padding; of a private buffer, for one worker.
     pub allocated_cells: u64,
+    /// Whether all workers use the same cells.
+    pub sharing: Sharing,
+    /// Cells from one worker's copy to the next one's; of a shared buffer, its allocated cells.
+    pub copy_pitch: u64,
     /// Who provides the memory.
     pub owner: Owner,
     /// The strategy that proposed it; `full` for arrays of the caller.
@@ -61,9 +68,24 @@ pub enum Owner {
 }
 
 impl BufferLayout {
-    /// Allocated size in bytes.
+    /// Allocated size in bytes; of a private buffer, for one worker.
     pub fn bytes(&self) -> u64 {
         self.allocated_cells * self.element.bytes()
+    }
+
+    /// How many copies so many workers need.
+    pub fn copies(&self, threads: usize) -> u64 {
+        self.sharing.copies(threads)
+    }
+
+    /// Cells allocated for so many workers, all copies together; [`u64::MAX`] if they exceed 64 bits.
+    pub fn cells_for(&self, threads: usize) -> u64 {
+        self.copy_pitch.saturating_mul(self.copies(threads) - 1).saturating_add(self.allocated_cells)
+    }
+
+    /// Bytes allocated for so many workers, all copies together; [`u64::MAX`] if they exceed 64 bits.
+    pub fn bytes_for(&self, threads: usize) -> u64 {
+        self.cells_for(threads).saturating_mul(self.element.bytes())
     }
 }
 
@@ -73,9 +95,10 @@ impl Layout {
         self.arrays[id.index()].as_ref()
     }
 
-    /// Bytes of all buffers that are ours.
-    pub fn folded_bytes(&self) -> u64 {
-        self.buffers.iter().filter(|b| b.owner == Owner::Folded).map(BufferLayout::bytes).sum()
+    /// Bytes of all buffers that are ours, for a run on so many threads; [`u64::MAX`] if they exceed 64 bits.
+    pub fn folded_bytes(&self, threads: usize) -> u64 {
+        let folded = self.buffers.iter().filter(|b| b.owner == Owner::Folded);
+        folded.fold(0, |sum, buffer| sum.saturating_add(buffer.bytes_for(threads)))
     }
 }
 
@@ -86,7 +109,8 @@ pub(crate) fn lay_out(problem: &Problem<'_, '_, '_>, mapping: &StorageMapping) -
     for buffer in &mapping.buffers {
         buffer.cells()?;
         let strides = padded_strides(&buffer.moduli, buffer.element);
-        layout.push(&buffer.name, buffer.element, &buffer.moduli, strides, Owner::Folded, buffer.strategy)?;
+        let block = Block { strides, owner: Owner::Folded, sharing: buffer.sharing, strategy: buffer.strategy };
+        layout.push(&buffer.name, buffer.element, &buffer.moduli, block)?;
     }
     for mapping in &mapping.arrays {
         layout.arrays[mapping.array.index()] = Some(mapping.clone());
@@ -100,30 +124,39 @@ pub(crate) fn lay_out(problem: &Problem<'_, '_, '_>, mapping: &StorageMapping) -
         let body = kernel.array(id);
         let (moduli, offset) = caller_box(problem, id)?;
         let buffer = layout.buffers.len();
-        layout.push(&body.name, body.element, &moduli, row_major(&moduli, None), owner, "full")?;
+        let strides = row_major(&moduli, None);
+        let block = Block { strides, owner, sharing: Sharing::Shared, strategy: "full" };
+        layout.push(&body.name, body.element, &moduli, block)?;
         let piece = Piece { when: Formula::everything(), buffer, matrix: identity(moduli.len()), offset };
         layout.arrays[id.index()] = Some(ArrayMapping { array: id, pieces: vec![piece] });
     }
     Ok(layout)
 }
 
+/// How a buffer's cells lie in memory.
+struct Block {
+    /// None if they leave 64 bits.
+    strides: Option<Vec<u64>>,
+    owner: Owner,
+    sharing: Sharing,
+    strategy: &'static str,
+}
+
 impl Layout {
-    fn push(
-        &mut self,
-        name: &str,
-        element: Element,
-        moduli: &[i64],
-        strides: Option<Vec<u64>>,
-        owner: Owner,
-        strategy: &'static str,
-    ) -> Result<(), MappingError> {
+    fn push(&mut self, name: &str, element: Element, moduli: &[i64], block: Block) -> Result<(), MappingError> {
+        let Block { strides, owner, sharing, strategy } = block;
         let too_many = || MappingError::TooManyCells { buffer: name.to_string(), moduli: moduli.to_vec() };
         let strides = strides.ok_or_else(too_many)?;
         let cells = moduli.iter().try_fold(1_u64, |n, &m| n.checked_mul(m as u64)).ok_or_else(too_many)?;
         let reach =
             moduli.iter().zip(&strides).try_fold(1_u64, |n, (&m, &s)| n.checked_add((m as u64 - 1).checked_mul(s)?));
         let allocated_cells = reach.ok_or_else(too_many)?;
-        allocated_cells.checked_mul(element.bytes()).filter(|&b| b <= i64::MAX as u64).ok_or_else(too_many)?;
+        let copy_pitch = match sharing {
+            Sharing::Shared => Some(allocated_cells),
+            Sharing::Private => copy_pitch(allocated_cells, element),
+        };
+        let copy_pitch = copy_pitch.ok_or_else(too_many)?;
+        copy_pitch.checked_mul(element.bytes()).filter(|&b| b <= i64::MAX as u64).ok_or_else(too_many)?;
         self.buffers.push(BufferLayout {
             id: self.buffers.len() as u32,
             name: name.to_string(),
@@ -132,6 +165,8 @@ impl Layout {
             strides,
             cells,
             allocated_cells,
+            sharing,
+            copy_pitch,
             owner,
             strategy,
         });
@@ -174,6 +209,13 @@ fn padded_strides(moduli: &[i64], element: Element) -> Option<Vec<u64>> {
     row_major(moduli, Some(pitch_bytes / element.bytes()))
 }
 
+/// Cells from one worker's copy to the next one's.
+fn copy_pitch(allocated_cells: u64, element: Element) -> Option<u64> {
+    let pitch_bytes = allocated_cells.checked_mul(element.bytes())?.checked_next_multiple_of(LINE_PAIR_BYTES)?;
+    let aliases = pitch_bytes % ALIASING_BYTES == 0;
+    Some(pitch_bytes.checked_add(if aliases { LINE_PAIR_BYTES } else { 0 })? / element.bytes())
+}
+
 /// Row-major strides with the given pitch of the last but one coordinate.
 fn row_major(moduli: &[i64], pitch: Option<u64>) -> Option<Vec<u64>> {
     let mut strides = vec![1_u64; moduli.len()];
@@ -191,6 +233,15 @@ mod tests {
     #[test]
     fn rows_of_4_kib_get_another_line() {
         assert_eq!(padded_strides(&[2, 8, 512], Element::F64), Some(vec![8 * 520, 520, 1]));
+    }
+
+    #[test]
+    fn copies_keep_off_each_others_lines_and_pages() {
+        assert_eq!(copy_pitch(12, Element::F64), Some(16));
+        assert_eq!(copy_pitch(16, Element::F64), Some(16));
+        assert_eq!(copy_pitch(17, Element::F32), Some(32));
+        assert_eq!(copy_pitch(4000, Element::U8), Some(4096 + 128));
+        assert_eq!(copy_pitch(u64::MAX, Element::U8), None);
     }
 
     #[test]

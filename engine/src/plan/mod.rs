@@ -53,9 +53,15 @@ impl Plan {
         &self.outcome.program
     }
 
-    /// Bytes of all folded buffers, with padding: what [`Code::instantiate`](crate::Code::instantiate) allocates.
+    /// Bytes of all folded buffers, with padding: what [`Code::instantiate`](crate::Code::instantiate) allocates. For
+    /// other numbers of threads than planned, ask [`Layout::folded_bytes`].
     pub fn folded_bytes(&self) -> u64 {
-        self.outcome.layout.folded_bytes()
+        self.outcome.layout.folded_bytes(self.request.threads)
+    }
+
+    /// Threads that [`Code::instantiate`](crate::Code::instantiate) starts.
+    pub fn threads(&self) -> usize {
+        self.request.threads
     }
 
     /// An intermediate form as text. Stages of the engine are run again to record it.
@@ -85,6 +91,6 @@ impl Plan {
     /// [`Error::Compile`] if there is no code generator for what the options ask for.
     pub fn compile_with(&self, options: &CompileOptions) -> Result<Code, Error> {
         let compiled = compile(&self.outcome.program, options)?;
-        Ok(Code::new(self.request.kernel.clone(), self.outcome.clone(), compiled))
+        Ok(Code::new(self.request.clone(), self.outcome.clone(), compiled))
     }
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::{ArrayId, Kernel, Role};
-use crate::mapping::Piece;
+use crate::mapping::{Piece, Sharing};
 use crate::pipeline::Outcome;
 use crate::plan::Request;
 use crate::plan::layout::{BufferLayout, Layout, Owner};
@@ -22,6 +22,8 @@ pub struct Report {
     pub schedule: String,
     /// Bound parameters.
     pub params: BTreeMap<String, i64>,
+    /// Threads that sizes in bytes are told for.
+    pub threads: usize,
     /// Folded buffers.
     pub buffers: Vec<BufferReport>,
     /// Folded arrays.
@@ -37,11 +39,17 @@ pub struct Report {
 pub struct BufferReport {
     /// Names the array it was made for.
     pub name: String,
-    /// Cells of the mapping, without padding.
+    /// Cells of the mapping, without padding; of a private buffer, for one thread.
     pub cells: u64,
-    /// Allocated bytes, with padding.
+    /// Allocated bytes, with padding, all copies together.
     pub bytes: u64,
-    /// Cells that no storage can go below; null if unknown.
+    /// `shared`, or `private`: each thread has a copy.
+    pub sharing: Sharing,
+    /// Number of copies: one, or one for each thread.
+    pub copies: u64,
+    /// Bytes of one copy, with padding.
+    pub copy_bytes: u64,
+    /// Cells that no storage can go below, of a private buffer no copy; null if unknown.
     pub lower_bound_cells: Option<u64>,
     /// The strategy that proposed it.
     pub strategy: &'static str,
@@ -100,7 +108,8 @@ impl Report {
             kernel: kernel.name().to_string(),
             schedule: kernel.schedules()[request.schedule].name.clone(),
             params: bound.collect(),
-            buffers: folded.map(|b| buffer_report(b, outcome.lower_bounds[b.id as usize])).collect(),
+            threads: request.threads,
+            buffers: folded.map(|b| buffer_report(b, request.threads, outcome.lower_bounds[b.id as usize])).collect(),
             arrays: arrays.collect(),
             stages: outcome.stages.iter().map(|&(name, seconds)| StageReport { name, seconds }).collect(),
             notes: outcome.notes.clone(),
@@ -109,20 +118,31 @@ impl Report {
 
     /// Allocated bytes of all folded buffers.
     pub fn bytes(&self) -> u64 {
-        self.buffers.iter().map(|b| b.bytes).sum()
+        self.buffers.iter().fold(0, |sum, b| sum.saturating_add(b.bytes))
     }
 
-    /// Bytes that no storage can go below; none if unknown for some buffer.
+    /// Bytes that no storage can go below, on the planned threads; none if unknown for some buffer.
     pub fn lower_bound_bytes(&self) -> Option<u64> {
-        self.buffers.iter().map(|b| Some(b.lower_bound_cells? * b.element_bytes)).sum()
+        self.lower_bound_bytes_for(self.threads)
+    }
+
+    /// The same for another number of threads.
+    pub fn lower_bound_bytes_for(&self, threads: usize) -> Option<u64> {
+        let bound = |b: &BufferReport| {
+            b.lower_bound_cells?.checked_mul(b.element_bytes)?.checked_mul(b.sharing.copies(threads))
+        };
+        self.buffers.iter().map(bound).try_fold(0_u64, |sum, bytes| sum.checked_add(bytes?))
     }
 }
 
-fn buffer_report(buffer: &BufferLayout, lower_bound_cells: Option<u64>) -> BufferReport {
+fn buffer_report(buffer: &BufferLayout, threads: usize, lower_bound_cells: Option<u64>) -> BufferReport {
     BufferReport {
         name: buffer.name.clone(),
         cells: buffer.cells,
-        bytes: buffer.bytes(),
+        bytes: buffer.bytes_for(threads),
+        sharing: buffer.sharing,
+        copies: buffer.copies(threads),
+        copy_bytes: buffer.bytes(),
         lower_bound_cells,
         strategy: buffer.strategy,
         proved: true,
@@ -161,6 +181,9 @@ pub(crate) fn mapping_formulas(kernel: &Kernel, layout: &Layout) -> String {
             text.push_str(&formula(kernel, layout, id, piece));
             if piece.when != Formula::everything() {
                 text.push_str(&format!("  if {}", condition(kernel, id, &piece.when)));
+            }
+            if layout.buffers[piece.buffer].sharing == Sharing::Private {
+                text.push_str("  private, one copy per thread");
             }
             text.push('\n');
         }

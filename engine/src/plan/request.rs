@@ -8,6 +8,7 @@ use crate::kernel::graph::{Kernel, ParamKind};
 use crate::mapping::auto::StrategyChoice;
 use crate::pipeline;
 use crate::plan::Plan;
+use crate::run::RunOptions;
 
 /// Operations one analysis may use; generous, since running out is an error.
 const DEFAULT_QUOTA: u64 = 200_000_000;
@@ -54,7 +55,7 @@ pub enum PlanError {
         /// The kernel's constraint.
         context: String,
     },
-    /// Storage would exceed the cap. Both sizes are in bytes.
+    /// Storage would exceed the cap. Both sizes are in bytes; private buffers count once for each planned thread.
     #[error("kernel `{kernel}` needs {needed_bytes} bytes, more than the cap of {cap_bytes}{fits}")]
     TooLarge {
         /// The kernel.
@@ -80,6 +81,9 @@ pub(crate) struct Request {
     /// Rules of given storage; none if empty.
     pub(crate) mapping: String,
     pub(crate) horizon: Option<u64>,
+    /// Threads that sizes in bytes are told for.
+    pub(crate) threads: usize,
+    pub(crate) cap_bytes: Option<u64>,
     pub(crate) quota: u64,
 }
 
@@ -92,6 +96,7 @@ pub struct PlanBuilder {
     strategy: StrategyChoice,
     mapping: String,
     horizon: Option<u64>,
+    threads: Option<usize>,
     cap_bytes: Option<u64>,
     quota: u64,
 }
@@ -106,6 +111,7 @@ impl Kernel {
             strategy: StrategyChoice::Auto,
             mapping: String::new(),
             horizon: None,
+            threads: None,
             cap_bytes: None,
             quota: DEFAULT_QUOTA,
         }
@@ -151,7 +157,15 @@ impl PlanBuilder {
         self
     }
 
-    /// Refuses plans whose folded storage exceeds this. Default: no cap.
+    /// How many threads a run will have: [`Code::instantiate`](crate::Code::instantiate) starts as many, and sizes in
+    /// bytes count private buffers as often. At least 1. Default: all cores.
+    #[must_use]
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = Some(threads.max(1));
+        self
+    }
+
+    /// Refuses plans whose folded storage exceeds this, and runs on so many threads that theirs does. Default: no cap.
     #[must_use]
     pub fn memory_cap_bytes(mut self, bytes: u64) -> Self {
         self.cap_bytes = Some(bytes);
@@ -173,8 +187,8 @@ impl PlanBuilder {
     pub fn build(self) -> Result<Plan, Error> {
         let request = self.request()?;
         let outcome = pipeline::run(&request)?;
-        let needed_bytes = outcome.layout.folded_bytes();
-        if let Some(cap_bytes) = self.cap_bytes.filter(|cap| needed_bytes > *cap) {
+        let needed_bytes = outcome.layout.folded_bytes(request.threads);
+        if let Some(cap_bytes) = request.cap_bytes.filter(|cap| needed_bytes > *cap) {
             let fits = largest_fitting(&request, cap_bytes).unwrap_or_default();
             let kernel = request.kernel.name().to_string();
             return Err(PlanError::TooLarge { kernel, needed_bytes, cap_bytes, fits }.into());
@@ -219,6 +233,8 @@ impl PlanBuilder {
             strategy: self.strategy,
             mapping: self.mapping.clone(),
             horizon: self.horizon,
+            threads: self.threads.unwrap_or_else(|| RunOptions::default().threads),
+            cap_bytes: self.cap_bytes,
             quota: self.quota,
         };
         request.verify_context()?;

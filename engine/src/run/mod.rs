@@ -14,6 +14,7 @@ use ndarray::{ArrayView, ArrayViewMut, Dimension};
 use crate::error::Error;
 use crate::kernel::graph::{ArrayId, Element, Kernel, Role};
 use crate::pipeline::Outcome;
+use crate::plan::Request;
 use crate::plan::layout::{BufferLayout, Owner};
 use crate::run::view::View;
 
@@ -116,6 +117,18 @@ pub enum RunError {
         /// Steps asked for.
         more: u64,
     },
+    /// Storage for so many threads would exceed the plan's cap. Both sizes are in bytes.
+    #[error("kernel `{kernel}` needs {needed_bytes} bytes on {threads} threads, more than the cap of {cap_bytes}")]
+    TooLarge {
+        /// The kernel.
+        kernel: String,
+        /// Threads asked for: each has a copy of the private buffers.
+        threads: usize,
+        /// Predicted storage.
+        needed_bytes: u64,
+        /// The cap.
+        cap_bytes: u64,
+    },
     /// Memory could not be had.
     #[error("buffer `{buffer}`: {source}")]
     Memory {
@@ -157,28 +170,35 @@ pub struct Code {
 #[derive(Debug)]
 struct Shared {
     kernel: Arc<Kernel>,
+    /// Threads planned for.
+    threads: usize,
+    cap_bytes: Option<u64>,
     outcome: Outcome,
     compiled: Compiled,
 }
 
 impl Code {
-    pub(crate) fn new(kernel: Arc<Kernel>, outcome: Outcome, compiled: Compiled) -> Code {
-        Code { shared: Arc::new(Shared { kernel, outcome, compiled }) }
+    pub(crate) fn new(request: Request, outcome: Outcome, compiled: Compiled) -> Code {
+        let Request { kernel, threads, cap_bytes, .. } = request;
+        Code { shared: Arc::new(Shared { kernel, threads, cap_bytes, outcome, compiled }) }
     }
 
-    /// Allocates folded storage, all cells zero, with all cores to run on.
+    /// Allocates folded storage, all cells zero, with the planned threads to run on: all cores, if nothing else was
+    /// planned.
     ///
     /// # Errors
-    /// [`RunError::Memory`] names the buffer that could not be had.
+    /// [`RunError::Memory`] names the buffer that could not be had, [`RunError::Threads`] if the pool cannot start.
     pub fn instantiate(&self) -> Result<Run, Error> {
-        self.instantiate_with(RunOptions::default())
+        self.instantiate_with(RunOptions { threads: self.shared.threads, ..RunOptions::default() })
     }
 
     /// Allocates folded storage, all cells zero.
     ///
     /// # Errors
-    /// [`RunError::Memory`] names the buffer that could not be had, [`RunError::Threads`] if the pool cannot start.
+    /// [`RunError::TooLarge`] if the copies of private buffers for so many threads exceed the plan's memory cap; and those
+    /// of [`Self::instantiate`].
     pub fn instantiate_with(&self, options: RunOptions) -> Result<Run, Error> {
+        self.shared.verify_cap(options.threads)?;
         let pool = Pool::new(options.threads).map_err(RunError::from)?;
         let buffers = &self.shared.outcome.layout.buffers;
         let fields = buffers.iter().map(|b| allocate(b, options)).collect::<Result<Vec<_>, _>>()?;
@@ -193,9 +213,10 @@ impl Code {
 }
 
 fn allocate(buffer: &BufferLayout, options: RunOptions) -> Result<Field, RunError> {
+    let cells = buffer.cells_for(options.threads);
     let skew_bytes = buffer.id as usize * SKEW_BYTES % PAGE_BYTES;
     let options = FieldOptions { skew_bytes, guard_pages: options.guard_pages };
-    let field = Field::new(buffer.element, buffer.allocated_cells, options);
+    let field = Field::new(buffer.element, cells, options);
     field.map_err(|source| RunError::Memory { buffer: buffer.name.clone(), source })
 }
 
@@ -366,6 +387,17 @@ impl Run {
 }
 
 impl Shared {
+    fn verify_cap(&self, threads: usize) -> Result<(), RunError> {
+        let needed_bytes = self.outcome.layout.folded_bytes(threads);
+        match self.cap_bytes.filter(|cap| needed_bytes > *cap) {
+            Some(cap_bytes) => {
+                let kernel = self.kernel.name().to_string();
+                Err(RunError::TooLarge { kernel, threads, needed_bytes, cap_bytes })
+            }
+            None => Ok(()),
+        }
+    }
+
     fn array_id(&self, array: &str) -> Result<ArrayId, RunError> {
         let unknown = || RunError::UnknownArray { kernel: self.kernel.name().to_string(), array: array.to_string() };
         self.kernel.array_id(array).ok_or_else(unknown)

@@ -111,6 +111,8 @@ pub(crate) struct Generator<'r> {
     pub(crate) random: &'r mut Rng,
     pub(crate) dims: usize,
     element: &'static str,
+    /// Whether nothing depends on another value of the first iterator, so that it may be a parallel loop around all else.
+    tasks: bool,
     pub(crate) text: String,
 }
 
@@ -152,6 +154,17 @@ pub(crate) fn stateless(random: &mut Rng) -> Sample {
     Sample { text: generator.text + "}\n", size, steps: None }
 }
 
+/// A kernel without state whose temporaries live inside iterations of a parallel loop, if chance does not object.
+pub(crate) fn in_tasks(random: &mut Rng) -> Sample {
+    let dims = *random.choice(&[2, 2, 3]).unwrap();
+    let size = random.i64([3..=6, 3..=4][dims - 2].clone());
+    let mut generator = Generator { tasks: true, ..Generator::new(random, dims) };
+    let stmts = generator.stateless_body();
+    generator.task_schedule(&stmts);
+    generator.schedules(&stmts, None);
+    Sample { text: generator.text + "}\n", size, steps: None }
+}
+
 /// A time-stepping kernel: one to three states.
 pub(crate) fn stepping(random: &mut Rng) -> Sample {
     let dims = *random.choice(&[1, 1, 1, 2, 2]).unwrap();
@@ -166,7 +179,7 @@ pub(crate) fn stepping(random: &mut Rng) -> Sample {
 impl Generator<'_> {
     fn new(random: &mut Rng, dims: usize) -> Generator<'_> {
         let element = if random.u8(0..6) == 0 { "f32" } else { "f64" };
-        Generator { random, dims, element, text: String::new() }
+        Generator { random, dims, element, tasks: false, text: String::new() }
     }
 
     pub(crate) fn chance(&mut self, percent: u8) -> bool {
@@ -224,10 +237,10 @@ impl Generator<'_> {
     /// A point of the cube for every point of the cube, whatever the offsets.
     fn inside(&mut self) -> Map {
         let mut point = self.identity();
-        if self.chance(20) {
+        if !self.tasks && self.chance(20) {
             self.random.shuffle(&mut point);
         }
-        for e in &mut point {
+        for e in &mut point[usize::from(self.tasks)..] {
             match self.random.u8(0..12) {
                 0 => *e = Affine { n: 1, constant: -1, coefficients: e.coefficients.iter().map(|c| -c).collect() },
                 1 => *e = Affine::new(self.dims, 0, 0),
@@ -238,7 +251,8 @@ impl Generator<'_> {
     }
 
     fn offset(&mut self) -> Vec<i64> {
-        (0..self.dims).map(|_| *self.random.choice(&[-1, 0, 0, 0, 1]).unwrap()).collect()
+        let fixed = usize::from(self.tasks);
+        (0..self.dims).map(|d| if d < fixed { 0 } else { *self.random.choice(&[-1, 0, 0, 0, 1]).unwrap() }).collect()
     }
 
     /// An offset to a point before this one in the order of the iterators.

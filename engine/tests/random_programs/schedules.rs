@@ -17,6 +17,21 @@ impl Generator<'_> {
         self.push_schedule("base", stmts, &(0..stmts.len()).map(time).collect::<Vec<_>>());
     }
 
+    /// The first iterator, or blocks of it, in parallel around everything else; inside, position by position.
+    pub(crate) fn task_schedule(&mut self, stmts: &[Position]) {
+        let (outer, inner) = match self.random.u8(0..3) {
+            0 => (vec!["i parallel"], vec![]),
+            1 => (vec!["0", "i parallel"], vec![]),
+            _ => (vec!["floor(i/2) parallel"], vec!["i"]),
+        };
+        let lanes = if self.chance(50) { " vector(4)" } else { "" };
+        let mut rest: Vec<String> = ITERS[1..self.dims].iter().map(|i| i.to_string()).collect();
+        rest.last_mut().expect("there are at least two iterators").push_str(lanes);
+        let text = |part: &[&str]| part.iter().map(|e| e.to_string()).collect::<Vec<_>>();
+        let time = |position: usize| [text(&outer), vec![position.to_string()], text(&inner), rest.clone()].concat();
+        self.push_schedule("tasks", stmts, &(0..stmts.len()).map(time).collect::<Vec<_>>());
+    }
+
     fn push_schedule(&mut self, name: &str, stmts: &[Position], times: &[Vec<String>]) {
         let mut lines = Vec::new();
         let two_phases = stmts.iter().any(|position| position.first.is_some());

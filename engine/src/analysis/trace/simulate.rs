@@ -2,7 +2,7 @@
 //!
 //! This checks a mapping without the notion of a conflict. A partial order allows many executions; a sample of them is
 //! run that contains the extremes: parallel dimensions upwards, downwards and all iterations abreast, vector blocks
-//! at several anchors and of one lane.
+//! at several anchors and of one lane. Iterations abreast run on a worker each, with a copy of what is private.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -67,6 +67,10 @@ struct Execution {
 
 type CellOf<'a> = &'a dyn Fn(ArrayId, &[i64]) -> Option<u64>;
 
+/// Who stored what: by stored cell and, of private arrays, the worker, named by the task it runs. A single worker has no
+/// name.
+type Store<'t> = HashMap<(u64, &'t [i64]), usize>;
+
 impl Trace {
     /// Executes the kernel's reads and writes through a mapped store.
     ///
@@ -110,11 +114,13 @@ impl Trace {
 
     fn execute(&self, execution: Execution, reads: &[Vec<usize>], cell_of: CellOf<'_>) -> Result<(), Overwritten> {
         let mut writes = vec![Vec::new(); self.steps.len()];
-        let mut store: HashMap<u64, usize> = HashMap::new();
+        let mut store = Store::new();
+        let one_worker = !matches!(execution.interleaving, Interleaving::Abreast);
+        let stored = |value: usize| self.stored(value, one_worker, cell_of);
         for value in self.in_write_order(execution) {
             match self.values[value].write {
                 Some(step) => writes[step].push(value),
-                None => self.put(&mut store, value, cell_of),
+                None => _ = stored(value).map(|place| store.insert(place, value)),
             }
         }
         for (step, phase) in self.events(execution) {
@@ -122,14 +128,14 @@ impl Trace {
                 match phase {
                     Phase::Read => {
                         let reader = || Reader::Instance(self.steps[step].instance.clone());
-                        self.expect(&store, value, cell_of, &reader)?;
+                        self.expect(&store, value, stored(value), &reader)?;
                     }
-                    Phase::Write => self.put(&mut store, value, cell_of),
+                    Phase::Write => _ = stored(value).map(|place| store.insert(place, value)),
                 }
             }
         }
         let mut survivors = (0..self.values.len()).filter(|&v| self.values[v].live_out);
-        survivors.try_for_each(|value| self.expect(&store, value, cell_of, &|| Reader::LiveOut))
+        survivors.try_for_each(|value| self.expect(&store, value, stored(value), &|| Reader::LiveOut))
     }
 
     /// Values of one instant (live-in, or one instance's writes) are written in any order.
@@ -166,29 +172,25 @@ impl Trace {
         keyed.into_iter().map(|(_, event)| event).collect()
     }
 
-    fn stored(&self, value: usize, cell_of: CellOf<'_>) -> Option<u64> {
+    fn stored(&self, value: usize, one_worker: bool, cell_of: CellOf<'_>) -> Option<(u64, &[i64])> {
         let cell = self.cells.get(self.values[value].cell);
-        if self.is_owned(value) { cell_of(cell.array, &cell.index) } else { None }
-    }
-
-    fn put(&self, store: &mut HashMap<u64, usize>, value: usize, cell_of: CellOf<'_>) {
-        if let Some(stored) = self.stored(value, cell_of) {
-            store.insert(stored, value);
-        }
+        let worker = self.task_of(value).filter(|_| !one_worker).unwrap_or_default();
+        let stored = if self.is_owned(value) { cell_of(cell.array, &cell.index) } else { None };
+        Some((stored?, worker))
     }
 
     fn expect(
         &self,
-        store: &HashMap<u64, usize>,
+        store: &Store<'_>,
         value: usize,
-        cell_of: CellOf<'_>,
+        place: Option<(u64, &[i64])>,
         reader: &dyn Fn() -> Reader,
     ) -> Result<(), Overwritten> {
-        let Some(stored) = self.stored(value, cell_of) else { return Ok(()) };
-        match store.get(&stored) {
+        let Some(place) = place else { return Ok(()) };
+        match store.get(&place) {
             Some(&found) if found != value => {
                 let cell = |v: usize| self.cells.get(self.values[v].cell).clone();
-                Err(Overwritten { reader: reader(), wanted: cell(value), found: cell(found), stored })
+                Err(Overwritten { reader: reader(), wanted: cell(value), found: cell(found), stored: place.0 })
             }
             _ => Ok(()),
         }

@@ -28,6 +28,10 @@ pub struct Trace {
     pub(super) values: Vec<Value>,
     /// Whether storage mappings apply to the array: ours to fold.
     pub(super) owned: Vec<bool>,
+    /// Whether the array's values live inside single tasks of a parallel loop; empty if none do.
+    pub(super) private: Vec<bool>,
+    /// Components of a time vector that name a task.
+    pub(super) task_length: Option<usize>,
     illegal: Option<(Instance, Instance)>,
 }
 
@@ -78,9 +82,12 @@ impl Trace {
             steps,
             values: Vec::new(),
             owned: kernel.arrays().iter().map(|a| matches!(a.role, Role::Temp | Role::State)).collect(),
+            private: Vec::new(),
+            task_length: None,
             illegal: None,
         };
         trace.find_values(&live_in, &live_out);
+        trace.find_private(kernel, schedule, live_in.union(&live_out));
         Ok(trace)
     }
 

@@ -1,0 +1,85 @@
+//! Privacy: which arrays hold values only inside single tasks of a parallel loop.
+//!
+//! In: a model.   Out: [`Privacy`].   Source: docs/ARCHITECTURE.md, section 3; tile-local buffers of Bhaskaracharya,
+//! Bondhugula and Cohen (2016).
+//!
+//! A **task** is one iteration of the outermost parallel loop: all instances whose time vectors agree up to and including
+//! the first parallel dimension. A worker runs a task to its end before it begins another. So an array each cell of which
+//! is used in one task only needs storage for one task, and a copy of that storage for each worker, however many tasks
+//! there are: values of different tasks do not conflict. This is derived from all reads and writes, never declared.
+//!
+//! Cost: one test for single-valuedness per temporary array.
+
+use crease_isl::Map;
+
+use crate::analysis::model::{AnalysisError, Model};
+use crate::kernel::graph::{ArrayId, DimKind, Role, Schedule};
+
+/// Leading time dimensions that tell tasks apart: one more than the position of the first parallel one. None if nothing
+/// runs in parallel, or if no task of this schedule keeps a copy of anything:
+///
+/// - lanes of an earlier vector dimension would run several tasks in lock-step;
+/// - where nothing moves behind the parallel dimension, its own iterations become the lanes of strips.
+pub(crate) fn task_depth(schedule: &Schedule) -> Option<usize> {
+    let first = schedule.dims.iter().position(|kind| *kind != DimKind::Sequential)?;
+    let depth = first + 1;
+    let moves = |k: &usize| schedule.times.iter().any(|time| time[*k].as_constant().is_none());
+    let has_inside = (depth..schedule.dims.len()).any(|k| moves(&k));
+    (schedule.dims[first] == DimKind::Parallel && has_inside).then_some(depth)
+}
+
+/// Which arrays are private to tasks.
+pub(crate) struct Privacy<'c> {
+    private: Vec<bool>,
+    /// Pairs of extended times of one task; none if no array is private.
+    pub(crate) same_task: Option<Map<'c>>,
+}
+
+impl<'c> Privacy<'c> {
+    /// Every array is shared.
+    pub(crate) fn none() -> Privacy<'c> {
+        Privacy { private: Vec::new(), same_task: None }
+    }
+
+    /// Finds the private arrays: temporary ones, not live-in or live-out, all uses of each cell in one task.
+    pub(crate) fn new(model: &Model<'c, '_>) -> Result<Privacy<'c>, AnalysisError> {
+        let Some(depth) = task_depth(model.schedule) else {
+            return Ok(Privacy::none());
+        };
+        let mut privacy = Privacy::none();
+        for id in model.kernel.array_ids() {
+            privacy.private.push(is_private(model, id, depth)?);
+        }
+        if privacy.private.contains(&true) {
+            privacy.same_task = Some(same_task(model, depth)?);
+        }
+        Ok(privacy)
+    }
+
+    /// Whether each worker has storage of its own for the array.
+    pub(crate) fn is_private(&self, array: ArrayId) -> bool {
+        self.private.get(array.index()).copied().unwrap_or(false)
+    }
+}
+
+fn is_private(model: &Model<'_, '_>, id: ArrayId, depth: usize) -> Result<bool, AnalysisError> {
+    if model.kernel.array(id).role != Role::Temp {
+        return Ok(false);
+    }
+    if !model.live_in(id).is_empty()? || !model.live_out(id).is_empty()? {
+        return Ok(false);
+    }
+    let events = model.writes(id).union(model.reads(id))?;
+    if events.is_empty()? {
+        return Ok(false);
+    }
+    // The epoch comes first.
+    let inside = depth + 1;
+    Ok(events.project_out_out(inside, model.order.n_dims() - inside)?.coalesce()?.is_single_valued()?)
+}
+
+fn same_task<'c>(model: &Model<'c, '_>, depth: usize) -> Result<Map<'c>, AnalysisError> {
+    let tuple = |letter: &str| (0..model.order.n_dims()).map(|k| format!("{letter}{k}")).collect::<Vec<_>>().join(", ");
+    let equal = (0..=depth).map(|k| format!("a{k} = b{k}")).collect::<Vec<_>>().join(" and ");
+    Ok(model.context.map(&format!("{{ [{}] -> [{}] : {equal} }}", tuple("a"), tuple("b")))?)
+}
