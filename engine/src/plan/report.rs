@@ -183,7 +183,7 @@ pub(crate) fn mapping_formulas(kernel: &Kernel, layout: &Layout) -> String {
                 text.push_str(&format!("  if {}", condition(kernel, id, &piece.when)));
             }
             if layout.buffers[piece.buffer].sharing == Sharing::Private {
-                text.push_str("  private, one copy per thread");
+                text.push_str("  # private, one copy per thread");
             }
             text.push('\n');
         }
