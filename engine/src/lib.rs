@@ -44,9 +44,12 @@ pub mod plan;
 mod run;
 pub mod schedule;
 
+pub use analysis::AnalysisError;
+pub use crease_jit::{CallError, CompileError, FieldError, IsaError, PoolError};
 pub use crease_jit::{CompileOptions, ElementType, Isa, IsaChoice};
 pub use error::Error;
 pub use kernel::graph::Kernel;
+pub use lower::LowerError;
 pub use mapping::auto::StrategyChoice;
 pub use pipeline::Stage;
 pub use plan::{Plan, PlanBuilder, PlanError};

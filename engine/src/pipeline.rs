@@ -1,7 +1,8 @@
 //! The stages, in order: each is one function, timed, and its result can be printed.
 //!
 //! In: a request.   Out: an [`Outcome`] of plain values; nothing of isl leaves a run. One isl context serves one run, under
-//! the request's operation quota.
+//! the request's operation quota, which each stage has for itself (lifetimes per array, mapping per strategy): an array that
+//! takes too much is kept in full, where that is possible, and the rest of the plan does not suffer.
 
 use std::time::Instant;
 
@@ -10,12 +11,12 @@ use crease_jit::program::Program;
 
 use crate::analysis::bound::lower_bounds;
 use crate::analysis::conflicts::Conflicts;
-use crate::analysis::model::Model;
+use crate::analysis::model::{AnalysisError, Model};
 use crate::analysis::privacy::Privacy;
 use crate::error::Error;
 use crate::kernel::graph::{ArrayId, Role};
 use crate::kernel::parse_mapping;
-use crate::lower::lower;
+use crate::lower::{LowerError, lower};
 use crate::mapping::auto::{StrategyChoice, choose_mapping};
 use crate::mapping::{MappingError, Problem};
 use crate::plan::Request;
@@ -125,31 +126,34 @@ impl Runner {
         self.print(Stage::Kernel, || Ok(kernel.to_string()))?;
         let given = parse_mapping(&request.mapping, kernel, &request.values).map_err(MappingError::Text)?;
         let context = Context::new(request.quota)?;
-        let model = self.time("model", || Model::new(&context, kernel, schedule, request.values.clone()))?;
+        let model = self.time("model", &context, || Model::new(&context, kernel, schedule, request.values.clone()))?;
         self.print(Stage::Schedule, || print_schedule(&model))?;
-        self.time("legality", || verify_schedule(&model))?;
+        self.time("legality", &context, || verify_schedule(&model))?;
         // Full storage is the unfolded array, one for all.
         let derives = request.strategy != StrategyChoice::Full;
-        let privacy = self.time("privacy", || if derives { Privacy::new(&model) } else { Ok(Privacy::none()) })?;
-        let conflicts = self.time("lifetimes", || Conflicts::new(&model, privacy))?;
+        let private = || if derives { Privacy::new(&model) } else { Ok(Privacy::none()) };
+        let privacy = self.time("privacy", &context, private)?;
+        let conflicts = self.time("lifetimes", &context, || Conflicts::new(&model, privacy))?;
         let problem =
             Problem { model: &model, conflicts: &conflicts, horizon: request.horizon, spans: Default::default() };
         self.print(Stage::Lifetimes, || print_lifetimes(&problem))?;
         self.print(Stage::Conflicts, || print_conflicts(&problem))?;
-        let choice = self.time("mapping", || choose_mapping(&problem, request.strategy, &given))?;
-        let layout = self.time("layout", || lay_out(&problem, &choice.mapping))?;
+        let mut choice = self.time("mapping", &context, || choose_mapping(&problem, request.strategy, &given))?;
+        let layout = self.time("layout", &context, || lay_out(&problem, &choice.mapping))?;
         self.print(Stage::Mapping, || Ok(mapping_formulas(kernel, &layout)))?;
         self.bytes = layout.folded_bytes(request.threads);
         if until == Until::LaidOut {
             return Ok(None);
         }
-        let lower_bounds = self.time("lower bound", || buffer_bounds(&problem, &layout))?;
-        let lowered = self.time("lower", || lower(&context, &model, &layout))?;
+        let lower_bounds =
+            self.time("lower bound", &context, || buffer_bounds(&problem, &layout, &mut choice.notes))?;
+        let lowered = self.time("lower", &context, || lower(&context, &model, &layout))?;
         self.print(Stage::Loops, || Ok(lowered.loops.clone()))?;
         self.print(Stage::Program, || Ok(lowered.program.to_string()))?;
         if cfg!(debug_assertions) {
             lowered.program.verify().expect("lowering makes valid programs");
         }
+        context.reset_operations();
         let full_cells = kernel.array_ids().map(|id| full_cells(&problem, id)).collect();
         let index_boxes = kernel.array_ids().map(|id| index_box(&problem, id)).collect::<Result<Vec<_>, _>>()?;
         let params = request.values.iter().map(|v| v.unwrap_or(0)).collect();
@@ -157,9 +161,16 @@ impl Runner {
         Ok(Some(Outcome { layout, program, lower_bounds, full_cells, index_boxes, params, notes, stages }))
     }
 
-    fn time<T, E>(&mut self, name: &'static str, stage: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+    /// Runs a stage under a quota of its own and keeps the time it took.
+    fn time<T, E: Into<Error>>(
+        &mut self,
+        name: &'static str,
+        context: &Context,
+        stage: impl FnOnce() -> Result<T, E>,
+    ) -> Result<T, Error> {
+        context.reset_operations();
         let start = Instant::now();
-        let result = stage()?;
+        let result = stage().map_err(|error| name_stage(error.into(), name))?;
         self.stages.push((name, start.elapsed().as_secs_f64()));
         Ok(result)
     }
@@ -172,10 +183,31 @@ impl Runner {
     }
 }
 
-/// Lower bounds of buffers: the largest of the arrays that live in each.
-fn buffer_bounds(problem: &Problem<'_, '_, '_>, layout: &Layout) -> Result<Vec<Option<u64>>, Error> {
+/// Names the stage in which the quota was spent.
+fn name_stage(error: Error, stage: &'static str) -> Error {
+    let cause = match &error {
+        Error::Analysis(cause)
+        | Error::Mapping(MappingError::Analysis(cause))
+        | Error::Lower(LowerError::Analysis(cause)) => cause,
+        _ => return error,
+    };
+    cause.spent_quota().map_or(error, |limit| AnalysisError::Quota { stage, limit }.into())
+}
+
+/// Lower bounds of buffers: the largest of the arrays that live in each; none, and a note, where they take too long.
+fn buffer_bounds(
+    problem: &Problem<'_, '_, '_>,
+    layout: &Layout,
+    notes: &mut Vec<String>,
+) -> Result<Vec<Option<u64>>, Error> {
     let arrays = problem.folded_arrays();
-    let bounds = lower_bounds(problem.model, &arrays)?;
+    let bounds = match lower_bounds(problem.model, &arrays) {
+        Err(error) if error.spent_quota().is_some() => {
+            notes.push(format!("no lower bound is known: {error}"));
+            vec![None; arrays.len()]
+        }
+        bounds => bounds?,
+    };
     let mut of_buffer = vec![None; layout.buffers.len()];
     for (array, bound) in arrays.iter().zip(bounds) {
         for piece in &layout.array(*array).expect("folded arrays have a layout").pieces {
@@ -222,7 +254,7 @@ fn print_schedule(model: &Model<'_, '_>) -> Result<String, Error> {
 fn print_lifetimes(problem: &Problem<'_, '_, '_>) -> Result<String, Error> {
     let mut text = String::from("; times are [epoch, ..]: 0 before the run, 1 during it, 2 after it\n");
     for array in problem.folded_arrays() {
-        let lifetimes = problem.conflicts.lifetimes(array);
+        let lifetimes = problem.conflicts.lifetimes(array)?;
         let name = &problem.model.kernel.array(array).name;
         text.push_str(&format!("{name} written: {}\n", lifetimes.write.to_text()?));
         text.push_str(&format!("{name} read:    {}\n", lifetimes.reads.to_text()?));

@@ -3,10 +3,10 @@
 //! A file holds a comment that says what it shows, one or more test lines, a kernel, and what the stages print:
 //!
 //! ```text
-//! ; test conflicts, mapping(N = 8, schedule = rows, strategy = auto, horizon = 4)
+//! ; test conflicts, mapping(N = 8, schedule = rows, strategy = auto, horizon = 4, quota = 10000)
 //! ```
 //!
-//! names stages, sizes, and what else is not the default; `mapping = paper` gives the storage that a line
+//! names stages (or `notes`: those of the report), sizes, and what else is not the default; `mapping = paper` gives the storage that a line
 //! `; mapping paper: blurx[y, x] -> [..]` of the comment describes. Each test line has its section behind the kernel, as comments
 //! after `; ==` and the line's text; a plan that is refused prints `error:` and the message. `BLESS=1` rewrites them.
 
@@ -55,6 +55,7 @@ fn plan(file: &str, kernel: &Kernel, options: &str) -> PlanBuilder {
             "strategy" => builder.strategy(StrategyChoice::by_name(value).unwrap_or_else(|| panic!("no `{value}`"))),
             "mapping" => builder.mapping(given(file, value)),
             "horizon" => builder.horizon(value.parse().expect("a number of steps")),
+            "quota" => builder.operation_quota(value.parse().expect("a number of operations")),
             size => builder.size(size, value.parse().expect("a size")),
         };
     }
@@ -81,6 +82,9 @@ fn section(file: &str, kernel: &Kernel, test: &str) -> String {
         Err(error) => return format!("error: {error}"),
     };
     let print = |name: &str| {
+        if name == "notes" {
+            return planned.report().notes.join("\n");
+        }
         let stage = Stage::by_name(name).unwrap_or_else(|| panic!("there is no stage `{name}`"));
         planned.dump(stage).unwrap().trim_end().to_string()
     };

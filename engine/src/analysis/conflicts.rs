@@ -14,6 +14,9 @@
 //! Cost: the product of the piece counts of the two lifetimes and of the order; time vectors of all statements are
 //! coalesced first, so that a kernel split into many statements costs little more than the unsplit one.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
 use crease_isl::{Map, Set};
 
 use crate::analysis::lifetimes::{Lifetimes, NotBefore, lifetimes};
@@ -21,12 +24,21 @@ use crate::analysis::model::{AnalysisError, Model};
 use crate::analysis::privacy::Privacy;
 use crate::kernel::graph::{ArrayId, Role};
 
-/// Lifetimes of all folded arrays of a kernel and the conflicts between them, computed when asked for.
+/// Lifetimes of all folded arrays of a kernel and the conflicts between them, computed when asked for. An array whose
+/// analysis used up the quota has none; others are not affected.
 pub(crate) struct Conflicts<'c> {
     /// One entry per array; none for the caller's arrays.
-    lifetimes: Vec<Option<Lifetimes<'c>>>,
+    arrays: Vec<Option<Known<'c>>>,
     privacy: Privacy<'c>,
-    cache: std::cell::RefCell<std::collections::BTreeMap<(ArrayId, ArrayId), Map<'c>>>,
+    /// Failures are kept as well: they took the whole quota.
+    cache: RefCell<BTreeMap<(ArrayId, ArrayId), Result<Map<'c>, AnalysisError>>>,
+}
+
+/// What is known of a folded array.
+enum Known<'c> {
+    Lifetimes(Lifetimes<'c>),
+    /// The quota did not suffice for more than the cells that hold a value at some time.
+    Cells(Set<'c>, AnalysisError),
 }
 
 impl<'c> Conflicts<'c> {
@@ -34,13 +46,13 @@ impl<'c> Conflicts<'c> {
     pub(crate) fn new(model: &Model<'c, '_>, privacy: Privacy<'c>) -> Result<Conflicts<'c>, AnalysisError> {
         let not_before = NotBefore::new(model)?;
         let in_task = privacy.same_task.as_ref().map(|same_task| not_before.within(same_task)).transpose()?;
-        let mut found = Vec::new();
+        let mut arrays = Vec::new();
         for id in model.kernel.array_ids() {
             let order = in_task.as_ref().filter(|_| privacy.is_private(id)).unwrap_or(&not_before);
             let folded = matches!(model.kernel.array(id).role, Role::Temp | Role::State);
-            found.push(folded.then(|| lifetimes(model, order, id)).transpose()?);
+            arrays.push(folded.then(|| known(model, order, id)).transpose()?);
         }
-        Ok(Conflicts { lifetimes: found, privacy, cache: Default::default() })
+        Ok(Conflicts { arrays, privacy, cache: Default::default() })
     }
 
     /// Whether each worker has storage of its own for the array.
@@ -49,18 +61,33 @@ impl<'c> Conflicts<'c> {
     }
 
     /// Lifetimes of a folded array.
-    pub(crate) fn lifetimes(&self, array: ArrayId) -> &Lifetimes<'c> {
-        self.lifetimes[array.index()].as_ref().expect("only folded arrays have lifetimes")
+    pub(crate) fn lifetimes(&self, array: ArrayId) -> Result<&Lifetimes<'c>, AnalysisError> {
+        match self.known(array) {
+            Known::Lifetimes(lifetimes) => Ok(lifetimes),
+            Known::Cells(_, error) => Err(error.clone()),
+        }
+    }
+
+    /// Cells of a folded array that hold a value at some time.
+    pub(crate) fn cells(&self, array: ArrayId) -> Result<Set<'c>, AnalysisError> {
+        match self.known(array) {
+            Known::Lifetimes(lifetimes) => lifetimes.cells(),
+            Known::Cells(cells, _) => Ok(cells.clone()),
+        }
+    }
+
+    fn known(&self, array: ArrayId) -> &Known<'c> {
+        self.arrays[array.index()].as_ref().expect("only folded arrays have lifetimes")
     }
 
     /// `{ A[x] -> B[y] }`: cells that hold values alive at one moment.
     pub(crate) fn between(&self, a: ArrayId, b: ArrayId) -> Result<Map<'c>, AnalysisError> {
         if let Some(known) = self.cache.borrow().get(&(a, b)) {
-            return Ok(known.clone());
+            return known.clone();
         }
-        let pairs = self.compute(a, b)?;
+        let pairs = self.compute(a, b);
         self.cache.borrow_mut().insert((a, b), pairs.clone());
-        Ok(pairs)
+        pairs
     }
 
     /// `{ y - x }` over conflicting cells `x`, `y` of one array; symmetric, without zero.
@@ -74,7 +101,7 @@ impl<'c> Conflicts<'c> {
         if self.is_private(a) != self.is_private(b) {
             return Ok(candidates.clone());
         }
-        let (la, lb) = (self.lifetimes(a), self.lifetimes(b));
+        let (la, lb) = (self.lifetimes(a)?, self.lifetimes(b)?);
         if la.to_cell.is_some() || lb.to_cell.is_some() {
             return Ok(self.between(a, b)?.intersect(candidates)?);
         }
@@ -86,7 +113,7 @@ impl<'c> Conflicts<'c> {
     }
 
     fn compute(&self, a: ArrayId, b: ArrayId) -> Result<Map<'c>, AnalysisError> {
-        let (la, lb) = (self.lifetimes(a), self.lifetimes(b));
+        let (la, lb) = (self.lifetimes(a)?, self.lifetimes(b)?);
         if self.is_private(a) != self.is_private(b) {
             return Ok(la.cells()?.pairs_with(&lb.cells()?)?);
         }
@@ -106,6 +133,20 @@ impl<'c> Conflicts<'c> {
         let cells = lb.to_cell.as_ref().map_or(Ok(left.clone()), |to_cell| left.apply_range(to_cell))?;
         let distinct = if a == b { cells.subtract(&la.cells()?.identity()?)? } else { cells };
         Ok(distinct.coalesce()?)
+    }
+}
+
+/// Lifetimes of an array under a quota of its own.
+fn known<'c>(model: &Model<'c, '_>, not_before: &NotBefore<'c>, array: ArrayId) -> Result<Known<'c>, AnalysisError> {
+    model.context.reset_operations();
+    match lifetimes(model, not_before, array) {
+        Ok(lifetimes) => Ok(Known::Lifetimes(lifetimes)),
+        Err(error) if error.spent_quota().is_some() => {
+            model.context.reset_operations();
+            let cells = model.writes(array).domain()?.union(model.live_in(array))?;
+            Ok(Known::Cells(cells, error))
+        }
+        Err(error) => Err(error),
     }
 }
 

@@ -10,3 +10,6 @@ pub(crate) mod lifetimes;
 pub(crate) mod model;
 pub(crate) mod privacy;
 pub mod trace;
+
+pub use crease_isl::IslError;
+pub use model::AnalysisError;

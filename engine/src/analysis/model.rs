@@ -16,12 +16,30 @@ use crate::schedule::order::{Epoch, HappensBefore};
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AnalysisError {
-    /// The integer set library failed; most often its operation quota was used up.
+    /// The integer set library failed.
     #[error("integer set analysis failed: {0}")]
     Isl(#[from] IslError),
+    /// A stage used up its quota.
+    #[error("stage `{stage}` takes more than {limit} integer-set operations, its quota")]
+    Quota {
+        /// The stage, as the report names it.
+        stage: &'static str,
+        /// The quota.
+        limit: u64,
+    },
     /// A coefficient left 64 bits.
     #[error("{0}")]
     Overflow(#[from] AffineOverflow),
+}
+
+impl AnalysisError {
+    /// The quota, if running out of it is what happened.
+    pub(crate) fn spent_quota(&self) -> Option<u64> {
+        match self {
+            AnalysisError::Isl(IslError::Quota { limit }) | AnalysisError::Quota { limit, .. } => Some(*limit),
+            _ => None,
+        }
+    }
 }
 
 /// One place in a statement that touches an array.

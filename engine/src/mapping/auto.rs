@@ -143,13 +143,34 @@ fn smallest_proved(
     }
     match (best, failure) {
         (Some((_, proposal)), _) => Ok(proposal),
-        (None, Some(error)) => first_proved(problem, &Full, &[array], notes).map_err(|_| error),
+        (None, Some(error)) => {
+            let full = first_proved(problem, &Full, &[array], notes).map_err(|_| error)?;
+            notes.push(format!("`{}` is kept in full", problem.model.kernel.array(array).name));
+            Ok(full)
+        }
         (None, None) => unreachable!("every strategy gives a mapping or an error"),
     }
 }
 
-/// The first proposal of a strategy that the checker accepts.
+/// The first proposal of a strategy that the checker accepts, under a quota of its own.
 fn first_proved(
+    problem: &Problem<'_, '_, '_>,
+    strategy: &dyn Strategy,
+    arrays: &[ArrayId],
+    notes: &mut Vec<String>,
+) -> Result<Proposal, MappingError> {
+    problem.model.context.reset_operations();
+    search(problem, strategy, arrays, notes).map_err(|error| match &error {
+        MappingError::Analysis(cause) => cause.spent_quota().map_or(error.clone(), |limit| {
+            let names = arrays.iter().map(|&id| format!("`{}`", problem.model.kernel.array(id).name));
+            let arrays = names.collect::<Vec<_>>().join(", ");
+            MappingError::GaveUp { strategy: strategy.name(), arrays, limit }
+        }),
+        _ => error,
+    })
+}
+
+fn search(
     problem: &Problem<'_, '_, '_>,
     strategy: &dyn Strategy,
     arrays: &[ArrayId],

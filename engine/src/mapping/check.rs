@@ -61,7 +61,7 @@ fn verify_partition(
         Err(MappingError::Unproved { strategy, collision })
     };
     let name = &problem.model.kernel.array(array).name;
-    let mut rest = problem.conflicts.lifetimes(array).cells()?;
+    let mut rest = problem.conflicts.cells(array)?;
     let covered = pieces.iter().map(|p| problem.model.cells(array, &p.when)).collect::<Result<Vec<_>, _>>()?;
     for (position, piece) in covered.iter().enumerate() {
         for other in &covered[..position] {
@@ -119,6 +119,9 @@ fn verify_pair(
         (true, true) => same_cell.intersect(&Map::lex_lt(&same_cell.domain()?)?)?,
         (true, false) => same_cell.subtract(&same_cell.domain()?.identity()?)?,
     };
+    if distinct.is_empty()? {
+        return Ok(());
+    }
     let collisions = problem.conflicts.among(a, b, &distinct)?;
     if collisions.is_empty()? {
         return Ok(());

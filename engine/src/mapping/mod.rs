@@ -169,6 +169,16 @@ pub enum MappingError {
         /// What another one says.
         second: String,
     },
+    /// The analysis of these arrays used up its quota.
+    #[error("strategy `{strategy}` gave up on {arrays}: it takes more than {limit} integer-set operations")]
+    GaveUp {
+        /// The strategy.
+        strategy: &'static str,
+        /// The arrays, quoted.
+        arrays: String,
+        /// The quota.
+        limit: u64,
+    },
     /// An analysis failed.
     #[error(transparent)]
     Analysis(#[from] AnalysisError),
@@ -234,7 +244,7 @@ impl<'c> Problem<'_, 'c, '_> {
 
     /// Cells of an array that ever hold a value, over all values of the run parameters.
     pub(crate) fn cells(&self, array: ArrayId) -> Result<Set<'c>, MappingError> {
-        Ok(self.conflicts.lifetimes(array).cells()?.project_out_params()?)
+        Ok(self.conflicts.cells(array)?.project_out_params()?)
     }
 
     /// Bounds of each index.

@@ -10,7 +10,7 @@ use crate::pipeline;
 use crate::plan::Plan;
 use crate::run::RunOptions;
 
-/// Operations one analysis may use; generous, since running out is an error.
+/// Operations that each stage of the analysis may use.
 const DEFAULT_QUOTA: u64 = 200_000_000;
 
 /// Why a plan was refused.
@@ -172,7 +172,10 @@ impl PlanBuilder {
         self
     }
 
-    /// Integer-set operations the analysis may use before it gives up. Default: 200 million.
+    /// Integer-set operations that each stage of the analysis may use before it gives up. Default: 200 million.
+    ///
+    /// Where it is too small for the conflicts of an array, the array gets the best mapping that was proved, at last
+    /// full storage, and the report's notes say so; a schedule that could not be checked is an error.
     #[must_use]
     pub fn operation_quota(mut self, operations: u64) -> Self {
         self.quota = operations.max(1);
