@@ -57,8 +57,13 @@ pub struct Case {
 
 /// Every kernel, in the order in which commands list them.
 pub fn catalogue() -> &'static [Entry] {
-    static CATALOGUE: [Entry; 4] =
-        [stencil::heat_1d::ENTRY, stencil::heat_2d::ENTRY, lbm::periodic::ENTRY, lbm::cavity::ENTRY];
+    static CATALOGUE: [Entry; 5] = [
+        stencil::heat_1d::ENTRY,
+        stencil::heat_2d::ENTRY,
+        lbm::periodic::ENTRY,
+        lbm::cavity::ENTRY,
+        lbm::channel::ENTRY,
+    ];
     &CATALOGUE
 }
 
@@ -147,7 +152,10 @@ mod tests {
     #[test]
     fn instructions_of_the_main_statements_are_few() {
         let count = |name: &str| site_instructions(&find(name).unwrap().kernel().unwrap().stmts()[0]);
-        assert_eq!(["heat-1d", "heat-2d-5pt", "lbm-d2q9-cavity", "lbm-d2q9-periodic"].map(count), [3, 5, 57, 57]);
+        assert_eq!(
+            ["heat-1d", "heat-2d-5pt", "lbm-d2q9-cavity", "lbm-d2q9-periodic", "lbm-d2q9-cylinder"].map(count),
+            [3, 5, 57, 57, 67]
+        );
     }
 
     #[test]

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use crease::kernel::affine::Affine;
-use crease::kernel::graph::{ArrayId, BinaryOp, Expr, Kernel, Stmt};
-use crease_kernels::lbm::{Lattice, VelocitySet, cavity, fluid, periodic};
+use crease::kernel::graph::{ArrayId, BinaryOp, CompareOp, Expr, Kernel, Role, Stmt, UnaryOp};
+use crease_kernels::lbm::{Lattice, VelocitySet, cavity, channel, fluid, periodic};
 use crease_kernels::{Case, Fields, Preset, catalogue};
 use ndarray::Dimension;
 
@@ -19,10 +19,13 @@ fn evaluate(kernel: &Kernel, case: &Case, initial: &Fields) -> Fields {
     for id in kernel.array_ids() {
         for (index, &value) in initial[&kernel.array(id).name].indexed_iter() {
             let index: Vec<i64> = index.as_array_view().iter().map(|&i| i as i64).collect();
-            store.insert((id, [vec![0], index].concat()), value);
+            let step = (kernel.array(id).role == Role::State).then_some(0);
+            store.insert((id, step.into_iter().chain(index).collect()), value);
         }
     }
-    let sites: Vec<Vec<i64>> = store.keys().filter(|(id, _)| id.index() == 0).map(|(_, index)| index.clone()).collect();
+    let is_state = |id: ArrayId| kernel.array(id).role == Role::State;
+    let state = kernel.array_ids().find(|&id| is_state(id)).unwrap();
+    let sites: Vec<Vec<i64>> = store.keys().filter(|(id, _)| *id == state).map(|(_, index)| index.clone()).collect();
     for step in 1..=case.steps {
         for (stmt, site) in kernel.stmts().iter().flat_map(|s| sites.iter().map(move |site| (s, site))) {
             let point = [&[step], &site[1..]].concat();
@@ -32,7 +35,8 @@ fn evaluate(kernel: &Kernel, case: &Case, initial: &Fields) -> Fields {
         }
     }
     let mut last = initial.clone();
-    for ((id, index), value) in store.into_iter().filter(|((_, index), _)| index[0] == case.steps) {
+    last.retain(|name, _| is_state(kernel.array_id(name).unwrap()));
+    for ((id, index), value) in store.into_iter().filter(|((id, index), _)| is_state(*id) && index[0] == case.steps) {
         let site: Vec<usize> = index[1..].iter().map(|&i| i as usize).collect();
         last.get_mut(&kernel.array(id).name).unwrap()[site.as_slice()] = value;
     }
@@ -43,10 +47,14 @@ fn execute(stmt: &Stmt, point: &[i64], params: &[i64], scalars: &[f64], store: &
     let at = |index: &[_]| index.iter().map(|e: &Affine| e.eval(point, params).unwrap()).collect();
     let mut values: Vec<f64> = Vec::new();
     for expr in &stmt.exprs {
+        // Truth is a number here, not 0 if true.
         values.push(match expr {
             Expr::Const(value) => *value,
             Expr::Scalar(id) => scalars[id.index()],
             Expr::Load(array, index) => store[&(*array, at(index))],
+            Expr::Compare(CompareOp::Ne, a, b) => f64::from(u8::from(values[a.index()] != values[b.index()])),
+            Expr::Select(condition, a, b) => values[if values[condition.index()] != 0.0 { a } else { b }.index()],
+            Expr::Unary(UnaryOp::Neg, a) => -values[a.index()],
             Expr::Fma(a, b, c) => values[a.index()].mul_add(values[b.index()], values[c.index()]),
             Expr::Binary(op, a, b) => match (op, values[a.index()], values[b.index()]) {
                 (BinaryOp::Add, a, b) => a + b,
@@ -96,8 +104,8 @@ fn other_lattices_agree_in_boxes_of_unequal_sides() {
     ] {
         let sizes: Vec<(String, i64)> = extents.iter().map(|name| name.to_string()).zip([3, 5, 4]).collect();
         let shape: Vec<usize> = sizes.iter().map(|&(_, n)| n as usize).collect();
-        let scalars = vec![("omega".to_owned(), 1.3), ("u_lid".to_owned(), 0.07)];
-        let case = Case { sizes, steps: 3, scalars };
+        let scalars = [("omega", 1.3), ("u_lid", 0.07), ("u_mean", 0.06)].map(|(name, value)| (name.to_owned(), value));
+        let case = Case { sizes, steps: 3, scalars: scalars.to_vec() };
         let initial = fluid::perturbed_vortex(&VelocitySet::new(lattice), &shape).unwrap();
         let walls = Kernel::parse(&cavity::definition(lattice, extents)).unwrap();
         let expected = cavity::naive(lattice, extents, &case, &initial).unwrap();
@@ -105,6 +113,11 @@ fn other_lattices_agree_in_boxes_of_unequal_sides() {
         let wrapped = Kernel::parse(&periodic::definition(lattice, extents)).unwrap();
         let expected = periodic::naive(lattice, extents, &case, &initial).unwrap();
         assert_same_bits(wrapped.name(), &expected, &evaluate(&wrapped, &case, &initial));
+        let blocked = Kernel::parse(&channel::definition(lattice, extents)).unwrap();
+        let mut initial = channel::initial(lattice, extents, &case).unwrap();
+        initial.get_mut(channel::SOLID).unwrap().iter_mut().step_by(7).for_each(|cell| *cell = 1.0);
+        let expected = channel::naive(lattice, extents, &case, &initial).unwrap();
+        assert_same_bits(blocked.name(), &expected, &evaluate(&blocked, &case, &initial));
     }
 }
 

@@ -10,7 +10,7 @@
 use crate::catalogue::{Case, Entry, Preset};
 use crate::fields::{Fields, KernelDataError, cells};
 use crate::lbm::naive::{Boundary, advance};
-use crate::lbm::region::{BoxKernel, Region, Side};
+use crate::lbm::region::{BoxKernel, Outside, Region, Side};
 use crate::lbm::velocity_set::{Lattice, VelocitySet};
 use crate::lbm::{fluid, periodic};
 
@@ -46,7 +46,10 @@ pub fn definition(lattice: Lattice, extents: &[&str]) -> String {
         set: &set,
         extents,
         scalars: &["u_lid"],
-        outside: &|region, q| bounced(&set, region, q),
+        profiles: &[],
+        solid: None,
+        outside: &|region, q| Outside::Taken(bounced(&set, region, q)),
+        derive: &|_| String::new(),
         schedules,
     }
     .text()
@@ -63,7 +66,7 @@ pub fn naive(lattice: Lattice, extents: &[&str], case: &Case, initial: &Fields) 
 }
 
 /// Several steps at a time: skewed bands that march along the outermost axis.
-fn bands(set: &VelocitySet) -> String {
+pub(super) fn bands(set: &VelocitySet) -> String {
     let (outer, inner) = (set.axes()[0], &set.axes()[1..]);
     format!("[floor(t/8), floor(({outer} + t)/16), t, {outer}, {} vector(8)]", inner.join(", "))
 }

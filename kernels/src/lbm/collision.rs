@@ -58,12 +58,12 @@ pub fn outgoing(q: usize) -> String {
     }
 }
 
-fn named(populations: impl Iterator<Item = usize>, prefix: &str) -> Vec<String> {
+pub(super) fn named(populations: impl Iterator<Item = usize>, prefix: &str) -> Vec<String> {
     populations.map(|q| format!("{prefix}{q}")).collect()
 }
 
 /// A sum split in halves, so that additions do not wait for each other.
-fn balanced_sum(terms: &[String]) -> String {
+pub(super) fn balanced_sum(terms: &[String]) -> String {
     match terms {
         [] => "0".into(),
         [term] => term.clone(),

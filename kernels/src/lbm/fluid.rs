@@ -2,18 +2,59 @@
 //!
 //! Everything is in lattice units: cells, steps, and a density of about 1. The viscosity is `(1/omega - 1/2) / 3`.
 
-use ndarray::{ArrayD, IxDyn};
+use ndarray::{Dimension, IxDyn};
 
 use crate::fields::{Field, Fields, KernelDataError, noise};
 use crate::lbm::velocity_set::VelocitySet;
 
-/// Density and velocity at every site.
+/// Density and velocity at every site of a box.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fluid {
+    density: Field,
+    /// All of the density's shape.
+    velocity: Vec<Field>,
+}
+
+impl Fluid {
     /// Mass per cell.
-    pub density: Field,
-    /// Cells per step, one field per axis, outermost axis first.
-    pub velocity: Vec<Field>,
+    pub fn density(&self) -> &Field {
+        &self.density
+    }
+
+    /// Cells per step, one field per axis, outermost axis first: `[u_y, u_x]` or `[u_z, u_y, u_x]`.
+    pub fn velocity(&self) -> &[Field] {
+        &self.velocity
+    }
+
+    /// The velocity's magnitude, in cells per step.
+    pub fn speed(&self) -> Field {
+        let mut square = Field::zeros(self.density.raw_dim());
+        self.velocity.iter().for_each(|u| square += &u.mapv(|u| u * u));
+        square.mapv_into(f64::sqrt)
+    }
+
+    /// The vorticity in the plane of the last two axes, `d u_y / d x - d u_x / d y`, per step: positive where the fluid
+    /// turns from `x` to `y`. Central differences, one-sided at the ends of an axis; obstacles count as fluid.
+    pub fn vorticity(&self) -> Field {
+        let (y, x) = (self.velocity.len() - 2, self.velocity.len() - 1);
+        slope(&self.velocity[y], x) - slope(&self.velocity[x], y)
+    }
+
+    /// The kinetic energy of all sites per unit of density, `sum u.u / 2`.
+    pub fn energy(&self) -> f64 {
+        0.5 * self.velocity.iter().flatten().map(|u| u * u).sum::<f64>()
+    }
+}
+
+/// The derivative along an axis; 0 where the axis has one cell only.
+fn slope(field: &Field, axis: usize) -> Field {
+    let last = field.shape()[axis] - 1;
+    Field::from_shape_fn(field.raw_dim(), |site| {
+        let (mut low, mut high) = (site.clone(), site.clone());
+        low[axis] = site[axis].saturating_sub(1);
+        high[axis] = last.min(site[axis] + 1);
+        (field[&high] - field[&low]) / (high[axis] - low[axis]).max(1) as f64
+    })
 }
 
 /// The kinematic viscosity that a relaxation rate gives, in cells squared per step.
@@ -36,7 +77,7 @@ pub fn fluid(set: &VelocitySet, populations: &Fields) -> Result<Fluid, KernelDat
         let (array, expected, found) = (set.array(q), shape.to_vec(), arrays[q].shape().to_vec());
         return Err(KernelDataError::Shape { array, expected, found });
     }
-    let mut density = ArrayD::zeros(IxDyn(shape));
+    let mut density = Field::zeros(IxDyn(shape));
     let mut velocity = vec![density.clone(); set.dims()];
     for (q, population) in arrays.into_iter().enumerate() {
         density += population;
@@ -55,41 +96,55 @@ pub fn equilibrium(set: &VelocitySet, q: usize, rho: f64, u: &[f64]) -> f64 {
     set.weight(q) * rho * (1.0 + 3.0 * c + 4.5 * c * c - 1.5 * square)
 }
 
-/// Populations of one Taylor-Green vortex of speed `amplitude` in the last two axes, constant along the first of three.
+/// Populations in equilibrium at density 1 and a velocity that is a function of the site, outermost axis first.
 ///
 /// # Errors
 /// [`KernelDataError::Axes`] if the shape does not fit to the lattice, [`KernelDataError::TooLarge`] if memory could not
 /// hold a field of that shape.
-pub fn vortex(set: &VelocitySet, shape: &[usize], amplitude: f64) -> Result<Fields, KernelDataError> {
+pub fn populations(
+    set: &VelocitySet,
+    shape: &[usize],
+    velocity: impl Fn(&[usize]) -> Vec<f64>,
+) -> Result<Fields, KernelDataError> {
     set.sites(shape)?;
-    let (y, x) = (shape.len() - 2, shape.len() - 1);
-    let phase = |axis: usize, at: usize| std::f64::consts::TAU * at as f64 / shape[axis] as f64;
-    let population = |q: usize| {
-        Field::from_shape_fn(IxDyn(shape), |site| {
-            let (a, b) = (phase(y, site[y]), phase(x, site[x]));
-            let mut u = vec![0.0; shape.len()];
-            u[y] = -amplitude * a.cos() * b.sin();
-            u[x] = amplitude * a.sin() * b.cos();
-            equilibrium(set, q, 1.0, &u)
-        })
-    };
+    let population =
+        |q: usize| Field::from_shape_fn(IxDyn(shape), |site| equilibrium(set, q, 1.0, &velocity(site.slice())));
     Ok((0..set.len()).map(|q| (set.array(q), population(q))).collect())
+}
+
+/// Populations of one Taylor-Green vortex of speed `amplitude` in the last two axes, constant along the first of three.
+///
+/// # Errors
+/// Those of [`populations`].
+pub fn vortex(set: &VelocitySet, shape: &[usize], amplitude: f64) -> Result<Fields, KernelDataError> {
+    let phase = |axis: usize, at: usize| std::f64::consts::TAU * at as f64 / shape[axis] as f64;
+    populations(set, shape, |site| {
+        let (y, x) = (site.len() - 2, site.len() - 1);
+        let (a, b) = (phase(y, site[y]), phase(x, site[x]));
+        let mut u = vec![0.0; site.len()];
+        u[y] = -amplitude * a.cos() * b.sin();
+        u[x] = amplitude * a.sin() * b.cos();
+        u
+    })
 }
 
 /// A vortex in which every population is off by up to a thousandth, each in its own way, so that any wrong cell shows.
 ///
 /// # Errors
-/// [`KernelDataError::Axes`] if the shape does not fit to the lattice, [`KernelDataError::TooLarge`] if memory could not
-/// hold a field of that shape.
+/// Those of [`populations`].
 pub fn perturbed_vortex(set: &VelocitySet, shape: &[usize]) -> Result<Fields, KernelDataError> {
     let mut fields = vortex(set, shape, 0.05)?;
+    perturb(set, &mut fields, 3);
+    Ok(fields)
+}
+
+/// Changes every population by up to a thousandth.
+pub(super) fn perturb(set: &VelocitySet, fields: &mut Fields, seed: u64) {
     for q in 0..set.len() {
-        let population = fields.get_mut(&set.array(q)).expect("`vortex` made every population");
-        for (cell, value) in population.iter_mut().enumerate() {
-            *value *= 1.0 + 1e-3 * noise(3, &[q, cell]);
+        for (cell, value) in fields.get_mut(&set.array(q)).into_iter().flatten().enumerate() {
+            *value *= 1.0 + 1e-3 * noise(seed, &[q, cell]);
         }
     }
-    Ok(fields)
 }
 
 #[cfg(test)]
@@ -98,8 +153,13 @@ mod tests {
     use crate::lbm::naive::{Boundary, advance};
     use crate::lbm::velocity_set::Lattice;
 
-    fn energy(set: &VelocitySet, populations: &Fields) -> f64 {
-        fluid(set, populations).unwrap().velocity.iter().map(|u| u.iter().map(|u| u * u).sum::<f64>()).sum()
+    #[test]
+    fn a_rigid_rotation_has_twice_its_rate_as_vorticity() {
+        let (set, rate) = (VelocitySet::new(Lattice::D2Q9), 1e-3);
+        let turning = |site: &[usize]| vec![rate * (site[1] as f64 - 4.0), -rate * (site[0] as f64 - 3.0)];
+        let fluid = fluid(&set, &populations(&set, &[7, 9], turning).unwrap()).unwrap();
+        assert!(fluid.vorticity().iter().all(|w| (w - 2.0 * rate).abs() < 1e-15));
+        assert!((fluid.speed()[[6, 0]] - 5.0 * rate).abs() < 1e-15 && (fluid.density()[[2, 2]] - 1.0).abs() < 1e-15);
     }
 
     #[test]
@@ -109,7 +169,8 @@ mod tests {
             let before = vortex(&set, &shape, 0.01).unwrap();
             let after = advance(&set, &shape, Boundary::Periodic, omega, steps, &before).unwrap();
             let rate = 4.0 * viscosity(omega) * (std::f64::consts::TAU / n).powi(2);
-            let ratio = energy(&set, &after) / energy(&set, &before);
+            let energy = |populations: &Fields| fluid(&set, populations).unwrap().energy();
+            let ratio = energy(&after) / energy(&before);
             assert!((ratio / (-rate * steps as f64).exp() - 1.0).abs() < 0.02, "{lattice:?}: {ratio}");
         }
     }
@@ -118,7 +179,7 @@ mod tests {
     fn walls_and_lid_keep_the_mass() {
         for (lattice, shape) in [(Lattice::D2Q9, vec![9, 12]), (Lattice::D3Q27, vec![5, 4, 6])] {
             let set = VelocitySet::new(lattice);
-            let mass = |f: &Fields| fluid(&set, f).unwrap().density.sum();
+            let mass = |f: &Fields| fluid(&set, f).unwrap().density().sum();
             let before = perturbed_vortex(&set, &shape).unwrap();
             let after = advance(&set, &shape, Boundary::Cavity { u_lid: 0.1 }, 1.6, 50, &before).unwrap();
             assert!((mass(&after) / mass(&before) - 1.0).abs() < 1e-13);
@@ -130,7 +191,8 @@ mod tests {
         let (set, shape) = (VelocitySet::new(Lattice::D2Q9), [16, 16]);
         let rest = vortex(&set, &shape, 0.0).unwrap();
         let after = advance(&set, &shape, Boundary::Cavity { u_lid: 0.1 }, 1.0, 200, &rest).unwrap();
-        let u = &fluid(&set, &after).unwrap().velocity[1];
+        let fluid = fluid(&set, &after).unwrap();
+        let u = &fluid.velocity()[1];
         assert!(u[[15, 8]] > 0.05 && u[[8, 8]] < 0.0, "{} {}", u[[15, 8]], u[[8, 8]]);
     }
 }

@@ -4,6 +4,7 @@
 //! operations in the same order, with `mul_add` where the text says `fma`.
 
 use crate::fields::{Fields, KernelDataError, cells_of, field};
+use crate::lbm::channel;
 use crate::lbm::velocity_set::VelocitySet;
 
 /// What lies beyond the box.
@@ -16,17 +17,22 @@ pub enum Boundary {
         /// Its speed.
         u_lid: f64,
     },
+    /// Walls, but along the last axis an inlet and an outlet, with obstacles in between.
+    Channel {
+        /// Mean speed of the inflow, in cells per step.
+        u_mean: f64,
+    },
 }
 
 /// Most populations of any velocity set.
 const MAX_Q: usize = 27;
 
 /// Runs `steps` collide-and-stream updates from the populations in `initial`; `shape` is `[y, x]` or `[z, y, x]`, every
-/// extent at least 2.
+/// extent at least 2. A channel takes its inflow and its obstacles from `initial`, too.
 ///
 /// # Errors
-/// [`KernelDataError::Missing`] or [`KernelDataError::Shape`] if `initial` lacks a population or has another shape,
-/// [`KernelDataError::Axes`] if the shape does not fit to the lattice.
+/// [`KernelDataError::Missing`] or [`KernelDataError::Shape`] if `initial` lacks a population or an input or has another
+/// shape, [`KernelDataError::Axes`] if the shape does not fit to the lattice.
 pub fn advance(
     set: &VelocitySet,
     shape: &[usize],
@@ -40,15 +46,21 @@ pub fn advance(
     let mut old = (0..set.len()).map(load).collect::<Result<Vec<_>, _>>()?;
     let mut new = old.clone();
     let relaxation = Relaxation::new(set, omega);
+    let surroundings = Surroundings::new(set, shape, boundary, initial)?;
     let mut site = vec![0; shape.len()];
     for _ in 0..steps {
         for cell in 0..sites {
             let mut f = [0.0; MAX_Q];
             locate(cell, shape, &mut site);
             for (q, f) in f[..set.len()].iter_mut().enumerate() {
-                *f = incoming(set, shape, boundary, &old, &site, cell, q);
+                *f = surroundings.incoming(&old, &site, cell, q);
             }
-            relaxation.collide(set, &mut f);
+            surroundings.enter(&mut f, &site);
+            if surroundings.solid[cell] {
+                set.pairs().for_each(|q| f.swap(q, set.opposite(q)));
+            } else {
+                relaxation.collide(set, &mut f);
+            }
             for (q, population) in new.iter_mut().enumerate() {
                 population[cell] = f[q];
             }
@@ -67,46 +79,93 @@ fn locate(cell: usize, shape: &[usize], site: &mut [usize]) {
     }
 }
 
-/// The population that reaches a site: from upwind, or from the boundary.
-fn incoming(
-    set: &VelocitySet,
-    shape: &[usize],
+/// What a cell sees around it.
+struct Surroundings<'a> {
+    set: &'a VelocitySet,
+    shape: &'a [usize],
     boundary: Boundary,
-    old: &[Vec<f64>],
-    site: &[usize],
-    cell: usize,
-    q: usize,
-) -> f64 {
-    let velocity = set.velocity(q);
-    let mut upwind = 0;
-    for axis in 0..shape.len() {
-        let extent = shape[axis] as i64;
-        let coordinate = site[axis] as i64 - velocity[axis];
-        if let (Boundary::Cavity { u_lid }, false) = (boundary, (0..extent).contains(&coordinate)) {
-            return bounced(set, shape, u_lid, old, site, cell, q);
-        }
-        upwind = upwind * shape[axis] + coordinate.rem_euclid(extent) as usize;
-    }
-    old[q][upwind]
+    /// Speed at each cell of the inlet over the mean speed; empty without an inlet.
+    inflow: Vec<f64>,
+    /// Whether a cell is solid.
+    solid: Vec<bool>,
 }
 
-/// Half-way bounce-back; the lid adds `6 w_q c_q.u_lid`.
-fn bounced(
-    set: &VelocitySet,
-    shape: &[usize],
-    u_lid: f64,
-    old: &[Vec<f64>],
-    site: &[usize],
-    cell: usize,
-    q: usize,
-) -> f64 {
-    let velocity = set.velocity(q);
-    let resting = old[set.opposite(q)][cell];
-    let along = velocity[shape.len() - 1];
-    if site[0] + 1 == shape[0] && velocity[0] == -1 && along != 0 {
-        resting + along as f64 * (6.0 * set.weight(q) * u_lid)
-    } else {
-        resting
+impl<'a> Surroundings<'a> {
+    fn new(
+        set: &'a VelocitySet,
+        shape: &'a [usize],
+        boundary: Boundary,
+        initial: &Fields,
+    ) -> Result<Self, KernelDataError> {
+        let (inflow, solid) = match boundary {
+            Boundary::Periodic | Boundary::Cavity { .. } => (Vec::new(), vec![false; set.sites(shape)?]),
+            Boundary::Channel { .. } => {
+                let mask = cells_of(initial, channel::SOLID, shape)?;
+                let inflow = cells_of(initial, channel::INFLOW, &shape[..shape.len() - 1])?;
+                (inflow, mask.into_iter().map(|cell| cell != 0.0).collect())
+            }
+        };
+        Ok(Surroundings { set, shape, boundary, inflow, solid })
+    }
+
+    /// The population that reaches a site: from upwind, or from the boundary.
+    fn incoming(&self, old: &[Vec<f64>], site: &[usize], cell: usize, q: usize) -> f64 {
+        let velocity = self.set.velocity(q);
+        let mut upwind = 0;
+        for (axis, &extent) in self.shape.iter().enumerate() {
+            let coordinate = site[axis] as i64 - velocity[axis];
+            if !(0..extent as i64).contains(&coordinate) && self.boundary != Boundary::Periodic {
+                return self.reflected(old[self.set.opposite(q)][cell], site, cell, q, axis);
+            }
+            upwind = upwind * extent + coordinate.rem_euclid(extent as i64) as usize;
+        }
+        old[q][upwind]
+    }
+
+    /// What becomes of the opposite population at the first axis along which `q` comes from outside.
+    fn reflected(&self, leaving: f64, site: &[usize], cell: usize, q: usize, axis: usize) -> f64 {
+        let (velocity, last, weight) = (self.set.velocity(q), self.shape.len() - 1, self.set.weight(q));
+        match self.boundary {
+            Boundary::Cavity { u_lid } if axis == 0 && velocity[0] == -1 && velocity[last] != 0 => {
+                leaving + velocity[last] as f64 * (6.0 * weight * u_lid)
+            }
+            Boundary::Channel { u_mean } if axis == last && site[last] == 0 => {
+                (6.0 * weight).mul_add(u_mean * self.inflow[cell / self.shape[last]], leaving)
+            }
+            _ => leaving,
+        }
+    }
+
+    /// Replaces what comes in through the outlet of a channel, if the site lies there, by an equilibrium.
+    fn enter(&self, f: &mut [f64; MAX_Q], site: &[usize]) {
+        let (set, last) = (self.set, self.shape.len() - 1);
+        if !matches!(self.boundary, Boundary::Channel { .. }) || site[last] + 1 < self.shape[last] {
+            return;
+        }
+        let known = |along: i64, axis: usize, c: i64| {
+            let moves = |q: &usize| set.velocity(*q)[last] >= along && set.velocity(*q)[axis] == c;
+            sum_of(f, &(0..set.len()).filter(moves).collect::<Vec<_>>())
+        };
+        let mut u = vec![0.0; self.shape.len()];
+        u[last] = 2f64.mul_add(known(1, last, 1), known(0, last, 0)) - 1.0;
+        for (axis, u) in u[..last].iter_mut().enumerate() {
+            *u = 1.0 / channel::known_share(set, axis) * (known(0, axis, 1) - known(0, axis, -1));
+        }
+        let square = (0..last).fold(u[last] * u[last], |square, axis| u[axis].mul_add(u[axis], square));
+        let flat = (-1.5f64).mul_add(square, 1.0);
+        for q in 0..set.len() {
+            let velocity = set.velocity(q);
+            let from_wall = |axis: usize| {
+                let upwind = site[axis] as i64 - velocity[axis];
+                !(0..self.shape[axis] as i64).contains(&upwind)
+            };
+            if velocity[last] != -1 || (0..last).any(from_wall) {
+                continue;
+            }
+            let signed = (0..last).filter(|&axis| velocity[axis] != 0).map(|axis| velocity[axis] as f64 * u[axis]);
+            let h = signed.reduce(|sum, u| sum + u).map_or(-u[last], |across| across - u[last]);
+            f[q] = set.weight(q) * 4.5f64.mul_add(h, 3.0).mul_add(h, flat);
+        }
     }
 }
 

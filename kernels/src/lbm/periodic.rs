@@ -8,7 +8,7 @@ use crate::catalogue::{Case, Entry, Preset};
 use crate::fields::{Fields, KernelDataError, cells};
 use crate::lbm::fluid;
 use crate::lbm::naive::{Boundary, advance};
-use crate::lbm::region::{BoxKernel, Region, shifted};
+use crate::lbm::region::{BoxKernel, Outside, Region, shifted};
 use crate::lbm::velocity_set::{Lattice, VelocitySet};
 
 /// The catalogue's entry for D2Q9.
@@ -41,7 +41,10 @@ pub fn definition(lattice: Lattice, extents: &[&str]) -> String {
         set: &set,
         extents,
         scalars: &[],
-        outside: &|region, q| wrapped(&set, extents, region, q),
+        profiles: &[],
+        solid: None,
+        outside: &|region, q| Outside::Taken(wrapped(&set, extents, region, q)),
+        derive: &|_| String::new(),
         schedules: schedules(&set),
     }
     .text()

@@ -2,6 +2,10 @@
 //!
 //! In each region it is known for every population whether the cell it comes from lies inside the box. What comes from
 //! outside is the boundary's business.
+//!
+//! Obstacles are a matter of data: cells that a mask calls solid send every population back where it came from, instead
+//! of colliding (full-way bounce-back). Both outcomes are computed and one is selected, so that each value keeps its one
+//! reader, whatever the geometry. Bounce-back on links would give values two possible readers.
 
 use std::fmt::Write;
 
@@ -25,6 +29,15 @@ pub struct Region {
     sides: Vec<Side>,
 }
 
+/// A population that comes from outside the box.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outside {
+    /// An expression of values at step `t - 1`.
+    Taken(String),
+    /// Derived from all others that come into the cell.
+    Derived,
+}
+
 /// A box of fluid: what the text of a kernel is made from.
 pub struct BoxKernel<'a> {
     /// Name of the kernel.
@@ -35,8 +48,14 @@ pub struct BoxKernel<'a> {
     pub extents: &'a [&'a str],
     /// Run-time scalars besides `omega`.
     pub scalars: &'a [&'a str],
-    /// What a population takes that comes from outside the box: an expression at step `t - 1`.
-    pub outside: &'a dyn Fn(&Region, usize) -> String,
+    /// Inputs with one value for every cell of a face across the last axis, such as the speed at which fluid enters.
+    pub profiles: &'a [&'a str],
+    /// The input that is not zero where a cell is solid, if there are obstacles.
+    pub solid: Option<&'a str>,
+    /// What a population takes that comes from outside the box.
+    pub outside: &'a dyn Fn(&Region, usize) -> Outside,
+    /// Lines that define the populations of a region that `outside` calls derived, as `g2` and so on.
+    pub derive: &'a dyn Fn(&Region) -> String,
     /// Names and time vectors of the schedules, common to all statements.
     pub schedules: Vec<(&'static str, String)>,
 }
@@ -113,6 +132,14 @@ impl BoxKernel<'_> {
         }
         let axes = self.set.axes();
         let space: Vec<String> = axes.iter().zip(self.extents).map(|(x, n)| format!("0 <= {x} < {n}")).collect();
+        let (face, _) = space.split_at(space.len() - 1);
+        for profile in self.profiles {
+            let indices = axes[..face.len()].join(", ");
+            text += &format!("  input {profile}[{indices}]: f64 for {}\n", face.join(" and "));
+        }
+        if let Some(solid) = self.solid {
+            text += &format!("  input {solid}[{}]: u8 for {}\n", axes.join(", "), space.join(" and "));
+        }
         for q in 0..self.set.len() {
             let array = self.set.array(q);
             text += &format!("  state {array}[t, {}]: f64 for {}\n", axes.join(", "), space.join(" and "));
@@ -125,22 +152,36 @@ impl BoxKernel<'_> {
         let (name, site, domain) = (region.name(axes), axes.join(", "), region.domain(axes, self.extents));
         let mut text = format!("  {name}[t, {site}] for 1 <= t <= T and {domain} {{\n");
         for q in 0..self.set.len() {
-            text += &format!("    let g{q} = {}\n", self.incoming(region, q));
+            if let Outside::Taken(value) = self.incoming(region, q) {
+                text += &format!("    let g{q} = {value}\n");
+            }
         }
+        text += &(self.derive)(region);
         text += &collision_text(self.set);
+        if let Some(solid) = self.solid {
+            text += &format!("    let blocked = {solid}[{site}] != 0\n");
+        }
         for q in 0..self.set.len() {
-            text += &format!("    {}[t, {site}] = {}\n", self.set.array(q), outgoing(q));
+            text += &format!("    {}[t, {site}] = {}\n", self.set.array(q), self.leaving(q));
         }
         text + "  }\n"
     }
 
-    fn incoming(&self, region: &Region, q: usize) -> String {
+    /// What leaves a cell: collided, or sent back by an obstacle.
+    fn leaving(&self, q: usize) -> String {
+        match self.solid {
+            None => outgoing(q),
+            Some(_) => format!("select(blocked, g{}, {})", self.set.opposite(q), outgoing(q)),
+        }
+    }
+
+    fn incoming(&self, region: &Region, q: usize) -> Outside {
         let velocity = self.set.velocity(q);
         if velocity.iter().enumerate().any(|(axis, &c)| region.comes_from_outside(axis, c)) {
             return (self.outside)(region, q);
         }
         let upwind: Vec<String> = self.set.axes().iter().zip(velocity).map(|(x, &c)| shifted(x, -c)).collect();
-        format!("{}[t-1, {}]", self.set.array(q), upwind.join(", "))
+        Outside::Taken(format!("{}[t-1, {}]", self.set.array(q), upwind.join(", ")))
     }
 }
 
