@@ -4,7 +4,7 @@ use crease::kernel::KernelError;
 use crease::kernel::graph::{Expr, ExprId, Kernel, Stmt};
 
 use crate::fields::{Fields, KernelDataError};
-use crate::{lbm, stencil};
+use crate::{image, lbm, stencil};
 
 /// A kernel of the catalogue.
 #[derive(Clone, Copy, Debug)]
@@ -33,6 +33,21 @@ pub struct Entry {
     /// operations come in the order of the kernel's expressions, so results agree bit for bit. They use `mul_add`
     /// where the kernel says `fma`, which is slow on targets without that instruction.
     pub naive: fn(&Case, &Fields) -> Result<Fields, KernelDataError>,
+    /// Storage that publications propose for it, beside what strategies find.
+    pub published: &'static [Published],
+}
+
+/// A published storage mapping of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Published {
+    /// How tables call it, such as `paper`.
+    pub name: &'static str,
+    /// The schedule that it is made for.
+    pub schedule: &'static str,
+    /// Its rules, in the notation of docs/KERNEL-TEXT.md.
+    pub mapping: &'static str,
+    /// Where it comes from.
+    pub source: &'static str,
 }
 
 /// Sizes and steps of a run.
@@ -57,12 +72,16 @@ pub struct Case {
 
 /// Every kernel, in the order in which commands list them.
 pub fn catalogue() -> &'static [Entry] {
-    static CATALOGUE: [Entry; 5] = [
+    static CATALOGUE: [Entry; 9] = [
         stencil::heat_1d::ENTRY,
         stencil::heat_2d::ENTRY,
         lbm::periodic::ENTRY,
         lbm::cavity::ENTRY,
         lbm::channel::ENTRY,
+        image::blur_interleaved::F64,
+        image::blur_interleaved::F32,
+        image::blur_tiled::F64,
+        image::blur_tiled::F32,
     ];
     &CATALOGUE
 }

@@ -49,6 +49,7 @@ pub const ENTRY: Entry = Entry {
         Preset { sizes: &[("NY", 3), ("NX", 3)], steps: 0 },
     ],
     benches: &[Preset { sizes: &[("NY", 512), ("NX", 2048)], steps: 100 }],
+    published: &[],
     sites: |case| Ok(cells(&extents(&["NY", "NX"], case)?)? as u64),
     initial: |case| initial(Lattice::D2Q9, &["NY", "NX"], case),
     naive: |case, initial| naive(Lattice::D2Q9, &["NY", "NX"], case, initial),

@@ -31,6 +31,7 @@ pub const ENTRY: Entry = Entry {
         fluid::perturbed_vortex(&VelocitySet::new(Lattice::D2Q9), &[n, n])
     },
     naive: |case, initial| naive(Lattice::D2Q9, &["N", "N"], case, initial),
+    published: &[],
 };
 
 /// The kernel's text for any lattice; `extents` are size parameters, one per axis, outermost axis first.

@@ -46,6 +46,7 @@ pub const ENTRY: Entry = Entry {
     sites: |case| Ok(cells(&[case.extent("N", 3)?; 2])? as u64),
     initial,
     naive,
+    published: &[],
 };
 
 fn initial(case: &Case) -> Result<Fields, KernelDataError> {
