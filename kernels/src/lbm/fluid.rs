@@ -62,6 +62,11 @@ pub fn viscosity(omega: f64) -> f64 {
     (1.0 / omega - 0.5) / 3.0
 }
 
+/// The relaxation rate for a kinematic viscosity in cells squared per step.
+pub fn relaxation(viscosity: f64) -> f64 {
+    1.0 / (3.0 * viscosity + 0.5)
+}
+
 /// Density and velocity of populations, before or after a collision: it keeps both.
 ///
 /// # Errors

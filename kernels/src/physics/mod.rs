@@ -1,0 +1,104 @@
+//! Physics: what folded runs compute, against published and analytic results.
+//!
+//! In: a flow or a profile, a resolution, a limit.   Out: one [`Check`] per quantity.
+//!
+//! `simulation` runs a kernel of the catalogue on folded storage; `cavity` compares with the tables in `ghia`,
+//! `taylor_green` and `heat` with analytic solutions, `channel` with Poiseuille's law and the flow around a cylinder.
+//! Short versions are tests of this crate; `crease bench --suite physics` runs the long ones.
+
+pub mod cavity;
+pub mod channel;
+pub mod ghia;
+pub mod heat;
+mod simulation;
+pub mod taylor_green;
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::fields::KernelDataError;
+pub use simulation::Simulation;
+
+/// A quantity that was computed and what it should be.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Check {
+    /// The kernel's name in the catalogue.
+    pub kernel: &'static str,
+    /// What was compared.
+    pub quantity: String,
+    /// Where the reference comes from.
+    pub source: &'static str,
+    /// Sizes and dimensionless numbers of the run.
+    pub setting: BTreeMap<&'static str, f64>,
+    /// Steps of the longest run.
+    pub steps: u64,
+    /// Folded storage of the largest run, in bytes.
+    pub storage_bytes: u64,
+    /// What came out.
+    pub computed: f64,
+    /// What should.
+    pub reference: f64,
+    /// How far they are apart: over the lid's speed for profiles of the cavity, relative for all else.
+    pub deviation: f64,
+    /// The deviation that is accepted.
+    pub limit: f64,
+}
+
+impl Check {
+    /// Whether the deviation is within the limit; NaN is not.
+    pub fn passes(&self) -> bool {
+        self.deviation <= self.limit
+    }
+}
+
+/// Why there is nothing to compare.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PhysicsError {
+    /// The catalogue could not make the kernel's data.
+    #[error(transparent)]
+    Data(#[from] KernelDataError),
+    /// Crease refused or failed.
+    #[error(transparent)]
+    Crease(#[from] crease::Error),
+    /// A number of the setting makes no flow.
+    #[error("{name} is {value}, it must be {expected}")]
+    Setting {
+        /// Which one.
+        name: &'static str,
+        /// Its value.
+        value: f64,
+        /// What it must be.
+        expected: &'static str,
+    },
+    /// A flow that should become steady did not.
+    #[error("after {steps} steps the flow still changes by {change:e} of its speed in {every} steps")]
+    Unsteady {
+        /// Steps done.
+        steps: u64,
+        /// Steps between comparisons.
+        every: u64,
+        /// The last change over the speed.
+        change: f64,
+    },
+    /// A flow that should oscillate did not.
+    #[error("in {steps} steps the lift changed its sign upwards {crossings} times, too few for a frequency")]
+    NoPeriod {
+        /// Steps observed.
+        steps: u64,
+        /// Crossings seen.
+        crossings: usize,
+    },
+}
+
+/// The number if it is positive and finite.
+fn positive(name: &'static str, value: f64) -> Result<f64, PhysicsError> {
+    let fits = value > 0.0 && value.is_finite();
+    if fits { Ok(value) } else { Err(PhysicsError::Setting { name, value, expected: "positive and finite" }) }
+}
+
+/// `|computed - reference|` over the reference's magnitude.
+fn relative(computed: f64, reference: f64) -> f64 {
+    ((computed - reference) / reference).abs()
+}

@@ -1,0 +1,59 @@
+//! Decaying vortices in a periodic box against the analytic rate.
+//!
+//! In: cells per side, relaxation rate, speed.   Out: how fast the kinetic energy decays.
+//!
+//! The velocities `sin a cos b` and `-cos a sin b` solve the Navier-Stokes equations and decay as `exp(-2 nu k^2 t)` with
+//! the wave number `k = 2 pi / N` along both axes; their energy decays twice as fast.
+//!
+//! Source: Taylor, Green: Mechanism of the Production of Small Eddies from Large Ones, 1937.
+
+use std::f64::consts::TAU;
+
+use crate::catalogue::Case;
+use crate::lbm::{Lattice, VelocitySet, fluid, periodic};
+use crate::physics::{Check, PhysicsError, Simulation, positive, relative};
+
+/// A run of the vortex.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TaylorGreen {
+    /// Cells per side.
+    pub n: usize,
+    /// Relaxation rate, `0 < omega < 2`.
+    pub omega: f64,
+    /// Largest speed at the start, in cells per step.
+    pub speed: f64,
+}
+
+impl TaylorGreen {
+    /// Runs until the energy should have fallen by `e`, then compares its rate; `limit` is relative.
+    ///
+    /// # Errors
+    /// [`PhysicsError`] if the case makes no sense.
+    pub fn check(&self, limit: f64, threads: Option<usize>) -> Result<Check, PhysicsError> {
+        let viscosity = positive("the viscosity", fluid::viscosity(self.omega))?;
+        let reference = 4.0 * viscosity * (TAU / self.n as f64).powi(2);
+        let steps = (1.0 / reference).ceil() as u64;
+        let case = Case {
+            sizes: vec![("N".to_owned(), self.n as i64)],
+            steps: 0,
+            scalars: vec![("omega".to_owned(), self.omega)],
+        };
+        let vortex = fluid::vortex(&VelocitySet::new(Lattice::D2Q9), &[self.n; 2], positive("the speed", self.speed)?)?;
+        let mut simulation = Simulation::new(&periodic::ENTRY, &case, &vortex, threads)?;
+        let before = simulation.fluid()?.energy();
+        simulation.advance(steps)?;
+        let computed = (before / simulation.fluid()?.energy()).ln() / steps as f64;
+        Ok(Check {
+            kernel: periodic::ENTRY.name,
+            quantity: "decay of the energy per step".to_owned(),
+            source: "Taylor, Green 1937",
+            setting: [("N", self.n as f64), ("omega", self.omega), ("speed", self.speed)].into(),
+            steps,
+            storage_bytes: simulation.storage_bytes(),
+            computed,
+            reference,
+            deviation: relative(computed, reference),
+            limit,
+        })
+    }
+}

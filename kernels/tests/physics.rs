@@ -1,0 +1,51 @@
+//! Short versions of the physics checks: coarse, with the limits that suit; `crease bench --suite physics` runs fine ones.
+
+use crease_kernels::physics::cavity::Cavity;
+use crease_kernels::physics::channel::Channel;
+use crease_kernels::physics::ghia::Reynolds;
+use crease_kernels::physics::heat::Heat;
+use crease_kernels::physics::taylor_green::TaylorGreen;
+use crease_kernels::physics::{Check, PhysicsError};
+
+fn assert_passes(check: &Check) {
+    assert!(check.passes(), "{check:?}");
+}
+
+#[test]
+fn cavities_agree_with_the_tables() {
+    for (reynolds, n) in [(Reynolds::Re100, 40), (Reynolds::Re400, 72)] {
+        let lines = Cavity { reynolds, n, u_lid: 0.1 }.run(None).unwrap();
+        let checks = lines.checks(0.02);
+        assert_eq!(checks.len(), 2);
+        checks.iter().for_each(assert_passes);
+        // The point that is left out is far off where its neighbours are not.
+        assert!(reynolds.misprint().is_none_or(|printed| (lines.v(printed.position) - printed.velocity).abs() > 0.1));
+    }
+}
+
+#[test]
+fn a_vortex_decays_at_the_analytic_rate() {
+    assert_passes(&TaylorGreen { n: 48, omega: 1.2, speed: 0.02 }.check(0.01, None).unwrap());
+}
+
+#[test]
+fn heat_is_of_second_order_in_space() {
+    for (heat, intervals) in [(Heat::Line, 8), (Heat::Line, 16), (Heat::Square, 8), (Heat::Square, 16)] {
+        assert_passes(&heat.check(intervals, 0.05, None).unwrap());
+    }
+}
+
+#[test]
+fn an_empty_channel_has_the_pressure_drop_of_poiseuille() {
+    let channel = Channel { height: 16, length: 64, reynolds: 8.0, u_mean: 0.02 };
+    assert_passes(&channel.check_poiseuille(0.01, None).unwrap());
+}
+
+#[test]
+fn cases_without_a_flow_are_refused() {
+    let still = Channel { height: 16, length: 40, reynolds: 20.0, u_mean: 0.0 };
+    assert!(matches!(still.check_drag(5.58, 0.1, None), Err(PhysicsError::Setting { .. })));
+    let tiny = Cavity { reynolds: Reynolds::Re100, n: 2, u_lid: 0.1 };
+    assert!(matches!(tiny.run(None), Err(PhysicsError::Crease(_))));
+    assert!(matches!(Heat::Line.check(7, 0.1, None), Err(PhysicsError::Setting { .. })));
+}
