@@ -11,10 +11,11 @@ use crease::{Stage, StrategyChoice};
 use crate::bench::{BenchOptions, bench};
 use crate::error::{BenchError, chain};
 use crate::explain::{ExplainOptions, Form, explain};
+use crate::physics::PhysicsOptions;
 use crate::report::Row;
 use crate::run::{RunRequest, run};
 use crate::settings::Assignment;
-use crate::{listing, suites, table};
+use crate::{listing, physics, suites, table};
 
 /// Folded storage for affine kernels: measure it, explain it, run it.
 #[derive(Debug, Parser)]
@@ -38,7 +39,7 @@ enum Command {
 
 #[derive(Debug, Args)]
 struct BenchArgs {
-    /// Which contests: quick, or check (tiny sizes, for the answers).
+    /// Which contests: quick, or check (tiny sizes, for the answers); or physics (flows against published results).
     #[arg(long, default_value = "quick")]
     suite: String,
     /// Only this kernel of the catalogue.
@@ -163,6 +164,9 @@ fn execute(command: Command, words: &[String]) -> Result<(), BenchError> {
 }
 
 fn execute_bench(args: BenchArgs, words: &[String]) -> Result<(), BenchError> {
+    if args.suite == physics::SUITE {
+        return execute_physics(args, words);
+    }
     let sizes = args.sizes.iter().map(|a| Ok((a.name.clone(), a.integer()?))).collect::<Result<_, BenchError>>()?;
     let options = BenchOptions {
         suite: suites::find(&args.suite)?,
@@ -173,7 +177,7 @@ fn execute_bench(args: BenchArgs, words: &[String]) -> Result<(), BenchError> {
         seconds: args.seconds,
         memory_cap_bytes: args.memory_cap.saturating_mul(1_000_000),
         silent: args.quiet,
-        command: format!("crease {}", words.join(" ")).trim().to_owned(),
+        command: command_line(words),
     };
     let record = bench(&options)?;
     print(&table::render(&record))?;
@@ -184,6 +188,34 @@ fn execute_bench(args: BenchArgs, words: &[String]) -> Result<(), BenchError> {
         (0, 0) => Ok(()),
         (wrong, failed) => Err(BenchError::Failures { wrong, failed, rows: record.rows.len() }),
     }
+}
+
+fn execute_physics(args: BenchArgs, words: &[String]) -> Result<(), BenchError> {
+    let given = [
+        ("--schedule", !args.schedules.is_empty()),
+        ("--set", !args.sizes.is_empty()),
+        ("--seconds", args.seconds.is_some()),
+    ];
+    if let Some((option, _)) = given.into_iter().find(|(_, given)| *given) {
+        return Err(BenchError::NotForSuite { suite: physics::SUITE, option });
+    }
+    let record = physics::physics(&PhysicsOptions {
+        kernel: args.kernel,
+        threads: args.threads.map(usize::from),
+        silent: args.quiet,
+        command: command_line(words),
+    })?;
+    print(&physics::render(&record))?;
+    let path = record.save(args.json.as_deref())?;
+    print(&format!("\nwritten to {}\n", path.display()))?;
+    match record.failed() {
+        0 => Ok(()),
+        failed => Err(BenchError::Physics { failed }),
+    }
+}
+
+fn command_line(words: &[String]) -> String {
+    format!("crease {}", words.join(" ")).trim().to_owned()
 }
 
 fn print(text: &str) -> Result<(), BenchError> {

@@ -85,6 +85,26 @@ pub enum BenchError {
         /// All rows.
         rows: usize,
     },
+    /// The suite of physics has no run of the kernel.
+    #[error("the suite `physics` has no run of {kernel}")]
+    NoPhysics {
+        /// The kernel.
+        kernel: &'static str,
+    },
+    /// An option means nothing to the suite.
+    #[error("the suite `{suite}` does not take {option}")]
+    NotForSuite {
+        /// The suite.
+        suite: &'static str,
+        /// The option.
+        option: &'static str,
+    },
+    /// Results of the suite of physics are beyond their limits or missing.
+    #[error("{failed} of the physics checks failed")]
+    Physics {
+        /// How many.
+        failed: usize,
+    },
     /// The catalogue could not make a kernel's data.
     #[error(transparent)]
     Data(#[from] KernelDataError),

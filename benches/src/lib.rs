@@ -2,7 +2,7 @@
 //!
 //! `cli` reads the command line. `bench` measures: `suites` say what, `layouts` are ours, `cloops` the C they are compared
 //! with, `contestant` checks answers, `timing` interleaves, `bandwidth` gives the roofline, `report` and `table` say what was
-//! found. `explain` tells what a plan decides and why, `run` computes on arrays in files, `listing` shows the catalogue.
+//! found. `explain` tells what a plan decides and why, `physics` compares with published results, `run` computes on arrays in files, `listing` shows the catalogue.
 
 pub mod bandwidth;
 pub mod bench;
@@ -15,6 +15,7 @@ pub mod kernel_source;
 pub mod layouts;
 pub mod listing;
 pub mod machine;
+pub mod physics;
 pub mod progress;
 pub mod report;
 pub mod run;

@@ -106,17 +106,7 @@ impl Record {
     /// # Errors
     /// [`BenchError::File`] if it cannot be written.
     pub fn save(&self, file: Option<&Path>) -> Result<PathBuf, BenchError> {
-        let path = match file {
-            Some(path) => path.to_owned(),
-            None => Path::new("bench-results").join(format!("{}.json", self.date.replace(':', ""))),
-        };
-        let failed = |source| BenchError::File { path: path.clone(), source };
-        if let Some(parent) = path.parent() {
-            fs::create_dir_all(parent).map_err(failed)?;
-        }
-        let text = serde_json::to_string_pretty(self)? + "\n";
-        fs::write(&path, text).map_err(failed)?;
-        Ok(path)
+        save_json(self, file, &self.date)
     }
 
     /// Rows of one kernel, with the same sizes and number of threads, as they appear: the groups of the table.
@@ -124,6 +114,21 @@ impl Record {
         let sizes = |row: &Row| row.params.clone();
         self.rows.chunk_by(|a, b| a.kernel == b.kernel && a.threads == b.threads && sizes(a) == sizes(b)).collect()
     }
+}
+
+/// Writes a record as JSON to `file`, or to a new file in `bench-results/` of the current directory that is called `name`.
+pub(crate) fn save_json(record: &impl Serialize, file: Option<&Path>, name: &str) -> Result<PathBuf, BenchError> {
+    let path = match file {
+        Some(path) => path.to_owned(),
+        None => Path::new("bench-results").join(format!("{}.json", name.replace(':', ""))),
+    };
+    let failed = |source| BenchError::File { path: path.clone(), source };
+    if let Some(parent) = path.parent() {
+        fs::create_dir_all(parent).map_err(failed)?;
+    }
+    let text = serde_json::to_string_pretty(record)? + "\n";
+    fs::write(&path, text).map_err(failed)?;
+    Ok(path)
 }
 
 #[cfg(test)]

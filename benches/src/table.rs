@@ -6,7 +6,7 @@ use crate::bandwidth::Bandwidth;
 use crate::report::{Record, Row};
 
 /// Columns of text, aligned; the first `left` columns to the left, the others to the right.
-struct Columns {
+pub(crate) struct Columns {
     rows: Vec<Vec<String>>,
     left: usize,
 }
@@ -62,7 +62,7 @@ fn columns(rows: &[Row]) -> Columns {
         "of limit",
         "max diff",
     ];
-    let mut table = Columns { rows: vec![header.map(str::to_owned).to_vec()], left: 2 };
+    let mut table = Columns::new(2, &header);
     for row in rows {
         let baseline = successive_modulo(rows, row);
         let ratio = |a: Option<f64>, b: Option<f64>| a.zip(b).map(|(a, b)| format!("{:.2}", a / b));
@@ -83,7 +83,7 @@ fn columns(rows: &[Row]) -> Columns {
         if let Some(note) = &row.note {
             cells.push(note.clone());
         }
-        table.rows.push(cells);
+        table.push(cells);
     }
     table
 }
@@ -149,7 +149,18 @@ fn unrest(rows: &[Row]) -> Option<String> {
 }
 
 impl Columns {
-    fn render(&self) -> String {
+    /// A table of its header only.
+    pub(crate) fn new(left: usize, header: &[&str]) -> Columns {
+        Columns { rows: vec![header.iter().map(|&name| name.to_owned()).collect()], left }
+    }
+
+    /// Adds a row; cells beyond the header are prose.
+    pub(crate) fn push(&mut self, cells: Vec<String>) {
+        self.rows.push(cells);
+    }
+
+    /// The rows as lines, indented.
+    pub(crate) fn render(&self) -> String {
         let count = self.rows.iter().map(Vec::len).max().unwrap_or(0);
         let width = |column: usize| self.rows.iter().filter_map(|r| r.get(column)).map(|c| c.chars().count()).max();
         let widths: Vec<usize> = (0..count).map(|column| width(column).unwrap_or(0)).collect();

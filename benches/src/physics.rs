@@ -1,0 +1,250 @@
+//! `crease bench --suite physics`: fine runs of folded kernels against published and analytic results.
+//!
+//! In: which kernel, how many threads.   Out: a record with one check per quantity, and its table.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use crease_kernels::physics::cavity::Cavity;
+use crease_kernels::physics::channel::Channel;
+use crease_kernels::physics::ghia::Reynolds;
+use crease_kernels::physics::heat::Heat;
+use crease_kernels::physics::taylor_green::TaylorGreen;
+use crease_kernels::physics::{Check, PhysicsError};
+use serde::Serialize;
+
+use crate::error::{BenchError, chain};
+use crate::kernel_source::catalogue_entry;
+use crate::machine::{Machine, date, revision};
+use crate::progress::Progress;
+use crate::report::save_json;
+use crate::table::{Columns, bytes};
+
+/// How the command line names the suite.
+pub const SUITE: &str = "physics";
+
+/// What to check and how.
+#[derive(Debug)]
+pub struct PhysicsOptions {
+    /// Only this kernel.
+    pub kernel: Option<String>,
+    /// Threads; by default all cores.
+    pub threads: Option<usize>,
+    /// No progress on standard error.
+    pub silent: bool,
+    /// The command line, for the record.
+    pub command: String,
+}
+
+/// Everything one run of the suite found.
+#[derive(Debug, Serialize)]
+pub struct PhysicsRecord {
+    /// When, in UTC.
+    pub date: String,
+    /// Version of Crease.
+    pub version: &'static str,
+    /// Revision of its sources, if known.
+    pub revision: Option<String>,
+    /// The command line.
+    pub command: String,
+    /// Where.
+    pub machine: Machine,
+    /// One per quantity.
+    pub checks: Vec<Check>,
+    /// Runs that gave none.
+    pub failures: Vec<Failure>,
+}
+
+/// A run without a result.
+#[derive(Debug, Serialize)]
+pub struct Failure {
+    /// What was run.
+    pub run: &'static str,
+    /// Why there is no result.
+    pub reason: String,
+}
+
+/// A run of the suite.
+struct Listed {
+    kernel: &'static str,
+    name: &'static str,
+    run: fn(Option<usize>) -> Result<Vec<Check>, PhysicsError>,
+}
+
+/// A run per line. The limits are those that the tables and the analytic solutions are expected to be met within; drag and
+/// frequency of a cylinder made of cells are known to a few per cent of its diameter.
+const RUNS: &[Listed] = &[
+    Listed {
+        kernel: "lbm-d2q9-cavity",
+        name: "cavity, Re 100",
+        run: |threads| Ok(Cavity { reynolds: Reynolds::Re100, n: 128, u_lid: 0.05 }.run(threads)?.checks(0.02)),
+    },
+    Listed {
+        kernel: "lbm-d2q9-cavity",
+        name: "cavity, Re 400",
+        run: |threads| Ok(Cavity { reynolds: Reynolds::Re400, n: 192, u_lid: 0.08 }.run(threads)?.checks(0.02)),
+    },
+    Listed {
+        kernel: "lbm-d2q9-periodic",
+        name: "vortex, 64 cells",
+        run: |threads| Ok(vec![TaylorGreen { n: 64, omega: 1.2, speed: 0.02 }.check(0.01, threads)?]),
+    },
+    Listed {
+        kernel: "lbm-d2q9-periodic",
+        name: "vortex, 128 cells",
+        run: |threads| Ok(vec![TaylorGreen { n: 128, omega: 1.8, speed: 0.02 }.check(0.01, threads)?]),
+    },
+    Listed {
+        kernel: "heat-1d",
+        name: "heat on a line",
+        run: |threads| [16, 32, 64].into_iter().map(|n| Heat::Line.check(n, 0.05, threads)).collect(),
+    },
+    Listed {
+        kernel: "heat-2d-5pt",
+        name: "heat on a square",
+        run: |threads| [16, 32, 64].into_iter().map(|n| Heat::Square.check(n, 0.05, threads)).collect(),
+    },
+    Listed {
+        kernel: "lbm-d2q9-cylinder",
+        name: "empty channel",
+        run: |threads| {
+            let channel = Channel { height: 41, length: 160, reynolds: 10.0, u_mean: 0.04 };
+            Ok(vec![channel.check_poiseuille(0.01, threads)?])
+        },
+    },
+    Listed {
+        kernel: "lbm-d2q9-cylinder",
+        name: "cylinder, Re 20",
+        run: |threads| {
+            let channel = Channel { height: 123, length: 660, reynolds: 20.0, u_mean: 0.05 };
+            Ok(vec![channel.check_drag(5.58, 0.05, threads)?])
+        },
+    },
+    Listed {
+        kernel: "lbm-d2q9-cylinder",
+        name: "cylinder, Re 100",
+        run: |threads| {
+            let channel = Channel { height: 123, length: 660, reynolds: 100.0, u_mean: 0.05 };
+            Ok(vec![channel.check_frequency(0.3, 0.05, threads)?])
+        },
+    },
+];
+
+/// Runs the suite, or its runs of one kernel.
+///
+/// # Errors
+/// [`BenchError::UnknownKernel`], [`BenchError::NoPhysics`] for a kernel that no run is about. A run that fails is part of
+/// the record.
+pub fn physics(options: &PhysicsOptions) -> Result<PhysicsRecord, BenchError> {
+    let wanted = |listed: &&Listed| options.kernel.as_deref().is_none_or(|kernel| kernel == listed.kernel);
+    let runs: Vec<&Listed> = RUNS.iter().filter(wanted).collect();
+    if let (Some(kernel), true) = (&options.kernel, runs.is_empty()) {
+        return Err(BenchError::NoPhysics { kernel: catalogue_entry(kernel)?.name });
+    }
+    let mut progress = Progress::new(runs.len(), options.silent);
+    let mut record = PhysicsRecord {
+        date: date(),
+        version: env!("CARGO_PKG_VERSION"),
+        revision: revision(),
+        command: options.command.clone(),
+        machine: Machine::describe(None),
+        checks: Vec::new(),
+        failures: Vec::new(),
+    };
+    for listed in runs {
+        progress.stage(listed.name);
+        match (listed.run)(options.threads) {
+            Ok(checks) => record.checks.extend(checks),
+            Err(error) => record.failures.push(Failure { run: listed.name, reason: chain(&error) }),
+        }
+    }
+    progress.clear();
+    Ok(record)
+}
+
+impl PhysicsRecord {
+    /// Checks beyond their limit and runs without a result.
+    pub fn failed(&self) -> usize {
+        self.checks.iter().filter(|check| !check.passes()).count() + self.failures.len()
+    }
+
+    /// Writes the record as JSON to `file`, or to a new file in `bench-results/` of the current directory.
+    ///
+    /// # Errors
+    /// [`BenchError::File`] if it cannot be written.
+    pub fn save(&self, file: Option<&Path>) -> Result<PathBuf, BenchError> {
+        save_json(self, file, &format!("{}-physics", self.date))
+    }
+}
+
+/// The table a person reads.
+pub fn render(record: &PhysicsRecord) -> String {
+    let mut columns = Columns::new(
+        3,
+        &["kernel", "setting", "quantity", "computed", "reference", "deviation", "limit", "storage", "steps", ""],
+    );
+    for check in &record.checks {
+        let setting: Vec<String> = check.setting.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+        columns.push(vec![
+            check.kernel.to_owned(),
+            setting.join(", "),
+            check.quantity.clone(),
+            significant(check.computed),
+            significant(check.reference),
+            format!("{:.2} %", check.deviation * 100.0),
+            format!("{:.0} %", check.limit * 100.0),
+            bytes(check.storage_bytes),
+            check.steps.to_string(),
+            if check.passes() { "pass" } else { "FAIL" }.to_owned(),
+        ]);
+    }
+    let mut text = columns.render();
+    for Failure { run, reason } in &record.failures {
+        let _ = writeln!(text, "  {run}: FAIL, {reason}");
+    }
+    text
+}
+
+/// Five significant digits.
+fn significant(value: f64) -> String {
+    match value.abs() {
+        size if size < 1e-3 => format!("{value:.4e}"),
+        size => format!("{value:.*}", (4.0 - size.log10().floor()).clamp(0.0, 8.0) as usize),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options(kernel: &str) -> PhysicsOptions {
+        PhysicsOptions { kernel: Some(kernel.to_owned()), threads: Some(1), silent: true, command: "crease".into() }
+    }
+
+    #[test]
+    fn a_record_has_its_checks_and_a_table() {
+        let record = physics(&options("heat-1d")).unwrap();
+        assert_eq!((record.checks.len(), record.failed()), (3, 0));
+        let table = render(&record);
+        assert_eq!(table.matches("pass").count(), 3, "{table}");
+        let json = serde_json::to_value(&record).unwrap();
+        assert_eq!(json["checks"][0]["reference"], 2.0);
+    }
+
+    #[test]
+    fn what_deviates_fails() {
+        let mut record = physics(&options("heat-1d")).unwrap();
+        record.checks[0].deviation = f64::NAN;
+        record.checks[1].deviation = 2.0 * record.checks[1].limit;
+        record.failures.push(Failure { run: "a flow", reason: "it did not become steady".into() });
+        assert_eq!(record.failed(), 3);
+        let table = render(&record);
+        assert!(table.matches("FAIL").count() == 3 && table.contains("a flow: FAIL, it did"), "{table}");
+    }
+
+    #[test]
+    fn kernels_that_exist_have_runs_and_others_are_errors() {
+        assert!(RUNS.iter().all(|listed| crease_kernels::find(listed.kernel).is_some()));
+        assert!(matches!(physics(&options("no-such-kernel")), Err(BenchError::UnknownKernel { .. })));
+    }
+}
