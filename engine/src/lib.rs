@@ -30,7 +30,8 @@
 //! - [`PlanBuilder`]: sizes, [schedule](kernel::graph::Schedule), [strategy](StrategyChoice), memory cap;
 //! - [`Plan`]: the proved storage, its [report](plan::report::Report), every [intermediate form](Stage) as text;
 //! - [`Code`]: machine code, shared by many runs;
-//! - [`Run`]: folded storage in use.
+//! - [`Run`]: folded storage in use;
+//! - [`trace`]: small runs, value by value.
 //!
 //! What fails, fails as an [`Error`] that names the culprit and the numbers; nothing has then been half written.
 
@@ -44,7 +45,7 @@ pub mod plan;
 mod run;
 pub mod schedule;
 
-pub use analysis::AnalysisError;
+pub use analysis::{AnalysisError, trace};
 pub use crease_jit::{CallError, CompileError, FieldError, IsaError, PoolError};
 pub use crease_jit::{CompileOptions, ElementType, Isa, IsaChoice};
 pub use error::Error;

@@ -1,8 +1,10 @@
 //! Plans: a kernel with sizes, a schedule and a proved storage layout, before anything is allocated.
 //!
-//! `layout` holds the memory layout, `report` what a user is told, `request` the builder.
+//! `layout` holds the memory layout, `place` the places of single cells, `report` what a user is told, `request` the
+//! builder.
 
 pub mod layout;
+mod place;
 pub mod report;
 mod request;
 
@@ -16,6 +18,7 @@ use crate::plan::layout::Layout;
 use crate::plan::report::Report;
 use crate::run::Code;
 
+pub use place::Place;
 pub(crate) use request::Request;
 pub use request::{PlanBuilder, PlanError};
 

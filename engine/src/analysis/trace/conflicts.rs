@@ -144,7 +144,7 @@ impl Trace {
 
     /// Moments in ascending time vectors, from the write up to but not including the last read. A dead value lives for
     /// the moment of its write.
-    fn lifetime(&self, value: usize) -> (usize, usize) {
+    pub(super) fn lifetime(&self, value: usize) -> (usize, usize) {
         let value = &self.values[value];
         let first = value.write.map_or(0, |step| step + 1);
         let last = if value.live_out { self.steps.len() + 2 } else { value.reads.last().map_or(0, |step| step + 1) };
