@@ -18,7 +18,7 @@ use memmap2::MmapMut;
 const PROBE_BYTES: usize = 256 << 20;
 
 /// Gigabytes (10^9) per second, reads, writes and write-allocates counted.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Bandwidth {
     /// One array, read and overwritten.
     pub update_in_place: f64,

@@ -55,7 +55,7 @@ pub fn bench(options: &BenchOptions) -> Result<Record, BenchError> {
     let mut probe = Probe::new()?;
     let mut record = Record {
         date: date(),
-        version: env!("CARGO_PKG_VERSION"),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
         revision: revision(),
         command: options.command.clone(),
         machine: Machine::describe(c_loops.as_ref().map(|loops| loops.compiler().describe())),

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
@@ -12,7 +12,8 @@ use crate::bench::{BenchOptions, bench};
 use crate::error::{BenchError, chain};
 use crate::explain::{ExplainOptions, Form, explain};
 use crate::physics::PhysicsOptions;
-use crate::report::Row;
+use crate::pictures::record_charts;
+use crate::report::{Record, Row};
 use crate::run::{RunRequest, run};
 use crate::settings::Assignment;
 use crate::{listing, physics, suites, table};
@@ -33,6 +34,8 @@ enum Command {
     Explain(ExplainArgs),
     /// Run a kernel on arrays in .npy files.
     Run(RunArgs),
+    /// Draw the charts of a record that `bench` wrote.
+    Plot(PlotArgs),
     /// List the catalogue of kernels.
     Kernels,
 }
@@ -63,9 +66,24 @@ struct BenchArgs {
     /// Where to write the record; by default a new file in bench-results/.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    /// Where to draw footprint and speed; by default beside the record.
+    #[arg(long, value_name = "DIR")]
+    charts: Option<PathBuf>,
+    /// Draw nothing.
+    #[arg(long, conflicts_with = "charts")]
+    no_charts: bool,
     /// No progress.
     #[arg(long)]
     quiet: bool,
+}
+
+#[derive(Debug, Args)]
+struct PlotArgs {
+    /// A record, such as a file in bench-results/.
+    record: PathBuf,
+    /// Where to draw footprint and speed; by default beside the record.
+    #[arg(long, value_name = "DIR")]
+    charts: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -93,6 +111,12 @@ struct ExplainArgs {
     /// One intermediate form: kernel, schedule, lifetimes, conflicts, mapping, loops, program, clif or asm.
     #[arg(long, value_name = "STAGE", value_parser = stage)]
     dump: Option<Stage>,
+    /// Draw storage map, lifetimes and wavefronts of a small run into this directory, with their data as CSV.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["json", "dump"])]
+    plot: Option<PathBuf>,
+    /// Draw a folded buffer with other moduli than the proved ones, such as u=9 or f1=8x9: what collides is red.
+    #[arg(long = "force-modulus", value_name = "BUFFER=MODULI", requires = "plot")]
+    forced_moduli: Vec<Assignment>,
 }
 
 #[derive(Debug, Args)]
@@ -108,6 +132,9 @@ struct RunArgs {
     /// An array and the .npy file to write it to; may be repeated.
     #[arg(long = "output", value_name = "ARRAY=FILE")]
     outputs: Vec<Assignment>,
+    /// Draw what the last step leaves into this directory: speed and vorticity of a flow, else arrays in the plane.
+    #[arg(long, value_name = "DIR")]
+    image: Option<PathBuf>,
 }
 
 fn strategy(name: &str) -> Result<StrategyChoice, String> {
@@ -150,15 +177,19 @@ fn execute(command: Command, words: &[String]) -> Result<(), BenchError> {
                 None => Form::Text,
             };
             let KernelArgs { kernel, schedule, assignments, strategy } = args.kernel;
-            print(&explain(&ExplainOptions { kernel, schedule, assignments, strategy, form })?)
+            let (plot, forced_moduli) = (args.plot, args.forced_moduli);
+            let options = ExplainOptions { kernel, schedule, assignments, strategy, form, plot, forced_moduli };
+            print(&explain(&options)?)
         }
         Command::Run(args) => {
             let KernelArgs { kernel, schedule, assignments, strategy } = args.kernel;
             let files = |list: Vec<Assignment>| list.into_iter().map(|a| (a.name, PathBuf::from(a.value))).collect();
             let (inputs, outputs) = (files(args.inputs), files(args.outputs));
             let threads = args.threads.map(usize::from);
-            print(&run(&RunRequest { kernel, schedule, assignments, strategy, threads, inputs, outputs })?)
+            let images = args.image;
+            print(&run(&RunRequest { kernel, schedule, assignments, strategy, threads, inputs, outputs, images })?)
         }
+        Command::Plot(args) => print_charts(&Record::load(&args.record)?, &args.record, args.charts.as_deref()),
         Command::Kernels => print(&listing::render()?),
     }
 }
@@ -183,6 +214,9 @@ fn execute_bench(args: BenchArgs, words: &[String]) -> Result<(), BenchError> {
     print(&table::render(&record))?;
     let path = record.save(args.json.as_deref())?;
     print(&format!("\nwritten to {}\n", path.display()))?;
+    if !args.no_charts {
+        print_charts(&record, &path, args.charts.as_deref())?;
+    }
     let count = |is: fn(&Row) -> bool| record.rows.iter().filter(|row| is(row)).count();
     match (count(Row::is_wrong), count(|row| row.failed)) {
         (0, 0) => Ok(()),
@@ -216,6 +250,11 @@ fn execute_physics(args: BenchArgs, words: &[String]) -> Result<(), BenchError> 
 
 fn command_line(words: &[String]) -> String {
     format!("crease {}", words.join(" ")).trim().to_owned()
+}
+
+fn print_charts(record: &Record, json: &Path, directory: Option<&Path>) -> Result<(), BenchError> {
+    let drawn = record_charts::draw(record, json, directory)?;
+    drawn.iter().try_for_each(|path| print(&format!("drawn to {}\n", path.display())))
 }
 
 fn print(text: &str) -> Result<(), BenchError> {

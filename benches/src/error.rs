@@ -75,6 +75,35 @@ pub enum BenchError {
         /// What it holds or what is wrong with it.
         message: String,
     },
+    /// A picture of single values would have too many of them.
+    #[error("kernel {kernel} at {sizes} has more than the {limit} instances and cells that a picture can show{fits}")]
+    TooMuchToDraw {
+        /// The kernel.
+        kernel: String,
+        /// Sizes and steps, as `N = 3, T = 4`.
+        sizes: String,
+        /// Instances and cells that can be drawn.
+        limit: usize,
+        /// Options that would do; empty if none were found.
+        fits: String,
+    },
+    /// No result of the kernel has two indices.
+    #[error("kernel {kernel} leaves no array with two indices or more: there is nothing to make an image of")]
+    NoImage {
+        /// The kernel.
+        kernel: String,
+    },
+    /// A small run could not be enumerated.
+    #[error(transparent)]
+    Trace(#[from] crease::trace::TraceError),
+    /// A file is no record of a benchmark.
+    #[error("{} is no record of `crease bench`: {message}", path.display())]
+    BadRecord {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        message: String,
+    },
     /// Layouts gave wrong answers or could not be run; they were not timed.
     #[error("of {rows} rows, {wrong} have wrong answers and {failed} could not be run")]
     Failures {

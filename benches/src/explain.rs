@@ -4,6 +4,7 @@
 //! stage. As JSON: the engine's report. Or any one intermediate form as text.
 
 use std::fmt::Write;
+use std::path::{Path, PathBuf};
 
 use crease::mapping::Sharing;
 use crease::plan::report::Report;
@@ -11,6 +12,7 @@ use crease::{Kernel, Plan, Stage, StrategyChoice};
 
 use crate::error::BenchError;
 use crate::kernel_source::{KernelSource, load};
+use crate::pictures::kernel_pictures;
 use crate::settings::{Assignment, Settings};
 use crate::table::bytes;
 
@@ -27,7 +29,14 @@ pub struct ExplainOptions {
     pub strategy: StrategyChoice,
     /// What to print.
     pub form: Form,
+    /// Where to draw pictures of a small run, if anywhere.
+    pub plot: Option<PathBuf>,
+    /// Buffers and moduli to draw them with instead of the proved ones.
+    pub forced_moduli: Vec<Assignment>,
 }
+
+/// Steps of the run that pictures show, unless `--set` gives another number.
+const DRAWN_STEPS: i64 = 4;
 
 /// What `explain` prints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,11 +64,24 @@ pub fn explain(options: &ExplainOptions) -> Result<String, BenchError> {
     let source = load(&options.kernel)?;
     let settings = Settings::resolve(&source, &options.assignments)?;
     let plan = plan(&source, &settings, options.schedule.as_deref(), options.strategy)?;
+    if let Some(directory) = &options.plot {
+        return plot(&plan, options, directory);
+    }
     match options.form {
         Form::Text => render(&plan),
         Form::Json => Ok(serde_json::to_string_pretty(plan.report())? + "\n"),
         Form::Dump(stage) => Ok(plan.dump(stage)?),
     }
+}
+
+/// Draws a small run of the plan and says which files hold it.
+fn plot(plan: &Plan, options: &ExplainOptions, directory: &Path) -> Result<String, BenchError> {
+    let step = plan.kernel().step_param().map(|id| &plan.kernel().params()[id.index()].name);
+    let given = options.assignments.iter().rev().find(|assignment| Some(&assignment.name) == step);
+    let steps = given.map_or(Ok(DRAWN_STEPS), Assignment::integer)?;
+    let drawn = kernel_pictures::draw(plan, steps, &options.forced_moduli, directory)?;
+    let files = drawn.files.iter().map(|path| format!("drawn to {}", path.display()));
+    Ok(files.chain(drawn.verdict).map(|line| line + "\n").collect())
 }
 
 /// A plan for resolved settings.
@@ -190,7 +212,8 @@ mod tests {
     fn options(kernel: &str, form: Form) -> ExplainOptions {
         let (schedule, strategy) = (None, StrategyChoice::Auto);
         let assignments = vec!["N=16".parse().unwrap()];
-        ExplainOptions { kernel: kernel.into(), schedule, assignments, strategy, form }
+        let (plot, forced_moduli) = (None, Vec::new());
+        ExplainOptions { kernel: kernel.into(), schedule, assignments, strategy, form, plot, forced_moduli }
     }
 
     #[test]

@@ -6,18 +6,18 @@ use std::process::Command;
 use std::thread;
 use std::time::SystemTime;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use sysinfo::{CpuRefreshKind, MemoryRefreshKind, RefreshKind, System};
 
 /// What a reader of a record needs to know of where it comes from.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Machine {
     /// The processor's name.
     pub cpu: String,
     /// Cores this process may use.
     pub cores: usize,
     /// Vector and fused arithmetic the processor has.
-    pub isa: Vec<&'static str>,
+    pub isa: Vec<String>,
     /// Main memory in bytes; 0 if unknown.
     pub memory_bytes: u64,
     /// Operating system and architecture.
@@ -74,7 +74,7 @@ pub fn revision() -> Option<String> {
 }
 
 #[cfg(target_arch = "x86_64")]
-fn isa() -> Vec<&'static str> {
+fn isa() -> Vec<String> {
     let known = [
         ("sse4.2", is_x86_feature_detected!("sse4.2")),
         ("avx2", is_x86_feature_detected!("avx2")),
@@ -83,12 +83,12 @@ fn isa() -> Vec<&'static str> {
         ("avx512dq", is_x86_feature_detected!("avx512dq")),
         ("avx512vl", is_x86_feature_detected!("avx512vl")),
     ];
-    known.into_iter().filter(|&(_, has)| has).map(|(name, _)| name).collect()
+    known.into_iter().filter(|&(_, has)| has).map(|(name, _)| name.to_owned()).collect()
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-fn isa() -> Vec<&'static str> {
-    if cfg!(target_arch = "aarch64") { vec!["neon"] } else { Vec::new() }
+fn isa() -> Vec<String> {
+    if cfg!(target_arch = "aarch64") { vec!["neon".to_owned()] } else { Vec::new() }
 }
 
 #[cfg(test)]

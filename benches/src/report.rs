@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::bandwidth::Bandwidth;
 use crate::error::{BenchError, chain};
@@ -12,12 +12,12 @@ use crate::machine::Machine;
 use crate::timing::Seconds;
 
 /// Everything one `crease bench` found.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Record {
     /// When, in UTC.
     pub date: String,
     /// Version of Crease.
-    pub version: &'static str,
+    pub version: String,
     /// Revision of its sources, if known.
     pub revision: Option<String>,
     /// The command line.
@@ -29,7 +29,7 @@ pub struct Record {
 }
 
 /// One layout of one kernel on a number of threads.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Row {
     /// The kernel's name in the catalogue.
     pub kernel: String,
@@ -101,6 +101,16 @@ impl Row {
 }
 
 impl Record {
+    /// Reads a record that [`Record::save`] wrote.
+    ///
+    /// # Errors
+    /// [`BenchError::File`] if there is no such file, [`BenchError::BadRecord`] if it holds something else.
+    pub fn load(path: &Path) -> Result<Record, BenchError> {
+        let text = fs::read_to_string(path).map_err(|source| BenchError::File { path: path.to_owned(), source })?;
+        serde_json::from_str(&text)
+            .map_err(|error| BenchError::BadRecord { path: path.to_owned(), message: error.to_string() })
+    }
+
     /// Writes the record as JSON to `file`, or to a new file in `bench-results/` of the current directory.
     ///
     /// # Errors
@@ -141,7 +151,7 @@ mod tests {
         row.seconds = Some(Seconds { median: 2.0, min: 1.0, max: 3.0 });
         let record = Record {
             date: crate::machine::date(),
-            version: "0",
+            version: "0".into(),
             revision: None,
             command: "crease".into(),
             machine: Machine::describe(None),

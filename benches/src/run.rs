@@ -16,6 +16,7 @@ use ndarray_npy::{ReadableElement, WritableElement, read_npy, write_npy};
 use crate::error::BenchError;
 use crate::explain::plan;
 use crate::kernel_source::{KernelSource, load};
+use crate::pictures::fields::{self, FieldImage};
 use crate::settings::{Assignment, Settings};
 use crate::table::bytes;
 
@@ -36,6 +37,8 @@ pub struct RunRequest {
     pub inputs: Vec<(String, PathBuf)>,
     /// Array and `.npy` file to write it to.
     pub outputs: Vec<(String, PathBuf)>,
+    /// Directory for images of what the last step leaves, if anywhere.
+    pub images: Option<PathBuf>,
 }
 
 /// Runs a kernel and describes what came out.
@@ -73,6 +76,11 @@ pub fn run(request: &RunRequest) -> Result<String, BenchError> {
     let _ = writeln!(text, "{}: {steps}{seconds:.6} s, threads {}, {storage}", source.kernel.name(), run.threads());
     for array in source.kernel.arrays().iter().filter(|a| matches!(a.role, Role::Output | Role::State)) {
         hand_out(&run, array, request, &mut text)?;
+    }
+    if let Some(directory) = &request.images {
+        for FieldImage { file, range: (least, most), title, .. } in fields::draw(&run, &source.kernel, directory)? {
+            let _ = writeln!(text, "{title}: {least:.6e} to {most:.6e} -> {}", file.display());
+        }
     }
     Ok(text)
 }
@@ -183,6 +191,7 @@ mod tests {
             threads: Some(1),
             inputs: Vec::new(),
             outputs: Vec::new(),
+            images: None,
         }
     }
 

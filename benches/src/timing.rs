@@ -29,7 +29,7 @@ pub struct Budget {
 }
 
 /// Seconds that `steps` steps took, over the rounds.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Seconds {
     /// The middle one, or the mean of the middle two.
     pub median: f64,

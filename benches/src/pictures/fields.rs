@@ -21,7 +21,7 @@ use crate::pictures::flow::{flow, plane};
 use crate::pictures::raster;
 
 /// Share of the vorticities that the colours resolve: corners of a moving wall are singular and would hide all others.
-const RESOLVED: f64 = 0.99;
+const RESOLVED: f64 = 0.97;
 
 /// An image and what its colours mean.
 #[derive(Clone, Debug, PartialEq)]
@@ -134,10 +134,46 @@ fn save(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel_source::load;
+    use crate::pictures::raster::tests::decode;
+    use ndarray::array;
+    use ndarray_npy::read_npy;
 
     #[test]
     fn quantiles_and_shares_of_nothing_are_defined() {
         assert_eq!((quantile(vec![], 0.5), quantile(vec![3.0, 1.0, 2.0], 0.5)), (0.0, 2.0));
         assert_eq!((share(1.0, 1.0, 1.0), share(3.0, 1.0, 5.0)), (0.5, 0.5));
+    }
+
+    #[test]
+    fn obstacles_are_grey_and_take_no_part_in_the_range() {
+        let directory = tempfile::tempdir().unwrap();
+        let (speed, vorticity) = (array![[0.0, 0.5], [99.0, 0.25]], array![[-1.0, 1.0], [50.0, 0.0]]);
+        let solid = array![[0.0, 0.0], [1.0, 0.0]];
+        let images = draw_flow(&speed, &vorticity, Some(&solid), directory.path()).unwrap();
+        assert_eq!(images[0].range, (0.0, 0.5));
+        let (width, height, pixels) = decode(&images[0].file);
+        let at = |row: usize, column: usize| {
+            let (x, y) = (column * width / 2, (1 - row) * height / 2);
+            let first = 3 * (y * width + x);
+            Rgb(pixels[first], pixels[first + 1], pixels[first + 2])
+        };
+        assert_eq!((at(1, 0), at(0, 0), at(0, 1)), (OBSTACLE, sequential(0.0), sequential(1.0)));
+        assert_eq!((images[1].range, decode(&images[1].file).0), ((-1.0, 1.0), width));
+    }
+
+    #[test]
+    fn a_plane_is_drawn_as_it_is_and_a_line_is_refused() {
+        let directory = tempfile::tempdir().unwrap();
+        let leave = |name: &str| {
+            let source = load(name).unwrap();
+            let run = source.kernel.plan().size("N", 7).build().unwrap().compile().unwrap().instantiate().unwrap();
+            draw(&run, &source.kernel, directory.path())
+        };
+        let images = leave("heat-2d-5pt").unwrap();
+        assert_eq!((images.len(), images[0].shape, images[0].title.as_str()), (1, (7, 7), "u"));
+        let data: Array2<f64> = read_npy(images[0].file.with_extension("npy")).unwrap();
+        assert_eq!(data, Array2::<f64>::zeros((7, 7)));
+        assert!(matches!(leave("heat-1d"), Err(BenchError::NoImage { .. })));
     }
 }

@@ -37,7 +37,8 @@ pub(crate) fn save(
     let scale = enlargement(rows, columns);
     let side = |cells: usize| {
         let pixels = cells.checked_mul(scale).and_then(|pixels| u32::try_from(pixels).ok());
-        pixels.ok_or_else(|| failed(std::io::Error::other(format!("an image of {rows} by {columns} cells is too large"))))
+        pixels
+            .ok_or_else(|| failed(std::io::Error::other(format!("an image of {rows} by {columns} cells is too large"))))
     };
     let (width, height) = (side(columns)?, side(rows)?);
     let file = BufWriter::new(File::create(path).map_err(failed)?);
@@ -66,10 +67,11 @@ fn pixels(field: ArrayView2<'_, f64>, colour_of: &dyn Fn(usize, usize, f64) -> R
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::pictures::colour::{INK, WHITE};
     use ndarray::array;
+    use std::io::BufReader;
 
     #[test]
     fn an_image_is_upright_enlarged_and_says_what_it_shows() {
@@ -78,16 +80,32 @@ mod tests {
         let field = array![[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]];
         let two = |_: usize, _: usize, value: f64| if value > 0.5 { INK } else { WHITE };
         save(&path, field.view(), &two, "ones are dark").unwrap();
-        let mut reader = png::Decoder::new(std::io::BufReader::new(File::open(&path).unwrap())).read_info().unwrap();
-        let scale = enlargement(2, 3) as u32;
-        assert_eq!((reader.info().width, reader.info().height), (3 * scale, 2 * scale));
-        assert_eq!(reader.info().utf8_text[0].get_text().unwrap(), "ones are dark");
-        let mut bytes = vec![0; reader.output_buffer_size().unwrap()];
-        reader.next_frame(&mut bytes).unwrap();
+        let scale = enlargement(2, 3);
+        let (width, height, bytes) = decode(&path);
+        assert_eq!((width, height), (3 * scale, 2 * scale));
         // The upper left pixel is the first cell of the last row.
-        assert_eq!(bytes[..3], [INK.0, INK.1, INK.2]);
-        assert_eq!(bytes[bytes.len() - 3..], [INK.0, INK.1, INK.2]);
-        let middle = (bytes.len() / 2 / 3) * 3;
-        assert_eq!(bytes[middle..middle + 3], [WHITE.0, WHITE.1, WHITE.2]);
+        let pixel = |x: usize, y: usize| {
+            Rgb(bytes[3 * (y * width + x)], bytes[3 * (y * width + x) + 1], bytes[3 * (y * width + x) + 2])
+        };
+        assert_eq!([pixel(0, 0), pixel(width - 1, height - 1)], [INK, INK]);
+        assert_eq!([pixel(width - 1, 0), pixel(0, height - 1)], [WHITE, WHITE]);
+        let reader = png::Decoder::new(BufReader::new(File::open(&path).unwrap())).read_info().unwrap();
+        assert_eq!(reader.info().utf8_text[0].get_text().unwrap(), "ones are dark");
+    }
+
+    #[test]
+    fn an_image_without_pixels_is_refused() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a.png");
+        let nothing = ndarray::Array2::zeros((0, 3));
+        assert!(matches!(save(&path, nothing.view(), &|_, _, _| INK, ""), Err(BenchError::File { .. })));
+    }
+
+    /// Width, height and bytes of an image.
+    pub(crate) fn decode(path: &Path) -> (usize, usize, Vec<u8>) {
+        let mut reader = png::Decoder::new(BufReader::new(File::open(path).unwrap())).read_info().unwrap();
+        let mut bytes = vec![0; reader.output_buffer_size().unwrap()];
+        let frame = reader.next_frame(&mut bytes).unwrap();
+        (frame.width as usize, frame.height as usize, bytes)
     }
 }

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 use crease::kernel::graph::{ArrayId, Kernel, ParamKind, Schedule};
 use crease::plan::Place;
+use crease::plan::layout::Owner;
 use crease::trace::{Cell, Trace, TraceError};
 use crease::{Plan, kernel::affine::Affine};
 
@@ -17,6 +18,8 @@ use crate::settings::Assignment;
 
 /// Instances and cells that a picture can show.
 const MOST: usize = 8000;
+/// Values of one index that a picture can hold side by side.
+pub(crate) const MOST_ACROSS: f64 = 2000.0;
 /// Collisions that are looked for.
 const MOST_CLASHES: usize = 200;
 
@@ -48,7 +51,9 @@ impl<'a> SmallRun<'a> {
         let moduli = plan.layout().buffers.iter().map(|buffer| buffer.moduli.clone()).collect();
         let mut run = SmallRun { plan, trace, steps, moduli, forced: Vec::new(), clashes: Vec::new() };
         forced.iter().try_for_each(|assignment| run.force(assignment))?;
-        run.clashes = run.trace.clashes(&|array, index| run.stored(array, index), MOST_CLASHES);
+        if !run.forced.is_empty() {
+            run.clashes = run.trace.clashes(&|array, index| run.stored(array, index), MOST_CLASHES);
+        }
         Ok(run)
     }
 
@@ -95,10 +100,8 @@ impl<'a> SmallRun<'a> {
 
     /// Positions of the buffers that are ours.
     pub(crate) fn folded_buffers(&self) -> Vec<usize> {
-        let report = self.plan.report();
-        let is_folded = |name: &str| report.buffers.iter().any(|buffer| buffer.name == name);
         let buffers = self.plan.layout().buffers.iter().enumerate();
-        buffers.filter(|(_, buffer)| is_folded(&buffer.name)).map(|(position, _)| position).collect()
+        buffers.filter(|(_, buffer)| buffer.owner == Owner::Folded).map(|(position, _)| position).collect()
     }
 
     pub(crate) fn buffer_name(&self, buffer: usize) -> &str {

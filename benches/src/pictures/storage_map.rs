@@ -16,7 +16,7 @@ use crease::trace::Cell;
 use crate::error::BenchError;
 use crate::pictures::canvas::{Anchor, Area, Block, Canvas, Face, Stroke, wrapped};
 use crate::pictures::colour::{self, INK, Rgb, WHITE, WRONG};
-use crate::pictures::small_run::SmallRun;
+use crate::pictures::small_run::{MOST_ACROSS, SmallRun};
 use crate::pictures::tables::{self, spaced};
 
 const MARGIN: f64 = 24.0;
@@ -57,14 +57,21 @@ struct ArrayBlock<'a> {
     corner: (f64, f64),
 }
 
+impl Panel<'_> {
+    fn fits(&self) -> bool {
+        extent(self.rows) <= MOST_ACROSS && extent(self.columns) <= MOST_ACROSS
+    }
+}
+
 /// Draws the map, and writes its table.
 pub(crate) fn draw(run: &SmallRun<'_>, svg: &Path, csv: &Path) -> Result<(), BenchError> {
     save_table(run, csv)?;
-    let by_array: Vec<Vec<Panel<'_>>> = run.cells_by_array().iter().map(|(id, cells)| panels(*id, cells)).collect();
+    let by_array = run.cells_by_array().into_iter().map(|(id, cells)| panels(id, &cells));
+    let (by_array, sparse): (Vec<Vec<Panel<'_>>>, Vec<_>) = by_array.partition(|panels| panels.iter().all(Panel::fits));
     let square = square_size(run, &by_array);
     let (blocks, width, bottom) = arrange(by_array, square);
     let width = width.max(storage_width(run, square)).max(NARROWEST);
-    let head = wrapped(&subtitle(run), width, Face::NOTE.sized(12.0));
+    let head = wrapped(&subtitle(run, &sparse), width, Face::NOTE.sized(12.0));
     let verdict = run.verdict().map(|text| wrapped(&text, width, Face::LABEL.bold())).unwrap_or_default();
     let top = 36.0 + 17.0 * (head.len() + verdict.len()) as f64 + 14.0;
     let height = top + bottom + storage_height(run, square) + 16.0;
@@ -127,12 +134,16 @@ fn draw_array(
     }
 }
 
-fn subtitle(run: &SmallRun<'_>) -> String {
+fn subtitle(run: &SmallRun<'_>, sparse: &[Vec<Panel<'_>>]) -> String {
     let report = run.plan.report();
     let formulas: Vec<&str> = report.arrays.iter().flat_map(|a| &a.pieces).map(|p| p.formula.as_str()).collect();
     let shown = formulas.iter().take(2).copied().collect::<Vec<_>>().join("; ");
     let more = if formulas.len() > 2 { format!("; .. {} formulas in all", formulas.len()) } else { String::new() };
-    format!("{}. {shown}{more}", run.setting())
+    let names = sparse.iter().flatten().map(|panel| run.kernel().array(panel.array).name.as_str());
+    let names: BTreeSet<&str> = names.collect();
+    let names = names.into_iter().collect::<Vec<_>>().join(", ");
+    let left_out = if names.is_empty() { names } else { format!(". In the table only, for its wide indices: {names}") };
+    format!("{}. {shown}{more}{left_out}", run.setting())
 }
 
 fn panels<'a>(array: ArrayId, cells: &[&'a Cell]) -> Vec<Panel<'a>> {
@@ -160,7 +171,7 @@ fn column(cell: &Cell) -> i64 {
 }
 
 fn extent((low, high): (i64, i64)) -> f64 {
-    (high - low + 1) as f64
+    high as f64 - low as f64 + 1.0
 }
 
 /// The largest square at which everything that stands side by side fits the page.

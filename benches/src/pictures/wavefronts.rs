@@ -18,7 +18,7 @@ use crease::trace::TracedInstance;
 use crate::error::BenchError;
 use crate::pictures::canvas::{Anchor, Area, Block, Canvas, Face, Stroke, wrapped};
 use crate::pictures::colour::{self, INK, WHITE};
-use crate::pictures::small_run::SmallRun;
+use crate::pictures::small_run::{MOST_ACROSS, SmallRun};
 use crate::pictures::tables::{self, spaced};
 
 const MARGIN: f64 = 24.0;
@@ -29,11 +29,12 @@ const ROWS_ROOM: f64 = 40.0;
 const COLUMNS_ROOM: f64 = 34.0;
 const SQUARE: std::ops::RangeInclusive<f64> = 4.0..=24.0;
 
-/// How many leading components of a time vector name the wavefront and the tile.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Grouping {
-    wavefront: usize,
-    tile: usize,
+/// Wavefronts and tiles, numbered in the order of their time vectors.
+struct Groups {
+    /// Leading components that name the wavefront, and their values with a number each.
+    wavefront: (usize, BTreeMap<Vec<i64>, usize>),
+    /// The same for tiles.
+    tile: (usize, BTreeMap<Vec<i64>, usize>),
 }
 
 /// Statements that are drawn together: they have the same iterators.
@@ -50,16 +51,14 @@ struct Panel {
 
 /// Draws the picture, and writes its table.
 pub(crate) fn draw(run: &SmallRun<'_>, svg: &Path, csv: &Path) -> Result<(), BenchError> {
-    let grouping = grouping(run);
-    let wavefronts = numbers(run, grouping.wavefront);
-    let tiles = numbers(run, grouping.tile);
-    save_table(run, grouping, &wavefronts, &tiles, csv)?;
-    let panels = panels(run);
+    let groups = Groups::new(run);
+    save_table(run, &groups, csv)?;
+    let (panels, sparse): (Vec<Panel>, Vec<Panel>) = panels(run).into_iter().partition(Panel::fits);
     let square = panels.iter().map(|panel| (WIDTH - ROWS_ROOM) / extent(panel.columns)).fold(*SQUARE.end(), f64::min);
     let square = square.max(*SQUARE.start());
     let drawn = panels.iter().map(|panel| ROWS_ROOM + extent(panel.columns) * square).fold(0.0, f64::max);
     let width = drawn.max(NARROWEST);
-    let heading = wrapped(&subtitle(run, wavefronts.len(), tiles.len()), width, Face::NOTE.sized(12.0));
+    let heading = wrapped(&subtitle(run, &groups, &sparse), width, Face::NOTE.sized(12.0));
     let top = 36.0 + 17.0 * heading.len() as f64 + 12.0;
     let height = |panel: &Panel| 22.0 + extent(panel.rows) * square + COLUMNS_ROOM + 10.0;
     let total: f64 = panels.iter().map(height).sum();
@@ -74,13 +73,14 @@ pub(crate) fn draw(run: &SmallRun<'_>, svg: &Path, csv: &Path) -> Result<(), Ben
     }
     let mut y = top;
     for panel in &panels {
-        draw_panel(&mut canvas, run, panel, grouping, (&wavefronts, &tiles), (MARGIN + ROWS_ROOM, y + 22.0), square);
+        draw_panel(&mut canvas, run, panel, &groups, (MARGIN + ROWS_ROOM, y + 22.0), square);
         y += height(panel);
     }
     canvas.save(svg)
 }
 
-fn subtitle(run: &SmallRun<'_>, wavefronts: usize, tiles: usize) -> String {
+fn subtitle(run: &SmallRun<'_>, groups: &Groups, sparse: &[Panel]) -> String {
+    let (tiles, wavefronts) = (groups.n_tiles(), groups.n_wavefronts());
     let dims = run.schedule().dims.iter().enumerate().map(|(dim, kind)| {
         let name = run.time_name(dim).unwrap_or_else(|| "..".into());
         match kind {
@@ -90,19 +90,48 @@ fn subtitle(run: &SmallRun<'_>, wavefronts: usize, tiles: usize) -> String {
         }
     });
     let dims = dims.collect::<Vec<_>>().join(", ");
+    let names = sparse.iter().flat_map(|panel| &panel.stmts).map(|&id| run.kernel().stmt(id).name.as_str());
+    let names = names.collect::<Vec<_>>().join(", ");
+    let left_out = if names.is_empty() { names } else { format!(". In the table only, for wide iterators: {names}") };
     let n = run.trace.n_instances();
-    let groups = if tiles == wavefronts { format!("{tiles} tiles") } else { format!("{tiles} tiles in {wavefronts} wavefronts") };
-    format!("{}: [{dims}]. {n} instances, {groups}", run.setting())
+    let groups = if tiles == wavefronts {
+        format!("{tiles} tiles")
+    } else {
+        format!("{tiles} tiles in {wavefronts} wavefronts")
+    };
+    format!("{}: [{dims}]. {n} instances, {groups}{left_out}", run.setting())
 }
 
-/// Components that name wavefronts and tiles.
-fn grouping(run: &SmallRun<'_>) -> Grouping {
+impl Groups {
+    fn new(run: &SmallRun<'_>) -> Groups {
+        let (dims, tile) = (&run.schedule().dims, tile_components(run));
+        let wavefront = dims.iter().position(|kind| *kind == DimKind::Parallel).unwrap_or(tile);
+        Groups { wavefront: (wavefront, numbers(run, wavefront)), tile: (tile, numbers(run, tile)) }
+    }
+
+    fn n_wavefronts(&self) -> usize {
+        self.wavefront.1.len()
+    }
+
+    fn n_tiles(&self) -> usize {
+        self.tile.1.len()
+    }
+
+    fn wavefront_of(&self, traced: TracedInstance<'_>) -> usize {
+        self.wavefront.1[&prefix(traced, self.wavefront.0)]
+    }
+
+    fn tile_of(&self, traced: TracedInstance<'_>) -> usize {
+        self.tile.1[&prefix(traced, self.tile.0)]
+    }
+}
+
+/// Leading components that name a tile: up to the last one that is parallel or has a floor.
+fn tile_components(run: &SmallRun<'_>) -> usize {
     let schedule = run.schedule();
-    let floored = |dim: &usize| schedule.times.iter().any(|time| time.get(*dim).is_some_and(Affine::has_floor));
-    let parallel = |dim: &usize| schedule.dims[*dim] == DimKind::Parallel;
-    let tile = (0..schedule.dims.len()).rev().find(|dim| floored(dim) || parallel(dim)).map_or(1, |dim| dim + 1);
-    let wavefront = (0..schedule.dims.len()).find(parallel).unwrap_or(tile);
-    Grouping { wavefront, tile }
+    let floored = |dim: usize| schedule.times.iter().any(|time| time.get(dim).is_some_and(Affine::has_floor));
+    let counts = |dim: &usize| schedule.dims[*dim] == DimKind::Parallel || floored(*dim);
+    (0..schedule.dims.len()).rev().find(counts).map_or(1, |dim| dim + 1)
 }
 
 /// The distinct values of the first `length` components, numbered in order.
@@ -118,7 +147,7 @@ fn prefix(traced: TracedInstance<'_>, length: usize) -> Vec<i64> {
 }
 
 fn extent((low, high): (i64, i64)) -> f64 {
-    (high - low + 1) as f64
+    high as f64 - low as f64 + 1.0
 }
 
 /// One panel per list of iterators.
@@ -151,7 +180,7 @@ fn panel(run: &SmallRun<'_>, names: Vec<String>, stmts: Vec<StmtId>) -> Option<P
 
 /// The two iterators that the tiled components name, filled up by the others in order.
 fn axes(run: &SmallRun<'_>, stmt: StmtId, n_iters: usize) -> Option<(Option<usize>, usize)> {
-    let times = &run.schedule().times[stmt.index()][..grouping(run).tile];
+    let times: Vec<&Affine> = run.schedule().times[stmt.index()].iter().take(tile_components(run)).collect();
     let mut chosen: Vec<usize> = (0..n_iters).filter(|&k| times.iter().any(|time| names_iter(time, k))).collect();
     let rest: Vec<usize> = (0..n_iters).filter(|k| !chosen.contains(k)).collect();
     chosen.extend(rest);
@@ -176,8 +205,7 @@ fn draw_panel(
     canvas: &mut Canvas,
     run: &SmallRun<'_>,
     panel: &Panel,
-    grouping: Grouping,
-    (wavefronts, tiles): (&BTreeMap<Vec<i64>, usize>, &BTreeMap<Vec<i64>, usize>),
+    groups: &Groups,
     (left, top): (f64, f64),
     square: f64,
 ) {
@@ -188,19 +216,19 @@ fn draw_panel(
     };
     for traced in run.trace.instances().filter(|traced| panel.shows(traced)) {
         let position = panel.position(&traced.instance.point);
-        let (wavefront, tile) =
-            (wavefronts[&prefix(traced, grouping.wavefront)], tiles[&prefix(traced, grouping.tile)]);
+        let (wavefront, tile) = (groups.wavefront_of(traced), groups.tile_of(traced));
         tile_at.insert(position, tile);
         wavefront_of.insert(tile, wavefront);
         let (x, y) = corner(position);
         let name = format!("{}{:?}", run.kernel().stmt(traced.instance.stmt).name, traced.instance.point);
         let tip = format!("{name} at {:?}: wavefront {wavefront}, tile {tile}", traced.time);
         let area = Area { x, y, width: square, height: square };
-        let block = Block::new(area, colour::ranked(wavefront, wavefronts.len())).border(Stroke::solid(WHITE, 0.4));
+        let block =
+            Block::new(area, colour::ranked(wavefront, groups.n_wavefronts())).border(Stroke::solid(WHITE, 0.4));
         canvas.block(&block.tip(tip).data("wavefront", wavefront).data("tile", tile));
     }
     outline(canvas, &tile_at, &corner, square);
-    label_tiles(canvas, &tile_at, (&wavefront_of, wavefronts.len()), &corner, square);
+    label_tiles(canvas, &tile_at, (&wavefront_of, groups.n_wavefronts()), &corner, square);
     let held: Vec<String> = panel.held.iter().map(|&(k, value)| format!("{} = {value}", panel.names[k])).collect();
     let stmts: Vec<&str> = panel.stmts.iter().map(|&id| run.kernel().stmt(id).name.as_str()).collect();
     let at = if held.is_empty() { String::new() } else { format!(" at {}", held.join(", ")) };
@@ -209,6 +237,10 @@ fn draw_panel(
 }
 
 impl Panel {
+    fn fits(&self) -> bool {
+        extent(self.rows) <= MOST_ACROSS && extent(self.columns) <= MOST_ACROSS
+    }
+
     fn shows(&self, traced: &TracedInstance<'_>) -> bool {
         let instance = traced.instance;
         self.stmts.contains(&instance.stmt) && self.held.iter().all(|&(k, value)| instance.point[k] == value)
@@ -289,20 +321,14 @@ fn draw_ticks(canvas: &mut Canvas, panel: &Panel, (left, top): (f64, f64), squar
     canvas.text((left - 28.0, middle + 4.0), Anchor::End, Face::LABEL, &panel.names[vertical]);
 }
 
-fn save_table(
-    run: &SmallRun<'_>,
-    grouping: Grouping,
-    wavefronts: &BTreeMap<Vec<i64>, usize>,
-    tiles: &BTreeMap<Vec<i64>, usize>,
-    csv: &Path,
-) -> Result<(), BenchError> {
+fn save_table(run: &SmallRun<'_>, groups: &Groups, csv: &Path) -> Result<(), BenchError> {
     let row = |traced: TracedInstance<'_>| {
         vec![
             run.kernel().stmt(traced.instance.stmt).name.clone(),
             spaced(&traced.instance.point),
             spaced(traced.time),
-            wavefronts[&prefix(traced, grouping.wavefront)].to_string(),
-            tiles[&prefix(traced, grouping.tile)].to_string(),
+            groups.wavefront_of(traced).to_string(),
+            groups.tile_of(traced).to_string(),
         ]
     };
     tables::save(csv, &["statement", "point", "time", "wavefront", "tile"], run.trace.instances().map(row))
