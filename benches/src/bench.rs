@@ -6,13 +6,15 @@
 use std::collections::BTreeMap;
 
 use crease::Kernel;
+use crease::kernel::graph::{Array, Role};
+use crease_kernels::Fields;
 
 use crate::bandwidth::{Bandwidth, Probe};
 use crate::cloops::CLoops;
 use crate::contestant::{Entrant, Prepared, c_entrants, check_answers, layout_entrants};
 use crate::error::BenchError;
 use crate::kernel_source::catalogue_entry;
-use crate::layouts::{self, Layout};
+use crate::layouts::{self, Layout, Request};
 use crate::machine::{Machine, cores, date, revision};
 use crate::progress::Progress;
 use crate::report::{Record, Row};
@@ -28,6 +30,8 @@ pub struct BenchOptions {
     pub kernel: Option<String>,
     /// Schedules instead of the suite's.
     pub schedules: Vec<String>,
+    /// Storage to compare with, as text, in every schedule; empty for none.
+    pub mapping: String,
     /// Sizes instead of the suite's.
     pub sizes: Vec<(String, i64)>,
     /// Only this number of threads; by default one, then all.
@@ -66,7 +70,7 @@ pub fn bench(options: &BenchOptions) -> Result<Record, BenchError> {
     let mut bandwidths: BTreeMap<usize, Vec<Bandwidth>> = BTreeMap::new();
     for contest in &contests {
         progress.stage(&format!("{}: planning, and the naive answer", contest.kernel));
-        let prepared = prepare(contest, options.memory_cap_bytes, &progress)?;
+        let prepared = prepare(contest, options, &progress)?;
         for &count in &threads {
             progress.stage(&format!("{}, threads: {count}", contest.kernel));
             let mut entrants = layout_entrants(&prepared, count, &progress);
@@ -112,7 +116,7 @@ fn thread_counts(only: Option<usize>) -> Vec<usize> {
 }
 
 /// Everything of a contest that does not depend on the number of threads.
-fn prepare(contest: &Contest, cap_bytes: u64, progress: &Progress) -> Result<Prepared, BenchError> {
+fn prepare(contest: &Contest, options: &BenchOptions, progress: &Progress) -> Result<Prepared, BenchError> {
     let entry = catalogue_entry(&contest.kernel)?;
     let mut case = entry.case(&entry.default);
     case.sizes.clone_from(&contest.sizes);
@@ -124,10 +128,15 @@ fn prepare(contest: &Contest, cap_bytes: u64, progress: &Progress) -> Result<Pre
     check_schedules(&kernel, &contest.schedules)?;
     let mut layouts = Vec::new();
     for schedule in &contest.schedules {
-        for layout in [Layout::Full, Layout::SuccessiveModulo, Layout::Folded] {
+        let given = (!options.mapping.is_empty()).then_some((Layout::Given("given"), options.mapping.as_str()));
+        let published = entry.published.iter().filter(|published| published.schedule == schedule);
+        let published = published.map(|published| (Layout::Given(published.name), published.mapping));
+        let ours = [Layout::Full, Layout::SuccessiveModulo].map(|layout| (layout, ""));
+        for (layout, mapping) in ours.into_iter().chain(published).chain(given).chain([(Layout::Folded, "")]) {
             progress.detail(&format!("planning {schedule}, {layout}"));
-            let planned = layouts::plan(&kernel, &case, schedule, layout, contest.full_steps, cap_bytes);
-            layouts.push(planned.map_err(|refusal| {
+            let (horizon, cap_bytes) = (contest.full_steps, options.memory_cap_bytes);
+            let request = Request { schedule, layout, mapping, horizon, cap_bytes };
+            layouts.push(layouts::plan(&kernel, &case, &request).map_err(|refusal| {
                 let mut row = Row::new(entry.name, &case.sizes, &layout.to_string(), 1);
                 row.schedule = Some(schedule.clone());
                 row.fail(&refusal);
@@ -136,7 +145,28 @@ fn prepare(contest: &Contest, cap_bytes: u64, progress: &Progress) -> Result<Pre
         }
     }
     let sites = (entry.sites)(&case)?;
-    Ok(Prepared { entry, case, initial, expected, sites, layouts })
+    let bytes_per_site = least_traffic_bytes(&kernel, &initial, &expected) as f64 / sites as f64;
+    Ok(Prepared {
+        entry,
+        case,
+        initial,
+        expected,
+        sites,
+        in_steps: kernel.step_param().is_some(),
+        bytes_per_site,
+        layouts,
+    })
+}
+
+/// Bytes that one step must move: state is read and written once, inputs are read, outputs written.
+fn least_traffic_bytes(kernel: &Kernel, initial: &Fields, expected: &Fields) -> u64 {
+    let cells = |array: &Array| initial.get(&array.name).or(expected.get(&array.name)).map_or(0, |field| field.len());
+    let bytes = |array: &Array| match array.role {
+        Role::State => 2 * array.element.bytes() * cells(array) as u64,
+        Role::Input | Role::Output => array.element.bytes() * cells(array) as u64,
+        Role::Temp => 0,
+    };
+    kernel.arrays().iter().map(bytes).sum()
 }
 
 fn check_schedules(kernel: &Kernel, wanted: &[String]) -> Result<(), BenchError> {
@@ -171,19 +201,21 @@ fn run_contest(
 }
 
 fn finish_rows(prepared: &Prepared, entrants: Vec<Entrant>, outcome: Option<Outcome>) -> Vec<Row> {
-    let cells: usize = prepared.initial.values().map(|field| field.len()).sum();
-    let bytes_per_update = 16.0 * cells as f64 / prepared.sites as f64;
     let mut times = outcome.iter().flat_map(|outcome| outcome.seconds.iter().copied());
     let mut rows = Vec::new();
     for Entrant { mut row, runner } in entrants {
         if let Some(outcome) = &outcome {
-            row.params.insert("T".into(), i64::try_from(outcome.steps).unwrap_or(i64::MAX));
+            if prepared.in_steps {
+                row.params.insert("T".into(), i64::try_from(outcome.steps).unwrap_or(i64::MAX));
+            } else {
+                row.runs = Some(outcome.steps);
+            }
             row.gb_per_s = Some(outcome.bandwidth);
             if let Some(seconds) = runner.and_then(|_| times.next()) {
                 let rate = prepared.sites as f64 * outcome.steps as f64 / seconds.median;
                 row.seconds = Some(seconds);
                 row.updates_per_second = Some(rate);
-                row.bandwidth_share = Some(rate * bytes_per_update / (outcome.bandwidth.update_in_place * 1e9));
+                row.bandwidth_share = Some(rate * prepared.bytes_per_site / (outcome.bandwidth.update_in_place * 1e9));
             }
         }
         rows.push(row);
@@ -201,6 +233,7 @@ mod tests {
             suite: find("check").unwrap(),
             kernel: Some(kernel.to_owned()),
             schedules: Vec::new(),
+            mapping: String::new(),
             sizes,
             threads: Some(2),
             seconds: Some(0.01),
@@ -218,6 +251,22 @@ mod tests {
             assert_eq!(row.max_abs_diff, Some(0.0), "{row:?}");
             assert!(row.updates_per_second.is_some_and(|rate| rate > 0.0), "{row:?}");
         }
+        assert!(record.rows.iter().all(|row| !row.is_wrong()), "{:?}", record.rows);
+    }
+
+    #[test]
+    fn published_and_given_storage_compete_and_a_refused_one_fails() {
+        let mut options = options("blur-interleaved-f32", vec![("N".to_owned(), 21)]);
+        options.schedules = vec!["sequential".to_owned()];
+        options.mapping = "blurx[y, x] -> [(N*y + x) mod (2N)]".to_owned();
+        let record = bench(&options).unwrap();
+        let row = |layout: &str| record.rows.iter().find(|row| row.layout == layout).unwrap();
+        for layout in ["full", "successive-modulo", "paper", "folded"] {
+            assert_eq!(row(layout).max_abs_diff, Some(0.0), "{:?}", row(layout));
+        }
+        assert_eq!(row("paper").temp_bytes, row("folded").temp_bytes);
+        assert!(row("paper").runs.is_some() && !row("paper").params.contains_key("T"));
+        assert!(row("given").failed && row("given").note.as_ref().is_some_and(|note| note.contains("would share")));
         assert!(record.rows.iter().all(|row| !row.is_wrong()), "{:?}", record.rows);
     }
 

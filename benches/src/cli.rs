@@ -42,7 +42,7 @@ enum Command {
 
 #[derive(Debug, Args)]
 struct BenchArgs {
-    /// Which contests: quick, or check (tiny sizes, for the answers); or physics (flows against published results).
+    /// Which contests: quick, images, or check (tiny sizes, for the answers); or physics (flows against published results).
     #[arg(long, default_value = "quick")]
     suite: String,
     /// Only this kernel of the catalogue.
@@ -51,6 +51,9 @@ struct BenchArgs {
     /// A schedule instead of the suite's; may be repeated.
     #[arg(long = "schedule", value_name = "NAME")]
     schedules: Vec<String>,
+    /// Storage to compare with, in the notation of `explain --dump mapping`; may be repeated.
+    #[arg(long = "mapping", value_name = "RULES")]
+    mappings: Vec<String>,
     /// A size instead of the suite's, such as N=512; may be repeated.
     #[arg(long = "set", value_name = "NAME=VALUE")]
     sizes: Vec<Assignment>,
@@ -99,6 +102,9 @@ struct KernelArgs {
     /// How storage is found: auto, full, successive-modulo, and more.
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = strategy)]
     strategy: StrategyChoice,
+    /// Storage of an array as text, such as "u[t, x] -> [(x - t) mod (N + 1)]", proved or refused; may be repeated.
+    #[arg(long = "mapping", value_name = "RULES")]
+    mappings: Vec<String>,
 }
 
 #[derive(Debug, Args)]
@@ -176,18 +182,23 @@ fn execute(command: Command, words: &[String]) -> Result<(), BenchError> {
                 None if args.json => Form::Json,
                 None => Form::Text,
             };
-            let KernelArgs { kernel, schedule, assignments, strategy } = args.kernel;
+            let KernelArgs { kernel, schedule, assignments, strategy, mappings } = args.kernel;
+            let mapping = mappings.join("\n");
             let (plot, forced_moduli) = (args.plot, args.forced_moduli);
-            let options = ExplainOptions { kernel, schedule, assignments, strategy, form, plot, forced_moduli };
+            let options =
+                ExplainOptions { kernel, schedule, assignments, strategy, mapping, form, plot, forced_moduli };
             print(&explain(&options)?)
         }
         Command::Run(args) => {
-            let KernelArgs { kernel, schedule, assignments, strategy } = args.kernel;
+            let KernelArgs { kernel, schedule, assignments, strategy, mappings } = args.kernel;
+            let mapping = mappings.join("\n");
             let files = |list: Vec<Assignment>| list.into_iter().map(|a| (a.name, PathBuf::from(a.value))).collect();
             let (inputs, outputs) = (files(args.inputs), files(args.outputs));
             let threads = args.threads.map(usize::from);
             let images = args.image;
-            print(&run(&RunRequest { kernel, schedule, assignments, strategy, threads, inputs, outputs, images })?)
+            let request =
+                RunRequest { kernel, schedule, assignments, strategy, mapping, threads, inputs, outputs, images };
+            print(&run(&request)?)
         }
         Command::Plot(args) => print_charts(&Record::load(&args.record)?, &args.record, args.charts.as_deref()),
         Command::Kernels => print(&listing::render()?),
@@ -203,6 +214,7 @@ fn execute_bench(args: BenchArgs, words: &[String]) -> Result<(), BenchError> {
         suite: suites::find(&args.suite)?,
         kernel: args.kernel,
         schedules: args.schedules,
+        mapping: args.mappings.join("\n"),
         sizes,
         threads: args.threads.map(usize::from),
         seconds: args.seconds,

@@ -9,9 +9,9 @@ use crate::progress::Progress;
 use crate::report::Row;
 use crate::timing::Runner;
 
-/// A runner that can show its state in logical order.
+/// A runner that can show its results in logical order.
 pub(crate) trait Contestant: Runner {
-    /// Every state array at the current step.
+    /// Every output, and every state array at the current step.
     fn read(&mut self) -> Result<Fields, BenchError>;
 
     /// Steps to take after the answer was checked and before anything is timed.
@@ -30,6 +30,10 @@ pub(crate) struct Prepared {
     pub(crate) expected: Fields,
     /// Sites that one step updates.
     pub(crate) sites: u64,
+    /// Whether the kernel advances in steps; if not, a step is a run.
+    pub(crate) in_steps: bool,
+    /// Bytes that must be moved for one site: the least traffic.
+    pub(crate) bytes_per_site: f64,
     /// Layouts that could be planned, or the rows of those that could not.
     pub(crate) layouts: Vec<Result<PlannedLayout, Row>>,
 }
@@ -39,9 +43,6 @@ pub(crate) struct Entrant {
     pub(crate) row: Row,
     pub(crate) runner: Option<Box<dyn Contestant>>,
 }
-
-/// Relative to values of the order of 1 after a handful of steps: some thousand roundings.
-const C_TOLERANCE: f64 = 1e-12;
 
 impl Prepared {
     /// Bytes of the most values alive at once, for rows without a schedule: the least of all schedules.
@@ -81,7 +82,7 @@ pub(crate) fn c_entrants(prepared: &Prepared, loops: &mut CLoops, threads: usize
             progress.detail(&format!("building {layout}"));
             let mut row = Row::new(prepared.entry.name, &prepared.case.sizes, layout, threads);
             row.made_by = format!("benches/c/{}", source.file);
-            row.tolerance = C_TOLERANCE;
+            row.tolerance = source.tolerance;
             row.lower_bound_bytes = prepared.lower_bound_bytes(threads);
             let started = if threads > 1 && !loops.compiler().has_threads() {
                 Ok(None)
@@ -171,7 +172,7 @@ impl CRun {
     ) -> Result<CRun, BenchError> {
         let n = prepared.case.extent("N", 3)?;
         let scalars = source.scalars.iter().map(|name| prepared.case.scalar(name)).collect::<Result<Vec<_>, _>>()?;
-        let arrays = source.arrays.iter().filter_map(|name| prepared.initial.get(*name));
+        let arrays = source.given.names.iter().filter_map(|name| prepared.initial.get(*name));
         let initial: Vec<f64> = arrays.flat_map(|field| field.iter().copied()).collect();
         let c_loop = loops.open(source, layout, n, threads, &scalars, &initial)?;
         Ok(CRun { c_loop, source, n })
@@ -186,14 +187,14 @@ impl Runner for CRun {
 
 impl Contestant for CRun {
     fn read(&mut self) -> Result<Fields, BenchError> {
+        let results = self.source.results;
         let logical = self.c_loop.read();
-        let shape = vec![self.n; self.source.rank as usize];
-        let cells = logical.len() / self.source.arrays.len();
+        let shape = results.shape(self.n).expect("the loop was opened with this shape");
         let field = |part: &[f64]| {
             let values = part.to_vec();
-            ndarray::ArrayD::from_shape_vec(shape.clone(), values).expect("each part has n^rank cells")
+            ndarray::ArrayD::from_shape_vec(shape.clone(), values).expect("all parts have this shape")
         };
-        let parts = self.source.arrays.iter().zip(logical.chunks(cells));
+        let parts = results.names.iter().zip(logical.chunks(logical.len() / results.names.len()));
         Ok(parts.map(|(&name, part)| (name.to_owned(), field(part))).collect())
     }
 }

@@ -27,6 +27,8 @@ pub struct ExplainOptions {
     pub assignments: Vec<Assignment>,
     /// How storage is found.
     pub strategy: StrategyChoice,
+    /// Storage that is given, as text; empty for none.
+    pub mapping: String,
     /// What to print.
     pub form: Form,
     /// Where to draw pictures of a small run, if anywhere.
@@ -63,7 +65,7 @@ const FORMULA_LINES: usize = 40;
 pub fn explain(options: &ExplainOptions) -> Result<String, BenchError> {
     let source = load(&options.kernel)?;
     let settings = Settings::resolve(&source, &options.assignments)?;
-    let plan = plan(&source, &settings, options.schedule.as_deref(), options.strategy)?;
+    let plan = plan(&source, &settings, options.schedule.as_deref(), options.strategy, &options.mapping)?;
     if let Some(directory) = &options.plot {
         return plot(&plan, options, directory);
     }
@@ -93,8 +95,9 @@ pub(crate) fn plan(
     settings: &Settings,
     schedule: Option<&str>,
     strategy: StrategyChoice,
+    mapping: &str,
 ) -> Result<Plan, BenchError> {
-    let mut builder = source.kernel.plan().strategy(strategy);
+    let mut builder = source.kernel.plan().strategy(strategy).mapping(mapping);
     for (name, value) in &settings.sizes {
         builder = builder.size(name, *value);
     }
@@ -212,8 +215,8 @@ mod tests {
     fn options(kernel: &str, form: Form) -> ExplainOptions {
         let (schedule, strategy) = (None, StrategyChoice::Auto);
         let assignments = vec!["N=16".parse().unwrap()];
-        let (plot, forced_moduli) = (None, Vec::new());
-        ExplainOptions { kernel: kernel.into(), schedule, assignments, strategy, form, plot, forced_moduli }
+        let (plot, forced_moduli, mapping) = (None, Vec::new(), String::new());
+        ExplainOptions { kernel: kernel.into(), schedule, assignments, strategy, mapping, form, plot, forced_moduli }
     }
 
     #[test]

@@ -16,6 +16,8 @@ pub enum Layout {
     Full,
     /// One modulus per dimension: the usual baseline.
     SuccessiveModulo,
+    /// A mapping that is given as text, under this name: a published one, or the command line's.
+    Given(&'static str),
     /// What Crease chooses.
     Folded,
 }
@@ -25,6 +27,7 @@ impl fmt::Display for Layout {
         f.pad(match self {
             Layout::Full => "full",
             Layout::SuccessiveModulo => "successive-modulo",
+            Layout::Given(name) => name,
             Layout::Folded => "folded",
         })
     }
@@ -43,25 +46,33 @@ pub struct PlannedLayout {
     cap_bytes: u64,
 }
 
-/// Plans and compiles one layout. `horizon` is the number of steps that full storage holds; above `cap_bytes` the plan
-/// is made, for its sizes, but cannot be started.
+/// What one layout is planned from, besides kernel and sizes.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    /// The schedule's name.
+    pub schedule: &'a str,
+    /// The layout.
+    pub layout: Layout,
+    /// Rules of the storage of [`Layout::Given`]; empty for others.
+    pub mapping: &'a str,
+    /// Steps that full storage holds.
+    pub horizon: u64,
+    /// Above this the plan is made, for its sizes, but cannot be started.
+    pub cap_bytes: u64,
+}
+
+/// Plans and compiles one layout.
 ///
 /// # Errors
 /// What the engine says if it finds no proved mapping or cannot generate code.
-pub fn plan(
-    kernel: &Kernel,
-    case: &Case,
-    schedule: &str,
-    layout: Layout,
-    horizon: u64,
-    cap_bytes: u64,
-) -> Result<PlannedLayout, crease::Error> {
+pub fn plan(kernel: &Kernel, case: &Case, request: &Request<'_>) -> Result<PlannedLayout, crease::Error> {
+    let Request { schedule, layout, mapping, horizon, cap_bytes } = *request;
     let strategy = match layout {
         Layout::Full => StrategyChoice::Full,
         Layout::SuccessiveModulo => StrategyChoice::SuccessiveModulo,
-        Layout::Folded => StrategyChoice::Auto,
+        Layout::Given(_) | Layout::Folded => StrategyChoice::Auto,
     };
-    let mut builder = kernel.plan().schedule(schedule).strategy(strategy);
+    let mut builder = kernel.plan().schedule(schedule).strategy(strategy).mapping(mapping);
     for (name, value) in &case.sizes {
         builder = builder.size(name, *value);
     }
@@ -80,7 +91,11 @@ impl PlannedLayout {
         let mut names: Vec<&str> = self.plan.report().buffers.iter().map(|buffer| buffer.strategy).collect();
         names.sort_unstable();
         names.dedup();
-        let steps = if self.layout == Layout::Full { format!(" ({} steps)", self.horizon) } else { String::new() };
+        let steps = if self.layout == Layout::Full && self.plan.kernel().step_param().is_some() {
+            format!(" ({} steps)", self.horizon)
+        } else {
+            String::new()
+        };
         names.join(", ") + &steps
     }
 
@@ -105,8 +120,10 @@ impl PlannedLayout {
             run.set(name, *value)?;
         }
         transfer::write_all(&mut run, self.plan.kernel(), initial)?;
-        let warm_up_steps = if self.layout == Layout::Full { self.horizon } else { 0 };
-        Ok(Some(LayoutRun { run, kernel: self.plan.kernel().clone(), warm_up_steps }))
+        let kernel = self.plan.kernel().clone();
+        let in_steps = kernel.step_param().is_some();
+        let warm_up_steps = if self.layout == Layout::Full && in_steps { self.horizon } else { 0 };
+        Ok(Some(LayoutRun { run, kernel, warm_up_steps }))
     }
 }
 
@@ -118,8 +135,12 @@ pub(crate) struct LayoutRun {
 }
 
 impl Runner for LayoutRun {
+    /// A kernel without steps runs so many times.
     fn advance(&mut self, steps: u64) -> Result<(), BenchError> {
-        Ok(self.run.advance(steps)?)
+        if self.kernel.step_param().is_some() {
+            return Ok(self.run.advance(steps)?);
+        }
+        (0..steps).try_for_each(|_| Ok(self.run.run_once()?))
     }
 }
 

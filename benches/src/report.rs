@@ -35,9 +35,11 @@ pub struct Row {
     pub kernel: String,
     /// Size parameters, and the steps of one measurement as the run parameter.
     pub params: BTreeMap<String, i64>,
+    /// Runs of one measurement, for a kernel without steps.
+    pub runs: Option<u64>,
     /// The schedule; for a C loop, the order it is written in has no name.
     pub schedule: Option<String>,
-    /// `full`, `successive-modulo`, `folded`, or a C loop such as `c-aa`.
+    /// `full`, `successive-modulo`, `folded`, a published mapping as `paper`, or a C loop such as `c-aa`.
     pub layout: String,
     /// The strategies that made the mapping, or the C compiler.
     pub made_by: String,
@@ -55,7 +57,8 @@ pub struct Row {
     pub max_abs_diff: Option<f64>,
     /// What difference was accepted: 0 for our own layouts. C compilers contract and reorder in their own way.
     pub tolerance: f64,
-    /// Share of the bandwidth limit: one read and one write of each state value per update, against the probe.
+    /// Share of the bandwidth limit: one read and one write of each state value per update, one read of each input and
+    /// one write of each output, against the probe.
     pub bandwidth_share: Option<f64>,
     /// The probe beside this contest.
     pub gb_per_s: Option<Bandwidth>,
@@ -71,6 +74,7 @@ impl Row {
         Row {
             kernel: kernel.to_owned(),
             params: sizes.iter().cloned().collect(),
+            runs: None,
             schedule: None,
             layout: layout.to_owned(),
             made_by: String::new(),

@@ -31,6 +31,8 @@ pub struct RunRequest {
     pub assignments: Vec<Assignment>,
     /// How storage is found.
     pub strategy: StrategyChoice,
+    /// Storage that is given, as text; empty for none.
+    pub mapping: String,
     /// Threads; by default all cores.
     pub threads: Option<usize>,
     /// Array and `.npy` file to read it from.
@@ -53,7 +55,7 @@ pub fn run(request: &RunRequest) -> Result<String, BenchError> {
         let (kernel, name) = (source.kernel.name().to_owned(), source.kernel.params()[id.index()].name.clone());
         return Err(BenchError::Unset { kernel, what: "a number of steps for", name, option: "--set NAME=STEPS" });
     }
-    let plan = plan(&source, &settings, request.schedule.as_deref(), request.strategy)?;
+    let plan = plan(&source, &settings, request.schedule.as_deref(), request.strategy, &request.mapping)?;
     let mut options = RunOptions::default();
     options.threads = request.threads.unwrap_or(options.threads);
     let mut run = plan.compile()?.instantiate_with(options)?;
@@ -188,6 +190,7 @@ mod tests {
             schedule: None,
             assignments: assignments.iter().map(|text| text.parse().unwrap()).collect(),
             strategy: StrategyChoice::Auto,
+            mapping: String::new(),
             threads: Some(1),
             inputs: Vec::new(),
             outputs: Vec::new(),

@@ -28,7 +28,7 @@ pub struct Contest {
     pub sizes: Vec<(String, i64)>,
     /// Schedules, each with full storage, successive modulo and the folded mapping.
     pub schedules: Vec<String>,
-    /// Steps that are compared with the naive loops before anything is timed.
+    /// Steps that are compared with the naive loops before anything is timed; runs of a kernel without steps.
     pub check_steps: i64,
     /// Steps that full storage holds.
     pub full_steps: u64,
@@ -72,12 +72,31 @@ static CHECK: Suite = Suite {
         Listed { kernel: "lbm-d2q9-periodic", n: 19, schedules: &["rows"], check_steps: 7, full_steps: 9 },
         Listed { kernel: "heat-2d-5pt", n: 45, schedules: &["rows", "parallel_rows"], check_steps: 21, full_steps: 30 },
         Listed { kernel: "heat-1d", n: 5001, schedules: &["rows"], check_steps: 131, full_steps: 200 },
+        Listed { kernel: "blur-interleaved-f32", n: 531, schedules: BLUR, check_steps: 1, full_steps: 1 },
+        Listed { kernel: "blur-tiled", n: 37, schedules: &["small_tiles"], check_steps: 1, full_steps: 1 },
     ],
 };
 
+/// The size of the papers: input and output leave every cache, rows of the temporary do not.
+static IMAGES: Suite = Suite {
+    name: "images",
+    summary: "two-stage blur of 8192^2 pixels, interleaved and tiled, in both precisions",
+    seconds: 40.0,
+    rounds: 5,
+    contests: &[
+        Listed { kernel: "blur-interleaved-f32", n: 8192, schedules: BLUR, check_steps: 1, full_steps: 1 },
+        Listed { kernel: "blur-interleaved", n: 8192, schedules: BLUR, check_steps: 1, full_steps: 1 },
+        Listed { kernel: "blur-tiled-f32", n: 8192, schedules: &["tiles"], check_steps: 1, full_steps: 1 },
+        Listed { kernel: "blur-tiled", n: 8192, schedules: &["tiles"], check_steps: 1, full_steps: 1 },
+    ],
+};
+
+/// The order of the paper, the one that vectorises, and the parallel one.
+const BLUR: &[&str] = &["sequential", "rows", "columns"];
+
 /// Every suite; the first is the default.
-pub fn suites() -> [&'static Suite; 2] {
-    [&QUICK, &CHECK]
+pub fn suites() -> [&'static Suite; 3] {
+    [&QUICK, &CHECK, &IMAGES]
 }
 
 /// The suite of that name.

@@ -49,13 +49,14 @@ fn render_group(rows: &[Row]) -> String {
 }
 
 fn columns(rows: &[Row]) -> Columns {
+    let rate = if rows.iter().any(|row| row.runs.is_some()) { "M pixels/s" } else { "M updates/s" };
     let header = [
         "schedule",
         "layout",
         "memory",
         "/ bound",
         "/ succ.mod.",
-        "M updates/s",
+        rate,
         "spread",
         "/ succ.mod.",
         "/ best C",

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 pub use compiler::{Compiler, CompilerError};
 pub use native::{CLoop, CLoopError};
-pub use source::{Source, sources};
+pub use source::{Arrays, Source, sources};
 
 use native::Module;
 

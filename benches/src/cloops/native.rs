@@ -97,8 +97,8 @@ pub struct CLoop {
     module: Arc<Module>,
     source: &'static Source,
     handle: NonNull<c_void>,
-    /// Doubles of logical data, as checked when it was opened.
-    cells: usize,
+    /// Doubles of logical results at the size it was opened with.
+    result_cells: usize,
 }
 
 impl CLoop {
@@ -113,7 +113,8 @@ impl CLoop {
     ) -> Result<CLoop, CLoopError> {
         let file = source.file;
         let range = |what, value: usize| CLoopError::Range { file, what, value: value as u64 };
-        let cells = source.cells(n).ok_or(range("n", n))?;
+        let cells = source.given.cells(n).ok_or(range("n", n))?;
+        let result_cells = source.results.cells(n).ok_or(range("n", n))?;
         check_length(file, "the initial data", initial.len(), cells)?;
         check_length(file, "the list of scalars", scalars.len(), source.scalars.len())?;
         if !(1..=MOST_THREADS).contains(&threads) {
@@ -126,7 +127,7 @@ impl CLoop {
         // just checked, and are only read during the call.
         let handle = unsafe { (module.open)(variant.as_ptr(), c_n, c_threads, scalars.as_ptr(), initial.as_ptr()) };
         let handle = NonNull::new(handle).ok_or_else(refused)?;
-        Ok(CLoop { module: Arc::clone(module), source, handle, cells })
+        Ok(CLoop { module: Arc::clone(module), source, handle, result_cells })
     }
 
     /// Advances by `steps` time steps.
@@ -144,8 +145,8 @@ impl CLoop {
 
     /// The logical arrays of the current step, one after the other.
     pub fn read(&self) -> Vec<f64> {
-        let mut logical = vec![0.0; self.cells];
-        // SAFETY: the handle is open, and the loop writes as many doubles as it was opened with: `cells`.
+        let mut logical = vec![0.0; self.result_cells];
+        // SAFETY: the handle is open, and the loop writes as many doubles as its results have at that size.
         unsafe { (self.module.read)(self.handle.as_ptr(), logical.as_mut_ptr()) };
         logical
     }
