@@ -76,7 +76,10 @@ pub enum BenchError {
         message: String,
     },
     /// A picture of single values would have too many of them.
-    #[error("kernel {kernel} at {sizes} has more than the {limit} instances and cells that a picture can show{fits}")]
+    #[error(
+        "kernel {kernel} at {sizes} has more than the {limit} instances and cells that a picture can show{}",
+        would_do(smaller)
+    )]
     TooMuchToDraw {
         /// The kernel.
         kernel: String,
@@ -84,8 +87,8 @@ pub enum BenchError {
         sizes: String,
         /// Instances and cells that can be drawn.
         limit: usize,
-        /// Options that would do; empty if none were found.
-        fits: String,
+        /// Sizes and steps that would do; empty if none were found.
+        smaller: Vec<(String, i64)>,
     },
     /// No result of the kernel has two indices.
     #[error("kernel {kernel} leaves no array with two indices or more: there is nothing to make an image of")]
@@ -177,4 +180,10 @@ impl BenchError {
         let known = if known.is_empty() { "none".to_owned() } else { known };
         BenchError::UnknownName { kernel: kernel.to_owned(), what, name: name.to_owned(), known }
     }
+}
+
+/// Options that set sizes which can be drawn; empty without sizes.
+fn would_do(sizes: &[(String, i64)]) -> String {
+    let options: Vec<String> = sizes.iter().map(|(name, value)| format!("--set {name}={value}")).collect();
+    if options.is_empty() { String::new() } else { format!("; {} can", options.join(" ")) }
 }

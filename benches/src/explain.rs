@@ -67,7 +67,7 @@ pub fn explain(options: &ExplainOptions) -> Result<String, BenchError> {
     let settings = Settings::resolve(&source, &options.assignments)?;
     let plan = plan(&source, &settings, options.schedule.as_deref(), options.strategy, &options.mapping)?;
     if let Some(directory) = &options.plot {
-        return plot(&plan, options, directory);
+        return plot(&plan, options, directory).or_else(|error| plot_smaller(options, error));
     }
     match options.form {
         Form::Text => render(&plan),
@@ -84,6 +84,20 @@ fn plot(plan: &Plan, options: &ExplainOptions, directory: &Path) -> Result<Strin
     let drawn = kernel_pictures::draw(plan, steps, &options.forced_moduli, directory)?;
     let files = drawn.files.iter().map(|path| format!("drawn to {}", path.display()));
     Ok(files.chain(drawn.verdict).map(|line| line + "\n").collect())
+}
+
+/// Draws the sizes that fit into pictures, where those that do not were nobody's wish.
+fn plot_smaller(options: &ExplainOptions, error: BenchError) -> Result<String, BenchError> {
+    match error {
+        BenchError::TooMuchToDraw { smaller, .. } if options.assignments.is_empty() && !smaller.is_empty() => {
+            let sizes: Vec<String> = smaller.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+            let assign = |(name, value): (String, i64)| Assignment { name, value: value.to_string() };
+            let assignments = smaller.into_iter().map(assign).collect();
+            let drawn = explain(&ExplainOptions { assignments, ..options.clone() })?;
+            Ok(format!("at {}, which is what pictures can show\n{drawn}", sizes.join(", ")))
+        }
+        error => Err(error),
+    }
 }
 
 /// A plan for resolved settings.

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use crease::kernel::graph::{ArrayId, Kernel, ParamKind, Schedule};
+use crease::kernel::graph::{ArrayId, Kernel, Schedule};
 use crease::plan::Place;
 use crease::plan::layout::Owner;
 use crease::trace::{Cell, Trace, TraceError};
@@ -188,24 +188,21 @@ impl<'a> SmallRun<'a> {
 fn too_much(plan: &Plan, steps: i64) -> BenchError {
     let kernel = plan.kernel();
     let schedule = kernel.schedule(&plan.report().schedule);
-    let sizes: Vec<(String, ParamKind, i64)> = kernel
+    let sizes: Vec<(String, i64)> = kernel
         .params()
         .iter()
-        .map(|p| (p.name.clone(), p.kind, plan.report().params.get(&p.name).copied().unwrap_or(steps)))
+        .map(|p| (p.name.clone(), plan.report().params.get(&p.name).copied().unwrap_or(steps)))
         .collect();
-    let text = |sizes: &[(String, ParamKind, i64)], glue: &str, before: &str| {
-        sizes.iter().map(|(name, _, value)| format!("{before}{name}{glue}{value}")).collect::<Vec<_>>()
-    };
     let mut smaller = sizes.clone();
-    let mut fits = None;
-    while fits.is_none() && smaller.iter().any(|(_, _, value)| *value > 2) {
-        let largest = smaller.iter().map(|(_, _, value)| *value).max().unwrap_or(0);
-        smaller.iter_mut().filter(|(_, _, value)| *value == largest).for_each(|(_, _, value)| *value = largest / 2);
-        let values: Vec<i64> = smaller.iter().map(|(_, _, value)| *value).collect();
+    let mut fits = false;
+    while !fits && smaller.iter().any(|(_, value)| *value > 2) {
+        let largest = smaller.iter().map(|(_, value)| *value).max().unwrap_or(0);
+        smaller.iter_mut().filter(|(_, value)| *value == largest).for_each(|(_, value)| *value = largest / 2);
+        let values: Vec<i64> = smaller.iter().map(|(_, value)| *value).collect();
         let defined = kernel.context().holds(&[], &values).unwrap_or(false);
-        let traced = schedule.is_some_and(|schedule| Trace::new(kernel, schedule, &values, MOST).is_ok());
-        fits = (defined && traced).then(|| format!("; {} can", text(&smaller, "=", "--set ").join(" ")));
+        fits = defined && schedule.is_some_and(|schedule| Trace::new(kernel, schedule, &values, MOST).is_ok());
     }
-    let (kernel, sizes) = (kernel.name().to_owned(), text(&sizes, " = ", "").join(", "));
-    BenchError::TooMuchToDraw { kernel, sizes, limit: MOST, fits: fits.unwrap_or_default() }
+    let sizes: Vec<String> = sizes.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+    let (kernel, sizes) = (kernel.name().to_owned(), sizes.join(", "));
+    BenchError::TooMuchToDraw { kernel, sizes, limit: MOST, smaller: if fits { smaller } else { Vec::new() } }
 }
