@@ -11,7 +11,7 @@
 //!
 //! Source: S. G. Bhaskaracharya, U. Bondhugula, A. Cohen (2016), figure 5 and Table I, `blur-tiled`.
 
-use crate::catalogue::{Case, Entry, Preset};
+use crate::catalogue::{Case, Entry, Preset, Published};
 use crate::fields::{Fields, KernelDataError, cells, cells_of, field};
 use crate::image::pixel::{Pixel, THIRD, disc, mean};
 
@@ -33,7 +33,12 @@ const fn entry<P: Pixel>(name: &'static str, summary: &'static str) -> Entry {
         sites: |case| Ok(cells(&[extent(case)?, extent(case)? - 2])? as u64),
         initial: |case| Ok(Fields::from([("image".to_owned(), disc::<P>([extent(case)? + 2, extent(case)?])?)])),
         naive: naive::<P>,
-        published: &[],
+        published: &[Published {
+            name: "paper",
+            schedule: "tiles",
+            mapping: "blurx[x, y] -> [(y - 2x) mod (3 * 512)]",
+            source: "Automatic Storage Optimization for Arrays (2016), Table I, with the border of a tile",
+        }],
     }
 }
 
