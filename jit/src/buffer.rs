@@ -1,4 +1,4 @@
-//! Fields: zeroed storage straight from the system, and what a call binds to a program's buffers.
+//! Fields: zeroed storage straight from the system.
 //!
 //! Unsafe, because fields are mapped memory behind a pointer. The pointer and its length never change between `mmap`
 //! and `munmap`, and views borrow the field, so they obey the usual rules.
@@ -9,7 +9,6 @@
 #![allow(unsafe_code)]
 
 use crate::program::Element;
-use std::marker::PhantomData;
 use std::ptr::NonNull;
 
 /// Data of a field start on a multiple of this many bytes: a cache line, and the widest vector.
@@ -29,7 +28,7 @@ mod sealed {
 }
 
 /// A Rust type that fields and buffers may consist of: every bit pattern is a value.
-pub trait ElementType: sealed::Sealed + Copy + Send + Sync + 'static {
+pub trait ElementType: sealed::Sealed + Copy + Default + Send + Sync + 'static {
     /// The same type in the loop language.
     const ELEMENT: Element;
 }
@@ -188,6 +187,11 @@ impl Field {
         Ok(unsafe { std::slice::from_raw_parts_mut(self.data.cast::<T>().as_ptr(), self.cells) })
     }
 
+    /// Where the cells start, and how many there are.
+    pub(crate) fn data(&self) -> (NonNull<u8>, usize) {
+        (self.data, self.cells)
+    }
+
     fn check<T: ElementType>(&self) -> Result<(), FieldError> {
         match T::ELEMENT == self.element {
             true => Ok(()),
@@ -251,70 +255,6 @@ fn page_bytes() -> usize {
     usize::try_from(bytes).expect("the page size is known")
 }
 
-/// Cells that a call binds to a buffer of the program, borrowed for the call.
-#[derive(Debug)]
-pub struct BufferRef<'a> {
-    /// `cells * element.bytes()` bytes from here on are borrowed for `'a`, mutably if `writable`.
-    data: NonNull<u8>,
-    cells: usize,
-    element: Element,
-    writable: bool,
-    borrow: PhantomData<&'a [u8]>,
-}
-
-impl<'a> BufferRef<'a> {
-    /// Cells that the call may only read.
-    pub fn read<T: ElementType>(cells: &'a [T]) -> Self {
-        let data = NonNull::from(cells).cast::<u8>();
-        BufferRef { data, cells: cells.len(), element: T::ELEMENT, writable: false, borrow: PhantomData }
-    }
-
-    /// Cells that the call may read and write.
-    pub fn write<T: ElementType>(cells: &'a mut [T]) -> Self {
-        let (len, data) = (cells.len(), NonNull::from(cells).cast::<u8>());
-        BufferRef { data, cells: len, element: T::ELEMENT, writable: true, borrow: PhantomData }
-    }
-
-    /// Number of cells.
-    pub fn cells(&self) -> u64 {
-        self.cells as u64
-    }
-
-    /// The type of its cells.
-    pub fn element(&self) -> Element {
-        self.element
-    }
-
-    /// Whether the call may write.
-    pub fn writable(&self) -> bool {
-        self.writable
-    }
-
-    /// Address of the first cell.
-    pub(crate) fn address(&self) -> usize {
-        self.data.as_ptr().expose_provenance()
-    }
-
-    /// Whether any byte belongs to both.
-    pub(crate) fn overlaps(&self, other: &BufferRef<'_>) -> bool {
-        let end = |buffer: &BufferRef<'_>| buffer.data.addr().get() + buffer.cells * buffer.element.bytes() as usize;
-        let empty = self.cells == 0 || other.cells == 0;
-        !empty && self.data.addr().get() < end(other) && other.data.addr().get() < end(self)
-    }
-}
-
-impl<'a> From<&'a Field> for BufferRef<'a> {
-    fn from(field: &'a Field) -> Self {
-        BufferRef { data: field.data, cells: field.cells, element: field.element, writable: false, borrow: PhantomData }
-    }
-}
-
-impl<'a> From<&'a mut Field> for BufferRef<'a> {
-    fn from(field: &'a mut Field) -> Self {
-        BufferRef { writable: true, ..BufferRef::from(&*field) }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -355,13 +295,5 @@ mod tests {
         let field = Field::new(Element::F32, 4, FieldOptions::default()).unwrap();
         let error = field.as_slice::<f64>().unwrap_err();
         assert_eq!(error.to_string(), "the field holds f32 and not f64");
-    }
-
-    #[test]
-    fn neighbours_do_not_overlap() {
-        let mut cells = [0.0f64; 8];
-        let (a, b) = cells.split_at_mut(4);
-        let (a, b) = (BufferRef::write(a), BufferRef::write(b));
-        assert!(a.overlaps(&a) && !a.overlaps(&b) && !b.overlaps(&a));
     }
 }

@@ -5,7 +5,7 @@
 //! these lengths that no stream leaves its buffer; otherwise the call is refused and nothing is written.
 #![allow(unsafe_code)]
 
-use crate::buffer::BufferRef;
+use crate::binding::BufferRef;
 use crate::clif::{Emitted, FrameLayout, Slot};
 use crate::compile::CompileTimes;
 use crate::memory::CodeMemory;
@@ -85,6 +85,22 @@ pub enum CallError {
         /// As given.
         found: u64,
     },
+    /// A view has another shape than the array.
+    #[error("array `{array}` has shape {expected:?}, the view has {found:?}")]
+    Shape {
+        /// Its name.
+        array: String,
+        /// As declared.
+        expected: Vec<u64>,
+        /// As given.
+        found: Vec<usize>,
+    },
+    /// A buffer takes cells that follow each other.
+    #[error("the cells given for buffer `{buffer}` do not follow each other in memory")]
+    Strided {
+        /// Its name.
+        buffer: String,
+    },
     /// The program writes cells that were lent for reading.
     #[error("buffer `{buffer}` is written and was bound read-only")]
     ReadOnly {
@@ -129,7 +145,12 @@ impl Compiled {
     pub fn run(&self, call: &mut Call<'_>) -> Result<(), CallError> {
         self.check(call)?;
         let addresses: Vec<u64> = call.buffers.iter().map(|buffer| buffer.address() as u64).collect();
-        let frame = self.layout.fill(call.args, call.scalars, &addresses);
+        let strides = |(given, declared): (&BufferRef<'_>, &BufferDecl)| match declared.extents {
+            Some(_) => given.strides_bytes(declared),
+            None => Vec::new(),
+        };
+        let strides: Vec<i64> = call.buffers.iter().zip(&self.program.buffers).flat_map(strides).collect();
+        let frame = self.layout.fill(call.args, call.scalars, &addresses, &strides);
         let (main, pool) = (self.main, call.pool);
         let work = || {
             // SAFETY: the frame has the layout the code was emitted for and lives until the call returns, as do the pool
@@ -158,6 +179,7 @@ impl Compiled {
             }
         }
         for (declared, given) in self.program.buffers.iter().zip(&call.buffers) {
+            check_shape(declared, given)?;
             let buffer = || declared.name.clone();
             if declared.element != given.element() {
                 let (expected, found) = (declared.element, given.element());
@@ -214,6 +236,11 @@ impl Compiled {
         self.program.buffers.get(buffer.index()).and_then(|buffer| buffer.cells)
     }
 
+    /// Whether some loop of the program is parallel, so that more than one thread helps.
+    pub fn is_parallel(&self) -> bool {
+        self.is_parallel
+    }
+
     /// Size of the machine code in bytes.
     pub fn code_bytes(&self) -> usize {
         self.code_bytes
@@ -232,6 +259,21 @@ impl Compiled {
     /// Where compile time went.
     pub fn times(&self) -> CompileTimes {
         self.times
+    }
+}
+
+/// A view binds to an array of its shape; cells that follow each other bind to everything.
+fn check_shape(declared: &BufferDecl, given: &BufferRef<'_>) -> Result<(), CallError> {
+    match (&declared.extents, given.extents()) {
+        (_, None) => Ok(()),
+        (Some(expected), Some(found)) => {
+            if expected.iter().copied().eq(found.iter().map(|extent| *extent as u64)) {
+                return Ok(());
+            }
+            Err(CallError::Shape { array: declared.name.clone(), expected: expected.clone(), found: found.to_vec() })
+        }
+        (None, Some(_)) if given.is_dense() => Ok(()),
+        (None, Some(_)) => Err(CallError::Strided { buffer: declared.name.clone() }),
     }
 }
 

@@ -4,6 +4,7 @@
 
 pub mod program;
 
+mod binding;
 mod buffer;
 mod callable;
 mod clif;
@@ -13,7 +14,8 @@ mod memory;
 mod parallel;
 mod symbols;
 
-pub use buffer::{ALIGN_BYTES, BufferRef, ElementType, Field, FieldError, FieldOptions};
+pub use binding::BufferRef;
+pub use buffer::{ALIGN_BYTES, ElementType, Field, FieldError, FieldOptions};
 pub use callable::{Call, CallError, Compiled};
 pub use compile::{CompileError, CompileOptions, CompileTimes, compile};
 pub use isa::{Isa, IsaChoice, IsaError};

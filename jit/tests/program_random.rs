@@ -11,6 +11,8 @@ struct Maker {
 
 const ARGS: u32 = 2;
 const CELLS: u64 = 60;
+/// Of the second buffer, an array.
+const EXTENTS: [u64; 2] = [6, 10];
 
 impl Maker {
     fn program(&mut self) -> Program {
@@ -18,14 +20,16 @@ impl Maker {
             name: name.to_string(),
             element: Element::F64,
             cells: Some(CELLS),
+            extents: None,
             access: BufferAccess::ReadWrite,
             copies: Copies::One,
         };
+        let array = BufferDecl { extents: Some(EXTENTS.to_vec()), ..decl("w") };
         Program {
             name: "random".to_string(),
             args: (0..ARGS).map(|arg| format!("a{arg}")).collect(),
             scalars: vec![],
-            buffers: vec![decl("u"), decl("w")],
+            buffers: vec![decl("u"), array],
             body: self.block(3),
         }
     }
@@ -89,6 +93,10 @@ impl Maker {
     }
 
     fn stream(&mut self, lo: &Int) -> Stream {
+        if self.random.bool() {
+            let coordinates = EXTENTS.map(|extent| self.coordinate(lo, extent as i64));
+            return Stream { buffer: BufferId(1), address: Address::Array(coordinates.to_vec()) };
+        }
         let ring = self.random.bool().then(|| self.random.u64(1..20));
         let stride = self.random.i64(-1..=1);
         let pos = match (ring, self.random.u8(..3)) {
@@ -96,7 +104,17 @@ impl Maker {
             (None, 0) => lo.clone(),
             (None, _) => self.int(2),
         };
-        Stream { buffer: BufferId(self.random.u32(..2)), base: Int::Const(self.random.i64(0..30)), pos, ring, stride }
+        let base = Int::Const(self.random.i64(0..30));
+        Stream { buffer: BufferId(0), address: Address::Block { base, pos, ring, stride } }
+    }
+
+    fn coordinate(&mut self, lo: &Int, extent: i64) -> Coordinate {
+        let start = match self.random.u8(..4) {
+            0 => lo.clone(),
+            1 => self.int(2),
+            _ => Int::Mod(Box::new(self.int(2)), extent),
+        };
+        Coordinate { start, step: self.random.i64(-1..=1) }
     }
 
     fn cond(&mut self, depth: u32) -> Cond {

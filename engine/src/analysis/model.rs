@@ -57,10 +57,9 @@ pub(crate) const FROM_STEP: &str = "T_from";
 /// Whether lifetimes depend on where a call starts. They do not if every statement runs by its step first: the values alive
 /// where a later call starts are then those alive between two steps of any call, and step 0 can stand for all.
 fn needs_from_step(kernel: &Kernel, schedule: &Schedule) -> bool {
-    let has_state = kernel.arrays().iter().any(|a| a.role == Role::State);
     let step_first = schedule.dims.first() == Some(&DimKind::Sequential)
         && schedule.times.iter().all(|time| time.first() == Some(&Affine::iter(0)));
-    has_state && !step_first
+    kernel.has_state() && !step_first
 }
 
 /// Relations of one kernel under one schedule. All of them live in one isl context.

@@ -285,6 +285,11 @@ impl Kernel {
         &self.arrays[id.index()]
     }
 
+    /// Whether some array lives from step to step.
+    pub fn has_state(&self) -> bool {
+        self.arrays.iter().any(|array| array.role == Role::State)
+    }
+
     /// The run parameter that counts steps, if the kernel has state.
     pub fn step_param(&self) -> Option<ParamId> {
         self.params.iter().position(|p| p.kind == ParamKind::Run).map(|i| ParamId(i as u32))

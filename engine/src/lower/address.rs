@@ -6,8 +6,10 @@
 //! reduction at all (most coordinates: a box keeps its rows where they are). What moves with the step is reduced once per
 //! step; the sum is wrapped by a comparison. If the strip itself may cross the wrap, the coordinate becomes the stream's ring,
 //! which code generation cuts. No division is left inside a step.
+//!
+//! Arrays that a call lends are addressed by their coordinates as they are: the call knows their strides.
 
-use crease_jit::program::{BufferId, Int, Stream, Var};
+use crease_jit::program::{self, Address, BufferId, Int, Stream, Var};
 
 use crate::kernel::affine::{Affine, Term};
 use crate::kernel::graph::ParamId;
@@ -57,17 +59,16 @@ pub(crate) fn stream(
     piece: &Piece,
     layout: &BufferLayout,
 ) -> Result<Option<Stream>, LowerError> {
+    if layout.is_lent() {
+        return lent_stream(scopes, place, index, piece, layout);
+    }
     let overflow = || LowerError::Address { array: layout.name.clone() };
     let mut base = Int::Const(0);
     let mut plain = Int::Const(0);
     let mut plain_stride = 0_i64;
     let mut ring: Option<(Int, u64, i64)> = None;
-    for (k, row) in piece.matrix.iter().enumerate() {
-        let mut form = Affine::constant(piece.offset[k]);
-        for (&m, e) in row.iter().zip(index) {
-            form = form.add(&e.scale(m)?)?;
-        }
-        let Some(coordinate) = evaluate(scopes, place, &form)? else {
+    for k in 0..piece.matrix.len() {
+        let Some(coordinate) = evaluate(scopes, place, &coordinate_form(index, piece, k)?)? else {
             return Ok(None);
         };
         let modulus = layout.moduli[k];
@@ -87,13 +88,47 @@ pub(crate) fn stream(
             }
         }
     }
-    let buffer = BufferId(layout.id);
     let base = hoist_sum(scopes, base);
-    match ring {
-        Some(_) if plain_stride != 0 => Ok(None),
-        Some((pos, ring, stride)) => Ok(Some(Stream { buffer, base: add(base, plain), pos, ring: Some(ring), stride })),
-        None => Ok(Some(Stream { buffer, base, pos: plain, ring: None, stride: plain_stride })),
+    let address = match ring {
+        Some(_) if plain_stride != 0 => return Ok(None),
+        Some((pos, ring, stride)) => Address::Block { base: add(base, plain), pos, ring: Some(ring), stride },
+        None => Address::Block { base, pos: plain, ring: None, stride: plain_stride },
+    };
+    Ok(Some(Stream { buffer: BufferId(layout.id), address }))
+}
+
+/// The stream of a reference to an array that the call lends; none if a floor moves inside the strip. Coordinates count
+/// from the array's first cell.
+fn lent_stream(
+    scopes: &mut Scopes,
+    place: &Place<'_>,
+    index: &[Affine],
+    piece: &Piece,
+    layout: &BufferLayout,
+) -> Result<Option<Stream>, LowerError> {
+    let overflow = || LowerError::Address { array: layout.name.clone() };
+    let mut coordinates = Vec::with_capacity(index.len());
+    for k in 0..piece.matrix.len() {
+        let Some(coordinate) = evaluate(scopes, place, &coordinate_form(index, piece, k)?)? else {
+            return Ok(None);
+        };
+        let Coordinate { mut bounded, unbounded, .. } = coordinate;
+        for (c, form) in &unbounded {
+            bounded = bounded.add_scaled(form, *c).ok_or_else(overflow)?;
+        }
+        let (step, start) = match &place.strip {
+            Some((var, first)) => (bounded.coefficient(*var), bounded.substitute(*var, first).ok_or_else(overflow)?),
+            None => (0, bounded),
+        };
+        coordinates.push(program::Coordinate { start: start.to_int(), step });
     }
+    Ok(Some(Stream { buffer: BufferId(layout.id), address: Address::Array(coordinates) }))
+}
+
+/// Coordinate `k` of a cell in its buffer, before reduction.
+fn coordinate_form(index: &[Affine], piece: &Piece, k: usize) -> Result<Affine, LowerError> {
+    let start = Affine::constant(piece.offset[k]);
+    piece.matrix[k].iter().zip(index).try_fold(start, |form, (&m, e)| Ok(form.add(&e.scale(m)?)?))
 }
 
 /// Splits an affine form into its bounded and unbounded parts; none if a floor moves inside the strip.

@@ -3,10 +3,10 @@
 //! In: the streams of a strip.   Out: one fact for each pair that something is known about.
 //!
 //! Streams of different buffers are disjoint. Streams of one buffer that move alike stay a constant distance apart; if it is
-//! zero they meet only within an iteration, which is what an in-place fold does on purpose. A pair whose distance is not a
-//! constant gets no fact: it may alias in any way.
+//! zero they meet only within an iteration, which is what an in-place fold does on purpose. Cells of an array that a call
+//! lends meet where all their coordinates do. A pair whose distance is not a constant gets no fact: it may alias in any way.
 
-use crease_jit::program::{AliasFact, AliasRelation, Int, Op, Stream, ValueId};
+use crease_jit::program::{Address, AliasFact, AliasRelation, Coordinate, Int, Op, Stream, ValueId};
 
 /// Facts for every pair of a load and a store.
 pub(crate) fn alias_facts(streams: &[Stream], ops: &[Op]) -> Vec<AliasFact> {
@@ -32,20 +32,68 @@ fn relation(load: &Stream, store: &Stream) -> Option<AliasRelation> {
     if load.buffer != store.buffer {
         return Some(AliasRelation::Disjoint);
     }
-    if load == store && load.stride != 0 {
+    if load == store && !load.is_fixed() {
         return Some(AliasRelation::SameLane);
     }
-    if load.ring.is_some() || store.ring.is_some() || load.stride != store.stride || load.base != store.base {
+    let (load, store) = match (&load.address, &store.address) {
+        (Address::Array(load), Address::Array(store)) => return of_coordinates(load, store),
+        (load @ Address::Block { .. }, store @ Address::Block { .. }) => (load, store),
+        _ => return None,
+    };
+    let (Address::Block { base, pos, ring: None, stride }, Address::Block { base: to, pos: at, ring: None, stride: s }) =
+        (load, store)
+    else {
+        return None;
+    };
+    if stride != s || base != to {
         return None;
     }
-    let distance = constant_difference(&load.pos, &store.pos)?;
-    match (distance, load.stride) {
-        (0, 0) => None,
-        (0, _) => Some(AliasRelation::SameLane),
-        (_, 0) => Some(AliasRelation::Disjoint),
-        (d, s) if d % s != 0 => Some(AliasRelation::Disjoint),
-        (d, s) => Some(AliasRelation::Distance(-d / s)),
+    match meeting(constant_difference(pos, at)?, *stride) {
+        Meeting::Always => None,
+        Meeting::Never => Some(AliasRelation::Disjoint),
+        Meeting::After(d) => Some(after(d)),
     }
+}
+
+/// What is known of a load that meets a store's cell only `d` iterations later.
+fn after(d: i64) -> AliasRelation {
+    if d == 0 { AliasRelation::SameLane } else { AliasRelation::Distance(d) }
+}
+
+/// When two values that move alike are equal: the one a load has at iteration `j + d`, and the one a store has at `j`.
+enum Meeting {
+    /// For every `d`.
+    Always,
+    /// For none.
+    Never,
+    /// For this one.
+    After(i64),
+}
+
+/// The load's value is ahead of the store's by `distance`; both move by `step`.
+fn meeting(distance: i64, step: i64) -> Meeting {
+    match (distance, step) {
+        (0, 0) => Meeting::Always,
+        (_, 0) => Meeting::Never,
+        (d, s) if d % s != 0 => Meeting::Never,
+        (d, s) => Meeting::After(-d / s),
+    }
+}
+
+/// Two cells of an array are one if all their coordinates are, so any coordinate may say that they never are, or when
+/// at most. One whose distance is not a constant says nothing.
+fn of_coordinates(load: &[Coordinate], store: &[Coordinate]) -> Option<AliasRelation> {
+    let mut only = None;
+    for (load, store) in load.iter().zip(store) {
+        let distance = constant_difference(&load.start, &store.start).filter(|_| load.step == store.step);
+        match distance.map(|distance| meeting(distance, load.step)) {
+            None | Some(Meeting::Always) => {}
+            Some(Meeting::Never) => return Some(AliasRelation::Disjoint),
+            Some(Meeting::After(d)) if only.is_some_and(|known| known != d) => return Some(AliasRelation::Disjoint),
+            Some(Meeting::After(d)) => only = Some(d),
+        }
+    }
+    only.map(after)
 }
 
 /// `a - b` if it is a constant.
@@ -73,7 +121,21 @@ mod tests {
 
     fn at(offset: i64) -> Stream {
         let pos = Int::Add(Box::new(Int::Var(Var(0))), Box::new(Int::Const(offset)));
-        Stream { buffer: BufferId(0), base: Int::Const(0), pos, ring: None, stride: 1 }
+        Stream { buffer: BufferId(0), address: Address::Block { base: Int::Const(0), pos, ring: None, stride: 1 } }
+    }
+
+    fn at_row(row: i64, column: i64) -> Stream {
+        let coordinate = |value, step| Coordinate { start: Int::Const(value), step };
+        let address = Address::Array(vec![coordinate(row, 0), coordinate(column, 2)]);
+        Stream { buffer: BufferId(0), address }
+    }
+
+    #[test]
+    fn cells_of_an_array_meet_where_all_coordinates_do() {
+        assert_eq!(relation(&at_row(1, 0), &at_row(1, 4)), Some(AliasRelation::Distance(2)));
+        assert_eq!(relation(&at_row(1, 0), &at_row(1, 0)), Some(AliasRelation::SameLane));
+        assert_eq!(relation(&at_row(1, 0), &at_row(1, 3)), Some(AliasRelation::Disjoint));
+        assert_eq!(relation(&at_row(1, 0), &at_row(2, 0)), Some(AliasRelation::Disjoint));
     }
 
     #[test]

@@ -67,8 +67,7 @@ pub(crate) fn split_statements<'c>(model: &Model<'c, '_>, layout: &Layout) -> Re
 fn run_domain<'c>(model: &Model<'c, '_>, stmt: StmtId) -> Result<Set<'c>, LowerError> {
     let domain = model.domains[stmt.index()].clone();
     let body = model.kernel.stmt(stmt);
-    let has_state = model.kernel.arrays().iter().any(|a| a.role == crate::kernel::graph::Role::State);
-    if !has_state {
+    if !model.kernel.has_state() {
         return Ok(domain);
     }
     let (name, iters) = (&body.name, body.iters.join(", "));

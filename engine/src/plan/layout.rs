@@ -5,7 +5,9 @@
 //! Rows of folded buffers are padded to whole cache lines, and by one more line where the pitch would be a multiple of
 //! 4 KiB: loads and stores whose addresses agree in the low 12 bits otherwise wait for each other. One-dimensional rings and
 //! short rows are not padded. The copies of a private buffer begin on cache lines of their own, in pairs, as processors
-//! fetch them, and not a multiple of 4 KiB apart: one core's stores never touch a line of another's. Arrays of the caller are row-major without padding, as `ndarray` lays them out.
+//! fetch them, and not a multiple of 4 KiB apart: one core's stores never touch a line of another's. Arrays of the caller
+//! are row-major without padding, as `ndarray` lays them out, where a run keeps them; kernels without state can also run on
+//! arrays of any strides, which each call brings along.
 
 use crease_jit::program::Element;
 
@@ -42,6 +44,8 @@ pub struct BufferLayout {
     pub moduli: Vec<i64>,
     /// Cells between neighbours along each coordinate.
     pub strides: Vec<u64>,
+    /// Who decides about strides: calls do where a kernel without state takes or makes an array of at least one index.
+    pub strides_from: StridesFrom,
     /// Cells of the mapping, without padding.
     pub cells: u64,
     /// Cells allocated, with padding; of a private buffer, for one worker.
@@ -67,6 +71,15 @@ pub enum Owner {
     Output(ArrayId),
 }
 
+/// Who decides how far apart neighbouring cells of a buffer lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StridesFrom {
+    /// The layout: [`BufferLayout::strides`].
+    Layout,
+    /// Each call, by the view that it lends. [`BufferLayout::strides`] are those of the array that a run keeps itself.
+    Call,
+}
+
 impl BufferLayout {
     /// Allocated size in bytes; of a private buffer, for one worker.
     pub fn bytes(&self) -> u64 {
@@ -86,6 +99,11 @@ impl BufferLayout {
     /// Bytes allocated for so many workers, all copies together; [`u64::MAX`] if they exceed 64 bits.
     pub fn bytes_for(&self, threads: usize) -> u64 {
         self.cells_for(threads).saturating_mul(self.element.bytes())
+    }
+
+    /// Whether calls lend the array, with strides of their own.
+    pub(crate) fn is_lent(&self) -> bool {
+        self.strides_from == StridesFrom::Call
     }
 }
 
@@ -127,6 +145,9 @@ pub(crate) fn lay_out(problem: &Problem<'_, '_, '_>, mapping: &StorageMapping) -
         let strides = row_major(&moduli, None);
         let block = Block { strides, owner, sharing: Sharing::Shared, strategy: "full" };
         layout.push(&body.name, body.element, &moduli, block)?;
+        if !kernel.has_state() && !moduli.is_empty() {
+            layout.buffers[buffer].strides_from = StridesFrom::Call;
+        }
         let piece = Piece { when: Formula::everything(), buffer, matrix: identity(moduli.len()), offset };
         layout.arrays[id.index()] = Some(ArrayMapping { array: id, pieces: vec![piece] });
     }
@@ -163,6 +184,7 @@ impl Layout {
             element,
             moduli: moduli.to_vec(),
             strides,
+            strides_from: StridesFrom::Layout,
             cells,
             allocated_cells,
             sharing,

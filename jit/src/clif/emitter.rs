@@ -103,6 +103,11 @@ impl<'a> Emitter<'a, '_> {
         }
     }
 
+    /// Loads the bytes between neighbours along an axis of an array.
+    pub(super) fn load_stride(&mut self, array: usize, axis: usize) -> Value {
+        self.load_frame(types::I64, self.shared.layout.stride_offset(array, axis))
+    }
+
     /// Loads from the frame; never changes during a call.
     pub(super) fn load_frame(&mut self, ty: Type, offset: i32) -> Value {
         self.b.ins().load(ty, plain().with_aligned(), self.frame, offset)

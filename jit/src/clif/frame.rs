@@ -1,7 +1,8 @@
 //! The frame: one block of memory with everything a call passes to compiled code.
 //!
 //! First come the literals, constants and run-time scalars of all strips, each filling 16 bytes, so that an operation
-//! may read any of them as a memory operand of its own width; then the integer arguments; then the buffers' addresses.
+//! may read any of them as a memory operand of its own width; then the integer arguments; then the buffers' addresses; then
+//! the strides of arrays in bytes.
 //!
 //! Cranelift would load a constant anew at each use and never as an operand; a literal costs no instruction.
 
@@ -44,6 +45,10 @@ pub(crate) struct FrameLayout {
     scalars: Vec<Element>,
     args: usize,
     buffers: usize,
+    /// For each buffer the number of strides before its own.
+    strides_before: Vec<usize>,
+    /// Strides of all buffers.
+    strides: usize,
 }
 
 impl FrameLayout {
@@ -55,7 +60,13 @@ impl FrameLayout {
             scalars: program.scalars.iter().map(|scalar| scalar.element).collect(),
             args: program.args.len(),
             buffers: program.buffers.len(),
+            strides_before: Vec::new(),
+            strides: 0,
         };
+        for buffer in &program.buffers {
+            layout.strides_before.push(layout.strides);
+            layout.strides += buffer.extents.as_ref().map_or(0, Vec::len);
+        }
         layout.add_literals(&program.body);
         layout
     }
@@ -94,9 +105,16 @@ impl FrameLayout {
         offset(16 * self.literals.len() + 8 * (self.args + buffer))
     }
 
-    /// A frame for one call. `scalars` are rounded to the types the program declares.
-    pub(crate) fn fill(&self, args: &[i64], scalars: &[f64], buffers: &[u64]) -> Vec<Slot> {
+    /// Bytes from the start of the frame to a stride of an array.
+    pub(super) fn stride_offset(&self, array: usize, axis: usize) -> i32 {
+        offset(16 * self.literals.len() + 8 * (self.args + self.buffers + self.strides_before[array] + axis))
+    }
+
+    /// A frame for one call. `scalars` are rounded to the types the program declares; `strides` are those of all arrays
+    /// in turn, in bytes.
+    pub(crate) fn fill(&self, args: &[i64], scalars: &[f64], buffers: &[u64], strides: &[i64]) -> Vec<Slot> {
         assert_eq!((args.len(), scalars.len(), buffers.len()), (self.args, self.scalars.len(), self.buffers));
+        assert_eq!(strides.len(), self.strides);
         let splat_f32 = |bits: u32| [u64::from(bits) << 32 | u64::from(bits); 2];
         let literal = |literal: &Literal| match *literal {
             Literal::F64(bits) => [bits; 2],
@@ -107,7 +125,8 @@ impl FrameLayout {
             Literal::Scalar(id) => [scalars[id.index()].to_bits(); 2],
         };
         let mut slots: Vec<Slot> = self.literals.iter().map(|entry| Slot(literal(entry))).collect();
-        let words: Vec<u64> = args.iter().map(|arg| *arg as u64).chain(buffers.iter().copied()).collect();
+        let numbers = |numbers: &[i64]| numbers.iter().map(|number| *number as u64).collect::<Vec<u64>>();
+        let words = [&numbers(args)[..], buffers, &numbers(strides)[..]].concat();
         slots.extend(words.chunks(2).map(|pair| Slot([pair[0], pair.get(1).copied().unwrap_or(0)])));
         slots
     }

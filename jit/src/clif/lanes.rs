@@ -243,12 +243,20 @@ impl<'a> Emitter<'a, '_> {
     fn place(&mut self, block: &mut Block<'_, '_, 'a>, stream: StreamId) -> (Value, i32) {
         let (pointer, delta) = block.run.plan.places[stream.index()];
         let info = block.run.plan.pointers[pointer];
-        let scale = info.stride.wrapping_mul(info.bytes);
         let first = block.run.addresses[pointer];
-        let address = match block.addresses.get(&pointer) {
-            Some(known) => *known,
-            None if scale == 0 => first,
-            None => {
+        // Only blocks of one copy have strides other than 0 and 1, known or not.
+        let scale = info.stride.map(|stride| stride.wrapping_mul(info.bytes));
+        let ahead = block.copy * block.shape.lanes() * scale.unwrap_or(0);
+        let address = match (block.addresses.get(&pointer), scale) {
+            (Some(known), _) => *known,
+            (None, Some(0)) => first,
+            (None, None) => {
+                let scale = block.run.strides[pointer].expect("what is not known now is computed before the loop");
+                let moved = self.mul(block.index(), scale);
+                let moved = self.value(moved);
+                self.b.ins().iadd(first, moved)
+            }
+            (None, Some(scale)) => {
                 // Cranelift folds base, shifted index and displacement into one operand.
                 let moved = self.mul(block.index(), Num::Const(scale.wrapping_abs()));
                 let moved = self.value(moved);
@@ -256,8 +264,7 @@ impl<'a> Emitter<'a, '_> {
             }
         };
         block.addresses.insert(pointer, address);
-        // Only blocks of one copy have strides other than 0 and 1.
-        (address, delta + (block.copy * block.shape.lanes() * scale) as i32)
+        (address, delta + ahead as i32)
     }
 
     fn load(&mut self, block: &mut Block<'_, '_, 'a>, at: usize, stream: StreamId, ty: ValueType) -> Value {
@@ -267,7 +274,7 @@ impl<'a> Emitter<'a, '_> {
         if let Some(known) = block.loaded.get(&key).filter(|_| shared) {
             return *known;
         }
-        let one_cell = block.run.plan.strip.streams[stream.index()].stride == 0;
+        let one_cell = block.run.plan.strip.streams[stream.index()].is_fixed();
         let (element, float) = (block.run.plan.elements[stream.index()], block.float(ty));
         let value = match element {
             Element::U8 if one_cell || !block.vector() => {

@@ -134,8 +134,7 @@ impl FreeVariables {
         self.int(&strip.lo);
         self.int(&strip.hi);
         for stream in &strip.streams {
-            self.int(&stream.base);
-            self.int(&stream.pos);
+            stream.ints().for_each(|int| self.int(int));
         }
         self.bound.insert(strip.var);
         for op in &strip.ops {

@@ -7,7 +7,8 @@ use super::frame::Literal;
 use super::linear::Linear;
 use super::order::{emission_order, pressure};
 use crate::program::{
-    AliasRelation, BinaryOp, Element, Op, Program, ScalarId, Stream, Strip, UnaryOp, ValueId, ValueType,
+    Address, AliasRelation, BinaryOp, Element, Op, Program, ScalarId, Stream, StreamId, Strip, UnaryOp, ValueId,
+    ValueType,
 };
 
 /// Streams share a pointer up to this distance: with the unrolled copies it still fits a 32-bit displacement.
@@ -35,6 +36,15 @@ impl Shape {
     }
 }
 
+/// What a plan takes for granted about the arrays that its strip addresses by coordinates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rows {
+    /// Neighbours along the last coordinate are adjacent in memory; the strip tests that before it takes this way.
+    Adjacent,
+    /// Nothing: every stride is known at run time only.
+    Strided,
+}
+
 /// The type of an operation's result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -55,8 +65,8 @@ pub(super) enum Kind {
 pub(super) struct Pointer {
     /// The stream that defines it.
     pub(super) stream: usize,
-    /// Cells per iteration.
-    pub(super) stride: i64,
+    /// Cells per iteration; none if only the call's strides tell.
+    pub(super) stride: Option<i64>,
     /// Size of a cell.
     pub(super) bytes: i64,
     /// The modulus, if the position may run around; a ring that the strip does not move in is none.
@@ -67,6 +77,8 @@ pub(super) struct Pointer {
 pub(super) struct StripPlan<'a> {
     /// The strip.
     pub(super) strip: &'a Strip,
+    /// What it takes for granted.
+    pub(super) rows: Rows,
     /// Result types, by operation.
     pub(super) kinds: Vec<Kind>,
     /// The pointers of its streams.
@@ -93,10 +105,10 @@ pub(super) struct StripPlan<'a> {
 
 impl<'a> StripPlan<'a> {
     /// Plans `strip`.
-    pub(super) fn new(strip: &'a Strip, shared: &Shared<'_>) -> Self {
+    pub(super) fn new(strip: &'a Strip, shared: &Shared<'_>, rows: Rows) -> Self {
         let program = shared.program;
         let kinds = kinds(strip, program);
-        let shape = if shared.vectors { vector_shape(strip, &kinds) } else { Shape::Scalar };
+        let shape = if shared.vectors { vector_shape(strip, &kinds, rows) } else { Shape::Scalar };
         let unwritten = unwritten_loads(strip);
         let is_invariant = invariant_operations(strip, &unwritten);
         let all = emission_order(strip);
@@ -113,9 +125,10 @@ impl<'a> StripPlan<'a> {
         }
         // A body of up to 32 operations gains from four copies; one of 128 or more fills the instruction window alone.
         let unroll = (128 / order.len().max(1) as i64).clamp(1, i64::from(shared.max_unroll.max(1)));
-        let (pointers, places) = pointers(strip, program);
+        let (pointers, places) = pointers(strip, program, rows);
         StripPlan {
             strip,
+            rows,
             pointers,
             places,
             elements: strip.streams.iter().map(|stream| program.buffers[stream.buffer.index()].element).collect(),
@@ -188,7 +201,7 @@ fn invariant_operations(strip: &Strip, unwritten: &[bool]) -> Vec<bool> {
         invariant[at] = match op {
             Op::F64(_) | Op::F32(_) | Op::Scalar(_) | Op::Index { .. } | Op::Store { .. } => false,
             Op::OpaqueSeed(_) | Op::OpaqueMix(..) | Op::OpaqueFinish(_) => false,
-            Op::Load { stream, .. } => unwritten[at] && strip.streams[stream.index()].stride == 0,
+            Op::Load { stream, .. } => unwritten[at] && strip.streams[stream.index()].is_fixed(),
             _ => operands(op).all(known),
         };
     }
@@ -226,49 +239,98 @@ fn kinds(strip: &Strip, program: &Program) -> Vec<Kind> {
 
 /// The vector shape of a strip: all its values of one width, cells adjacent or one for all lanes, enough lanes allowed.
 /// Stores of one cell from all lanes, opaque functions and conversions between widths stay scalar.
-fn vector_shape(strip: &Strip, kinds: &[Kind]) -> Shape {
+fn vector_shape(strip: &Strip, kinds: &[Kind], rows: Rows) -> Shape {
     let (has_f64, has_f32) = (kinds.contains(&Kind::F64), kinds.contains(&Kind::F32));
     let shape = match (has_f64, has_f32) {
         (true, false) => Shape::F64X2,
         (false, true) => Shape::F32X4,
         _ => return Shape::Scalar,
     };
+    let moves = |stream: &StreamId| stride(&strip.streams[stream.index()], rows);
     let strides_fit = strip.ops.iter().all(|op| match op {
-        Op::Load { stream, .. } => matches!(strip.streams[stream.index()].stride, 0 | 1),
-        Op::Store { stream, .. } => strip.streams[stream.index()].stride == 1,
+        Op::Load { stream, .. } => matches!(moves(stream), Some(0 | 1)),
+        Op::Store { stream, .. } => moves(stream) == Some(1),
         _ => true,
     });
     let fits = strides_fit && !kinds.contains(&Kind::Bits) && i64::from(strip.lanes) >= shape.lanes();
     if fits { shape } else { Shape::Scalar }
 }
 
-fn pointers(strip: &Strip, program: &Program) -> (Vec<Pointer>, Vec<(usize, i32)>) {
+/// Cells that a stream moves by in each iteration; none if only the call's strides tell.
+fn stride(stream: &Stream, rows: Rows) -> Option<i64> {
+    match &stream.address {
+        Address::Block { stride, .. } => Some(*stride),
+        Address::Array(_) if stream.is_fixed() => Some(0),
+        Address::Array(coordinates) => {
+            let (last, outer) = coordinates.split_last()?;
+            (rows == Rows::Adjacent && outer.iter().all(|c| c.step == 0)).then_some(last.step)
+        }
+    }
+}
+
+fn pointers(strip: &Strip, program: &Program, rows: Rows) -> (Vec<Pointer>, Vec<(usize, i32)>) {
     let bytes = |stream: &Stream| program.buffers[stream.buffer.index()].element.bytes() as i64;
-    let cells: Vec<_> = strip.streams.iter().map(|stream| Linear::sum(&stream.base, &stream.pos)).collect();
+    let cells: Vec<_> = strip.streams.iter().map(Cells::new).collect();
     let (mut pointers, mut places): (Vec<Pointer>, Vec<(usize, i32)>) = (Vec::new(), Vec::new());
     for (at, stream) in strip.streams.iter().enumerate() {
         let shared = pointers.iter().enumerate().find_map(|(index, pointer)| {
-            let delta = distance((&strip.streams[pointer.stream], stream), (&cells[pointer.stream], &cells[at]))?;
+            let delta = distance((&strip.streams[pointer.stream], stream), (&cells[pointer.stream], &cells[at]), rows)?;
             let delta = i32::try_from(delta.checked_mul(bytes(stream))?).ok()?;
             (delta.unsigned_abs() <= FARTHEST_BYTES).then_some((index, delta))
         });
         places.push(shared.unwrap_or_else(|| {
-            let ring = stream.ring.filter(|_| stream.stride != 0).map(|ring| ring as i64);
-            pointers.push(Pointer { stream: at, stride: stream.stride, bytes: bytes(stream), ring });
+            let ring = match &stream.address {
+                Address::Block { ring, stride, .. } if *stride != 0 => ring.map(|ring| ring as i64),
+                Address::Block { .. } | Address::Array(_) => None,
+            };
+            pointers.push(Pointer { stream: at, stride: stride(stream, rows), bytes: bytes(stream), ring });
             (pointers.len() - 1, 0)
         }));
     }
     (pointers, places)
 }
 
+/// Where a stream starts, as linear forms: its cell in a block, or its coordinates in an array.
+struct Cells<'a>(Vec<Option<Linear<'a>>>);
+
+impl<'a> Cells<'a> {
+    fn new(stream: &'a Stream) -> Self {
+        match &stream.address {
+            Address::Block { base, pos, .. } => Cells(vec![Linear::sum(base, pos)]),
+            Address::Array(coordinates) => Cells(coordinates.iter().map(|c| Linear::new(&c.start)).collect()),
+        }
+    }
+
+    /// Cells from `other` to here if that is a constant: no other coordinate than the last may differ, and that one only
+    /// where the plan knows what a step of it costs.
+    fn constant_difference(&self, other: &Cells<'a>, last_is_known: bool) -> Option<i64> {
+        let difference = |at: usize| self.0[at].as_ref()?.constant_difference(other.0[at].as_ref()?);
+        let last = self.0.len().checked_sub(1)?;
+        let outer_agree = (0..last).all(|at| difference(at) == Some(0));
+        difference(last).filter(|delta| outer_agree && (last_is_known || *delta == 0))
+    }
+}
+
 /// Cells from stream `a` to stream `b` if that is the same constant during the whole strip.
-fn distance((a, b): (&Stream, &Stream), cells: (&Option<Linear<'_>>, &Option<Linear<'_>>)) -> Option<i64> {
-    if a.buffer != b.buffer || a.stride != b.stride {
+fn distance((a, b): (&Stream, &Stream), cells: (&Cells<'_>, &Cells<'_>), rows: Rows) -> Option<i64> {
+    if a.buffer != b.buffer {
         return None;
     }
-    let moves_in_ring = a.stride != 0 && (a.ring.is_some() || b.ring.is_some());
-    if moves_in_ring && (a.ring != b.ring || a.pos != b.pos) {
-        return None;
+    match (&a.address, &b.address) {
+        (
+            Address::Block { pos: pos_a, ring: ring_a, stride: stride_a, .. },
+            Address::Block { pos: pos_b, ring: ring_b, stride: stride_b, .. },
+        ) => {
+            let moves_in_ring = *stride_a != 0 && (ring_a.is_some() || ring_b.is_some());
+            if stride_a != stride_b || moves_in_ring && (ring_a != ring_b || pos_a != pos_b) {
+                return None;
+            }
+            cells.1.constant_difference(cells.0, true)
+        }
+        (Address::Array(a), Address::Array(b)) => {
+            let same_steps = a.iter().map(|c| c.step).eq(b.iter().map(|c| c.step));
+            if same_steps { cells.1.constant_difference(cells.0, rows == Rows::Adjacent) } else { None }
+        }
+        _ => None,
     }
-    cells.1.as_ref()?.constant_difference(cells.0.as_ref()?)
 }

@@ -21,6 +21,7 @@ use super::emitter::{Emitter, plain};
 use super::ints::Num;
 use super::plan::{Pointer, StripPlan};
 use super::strip::Run;
+use crate::program::Address;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, StackSlotData, StackSlotKind, Value, types};
 
@@ -48,13 +49,18 @@ pub(super) struct Rings {
     long: bool,
 }
 
+/// Cells per iteration of a pointer in a ring.
+fn ring_stride(pointer: &Pointer) -> i64 {
+    pointer.stride.expect("only arrays have strides that the call decides, and they have no rings")
+}
+
 impl<'a> Emitter<'a, '_> {
     /// A table for the pointers of `plan` that may wrap in a strip of this length; `None` if none may. The first
     /// iteration of a strip is inside all rings, so a strip of one wraps nowhere.
     pub(super) fn ring_table(&mut self, plan: &StripPlan<'a>, length: Num) -> Option<Rings> {
         let may_wrap = |at: &usize| plan.pointers[*at].ring.is_some() && length != Num::Const(1);
         let pointers: Vec<usize> = (0..plan.pointers.len()).filter(may_wrap).collect();
-        let long = pointers.iter().any(|pointer| plan.pointers[*pointer].stride.unsigned_abs() != 1);
+        let long = pointers.iter().any(|pointer| ring_stride(&plan.pointers[*pointer]).unsigned_abs() != 1);
         let bytes = ENTRY as u32 * u32::try_from(pointers.len()).expect("a strip has fewer than 2^26 streams");
         if pointers.is_empty() {
             return None;
@@ -75,9 +81,13 @@ impl<'a> Emitter<'a, '_> {
     /// Fills the entry of a pointer that starts at `address`, if it has one.
     pub(super) fn start_ring(&mut self, plan: &StripPlan<'a>, rings: &Rings, pointer: usize, address: Value) {
         let Some(entry) = rings.pointers.iter().position(|ring| *ring == pointer) else { return };
-        let Pointer { stream, stride, bytes, ring } = plan.pointers[pointer];
+        let Pointer { stream, bytes, ring, .. } = plan.pointers[pointer];
+        let stride = ring_stride(&plan.pointers[pointer]);
         let ring = ring.expect("only pointers in a ring have an entry");
-        let position = self.int(&plan.strip.streams[stream].pos);
+        let Address::Block { pos, .. } = &plan.strip.streams[stream].address else {
+            unreachable!("arrays have no rings")
+        };
+        let position = self.int(pos);
         let step = stride.unsigned_abs() as i64;
         // Cells left before the end of the ring that the stream moves towards, rounded up to whole steps.
         let gap = match stride > 0 {

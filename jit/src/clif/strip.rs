@@ -4,12 +4,16 @@
 //!
 //! The body exists once or twice: for a vector of cells, unrolled if it is small, and for the single cells that are
 //! left. Constants and what depends only on them are computed before the loop.
+//!
+//! A strip over arrays whose strides the call decides exists twice where vectors could run: with vectors for rows of
+//! adjacent cells, and one cell at a time for all others. It tests once, before its loops, which way to go.
 
 use super::emitter::Emitter;
 use super::frame::Literal;
 use super::ints::Num;
-use super::plan::{Pointer, Shape, StripPlan};
-use crate::program::{Op, Strip};
+use super::plan::{Pointer, Rows, Shape, StripPlan};
+use crate::program::{Address, Op, Strip};
+use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use std::collections::HashMap;
 
@@ -19,6 +23,8 @@ pub(super) struct Run<'p, 'a> {
     pub(super) plan: &'p StripPlan<'a>,
     /// Address of each pointer's cell at `j = 0`, moved by the rings passed since.
     pub(super) addresses: Vec<Value>,
+    /// For each pointer whose stride only the call tells, bytes per iteration.
+    pub(super) strides: Vec<Option<Num>>,
     /// For each `Op::Index` its value at `j = 0` and its increment.
     pub(super) indices: HashMap<usize, (Num, i64)>,
 }
@@ -34,7 +40,43 @@ pub(super) struct Held {
 impl<'a> Emitter<'a, '_> {
     /// Emits a strip.
     pub(super) fn strip(&mut self, strip: &'a Strip) {
-        let plan = StripPlan::new(strip, self.shared);
+        let arrays = arrays(strip);
+        let plan = StripPlan::new(strip, self.shared, Rows::Adjacent);
+        if arrays.is_empty() {
+            return self.planned(&plan);
+        }
+        let strided = StripPlan::new(strip, self.shared, Rows::Strided);
+        if plan.shape == Shape::Scalar {
+            return self.planned(&strided);
+        }
+        let ways = [(plan, self.b.create_block()), (strided, self.b.create_block())];
+        let adjacent = self.rows_are_adjacent(&arrays);
+        self.b.ins().brif(adjacent, ways[0].1, &[], ways[1].1, &[]);
+        let exit = self.b.create_block();
+        for (plan, block) in &ways {
+            self.enter(*block);
+            self.planned(plan);
+            self.b.ins().jump(exit, &[]);
+        }
+        self.enter(exit);
+    }
+
+    /// Whether neighbours along the last coordinate of all these arrays are adjacent in memory.
+    fn rows_are_adjacent(&mut self, arrays: &[usize]) -> Value {
+        let mut all = None;
+        for &array in arrays {
+            let decl = &self.shared.program.buffers[array];
+            let last = decl.extents.as_ref().map_or(0, Vec::len) - 1;
+            let stride = self.load_stride(array, last);
+            let adjacent = self.b.ins().icmp_imm_s(IntCC::Equal, stride, decl.element.bytes() as i64);
+            all = Some(all.map_or(adjacent, |others| self.b.ins().band(others, adjacent)));
+        }
+        all.expect("there is an array")
+    }
+
+    /// Emits a strip as planned.
+    fn planned(&mut self, plan: &StripPlan<'a>) {
+        let strip = plan.strip;
         let length = match plan.constant_length() {
             Some(length) => Num::Const(length),
             None => {
@@ -52,16 +94,17 @@ impl<'a> Emitter<'a, '_> {
             self.branch_if_less(zero, length, (start, &[]), (exit, &[]));
             self.enter(start);
         }
-        let rings = self.ring_table(&plan, length);
-        let mut addresses = Vec::with_capacity(plan.pointers.len());
+        let rings = self.ring_table(plan, length);
+        let (mut addresses, mut strides) = (Vec::with_capacity(plan.pointers.len()), Vec::new());
         for (at, pointer) in plan.pointers.iter().enumerate() {
-            let address = self.first_address(strip, pointer);
+            let address = self.first_address(plan, pointer);
             if let Some(rings) = &rings {
-                self.start_ring(&plan, rings, at, address);
+                self.start_ring(plan, rings, at, address);
             }
             addresses.push(address);
+            strides.push(self.stride_bytes(plan, pointer));
         }
-        let mut run = Run { plan: &plan, addresses, indices: self.first_indices(strip) };
+        let mut run = Run { plan, addresses, strides, indices: self.first_indices(strip) };
         match rings {
             Some(rings) => self.segments(&mut run, &rings, length, exit),
             None => {
@@ -72,14 +115,55 @@ impl<'a> Emitter<'a, '_> {
         self.enter(exit);
     }
 
-    fn first_address(&mut self, strip: &'a Strip, pointer: &Pointer) -> Value {
-        let stream = &strip.streams[pointer.stream];
-        let buffer = self.load_buffer(stream.buffer.index());
-        let (base, position) = (self.int(&stream.base), self.int(&stream.pos));
-        let cell = self.add(base, position);
-        let offset = self.mul(cell, Num::Const(pointer.bytes));
-        let address = self.add(Num::Value(buffer), offset);
+    fn first_address(&mut self, plan: &StripPlan<'a>, pointer: &Pointer) -> Value {
+        let stream = &plan.strip.streams[pointer.stream];
+        let buffer = stream.buffer.index();
+        let start = self.load_buffer(buffer);
+        let offset = match &stream.address {
+            Address::Block { base, pos, .. } => {
+                let (base, position) = (self.int(base), self.int(pos));
+                let cell = self.add(base, position);
+                self.mul(cell, Num::Const(pointer.bytes))
+            }
+            Address::Array(coordinates) => {
+                let mut offset = Num::Const(0);
+                for (axis, coordinate) in coordinates.iter().enumerate() {
+                    let start = self.int(&coordinate.start);
+                    let distance = self.axis_bytes(plan, buffer, axis);
+                    let moved = self.mul(start, distance);
+                    offset = self.add(offset, moved);
+                }
+                offset
+            }
+        };
+        let address = self.add(Num::Value(start), offset);
         self.value(address)
+    }
+
+    /// Bytes between neighbours along an axis of an array.
+    fn axis_bytes(&mut self, plan: &StripPlan<'a>, buffer: usize, axis: usize) -> Num {
+        let decl = &self.shared.program.buffers[buffer];
+        let is_last = decl.extents.as_ref().is_some_and(|extents| axis + 1 == extents.len());
+        match plan.rows {
+            Rows::Adjacent if is_last => Num::Const(decl.element.bytes() as i64),
+            Rows::Adjacent | Rows::Strided => Num::Value(self.load_stride(buffer, axis)),
+        }
+    }
+
+    /// Bytes that a pointer moves by in each iteration, if the plan leaves that to the call.
+    fn stride_bytes(&mut self, plan: &StripPlan<'a>, pointer: &Pointer) -> Option<Num> {
+        let stream = &plan.strip.streams[pointer.stream];
+        let Address::Array(coordinates) = &stream.address else { return None };
+        if pointer.stride.is_some() {
+            return None;
+        }
+        let mut sum = Num::Const(0);
+        for (axis, coordinate) in coordinates.iter().enumerate().filter(|(_, c)| c.step != 0) {
+            let distance = self.axis_bytes(plan, stream.buffer.index(), axis);
+            let moved = self.mul(distance, Num::Const(coordinate.step));
+            sum = self.add(sum, moved);
+        }
+        Some(sum)
     }
 
     fn first_indices(&mut self, strip: &'a Strip) -> HashMap<usize, (Num, i64)> {
@@ -147,4 +231,14 @@ impl<'a> Emitter<'a, '_> {
         self.enter(done);
         known.map_or(Num::Value(stop), Num::Const)
     }
+}
+
+/// The arrays that a strip addresses by coordinates.
+fn arrays(strip: &Strip) -> Vec<usize> {
+    let mut arrays: Vec<usize> = Vec::new();
+    for stream in strip.streams.iter().filter(|stream| matches!(stream.address, Address::Array(_))) {
+        let array = stream.buffer.index();
+        arrays.extend(Some(array).filter(|array| !arrays.contains(array)));
+    }
+    arrays
 }

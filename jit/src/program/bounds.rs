@@ -72,6 +72,16 @@ pub enum DoubtReason {
         /// The ring's length in cells.
         ring: u64,
     },
+    /// A coordinate may leave its array.
+    #[error("coordinate {axis} may be {value}, outside 0..{extent}")]
+    Coordinate {
+        /// Which coordinate, from 0.
+        axis: usize,
+        /// Its range.
+        value: Interval,
+        /// The array's extent.
+        extent: u64,
+    },
 }
 
 impl fmt::Display for Doubt {
@@ -163,6 +173,9 @@ impl Program {
         Ok(analysis.found)
     }
 }
+
+/// Where nothing is known.
+const UNBOUNDED: Interval = Interval { min: i128::MIN, max: i128::MAX };
 
 struct Analysis<'p> {
     program: &'p Program,
@@ -256,9 +269,14 @@ impl Analysis<'_> {
         }
         for ((id, stream), used) in (0..).map(StreamId).zip(&strip.streams).zip(used) {
             let part = Part::Stream(id);
-            self.int(part, &stream.base);
-            self.int(part, &stream.pos);
-            let cells = self.cells(part, strip, stream);
+            stream.ints().for_each(|int| self.int(part, int));
+            let cells = match &stream.address {
+                Address::Block { base, pos, ring, stride } => {
+                    self.block_cells(part, strip, (base, pos), *ring, *stride)
+                }
+                Address::Array(coordinates) if used => self.array_cells(part, strip, stream.buffer, coordinates),
+                Address::Array(_) => continue,
+            };
             if used {
                 self.touch(part, stream.buffer, cells);
             }
@@ -288,28 +306,55 @@ impl Analysis<'_> {
         }
     }
 
-    /// The cells a stream can reach; the strip's variable is in scope.
-    fn cells(&mut self, part: Part, strip: &Strip, stream: &Stream) -> Interval {
-        let unbounded = Interval { min: i128::MIN, max: i128::MAX };
-        let base = Affine::of(&stream.base);
-        let pos = Affine::of(&stream.pos).and_then(|pos| {
-            let stride = i128::from(stream.stride);
-            pos.plus(&Affine::var(strip.var), stride)?.plus(&Affine::of(&strip.lo)?, -stride)
-        });
-        let straight = base.clone().zip(pos.clone()).and_then(|(base, pos)| base.plus(&pos, 1));
-        let straight = straight.and_then(|form| self.scope.affine_range(form)).unwrap_or(unbounded);
-        let Some(ring) = stream.ring else { return straight };
+    /// Values of `start + stride * j`, where `j` counts the iterations of `strip`, whose variable is in scope.
+    fn advance(&self, strip: &Strip, start: &Int, stride: i64) -> Option<Affine> {
+        let stride = i128::from(stride);
+        Affine::of(start)?.plus(&Affine::var(strip.var), stride)?.plus(&Affine::of(&strip.lo)?, -stride)
+    }
+
+    /// The cells of a block that a stream can reach.
+    fn block_cells(
+        &mut self,
+        part: Part,
+        strip: &Strip,
+        (base, pos): (&Int, &Int),
+        ring: Option<u64>,
+        stride: i64,
+    ) -> Interval {
+        let moved = self.advance(strip, pos, stride);
+        let straight = Affine::of(base).zip(moved.clone()).and_then(|(base, moved)| base.plus(&moved, 1));
+        let straight = straight.and_then(|form| self.scope.affine_range(form)).unwrap_or(UNBOUNDED);
+        let Some(ring) = ring else { return straight };
         let whole = Interval { min: 0, max: i128::from(ring) - 1 };
-        let start = self.scope.range(&stream.pos).unwrap_or(unbounded);
+        let start = self.scope.range(pos).unwrap_or(UNBOUNDED);
         if !start.within(whole) {
             self.doubt(part, DoubtReason::Position { pos: start, ring });
         }
-        if pos.and_then(|pos| self.scope.affine_range(pos)).is_some_and(|pos| pos.within(whole)) {
+        if moved.and_then(|pos| self.scope.affine_range(pos)).is_some_and(|pos| pos.within(whole)) {
             // Never runs around.
             return straight;
         }
-        let Some(base) = self.scope.range(&stream.base) else { return unbounded };
+        let Some(base) = self.scope.range(base) else { return UNBOUNDED };
         Interval { min: base.min, max: base.max.saturating_add(whole.max) }
+    }
+
+    /// The cells of an array that a stream can reach, as positions in row-major order. That they are inside says nothing
+    /// about the coordinates, so each of those is compared with its extent here.
+    fn array_cells(&mut self, part: Part, strip: &Strip, buffer: BufferId, coordinates: &[Coordinate]) -> Interval {
+        let extents = self.program.buffers[buffer.index()].extents.as_deref().unwrap_or_default();
+        let mut cells = Interval { min: 0, max: 0 };
+        for (axis, (coordinate, &extent)) in coordinates.iter().zip(extents).enumerate() {
+            let moved = self.advance(strip, &coordinate.start, coordinate.step);
+            let value = moved.and_then(|form| self.scope.affine_range(form)).unwrap_or(UNBOUNDED);
+            let inside = Interval { min: 0, max: i128::from(extent) - 1 };
+            if !value.within(inside) {
+                self.doubt(part, DoubtReason::Coordinate { axis, value, extent });
+            }
+            let value = value.intersect(inside);
+            let append = |cells: i128, value: i128| cells.saturating_mul(i128::from(extent)).saturating_add(value);
+            cells = Interval { min: append(cells.min, value.min), max: append(cells.max, value.max) };
+        }
+        cells
     }
 
     fn touch(&mut self, part: Part, buffer: BufferId, cells: Interval) {

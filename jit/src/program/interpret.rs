@@ -115,6 +115,18 @@ pub enum Trap {
         /// The buffer's length in cells.
         cells: usize,
     },
+    /// A coordinate leaves its array.
+    #[error("coordinate {axis} is {value}, outside array `{array}` of extent {extent}")]
+    OutOfArray {
+        /// The array's name.
+        array: String,
+        /// Which coordinate, from 0.
+        axis: usize,
+        /// The first or the last of the strip, if that one is inside.
+        value: i128,
+        /// The array's extent.
+        extent: u64,
+    },
 }
 
 impl fmt::Display for Trapped {

@@ -70,7 +70,6 @@ impl Scratch {
         Ok(())
     }
 
-    /// Evaluates the addresses, and checks those that will be used, for `count` iterations.
     /// Evaluates the addresses of `count` iterations; refuses cells outside the buffers, whose lengths `cells_of` knows.
     pub(super) fn place_cursors(
         &mut self,
@@ -82,12 +81,16 @@ impl Scratch {
     ) -> Fallible<()> {
         self.cursors.clear();
         for (id, stream) in (0..).map(StreamId).zip(&strip.streams) {
-            let cursor = place(stream, env).map_err(|trap| (Part::Stream(id), trap))?;
+            let cursor = place(program, stream, env).map_err(|trap| (Part::Stream(id), trap))?;
             self.cursors.push(cursor);
         }
         for op in &strip.ops {
             let (Op::Load { stream, .. } | Op::Store { stream, .. }) = *op else { continue };
             let cursor = self.cursors[stream.index()];
+            if let Address::Array(coordinates) = &strip.streams[stream.index()].address {
+                let decl = &program.buffers[cursor.buffer];
+                coordinates_inside(decl, coordinates, count, env).map_err(|trap| (Part::Stream(stream), trap))?;
+            }
             let cells = cells_of(cursor.buffer);
             if let Some(cell) = cursor.first_outside(count, cells as i128) {
                 let buffer = program.buffers[cursor.buffer].name.clone();
@@ -255,14 +258,45 @@ impl Cursor {
     }
 }
 
-fn place(stream: &Stream, env: &Env<'_>) -> Result<Cursor, Trap> {
-    let (base, pos) = (env.int(&stream.base)?, env.int(&stream.pos)?);
-    if let Some(ring) = stream.ring.filter(|ring| pos < 0 || pos as u64 >= *ring) {
-        return Err(Trap::Position { pos, ring });
+fn place(program: &Program, stream: &Stream, env: &Env<'_>) -> Result<Cursor, Trap> {
+    let buffer = stream.buffer.index();
+    match &stream.address {
+        Address::Block { base, pos, ring, stride } => {
+            let (base, pos) = (env.int(base)?, env.int(pos)?);
+            if let Some(ring) = ring.filter(|ring| pos < 0 || pos as u64 >= *ring) {
+                return Err(Trap::Position { pos, ring });
+            }
+            // The verifier keeps rings below half of what an `i64` holds.
+            let ring = ring.map_or(0, |ring| ring as i64);
+            Ok(Cursor { buffer, base, pos, ring, stride: *stride })
+        }
+        Address::Array(coordinates) => {
+            // Memory of the interpreter is dense, the last coordinate fastest. What leaves 64 bits has left the array.
+            let extents = program.buffers[buffer].extents.as_ref().expect("the program has verified");
+            let (mut pos, mut stride) = (0_i64, 0_i64);
+            for (coordinate, extent) in coordinates.iter().zip(extents) {
+                let next = |sum: i64, more: i64| sum.wrapping_mul(*extent as i64).wrapping_add(more);
+                pos = next(pos, env.int(&coordinate.start)?);
+                stride = next(stride, coordinate.step);
+            }
+            Ok(Cursor { buffer, base: 0, pos, ring: 0, stride })
+        }
     }
-    // The verifier keeps rings below half of what an `i64` holds.
-    let ring = stream.ring.map_or(0, |ring| ring as i64);
-    Ok(Cursor { buffer: stream.buffer.index(), base, pos, ring, stride: stream.stride })
+}
+
+/// Checks that every coordinate stays inside its extent for `count` iterations.
+fn coordinates_inside(decl: &BufferDecl, coordinates: &[Coordinate], count: i128, env: &Env<'_>) -> Result<(), Trap> {
+    let extents = decl.extents.iter().flatten();
+    for (axis, (coordinate, &extent)) in coordinates.iter().zip(extents).enumerate() {
+        let first = i128::from(env.int(&coordinate.start)?);
+        let last = first + i128::from(coordinate.step) * (count - 1);
+        for value in [first, last] {
+            if value < 0 || value >= i128::from(extent) {
+                return Err(Trap::OutOfArray { array: decl.name.clone(), axis, value, extent });
+            }
+        }
+    }
+    Ok(())
 }
 
 /// `base + offset + step * var`.

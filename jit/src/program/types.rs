@@ -99,7 +99,7 @@ index_type!(
 pub struct Program {
     /// An identifier; names the compiled function.
     pub name: String,
-    /// Names of the 64-bit integer arguments (first and last step, strides of borrowed arrays).
+    /// Names of the 64-bit integer arguments (first and last step).
     pub args: Vec<String>,
     /// Run-time scalars.
     pub scalars: Vec<ScalarDecl>,
@@ -125,9 +125,12 @@ pub struct BufferDecl {
     pub name: String,
     /// Element type of every cell.
     pub element: Element,
-    /// Length in cells that a caller must provide at least; `None` if the caller's view decides (borrowed arrays). Of a
-    /// buffer with copies, the length of one.
+    /// Length in cells that a caller must provide at least; `None` if what the caller binds decides. Of an array the
+    /// product of its extents; of a buffer with copies, the length of one.
     pub cells: Option<u64>,
+    /// Of a caller's array its extents, at least one: streams address it by [`Address::Array`], and what the caller binds
+    /// decides its strides. `None` for a block of cells, which streams address by [`Address::Block`].
+    pub extents: Option<Vec<u64>>,
     /// Whether strips may store to it.
     pub access: BufferAccess,
     /// Whether all workers see the same cells.
@@ -282,20 +285,60 @@ pub struct Strip {
     pub alias: Vec<AliasFact>,
 }
 
-/// A memory operand: at iteration `j = var - lo` it addresses the cell `base + pos(j)`, where `pos(j) = pos + stride * j`,
-/// taken modulo `ring` if there is one.
+/// A memory operand: one cell at each iteration `j = var - lo` of its strip.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stream {
-    /// The memory block.
+    /// The memory block or array.
     pub buffer: BufferId,
-    /// Cells before the ring (or before everything).
-    pub base: Int,
-    /// Position at `j = 0`; in `0..ring` if there is a ring.
-    pub pos: Int,
-    /// Modulus of the position, in cells.
-    pub ring: Option<u64>,
-    /// Cells between consecutive iterations; for a ring `|stride| <= ring`. Vector code needs 0 or 1.
-    pub stride: i64,
+    /// Which of its cells.
+    pub address: Address,
+}
+
+/// Which cell a stream is at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Address {
+    /// Of a block: the cell `base + pos(j)`, where `pos(j) = pos + stride * j`, taken modulo `ring` if there is one.
+    Block {
+        /// Cells before the ring (or before everything).
+        base: Int,
+        /// Position at `j = 0`; in `0..ring` if there is a ring.
+        pos: Int,
+        /// Modulus of the position, in cells.
+        ring: Option<u64>,
+        /// Cells between consecutive iterations; for a ring `|stride| <= ring`. Vector code needs 0 or 1.
+        stride: i64,
+    },
+    /// Of an array: one coordinate for each extent, outermost first. Vector code runs where coordinates do not move, or
+    /// the last one moves by 1 and neighbours along it turn out to be adjacent in memory.
+    Array(Vec<Coordinate>),
+}
+
+/// A coordinate of an array's cell: `start + step * j`, in `0..extent`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Coordinate {
+    /// Its value at `j = 0`.
+    pub start: Int,
+    /// Change between consecutive iterations.
+    pub step: i64,
+}
+
+impl Stream {
+    /// Whether it is at the same cell in every iteration.
+    pub fn is_fixed(&self) -> bool {
+        match &self.address {
+            Address::Block { stride, .. } => *stride == 0,
+            Address::Array(coordinates) => coordinates.iter().all(|c| c.step == 0),
+        }
+    }
+
+    /// The integer expressions in it.
+    pub fn ints(&self) -> impl Iterator<Item = &Int> {
+        let (block, array) = match &self.address {
+            Address::Block { base, pos, .. } => ([Some(base), Some(pos)], &[][..]),
+            Address::Array(coordinates) => ([None, None], &coordinates[..]),
+        };
+        block.into_iter().flatten().chain(array.iter().map(|c| &c.start))
+    }
 }
 
 /// A relation between a load and a store of one strip, proved by the engine.

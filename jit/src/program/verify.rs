@@ -64,7 +64,7 @@ pub enum Fault {
         /// Bytes per cell.
         element_bytes: u64,
     },
-    /// Copies per worker that hold nothing of their own: of unknown length, or never written.
+    /// Copies per worker that hold nothing of their own: of unknown length, or never written; or of a caller's array.
     #[error("copies per worker need a declared length and `write`")]
     UselessCopies,
     /// Copies of a buffer would overlap.
@@ -74,6 +74,24 @@ pub enum Fault {
         cells: u64,
         /// Cells from one start to the next.
         pitch: u64,
+    },
+    /// An array has no extents, or another number of cells than their product.
+    #[error("an array of {cells:?} cells cannot have the extents {extents:?}")]
+    Extents {
+        /// Declared length.
+        cells: Option<u64>,
+        /// Declared extents.
+        extents: Vec<u64>,
+    },
+    /// A stream addresses an array as a block, a block as an array, or an array by another number of coordinates.
+    #[error("the number of coordinates in `{buffer}` is {expected}, not {found}")]
+    Coordinates {
+        /// The buffer's name.
+        buffer: String,
+        /// How many extents it has; 0 for a block.
+        expected: usize,
+        /// How many coordinates the stream has; 0 for an address in a block.
+        found: usize,
     },
     /// An id has no declaration.
     #[error("{id} does not exist: the program has {count}")]
@@ -271,7 +289,7 @@ impl Verifier<'_> {
             unique_identifier(&earlier, &buffer.name).map_err(self.at(part))?;
             let (cells, element_bytes) = (buffer.cells.unwrap_or(0), buffer.element.bytes());
             if let Copies::PerWorker { pitch } = buffer.copies {
-                if buffer.cells.is_none() || buffer.access == BufferAccess::ReadOnly {
+                if buffer.cells.is_none() || buffer.extents.is_some() || buffer.access == BufferAccess::ReadOnly {
                     return Err(self.at(part)(Fault::UselessCopies));
                 }
                 if pitch < cells {
@@ -284,6 +302,12 @@ impl Verifier<'_> {
             };
             if reach > i64::MAX as u64 / element_bytes {
                 return Err(self.at(part)(Fault::BufferTooLarge { cells: reach, element_bytes }));
+            }
+            if let Some(extents) = &buffer.extents {
+                let product = extents.iter().try_fold(1_u64, |cells, extent| cells.checked_mul(*extent));
+                if extents.is_empty() || product.is_none() || product != buffer.cells {
+                    return Err(self.at(part)(Fault::Extents { cells: buffer.cells, extents: extents.clone() }));
+                }
             }
         }
         Ok(())
@@ -349,13 +373,19 @@ impl Verifier<'_> {
 
     fn stream(&self, stream: &Stream) -> Result<(), Fault> {
         declared(stream.buffer.index(), self.program.buffers.len(), || format!("buffer {}", stream.buffer))?;
-        self.int(&stream.base)?;
-        self.int(&stream.pos)?;
-        match stream.ring {
+        stream.ints().try_for_each(|int| self.int(int))?;
+        let buffer = &self.program.buffers[stream.buffer.index()];
+        let expected = buffer.extents.as_ref().map_or(0, Vec::len);
+        let (ring, stride, found) = match &stream.address {
+            Address::Block { ring, stride, .. } => (*ring, *stride, 0),
+            Address::Array(coordinates) => (None, 0, coordinates.len()),
+        };
+        if expected != found {
+            return Err(Fault::Coordinates { buffer: buffer.name.clone(), expected, found });
+        }
+        match ring {
             Some(ring) if ring == 0 || ring > i64::MAX as u64 / 2 => Err(Fault::Ring { ring }),
-            Some(ring) if stream.stride.unsigned_abs() > ring => {
-                Err(Fault::StrideBeyondRing { stride: stream.stride, ring })
-            }
+            Some(ring) if stride.unsigned_abs() > ring => Err(Fault::StrideBeyondRing { stride, ring }),
             _ => Ok(()),
         }
     }

@@ -24,6 +24,8 @@ impl Parser<'_> {
                 self.scalar()?;
             } else if self.accept("buffer") {
                 self.buffer()?;
+            } else if self.accept("array") {
+                self.array()?;
             } else {
                 break;
             }
@@ -53,14 +55,43 @@ impl Parser<'_> {
             _ => Some(self.number("a number of cells or `]`")?),
         };
         self.expect("]")?;
-        let choices = [("read", BufferAccess::ReadOnly), ("write", BufferAccess::ReadWrite)];
-        let access = self.choice(&choices, "`read` or `write`")?;
+        let access = self.access()?;
         let copies = match self.accept("per_worker") {
             true => Copies::PerWorker { pitch: self.number("a number of cells")? },
             false => Copies::One,
         };
-        self.program.buffers.push(BufferDecl { name, element, cells, access, copies });
+        self.program.buffers.push(BufferDecl { name, element, cells, extents: None, access, copies });
         Ok(())
+    }
+
+    fn array(&mut self) -> Result<()> {
+        let name = self.name("an array")?;
+        self.expect(":")?;
+        let element = self.choice(&ELEMENT, "an element type")?;
+        self.expect("[")?;
+        let start = self.peek();
+        let mut extents: Vec<u64> = vec![self.number("an extent")?];
+        while self.accept(",") {
+            extents.push(self.number("an extent")?);
+        }
+        self.expect("]")?;
+        let cells = extents.iter().try_fold(1_u64, |cells, extent| cells.checked_mul(*extent));
+        let cells = cells.ok_or_else(|| start.error("expected extents whose product has 64 bits".to_string()))?;
+        let access = self.access()?;
+        self.program.buffers.push(BufferDecl {
+            name,
+            element,
+            cells: Some(cells),
+            extents: Some(extents),
+            access,
+            copies: Copies::One,
+        });
+        Ok(())
+    }
+
+    fn access(&mut self) -> Result<BufferAccess> {
+        let choices = [("read", BufferAccess::ReadOnly), ("write", BufferAccess::ReadWrite)];
+        self.choice(&choices, "`read` or `write`")
     }
 
     /// Nodes up to and including `}`; the `{` has been read.

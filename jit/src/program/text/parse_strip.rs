@@ -38,6 +38,24 @@ impl Parser<'_> {
     fn stream(&mut self) -> Result<Stream> {
         let buffer = self.reference("buffer", |program, name| program.buffers.iter().position(|b| b.name == name))?;
         self.expect("[")?;
+        let address = if self.accept("at") { self.coordinates()? } else { self.block_address()? };
+        self.expect("]")?;
+        Ok(Stream { buffer: BufferId(buffer), address })
+    }
+
+    fn coordinates(&mut self) -> Result<Address> {
+        let mut coordinates = Vec::new();
+        loop {
+            let start = self.int()?;
+            let step = if self.accept("step") { self.signed("a step")? } else { 0 };
+            coordinates.push(Coordinate { start, step });
+            if !self.accept(",") {
+                return Ok(Address::Array(coordinates));
+            }
+        }
+    }
+
+    fn block_address(&mut self) -> Result<Address> {
         let mut base = Int::Const(0);
         if self.accept("base") {
             base = self.int()?;
@@ -53,8 +71,7 @@ impl Parser<'_> {
         }
         self.expect("stride")?;
         let stride = self.signed("a stride")?;
-        self.expect("]")?;
-        Ok(Stream { buffer: BufferId(buffer), base, pos, ring, stride })
+        Ok(Address::Block { base, pos, ring, stride })
     }
 
     fn numbered_op(&mut self, expected: ValueId) -> Result<Op> {

@@ -57,7 +57,6 @@ impl<'p> Printer<'p> {
             self.line(1, Some(Part::Scalar(id)), &format!("scalar {}: {}", scalar.name, scalar.element.name()));
         }
         for (id, buffer) in (0..).map(BufferId).zip(&self.program.buffers) {
-            let cells = buffer.cells.map(|cells| cells.to_string()).unwrap_or_default();
             let access = match buffer.access {
                 BufferAccess::ReadOnly => "read",
                 BufferAccess::ReadWrite => "write",
@@ -66,7 +65,11 @@ impl<'p> Printer<'p> {
                 Copies::One => String::new(),
                 Copies::PerWorker { pitch } => format!(" per_worker {pitch}"),
             };
-            let text = format!("buffer {}: {}[{cells}] {access}{copies}", buffer.name, buffer.element.name());
+            let (what, cells) = match &buffer.extents {
+                Some(extents) => ("array", extents.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")),
+                None => ("buffer", buffer.cells.map(|cells| cells.to_string()).unwrap_or_default()),
+            };
+            let text = format!("{what} {}: {}[{cells}] {access}{copies}", buffer.name, buffer.element.name());
             self.line(1, Some(Part::Buffer(id)), &text);
         }
     }
@@ -135,12 +138,23 @@ impl<'p> Printer<'p> {
     fn stream(&self, stream: &Stream) -> String {
         let names = self.program.buffers.get(stream.buffer.index()).map(|buffer| buffer.name.as_str());
         let buffer = name_or_number(names, stream.buffer.0);
-        let base = match &stream.base {
-            Int::Const(0) => String::new(),
-            base => format!("base {}, ", self.int(base)),
-        };
-        let ring = stream.ring.map(|ring| format!("ring {ring}, ")).unwrap_or_default();
-        format!("{buffer}[{base}pos {}, {ring}stride {}]", self.int(&stream.pos), stream.stride)
+        match &stream.address {
+            Address::Block { base, pos, ring, stride } => {
+                let base = match base {
+                    Int::Const(0) => String::new(),
+                    base => format!("base {}, ", self.int(base)),
+                };
+                let ring = ring.map(|ring| format!("ring {ring}, ")).unwrap_or_default();
+                format!("{buffer}[{base}pos {}, {ring}stride {stride}]", self.int(pos))
+            }
+            Address::Array(coordinates) => {
+                let coordinate = |c: &Coordinate| match c.step {
+                    0 => self.int(&c.start),
+                    step => format!("{} step {step}", self.int(&c.start)),
+                };
+                format!("{buffer}[at {}]", coordinates.iter().map(coordinate).collect::<Vec<_>>().join(", "))
+            }
+        }
     }
 
     /// One arm per operation.
