@@ -54,11 +54,11 @@ pub use lower::LowerError;
 pub use mapping::auto::StrategyChoice;
 pub use pipeline::Stage;
 pub use plan::{Plan, PlanBuilder, PlanError};
-pub use run::{Code, Run, RunError, RunOptions};
+pub use run::{Code, Input, Output, Run, RunError, RunOptions};
 
 /// What most programs import.
 pub mod prelude {
-    pub use crate::{Code, Error, Kernel, Plan, Run, RunOptions, StrategyChoice};
+    pub use crate::{Code, Error, Input, Kernel, Output, Plan, Run, RunOptions, StrategyChoice};
 }
 
 /// The examples of README.md and docs/KERNEL-TEXT.md, run by `cargo test`.

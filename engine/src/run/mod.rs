@@ -1,149 +1,31 @@
 //! Running: compiled code, its folded storage, and the logical view of it.
 //!
 //! [`Code`] is shared by any number of [`Run`]s; each has its own fields. `view` moves logical arrays in and out of folded
-//! storage.
+//! storage; `lent` runs kernels without state on the caller's own arrays.
 
+mod error;
+mod lent;
 mod view;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crease_jit::{BufferRef, Call, CallError, Compiled, ElementType, Field, FieldError, FieldOptions, Pool, PoolError};
+use crease_jit::{BufferRef, Call, Compiled, ElementType, Field, FieldOptions, Pool};
 use ndarray::{ArrayView, ArrayViewMut, Dimension};
 
 use crate::error::Error;
-use crate::kernel::graph::{ArrayId, Element, Kernel, Role};
+use crate::kernel::graph::{ArrayId, Kernel, Role};
 use crate::pipeline::Outcome;
 use crate::plan::Request;
 use crate::plan::layout::{BufferLayout, Owner};
 use crate::run::view::View;
 
+pub use error::RunError;
+pub use lent::{Input, Output};
+
 /// Distance between the starts of neighbouring fields within a 4 KiB page: nine fields of a lattice end up spread evenly.
 const SKEW_BYTES: usize = 7 * 64;
 /// Length of the pages whose offsets alias.
 const PAGE_BYTES: usize = 4096;
-
-/// Why a run was refused.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum RunError {
-    /// The kernel has no array of that name.
-    #[error("kernel `{kernel}` has no array `{array}`")]
-    UnknownArray {
-        /// The kernel.
-        kernel: String,
-        /// The name asked for.
-        array: String,
-    },
-    /// The kernel has no scalar of that name.
-    #[error("kernel `{kernel}` has no scalar `{scalar}`")]
-    UnknownScalar {
-        /// The kernel.
-        kernel: String,
-        /// The name asked for.
-        scalar: String,
-    },
-    /// A scalar was never set.
-    #[error("scalar `{scalar}` of kernel `{kernel}` has not been set")]
-    UnsetScalar {
-        /// The kernel.
-        kernel: String,
-        /// The scalar.
-        scalar: String,
-    },
-    /// A view has another shape than the array.
-    #[error("array `{array}` has shape {expected:?}, the view has {found:?}; nothing was copied")]
-    Shape {
-        /// The array.
-        array: String,
-        /// Its shape.
-        expected: Vec<usize>,
-        /// The view's.
-        found: Vec<usize>,
-    },
-    /// A view has another element type than the array.
-    #[error("array `{array}` holds {}, the view holds {}; nothing was copied", expected.name(), found.name())]
-    ElementType {
-        /// The array.
-        array: String,
-        /// Its element type.
-        expected: Element,
-        /// The view's.
-        found: Element,
-    },
-    /// The array cannot be read or written between calls.
-    #[error("array `{array}` is a temporary of the kernel: it has no value between calls")]
-    Temporary {
-        /// The array.
-        array: String,
-    },
-    /// The array has no such level.
-    #[error("array `{array}` keeps {depth} step(s), level {back} back is gone")]
-    NoSuchLevel {
-        /// The array.
-        array: String,
-        /// Steps kept.
-        depth: u32,
-        /// The level asked for, from 0.
-        back: u32,
-    },
-    /// An array of a kernel without steps was not given.
-    #[error("array `{array}` of kernel `{kernel}` was not given")]
-    MissingArray {
-        /// The kernel.
-        kernel: String,
-        /// The array.
-        array: String,
-    },
-    /// The kernel has no steps to advance.
-    #[error("kernel `{kernel}` has no state to advance; call `run_once`")]
-    NoSteps {
-        /// The kernel.
-        kernel: String,
-    },
-    /// A kernel without state has a run parameter, which no call would bind.
-    #[error("kernel `{kernel}` has no state, so no call binds its run parameter `{param}`; declare it as a size")]
-    UnboundRun {
-        /// The kernel.
-        kernel: String,
-        /// The parameter.
-        param: String,
-    },
-    /// The step counter would leave 62 bits.
-    #[error("step {step} plus {more} leaves 62 bits")]
-    TooManySteps {
-        /// The current step.
-        step: i64,
-        /// Steps asked for.
-        more: u64,
-    },
-    /// Storage for so many threads would exceed the plan's cap. Both sizes are in bytes.
-    #[error("kernel `{kernel}` needs {needed_bytes} bytes on {threads} threads, more than the cap of {cap_bytes}")]
-    TooLarge {
-        /// The kernel.
-        kernel: String,
-        /// Threads asked for: each has a copy of the private buffers.
-        threads: usize,
-        /// Predicted storage.
-        needed_bytes: u64,
-        /// The cap.
-        cap_bytes: u64,
-    },
-    /// Memory could not be had.
-    #[error("buffer `{buffer}`: {source}")]
-    Memory {
-        /// The buffer.
-        buffer: String,
-        /// Sizes and the system's reason.
-        source: FieldError,
-    },
-    /// Threads could not be started.
-    #[error(transparent)]
-    Threads(#[from] PoolError),
-    /// The compiled code refused the call.
-    #[error(transparent)]
-    Call(#[from] CallError),
-}
 
 /// How a run is set up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -185,6 +67,7 @@ impl Code {
 
     /// Allocates folded storage, all cells zero, with the planned threads to run on: all cores, if nothing else was
     /// planned.
+    /// Arrays of the caller that a run keeps get memory when they are first needed.
     ///
     /// # Errors
     /// [`RunError::Memory`] names the buffer that could not be had, [`RunError::Threads`] if the pool cannot start.
@@ -200,10 +83,10 @@ impl Code {
     pub fn instantiate_with(&self, options: RunOptions) -> Result<Run, Error> {
         self.shared.verify_cap(options.threads)?;
         let pool = Pool::new(options.threads).map_err(RunError::from)?;
-        let buffers = &self.shared.outcome.layout.buffers;
-        let fields = buffers.iter().map(|b| allocate(b, options)).collect::<Result<Vec<_>, _>>()?;
+        let folded = |b: &BufferLayout| (b.owner == Owner::Folded).then(|| allocate(b, options)).transpose();
+        let fields = self.shared.outcome.layout.buffers.iter().map(folded).collect::<Result<Vec<_>, _>>()?;
         let scalars = vec![None; self.shared.kernel.scalars().len()];
-        Ok(Run { shared: Arc::clone(&self.shared), fields, scalars, pool, step: 0 })
+        Ok(Run { shared: Arc::clone(&self.shared), fields, scalars, pool, step: 0, options })
     }
 
     /// The machine code's size, texts and compile times.
@@ -224,11 +107,12 @@ fn allocate(buffer: &BufferLayout, options: RunOptions) -> Result<Field, RunErro
 #[derive(Debug)]
 pub struct Run {
     shared: Arc<Shared>,
-    /// One per buffer of the layout.
-    fields: Vec<Field>,
+    /// One per buffer of the layout; none for arrays of the caller that nobody wrote, read or computed.
+    fields: Vec<Option<Field>>,
     scalars: Vec<Option<f64>>,
     pool: Pool,
     step: i64,
+    options: RunOptions,
 }
 
 impl Run {
@@ -257,7 +141,8 @@ impl Run {
     /// Copies an array in, in logical order: an input, or the current level of a state array (without its step index).
     ///
     /// # Errors
-    /// [`RunError::Shape`], [`RunError::ElementType`], [`RunError::Temporary`]; nothing has then been copied.
+    /// [`RunError::Shape`], [`RunError::ElementType`], [`RunError::Temporary`], [`RunError::Memory`]; nothing has then been
+    /// copied.
     pub fn write<T: ElementType, D: Dimension>(&mut self, array: &str, view: ArrayView<'_, T, D>) -> Result<(), Error> {
         self.write_back(array, 0, view)
     }
@@ -274,10 +159,12 @@ impl Run {
     ) -> Result<(), Error> {
         let shared = Arc::clone(&self.shared);
         let logical = shared.view_of::<T>(array, back, self.step, view.shape())?;
+        self.allocate_caller_arrays()?;
         let mut values = view.iter();
         let fields = &mut self.fields;
         logical.for_each_row(&mut |row| {
-            let cells = fields[row.buffer].as_mut_slice::<T>().expect("the element type was checked");
+            let field = fields[row.buffer].as_mut().expect("all fields are allocated");
+            let cells = field.as_mut_slice::<T>().expect("the element type was checked");
             row.for_each_cell(&mut |cell, inside| {
                 let value = *values.next().expect("the shape was checked");
                 if inside {
@@ -309,11 +196,13 @@ impl Run {
         let logical = self.shared.view_of::<T>(array, back, self.step, view.shape())?;
         let mut values = view.iter_mut();
         logical.for_each_row(&mut |row| {
-            let cells = self.fields[row.buffer].as_slice::<T>().expect("the element type was checked");
+            let field = self.fields[row.buffer].as_ref();
+            let cells = field.map(|field| field.as_slice::<T>().expect("the element type was checked"));
             row.for_each_cell(&mut |cell, inside| {
                 let value = values.next().expect("the shape was checked");
                 if inside {
-                    *value = cells[cell];
+                    // Fields are zero before anything is written.
+                    *value = cells.map_or_else(T::default, |cells| cells[cell]);
                 }
             });
         });
@@ -333,7 +222,7 @@ impl Run {
     /// # Errors
     /// [`RunError::UnsetScalar`], [`RunError::NoSteps`], [`RunError::TooManySteps`]; nothing has then been computed.
     pub fn advance(&mut self, steps: u64) -> Result<(), Error> {
-        if !self.has_state() {
+        if !self.shared.kernel.has_state() {
             return Err(RunError::NoSteps { kernel: self.kernel_name() }.into());
         }
         let too_many = || RunError::TooManySteps { step: self.step, more: steps };
@@ -352,16 +241,22 @@ impl Run {
     /// # Errors
     /// [`RunError::UnsetScalar`], [`RunError::UnboundRun`].
     pub fn run_once(&mut self) -> Result<(), Error> {
-        if self.has_state() {
+        if self.shared.kernel.has_state() {
             return self.advance(1);
         }
-        if let Some(param) = self.shared.outcome.program.args.last() {
-            return Err(RunError::UnboundRun { kernel: self.kernel_name(), param: param.clone() }.into());
-        }
+        self.shared.check_stateless()?;
         self.call(&[])
     }
 
+    /// Calls the code on the run's own arrays.
     fn call(&mut self, args: &[i64]) -> Result<(), Error> {
+        self.allocate_caller_arrays()?;
+        let lent = self.fields.iter().map(|_| None).collect();
+        self.call_on(args, lent)
+    }
+
+    /// Calls the code; buffers that are not lent are the run's own.
+    fn call_on(&mut self, args: &[i64], lent: Vec<Option<BufferRef<'_>>>) -> Result<(), Error> {
         let kernel = &self.shared.kernel;
         let mut scalars = Vec::with_capacity(self.scalars.len());
         for (value, scalar) in self.scalars.iter().zip(kernel.scalars()) {
@@ -369,16 +264,27 @@ impl Run {
             scalars.push(value.ok_or_else(unset)?);
         }
         let owners = self.shared.outcome.layout.buffers.iter().map(|b| b.owner);
-        let buffers = self.fields.iter_mut().zip(owners).map(|(field, owner)| match owner {
-            Owner::Input(_) => BufferRef::from(&*field),
-            Owner::Folded | Owner::Output(_) => BufferRef::from(field),
-        });
-        let mut call = Call { args, scalars: &scalars, buffers: buffers.collect(), pool: &self.pool };
+        let mut buffers = Vec::with_capacity(self.fields.len());
+        for ((field, owner), lent) in self.fields.iter_mut().zip(owners).zip(lent) {
+            buffers.push(match (lent, field, owner) {
+                (Some(lent), ..) => lent,
+                (None, Some(field), Owner::Input(_)) => BufferRef::from(&*field),
+                (None, Some(field), Owner::Folded | Owner::Output(_)) => BufferRef::from(field),
+                (None, None, _) => unreachable!("what is not lent is allocated"),
+            });
+        }
+        let mut call = Call { args, scalars: &scalars, buffers, pool: &self.pool };
         Ok(self.shared.compiled.run(&mut call).map_err(RunError::from)?)
     }
 
-    fn has_state(&self) -> bool {
-        self.shared.kernel.arrays().iter().any(|a| a.role == Role::State)
+    /// Memory for arrays of the caller that the run keeps, zero at first.
+    fn allocate_caller_arrays(&mut self) -> Result<(), RunError> {
+        for (field, buffer) in self.fields.iter_mut().zip(&self.shared.outcome.layout.buffers) {
+            if field.is_none() {
+                *field = Some(allocate(buffer, self.options)?);
+            }
+        }
+        Ok(())
     }
 
     fn kernel_name(&self) -> String {
@@ -394,6 +300,18 @@ impl Shared {
                 let kernel = self.kernel.name().to_string();
                 Err(RunError::TooLarge { kernel, threads, needed_bytes, cap_bytes })
             }
+            None => Ok(()),
+        }
+    }
+
+    /// Checks that a call needs to know of no steps.
+    fn check_stateless(&self) -> Result<(), RunError> {
+        let kernel = || self.kernel.name().to_string();
+        if self.kernel.has_state() {
+            return Err(RunError::HasState { kernel: kernel() });
+        }
+        match self.outcome.program.args.last() {
+            Some(param) => Err(RunError::UnboundRun { kernel: kernel(), param: param.clone() }),
             None => Ok(()),
         }
     }
@@ -433,43 +351,5 @@ impl Shared {
             return Err(RunError::Shape { array: array.to_string(), expected, found: found.to_vec() });
         }
         Ok(logical)
-    }
-}
-
-impl Code {
-    /// Runs a kernel without state once, on borrowed arrays by name. Arrays in row-major order are used in place; others
-    /// are copied.
-    ///
-    /// # Errors
-    /// [`RunError::MissingArray`] and the errors of [`Run::write`]; nothing has then been computed.
-    pub fn run<T: ElementType>(
-        &self,
-        inputs: &BTreeMap<&str, ArrayView<'_, T, ndarray::IxDyn>>,
-        outputs: &mut BTreeMap<&str, ArrayViewMut<'_, T, ndarray::IxDyn>>,
-        scalars: &[(&str, f64)],
-    ) -> Result<(), Error> {
-        let mut run = self.instantiate()?;
-        for (name, value) in scalars {
-            run.set(name, *value)?;
-        }
-        let missing = |array: &str| RunError::MissingArray {
-            kernel: self.shared.kernel.name().to_string(),
-            array: array.to_string(),
-        };
-        for array in self.shared.kernel.arrays() {
-            match array.role {
-                Role::Input => {
-                    let view = inputs.get(array.name.as_str()).ok_or_else(|| missing(&array.name))?;
-                    run.write(&array.name, view.view())?;
-                }
-                Role::Output if !outputs.contains_key(array.name.as_str()) => return Err(missing(&array.name).into()),
-                Role::Output | Role::Temp | Role::State => {}
-            }
-        }
-        run.run_once()?;
-        for (name, view) in outputs.iter_mut() {
-            run.read(name, view.view_mut())?;
-        }
-        Ok(())
     }
 }
