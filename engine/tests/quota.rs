@@ -8,6 +8,7 @@
 #[allow(dead_code)] // Plans are run natively only.
 #[path = "random_programs/execute.rs"]
 mod execute;
+mod host;
 mod oracle;
 
 use std::process::Command;

@@ -1,8 +1,9 @@
 //! Random small kernels through the whole engine, against oracles that share no code with it.
 //!
 //! For every kernel: an illegal schedule is confirmed by brute force; a legal one has the conflicts that brute force
-//! finds and is planned with every strategy, the mapping is simulated, and native code on one to three threads, the program's interpreter cell by cell and in full
-//! blocks, and the interpreter of kernels on full storage agree bit for bit.
+//! finds and is planned with every strategy, the mapping is simulated, and native code on one to three threads and on
+//! lent arrays of any strides, the program's interpreter cell by cell and in full blocks, and the interpreter of kernels
+//! on full storage agree bit for bit.
 //!
 //! `CREASE_RANDOM_PROGRAMS` sets the number of kernels, `CREASE_RANDOM_SEED` the first seed; a failure names its seed and
 //! prints its kernel.
@@ -11,6 +12,7 @@
 mod execute;
 #[path = "random_programs/generate.rs"]
 mod generate;
+mod host;
 mod oracle;
 #[path = "random_programs/schedules.rs"]
 mod schedules;
@@ -82,6 +84,11 @@ fn verify(sample: &Sample, tally: &mut Tally) {
         for threads in [1, 2, 3] {
             let found = case.native(&code, threads).unwrap_or_else(|e| panic!("{} {name}: {e}", legal.name));
             assert!(found == expected, "{} {name}: native code on {threads} threads differs", legal.name);
+        }
+        if sample.steps.is_none() {
+            let mut random = fastrand::Rng::with_seed(tally.legal as u64);
+            let found = case.lent(&code, 2, &mut random).unwrap_or_else(|e| panic!("{} {name}: {e}", legal.name));
+            assert!(found == expected, "{} {name}: native code on lent arrays differs", legal.name);
         }
     }
 }

@@ -56,6 +56,7 @@ impl<T: ElementType> Host<T> {
     }
 
     /// The cells around the view, with the view's own blanked.
+    #[allow(dead_code)] // Not every test crate looks at them.
     pub(crate) fn around(mut self) -> ArrayD<T> {
         self.view_mut().fill(T::default());
         self.cells

@@ -1,4 +1,5 @@
-//! Ways to run a kernel: on full storage, and through a plan natively and by the interpreter of programs.
+//! Ways to run a kernel: on full storage, and through a plan natively (on arrays of its own or lent ones) and by the
+//! interpreter of programs.
 //!
 //! All of them start from the same contents and return the same thing: the bits of what a caller can read afterwards.
 
@@ -7,10 +8,12 @@ use std::collections::BTreeMap;
 use crease::analysis::trace::Trace;
 use crease::kernel::graph::{ArrayId, Element, Kernel, Role, Schedule};
 use crease::kernel::interpret::{FullArray, Inputs, InterpretOptions, full_array, interpret, live_in_array};
-use crease::{Code, ElementType, Error, Plan, RunOptions};
+use crease::{Code, ElementType, Error, Input, Output, Plan, RunOptions};
 use crease_jit::program::{self, Cells, Memory};
+use fastrand::Rng;
 use ndarray::ArrayD;
 
+use crate::host::Host;
 use crate::oracle;
 
 /// By array and level back from the last step, the bits of the cells in logical order.
@@ -92,6 +95,47 @@ impl Case {
             contents.insert((name, back), bits);
         }
         Ok(contents)
+    }
+
+    /// Runs compiled code on arrays that lie somehow in others. For kernels without state.
+    pub(crate) fn lent(&self, code: &Code, threads: usize, random: &mut Rng) -> Result<Contents, Error> {
+        let mut run = code.instantiate_with(RunOptions { threads, guard_pages: true }).unwrap();
+        run.set("c", SCALAR).unwrap();
+        let (doubles, singles) =
+            (self.hosts::<f64>(&run, Role::Input, random), self.hosts::<f32>(&run, Role::Input, random));
+        let doubles = doubles.iter().map(|(name, host)| (name.as_str(), Input::from(host.view())));
+        let inputs: Vec<_> =
+            doubles.chain(singles.iter().map(|(name, host)| (name.as_str(), host.view().into()))).collect();
+        let mut doubles = self.hosts::<f64>(&run, Role::Output, random);
+        let mut singles = self.hosts::<f32>(&run, Role::Output, random);
+        let outputs = doubles.iter_mut().map(|(name, host)| (name.as_str(), Output::from(host.view_mut())));
+        let more = singles.iter_mut().map(|(name, host)| (name.as_str(), Output::from(host.view_mut())));
+        run.run_on(&inputs, &mut outputs.chain(more).collect::<Vec<_>>())?;
+        let doubles = doubles.iter().map(|(name, host)| (name, host.view().iter().map(|v| v.to_bits()).collect()));
+        let bits = |host: &Host<f32>| host.view().iter().map(|v| f64::from(*v).to_bits()).collect();
+        let all = doubles.chain(singles.iter().map(|(name, host)| (name, bits(host))));
+        Ok(all.map(|(name, bits)| ((name.clone(), 0), bits)).collect())
+    }
+
+    /// Arrays of one role and type: inputs with their values, outputs with zeros.
+    fn hosts<T: ElementType + FromDouble>(
+        &self,
+        run: &crease::Run,
+        role: Role,
+        random: &mut Rng,
+    ) -> Vec<(String, Host<T>)> {
+        let ids = self.kernel.array_ids().filter(|&id| self.kernel.array(id).role == role);
+        let ids = ids.filter(|&id| self.kernel.array(id).element == T::ELEMENT);
+        let host = |id: ArrayId| {
+            let name = self.kernel.array(id).name.clone();
+            let mut values = ArrayD::from_elem(run.shape(&name).unwrap(), T::default());
+            if let Some(given) = self.inputs.arrays.get(&name) {
+                let cells = self.indices(id, 0).map(|index| T::from_double(given.get(&index).unwrap()));
+                values.iter_mut().zip(cells).for_each(|(value, cell)| *value = cell);
+            }
+            (name, Host::holding(random, &values, T::from_double(SCALAR)))
+        };
+        ids.map(host).collect()
     }
 
     fn write<T: ElementType + FromDouble>(&self, run: &mut crease::Run, id: ArrayId, back: u32) {
