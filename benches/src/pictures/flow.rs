@@ -30,7 +30,7 @@ pub(crate) fn flow(state: &Fields) -> Result<Option<Flow>, BenchError> {
     let fluid = fluid(&set, state)?;
     let squares = fluid.velocity().iter().map(|component| component * component);
     let speed = squares.reduce(|sum, square| sum + square).unwrap_or_default().mapv(f64::sqrt);
-    let [.., across, along] = &fluid.velocity()[..] else { return Ok(None) };
+    let [.., across, along] = fluid.velocity() else { return Ok(None) };
     let vorticity = curl(plane(across).view(), plane(along).view());
     Ok(Some(Flow { speed: plane(&speed), vorticity }))
 }

@@ -153,7 +153,7 @@ impl<'a> Surroundings<'a> {
         }
         let square = (0..last).fold(u[last] * u[last], |square, axis| u[axis].mul_add(u[axis], square));
         let flat = (-1.5f64).mul_add(square, 1.0);
-        for q in 0..set.len() {
+        for (q, f) in f.iter_mut().enumerate().take(set.len()) {
             let velocity = set.velocity(q);
             let from_wall = |axis: usize| {
                 let upwind = site[axis] as i64 - velocity[axis];
@@ -164,7 +164,7 @@ impl<'a> Surroundings<'a> {
             }
             let signed = (0..last).filter(|&axis| velocity[axis] != 0).map(|axis| velocity[axis] as f64 * u[axis]);
             let h = signed.reduce(|sum, u| sum + u).map_or(-u[last], |across| across - u[last]);
-            f[q] = set.weight(q) * 4.5f64.mul_add(h, 3.0).mul_add(h, flat);
+            *f = set.weight(q) * 4.5f64.mul_add(h, 3.0).mul_add(h, flat);
         }
     }
 }
