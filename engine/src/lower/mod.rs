@@ -2,8 +2,8 @@
 //!
 //! `split` versions statements so that each reference has one piece; `scan` asks isl for loops over the versions in
 //! schedule order; `nodes` turns those into program nodes and strips; `scope` places integer variables as far out as they
-//! can be computed; `address` folds references into streams; `operations` writes expression graphs; `alias` states what
-//! loads and stores of a strip have in common.
+//! can be computed; `address` folds references into streams; `operations` writes expression graphs, `unused` drops what no
+//! store needs; `alias` states what loads and stores of a strip have in common.
 
 mod address;
 mod alias;
@@ -13,6 +13,7 @@ mod operations;
 mod scan;
 mod scope;
 mod split;
+mod unused;
 
 use crease_isl::Context;
 use crease_jit::program::Program;

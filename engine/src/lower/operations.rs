@@ -4,6 +4,9 @@
 //!
 //! A statement loads, computes, then stores; statements follow each other. Within a statement a cell is loaded once. Equal
 //! streams share one entry, so that an in-place update has one address for its load and its store.
+//!
+//! A strip runs in vectors if all its values have one width. So bytes and literals, which are doubles by definition, are
+//! taken as `f32` where that is what becomes of them, or where it makes no difference to a comparison.
 
 use std::collections::HashMap;
 
@@ -18,6 +21,7 @@ use crate::lower::address::{Place, stream};
 use crate::lower::linear::Linear;
 use crate::lower::scope::Scopes;
 use crate::lower::split::references;
+use crate::lower::unused::without_unused;
 use crate::plan::layout::Layout;
 
 /// A strip under construction.
@@ -86,8 +90,9 @@ impl<'b, 'c, 'k> StripBuilder<'b, 'c, 'k> {
         lanes: u32,
         alias: impl Fn(&[Stream], &[Op]) -> Vec<AliasFact>,
     ) -> Strip {
-        let alias = alias(&self.streams, &self.ops);
-        Strip { var, lo, hi, lanes, streams: self.streams, ops: self.ops, alias }
+        let ops = without_unused(self.ops);
+        let alias = alias(&self.streams, &ops);
+        Strip { var, lo, hi, lanes, streams: self.streams, ops, alias }
     }
 
     /// One stream per reference of the statement, in the order of [`references`].
@@ -147,7 +152,10 @@ impl<'b, 'c, 'k> StripBuilder<'b, 'c, 'k> {
                 Op::Fma(self.operand(*a, ty, values), self.operand(*b, ty, values), self.operand(*c, ty, values))
             }
             Expr::Compare(op, a, b) => {
-                let ty = common(values.types[a.index()], values.types[b.index()]);
+                let mut ty = common(values.types[a.index()], values.types[b.index()]);
+                if values.types.contains(&ValueType::F32) && [a, b].iter().all(|id| self.is_exact_in_f32(same(id))) {
+                    ty = ValueType::F32;
+                }
                 Op::Compare(*op, self.operand(*a, ty, values), self.operand(*b, ty, values))
             }
             Expr::And(a, b) => Op::And(same(a), same(b)),
@@ -161,7 +169,7 @@ impl<'b, 'c, 'k> StripBuilder<'b, 'c, 'k> {
                 values.of[position] = Some(same(a));
                 return Ok(());
             }
-            Expr::Convert(_, a) => Op::Convert(ty, same(a)),
+            Expr::Convert(_, a) => self.converted(same(a), ty),
             Expr::Opaque(name, args) => self.opaque(name, args, values),
         };
         self.ops.push(op);
@@ -169,17 +177,38 @@ impl<'b, 'c, 'k> StripBuilder<'b, 'c, 'k> {
         Ok(())
     }
 
-    /// An operand in the type its operation computes in: only literals differ from it.
+    /// An operand in the type its operation computes in: only literals differ from it, and bytes in comparisons.
     fn operand(&mut self, id: ExprId, ty: ValueType, values: &Values) -> ValueId {
         let value = values.of[id.index()].expect("operands precede their uses");
         if values.types[id.index()] == ty || ty == ValueType::Bool {
             return value;
         }
-        self.ops.push(match self.ops[value.index()] {
-            Op::F64(bits) if ty == ValueType::F32 => Op::F32((f64::from_bits(bits) as f32).to_bits()),
-            _ => Op::Convert(ty, value),
-        });
+        let converted = self.converted(value, ty);
+        self.ops.push(converted);
         ValueId(self.ops.len() as u32 - 1)
+    }
+
+    /// A value in another type. Literals are rounded here, and bytes are loaded in the type wanted.
+    fn converted(&self, value: ValueId, ty: ValueType) -> Op {
+        match self.ops[value.index()] {
+            Op::F64(bits) if ty == ValueType::F32 => Op::F32((f64::from_bits(bits) as f32).to_bits()),
+            Op::Load { stream, .. } if self.holds_bytes(stream) => Op::Load { stream, ty },
+            _ => Op::Convert(ty, value),
+        }
+    }
+
+    /// Whether a double keeps its value as an `f32`, whatever the cells hold.
+    fn is_exact_in_f32(&self, value: ValueId) -> bool {
+        match self.ops[value.index()] {
+            Op::F64(bits) => f64::from(f64::from_bits(bits) as f32) == f64::from_bits(bits),
+            Op::Load { stream, .. } => self.holds_bytes(stream),
+            _ => false,
+        }
+    }
+
+    fn holds_bytes(&self, stream: StreamId) -> bool {
+        let buffer = self.streams[stream.index()].buffer;
+        self.layout.buffers[buffer.index()].element == Element::U8
     }
 
     /// The accumulator of an opaque function; its last operation is left to the caller to push.

@@ -1,0 +1,54 @@
+//! Unused operations: what no store needs.
+//!
+//! In: the operations of a strip.   Out: those that count, numbered anew.
+//!
+//! Some are left when literals and bytes have taken the type of what uses them. They would cost nothing at run time, but a
+//! double that nobody needs keeps a strip of `f32` from running in vectors.
+
+use crease_jit::program::{Op, ValueId};
+
+/// The operations that some store needs, in the same order.
+pub(crate) fn without_unused(mut ops: Vec<Op>) -> Vec<Op> {
+    let mut used = vec![false; ops.len()];
+    for (at, op) in ops.iter_mut().enumerate().rev() {
+        used[at] |= matches!(op, Op::Store { .. });
+        if used[at] {
+            visit_operands(op, |operand| used[operand.index()] = true);
+        }
+    }
+    let (mut kept, mut numbers) = (Vec::new(), Vec::with_capacity(ops.len()));
+    for (mut op, used) in ops.into_iter().zip(used) {
+        numbers.push(ValueId(kept.len() as u32));
+        if used {
+            visit_operands(&mut op, |operand| *operand = numbers[operand.index()]);
+            kept.push(op);
+        }
+    }
+    kept
+}
+
+fn visit_operands(op: &mut Op, mut visit: impl FnMut(&mut ValueId)) {
+    match op {
+        Op::F64(_) | Op::F32(_) | Op::Scalar(_) | Op::Index { .. } | Op::Load { .. } | Op::OpaqueSeed(_) => {}
+        Op::Unary(_, a) | Op::Not(a) | Op::Convert(_, a) | Op::OpaqueFinish(a) | Op::Store { value: a, .. } => visit(a),
+        Op::Binary(_, a, b) | Op::Compare(_, a, b) | Op::And(a, b) | Op::Or(a, b) | Op::OpaqueMix(a, b) => {
+            [a, b].into_iter().for_each(visit);
+        }
+        Op::Fma(a, b, c) | Op::Select(a, b, c) => [a, b, c].into_iter().for_each(visit),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crease_jit::program::{BinaryOp, StreamId, ValueType};
+
+    #[test]
+    fn what_is_left_refers_to_its_new_numbers() {
+        let (load, half) = (Op::Load { stream: StreamId(0), ty: ValueType::F32 }, Op::F32(0.5_f32.to_bits()));
+        let product = |a, b| Op::Binary(BinaryOp::Mul, ValueId(a), ValueId(b));
+        let store = |value| Op::Store { stream: StreamId(0), value: ValueId(value) };
+        let ops = vec![Op::F64(0.5_f64.to_bits()), load, half, product(1, 1), product(1, 2), store(4)];
+        assert_eq!(without_unused(ops), [load, half, product(0, 1), store(2)]);
+    }
+}
