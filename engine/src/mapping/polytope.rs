@@ -4,15 +4,18 @@
 //!
 //! Strategies try many candidate hyperplanes; with the vertices at hand, the range of `gamma . d` over a part is a few
 //! multiplications. Vertices are rational and the parts are hulls, so ranges may be too wide, never too narrow; what is
-//! chosen is proved by the checker on the exact set.
+//! chosen is proved by the checker on the exact set. The range over a whole part hides what lies between its layers:
+//! of a triangle, say, that widens from layer to layer. [`Polytope::layers`] cuts a part into them.
 //!
-//! Cost: every choice of `n` of a part's constraints is solved once; parts have few constraints and `n` is small.
+//! Cost: every choice of `n` of a part's constraints is solved once, for a layer every choice of `n - 1`; parts have few
+//! constraints and `n` is small.
 
 use crease_isl::{IslError, Set};
 
-/// One convex part of a set, as the rational vertices of its hull.
+/// One convex part of a set: its constraints, and the rational vertices of its hull.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Polytope {
+    rows: Vec<Row>,
     vertices: Vec<Vertex>,
 }
 
@@ -45,7 +48,7 @@ pub(crate) fn polytopes(set: &Set<'_>) -> Result<Option<Vec<Polytope>>, IslError
                 constant: i128::from(constraint.constant),
             });
         }
-        match Polytope::of_constraints(&rows, n) {
+        match Polytope::of_constraints(rows, n) {
             Some(polytope) => found.push(polytope),
             None => return Ok(None),
         }
@@ -54,6 +57,7 @@ pub(crate) fn polytopes(set: &Set<'_>) -> Result<Option<Vec<Polytope>>, IslError
 }
 
 /// `coefficients . x + constant >= 0`, or `= 0`.
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Row {
     equality: bool,
     coefficients: Vec<i128>,
@@ -73,21 +77,46 @@ impl Polytope {
         (clamp(low), clamp(high))
     }
 
-    fn of_constraints(rows: &[Row], n: usize) -> Option<Polytope> {
+    /// The parts of it at each integer value of `dim`; none if to find them takes more than `budget` systems of equations.
+    /// Layers without a rational point are left out.
+    pub(crate) fn layers(&self, dim: usize, budget: &mut u64) -> Option<Vec<Polytope>> {
+        let n = self.vertices.first()?.coordinates.len();
+        let unit: Vec<i64> = (0..n).map(|k| i64::from(k == dim)).collect();
+        let (low, high) = self.range(&unit);
+        let free = self.rows.iter().filter(|row| !row.equality).count() as u64;
+        // At most as many as the choices of `n - 1` of the inequalities.
+        let each = (1..n as u64).try_fold(1_u64, |choices, k| choices.checked_mul(free)?.checked_div(k))?;
+        let cost = u64::try_from(high - low + 1).unwrap_or(0).checked_mul(each.max(1))?;
+        *budget = budget.checked_sub(cost)?;
+        let layer = |value: i64| {
+            let coefficients = unit.iter().map(|&c| i128::from(c)).collect();
+            let own = Row { equality: true, coefficients, constant: -i128::from(value) };
+            let rows = self.rows.iter().filter(|row| !row.is_multiple_of_unit(dim)).cloned().chain([own]);
+            Polytope::of_constraints(rows.collect(), n)
+        };
+        Some((low..=high).filter_map(layer).collect())
+    }
+
+    fn of_constraints(rows: Vec<Row>, n: usize) -> Option<Polytope> {
         let equalities: Vec<usize> = (0..rows.len()).filter(|&r| rows[r].equality).collect();
         let others: Vec<usize> = (0..rows.len()).filter(|&r| !rows[r].equality).collect();
         let mut vertices = std::collections::BTreeSet::new();
         let free = n.checked_sub(equalities.len())?;
         for_each_choice(&others, free, &mut equalities.clone(), &mut |chosen| {
-            if let Some(vertex) = solve(rows, chosen, n).filter(|vertex| rows.iter().all(|row| row.holds(vertex))) {
+            if let Some(vertex) = solve(&rows, chosen, n).filter(|vertex| rows.iter().all(|row| row.holds(vertex))) {
                 vertices.insert(vertex);
             }
         });
-        (!vertices.is_empty()).then(|| Polytope { vertices: vertices.into_iter().collect() })
+        (!vertices.is_empty()).then(|| Polytope { rows, vertices: vertices.into_iter().collect() })
     }
 }
 
 impl Row {
+    /// Whether it bounds a single dimension.
+    fn is_multiple_of_unit(&self, dim: usize) -> bool {
+        self.coefficients.iter().enumerate().all(|(k, &c)| (c != 0) == (k == dim))
+    }
+
     fn holds(&self, vertex: &Vertex) -> bool {
         let dot: i128 = self.coefficients.iter().zip(&vertex.coordinates).map(|(c, v)| c * v).sum();
         let value = dot + self.constant * vertex.denominator;
@@ -155,24 +184,35 @@ mod tests {
 
     #[test]
     fn a_triangle_has_its_three_corners() {
-        let rows = [row(&[1, 0], 0), row(&[0, 1], 0), row(&[-1, -1], 3)];
-        let triangle = Polytope::of_constraints(&rows, 2).unwrap();
+        let rows = vec![row(&[1, 0], 0), row(&[0, 1], 0), row(&[-1, -1], 3)];
+        let triangle = Polytope::of_constraints(rows, 2).unwrap();
         assert_eq!(triangle.vertices.len(), 3);
         assert_eq!(triangle.range(&[10, 1]), (0, 30));
         assert_eq!(triangle.range(&[-1, 2]), (-3, 6));
     }
 
     #[test]
+    fn a_triangle_has_layers_that_leave_room_between_them() {
+        // 1 <= t <= 3, t <= x <= 3: three layers, of 3, 2 and 1 points.
+        let rows = vec![row(&[1, 0], -1), row(&[-1, 1], 0), row(&[0, -1], 3)];
+        let triangle = Polytope::of_constraints(rows, 2).unwrap();
+        assert_eq!(triangle.range(&[10, 1]), (11, 33));
+        let layers = triangle.layers(0, &mut 100).unwrap();
+        assert_eq!(layers.iter().map(|l| l.range(&[10, 1])).collect::<Vec<_>>(), [(11, 13), (22, 23), (33, 33)]);
+        assert_eq!(triangle.layers(0, &mut 8), None);
+    }
+
+    #[test]
     fn rational_vertices_round_inwards() {
         // 0 <= 2x <= 3
-        let rows = [row(&[2], 0), row(&[-2], 3)];
-        assert_eq!(Polytope::of_constraints(&rows, 1).unwrap().range(&[1]), (0, 1));
+        let rows = vec![row(&[2], 0), row(&[-2], 3)];
+        assert_eq!(Polytope::of_constraints(rows, 1).unwrap().range(&[1]), (0, 1));
     }
 
     #[test]
     fn equalities_bind_every_vertex() {
         let mut rows = vec![row(&[1, 0], 0), row(&[-1, 0], 5)];
         rows.push(Row { equality: true, coefficients: vec![1, -1], constant: 2 });
-        assert_eq!(Polytope::of_constraints(&rows, 2).unwrap().range(&[0, 1]), (2, 7));
+        assert_eq!(Polytope::of_constraints(rows, 2).unwrap().range(&[0, 1]), (2, 7));
     }
 }

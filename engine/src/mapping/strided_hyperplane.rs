@@ -6,11 +6,16 @@
 //! map to a multiple of `m`.
 //!
 //! Coefficients are chosen from the fast dimension outwards. Those of a dimension are combinations of the row pitches so
-//! far with small factors (a value may take the place of one that its consumer distances say is dead) and, where the
-//! extent is known, the next pitch. A prefix is judged by the differences that vanish in the dimensions not chosen yet,
-//! a lower bound for every extension, and only the best prefixes are extended.
+//! far with small factors (a value may take the place of one that its consumer distances say is dead); where the
+//! extent is known, the next pitch; and the pitches that just clear the conflicts with the next row. A prefix is judged by
+//! the differences that vanish in the dimensions not chosen yet, a lower bound for every extension, and only the best
+//! prefixes are extended.
+//!
+//! Convex parts of the difference set are judged layer by layer along the dimension that is chosen last: a modulus may
+//! lie between the layers of a part, as rows of a diamond get shorter on the way up.
 //!
 //! `u[t,y,x]` of a 5-point stencil, by rows, at N = 8: `(8 y + x - 8 t) mod 72`: a row of slack instead of a second grid.
+//! A diamond tile of a 3-point stencil, of side B: `((2B-2) t + x) mod (4B-4)`, as many cells as are alive at once.
 
 use crease_isl::Set;
 
@@ -26,6 +31,10 @@ const BEAM: usize = 8;
 const MOST_DISTANCE: i64 = 8;
 /// Proposals handed to the checker.
 const MOST_PROPOSALS: usize = 4;
+/// Systems of equations solved to cut parts of one difference set into layers; parts beyond that stay whole.
+const LAYER_BUDGET: u64 = 1 << 14;
+/// Pitches that clear the next row, of each prefix.
+const MOST_CLEARING: usize = 16;
 
 /// One-dimensional mappings with unit stride.
 pub(crate) struct StridedHyperplane;
@@ -90,7 +99,7 @@ fn search(
     order.extend((0..n).rev().filter(|&k| k != fast));
     let all = problem.conflicts.differences(array)?.project_out_params()?;
     let mut beam = vec![Prefix { gamma: vec![0; n], pitches: Vec::new(), modulus: 1 }];
-    let mut parts = Vec::new();
+    let (mut parts, mut budget) = (Vec::new(), LAYER_BUDGET);
     for (chosen, &dim) in order.iter().enumerate() {
         // Differences that vanish in the dimensions not chosen yet; those that vanish in this one too are known.
         let mut slice = all.clone();
@@ -101,7 +110,7 @@ fn search(
             let Some(found) = polytopes(&part)? else {
                 return Err(not_applicable("values stay live without bound, or the conflict set is too complicated"));
             };
-            parts.extend(found);
+            parts.extend(found.into_iter().flat_map(|part| part.layers(dim, &mut budget).unwrap_or(vec![part])));
         }
         let previous = chosen.checked_sub(1).map(|k| spans[order[k]]);
         beam = extend(&beam, dim, previous, reach, &parts);
@@ -136,7 +145,13 @@ fn split_by_sign<'c>(set: &Set<'c>, inner: &[usize], dim: usize) -> Result<Vec<S
 fn extend(beam: &[Prefix], dim: usize, previous: Option<Span>, reach: i64, parts: &[Polytope]) -> Vec<Prefix> {
     let mut extended = Vec::new();
     for prefix in beam {
-        for candidate in candidates(&prefix.pitches, previous, reach) {
+        let mut tried = candidates(&prefix.pitches, previous, reach);
+        if !prefix.pitches.is_empty() {
+            tried.extend(clearing_pitches(parts, &prefix.gamma, dim));
+            tried.sort_unstable();
+            tried.dedup();
+        }
+        for candidate in tried {
             let mut gamma = prefix.gamma.clone();
             gamma[dim] = candidate;
             let Some(modulus) = smallest_modulus(parts, &gamma, prefix.modulus) else {
@@ -179,6 +194,28 @@ fn candidates(pitches: &[i64], previous: Option<Span>, reach: i64) -> Vec<i64> {
     found
 }
 
+/// Coefficients of `dim` that move the next row just past what conflicts in it: with `[low, high]` the values of the prefix
+/// on differences of 1 along `dim`, they are `1 - low` and `-1 - high`.
+fn clearing_pitches(parts: &[Polytope], gamma: &[i64], dim: usize) -> Vec<i64> {
+    let unit: Vec<i64> = (0..gamma.len()).map(|k| i64::from(k == dim)).collect();
+    let next_row = parts.iter().filter(|part| part.range(&unit) == (1, 1));
+    let ranges = merged(next_row.map(|part| part.range(gamma)).filter(|(low, high)| low <= high).collect());
+    ranges.iter().flat_map(|&(low, high)| [1 - low, -1 - high]).take(MOST_CLEARING).collect()
+}
+
+/// Ranges in ascending order, those that touch or overlap made one.
+fn merged(mut ranges: Vec<(i64, i64)>) -> Vec<(i64, i64)> {
+    ranges.sort_unstable();
+    let mut merged: Vec<(i64, i64)> = Vec::new();
+    for (low, high) in ranges {
+        match merged.last_mut() {
+            Some(last) if low <= last.1.saturating_add(1) => last.1 = last.1.max(high),
+            _ => merged.push((low, high)),
+        }
+    }
+    merged
+}
+
 /// The smallest `m >= at_least` such that no part's range of `gamma . d` holds a multiple of `m`; none if one holds 0.
 fn smallest_modulus(parts: &[Polytope], gamma: &[i64], at_least: i64) -> Option<i64> {
     let mut ranges = Vec::with_capacity(parts.len());
@@ -192,6 +229,7 @@ fn smallest_modulus(parts: &[Polytope], gamma: &[i64], at_least: i64) -> Option<
         }
         ranges.push(if low > 0 { (low, high) } else { (-high, -low) });
     }
+    let ranges = merged(ranges);
     let mut modulus = at_least.max(1);
     loop {
         // The largest multiple of `modulus` in a range tells how far to move on.
