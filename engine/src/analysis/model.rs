@@ -51,8 +51,12 @@ pub(crate) struct Reference<'c> {
     pub(crate) access: Map<'c>,
 }
 
+/// Begins every name of a parameter, index or iterator that the engine adds to those of a kernel, whose names begin with
+/// a letter: else a run parameter called `c0`, say, would be taken for a loop's iterator.
+pub(crate) const OWN: char = '_';
+
 /// The parameter and argument that holds the step a call starts from.
-pub(crate) const FROM_STEP: &str = "T_from";
+pub(crate) const FROM_STEP: &str = "_from";
 
 /// Whether lifetimes depend on where a call starts. They do not if every statement runs by its step first: the values alive
 /// where a later call starts are then those alive between two steps of any call, and step 0 can stand for all.
@@ -240,7 +244,7 @@ impl<'c, 'k> Model<'c, 'k> {
 
     fn no_events(&self, array: ArrayId) -> Result<Map<'c>, AnalysisError> {
         let array = self.kernel.array(array);
-        let time = (0..self.order.n_dims()).map(|k| format!("_{k}")).collect::<Vec<_>>().join(", ");
+        let time = (0..self.order.n_dims()).map(|k| format!("{OWN}{k}")).collect::<Vec<_>>().join(", ");
         let index = array.index.join(", ");
         Ok(self.context.map(&format!("{}{{ {}[{index}] -> [{time}] : false }}", self.prefix, array.name))?)
     }

@@ -74,12 +74,14 @@ fn verify_names(kernel: &Kernel) -> Verified {
         Err((KernelErrorKind::Duplicate { what, name: name.into() }, place))
     };
     for (i, param) in kernel.params.iter().enumerate() {
+        notation_name(&param.name).map_err(|kind| (kind, Place::Param(i)))?;
         unique("parameter", &param.name, Place::Param(i))?;
     }
     for (i, scalar) in kernel.scalars.iter().enumerate() {
         unique("scalar", &scalar.name, Place::Scalar(i))?;
     }
     for (i, array) in kernel.arrays.iter().enumerate() {
+        notation_name(&array.name).map_err(|kind| (kind, Place::Array(i)))?;
         unique("array", &array.name, Place::Array(i))?;
     }
     for (i, array) in kernel.arrays.iter().enumerate() {
@@ -87,7 +89,7 @@ fn verify_names(kernel: &Kernel) -> Verified {
     }
     let mut taken = HashSet::new();
     for (i, stmt) in kernel.stmts.iter().enumerate() {
-        identifier(&stmt.name).map_err(|kind| (kind, Place::Stmt(i)))?;
+        notation_name(&stmt.name).map_err(|kind| (kind, Place::Stmt(i)))?;
         verify_tuple(kernel, "iterator", &stmt.iters).map_err(|kind| (kind, Place::Stmt(i)))?;
         if !taken.insert(&stmt.name) {
             let kind = KernelErrorKind::Duplicate { what: "statement", name: stmt.name.clone() };
@@ -108,7 +110,7 @@ fn verify_names(kernel: &Kernel) -> Verified {
 /// Names of a tuple are unique, and neither parameters nor scalars.
 fn verify_tuple(kernel: &Kernel, what: &'static str, names: &[String]) -> Result<(), KernelErrorKind> {
     for (i, name) in names.iter().enumerate() {
-        identifier(name)?;
+        notation_name(name)?;
         let is_param = kernel.params.iter().any(|p| p.name == *name);
         let is_scalar = kernel.scalars.iter().any(|s| s.name == *name);
         if is_param || is_scalar || names[..i].contains(name) {
@@ -118,11 +120,26 @@ fn verify_tuple(kernel: &Kernel, what: &'static str, names: &[String]) -> Result
     Ok(())
 }
 
+/// Words of isl, in lower case, beyond those of the language. isl reads them in any case.
+const ISL_WORDS: [&str; 7] = ["implies", "infty", "infinity", "nan", "rat", "ceil", "ceild"];
+
+/// An identifier that can stand in isl's notation.
+fn notation_name(name: &str) -> Result<(), KernelErrorKind> {
+    identifier(name)?;
+    let lower = name.to_ascii_lowercase();
+    if ISL_WORDS.contains(&lower.as_str()) || RESERVED.contains(&lower.as_str()) {
+        let reason = "it is a word of isl, which reads it in upper and lower case alike";
+        return Err(KernelErrorKind::BadName { name: name.into(), reason });
+    }
+    Ok(())
+}
+
 fn identifier(name: &str) -> Result<(), KernelErrorKind> {
     let bad = |reason| Err(KernelErrorKind::BadName { name: name.into(), reason });
-    let starts = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    // The engine begins names of its own with `_`.
+    let starts = name.starts_with(|c: char| c.is_ascii_alphabetic());
     if !starts || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
-        return bad("names are a letter or `_`, then letters, digits and `_`");
+        return bad("names are a letter, then letters, digits and `_`");
     }
     if RESERVED.contains(&name) { bad("it is a word of the language") } else { Ok(()) }
 }

@@ -13,22 +13,27 @@
 use crease_isl::ast::{AstExpr, AstNode, Builder};
 use crease_isl::{Context, Set};
 
-use crate::analysis::model::Model;
+use crate::analysis::model::{Model, OWN};
 use crate::lower::split::Version;
 use crate::lower::{LowerError, nodes};
 
 /// Name of the loop iterator of a time dimension.
 pub(crate) fn iterator_name(dim: usize) -> String {
-    format!("c{dim}")
+    format!("{OWN}c{dim}")
 }
 
 /// The time dimension of a loop iterator.
 pub(crate) fn iterator_dim(name: &str) -> Option<usize> {
-    name.strip_prefix('c')?.parse().ok()
+    name.strip_prefix(OWN)?.strip_prefix('c')?.parse().ok()
 }
 
-/// Begins the names of time dimensions' values inside a task.
-const TASK: &str = "task_";
+/// Begins the names of tasks' coordinates: the values that their first time dimensions have.
+const TASK: &str = "_task";
+
+/// Name of the parameter that holds a task's coordinate.
+fn task_coordinate(dim: usize) -> String {
+    format!("{TASK}{dim}")
+}
 
 /// Whether a degenerate loop's iterator is a coordinate of the task that its body belongs to.
 pub(crate) fn is_task_coordinate(iterator: &str) -> bool {
@@ -69,7 +74,7 @@ fn fill_tasks(node: AstNode, inside: &AstNode) -> AstNode {
         }
         AstNode::User { args, .. } => {
             (0..args.len()).zip(args).rev().fold(inside.clone(), |body, (dim, init)| AstNode::For {
-                iterator: format!("{TASK}{dim}"),
+                iterator: task_coordinate(dim),
                 cond: AstExpr::Int(1),
                 init,
                 inc: 1,
@@ -108,7 +113,7 @@ impl<'c> Scanner<'_, 'c, '_> {
     /// Loops over the time dimensions from `depth` on, those before being parameters.
     fn inside(&self, depth: usize, parameters: &Set<'c>) -> Result<AstNode, LowerError> {
         let dims = self.model.schedule.dims.len();
-        let coordinates = (0..depth).map(|k| format!("{TASK}{k}")).collect::<Vec<_>>();
+        let coordinates = (0..depth).map(task_coordinate).collect::<Vec<_>>();
         let task = self.model.prefix_with(&coordinates);
         let mut schedule = self.context.union_map("{ }")?;
         let mut present = self.context.set(&format!("{task}{{ : false }}"))?;

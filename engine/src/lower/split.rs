@@ -6,7 +6,7 @@
 //! eighteen references but only two different formulas, so formulas are decided once and remembered. Conditions on the step
 //! alone do not split the domain: they become phases, chosen around the strips, and the loops are scanned once for all.
 //!
-//! For kernels with steps the domains are restricted to the steps after `T_from`, the argument that says where a call starts.
+//! For kernels with steps the domains are restricted to the steps after `_from`, the argument that says where a call starts.
 
 use std::collections::HashMap;
 

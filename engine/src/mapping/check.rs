@@ -12,6 +12,7 @@
 
 use crease_isl::Map;
 
+use crate::analysis::model::OWN;
 use crate::kernel::graph::ArrayId;
 use crate::mapping::{Buffer, MappingError, Piece, Problem, Proposal, Span};
 
@@ -82,9 +83,9 @@ fn verify_pair(
 ) -> Result<(), MappingError> {
     let model = problem.model;
     let names = |array: ArrayId, letter: &str| -> Vec<String> {
-        (0..model.kernel.array(array).index.len()).map(|k| format!("{letter}{k}")).collect()
+        (0..model.kernel.array(array).index.len()).map(|k| format!("{OWN}{letter}{k}")).collect()
     };
-    let (x, y) = (names(a, "x_"), names(b, "y_"));
+    let (x, y) = (names(a, "x"), names(b, "y"));
     let mut same = vec![model.formula(&first.when, &x)?, model.formula(&second.when, &y)?];
     let (spans_a, spans_b) = (problem.spans(a)?, problem.spans(b)?);
     for (k, &modulus) in buffer.moduli.iter().enumerate() {
