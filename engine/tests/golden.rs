@@ -160,7 +160,12 @@ fn compare_sizes(kernel: &Kernel, sizes: &Sizes, facts: &[(&String, &Value)]) {
         let name = format!("{} at {sizes:?}, array {array}", kernel.name());
         let max_live = facts["max_live"].as_u64().expect("a bound");
         let expected = facts["successive_modulo"]["size"].as_u64().unwrap_or(1);
-        assert_eq!(buffer(&modulo, array).cells, expected, "{name}: successive modulo");
+        // The reference takes dimensions in the order of the indices; others may give less.
+        let modulo = buffer(&modulo, array).cells;
+        assert!(
+            (max_live..=expected).contains(&modulo),
+            "{name}: successive modulo takes {modulo} cells, not {expected}"
+        );
         let chosen = buffer(&auto, array);
         assert!((max_live..=expected).contains(&chosen.cells), "{name}: auto takes {} cells", chosen.cells);
         if let Some(bound) = chosen.lower_bound_cells {

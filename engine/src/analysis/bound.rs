@@ -3,12 +3,14 @@
 //! In: a model.   Out: a number of cells that no allocation can go below; none if unknown.
 //! Source: golden sizes (docs/ARCHITECTURE.md, section 6).
 //!
-//! All live-in values are alive together, and so are all live-out values. At small sizes the exact number over the run is
-//! counted as well, by the brute-force trace; a run of few steps bounds longer ones from below.
+//! All live-in values are alive together, and so are all live-out values; `moment` counts those alive in the middle of a
+//! run, of schedules that do not go step by step. At small sizes the exact number over the run is counted as well, by the
+//! brute-force trace; a run of few steps bounds longer ones from below.
 
 use crease_isl::Set;
 
 use crate::analysis::model::{AnalysisError, FROM_STEP, Model};
+use crate::analysis::moment::alive_at_a_moment;
 use crate::analysis::trace::Trace;
 use crate::kernel::graph::{ArrayId, ParamKind};
 
@@ -28,6 +30,7 @@ pub(crate) fn lower_bounds(model: &Model<'_, '_>, arrays: &[ArrayId]) -> Result<
             let set = at_step(model, set, steps)?;
             best = best.max(cardinality(model, &set)?);
         }
+        best = best.max(alive_at_a_moment(model, array)?);
         if let Some(trace) = &trace {
             best = best.max(Some(trace.max_live_of(array)));
         } else if best == Some(0) {

@@ -31,7 +31,8 @@ pub(crate) struct Conflicts<'c> {
     arrays: Vec<Option<Known<'c>>>,
     privacy: Privacy<'c>,
     /// Failures are kept as well: they took the whole quota.
-    cache: RefCell<BTreeMap<(ArrayId, ArrayId), Result<Map<'c>, AnalysisError>>>,
+    pairs: RefCell<BTreeMap<(ArrayId, ArrayId), Result<Map<'c>, AnalysisError>>>,
+    differences: RefCell<BTreeMap<ArrayId, Set<'c>>>,
 }
 
 /// What is known of a folded array.
@@ -52,7 +53,7 @@ impl<'c> Conflicts<'c> {
             let folded = matches!(model.kernel.array(id).role, Role::Temp | Role::State);
             arrays.push(folded.then(|| known(model, order, id)).transpose()?);
         }
-        Ok(Conflicts { arrays, privacy, cache: Default::default() })
+        Ok(Conflicts { arrays, privacy, pairs: RefCell::default(), differences: RefCell::default() })
     }
 
     /// Whether each worker has storage of its own for the array.
@@ -82,17 +83,42 @@ impl<'c> Conflicts<'c> {
 
     /// `{ A[x] -> B[y] }`: cells that hold values alive at one moment.
     pub(crate) fn between(&self, a: ArrayId, b: ArrayId) -> Result<Map<'c>, AnalysisError> {
-        if let Some(known) = self.cache.borrow().get(&(a, b)) {
+        if let Some(known) = self.pairs.borrow().get(&(a, b)) {
             return known.clone();
         }
         let pairs = self.compute(a, b);
-        self.cache.borrow_mut().insert((a, b), pairs.clone());
+        self.pairs.borrow_mut().insert((a, b), pairs.clone());
         pairs
     }
 
-    /// `{ y - x }` over conflicting cells `x`, `y` of one array; symmetric, without zero.
+    /// `{ y - x }` over conflicting cells `x`, `y` of one array, for any number of steps; symmetric, without zero.
     pub(crate) fn differences(&self, array: ArrayId) -> Result<Set<'c>, AnalysisError> {
-        Ok(self.between(array, array)?.deltas()?.coalesce()?)
+        if let Some(known) = self.differences.borrow().get(&array) {
+            return Ok(known.clone());
+        }
+        let differences = self.between(array, array)?.deltas()?.coalesce()?.project_out_params()?;
+        self.differences.borrow_mut().insert(array, differences.clone());
+        Ok(differences)
+    }
+
+    /// Those of [`Self::differences`] that are zero in `dims` and lexicographically positive. Costs little where few
+    /// dimensions are left: tiles in parallel make thousands of pieces of all conflicts, but few of those in one place.
+    pub(crate) fn differences_within(&self, array: ArrayId, dims: &[usize]) -> Result<Set<'c>, AnalysisError> {
+        let mut candidates = Map::lex_lt(&self.cells(array)?)?;
+        for &dim in dims {
+            candidates = candidates.equate(dim, dim)?;
+        }
+        Ok(self.among(array, array, &candidates)?.deltas()?.project_out_params()?)
+    }
+
+    /// Whether two conflicting cells agree in all indices but `dim`, where one is `low` and the other `high`.
+    pub(crate) fn spans(&self, array: ArrayId, dim: usize, (low, high): (i64, i64)) -> Result<bool, AnalysisError> {
+        let cells = self.cells(array)?;
+        let mut candidates = cells.fix_dim(dim, low)?.pairs_with(&cells.fix_dim(dim, high)?)?;
+        for other in (0..cells.n_dims()?).filter(|other| *other != dim) {
+            candidates = candidates.equate(other, other)?;
+        }
+        Ok(!self.among(array, array, &candidates)?.is_empty()?)
     }
 
     /// Pairs of `candidates` (`{ A[x] -> B[y] }`, without equal cells of one array) that are alive at one moment. Costs

@@ -1,13 +1,15 @@
 //! Analyses: what is known about a kernel under a schedule, as integer relations.
 //!
-//! `model` turns a kernel into relations; `lifetimes` says when each value is written and read; `privacy`
-//! which arrays live inside single tasks; `conflicts` which values may not share storage; `bound` how many are alive at once. `trace` is the independent oracle: it runs small
-//! kernels and compares lifetimes pair by pair, without integer sets.
+//! `model` turns a kernel into relations; `lifetimes` says when each value is written and read; `privacy` which arrays live
+//! inside single tasks; `conflicts` which values may not share storage; `bound` how many are alive at once, `moment` how
+//! many between two wavefronts. `trace` is the independent oracle: it runs small kernels and compares lifetimes pair by
+//! pair, without integer sets.
 
 pub(crate) mod bound;
 pub(crate) mod conflicts;
 pub(crate) mod lifetimes;
 pub(crate) mod model;
+pub(crate) mod moment;
 pub(crate) mod privacy;
 pub mod trace;
 

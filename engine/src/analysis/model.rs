@@ -129,6 +129,11 @@ impl<'c, 'k> Model<'c, 'k> {
         Ok(model)
     }
 
+    /// Whether every statement of a kernel with state runs by its step first.
+    pub(crate) fn steps_come_first(&self) -> bool {
+        self.kernel.step_param().is_some() && !self.from_step
+    }
+
     /// The parameter prefix of every set this model writes.
     pub(crate) fn prefix(&self) -> &str {
         &self.prefix

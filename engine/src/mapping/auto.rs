@@ -3,10 +3,12 @@
 //! In: what the caller asked for.   Out: a proved [`StorageMapping`] and why it was chosen.
 //!
 //! `auto` first lets `in-place` fold all state arrays together; arrays it does not cover get the smallest proved mapping
-//! among strided hyperplanes and successive modulo (at equal size successive modulo: fewer wraps). What is not proved is
-//! not used: the fallback is the next best proved mapping, at last full storage, and the notes say so. Arrays whose storage
-//! is given take that or none.
+//! among strided hyperplanes and successive modulo (at equal size successive modulo: fewer wraps). Where successive modulo
+//! comes close to the values alive at once, nothing else is sought: the conflicts of tiles in parallel have so many pieces
+//! that looking at all of them takes seconds. What is not proved is not used: the fallback is the next best proved mapping,
+//! at last full storage, and the notes say so. Arrays whose storage is given take that or none.
 
+use crate::analysis::moment::alive_at_a_moment;
 use crate::kernel::MappingRule;
 use crate::kernel::graph::{ArrayId, Role};
 use crate::mapping::check::verify_mapping;
@@ -15,7 +17,10 @@ use crate::mapping::given::given_proposal;
 use crate::mapping::in_place::InPlace;
 use crate::mapping::strided_hyperplane::StridedHyperplane;
 use crate::mapping::successive_modulo::SuccessiveModulo;
-use crate::mapping::{MappingError, Problem, Proposal, StorageMapping, Strategy};
+use crate::mapping::{MappingError, Problem, Proposal, Sharing, StorageMapping, Strategy};
+
+/// A mapping is good enough if it needs at most one part in so many more than the values alive at once.
+const GOOD_ENOUGH: u64 = 64;
 
 /// How storage mappings are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
@@ -131,6 +136,9 @@ fn smallest_proved(
     for strategy in strategies {
         match first_proved(problem, strategy, &[array], notes).and_then(|p| Ok((p.buffers[0].cells()?, p))) {
             Ok((cells, proposal)) => {
+                if is_nearly_alive(problem, array, cells)? {
+                    return Ok(proposal);
+                }
                 if best.as_ref().is_none_or(|(smallest, _)| cells < *smallest) {
                     best = Some((cells, proposal));
                 }
@@ -149,6 +157,20 @@ fn smallest_proved(
             Ok(full)
         }
         (None, None) => unreachable!("every strategy gives a mapping or an error"),
+    }
+}
+
+/// Whether so many cells are hardly more than the values alive at some moment. A worker's copy of a private array holds
+/// less than that.
+fn is_nearly_alive(problem: &Problem<'_, '_, '_>, array: ArrayId, cells: u64) -> Result<bool, MappingError> {
+    if problem.sharing(array) == Sharing::Private {
+        return Ok(false);
+    }
+    problem.model.context.reset_operations();
+    match alive_at_a_moment(problem.model, array) {
+        Ok(alive) => Ok(alive.is_some_and(|alive| cells <= alive.saturating_add(alive / GOOD_ENOUGH))),
+        Err(error) if error.spent_quota().is_some() => Ok(false),
+        Err(error) => Err(error.into()),
     }
 }
 

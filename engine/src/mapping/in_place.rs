@@ -231,15 +231,19 @@ fn step_residue(period: i64, residue: i64) -> Result<Formula, MappingError> {
     Ok(Formula::eq(&Affine::iter(0).modulo(period)?, &Affine::constant(residue))?)
 }
 
-/// The statement with the largest box: it covers the inside of the domain.
+/// The statement with the largest boxes: it covers the inside of the domain. Border statements consist of several thin ones.
 fn dominant_statement(problem: &Problem<'_, '_, '_>) -> Result<StmtId, MappingError> {
     let mut best = (StmtId(0), -1.0);
     for stmt in problem.model.kernel.stmt_ids() {
         let domain = problem.model.domains[stmt.index()].project_out_params()?;
-        let mut volume = 1.0;
-        for k in 1..problem.model.kernel.stmt(stmt).iters.len() {
-            let (low, high) = (domain.dim_min(k)?, domain.dim_max(k)?);
-            volume *= low.zip(high).map_or(f64::INFINITY, |(low, high)| (high - low + 1) as f64);
+        let mut volume = 0.0;
+        for part in domain.basic_sets()? {
+            let mut of_part = 1.0;
+            for k in 1..problem.model.kernel.stmt(stmt).iters.len() {
+                let (low, high) = (part.dim_min(k)?, part.dim_max(k)?);
+                of_part *= low.zip(high).map_or(f64::INFINITY, |(low, high)| (high - low + 1) as f64);
+            }
+            volume += of_part;
         }
         if volume > best.1 {
             best = (stmt, volume);

@@ -97,7 +97,7 @@ fn search(
     let reach = consumer_distance(problem, array);
     let mut order = vec![fast];
     order.extend((0..n).rev().filter(|&k| k != fast));
-    let all = problem.conflicts.differences(array)?.project_out_params()?;
+    let all = problem.conflicts.differences(array)?;
     let mut beam = vec![Prefix { gamma: vec![0; n], pitches: Vec::new(), modulus: 1 }];
     let (mut parts, mut budget) = (Vec::new(), LAYER_BUDGET);
     for (chosen, &dim) in order.iter().enumerate() {
