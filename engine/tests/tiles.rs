@@ -2,7 +2,7 @@
 
 use crease::kernel::graph::DimKind;
 use crease::prelude::*;
-use crease::schedule::TileError;
+use crease::schedule::TransformError;
 use ndarray::Array2;
 
 const N: usize = 19;
@@ -46,7 +46,7 @@ fn tiles_compute_what_rows_compute() {
 fn impossible_tiles_are_refused() {
     let kernel = kernel();
     let rows = kernel.schedule("rows").unwrap();
-    assert!(matches!(rows.tile("a", &[(3, 4)]), Err(TileError::NoSuchDimension { dim: 3, dims: 3, .. })));
-    assert!(matches!(rows.tile("a", &[(1, 0)]), Err(TileError::Size { dim: 1, size: 0, .. })));
+    assert!(matches!(rows.tile("a", &[(3, 4)]), Err(TransformError::NoSuchDimension { dim: 3, dims: 3, .. })));
+    assert!(matches!(rows.tile("a", &[(1, 0)]), Err(TransformError::Size { dim: 1, size: 0, .. })));
     assert!(kernel.with_schedule(rows.clone()).is_err(), "the name is taken");
 }

@@ -1,11 +1,22 @@
 //! Schedules: the order of execution, whether it is legal, and rewritings of it.
 //!
 //! `order` is `HappensBefore`, the one relation that legality, conflicts and the checker share; `legality` refuses
-//! schedules that break a dependence; `tile` cuts time dimensions into rectangular tiles.
+//! schedules that break a dependence. Rewritings, one a file: `tile` cuts time dimensions into rectangular tiles, `skew`
+//! leans one over others, `parallelogram` and `diamond` tile a plane of time and space, `wavefront` lets tiles run in
+//! parallel. `cone` finds which hyperplanes the dependences allow.
 
+pub(crate) mod cone;
+pub(crate) mod diamond;
 pub(crate) mod legality;
 pub(crate) mod order;
+pub(crate) mod parallelogram;
+pub(crate) mod skew;
 pub(crate) mod tile;
+pub(crate) mod transform;
+pub(crate) mod wavefront;
 
+pub use cone::{DependenceCone, Slope};
+pub use diamond::Hyperplanes;
 pub use legality::IllegalSchedule;
-pub use tile::TileError;
+pub use parallelogram::Parallelogram;
+pub use transform::TransformError;

@@ -1,0 +1,180 @@
+//! What the rewritings of schedules have in common: their error, and how dimensions are named.
+
+use crate::analysis::model::AnalysisError;
+use crate::kernel::KernelError;
+use crate::kernel::affine::{Affine, AffineOverflow};
+use crate::kernel::graph::{DimKind, Kernel, Schedule};
+
+/// Why a schedule was not rewritten. Whether a rewritten schedule is legal is for the plan to say.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TransformError {
+    /// The kernel has no such schedule.
+    #[error("kernel `{kernel}` has no schedule `{schedule}`; it has {known}")]
+    UnknownSchedule {
+        /// The kernel.
+        kernel: String,
+        /// The name asked for.
+        schedule: String,
+        /// The names there are.
+        known: String,
+    },
+    /// No time dimension is the iterator of that name in every statement.
+    #[error("schedule `{schedule}`: no time dimension is `{dimension}` in every statement; number them instead")]
+    UnknownDimension {
+        /// The schedule.
+        schedule: String,
+        /// The name asked for.
+        dimension: String,
+    },
+    /// The dimension does not exist.
+    #[error("schedule `{schedule}` has {dims} time dimensions, none of number {dim} (they count from 0)")]
+    NoSuchDimension {
+        /// The schedule.
+        schedule: String,
+        /// The dimension asked for, from 0.
+        dim: usize,
+        /// How many there are.
+        dims: usize,
+    },
+    /// Two dimensions should differ.
+    #[error("schedule `{schedule}`: time dimension {dim} cannot be combined with itself")]
+    SameDimension {
+        /// The schedule.
+        schedule: String,
+        /// The dimension, from 0.
+        dim: usize,
+    },
+    /// A tile size below 1.
+    #[error("schedule `{schedule}`: tile size {size} of dimension {dim} is not positive")]
+    Size {
+        /// The schedule.
+        schedule: String,
+        /// The dimension, from 0.
+        dim: usize,
+        /// The size asked for.
+        size: i64,
+    },
+    /// A dimension that must be sequential or parallel as a whole runs in vectors.
+    #[error("schedule `{schedule}`: time dimension {dim} runs in vectors and cannot be part of a wavefront")]
+    VectorDimension {
+        /// The schedule.
+        schedule: String,
+        /// The dimension, from 0.
+        dim: usize,
+    },
+    /// Two hyperplanes that do not cut the plane into bounded tiles. Coefficients are those of time and space.
+    #[error("hyperplanes {first:?} and {second:?} are parallel: they do not bound tiles")]
+    ParallelHyperplanes {
+        /// The first.
+        first: [i64; 2],
+        /// The second.
+        second: [i64; 2],
+    },
+    /// Dependences reach farther than any constant, or in more ways than are looked at.
+    #[error("schedule `{schedule}`: dependence distances in dimensions {time} and {space} have no constant bound")]
+    UnboundedDistances {
+        /// The schedule.
+        schedule: String,
+        /// The dimension taken for time, from 0.
+        time: usize,
+        /// The dimension taken for space, from 0.
+        space: usize,
+    },
+    /// A dependence goes back in what was taken for time.
+    #[error("schedule `{schedule}`: a dependence has the distance {distance:?}, backwards in dimension {time}")]
+    Backwards {
+        /// The schedule.
+        schedule: String,
+        /// The dimension taken for time, from 0.
+        time: usize,
+        /// The distance in time and space.
+        distance: [i64; 2],
+    },
+    /// Dependences between instances of one time step point along space, against the tiles.
+    #[error("dependences of distance [0, {step}], within one time step, rule out {tiles} tiles")]
+    WithinStep {
+        /// 1 or -1: the way they point in space.
+        step: i64,
+        /// What was to be made.
+        tiles: &'static str,
+    },
+    /// The rewritten schedule does not fit the kernel, or its name is taken.
+    #[error(transparent)]
+    Kernel(#[from] KernelError),
+    /// Dependences could not be found.
+    #[error(transparent)]
+    Analysis(#[from] AnalysisError),
+    /// A coefficient left 64 bits.
+    #[error("{0}")]
+    Overflow(#[from] AffineOverflow),
+}
+
+impl From<crease_isl::IslError> for TransformError {
+    fn from(error: crease_isl::IslError) -> Self {
+        TransformError::Analysis(error.into())
+    }
+}
+
+impl Schedule {
+    /// Refuses a dimension that does not exist.
+    pub(crate) fn verify_dim(&self, dim: usize) -> Result<(), TransformError> {
+        let (schedule, dims) = (&self.name, self.dims.len());
+        if dim < dims {
+            return Ok(());
+        }
+        Err(TransformError::NoSuchDimension { schedule: schedule.clone(), dim, dims })
+    }
+
+    /// Refuses two dimensions that are one, or do not exist.
+    pub(crate) fn verify_pair(&self, first: usize, second: usize) -> Result<(), TransformError> {
+        self.verify_dim(first)?;
+        self.verify_dim(second)?;
+        if first != second {
+            return Ok(());
+        }
+        Err(TransformError::SameDimension { schedule: self.name.clone(), dim: first })
+    }
+
+    /// The schedule `name` with more dimensions in front of dimension `at`: per dimension its kind, and its value as a
+    /// function of the old time vector.
+    pub(crate) fn with_dims_at(
+        &self,
+        name: &str,
+        at: usize,
+        kinds: &[DimKind],
+        values: impl Fn(&[Affine]) -> Result<Vec<Affine>, AffineOverflow>,
+    ) -> Result<Schedule, TransformError> {
+        let mut dims = self.dims.clone();
+        dims.splice(at..at, kinds.iter().copied());
+        let mut times = Vec::with_capacity(self.times.len());
+        for time in &self.times {
+            let mut extended = time.clone();
+            extended.splice(at..at, values(time)?);
+            times.push(extended);
+        }
+        Ok(Schedule { name: name.to_string(), dims, times })
+    }
+}
+
+impl Kernel {
+    pub(crate) fn schedule_or_error(&self, name: &str) -> Result<&Schedule, TransformError> {
+        self.schedule(name).ok_or_else(|| {
+            let known = self.schedules().iter().map(|s| format!("`{}`", s.name)).collect::<Vec<_>>().join(", ");
+            TransformError::UnknownSchedule { kernel: self.name().to_string(), schedule: name.to_string(), known }
+        })
+    }
+
+    /// The first time dimension that is the iterator `name` in every statement.
+    pub(crate) fn time_dimension(&self, schedule: &Schedule, name: &str) -> Result<usize, TransformError> {
+        let is_iterator = |dim: usize| {
+            self.stmts().iter().zip(&schedule.times).all(|(stmt, time)| {
+                let iter = stmt.iters.iter().position(|iter| iter == name);
+                iter.is_some_and(|iter| time[dim] == Affine::iter(iter))
+            })
+        };
+        let (schedule_name, dimension) = (schedule.name.clone(), name.to_string());
+        let unknown = || TransformError::UnknownDimension { schedule: schedule_name, dimension };
+        (0..schedule.dims.len()).find(|dim| is_iterator(*dim)).ok_or_else(unknown)
+    }
+}
