@@ -31,6 +31,14 @@ pub(crate) struct Place<'a> {
     pub(crate) strip: Option<(Var, Linear)>,
 }
 
+/// A reference as code sees it, and where it stays in the buffer.
+pub(crate) struct Reference {
+    /// Its cells.
+    pub(crate) stream: Stream,
+    /// Per coordinate of a block of ours, its value before reduction; none if that changes within the strip.
+    pub(crate) fixed: Vec<Option<Linear>>,
+}
+
 /// A coordinate before reduction: a bounded part with its range and an unbounded part.
 struct Coordinate {
     bounded: Linear,
@@ -38,6 +46,16 @@ struct Coordinate {
     high: i64,
     /// Coefficients and forms that grow with the step.
     unbounded: Vec<(i64, Linear)>,
+}
+
+impl Coordinate {
+    /// The value, if it is one for the whole strip.
+    fn fixed(&self, place: &Place<'_>) -> Option<Linear> {
+        let mut parts = self.unbounded.iter();
+        let value = parts.try_fold(self.bounded.clone(), |sum, (c, form)| sum.add_scaled(form, *c))?;
+        let moves = place.strip.as_ref().is_some_and(|(var, _)| value.coefficient(*var) != 0);
+        (!moves).then_some(value)
+    }
 }
 
 /// A reduced coordinate.
@@ -50,27 +68,30 @@ struct Reduced {
     wraps: bool,
 }
 
-/// The stream of a reference; none if its strip cannot be expressed (more than one ring moves), in which case the caller
+/// A reference's stream; none if its strip cannot be expressed (more than one ring moves), in which case the caller
 /// takes one iteration at a time.
-pub(crate) fn stream(
+pub(crate) fn reference(
     scopes: &mut Scopes,
     place: &Place<'_>,
     index: &[Affine],
     piece: &Piece,
     layout: &BufferLayout,
-) -> Result<Option<Stream>, LowerError> {
+) -> Result<Option<Reference>, LowerError> {
     if layout.is_lent() {
-        return lent_stream(scopes, place, index, piece, layout);
+        let stream = lent_stream(scopes, place, index, piece, layout)?;
+        return Ok(stream.map(|stream| Reference { stream, fixed: Vec::new() }));
     }
     let overflow = || LowerError::Address { array: layout.name.clone() };
     let mut base = Int::Const(0);
     let mut plain = Int::Const(0);
     let mut plain_stride = 0_i64;
     let mut ring: Option<(Int, u64, i64)> = None;
+    let mut fixed = Vec::with_capacity(piece.matrix.len());
     for k in 0..piece.matrix.len() {
         let Some(coordinate) = evaluate(scopes, place, &coordinate_form(index, piece, k)?)? else {
             return Ok(None);
         };
+        fixed.push(coordinate.fixed(place));
         let modulus = layout.moduli[k];
         let pitch = i64::try_from(layout.strides[k]).map_err(|_| overflow())?;
         let reduced = reduce(scopes, place, coordinate, modulus).ok_or_else(overflow)?;
@@ -94,7 +115,7 @@ pub(crate) fn stream(
         Some((pos, ring, stride)) => Address::Block { base: add(base, plain), pos, ring: Some(ring), stride },
         None => Address::Block { base, pos: plain, ring: None, stride: plain_stride },
     };
-    Ok(Some(Stream { buffer: BufferId(layout.id), address }))
+    Ok(Some(Reference { stream: Stream { buffer: BufferId(layout.id), address }, fixed }))
 }
 
 /// The stream of a reference to an array that the call lends; none if a floor moves inside the strip. Coordinates count

@@ -1,15 +1,20 @@
 //! Alias facts: what a load and a store of one strip have in common.
 //!
-//! In: the streams of a strip.   Out: one fact for each pair that something is known about.
+//! In: the references of a strip.   Out: one fact for each pair that something is known about.
 //!
-//! Streams of different buffers are disjoint. Streams of one buffer that move alike stay a constant distance apart; if it is
+//! Streams of different buffers are disjoint, and so are those that stay in different rows of one: `t mod 2` and
+//! `(t - 1) mod 2` differ whatever `t` is. Streams of one buffer that move alike stay a constant distance apart; if it is
 //! zero they meet only within an iteration, which is what an in-place fold does on purpose. Cells of an array that a call
 //! lends meet where all their coordinates do. A pair whose distance is not a constant gets no fact: it may alias in any way.
 
 use crease_jit::program::{Address, AliasFact, AliasRelation, Coordinate, Int, Op, Stream, ValueId};
 
+use crate::lower::address::Reference;
+use crate::lower::linear::Linear;
+use crate::plan::layout::Layout;
+
 /// Facts for every pair of a load and a store.
-pub(crate) fn alias_facts(streams: &[Stream], ops: &[Op]) -> Vec<AliasFact> {
+pub(crate) fn alias_facts(references: &[Reference], ops: &[Op], layout: &Layout) -> Vec<AliasFact> {
     let position = |at: usize| ValueId(at as u32);
     let mut facts = Vec::new();
     for (at_load, load) in ops.iter().enumerate() {
@@ -20,12 +25,28 @@ pub(crate) fn alias_facts(streams: &[Stream], ops: &[Op]) -> Vec<AliasFact> {
             let Op::Store { stream: to, .. } = store else {
                 continue;
             };
-            if let Some(relation) = relation(&streams[from.index()], &streams[to.index()]) {
+            let (from, to) = (&references[from.index()], &references[to.index()]);
+            let moduli = &layout.buffers[to.stream.buffer.index()].moduli;
+            let one_buffer = from.stream.buffer == to.stream.buffer;
+            let relation = if one_buffer && are_apart((&from.fixed, &to.fixed), moduli) {
+                Some(AliasRelation::Disjoint)
+            } else {
+                relation(&from.stream, &to.stream)
+            };
+            if let Some(relation) = relation {
                 facts.push(AliasFact { load: position(at_load), store: position(at_store), relation });
             }
         }
     }
     facts
+}
+
+/// Whether two references to one block stay apart in some coordinate: distinct coordinates are distinct cells.
+fn are_apart((a, b): (&[Option<Linear>], &[Option<Linear>]), moduli: &[i64]) -> bool {
+    a.iter().zip(b).zip(moduli).any(|((a, b), modulus)| {
+        let difference = a.as_ref().zip(b.as_ref()).and_then(|(a, b)| a.add_scaled(b, -1)?.as_constant());
+        difference.is_some_and(|difference| difference % modulus != 0)
+    })
 }
 
 fn relation(load: &Stream, store: &Stream) -> Option<AliasRelation> {
@@ -117,6 +138,7 @@ fn split_constant(e: &Int) -> (Option<&Int>, i64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lower::linear::Atom;
     use crease_jit::program::{BufferId, Var};
 
     fn at(offset: i64) -> Stream {
@@ -143,5 +165,14 @@ mod tests {
         // Load at iteration i + d touches the store's cell of iteration i: pos_load + (i + d) = pos_store + i.
         assert_eq!(relation(&at(0), &at(1)), Some(AliasRelation::Distance(1)));
         assert_eq!(relation(&at(1), &at(1)), Some(AliasRelation::SameLane));
+    }
+
+    #[test]
+    fn rows_are_apart_if_their_distance_is_no_multiple_of_the_modulus() {
+        let row = |offset: i64| Linear::atom(Atom::Var(Var(0))).add_scaled(&Linear::constant(offset), 1);
+        let apart = |a, b, modulus| are_apart((&[None, a], &[None, b]), &[7, modulus]);
+        assert!(apart(row(0), row(-1), 2) && apart(row(-1), row(1), 3));
+        assert!(!apart(row(0), row(-2), 2) && !apart(row(0), row(0), 2) && !apart(row(0), None, 2));
+        assert!(!apart(row(0), Some(Linear::atom(Atom::Var(Var(1)))), 2));
     }
 }

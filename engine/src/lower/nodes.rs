@@ -20,7 +20,6 @@ use crate::kernel::formula::Formula;
 use crate::kernel::graph::DimKind;
 use crate::lower::LowerError;
 use crate::lower::address::Place;
-use crate::lower::alias::alias_facts;
 use crate::lower::linear::{Atom, Linear, cond_mentions, linear_of, mentions};
 use crate::lower::operations::StripBuilder;
 use crate::lower::scan::{is_task_coordinate, iterator_dim};
@@ -356,7 +355,7 @@ impl Builder<'_, '_, '_> {
             }
         }
         let Run { lo, hi, lanes } = body.run.clone();
-        Ok(Some(vec![Node::Strip(builder.finish(var, lo, hi, lanes, alias_facts))]))
+        Ok(Some(vec![Node::Strip(builder.finish(var, lo, hi, lanes))]))
     }
 
     /// A condition on the step over a statement's iterators.

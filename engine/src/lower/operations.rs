@@ -10,14 +10,15 @@
 
 use std::collections::HashMap;
 
-use crease_jit::program::{AliasFact, Int, Op, Stream, StreamId, Strip, ValueId, ValueType, Var, opaque_seed};
+use crease_jit::program::{Int, Op, StreamId, Strip, ValueId, ValueType, Var, opaque_seed};
 
 use crate::analysis::model::Model;
 use crate::kernel::affine::{Affine, Term};
 use crate::kernel::graph::{Element, Expr, ExprId, Stmt, StmtId};
 use crate::kernel::value_types;
 use crate::lower::LowerError;
-use crate::lower::address::{Place, stream};
+use crate::lower::address::{Place, Reference, reference};
+use crate::lower::alias::alias_facts;
 use crate::lower::linear::Linear;
 use crate::lower::scope::Scopes;
 use crate::lower::split::references;
@@ -28,7 +29,7 @@ use crate::plan::layout::Layout;
 pub(crate) struct StripBuilder<'b, 'c, 'k> {
     model: &'b Model<'c, 'k>,
     layout: &'b Layout,
-    streams: Vec<Stream>,
+    references: Vec<Reference>,
     ops: Vec<Op>,
 }
 
@@ -43,7 +44,7 @@ struct Values {
 
 impl<'b, 'c, 'k> StripBuilder<'b, 'c, 'k> {
     pub(crate) fn new(model: &'b Model<'c, 'k>, layout: &'b Layout) -> Self {
-        StripBuilder { model, layout, streams: Vec::new(), ops: Vec::new() }
+        StripBuilder { model, layout, references: Vec::new(), ops: Vec::new() }
     }
 
     /// Appends a statement whose references have these pieces; false, with nothing usable left, if an address cannot be expressed in a strip.
@@ -82,17 +83,11 @@ impl<'b, 'c, 'k> StripBuilder<'b, 'c, 'k> {
     }
 
     /// The finished strip.
-    pub(crate) fn finish(
-        self,
-        var: Var,
-        lo: Int,
-        hi: Int,
-        lanes: u32,
-        alias: impl Fn(&[Stream], &[Op]) -> Vec<AliasFact>,
-    ) -> Strip {
+    pub(crate) fn finish(self, var: Var, lo: Int, hi: Int, lanes: u32) -> Strip {
         let ops = without_unused(self.ops);
-        let alias = alias(&self.streams, &ops);
-        Strip { var, lo, hi, lanes, streams: self.streams, ops, alias }
+        let alias = alias_facts(&self.references, &ops, self.layout);
+        let streams = self.references.into_iter().map(|reference| reference.stream).collect();
+        Strip { var, lo, hi, lanes, streams, ops, alias }
     }
 
     /// One stream per reference of the statement, in the order of [`references`].
@@ -109,13 +104,13 @@ impl<'b, 'c, 'k> StripBuilder<'b, 'c, 'k> {
             let piece = &mapping.pieces[piece];
             let index = index.iter().map(|e| e.bind_params(&self.model.values)).collect::<Result<Vec<_>, _>>()?;
             let buffer = &self.layout.buffers[piece.buffer];
-            let Some(stream) = stream(scopes, place, &index, piece, buffer)? else {
+            let Some(reference) = reference(scopes, place, &index, piece, buffer)? else {
                 return Ok(None);
             };
-            let known = self.streams.iter().position(|s| *s == stream);
+            let known = self.references.iter().position(|known| known.stream == reference.stream);
             let id = known.unwrap_or_else(|| {
-                self.streams.push(stream);
-                self.streams.len() - 1
+                self.references.push(reference);
+                self.references.len() - 1
             });
             ids.push(StreamId(id as u32));
         }
@@ -207,7 +202,7 @@ impl<'b, 'c, 'k> StripBuilder<'b, 'c, 'k> {
     }
 
     fn holds_bytes(&self, stream: StreamId) -> bool {
-        let buffer = self.streams[stream.index()].buffer;
+        let buffer = self.references[stream.index()].stream.buffer;
         self.layout.buffers[buffer.index()].element == Element::U8
     }
 
