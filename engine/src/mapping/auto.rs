@@ -19,8 +19,10 @@ use crate::mapping::strided_hyperplane::StridedHyperplane;
 use crate::mapping::successive_modulo::SuccessiveModulo;
 use crate::mapping::{MappingError, Problem, Proposal, Sharing, StorageMapping, Strategy};
 
-/// A mapping is good enough if it needs at most one part in so many more than the values alive at once.
+/// A mapping is good enough if it needs at most one part in so many more than the values alive at once ..
 const GOOD_ENOUGH: u64 = 64;
+/// .. or so few cells more: a cache line.
+const FEW_CELLS: u64 = 8;
 
 /// How storage mappings are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
@@ -168,7 +170,7 @@ fn is_nearly_alive(problem: &Problem<'_, '_, '_>, array: ArrayId, cells: u64) ->
     }
     problem.model.context.reset_operations();
     match alive_at_a_moment(problem.model, array) {
-        Ok(alive) => Ok(alive.is_some_and(|alive| cells <= alive.saturating_add(alive / GOOD_ENOUGH))),
+        Ok(alive) => Ok(alive.is_some_and(|alive| cells <= alive.saturating_add((alive / GOOD_ENOUGH).max(FEW_CELLS)))),
         Err(error) if error.spent_quota().is_some() => Ok(false),
         Err(error) => Err(error.into()),
     }
