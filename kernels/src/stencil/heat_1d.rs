@@ -3,6 +3,9 @@
 //! `u[t,x] = u[t-1,x] + k (u[t-1,x-1] - 2 u[t-1,x] + u[t-1,x+1])`, written as one product with the hoisted `1 - 2 k`:
 //! three instructions a site.
 //!
+//! In `rows` a step passes over the whole line. Tiles stay in the first-level cache for many steps: `diamond` starts all of
+//! a wavefront together, `parallelogram` lets them follow each other along the line.
+//!
 //! Source: forward-time central-space scheme; heat-1d and jacobi-1d of the Pluto and PolyBench suites.
 
 use crate::catalogue::{Case, Entry, Preset};
@@ -22,6 +25,8 @@ kernel heat_1d(size N; run T) for N >= 3 {
   schedule strips { S, E -> [t, x vector(64)] }
   schedule sequential { S, E -> [t, x] }
   schedule parallel { S, E -> [t, floor(x/4096) parallel, x vector(8)] }
+  schedule diamond { S, E -> [floor((t-x)/512) + floor((t+x)/512), floor((t+x)/512) parallel, t, x vector(8)] }
+  schedule parallelogram { S, E -> [floor(t/256) + floor((t+x)/1024), floor(t/256) parallel, t, x vector(8)] }
 }
 ";
 
@@ -80,5 +85,16 @@ mod tests {
         let line = Fields::from([("u".to_owned(), Field::from_shape_fn(vec![9], |x| x[0] as f64))]);
         let after = naive(&case, &line).unwrap();
         assert!((&after["u"] - &line["u"]).iter().all(|d| d.abs() < 1e-13));
+    }
+
+    #[test]
+    fn the_tiles_are_those_that_the_dependences_give() {
+        let kernel = ENTRY.kernel().unwrap();
+        let made = kernel.diamond("made", "rows", ("t", "x"), 512).unwrap();
+        let made = made.parallelogram("leaning", "rows", ("t", "x"), (256, 1024)).unwrap();
+        for (written, made) in [("diamond", made.schedule("made")), ("parallelogram", made.schedule("leaning"))] {
+            let (written, made) = (kernel.schedule(written).unwrap(), made.unwrap());
+            assert_eq!((&written.dims, &written.times), (&made.dims, &made.times));
+        }
     }
 }
