@@ -66,7 +66,8 @@ pub fn bench(options: &BenchOptions) -> Result<Record, BenchError> {
         rows: Vec::new(),
     };
     let seconds = options.seconds.unwrap_or(options.suite.seconds) / (contests.len() * threads.len()).max(1) as f64;
-    let budget = Budget { seconds, rounds: options.suite.rounds };
+    let steps = options.suite.steps.filter(|_| options.seconds.is_none());
+    let budget = Budget { seconds, rounds: options.suite.rounds, steps };
     let mut bandwidths: BTreeMap<usize, Vec<Bandwidth>> = BTreeMap::new();
     for contest in &contests {
         progress.stage(&format!("{}: planning, and the naive answer", contest.kernel));

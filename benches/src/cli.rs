@@ -42,7 +42,7 @@ enum Command {
 
 #[derive(Debug, Args)]
 struct BenchArgs {
-    /// Which contests: quick, images, or check (tiny sizes, for the answers); or physics (flows against published results).
+    /// Which contests: quick, images, diamond, or check (tiny sizes, for the answers); or physics (flows against published results).
     #[arg(long, default_value = "quick")]
     suite: String,
     /// Only this kernel of the catalogue.

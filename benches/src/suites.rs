@@ -16,6 +16,8 @@ pub struct Suite {
     pub seconds: f64,
     /// Measurements of each layout.
     pub rounds: u32,
+    /// Steps of each measurement, unless seconds are asked for; if none, as many as the time allows.
+    pub steps: Option<u64>,
     contests: &'static [Listed],
 }
 
@@ -52,6 +54,7 @@ static QUICK: Suite = Suite {
     summary: "LBM and heat stencils at one size each, about a minute and a half",
     seconds: 50.0,
     rounds: 7,
+    steps: None,
     contests: &[
         Listed { kernel: "lbm-d2q9-cavity", n: 1024, schedules: &["rows"], check_steps: 5, full_steps: 20 },
         Listed { kernel: "lbm-d2q9-periodic", n: 1024, schedules: &["rows"], check_steps: 5, full_steps: 20 },
@@ -66,12 +69,13 @@ static CHECK: Suite = Suite {
     summary: "every path at tiny sizes, for the answers; a few seconds",
     seconds: 0.2,
     rounds: 1,
+    steps: None,
     contests: &[
         Listed { kernel: "lbm-d2q9-cavity", n: 37, schedules: &["rows"], check_steps: 7, full_steps: 9 },
         Listed { kernel: "lbm-d2q9-cavity", n: 3, schedules: &["rows"], check_steps: 4, full_steps: 9 },
         Listed { kernel: "lbm-d2q9-periodic", n: 19, schedules: &["rows"], check_steps: 7, full_steps: 9 },
         Listed { kernel: "heat-2d-5pt", n: 45, schedules: &["rows", "parallel_rows"], check_steps: 21, full_steps: 30 },
-        Listed { kernel: "heat-1d", n: 5001, schedules: &["rows"], check_steps: 131, full_steps: 200 },
+        Listed { kernel: "heat-1d", n: 5001, schedules: &["rows", "diamond"], check_steps: 531, full_steps: 600 },
         Listed { kernel: "blur-interleaved-f32", n: 531, schedules: BLUR, check_steps: 1, full_steps: 1 },
         Listed { kernel: "blur-tiled", n: 37, schedules: &["small_tiles"], check_steps: 1, full_steps: 1 },
     ],
@@ -83,6 +87,7 @@ static IMAGES: Suite = Suite {
     summary: "two-stage blur of 8192^2 pixels, interleaved and tiled, in both precisions",
     seconds: 40.0,
     rounds: 5,
+    steps: None,
     contests: &[
         Listed { kernel: "blur-interleaved-f32", n: 8192, schedules: BLUR, check_steps: 1, full_steps: 1 },
         Listed { kernel: "blur-interleaved", n: 8192, schedules: BLUR, check_steps: 1, full_steps: 1 },
@@ -91,12 +96,28 @@ static IMAGES: Suite = Suite {
     ],
 };
 
+/// As many steps as cells: tiles of time are whole diamonds, and full storage is the whole plane.
+static DIAMOND: Suite = Suite {
+    name: "diamond",
+    summary: "a heat stencil on a line of 8192 cells over 8192 steps: row by row, and in tiles of space and time",
+    seconds: 10.0,
+    rounds: 9,
+    steps: Some(8192),
+    contests: &[Listed {
+        kernel: "heat-1d",
+        n: 8192,
+        schedules: &["rows", "diamond", "parallelogram"],
+        check_steps: 1031,
+        full_steps: 8200,
+    }],
+};
+
 /// The order of the paper, the one that vectorises, and the parallel one.
 const BLUR: &[&str] = &["sequential", "rows", "columns"];
 
 /// Every suite; the first is the default.
-pub fn suites() -> [&'static Suite; 3] {
-    [&QUICK, &CHECK, &IMAGES]
+pub fn suites() -> [&'static Suite; 4] {
+    [&QUICK, &CHECK, &IMAGES, &DIAMOND]
 }
 
 /// The suite of that name.

@@ -26,6 +26,8 @@ pub struct Budget {
     pub seconds: f64,
     /// Measurements of each runner, at least 1. Five at least for a spread worth the name.
     pub rounds: u32,
+    /// Steps of each measurement, however long they take; if none, as many as fill the seconds.
+    pub steps: Option<u64>,
 }
 
 /// Seconds that `steps` steps took, over the rounds.
@@ -61,16 +63,10 @@ pub fn contest(
     round: &mut dyn FnMut(u32),
 ) -> Result<Outcome, BenchError> {
     let rounds = budget.rounds.max(1);
-    let slice = budget.seconds / f64::from(rounds) / runners.len().max(1) as f64;
-    let mut seconds_per_step = 0.0;
-    for runner in runners.iter_mut() {
-        seconds_per_step += calibrate(*runner, slice / 4.0)?;
-    }
-    seconds_per_step /= runners.len().max(1) as f64;
-    let steps = ((slice / seconds_per_step.max(1e-12)) as u64).max(1);
-    // Multiples of 8 where that is possible: layouts that alternate between steps do equal work each time, and loops
-    // that take several steps per pass over memory end on a whole pass.
-    let steps = if steps >= 4 { steps.next_multiple_of(8) } else { steps };
+    let steps = match budget.steps {
+        Some(steps) => steps.max(1),
+        None => calibrated_steps(runners, budget)?,
+    };
     let mut samples = vec![Vec::new(); runners.len()];
     let mut bandwidths = Vec::new();
     for done in 0..rounds {
@@ -88,6 +84,21 @@ pub fn contest(
     let median = |of: fn(&Bandwidth) -> f64| Seconds::of(&bandwidths.iter().map(of).collect::<Vec<_>>()).median;
     let bandwidth = Bandwidth { update_in_place: median(|b| b.update_in_place), triad: median(|b| b.triad) };
     Ok(Outcome { steps, seconds, bandwidth })
+}
+
+/// Steps that fill a measurement's share of the time, on average over the runners.
+fn calibrated_steps(runners: &mut [&mut dyn Runner], budget: Budget) -> Result<u64, BenchError> {
+    let rounds = f64::from(budget.rounds.max(1));
+    let slice = budget.seconds / rounds / runners.len().max(1) as f64;
+    let mut seconds_per_step = 0.0;
+    for runner in runners.iter_mut() {
+        seconds_per_step += calibrate(*runner, slice / 4.0)?;
+    }
+    seconds_per_step /= runners.len().max(1) as f64;
+    let steps = ((slice / seconds_per_step.max(1e-12)) as u64).max(1);
+    // Multiples of 8 where that is possible: layouts that alternate between steps do equal work each time, and loops
+    // that take several steps per pass over memory end on a whole pass.
+    Ok(if steps >= 4 { steps.next_multiple_of(8) } else { steps })
 }
 
 /// Seconds per step, measured over at least `target` seconds or one step.
@@ -146,7 +157,7 @@ mod tests {
     fn the_slower_runner_takes_longer_and_both_take_as_many_steps() {
         let (mut slow, mut fast) = (Sleeper { micros: 2000, steps: 0 }, Sleeper { micros: 500, steps: 0 });
         let mut rounds = 0;
-        let budget = Budget { seconds: 0.3, rounds: 3 };
+        let budget = Budget { seconds: 0.3, rounds: 3, steps: None };
         let outcome = contest(
             &mut [&mut slow, &mut fast],
             budget,
@@ -157,6 +168,15 @@ mod tests {
         assert_eq!((rounds, outcome.bandwidth.update_in_place, outcome.bandwidth.triad), (3, 50.0, 40.0));
         assert!(outcome.seconds[0].median > 2.0 * outcome.seconds[1].median, "{outcome:?}");
         assert!(slow.steps >= 3 * outcome.steps && fast.steps >= 3 * outcome.steps);
+    }
+
+    #[test]
+    fn steps_that_are_given_are_taken_whatever_time_they_need() {
+        let mut runner = Sleeper { micros: 1, steps: 0 };
+        let budget = Budget { seconds: 0.0, rounds: 2, steps: Some(5) };
+        let mut probe = || Bandwidth { update_in_place: 50.0, triad: 40.0 };
+        let outcome = contest(&mut [&mut runner], budget, &mut probe, &mut |_| {}).unwrap();
+        assert_eq!((outcome.steps, runner.steps), (5, 12), "each measurement follows one step that is not measured");
     }
 
     #[test]
