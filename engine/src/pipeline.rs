@@ -98,7 +98,7 @@ pub(crate) fn storage_bytes(request: &Request) -> Result<u64, Error> {
     Ok(runner.bytes)
 }
 
-/// Runs the stages again to print one.
+/// Runs the stages again, as far as needed, to print one.
 pub(crate) fn dump(request: &Request, stage: Stage) -> Result<String, Error> {
     let mut runner = Runner { wanted: Some(stage), ..Runner::default() };
     runner.run(request, Until::Lowered)?;
@@ -138,11 +138,14 @@ impl Runner {
             Problem { model: &model, conflicts: &conflicts, horizon: request.horizon, spans: Default::default() };
         self.print(Stage::Lifetimes, || print_lifetimes(&problem))?;
         self.print(Stage::Conflicts, || print_conflicts(&problem))?;
+        if self.has_printed() {
+            return Ok(None);
+        }
         let mut choice = self.time("mapping", &context, || choose_mapping(&problem, request.strategy, &given))?;
         let layout = self.time("layout", &context, || lay_out(&problem, &choice.mapping))?;
         self.print(Stage::Mapping, || Ok(mapping_formulas(kernel, &layout)))?;
         self.bytes = layout.folded_bytes(request.threads);
-        if until == Until::LaidOut {
+        if until == Until::LaidOut || self.has_printed() {
             return Ok(None);
         }
         let lower_bounds =
@@ -180,6 +183,10 @@ impl Runner {
             self.text = text()?;
         }
         Ok(())
+    }
+
+    fn has_printed(&self) -> bool {
+        !self.text.is_empty()
     }
 }
 

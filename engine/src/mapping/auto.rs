@@ -23,6 +23,10 @@ use crate::mapping::{MappingError, Problem, Proposal, Sharing, StorageMapping, S
 const GOOD_ENOUGH: u64 = 64;
 /// .. or so few cells more: a cache line.
 const FEW_CELLS: u64 = 8;
+/// Where there is a mapping, a strategy may spend so many times the operations that found it ..
+const PATIENCE: u64 = 8;
+/// .. and as many as this in any case: more than twice what stencils in rectangular tiles need.
+const LEAST_PATIENCE: u64 = 500_000;
 
 /// How storage mappings are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
@@ -126,17 +130,25 @@ fn choose_automatically(
     Ok(())
 }
 
-/// The smallest proved mapping of one array alone.
+/// The smallest proved mapping of one array alone. Strategies come in ascending order of cost; once there is a mapping, the
+/// next may cost a multiple of what has been spent.
 fn smallest_proved(
     problem: &Problem<'_, '_, '_>,
     array: ArrayId,
     notes: &mut Vec<String>,
 ) -> Result<Proposal, MappingError> {
     let mut best: Option<(u64, Proposal)> = None;
-    let mut failure = None;
+    let (mut failure, mut spent) = (None, 0_u64);
+    let context = problem.model.context;
+    let quota = context.max_operations();
     let strategies: [&dyn Strategy; 2] = [&SuccessiveModulo, &StridedHyperplane];
     for strategy in strategies {
-        match first_proved(problem, strategy, &[array], notes).and_then(|p| Ok((p.buffers[0].cells()?, p))) {
+        let patience = if best.is_some() { spent.saturating_mul(PATIENCE).max(LEAST_PATIENCE) } else { quota };
+        context.set_max_operations(patience.min(quota));
+        let found = first_proved(problem, strategy, &[array], notes);
+        context.set_max_operations(quota);
+        spent = context.operations();
+        match found.and_then(|p| Ok((p.buffers[0].cells()?, p))) {
             Ok((cells, proposal)) => {
                 if is_nearly_alive(problem, array, cells)? {
                     return Ok(proposal);
