@@ -237,16 +237,17 @@ fn full_cells(problem: &Problem<'_, '_, '_>, id: ArrayId) -> Option<u64> {
         Role::Temp | Role::State => problem.cells(id).ok()?,
     };
     (0..body.index.len()).try_fold(1_u64, |n, k| {
-        let (low, high) = (set.dim_min(k).ok()??, set.dim_max(k).ok()??);
+        let (low, high) = set.dim_range(k).ok()??;
         n.checked_mul((high - low + 1) as u64)
     })
 }
 
-/// First and last value of each index over the index space; unbounded ones (the step of a state) as `(0, 0)`.
+/// First and last value of each index over the index space, `(0, -1)` if that is empty; unbounded ones (the step of a state)
+/// as `(0, 0)`.
 fn index_box(problem: &Problem<'_, '_, '_>, id: ArrayId) -> Result<Vec<(i64, i64)>, Error> {
     let space = problem.model.index_space(id)?.project_out_params()?;
     let n = problem.model.kernel.array(id).index.len();
-    (0..n).map(|k| Ok(space.dim_min(k)?.zip(space.dim_max(k)?).unwrap_or((0, 0)))).collect()
+    (0..n).map(|k| Ok(space.dim_range(k)?.unwrap_or((0, 0)))).collect()
 }
 
 fn print_schedule(model: &Model<'_, '_>) -> Result<String, Error> {

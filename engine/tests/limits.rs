@@ -80,3 +80,35 @@ fn a_run_parameter_that_no_call_binds_is_an_error() {
     let error = run.run_once().unwrap_err();
     assert!(matches!(&error, Error::Run(RunError::UnboundRun { param, .. }) if param == "T"), "{error}");
 }
+
+/// At N = 2 there is no inside: an input, a temporary array and an output without cells, and statements without instances.
+#[test]
+fn arrays_may_be_empty_at_some_sizes() {
+    let text = "kernel inside(size N) for N >= 1 {
+           input a[x]: f64 for 1 <= x < N-1
+           temp b[p, x]: f64 for 1 <= x < N-1 and 1 <= p < N-1
+           output c[x]: f64 for 1 <= x < N-1
+           output d[x]: f64 for 0 <= x < N
+           B[p, x] for 1 <= x < N-1 and 1 <= p < N-1 { b[p,x] = a[x] }
+           C[x] for 1 <= x < N-1 { c[x] = b[x,x] + 1 }
+           D[x] for 0 <= x < N { d[x] = x }
+           schedule s { B -> [p parallel, 0, x]; C -> [x, 1, x]; D -> [x, 2, x] }
+         }";
+    let kernel = Kernel::parse(text).unwrap();
+    for (_, strategy) in StrategyChoice::ALL {
+        for n in [2_usize, 3] {
+            let plan = match kernel.plan().size("N", n as i64).strategy(strategy).build() {
+                Err(Error::Mapping(_)) if strategy == StrategyChoice::InPlace => continue,
+                plan => plan.unwrap_or_else(|error| panic!("{} at {n}: {error}", strategy.name())),
+            };
+            let mut run = plan.compile().unwrap().instantiate().unwrap();
+            run.write("a", ndarray::Array1::from_elem(n - 2, 4.0).view()).unwrap();
+            run.run_once().unwrap();
+            let (mut c, mut d) = (ndarray::Array1::<f64>::zeros(n - 2), ndarray::Array1::<f64>::zeros(n));
+            run.read("c", c.view_mut()).unwrap();
+            run.read("d", d.view_mut()).unwrap();
+            assert_eq!(c, ndarray::Array1::from_elem(n - 2, 5.0));
+            assert_eq!(d, ndarray::Array1::from_iter((0..n).map(|x| x as f64)));
+        }
+    }
+}

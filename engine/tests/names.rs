@@ -5,8 +5,7 @@ use crease::prelude::*;
 use ndarray::Array1;
 
 /// Names like those that the engine or isl give.
-const ACCEPTED: [&str; 13] =
-    ["c0", "c1", "T_from", "from", "task_0", "task0", "x_0", "y0", "i0", "o1", "e0", "d0", "card"];
+const ACCEPTED: [&str; 8] = ["c0", "T_from", "task_0", "x_0", "y0", "i0", "e0", "v0"];
 /// Names that the engine does give, and words of isl.
 const REFUSED: [&str; 9] = ["_c0", "_from", "_task0", "_y0", "_0", "rat", "Ceil", "NaN", "MIN"];
 

@@ -286,6 +286,18 @@ impl<'c> Set<'c> {
         self.optimum(raw, "isl_set_dim_max_val")
     }
 
+    /// The smallest and the largest value of dimension `position`, over all parameters; `(0, -1)` of an empty set, `None`
+    /// if there is no bound.
+    ///
+    /// # Errors
+    /// [`IslError::TooLarge`], [`IslError::NoSuchDimension`], [`IslError::Quota`].
+    pub fn dim_range(&self, position: usize) -> Result<Option<(i64, i64)>, IslError> {
+        if self.is_empty()? {
+            return Ok(Some((0, -1)));
+        }
+        Ok(self.dim_min(position)?.zip(self.dim_max(position)?))
+    }
+
     /// The set's space.
     pub(crate) fn space(&self) -> Result<Owned<'c, sys::isl_space>, IslError> {
         // SAFETY: borrows a live object; the result is ours.

@@ -202,8 +202,7 @@ fn caller_box(problem: &Problem<'_, '_, '_>, id: ArrayId) -> Result<(Vec<i64>, V
     let space = problem.model.index_space(id)?.project_out_params()?;
     let (mut moduli, mut offset) = (Vec::new(), Vec::new());
     for (dim, index) in body.index.iter().enumerate() {
-        let bounds = space.dim_min(dim)?.zip(space.dim_max(dim)?);
-        let (low, high) = bounds.ok_or_else(|| MappingError::UnboundedModulus {
+        let (low, high) = space.dim_range(dim)?.ok_or_else(|| MappingError::UnboundedModulus {
             array: body.name.clone(),
             dim,
             index: index.clone(),
