@@ -72,8 +72,10 @@ pub struct Case {
 
 /// Every kernel, in the order in which commands list them.
 pub fn catalogue() -> &'static [Entry] {
-    static CATALOGUE: [Entry; 9] = [
+    static CATALOGUE: [Entry; 11] = [
         stencil::heat_1d::ENTRY,
+        stencil::heat_1d_tiles::ENTRY,
+        stencil::heat_1d_tiles::SMALL,
         stencil::heat_2d::ENTRY,
         lbm::periodic::ENTRY,
         lbm::cavity::ENTRY,

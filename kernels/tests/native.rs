@@ -31,7 +31,8 @@ fn run_folded(plan: &Plan, case: &Case, initial: &Fields) -> Vec<Fields> {
             run.advance(first).expect("steps run");
             run.advance(case.steps as u64 - first).expect("steps run");
         } else {
-            run.run_once().expect("the pipeline runs");
+            let fail = |error| panic!("{} {:?}, {threads} threads: {error}", kernel.name(), plan.report());
+            run.run_once().unwrap_or_else(fail);
         }
         results.push(transfer::read_all(&run, kernel).expect("fields can be read"));
     }
