@@ -124,10 +124,15 @@ fn tiles_agree(text: &str, space: &str, n: i64, size: i64) {
 
 #[test]
 fn tiles_compute_what_rows_compute() {
-    for text in [THREE_POINT, FIVE_POINT, UPWIND] {
-        for (n, size) in [(13, 1), (13, 3), (20, 8), (4, 50)] {
-            tiles_agree(text, "x", n, size);
-        }
+    for (text, n, size) in [
+        (THREE_POINT, 13, 1),
+        (THREE_POINT, 20, 8),
+        (FIVE_POINT, 13, 3),
+        (FIVE_POINT, 4, 50),
+        (UPWIND, 13, 3),
+        (UPWIND, 20, 8),
+    ] {
+        tiles_agree(text, "x", n, size);
     }
     for (n, size) in [(7, 2), (5, 16)] {
         tiles_agree(PLANE, "y", n, size);
@@ -157,7 +162,7 @@ fn conflicts_and_legality_are_those_of_brute_force() {
     for (text, n, size) in [(THREE_POINT, 5, 2), (FIVE_POINT, 6, 3), (UPWIND, 5, 3)] {
         let kernel = kernel(text).diamond("diamond", "rows", ("t", "x"), size).unwrap();
         let kernel = kernel.parallelogram("parallelogram", "rows", ("t", "x"), (2, size)).unwrap();
-        for (schedule, steps) in [("diamond", 1), ("diamond", 4), ("parallelogram", 3)] {
+        for (schedule, steps) in [("diamond", 4), ("parallelogram", 3)] {
             let trace = Trace::new(&kernel, kernel.schedule(schedule).unwrap(), &[n, steps], 2000).unwrap();
             let name = format!("{} {schedule}, {steps} steps", kernel.name());
             assert_eq!(trace.illegal(), None, "{name}");
