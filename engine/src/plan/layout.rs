@@ -2,9 +2,9 @@
 //!
 //! In: a storage mapping.   Out: [`Layout`]: strides, allocated bytes, and full row-major storage for the caller's arrays.
 //!
-//! Rows of folded buffers are padded to whole cache lines, and by one more line where the pitch would be a multiple of
-//! 4 KiB: loads and stores whose addresses agree in the low 12 bits otherwise wait for each other. One-dimensional rings and
-//! short rows are not padded. The copies of a private buffer begin on cache lines of their own, in pairs, as processors
+//! Rows of folded buffers are padded to whole cache lines, and by some more where the pitch would be close to a multiple of
+//! 4 KiB: loads and stores whose addresses agree in the low 12 bits otherwise wait for each other, also where a strip loads
+//! a few cells ahead of its stores. One-dimensional rings and short rows are not padded. The copies of a private buffer begin on cache lines of their own, in pairs, as processors
 //! fetch them, and not a multiple of 4 KiB apart: one core's stores never touch a line of another's. Arrays of the caller
 //! are row-major without padding, as `ndarray` lays them out, where a run keeps them; kernels without state can also run on
 //! arrays of any strides, which each call brings along.
@@ -20,6 +20,11 @@ const CACHE_LINE_BYTES: u64 = 64;
 /// Distance below which copies of two workers could be fetched together.
 const LINE_PAIR_BYTES: u64 = 128;
 const ALIASING_BYTES: u64 = 4096;
+/// How far pitches keep from its multiples. heat-1d on two rows in the first-level cache gains nothing beyond this, and
+/// lost up to a third at one cache line.
+const ALIASING_MARGIN_BYTES: u64 = 512;
+/// The part of a row that the margin may be at most, unless it is a cache line.
+const LARGEST_MARGIN: u64 = 128;
 /// Rows shorter than this are not padded: the padding would weigh more than the alignment gains.
 const SHORTEST_PADDED_ROW_BYTES: u64 = 2048;
 
@@ -223,11 +228,19 @@ fn padded_strides(moduli: &[i64], element: Element) -> Option<Vec<u64>> {
     if moduli.len() < 2 || row_bytes < SHORTEST_PADDED_ROW_BYTES {
         return row_major(moduli, None);
     }
-    let mut pitch_bytes = row_bytes.checked_next_multiple_of(CACHE_LINE_BYTES)?;
-    if pitch_bytes % ALIASING_BYTES == 0 {
-        pitch_bytes = pitch_bytes.checked_add(CACHE_LINE_BYTES)?;
+    let lines = row_bytes.checked_next_multiple_of(CACHE_LINE_BYTES)?;
+    row_major(moduli, Some(apart_from_aliases(lines)? / element.bytes()))
+}
+
+/// The least pitch from `bytes` on, in whole cache lines, that is not close to a multiple of 4 KiB.
+fn apart_from_aliases(bytes: u64) -> Option<u64> {
+    let margin = (bytes / LARGEST_MARGIN).next_multiple_of(CACHE_LINE_BYTES).min(ALIASING_MARGIN_BYTES);
+    let above = bytes % ALIASING_BYTES;
+    if (margin..=ALIASING_BYTES - margin).contains(&above) {
+        return Some(bytes);
     }
-    row_major(moduli, Some(pitch_bytes / element.bytes()))
+    let multiple = if above < margin { bytes - above } else { bytes.checked_next_multiple_of(ALIASING_BYTES)? };
+    multiple.checked_add(margin)
 }
 
 /// Cells from one worker's copy to the next one's.
@@ -254,6 +267,14 @@ mod tests {
     #[test]
     fn rows_of_4_kib_get_another_line() {
         assert_eq!(padded_strides(&[2, 8, 512], Element::F64), Some(vec![8 * 520, 520, 1]));
+    }
+
+    #[test]
+    fn long_rows_keep_off_multiples_of_4_kib_by_a_small_part_of_their_length() {
+        let pitch = |cells: i64| padded_strides(&[2, cells], Element::F64).unwrap()[0] * 8;
+        assert_eq!([8192, 8184, 8200, 8256, 8128].map(pitch), [66048, 66048, 66048, 66048, 65024]);
+        assert_eq!([1024, 1016, 2048].map(pitch), [8192 + 64, 8128, 16384 + 128]);
+        assert_eq!(apart_from_aliases(u64::MAX - 63), None);
     }
 
     #[test]
