@@ -7,6 +7,7 @@
 
 mod address;
 mod alias;
+mod lanes;
 mod linear;
 mod nodes;
 mod operations;

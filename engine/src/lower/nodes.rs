@@ -20,6 +20,7 @@ use crate::kernel::formula::Formula;
 use crate::kernel::graph::DimKind;
 use crate::lower::LowerError;
 use crate::lower::address::Place;
+use crate::lower::lanes::lanes_in_time;
 use crate::lower::linear::{Atom, Linear, cond_mentions, linear_of, mentions};
 use crate::lower::operations::StripBuilder;
 use crate::lower::scan::{is_task_coordinate, iterator_dim};
@@ -172,7 +173,6 @@ impl Builder<'_, '_, '_> {
     /// Turns a loop over straight-line statements into strips; false if some address cannot be expressed in one.
     fn try_strip(&mut self, the_loop: &Loop<'_>, kind: Option<DimKind>) -> Result<bool, LowerError> {
         let lanes = match kind {
-            Some(DimKind::Vector(lanes)) => lanes,
             Some(DimKind::Parallel) => PARALLEL_LANES,
             _ => 1,
         };
@@ -238,7 +238,13 @@ impl Builder<'_, '_, '_> {
         if !complete? {
             return Ok(None);
         }
-        let strip = iterator.is_some().then_some((var, first));
+        let lanes = match iterator.and_then(iterator_dim).map(|dim| (dim, self.model.schedule.dims[dim])) {
+            Some((dim, DimKind::Vector(vector))) => {
+                lanes_in_time(self.model, self.versions, &statements, (dim, vector), var)
+            }
+            _ => run.lanes,
+        };
+        let (strip, run) = (iterator.is_some().then_some((var, first)), &Run { lanes, ..run.clone() });
         self.choose_phases(&Body { var, strip, run, statements: &statements }, &mut Vec::new(), &mut Vec::new())
     }
 

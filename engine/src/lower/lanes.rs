@@ -1,0 +1,46 @@
+//! Lanes: how many iterations of an innermost loop may run in lock-step.
+//!
+//! In: the statements of a loop's body with the values of their iterators, and the loop's vector dimension.
+//! Out: lanes of the strip.
+//!
+//! Blocks of a vector dimension hold values of *time* that are close to each other, and isl's loops may count something
+//! else: a loop over even times only counts by one, and one iteration may hold times that differ, an even one and the odd
+//! one behind it. What counts is where the statements stand in time.
+
+use crease_jit::program::Var;
+
+use crate::analysis::model::Model;
+use crate::kernel::affine::Term;
+use crate::lower::linear::Linear;
+use crate::lower::split::Version;
+
+/// At most `vector` times in a block of time dimension `dim`: so many iterations in `var` stay within one. One iteration
+/// at a time is always right, and the answer where statements of one iteration run at different times.
+pub(crate) fn lanes_in_time(
+    model: &Model<'_, '_>,
+    versions: &[Version<'_>],
+    statements: &[(usize, Vec<Linear>)],
+    (dim, vector): (usize, u32),
+    var: Var,
+) -> u32 {
+    let mut times = statements.iter().map(|(version, iters)| time(model, &versions[*version], iters, dim));
+    let Some(Some(first)) = times.next() else {
+        return 1;
+    };
+    if times.any(|time| time.as_ref() != Some(&first)) {
+        return 1;
+    }
+    match u32::try_from(first.coefficient(var)) {
+        Ok(step @ 1..) => (vector.max(1) - 1) / step + 1,
+        _ => 1,
+    }
+}
+
+/// The value of a time dimension; none if it is not linear in the loops' variables.
+fn time(model: &Model<'_, '_>, version: &Version<'_>, iters: &[Linear], dim: usize) -> Option<Linear> {
+    let form = model.schedule.times[version.stmt.index()][dim].bind_params(&model.values).ok()?;
+    form.terms().try_fold(Linear::constant(form.constant_part()), |sum, (term, c)| match term {
+        Term::Iter(k) => sum.add_scaled(&iters[*k as usize], c),
+        Term::Param(_) | Term::Floor(..) => None,
+    })
+}
