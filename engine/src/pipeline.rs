@@ -15,10 +15,10 @@ use crate::analysis::model::{AnalysisError, Model};
 use crate::analysis::privacy::Privacy;
 use crate::error::Error;
 use crate::kernel::graph::{ArrayId, Role};
-use crate::kernel::parse_mapping;
+use crate::kernel::{MappingRule, parse_mapping};
 use crate::lower::{LowerError, lower};
 use crate::mapping::auto::{StrategyChoice, choose_mapping};
-use crate::mapping::{MappingError, Problem};
+use crate::mapping::{MappingError, Problem, Span};
 use crate::plan::Request;
 use crate::plan::layout::{Layout, Owner, lay_out};
 use crate::plan::report::mapping_formulas;
@@ -91,6 +91,20 @@ pub(crate) fn run(request: &Request) -> Result<Outcome, Error> {
     Ok(Runner::default().run(request, Until::Lowered)?.expect("a full run has an outcome"))
 }
 
+/// Runs the analyses once, and what follows for each strategy.
+pub(crate) fn run_each(request: &Request, strategies: &[StrategyChoice]) -> Result<Vec<Result<Outcome, Error>>, Error> {
+    let mut runner = Runner::default();
+    runner.analyse(request, |runner, problem, given| {
+        let analysed = runner.stages.clone();
+        let finish = |&strategy: &StrategyChoice| {
+            runner.stages.clone_from(&analysed);
+            let outcome = runner.finish(request, strategy, problem, given, Until::Lowered)?;
+            Ok(outcome.expect("a full run has an outcome"))
+        };
+        Ok(strategies.iter().map(finish).collect())
+    })
+}
+
 /// Predicted bytes of folded storage: the stages up to the layout.
 pub(crate) fn storage_bytes(request: &Request) -> Result<u64, Error> {
     let mut runner = Runner::default();
@@ -121,6 +135,18 @@ struct Runner {
 
 impl Runner {
     fn run(&mut self, request: &Request, until: Until) -> Result<Option<Outcome>, Error> {
+        self.analyse(request, |runner, problem, given| match runner.has_printed() {
+            true => Ok(None),
+            false => runner.finish(request, request.strategy, problem, given, until),
+        })
+    }
+
+    /// The stages that do not depend on the strategy; `then` sees what they leave.
+    fn analyse<R>(
+        &mut self,
+        request: &Request,
+        then: impl FnOnce(&mut Self, &Problem<'_, '_, '_>, &[MappingRule]) -> Result<R, Error>,
+    ) -> Result<R, Error> {
         let kernel = &*request.kernel;
         let schedule = &kernel.schedules()[request.schedule];
         self.print(Stage::Kernel, || Ok(kernel.to_string()))?;
@@ -138,27 +164,36 @@ impl Runner {
             Problem { model: &model, conflicts: &conflicts, horizon: request.horizon, spans: Default::default() };
         self.print(Stage::Lifetimes, || print_lifetimes(&problem))?;
         self.print(Stage::Conflicts, || print_conflicts(&problem))?;
-        if self.has_printed() {
-            return Ok(None);
-        }
-        let mut choice = self.time("mapping", &context, || choose_mapping(&problem, request.strategy, &given))?;
-        let layout = self.time("layout", &context, || lay_out(&problem, &choice.mapping))?;
+        then(self, &problem, &given)
+    }
+
+    /// The stages from the choice of storage on.
+    fn finish(
+        &mut self,
+        request: &Request,
+        strategy: StrategyChoice,
+        problem: &Problem<'_, '_, '_>,
+        given: &[MappingRule],
+        until: Until,
+    ) -> Result<Option<Outcome>, Error> {
+        let (kernel, context) = (problem.model.kernel, problem.model.context);
+        let mut choice = self.time("mapping", context, || choose_mapping(problem, strategy, given))?;
+        let layout = self.time("layout", context, || lay_out(problem, &choice.mapping))?;
         self.print(Stage::Mapping, || Ok(mapping_formulas(kernel, &layout)))?;
         self.bytes = layout.folded_bytes(request.threads);
         if until == Until::LaidOut || self.has_printed() {
             return Ok(None);
         }
-        let lower_bounds =
-            self.time("lower bound", &context, || buffer_bounds(&problem, &layout, &mut choice.notes))?;
-        let lowered = self.time("lower", &context, || lower(&context, &model, &layout))?;
+        let lower_bounds = self.time("lower bound", context, || buffer_bounds(problem, &layout, &mut choice.notes))?;
+        let lowered = self.time("lower", context, || lower(context, problem.model, &layout))?;
         self.print(Stage::Loops, || Ok(lowered.loops.clone()))?;
         self.print(Stage::Program, || Ok(lowered.program.to_string()))?;
         if cfg!(debug_assertions) {
             lowered.program.verify().expect("lowering makes valid programs");
         }
         context.reset_operations();
-        let full_cells = kernel.array_ids().map(|id| full_cells(&problem, id)).collect();
-        let index_boxes = kernel.array_ids().map(|id| index_box(&problem, id)).collect::<Result<Vec<_>, _>>()?;
+        let full_cells = kernel.array_ids().map(|id| full_cells(problem, id)).collect();
+        let index_boxes = kernel.array_ids().map(|id| index_box(problem, id)).collect::<Result<Vec<_>, _>>()?;
         let params = request.values.iter().map(|v| v.unwrap_or(0)).collect();
         let (notes, stages, program) = (choice.notes, std::mem::take(&mut self.stages), lowered.program);
         Ok(Some(Outcome { layout, program, lower_bounds, full_cells, index_boxes, params, notes, stages }))
@@ -237,8 +272,8 @@ fn full_cells(problem: &Problem<'_, '_, '_>, id: ArrayId) -> Option<u64> {
         Role::Temp | Role::State => problem.cells(id).ok()?,
     };
     (0..body.index.len()).try_fold(1_u64, |n, k| {
-        let (low, high) = set.dim_range(k).ok()??;
-        n.checked_mul((high - low + 1) as u64)
+        let (min, max) = set.dim_range(k).ok()??;
+        n.checked_mul(Span { min: Some(min), max: Some(max) }.extent()? as u64)
     })
 }
 

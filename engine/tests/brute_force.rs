@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use crease::analysis::trace::Trace;
 use crease::kernel::graph::{Kernel, ParamKind, Role};
-use crease::{Error, Plan};
+use crease::{Error, Plan, Stage};
 
 /// Instances and cells of one trace.
 const LIMIT: usize = 4000;
@@ -37,7 +37,7 @@ fn agree(text: &str, sizes: &[&[i64]]) {
             let trace = trace(&kernel, name, sizes, steps);
             assert_eq!(trace.illegal(), None, "{name} at {sizes:?}, {steps:?} steps\n{text}");
             let bound: Vec<(&str, i64)> = run.iter().zip(steps).map(|(p, t)| (p.name.as_str(), t)).collect();
-            let printed = oracle::printed_conflicts(&plan, &bound);
+            let printed = oracle::read_conflicts(&kernel, &plan.dump(Stage::Conflicts).unwrap(), &bound);
             let folded = |id: &_| matches!(kernel.array(*id).role, Role::Temp | Role::State);
             let expected: BTreeMap<_, _> =
                 kernel.array_ids().filter(folded).map(|id| (id, trace.conflicts_of(id))).collect();

@@ -5,6 +5,7 @@ mod oracle;
 
 use std::collections::BTreeMap;
 
+use crease::Stage;
 use crease::analysis::trace::Trace;
 use crease::kernel::graph::{Kernel, ParamKind, Role};
 use crease::prelude::*;
@@ -168,7 +169,11 @@ fn conflicts_and_legality_are_those_of_brute_force() {
             assert_eq!(trace.illegal(), None, "{name}");
             let plan = kernel.plan().size("N", n).schedule(schedule).strategy(StrategyChoice::SuccessiveModulo);
             let plan = plan.build().unwrap();
-            let printed = oracle::printed_conflicts(&plan, &[("T", steps), ("T_from", 0)]);
+            let printed = oracle::read_conflicts(
+                plan.kernel(),
+                &plan.dump(Stage::Conflicts).unwrap(),
+                &[("T", steps), ("T_from", 0)],
+            );
             let folded = |id: &_| matches!(kernel.array(*id).role, Role::State);
             let expected: BTreeMap<_, _> =
                 kernel.array_ids().filter(folded).map(|id| (id, trace.conflicts_of(id))).collect();

@@ -1,171 +1,275 @@
 //! Random small kernels through the whole engine, against oracles that share no code with it.
 //!
-//! For every kernel: an illegal schedule is confirmed by brute force; a legal one has the conflicts that brute force
-//! finds and is planned with every strategy, the mapping is simulated, and native code on one to three threads and on
-//! lent arrays of any strides, the program's interpreter cell by cell and in full blocks, and the interpreter of kernels
-//! on full storage agree bit for bit.
+//! For every kernel: an illegal schedule is confirmed by brute force, a legal one is planned with every strategy; conflicts
+//! are those that brute force finds; no two values that are alive together share a cell, pair by pair and by
+//! execution, without integer sets; and native code on one to three threads, scalar and in vectors, on arrays of its own
+//! and on lent ones of any strides, the program's interpreter cell by cell and in full blocks, and the interpreter of
+//! kernels on full storage agree bit for bit, in calls of any number of steps.
 //!
-//! `CREASE_RANDOM_PROGRAMS` sets the number of kernels, `CREASE_RANDOM_SEED` the first seed; a failure names its seed and
-//! prints its kernel.
+//! `CREASE_RANDOM_PROGRAMS` sets the number of kernels, `CREASE_RANDOM_SEED` the first seed. A kernel that fails is made
+//! smaller, and left as a file with what went wrong and the commands that show it again.
 
+#[path = "random_programs/affine.rs"]
+mod affine;
 #[path = "random_programs/execute.rs"]
 mod execute;
+#[path = "random_programs/failure.rs"]
+mod failure;
 #[path = "random_programs/generate.rs"]
 mod generate;
 mod host;
+#[path = "random_programs/kernels.rs"]
+mod kernels;
 mod oracle;
 #[path = "random_programs/schedules.rs"]
 mod schedules;
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 
+use crease::analysis::trace::Trace;
 use crease::kernel::graph::{Kernel, Role, Schedule};
-use crease::mapping::Sharing;
-use crease::{Error, Plan, StrategyChoice};
+use crease::mapping::{MappingError, Sharing};
+use crease::{CompileOptions, Error, IsaChoice, Plan, Stage, StrategyChoice};
+use fastrand::Rng;
 
-use execute::Case;
+use execute::{Case, Contents};
 use generate::Sample;
 
-/// Kernels in one run of the tests: half of them without state, half with it; a quarter more with tasks.
-const DEFAULT_PROGRAMS: u64 = 40;
+/// Kernels in one run of the tests.
+const DEFAULT_PROGRAMS: u64 = 300;
+/// Operations for each stage of an analysis: few kernels need more, and those that do show what happens then.
+const QUOTA: u64 = 1 << 19;
+/// One in so many kernels has its conflicts compared pair by pair: printing them takes as long as all else.
+const CONFLICTS_EVERY: u64 = 3;
 
 fn number(variable: &str, default: u64) -> u64 {
     std::env::var(variable).map_or(default, |text| text.parse().unwrap_or_else(|_| panic!("{variable} is no number")))
 }
 
-/// Runs one in `parts` of the programs through the given generator. All of them are run, however many fail.
-fn run(generate: fn(&mut fastrand::Rng) -> Sample, parts: u64) {
-    let first = number("CREASE_RANDOM_SEED", 1);
-    let seeds = first..first + number("CREASE_RANDOM_PROGRAMS", DEFAULT_PROGRAMS).div_ceil(parts);
-    let (mut tally, mut failed) = (Tally::default(), Vec::new());
-    for seed in seeds {
-        let sample = generate(&mut fastrand::Rng::with_seed(seed));
-        if catch_unwind(AssertUnwindSafe(|| verify(&sample, &mut tally))).is_err() {
-            eprintln!("seed {seed}: N = {}, T = {:?}\n{}", sample.size, sample.steps, sample.text);
-            failed.push(seed);
-        }
-    }
-    println!("{tally:?}");
-    assert!(failed.is_empty(), "seeds {failed:?} fail");
-}
-
 /// What was tried, to see that the generator is worth its time.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Tally {
+    programs: usize,
     illegal: usize,
-    legal: usize,
     random_order: usize,
-    planned: [usize; StrategyChoice::ALL.len()],
+    /// Schedules whose legality, or whose loops, take too many operations.
+    too_large: usize,
+    /// Arrays kept in full because their conflicts take too many operations.
+    kept_in_full: usize,
+    conflicts_compared: usize,
     /// Arrays with a copy for each thread.
     private: usize,
+    planned: [usize; StrategyChoice::ALL.len()],
+    /// Plans that no other strategy of the kernel had: these are run.
+    distinct: usize,
 }
 
-fn verify(sample: &Sample, tally: &mut Tally) {
-    let kernel = Kernel::parse(&sample.text).unwrap();
-    let case = Case::new(kernel, sample.size, sample.steps);
-    let mut schedules = case.kernel.schedules().iter();
-    let legal = schedules.find(|schedule| is_legal(&case, schedule, tally)).expect("the last schedule is legal");
-    tally.legal += 1;
-    tally.random_order += usize::from(legal.name != "base");
-    let expected = case.expected(legal);
-    for (number, (name, strategy)) in StrategyChoice::ALL.into_iter().enumerate() {
-        let Some(plan) = plan(&case, legal, strategy) else { continue };
-        tally.planned[number] += 1;
-        if strategy == StrategyChoice::Auto {
-            verify_conflicts(&case, legal, &plan);
-            tally.private += verify_privacy(&case, legal, &plan);
-        }
-        verify_mapping(&case, legal, &plan);
-        for lanes in [1, u32::MAX] {
-            let found = case.interpreted(&plan, lanes);
-            assert!(found == expected, "{} {name}: the program, at most {lanes} lanes, differs", legal.name);
-        }
-        let code = plan.compile().unwrap();
-        for threads in [1, 2, 3] {
-            let found = case.native(&code, threads).unwrap_or_else(|e| panic!("{} {name}: {e}", legal.name));
-            assert!(found == expected, "{} {name}: native code on {threads} threads differs", legal.name);
-        }
-        if sample.steps.is_none() {
-            let mut random = fastrand::Rng::with_seed(tally.legal as u64);
-            let found = case.lent(&code, 2, &mut random).unwrap_or_else(|e| panic!("{} {name}: {e}", legal.name));
-            assert!(found == expected, "{} {name}: native code on lent arrays differs", legal.name);
-        }
+impl Tally {
+    fn add(&mut self, other: &Tally) {
+        self.programs += other.programs;
+        self.illegal += other.illegal;
+        self.random_order += other.random_order;
+        self.too_large += other.too_large;
+        self.kept_in_full += other.kept_in_full;
+        self.conflicts_compared += other.conflicts_compared;
+        self.private += other.private;
+        self.planned.iter_mut().zip(other.planned).for_each(|(total, count)| *total += count);
+        self.distinct += other.distinct;
     }
 }
 
-/// Whether the engine takes the schedule; brute force must agree.
-fn is_legal(case: &Case, schedule: &Schedule, tally: &mut Tally) -> bool {
-    let plan = case.kernel.plan().schedule(&schedule.name).size("N", case.params[0]).build();
-    let found = case.trace(schedule).illegal();
-    match plan {
-        Ok(_) => assert_eq!(found, None, "{}: brute force finds an illegal pair", schedule.name),
-        Err(Error::Illegal(error)) => {
-            assert!(found.is_some(), "{}: brute force finds nothing wrong: {error}", schedule.name);
-            tally.illegal += 1;
-            return false;
-        }
-        Err(error) => panic!("{}: {error}", schedule.name),
-    }
-    true
+/// A sample with one schedule that the engine takes, and what brute force knows about it.
+struct Legal<'a> {
+    case: &'a Case,
+    schedule: &'a Schedule,
+    trace: Trace,
+    expected: Contents,
+    seed: u64,
+    random: Rng,
 }
 
-/// A plan, unless the strategy does not apply.
-fn plan(case: &Case, schedule: &Schedule, strategy: StrategyChoice) -> Option<Plan> {
-    let builder = case.kernel.plan().schedule(&schedule.name).size("N", case.params[0]).strategy(strategy);
+/// The whole chain for one sample; panics where two answers differ.
+fn verify(sample: &Sample, seed: u64) -> Tally {
+    let mut tally = Tally { programs: 1, ..Tally::default() };
+    let case = Case::new(kernel_of(sample), sample.size, sample.steps);
+    let mut schedules: Vec<&Schedule> = case.kernel.schedules().iter().collect();
+    schedules.sort_by_key(|schedule| schedule.name != "tiled");
+    for schedule in schedules {
+        failure::at(&schedule.name);
+        let trace = case.trace(schedule);
+        let Some(plans) = plans(&case, schedule, &trace, &mut tally) else { continue };
+        tally.random_order += usize::from(schedule.name != "base");
+        let expected = case.expected(schedule);
+        let mut legal = Legal { case: &case, schedule, trace, expected, seed, random: Rng::with_seed(seed) };
+        legal.verify_plans(plans, &mut tally);
+        return tally;
+    }
+    assert!(tally.too_large > 0, "one schedule is legal by construction");
+    tally
+}
+
+/// The kernel of a sample, with its tiled schedule.
+fn kernel_of(sample: &Sample) -> Kernel {
+    let kernel = Kernel::parse(&sample.text).unwrap_or_else(|error| panic!("{error}"));
+    if sample.tiles.is_empty() {
+        return kernel;
+    }
+    let tiled = kernel.schedule("base").expect("every sample has it").tile("tiled", &sample.tiles).unwrap();
+    kernel.with_schedule(tiled).unwrap()
+}
+
+/// A plan for each strategy that applies, if the engine takes the schedule; brute force must agree.
+fn plans(case: &Case, schedule: &Schedule, trace: &Trace, tally: &mut Tally) -> Option<Vec<Plan>> {
+    let builder = case.kernel.plan().schedule(&schedule.name).size("N", case.params[0]).operation_quota(QUOTA);
     let horizon = case.params.get(1).copied().unwrap_or(0) as u64;
-    match builder.horizon(horizon).build() {
-        Ok(plan) => Some(plan),
-        Err(Error::Mapping(_)) if !matches!(strategy, StrategyChoice::Auto | StrategyChoice::Full) => None,
-        Err(error) => panic!("{} {}: {error}", schedule.name, strategy.name()),
+    let each = match builder.horizon(horizon).build_each(&StrategyChoice::ALL.map(|(_, strategy)| strategy)) {
+        Ok(each) => each,
+        Err(Error::Illegal(error)) => {
+            assert!(trace.illegal().is_some(), "brute force finds nothing wrong: {error}");
+            tally.illegal += 1;
+            return None;
+        }
+        Err(Error::Analysis(_)) => {
+            tally.too_large += 1;
+            return None;
+        }
+        Err(error) => panic!("{error}"),
+    };
+    assert_eq!(trace.illegal(), None, "brute force finds an illegal pair");
+    let mut plans = Vec::new();
+    for (number, (plan, (name, strategy))) in each.into_iter().zip(StrategyChoice::ALL).enumerate() {
+        match plan {
+            Ok(plan) => {
+                tally.planned[number] += 1;
+                plans.push(plan);
+            }
+            Err(Error::Analysis(_) | Error::Mapping(MappingError::GaveUp { .. })) => tally.too_large += 1,
+            Err(Error::Mapping(_)) if !matches!(strategy, StrategyChoice::Auto | StrategyChoice::Full) => {}
+            Err(error) => panic!("{name}: {error}"),
+        }
     }
+    Some(plans)
 }
 
-/// The printed relations hold the pairs that brute force finds.
-fn verify_conflicts(case: &Case, schedule: &Schedule, plan: &Plan) {
-    let steps: Vec<(&str, i64)> = case.params.get(1).map(|&steps| ("T", steps)).into_iter().collect();
-    let (printed, trace) = (oracle::printed_conflicts(plan, &steps), case.trace(schedule));
-    for id in case.kernel.array_ids().filter(|&id| matches!(case.kernel.array(id).role, Role::Temp | Role::State)) {
-        let found = printed.get(&id).cloned().unwrap_or_default();
-        let same = found == trace.conflicts_of(id);
-        assert!(same, "{}: conflicts of {} differ", schedule.name, case.kernel.array(id).name);
+impl Legal<'_> {
+    fn verify_plans(&mut self, plans: Vec<Plan>, tally: &mut Tally) {
+        let mut seen: Vec<Plan> = Vec::new();
+        for plan in plans {
+            let strategies: Vec<&str> = plan.report().buffers.iter().map(|b| b.strategy).collect();
+            failure::at(&format!("{} with {}", self.schedule.name, strategies.join(", ")));
+            let gave_up = plan.report().notes.iter().filter(|note| note.ends_with("is kept in full")).count();
+            tally.kept_in_full += gave_up;
+            if seen.is_empty() && gave_up == 0 {
+                tally.private += self.verify_privacy(&plan);
+                if self.seed.is_multiple_of(CONFLICTS_EVERY) {
+                    tally.conflicts_compared += usize::from(self.verify_conflicts(&plan));
+                }
+            }
+            if seen.iter().any(|other| other.layout() == plan.layout() && other.program() == plan.program()) {
+                continue;
+            }
+            self.verify_mapping(&plan);
+            self.verify_results(&plan);
+            tally.distinct += 1;
+            seen.push(plan);
+        }
     }
-}
 
-/// The private buffers are those of the arrays that brute force finds private; their number. Without a step, brute force
-/// sees fewer uses than there may be.
-fn verify_privacy(case: &Case, schedule: &Schedule, plan: &Plan) -> usize {
-    let trace = case.trace(schedule);
-    let private = |name: &str| plan.report().buffers.iter().any(|b| b.name == name && b.sharing == Sharing::Private);
-    let temps = case.kernel.array_ids().filter(|&id| case.kernel.array(id).role == Role::Temp);
-    let found = temps.map(|id| {
-        let name = &case.kernel.array(id).name;
-        assert_eq!(private(name), trace.is_private(id), "{}: privacy of {name}", schedule.name);
-        usize::from(private(name))
-    });
-    found.sum()
-}
+    /// The printed relations hold the pairs that brute force finds; whether they could be printed.
+    fn verify_conflicts(&self, plan: &Plan) -> bool {
+        let (kernel, params) = (&self.case.kernel, &self.case.params);
+        let steps: Vec<(&str, i64)> = params.get(1).map(|&steps| ("T", steps)).into_iter().collect();
+        // Printing all of them at once may take more operations than a plan.
+        let text = match plan.dump(Stage::Conflicts) {
+            Err(Error::Analysis(_)) => return false,
+            text => text.unwrap(),
+        };
+        let printed = oracle::read_conflicts(kernel, &text, &steps);
+        for id in kernel.array_ids().filter(|&id| matches!(kernel.array(id).role, Role::Temp | Role::State)) {
+            let found = printed.get(&id).cloned().unwrap_or_default();
+            assert!(found == self.trace.conflicts_of(id), "conflicts of {} differ", kernel.array(id).name);
+        }
+        true
+    }
 
-/// No two values that are alive together share a cell: pair by pair, and by execution.
-fn verify_mapping(case: &Case, schedule: &Schedule, plan: &Plan) {
-    let trace = case.trace(schedule);
-    let cell_of = |array, index: &[i64]| oracle::stored_number(plan, &case.params, array, index);
-    assert_eq!(trace.clash(&cell_of), None, "{}: {:?}", schedule.name, plan.report().arrays);
-    if let Err(overwritten) = trace.simulate(&cell_of) {
-        panic!("{}: {overwritten}: {:?}", schedule.name, plan.report().arrays);
+    /// The private buffers are those of the temporaries that brute force finds private; their number.
+    fn verify_privacy(&self, plan: &Plan) -> usize {
+        let (kernel, buffers) = (&self.case.kernel, &plan.report().buffers);
+        let private = |name: &str| buffers.iter().any(|b| b.name == name && b.sharing == Sharing::Private);
+        let temps = kernel.array_ids().filter(|&id| kernel.array(id).role == Role::Temp);
+        let found = temps.map(|id| {
+            let name = &kernel.array(id).name;
+            assert_eq!(private(name), self.trace.is_private(id), "privacy of {name}");
+            usize::from(private(name))
+        });
+        found.sum()
+    }
+
+    /// No two values that are alive together share a cell: pair by pair, and by execution.
+    fn verify_mapping(&self, plan: &Plan) {
+        let cell_of = |array, index: &[i64]| oracle::stored_number(plan, &self.case.params, array, index);
+        assert_eq!(self.trace.clash(&cell_of), None, "{:?}", plan.report().arrays);
+        if let Err(overwritten) = self.trace.simulate(&cell_of) {
+            panic!("{overwritten}: {:?}", plan.report().arrays);
+        }
+    }
+
+    /// Every way to run the plan gives what full storage gives.
+    fn verify_results(&mut self, plan: &Plan) {
+        for lanes in [1, u32::MAX] {
+            let pieces = self.pieces();
+            let found = self.case.interpreted(plan, lanes, &pieces);
+            assert!(found == self.expected, "the program, at most {lanes} lanes, calls of {pieces:?}, differs");
+        }
+        let choices = [IsaChoice::Auto, *self.random.choice(&[IsaChoice::Scalar, IsaChoice::V128]).unwrap()];
+        let n_choices = if self.random.u8(0..3) == 0 { 2 } else { 1 };
+        for choice in &choices[..n_choices] {
+            let options = CompileOptions::default().choice(*choice).max_unroll(self.random.u32(1..=4));
+            let code = plan.compile_with(&options).unwrap();
+            for threads in [1, self.random.usize(2..=3)] {
+                let pieces = self.pieces();
+                let way = format!("native code, {choice:?}, {threads} threads, calls of {pieces:?}");
+                let found = self.case.native(&code, threads, &pieces).unwrap_or_else(|e| panic!("{way}: {e}"));
+                assert!(found == self.expected, "{way}, differs");
+            }
+            if self.case.params.len() == 1 {
+                let found = self.case.lent(&code, 2, &mut self.random).unwrap_or_else(|e| panic!("lent arrays: {e}"));
+                assert!(found == self.expected, "native code, {choice:?}, on lent arrays differs");
+            }
+        }
+    }
+
+    /// Calls of so many steps, which together make all of them.
+    fn pieces(&mut self) -> Vec<i64> {
+        let (mut left, mut pieces) = (self.case.params.get(1).copied().unwrap_or(0), Vec::new());
+        while left > 0 {
+            pieces.push(self.random.i64(0..=left));
+            left -= pieces[pieces.len() - 1];
+        }
+        pieces
     }
 }
 
 #[test]
-fn kernels_without_state_agree() {
-    run(generate::stateless, 2);
-}
-
-#[test]
-fn kernels_in_tasks_agree() {
-    run(generate::in_tasks, 4);
-}
-
-#[test]
-fn kernels_with_state_agree() {
-    run(generate::stepping, 2);
+fn random_programs_agree() {
+    let first = number("CREASE_RANDOM_SEED", 1);
+    let (next, end) = (AtomicU64::new(first), first + number("CREASE_RANDOM_PROGRAMS", DEFAULT_PROGRAMS));
+    let (tally, failures) = (Mutex::new(Tally::default()), Mutex::new(Vec::new()));
+    let work = || loop {
+        let seed = next.fetch_add(1, Ordering::Relaxed);
+        if seed >= end {
+            break;
+        }
+        let sample = kernels::any(&mut Rng::with_seed(seed));
+        match failure::catch(|| verify(&sample, seed)) {
+            Ok(found) => tally.lock().unwrap().add(&found),
+            Err(message) => failures.lock().unwrap().push(failure::report(seed, sample, message, verify)),
+        }
+    };
+    let n_threads = std::thread::available_parallelism().map_or(1, |n| n.get());
+    failure::quietly(|| std::thread::scope(|scope| (0..n_threads).for_each(|_| drop(scope.spawn(work)))));
+    println!("{:?}", tally.lock().unwrap());
+    let failures = failures.into_inner().unwrap();
+    assert!(failures.is_empty(), "{} random programs fail:\n\n{}", failures.len(), failures.join("\n\n"));
 }

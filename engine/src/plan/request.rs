@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::error::Error;
 use crate::kernel::graph::{Kernel, ParamKind};
 use crate::mapping::auto::StrategyChoice;
-use crate::pipeline;
+use crate::pipeline::{self, Outcome};
 use crate::plan::Plan;
 use crate::run::RunOptions;
 
@@ -189,14 +189,31 @@ impl PlanBuilder {
     /// [`Error::Mapping`] if no storage could be proved, [`PlanError::TooLarge`] above the cap.
     pub fn build(self) -> Result<Plan, Error> {
         let request = self.request()?;
-        let outcome = pipeline::run(&request)?;
+        self.plan(&request, pipeline::run(&request)?)
+    }
+
+    /// A plan for each strategy, in the order given; the analysis that they share is done once.
+    ///
+    /// # Errors
+    /// Inside, what each strategy returns; outside, what stands in the way of all of them, as [`Self::build`] has it.
+    pub fn build_each(self, strategies: &[StrategyChoice]) -> Result<Vec<Result<Plan, Error>>, Error> {
+        let request = self.request()?;
+        let outcomes = pipeline::run_each(&request, strategies)?;
+        let plan = |(&strategy, outcome): (&StrategyChoice, Result<Outcome, Error>)| {
+            self.plan(&Request { strategy, ..request.clone() }, outcome?)
+        };
+        Ok(strategies.iter().zip(outcomes).map(plan).collect())
+    }
+
+    /// A plan, if it keeps to the cap.
+    fn plan(&self, request: &Request, outcome: Outcome) -> Result<Plan, Error> {
         let needed_bytes = outcome.layout.folded_bytes(request.threads);
         if let Some(cap_bytes) = request.cap_bytes.filter(|cap| needed_bytes > *cap) {
-            let fits = largest_fitting(&request, cap_bytes).unwrap_or_default();
+            let fits = largest_fitting(request, cap_bytes).unwrap_or_default();
             let kernel = request.kernel.name().to_string();
             return Err(PlanError::TooLarge { kernel, needed_bytes, cap_bytes, fits }.into());
         }
-        Ok(Plan::new(request, outcome))
+        Ok(Plan::new(request.clone(), outcome))
     }
 
     fn request(&self) -> Result<Request, PlanError> {

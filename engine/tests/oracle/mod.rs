@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crease::Plan;
 use crease::analysis::trace::Cell;
-use crease::kernel::graph::ArrayId;
-use crease::{Plan, Stage};
+use crease::kernel::graph::{ArrayId, Kernel};
 use crease_isl::Context;
 
 /// Conflicting pairs `a < b` of cells of one array.
@@ -18,12 +18,12 @@ const MOST_PAIRS: usize = 100_000;
 /// The conflicts within each array, from the relations that a plan prints, at concrete run parameters. Other parameters
 /// of the relations are bound to 0: the step from which a call starts.
 #[allow(dead_code)] // Not every test crate compares conflicts.
-pub(crate) fn printed_conflicts(plan: &Plan, run_params: &[(&str, i64)]) -> BTreeMap<ArrayId, Pairs> {
+pub(crate) fn read_conflicts(kernel: &Kernel, printed: &str, run_params: &[(&str, i64)]) -> BTreeMap<ArrayId, Pairs> {
     let context = Context::new(QUOTA).unwrap();
     let mut conflicts = BTreeMap::new();
-    for line in plan.dump(Stage::Conflicts).unwrap().lines() {
+    for line in printed.lines() {
         for map in context.union_map(line).unwrap().maps().unwrap() {
-            let array = plan.kernel().array_id(&map.domain_name().unwrap().unwrap()).unwrap();
+            let array = kernel.array_id(&map.domain_name().unwrap().unwrap()).unwrap();
             let names = map.param_names().unwrap();
             let value = |name: &str| run_params.iter().find(|(n, _)| *n == name).map_or(0, |(_, value)| *value);
             let map = names.iter().fold(map, |map, name| map.fix_param(name, value(name)).unwrap());

@@ -33,7 +33,7 @@ pub(crate) struct Case {
 }
 
 impl Case {
-    /// Fills inputs and states with numbers in `-1..1` that differ from cell to cell.
+    /// Fills inputs and states with numbers in `-1..1`, or bytes, that differ from cell to cell.
     pub(crate) fn new(kernel: Kernel, size: i64, steps: Option<i64>) -> Case {
         let params: Vec<i64> = [size].into_iter().chain(steps).collect();
         let mut inputs = Inputs::new().param("N", size).scalar("c", SCALAR);
@@ -45,7 +45,10 @@ impl Case {
             let mut state = u64::from(array.name.as_bytes()[array.name.len() - 1]);
             let mut fill = |_: &[i64]| {
                 state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-                (state >> 40) as f64 / f64::from(1 << 23) - 1.0
+                match array.element {
+                    Element::U8 => (state >> 56) as f64,
+                    Element::F32 | Element::F64 => (state >> 40) as f64 / f64::from(1 << 23) - 1.0,
+                }
             };
             if matches!(array.role, Role::Input | Role::State) {
                 let contents = live_in_array(&kernel, id, &params, LIMIT as u64).unwrap().filled(&mut fill);
@@ -66,23 +69,20 @@ impl Case {
         self.contents(&|id, index| arrays[&self.kernel.array(id).name].get(index).expect("the box holds all cells"))
     }
 
-    /// Runs compiled code, in two calls if there are steps; only a call that is refused is an error.
-    pub(crate) fn native(&self, code: &Code, threads: usize) -> Result<Contents, Error> {
+    /// Runs compiled code, in calls of so many steps if there are steps; only a call that is refused is an error.
+    pub(crate) fn native(&self, code: &Code, threads: usize, pieces: &[i64]) -> Result<Contents, Error> {
         let mut run = code.instantiate_with(RunOptions { threads, guard_pages: true }).unwrap();
         run.set("c", SCALAR).unwrap();
         for (id, back) in self.levels(&[Role::Input, Role::State]) {
             match self.kernel.array(id).element {
                 Element::F64 => self.write::<f64>(&mut run, id, back),
                 Element::F32 => self.write::<f32>(&mut run, id, back),
-                Element::U8 => unreachable!("no generated array holds bytes"),
+                Element::U8 => self.write::<u8>(&mut run, id, back),
             }
         }
         match self.steps {
             None => run.run_once()?,
-            Some(steps) => {
-                run.advance(steps as u64 / 2)?;
-                run.advance((steps - steps / 2) as u64)?;
-            }
+            Some(_) => pieces.iter().try_for_each(|&piece| run.advance(piece as u64))?,
         }
         let mut contents = Contents::new();
         for (id, back) in self.levels(&[Role::Output, Role::State]) {
@@ -90,7 +90,7 @@ impl Case {
             let bits = match self.kernel.array(id).element {
                 Element::F64 => read::<f64>(&run, &name, back).into_iter().map(f64::to_bits).collect(),
                 Element::F32 => read::<f32>(&run, &name, back).into_iter().map(|v| f64::from(v).to_bits()).collect(),
-                Element::U8 => unreachable!("no generated array holds bytes"),
+                Element::U8 => read::<u8>(&run, &name, back).into_iter().map(|v| f64::from(v).to_bits()).collect(),
             };
             contents.insert((name, back), bits);
         }
@@ -101,20 +101,16 @@ impl Case {
     pub(crate) fn lent(&self, code: &Code, threads: usize, random: &mut Rng) -> Result<Contents, Error> {
         let mut run = code.instantiate_with(RunOptions { threads, guard_pages: true }).unwrap();
         run.set("c", SCALAR).unwrap();
-        let (doubles, singles) =
-            (self.hosts::<f64>(&run, Role::Input, random), self.hosts::<f32>(&run, Role::Input, random));
-        let doubles = doubles.iter().map(|(name, host)| (name.as_str(), Input::from(host.view())));
-        let inputs: Vec<_> =
-            doubles.chain(singles.iter().map(|(name, host)| (name.as_str(), host.view().into()))).collect();
+        let doubles = self.hosts::<f64>(&run, Role::Input, random);
+        let singles = self.hosts::<f32>(&run, Role::Input, random);
+        let bytes = self.hosts::<u8>(&run, Role::Input, random);
+        let inputs: Vec<_> = inputs(&doubles).chain(inputs(&singles)).chain(inputs(&bytes)).collect();
         let mut doubles = self.hosts::<f64>(&run, Role::Output, random);
         let mut singles = self.hosts::<f32>(&run, Role::Output, random);
-        let outputs = doubles.iter_mut().map(|(name, host)| (name.as_str(), Output::from(host.view_mut())));
-        let more = singles.iter_mut().map(|(name, host)| (name.as_str(), Output::from(host.view_mut())));
-        run.run_on(&inputs, &mut outputs.chain(more).collect::<Vec<_>>())?;
-        let doubles = doubles.iter().map(|(name, host)| (name, host.view().iter().map(|v| v.to_bits()).collect()));
-        let bits = |host: &Host<f32>| host.view().iter().map(|v| f64::from(*v).to_bits()).collect();
-        let all = doubles.chain(singles.iter().map(|(name, host)| (name, bits(host))));
-        Ok(all.map(|(name, bits)| ((name.clone(), 0), bits)).collect())
+        let mut bytes = self.hosts::<u8>(&run, Role::Output, random);
+        let outputs = outputs(&mut doubles).chain(outputs(&mut singles)).chain(outputs(&mut bytes));
+        run.run_on(&inputs, &mut outputs.collect::<Vec<_>>())?;
+        Ok(bits(&doubles).chain(bits(&singles)).chain(bits(&bytes)).collect())
     }
 
     /// Arrays of one role and type: inputs with their values, outputs with zeros.
@@ -147,8 +143,8 @@ impl Case {
         run.write_back(&array.name, back, values.view()).unwrap();
     }
 
-    /// Runs the plan's program by its interpreter, in two calls if there are steps.
-    pub(crate) fn interpreted(&self, plan: &Plan, lanes: u32) -> Contents {
+    /// Runs the plan's program by its interpreter, in calls of so many steps if there are steps.
+    pub(crate) fn interpreted(&self, plan: &Plan, lanes: u32, pieces: &[i64]) -> Contents {
         let (program, layout) = (plan.program(), plan.layout());
         let zeros = layout.buffers.iter().map(|b| Cells::zeros(b.element, b.allocated_cells as usize));
         let mut memory = Memory { buffers: zeros.collect() };
@@ -161,7 +157,7 @@ impl Case {
         }
         let calls: Vec<Vec<i64>> = match self.steps {
             None => vec![vec![0; program.args.len()]],
-            Some(steps) => vec![vec![0, steps / 2], vec![steps / 2, steps]],
+            Some(_) => (0..pieces.len()).map(|n| vec![pieces[..n].iter().sum(), pieces[..=n].iter().sum()]).collect(),
         };
         for args in calls {
             program::interpret(program, &args, &[SCALAR], &mut memory, lanes)
@@ -172,7 +168,7 @@ impl Case {
             match &memory.buffers[buffer] {
                 Cells::F64(cells) => cells[cell],
                 Cells::F32(cells) => cells[cell].into(),
-                Cells::U8(_) => unreachable!("no generated array holds bytes"),
+                Cells::U8(cells) => cells[cell].into(),
             }
         })
     }
@@ -209,6 +205,19 @@ impl Case {
     }
 }
 
+fn inputs<T: ElementType>(hosts: &[(String, Host<T>)]) -> impl Iterator<Item = (&str, Input<'_>)> {
+    hosts.iter().map(|(name, host)| (name.as_str(), Input::from(host.view())))
+}
+
+fn outputs<T: ElementType>(hosts: &mut [(String, Host<T>)]) -> impl Iterator<Item = (&str, Output<'_>)> {
+    hosts.iter_mut().map(|(name, host)| (name.as_str(), Output::from(host.view_mut())))
+}
+
+fn bits<T: ElementType + Into<f64>>(hosts: &[(String, Host<T>)]) -> impl Iterator<Item = ((String, u32), Vec<u64>)> {
+    let bits = |host: &Host<T>| host.view().iter().map(|&value| value.into().to_bits()).collect();
+    hosts.iter().map(move |(name, host)| ((name.clone(), 0), bits(host)))
+}
+
 trait FromDouble {
     fn from_double(value: f64) -> Self;
 }
@@ -216,6 +225,12 @@ trait FromDouble {
 impl FromDouble for f64 {
     fn from_double(value: f64) -> f64 {
         value
+    }
+}
+
+impl FromDouble for u8 {
+    fn from_double(value: f64) -> u8 {
+        value as u8
     }
 }
 
@@ -229,7 +244,7 @@ fn put(cells: &mut Cells, cell: usize, value: f64) {
     match cells {
         Cells::F64(cells) => cells[cell] = value,
         Cells::F32(cells) => cells[cell] = value as f32,
-        Cells::U8(_) => unreachable!("no generated array holds bytes"),
+        Cells::U8(cells) => cells[cell] = value as u8,
     }
 }
 

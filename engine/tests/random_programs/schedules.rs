@@ -1,24 +1,25 @@
 //! Random schedules as text: positions before, between or behind the iterators; permuted, shifted, skewed, reversed and
 //! tiled iterators; parallel and vector dimensions. Whether they are legal is left to chance.
 
-use crate::generate::{Generator, ITERS, Position, list};
+use crate::affine::{ITERS, substitute};
+use crate::generate::{Generator, Position};
 
 impl Generator<'_> {
     /// Three random schedules and one that is legal: position by position, the iterators in their order.
-    pub(crate) fn schedules(&mut self, stmts: &[Position], step: Option<&'static str>) {
+    pub(crate) fn schedules(&mut self, positions: &[Position], step: Option<&'static str>) {
         for number in 0..3 {
-            let times = self.random_times(stmts.len(), step);
-            self.push_schedule(&format!("r{number}"), stmts, &times);
+            let times = self.random_times(positions.len(), step);
+            self.push_schedule(&format!("r{number}"), positions, &times);
         }
         let iters = ITERS[..self.dims].iter().map(|i| i.to_string());
         let time = |position: usize| {
             step.iter().map(|t| t.to_string()).chain([position.to_string()]).chain(iters.clone()).collect()
         };
-        self.push_schedule("base", stmts, &(0..stmts.len()).map(time).collect::<Vec<_>>());
+        self.push_schedule("base", positions, &(0..positions.len()).map(time).collect::<Vec<_>>());
     }
 
     /// The first iterator, or blocks of it, in parallel around everything else; inside, position by position.
-    pub(crate) fn task_schedule(&mut self, stmts: &[Position]) {
+    pub(crate) fn task_schedule(&mut self, positions: &[Position]) {
         let (outer, inner) = match self.random.u8(0..3) {
             0 => (vec!["i parallel"], vec![]),
             1 => (vec!["0", "i parallel"], vec![]),
@@ -29,23 +30,28 @@ impl Generator<'_> {
         rest.last_mut().expect("there are at least two iterators").push_str(lanes);
         let text = |part: &[&str]| part.iter().map(|e| e.to_string()).collect::<Vec<_>>();
         let time = |position: usize| [text(&outer), vec![position.to_string()], text(&inner), rest.clone()].concat();
-        self.push_schedule("tasks", stmts, &(0..stmts.len()).map(time).collect::<Vec<_>>());
+        self.push_schedule("tasks", positions, &(0..positions.len()).map(time).collect::<Vec<_>>());
     }
 
-    fn push_schedule(&mut self, name: &str, stmts: &[Position], times: &[Vec<String>]) {
+    fn push_schedule(&mut self, name: &str, positions: &[Position], times: &[Vec<String>]) {
         let mut lines = Vec::new();
-        let two_phases = stmts.iter().any(|position| position.first.is_some());
-        for (position, time) in stmts.iter().zip(times) {
+        let two_phases = positions.iter().any(|position| position.first.is_some());
+        for (position, time) in positions.iter().zip(times) {
             let time = time.join(", ");
-            let names = list(&position.names);
             lines.extend(position.first.iter().map(|first| format!("{first} -> [{time}, 0]")));
-            lines.push(if two_phases { format!("{names} -> [{time}, 1]") } else { format!("{names} -> [{time}]") });
+            let phase = if two_phases { ", 1" } else { "" };
+            for stmt in &position.stmts {
+                lines.push(format!("{} -> [{}{phase}]", stmt.name, substitute(&time, "i", stmt.first)));
+            }
         }
         self.text.push_str(&format!("  schedule {name} {{ {} }}\n", lines.join("; ")));
     }
 
     /// A time vector for each position.
     fn random_times(&mut self, n_positions: usize, step: Option<&'static str>) -> Vec<Vec<String>> {
+        if step.is_some() && self.chance(12) {
+            return self.diamond_times(n_positions);
+        }
         let mut order: Vec<usize> = (0..self.dims).collect();
         if self.chance(30) {
             self.random.shuffle(&mut order);
@@ -98,5 +104,19 @@ impl Generator<'_> {
             20..60 if is_last => [" vector(2)", " vector(4)", " vector(8)"][self.random.usize(0..3)],
             _ => "",
         }
+    }
+
+    /// Diamond tiles of the step and the first iterator: wavefront, tile, then what is inside.
+    fn diamond_times(&mut self, n_positions: usize) -> Vec<Vec<String>> {
+        let (size, slope) = (self.random.i64(2..=4), *self.random.choice(&[1, 1, 2]).unwrap());
+        let parallel = if self.chance(60) { " parallel" } else { "" };
+        let tile = |sign: &str| format!("floor(({slope}*t {sign} i) / {size})");
+        let wavefront = format!("{} + {}", tile("+"), tile("-"));
+        let inner: Vec<String> = ITERS[..self.dims].iter().map(|i| i.to_string()).collect();
+        let time = |position: usize| {
+            let outer = [wavefront.clone(), format!("{}{parallel}", tile("+")), "t".to_string(), position.to_string()];
+            outer.into_iter().chain(inner.clone()).collect()
+        };
+        (0..n_positions).map(time).collect()
     }
 }
