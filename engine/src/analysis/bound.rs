@@ -79,7 +79,8 @@ fn cardinality(model: &Model<'_, '_>, set: &Set<'_>) -> Result<Option<u64>, Anal
         let Some((low, high)) = set.dim_min(k)?.zip(set.dim_max(k)?) else {
             return Ok(None);
         };
-        volume = volume.and_then(|v| v.checked_mul((high - low + 1) as u64));
+        let extent = high.checked_sub(low).and_then(|d| u64::try_from(d).ok()?.checked_add(1));
+        volume = volume.zip(extent).and_then(|(v, extent)| v.checked_mul(extent));
         box_text.push(format!("{low} <= d{k} <= {high}"));
     }
     let name = set.tuple_name()?.unwrap_or_default();

@@ -112,8 +112,10 @@ impl Buffer {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MappingError {
-    /// Values stay live without bound, so no finite modulus exists.
-    #[error("cannot fold `{array}`: values stay live without bound along dimension {dim} (`{index}`)")]
+    /// An index space, or what is alive of it, has no bound, so no finite modulus exists.
+    #[error(
+        "`{array}` has no finite storage: nothing bounds dimension {dim} (`{index}`) of its cells, or of those alive at one moment"
+    )]
     UnboundedModulus {
         /// The array.
         array: String,
@@ -229,9 +231,10 @@ pub(crate) struct Span {
 }
 
 impl Span {
-    /// Number of values, if bounded.
+    /// Number of values; none if unbounded, or if they cannot be moved to 0 and counted in 63 bits.
     pub(crate) fn extent(self) -> Option<i64> {
-        Some(self.max? - self.min? + 1)
+        self.min?.checked_neg()?;
+        self.max?.checked_sub(self.min?)?.checked_add(1)
     }
 }
 

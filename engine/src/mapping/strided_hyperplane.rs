@@ -278,7 +278,7 @@ fn consumer_distance(problem: &Problem<'_, '_, '_>, array: ArrayId) -> i64 {
         let references: Vec<_> = stmt.reads().chain(writes).filter(|(a, _)| *a == array).map(|(_, i)| i).collect();
         for k in 0..kernel.array(array).index.len() {
             let constants = references.iter().map(|index| index[k].constant_part());
-            let spread = constants.clone().max().zip(constants.min()).map_or(0, |(high, low)| high - low);
+            let spread = constants.clone().max().zip(constants.min()).map_or(0, |(high, low)| high.saturating_sub(low));
             reach = reach.max(spread.min(MOST_DISTANCE));
         }
     }

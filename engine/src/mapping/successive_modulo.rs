@@ -82,7 +82,8 @@ fn moduli(problem: &Problem<'_, '_, '_>, array: ArrayId) -> Result<Vec<i64>, Map
     let mut best: Option<Vec<(usize, i64)>> = None;
     for order in orders(&rest) {
         let found = in_order(problem, array, &differences, &order)?;
-        let product = |moduli: &[(usize, i64)]| moduli.iter().map(|(_, m)| i128::from(*m)).product::<i128>();
+        let product =
+            |moduli: &[(usize, i64)]| moduli.iter().fold(1_i128, |product, (_, m)| product.saturating_mul((*m).into()));
         if best.as_ref().is_none_or(|best| product(&found) < product(best)) {
             best = Some(found);
         }
@@ -122,12 +123,12 @@ fn in_order(
         }
         let (low, high) = (differences.dim_min(dim)?, differences.dim_max(dim)?);
         let largest = low.zip(high).map(|(low, high)| high.max(low.saturating_neg()));
-        let largest = largest.ok_or_else(|| MappingError::UnboundedModulus {
+        let modulus = largest.and_then(|d| d.checked_add(1)).ok_or_else(|| MappingError::UnboundedModulus {
             array: body.name.clone(),
             dim,
             index: body.index[dim].clone(),
         })?;
-        moduli.push((dim, largest + 1));
+        moduli.push((dim, modulus));
         differences = differences.fix_dim(dim, 0)?;
     }
     Ok(moduli)

@@ -14,7 +14,7 @@ use crease_jit::program::Element;
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::{ArrayId, Role};
 use crate::mapping::full::identity;
-use crate::mapping::{ArrayMapping, MappingError, Piece, Problem, Sharing, StorageMapping};
+use crate::mapping::{ArrayMapping, MappingError, Piece, Problem, Sharing, Span, StorageMapping};
 
 const CACHE_LINE_BYTES: u64 = 64;
 /// Distance below which copies of two workers could be fetched together.
@@ -207,12 +207,14 @@ fn caller_box(problem: &Problem<'_, '_, '_>, id: ArrayId) -> Result<(Vec<i64>, V
     let space = problem.model.index_space(id)?.project_out_params()?;
     let (mut moduli, mut offset) = (Vec::new(), Vec::new());
     for (dim, index) in body.index.iter().enumerate() {
-        let (low, high) = space.dim_range(dim)?.ok_or_else(|| MappingError::UnboundedModulus {
+        let (min, max) = space.dim_range(dim)?.unzip();
+        let span = Span { min, max };
+        let (low, extent) = span.min.zip(span.extent()).ok_or_else(|| MappingError::UnboundedModulus {
             array: body.name.clone(),
             dim,
             index: index.clone(),
         })?;
-        moduli.push((high - low + 1).max(1));
+        moduli.push(extent.max(1));
         offset.push(-low);
     }
     Ok((moduli, offset))

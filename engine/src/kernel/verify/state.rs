@@ -108,7 +108,7 @@ fn verify_reads_behind(kernel: &Kernel, written: i64) -> Verified {
 }
 
 fn offset(kernel: &Kernel, stmt: &Stmt, array: ArrayId, index: &[Affine]) -> Result<i64, KernelErrorKind> {
-    if let Some(c) = step_offset(&index[0]).filter(|c| c.abs() <= MAX_STEP_OFFSET) {
+    if let Some(c) = step_offset(&index[0]).filter(|c| (-MAX_STEP_OFFSET..=MAX_STEP_OFFSET).contains(c)) {
         return Ok(c);
     }
     let params: Vec<String> = kernel.params.iter().map(|p| p.name.clone()).collect();
