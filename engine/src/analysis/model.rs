@@ -27,8 +27,8 @@ pub enum AnalysisError {
         /// The quota.
         limit: u64,
     },
-    /// A coefficient left 64 bits.
-    #[error("{0}")]
+    /// An index, a bound or a time left 64 bits when sizes were put in.
+    #[error("{0} at the sizes of the plan")]
     Overflow(#[from] AffineOverflow),
 }
 

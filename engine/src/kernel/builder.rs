@@ -293,11 +293,11 @@ mod tests {
             let a = b.output("a", ["i"], Element::F64, i.within(0, 9));
             b.stmt("S", ["i"], i.within(0, 9), |s| s.store(a, [&j], 1.0));
         };
-        assert_eq!(refusal(stray), "statement `S` names iterator 1, but there are 1");
+        assert_eq!(refusal(stray), "statement `S` names iterator 1, but has 1, counted from 0");
         let foreign = |b: &mut KernelBuilder| {
             b.stmt("S", ["i"], i.within(0, 9), |s| s.store(ArrayId(3), [&i], 1.0));
         };
-        assert_eq!(refusal(foreign), "statement `S` names array 3, but there are 0");
+        assert_eq!(refusal(foreign), "statement `S` names array 3, but has 0, counted from 0");
     }
 
     #[test]

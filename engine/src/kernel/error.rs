@@ -109,7 +109,7 @@ pub enum KernelErrorKind {
         name: String,
     },
     /// An identifier (of the builder) that belongs to another kernel, or an iterator that the tuple does not have.
-    #[error("{owner} names {what} {index}, but there are {len}")]
+    #[error("{owner} names {what} {index}, but has {len}, counted from 0")]
     OutOfRange {
         /// Where.
         owner: String,

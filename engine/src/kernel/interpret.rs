@@ -86,8 +86,15 @@ pub enum InterpretError {
         name: String,
     },
     /// The parameters are outside the kernel's context.
-    #[error("the parameters do not fulfil the kernel's context")]
-    OutsideContext,
+    #[error("kernel `{kernel}` is not defined for {params}: it requires {context}")]
+    OutsideContext {
+        /// The kernel.
+        kernel: String,
+        /// The parameters, as `N = 1, T = 3`.
+        params: String,
+        /// The kernel's constraint.
+        context: String,
+    },
     /// Time vectors for other statements than the kernel's.
     #[error("schedule `{schedule}` orders {found} statements, but the kernel has {expected}")]
     ForeignSchedule {
@@ -207,7 +214,13 @@ impl Inputs {
         let values = in_order("parameter", &names, &self.params)?;
         let holds = kernel.context().holds(&[], &values);
         let holds = holds.map_err(|source| InterpretError::Overflow { owner: "the context".into(), source })?;
-        if holds { Ok(values) } else { Err(InterpretError::OutsideContext) }
+        if holds {
+            return Ok(values);
+        }
+        let params: Vec<String> = names.iter().zip(values).map(|(name, value)| format!("{name} = {value}")).collect();
+        let names: Vec<String> = names.into_iter().map(str::to_string).collect();
+        let context = kernel.context().display(&[], &names);
+        Err(InterpretError::OutsideContext { kernel: kernel.name().to_string(), params: params.join(", "), context })
     }
 
     fn scalar_values(&self, kernel: &Kernel) -> Result<Vec<f64>, InterpretError> {

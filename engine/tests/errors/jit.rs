@@ -1,0 +1,155 @@
+//! Errors of code generation and of calls. Faults of a program's text are in the filetests of `crease-jit`.
+
+use crease_jit::program::{self, BoundsError, Cells, Element, InterpretError, Memory, Program};
+use crease_jit::{BufferRef, Call, CompileError, CompileOptions, Field, FieldOptions, Isa, IsaChoice, IsaError};
+use crease_jit::{CallError, Pool, compile};
+
+use ndarray::{Array1, Array2, s};
+
+use crate::cases::Cases;
+
+const COPY: &str = "program copy(n) {
+  scalar k: f64
+  buffer a: f64[8] read
+  buffer b: f64[8] write
+  strip v0 in 0 .. $n lanes 1 {
+    m0 = a[base 0, pos 0, stride 1]
+    m1 = b[base 0, pos 0, stride 1]
+    %0 = load m0: f64
+    %1: store m1, %0
+  }
+}";
+
+pub(crate) fn cases(cases: &mut Cases) {
+    fields(cases);
+    pools(cases);
+    instruction_sets(cases);
+    compiler(cases);
+    calls(cases);
+    ranges(cases);
+    interpreter(cases);
+    traps(cases);
+}
+
+fn parsed(text: &str) -> Program {
+    Program::parse(text).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn fields(cases: &mut Cases) {
+    let field = |cells, skew_bytes| {
+        let options = FieldOptions { skew_bytes, ..FieldOptions::default() };
+        Field::new(Element::F64, cells, options)
+    };
+    cases.add("a field of 2^61 cells", field(1 << 61, 0).unwrap_err());
+    cases.add("a field of 2^45 cells", field(1 << 45, 0).unwrap_err());
+    cases.add("a field skewed by 7 bytes", field(8, 7).unwrap_err());
+    cases.add("a field of f64, read as f32", field(8, 0).expect("8 cells").as_slice::<f32>().unwrap_err());
+}
+
+fn pools(cases: &mut Cases) {
+    cases.add("a pool of 0 threads", Pool::new(0).unwrap_err());
+}
+
+fn instruction_sets(cases: &mut Cases) {
+    let none = Isa::detect().intersect(&Isa { has_v128: false, ..Isa::detect() });
+    cases.add("128-bit vectors of a processor without them", none.use_v128(IsaChoice::V128).unwrap_err());
+    let reason = "Support for this target has not been implemented yet".to_string();
+    cases.add_made_up("tests run where code can be generated", IsaError::Unsupported { reason });
+}
+
+fn compiler(cases: &mut Cases) {
+    let mut invalid = parsed(COPY);
+    invalid.name = "two words".to_string();
+    let error = compile(&invalid, &CompileOptions::default()).unwrap_err();
+    let CompileError::Invalid(cause) = &error else { panic!("{error}") };
+    cases.add("a program named `two words`", cause.fault.clone());
+    cases.add("a program named `two words`", error);
+    let mut array = trapped_program("let v0 = $a");
+    array.buffers[1].cells = Some(7);
+    cases.add("an array of 2 x 3 in 7 cells", array.verify().unwrap_err().fault);
+    let (program, reason) = ("copy".to_string(), "Code for function is too large".to_string());
+    cases.add_made_up("no function of a test is too large", CompileError::Generator { program, reason });
+}
+
+fn calls(cases: &mut Cases) {
+    let compiled = compile(&parsed(COPY), &CompileOptions::default()).expect("it compiles");
+    let pool = Pool::sequential();
+    let mut refuse = |done: &str, args: &[i64], buffers: Vec<BufferRef<'_>>| {
+        cases.add(done, compiled.run(&mut Call { args, scalars: &[1.0], buffers, pool: &pool }).unwrap_err());
+    };
+    let (a, mut b, short, single) = ([1.0; 8], [0.0; 16], [1.0; 7], [1.0_f32; 8]);
+    refuse("`copy` without its argument", &[], vec![BufferRef::read(&a), BufferRef::write(&mut b)]);
+    refuse("`copy` of f32", &[8], vec![BufferRef::read(&single), BufferRef::write(&mut b)]);
+    refuse("`copy` of 7 cells", &[7], vec![BufferRef::read(&short), BufferRef::write(&mut b)]);
+    refuse("`copy` to what is lent for reading", &[8], vec![BufferRef::read(&a), BufferRef::read(&b)]);
+    refuse("`copy` of 9 cells", &[9], vec![BufferRef::read(&a), BufferRef::write(&mut b[..8])]);
+    let wide = Array1::<f64>::ones(16);
+    let second = BufferRef::read_view(wide.slice(s![..;2]));
+    refuse("`copy` of every second cell", &[8], vec![second, BufferRef::write(&mut b)]);
+    let array = "program ones() {\narray u: f64[2, 4] write\nstrip v0 in 0 .. 4 lanes 4 {\nm0 = u[at 0, 0 step 1]\n\
+                 %0 = f64 1.0\n%1: store m0, %0\n}\n}";
+    let array = compile(&parsed(array), &CompileOptions::default()).expect("it compiles");
+    let mut square = Array2::<f64>::zeros((3, 3));
+    let buffers = vec![BufferRef::write_view(square.view_mut())];
+    cases.add(
+        "an array of 2 x 4 is bound to 3 x 3",
+        array.run(&mut Call { args: &[], scalars: &[], buffers, pool: &pool }).unwrap_err(),
+    );
+    let (first, second) = ("a".to_string(), "b".to_string());
+    cases.add_made_up("safe code cannot lend a slice twice", CallError::Overlap { first, second });
+}
+
+fn ranges(cases: &mut Cases) {
+    let copy = parsed(COPY);
+    cases.add("the cells that `copy` touches, without its argument", copy.address_ranges(&[]).unwrap_err());
+    let ranges = copy.address_ranges(&[9..=9]).expect("a range was given");
+    cases.add("`copy` of 9 cells between buffers of 8", ranges.verify(&[8, 8]).unwrap_err());
+    for (done, nodes) in TRAPS {
+        let ranges = trapped_program(nodes).address_ranges(&[6..=6]).expect("a range was given");
+        match ranges.verify(&[6, 6]).unwrap_err() {
+            BoundsError::Doubt(doubt) => {
+                cases.add(done, doubt.reason);
+                cases.add(done, BoundsError::Doubt(doubt));
+            }
+            error => cases.add(done, error),
+        }
+    }
+}
+
+fn interpreter(cases: &mut Cases) {
+    let copy = parsed(COPY);
+    let memory = |first, cells| Memory { buffers: vec![first, Cells::zeros(Element::F64, cells)] };
+    let run = |args: &[i64], mut memory: Memory| program::interpret(&copy, args, &[1.0], &mut memory, 1).unwrap_err();
+    let double = |cells| Cells::zeros(Element::F64, cells);
+    cases.add("`copy` interpreted without its argument", run(&[], memory(double(8), 8)));
+    cases.add("`copy` of f32 interpreted", run(&[8], memory(Cells::zeros(Element::F32, 8), 8)));
+    cases.add("`copy` of 7 cells interpreted", run(&[7], memory(double(7), 8)));
+}
+
+/// What no program may do: nodes of a program with an argument, which is 6, a buffer of 6 cells and an array of 2 x 3.
+const TRAPS: [(&str, &str); 5] = [
+    ("a loop to 2^63 + 5", "for v0 in 0 .. $a + 9223372036854775807 {\n}"),
+    ("wrap of 3 * 6 by 6", "let v1 = wrap(3 * $a, 6)"),
+    ("a store at the end of a ring of 6 cells", "STRIP m0 = u[pos $a, ring 6, stride 1]"),
+    ("a store behind the last of 6 cells", "STRIP m0 = u[pos $a, stride 1]"),
+    ("a store to column 6 of 2 x 3", "STRIP m0 = w[at 0, $a step 1]"),
+];
+
+fn trapped_program(nodes: &str) -> Program {
+    let nodes = match nodes.strip_prefix("STRIP ") {
+        Some(stream) => format!("strip v0 in 0 .. 1 lanes 1 {{\n{stream}\n%0 = f64 1.0\n%1: store m0, %0\n}}"),
+        None => nodes.to_string(),
+    };
+    let buffers = "buffer u: f64[6] write\narray w: f64[2, 3] write";
+    parsed(&format!("program trapped(a) {{\n{buffers}\n{nodes}\n}}"))
+}
+
+fn traps(cases: &mut Cases) {
+    for (done, nodes) in TRAPS {
+        let mut memory = Memory { buffers: vec![Cells::zeros(Element::F64, 6); 2] };
+        let error = program::interpret(&trapped_program(nodes), &[6], &[], &mut memory, 1).unwrap_err();
+        let InterpretError::Trapped(trapped) = &error else { panic!("{done}: {error}") };
+        cases.add(done, trapped.trap.clone());
+        cases.add(done, error);
+    }
+}

@@ -1,0 +1,110 @@
+//! Errors of plans: requests, legality, analyses, storage mappings, lowering.
+
+use crease::kernel::graph::Kernel;
+use crease::mapping::MappingError;
+use crease::{AnalysisError, Error, LowerError, Plan, PlanBuilder, StrategyChoice};
+
+use crate::cases::Cases;
+
+/// A state, three points, and a schedule in which a step reads what it has just overwritten.
+const LINE: &str = "kernel line(size N; run T) for N >= 3 {
+  state u[t, x]: f64 for 0 <= x < N
+  S[t, x] for 1 <= t <= T and 1 <= x < N-1 { u[t,x] = 0.5 * (u[t-1,x-1] + u[t-1,x+1]) }
+  E[t, x] for 1 <= t <= T and (x = 0 or x = N-1) { u[t,x] = u[t-1,x] }
+  schedule rows { S, E -> [t, x] }
+  schedule columns { S, E -> [x, t] }
+  schedule together { S -> [t, 0]; E -> [t, x] }
+}";
+
+const PAIR: &str = "kernel pair(size N) for N >= 2 {
+  temp u[x]: f64 for 0 <= x < N
+  temp v[x]: f32 for 0 <= x < N
+  output b[x]: f64 for 0 <= x < N
+  U[x] for 0 <= x < N { u[x] = 1.0 }
+  V[x] for 0 <= x < N { v[x] = 1.0 }
+  B[x] for 0 <= x < N { b[x] = u[x] + f64(v[x]) }
+  schedule rows { U -> [0, x]; V -> [1, x]; B -> [2, x] }
+}";
+
+pub(crate) fn cases(cases: &mut Cases) {
+    requests(cases);
+    legality(cases);
+    analyses(cases);
+    mappings(cases);
+    lowering(cases);
+}
+
+fn plan(text: &str) -> PlanBuilder {
+    Kernel::parse(text).unwrap_or_else(|error| panic!("{error}")).plan()
+}
+
+/// A kernel of one statement `S` with an output `b` of 8 cells, and the rest of its text.
+fn small(rest: &str) -> Result<Plan, Error> {
+    plan(&format!("kernel small() {{ output b[x]: f64 for 0 <= x < 8 {rest} }}")).build()
+}
+
+fn requests(cases: &mut Cases) {
+    let line = || plan(LINE);
+    cases.add_engine("`line` by a schedule `rowz`", line().size("N", 8).schedule("rowz").build());
+    cases.add_engine("`line` with a size `M`", line().size("N", 8).size("M", 8).build());
+    cases.add_engine("`line` without a size", line().build());
+    cases.add_engine("`line`, where N >= 3, at N = 2", line().size("N", 2).build());
+    cases.add_engine(
+        "`line` at N = 1000000 in 100000 bytes",
+        line().size("N", 1_000_000).memory_cap_bytes(100_000).build(),
+    );
+}
+
+fn legality(cases: &mut Cases) {
+    let line = |schedule| plan(LINE).size("N", 8).schedule(schedule).build();
+    cases.add_engine("`line`, which reads the neighbours of the last step, by [x, t]", line("columns"));
+    cases.add_engine("`line`, all cells of a step at [t, 0]", line("together"));
+    let twice = "S[x] for 0 <= x < 8 { b[0] = index(x) } schedule s { S -> [x parallel] }";
+    cases.add_engine("all iterations of a parallel loop write b[0]", small(twice));
+    let unwritten = "temp u[x]: f64 for 0 <= x < 8 S[x] for 0 <= x < 8 { b[x] = u[x] } schedule s { S -> [x] }";
+    cases.add_engine("a temporary that nothing writes is read", small(unwritten));
+    let outside = "S[x] for 0 <= x < 8 { b[x + 1] = 1.0 } schedule s { S -> [x] }";
+    cases.add_engine("b[x + 1] at x = 7, where b has cells 0..8", small(outside));
+}
+
+fn analyses(cases: &mut Cases) {
+    cases.add_engine("`line` with a quota of 10 operations", plan(LINE).size("N", 8).operation_quota(10).build());
+    let isl = crease::analysis::IslError::OutOfMemory { function: "isl_map_intersect" };
+    cases.add_made_up("no memory for an analysis", AnalysisError::Isl(isl));
+    let wide = "kernel wide(size N) { output b[x]: f64 for 0 <= x < 8 * N S[x] for 0 <= x < N { b[x] = 1.0 }
+                schedule s { S -> [x] } }";
+    cases.add_engine("an output of 8 N cells at N = 2^60", plan(wide).size("N", 1 << 60).build());
+}
+
+fn mappings(cases: &mut Cases) {
+    let line = |strategy| plan(LINE).size("N", 8).strategy(strategy);
+    cases.add_engine("`line` in full storage, for any number of steps", line(StrategyChoice::Full).build());
+    let pair = |mapping: &str| plan(PAIR).size("N", 8).mapping(mapping).build();
+    cases.add_engine("`pair` in place", plan(PAIR).size("N", 8).strategy(StrategyChoice::InPlace).build());
+    for mapping in ["u[x] -> [0]", "u[x] = [x]", "u[x] -> w[x]; v[x] -> w[x]", "u[x] -> [4294967296 x, 4294967296 x]"] {
+        cases.add_engine(&format!("`pair` with `{mapping}`"), pair(mapping));
+    }
+    let unbounded = "kernel k() { input a[x]: f64 for x >= 0 output b[x]: f64 for 0 <= x < 8
+                     S[x] for 0 <= x < 8 { b[x] = a[x] } schedule s { S -> [x] } }";
+    cases.add_engine("an input over x >= 0", plan(unbounded).build());
+    let strided = line(StrategyChoice::StridedHyperplane);
+    let gave_up = (20..).map(|k| strided.clone().operation_quota(1.2_f64.powi(k) as u64).build());
+    let gave_up = gave_up.take(60).find(|result| matches!(result, Err(Error::Mapping(_))));
+    let Some(Err(Error::Mapping(MappingError::GaveUp { strategy, arrays, .. }))) = gave_up else {
+        panic!("some quota suffices for all but the strategy: {gave_up:?}")
+    };
+    // Versions of the library differ in what they need.
+    let gave_up = MappingError::GaveUp { strategy, arrays, limit: 10_000 };
+    cases.add("`line` by strided hyperplanes, with a quota of some 10000", gave_up);
+}
+
+fn lowering(cases: &mut Cases) {
+    let unbounded = "S[x] for x >= 0 and x mod 2 = 0 { b[0] = 1.0 } schedule s { S -> [x] }";
+    cases.add_engine("a statement over x >= 0", small(unbounded));
+    let unbound = LowerError::UnboundSize { param: "N".to_string() };
+    cases.add_made_up("a request binds every size", unbound);
+    let address = LowerError::Address { array: "u".to_string() };
+    cases.add_made_up("such storage would exceed the address space, which is found before", address);
+    let floor = "S[x] for 0 <= x < 8 { b[x] = index(floor(x / 2)) } schedule s { S -> [x] }";
+    cases.add_engine("the number floor(x/2) in an expression", small(floor));
+}

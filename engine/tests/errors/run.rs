@@ -1,0 +1,99 @@
+//! Errors of runs: names, shapes and types of what is given, steps, memory, threads.
+
+use crease::kernel::graph::Kernel;
+use crease::{Code, ElementType, Error, Input, Output, Run, RunOptions};
+use ndarray::{Array1, Array2};
+
+use crate::cases::Cases;
+
+const LINE: &str = "kernel line(size N; run T) for N >= 3 {
+  scalar k: f64
+  temp v[t, x]: f64 for 1 <= t and 0 <= x < N
+  state u[t, x]: f64 for 0 <= x < N
+  V[t, x] for 1 <= t <= T and 0 <= x < N { v[t,x] = k * u[t-1,x] }
+  U[t, x] for 1 <= t <= T and 0 <= x < N { u[t,x] = v[t,x] }
+  schedule rows { V -> [t, 0, x]; U -> [t, 1, x] }
+}";
+
+/// Nothing to advance, and a temporary of which each thread has a copy.
+const TASKS: &str = "kernel tasks(size N) for N >= 2 {
+  input a[y, x]: f64 for 0 <= y < N and 0 <= x < N
+  temp u[y, x]: f64 for 0 <= y < N and 0 <= x < N
+  output b[y, x]: f64 for 0 <= y < N and 0 <= x < N
+  U[y, x] for 0 <= y < N and 0 <= x < N { u[y,x] = a[y,x] }
+  B[y, x] for 0 <= y < N and 0 <= x < N { b[y,x] = u[y,N-1-x] }
+  schedule rows { U -> [y parallel, 0, x]; B -> [y parallel, 1, x] }
+}";
+
+const ONCE: &str = "kernel once(run T) {
+  output b[x]: f64 for 0 <= x < 4
+  S[t, x] for t = 1 and t <= T and 0 <= x < 4 { b[x] = 1.0 }
+  schedule s { S -> [t, x] }
+}";
+
+pub(crate) fn cases(cases: &mut Cases) {
+    arrays(cases);
+    scalars_and_steps(cases);
+    whole_calls(cases);
+    memory(cases);
+}
+
+fn code(text: &str, size: Option<i64>) -> Code {
+    let kernel = Kernel::parse(text).unwrap_or_else(|error| panic!("{error}"));
+    let plan = size.into_iter().fold(kernel.plan().threads(2), |plan, size| plan.size("N", size));
+    plan.build().expect("a plan").compile().expect("it compiles")
+}
+
+fn one_thread() -> RunOptions {
+    RunOptions { threads: 1, ..RunOptions::default() }
+}
+
+fn arrays(cases: &mut Cases) {
+    let mut run = code(LINE, Some(8)).instantiate_with(one_thread()).expect("8 cells");
+    fn write<T: ElementType>(run: &mut Run, name: &str, back: u32, values: Vec<T>) -> Result<(), Error> {
+        run.write_back(name, back, Array1::from(values).view())
+    }
+    cases.add_engine("`w` of `line` is written", write(&mut run, "w", 0, vec![0.0; 8]));
+    cases.add_engine("`u`, of 8 cells, is written from 7", write(&mut run, "u", 0, vec![0.0; 7]));
+    cases.add_engine("`u`, of f64, is written from f32", write(&mut run, "u", 0, vec![0.0_f32; 8]));
+    cases.add_engine("`v`, a temporary, is written", write(&mut run, "v", 0, vec![0.0; 8]));
+    cases.add_engine("`u`, which keeps one step, is written 3 steps back", write(&mut run, "u", 3, vec![0.0; 8]));
+}
+
+fn scalars_and_steps(cases: &mut Cases) {
+    let mut run = code(LINE, Some(8)).instantiate_with(one_thread()).expect("8 cells");
+    cases.add_engine("a scalar `omega` is set", run.set("omega", 1.0));
+    cases.add_engine("`line` is advanced before `k` is set", run.advance(1));
+    run.set("k", 1.0).expect("it has k");
+    cases.add_engine("`line` is advanced by 2^63 - 1 steps", run.advance(i64::MAX as u64));
+    let mut tasks = code(TASKS, Some(8)).instantiate_with(one_thread()).expect("8 x 8 cells");
+    cases.add_engine("`tasks`, which has no steps, is advanced", tasks.advance(1));
+    let mut once = code(ONCE, None).instantiate_with(one_thread()).expect("4 cells");
+    cases.add_engine("`once`, which has no state, is run once", once.run_once());
+}
+
+fn whole_calls(cases: &mut Cases) {
+    let code_of_tasks = code(TASKS, Some(8));
+    let (a, mut b) = (Array2::<f64>::ones((8, 8)), Array2::<f64>::zeros((8, 8)));
+    let lent = || ("a", Input::from(&a));
+    let mut call = |done: &str, inputs: &[(&str, Input<'_>)]| {
+        cases.add_engine(done, code_of_tasks.run(inputs, &mut [("b", Output::from(&mut b))], &[]));
+    };
+    call("`tasks` is called without its input", &[]);
+    call("`a` is lent twice", &[lent(), lent()]);
+    call("`b`, an output, is lent as an input", &[lent(), ("b", Input::from(&a))]);
+    let short = Input::from_slice(&[1.0; 63], &[8, 8]).expect_err("63 is not 64");
+    cases.add("63 cells are lent as 8 x 8", short);
+    cases.add_engine("`line`, which has state, is called on lent arrays", code(LINE, Some(8)).run(&[], &mut [], &[]));
+}
+
+fn memory(cases: &mut Cases) {
+    let large = code(LINE, Some(1 << 45));
+    cases.add_engine("`line` at N = 2^45", large.instantiate_with(one_thread()));
+    let kernel = Kernel::parse(TASKS).expect("it parses");
+    let plan = kernel.plan().size("N", 64).threads(1).memory_cap_bytes(2000).build().expect("one copy fits");
+    let code = plan.compile().expect("it compiles");
+    let threads = |threads| RunOptions { threads, ..RunOptions::default() };
+    cases.add_engine("`tasks`, with a copy for each of 16 threads, in 2000 bytes", code.instantiate_with(threads(16)));
+    cases.add_engine("a run on no thread", code.instantiate_with(threads(0)));
+}

@@ -1,0 +1,64 @@
+//! Errors of the rewritings of schedules.
+
+use crease::kernel::graph::{Kernel, Schedule};
+use crease::schedule::Hyperplanes;
+
+use crate::cases::Cases;
+
+/// Three points of the last step; the borders are copied.
+const LINE: &str = "kernel line(size N; run T) for N >= 3 {
+  state u[t, x]: f64 for 0 <= x < N
+  S[t, x] for 1 <= t <= T and 1 <= x < N-1 { u[t,x] = 0.5 * (u[t-1,x-1] + u[t-1,x+1]) }
+  E[t, x] for 1 <= t <= T and (x = 0 or x = N-1) { u[t,x] = u[t-1,x] }
+  schedule rows { S, E -> [t, x vector(4)] }
+  schedule twice { S, E -> [2*t, x] }
+}";
+
+/// The left neighbour is that of the same step.
+const SEIDEL: &str = "kernel seidel(size N; run T) for N >= 3 {
+  state u[t, x]: f64 for 0 <= x < N
+  S[t, x] for 1 <= t <= T and 1 <= x < N-1 { u[t,x] = 0.5 * (u[t,x-1] + u[t-1,x+1]) }
+  E[t, x] for 1 <= t <= T and (x = 0 or x = N-1) { u[t,x] = u[t-1,x] }
+  schedule rows { S, E -> [t, x] }
+}";
+
+pub(crate) fn cases(cases: &mut Cases) {
+    let (line, seidel) = (parsed(LINE), parsed(SEIDEL));
+    numbered(cases, line.schedule("rows").expect("it is there"), line.schedule("twice").expect("it is there"));
+    named(cases, &line);
+    dependences(cases, &seidel);
+}
+
+fn parsed(text: &str) -> Kernel {
+    Kernel::parse(text).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Rewritings by numbers of dimensions.
+fn numbered(cases: &mut Cases, rows: &Schedule, twice: &Schedule) {
+    let upright = Hyperplanes { rising: [1, 1], falling: [1, -1] };
+    cases.add("tiles of 8 for dimension 2 of [t, x]", rows.tile("tiled", &[(2, 8)]).unwrap_err());
+    cases.add("tiles of 0", rows.tile("tiled", &[(0, 0)]).unwrap_err());
+    cases.add("diamonds in dimensions 1 and 1", rows.diamond("tiled", (1, 1), upright, 4).unwrap_err());
+    let parallel = Hyperplanes { rising: [1, 1], falling: [2, 2] };
+    cases.add("diamonds between t + x and 2t + 2x", rows.diamond("tiled", (0, 1), parallel, 4).unwrap_err());
+    let huge = Hyperplanes { rising: [i64::MAX, 1], falling: [1, -1] };
+    cases.add("diamonds over 2t with a coefficient of 2^63 - 1", twice.diamond("tiled", (0, 1), huge, 4).unwrap_err());
+    cases.add("a wavefront over t and x, which is a vector", rows.wavefront("tiled", 0..2).unwrap_err());
+}
+
+/// Rewritings by names of iterators.
+fn named(cases: &mut Cases, line: &Kernel) {
+    let diamond = |schedule, time| line.diamond("tiled", schedule, (time, "x"), 4).unwrap_err();
+    cases.add("diamonds of a schedule `rowz`", diamond("rowz", "t"));
+    cases.add("diamonds over `t` where the schedule says 2*t", diamond("twice", "t"));
+}
+
+/// Dependences rule tiles out.
+fn dependences(cases: &mut Cases, seidel: &Kernel) {
+    let within = seidel.diamond("tiled", "rows", ("t", "x"), 4).unwrap_err();
+    cases.add("diamonds where a cell needs its neighbour of the same step", within);
+    cases.add("the cone of x in t, not of t in x", seidel.dependence_cone("rows", (1, 0)).unwrap_err());
+    let periodic = SEIDEL.replace("= u[t-1,x] }", "= u[t-1,N-1-x] }");
+    let unbounded = parsed(&periodic).diamond("tiled", "rows", ("t", "x"), 4).unwrap_err();
+    cases.add("diamonds where one border is copied to the other", unbounded);
+}
