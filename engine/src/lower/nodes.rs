@@ -24,7 +24,7 @@ use crate::lower::lanes::lanes_in_time;
 use crate::lower::linear::{Atom, Linear, cond_mentions, linear_of, mentions};
 use crate::lower::operations::StripBuilder;
 use crate::lower::scan::{is_task_coordinate, iterator_dim};
-use crate::lower::scope::Scopes;
+use crate::lower::scope::{Runs, Scopes};
 use crate::lower::split::Version;
 use crate::mapping::Sharing;
 use crate::plan::layout::{Layout, Owner};
@@ -140,10 +140,10 @@ impl Builder<'_, '_, '_> {
 
     fn condition(&mut self, guard: &AstExpr, then: &AstNode, otherwise: Option<&AstNode>) -> Result<(), LowerError> {
         let cond = self.cond(guard)?;
-        self.scopes.open(true);
+        self.scopes.open(Runs::IfChosen);
         self.node(then)?;
         let then = self.scopes.close();
-        self.scopes.open(true);
+        self.scopes.open(Runs::IfChosen);
         otherwise.map_or(Ok(()), |node| self.node(node))?;
         let otherwise = self.scopes.close();
         self.scopes.push(Node::If { cond, then, otherwise });
@@ -156,7 +156,7 @@ impl Builder<'_, '_, '_> {
             return Ok(());
         }
         let parallel = kind == Some(DimKind::Parallel) && !self.in_parallel;
-        self.scopes.open(false);
+        self.scopes.open(Runs::of_loop(&the_loop.lo, &the_loop.hi));
         let var = self.scopes.variable();
         self.iterators.push((the_loop.iterator.to_string(), Linear::atom(Atom::Var(var))));
         self.in_parallel |= parallel;
@@ -190,7 +190,7 @@ impl Builder<'_, '_, '_> {
     fn parallel_blocks(&mut self, the_loop: &Loop<'_>, lanes: u32) -> Result<bool, LowerError> {
         let lo = self.scopes.hoist(the_loop.lo.clone());
         let hi = self.scopes.hoist(the_loop.hi.clone());
-        self.scopes.open(false);
+        self.scopes.open(Runs::of_loop(&lo, &hi));
         let block = self.scopes.variable();
         let start = Int::Mul(Box::new(Int::Const(PARALLEL_BLOCK)), Box::new(Int::Var(block)));
         let first = self.scopes.hoist(Int::Add(Box::new(lo.clone()), Box::new(start)));
@@ -319,7 +319,7 @@ impl Builder<'_, '_, '_> {
         // The last phase needs no test: exactly one applies.
         let mut otherwise: Option<Vec<Node>> = None;
         for (phase, condition) in conditions.into_iter().enumerate().rev() {
-            self.scopes.open(true);
+            self.scopes.open(Runs::IfChosen);
             chosen.push(phase);
             known.push(condition.clone());
             let nodes = self.choose_phases(body, chosen, known);
@@ -370,17 +370,26 @@ impl Builder<'_, '_, '_> {
         let own = Linear::atom(Atom::Var(var));
         let strip = body.strip.as_ref().map(|(_, first)| (var, first.clone()));
         let mut builder = StripBuilder::new(self.model, self.layout);
+        // What is defined only where the strip has iterations stands with it in a block of its own.
+        self.scopes.open(Runs::of_loop(&body.run.lo, &body.run.hi));
+        let mut complete = true;
         for ((version, iters), &phase) in body.statements.iter().zip(chosen) {
             let version = &self.versions[*version];
             let iters = iters.iter().map(|value| value.substitute(body.var, &own)).collect::<Option<Vec<_>>>();
             let iters = iters.ok_or(crate::kernel::affine::AffineOverflow)?;
             let place = Place { iters: &iters, bounds: &version.bounds, param: &param, strip: strip.clone() };
-            if !builder.add_statement(&mut self.scopes, version.stmt, &version.phases[phase].pieces, &place)? {
-                return Ok(None);
-            }
+            let pieces = &version.phases[phase].pieces;
+            complete = complete && builder.add_statement(&mut self.scopes, version.stmt, pieces, &place)?;
+        }
+        let mut nodes = self.scopes.close();
+        if !complete {
+            return Ok(None);
         }
         let Run { lo, hi, lanes } = body.run.clone();
-        Ok(Some(vec![Node::Strip(builder.finish(var, lo, hi, lanes))]))
+        let cond = Cond::Compare(CompareOp::Lt, lo.clone(), hi.clone());
+        let is_plain = nodes.is_empty() || Runs::of_loop(&lo, &hi) == Runs::Certainly;
+        nodes.push(Node::Strip(builder.finish(var, lo, hi, lanes)));
+        Ok(Some(if is_plain { nodes } else { vec![Node::If { cond, then: nodes, otherwise: Vec::new() }] }))
     }
 
     /// A condition on the step over a statement's iterators.

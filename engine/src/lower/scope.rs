@@ -1,8 +1,9 @@
 //! Scopes: where integer variables are defined while a program is built.
 //!
 //! A costly expression (a modulus) is computed once, in the outermost block where all its variables are known: a fold's
-//! time offset stands outside the row loops, a row's start outside the strip. Expressions that are only defined for some
-//! values (`Wrap`) do not move out of conditional blocks.
+//! time offset stands outside the row loops, a row's start outside the strip. A `Wrap` does not move out of an `if`, and
+//! out of a loop or strip that may be empty only if it is defined there too: what bounds its argument may be the very
+//! condition under which the loop is not empty.
 
 use std::collections::HashMap;
 
@@ -13,19 +14,42 @@ pub(crate) struct Scopes {
     blocks: Vec<Block>,
     /// Which block defines a variable.
     home: HashMap<Var, usize>,
+    /// Variables whose definition bounds them, with first and last value.
+    ranges: HashMap<Var, (i64, i64)>,
     next: u32,
+}
+
+/// When a block is executed, once what is around it is.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Runs {
+    /// At least once.
+    Certainly,
+    /// If a condition holds.
+    IfChosen,
+    /// Unless the range of a loop or strip is empty.
+    UnlessEmpty,
+}
+
+impl Runs {
+    /// What is known of a loop.
+    pub(crate) fn of_loop(lo: &Int, hi: &Int) -> Runs {
+        match (lo, hi) {
+            (Int::Const(lo), Int::Const(hi)) if lo < hi => Runs::Certainly,
+            _ => Runs::UnlessEmpty,
+        }
+    }
 }
 
 struct Block {
     nodes: Vec<Node>,
     known: HashMap<Int, Var>,
-    conditional: bool,
+    runs: Runs,
 }
 
 impl Scopes {
     pub(crate) fn new() -> Scopes {
-        let mut scopes = Scopes { blocks: Vec::new(), home: HashMap::new(), next: 0 };
-        scopes.open(false);
+        let mut scopes = Scopes { blocks: Vec::new(), home: HashMap::new(), ranges: HashMap::new(), next: 0 };
+        scopes.open(Runs::Certainly);
         scopes
     }
 
@@ -37,9 +61,9 @@ impl Scopes {
         var
     }
 
-    /// Starts a block inside the innermost one; `conditional` if it is not always executed.
-    pub(crate) fn open(&mut self, conditional: bool) {
-        self.blocks.push(Block { nodes: Vec::new(), known: HashMap::new(), conditional });
+    /// Starts a block inside the innermost one.
+    pub(crate) fn open(&mut self, runs: Runs) {
+        self.blocks.push(Block { nodes: Vec::new(), known: HashMap::new(), runs });
     }
 
     /// Ends the innermost block.
@@ -65,17 +89,20 @@ impl Scopes {
         if matches!(value, Int::Var(_)) {
             return value;
         }
-        let mut home = self.home_of(&value);
-        if is_partial(&value) {
-            let innermost_condition = self.blocks.iter().rposition(|b| b.conditional).unwrap_or(0);
-            home = home.max(innermost_condition);
-        }
+        let (wraps, is_partial) = (wraps(&value), self.is_partial(&value));
+        let keeps = |block: &Block| match block.runs {
+            Runs::Certainly => false,
+            Runs::IfChosen => wraps,
+            Runs::UnlessEmpty => is_partial,
+        };
+        let home = self.home_of(&value).max(self.blocks.iter().rposition(keeps).unwrap_or(0));
         if let Some(&var) = self.blocks[home].known.get(&value) {
             return Int::Var(var);
         }
         let var = Var(self.next);
         self.next += 1;
         self.home.insert(var, home);
+        self.ranges.extend(self.range(&value).map(|range| (var, range)));
         let block = &mut self.blocks[home];
         block.known.insert(value.clone(), var);
         block.nodes.push(Node::Let { var, value });
@@ -93,16 +120,43 @@ impl Scopes {
             Int::FloorDiv(a, _) | Int::Mod(a, _) | Int::Wrap(a, _) | Int::MulMod(_, a, _) => self.home_of(a),
         }
     }
+
+    /// Whether the expression may be a bug for some values of its variables.
+    fn is_partial(&self, value: &Int) -> bool {
+        match value {
+            Int::Wrap(a, modulus) => {
+                let fits = |(low, high): (i64, i64)| low >= -modulus && high / 2 < *modulus;
+                self.is_partial(a) || !self.range(a).is_some_and(fits)
+            }
+            Int::Const(_) | Int::Arg(_) | Int::Var(_) => false,
+            Int::Add(a, b) | Int::Sub(a, b) | Int::Mul(a, b) | Int::Min(a, b) | Int::Max(a, b) => {
+                self.is_partial(a) || self.is_partial(b)
+            }
+            Int::FloorDiv(a, _) | Int::Mod(a, _) | Int::MulMod(_, a, _) => self.is_partial(a),
+        }
+    }
+
+    /// First and last value of what is bounded whatever loops do; none if that is not seen.
+    fn range(&self, value: &Int) -> Option<(i64, i64)> {
+        match value {
+            Int::Const(c) => Some((*c, *c)),
+            Int::Var(var) => self.ranges.get(var).copied(),
+            Int::Mod(_, modulus) | Int::Wrap(_, modulus) | Int::MulMod(_, _, modulus) => Some((0, modulus - 1)),
+            Int::Add(a, b) => {
+                let (a, b) = (self.range(a)?, self.range(b)?);
+                Some((a.0.checked_add(b.0)?, a.1.checked_add(b.1)?))
+            }
+            _ => None,
+        }
+    }
 }
 
-/// Whether the expression is a bug for some values of its variables.
-fn is_partial(value: &Int) -> bool {
+/// Whether a `Wrap` is part of the expression.
+fn wraps(value: &Int) -> bool {
     match value {
         Int::Wrap(..) => true,
         Int::Const(_) | Int::Arg(_) | Int::Var(_) => false,
-        Int::Add(a, b) | Int::Sub(a, b) | Int::Mul(a, b) | Int::Min(a, b) | Int::Max(a, b) => {
-            is_partial(a) || is_partial(b)
-        }
-        Int::FloorDiv(a, _) | Int::Mod(a, _) | Int::MulMod(_, a, _) => is_partial(a),
+        Int::Add(a, b) | Int::Sub(a, b) | Int::Mul(a, b) | Int::Min(a, b) | Int::Max(a, b) => wraps(a) || wraps(b),
+        Int::FloorDiv(a, _) | Int::Mod(a, _) | Int::MulMod(_, a, _) => wraps(a),
     }
 }
