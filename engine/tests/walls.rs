@@ -21,6 +21,9 @@ const ISL: [&str; 9] = [
 /// Where Cranelift may be named: code generation, code memory, the choice of an instruction set, its errors.
 const CRANELIFT: [&str; 4] = ["jit/src/clif/", "jit/src/compile.rs", "jit/src/isa.rs", "jit/src/memory.rs"];
 
+/// Where the assembler may be named.
+const ASSEMBLER: [&str; 1] = ["jit/src/wide/"];
+
 /// Where unsafe code may stand; docs/ARCHITECTURE.md says why for each.
 const UNSAFE: [&str; 6] = [
     "benches/src/cloops/native.rs",
@@ -54,6 +57,7 @@ fn the_integer_set_library_is_named_only_by_analyses() {
 #[test]
 fn the_code_generators_library_is_named_only_where_code_is_made() {
     refuse_outside(&CRANELIFT, |code| code.contains("cranelift"));
+    refuse_outside(&ASSEMBLER, |code| code.contains("iced_x86"));
 }
 
 #[test]

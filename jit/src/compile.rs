@@ -109,11 +109,11 @@ pub fn compile(program: &Program, options: &CompileOptions) -> Result<Compiled, 
     let start = Instant::now();
     program.verify()?;
     let verify = start.elapsed();
-    let vectors = options.isa.use_v128(options.choice)?;
+    let strips = options.isa.resolve(options.choice)?;
     let mut memory = CodeMemory::new(options.isa.target()?);
     let layout = FrameLayout::new(program);
     let emit_options = EmitOptions {
-        vectors,
+        strips,
         registers: options.isa.vector_registers,
         max_unroll: options.max_unroll,
         texts: options.texts,

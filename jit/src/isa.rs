@@ -13,12 +13,42 @@ pub enum IsaChoice {
     Scalar,
     /// 128-bit vectors: two doubles or four floats.
     V128,
+    /// 256-bit vectors (x86-64 AVX2 with FMA); 128 bits where a strip does not allow them.
+    Avx2,
+    /// 512-bit and 256-bit vectors with masks (x86-64 AVX-512 F, DQ and VL); 128 bits where a strip does not allow them.
+    Avx512,
     /// The widest the processor has.
     #[default]
     Auto,
 }
 
-/// Why there is no code generator for this machine.
+impl IsaChoice {
+    /// All choices, narrowest first.
+    pub const ALL: [IsaChoice; 5] =
+        [IsaChoice::Scalar, IsaChoice::V128, IsaChoice::Avx2, IsaChoice::Avx512, IsaChoice::Auto];
+
+    /// The name in commands and reports: `scalar`, `v128`, `avx2`, `avx512`, `auto`.
+    pub fn name(self) -> &'static str {
+        match self {
+            IsaChoice::Scalar => "scalar",
+            IsaChoice::V128 => "v128",
+            IsaChoice::Avx2 => "avx2",
+            IsaChoice::Avx512 => "avx512",
+            IsaChoice::Auto => "auto",
+        }
+    }
+}
+
+impl std::str::FromStr for IsaChoice {
+    type Err = IsaError;
+
+    fn from_str(name: &str) -> Result<Self, IsaError> {
+        let found = Self::ALL.into_iter().find(|choice| choice.name() == name);
+        found.ok_or_else(|| IsaError::UnknownName { name: name.to_string() })
+    }
+}
+
+/// Why there is no code generator for this machine, or none of the kind asked for.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum IsaError {
@@ -29,10 +59,18 @@ pub enum IsaError {
         reason: String,
     },
     /// Vector code was asked for on a processor without the instructions it needs.
-    #[error("128-bit vectors need {missing}, which this processor lacks")]
-    NoVectors {
-        /// The missing feature.
+    #[error("{} strips need {missing}, which this processor lacks", choice.name())]
+    Missing {
+        /// What was asked for.
+        choice: IsaChoice,
+        /// The missing features.
         missing: &'static str,
+    },
+    /// No choice has this name.
+    #[error("no instruction set is called `{name}`; there are scalar, v128, avx2, avx512 and auto")]
+    UnknownName {
+        /// As given.
+        name: String,
     },
 }
 
@@ -47,7 +85,7 @@ pub struct Isa {
     pub has_avx2: bool,
     /// Multiply-add with one rounding.
     pub has_fma: bool,
-    /// 512-bit vectors with masks (x86-64 AVX-512 F, DQ and VL).
+    /// 512-bit vectors with masks (x86-64 AVX-512 F, DQ and VL, and BMI2 to make masks).
     pub has_avx512: bool,
     /// Floating-point registers of 128 bits that compiled code may use.
     pub vector_registers: u32,
@@ -64,7 +102,8 @@ impl Isa {
             has_fma: std::is_x86_feature_detected!("fma"),
             has_avx512: std::is_x86_feature_detected!("avx512f")
                 && std::is_x86_feature_detected!("avx512dq")
-                && std::is_x86_feature_detected!("avx512vl"),
+                && std::is_x86_feature_detected!("avx512vl")
+                && std::is_x86_feature_detected!("bmi2"),
             vector_registers: 16,
         };
         #[cfg(not(target_arch = "x86_64"))]
@@ -102,16 +141,25 @@ impl Isa {
         }
     }
 
-    /// Whether strips are to be compiled to 128-bit vectors.
+    /// What strips are compiled for: the choice itself, or the widest that is there in place of [`IsaChoice::Auto`].
     ///
     /// # Errors
-    /// [`IsaError::NoVectors`] if vectors are demanded and the processor has none.
-    pub fn use_v128(&self, choice: IsaChoice) -> Result<bool, IsaError> {
-        match choice {
-            IsaChoice::Scalar => Ok(false),
-            IsaChoice::Auto => Ok(self.has_v128),
-            IsaChoice::V128 if self.has_v128 => Ok(true),
-            IsaChoice::V128 => Err(IsaError::NoVectors { missing: "SSE4.1" }),
+    /// [`IsaError::Missing`] if the processor lacks what the choice needs.
+    pub fn resolve(&self, choice: IsaChoice) -> Result<IsaChoice, IsaError> {
+        let avx2 = self.has_v128 && self.has_avx2 && self.has_fma;
+        let needs = match choice {
+            IsaChoice::Scalar => return Ok(choice),
+            IsaChoice::V128 => (self.has_v128, "SSE4.1"),
+            IsaChoice::Avx2 => (avx2, "AVX2 and FMA"),
+            IsaChoice::Avx512 => (avx2 && self.has_avx512, "AVX-512 F, DQ and VL"),
+            IsaChoice::Auto => {
+                let widest = [IsaChoice::Avx512, IsaChoice::Avx2, IsaChoice::V128].into_iter();
+                return Ok(widest.filter_map(|choice| self.resolve(choice).ok()).next().unwrap_or(IsaChoice::Scalar));
+            }
+        };
+        match needs {
+            (true, _) => Ok(choice),
+            (false, missing) => Err(IsaError::Missing { choice, missing }),
         }
     }
 
@@ -165,9 +213,23 @@ mod tests {
 
     #[test]
     fn demanding_missing_vectors_is_an_error() {
+        let missing = |choice, missing| Err(IsaError::Missing { choice, missing });
         let plain = Isa { has_v128: false, ..Isa::detect() };
-        assert_eq!(plain.use_v128(IsaChoice::Auto), Ok(false));
-        assert_eq!(plain.use_v128(IsaChoice::V128), Err(IsaError::NoVectors { missing: "SSE4.1" }));
+        assert_eq!(plain.resolve(IsaChoice::Auto), Ok(IsaChoice::Scalar));
+        assert_eq!(plain.resolve(IsaChoice::V128), missing(IsaChoice::V128, "SSE4.1"));
+        let old = Isa { has_v128: true, has_fma: false, has_avx512: true, ..Isa::detect() };
+        assert_eq!(old.resolve(IsaChoice::Auto), Ok(IsaChoice::V128));
+        assert_eq!(old.resolve(IsaChoice::Avx2), missing(IsaChoice::Avx2, "AVX2 and FMA"));
+        assert_eq!(old.resolve(IsaChoice::Avx512), missing(IsaChoice::Avx512, "AVX-512 F, DQ and VL"));
+    }
+
+    #[test]
+    fn choices_have_names() {
+        for choice in IsaChoice::ALL {
+            assert_eq!(choice.name().parse(), Ok(choice));
+        }
+        let error = "sse".parse::<IsaChoice>().unwrap_err().to_string();
+        assert_eq!(error, "no instruction set is called `sse`; there are scalar, v128, avx2, avx512 and auto");
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod isa;
 mod memory;
 mod parallel;
 mod symbols;
+mod wide;
 
 pub use binding::BufferRef;
 pub use buffer::{ALIGN_BYTES, ElementType, Field, FieldError, FieldOptions};

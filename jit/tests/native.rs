@@ -384,11 +384,15 @@ fn copies_per_worker_agree_for_any_thread_count() {
     }
 }
 
+/// Random strips, compiled in every way that this machine can run. `CREASE_RANDOM_STRIPS` says how many programs, from
+/// `CREASE_RANDOM_SEED` on.
 #[test]
 fn random_strips_agree() {
-    for seed in 0..160 {
-        let text = random::program(seed);
-        agree(&text, &[i64::from(seed as u8 % 9)], &[0.3, 1.7], &[1, 2, 4, 8]);
+    let number = |name: &str, or: u64| std::env::var(name).map_or(or, |text| text.parse().expect("a number"));
+    let first = number("CREASE_RANDOM_SEED", 0);
+    for seed in first..first + number("CREASE_RANDOM_STRIPS", 240) {
+        let random::Random { text, args } = random::program(seed);
+        harness::agree_once(&text, &args, &[0.3, 1.7], seed);
     }
 }
 
@@ -396,8 +400,9 @@ fn random_strips_agree() {
 #[test]
 fn dropping_all_alias_facts_changes_nothing() {
     for seed in 500..520 {
-        let mut program = Program::parse(&random::program(seed)).unwrap();
-        let with = harness::reference(&program, &[3], &[0.3, 1.7], &[]);
+        let random::Random { text, args } = random::program(seed);
+        let mut program = Program::parse(&text).unwrap();
+        let with = harness::reference(&program, &args, &[0.3, 1.7], &[]);
         fn drop_facts(nodes: &mut [Node]) {
             for node in nodes {
                 match node {
@@ -409,7 +414,7 @@ fn dropping_all_alias_facts_changes_nothing() {
         }
         drop_facts(&mut program.body);
         let compiled = compile(&program, &CompileOptions::default()).unwrap();
-        let found = run_native(&compiled, &[3], &[0.3, 1.7], &[], &Pool::sequential());
+        let found = run_native(&compiled, &args, &[0.3, 1.7], &[], &Pool::sequential());
         assert_eq!(bits(&with), bits(&found), "{program}");
     }
 }
@@ -420,11 +425,12 @@ fn a_lesser_processor_gives_the_same_bits() {
     let plain = Isa { has_avx: false, has_avx2: false, has_fma: false, ..Isa::detect() };
     let scalar = Isa { has_v128: false, ..plain };
     for seed in 700..720 {
-        let program = Program::parse(&random::program(seed)).unwrap();
-        let expected = harness::reference(&program, &[2], &[0.3, 1.7], &[]);
+        let random::Random { text, args } = random::program(seed);
+        let program = Program::parse(&text).unwrap();
+        let expected = harness::reference(&program, &args, &[0.3, 1.7], &[]);
         for isa in [plain, scalar] {
             let compiled = compile(&program, &CompileOptions::default().isa(isa)).unwrap();
-            let found = run_native(&compiled, &[2], &[0.3, 1.7], &[], &Pool::sequential());
+            let found = run_native(&compiled, &args, &[0.3, 1.7], &[], &Pool::sequential());
             assert_eq!(bits(&expected), bits(&found), "{isa:?}\n{program}");
         }
     }

@@ -3,9 +3,13 @@
 
 use super::frame::FrameLayout;
 use super::ints::Num;
+use crate::isa::IsaChoice;
 use crate::program::{Copies, Int, Node, Program, Var};
+use crate::wide::WideCode;
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{Block, BlockArg, FuncRef, InstBuilder, MemFlagsData, StackSlot, Type, Value, types};
+use cranelift_codegen::ir::{
+    Block, BlockArg, FuncRef, Function, InstBuilder, MemFlagsData, StackSlot, Type, Value, types,
+};
 use cranelift_frontend::FunctionBuilder;
 use std::collections::HashMap;
 
@@ -15,12 +19,14 @@ pub(super) struct Shared<'a> {
     pub(super) program: &'a Program,
     /// Where literals, arguments and buffer addresses are.
     pub(super) layout: &'a FrameLayout,
-    /// Whether strips may use 128-bit vectors.
-    pub(super) vectors: bool,
+    /// The instructions that strips may use; not `Auto`.
+    pub(super) strips: IsaChoice,
     /// Floating-point registers.
     pub(super) registers: u32,
     /// Most copies of a strip's body in one iteration of its vector loop.
     pub(super) max_unroll: u32,
+    /// Whether texts are kept.
+    pub(super) texts: bool,
 }
 
 /// Functions of the run time, as one function refers to them.
@@ -45,6 +51,15 @@ pub(super) struct Outlined<'a> {
     pub(super) constants: Vec<(Var, i64)>,
 }
 
+/// Makes functions while another one is being emitted, which refers to them.
+pub(super) trait Functions {
+    /// The function of the next parallel loop, to be emitted later.
+    fn outlined(&mut self, function: &mut Function) -> FuncRef;
+
+    /// A function of given code, `fn(table, frame, start, end)`.
+    fn wide(&mut self, code: &WideCode, function: &mut Function) -> FuncRef;
+}
+
 /// Emits one function.
 pub(super) struct Emitter<'a, 'f> {
     /// Where instructions go.
@@ -65,10 +80,12 @@ pub(super) struct Emitter<'a, 'f> {
     pub(super) computed: HashMap<&'a Int, Num>,
     /// Where strips keep the state of their rings.
     pub(super) ring_slot: Option<StackSlot>,
+    /// Where strips pass addresses to their wide code.
+    pub(super) wide_slot: Option<StackSlot>,
     /// Parallel loops met so far, each with the function that is to hold it.
     pub(super) outlined: Vec<Outlined<'a>>,
-    /// Makes a reference to the function of the next parallel loop.
-    pub(super) declare_outlined: &'f mut dyn FnMut(&mut cranelift_codegen::ir::Function) -> FuncRef,
+    /// Makes other functions.
+    pub(super) functions: &'f mut dyn Functions,
 }
 
 /// Accesses to memory that exists: buffers were checked before the call, the frame is ours.

@@ -1,8 +1,9 @@
 //! Code generation with Cranelift.
 //!
 //! `module` turns a program into functions, `nodes` emits control flow, `ints` integers, `strip` the loops of a strip,
-//! `rings` its cuts and `lanes` its body; `plan` and `order` decide about a strip before anything is emitted. `frame`
-//! lays out what a call passes in, `linear` compares integer expressions, `emitter` holds the state of one function.
+//! `rings` its cuts and `lanes` its body, which `wide` replaces by a call where [`crate::wide`] can compile it; `plan`
+//! and `order` decide about a strip before anything is emitted. `frame` lays out what a call passes in, `linear` compares
+//! integer expressions, `emitter` holds the state of one function.
 
 mod emitter;
 mod frame;
@@ -15,6 +16,8 @@ mod order;
 mod plan;
 mod rings;
 mod strip;
+mod wide;
 
 pub(crate) use frame::{FrameLayout, Slot};
 pub(crate) use module::{EmitOptions, Emitted, emit};
+pub(crate) use plan::{may_alias, operands};

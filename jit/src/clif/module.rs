@@ -4,14 +4,17 @@
 //!
 //! The main function is `extern "C" fn(frame, runtime)`; the body of a parallel loop is [`crate::parallel::LoopBody`].
 
-use super::emitter::{Emitter, Imports, Outlined, Shared};
+use super::emitter::{Emitter, Functions, Imports, Outlined, Shared};
 use super::frame::FrameLayout;
 use super::ints::Num;
+use crate::isa::IsaChoice;
 use crate::memory::CodeMemory;
 use crate::program::Program;
 use crate::symbols::{MUL_MOD, PARALLEL_FOR};
+use crate::wide::WideCode;
 use cranelift_codegen::Context;
 use cranelift_codegen::ir::{AbiParam, FuncRef, Function, InstBuilder, Signature, types};
+use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_module::{FuncId, Linkage, Module, ModuleError};
 use std::collections::{HashMap, VecDeque};
@@ -20,8 +23,8 @@ use std::time::{Duration, Instant};
 /// How to emit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EmitOptions {
-    /// Whether strips may use 128-bit vectors.
-    pub(crate) vectors: bool,
+    /// The instructions that strips may use; not `Auto`.
+    pub(crate) strips: IsaChoice,
     /// Floating-point registers.
     pub(crate) registers: u32,
     /// Most copies of a strip's body in one iteration of its vector loop.
@@ -58,8 +61,8 @@ pub(crate) fn emit(
     options: &EmitOptions,
     memory: &mut CodeMemory,
 ) -> Result<Emitted, Box<ModuleError>> {
-    let EmitOptions { vectors, registers, max_unroll, texts } = *options;
-    let shared = Shared { program, layout, vectors, registers, max_unroll };
+    let EmitOptions { strips, registers, max_unroll, texts } = *options;
+    let shared = Shared { program, layout, strips, registers, max_unroll, texts };
     let module = memory.module();
     let signatures = Signatures::new(module);
     let imports = signatures.declare_imports(module)?;
@@ -77,8 +80,14 @@ pub(crate) fn emit(
     while let Some(next) = pending.pop_front() {
         let start = Instant::now();
         context.func.signature = if next.outlined.is_some() { &signatures.body } else { &signatures.main }.clone();
-        let mut declare =
-            Declare { module, signatures: &signatures, imports: &imports, bodies: Vec::new(), error: None };
+        let mut declare = Declare {
+            module,
+            signatures: &signatures,
+            imports: &imports,
+            bodies: Vec::new(),
+            emitted: &mut emitted,
+            error: None,
+        };
         let found = build(&shared, &mut context, &mut builder_context, next.outlined.as_ref(), &mut declare);
         let Declare { bodies, error, .. } = declare;
         error.map_or(Ok(()), |error| Err(Box::new(error)))?;
@@ -95,6 +104,7 @@ struct Signatures {
     body: Signature,
     parallel_for: Signature,
     mul_mod: Signature,
+    wide: Signature,
 }
 
 /// The run time's functions, by identity.
@@ -111,7 +121,9 @@ impl Signatures {
             signature.returns = vec![AbiParam::new(types::I64); results];
             signature
         };
-        Signatures { main: of(2, 0), body: of(5, 0), parallel_for: of(7, 0), mul_mod: of(3, 1) }
+        // Wide code knows one convention, whatever that of the system.
+        let wide = Signature { call_conv: CallConv::SystemV, ..of(4, 0) };
+        Signatures { main: of(2, 0), body: of(5, 0), parallel_for: of(7, 0), mul_mod: of(3, 1), wide }
     }
 
     fn declare_imports(&self, module: &mut impl Module) -> Result<ImportIds, Box<ModuleError>> {
@@ -128,21 +140,38 @@ struct Declare<'m, M: Module> {
     signatures: &'m Signatures,
     imports: &'m ImportIds,
     bodies: Vec<FuncId>,
+    /// Where the size and text of wide strips go.
+    emitted: &'m mut Emitted,
     error: Option<ModuleError>,
 }
 
-impl<M: Module> Declare<'_, M> {
-    fn body(&mut self, function: &mut Function) -> FuncRef {
-        let id = match self.module.declare_anonymous_function(&self.signatures.body) {
-            Ok(id) => id,
-            Err(error) => {
-                // The function under construction is thrown away; any reference will do.
-                self.error = Some(error);
-                self.imports.parallel_for
-            }
-        };
+impl<M: Module> Functions for Declare<'_, M> {
+    fn outlined(&mut self, function: &mut Function) -> FuncRef {
+        let id = self.module.declare_anonymous_function(&self.signatures.body);
+        let id = self.declared(id);
         self.bodies.push(id);
         self.reference(id, function)
+    }
+
+    fn wide(&mut self, code: &WideCode, function: &mut Function) -> FuncRef {
+        self.emitted.code_bytes += code.bytes.len();
+        self.emitted.disassembly += &code.text;
+        let id = self.module.declare_anonymous_function(&self.signatures.wide);
+        let id = self.declared(id);
+        if self.error.is_none() {
+            self.error = self.module.define_function_bytes(id, WideCode::ALIGNMENT, &code.bytes, &[]).err();
+        }
+        self.reference(id, function)
+    }
+}
+
+impl<M: Module> Declare<'_, M> {
+    /// The function under construction is thrown away after an error; any reference will do.
+    fn declared(&mut self, id: Result<FuncId, ModuleError>) -> FuncId {
+        id.unwrap_or_else(|error| {
+            self.error = Some(error);
+            self.imports.parallel_for
+        })
     }
 
     /// A reference that reaches any distance: pieces of code memory need not lie near each other.
@@ -183,7 +212,8 @@ fn build<'a, M: Module>(
         computed: HashMap::new(),
         ring_slot: None,
         outlined: Vec::new(),
-        declare_outlined: &mut |function| declare.body(function),
+        wide_slot: None,
+        functions: declare,
     };
     match outlined {
         None => emitter.nodes(&shared.program.body),

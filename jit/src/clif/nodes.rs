@@ -64,7 +64,7 @@ impl<'a> Emitter<'a, '_> {
             let value = self.value(self.vars[captured]);
             self.b.ins().store(plain().with_aligned(), value, environment, 8 * at as i32);
         }
-        let function = (self.declare_outlined)(self.b.func);
+        let function = self.functions.outlined(self.b.func);
         let function = self.b.ins().func_addr(types::I64, function);
         let (lo, hi) = (self.int_value(lo), self.int_value(hi));
         let increment = self.b.ins().iconst(types::I64, step);

@@ -6,6 +6,7 @@ use super::emitter::Shared;
 use super::frame::Literal;
 use super::linear::Linear;
 use super::order::{emission_order, pressure};
+use crate::isa::IsaChoice;
 use crate::program::{
     Address, AliasRelation, BinaryOp, Element, Op, Program, ScalarId, Stream, StreamId, Strip, UnaryOp, ValueId,
     ValueType,
@@ -87,6 +88,10 @@ pub(super) struct StripPlan<'a> {
     pub(super) places: Vec<(usize, i32)>,
     /// Element type of each stream.
     pub(super) elements: Vec<Element>,
+    /// The operations that stores need, without literals, in the order of emission.
+    pub(super) needed: Vec<usize>,
+    /// For each operation, whether literals and cells that the strip does not write decide it alone.
+    pub(super) is_invariant: Vec<bool>,
     /// For each operation, whether it is a load of cells that the strip does not write.
     pub(super) unwritten: Vec<bool>,
     /// Shape of the main loop.
@@ -108,7 +113,8 @@ impl<'a> StripPlan<'a> {
     pub(super) fn new(strip: &'a Strip, shared: &Shared<'_>, rows: Rows) -> Self {
         let program = shared.program;
         let kinds = kinds(strip, program);
-        let shape = if shared.vectors { vector_shape(strip, &kinds, rows) } else { Shape::Scalar };
+        let scalar = shared.strips == IsaChoice::Scalar;
+        let shape = if scalar { Shape::Scalar } else { vector_shape(strip, &kinds, rows) };
         let unwritten = unwritten_loads(strip);
         let is_invariant = invariant_operations(strip, &unwritten);
         let all = emission_order(strip);
@@ -120,7 +126,7 @@ impl<'a> StripPlan<'a> {
         let is_slow =
             |at: &usize| matches!(strip.ops[*at], Op::Binary(BinaryOp::Div, ..) | Op::Unary(UnaryOp::Sqrt, _));
         if !literals_in_registers && !invariants.iter().any(is_slow) {
-            (invariants, order) = (Vec::new(), all);
+            (invariants, order) = (Vec::new(), all.clone());
             literals = self::literals(strip, &order);
         }
         // A body of up to 32 operations gains from four copies; one of 128 or more fills the instruction window alone.
@@ -132,6 +138,8 @@ impl<'a> StripPlan<'a> {
             pointers,
             places,
             elements: strip.streams.iter().map(|stream| program.buffers[stream.buffer.index()].element).collect(),
+            needed: all,
+            is_invariant,
             unwritten,
             shape,
             unroll: if shape == Shape::Scalar { 1 } else { unroll },
@@ -150,7 +158,7 @@ impl<'a> StripPlan<'a> {
 }
 
 /// The operands of an operation.
-pub(super) fn operands(op: &Op) -> impl DoubleEndedIterator<Item = ValueId> + use<> {
+pub(crate) fn operands(op: &Op) -> impl DoubleEndedIterator<Item = ValueId> + use<> {
     let all = match *op {
         Op::F64(_) | Op::F32(_) | Op::Scalar(_) | Op::Index { .. } | Op::Load { .. } | Op::OpaqueSeed(_) => [None; 3],
         Op::Unary(_, a) | Op::Not(a) | Op::Convert(_, a) | Op::OpaqueFinish(a) => [Some(a), None, None],
@@ -165,7 +173,7 @@ pub(super) fn operands(op: &Op) -> impl DoubleEndedIterator<Item = ValueId> + us
 
 /// Whether the store may write cells that the load reads: same buffer, and not proved disjoint. Bindings of different
 /// buffers do not overlap; the call checks that.
-pub(super) fn may_alias(strip: &Strip, load: usize, store: usize) -> bool {
+pub(crate) fn may_alias(strip: &Strip, load: usize, store: usize) -> bool {
     let buffer = |at: usize| match strip.ops[at] {
         Op::Load { stream, .. } | Op::Store { stream, .. } => Some(strip.streams[stream.index()].buffer),
         _ => None,

@@ -12,6 +12,7 @@ use super::emitter::Emitter;
 use super::frame::Literal;
 use super::ints::Num;
 use super::plan::{Pointer, Rows, Shape, StripPlan};
+use super::wide::WideCall;
 use crate::program::{Address, Op, Strip};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
@@ -27,6 +28,8 @@ pub(super) struct Run<'p, 'a> {
     pub(super) strides: Vec<Option<Num>>,
     /// For each `Op::Index` its value at `j = 0` and its increment.
     pub(super) indices: HashMap<usize, (Num, i64)>,
+    /// The function that runs segments, if there is one.
+    pub(super) wide: Option<WideCall>,
 }
 
 /// What a loop keeps from iteration to iteration, in its own shape.
@@ -104,7 +107,8 @@ impl<'a> Emitter<'a, '_> {
             addresses.push(address);
             strides.push(self.stride_bytes(plan, pointer));
         }
-        let mut run = Run { plan, addresses, strides, indices: self.first_indices(strip) };
+        let mut run = Run { plan, addresses, strides, indices: self.first_indices(strip), wide: None };
+        run.wide = self.wide_call(&run, length);
         match rings {
             Some(rings) => self.segments(&mut run, &rings, length, exit),
             None => {
@@ -182,6 +186,9 @@ impl<'a> Emitter<'a, '_> {
 
     /// Runs iterations `start..end`, in which nothing wraps: unrolled vectors, single vectors, single cells.
     pub(super) fn segment(&mut self, run: &Run<'_, 'a>, start: Num, end: Num) {
+        if let Some(wide) = &run.wide {
+            return self.wide_segment(run, wide, start, end);
+        }
         let StripPlan { shape, unroll, .. } = *run.plan;
         let held = self.hold(run, shape, run.plan.literals_in_registers);
         let mut at = self.blocks(run, &held, (shape, unroll), start, end);

@@ -19,7 +19,7 @@ pub(crate) fn agree_on(text: &str, args: &[i64], scalars: &[f64], lanes: &[u32],
     let parallel = text.contains("parallel");
     for lanes in lanes {
         limit_lanes(&mut program.body, *lanes);
-        for (choice, unroll) in [(IsaChoice::Scalar, 1), (IsaChoice::V128, 1), (IsaChoice::V128, 4)] {
+        for (choice, unroll) in variants() {
             let options = CompileOptions::default().choice(choice).max_unroll(unroll);
             let compiled = compile(&program, &options).unwrap_or_else(|error| panic!("{error}\n{program}"));
             for pool in &pools[..if parallel { 3 } else { 1 }] {
@@ -29,6 +29,31 @@ pub(crate) fn agree_on(text: &str, args: &[i64], scalars: &[f64], lanes: &[u32],
             }
         }
     }
+}
+
+/// Asserts the same for a random program: compiled in each way once, with lanes and copies drawn from `seed`.
+pub(crate) fn agree_once(text: &str, args: &[i64], scalars: &[f64], seed: u64) {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let mut program = Program::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let expected = reference(&program, args, scalars, &[]);
+    limit_lanes(&mut program.body, [2, 4, 8, 16, 16, 16][random.usize(0..6)]);
+    for (choice, _) in variants().filter(|(_, unroll)| *unroll == 1) {
+        let unroll = random.u32(1..5);
+        let compiled = compile(&program, &CompileOptions::default().choice(choice).max_unroll(unroll));
+        let compiled = compiled.unwrap_or_else(|error| panic!("{error}\n{program}"));
+        let found = run_native(&compiled, args, scalars, &[], &Pool::sequential());
+        assert_same(&program, &expected, &found, &format!("{choice:?}, unroll {unroll}, args {args:?}"));
+    }
+}
+
+/// Every kind of strip that this machine can run, with one copy of its body in a loop and with several.
+pub(crate) fn variants() -> impl Iterator<Item = (IsaChoice, u32)> {
+    let isa = Isa::detect();
+    let choices = IsaChoice::ALL.into_iter().filter(move |choice| {
+        // `Auto` is one of the others.
+        *choice != IsaChoice::Auto && isa.resolve(*choice).is_ok()
+    });
+    choices.flat_map(|choice| [(choice, 1), (choice, 3)]).filter(|variant| *variant != (IsaChoice::Scalar, 3))
 }
 
 /// What the interpreter makes of the program, cell by cell.
@@ -94,7 +119,7 @@ fn limit_lanes(nodes: &mut [Node], lanes: u32) {
                 limit_lanes(then, lanes);
                 limit_lanes(otherwise, lanes);
             }
-            Node::Strip(strip) => strip.lanes = lanes,
+            Node::Strip(strip) => strip.lanes = strip.lanes.min(lanes),
         }
     }
 }

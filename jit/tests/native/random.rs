@@ -1,52 +1,99 @@
-//! Random programs of one strip, legal at any number of lanes: a store writes a buffer that nothing else touches, or
-//! the very cells that one load of the same iteration reads.
+//! Random programs of one strip, legal at the number of lanes that the strip names.
+//!
+//! Stores write buffers that nothing else touches, or `y` in place, where loads before and after them read around the
+//! cells they write. Buffers fill whole pages, so that guards lie right before and behind them, and streams often begin
+//! or end there.
 
 use fastrand::Rng;
 use std::fmt::Write as _;
 
-/// Cells of each buffer.
-const CELLS: i64 = 48;
+/// Cells of each buffer of numbers: whole pages of doubles and of floats.
+const CELLS: i64 = 1024;
+/// Bytes of each buffer of bytes.
+const BYTES: i64 = 4096;
+/// Iterations, at most: several vectors of floats, several times.
+const LONGEST: i64 = 72;
 
-/// The text of the program for `seed`: one argument, a scalar of each type.
-pub(crate) fn program(seed: u64) -> String {
+/// A program and what to call it with; the scalars are up to the caller.
+pub(crate) struct Random {
+    /// Two arguments, a scalar of each type.
+    pub(crate) text: String,
+    /// The arguments.
+    pub(crate) args: Vec<i64>,
+}
+
+/// The program for `seed`.
+pub(crate) fn program(seed: u64) -> Random {
     let mut random = Rng::with_seed(seed);
-    let length = random.i64(0..40);
+    let length = if random.u8(0..8) == 0 { random.i64(0..3) } else { random.i64(0..LONGEST) };
+    let start = random.i64(0..9);
     let double = random.bool();
-    let mixed = random.u8(0..6) == 0;
-    let mut strip =
-        Strip { random, length, double, mixed, streams: vec![], ops: vec![], floats: vec![], bools: vec![] };
-    let loads = strip.random.usize(1..8);
-    (0..loads).for_each(|_| strip.load());
-    (0..strip.random.usize(1..40)).for_each(|_| strip.operation());
-    let stores = strip.random.usize(1..4);
-    let aliases: String = (0..stores).map(|at| strip.store(at)).collect();
+    let odd = Odd {
+        strides: random.u8(0..8) == 0,
+        conversions: random.u8(0..10) == 0,
+        bytes_out: random.u8(0..8) == 0,
+        rings: random.bool(),
+    };
+    // What a strip writes must not meet itself, so its ring is longer than any strip.
+    let ring = random.i64(LONGEST + 40..300);
+    let in_place =
+        InPlace { ring: (odd.rings && random.bool()).then_some(ring), first: random.i64(20..60), seen: vec![] };
+    let mut strip = Strip { random, length, double, odd, in_place, ..Strip::default() };
+    let lanes = strip.fill();
     let ty = strip.ty();
-    let (streams, ops) = (strip.streams.concat(), strip.ops.concat());
-    format!(
-        "program random{seed}(a) {{
+    let (streams, ops, facts) = (strip.streams.concat(), strip.ops.concat(), strip.facts.concat());
+    let end = if strip.random.bool() { "$n".to_string() } else { length.to_string() };
+    let text = format!(
+        "program random{seed}(a, n) {{
 scalar s: f32
 scalar d: f64
 buffer x: {ty}[{CELLS}] read
-buffer mask: u8[{CELLS}] read
+buffer mask: u8[{BYTES}] read
 buffer y: {ty}[{CELLS}] write
 buffer out0: {ty}[{CELLS}] write
 buffer out1: {ty}[{CELLS}] write
-buffer out2: u8[{CELLS}] write
+buffer out2: u8[{BYTES}] write
 for v9 in 0 .. 2 {{
-strip v0 in v9 + $a .. v9 + $a + {length} lanes 8 {{
-{streams}{ops}{aliases}}}
+strip v0 in v9 + $a .. v9 + $a + {end} lanes {lanes} {{
+{streams}{ops}{facts}}}
 }}
 }}"
-    )
+    );
+    Random { text, args: vec![start, length] }
 }
 
+/// What only some programs have: most of it keeps strips from being compiled to wide vectors.
+#[derive(Default)]
+struct Odd {
+    /// Strides other than 1.
+    strides: bool,
+    /// Numbers of the other width.
+    conversions: bool,
+    /// Stored bytes.
+    bytes_out: bool,
+    /// Streams in rings.
+    rings: bool,
+}
+
+/// The cells of `y` that a strip touches: `first + offset + j`, in a ring or not.
+#[derive(Default)]
+struct InPlace {
+    ring: Option<i64>,
+    first: i64,
+    /// In order: which operation, its offset, and whether it stores.
+    seen: Vec<(usize, i64, bool)>,
+}
+
+#[derive(Default)]
 struct Strip {
     random: Rng,
     length: i64,
     double: bool,
-    mixed: bool,
+    odd: Odd,
+    in_place: InPlace,
     streams: Vec<String>,
     ops: Vec<String>,
+    facts: Vec<String>,
     floats: Vec<usize>,
     bools: Vec<usize>,
 }
@@ -56,22 +103,28 @@ impl Strip {
         if self.double { "f64" } else { "f32" }
     }
 
-    /// A stream over `buffer` that stays inside for `length` cells.
-    fn stream(&mut self, buffer: &str, vector: bool) -> usize {
-        let stride = if vector { 1 } else { *[1, 1, 1, 1, 0, -1].get(self.random.usize(0..6)).unwrap() };
-        let place = match self.random.u8(0..3) {
-            0 => {
-                let ring = self.random.i64(8..CELLS - 4);
-                let (base, pos) = (self.random.i64(0..4), self.random.i64(0..ring));
-                // A written ring shorter than the strip would meet itself.
-                let ring = if vector { CELLS - 4 } else { ring };
-                format!("base {base}, pos {pos}, ring {ring}, stride {stride}")
+    /// Makes streams, operations and facts; returns the lanes for which they are legal.
+    fn fill(&mut self) -> i64 {
+        let loads = if self.random.u8(0..6) == 0 { 8..40 } else { 1..8 };
+        (0..self.random.usize(loads)).for_each(|_| self.load());
+        (0..self.random.usize(0..4)).for_each(|_| self.load_in_place());
+        let operations = if self.random.u8(0..8) == 0 { 100..300 } else { 1..40 };
+        (0..self.random.usize(operations)).for_each(|_| self.operation());
+        if self.random.bool() {
+            self.store_in_place();
+            (0..self.random.usize(0..3)).for_each(|_| self.load_in_place());
+            (0..self.random.usize(0..6)).for_each(|_| self.operation());
+            if self.random.u8(0..3) == 0 {
+                self.store_in_place();
             }
-            _ if stride < 0 => format!("pos {}, stride {stride}", self.random.i64(self.length.max(1) - 1..CELLS)),
-            _ => format!("pos {}, stride {stride}", self.random.i64(0..CELLS + 1 - self.length.max(1))),
-        };
-        let text = format!("m{} = {buffer}[{place}]\n", self.streams.len());
-        self.streams.push(text);
+        }
+        let outputs = if self.odd.bytes_out { 3 } else { 2 };
+        (0..outputs).for_each(|number| self.store(number));
+        self.lanes()
+    }
+
+    fn push_stream(&mut self, text: String) -> usize {
+        self.streams.push(format!("m{} = {text}\n", self.streams.len()));
         self.streams.len() - 1
     }
 
@@ -79,6 +132,31 @@ impl Strip {
         let at = self.ops.len();
         self.ops.push(format!("%{at} = {op}\n"));
         at
+    }
+
+    /// A stream over `buffer` that stays inside for `length` cells.
+    fn stream(&mut self, buffer: &str, written: bool) -> usize {
+        let cells = if matches!(buffer, "mask" | "out2") { BYTES } else { CELLS };
+        let stride = match self.random.u8(0..4) {
+            0 if !written => 0,
+            1 if !written && self.odd.strides => -1,
+            _ => 1,
+        };
+        let span = self.length.max(1);
+        let place = if self.odd.rings && self.random.bool() {
+            let ring = if written { CELLS - 4 } else { self.random.i64(8..CELLS - 4) };
+            let (base, pos) = (self.random.i64(0..4), self.random.i64(0..ring));
+            format!("base {base}, pos {pos}, ring {ring}")
+        } else {
+            let (first, last) = if stride < 0 { (span - 1, cells - 1) } else { (0, cells - span) };
+            let pos = match self.random.u8(0..3) {
+                0 => first,
+                1 => last,
+                _ => self.random.i64(first..=last),
+            };
+            format!("pos {pos}")
+        };
+        self.push_stream(format!("{buffer}[{place}, stride {stride}]"))
     }
 
     fn load(&mut self) {
@@ -89,8 +167,82 @@ impl Strip {
         self.floats.push(at);
     }
 
+    fn stream_in_place(&mut self, offset: i64) -> usize {
+        let InPlace { ring, first, .. } = self.in_place;
+        let place = match ring {
+            Some(ring) => format!("base 7, pos {}, ring {ring}", (first + offset) % ring),
+            None => format!("pos {}", first + offset),
+        };
+        self.push_stream(format!("y[{place}, stride 1]"))
+    }
+
+    fn load_in_place(&mut self) {
+        // Mostly ahead of what is stored, else few lanes remain.
+        let offset = match self.random.u8(0..8) {
+            0..4 => self.random.i64(0..12),
+            4..6 => 0,
+            6 => self.random.i64(-20..0),
+            _ => self.random.i64(4..20),
+        };
+        let stream = self.stream_in_place(offset);
+        let op = format!("load m{stream}: {}", self.ty());
+        let at = self.push(op);
+        self.floats.push(at);
+        self.in_place.seen.push((at, offset, false));
+    }
+
+    fn store_in_place(&mut self) {
+        let is_first = self.in_place.seen.iter().all(|seen| !seen.2);
+        let offset = if is_first { 0 } else { self.random.i64(-16..3) };
+        let stream = self.stream_in_place(offset);
+        let at = self.push_store(stream);
+        self.in_place.seen.push((at, offset, true));
+    }
+
+    fn store(&mut self, number: usize) {
+        let stream = self.stream(&format!("out{number}"), true);
+        self.push_store(stream);
+    }
+
+    fn push_store(&mut self, stream: usize) -> usize {
+        let value = self.float();
+        let at = self.ops.len();
+        self.ops.push(format!("%{at}: store m{stream}, {value}\n"));
+        at
+    }
+
+    /// Lanes for which the order of accesses in place does not matter, and facts about some pairs.
+    ///
+    /// Operation `a` before `b` touches in iteration `j` what `b` touches in iteration `j + a.offset - b.offset`. If that
+    /// is earlier, lock-step would turn their order around, so no block may hold both.
+    fn lanes(&mut self) -> i64 {
+        let mut lanes = 16;
+        let seen = self.in_place.seen.clone();
+        for (at, (a, from, a_stores)) in seen.iter().enumerate() {
+            for (b, to, b_stores) in &seen[at + 1..] {
+                if (*a_stores || *b_stores) && to > from {
+                    lanes = lanes.min(to - from);
+                }
+                let (load, store, distance) = if *b_stores { (a, b, to - from) } else { (b, a, from - to) };
+                if a_stores != b_stores && self.random.bool() {
+                    let relation = match (distance, self.in_place.ring) {
+                        (0, _) => "same_lane".to_string(),
+                        (_, Some(_)) => continue,
+                        (distance, None) if distance.abs() >= LONGEST => "disjoint".to_string(),
+                        (distance, None) => format!("distance {distance}"),
+                    };
+                    self.facts.push(format!("alias %{load}, %{store}: {relation}\n"));
+                }
+            }
+        }
+        lanes
+    }
+
+    /// One of the numbers, the younger ones more often.
     fn float(&mut self) -> String {
-        format!("%{}", self.floats[self.random.usize(0..self.floats.len())])
+        let count = self.floats.len();
+        let window = if self.random.bool() { count } else { count.min(8) };
+        format!("%{}", self.floats[count - 1 - self.random.usize(0..window)])
     }
 
     fn operation(&mut self) {
@@ -108,13 +260,15 @@ impl Strip {
             (8, ..) => write!(text, "{} {a}", ["neg", "abs", "sqrt"][self.random.usize(0..3)]),
             (9, ..) => write!(text, "{ty} {:?}", f64::from(self.random.i32(-64..64)) / 8.0),
             (10, ..) => write!(text, "scalar {}", if self.double { "d" } else { "s" }),
-            (11, ..) => write!(text, "index v9 + 3 step {}: {ty}", self.random.i64(-3..4)),
-            (12, ..) if self.mixed => {
+            (11, ..) if self.random.u8(0..4) == 0 => {
+                write!(text, "index v9 + 3 step {}: {ty}", self.random.i64(-3..4))
+            }
+            (12, ..) if self.odd.conversions => {
                 let other = if self.double { "f32" } else { "f64" };
                 let narrow = self.push(format!("convert {a}: {other}"));
                 write!(text, "convert %{narrow}: {ty}")
             }
-            (13 | 14, Some(p), _) => write!(text, "select {p}, {a}, {b}"),
+            (11..=14, Some(p), _) => write!(text, "select {p}, {a}, {b}"),
             (15, Some(p), Some(q)) => write!(text, "{} {p}, {q}", if self.random.bool() { "and" } else { "or" }),
             (16, Some(p), _) => write!(text, "not {p}"),
             _ => write!(text, "{} {a}, {b}", ["lt", "le", "gt", "ge", "eq", "ne"][self.random.usize(0..6)]),
@@ -125,24 +279,5 @@ impl Strip {
         let is_bool = is_bool && !text.starts_with("neg");
         let at = self.push(text);
         if is_bool { self.bools.push(at) } else { self.floats.push(at) }
-    }
-
-    /// Stores to a buffer of its own, or in place; returns what is known about it.
-    fn store(&mut self, number: usize) -> String {
-        if number == 0 && self.random.bool() {
-            let stream = self.stream("y", true);
-            let ty = self.ty();
-            let load = self.push(format!("load m{stream}: {ty}"));
-            let value = self.float();
-            let sum = self.push(format!("add {value}, %{load}"));
-            let at = self.ops.len();
-            self.ops.push(format!("%{at}: store m{stream}, %{sum}\n"));
-            return if self.random.bool() { format!("alias %{load}, %{at}: same_lane\n") } else { String::new() };
-        }
-        let stream = self.stream(&format!("out{number}"), true);
-        let value = self.float();
-        let at = self.ops.len();
-        self.ops.push(format!("%{at}: store m{stream}, {value}\n"));
-        String::new()
     }
 }

@@ -3,7 +3,7 @@
 //! The interpreter, whose arrays are dense, says what the cells of a view must be afterwards; the cells around it must
 //! not have changed.
 
-use crate::harness::{Fill, reference};
+use crate::harness::{Fill, reference, variants};
 use crease_jit::program::{Cells, Program};
 use crease_jit::*;
 use fastrand::Rng;
@@ -138,10 +138,11 @@ fn agree_on_views<T: ElementType + Into<f64> + PartialEq + std::fmt::Debug>(
 fn views_of_any_strides_agree() {
     let pools = [Pool::sequential(), Pool::new(2).unwrap()];
     let mut random = Rng::with_seed(5);
-    for (ty, lanes) in [("f64", 1), ("f64", 8), ("f32", 8)] {
+    for (ty, lanes) in [("f64", 1), ("f64", 8), ("f32", 16)] {
         let program = Program::parse(&DIFFERENCES.replace("TY", ty).replace("LANES", &lanes.to_string())).unwrap();
-        for choice in [IsaChoice::Scalar, IsaChoice::V128] {
-            let code = compile(&program, &CompileOptions::default().choice(choice)).unwrap();
+        for (choice, unroll) in variants() {
+            let options = CompileOptions::default().choice(choice).max_unroll(unroll);
+            let code = compile(&program, &options).unwrap();
             for round in 0..40 {
                 let pool = &pools[round % 2];
                 match ty {

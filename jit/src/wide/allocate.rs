@@ -1,0 +1,393 @@
+//! Registers for straight-line code: when none is free, the value whose next use is farthest gives its own up.
+//!
+//! In: a [`Body`].   Out: its instructions.   Source: Belady, IBM Systems Journal 5(2), 1966, for the choice.
+//!
+//! A value has a *home* in memory besides its register: a constant in the pool, an invariant in its slot, a load in the
+//! array until a store may overwrite it, anything else in a slot once it was spilled. Giving up a register costs
+//! nothing if a home is there. Nothing stays in a register from one iteration to the next but the constants and
+//! invariants used most, which are *pinned* to registers that no computed value needs.
+//!
+//! Invariant: a register or a valid home holds every value that is still used; `home` relies on it.
+//! Cost: operations times registers.
+
+use super::body::{Body, Role};
+use super::instruction::{Class, Inst, Memory, Operand, Reg};
+use super::shape::WideIsa;
+use crate::program::Op;
+
+/// The first mask register that may be assigned, and how many there are.
+const MASKS: (u8, usize) = (2, 6);
+
+/// A body as instructions.
+pub(super) struct Allocation {
+    /// Executed once, before the loops: computes invariants into slots, and loads what is pinned.
+    pub(super) once: Vec<Inst>,
+    /// Executed for each block of lanes.
+    pub(super) each: Vec<Inst>,
+    /// Slots on the stack.
+    pub(super) slots: usize,
+    /// Values stored to slots in each block.
+    pub(super) spills: usize,
+    /// Constants and invariants in registers of their own.
+    pub(super) pinned: usize,
+}
+
+/// Assigns registers to `body`.
+pub(super) fn allocate(body: &Body<'_>) -> Allocation {
+    let mut once = Allocator::new(body, Part::Once, &Slots::none(body), &[]);
+    let invariants = once.invariants();
+    let free = Allocator::iteration(body, &invariants, &[]);
+    let spare = (body.shape.registers() - 1).saturating_sub(free.busiest);
+    let mut pins = free.constants_by_use();
+    pins.truncate(spare);
+    let pinned = Allocator::iteration(body, &invariants, &pins);
+    // Where pinning would force anything out of the other registers it is not worth it.
+    let (each, pins) = if pinned.spills <= free.spills { (pinned, pins) } else { (free, Vec::new()) };
+    let mut once = once.out;
+    once.extend(pins.iter().enumerate().map(|(pin, value)| {
+        let from = each.home(*value, 0).expect("constants and invariants have homes");
+        Inst::Load { to: pin_register(body, pin), from }
+    }));
+    Allocation { once, slots: each.slots.count, spills: each.spills, pinned: pins.len(), each: each.out }
+}
+
+/// The register of the pinned value of this number.
+fn pin_register(body: &Body<'_>, pin: usize) -> Reg {
+    Reg { class: Class::Vector, number: (body.shape.registers() - 1 - pin) as u8 }
+}
+
+/// Which operations are allocated.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    /// Invariants, before the loops.
+    Once,
+    /// Those of each iteration.
+    Each,
+}
+
+/// Slots on the stack.
+#[derive(Clone)]
+struct Slots {
+    /// For each value its slot.
+    of: Vec<Option<usize>>,
+    /// Slots that may be used anew.
+    free: Vec<usize>,
+    /// Slots whose value dies in the current operation, which may read them after others have been spilled.
+    dying: Vec<usize>,
+    /// Slots so far.
+    count: usize,
+}
+
+impl Slots {
+    fn none(body: &Body<'_>) -> Self {
+        Slots { of: vec![None; body.strip.ops.len()], free: Vec::new(), dying: Vec::new(), count: 0 }
+    }
+
+    /// Nothing reads the slots of dead values any more.
+    fn end_operation(&mut self) {
+        self.free.append(&mut self.dying);
+    }
+
+    /// The slot of `value`, a new one if it has none.
+    fn get(&mut self, value: usize) -> usize {
+        let (free, count) = (&mut self.free, &mut self.count);
+        *self.of[value].get_or_insert_with(|| {
+            free.pop().unwrap_or_else(|| {
+                *count += 1;
+                *count - 1
+            })
+        })
+    }
+}
+
+/// The state while instructions are chosen, one operation after the other.
+pub(super) struct Allocator<'b, 'a> {
+    pub(super) body: &'b Body<'a>,
+    part: Part,
+    /// For each value the places in the order where it is still to be used, the next one last.
+    uses: Vec<Vec<usize>>,
+    /// For each value its register.
+    registers: Vec<Option<Reg>>,
+    slots: Slots,
+    /// The value of each vector register; those of pinned values lie behind.
+    vectors: Vec<Option<usize>>,
+    /// The value of each mask register.
+    masks: Vec<Option<usize>>,
+    /// The place in the order of the current operation.
+    now: usize,
+    /// Vector registers that held values other than constants, at most.
+    busiest: usize,
+    spills: usize,
+    out: Vec<Inst>,
+}
+
+impl<'b, 'a> Allocator<'b, 'a> {
+    /// Nothing chosen yet.
+    fn new(body: &'b Body<'a>, part: Part, slots: &Slots, pins: &[usize]) -> Self {
+        let count = body.strip.ops.len();
+        let mut uses = vec![Vec::new(); count];
+        let order = if part == Part::Once { &body.once } else { &body.each };
+        for (place, at) in order.iter().enumerate().rev() {
+            for operand in body.operands(*at) {
+                if uses[operand].last() != Some(&place) {
+                    uses[operand].push(place);
+                }
+            }
+        }
+        let mut registers = vec![None; count];
+        for (pin, value) in pins.iter().enumerate() {
+            registers[*value] = Some(pin_register(body, pin));
+        }
+        Allocator {
+            body,
+            part,
+            uses,
+            registers,
+            slots: slots.clone(),
+            vectors: vec![None; body.shape.registers() - pins.len()],
+            masks: vec![None; MASKS.1],
+            now: 0,
+            busiest: 0,
+            spills: 0,
+            out: Vec::new(),
+        }
+    }
+
+    /// Chooses the instructions of an iteration.
+    fn iteration(body: &'b Body<'a>, invariants: &Slots, pins: &[usize]) -> Self {
+        let mut allocator = Self::new(body, Part::Each, invariants, pins);
+        for (place, at) in body.each.iter().enumerate() {
+            allocator.now = place;
+            allocator.operation(*at);
+            allocator.slots.end_operation();
+        }
+        allocator
+    }
+
+    /// Computes invariants, and those that iterations use into slots, which it returns.
+    fn invariants(&mut self) -> Slots {
+        let body = self.body;
+        let mut in_loop = vec![false; body.strip.ops.len()];
+        body.each.iter().flat_map(|at| body.operands(*at)).for_each(|value| in_loop[value] = true);
+        for (place, at) in body.once.iter().enumerate() {
+            self.now = place;
+            self.operation(*at);
+            if in_loop[*at] {
+                let from = self.register(*at, &[]);
+                let slot = self.slots.get(*at);
+                self.out.push(Inst::Spill { slot, from });
+            }
+            self.drop_dead(*at);
+        }
+        self.slots.clone()
+    }
+
+    /// Constants and invariants of each iteration, those used most first.
+    fn constants_by_use(&self) -> Vec<usize> {
+        let mut count = vec![0u32; self.body.strip.ops.len()];
+        self.body.each.iter().flat_map(|at| self.body.operands(*at)).for_each(|value| count[value] += 1);
+        let is_constant = |at: &usize| count[*at] > 0 && self.is_constant(*at);
+        let mut found: Vec<usize> = (0..count.len()).filter(is_constant).collect();
+        found.sort_by_key(|at| std::cmp::Reverse(count[*at]));
+        found
+    }
+
+    /// Whether the value is at hand before the order begins.
+    fn is_constant(&self, value: usize) -> bool {
+        match self.body.roles[value] {
+            Role::Constant(_) => true,
+            Role::Invariant => self.part == Part::Each,
+            Role::Cell { .. } | Role::Computed => false,
+        }
+    }
+
+    /// The class of registers that hold a value.
+    pub(super) fn class(&self, value: usize) -> Class {
+        let is_truth = matches!(self.body.strip.ops[value], Op::Compare(..) | Op::And(..) | Op::Or(..) | Op::Not(_));
+        if is_truth && self.body.shape.isa == WideIsa::Avx512 { Class::Mask } else { Class::Vector }
+    }
+
+    pub(super) fn push(&mut self, instruction: Inst) {
+        self.out.push(instruction);
+    }
+
+    /// The place of the next use after the current operation, if there is one.
+    fn next_use(&self, value: usize) -> Option<usize> {
+        self.uses[value].iter().rev().copied().find(|place| *place > self.now)
+    }
+
+    /// The next use, that of the current operation included.
+    fn use_from_now(&self, value: usize) -> Option<usize> {
+        self.uses[value].last().copied()
+    }
+
+    /// Where a value lies in memory at `place` of the order, if anywhere.
+    fn home(&self, value: usize, place: usize) -> Option<Memory> {
+        match self.body.roles[value] {
+            Role::Constant(constant) => Some(Memory::Constant(constant)),
+            _ if self.slots.of[value].is_some() => self.slots.of[value].map(Memory::Slot),
+            Role::Cell { until } if place <= until => match self.body.strip.ops[value] {
+                Op::Load { stream, .. } => Some(Memory::Cell(stream.index())),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Whether an instruction can take its operand from there.
+    fn folds(&self, memory: Memory) -> bool {
+        match memory {
+            Memory::Constant(_) | Memory::Slot(_) => true,
+            Memory::Cell(stream) => {
+                let (place, shape) = (&self.body.places[stream], self.body.shape);
+                let is_vector = place.stride != Some(0) || shape.isa == WideIsa::Avx512;
+                place.element == shape.float.element() && is_vector
+            }
+        }
+    }
+
+    /// The register of a value, loaded if it has none; values in `keep` stay where they are.
+    pub(super) fn register(&mut self, value: usize, keep: &[usize]) -> Reg {
+        if let Some(register) = self.registers[value] {
+            return register;
+        }
+        let from = self.home(value, self.now).expect("a value without a register has a home");
+        let to = self.take(value, keep);
+        self.out.push(Inst::Load { to, from });
+        to
+    }
+
+    /// A value as an operand that may be in memory. It goes into a register if it is used again and one is free.
+    pub(super) fn operand(&mut self, value: usize, keep: &[usize]) -> Operand {
+        let foldable = match self.registers[value] {
+            Some(register) => return Operand::Reg(register),
+            None => self.home(value, self.now).filter(|memory| self.folds(*memory)),
+        };
+        let is_worth_it = !self.is_constant(value) && self.next_use(value).is_some() && self.has_free();
+        match foldable {
+            Some(memory) if !is_worth_it => Operand::Memory(memory),
+            _ => Operand::Reg(self.register(value, keep)),
+        }
+    }
+
+    /// Whether the value has a register.
+    pub(super) fn in_register(&self, value: usize) -> bool {
+        self.registers[value].is_some()
+    }
+
+    fn has_free(&self) -> bool {
+        self.vectors.contains(&None)
+    }
+
+    /// Whether a value in `register` is used by nothing after the current operation, so that a result may replace it.
+    pub(super) fn dies_in(&self, value: usize, register: Reg) -> bool {
+        let is_pinned = register.class == Class::Vector && usize::from(register.number) >= self.vectors.len();
+        !is_pinned && self.next_use(value).is_none()
+    }
+
+    /// A register for a value that has none.
+    pub(super) fn take(&mut self, value: usize, keep: &[usize]) -> Reg {
+        let class = self.class(value);
+        let file = self.file(class);
+        let at = match file.iter().position(Option::is_none) {
+            Some(free) => free,
+            None => self.evict(class, keep),
+        };
+        self.own(value, class, at)
+    }
+
+    /// Hands the register of an operand that has died on to a result.
+    pub(super) fn inherit(&mut self, value: usize, register: Reg) {
+        self.own(value, Class::Vector, usize::from(register.number));
+    }
+
+    fn own(&mut self, value: usize, class: Class, at: usize) -> Reg {
+        let first = if class == Class::Mask { MASKS.0 } else { 0 };
+        let register = Reg { class, number: first + at as u8 };
+        *self.entry(class, at) = Some(value);
+        self.registers[value] = Some(register);
+        let busy = self.vectors.iter().flatten().filter(|value| !self.is_constant(**value)).count();
+        self.busiest = self.busiest.max(busy);
+        register
+    }
+
+    fn file(&self, class: Class) -> &[Option<usize>] {
+        match class {
+            Class::Vector => &self.vectors,
+            Class::Mask => &self.masks,
+        }
+    }
+
+    fn entry(&mut self, class: Class, at: usize) -> &mut Option<usize> {
+        match class {
+            Class::Vector => &mut self.vectors[at],
+            Class::Mask => &mut self.masks[at],
+        }
+    }
+
+    /// Frees the register whose value is used last, if possible one that need not be stored.
+    fn evict(&mut self, class: Class, keep: &[usize]) -> usize {
+        let file = self.file(class);
+        let cost = |at: &usize| {
+            let value = file[*at].expect("every register is taken");
+            let next = self.use_from_now(value).unwrap_or(usize::MAX / 4);
+            2 * next + usize::from(self.home(value, next).is_some())
+        };
+        let may_go = |at: &usize| file[*at].is_some_and(|value| !keep.contains(&value));
+        let at =
+            (0..file.len()).filter(may_go).max_by_key(cost).expect("an operation has fewer operands than registers");
+        let value = file[at].expect("every register is taken");
+        let next = self.use_from_now(value);
+        let from = self.registers[value].take().expect("it has one");
+        if next.is_some_and(|next| self.home(value, next).is_none()) {
+            let slot = self.slots.get(value);
+            self.spills += 1;
+            self.out.push(Inst::Spill { slot, from });
+        }
+        *self.entry(class, at) = None;
+        at
+    }
+
+    /// Counts the operands of the current operation as used; registers of those that die become free.
+    pub(super) fn release(&mut self, at: usize) {
+        let body = self.body;
+        for value in body.operands(at) {
+            while self.uses[value].last().is_some_and(|place| *place <= self.now) {
+                self.uses[value].pop();
+            }
+            self.drop_dead(value);
+        }
+    }
+
+    /// Frees what a value without further uses holds.
+    fn drop_dead(&mut self, value: usize) {
+        if !self.uses[value].is_empty() {
+            return;
+        }
+        if let Some(Reg { class, number }) = self.registers[value] {
+            let at = usize::from(number - if class == Class::Mask { MASKS.0 } else { 0 });
+            if at < self.file(class).len() {
+                self.registers[value] = None;
+                *self.entry(class, at) = None;
+            }
+        }
+        // Slots filled before the loops are there for all iterations.
+        if self.part == Part::Each
+            && !self.is_constant(value)
+            && let Some(slot) = self.slots.of[value].take()
+        {
+            self.slots.dying.push(slot);
+        }
+    }
+
+    /// Loads what the store at the current place may overwrite and later operations still read.
+    pub(super) fn rescue(&mut self, keep: &[usize]) {
+        let body = self.body;
+        for value in body.each.iter().take(self.now).copied() {
+            let dies_here = body.roles[value] == Role::Cell { until: self.now };
+            if dies_here && self.next_use(value).is_some() && self.slots.of[value].is_none() {
+                self.register(value, keep);
+            }
+        }
+    }
+}

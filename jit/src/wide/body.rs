@@ -1,0 +1,292 @@
+//! The body of a wide strip: whether there can be one, what is computed once and what in each iteration.
+//!
+//! In: a strip, the order of its operations and where its streams are.   Out: a [`Body`], or `None`: then Cranelift
+//! compiles the strip.
+//!
+//! Equal operations are computed once. A load is not bound to its place in the order: what it reads stays in memory
+//! until a store may overwrite it, so later passes may read it anywhere before that, or fold it into its use.
+
+use super::shape::{Float, Shape, WideIsa};
+use crate::clif::{may_alias, operands};
+use crate::program::{Element, Op, Strip, UnaryOp, ValueId, ValueType};
+use std::collections::HashMap;
+use std::mem::{Discriminant, discriminant};
+
+/// Index steps up to this fit a 32-bit immediate with all lanes and copies of a block.
+const LARGEST_STEP: u64 = 1 << 20;
+
+/// Where a stream's cell is: `pointer + offset + stride * j`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    /// Which pointer.
+    pub(crate) pointer: usize,
+    /// From there, in bytes.
+    pub(crate) offset: i32,
+    /// Cells per iteration; none if only the call tells.
+    pub(crate) stride: Option<i64>,
+    /// The type of the cells.
+    pub(crate) element: Element,
+}
+
+/// What is known about a strip.
+pub(crate) struct StripFacts<'a> {
+    /// The strip, of a verified program.
+    pub(crate) strip: &'a Strip,
+    /// Types of scalars, by number.
+    pub(crate) scalars: &'a [Element],
+    /// Where its streams are.
+    pub(crate) places: &'a [Place],
+    /// The operations that stores need, literals left out, in an order that keeps what may alias in order.
+    pub(crate) order: &'a [usize],
+    /// By operation: whether literals and cells that the strip does not write decide it alone.
+    pub(crate) invariant: &'a [bool],
+    /// The number of iterations, if it is known.
+    pub(crate) length: Option<i64>,
+}
+
+/// Where the result of an operation comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// From the pool of constants.
+    Constant(usize),
+    /// Computed once, before the loops.
+    Invariant,
+    /// From memory, at any time before the store at place `until` of the order.
+    Cell {
+        /// `usize::MAX` if no store may write it.
+        until: usize,
+    },
+    /// Computed in each iteration, or not needed.
+    Computed,
+}
+
+/// Numbers for constants, by their bits.
+#[derive(Debug, Default)]
+pub(super) struct Pool {
+    /// What each holds in every lane; the upper half is unused for floats.
+    pub(super) bits: Vec<u64>,
+}
+
+impl Pool {
+    fn constant(&mut self, bits: u64) -> usize {
+        self.bits.iter().position(|known| *known == bits).unwrap_or_else(|| {
+            self.bits.push(bits);
+            self.bits.len() - 1
+        })
+    }
+}
+
+/// A strip that is to become wide code.
+pub(super) struct Body<'a> {
+    /// The strip.
+    pub(super) strip: &'a Strip,
+    /// Its vectors.
+    pub(super) shape: Shape,
+    /// Where its streams are.
+    pub(super) places: &'a [Place],
+    /// For each operation the one that computes its result: itself, or an equal one before it.
+    pub(super) same: Vec<usize>,
+    /// Where results come from.
+    pub(super) roles: Vec<Role>,
+    /// Operations to compute once, in order.
+    pub(super) once: Vec<usize>,
+    /// Operations of each iteration, in order; without invariants and constants.
+    pub(super) each: Vec<usize>,
+    /// Constants.
+    pub(super) pool: Pool,
+}
+
+impl<'a> Body<'a> {
+    /// The body of a strip; `None` if it has to be compiled otherwise: stored cells that are not adjacent, opaque
+    /// functions, conversions, bytes to store, fewer lanes or iterations than a wide vector wants.
+    pub(super) fn new(facts: &StripFacts<'a>, isa: WideIsa) -> Option<Self> {
+        let strip = facts.strip;
+        let float = float_of(facts)?;
+        let shape = Shape::widest(isa, float, strip.lanes)?;
+        // A masked vector pays from half its lanes on; single cells in wide code never do.
+        let least = if isa == WideIsa::Avx512 { shape.lanes() / 2 } else { shape.lanes() };
+        let is_long = facts.length.is_none_or(|length| length >= least);
+        if !is_long || !facts.order.iter().all(|at| is_eligible(&strip.ops[*at], facts.places, float)) {
+            return None;
+        }
+        let count = strip.ops.len();
+        let mut body = Body {
+            strip,
+            shape,
+            places: facts.places,
+            same: (0..count).collect(),
+            roles: vec![Role::Computed; count],
+            once: Vec::new(),
+            each: Vec::new(),
+            pool: Pool::default(),
+        };
+        let used: Vec<usize> =
+            facts.order.iter().flat_map(|at| operands(&strip.ops[*at])).map(ValueId::index).collect();
+        used.iter().chain(facts.order).for_each(|at| body.add_constants(*at));
+        if isa == WideIsa::Avx512 {
+            // Masks of remainders are cut from all ones.
+            body.pool.constant(u64::MAX);
+        }
+        body.number(facts, &used);
+        Some(body)
+    }
+
+    /// The operand that computes `id`.
+    pub(super) fn operand(&self, id: ValueId) -> usize {
+        self.same[id.index()]
+    }
+
+    /// The distinct operands of an operation.
+    pub(super) fn operands(&self, at: usize) -> impl Iterator<Item = usize> + use<'_> {
+        operands(&self.strip.ops[at]).map(|id| self.operand(id))
+    }
+
+    /// The sign bit, as a constant.
+    pub(super) fn sign(&self) -> u64 {
+        match self.shape.float {
+            Float::F64 => 1 << 63,
+            Float::F32 => 1 << 31,
+        }
+    }
+
+    /// A constant of the pool with these bits; [`Body::new`] put there what operations need.
+    pub(super) fn constant(&self, bits: u64) -> usize {
+        self.pool.bits.iter().position(|known| *known == bits).expect("constants of operations are in the pool")
+    }
+
+    /// The bits of all other than the sign, and all bits.
+    pub(super) fn magnitude(&self) -> u64 {
+        self.sign() - 1
+    }
+
+    /// Puts what an operation needs into the pool.
+    fn add_constants(&mut self, at: usize) {
+        match self.strip.ops[at] {
+            Op::F64(bits) => self.roles[at] = Role::Constant(self.pool.constant(bits)),
+            Op::F32(bits) => self.roles[at] = Role::Constant(self.pool.constant(u64::from(bits))),
+            Op::Unary(UnaryOp::Neg, _) => _ = self.pool.constant(self.sign()),
+            Op::Unary(UnaryOp::Abs, _) => _ = self.pool.constant(self.magnitude()),
+            Op::Not(_) => _ = self.pool.constant(u64::MAX),
+            _ => {}
+        }
+    }
+
+    /// Sorts operations into `once` and `each`, leaving out those whose result is at hand.
+    fn number(&mut self, facts: &StripFacts<'a>, used: &[usize]) {
+        let strip = self.strip;
+        let mut known = HashMap::new();
+        let scalars = used.iter().filter(|at| matches!(strip.ops[**at], Op::Scalar(_)));
+        // Scalars are no part of the order, and come first.
+        for at in scalars.chain(facts.order).copied() {
+            if self.roles[at] != Role::Computed {
+                continue;
+            }
+            let written = self.is_written(at);
+            if let Some(key) = self.key(at).filter(|_| !written) {
+                let first = *known.entry(key).or_insert(at);
+                if first != at {
+                    self.same[at] = first;
+                    self.roles[at] = self.roles[first];
+                    continue;
+                }
+            }
+            let is_truth = matches!(strip.ops[at], Op::Compare(..) | Op::And(..) | Op::Or(..) | Op::Not(_));
+            let from_invariants = self.operands(at).all(|operand| self.roles[operand] != Role::Computed);
+            if matches!(strip.ops[at], Op::Scalar(_)) || facts.invariant[at] && !is_truth && from_invariants {
+                self.roles[at] = Role::Invariant;
+                self.once.push(at);
+            } else {
+                if matches!(strip.ops[at], Op::Load { .. }) {
+                    self.roles[at] = Role::Cell { until: usize::MAX };
+                }
+                self.each.push(at);
+            }
+        }
+        self.find_overwritten();
+    }
+
+    fn is_written(&self, at: usize) -> bool {
+        let is_store = |store: &usize| matches!(self.strip.ops[*store], Op::Store { .. });
+        matches!(self.strip.ops[at], Op::Load { .. })
+            && (0..self.strip.ops.len()).filter(is_store).any(|store| may_alias(self.strip, at, store))
+    }
+
+    /// What makes an operation equal to another one; `None` for stores.
+    fn key(&self, at: usize) -> Option<(Discriminant<Op>, i64, [i64; 3])> {
+        let op = &self.strip.ops[at];
+        let detail = match *op {
+            Op::Store { .. } => return None,
+            Op::Load { stream, .. } => {
+                let Place { pointer, offset, stride, .. } = self.places[stream.index()];
+                return Some((discriminant(op), pointer as i64, [i64::from(offset), stride?, 0]));
+            }
+            Op::Index { base, offset, step, .. } => {
+                let base = base.map_or(-1, |base| base.index() as i64);
+                return Some((discriminant(op), base, [offset, step, 0]));
+            }
+            Op::Scalar(id) => id.index() as i64,
+            Op::Unary(op, _) => op as i64,
+            Op::Binary(op, ..) => op as i64,
+            Op::Compare(op, ..) => op as i64,
+            _ => 0,
+        };
+        let mut operands = [-1; 3];
+        for (place, operand) in operands.iter_mut().zip(self.operands(at)) {
+            *place = match self.roles[operand] {
+                // Equal constants are one, whichever operation names them.
+                Role::Constant(constant) => -2 - constant as i64,
+                _ => operand as i64,
+            };
+        }
+        Some((discriminant(op), detail, operands))
+    }
+
+    /// Finds for each load the first later store that may write what it reads.
+    fn find_overwritten(&mut self) {
+        for (place, store) in self.each.iter().enumerate().rev() {
+            if !matches!(self.strip.ops[*store], Op::Store { .. }) {
+                continue;
+            }
+            for load in self.each[..place].iter().copied() {
+                if let Role::Cell { until } = &mut self.roles[load]
+                    && load < *store
+                    && may_alias(self.strip, load, *store)
+                {
+                    *until = place;
+                }
+            }
+        }
+    }
+}
+
+/// The numbers of a strip, if there is one kind only.
+fn float_of(facts: &StripFacts<'_>) -> Option<Float> {
+    let strip = facts.strip;
+    let of = |op: &Op| match *op {
+        Op::F64(_) => Some(Float::F64),
+        Op::F32(_) => Some(Float::F32),
+        Op::Scalar(id) if facts.scalars[id.index()] == Element::F32 => Some(Float::F32),
+        Op::Scalar(_) => Some(Float::F64),
+        Op::Index { ty, .. } | Op::Load { ty, .. } | Op::Convert(ty, _) => {
+            Some(if ty == ValueType::F32 { Float::F32 } else { Float::F64 })
+        }
+        _ => None,
+    };
+    let literals = facts.order.iter().flat_map(|at| operands(&strip.ops[*at])).map(ValueId::index);
+    let mut all = literals.chain(facts.order.iter().copied()).filter_map(|at| of(&strip.ops[at]));
+    let first = all.next()?;
+    all.all(|float| float == first).then_some(first)
+}
+
+fn is_eligible(op: &Op, places: &[Place], float: Float) -> bool {
+    match *op {
+        Op::Load { stream, .. } => matches!(places[stream.index()].stride, Some(0 | 1)),
+        Op::Store { stream, .. } => {
+            let Place { stride, element, .. } = places[stream.index()];
+            stride == Some(1) && element == float.element()
+        }
+        Op::Index { step, .. } => step.unsigned_abs() <= LARGEST_STEP,
+        Op::Convert(..) | Op::OpaqueSeed(_) | Op::OpaqueMix(..) | Op::OpaqueFinish(_) => false,
+        _ => true,
+    }
+}

@@ -1,0 +1,194 @@
+//! The machine's names of instructions, by operation, numbers and width.
+//!
+//! A table and nothing else. Columns: one cell, 256 bits and 16 registers (VEX), 256 and 512 bits and 32 registers with
+//! masks (EVEX).
+
+use super::shape::Float;
+use iced_x86::Code;
+
+/// Which instructions of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// One number in an XMM register (VEX).
+    Single,
+    /// 256 bits (VEX).
+    Vex256,
+    /// 256 bits (EVEX).
+    Evex256,
+    /// 512 bits (EVEX).
+    Evex512,
+}
+
+/// What instructions do, apart from numbers and width.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Reads adjacent numbers.
+    Load,
+    /// Writes adjacent numbers.
+    Store,
+    /// Writes the first number.
+    StoreFirst,
+    /// Reads one number into all lanes.
+    Broadcast,
+    /// The same from an XMM register.
+    Splat,
+    /// Copies a register.
+    Move,
+    /// See [`super::instruction::Arith`], and so on.
+    Add,
+    /// Difference.
+    Sub,
+    /// Product.
+    Mul,
+    /// Quotient.
+    Div,
+    /// The second operand unless the first is less.
+    Min,
+    /// The second operand unless the first is greater.
+    Max,
+    /// Bits in both.
+    And,
+    /// Bits in either.
+    Or,
+    /// Bits in one.
+    Xor,
+    /// Square root.
+    Sqrt,
+    /// Fused multiply-add: `to * c + b`.
+    Fma132,
+    /// `b * to + c`.
+    Fma213,
+    /// `b * c + to`.
+    Fma231,
+    /// Compares by a predicate.
+    Compare,
+    /// Takes one or the other operand, lane by lane.
+    Blend,
+    /// Reads bytes as 32-bit integers.
+    WidenBytes,
+    /// 32-bit integers to numbers.
+    FromIntegers,
+    /// A 64-bit integer to one number.
+    FromInteger,
+}
+
+/// The code of an instruction.
+pub(super) fn code(kind: Kind, float: Float, form: Form) -> Code {
+    let row = match float {
+        Float::F64 => doubles(kind),
+        Float::F32 => floats(kind),
+    };
+    row[form as usize]
+}
+
+/// Instructions on doubles.
+#[rustfmt::skip]
+fn doubles(kind: Kind) -> [Code; 4] {
+    use iced_x86::Code::*;
+    match kind {
+        Kind::Load => [VEX_Vmovsd_xmm_m64, VEX_Vmovupd_ymm_ymmm256,
+            EVEX_Vmovupd_ymm_k1z_ymmm256, EVEX_Vmovupd_zmm_k1z_zmmm512],
+        Kind::Store => [VEX_Vmovsd_m64_xmm, VEX_Vmovupd_ymmm256_ymm,
+            EVEX_Vmovupd_ymmm256_k1z_ymm, EVEX_Vmovupd_zmmm512_k1z_zmm],
+        Kind::StoreFirst => [VEX_Vmovsd_m64_xmm, VEX_Vmovsd_m64_xmm,
+            EVEX_Vmovsd_m64_k1_xmm, EVEX_Vmovsd_m64_k1_xmm],
+        Kind::Broadcast => [VEX_Vmovsd_xmm_m64, VEX_Vbroadcastsd_ymm_m64,
+            EVEX_Vbroadcastsd_ymm_k1z_xmmm64, EVEX_Vbroadcastsd_zmm_k1z_xmmm64],
+        Kind::Splat => [VEX_Vmovapd_xmm_xmmm128, VEX_Vbroadcastsd_ymm_xmm,
+            EVEX_Vbroadcastsd_ymm_k1z_xmmm64, EVEX_Vbroadcastsd_zmm_k1z_xmmm64],
+        Kind::Move => [VEX_Vmovapd_xmm_xmmm128, VEX_Vmovapd_ymm_ymmm256,
+            EVEX_Vmovapd_ymm_k1z_ymmm256, EVEX_Vmovapd_zmm_k1z_zmmm512],
+        Kind::Add => [VEX_Vaddsd_xmm_xmm_xmmm64, VEX_Vaddpd_ymm_ymm_ymmm256,
+            EVEX_Vaddpd_ymm_k1z_ymm_ymmm256b64, EVEX_Vaddpd_zmm_k1z_zmm_zmmm512b64_er],
+        Kind::Sub => [VEX_Vsubsd_xmm_xmm_xmmm64, VEX_Vsubpd_ymm_ymm_ymmm256,
+            EVEX_Vsubpd_ymm_k1z_ymm_ymmm256b64, EVEX_Vsubpd_zmm_k1z_zmm_zmmm512b64_er],
+        Kind::Mul => [VEX_Vmulsd_xmm_xmm_xmmm64, VEX_Vmulpd_ymm_ymm_ymmm256,
+            EVEX_Vmulpd_ymm_k1z_ymm_ymmm256b64, EVEX_Vmulpd_zmm_k1z_zmm_zmmm512b64_er],
+        Kind::Div => [VEX_Vdivsd_xmm_xmm_xmmm64, VEX_Vdivpd_ymm_ymm_ymmm256,
+            EVEX_Vdivpd_ymm_k1z_ymm_ymmm256b64, EVEX_Vdivpd_zmm_k1z_zmm_zmmm512b64_er],
+        Kind::Min => [VEX_Vminsd_xmm_xmm_xmmm64, VEX_Vminpd_ymm_ymm_ymmm256,
+            EVEX_Vminpd_ymm_k1z_ymm_ymmm256b64, EVEX_Vminpd_zmm_k1z_zmm_zmmm512b64_sae],
+        Kind::Max => [VEX_Vmaxsd_xmm_xmm_xmmm64, VEX_Vmaxpd_ymm_ymm_ymmm256,
+            EVEX_Vmaxpd_ymm_k1z_ymm_ymmm256b64, EVEX_Vmaxpd_zmm_k1z_zmm_zmmm512b64_sae],
+        Kind::And => [VEX_Vandpd_xmm_xmm_xmmm128, VEX_Vandpd_ymm_ymm_ymmm256,
+            EVEX_Vandpd_ymm_k1z_ymm_ymmm256b64, EVEX_Vandpd_zmm_k1z_zmm_zmmm512b64],
+        Kind::Or => [VEX_Vorpd_xmm_xmm_xmmm128, VEX_Vorpd_ymm_ymm_ymmm256,
+            EVEX_Vorpd_ymm_k1z_ymm_ymmm256b64, EVEX_Vorpd_zmm_k1z_zmm_zmmm512b64],
+        Kind::Xor => [VEX_Vxorpd_xmm_xmm_xmmm128, VEX_Vxorpd_ymm_ymm_ymmm256,
+            EVEX_Vxorpd_ymm_k1z_ymm_ymmm256b64, EVEX_Vxorpd_zmm_k1z_zmm_zmmm512b64],
+        Kind::Sqrt => [VEX_Vsqrtsd_xmm_xmm_xmmm64, VEX_Vsqrtpd_ymm_ymmm256,
+            EVEX_Vsqrtpd_ymm_k1z_ymmm256b64, EVEX_Vsqrtpd_zmm_k1z_zmmm512b64_er],
+        Kind::Fma132 => [VEX_Vfmadd132sd_xmm_xmm_xmmm64, VEX_Vfmadd132pd_ymm_ymm_ymmm256,
+            EVEX_Vfmadd132pd_ymm_k1z_ymm_ymmm256b64, EVEX_Vfmadd132pd_zmm_k1z_zmm_zmmm512b64_er],
+        Kind::Fma213 => [VEX_Vfmadd213sd_xmm_xmm_xmmm64, VEX_Vfmadd213pd_ymm_ymm_ymmm256,
+            EVEX_Vfmadd213pd_ymm_k1z_ymm_ymmm256b64, EVEX_Vfmadd213pd_zmm_k1z_zmm_zmmm512b64_er],
+        Kind::Fma231 => [VEX_Vfmadd231sd_xmm_xmm_xmmm64, VEX_Vfmadd231pd_ymm_ymm_ymmm256,
+            EVEX_Vfmadd231pd_ymm_k1z_ymm_ymmm256b64, EVEX_Vfmadd231pd_zmm_k1z_zmm_zmmm512b64_er],
+        Kind::Compare => [VEX_Vcmpsd_xmm_xmm_xmmm64_imm8, VEX_Vcmppd_ymm_ymm_ymmm256_imm8,
+            EVEX_Vcmppd_kr_k1_ymm_ymmm256b64_imm8, EVEX_Vcmppd_kr_k1_zmm_zmmm512b64_imm8_sae],
+        Kind::Blend => [VEX_Vblendvpd_xmm_xmm_xmmm128_xmm, VEX_Vblendvpd_ymm_ymm_ymmm256_ymm,
+            EVEX_Vblendmpd_ymm_k1z_ymm_ymmm256b64, EVEX_Vblendmpd_zmm_k1z_zmm_zmmm512b64],
+        Kind::WidenBytes => [VEX_Vpmovzxbd_xmm_xmmm32, VEX_Vpmovzxbd_xmm_xmmm32,
+            EVEX_Vpmovzxbd_xmm_k1z_xmmm32, EVEX_Vpmovzxbd_ymm_k1z_xmmm64],
+        Kind::FromIntegers => [VEX_Vcvtsi2sd_xmm_xmm_rm32, VEX_Vcvtdq2pd_ymm_xmmm128,
+            EVEX_Vcvtdq2pd_ymm_k1z_xmmm128b32, EVEX_Vcvtdq2pd_zmm_k1z_ymmm256b32_er],
+        Kind::FromInteger => [VEX_Vcvtsi2sd_xmm_xmm_rm64, VEX_Vcvtsi2sd_xmm_xmm_rm64,
+            EVEX_Vcvtsi2sd_xmm_xmm_rm64_er, EVEX_Vcvtsi2sd_xmm_xmm_rm64_er],
+    }
+}
+
+/// Instructions on floats.
+#[rustfmt::skip]
+fn floats(kind: Kind) -> [Code; 4] {
+    use iced_x86::Code::*;
+    match kind {
+        Kind::Load => [VEX_Vmovss_xmm_m32, VEX_Vmovups_ymm_ymmm256,
+            EVEX_Vmovups_ymm_k1z_ymmm256, EVEX_Vmovups_zmm_k1z_zmmm512],
+        Kind::Store => [VEX_Vmovss_m32_xmm, VEX_Vmovups_ymmm256_ymm,
+            EVEX_Vmovups_ymmm256_k1z_ymm, EVEX_Vmovups_zmmm512_k1z_zmm],
+        Kind::StoreFirst => [VEX_Vmovss_m32_xmm, VEX_Vmovss_m32_xmm,
+            EVEX_Vmovss_m32_k1_xmm, EVEX_Vmovss_m32_k1_xmm],
+        Kind::Broadcast => [VEX_Vmovss_xmm_m32, VEX_Vbroadcastss_ymm_m32,
+            EVEX_Vbroadcastss_ymm_k1z_xmmm32, EVEX_Vbroadcastss_zmm_k1z_xmmm32],
+        Kind::Splat => [VEX_Vmovaps_xmm_xmmm128, VEX_Vbroadcastss_ymm_xmm,
+            EVEX_Vbroadcastss_ymm_k1z_xmmm32, EVEX_Vbroadcastss_zmm_k1z_xmmm32],
+        Kind::Move => [VEX_Vmovaps_xmm_xmmm128, VEX_Vmovaps_ymm_ymmm256,
+            EVEX_Vmovaps_ymm_k1z_ymmm256, EVEX_Vmovaps_zmm_k1z_zmmm512],
+        Kind::Add => [VEX_Vaddss_xmm_xmm_xmmm32, VEX_Vaddps_ymm_ymm_ymmm256,
+            EVEX_Vaddps_ymm_k1z_ymm_ymmm256b32, EVEX_Vaddps_zmm_k1z_zmm_zmmm512b32_er],
+        Kind::Sub => [VEX_Vsubss_xmm_xmm_xmmm32, VEX_Vsubps_ymm_ymm_ymmm256,
+            EVEX_Vsubps_ymm_k1z_ymm_ymmm256b32, EVEX_Vsubps_zmm_k1z_zmm_zmmm512b32_er],
+        Kind::Mul => [VEX_Vmulss_xmm_xmm_xmmm32, VEX_Vmulps_ymm_ymm_ymmm256,
+            EVEX_Vmulps_ymm_k1z_ymm_ymmm256b32, EVEX_Vmulps_zmm_k1z_zmm_zmmm512b32_er],
+        Kind::Div => [VEX_Vdivss_xmm_xmm_xmmm32, VEX_Vdivps_ymm_ymm_ymmm256,
+            EVEX_Vdivps_ymm_k1z_ymm_ymmm256b32, EVEX_Vdivps_zmm_k1z_zmm_zmmm512b32_er],
+        Kind::Min => [VEX_Vminss_xmm_xmm_xmmm32, VEX_Vminps_ymm_ymm_ymmm256,
+            EVEX_Vminps_ymm_k1z_ymm_ymmm256b32, EVEX_Vminps_zmm_k1z_zmm_zmmm512b32_sae],
+        Kind::Max => [VEX_Vmaxss_xmm_xmm_xmmm32, VEX_Vmaxps_ymm_ymm_ymmm256,
+            EVEX_Vmaxps_ymm_k1z_ymm_ymmm256b32, EVEX_Vmaxps_zmm_k1z_zmm_zmmm512b32_sae],
+        Kind::And => [VEX_Vandps_xmm_xmm_xmmm128, VEX_Vandps_ymm_ymm_ymmm256,
+            EVEX_Vandps_ymm_k1z_ymm_ymmm256b32, EVEX_Vandps_zmm_k1z_zmm_zmmm512b32],
+        Kind::Or => [VEX_Vorps_xmm_xmm_xmmm128, VEX_Vorps_ymm_ymm_ymmm256,
+            EVEX_Vorps_ymm_k1z_ymm_ymmm256b32, EVEX_Vorps_zmm_k1z_zmm_zmmm512b32],
+        Kind::Xor => [VEX_Vxorps_xmm_xmm_xmmm128, VEX_Vxorps_ymm_ymm_ymmm256,
+            EVEX_Vxorps_ymm_k1z_ymm_ymmm256b32, EVEX_Vxorps_zmm_k1z_zmm_zmmm512b32],
+        Kind::Sqrt => [VEX_Vsqrtss_xmm_xmm_xmmm32, VEX_Vsqrtps_ymm_ymmm256,
+            EVEX_Vsqrtps_ymm_k1z_ymmm256b32, EVEX_Vsqrtps_zmm_k1z_zmmm512b32_er],
+        Kind::Fma132 => [VEX_Vfmadd132ss_xmm_xmm_xmmm32, VEX_Vfmadd132ps_ymm_ymm_ymmm256,
+            EVEX_Vfmadd132ps_ymm_k1z_ymm_ymmm256b32, EVEX_Vfmadd132ps_zmm_k1z_zmm_zmmm512b32_er],
+        Kind::Fma213 => [VEX_Vfmadd213ss_xmm_xmm_xmmm32, VEX_Vfmadd213ps_ymm_ymm_ymmm256,
+            EVEX_Vfmadd213ps_ymm_k1z_ymm_ymmm256b32, EVEX_Vfmadd213ps_zmm_k1z_zmm_zmmm512b32_er],
+        Kind::Fma231 => [VEX_Vfmadd231ss_xmm_xmm_xmmm32, VEX_Vfmadd231ps_ymm_ymm_ymmm256,
+            EVEX_Vfmadd231ps_ymm_k1z_ymm_ymmm256b32, EVEX_Vfmadd231ps_zmm_k1z_zmm_zmmm512b32_er],
+        Kind::Compare => [VEX_Vcmpss_xmm_xmm_xmmm32_imm8, VEX_Vcmpps_ymm_ymm_ymmm256_imm8,
+            EVEX_Vcmpps_kr_k1_ymm_ymmm256b32_imm8, EVEX_Vcmpps_kr_k1_zmm_zmmm512b32_imm8_sae],
+        Kind::Blend => [VEX_Vblendvps_xmm_xmm_xmmm128_xmm, VEX_Vblendvps_ymm_ymm_ymmm256_ymm,
+            EVEX_Vblendmps_ymm_k1z_ymm_ymmm256b32, EVEX_Vblendmps_zmm_k1z_zmm_zmmm512b32],
+        Kind::WidenBytes => [VEX_Vpmovzxbd_xmm_xmmm32, VEX_Vpmovzxbd_ymm_xmmm64,
+            EVEX_Vpmovzxbd_ymm_k1z_xmmm64, EVEX_Vpmovzxbd_zmm_k1z_xmmm128],
+        Kind::FromIntegers => [VEX_Vcvtsi2ss_xmm_xmm_rm32, VEX_Vcvtdq2ps_ymm_ymmm256,
+            EVEX_Vcvtdq2ps_ymm_k1z_ymmm256b32, EVEX_Vcvtdq2ps_zmm_k1z_zmmm512b32_er],
+        Kind::FromInteger => [VEX_Vcvtsi2ss_xmm_xmm_rm64, VEX_Vcvtsi2ss_xmm_xmm_rm64,
+            EVEX_Vcvtsi2ss_xmm_xmm_rm64_er, EVEX_Vcvtsi2ss_xmm_xmm_rm64_er],
+    }
+}

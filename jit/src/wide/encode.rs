@@ -1,0 +1,424 @@
+//! From instructions on registers to the machine's own, for one block of lanes.
+//!
+//! In: the instructions of a body, and whether the block is a whole vector, the first few lanes of one, or one cell.
+//! Out: code, appended to an [`Assembler`].
+//!
+//! Registers of the function: `rdx` is the iteration, `rcx` the end, `rdi` the table, and `rsi` the frame before the
+//! loops. Slots lie from the stack pointer on, which is a multiple of their size.
+
+use super::assembler::Assembler;
+use super::body::{Body, Place};
+use super::codes::{Form, Kind, code};
+use super::instruction::{Arith, Class, FmaForm, Inst, Memory, Operand, Reg};
+use super::shape::{Float, WideIsa};
+use crate::program::{CompareOp, Op, ScalarId};
+use iced_x86::{Code, Instruction, MemoryOperand, Register};
+
+/// The iteration at which a block begins.
+pub(super) const ITERATION: Register = Register::RDX;
+/// The table of addresses and first indices.
+pub(super) const TABLE: Register = Register::RDI;
+/// The frame, until the loops begin.
+pub(super) const FRAME: Register = Register::RSI;
+/// Hold addresses that have no register of their own, in turn; the first one also holds integers.
+pub(super) const SCRATCH: [Register; 2] = [Register::RAX, Register::R8];
+/// The lanes of a remainder.
+pub(super) const REMAINDER: Register = Register::K1;
+
+/// How much of a vector a block is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Extent {
+    /// All of it.
+    Whole,
+    /// The lanes in [`REMAINDER`]; memory behind them is not touched.
+    Masked,
+    /// Its first number.
+    Single,
+}
+
+/// An operand of a machine instruction.
+#[derive(Clone, Copy)]
+enum Source {
+    Register(Register),
+    /// On the stack, or one cell for all lanes: may be read whole in any block.
+    Memory(MemoryOperand),
+    /// Cells of a block, one for each lane.
+    Cells(MemoryOperand),
+    /// A constant of the pool.
+    Constant(MemoryOperand, usize),
+}
+
+/// Encodes blocks.
+pub(super) struct Encoding<'b, 'a> {
+    pub(super) assembler: Assembler,
+    pub(super) body: &'b Body<'a>,
+    /// For each pointer its register; the others are read from the table at each use.
+    pub(super) pointers: Vec<Option<Register>>,
+    /// For each index operation its place in the table, behind the pointers.
+    pub(super) indices: Vec<usize>,
+    /// Bytes from the frame's start to a scalar.
+    pub(super) scalar_offset: &'b dyn Fn(ScalarId) -> i32,
+    /// A slot for numbers that are converted one by one.
+    pub(super) index_slot: usize,
+    /// Which scratch register comes next.
+    pub(super) next_scratch: usize,
+    /// The block being encoded.
+    pub(super) extent: Extent,
+    /// How many vectors after the iteration it lies.
+    pub(super) copy: i64,
+}
+
+impl Encoding<'_, '_> {
+    /// Encodes `instructions` for the block `copy` vectors after the iteration.
+    pub(super) fn block(&mut self, instructions: &[Inst], extent: Extent, copy: i64) {
+        (self.extent, self.copy) = (extent, copy);
+        for instruction in instructions {
+            self.instruction(instruction);
+        }
+    }
+
+    fn instruction(&mut self, instruction: &Inst) {
+        match *instruction {
+            Inst::Load { to, from } => self.load(to, from),
+            Inst::Scalar { to, scalar } => {
+                let offset = (self.scalar_offset)(scalar);
+                let from = Source::Memory(memory(FRAME, i64::from(offset)));
+                self.two(self.code(Kind::Broadcast), self.vector(to), from);
+            }
+            Inst::Index { to, index } => self.index(to, index),
+            Inst::Store { stream, from } => self.store(stream, from),
+            Inst::Spill { slot, from } => {
+                let code = if from.class == Class::Mask { Code::VEX_Kmovw_m16_kr } else { self.code(Kind::Store) };
+                let instruction = Instruction::with2(code, self.slot(slot), self.register(from));
+                self.put(instruction);
+            }
+            Inst::Move { to, from } => {
+                self.two(self.code(Kind::Move), self.vector(to), Source::Register(self.vector(from)));
+            }
+            Inst::Sqrt { to, from } => {
+                let from = self.operand(from);
+                if self.extent == Extent::Single {
+                    return self.three(self.code(Kind::Sqrt), self.vector(to), self.vector(to), from);
+                }
+                self.two(self.code(Kind::Sqrt), self.vector(to), from);
+            }
+            Inst::Arith { op, to, a, b } => {
+                let b = self.operand(b);
+                self.three(self.code(arith_kind(op)), self.vector(to), self.vector(a), b);
+            }
+            Inst::Fma { form, to, b, c } => {
+                let kind = match form {
+                    FmaForm::F132 => Kind::Fma132,
+                    FmaForm::F213 => Kind::Fma213,
+                    FmaForm::F231 => Kind::Fma231,
+                };
+                let c = self.operand(c);
+                self.three(self.code(kind), self.vector(to), self.vector(b), c);
+            }
+            Inst::Compare { op, to, a, b } => self.compare(op, to, a, b),
+            Inst::Masks { op, to, a, b } => {
+                let code = if op == Arith::And { Code::VEX_Kandw_kr_kr_kr } else { Code::VEX_Korw_kr_kr_kr };
+                self.three(code, self.register(to), self.register(a), Source::Register(self.register(b)));
+            }
+            Inst::NotMask { to, from } => {
+                self.two(Code::VEX_Knotw_kr_kr, self.register(to), Source::Register(self.register(from)));
+            }
+            Inst::Select { to, cond, then, otherwise } => self.select(to, cond, then, otherwise),
+        }
+    }
+
+    fn load(&mut self, to: Reg, from: Memory) {
+        if to.class == Class::Mask {
+            let Source::Memory(slot) = self.memory_operand(from) else { unreachable!("masks are kept in slots") };
+            return self.two(Code::VEX_Kmovw_kr_km16, self.register(to), Source::Memory(slot));
+        }
+        let to_vector = self.vector(to);
+        match from {
+            Memory::Cell(stream) if self.body.places[stream].element != self.body.shape.float.element() => {
+                self.load_bytes(to, stream);
+            }
+            Memory::Cell(stream) => {
+                let kind = if self.body.places[stream].stride == Some(0) { Kind::Broadcast } else { Kind::Load };
+                let from = self.unrepeated(from);
+                self.two(self.code(kind), to_vector, from);
+            }
+            // A slot holds all lanes, and so does a constant where instructions cannot repeat one.
+            Memory::Slot(_) => {
+                let from = self.unrepeated(from);
+                self.two(self.code(Kind::Load), to_vector, from);
+            }
+            Memory::Constant(_) => {
+                let kind = if self.body.shape.isa == WideIsa::Avx512 { Kind::Broadcast } else { Kind::Load };
+                let from = self.unrepeated(from);
+                self.two(self.code(kind), to_vector, from);
+            }
+        }
+    }
+
+    /// Loads bytes and converts them, exactly.
+    fn load_bytes(&mut self, to: Reg, stream: usize) {
+        let one_cell = self.body.places[stream].stride == Some(0);
+        let cells = self.cell_operand(stream);
+        if !one_cell && self.extent != Extent::Single {
+            let narrow = self.sized(to, self.narrow_bytes());
+            self.two(self.code(Kind::WidenBytes), narrow, Source::Cells(cells));
+            return self.two(self.code(Kind::FromIntegers), self.vector(to), Source::Register(narrow));
+        }
+        self.two(Code::Movzx_r32_rm8, Register::EAX, Source::Memory(cells));
+        let first = self.sized(to, 16);
+        self.three(self.code(Kind::FromInteger), first, first, Source::Register(Register::RAX));
+        if self.extent != Extent::Single {
+            self.two(self.code(Kind::Splat), self.vector(to), Source::Register(first));
+        }
+    }
+
+    /// Size of as many 32-bit integers as a vector has lanes; at least the smallest register.
+    fn narrow_bytes(&self) -> i64 {
+        (4 * self.body.shape.lanes()).max(16)
+    }
+
+    /// `first + step * j`, lane by lane: exact integers, each rounded once.
+    fn index(&mut self, to: Reg, index: usize) {
+        let Op::Index { step, .. } = self.body.strip.ops[index] else { unreachable!("chosen for index operations") };
+        let entry = self.indices.iter().position(|known| *known == index).expect("every index has an entry");
+        let (float, lanes) = (self.body.shape.float, self.body.shape.lanes());
+        let value = SCRATCH[0];
+        let entry = memory(TABLE, 8 * (self.pointers.len() + entry) as i64);
+        let step = i32::try_from(step).expect("larger steps are not eligible");
+        self.put(Instruction::with3(Code::Imul_r64_rm64_imm32, value, ITERATION, step));
+        self.two(Code::Add_r64_rm64, value, Source::Memory(entry));
+        let ahead = i32::try_from(self.copy * lanes * i64::from(step)).expect("steps and copies are small");
+        self.put(Instruction::with2(Code::Add_rm64_imm32, value, ahead));
+        let first = self.sized(to, 16);
+        let convert = self.code(Kind::FromInteger);
+        if self.extent == Extent::Single {
+            return self.three(convert, first, first, Source::Register(value));
+        }
+        for lane in 0..lanes {
+            self.three(convert, first, first, Source::Register(value));
+            let place = memory(Register::RSP, self.index_slot as i64 * self.body.shape.bytes + lane * float.bytes());
+            self.put(Instruction::with2(self.code(Kind::StoreFirst), place, first));
+            if lane + 1 < lanes {
+                self.put(Instruction::with2(Code::Add_rm64_imm32, value, step));
+            }
+        }
+        let all = self.slot(self.index_slot);
+        self.two(self.code(Kind::Load), self.vector(to), Source::Memory(all));
+    }
+
+    fn store(&mut self, stream: usize, from: Reg) {
+        let cells = self.cell_operand(stream);
+        let instruction = Instruction::with2(self.code(Kind::Store), cells, self.vector(from));
+        let mut instruction = instruction.expect("a store takes memory and a register");
+        if self.extent == Extent::Masked {
+            instruction.set_op_mask(REMAINDER);
+        }
+        self.assembler.put(&instruction);
+    }
+
+    fn compare(&mut self, op: CompareOp, to: Reg, a: Reg, b: Operand) {
+        // False if unordered, without a signal; "not equal" is true.
+        let predicate: u32 = match op {
+            CompareOp::Lt => 0x11,
+            CompareOp::Le => 0x12,
+            CompareOp::Gt => 0x1e,
+            CompareOp::Ge => 0x1d,
+            CompareOp::Eq => 0x00,
+            CompareOp::Ne => 0x04,
+        };
+        let (code, a, b) = (self.code(Kind::Compare), self.vector(a), self.operand(b));
+        let to = if to.class == Class::Mask { self.register(to) } else { self.vector(to) };
+        let instruction = match b {
+            Source::Register(b) => Instruction::with4(code, to, a, b, predicate),
+            Source::Memory(b) | Source::Cells(b) | Source::Constant(b, _) => {
+                Instruction::with4(code, to, a, b, predicate)
+            }
+        };
+        self.finish(instruction, b, false);
+    }
+
+    fn select(&mut self, to: Reg, cond: Reg, then: Operand, otherwise: Reg) {
+        let (code, to, otherwise) = (self.code(Kind::Blend), self.vector(to), self.vector(otherwise));
+        let then = self.operand(then);
+        if cond.class == Class::Vector {
+            let cond = self.vector(cond);
+            let instruction = match then {
+                Source::Register(then) => Instruction::with4(code, to, otherwise, then, cond),
+                Source::Memory(then) | Source::Cells(then) | Source::Constant(then, _) => {
+                    Instruction::with4(code, to, otherwise, then, cond)
+                }
+            };
+            return self.finish(instruction, then, false);
+        }
+        let instruction = match then {
+            Source::Register(then) => Instruction::with3(code, to, otherwise, then),
+            Source::Memory(then) | Source::Cells(then) | Source::Constant(then, _) => {
+                Instruction::with3(code, to, otherwise, then)
+            }
+        };
+        let cond = self.register(cond);
+        let masked = instruction.map(|mut instruction| {
+            instruction.set_op_mask(cond);
+            instruction
+        });
+        self.finish(masked, then, false);
+    }
+
+    fn code(&self, kind: Kind) -> Code {
+        let form = match (self.extent, self.body.shape.isa, self.body.shape.bytes) {
+            (Extent::Single, ..) => Form::Single,
+            (_, WideIsa::Avx2, _) => Form::Vex256,
+            (_, WideIsa::Avx512, 32) => Form::Evex256,
+            (_, WideIsa::Avx512, _) => Form::Evex512,
+        };
+        code(kind, self.body.shape.float, form)
+    }
+
+    /// The register as vectors of this block.
+    fn vector(&self, register: Reg) -> Register {
+        debug_assert_eq!(register.class, Class::Vector);
+        self.sized(register, if self.extent == Extent::Single { 16 } else { self.body.shape.bytes })
+    }
+
+    fn sized(&self, register: Reg, bytes: i64) -> Register {
+        let first = match bytes {
+            16 => Register::XMM0,
+            32 => Register::YMM0,
+            _ => Register::ZMM0,
+        };
+        first + u32::from(register.number)
+    }
+
+    /// The register, whichever its class.
+    fn register(&self, register: Reg) -> Register {
+        match register.class {
+            Class::Vector => self.vector(register),
+            Class::Mask => Register::K0 + u32::from(register.number),
+        }
+    }
+
+    fn operand(&mut self, operand: Operand) -> Source {
+        match operand {
+            Operand::Reg(register) => Source::Register(self.register(register)),
+            Operand::Memory(memory) => self.memory_operand(memory),
+        }
+    }
+
+    /// A place in memory as an operand of arithmetic, where AVX-512 repeats what fills one lane.
+    fn memory_operand(&mut self, place: Memory) -> Source {
+        let repeats = self.body.shape.isa == WideIsa::Avx512 && self.extent != Extent::Single;
+        match place {
+            Memory::Cell(stream) => {
+                let mut cells = self.cell_operand(stream);
+                if self.body.places[stream].stride != Some(0) {
+                    return Source::Cells(cells);
+                }
+                cells.is_broadcast = repeats;
+                Source::Memory(cells)
+            }
+            Memory::Constant(constant) => Source::Constant(self.assembler.constant_operand(repeats), constant),
+            Memory::Slot(slot) => Source::Memory(self.slot(slot)),
+        }
+    }
+
+    /// The same for loads, which say by themselves what they repeat.
+    fn unrepeated(&mut self, place: Memory) -> Source {
+        let mut source = self.memory_operand(place);
+        if let Source::Memory(operand) | Source::Cells(operand) | Source::Constant(operand, _) = &mut source {
+            operand.is_broadcast = false;
+        }
+        source
+    }
+
+    fn slot(&self, slot: usize) -> MemoryOperand {
+        memory(Register::RSP, slot as i64 * self.body.shape.bytes)
+    }
+
+    fn cell_operand(&mut self, stream: usize) -> MemoryOperand {
+        let Place { pointer, offset, stride, element } = self.body.places[stream];
+        let base = self.pointers[pointer].unwrap_or_else(|| {
+            self.next_scratch = 1 - self.next_scratch;
+            let scratch = SCRATCH[self.next_scratch];
+            self.two(Code::Mov_r64_rm64, scratch, Source::Memory(memory(TABLE, 8 * pointer as i64)));
+            scratch
+        });
+        if stride == Some(0) {
+            return memory(base, i64::from(offset));
+        }
+        let bytes = element.bytes() as i64;
+        let offset = i64::from(offset) + self.copy * self.body.shape.lanes() * bytes;
+        MemoryOperand::new(base, ITERATION, bytes as u32, offset, 1, false, Register::None)
+    }
+
+    /// Puts an instruction with two operands.
+    pub(super) fn move_from_table(&mut self, to: Register, entry: usize) {
+        self.two(Code::Mov_r64_rm64, to, Source::Memory(memory(TABLE, 8 * entry as i64)));
+    }
+
+    fn two(&mut self, code: Code, to: Register, from: Source) {
+        let instruction = match from {
+            Source::Register(from) => Instruction::with2(code, to, from),
+            Source::Memory(from) | Source::Cells(from) | Source::Constant(from, _) => {
+                Instruction::with2(code, to, from)
+            }
+        };
+        self.finish(instruction, from, true);
+    }
+
+    fn three(&mut self, code: Code, to: Register, a: Register, b: Source) {
+        let instruction = match b {
+            Source::Register(b) => Instruction::with3(code, to, a, b),
+            Source::Memory(b) | Source::Cells(b) | Source::Constant(b, _) => Instruction::with3(code, to, a, b),
+        };
+        self.finish(instruction, b, true);
+    }
+
+    /// Puts an instruction. Where it reads cells of a remainder it is masked; then `zeroing` says whether lanes left out
+    /// become 0, as results other than masks must.
+    fn finish(&mut self, instruction: Result<Instruction, iced_x86::IcedError>, source: Source, zeroing: bool) {
+        let mut instruction = instruction.expect("operands are of the kinds that the code wants");
+        if let (Source::Cells(_), Extent::Masked) = (source, self.extent) {
+            instruction.set_op_mask(REMAINDER);
+            instruction.set_zeroing_masking(zeroing);
+        }
+        match source {
+            Source::Constant(_, constant) => self.put_with_constant(&instruction, constant),
+            _ => self.assembler.put(&instruction),
+        }
+    }
+
+    /// Puts an instruction that reads a constant.
+    pub(super) fn put_with_constant(&mut self, instruction: &Instruction, constant: usize) {
+        let bits = self.body.pool.bits[constant];
+        let float = self.body.shape.float;
+        self.assembler.put_with_constant(instruction, constant, || match float {
+            // The mask of all bits is no number.
+            _ if bits == u64::MAX => "all ones".to_owned(),
+            Float::F64 => format!("{:?}", f64::from_bits(bits)),
+            Float::F32 => format!("{:?}", f32::from_bits(bits as u32)),
+        });
+    }
+
+    fn put(&mut self, instruction: Result<Instruction, iced_x86::IcedError>) {
+        self.assembler.put(&instruction.expect("operands are of the kinds that the code wants"));
+    }
+}
+
+/// `[base + offset]`.
+pub(super) fn memory(base: Register, offset: i64) -> MemoryOperand {
+    MemoryOperand::with_base_displ_size(base, offset, 1)
+}
+
+fn arith_kind(op: Arith) -> Kind {
+    match op {
+        Arith::Add => Kind::Add,
+        Arith::Sub => Kind::Sub,
+        Arith::Mul => Kind::Mul,
+        Arith::Div => Kind::Div,
+        Arith::Min => Kind::Min,
+        Arith::Max => Kind::Max,
+        Arith::And => Kind::And,
+        Arith::Or => Kind::Or,
+        Arith::Xor => Kind::Xor,
+    }
+}

@@ -1,0 +1,109 @@
+//! Instructions of a strip's body: what is left of its operations once registers are assigned.
+//!
+//! They are straight-line and the same for whole vectors, for masked ones and for single cells; `encode` knows the
+//! differences.
+
+use crate::program::{CompareOp, ScalarId};
+
+/// Which registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Class {
+    /// Vectors of numbers; with AVX2 also truth values, as all ones and all zeros.
+    Vector,
+    /// One bit for each lane (AVX-512).
+    Mask,
+}
+
+/// A register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Reg {
+    /// Which kind.
+    pub(super) class: Class,
+    /// Its number. Masks 0 and 1 are never assigned: 0 means "all lanes", 1 holds those of a remainder.
+    pub(super) number: u8,
+}
+
+/// A place in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Memory {
+    /// The cells of a stream.
+    Cell(usize),
+    /// A constant of the pool, the same in all lanes.
+    Constant(usize),
+    /// A vector or a mask on the stack.
+    Slot(usize),
+}
+
+/// An operand that may be in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Operand {
+    /// In a register.
+    Reg(Reg),
+    /// In memory.
+    Memory(Memory),
+}
+
+/// Operations of two vectors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Arith {
+    /// Sum.
+    Add,
+    /// Difference.
+    Sub,
+    /// Product.
+    Mul,
+    /// Quotient.
+    Div,
+    /// `a < b ? a : b`.
+    Min,
+    /// `a > b ? a : b`.
+    Max,
+    /// Bits in both.
+    And,
+    /// Bits in either.
+    Or,
+    /// Bits in one.
+    Xor,
+}
+
+/// Which operand of a fused multiply-add the result replaces. The names are the machine's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FmaForm {
+    /// `to = to * c + b`.
+    F132,
+    /// `to = b * to + c`.
+    F213,
+    /// `to = b * c + to`.
+    F231,
+}
+
+/// One instruction, or the few that a load or an index takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Inst {
+    /// Reads a vector, a number for all lanes, or bytes that become numbers: as the place has them.
+    Load { to: Reg, from: Memory },
+    /// A run-time scalar in all lanes.
+    Scalar { to: Reg, scalar: ScalarId },
+    /// The numbers of index operation `index` (an operation of the strip).
+    Index { to: Reg, index: usize },
+    /// Writes the cells of a stream.
+    Store { stream: usize, from: Reg },
+    /// Writes a slot.
+    Spill { slot: usize, from: Reg },
+    /// Copies a vector.
+    Move { to: Reg, from: Reg },
+    /// Square root.
+    Sqrt { to: Reg, from: Operand },
+    /// `to = a op b`.
+    Arith { op: Arith, to: Reg, a: Reg, b: Operand },
+    /// Multiply-add with one rounding; `to` is an operand too.
+    Fma { form: FmaForm, to: Reg, b: Reg, c: Operand },
+    /// A truth value.
+    Compare { op: CompareOp, to: Reg, a: Reg, b: Operand },
+    /// `to = a and b` or `a or b`, of masks.
+    Masks { op: Arith, to: Reg, a: Reg, b: Reg },
+    /// Negation of a mask.
+    NotMask { to: Reg, from: Reg },
+    /// `to = cond ? then : otherwise`.
+    Select { to: Reg, cond: Reg, then: Operand, otherwise: Reg },
+}

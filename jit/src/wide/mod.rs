@@ -1,0 +1,28 @@
+//! Wide strips: AVX2 and AVX-512 code for the bodies of strips, which Cranelift compiles for 128 bits at most.
+//!
+//! In: a strip with the order and the facts that [`crate::clif`] found.   Out: one function
+//! `extern "sysv64" fn(table, frame, start, end)` that runs iterations `start..end` of a strip no stream of which wraps.
+//!
+//! Cranelift keeps everything around it: loops, addresses, the cuts at rings, strips of single lanes. The `table` holds
+//! the address of each pointer's cell at iteration 0 and then the value of each index operation there.
+//!
+//! `body` decides whether a strip is eligible and what is computed once; `allocate` and `select` turn operations into
+//! instructions on registers, without loops or branches; `function` lays out the loops around them, `encode` and
+//! `codes` make bytes. `shape` names the vectors.
+//!
+//! Both emitters give the interpreter's bits: one operation is one instruction of the same rounding, and nothing is
+//! contracted or reassociated.
+
+mod allocate;
+mod assembler;
+mod body;
+mod codes;
+mod encode;
+mod function;
+mod instruction;
+mod select;
+mod shape;
+
+pub(crate) use body::{Place, StripFacts};
+pub(crate) use function::{WideCode, WideOptions, emit};
+pub(crate) use shape::WideIsa;
