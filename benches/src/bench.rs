@@ -5,8 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use crease::Kernel;
 use crease::kernel::graph::{Array, Role};
+use crease::{Isa, IsaChoice, Kernel};
 use crease_kernels::Fields;
 
 use crate::bandwidth::{Bandwidth, Probe};
@@ -34,6 +34,8 @@ pub struct BenchOptions {
     pub mapping: String,
     /// Sizes instead of the suite's.
     pub sizes: Vec<(String, i64)>,
+    /// The instructions that strips are compiled for: a contest has every layout in each of them.
+    pub isas: Vec<IsaChoice>,
     /// Only this number of threads; by default one, then all.
     pub threads: Option<usize>,
     /// Seconds for all measurements together instead of the suite's.
@@ -127,6 +129,7 @@ fn prepare(contest: &Contest, options: &BenchOptions, progress: &Progress) -> Re
     let expected = (entry.naive)(&case, &initial)?;
     let kernel = entry.kernel().map_err(crease::Error::from)?;
     check_schedules(&kernel, &contest.schedules)?;
+    let isas = resolve_isas(&options.isas)?;
     let mut layouts = Vec::new();
     for schedule in &contest.schedules {
         let given = (!options.mapping.is_empty()).then_some((Layout::Given("given"), options.mapping.as_str()));
@@ -136,13 +139,16 @@ fn prepare(contest: &Contest, options: &BenchOptions, progress: &Progress) -> Re
         for (layout, mapping) in ours.into_iter().chain(published).chain(given).chain([(Layout::Folded, "")]) {
             progress.detail(&format!("planning {schedule}, {layout}"));
             let (horizon, cap_bytes) = (contest.full_steps, options.memory_cap_bytes);
-            let request = Request { schedule, layout, mapping, horizon, cap_bytes };
-            layouts.push(layouts::plan(&kernel, &case, &request).map_err(|refusal| {
-                let mut row = Row::new(entry.name, &case.sizes, &layout.to_string(), 1);
-                row.schedule = Some(schedule.clone());
-                row.fail(&refusal);
-                row
-            }));
+            for isa in isas.iter().copied() {
+                let request = Request { schedule, layout, mapping, isa, horizon, cap_bytes };
+                layouts.push(layouts::plan(&kernel, &case, &request).map_err(|refusal| {
+                    let mut row = Row::new(entry.name, &case.sizes, &layout.to_string(), 1);
+                    row.schedule = Some(schedule.clone());
+                    row.isa = Some(isa.name().to_owned());
+                    row.fail(&refusal);
+                    row
+                }));
+            }
         }
     }
     let sites = (entry.sites)(&case)?;
@@ -157,6 +163,18 @@ fn prepare(contest: &Contest, options: &BenchOptions, progress: &Progress) -> Re
         bytes_per_site,
         layouts,
     })
+}
+
+/// What the choices are on this machine, each once.
+fn resolve_isas(choices: &[IsaChoice]) -> Result<Vec<IsaChoice>, BenchError> {
+    let mut isas = Vec::new();
+    for choice in if choices.is_empty() { &[IsaChoice::Auto] } else { choices } {
+        let isa = Isa::detect().resolve(*choice)?;
+        if !isas.contains(&isa) {
+            isas.push(isa);
+        }
+    }
+    Ok(isas)
 }
 
 /// Bytes that one step must move: state is read and written once, inputs are read, outputs written.
@@ -235,6 +253,7 @@ mod tests {
             kernel: Some(kernel.to_owned()),
             schedules: Vec::new(),
             mapping: String::new(),
+            isas: Vec::new(),
             sizes,
             threads: Some(2),
             seconds: Some(0.01),

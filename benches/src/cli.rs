@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
-use crease::{Stage, StrategyChoice};
+use crease::{IsaChoice, Stage, StrategyChoice};
 
 use crate::bench::{BenchOptions, bench};
 use crate::error::{BenchError, chain};
@@ -57,6 +57,9 @@ struct BenchArgs {
     /// A size instead of the suite's, such as N=512; may be repeated.
     #[arg(long = "set", value_name = "NAME=VALUE")]
     sizes: Vec<Assignment>,
+    /// Vectors of our own strips: scalar, v128, avx2, avx512 or auto, the widest there are; may be repeated.
+    #[arg(long = "isa", value_name = "NAME", value_parser = isa)]
+    isas: Vec<IsaChoice>,
     /// Only this number of threads; by default one, then all.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: Option<u16>,
@@ -105,6 +108,9 @@ struct KernelArgs {
     /// Storage of an array as text, such as "u[t, x] -> [(x - t) mod (N + 1)]", proved or refused; may be repeated.
     #[arg(long = "mapping", value_name = "RULES")]
     mappings: Vec<String>,
+    /// Vectors of strips: scalar, v128, avx2, avx512 or auto, the widest there are.
+    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = isa)]
+    isa: IsaChoice,
 }
 
 #[derive(Debug, Args)]
@@ -148,6 +154,10 @@ fn strategy(name: &str) -> Result<StrategyChoice, String> {
     StrategyChoice::by_name(name).ok_or_else(|| format!("there are {}", known()))
 }
 
+fn isa(name: &str) -> Result<IsaChoice, String> {
+    name.parse().map_err(|error: crease::IsaError| error.to_string())
+}
+
 fn stage(name: &str) -> Result<Stage, String> {
     let known = || Stage::ALL.map(|(name, _)| name).join(", ");
     Stage::by_name(name).ok_or_else(|| format!("there are {}", known()))
@@ -182,22 +192,22 @@ fn execute(command: Command, words: &[String]) -> Result<(), BenchError> {
                 None if args.json => Form::Json,
                 None => Form::Text,
             };
-            let KernelArgs { kernel, schedule, assignments, strategy, mappings } = args.kernel;
+            let KernelArgs { kernel, schedule, assignments, strategy, mappings, isa } = args.kernel;
             let mapping = mappings.join("\n");
             let (plot, forced_moduli) = (args.plot, args.forced_moduli);
             let options =
-                ExplainOptions { kernel, schedule, assignments, strategy, mapping, form, plot, forced_moduli };
+                ExplainOptions { kernel, schedule, assignments, strategy, mapping, isa, form, plot, forced_moduli };
             print(&explain(&options)?)
         }
         Command::Run(args) => {
-            let KernelArgs { kernel, schedule, assignments, strategy, mappings } = args.kernel;
+            let KernelArgs { kernel, schedule, assignments, strategy, mappings, isa } = args.kernel;
             let mapping = mappings.join("\n");
             let files = |list: Vec<Assignment>| list.into_iter().map(|a| (a.name, PathBuf::from(a.value))).collect();
             let (inputs, outputs) = (files(args.inputs), files(args.outputs));
             let threads = args.threads.map(usize::from);
             let images = args.image;
             let request =
-                RunRequest { kernel, schedule, assignments, strategy, mapping, threads, inputs, outputs, images };
+                RunRequest { kernel, schedule, assignments, strategy, mapping, isa, threads, inputs, outputs, images };
             print(&run(&request)?)
         }
         Command::Plot(args) => print_charts(&Record::load(&args.record)?, &args.record, args.charts.as_deref()),
@@ -216,6 +226,7 @@ fn execute_bench(args: BenchArgs, words: &[String]) -> Result<(), BenchError> {
         schedules: args.schedules,
         mapping: args.mappings.join("\n"),
         sizes,
+        isas: args.isas,
         threads: args.threads.map(usize::from),
         seconds: args.seconds,
         memory_cap_bytes: args.memory_cap.saturating_mul(1_000_000),
@@ -241,6 +252,7 @@ fn execute_physics(args: BenchArgs, words: &[String]) -> Result<(), BenchError> 
         ("--schedule", !args.schedules.is_empty()),
         ("--set", !args.sizes.is_empty()),
         ("--seconds", args.seconds.is_some()),
+        ("--isa", !args.isas.is_empty()),
     ];
     if let Some((option, _)) = given.into_iter().find(|(_, given)| *given) {
         return Err(BenchError::NotForSuite { suite: physics::SUITE, option });

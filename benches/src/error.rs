@@ -96,6 +96,9 @@ pub enum BenchError {
         /// The kernel.
         kernel: String,
     },
+    /// This machine cannot run what was asked for.
+    #[error(transparent)]
+    Isa(#[from] crease::IsaError),
     /// A small run could not be enumerated.
     #[error(transparent)]
     Trace(#[from] crease::trace::TraceError),

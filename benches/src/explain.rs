@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crease::mapping::Sharing;
 use crease::plan::report::Report;
-use crease::{Kernel, Plan, Stage, StrategyChoice};
+use crease::{CompileOptions, IsaChoice, Kernel, Plan, Stage, StrategyChoice};
 
 use crate::error::BenchError;
 use crate::kernel_source::{KernelSource, load};
@@ -29,6 +29,8 @@ pub struct ExplainOptions {
     pub strategy: StrategyChoice,
     /// Storage that is given, as text; empty for none.
     pub mapping: String,
+    /// The instructions that strips are compiled for.
+    pub isa: IsaChoice,
     /// What to print.
     pub form: Form,
     /// Where to draw pictures of a small run, if anywhere.
@@ -72,7 +74,7 @@ pub fn explain(options: &ExplainOptions) -> Result<String, BenchError> {
     match options.form {
         Form::Text => render(&plan),
         Form::Json => Ok(serde_json::to_string_pretty(plan.report())? + "\n"),
-        Form::Dump(stage) => Ok(plan.dump(stage)?),
+        Form::Dump(stage) => Ok(plan.dump_with(stage, &CompileOptions::default().choice(options.isa))?),
     }
 }
 
@@ -230,7 +232,8 @@ mod tests {
         let (schedule, strategy) = (None, StrategyChoice::Auto);
         let assignments = vec!["N=16".parse().unwrap()];
         let (plot, forced_moduli, mapping) = (None, Vec::new(), String::new());
-        ExplainOptions { kernel: kernel.into(), schedule, assignments, strategy, mapping, form, plot, forced_moduli }
+        let (kernel, isa) = (kernel.into(), IsaChoice::Auto);
+        ExplainOptions { kernel, schedule, assignments, strategy, mapping, isa, form, plot, forced_moduli }
     }
 
     #[test]

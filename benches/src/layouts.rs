@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crease::{Code, Kernel, Plan, Run, RunOptions, StrategyChoice};
+use crease::{Code, CompileOptions, IsaChoice, Kernel, Plan, Run, RunOptions, StrategyChoice};
 use crease_kernels::{Case, Fields, transfer};
 
 use crate::contestant::Contestant;
@@ -39,6 +39,8 @@ pub struct PlannedLayout {
     pub schedule: String,
     /// The layout.
     pub layout: Layout,
+    /// The instructions that its strips are compiled for; not `Auto`.
+    pub isa: IsaChoice,
     plan: Plan,
     /// `None` above the memory cap.
     code: Option<Code>,
@@ -55,6 +57,8 @@ pub struct Request<'a> {
     pub layout: Layout,
     /// Rules of the storage of [`Layout::Given`]; empty for others.
     pub mapping: &'a str,
+    /// The instructions that strips are compiled for.
+    pub isa: IsaChoice,
     /// Steps that full storage holds.
     pub horizon: u64,
     /// Above this the plan is made, for its sizes, but cannot be started.
@@ -66,7 +70,7 @@ pub struct Request<'a> {
 /// # Errors
 /// What the engine says if it finds no proved mapping or cannot generate code.
 pub fn plan(kernel: &Kernel, case: &Case, request: &Request<'_>) -> Result<PlannedLayout, crease::Error> {
-    let Request { schedule, layout, mapping, horizon, cap_bytes } = *request;
+    let Request { schedule, layout, mapping, isa, horizon, cap_bytes } = *request;
     let strategy = match layout {
         Layout::Full => StrategyChoice::Full,
         Layout::SuccessiveModulo => StrategyChoice::SuccessiveModulo,
@@ -81,8 +85,10 @@ pub fn plan(kernel: &Kernel, case: &Case, request: &Request<'_>) -> Result<Plann
     }
     let plan = builder.build()?;
     // On one thread: a plan that fits there may still be refused on more.
-    let code = if plan.layout().folded_bytes(1) <= cap_bytes { Some(plan.compile()?) } else { None };
-    Ok(PlannedLayout { schedule: schedule.to_owned(), layout, plan, code, horizon, cap_bytes })
+    let fits = plan.layout().folded_bytes(1) <= cap_bytes;
+    let options = CompileOptions::default().choice(isa);
+    let code = if fits { Some(plan.compile_with(&options)?) } else { None };
+    Ok(PlannedLayout { schedule: schedule.to_owned(), layout, isa, plan, code, horizon, cap_bytes })
 }
 
 impl PlannedLayout {

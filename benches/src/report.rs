@@ -43,6 +43,9 @@ pub struct Row {
     pub layout: String,
     /// The strategies that made the mapping, or the C compiler.
     pub made_by: String,
+    /// The instructions that our own strips were compiled for.
+    #[serde(default)]
+    pub isa: Option<String>,
     /// Threads it ran on.
     pub threads: usize,
     /// Time of one measurement; `None` if it was not timed.
@@ -78,6 +81,7 @@ impl Row {
             schedule: None,
             layout: layout.to_owned(),
             made_by: String::new(),
+            isa: None,
             threads,
             seconds: None,
             updates_per_second: None,
@@ -169,6 +173,7 @@ mod tests {
             "params",
             "schedule",
             "layout",
+            "isa",
             "threads",
             "seconds",
             "updates_per_second",

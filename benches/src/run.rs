@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use crease::kernel::graph::{Array, Element, Role};
-use crease::{ElementType, Run, RunOptions, StrategyChoice};
+use crease::{CompileOptions, ElementType, IsaChoice, Run, RunOptions, StrategyChoice};
 use crease_kernels::{Fields, transfer};
 use ndarray::{ArrayD, ArrayView1};
 use ndarray_npy::{ReadableElement, WritableElement, read_npy, write_npy};
@@ -33,6 +33,8 @@ pub struct RunRequest {
     pub strategy: StrategyChoice,
     /// Storage that is given, as text; empty for none.
     pub mapping: String,
+    /// The instructions that strips are compiled for.
+    pub isa: IsaChoice,
     /// Threads; by default all cores.
     pub threads: Option<usize>,
     /// Array and `.npy` file to read it from.
@@ -58,7 +60,7 @@ pub fn run(request: &RunRequest) -> Result<String, BenchError> {
     let plan = plan(&source, &settings, request.schedule.as_deref(), request.strategy, &request.mapping)?;
     let mut options = RunOptions::default();
     options.threads = request.threads.unwrap_or(options.threads);
-    let mut run = plan.compile()?.instantiate_with(options)?;
+    let mut run = plan.compile_with(&CompileOptions::default().choice(request.isa))?.instantiate_with(options)?;
     for (name, value) in &settings.scalars {
         run.set(name, *value)?;
     }
@@ -191,6 +193,7 @@ mod tests {
             assignments: assignments.iter().map(|text| text.parse().unwrap()).collect(),
             strategy: StrategyChoice::Auto,
             mapping: String::new(),
+            isa: IsaChoice::Auto,
             threads: Some(1),
             inputs: Vec::new(),
             outputs: Vec::new(),

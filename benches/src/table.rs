@@ -53,6 +53,7 @@ fn columns(rows: &[Row]) -> Columns {
     let header = [
         "schedule",
         "layout",
+        "isa",
         "memory",
         "/ bound",
         "/ succ.mod.",
@@ -63,13 +64,14 @@ fn columns(rows: &[Row]) -> Columns {
         "of limit",
         "max diff",
     ];
-    let mut table = Columns::new(2, &header);
+    let mut table = Columns::new(3, &header);
     for row in rows {
         let baseline = successive_modulo(rows, row);
         let ratio = |a: Option<f64>, b: Option<f64>| a.zip(b).map(|(a, b)| format!("{:.2}", a / b));
         let cells = [
             Some(row.schedule.clone().unwrap_or_else(|| "-".into())),
             Some(row.layout.clone()),
+            row.isa.clone(),
             row.temp_bytes.map(bytes),
             memory_ratio(row.temp_bytes, row.lower_bound_bytes),
             memory_ratio(row.temp_bytes, baseline.and_then(|b| b.temp_bytes)),
@@ -89,9 +91,9 @@ fn columns(rows: &[Row]) -> Columns {
     table
 }
 
-/// The successive-modulo row of the same schedule, or for a C loop the first one.
+/// The successive-modulo row of the same schedule and instruction set, or for a C loop the first one.
 fn successive_modulo<'a>(rows: &'a [Row], row: &Row) -> Option<&'a Row> {
-    let fits = |other: &&Row| row.schedule.is_none() || other.schedule == row.schedule;
+    let fits = |other: &&Row| row.schedule.is_none() || (&other.schedule, &other.isa) == (&row.schedule, &row.isa);
     rows.iter().filter(fits).find(|other| other.layout == "successive-modulo")
 }
 
@@ -113,7 +115,11 @@ fn verdicts(rows: &[Row]) -> Vec<String> {
 
 fn verdict(rows: &[Row], folded: &Row) -> Option<String> {
     let speed = folded.updates_per_second?;
-    let schedule = folded.schedule.as_deref().unwrap_or("-");
+    let mut name = folded.schedule.clone().unwrap_or_else(|| "-".into());
+    if let Some(isa) = folded.isa.as_ref().filter(|isa| rows.iter().flat_map(|row| &row.isa).any(|other| other != *isa))
+    {
+        name += &format!(", {isa}");
+    }
     let mut parts = Vec::new();
     let baseline = successive_modulo(rows, folded);
     let memory = baseline.and_then(|b| memory_ratio(folded.temp_bytes, b.temp_bytes));
@@ -126,7 +132,7 @@ fn verdict(rows: &[Row], folded: &Row) -> Option<String> {
         let faster = speed / best.updates_per_second?;
         parts.push(format!("{memory} of the memory and {faster:.2} times the speed of {}", best.layout));
     }
-    if parts.is_empty() { None } else { Some(format!("folded, {schedule}: {}", parts.join("; "))) }
+    if parts.is_empty() { None } else { Some(format!("folded, {name}: {}", parts.join("; "))) }
 }
 
 /// Whether the C loops are good C: what they reach of the bandwidth that their way of storing allows. Only for lattices

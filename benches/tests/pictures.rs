@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crease::StrategyChoice;
+use crease::{IsaChoice, StrategyChoice};
 use crease_bench::explain::{ExplainOptions, Form, explain};
 
 /// Draws a small run of `kernel` into `directory`.
@@ -15,6 +15,7 @@ fn plot(kernel: &str, assignments: &[&str], forced: &[&str], directory: &Path) -
         kernel: kernel.into(),
         schedule: None,
         assignments: read(assignments),
+        isa: IsaChoice::Auto,
         strategy: StrategyChoice::Auto,
         mapping: String::new(),
         form: Form::Text,

@@ -66,14 +66,17 @@ impl Contest<'_> {
         format!("{}, {}", self.kernel, sizes.join(", "))
     }
 
-    /// A row's layout, and its schedule where there are several.
+    /// A row's layout, and its schedule and instruction set where there are several.
     pub(crate) fn name(&self, row: &Row) -> String {
-        let mut schedules: Vec<&str> = self.rows.iter().filter_map(|row| row.schedule.as_deref()).collect();
-        schedules.dedup();
-        match &row.schedule {
-            Some(schedule) if schedules.iter().any(|other| other != schedule) => format!("{}, {schedule}", row.layout),
-            _ => row.layout.clone(),
+        let mut name = row.layout.clone();
+        for of in [|row: &Row| row.schedule.clone(), |row: &Row| row.isa.clone()] {
+            if let Some(own) = of(row)
+                && self.rows.iter().filter_map(|row| of(row)).any(|other| other != own)
+            {
+                name += &format!(", {own}");
+            }
         }
+        name
     }
 
     /// Numbers of threads, ascending.

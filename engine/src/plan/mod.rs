@@ -72,8 +72,16 @@ impl Plan {
     /// # Errors
     /// Whatever the stages return; they succeeded once.
     pub fn dump(&self, stage: Stage) -> Result<String, Error> {
+        self.dump_with(stage, &CompileOptions::default())
+    }
+
+    /// The same, where the stages of compiling take options.
+    ///
+    /// # Errors
+    /// As [`Plan::dump`], and [`Error::Compile`] if there is no code generator for what the options ask for.
+    pub fn dump_with(&self, stage: Stage, options: &CompileOptions) -> Result<String, Error> {
         if matches!(stage, Stage::Clif | Stage::Asm) {
-            let compiled = compile(self.program(), &CompileOptions::default().texts(true))?;
+            let compiled = compile(self.program(), &options.texts(true))?;
             let text = if stage == Stage::Clif { compiled.clif_text() } else { compiled.disassembly() };
             return Ok(text.to_string());
         }
