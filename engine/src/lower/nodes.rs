@@ -341,24 +341,6 @@ impl Builder<'_, '_, '_> {
     /// One strip over all statements in their chosen phases; none if some address cannot be expressed. What its addresses
     /// need outside it is only in range if it is not empty, and stands under that condition where that is not certain.
     fn strip(&mut self, body: &Body<'_>, chosen: &[usize]) -> Result<Option<Vec<Node>>, LowerError> {
-        let Run { lo, hi, .. } = &body.run;
-        if matches!((lo, hi), (Int::Const(lo), Int::Const(hi)) if lo < hi) {
-            return self.nonempty_strip(body, chosen);
-        }
-        let cond = Cond::Compare(CompareOp::Lt, lo.clone(), hi.clone());
-        self.scopes.open(true);
-        let nodes = self.nonempty_strip(body, chosen);
-        let lets = self.scopes.close();
-        let Some(strip) = nodes? else {
-            return Ok(None);
-        };
-        if lets.is_empty() {
-            return Ok(Some(strip));
-        }
-        Ok(Some(vec![Node::If { cond, then: lets.into_iter().chain(strip).collect(), otherwise: Vec::new() }]))
-    }
-
-    fn nonempty_strip(&mut self, body: &Body<'_>, chosen: &[usize]) -> Result<Option<Vec<Node>>, LowerError> {
         let (args, kernel) = (&self.args, self.model.kernel);
         let param = |p: crate::kernel::graph::ParamId| {
             let name = &kernel.params()[p.index()].name;
@@ -370,7 +352,6 @@ impl Builder<'_, '_, '_> {
         let own = Linear::atom(Atom::Var(var));
         let strip = body.strip.as_ref().map(|(_, first)| (var, first.clone()));
         let mut builder = StripBuilder::new(self.model, self.layout);
-        // What is defined only where the strip has iterations stands with it in a block of its own.
         self.scopes.open(Runs::of_loop(&body.run.lo, &body.run.hi));
         let mut complete = true;
         for ((version, iters), &phase) in body.statements.iter().zip(chosen) {
