@@ -30,7 +30,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crease::analysis::trace::Trace;
 use crease::kernel::graph::{Kernel, Role, Schedule};
 use crease::mapping::{MappingError, Sharing};
-use crease::{CompileOptions, Error, IsaChoice, Plan, Stage, StrategyChoice};
+use crease::{CompileOptions, Error, Isa, IsaChoice, Plan, Stage, StrategyChoice};
 use fastrand::Rng;
 
 use execute::{Case, Contents};
@@ -222,7 +222,10 @@ impl Legal<'_> {
             let found = self.case.interpreted(plan, lanes, &pieces);
             assert!(found == self.expected, "the program, at most {lanes} lanes, calls of {pieces:?}, differs");
         }
-        let choices = [IsaChoice::Auto, *self.random.choice(&[IsaChoice::Scalar, IsaChoice::V128]).unwrap()];
+        let isa = Isa::detect();
+        let narrower: Vec<IsaChoice> =
+            IsaChoice::ALL.into_iter().filter(|choice| isa.resolve(*choice).is_ok()).collect();
+        let choices = [IsaChoice::Auto, *self.random.choice(&narrower).unwrap()];
         let n_choices = if self.random.u8(0..3) == 0 { 2 } else { 1 };
         for choice in &choices[..n_choices] {
             let options = CompileOptions::default().choice(*choice).max_unroll(self.random.u32(1..=4));

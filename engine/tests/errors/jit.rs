@@ -52,7 +52,8 @@ fn pools(cases: &mut Cases) {
 
 fn instruction_sets(cases: &mut Cases) {
     let none = Isa::detect().intersect(&Isa { has_v128: false, ..Isa::detect() });
-    cases.add("128-bit vectors of a processor without them", none.use_v128(IsaChoice::V128).unwrap_err());
+    cases.add("128-bit vectors of a processor without them", none.resolve(IsaChoice::V128).unwrap_err());
+    cases.add("a kind of vectors named `sse9`", "sse9".parse::<IsaChoice>().unwrap_err());
     let reason = "Support for this target has not been implemented yet".to_string();
     cases.add_made_up("tests run where code can be generated", IsaError::Unsupported { reason });
 }
