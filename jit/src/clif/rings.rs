@@ -49,6 +49,13 @@ pub(super) struct Rings {
     long: bool,
 }
 
+impl Rings {
+    /// The pointers that may wrap.
+    pub(super) fn pointers(&self) -> &[usize] {
+        &self.pointers
+    }
+}
+
 /// Cells per iteration of a pointer in a ring.
 fn ring_stride(pointer: &Pointer) -> i64 {
     pointer.stride.expect("only arrays have strides that the call decides, and they have no rings")
@@ -81,7 +88,36 @@ impl<'a> Emitter<'a, '_> {
     /// Fills the entry of a pointer that starts at `address`, if it has one.
     pub(super) fn start_ring(&mut self, plan: &StripPlan<'a>, rings: &Rings, pointer: usize, address: Value) {
         let Some(entry) = rings.pointers.iter().position(|ring| *ring == pointer) else { return };
-        let Pointer { stream, bytes, ring, .. } = plan.pointers[pointer];
+        let Pointer { bytes, ring, .. } = plan.pointers[pointer];
+        let stride = ring_stride(&plan.pointers[pointer]);
+        let ring = ring.expect("only pointers in a ring have an entry");
+        let (wrap, gap) = self.cells_left(plan, pointer);
+        let step = stride.unsigned_abs() as i64;
+        let back = ring.wrapping_mul(bytes);
+        let back = if stride > 0 { back.wrapping_neg() } else { back };
+        let address = (ADDRESS, Num::Value(address));
+        let mut fields = vec![address, (WRAP, wrap), (MOVE, Num::Const(back)), (CELLS, Num::Const(ring))];
+        fields.extend([(GAP, gap), (STRIDE, Num::Const(step))].iter().filter(|_| rings.long));
+        for (field, value) in fields {
+            let value = self.value(value);
+            self.b.ins().store(plain().with_aligned(), value, rings.table, ENTRY * entry as i32 + field);
+        }
+    }
+
+    /// Whether no pointer leaves its ring within `length` iterations.
+    pub(super) fn stays_in_rings(&mut self, plan: &StripPlan<'a>, rings: &Rings, length: Num) -> Value {
+        let mut least = None;
+        for pointer in &rings.pointers {
+            let left = self.cells_left(plan, *pointer).0;
+            least = Some(least.map_or(left, |least| self.min(least, left)));
+        }
+        let (length, least) = (self.value(length), self.value(least.expect("there is a ring")));
+        self.b.ins().icmp(IntCC::SignedLessThanOrEqual, length, least)
+    }
+
+    /// Iterations before a pointer first leaves its ring, and the cells that they take, or a few more.
+    fn cells_left(&mut self, plan: &StripPlan<'a>, pointer: usize) -> (Num, Num) {
+        let Pointer { stream, ring, .. } = plan.pointers[pointer];
         let stride = ring_stride(&plan.pointers[pointer]);
         let ring = ring.expect("only pointers in a ring have an entry");
         let Address::Block { pos, .. } = &plan.strip.streams[stream].address else {
@@ -94,16 +130,7 @@ impl<'a> Emitter<'a, '_> {
             true => self.sub(Num::Const(ring.wrapping_add(step - 1)), position),
             false => self.add(position, Num::Const(step)),
         };
-        let wrap = self.floor_div(gap, step);
-        let back = ring.wrapping_mul(bytes);
-        let back = if stride > 0 { back.wrapping_neg() } else { back };
-        let address = (ADDRESS, Num::Value(address));
-        let mut fields = vec![address, (WRAP, wrap), (MOVE, Num::Const(back)), (CELLS, Num::Const(ring))];
-        fields.extend([(GAP, gap), (STRIDE, Num::Const(step))].iter().filter(|_| rings.long));
-        for (field, value) in fields {
-            let value = self.value(value);
-            self.b.ins().store(plain().with_aligned(), value, rings.table, ENTRY * entry as i32 + field);
-        }
+        (self.floor_div(gap, step), gap)
     }
 
     /// Runs `0..length` in segments, from a filled table.
@@ -117,7 +144,11 @@ impl<'a> Emitter<'a, '_> {
         let end = self.next_cut(rings, start, length);
         for (at, pointer) in rings.pointers.iter().enumerate() {
             let offset = ENTRY * at as i32 + ADDRESS;
-            run.addresses[*pointer] = self.b.ins().load(types::I64, plain().with_aligned(), rings.table, offset);
+            let address = self.b.ins().load(types::I64, plain().with_aligned(), rings.table, offset);
+            run.addresses[*pointer] = address;
+            if let Some(wide) = &run.wide {
+                self.pass_address(wide, *pointer, address);
+            }
         }
         self.segment(run, Num::Value(start), Num::Value(end));
         self.branch_if_less(end, length, (head, &[end.into()]), (exit, &[]));

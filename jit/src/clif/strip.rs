@@ -97,21 +97,24 @@ impl<'a> Emitter<'a, '_> {
             self.branch_if_less(zero, length, (start, &[]), (exit, &[]));
             self.enter(start);
         }
-        let rings = self.ring_table(plan, length);
+        let (rings, wide) = (self.ring_table(plan, length), self.wide_call(plan, length));
         let (mut addresses, mut strides) = (Vec::with_capacity(plan.pointers.len()), Vec::new());
         for (at, pointer) in plan.pointers.iter().enumerate() {
             let address = self.first_address(plan, pointer);
-            if let Some(rings) = &rings {
-                self.start_ring(plan, rings, at, address);
+            match (&wide, &rings) {
+                (Some(wide), _) => self.pass_address(wide, at, address),
+                (None, Some(rings)) => self.start_ring(plan, rings, at, address),
+                (None, None) => {}
             }
             addresses.push(address);
             strides.push(self.stride_bytes(plan, pointer));
         }
-        let mut run = Run { plan, addresses, strides, indices: self.first_indices(strip), wide: None };
-        run.wide = self.wide_call(&run, length);
-        match rings {
-            Some(rings) => self.segments(&mut run, &rings, length, exit),
-            None => {
+        let mut run = Run { plan, addresses, strides, indices: self.first_indices(strip), wide };
+        self.pass_indices(&run);
+        match (rings, &run.wide) {
+            (Some(rings), None) => self.segments(&mut run, &rings, length, exit),
+            (Some(rings), Some(_)) => self.wide_in_rings(&mut run, &rings, length, exit),
+            (None, _) => {
                 self.segment(&run, Num::Const(0), length);
                 self.b.ins().jump(exit, &[]);
             }
@@ -187,7 +190,7 @@ impl<'a> Emitter<'a, '_> {
     /// Runs iterations `start..end`, in which nothing wraps: unrolled vectors, single vectors, single cells.
     pub(super) fn segment(&mut self, run: &Run<'_, 'a>, start: Num, end: Num) {
         if let Some(wide) = &run.wide {
-            return self.wide_segment(run, wide, start, end);
+            return self.wide_segment(wide, start, end);
         }
         let StripPlan { shape, unroll, .. } = *run.plan;
         let held = self.hold(run, shape, run.plan.literals_in_registers);

@@ -1,34 +1,41 @@
 //! Calls of wide strips: what [`crate::wide`] is told, and the table that its functions take.
 //!
-//! In: a [`Run`].   Out: a function for its segments, and a call of it in place of each of their bodies.
+//! In: a [`StripPlan`].   Out: a function for its segments, and a call of it in place of each of their bodies.
 //!
 //! The table is a piece of stack: the address of each pointer's cell at iteration 0, then the first value of each index
 //! operation. Addresses in rings move between segments; the others are stored once.
+//!
+//! Most strips in rings wrap nowhere, for the ring has many rows. They are told by one comparison and run in one call,
+//! without a table of rings.
 
 use super::emitter::{Emitter, plain};
 use super::frame::Literal;
 use super::ints::Num;
+use super::plan::StripPlan;
+use super::rings::Rings;
 use super::strip::Run;
 use crate::isa::IsaChoice;
 use crate::program::Element;
 use crate::wide::{self, Place, StripFacts, WideIsa, WideOptions};
-use cranelift_codegen::ir::{FuncRef, InstBuilder, StackSlotData, StackSlotKind, Value, types};
+use cranelift_codegen::ir::{Block, FuncRef, InstBuilder, StackSlotData, StackSlotKind, Value, types};
 
 /// A function that runs segments of one strip, and its table.
 pub(super) struct WideCall {
     function: FuncRef,
     table: Value,
+    /// Index operations, in the order of the table.
+    indices: Vec<usize>,
 }
 
 impl<'a> Emitter<'a, '_> {
-    /// Compiles the strip of `run` to wide code and fills the table; `None` if there is no such code for it.
-    pub(super) fn wide_call(&mut self, run: &Run<'_, 'a>, length: Num) -> Option<WideCall> {
+    /// Compiles a strip to wide code and makes a table; `None` if there is no such code for it.
+    pub(super) fn wide_call(&mut self, plan: &StripPlan<'a>, length: Num) -> Option<WideCall> {
         let isa = match self.shared.strips {
             IsaChoice::Avx2 => WideIsa::Avx2,
             IsaChoice::Avx512 => WideIsa::Avx512,
             IsaChoice::Scalar | IsaChoice::V128 | IsaChoice::Auto => return None,
         };
-        let (plan, shared) = (run.plan, self.shared);
+        let shared = self.shared;
         let place = |stream: usize| {
             let (pointer, offset) = plan.places[stream];
             Place { pointer, offset, stride: plan.pointers[pointer].stride, element: plan.elements[stream] }
@@ -52,24 +59,45 @@ impl<'a> Emitter<'a, '_> {
         let code = wide::emit(&facts, &options)?;
         let function = self.functions.wide(&code, self.b.func);
         let table = self.wide_table(plan.pointers.len() + code.indices.len());
-        for (entry, address) in run.addresses.iter().enumerate().filter(|(at, _)| plan.pointers[*at].ring.is_none()) {
-            self.b.ins().store(plain().with_aligned(), *address, table, 8 * entry as i32);
-        }
-        for (index, entry) in code.indices.iter().zip(plan.pointers.len()..) {
-            let first = self.value(run.indices[index].0);
-            self.b.ins().store(plain().with_aligned(), first, table, 8 * entry as i32);
-        }
-        Some(WideCall { function, table })
+        Some(WideCall { function, table, indices: code.indices })
     }
 
-    /// Runs iterations `start..end`, in which nothing wraps.
-    pub(super) fn wide_segment(&mut self, run: &Run<'_, 'a>, wide: &WideCall, start: Num, end: Num) {
-        let moving = |at: &usize| run.plan.pointers[*at].ring.is_some();
-        for entry in (0..run.addresses.len()).filter(moving) {
-            self.b.ins().store(plain().with_aligned(), run.addresses[entry], wide.table, 8 * entry as i32);
+    /// Enters the address of a pointer's cell at iteration 0 into the table.
+    pub(super) fn pass_address(&mut self, wide: &WideCall, pointer: usize, address: Value) {
+        self.b.ins().store(plain().with_aligned(), address, wide.table, 8 * pointer as i32);
+    }
+
+    /// Enters the first values of index operations into the table.
+    pub(super) fn pass_indices(&mut self, run: &Run<'_, 'a>) {
+        let Some(wide) = &run.wide else { return };
+        for (index, entry) in wide.indices.iter().zip(run.plan.pointers.len()..) {
+            let first = self.value(run.indices[index].0);
+            self.b.ins().store(plain().with_aligned(), first, wide.table, 8 * entry as i32);
         }
+    }
+
+    /// Runs iterations `start..end`, in which nothing wraps, from a filled table.
+    pub(super) fn wide_segment(&mut self, wide: &WideCall, start: Num, end: Num) {
         let (start, end) = (self.value(start), self.value(end));
         self.b.ins().call(wide.function, &[wide.table, self.frame, start, end]);
+    }
+
+    /// Runs iterations `0..length` of a strip with rings, from a filled table: at once if none of them wraps.
+    pub(super) fn wide_in_rings(&mut self, run: &mut Run<'_, 'a>, rings: &Rings, length: Num, exit: Block) {
+        let (whole, cut) = (self.b.create_block(), self.b.create_block());
+        let wide = run.wide.as_ref().expect("the strip has wide code");
+        let stays = self.stays_in_rings(run.plan, rings, length);
+        self.b.ins().brif(stays, whole, &[], cut, &[]);
+        self.enter(whole);
+        self.wide_segment(wide, Num::Const(0), length);
+        self.b.ins().jump(exit, &[]);
+        self.enter(cut);
+        for pointer in rings.pointers() {
+            // From the table: held in a register for each ring, they would all be spilled.
+            let address = self.b.ins().load(types::I64, plain().with_aligned(), wide.table, 8 * *pointer as i32);
+            self.start_ring(run.plan, rings, *pointer, address);
+        }
+        self.segments(run, rings, length, exit);
     }
 
     /// The address of a table; all strips of a function share one piece of stack, as large as the largest needs.
