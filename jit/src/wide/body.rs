@@ -102,7 +102,7 @@ impl<'a> Body<'a> {
     pub(super) fn new(facts: &StripFacts<'a>, isa: WideIsa) -> Option<Self> {
         let strip = facts.strip;
         let float = float_of(facts)?;
-        let shape = Shape::widest(isa, float, strip.lanes)?;
+        let shape = Shape::widest(isa, float, strip.lanes, is_arithmetic(facts))?;
         // A masked vector pays from half its lanes on; single cells in wide code never do.
         let least = if isa == WideIsa::Avx512 { shape.lanes() / 2 } else { shape.lanes() };
         let is_long = facts.length.is_none_or(|length| length >= least);
@@ -276,6 +276,14 @@ fn float_of(facts: &StripFacts<'_>) -> Option<Float> {
     let mut all = literals.chain(facts.order.iter().copied()).filter_map(|at| of(&strip.ops[at]));
     let first = all.next()?;
     all.all(|float| float == first).then_some(first)
+}
+
+/// Whether a strip computes more than it moves. Vectors of 512 bits pay then; else each of their accesses that is not
+/// aligned takes two lines of the cache, where half of those of 256 bits take one.
+fn is_arithmetic(facts: &StripFacts<'_>) -> bool {
+    let is_access = |at: &&usize| matches!(facts.strip.ops[**at], Op::Load { .. } | Op::Store { .. });
+    let accesses = facts.order.iter().filter(is_access).count();
+    facts.order.len() - accesses >= 2 * accesses
 }
 
 fn is_eligible(op: &Op, places: &[Place], float: Float) -> bool {

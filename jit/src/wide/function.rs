@@ -5,6 +5,7 @@
 //! ```text
 //! save registers; load pointers; compute invariants
 //! j = start
+//! up to the first j at which all stores are aligned, if there is one and much to do: a masked block, or single cells
 //! while j <= end - copies * lanes: `copies` blocks of whole vectors; j += copies * lanes
 //! AVX2:     the same with one block, then single cells
 //! AVX-512:  while j < end: one block of at most as many lanes as are left
@@ -16,10 +17,10 @@
 
 use super::allocate::{Allocation, allocate};
 use super::assembler::{Assembler, Jump, Top};
-use super::body::{Body, StripFacts};
+use super::body::{Body, Place, StripFacts};
 use super::encode::{Encoding, Extent, ITERATION, REMAINDER, SCRATCH, TABLE, memory};
 use super::instruction::{Inst, Memory, Operand};
-use super::shape::WideIsa;
+use super::shape::{Shape, WideIsa};
 use crate::program::{Op, ScalarId};
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 
@@ -36,6 +37,8 @@ const MOST_SLOT_BYTES: i64 = 4096 - 64;
 /// Most copies of a block in the main loop, whatever the options allow: what they leave has to fit the count of a mask,
 /// which is a byte.
 const MOST_COPIES: i64 = 8;
+/// Vectors for which stores are aligned first: that takes as long as one or two, and saves up to a sixth of the others.
+const WORTH_ALIGNING: i64 = 8;
 /// Loops begin at multiples of this many bytes.
 const ALIGNMENT: usize = 32;
 
@@ -70,7 +73,7 @@ impl WideCode {
 pub(crate) fn emit(facts: &StripFacts<'_>, options: &WideOptions<'_>) -> Option<WideCode> {
     let body = Body::new(facts, options.isa)?;
     let allocation = allocate(&body);
-    let slots = allocation.slots as i64 + 1;
+    let slots = allocation.slots as i64 + 2;
     if slots * body.shape.bytes > MOST_SLOT_BYTES {
         return None;
     }
@@ -104,6 +107,10 @@ struct Homes {
     saved: Vec<Register>,
     /// Bytes of slots.
     frame_bytes: i32,
+    /// One store for each alignment to find out at run time, if all of them may be aligned together.
+    aligned_stores: Option<Vec<Place>>,
+    /// The slot for the number of cells before the first aligned one.
+    count_slot: usize,
 }
 
 impl Homes {
@@ -133,9 +140,27 @@ impl Homes {
             pointers[*pointer] = Some(*register);
         }
         let saved = SAVED.into_iter().filter(|register| pointers.contains(&Some(*register))).collect();
-        let slots = allocation.slots + usize::from(!no_indices);
-        Homes { pointers, saved, frame_bytes: (slots as i64 * body.shape.bytes) as i32 }
+        let aligned_stores = aligned_stores(body);
+        let count_slot = allocation.slots + usize::from(!no_indices);
+        let slots = count_slot + usize::from(aligned_stores.is_some());
+        let frame_bytes = (slots as i64 * body.shape.bytes) as i32;
+        Homes { pointers, saved, frame_bytes, aligned_stores, count_slot }
     }
+}
+
+/// Stores that a strip could align together: one of each pointer; `None` if two lie differently whatever the pointers.
+fn aligned_stores(body: &Body<'_>) -> Option<Vec<Place>> {
+    let mut found: Vec<Place> = Vec::new();
+    for at in &body.each {
+        let Op::Store { stream, .. } = body.strip.ops[*at] else { continue };
+        let place = body.places[stream.index()];
+        match found.iter().find(|known| known.pointer == place.pointer) {
+            None => found.push(place),
+            Some(known) if (i64::from(known.offset) - i64::from(place.offset)) % body.shape.bytes == 0 => {}
+            Some(_) => return None,
+        }
+    }
+    Some(found)
 }
 
 /// The stream that an instruction reads or writes.
@@ -192,9 +217,16 @@ struct Function<'f, 'b, 'a> {
 
 impl Function<'_, '_, '_> {
     fn emit(&mut self, copies: i64) {
+        let count = memory(Register::RSP, self.homes.count_slot as i64 * self.encoding.body.shape.bytes);
         self.enter();
+        if let Some(stores) = &self.homes.aligned_stores {
+            self.count_unaligned(stores, count);
+        }
         self.load_pointers();
         self.encoding.block(&self.allocation.once, Extent::Whole, 0);
+        if self.homes.aligned_stores.is_some() {
+            self.unaligned_cells(count);
+        }
         self.whole_blocks(copies);
         match self.encoding.body.shape.isa {
             WideIsa::Avx512 => self.masked_blocks(),
@@ -240,6 +272,80 @@ impl Function<'_, '_, '_> {
         }
     }
 
+    /// Counts into a slot how many cells there are before the first one at which the first store writes at a multiple of
+    /// a vector's size: none if most stores lie differently, or if few vectors are to come. All registers but those of the
+    /// arguments are free here.
+    fn count_unaligned(&mut self, stores: &[Place], count: MemoryOperand) {
+        let (Shape { bytes, float, .. }, lanes) = (self.encoding.body.shape, self.encoding.body.shape.lanes());
+        let ([address, other], differ) = (SCRATCH, FREE[0]);
+        let (first, others) = stores.split_first().expect("every strip stores something");
+        let entry = |place: &Place| memory(TABLE, 8 * place.pointer as i64);
+        self.put(Instruction::with2(Code::Mov_rm64_imm32, count, 0));
+        self.put(Instruction::with2(Code::Lea_r64_m, address, memory(END, -(WORTH_ALIGNING * lanes))));
+        self.put(Instruction::with2(Code::Cmp_r64_rm64, ITERATION, address));
+        let mut skips = vec![self.encoding.assembler.jump_ahead(Code::Jg_rel32_64)];
+        self.put(Instruction::with2(Code::Mov_r64_rm64, address, entry(first)));
+        if !others.is_empty() {
+            self.put(Instruction::with2(Code::Mov_rm64_imm32, differ, 0));
+        }
+        for place in others {
+            // All that counts of it is what it leaves over.
+            let apart = (i64::from(place.offset) - i64::from(first.offset)).rem_euclid(bytes);
+            self.put(Instruction::with2(Code::Mov_r64_rm64, other, entry(place)));
+            self.put(Instruction::with2(Code::Lea_r64_m, other, memory(other, apart)));
+            self.put(Instruction::with2(Code::Sub_r64_rm64, other, address));
+            self.put(Instruction::with2(Code::And_rm64_imm8, other, bytes as i32 - 1));
+            // One more, unless this is below 1.
+            self.put(Instruction::with2(Code::Cmp_rm64_imm8, other, 1));
+            self.put(Instruction::with2(Code::Sbb_rm64_imm8, differ, -1));
+        }
+        if !others.is_empty() {
+            self.put(Instruction::with2(Code::Cmp_rm64_imm32, differ, stores.len() as i32 / 2));
+            skips.push(self.encoding.assembler.jump_ahead(Code::Jg_rel32_64));
+        }
+        let (scale, offset) = (float.bytes() as u32, i64::from(first.offset));
+        let cell = MemoryOperand::with_base_index_scale_displ_size(address, ITERATION, scale, offset, 1);
+        self.put(Instruction::with2(Code::Lea_r64_m, address, cell));
+        self.put(Instruction::with1(Code::Neg_rm64, address));
+        self.put(Instruction::with2(Code::And_rm64_imm8, address, bytes as i32 - 1));
+        self.put(Instruction::with2(Code::Shr_rm64_imm8, address, float.bytes().trailing_zeros()));
+        self.put(Instruction::with2(Code::Mov_rm64_r64, count, address));
+        skips.into_iter().for_each(|skip| self.encoding.assembler.land(skip));
+    }
+
+    /// Runs the cells before the first aligned one.
+    fn unaligned_cells(&mut self, count: MemoryOperand) {
+        self.put(Instruction::with2(Code::Mov_r64_rm64, LAST, count));
+        self.put(Instruction::with2(Code::Test_rm64_r64, LAST, LAST));
+        let aligned = self.encoding.assembler.jump_ahead(Code::Je_rel32_64);
+        match self.encoding.body.shape.isa {
+            WideIsa::Avx512 => {
+                self.set_mask();
+                self.encoding.block(&self.allocation.each, Extent::Masked, 0);
+                self.put(Instruction::with2(Code::Add_r64_rm64, ITERATION, count));
+            }
+            WideIsa::Avx2 => {
+                self.put(Instruction::with2(Code::Add_r64_rm64, LAST, ITERATION));
+                let top = self.encoding.assembler.top();
+                self.encoding.block(&self.allocation.each, Extent::Single, 0);
+                self.put(Instruction::with2(Code::Add_rm64_imm32, ITERATION, 1));
+                self.put(Instruction::with2(Code::Cmp_r64_rm64, ITERATION, LAST));
+                self.encoding.assembler.jump(Code::Jl_rel32_64, top);
+            }
+        }
+        self.encoding.assembler.land(aligned);
+    }
+
+    /// Lets the mask have as many lanes as [`LAST`] says, or all; it must be below 256.
+    fn set_mask(&mut self) {
+        let ones = self.encoding.body.constant(u64::MAX);
+        let operand: MemoryOperand = self.encoding.assembler.constant_operand(false);
+        let bits = Instruction::with3(Code::VEX_Bzhi_r32_rm32_r32, Register::ESI, operand, Register::ESI);
+        let bits = bits.expect("the operands fit the code");
+        self.encoding.put_with_constant(&bits, ones);
+        self.put(Instruction::with2(Code::VEX_Kmovw_kr_r32, REMAINDER, Register::ESI));
+    }
+
     /// Blocks of whole vectors, as long as `copies` of them fit.
     fn whole_blocks(&mut self, copies: i64) {
         let lanes = self.encoding.body.shape.lanes();
@@ -266,12 +372,7 @@ impl Function<'_, '_, '_> {
         // The mask has a bit for each iteration that is left, or all its bits.
         self.put(Instruction::with2(Code::Mov_r64_rm64, LAST, END));
         self.put(Instruction::with2(Code::Sub_r64_rm64, LAST, ITERATION));
-        let ones = self.encoding.body.constant(u64::MAX);
-        let operand: MemoryOperand = self.encoding.assembler.constant_operand(false);
-        let bits = Instruction::with3(Code::VEX_Bzhi_r32_rm32_r32, Register::ESI, operand, Register::ESI);
-        let bits = bits.expect("the operands fit the code");
-        self.encoding.put_with_constant(&bits, ones);
-        self.put(Instruction::with2(Code::VEX_Kmovw_kr_r32, REMAINDER, Register::ESI));
+        self.set_mask();
         self.encoding.block(&self.allocation.each, Extent::Masked, 0);
         self.end_rest(done, top, lanes as i32);
     }
