@@ -3,7 +3,7 @@
 //! In: a strip, the order of its operations and where its streams are.   Out: a [`Body`], or `None`: then Cranelift
 //! compiles the strip.
 //!
-//! Equal operations are computed once. A load is not bound to its place in the order: what it reads stays in memory
+//! Equal operations are computed once, and a load of what was just stored is the value stored. Any other load is not bound to its place in the order: what it reads stays in memory
 //! until a store may overwrite it, so later passes may read it anywhere before that, or fold it into its use.
 
 use super::shape::{Float, Shape, WideIsa};
@@ -174,11 +174,15 @@ impl<'a> Body<'a> {
     /// Sorts operations into `once` and `each`, leaving out those whose result is at hand.
     fn number(&mut self, facts: &StripFacts<'a>, used: &[usize]) {
         let strip = self.strip;
-        let mut known = HashMap::new();
+        let (mut known, mut stored) = (HashMap::new(), Stored::default());
         let scalars = used.iter().filter(|at| matches!(strip.ops[**at], Op::Scalar(_)));
         // Scalars are no part of the order, and come first.
         for at in scalars.chain(facts.order).copied() {
             if self.roles[at] != Role::Computed {
+                continue;
+            }
+            if let Some(value) = stored.visit(self, at) {
+                (self.same[at], self.roles[at]) = (value, self.roles[value]);
                 continue;
             }
             let written = self.is_written(at);
@@ -255,6 +259,34 @@ impl<'a> Body<'a> {
                     *until = place;
                 }
             }
+        }
+    }
+}
+
+/// Which cells hold which values, as far as the stores of an iteration tell.
+#[derive(Default)]
+struct Stored {
+    /// Stream and value of stores that no later one may have touched.
+    cells: Vec<(usize, usize)>,
+}
+
+impl Stored {
+    /// Takes note of the operation `at` if it stores; the value, if it loads the very cells that a store wrote.
+    fn visit(&mut self, body: &Body<'_>, at: usize) -> Option<usize> {
+        let strip = body.strip;
+        match strip.ops[at] {
+            Op::Store { stream, value } => {
+                let buffer = |stream: usize| strip.streams[stream].buffer;
+                self.cells.retain(|(known, _)| buffer(*known) != buffer(stream.index()));
+                self.cells.push((stream.index(), body.operand(value)));
+                None
+            }
+            Op::Load { stream, .. } => {
+                let place = |stream: usize| (body.places[stream].pointer, body.places[stream].offset);
+                let found = self.cells.iter().find(|(known, _)| place(*known) == place(stream.index()));
+                found.map(|(_, value)| *value)
+            }
+            _ => None,
         }
     }
 }
