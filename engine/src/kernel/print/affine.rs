@@ -174,11 +174,13 @@ impl Atom<'_> {
     }
 }
 
-/// The expression, in brackets unless it is a name.
+/// The expression, in brackets unless it is a name or a floor: floors nest no deeper in print than they were read.
 fn operand(e: &Affine, names: &Names<'_>) -> String {
-    let text = Sum::of(e).text(names);
+    let sum = Sum::of(e);
+    let text = sum.text(names);
     let is_name = text.chars().all(|c| c.is_alphanumeric() || c == '_');
-    if is_name { text } else { format!("({text})") }
+    let is_floor = matches!(sum.atoms.as_slice(), [(1, Atom::Term(Term::Floor(..)))]) && sum.constant == 0;
+    if is_name || is_floor { text } else { format!("({text})") }
 }
 
 #[cfg(test)]
@@ -210,5 +212,12 @@ mod tests {
     fn a_floor_without_its_dividend_stays_a_floor() {
         let e = Affine::iter(0).floor_div(2).unwrap().scale(-2).unwrap().add(&Affine::iter(1)).unwrap();
         assert_eq!(print(&Formula::Zero(e)), "y = 2*floor(x/2)");
+    }
+
+    #[test]
+    fn a_floor_of_a_floor_needs_no_brackets() {
+        let halves = Affine::iter(0).floor_div(2).unwrap();
+        let e = halves.floor_div(2).unwrap().add(&halves.modulo(3).unwrap()).unwrap();
+        assert_eq!(print(&Formula::Zero(e)), "floor(floor(x/2)/2) + (floor(x/2) mod 3) = 0");
     }
 }
