@@ -100,7 +100,7 @@ static IMAGES: Suite = Suite {
 static DIAMOND: Suite = Suite {
     name: "diamond",
     summary: "a heat stencil on a line of 8192 cells over 8192 steps: row by row, and in tiles of space and time",
-    seconds: 10.0,
+    seconds: 40.0,
     rounds: 9,
     steps: Some(8192),
     contests: &[Listed {

@@ -26,11 +26,12 @@ pub struct Budget {
     pub seconds: f64,
     /// Measurements of each runner, at least 1. Five at least for a spread worth the name.
     pub rounds: u32,
-    /// Steps of each measurement, however long they take; if none, as many as fill the seconds.
+    /// Steps of each call; measurements are means over as many calls as fill the seconds, at least one. If none, a
+    /// measurement is one call of as many steps as fill the seconds.
     pub steps: Option<u64>,
 }
 
-/// Seconds that `steps` steps took, over the rounds.
+/// Seconds that a call of `steps` steps took, over the rounds.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Seconds {
     /// The middle one, or the mean of the middle two.
@@ -44,7 +45,7 @@ pub struct Seconds {
 /// The outcome of a contest.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// Steps of each measurement.
+    /// Steps of each call.
     pub steps: u64,
     /// One per runner.
     pub seconds: Vec<Seconds>,
@@ -63,9 +64,9 @@ pub fn contest(
     round: &mut dyn FnMut(u32),
 ) -> Result<Outcome, BenchError> {
     let rounds = budget.rounds.max(1);
-    let steps = match budget.steps {
-        Some(steps) => steps.max(1),
-        None => calibrated_steps(runners, budget)?,
+    let (steps, calls) = match budget.steps {
+        Some(steps) => (steps.max(1), calibrated_calls(runners, steps.max(1), budget)?),
+        None => (calibrated_steps(runners, budget)?, 1),
     };
     let mut samples = vec![Vec::new(); runners.len()];
     let mut bandwidths = Vec::new();
@@ -74,8 +75,8 @@ pub fn contest(
             let turn = (k + done as usize) % runners.len();
             runners[turn].advance(1)?;
             let started = Instant::now();
-            runners[turn].advance(steps)?;
-            samples[turn].push(started.elapsed().as_secs_f64());
+            (0..calls).try_for_each(|_| runners[turn].advance(steps))?;
+            samples[turn].push(started.elapsed().as_secs_f64() / f64::from(calls));
         }
         bandwidths.push(probe());
         round(done + 1);
@@ -86,10 +87,22 @@ pub fn contest(
     Ok(Outcome { steps, seconds, bandwidth })
 }
 
+/// A measurement's share of the time.
+fn slice(runners: &[&mut dyn Runner], budget: Budget) -> f64 {
+    budget.seconds / f64::from(budget.rounds.max(1)) / runners.len().max(1) as f64
+}
+
+/// Calls of `steps` steps that fill a measurement's share of the time, on average over the runners.
+fn calibrated_calls(runners: &mut [&mut dyn Runner], steps: u64, budget: Budget) -> Result<u32, BenchError> {
+    let started = Instant::now();
+    runners.iter_mut().try_for_each(|runner| runner.advance(steps))?;
+    let seconds_per_call = started.elapsed().as_secs_f64() / runners.len().max(1) as f64;
+    Ok((slice(runners, budget) / seconds_per_call.max(1e-9)).clamp(1.0, 1e6) as u32)
+}
+
 /// Steps that fill a measurement's share of the time, on average over the runners.
 fn calibrated_steps(runners: &mut [&mut dyn Runner], budget: Budget) -> Result<u64, BenchError> {
-    let rounds = f64::from(budget.rounds.max(1));
-    let slice = budget.seconds / rounds / runners.len().max(1) as f64;
+    let slice = slice(runners, budget);
     let mut seconds_per_step = 0.0;
     for runner in runners.iter_mut() {
         seconds_per_step += calibrate(*runner, slice / 4.0)?;
@@ -176,7 +189,12 @@ mod tests {
         let budget = Budget { seconds: 0.0, rounds: 2, steps: Some(5) };
         let mut probe = || Bandwidth { update_in_place: 50.0, triad: 40.0 };
         let outcome = contest(&mut [&mut runner], budget, &mut probe, &mut |_| {}).unwrap();
-        assert_eq!((outcome.steps, runner.steps), (5, 12), "each measurement follows one step that is not measured");
+        let expected = 5 + 2 * (1 + 5);
+        assert_eq!(
+            (outcome.steps, runner.steps),
+            (5, expected),
+            "to calibrate; then each after a step that is not measured"
+        );
     }
 
     #[test]

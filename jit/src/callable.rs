@@ -10,10 +10,16 @@ use crate::clif::{Emitted, FrameLayout, Slot};
 use crate::compile::CompileTimes;
 use crate::memory::CodeMemory;
 use crate::parallel::Pool;
-use crate::program::{BoundsError, BufferAccess, BufferDecl, BufferId, Copies, Element, LoopKind, Node, Program};
+use crate::program::{
+    AddressRanges, BoundsError, BufferAccess, BufferDecl, BufferId, Copies, Element, LoopKind, Node, Program,
+};
+use std::ops::RangeInclusive;
+use std::sync::OnceLock;
 
 /// Nodes visited to decide exactly, where ranges of addresses are too wide to tell; bounds the work of a call.
 const WALK_BUDGET: u64 = 10_000_000;
+/// Arguments that one analysis is tried for, so that not every call needs its own: the steps of any run.
+const ANY_STEP: RangeInclusive<i64> = 0..=1 << 48;
 
 /// The main function of a program.
 type Main = unsafe extern "C" fn(frame: *const Slot, pool: *const Pool);
@@ -28,6 +34,8 @@ pub struct Compiled {
     _memory: CodeMemory,
     /// Whether some loop of the program is parallel.
     is_parallel: bool,
+    /// What calls can touch whose arguments all lie in [`ANY_STEP`], once it was asked for; none if that is in doubt.
+    for_any_step: OnceLock<Option<AddressRanges>>,
     code_bytes: usize,
     clif_text: String,
     disassembly: String,
@@ -135,7 +143,19 @@ impl Compiled {
         // it executable; it stays there as long as `memory`, which is kept beside it.
         let main = unsafe { std::mem::transmute::<*const u8, Main>(main) };
         let is_parallel = has_parallel_loop(&program.body);
-        Compiled { is_parallel, program, layout, main, _memory: memory, code_bytes, clif_text, disassembly, times }
+        let for_any_step = OnceLock::new();
+        Compiled {
+            is_parallel,
+            for_any_step,
+            program,
+            layout,
+            main,
+            _memory: memory,
+            code_bytes,
+            clif_text,
+            disassembly,
+            times,
+        }
     }
 
     /// Runs the program once.
@@ -198,18 +218,31 @@ impl Compiled {
             }
         }
         self.check_overlaps(&call.buffers)?;
-        let args: Vec<_> = call.args.iter().map(|arg| *arg..=*arg).collect();
         let length = |(declared, given): (&BufferDecl, &BufferRef<'_>)| match declared.copies {
             Copies::One => given.cells(),
             // Every worker stays inside its own copy.
             Copies::PerWorker { .. } => declared.cells.unwrap_or(0),
         };
         let lengths: Vec<u64> = self.program.buffers.iter().zip(&call.buffers).map(length).collect();
+        if self.stays_inside_at_any_step(call.args, &lengths) {
+            return Ok(());
+        }
+        let args: Vec<_> = call.args.iter().map(|arg| *arg..=*arg).collect();
         let in_range = self.program.address_ranges(&args)?.verify(&lengths);
         match in_range {
             Err(doubt) if !self.program.stays_inside(call.args, &lengths, WALK_BUDGET) => Err(doubt.into()),
             Ok(()) | Err(_) => Ok(()),
         }
+    }
+
+    /// Whether the arguments are among those that one analysis, made by the first call, shows to stay inside.
+    fn stays_inside_at_any_step(&self, args: &[i64], lengths: &[u64]) -> bool {
+        let analyse = || {
+            let ranges = self.program.address_ranges(&vec![ANY_STEP; args.len()]).ok();
+            ranges.filter(|ranges| ranges.doubts.is_empty())
+        };
+        args.iter().all(|arg| ANY_STEP.contains(arg))
+            && self.for_any_step.get_or_init(analyse).as_ref().is_some_and(|ranges| ranges.verify(lengths).is_ok())
     }
 
     /// Buffers that the program only reads may share cells; code generation relies on all others not to.
