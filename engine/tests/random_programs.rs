@@ -30,7 +30,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crease::analysis::trace::Trace;
 use crease::kernel::graph::{Kernel, Role, Schedule};
 use crease::mapping::{MappingError, Sharing};
-use crease::{CompileOptions, Error, Isa, IsaChoice, Plan, Stage, StrategyChoice};
+use crease::{CompileOptions, Error, Isa, IsaChoice, LowerError, Plan, Stage, StrategyChoice};
 use fastrand::Rng;
 
 use execute::{Case, Contents};
@@ -55,6 +55,8 @@ struct Tally {
     random_order: usize,
     /// Schedules whose legality, or whose loops, take too many operations.
     too_large: usize,
+    /// Plans whose loops have bounds that the loop language cannot say.
+    not_expressed: usize,
     /// Arrays kept in full because their conflicts take too many operations.
     kept_in_full: usize,
     conflicts_compared: usize,
@@ -71,6 +73,7 @@ impl Tally {
         self.illegal += other.illegal;
         self.random_order += other.random_order;
         self.too_large += other.too_large;
+        self.not_expressed += other.not_expressed;
         self.kept_in_full += other.kept_in_full;
         self.conflicts_compared += other.conflicts_compared;
         self.private += other.private;
@@ -146,6 +149,7 @@ fn plans(case: &Case, schedule: &Schedule, trace: &Trace, tally: &mut Tally) -> 
             }
             Err(Error::Analysis(_) | Error::Mapping(MappingError::GaveUp { .. })) => tally.too_large += 1,
             Err(Error::Mapping(_)) if !matches!(strategy, StrategyChoice::Auto | StrategyChoice::Full) => {}
+            Err(Error::Lower(LowerError::Loops { .. })) => tally.not_expressed += 1,
             Err(error) => panic!("{name}: {error}"),
         }
     }
