@@ -3,7 +3,7 @@
 //! isl reports failure by a null pointer or a negative number and keeps the reason in its context;
 //! [`Context::failure`] turns that into an [`IslError`]. isl is told neither to print nor to abort.
 //!
-//! Invariant: the quota is never zero, which isl would read as no quota at all.
+//! Invariant: the quota is never zero, which isl would read as no quota at all, but inside `without_limit`.
 
 #![allow(unsafe_code)] // Calls isl.
 
@@ -115,6 +115,25 @@ impl Context {
             sys::ERROR_ALLOC => IslError::OutOfMemory { function },
             _ => IslError::Failed { function, message },
         }
+    }
+
+    /// Starts `call` only within the quota, and lets it run to its end whatever it takes. For functions of isl that
+    /// dereference what they failed to allocate (seen in version 0.25: coalescing and printing).
+    /// What they spend counts: the next call finds the quota exhausted.
+    ///
+    /// # Errors
+    /// [`IslError::Quota`] if it is exhausted already.
+    pub(crate) fn without_limit<R>(&self, call: impl FnOnce() -> R) -> Result<R, IslError> {
+        let limit = self.max_operations();
+        if !self.may_go_on() {
+            self.forget_failure();
+            return Err(IslError::Quota { limit });
+        }
+        // SAFETY: `raw` is a live context; 0 stands for no quota.
+        unsafe { sys::isl_ctx_set_max_operations(self.raw(), 0) };
+        let result = call();
+        self.set_max_operations(limit);
+        Ok(result)
     }
 
     /// Whether one more operation is within the quota. Spends it.

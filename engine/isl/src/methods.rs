@@ -2,7 +2,9 @@
 //!
 //! Each line names a mode, the method, its operands, its result and the isl function:
 //! - `make`: consumes its operands (they get fresh references) and returns a new object;
-//! - `hull`: the same, for functions that return a basic set or map;
+//! - `pieces`: the same, for coalescing, which isl (0.25) does not always survive: it wants implicit equalities made
+//!   explicit first, and cannot be left half-way, so that it starts within the quota and then runs to its end;
+//! - `hull`: the same as `make`, for functions that return a basic set or map;
 //! - `ask`: borrows its operands and answers yes or no.
 //!
 //! All operands are checked to belong to one context.
@@ -24,7 +26,8 @@ macro_rules! methods {
             /// [`IslError::Quota`](crate::IslError::Quota): printing allocates.
             pub fn to_text(&self) -> Result<String, $crate::IslError> {
                 // SAFETY: borrows a live object; returns a string from `malloc`.
-                let raw = unsafe { $crate::sys::$to_str(self.0.keep()) };
+                let print = || unsafe { $crate::sys::$to_str(self.0.keep()) };
+                let raw = self.context().without_limit(print)?;
                 // SAFETY: it is fresh from isl.
                 unsafe { $crate::handle::own_text(self.context(), raw, stringify!($to_str)) }
             }
@@ -53,6 +56,19 @@ macro_rules! methods {
             $(self.0.same_context(&$arg.0)?;)*
             // SAFETY: consumes fresh references to live objects of one context; the result is ours.
             let raw = unsafe { $crate::sys::$function(self.0.take() $(, $arg.0.take())*) };
+            Ok($Out($crate::handle::Owned::new(self.context(), raw, stringify!($function))?))
+        }
+    };
+    (@pieces [$($meta:tt)*] $name:ident [] $Out:ident $function:ident) => {
+        $($meta)*
+        ///
+        /// # Errors
+        /// [`IslError::Quota`](crate::IslError::Quota).
+        pub fn $name(&self) -> Result<$Out<'c>, $crate::IslError> {
+            let explicit = self.detect_equalities()?;
+            // SAFETY: consumes a fresh reference to a live object; the result is ours.
+            let coalesce = || unsafe { $crate::sys::$function(explicit.0.take()) };
+            let raw = self.context().without_limit(coalesce)?;
             Ok($Out($crate::handle::Owned::new(self.context(), raw, stringify!($function))?))
         }
     };
