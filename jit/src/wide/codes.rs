@@ -3,6 +3,7 @@
 //! A table and nothing else. Columns: one cell, 256 bits and 16 registers (VEX), 256 and 512 bits and 32 registers with
 //! masks (EVEX).
 
+use super::instruction::{Arith, FmaForm};
 use super::shape::Float;
 use iced_x86::Code;
 
@@ -34,32 +35,12 @@ pub(super) enum Kind {
     Splat,
     /// Copies a register.
     Move,
-    /// See [`super::instruction::Arith`], and so on.
-    Add,
-    /// Difference.
-    Sub,
-    /// Product.
-    Mul,
-    /// Quotient.
-    Div,
-    /// The second operand unless the first is less.
-    Min,
-    /// The second operand unless the first is greater.
-    Max,
-    /// Bits in both.
-    And,
-    /// Bits in either.
-    Or,
-    /// Bits in one.
-    Xor,
+    /// Combines two vectors.
+    Arith(Arith),
     /// Square root.
     Sqrt,
-    /// Fused multiply-add: `to * c + b`.
-    Fma132,
-    /// `b * to + c`.
-    Fma213,
-    /// `b * c + to`.
-    Fma231,
+    /// Fused multiply-add.
+    Fma(FmaForm),
     /// Compares by a predicate.
     Compare,
     /// Takes one or the other operand, lane by lane.
@@ -98,31 +79,31 @@ fn doubles(kind: Kind) -> [Code; 4] {
             EVEX_Vbroadcastsd_ymm_k1z_xmmm64, EVEX_Vbroadcastsd_zmm_k1z_xmmm64],
         Kind::Move => [VEX_Vmovapd_xmm_xmmm128, VEX_Vmovapd_ymm_ymmm256,
             EVEX_Vmovapd_ymm_k1z_ymmm256, EVEX_Vmovapd_zmm_k1z_zmmm512],
-        Kind::Add => [VEX_Vaddsd_xmm_xmm_xmmm64, VEX_Vaddpd_ymm_ymm_ymmm256,
+        Kind::Arith(Arith::Add) => [VEX_Vaddsd_xmm_xmm_xmmm64, VEX_Vaddpd_ymm_ymm_ymmm256,
             EVEX_Vaddpd_ymm_k1z_ymm_ymmm256b64, EVEX_Vaddpd_zmm_k1z_zmm_zmmm512b64_er],
-        Kind::Sub => [VEX_Vsubsd_xmm_xmm_xmmm64, VEX_Vsubpd_ymm_ymm_ymmm256,
+        Kind::Arith(Arith::Sub) => [VEX_Vsubsd_xmm_xmm_xmmm64, VEX_Vsubpd_ymm_ymm_ymmm256,
             EVEX_Vsubpd_ymm_k1z_ymm_ymmm256b64, EVEX_Vsubpd_zmm_k1z_zmm_zmmm512b64_er],
-        Kind::Mul => [VEX_Vmulsd_xmm_xmm_xmmm64, VEX_Vmulpd_ymm_ymm_ymmm256,
+        Kind::Arith(Arith::Mul) => [VEX_Vmulsd_xmm_xmm_xmmm64, VEX_Vmulpd_ymm_ymm_ymmm256,
             EVEX_Vmulpd_ymm_k1z_ymm_ymmm256b64, EVEX_Vmulpd_zmm_k1z_zmm_zmmm512b64_er],
-        Kind::Div => [VEX_Vdivsd_xmm_xmm_xmmm64, VEX_Vdivpd_ymm_ymm_ymmm256,
+        Kind::Arith(Arith::Div) => [VEX_Vdivsd_xmm_xmm_xmmm64, VEX_Vdivpd_ymm_ymm_ymmm256,
             EVEX_Vdivpd_ymm_k1z_ymm_ymmm256b64, EVEX_Vdivpd_zmm_k1z_zmm_zmmm512b64_er],
-        Kind::Min => [VEX_Vminsd_xmm_xmm_xmmm64, VEX_Vminpd_ymm_ymm_ymmm256,
+        Kind::Arith(Arith::Min) => [VEX_Vminsd_xmm_xmm_xmmm64, VEX_Vminpd_ymm_ymm_ymmm256,
             EVEX_Vminpd_ymm_k1z_ymm_ymmm256b64, EVEX_Vminpd_zmm_k1z_zmm_zmmm512b64_sae],
-        Kind::Max => [VEX_Vmaxsd_xmm_xmm_xmmm64, VEX_Vmaxpd_ymm_ymm_ymmm256,
+        Kind::Arith(Arith::Max) => [VEX_Vmaxsd_xmm_xmm_xmmm64, VEX_Vmaxpd_ymm_ymm_ymmm256,
             EVEX_Vmaxpd_ymm_k1z_ymm_ymmm256b64, EVEX_Vmaxpd_zmm_k1z_zmm_zmmm512b64_sae],
-        Kind::And => [VEX_Vandpd_xmm_xmm_xmmm128, VEX_Vandpd_ymm_ymm_ymmm256,
+        Kind::Arith(Arith::And) => [VEX_Vandpd_xmm_xmm_xmmm128, VEX_Vandpd_ymm_ymm_ymmm256,
             EVEX_Vandpd_ymm_k1z_ymm_ymmm256b64, EVEX_Vandpd_zmm_k1z_zmm_zmmm512b64],
-        Kind::Or => [VEX_Vorpd_xmm_xmm_xmmm128, VEX_Vorpd_ymm_ymm_ymmm256,
+        Kind::Arith(Arith::Or) => [VEX_Vorpd_xmm_xmm_xmmm128, VEX_Vorpd_ymm_ymm_ymmm256,
             EVEX_Vorpd_ymm_k1z_ymm_ymmm256b64, EVEX_Vorpd_zmm_k1z_zmm_zmmm512b64],
-        Kind::Xor => [VEX_Vxorpd_xmm_xmm_xmmm128, VEX_Vxorpd_ymm_ymm_ymmm256,
+        Kind::Arith(Arith::Xor) => [VEX_Vxorpd_xmm_xmm_xmmm128, VEX_Vxorpd_ymm_ymm_ymmm256,
             EVEX_Vxorpd_ymm_k1z_ymm_ymmm256b64, EVEX_Vxorpd_zmm_k1z_zmm_zmmm512b64],
         Kind::Sqrt => [VEX_Vsqrtsd_xmm_xmm_xmmm64, VEX_Vsqrtpd_ymm_ymmm256,
             EVEX_Vsqrtpd_ymm_k1z_ymmm256b64, EVEX_Vsqrtpd_zmm_k1z_zmmm512b64_er],
-        Kind::Fma132 => [VEX_Vfmadd132sd_xmm_xmm_xmmm64, VEX_Vfmadd132pd_ymm_ymm_ymmm256,
+        Kind::Fma(FmaForm::F132) => [VEX_Vfmadd132sd_xmm_xmm_xmmm64, VEX_Vfmadd132pd_ymm_ymm_ymmm256,
             EVEX_Vfmadd132pd_ymm_k1z_ymm_ymmm256b64, EVEX_Vfmadd132pd_zmm_k1z_zmm_zmmm512b64_er],
-        Kind::Fma213 => [VEX_Vfmadd213sd_xmm_xmm_xmmm64, VEX_Vfmadd213pd_ymm_ymm_ymmm256,
+        Kind::Fma(FmaForm::F213) => [VEX_Vfmadd213sd_xmm_xmm_xmmm64, VEX_Vfmadd213pd_ymm_ymm_ymmm256,
             EVEX_Vfmadd213pd_ymm_k1z_ymm_ymmm256b64, EVEX_Vfmadd213pd_zmm_k1z_zmm_zmmm512b64_er],
-        Kind::Fma231 => [VEX_Vfmadd231sd_xmm_xmm_xmmm64, VEX_Vfmadd231pd_ymm_ymm_ymmm256,
+        Kind::Fma(FmaForm::F231) => [VEX_Vfmadd231sd_xmm_xmm_xmmm64, VEX_Vfmadd231pd_ymm_ymm_ymmm256,
             EVEX_Vfmadd231pd_ymm_k1z_ymm_ymmm256b64, EVEX_Vfmadd231pd_zmm_k1z_zmm_zmmm512b64_er],
         Kind::Compare => [VEX_Vcmpsd_xmm_xmm_xmmm64_imm8, VEX_Vcmppd_ymm_ymm_ymmm256_imm8,
             EVEX_Vcmppd_kr_k1_ymm_ymmm256b64_imm8, EVEX_Vcmppd_kr_k1_zmm_zmmm512b64_imm8_sae],
@@ -154,31 +135,31 @@ fn floats(kind: Kind) -> [Code; 4] {
             EVEX_Vbroadcastss_ymm_k1z_xmmm32, EVEX_Vbroadcastss_zmm_k1z_xmmm32],
         Kind::Move => [VEX_Vmovaps_xmm_xmmm128, VEX_Vmovaps_ymm_ymmm256,
             EVEX_Vmovaps_ymm_k1z_ymmm256, EVEX_Vmovaps_zmm_k1z_zmmm512],
-        Kind::Add => [VEX_Vaddss_xmm_xmm_xmmm32, VEX_Vaddps_ymm_ymm_ymmm256,
+        Kind::Arith(Arith::Add) => [VEX_Vaddss_xmm_xmm_xmmm32, VEX_Vaddps_ymm_ymm_ymmm256,
             EVEX_Vaddps_ymm_k1z_ymm_ymmm256b32, EVEX_Vaddps_zmm_k1z_zmm_zmmm512b32_er],
-        Kind::Sub => [VEX_Vsubss_xmm_xmm_xmmm32, VEX_Vsubps_ymm_ymm_ymmm256,
+        Kind::Arith(Arith::Sub) => [VEX_Vsubss_xmm_xmm_xmmm32, VEX_Vsubps_ymm_ymm_ymmm256,
             EVEX_Vsubps_ymm_k1z_ymm_ymmm256b32, EVEX_Vsubps_zmm_k1z_zmm_zmmm512b32_er],
-        Kind::Mul => [VEX_Vmulss_xmm_xmm_xmmm32, VEX_Vmulps_ymm_ymm_ymmm256,
+        Kind::Arith(Arith::Mul) => [VEX_Vmulss_xmm_xmm_xmmm32, VEX_Vmulps_ymm_ymm_ymmm256,
             EVEX_Vmulps_ymm_k1z_ymm_ymmm256b32, EVEX_Vmulps_zmm_k1z_zmm_zmmm512b32_er],
-        Kind::Div => [VEX_Vdivss_xmm_xmm_xmmm32, VEX_Vdivps_ymm_ymm_ymmm256,
+        Kind::Arith(Arith::Div) => [VEX_Vdivss_xmm_xmm_xmmm32, VEX_Vdivps_ymm_ymm_ymmm256,
             EVEX_Vdivps_ymm_k1z_ymm_ymmm256b32, EVEX_Vdivps_zmm_k1z_zmm_zmmm512b32_er],
-        Kind::Min => [VEX_Vminss_xmm_xmm_xmmm32, VEX_Vminps_ymm_ymm_ymmm256,
+        Kind::Arith(Arith::Min) => [VEX_Vminss_xmm_xmm_xmmm32, VEX_Vminps_ymm_ymm_ymmm256,
             EVEX_Vminps_ymm_k1z_ymm_ymmm256b32, EVEX_Vminps_zmm_k1z_zmm_zmmm512b32_sae],
-        Kind::Max => [VEX_Vmaxss_xmm_xmm_xmmm32, VEX_Vmaxps_ymm_ymm_ymmm256,
+        Kind::Arith(Arith::Max) => [VEX_Vmaxss_xmm_xmm_xmmm32, VEX_Vmaxps_ymm_ymm_ymmm256,
             EVEX_Vmaxps_ymm_k1z_ymm_ymmm256b32, EVEX_Vmaxps_zmm_k1z_zmm_zmmm512b32_sae],
-        Kind::And => [VEX_Vandps_xmm_xmm_xmmm128, VEX_Vandps_ymm_ymm_ymmm256,
+        Kind::Arith(Arith::And) => [VEX_Vandps_xmm_xmm_xmmm128, VEX_Vandps_ymm_ymm_ymmm256,
             EVEX_Vandps_ymm_k1z_ymm_ymmm256b32, EVEX_Vandps_zmm_k1z_zmm_zmmm512b32],
-        Kind::Or => [VEX_Vorps_xmm_xmm_xmmm128, VEX_Vorps_ymm_ymm_ymmm256,
+        Kind::Arith(Arith::Or) => [VEX_Vorps_xmm_xmm_xmmm128, VEX_Vorps_ymm_ymm_ymmm256,
             EVEX_Vorps_ymm_k1z_ymm_ymmm256b32, EVEX_Vorps_zmm_k1z_zmm_zmmm512b32],
-        Kind::Xor => [VEX_Vxorps_xmm_xmm_xmmm128, VEX_Vxorps_ymm_ymm_ymmm256,
+        Kind::Arith(Arith::Xor) => [VEX_Vxorps_xmm_xmm_xmmm128, VEX_Vxorps_ymm_ymm_ymmm256,
             EVEX_Vxorps_ymm_k1z_ymm_ymmm256b32, EVEX_Vxorps_zmm_k1z_zmm_zmmm512b32],
         Kind::Sqrt => [VEX_Vsqrtss_xmm_xmm_xmmm32, VEX_Vsqrtps_ymm_ymmm256,
             EVEX_Vsqrtps_ymm_k1z_ymmm256b32, EVEX_Vsqrtps_zmm_k1z_zmmm512b32_er],
-        Kind::Fma132 => [VEX_Vfmadd132ss_xmm_xmm_xmmm32, VEX_Vfmadd132ps_ymm_ymm_ymmm256,
+        Kind::Fma(FmaForm::F132) => [VEX_Vfmadd132ss_xmm_xmm_xmmm32, VEX_Vfmadd132ps_ymm_ymm_ymmm256,
             EVEX_Vfmadd132ps_ymm_k1z_ymm_ymmm256b32, EVEX_Vfmadd132ps_zmm_k1z_zmm_zmmm512b32_er],
-        Kind::Fma213 => [VEX_Vfmadd213ss_xmm_xmm_xmmm32, VEX_Vfmadd213ps_ymm_ymm_ymmm256,
+        Kind::Fma(FmaForm::F213) => [VEX_Vfmadd213ss_xmm_xmm_xmmm32, VEX_Vfmadd213ps_ymm_ymm_ymmm256,
             EVEX_Vfmadd213ps_ymm_k1z_ymm_ymmm256b32, EVEX_Vfmadd213ps_zmm_k1z_zmm_zmmm512b32_er],
-        Kind::Fma231 => [VEX_Vfmadd231ss_xmm_xmm_xmmm32, VEX_Vfmadd231ps_ymm_ymm_ymmm256,
+        Kind::Fma(FmaForm::F231) => [VEX_Vfmadd231ss_xmm_xmm_xmmm32, VEX_Vfmadd231ps_ymm_ymm_ymmm256,
             EVEX_Vfmadd231ps_ymm_k1z_ymm_ymmm256b32, EVEX_Vfmadd231ps_zmm_k1z_zmm_zmmm512b32_er],
         Kind::Compare => [VEX_Vcmpss_xmm_xmm_xmmm32_imm8, VEX_Vcmpps_ymm_ymm_ymmm256_imm8,
             EVEX_Vcmpps_kr_k1_ymm_ymmm256b32_imm8, EVEX_Vcmpps_kr_k1_zmm_zmmm512b32_imm8_sae],

@@ -9,7 +9,7 @@
 use super::assembler::Assembler;
 use super::body::{Body, Place};
 use super::codes::{Form, Kind, code};
-use super::instruction::{Arith, Class, FmaForm, Inst, Memory, Operand, Reg};
+use super::instruction::{Arith, Class, Inst, Memory, Operand, Reg};
 use super::shape::{Float, WideIsa};
 use crate::program::{CompareOp, Op, ScalarId};
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
@@ -104,16 +104,11 @@ impl Encoding<'_, '_> {
             }
             Inst::Arith { op, to, a, b } => {
                 let b = self.operand(b);
-                self.three(self.code(arith_kind(op)), self.vector(to), self.vector(a), b);
+                self.three(self.code(Kind::Arith(op)), self.vector(to), self.vector(a), b);
             }
             Inst::Fma { form, to, b, c } => {
-                let kind = match form {
-                    FmaForm::F132 => Kind::Fma132,
-                    FmaForm::F213 => Kind::Fma213,
-                    FmaForm::F231 => Kind::Fma231,
-                };
                 let c = self.operand(c);
-                self.three(self.code(kind), self.vector(to), self.vector(b), c);
+                self.three(self.code(Kind::Fma(form)), self.vector(to), self.vector(b), c);
             }
             Inst::Compare { op, to, a, b } => self.compare(op, to, a, b),
             Inst::Masks { op, to, a, b } => {
@@ -407,18 +402,4 @@ impl Encoding<'_, '_> {
 /// `[base + offset]`.
 pub(super) fn memory(base: Register, offset: i64) -> MemoryOperand {
     MemoryOperand::with_base_displ_size(base, offset, 1)
-}
-
-fn arith_kind(op: Arith) -> Kind {
-    match op {
-        Arith::Add => Kind::Add,
-        Arith::Sub => Kind::Sub,
-        Arith::Mul => Kind::Mul,
-        Arith::Div => Kind::Div,
-        Arith::Min => Kind::Min,
-        Arith::Max => Kind::Max,
-        Arith::And => Kind::And,
-        Arith::Or => Kind::Or,
-        Arith::Xor => Kind::Xor,
-    }
 }
