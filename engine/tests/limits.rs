@@ -112,3 +112,25 @@ fn arrays_may_be_empty_at_some_sizes() {
         }
     }
 }
+
+/// isl 0.25 coalesces the differences of `u1` only where their equalities are explicit, and crashes otherwise.
+#[test]
+fn sets_that_the_library_does_not_survive_as_they_are() {
+    let kernel = Kernel::parse(
+        "kernel corners(size N; run T) for N >= 3 {
+           state u0[t, y, x]: f64 for 0 <= y < N and 0 <= x < N
+           state u1[t, y, x]: f64 for 0 <= y < N and 0 <= x < N
+           S[t, y, x] for 1 <= t <= T and 1 <= y < N and 1 <= x < N {
+             u0[t, y, x] = u0[t-1, y, x-1] + u1[t-1, y-1, x]
+             u1[t, y, x] = u0[t-1, y, x] + u1[t-1, y, x] }
+           B[t, y, x] for 1 <= t <= T and 0 <= y < N and 0 <= x < N and not (1 <= y < N and 1 <= x < N) {
+             u0[t, y, x] = u0[t-1, y, x] - u1[t-1, y, x]
+             u1[t, y, x] = u0[t-1, y, x] + u1[t-1, y, x] }
+           schedule tiles { S, B -> [floor((t + y)/2) + floor((t - y)/2), floor((t + y)/2) parallel, t, 0, y, x] }
+         }",
+    );
+    let kernel = kernel.unwrap();
+    let plan =
+        |strategy| kernel.plan().size("N", 3).schedule("tiles").strategy(strategy).operation_quota(1 << 19).build();
+    assert!(plan(StrategyChoice::StridedHyperplane).is_ok() && plan(StrategyChoice::Auto).is_ok());
+}
