@@ -4,12 +4,13 @@
 //! the request's operation quota, which each stage has for itself (lifetimes per array, mapping per strategy): an array that
 //! takes too much is kept in full, where that is possible, and the rest of the plan does not suffer.
 
+use std::collections::BTreeSet;
 use std::time::Instant;
 
 use crease_isl::Context;
 use crease_jit::program::Program;
 
-use crate::analysis::bound::lower_bounds;
+use crate::analysis::bound::{Group, lower_bounds};
 use crate::analysis::conflicts::Conflicts;
 use crate::analysis::model::{AnalysisError, Model};
 use crate::analysis::privacy::Privacy;
@@ -236,24 +237,35 @@ fn name_stage(error: Error, stage: &'static str) -> Error {
     cause.spent_quota().map_or(error, |limit| AnalysisError::Quota { stage, limit }.into())
 }
 
-/// Lower bounds of buffers: the largest of the arrays that live in each; none, and a note, where they take too long.
+/// Lower bounds of buffers; none, and a note, where they take too long. Arrays that share buffers are counted together, and
+/// each of their buffers gets its share of the bound.
 fn buffer_bounds(
     problem: &Problem<'_, '_, '_>,
     layout: &Layout,
     notes: &mut Vec<String>,
 ) -> Result<Vec<Option<u64>>, Error> {
-    let arrays = problem.folded_arrays();
-    let bounds = match lower_bounds(problem.model, &arrays) {
+    let shared = buffers_in_common(problem, layout);
+    let cells =
+        |buffers: &BTreeSet<usize>| buffers.iter().map(|&b| layout.buffers[b].cells).fold(0, u64::saturating_add);
+    let group =
+        |(arrays, buffers): &(Vec<ArrayId>, BTreeSet<usize>)| Group { arrays: arrays.clone(), cells: cells(buffers) };
+    let groups: Vec<Group> = shared.iter().map(group).collect();
+    let bounds = match lower_bounds(problem.model, problem.conflicts, &groups) {
         Err(error) if error.spent_quota().is_some() => {
             notes.push(format!("no lower bound is known: {error}"));
-            vec![None; arrays.len()]
+            vec![None; groups.len()]
         }
         bounds => bounds?,
     };
     let mut of_buffer = vec![None; layout.buffers.len()];
-    for (array, bound) in arrays.iter().zip(bounds) {
-        for piece in &layout.array(*array).expect("folded arrays have a layout").pieces {
-            of_buffer[piece.buffer] = of_buffer[piece.buffer].max(bound);
+    for ((group, (_, buffers)), bound) in groups.iter().zip(&shared).zip(bounds) {
+        let (mut cells_left, mut bound_left) = (group.cells, bound);
+        for &buffer in buffers {
+            let cells = layout.buffers[buffer].cells;
+            let share = |bound: u64| (u128::from(bound) * u128::from(cells) / u128::from(cells_left.max(1))) as u64;
+            of_buffer[buffer] = bound_left.map(share);
+            bound_left = bound_left.zip(of_buffer[buffer]).map(|(left, share)| left - share);
+            cells_left = cells_left.saturating_sub(cells);
         }
     }
     for buffer in &layout.buffers {
@@ -262,6 +274,23 @@ fn buffer_bounds(
         }
     }
     Ok(of_buffer)
+}
+
+/// The folded arrays, those that share a buffer together, and the buffers that they are kept in.
+fn buffers_in_common(problem: &Problem<'_, '_, '_>, layout: &Layout) -> Vec<(Vec<ArrayId>, BTreeSet<usize>)> {
+    let mut groups: Vec<(Vec<ArrayId>, BTreeSet<usize>)> = Vec::new();
+    for array in problem.folded_arrays() {
+        let pieces = &layout.array(array).expect("folded arrays have a layout").pieces;
+        let mut own = (vec![array], pieces.iter().map(|piece| piece.buffer).collect::<BTreeSet<usize>>());
+        let (joined, rest) = groups.into_iter().partition::<Vec<_>, _>(|(_, buffers)| !buffers.is_disjoint(&own.1));
+        for (arrays, buffers) in joined {
+            own.0.splice(0..0, arrays);
+            own.1.extend(buffers);
+        }
+        groups = rest;
+        groups.push(own);
+    }
+    groups
 }
 
 /// Cells of an array's bounding box; none if the number of steps bounds it.

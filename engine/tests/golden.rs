@@ -205,6 +205,23 @@ fn sizes_of_table_1_of_smo() {
     compare_all_sizes(SMO_TABLE_1);
 }
 
+/// At sizes beyond those where brute force counts, the search for the fullest moment finds the exact number.
+#[test]
+fn lower_bounds_of_table_1_of_smo() {
+    for (entry, kernel) in entries(SMO_TABLE_1).into_iter().filter(|(entry, _)| !is_large(entry)) {
+        for (array, facts) in arrays(&entry) {
+            let verified =
+                facts["computed"]["unit_stride_closed_form"]["max_live_verified"].as_array().expect("a list");
+            for row in &verified[verified.len().saturating_sub(2)..] {
+                let sizes = size_pairs(&row["size"]);
+                let plan = plan(&kernel, &sizes, StrategyChoice::Auto).unwrap();
+                let bound = buffer(&plan, array).lower_bound_cells;
+                assert_eq!(bound, row["max_live"].as_u64(), "{} at {sizes:?}, array {array}", kernel.name());
+            }
+        }
+    }
+}
+
 #[test]
 fn sizes_of_figure_3_of_bee() {
     compare_all_sizes(BEE_FIGURE_3);

@@ -214,6 +214,10 @@ impl Legal<'_> {
     fn verify_mapping(&self, plan: &Plan) {
         let cell_of = |array, index: &[i64]| oracle::stored_number(plan, &self.case.params, array, index);
         assert_eq!(self.trace.clash(&cell_of), None, "{:?}", plan.report().arrays);
+        // Full storage holds as many steps as it is told to.
+        for buffer in plan.report().buffers.iter().filter(|buffer| buffer.strategy != "full") {
+            assert!(buffer.lower_bound_cells.is_none_or(|bound| bound <= buffer.cells), "{buffer:?}");
+        }
         if let Err(overwritten) = self.trace.simulate(&cell_of) {
             panic!("{overwritten}: {:?}", plan.report().arrays);
         }

@@ -18,7 +18,7 @@ pub struct BasicSet {
     pub n_dims: usize,
     /// The existential variables, all written as integer divisions, in the order of [`Constraint::divs`].
     pub divs: Vec<Division>,
-    /// The constraints, those that bound the divisions included.
+    /// The constraints. Those that follow from the meaning of the divisions may be missing.
     pub constraints: Vec<Constraint>,
 }
 

@@ -1,50 +1,61 @@
 //! Lower bounds: how many values of an array are alive at once, whatever the storage.
 //!
-//! In: a model.   Out: a number of cells that no allocation can go below; none if unknown.
+//! In: the lifetimes of a kernel's arrays.   Out: a number of cells that no allocation can go below; none if unknown.
 //! Source: golden sizes (docs/ARCHITECTURE.md, section 6).
 //!
-//! All live-in values are alive together, and so are all live-out values; `moment` counts those alive in the middle of a
-//! run, of schedules that do not go step by step. At small sizes the exact number over the run is counted as well, by the
-//! brute-force trace; a run of few steps bounds longer ones from below.
+//! All live-in values are alive together, and so are all live-out values; `moment` searches for the fullest moment of a run.
+//! At small sizes the brute-force trace counts as well, which for partial orders may find more; a run of few steps bounds
+//! longer ones from below.
 
 use crease_isl::Set;
 
+use crate::analysis::conflicts::Conflicts;
+use crate::analysis::count::Points;
 use crate::analysis::model::{AnalysisError, FROM_STEP, Model};
-use crate::analysis::moment::alive_at_a_moment;
+use crate::analysis::moment::most_alive;
 use crate::analysis::trace::Trace;
 use crate::kernel::graph::{ArrayId, ParamKind};
 
 /// Instances up to which the trace is made.
 const TRACE_LIMIT: usize = 3000;
-/// Points counted one by one when a set is not a box.
-const COUNT_LIMIT: u64 = 1 << 20;
+/// Intervals that counting one set may take.
+const COUNT_BUDGET: u64 = 1 << 20;
 
-/// Most values alive at once that are known of, per array.
-pub(crate) fn lower_bounds(model: &Model<'_, '_>, arrays: &[ArrayId]) -> Result<Vec<Option<u64>>, AnalysisError> {
-    let steps = steps_to_trace(model, arrays);
+/// Arrays whose storage is counted together, since they share buffers, and how many cells they were given.
+pub(crate) struct Group {
+    pub(crate) arrays: Vec<ArrayId>,
+    /// What a proved mapping needs; no bound is larger.
+    pub(crate) cells: u64,
+}
+
+/// Most values alive at once that are known of, per group.
+pub(crate) fn lower_bounds<'c>(
+    model: &Model<'c, '_>,
+    conflicts: &Conflicts<'c>,
+    groups: &[Group],
+) -> Result<Vec<Option<u64>>, AnalysisError> {
+    let steps = steps_to_trace(model);
     let trace = trace(model, steps);
-    let mut bounds = Vec::new();
-    for &array in arrays {
-        let mut best = None;
-        for set in [model.live_in(array), model.live_out(array)] {
-            let set = at_step(model, set, steps)?;
-            best = best.max(cardinality(model, &set)?);
+    let bound = |group: &Group| {
+        let mut best = trace.as_ref().map(|trace| trace.max_live_of_all(&group.arrays));
+        for live in [Model::live_in, Model::live_out] {
+            let count = |&array: &ArrayId| cardinality(model, &at_step(model, live(model, array), steps)?);
+            let counts = group.arrays.iter().map(count).collect::<Result<Option<Vec<u64>>, AnalysisError>>()?;
+            let sum = counts.and_then(|counts| counts.iter().try_fold(0_u64, |sum, &n| sum.checked_add(n)));
+            best = best.max(sum.filter(|&sum| sum > 0));
         }
-        best = best.max(alive_at_a_moment(model, array)?);
-        if let Some(trace) = &trace {
-            best = best.max(Some(trace.max_live_of(array)));
-        } else if best == Some(0) {
-            // Nothing outlives the run, and the run was too long to trace.
-            best = None;
+        // Debug builds look for a moment in any case, so that random kernels test that no moment counts too many.
+        if best.is_none_or(|best| best < group.cells) || cfg!(debug_assertions) {
+            best = best.max(most_alive(model, conflicts, &group.arrays, group.cells)?);
         }
-        bounds.push(best);
-    }
-    Ok(bounds)
+        Ok(best)
+    };
+    groups.iter().map(bound).collect()
 }
 
 /// Enough steps for every level of every state array to be replaced twice.
-fn steps_to_trace(model: &Model<'_, '_>, arrays: &[ArrayId]) -> i64 {
-    let depth = arrays.iter().map(|&a| model.kernel.state_depth(a)).max().unwrap_or(0);
+fn steps_to_trace(model: &Model<'_, '_>) -> i64 {
+    let depth = model.kernel.array_ids().map(|a| model.kernel.state_depth(a)).max().unwrap_or(0);
     i64::from(2 * depth + 1)
 }
 
@@ -89,8 +100,5 @@ fn cardinality(model: &Model<'_, '_>, set: &Set<'_>) -> Result<Option<u64>, Anal
     if model.context.set(&format!("{{ {name}[{dims}] : {condition} }}"))?.is_equal(set)? {
         return Ok(volume);
     }
-    if volume.is_none_or(|v| v > COUNT_LIMIT) {
-        return Ok(None);
-    }
-    Ok(set.count()?)
+    Ok(Points::new(set.constraints()?).count(&[], &mut { COUNT_BUDGET }))
 }

@@ -1,12 +1,13 @@
 //! Analyses: what is known about a kernel under a schedule, as integer relations.
 //!
 //! `model` turns a kernel into relations; `lifetimes` says when each value is written and read; `privacy` which arrays live
-//! inside single tasks; `conflicts` which values may not share storage; `bound` how many are alive at once, `moment` how
-//! many between two wavefronts. `trace` is the independent oracle: it runs small kernels and compares lifetimes pair by
+//! inside single tasks; `conflicts` which values may not share storage; `bound` how many are alive at once, `moment` when
+//! most are, `count` counts them. `trace` is the independent oracle: it runs small kernels and compares lifetimes pair by
 //! pair, without integer sets.
 
 pub(crate) mod bound;
 pub(crate) mod conflicts;
+pub(crate) mod count;
 pub(crate) mod lifetimes;
 pub(crate) mod model;
 pub(crate) mod moment;

@@ -1,108 +1,389 @@
-//! Values alive at a moment: a lower bound of storage that holds for parallel schedules too.
+//! Values alive at a moment: lower bounds of storage that hold for partial orders too.
 //!
-//! In: a model whose first time dimension is sequential.   Out: how many values of an array are written before and read
-//! after a moment between two values of that dimension, in the middle of a run.
+//! In: the lifetimes of an array.   Out: the most of its values that were found alive together.
+//! Source: the largest number of values alive at once as a lower bound: Darte, Schreiber and Villard (2005), section 2; for
+//! loops in parallel ours.
 //!
-//! Between two wavefronts of diamond tiles these are about two rows, the staircase that the tiles leave behind: what the
-//! next step reads, and what neighbours that are a step behind read.
+//! Leave the parallel components out of all time vectors, and compare what is left, their *shadows*, lexicographically. Of
+//! two values written no later than a shadow `s` and still read after `s`, or written at `s`, neither is certainly dead
+//! before the other is written: an event that certainly precedes another has no larger shadow. So all values around `s`
+//! conflict pairwise, for any `s`, and their number is a bound. A shadow may also stop before the first parallel component;
+//! then values written at `s` are counted only if they are read after it. Components in lanes stay as they are (one lane after the
+//! other), or become blocks whose lanes run in lock-step; both are orders that the kernel may run in, and the larger
+//! number counts.
 //!
-//! Cost: one set of cells, counted one by one. Dimensions along which all slices look alike are multiplied instead.
+//! Within a parallel loop more may be alive: what its iterations read for the last time and what they write. These count
+//! where the conflict sets say so.
+//!
+//! Every moment gives a bound; which one is the fullest is searched, from the ends and the middle of each component, and
+//! uphill from there. On all golden rows this finds the exact number.
+//!
+//! Cost: one relation from shadows to cells, then plain counting ([`Points`]) under a budget.
 
 use crease_isl::{Map, Set};
 
+use crate::analysis::conflicts::Conflicts;
+use crate::analysis::count::Points;
+use crate::analysis::lifetimes::Lifetimes;
 use crate::analysis::model::{AnalysisError, FROM_STEP, Model};
+use crate::analysis::privacy::task_depth;
 use crate::kernel::graph::{ArrayId, DimKind};
 use crate::schedule::order::Epoch;
 
-/// Cells, without the first index, up to which those alive are counted.
-const COUNT_LIMIT: u64 = 1 << 21;
 /// Values of the first time dimension that a run needs to have a middle.
 const MIDDLE: i64 = 4;
 /// Steps up to which such a run is sought.
 const MOST_STEPS: i64 = 1 << 20;
+/// Intervals counted per array and kind of shadow.
+const COUNT_BUDGET: u64 = 1 << 21;
+/// Moments looked at before the climb.
+const MOST_MOMENTS: usize = 256;
+/// isl operations for one kind of shadow.
+const OPERATIONS: u64 = 100_000;
 
-/// Values of an array that are certainly alive together at some moment; none if no such moment was found or could be
-/// counted. Between two steps of a state array just its live-in values are alive, which are not counted again; and a
-/// kernel without steps has no middle that stands for the rest.
-pub(crate) fn alive_at_a_moment(model: &Model<'_, '_>, array: ArrayId) -> Result<Option<u64>, AnalysisError> {
-    let Some(param) = model.kernel.step_param().filter(|_| !model.steps_come_first()) else { return Ok(None) };
-    if model.schedule.dims.first() != Some(&DimKind::Sequential) {
-        return Ok(None);
-    }
-    let param = &model.kernel.params()[param.index()].name;
-    let written = model.writes(array).union(&model.at_epoch(model.live_in(array), array, Epoch::Before)?)?;
-    let read = model.reads(array).union(&model.at_epoch(model.live_out(array), array, Epoch::After)?)?;
-    if !written.is_single_valued()? {
-        return Ok(None);
-    }
-    let mut steps = MIDDLE;
-    loop {
-        let (written, read) = (in_run(&written, param, steps)?, in_run(&read, param, steps)?);
-        let times = written.range()?.fix_dim(0, Epoch::During as i64)?;
-        let bounds = if times.is_empty()? { None } else { times.dim_min(1)?.zip(times.dim_max(1)?) };
-        let may_grow = steps < MOST_STEPS;
-        match bounds {
-            Some((first, last)) if last - first >= MIDDLE || !may_grow => {
-                let alive = alive_after(model, (&written, &read), first + (last - first) / 2)?;
-                return count_at_least(&alive);
-            }
-            _ if may_grow => steps *= 4,
-            _ => return Ok(None),
-        }
-    }
-}
-
-/// The events of a run of so many steps.
-fn in_run<'c>(events: &Map<'c>, param: &str, steps: i64) -> Result<Map<'c>, AnalysisError> {
-    Ok(events.fix_param(param, steps)?.fix_param(FROM_STEP, 0)?.project_out_params()?)
-}
-
-/// Cells written up to the value `last` of the first time dimension and read after it.
-fn alive_after<'c>(
+/// Most values of some arrays found alive together, `enough` of them ending the search; none if none could be counted.
+pub(crate) fn most_alive<'c>(
     model: &Model<'c, '_>,
-    (written, read): (&Map<'c>, &Map<'c>),
-    last: i64,
-) -> Result<Set<'c>, AnalysisError> {
-    let time = (0..model.order.n_dims()).map(|k| format!("a{k}")).collect::<Vec<_>>().join(", ");
-    let during = Epoch::During as i64;
-    let until = format!("a0 < {during} or (a0 = {during} and a1 <= {last})");
-    let before = written.intersect_range(&model.context.set(&format!("{{ [{time}] : {until} }}"))?)?;
-    let after = read.intersect_range(&model.context.set(&format!("{{ [{time}] : not ({until}) }}"))?)?;
-    Ok(before.domain()?.intersect(&after.domain()?)?.coalesce()?)
+    conflicts: &Conflicts<'c>,
+    arrays: &[ArrayId],
+    enough: u64,
+) -> Result<Option<u64>, AnalysisError> {
+    let mut best = None;
+    for shadow in shadows(model) {
+        let one = if shadow.before_parallel { arrays.first().filter(|_| arrays.len() == 1) } else { None };
+        best = best.max(within_quota(model, || around(model, conflicts, arrays, &shadow))?);
+        if let Some(&array) = one.filter(|_| best.is_none_or(|best| best < enough)) {
+            best = best.max(within_quota(model, || around_parallel_iterations(model, conflicts, array, &shadow))?);
+        }
+        if best.is_some_and(|best| best >= enough) {
+            break;
+        }
+    }
+    Ok(best)
 }
 
-/// A number of points that the set certainly has; none if there are too many to count.
-fn count_at_least(set: &Set<'_>) -> Result<Option<u64>, AnalysisError> {
-    if set.is_empty()? {
-        return Ok(Some(0));
+/// The same between the iterations of the loop around the first parallel one (wavefronts, say): costs less. None if no such
+/// loop runs over time.
+pub(crate) fn alive_between_wavefronts<'c>(
+    model: &Model<'c, '_>,
+    conflicts: &Conflicts<'c>,
+    array: ArrayId,
+) -> Result<Option<u64>, AnalysisError> {
+    if model.kernel.step_param().is_none() || model.steps_come_first() {
+        return Ok(None);
     }
-    let (mut rest, mut factor) = (set.clone(), 1_u64);
-    loop {
-        let n = rest.n_dims()?;
-        let mut size = 1_u64;
-        for k in 1.min(n.saturating_sub(1))..n {
-            let Some((low, high)) = rest.dim_min(k)?.zip(rest.dim_max(k)?) else { return Ok(None) };
-            size = size.saturating_mul((high - low + 1) as u64);
-        }
-        if size <= COUNT_LIMIT {
-            return Ok(rest.count()?.and_then(|count| count.checked_mul(factor)));
-        }
-        if n < 3 {
-            return Ok(None);
-        }
-        // What is in every slice but the outermost two, which hold borders.
-        let last = n - 1;
-        let (low, high) = (rest.dim_min(last)?.unwrap_or(0) + 1, rest.dim_max(last)?.unwrap_or(0) - 1);
-        if low > high {
-            return Ok(None);
-        }
-        let inside = rest.at_least(last, low)?.at_most(last, high)?;
-        let positions = inside.project_out(last, 1)?;
-        let missing = inside.complement()?.at_least(last, low)?.at_most(last, high)?.project_out(last, 1)?;
-        rest = positions.subtract(&missing)?.coalesce()?;
-        if rest.is_empty()? {
-            return Ok(None);
-        }
-        factor = factor.saturating_mul((high - low + 1) as u64);
+    let Some(shadow) = shadows(model).into_iter().find(|shadow| shadow.before_parallel) else { return Ok(None) };
+    within_quota(model, || around(model, conflicts, &[array], &shadow))
+}
+
+/// What a count finds with the operations it may spend; none if these do not suffice.
+fn within_quota(
+    model: &Model<'_, '_>,
+    count: impl FnOnce() -> Result<Option<u64>, AnalysisError>,
+) -> Result<Option<u64>, AnalysisError> {
+    let quota = model.context.max_operations();
+    model.context.reset_operations();
+    model.context.set_max_operations(OPERATIONS.min(quota));
+    let found = count();
+    model.context.set_max_operations(quota);
+    model.context.reset_operations();
+    match found {
+        Err(error) if error.spent_quota().is_some() => Ok(None),
+        found => found,
     }
+}
+
+/// Which components of a time vector a shadow keeps.
+#[derive(Clone, PartialEq)]
+struct Shadow {
+    parts: Vec<Part>,
+    /// Whether it stops before the first parallel component.
+    before_parallel: bool,
+}
+
+/// One component of a shadow: that of the time vector at a position, or the number of the block of lanes it is in.
+#[derive(Clone, Copy, PartialEq)]
+enum Part {
+    Value(usize),
+    Block(usize, u32),
+}
+
+/// The kinds of shadow that are looked at: up to the first parallel component; all components; blocks of lanes.
+fn shadows(model: &Model<'_, '_>) -> Vec<Shadow> {
+    let moves = |k: usize| {
+        let mut times = model.schedule.times.iter().map(|time| &time[k]);
+        let first = times.next();
+        first.is_some_and(|first| first.as_constant().is_none() || times.any(|other| other != first))
+    };
+    let dims = || model.schedule.dims.iter().enumerate().filter(|(k, _)| moves(*k)).map(|(k, kind)| (k + 1, *kind));
+    let shadow = |dims: &mut dyn Iterator<Item = (usize, DimKind)>, in_blocks: bool, before_parallel: bool| {
+        let mut parts = vec![Part::Value(0)];
+        parts.extend(dims.filter(|(_, kind)| *kind != DimKind::Parallel).map(|(k, kind)| match kind {
+            DimKind::Vector(lanes) if in_blocks && lanes > 1 => Part::Block(k, lanes),
+            _ => Part::Value(k),
+        }));
+        Shadow { parts, before_parallel }
+    };
+    let mut found = Vec::new();
+    if dims().any(|(_, kind)| kind == DimKind::Parallel) {
+        found.push(shadow(&mut dims().take_while(|(_, kind)| *kind != DimKind::Parallel), false, true));
+    }
+    for in_blocks in [false, true] {
+        let all = shadow(&mut dims(), in_blocks, false);
+        if !found.iter().any(|known: &Shadow| known.parts == all.parts) {
+            found.push(all);
+        }
+    }
+    found
+}
+
+/// Most values around a shadow of that kind.
+fn around<'c>(
+    model: &Model<'c, '_>,
+    conflicts: &Conflicts<'c>,
+    arrays: &[ArrayId],
+    shadow: &Shadow,
+) -> Result<Option<u64>, AnalysisError> {
+    let lifetimes = arrays.iter().map(|&array| conflicts.lifetimes(array)).collect::<Result<Vec<_>, _>>()?;
+    let Some(steps) = steps_with_a_middle(model, &lifetimes)? else { return Ok(None) };
+    let projection = project(model, shadow)?;
+    let (mut times, mut alive) = (Vec::new(), Vec::new());
+    for (of, &array) in lifetimes.iter().zip(arrays) {
+        let Some(events) = Events::of(model, of, &steps, conflicts.is_private(array))? else { return Ok(None) };
+        let events = events.project(&projection)?;
+        times.extend(events.moments.constraints()?);
+        alive.push(counted(&events.alive_after(!shadow.before_parallel)?, of)?);
+    }
+    let search = Search { n: shadow.parts.len(), times: Points::new(times) };
+    Ok(search.fullest(&alive).map(|(_, count)| count))
+}
+
+/// Most values of an array around one iteration of the loop outside the first parallel one: what is read inside that for the
+/// last time is alive until all of its iterations are done, but for cells that the conflict sets take out.
+fn around_parallel_iterations<'c>(
+    model: &Model<'c, '_>,
+    conflicts: &Conflicts<'c>,
+    array: ArrayId,
+    shadow: &Shadow,
+) -> Result<Option<u64>, AnalysisError> {
+    let lifetimes = conflicts.lifetimes(array)?;
+    if lifetimes.to_cell.is_some() {
+        return Ok(None);
+    }
+    let Some(steps) = steps_with_a_middle(model, &[lifetimes])? else { return Ok(None) };
+    let Some(events) = Events::of(model, lifetimes, &steps, conflicts.is_private(array))? else { return Ok(None) };
+    let events = events.project(&project(model, shadow)?)?;
+    let during = events.alive_during()?;
+    let search = Search { n: shadow.parts.len(), times: Points::new(events.moments.constraints()?) };
+    let Some((moment, _)) = search.fullest(&[counted(&during, lifetimes)?]) else { return Ok(None) };
+    let cells = cells_at(model, &during, &moment)?;
+    let pairs = Map::lex_lt(&cells)?.intersect_domain(&cells)?.intersect_range(&cells)?;
+    let apart = pairs.subtract(&in_run(&conflicts.among(array, array, &pairs)?, &steps)?)?;
+    let mut best = None;
+    for taken_out in [apart.domain()?, apart.range()?] {
+        let clique = Points::new(cells.subtract(&taken_out)?.coalesce()?.constraints()?);
+        best = best.max(clique.count(&[], &mut { COUNT_BUDGET }));
+    }
+    Ok(best)
+}
+
+/// The run parameter and a number of steps; nothing for kernels without.
+type Steps = Option<(String, i64)>;
+
+/// So many steps that a run has a middle; none if no number gives one.
+fn steps_with_a_middle<'c>(
+    model: &Model<'c, '_>,
+    lifetimes: &[&Lifetimes<'c>],
+) -> Result<Option<Steps>, AnalysisError> {
+    let Some(param) = model.kernel.step_param() else { return Ok(Some(None)) };
+    let param = &model.kernel.params()[param.index()].name;
+    let Some(first) = lifetimes.first() else { return Ok(None) };
+    let mut steps = MIDDLE;
+    while steps <= MOST_STEPS {
+        let times = in_run(&first.write, &Some((param.clone(), steps)))?.range()?.fix_dim(0, Epoch::During as i64)?;
+        let bounds = if times.is_empty()? { None } else { times.dim_min(1)?.zip(times.dim_max(1)?) };
+        if bounds.is_some_and(|(first, last)| last - first >= MIDDLE) || steps * 4 > MOST_STEPS {
+            return Ok(Some(Some((param.clone(), steps))));
+        }
+        steps *= 4;
+    }
+    Ok(None)
+}
+
+/// The same in a run of so many steps.
+fn in_run<'c>(events: &Map<'c>, steps: &Steps) -> Result<Map<'c>, AnalysisError> {
+    Ok(match steps {
+        Some((param, steps)) => events.fix_param(param, *steps)?.fix_param(FROM_STEP, 0)?.project_out_params()?,
+        None => events.project_out_params()?,
+    })
+}
+
+/// When values are written and read, in times or in shadows.
+struct Events<'c> {
+    written: Map<'c>,
+    read: Map<'c>,
+    /// Where something is written.
+    moments: Set<'c>,
+}
+
+impl<'c> Events<'c> {
+    /// All of a run, or of one task of it; none if there is no task.
+    fn of(
+        model: &Model<'c, '_>,
+        lifetimes: &Lifetimes<'c>,
+        steps: &Steps,
+        of_a_task: bool,
+    ) -> Result<Option<Events<'c>>, AnalysisError> {
+        let (mut written, mut read) = (in_run(&lifetimes.write, steps)?, in_run(&lifetimes.reads, steps)?);
+        if of_a_task {
+            let Some(task) = task_in_the_middle(model, &written)? else { return Ok(None) };
+            (written, read) = (written.intersect_range(&task)?, read.intersect_range(&task)?);
+        }
+        let moments = written.range()?;
+        Ok(Some(Events { written, read, moments }))
+    }
+
+    fn project(&self, projection: &Map<'c>) -> Result<Events<'c>, AnalysisError> {
+        let (written, read) = (self.written.apply_range(projection)?, self.read.apply_range(projection)?);
+        let moments = written.range()?.coalesce()?;
+        Ok(Events { written: written.coalesce()?, read: read.coalesce()?, moments })
+    }
+
+    /// Values written by a moment and read after it, and, if those conflict, all that are written at it.
+    fn alive_after(&self, with_written: bool) -> Result<Map<'c>, AnalysisError> {
+        let until = self.written.apply_range(&Map::lex_le(&self.moments)?)?;
+        let alive = until.intersect(&self.read.apply_range(&Map::lex_gt(&self.moments)?)?)?;
+        Ok(if with_written { alive.union(&self.written)? } else { alive })
+    }
+
+    /// Values written by a moment and read at it or after it, or written at it.
+    fn alive_during(&self) -> Result<Map<'c>, AnalysisError> {
+        let until = self.written.apply_range(&Map::lex_le(&self.moments)?)?;
+        Ok(until.intersect(&self.read.apply_range(&Map::lex_ge(&self.moments)?)?)?.union(&self.written)?)
+    }
+}
+
+/// The times of one task of the loop in parallel, away from borders; none if there is no task.
+fn task_in_the_middle<'c>(model: &Model<'c, '_>, written: &Map<'c>) -> Result<Option<Set<'c>>, AnalysisError> {
+    let Some(depth) = task_depth(model.schedule) else { return Ok(None) };
+    let n = model.order.n_dims();
+    let mut times = written.range()?;
+    // The epoch comes first.
+    for k in 1..=depth {
+        let leading = times.project_out(k + 1, n - k - 1)?;
+        let Some((low, high)) = leading.dim_range(k)? else { return Ok(None) };
+        let middle = leading.at_least(k, low + (high - low) / 2)?;
+        let Some(value) = middle.dim_min(k)? else { return Ok(None) };
+        times = times.fix_dim(k, value)?;
+    }
+    let time = |k: usize| format!("a{k}");
+    let tuple = (0..n).map(time).collect::<Vec<_>>().join(", ");
+    let sample = times.sample()?;
+    let Some(sample) = sample else { return Ok(None) };
+    let same = (1..=depth).map(|k| format!("a{k} = {}", sample[k])).collect::<Vec<_>>().join(" and ");
+    Ok(Some(model.context.set(&format!("{{ [{tuple}] : {same} }}"))?))
+}
+
+/// `{ time -> shadow }`.
+fn project<'c>(model: &Model<'c, '_>, shadow: &Shadow) -> Result<Map<'c>, AnalysisError> {
+    let time = (0..model.order.n_dims()).map(|k| format!("a{k}")).collect::<Vec<_>>().join(", ");
+    let mut conditions = vec!["true".to_string()];
+    let parts = shadow.parts.iter().enumerate().map(|(position, part)| match *part {
+        Part::Value(k) => format!("a{k}"),
+        Part::Block(k, lanes) => {
+            conditions.push(format!("{lanes} s{position} <= a{k} < {lanes} s{position} + {lanes}"));
+            format!("s{position}")
+        }
+    });
+    let parts = parts.collect::<Vec<_>>().join(", ");
+    Ok(model.context.map(&format!("{{ [{time}] -> [{parts}] : {} }}", conditions.join(" and ")))?)
+}
+
+/// The cells around each shadow, ready to be counted: shadow first, then cell.
+fn counted<'c>(around: &Map<'c>, lifetimes: &Lifetimes<'c>) -> Result<Points, AnalysisError> {
+    let cells = lifetimes.to_cell.as_ref().map_or(Ok(around.clone()), |to_cell| around.apply_domain(to_cell))?;
+    Ok(Points::new(cells.reverse()?.coalesce()?.wrap()?.constraints()?))
+}
+
+/// The values around one shadow.
+fn cells_at<'c>(model: &Model<'c, '_>, around: &Map<'c>, moment: &[i64]) -> Result<Set<'c>, AnalysisError> {
+    let moment = moment.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
+    let moment = model.context.set(&format!("{{ [{moment}] }}"))?;
+    Ok(around.intersect_range(&moment)?.domain()?.coalesce()?)
+}
+
+/// The search for the fullest moment.
+struct Search {
+    /// Components of a shadow.
+    n: usize,
+    /// The shadows at which values are written.
+    times: Points,
+}
+
+impl Search {
+    /// A moment with many cells around it, and their number; none if none could be counted.
+    fn fullest(&self, cells: &[Points]) -> Option<(Vec<i64>, u64)> {
+        let mut budget = COUNT_BUDGET;
+        let mut best: Option<(Vec<i64>, u64)> = None;
+        let mut moments = Vec::new();
+        self.spread(&mut Vec::new(), &mut moments);
+        for moment in moments {
+            let Some(count) = count(cells, &moment, &mut budget) else { break };
+            if best.as_ref().is_none_or(|(_, most)| count > *most) {
+                best = Some((moment, count));
+            }
+        }
+        let (mut moment, mut most) = best?;
+        while let Some((better, count)) = self.uphill(cells, &moment, most, &mut budget) {
+            (moment, most) = (better, count);
+        }
+        Some((moment, most))
+    }
+
+    /// Moments at the ends and in the middle of each component.
+    fn spread(&self, moment: &mut Vec<i64>, moments: &mut Vec<Vec<i64>>) {
+        if moment.len() == self.n {
+            moments.push(moment.clone());
+            return;
+        }
+        let Some((low, high)) = self.times.range(moment) else { return };
+        let middle = low + (high - low) / 2;
+        let mut values = vec![low, high, middle, high - 1, low + 1, middle + 1];
+        // The epoch comes first and has two values.
+        let choices = (1..=values.len()).rev().find(|c| c.pow(self.n as u32 - 1) <= MOST_MOMENTS);
+        values.truncate(choices.unwrap_or(1).max(2));
+        values.retain(|&value| low <= value && value <= high);
+        values.sort_unstable();
+        values.dedup();
+        for value in values {
+            moment.push(value);
+            self.spread(moment, moments);
+            moment.pop();
+        }
+    }
+
+    /// A better moment nearby, one component changed, by much first.
+    fn uphill(&self, cells: &[Points], from: &[i64], most: u64, budget: &mut u64) -> Option<(Vec<i64>, u64)> {
+        for k in 1..self.n {
+            let (low, high) = self.times.range(&from[..k]).unwrap_or((from[k], from[k]));
+            let mut step = (high.saturating_sub(low) / 4).max(1);
+            while step > 0 {
+                for by in [step, -step] {
+                    let mut moment = from.to_vec();
+                    moment[k] = moment[k].saturating_add(by).clamp(low, high);
+                    let count = count(cells, &moment, budget)?;
+                    if count > most {
+                        return Some((moment, count));
+                    }
+                }
+                step /= 2;
+            }
+        }
+        None
+    }
+}
+
+/// The cells of all arrays around a shadow.
+fn count(cells: &[Points], moment: &[i64], budget: &mut u64) -> Option<u64> {
+    cells.iter().try_fold(0_u64, |sum, of_array| sum.checked_add(of_array.count(moment, budget)?))
 }

@@ -8,7 +8,7 @@
 //! that looking at all of them takes seconds. What is not proved is not used: the fallback is the next best proved mapping,
 //! at last full storage, and the notes say so. Arrays whose storage is given take that or none.
 
-use crate::analysis::moment::alive_at_a_moment;
+use crate::analysis::moment::alive_between_wavefronts;
 use crate::kernel::MappingRule;
 use crate::kernel::graph::{ArrayId, Role};
 use crate::mapping::check::verify_mapping;
@@ -181,7 +181,7 @@ fn is_nearly_alive(problem: &Problem<'_, '_, '_>, array: ArrayId, cells: u64) ->
         return Ok(false);
     }
     problem.model.context.reset_operations();
-    match alive_at_a_moment(problem.model, array) {
+    match alive_between_wavefronts(problem.model, problem.conflicts, array) {
         Ok(alive) => Ok(alive.is_some_and(|alive| cells <= alive.saturating_add((alive / GOOD_ENOUGH).max(FEW_CELLS)))),
         Err(error) if error.spent_quota().is_some() => Ok(false),
         Err(error) => Err(error.into()),

@@ -98,6 +98,11 @@ impl Trace {
         pairs.into_iter().map(ordered).collect()
     }
 
+    /// Most values of some arrays alive at once; see [`Trace::max_live`].
+    pub fn max_live_of_all(&self, arrays: &[ArrayId]) -> u64 {
+        self.max_live_among(arrays.iter().flat_map(|&array| self.values_of(array)).collect())
+    }
+
     fn max_live_among(&self, values: Vec<usize>) -> u64 {
         let Some(moment) = self.fullest_moment(&values) else { return 0 };
         let alive: Vec<usize> = values.iter().copied().filter(|&v| self.alive_at(v, moment)).collect();
