@@ -11,12 +11,13 @@ use crease::{IsaChoice, Stage, StrategyChoice};
 use crate::bench::{BenchOptions, bench};
 use crate::error::{BenchError, chain};
 use crate::explain::{ExplainOptions, Form, explain};
+use crate::optimizer::OptimizerOptions;
 use crate::physics::PhysicsOptions;
 use crate::pictures::record_charts;
 use crate::report::{Record, Row};
 use crate::run::{RunRequest, run};
 use crate::settings::Assignment;
-use crate::{listing, physics, suites, table};
+use crate::{listing, optimizer, physics, suites, table};
 
 /// Folded storage for affine kernels: measure it, explain it, run it.
 #[derive(Debug, Parser)]
@@ -42,7 +43,8 @@ enum Command {
 
 #[derive(Debug, Args)]
 struct BenchArgs {
-    /// Which contests: quick, images, diamond, or check (tiny sizes, for the answers); or physics (flows against published results).
+    /// Which contests: quick, images, diamond, or check (tiny sizes, for the answers); or physics (flows against published results)
+    /// or optimizer (sizes and times of every strategy against the publications).
     #[arg(long, default_value = "quick")]
     suite: String,
     /// Only this kernel of the catalogue.
@@ -219,6 +221,9 @@ fn execute_bench(args: BenchArgs, words: &[String]) -> Result<(), BenchError> {
     if args.suite == physics::SUITE {
         return execute_physics(args, words);
     }
+    if args.suite == optimizer::SUITE {
+        return execute_optimizer(args, words);
+    }
     let sizes = args.sizes.iter().map(|a| Ok((a.name.clone(), a.integer()?))).collect::<Result<_, BenchError>>()?;
     let options = BenchOptions {
         suite: suites::find(&args.suite)?,
@@ -248,15 +253,7 @@ fn execute_bench(args: BenchArgs, words: &[String]) -> Result<(), BenchError> {
 }
 
 fn execute_physics(args: BenchArgs, words: &[String]) -> Result<(), BenchError> {
-    let given = [
-        ("--schedule", !args.schedules.is_empty()),
-        ("--set", !args.sizes.is_empty()),
-        ("--seconds", args.seconds.is_some()),
-        ("--isa", !args.isas.is_empty()),
-    ];
-    if let Some((option, _)) = given.into_iter().find(|(_, given)| *given) {
-        return Err(BenchError::NotForSuite { suite: physics::SUITE, option });
-    }
+    refuse(physics::SUITE, &args, &[])?;
     let record = physics::physics(&PhysicsOptions {
         kernel: args.kernel,
         threads: args.threads.map(usize::from),
@@ -269,6 +266,39 @@ fn execute_physics(args: BenchArgs, words: &[String]) -> Result<(), BenchError> 
     match record.failed() {
         0 => Ok(()),
         failed => Err(BenchError::Physics { failed }),
+    }
+}
+
+fn execute_optimizer(args: BenchArgs, words: &[String]) -> Result<(), BenchError> {
+    refuse(optimizer::SUITE, &args, &[("--threads", args.threads.is_some())])?;
+    let record = optimizer::optimizer(&OptimizerOptions {
+        kernel: args.kernel,
+        quick: false,
+        silent: args.quiet,
+        command: command_line(words),
+    })?;
+    print(&optimizer::render(&record))?;
+    let path = record.save(args.json.as_deref())?;
+    print(&format!("\nwritten to {}\n", path.display()))?;
+    match record.broken().len() {
+        0 => Ok(()),
+        broken => Err(BenchError::Optimizer { broken }),
+    }
+}
+
+/// Options that mean nothing to a suite are errors: those of contests, and `more`.
+fn refuse(suite: &'static str, args: &BenchArgs, more: &[(&'static str, bool)]) -> Result<(), BenchError> {
+    let given = [
+        ("--schedule", !args.schedules.is_empty()),
+        ("--mapping", !args.mappings.is_empty()),
+        ("--set", !args.sizes.is_empty()),
+        ("--seconds", args.seconds.is_some()),
+        ("--isa", !args.isas.is_empty()),
+        ("--charts", args.charts.is_some()),
+    ];
+    match given.iter().chain(more).find(|(_, given)| *given) {
+        Some(&(option, _)) => Err(BenchError::NotForSuite { suite, option }),
+        None => Ok(()),
     }
 }
 

@@ -134,6 +134,12 @@ pub enum BenchError {
         /// The option.
         option: &'static str,
     },
+    /// Sizes of the suite of the optimizer are not what is promised.
+    #[error("{broken} rows of the optimizer break a promise")]
+    Optimizer {
+        /// How many.
+        broken: usize,
+    },
     /// Results of the suite of physics are beyond their limits or missing.
     #[error("{failed} of the physics checks failed")]
     Physics {

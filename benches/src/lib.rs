@@ -2,7 +2,7 @@
 //!
 //! `cli` reads the command line. `bench` measures: `suites` say what, `layouts` are ours, `cloops` the C they are compared
 //! with, `contestant` checks answers, `timing` interleaves, `bandwidth` gives the roofline, `report` and `table` say what was
-//! found. `explain` tells what a plan decides and why, `physics` compares with published results, `run` computes on arrays
+//! found. `explain` tells what a plan decides and why, `physics` and `optimizer` compare with published results, `run` computes on arrays
 //! in files, `listing` shows the catalogue, `pictures` draws.
 
 pub mod bandwidth;
@@ -16,6 +16,7 @@ pub mod kernel_source;
 pub mod layouts;
 pub mod listing;
 pub mod machine;
+pub mod optimizer;
 pub mod physics;
 pub mod pictures;
 pub mod progress;

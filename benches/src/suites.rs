@@ -3,7 +3,7 @@
 use crease_kernels::Entry;
 
 use crate::error::BenchError;
-use crate::physics;
+use crate::{optimizer, physics};
 
 /// A list of contests under one name.
 #[derive(Debug)]
@@ -125,7 +125,7 @@ pub fn suites() -> [&'static Suite; 4] {
 /// # Errors
 /// [`BenchError::UnknownSuite`].
 pub fn find(name: &str) -> Result<&'static Suite, BenchError> {
-    let known = || suites().map(|suite| suite.name).join(", ") + ", " + physics::SUITE;
+    let known = || suites().map(|suite| suite.name).join(", ") + ", " + physics::SUITE + ", " + optimizer::SUITE;
     let found = suites().into_iter().find(|suite| suite.name == name);
     found.ok_or_else(|| BenchError::UnknownSuite { name: name.to_owned(), known: known() })
 }

@@ -9,6 +9,7 @@ pub mod catalogue;
 pub mod fields;
 pub mod image;
 pub mod lbm;
+pub mod literature;
 pub mod physics;
 pub mod stencil;
 pub mod transfer;

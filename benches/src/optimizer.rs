@@ -1,0 +1,401 @@
+//! `crease bench --suite optimizer`: sizes and times of every strategy against the publications.
+//!
+//! In: which kernel, how often to measure.   Out: a record with one row per array, size and strategy, and its table.
+//!
+//! Times go from a kernel to a proved mapping: all stages up to and with the choice of storage, the median of a few plans
+//! on one thread. Publications measured on machines of their time; their sizes are what compares.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use crease::plan::report::Report;
+use crease::{Kernel, Plan, StrategyChoice};
+use crease_kernels::literature::{Example, FoldedArray, examples};
+use serde::Serialize;
+
+use crate::error::{BenchError, chain};
+use crate::kernel_source::catalogue_entry;
+use crate::machine::{Machine, date, revision};
+use crate::progress::Progress;
+use crate::report::save_json;
+use crate::table::Columns;
+
+/// How the command line names the suite.
+pub const SUITE: &str = "optimizer";
+
+/// Plans measured of each strategy ..
+const PLANS: usize = 5;
+/// .. unless the first takes longer than this.
+const SLOW_SECONDS: f64 = 0.5;
+/// The stage that ends with a proved mapping.
+const LAST_STAGE: &str = "mapping";
+
+/// Kernels of the catalogue that are looked at as well, with a schedule and the size of every parameter.
+const CATALOGUE: &[(&str, &str, i64)] = &[
+    ("heat-1d", "rows", 1_600_000),
+    ("heat-1d", "diamond", 8192),
+    ("heat-2d-5pt", "rows", 4096),
+    ("heat-2d-5pt", "parallel_rows", 4096),
+    ("blur-interleaved", "rows", 8192),
+    ("blur-tiled", "tiles", 8192),
+    ("lbm-d2q9-periodic", "rows", 1024),
+    ("lbm-d2q9-cavity", "rows", 1024),
+];
+
+/// What to look at.
+#[derive(Debug)]
+pub struct OptimizerOptions {
+    /// Only this kernel.
+    pub kernel: Option<String>,
+    /// Only the smallest size of each kernel, once.
+    pub quick: bool,
+    /// No progress on standard error.
+    pub silent: bool,
+    /// The command line, for the record.
+    pub command: String,
+}
+
+/// Everything one run of the suite found.
+#[derive(Debug, Serialize)]
+pub struct OptimizerRecord {
+    /// When, in UTC.
+    pub date: String,
+    /// Version of Crease.
+    pub version: &'static str,
+    /// Revision of its sources, if known.
+    pub revision: Option<String>,
+    /// The command line.
+    pub command: String,
+    /// Where.
+    pub machine: Machine,
+    /// One per array, size and strategy; arrays that share buffers have one together.
+    pub rows: Vec<OptimizerRow>,
+}
+
+/// What one strategy makes of an array.
+#[derive(Clone, Debug, Serialize)]
+pub struct OptimizerRow {
+    /// The kernel.
+    pub kernel: String,
+    /// Where it comes from.
+    pub source: &'static str,
+    /// The schedule.
+    pub schedule: String,
+    /// Sizes.
+    pub params: BTreeMap<String, i64>,
+    /// The array, or those that share buffers.
+    pub array: String,
+    /// The strategy asked for.
+    pub strategy: &'static str,
+    /// The strategy that proposed what is used: `auto` takes the best of the others.
+    pub chosen: Option<&'static str>,
+    /// Cells of its storage; none if the strategy has no mapping.
+    pub cells: Option<u64>,
+    /// Cells that no storage can go below.
+    pub lower_bound_cells: Option<u64>,
+    /// Cells of the published mapping.
+    pub published_cells: Option<u64>,
+    /// Cells of the smallest mapping known before.
+    pub best_recorded_cells: Option<u64>,
+    /// Seconds from the kernel to the proved mapping, all arrays of the kernel together.
+    pub seconds: Option<f64>,
+    /// Seconds the publication reports.
+    pub published_seconds: Option<f64>,
+    /// Whether the mapping is proved.
+    pub proved: bool,
+    /// Why there is no mapping.
+    pub reason: Option<String>,
+}
+
+/// A kernel at a size.
+struct Subject {
+    name: String,
+    source: &'static str,
+    kernel: Kernel,
+    schedule: String,
+    params: BTreeMap<String, i64>,
+    facts: Vec<(&'static FoldedArray, Vec<i64>)>,
+}
+
+/// Runs the suite, or its part about one kernel.
+///
+/// # Errors
+/// [`BenchError::UnknownKernel`]. A strategy without a mapping is part of the record.
+pub fn optimizer(options: &OptimizerOptions) -> Result<OptimizerRecord, BenchError> {
+    let subjects = subjects(options)?;
+    let strategies = StrategyChoice::ALL.iter().filter(|(_, choice)| *choice != StrategyChoice::Full);
+    let mut progress = Progress::new(subjects.len(), options.silent);
+    let mut rows = Vec::new();
+    for subject in &subjects {
+        let params: Vec<String> = subject.params.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+        progress.stage(&format!("{}, {}", subject.name, params.join(", ")));
+        let mut bounds = BTreeMap::new();
+        for (name, strategy) in strategies.clone() {
+            progress.detail(name);
+            let plans = if options.quick { 1 } else { PLANS };
+            let measured = measure(subject, *strategy, plans);
+            rows.extend(subject.rows(name, &measured, &mut bounds));
+        }
+    }
+    progress.clear();
+    Ok(OptimizerRecord {
+        date: date(),
+        version: env!("CARGO_PKG_VERSION"),
+        revision: revision(),
+        command: options.command.clone(),
+        machine: Machine::describe(None),
+        rows,
+    })
+}
+
+fn subjects(options: &OptimizerOptions) -> Result<Vec<Subject>, BenchError> {
+    let wanted = |name: &str| options.kernel.as_deref().is_none_or(|kernel| kernel == name);
+    let mut subjects = Vec::new();
+    for example in examples().iter().filter(|example| wanted(example.name)) {
+        let sizes = if options.quick { &example.sizes[..1] } else { example.sizes };
+        for sizes in sizes {
+            subjects.push(Subject::published(example, sizes)?);
+        }
+    }
+    for &(name, schedule, size) in CATALOGUE.iter().filter(|(name, ..)| wanted(name)) {
+        subjects.push(Subject::of_catalogue(name, schedule, (!options.quick).then_some(size))?);
+    }
+    if let (Some(name), true) = (&options.kernel, subjects.is_empty()) {
+        let entry = catalogue_entry(name)?;
+        let kernel = entry.kernel().map_err(crease::Error::from)?;
+        for schedule in kernel.schedules() {
+            subjects.push(Subject::of_catalogue(name, &schedule.name, None)?);
+        }
+    }
+    Ok(subjects)
+}
+
+impl Subject {
+    fn published(example: &'static Example, sizes: &[i64]) -> Result<Subject, BenchError> {
+        let kernel = Kernel::parse(&(example.text)()).map_err(crease::Error::from)?;
+        let params = example.params.iter().map(|name| (*name).to_owned()).zip(sizes.iter().copied()).collect();
+        let facts = example.arrays.iter().map(|array| (array, sizes.to_vec())).collect();
+        let schedule = kernel.schedules()[0].name.clone();
+        Ok(Subject { name: example.name.to_owned(), source: example.source, kernel, schedule, params, facts })
+    }
+
+    /// At `size` in every parameter, or at the sizes of the entry's first test.
+    fn of_catalogue(name: &str, schedule: &str, size: Option<i64>) -> Result<Subject, BenchError> {
+        let entry = catalogue_entry(name)?;
+        let kernel = entry.kernel().map_err(crease::Error::from)?;
+        let preset = entry.tests[0].sizes.iter().map(|&(name, value)| (name.to_owned(), size.unwrap_or(value)));
+        let (params, schedule) = (preset.collect(), schedule.to_owned());
+        Ok(Subject { name: entry.name.to_owned(), source: entry.source, kernel, schedule, params, facts: Vec::new() })
+    }
+
+    fn plan(&self, strategy: StrategyChoice) -> Result<Plan, crease::Error> {
+        let builder = self.kernel.plan().schedule(&self.schedule).strategy(strategy);
+        self.params.iter().fold(builder, |builder, (name, &value)| builder.size(name, value)).build()
+    }
+
+    /// One row per group of arrays that share buffers; a single one if there is no plan. `bounds` keeps what is known of
+    /// lower bounds.
+    fn rows(
+        &self,
+        strategy: &'static str,
+        measured: &Result<(Report, f64), crease::Error>,
+        bounds: &mut BTreeMap<String, u64>,
+    ) -> Vec<OptimizerRow> {
+        let row = |array: String| OptimizerRow {
+            kernel: self.name.clone(),
+            source: self.source,
+            schedule: self.schedule.clone(),
+            params: self.params.clone(),
+            published_cells: self.fact(&array, |facts| facts.published),
+            best_recorded_cells: self.fact(&array, |facts| facts.best),
+            published_seconds: self.facts.iter().find(|f| f.0.name == array).and_then(|f| f.0.published_seconds),
+            array,
+            strategy,
+            chosen: None,
+            cells: None,
+            lower_bound_cells: None,
+            seconds: None,
+            proved: false,
+            reason: None,
+        };
+        let (report, seconds) = match measured {
+            Ok(measured) => measured,
+            Err(error) => {
+                let arrays = self.facts.iter().map(|(facts, _)| facts.name).collect::<Vec<_>>().join(", ");
+                return vec![OptimizerRow { reason: Some(chain(error)), ..row(arrays) }];
+            }
+        };
+        let of_group = |(arrays, buffers): (Vec<&str>, BTreeSet<&str>)| {
+            let buffers: Vec<_> = report.buffers.iter().filter(|b| buffers.contains(b.name.as_str())).collect();
+            let mut row = row(arrays.join(", "));
+            let bound = buffers.iter().map(|b| b.lower_bound_cells).sum::<Option<u64>>();
+            let known = bound.into_iter().chain(bounds.get(&row.array).copied()).max();
+            bounds.extend(known.map(|bound| (row.array.clone(), bound)));
+            row.chosen = buffers.first().map(|b| b.strategy);
+            row.cells = Some(buffers.iter().map(|b| b.cells).sum());
+            row.lower_bound_cells = known;
+            row.seconds = Some(*seconds);
+            row.proved = buffers.iter().all(|b| b.proved);
+            row
+        };
+        groups(report).into_iter().map(of_group).collect()
+    }
+
+    fn fact(&self, array: &str, of: fn(&FoldedArray) -> fn(&[i64]) -> i64) -> Option<u64> {
+        let (facts, sizes) = self.facts.iter().find(|(facts, _)| facts.name == array)?;
+        u64::try_from(of(facts)(sizes)).ok()
+    }
+}
+
+/// Arrays that share buffers, with these.
+fn groups(report: &Report) -> Vec<(Vec<&str>, BTreeSet<&str>)> {
+    let mut groups: Vec<(Vec<&str>, BTreeSet<&str>)> = Vec::new();
+    for array in &report.arrays {
+        let own: BTreeSet<&str> = array.pieces.iter().map(|piece| piece.buffer.as_str()).collect();
+        let (joined, rest): (Vec<_>, Vec<_>) = groups.into_iter().partition(|(_, buffers)| !buffers.is_disjoint(&own));
+        let mut merged = (Vec::new(), own);
+        for (arrays, buffers) in joined {
+            merged.0.extend(arrays);
+            merged.1.extend(buffers);
+        }
+        merged.0.push(&array.name);
+        groups = rest;
+        groups.push(merged);
+    }
+    groups
+}
+
+/// A report and the median seconds from the kernel to the proved mapping.
+fn measure(subject: &Subject, strategy: StrategyChoice, plans: usize) -> Result<(Report, f64), crease::Error> {
+    let mut seconds = Vec::new();
+    loop {
+        let report = subject.plan(strategy)?.report().clone();
+        let last =
+            report.stages.iter().position(|stage| stage.name == LAST_STAGE).map_or(report.stages.len(), |k| k + 1);
+        seconds.push(report.stages[..last].iter().map(|stage| stage.seconds).sum::<f64>());
+        if seconds.len() >= plans || seconds[0] > SLOW_SECONDS {
+            seconds.sort_by(f64::total_cmp);
+            return Ok((report, seconds[seconds.len() / 2]));
+        }
+    }
+}
+
+impl OptimizerRecord {
+    /// Rows that break a promise: a mapping that is not proved or below the bound, or `auto` above the smallest size known.
+    pub fn broken(&self) -> Vec<String> {
+        let mut broken = Vec::new();
+        for row in &self.rows {
+            let at = format!("{} {:?}, {}, {}", row.kernel, row.params, row.array, row.strategy);
+            let Some(cells) = row.cells else {
+                if row.strategy == "auto" {
+                    broken.push(format!("{at}: no mapping"));
+                }
+                continue;
+            };
+            if !row.proved || row.lower_bound_cells.is_some_and(|bound| cells < bound) {
+                broken.push(format!("{at}: {cells} cells, lower bound {:?}", row.lower_bound_cells));
+            }
+            if row.strategy == "auto" && row.best_recorded_cells.is_some_and(|best| cells > best) {
+                broken.push(format!("{at}: {cells} cells, {:?} are known to do", row.best_recorded_cells));
+            }
+        }
+        broken
+    }
+
+    /// Writes the record as JSON to `file`, or to a new file in `bench-results/` of the current directory.
+    ///
+    /// # Errors
+    /// [`BenchError::File`] if it cannot be written.
+    pub fn save(&self, file: Option<&Path>) -> Result<PathBuf, BenchError> {
+        save_json(self, file, &format!("{}-optimizer", self.date))
+    }
+}
+
+/// The table a person reads: a line per array and size, cells by strategy.
+pub fn render(record: &OptimizerRecord) -> String {
+    let mut strategies: Vec<&str> = Vec::new();
+    for row in &record.rows {
+        if row.strategy != "auto" && !strategies.contains(&row.strategy) {
+            strategies.push(row.strategy);
+        }
+    }
+    let mut header =
+        vec!["kernel", "size", "array", "bound", "published", "known", "auto", "chosen", "ms", "published s"];
+    header.extend(&strategies);
+    let mut columns = Columns::new(3, &header);
+    let same = |a: &OptimizerRow, b: &OptimizerRow| {
+        (&a.kernel, &a.schedule, &a.params, &a.array) == (&b.kernel, &b.schedule, &b.params, &b.array)
+    };
+    for auto in record.rows.iter().filter(|row| row.strategy == "auto") {
+        let sizes: Vec<String> = auto.params.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+        let number = |cells: Option<u64>| cells.map_or("-".to_owned(), |cells| cells.to_string());
+        let mut line = vec![
+            auto.kernel.clone(),
+            sizes.join(", "),
+            shortened(&auto.array),
+            number(auto.lower_bound_cells),
+            number(auto.published_cells),
+            number(auto.best_recorded_cells),
+            number(auto.cells),
+            auto.chosen.unwrap_or("-").to_owned(),
+            auto.seconds.map_or("-".to_owned(), |s| format!("{:.1}", s * 1e3)),
+            auto.published_seconds.map_or("-".to_owned(), |s| format!("{s}")),
+        ];
+        line.extend(strategies.iter().map(|strategy| {
+            let row = record.rows.iter().find(|row| row.strategy == *strategy && same(row, auto));
+            number(row.and_then(|row| row.cells))
+        }));
+        columns.push(line);
+    }
+    let mut text = columns.render();
+    for line in record.broken() {
+        text.push_str(&format!("  FAIL {line}\n"));
+    }
+    text
+}
+
+/// A list of names by its ends.
+fn shortened(names: &str) -> String {
+    let all: Vec<&str> = names.split(", ").collect();
+    match all.as_slice() {
+        [first, .., last] if all.len() > 2 => format!("{first} .. {last}"),
+        _ => names.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(kernel: &str) -> OptimizerRecord {
+        let options =
+            OptimizerOptions { kernel: Some(kernel.to_owned()), quick: true, silent: true, command: "crease".into() };
+        optimizer(&options).unwrap()
+    }
+
+    #[test]
+    fn a_published_kernel_has_a_row_per_strategy() {
+        let record = record("diamond-tile");
+        assert_eq!(record.rows.len(), StrategyChoice::ALL.len() - 1);
+        assert_eq!(record.broken(), Vec::<String>::new());
+        let auto = record.rows.iter().find(|row| row.strategy == "auto").unwrap();
+        assert_eq!((auto.published_cells, auto.best_recorded_cells, auto.cells), (Some(43), Some(28), Some(28)));
+        assert!(render(&record).contains("diamond-tile"), "{}", render(&record));
+    }
+
+    #[test]
+    fn arrays_that_share_buffers_are_one_row() {
+        let record = record("lbm-d2q9-periodic");
+        let auto: Vec<&OptimizerRow> = record.rows.iter().filter(|row| row.strategy == "auto").collect();
+        assert!(auto.iter().any(|row| row.array.contains(", ")), "{auto:?}");
+        assert!(auto.iter().all(|row| row.proved && row.cells >= row.lower_bound_cells), "{auto:?}");
+    }
+
+    #[test]
+    fn what_is_larger_than_known_is_said() {
+        let mut record = record("produce-consume");
+        record.rows.iter_mut().for_each(|row| row.best_recorded_cells = Some(1));
+        assert_eq!(record.broken().len(), 1);
+        assert!(render(&record).contains("FAIL produce-consume"));
+    }
+}
