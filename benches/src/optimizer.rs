@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use crease::plan::report::Report;
 use crease::{Kernel, Plan, StrategyChoice};
-use crease_kernels::literature::{Example, FoldedArray, examples};
+use crease_kernels::literature::{Cells, Example, FoldedArray, examples};
 use serde::Serialize;
 
 use crate::error::{BenchError, chain};
@@ -241,7 +241,7 @@ impl Subject {
         groups(report).into_iter().map(of_group).collect()
     }
 
-    fn fact(&self, array: &str, of: fn(&FoldedArray) -> fn(&[i64]) -> i64) -> Option<u64> {
+    fn fact(&self, array: &str, of: fn(&FoldedArray) -> Cells) -> Option<u64> {
         let (facts, sizes) = self.facts.iter().find(|(facts, _)| facts.name == array)?;
         u64::try_from(of(facts)(sizes)).ok()
     }
