@@ -12,6 +12,7 @@
 mod body;
 mod clique;
 mod exhaustive;
+mod family;
 mod fold;
 mod heuristics;
 mod matrix;

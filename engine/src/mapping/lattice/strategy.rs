@@ -10,6 +10,7 @@ use crate::kernel::formula::Formula;
 use crate::kernel::graph::ArrayId;
 use crate::mapping::lattice::clique::clique_bound;
 use crate::mapping::lattice::exhaustive::{BUDGET, Found, smallest_lattices};
+use crate::mapping::lattice::family::Families;
 use crate::mapping::lattice::fold::Fold;
 use crate::mapping::lattice::heuristics::heuristic_lattices;
 use crate::mapping::lattice::rows::{Hermite, MOST_DIMS, Rows};
@@ -30,7 +31,9 @@ impl Strategy for Lattice {
     }
 
     fn propose(&self, problem: &Problem<'_, '_, '_>, arrays: &[ArrayId]) -> Result<Vec<Proposal>, MappingError> {
-        let folds = arrays.iter().map(|&array| folds(problem, array, self.name())).collect::<Result<Vec<_>, _>>()?;
+        let families = Families::new(problem);
+        let folds = |&array: &ArrayId| folds(problem, &families, array, self.name());
+        let folds = arrays.iter().map(folds).collect::<Result<Vec<_>, _>>()?;
         let ranks = folds.iter().map(|folds| folds.len()).max().unwrap_or(0);
         let proposal = |rank: usize| {
             let mut proposal = Proposal { buffers: Vec::new(), arrays: Vec::new() };
@@ -73,7 +76,12 @@ fn order(problem: &Problem<'_, '_, '_>, array: ArrayId) -> Vec<usize> {
 }
 
 /// Mappings of one array, the smallest first; at least one.
-fn folds(problem: &Problem<'_, '_, '_>, array: ArrayId, strategy: &'static str) -> Result<Vec<Fold>, MappingError> {
+fn folds(
+    problem: &Problem<'_, '_, '_>,
+    families: &Families<'_, '_, '_>,
+    array: ArrayId,
+    strategy: &'static str,
+) -> Result<Vec<Fold>, MappingError> {
     let body = problem.model.kernel.array(array);
     let not_applicable =
         |reason: &str| MappingError::NotApplicable { strategy, reason: format!("`{}`: {reason}", body.name) };
@@ -90,10 +98,21 @@ fn folds(problem: &Problem<'_, '_, '_>, array: ArrayId, strategy: &'static str) 
             return Err(MappingError::UnboundedModulus { array, dim, index });
         }
     }
-    let Some(rows) = Rows::of(&differences, &order(problem, array))? else {
+    let order = order(problem, array);
+    let Some(rows) = Rows::of(&differences, &order)? else {
         return Err(not_applicable("its conflicts have too many rows to look at one by one"));
     };
-    let mut folds: Vec<(i64, Fold)> = lattices(&rows).iter().filter_map(with_fold).collect();
+    let mut found = heuristic_lattices(&rows);
+    let best = found.first().and_then(Hermite::determinant).unwrap_or(i64::MAX);
+    let bound = clique_bound(&rows, 0);
+    if best > bound {
+        match smallest_lattices(&rows, bound, best - 1, MOST_EQUAL, BUDGET) {
+            Found::Smallest(smallest) => found.extend(smallest),
+            Found::None => {}
+            Found::GaveUp { below } => found.extend(families.carried_over(array, &order, &rows, (below, best - 1))?),
+        }
+    }
+    let mut folds: Vec<(i64, Fold)> = found.iter().filter_map(with_fold).collect();
     if folds.is_empty() {
         return Err(not_applicable("no lattice keeps its values apart at sizes that can be handled"));
     }
@@ -104,18 +123,4 @@ fn folds(problem: &Problem<'_, '_, '_>, array: ArrayId, strategy: &'static str) 
 
 fn with_fold(lattice: &Hermite) -> Option<(i64, Fold)> {
     Some((lattice.determinant()?, Fold::of(lattice)?))
-}
-
-/// Admissible lattices of one set of differences: the smallest if they can be found, and what heuristics give.
-fn lattices(rows: &Rows) -> Vec<Hermite> {
-    let mut found = heuristic_lattices(rows);
-    let best = found.first().and_then(Hermite::determinant);
-    let bound = clique_bound(rows, 0);
-    if best.is_none_or(|best| best > bound) {
-        let last = best.map_or(i64::MAX, |best| best - 1);
-        if let Found::Smallest(smallest) = smallest_lattices(rows, bound, last, MOST_EQUAL, BUDGET) {
-            found.splice(0..0, smallest);
-        }
-    }
-    found
 }
