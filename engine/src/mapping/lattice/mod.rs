@@ -20,5 +20,7 @@ mod reduction;
 mod rows;
 mod simplex;
 mod strategy;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use strategy::Lattice;
