@@ -4,7 +4,7 @@ use crease::kernel::KernelError;
 use crease::kernel::graph::{Expr, ExprId, Kernel, Stmt};
 
 use crate::fields::{Fields, KernelDataError};
-use crate::{image, lbm, stencil};
+use crate::{bee, image, lbm, stencil};
 
 /// A kernel of the catalogue.
 #[derive(Clone, Copy, Debug)]
@@ -72,7 +72,7 @@ pub struct Case {
 
 /// Every kernel, in the order in which commands list them.
 pub fn catalogue() -> &'static [Entry] {
-    static CATALOGUE: [Entry; 11] = [
+    static CATALOGUE: [Entry; 16] = [
         stencil::heat_1d::ENTRY,
         stencil::heat_1d_tiles::ENTRY,
         stencil::heat_1d_tiles::SMALL,
@@ -84,6 +84,11 @@ pub fn catalogue() -> &'static [Entry] {
         image::blur_interleaved::F32,
         image::blur_tiled::F64,
         image::blur_tiled::F32,
+        bee::durbin::ENTRY,
+        bee::reg_detect::ENTRY,
+        bee::dynprog::ENTRY,
+        bee::gauss::ENTRY,
+        bee::mot_detect::ENTRY,
     ];
     &CATALOGUE
 }

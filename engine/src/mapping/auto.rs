@@ -15,6 +15,7 @@ use crate::mapping::check::verify_mapping;
 use crate::mapping::full::Full;
 use crate::mapping::given::given_proposal;
 use crate::mapping::in_place::InPlace;
+use crate::mapping::lattice::Lattice;
 use crate::mapping::strided_hyperplane::StridedHyperplane;
 use crate::mapping::successive_modulo::SuccessiveModulo;
 use crate::mapping::{MappingError, Problem, Proposal, Sharing, StorageMapping, Strategy};
@@ -43,16 +44,19 @@ pub enum StrategyChoice {
     StridedHyperplane,
     /// Reuse of dying slots across the arrays of a statement.
     InPlace,
+    /// The smallest lattice of differences that never conflict.
+    Lattice,
 }
 
 impl StrategyChoice {
     /// Every choice with its name.
-    pub const ALL: [(&'static str, StrategyChoice); 5] = [
+    pub const ALL: [(&'static str, StrategyChoice); 6] = [
         ("auto", StrategyChoice::Auto),
         ("full", StrategyChoice::Full),
         ("successive-modulo", StrategyChoice::SuccessiveModulo),
         ("strided-hyperplane", StrategyChoice::StridedHyperplane),
         ("in-place", StrategyChoice::InPlace),
+        ("lattice", StrategyChoice::Lattice),
     ];
 
     /// The choice of that name.
@@ -95,6 +99,7 @@ pub(crate) fn choose_mapping(
         StrategyChoice::SuccessiveModulo => Some(&SuccessiveModulo),
         StrategyChoice::StridedHyperplane => Some(&StridedHyperplane),
         StrategyChoice::InPlace => Some(&InPlace),
+        StrategyChoice::Lattice => Some(&Lattice),
     };
     if let Some(strategy) = single {
         let proposal = first_proved(problem, strategy, &arrays, &mut chosen.notes)?;

@@ -9,6 +9,7 @@ pub(crate) mod check;
 pub(crate) mod full;
 pub(crate) mod given;
 pub(crate) mod in_place;
+pub(crate) mod lattice;
 pub(crate) mod polytope;
 pub(crate) mod strided_hyperplane;
 pub(crate) mod successive_modulo;

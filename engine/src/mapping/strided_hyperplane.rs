@@ -251,7 +251,7 @@ fn finish(prefix: Prefix, spans: &[Span]) -> Hyperplane {
 }
 
 /// The array index that moves with the innermost schedule dimension; the last one if none does.
-fn fast_dimension(problem: &Problem<'_, '_, '_>, array: ArrayId) -> usize {
+pub(super) fn fast_dimension(problem: &Problem<'_, '_, '_>, array: ArrayId) -> usize {
     let kernel = problem.model.kernel;
     let last = kernel.array(array).index.len() - 1;
     for stmt in kernel.stmt_ids() {
