@@ -236,23 +236,28 @@ fn name_stage(error: Error, stage: &'static str) -> Error {
     cause.spent_quota().map_or(error, |limit| AnalysisError::Quota { stage, limit }.into())
 }
 
-/// Lower bounds of buffers: the largest of the arrays that live in each; none, and a note, where they take too long.
+/// Lower bounds of buffers: that of the arrays kept in it alone together, or the largest of one of its arrays; none, and a
+/// note, where they take too long.
 fn buffer_bounds(
     problem: &Problem<'_, '_, '_>,
     layout: &Layout,
     notes: &mut Vec<String>,
 ) -> Result<Vec<Option<u64>>, Error> {
     let arrays = problem.folded_arrays();
-    let bounds = match lower_bounds(problem.model, &arrays) {
+    let pieces = |array: &ArrayId| &layout.array(*array).expect("folded arrays have a layout").pieces;
+    let whole = |buffer: usize| arrays.iter().copied().filter(move |a| pieces(a).iter().all(|p| p.buffer == buffer));
+    let shared = (0..layout.buffers.len()).map(|buffer| whole(buffer).collect::<Vec<_>>()).filter(|a| a.len() > 1);
+    let groups: Vec<Vec<ArrayId>> = arrays.iter().map(|&array| vec![array]).chain(shared).collect();
+    let bounds = match lower_bounds(problem.model, &groups) {
         Err(error) if error.spent_quota().is_some() => {
             notes.push(format!("no lower bound is known: {error}"));
-            vec![None; arrays.len()]
+            vec![None; groups.len()]
         }
         bounds => bounds?,
     };
     let mut of_buffer = vec![None; layout.buffers.len()];
-    for (array, bound) in arrays.iter().zip(bounds) {
-        for piece in &layout.array(*array).expect("folded arrays have a layout").pieces {
+    for (group, bound) in groups.iter().zip(bounds) {
+        for piece in pieces(&group[0]) {
             of_buffer[piece.buffer] = of_buffer[piece.buffer].max(bound);
         }
     }

@@ -1,4 +1,4 @@
-//! Lower bounds: how many values of an array are alive at once, whatever the storage.
+//! Lower bounds: how many values of an array, or of some arrays together, are alive at once, whatever the storage.
 //!
 //! In: a model.   Out: a number of cells that no allocation can go below; none if unknown.
 //! Source: golden sizes (docs/ARCHITECTURE.md, section 6).
@@ -19,20 +19,24 @@ const TRACE_LIMIT: usize = 3000;
 /// Points counted one by one when a set is not a box.
 const COUNT_LIMIT: u64 = 1 << 20;
 
-/// Most values alive at once that are known of, per array.
-pub(crate) fn lower_bounds(model: &Model<'_, '_>, arrays: &[ArrayId]) -> Result<Vec<Option<u64>>, AnalysisError> {
-    let steps = steps_to_trace(model, arrays);
+/// Most values alive at once that are known of, per group of arrays.
+pub(crate) fn lower_bounds(model: &Model<'_, '_>, groups: &[Vec<ArrayId>]) -> Result<Vec<Option<u64>>, AnalysisError> {
+    let steps = steps_to_trace(model, groups);
     let trace = trace(model, steps);
     let mut bounds = Vec::new();
-    for &array in arrays {
+    for group in groups {
+        let (mut alive_before, mut alive_after) = (Some(0_u64), Some(0_u64));
         let mut best = None;
-        for set in [model.live_in(array), model.live_out(array)] {
-            let set = at_step(model, set, steps)?;
-            best = best.max(cardinality(model, &set)?);
+        for &array in group {
+            for (set, sum) in [(model.live_in(array), &mut alive_before), (model.live_out(array), &mut alive_after)] {
+                let count = cardinality(model, &at_step(model, set, steps)?)?;
+                *sum = sum.zip(count).and_then(|(sum, count)| sum.checked_add(count));
+            }
+            best = best.max(alive_at_a_moment(model, array)?);
         }
-        best = best.max(alive_at_a_moment(model, array)?);
+        best = best.max(alive_before).max(alive_after);
         if let Some(trace) = &trace {
-            best = best.max(Some(trace.max_live_of(array)));
+            best = best.max(Some(trace.max_live_of_all(group)));
         } else if best == Some(0) {
             // Nothing outlives the run, and the run was too long to trace.
             best = None;
@@ -43,8 +47,8 @@ pub(crate) fn lower_bounds(model: &Model<'_, '_>, arrays: &[ArrayId]) -> Result<
 }
 
 /// Enough steps for every level of every state array to be replaced twice.
-fn steps_to_trace(model: &Model<'_, '_>, arrays: &[ArrayId]) -> i64 {
-    let depth = arrays.iter().map(|&a| model.kernel.state_depth(a)).max().unwrap_or(0);
+fn steps_to_trace(model: &Model<'_, '_>, groups: &[Vec<ArrayId>]) -> i64 {
+    let depth = groups.iter().flatten().map(|&a| model.kernel.state_depth(a)).max().unwrap_or(0);
     i64::from(2 * depth + 1)
 }
 

@@ -15,8 +15,10 @@ use crate::mapping::check::verify_mapping;
 use crate::mapping::full::Full;
 use crate::mapping::given::given_proposal;
 use crate::mapping::in_place::InPlace;
+use crate::mapping::shared::Shared;
 use crate::mapping::strided_hyperplane::StridedHyperplane;
 use crate::mapping::successive_modulo::SuccessiveModulo;
+use crate::mapping::window::Window;
 use crate::mapping::{MappingError, Problem, Proposal, Sharing, StorageMapping, Strategy};
 
 /// A mapping is good enough if it needs at most one part in so many more than the values alive at once ..
@@ -43,16 +45,22 @@ pub enum StrategyChoice {
     StridedHyperplane,
     /// Reuse of dying slots across the arrays of a statement.
     InPlace,
+    /// A linear order of the cells, modulo the longest distance of two that are alive together.
+    Window,
+    /// Several arrays in one buffer.
+    Shared,
 }
 
 impl StrategyChoice {
     /// Every choice with its name.
-    pub const ALL: [(&'static str, StrategyChoice); 5] = [
+    pub const ALL: [(&'static str, StrategyChoice); 7] = [
         ("auto", StrategyChoice::Auto),
         ("full", StrategyChoice::Full),
         ("successive-modulo", StrategyChoice::SuccessiveModulo),
         ("strided-hyperplane", StrategyChoice::StridedHyperplane),
         ("in-place", StrategyChoice::InPlace),
+        ("window", StrategyChoice::Window),
+        ("shared", StrategyChoice::Shared),
     ];
 
     /// The choice of that name.
@@ -95,6 +103,8 @@ pub(crate) fn choose_mapping(
         StrategyChoice::SuccessiveModulo => Some(&SuccessiveModulo),
         StrategyChoice::StridedHyperplane => Some(&StridedHyperplane),
         StrategyChoice::InPlace => Some(&InPlace),
+        StrategyChoice::Window => Some(&Window),
+        StrategyChoice::Shared => Some(&Shared),
     };
     if let Some(strategy) = single {
         let proposal = first_proved(problem, strategy, &arrays, &mut chosen.notes)?;
