@@ -15,6 +15,8 @@ use crate::mapping::check::verify_mapping;
 use crate::mapping::full::Full;
 use crate::mapping::given::given_proposal;
 use crate::mapping::in_place::InPlace;
+use crate::mapping::occupancy::Occupancy;
+use crate::mapping::scalar::Scalar;
 use crate::mapping::shared::Shared;
 use crate::mapping::strided_hyperplane::StridedHyperplane;
 use crate::mapping::successive_modulo::SuccessiveModulo;
@@ -49,11 +51,15 @@ pub enum StrategyChoice {
     Window,
     /// Several arrays in one buffer.
     Shared,
+    /// One value, or one in each lane: in a register where that can be.
+    Scalar,
+    /// A vector along which values replace each other in any legal order.
+    Occupancy,
 }
 
 impl StrategyChoice {
     /// Every choice with its name.
-    pub const ALL: [(&'static str, StrategyChoice); 7] = [
+    pub const ALL: [(&'static str, StrategyChoice); 9] = [
         ("auto", StrategyChoice::Auto),
         ("full", StrategyChoice::Full),
         ("successive-modulo", StrategyChoice::SuccessiveModulo),
@@ -61,6 +67,8 @@ impl StrategyChoice {
         ("in-place", StrategyChoice::InPlace),
         ("window", StrategyChoice::Window),
         ("shared", StrategyChoice::Shared),
+        ("scalar", StrategyChoice::Scalar),
+        ("occupancy", StrategyChoice::Occupancy),
     ];
 
     /// The choice of that name.
@@ -105,6 +113,8 @@ pub(crate) fn choose_mapping(
         StrategyChoice::InPlace => Some(&InPlace),
         StrategyChoice::Window => Some(&Window),
         StrategyChoice::Shared => Some(&Shared),
+        StrategyChoice::Scalar => Some(&Scalar),
+        StrategyChoice::Occupancy => Some(&Occupancy),
     };
     if let Some(strategy) = single {
         let proposal = first_proved(problem, strategy, &arrays, &mut chosen.notes)?;

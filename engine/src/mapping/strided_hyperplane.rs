@@ -248,7 +248,7 @@ pub(crate) fn merged(mut ranges: Vec<(i64, i64)>) -> Vec<(i64, i64)> {
 
 /// The smallest `m >= at_least` such that no part's range of `gamma . d` holds a multiple of `m`; none if one holds 0.
 fn smallest_modulus(parts: &[Polytope], gamma: &[i64], at_least: i64) -> Option<i64> {
-    let ranges = parts.iter().map(|part| part.range(gamma)).map(|range| distances(range));
+    let ranges = parts.iter().map(|part| distances(part.range(gamma)));
     Some(modulus_beyond(&merged(ranges.collect::<Option<Vec<_>>>()?.into_iter().flatten().collect()), at_least))
 }
 

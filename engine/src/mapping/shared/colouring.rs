@@ -19,11 +19,10 @@ pub(super) fn coloured(problem: &Problem<'_, '_, '_>, mut rows: Vec<Row>) -> Res
     let mut colours: Vec<Row> = Vec::new();
     'rows: for row in rows {
         for colour in &mut colours {
+            let Some(both) = together(colour, &row) else { continue };
             if may_share(problem, colour, &row)? {
-                if let Some(both) = together(colour, &row) {
-                    *colour = both;
-                    continue 'rows;
-                }
+                *colour = both;
+                continue 'rows;
             }
         }
         colours.push(row);

@@ -105,7 +105,8 @@ impl Shared {
 
 /// What may share a buffer: element type and sharing among threads; to be alive together, number of indices and fast one.
 fn kinds(problem: &Problem<'_, '_, '_>, arrays: &[ArrayId]) -> Vec<Vec<ArrayId>> {
-    let mut kinds: Vec<((Element, Sharing, usize, usize), Vec<ArrayId>)> = Vec::new();
+    type Kind = (Element, Sharing, usize, usize);
+    let mut kinds: Vec<(Kind, Vec<ArrayId>)> = Vec::new();
     for &array in arrays {
         let body = problem.model.kernel.array(array);
         let kind = (body.element, problem.sharing(array), body.index.len(), differences::fast_index(problem, array));
