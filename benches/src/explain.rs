@@ -160,13 +160,14 @@ fn render_domains(kernel: &Kernel, text: &mut String) {
 
 fn render_mappings(report: &Report, text: &mut String) {
     let _ = writeln!(text, "\nmappings");
-    let pieces: Vec<_> = report.arrays.iter().flat_map(|array| &array.pieces).collect();
-    for piece in pieces.iter().take(FORMULA_LINES) {
+    let pieces: Vec<_> = report.arrays.iter().flat_map(|array| array.pieces.iter().map(move |p| (array, p))).collect();
+    for (array, piece) in pieces.iter().take(FORMULA_LINES) {
         let conditional = piece.when != "true" && !piece.when.is_empty();
         let when = if conditional { format!("   if {}", piece.when) } else { String::new() };
         let private = report.buffers.iter().any(|b| b.name == piece.buffer && b.sharing == Sharing::Private);
         let private = if private { "   private, one copy per thread" } else { "" };
-        let _ = writeln!(text, "  {}{when}{private}", piece.formula);
+        let register = if array.in_a_register { "   in a register" } else { "" };
+        let _ = writeln!(text, "  {}{when}{private}{register}", piece.formula);
     }
     if pieces.len() > FORMULA_LINES {
         let _ = writeln!(text, "  .. {} more (--dump mapping)", pieces.len() - FORMULA_LINES);

@@ -17,7 +17,7 @@ use crate::analysis::privacy::Privacy;
 use crate::error::Error;
 use crate::kernel::graph::{ArrayId, Role};
 use crate::kernel::{MappingRule, parse_mapping};
-use crate::lower::{LowerError, lower};
+use crate::lower::{LowerError, Lowered, lower};
 use crate::mapping::auto::{StrategyChoice, choose_mapping};
 use crate::mapping::{MappingError, Problem, Span};
 use crate::plan::Request;
@@ -81,6 +81,8 @@ pub(crate) struct Outcome {
     pub(crate) index_boxes: Vec<Vec<(i64, i64)>>,
     /// Bound parameters; 0 for run parameters.
     pub(crate) params: Vec<i64>,
+    /// Arrays whose values live in registers.
+    pub(crate) in_registers: Vec<ArrayId>,
     /// What was tried and rejected.
     pub(crate) notes: Vec<String>,
     /// Name and seconds of each stage.
@@ -196,8 +198,19 @@ impl Runner {
         let full_cells = kernel.array_ids().map(|id| full_cells(problem, id)).collect();
         let index_boxes = kernel.array_ids().map(|id| index_box(problem, id)).collect::<Result<Vec<_>, _>>()?;
         let params = request.values.iter().map(|v| v.unwrap_or(0)).collect();
-        let (notes, stages, program) = (choice.notes, std::mem::take(&mut self.stages), lowered.program);
-        Ok(Some(Outcome { layout, program, lower_bounds, full_cells, index_boxes, params, notes, stages }))
+        let (notes, stages) = (choice.notes, std::mem::take(&mut self.stages));
+        let Lowered { program, in_registers, .. } = lowered;
+        Ok(Some(Outcome {
+            layout,
+            program,
+            lower_bounds,
+            full_cells,
+            index_boxes,
+            params,
+            in_registers,
+            notes,
+            stages,
+        }))
     }
 
     /// Runs a stage under a quota of its own and keeps the time it took.

@@ -199,8 +199,10 @@ impl Legal<'_> {
 
     /// The private buffers are those of the temporaries that brute force finds private; their number.
     fn verify_privacy(&self, plan: &Plan) -> usize {
-        let (kernel, buffers) = (&self.case.kernel, &plan.report().buffers);
-        let private = |name: &str| buffers.iter().any(|b| b.name == name && b.sharing == Sharing::Private);
+        let (kernel, report) = (&self.case.kernel, plan.report());
+        let is_private =
+            |buffer: &str| report.buffers.iter().any(|b| b.name == buffer && b.sharing == Sharing::Private);
+        let private = |name: &str| report.arrays.iter().any(|a| a.name == name && is_private(&a.pieces[0].buffer));
         let temps = kernel.array_ids().filter(|&id| kernel.array(id).role == Role::Temp);
         let found = temps.map(|id| {
             let name = &kernel.array(id).name;

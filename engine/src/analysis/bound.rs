@@ -1,4 +1,4 @@
-//! Lower bounds: how many values of an array are alive at once, whatever the storage.
+//! Lower bounds: how many values of an array, or of some arrays together, are alive at once, whatever the storage.
 //!
 //! In: the lifetimes of a kernel's arrays.   Out: a number of cells that no allocation can go below; none if unknown.
 //! Source: golden sizes (docs/ARCHITECTURE.md, section 6).

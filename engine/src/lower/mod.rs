@@ -2,11 +2,13 @@
 //!
 //! `split` versions statements so that each reference has one piece; `scan` asks isl for loops over the versions in
 //! schedule order; `nodes` turns those into program nodes and strips; `scope` places integer variables as far out as they
-//! can be computed; `address` folds references into streams; `operations` writes expression graphs, `unused` drops what no
-//! store needs; `alias` states what loads and stores of a strip have in common.
+//! can be computed; `address` folds references into streams; `operations` writes expression graphs, `forward` keeps in
+//! registers what the next statement reads, `unused` drops what no store needs; `alias` states what loads and stores of a
+//! strip have in common.
 
 mod address;
 mod alias;
+mod forward;
 mod lanes;
 mod linear;
 mod nodes;
@@ -16,11 +18,14 @@ mod scope;
 mod split;
 mod unused;
 
+use std::collections::BTreeSet;
+
 use crease_isl::Context;
 use crease_jit::program::Program;
 
 use crate::analysis::model::{AnalysisError, Model};
 use crate::analysis::privacy::task_depth;
+use crate::kernel::graph::ArrayId;
 use crate::mapping::Sharing;
 use crate::plan::layout::Layout;
 
@@ -78,6 +83,8 @@ pub(crate) struct Lowered {
     pub(crate) program: Program,
     /// The scanned loops as text, for dumps.
     pub(crate) loops: String,
+    /// Arrays that the program neither stores nor loads: their values live in registers.
+    pub(crate) in_registers: Vec<ArrayId>,
 }
 
 /// Lowers a kernel with bound sizes under its schedule and storage layout.
@@ -91,6 +98,18 @@ pub(crate) fn lower<'c>(context: &'c Context, model: &Model<'c, '_>, layout: &La
     let private = layout.buffers.iter().any(|b| b.sharing == Sharing::Private);
     let tasks = task_depth(model.schedule).filter(|_| private);
     let loops = scan::scan_loops(context, model, &versions, tasks)?;
-    let program = nodes::build_program(model, layout, &versions, &loops)?;
-    Ok(Lowered { program, loops: loops.to_string() })
+    let build = |unread: &BTreeSet<ArrayId>| nodes::build_program(model, layout, &versions, &loops, unread);
+    let (mut program, loaded) = build(&BTreeSet::new())?;
+    let mut unread: BTreeSet<ArrayId> = model.kernel.array_ids().filter(|&id| forward::is_unseen(model, id)).collect();
+    unread.retain(|array| !loaded.contains(array));
+    if !unread.is_empty() {
+        // The same without their stores. Strips that need fewer streams are only longer, and forward as much.
+        let (without, loaded) = build(&unread)?;
+        if loaded.is_disjoint(&unread) {
+            program = without;
+        } else {
+            unread.clear();
+        }
+    }
+    Ok(Lowered { program, loops: loops.to_string(), in_registers: unread.into_iter().collect() })
 }

@@ -4,10 +4,12 @@
 //!
 //! Arguments of a kernel with steps are the step before the first and the last step of a call; other kernels have none.
 //! A loop whose body is straight-line becomes one strip over all its statements, in order; a lone instance becomes a strip
-//! of length one. The lanes of a strip are those of its vector dimension; a parallel innermost dimension is cut into blocks,
+//! of length one, together with those that read from it. The lanes of a strip are those of its vector dimension; a parallel innermost dimension is cut into blocks,
 //! so that it can be shared among threads.
 //!
 //! A long file for one idea: a walk over isl's tree, an arm or two per kind of node and operator.
+
+use std::collections::BTreeSet;
 
 use crease_isl::ast::{AstExpr, AstNode, AstOp};
 use crease_jit::program::{
@@ -17,7 +19,7 @@ use crease_jit::program::{
 use crate::analysis::model::{FROM_STEP, Model};
 use crate::kernel::affine::{Affine, Term};
 use crate::kernel::formula::Formula;
-use crate::kernel::graph::DimKind;
+use crate::kernel::graph::{ArrayId, DimKind};
 use crate::lower::LowerError;
 use crate::lower::address::Place;
 use crate::lower::lanes::lanes_in_time;
@@ -34,16 +36,25 @@ const PARALLEL_LANES: u32 = 64;
 /// Iterations of a parallel innermost dimension that one task takes.
 const PARALLEL_BLOCK: i64 = 2048;
 
-/// Builds the program of a kernel.
+/// Builds the program of a kernel, and names the arrays that its operations load. Those of `unread` are not stored.
 pub(crate) fn build_program<'c>(
     model: &Model<'c, '_>,
     layout: &Layout,
     versions: &[Version<'c>],
     loops: &AstNode,
-) -> Result<Program, LowerError> {
-    let args = arguments(model);
-    let mut builder =
-        Builder { model, layout, versions, args, scopes: Scopes::new(), iterators: Vec::new(), in_parallel: false };
+    unread: &BTreeSet<ArrayId>,
+) -> Result<(Program, BTreeSet<ArrayId>), LowerError> {
+    let mut builder = Builder {
+        model,
+        layout,
+        versions,
+        unread,
+        args: arguments(model),
+        scopes: Scopes::new(),
+        iterators: Vec::new(),
+        in_parallel: false,
+        loaded: BTreeSet::new(),
+    };
     builder.node(loops)?;
     let buffers = layout.buffers.iter().map(|b| BufferDecl {
         name: format!("{}_{}", b.name, b.id),
@@ -57,13 +68,14 @@ pub(crate) fn build_program<'c>(
         },
     });
     let scalars = model.kernel.scalars().iter().map(|s| ScalarDecl { name: s.name.clone(), element: s.element });
-    Ok(Program {
+    let program = Program {
         name: model.kernel.name().to_string(),
         args: builder.args.clone(),
         scalars: scalars.collect(),
         buffers: buffers.collect(),
         body: builder.scopes.close(),
-    })
+    };
+    Ok((program, builder.loaded))
 }
 
 /// Names of the program's integer arguments: where a call starts, and the run parameter where it ends.
@@ -80,11 +92,14 @@ struct Builder<'b, 'c, 'k> {
     model: &'b Model<'c, 'k>,
     layout: &'b Layout,
     versions: &'b [Version<'c>],
+    unread: &'b BTreeSet<ArrayId>,
     args: Vec<String>,
     scopes: Scopes,
     /// Loop iterators in scope, with their values.
     iterators: Vec<(String, Linear)>,
     in_parallel: bool,
+    /// Arrays that some operation loads so far, also of strips that could not be finished.
+    loaded: BTreeSet<ArrayId>,
 }
 
 /// A `for` of the loop tree.
@@ -117,7 +132,7 @@ struct Body<'a> {
 impl Builder<'_, '_, '_> {
     fn node(&mut self, node: &AstNode) -> Result<(), LowerError> {
         match node {
-            AstNode::Block(nodes) => nodes.iter().try_for_each(|n| self.node(n)),
+            AstNode::Block(nodes) => self.block(nodes),
             AstNode::If { guard, then, otherwise } => self.condition(guard, then, otherwise.as_deref()),
             AstNode::For { iterator, init, degenerate: true, body, .. } => {
                 let value = self.linear(init)?;
@@ -136,6 +151,35 @@ impl Builder<'_, '_, '_> {
             }
             AstNode::User { .. } => self.lone_instance(node),
         }
+    }
+
+    /// Nodes one after the other; lone instances of which each reads what one before has written are one strip, so that
+    /// values stay in registers there as they do between them.
+    fn block(&mut self, nodes: &[AstNode]) -> Result<(), LowerError> {
+        let mut rest = nodes;
+        while let Some(first) = rest.first() {
+            let chain = self.chain(rest);
+            match chain {
+                1 => self.node(first)?,
+                _ => self.lone_instance(&AstNode::Block(rest[..chain].to_vec()))?,
+            }
+            rest = &rest[chain..];
+        }
+        Ok(())
+    }
+
+    /// How many of the first nodes are lone instances that read from one another; 1 if none are.
+    fn chain(&self, nodes: &[AstNode]) -> usize {
+        let mut written = BTreeSet::new();
+        let mut belongs = |node: &AstNode| {
+            let stmts = lone_instances(node).into_iter().flatten();
+            let stmts: Vec<_> = stmts.map(|v| self.model.kernel.stmt(self.versions[v].stmt)).collect();
+            let reads = stmts.iter().any(|stmt| stmt.reads().any(|(array, _)| written.contains(&array)));
+            let belongs = !stmts.is_empty() && (reads || written.is_empty());
+            written.extend(stmts.iter().flat_map(|stmt| &stmt.assigns).map(|assign| assign.array));
+            belongs
+        };
+        nodes.iter().take_while(|node| belongs(node)).count().max(1)
     }
 
     fn condition(&mut self, guard: &AstExpr, then: &AstNode, otherwise: Option<&AstNode>) -> Result<(), LowerError> {
@@ -212,7 +256,7 @@ impl Builder<'_, '_, '_> {
         Ok(true)
     }
 
-    /// A statement instance outside any strip: a strip of length one.
+    /// Statement instances outside any strip: a strip of length one.
     fn lone_instance(&mut self, node: &AstNode) -> Result<(), LowerError> {
         let run = Run { lo: Int::Const(0), hi: Int::Const(1), lanes: 1 };
         let nodes = self.strips(None, node, &run)?.expect("addresses that do not move can always be expressed");
@@ -274,7 +318,6 @@ impl Builder<'_, '_, '_> {
                 complete
             }
             AstNode::User { statement, args } => {
-                let position = statement.strip_prefix('v').and_then(|n| n.parse::<usize>().ok());
                 let mut iters = Vec::new();
                 for arg in args {
                     match self.try_linear(arg, var)? {
@@ -282,7 +325,7 @@ impl Builder<'_, '_, '_> {
                         None => return Ok(false),
                     }
                 }
-                found.push((position.expect("tuples of versions are named by position"), iters));
+                found.push((version_number(statement), iters));
                 Ok(true)
             }
             AstNode::If { .. } => Ok(false),
@@ -351,7 +394,7 @@ impl Builder<'_, '_, '_> {
         let var = self.scopes.variable();
         let own = Linear::atom(Atom::Var(var));
         let strip = body.strip.as_ref().map(|(_, first)| (var, first.clone()));
-        let mut builder = StripBuilder::new(self.model, self.layout);
+        let mut builder = StripBuilder::new(self.model, self.layout, self.unread);
         self.scopes.open(Runs::of_loop(&body.run.lo, &body.run.hi));
         let mut complete = true;
         for ((version, iters), &phase) in body.statements.iter().zip(chosen) {
@@ -362,6 +405,7 @@ impl Builder<'_, '_, '_> {
             let pieces = &version.phases[phase].pieces;
             complete = complete && builder.add_statement(&mut self.scopes, version.stmt, pieces, &place)?;
         }
+        self.loaded.extend(builder.loaded());
         let mut nodes = self.scopes.close();
         if !complete {
             return Ok(None);
@@ -521,6 +565,23 @@ impl Builder<'_, '_, '_> {
 
     fn unsupported(&self, reason: &str) -> LowerError {
         LowerError::Loops { schedule: self.model.schedule.name.clone(), reason: reason.to_string() }
+    }
+}
+
+/// The version that a tuple is named after.
+fn version_number(tuple: &str) -> usize {
+    let number = tuple.strip_prefix('v').and_then(|n| n.parse().ok());
+    number.expect("tuples of versions are named by position")
+}
+
+/// The versions of a straight-line node, in order; none of others.
+fn lone_instances(node: &AstNode) -> Option<Vec<usize>> {
+    match node {
+        _ if !straight_line(node) => None,
+        AstNode::Block(nodes) => nodes.iter().map(lone_instances).collect::<Option<Vec<_>>>().map(|all| all.concat()),
+        AstNode::For { body, .. } => lone_instances(body),
+        AstNode::User { statement, .. } => Some(vec![version_number(statement)]),
+        AstNode::If { .. } => None,
     }
 }
 

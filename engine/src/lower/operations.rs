@@ -2,23 +2,25 @@
 //!
 //! In: statement versions in execution order.   Out: streams and operations of one strip.
 //!
-//! A statement loads, computes, then stores; statements follow each other. Within a statement a cell is loaded once. Equal
-//! streams share one entry, so that an in-place update has one address for its load and its store.
+//! A statement loads, computes, then stores; statements follow each other. Within a statement a cell is loaded once, and one
+//! that an earlier statement of the same iteration has written not at all (`forward`). Equal streams share one entry, so
+//! that an in-place update has one address for its load and its store.
 //!
 //! A strip runs in vectors if all its values have one width. So bytes and literals, which are doubles by definition, are
 //! taken as `f32` where that is what becomes of them, or where it makes no difference to a comparison.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use crease_jit::program::{Int, Op, StreamId, Strip, ValueId, ValueType, Var, opaque_seed};
 
 use crate::analysis::model::Model;
 use crate::kernel::affine::{Affine, Term};
-use crate::kernel::graph::{Element, Expr, ExprId, Stmt, StmtId};
+use crate::kernel::graph::{ArrayId, Element, Expr, ExprId, Stmt, StmtId};
 use crate::kernel::value_types;
 use crate::lower::LowerError;
 use crate::lower::address::{Place, Reference, reference};
 use crate::lower::alias::alias_facts;
+use crate::lower::forward::{Cell, JustWritten, cell, keeps_value};
 use crate::lower::linear::Linear;
 use crate::lower::scope::Scopes;
 use crate::lower::split::references;
@@ -29,8 +31,28 @@ use crate::plan::layout::Layout;
 pub(crate) struct StripBuilder<'b, 'c, 'k> {
     model: &'b Model<'c, 'k>,
     layout: &'b Layout,
+    /// Arrays that nothing loads, so that nothing needs to store them.
+    unread: &'b BTreeSet<ArrayId>,
     references: Vec<Reference>,
     ops: Vec<Op>,
+    written: JustWritten,
+    loaded: BTreeSet<ArrayId>,
+}
+
+/// A reference: which cell it is, if that can be said, and where it is found.
+struct Found {
+    cell: Option<Cell>,
+    source: Source,
+}
+
+/// Where a reference finds its cell.
+enum Source {
+    /// In memory.
+    Stream(StreamId),
+    /// In the register of what has just been written.
+    Register(ValueId),
+    /// Nowhere: what is written there is never loaded.
+    Nowhere,
 }
 
 /// One statement's values while its operations are written.
@@ -43,8 +65,14 @@ struct Values {
 }
 
 impl<'b, 'c, 'k> StripBuilder<'b, 'c, 'k> {
-    pub(crate) fn new(model: &'b Model<'c, 'k>, layout: &'b Layout) -> Self {
-        StripBuilder { model, layout, references: Vec::new(), ops: Vec::new() }
+    pub(crate) fn new(model: &'b Model<'c, 'k>, layout: &'b Layout, unread: &'b BTreeSet<ArrayId>) -> Self {
+        let (references, ops, written, loaded) = (Vec::new(), Vec::new(), JustWritten::default(), BTreeSet::new());
+        StripBuilder { model, layout, unread, references, ops, written, loaded }
+    }
+
+    /// Arrays that some operation loads so far.
+    pub(crate) fn loaded(&self) -> &BTreeSet<ArrayId> {
+        &self.loaded
     }
 
     /// Appends a statement whose references have these pieces; false, with nothing usable left, if an address cannot be expressed in a strip.
@@ -55,29 +83,33 @@ impl<'b, 'c, 'k> StripBuilder<'b, 'c, 'k> {
         pieces: &[usize],
         place: &Place<'_>,
     ) -> Result<bool, LowerError> {
-        let Some(streams) = self.add_streams(scopes, stmt, pieces, place)? else {
+        let Some(found) = self.find_cells(scopes, stmt, pieces, place)? else {
             return Ok(false);
         };
         let kernel = self.model.kernel;
         let stmt = kernel.stmt(stmt);
         let types = value_types(kernel, stmt).expect("kernels are verified when they are made");
         let mut values = Values { types, of: vec![None; stmt.exprs.len()], loads: HashMap::new() };
-        let mut reads = streams.iter();
-        let read_of: Vec<Option<StreamId>> = stmt
+        let mut found = found.into_iter();
+        let read_of: Vec<Option<Source>> = stmt
             .exprs
             .iter()
-            .map(|e| matches!(e, Expr::Load(..)).then(|| *reads.next().expect("one stream per load")))
+            .map(|e| matches!(e, Expr::Load(..)).then(|| found.next().expect("one source per load").source))
             .collect();
-        for (position, read) in read_of.iter().enumerate() {
-            self.expression(scopes, place, stmt, position, *read, &mut values)?;
+        for (position, read) in read_of.into_iter().enumerate() {
+            self.expression(scopes, place, stmt, position, read, &mut values)?;
         }
-        for (assign, to) in stmt.assigns.iter().zip(reads) {
+        for (assign, Found { source, cell }) in stmt.assigns.iter().zip(found) {
             let element = kernel.array(assign.array).element;
             let value = match element {
                 Element::F32 => self.operand(assign.value, ValueType::F32, &values),
                 Element::F64 | Element::U8 => values.of[assign.value.index()].expect("operands precede their uses"),
             };
-            self.ops.push(Op::Store { stream: *to, value });
+            if let Source::Stream(stream) = source {
+                self.ops.push(Op::Store { stream, value });
+            }
+            let cell = cell.filter(|_| keeps_value(self.model, assign.array));
+            self.written.write(assign.array, cell, value);
         }
         Ok(true)
     }
@@ -90,31 +122,58 @@ impl<'b, 'c, 'k> StripBuilder<'b, 'c, 'k> {
         Strip { var, lo, hi, lanes, streams, ops, alias }
     }
 
-    /// One stream per reference of the statement, in the order of [`references`].
-    fn add_streams(
+    /// Where each reference of the statement finds its cell, in the order of [`references`], and which cell it is.
+    fn find_cells(
         &mut self,
         scopes: &mut Scopes,
         stmt: StmtId,
         pieces: &[usize],
         place: &Place<'_>,
-    ) -> Result<Option<Vec<StreamId>>, LowerError> {
-        let mut ids = Vec::new();
-        for ((array, index), &piece) in references(self.model, stmt).iter().zip(pieces) {
-            let mapping = self.layout.array(*array).expect("every array has a layout");
-            let piece = &mapping.pieces[piece];
-            let index = index.iter().map(|e| e.bind_params(&self.model.values)).collect::<Result<Vec<_>, _>>()?;
-            let buffer = &self.layout.buffers[piece.buffer];
-            let Some(reference) = reference(scopes, place, &index, piece, buffer)? else {
-                return Ok(None);
+    ) -> Result<Option<Vec<Found>>, LowerError> {
+        let n_reads = self.model.kernel.stmt(stmt).reads().count();
+        let mut found = Vec::new();
+        for (number, ((array, index), &piece)) in references(self.model, stmt).iter().zip(pieces).enumerate() {
+            let is_read = number < n_reads;
+            let cell = cell(self.model, index, place)?;
+            let known = self.written.value(*array, cell.as_ref()).filter(|_| is_read);
+            let source = match known {
+                Some(value) => Source::Register(value),
+                None if !is_read && self.unread.contains(array) => Source::Nowhere,
+                None => match self.add_stream(scopes, *array, index, piece, place)? {
+                    Some(stream) => Source::Stream(stream),
+                    None => return Ok(None),
+                },
             };
-            let known = self.references.iter().position(|known| known.stream == reference.stream);
-            let id = known.unwrap_or_else(|| {
-                self.references.push(reference);
-                self.references.len() - 1
-            });
-            ids.push(StreamId(id as u32));
+            if is_read && matches!(source, Source::Stream(_)) {
+                self.loaded.insert(*array);
+            }
+            found.push(Found { source, cell });
         }
-        Ok(Some(ids))
+        Ok(Some(found))
+    }
+
+    /// The stream of a reference; none if it cannot be expressed in a strip.
+    fn add_stream(
+        &mut self,
+        scopes: &mut Scopes,
+        array: ArrayId,
+        index: &[Affine],
+        piece: usize,
+        place: &Place<'_>,
+    ) -> Result<Option<StreamId>, LowerError> {
+        let mapping = self.layout.array(array).expect("every array has a layout");
+        let piece = &mapping.pieces[piece];
+        let index = index.iter().map(|e| e.bind_params(&self.model.values)).collect::<Result<Vec<_>, _>>()?;
+        let buffer = &self.layout.buffers[piece.buffer];
+        let Some(reference) = reference(scopes, place, &index, piece, buffer)? else {
+            return Ok(None);
+        };
+        let known = self.references.iter().position(|known| known.stream == reference.stream);
+        let id = known.unwrap_or_else(|| {
+            self.references.push(reference);
+            self.references.len() - 1
+        });
+        Ok(Some(StreamId(id as u32)))
     }
 
     fn expression(
@@ -123,7 +182,7 @@ impl<'b, 'c, 'k> StripBuilder<'b, 'c, 'k> {
         place: &Place<'_>,
         stmt: &Stmt,
         position: usize,
-        read: Option<StreamId>,
+        read: Option<Source>,
         values: &mut Values,
     ) -> Result<(), LowerError> {
         let ty = values.types[position];
@@ -133,7 +192,14 @@ impl<'b, 'c, 'k> StripBuilder<'b, 'c, 'k> {
             Expr::Scalar(id) => Op::Scalar(crease_jit::program::ScalarId(id.0)),
             Expr::Index(form) => self.index(scopes, place, form)?,
             Expr::Load(..) => {
-                let stream = read.expect("loads have streams");
+                let stream = match read.expect("loads have sources") {
+                    Source::Stream(stream) => stream,
+                    Source::Register(value) => {
+                        values.of[position] = Some(value);
+                        return Ok(());
+                    }
+                    Source::Nowhere => unreachable!("only writes go nowhere"),
+                };
                 if let Some(&known) = values.loads.get(&stream) {
                     values.of[position] = Some(known);
                     return Ok(());

@@ -16,8 +16,12 @@ use crate::mapping::full::Full;
 use crate::mapping::given::given_proposal;
 use crate::mapping::in_place::InPlace;
 use crate::mapping::lattice::Lattice;
+use crate::mapping::occupancy::Occupancy;
+use crate::mapping::scalar::Scalar;
+use crate::mapping::shared::Shared;
 use crate::mapping::strided_hyperplane::StridedHyperplane;
 use crate::mapping::successive_modulo::SuccessiveModulo;
+use crate::mapping::window::Window;
 use crate::mapping::{MappingError, Problem, Proposal, Sharing, StorageMapping, Strategy};
 
 /// A mapping is good enough if it needs at most one part in so many more than the values alive at once ..
@@ -46,17 +50,29 @@ pub enum StrategyChoice {
     InPlace,
     /// The smallest lattice of differences that never conflict.
     Lattice,
+    /// A linear order of the cells, modulo the longest distance of two that are alive together.
+    Window,
+    /// Several arrays in one buffer.
+    Shared,
+    /// One value, or one in each lane: in a register where that can be.
+    Scalar,
+    /// A vector along which values replace each other in any legal order.
+    Occupancy,
 }
 
 impl StrategyChoice {
     /// Every choice with its name.
-    pub const ALL: [(&'static str, StrategyChoice); 6] = [
+    pub const ALL: [(&'static str, StrategyChoice); 10] = [
         ("auto", StrategyChoice::Auto),
         ("full", StrategyChoice::Full),
         ("successive-modulo", StrategyChoice::SuccessiveModulo),
         ("strided-hyperplane", StrategyChoice::StridedHyperplane),
         ("in-place", StrategyChoice::InPlace),
         ("lattice", StrategyChoice::Lattice),
+        ("window", StrategyChoice::Window),
+        ("shared", StrategyChoice::Shared),
+        ("scalar", StrategyChoice::Scalar),
+        ("occupancy", StrategyChoice::Occupancy),
     ];
 
     /// The choice of that name.
@@ -100,6 +116,10 @@ pub(crate) fn choose_mapping(
         StrategyChoice::StridedHyperplane => Some(&StridedHyperplane),
         StrategyChoice::InPlace => Some(&InPlace),
         StrategyChoice::Lattice => Some(&Lattice),
+        StrategyChoice::Window => Some(&Window),
+        StrategyChoice::Shared => Some(&Shared),
+        StrategyChoice::Scalar => Some(&Scalar),
+        StrategyChoice::Occupancy => Some(&Occupancy),
     };
     if let Some(strategy) = single {
         let proposal = first_proved(problem, strategy, &arrays, &mut chosen.notes)?;

@@ -10,9 +10,13 @@ pub(crate) mod full;
 pub(crate) mod given;
 pub(crate) mod in_place;
 pub(crate) mod lattice;
+pub(crate) mod occupancy;
 pub(crate) mod polytope;
+pub(crate) mod scalar;
+pub(crate) mod shared;
 pub(crate) mod strided_hyperplane;
 pub(crate) mod successive_modulo;
+pub(crate) mod window;
 
 use crease_isl::Set;
 use crease_jit::program::Element;
@@ -210,9 +214,19 @@ pub(crate) struct Problem<'a, 'c, 'k> {
 }
 
 /// A mapping of some arrays, not yet proved. Buffer numbers count within the proposal.
+#[derive(Default)]
 pub(crate) struct Proposal {
     pub(crate) buffers: Vec<Buffer>,
     pub(crate) arrays: Vec<ArrayMapping>,
+}
+
+impl Proposal {
+    /// Keeps a whole array in a new buffer, by one formula.
+    pub(crate) fn keep(&mut self, array: ArrayId, buffer: Buffer, matrix: Vec<Vec<i64>>, offset: Vec<i64>) {
+        let piece = Piece { when: Formula::everything(), buffer: self.buffers.len(), matrix, offset };
+        self.buffers.push(buffer);
+        self.arrays.push(ArrayMapping { array, pieces: vec![piece] });
+    }
 }
 
 /// A way to find mappings.

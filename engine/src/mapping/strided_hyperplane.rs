@@ -32,7 +32,7 @@ const MOST_DISTANCE: i64 = 8;
 /// Proposals handed to the checker.
 const MOST_PROPOSALS: usize = 4;
 /// Systems of equations solved to cut parts of one difference set into layers; parts beyond that stay whole.
-const LAYER_BUDGET: u64 = 1 << 14;
+pub(crate) const LAYER_BUDGET: u64 = 1 << 14;
 /// Pitches that clear the next row, of each prefix.
 const MOST_CLEARING: usize = 16;
 
@@ -74,10 +74,17 @@ struct Hyperplane {
 
 /// A choice of coefficients for the dimensions chosen so far; zero elsewhere.
 #[derive(Clone)]
-struct Prefix {
-    gamma: Vec<i64>,
+pub(crate) struct Prefix {
+    pub(crate) gamma: Vec<i64>,
     pitches: Vec<i64>,
-    modulus: i64,
+    pub(crate) modulus: i64,
+}
+
+impl Prefix {
+    /// No coefficient chosen yet, of `n`.
+    pub(crate) fn nothing(n: usize) -> Prefix {
+        Prefix { gamma: vec![0; n], pitches: Vec::new(), modulus: 1 }
+    }
 }
 
 fn search(
@@ -98,28 +105,42 @@ fn search(
     let mut order = vec![fast];
     order.extend((0..n).rev().filter(|&k| k != fast));
     let all = problem.conflicts.differences(array)?;
-    let mut beam = vec![Prefix { gamma: vec![0; n], pitches: Vec::new(), modulus: 1 }];
+    let mut beam = vec![Prefix::nothing(n)];
     let (mut parts, mut budget) = (Vec::new(), LAYER_BUDGET);
     for (chosen, &dim) in order.iter().enumerate() {
-        // Differences that vanish in the dimensions not chosen yet; those that vanish in this one too are known.
-        let mut slice = all.clone();
-        for &later in &order[chosen + 1..] {
-            slice = slice.fix_dim(later, 0)?;
-        }
-        for part in split_by_sign(&slice, &order[..chosen], dim)? {
-            let Some(found) = polytopes(&part)? else {
-                return Err(not_applicable("values stay live without bound, or the conflict set is too complicated"));
-            };
-            parts.extend(found.into_iter().flat_map(|part| part.layers(dim, &mut budget).unwrap_or(vec![part])));
-        }
+        let Some(found) = parts_along(&all, &order, chosen, &mut budget)? else {
+            return Err(not_applicable("values stay live without bound, or the conflict set is too complicated"));
+        };
+        parts.extend(found);
         let previous = chosen.checked_sub(1).map(|k| spans[order[k]]);
-        beam = extend(&beam, dim, previous, reach, &parts);
+        beam = extend(&beam, dim, previous, reach, &parts, BEAM);
         if beam.is_empty() {
             return Err(not_applicable("no candidate coefficient separates the conflicting cells"));
         }
     }
     beam.truncate(MOST_PROPOSALS);
     Ok(beam.into_iter().map(|prefix| finish(prefix, &spans)).collect())
+}
+
+/// The parts of a symmetric difference set that matter once dimension `order[chosen]` has a coefficient: differences that
+/// vanish in the dimensions chosen later and are positive in this one, in layers as long as the budget lasts. None if a part
+/// is unbounded or too complicated.
+pub(crate) fn parts_along(
+    all: &Set<'_>,
+    order: &[usize],
+    chosen: usize,
+    budget: &mut u64,
+) -> Result<Option<Vec<Polytope>>, MappingError> {
+    let mut slice = all.clone();
+    for &later in &order[chosen + 1..] {
+        slice = slice.fix_dim(later, 0)?;
+    }
+    let (dim, mut parts) = (order[chosen], Vec::new());
+    for part in split_by_sign(&slice, &order[..chosen], dim)? {
+        let Some(found) = polytopes(&part)? else { return Ok(None) };
+        parts.extend(found.into_iter().flat_map(|part| part.layers(dim, budget).unwrap_or(vec![part])));
+    }
+    Ok(Some(parts))
 }
 
 /// The half of a symmetric set where `dim` is positive, cut by the signs of the `inner` dimensions: a linear form that
@@ -141,8 +162,15 @@ fn split_by_sign<'c>(set: &Set<'c>, inner: &[usize], dim: usize) -> Result<Vec<S
     parts.iter().map(|part| Ok(part.coalesce()?)).collect()
 }
 
-/// Every extension of every prefix by a coefficient for `dim`, the best `BEAM` of them.
-fn extend(beam: &[Prefix], dim: usize, previous: Option<Span>, reach: i64, parts: &[Polytope]) -> Vec<Prefix> {
+/// Every extension of every prefix by a coefficient for `dim`, the best `width` of them.
+pub(crate) fn extend(
+    beam: &[Prefix],
+    dim: usize,
+    previous: Option<Span>,
+    reach: i64,
+    parts: &[Polytope],
+    width: usize,
+) -> Vec<Prefix> {
     let mut extended = Vec::new();
     for prefix in beam {
         let mut tried = candidates(&prefix.pitches, previous, reach);
@@ -162,10 +190,12 @@ fn extend(beam: &[Prefix], dim: usize, previous: Option<Span>, reach: i64, parts
             extended.push(Prefix { gamma, pitches, modulus });
         }
     }
-    // Smaller modulus first; then smaller coefficients, which keep neighbours close.
-    extended.sort_by_key(|p| (p.modulus, p.gamma.iter().map(|g| g.unsigned_abs()).sum::<u64>()));
+    // Smaller modulus first; then smaller coefficients, which keep neighbours close; then rows that run forwards.
+    let size = |p: &Prefix| p.gamma.iter().map(|g| u128::from(g.unsigned_abs())).sum::<u128>();
+    let backwards = |p: &Prefix| p.gamma.iter().filter(|g| **g < 0).count();
+    extended.sort_by_cached_key(|p| (p.modulus, size(p), backwards(p)));
     extended.dedup_by(|a, b| a.gamma == b.gamma);
-    extended.truncate(BEAM);
+    extended.truncate(width);
     extended
 }
 
@@ -204,7 +234,7 @@ fn clearing_pitches(parts: &[Polytope], gamma: &[i64], dim: usize) -> Vec<i64> {
 }
 
 /// Ranges in ascending order, those that touch or overlap made one.
-fn merged(mut ranges: Vec<(i64, i64)>) -> Vec<(i64, i64)> {
+pub(crate) fn merged(mut ranges: Vec<(i64, i64)>) -> Vec<(i64, i64)> {
     ranges.sort_unstable();
     let mut merged: Vec<(i64, i64)> = Vec::new();
     for (low, high) in ranges {
@@ -218,18 +248,22 @@ fn merged(mut ranges: Vec<(i64, i64)>) -> Vec<(i64, i64)> {
 
 /// The smallest `m >= at_least` such that no part's range of `gamma . d` holds a multiple of `m`; none if one holds 0.
 fn smallest_modulus(parts: &[Polytope], gamma: &[i64], at_least: i64) -> Option<i64> {
-    let mut ranges = Vec::with_capacity(parts.len());
-    for part in parts {
-        let (low, high) = part.range(gamma);
-        if low > high {
-            continue;
-        }
-        if low <= 0 && high >= 0 {
-            return None;
-        }
-        ranges.push(if low > 0 { (low, high) } else { (-high, -low) });
+    let ranges = parts.iter().map(|part| distances(part.range(gamma)));
+    Some(modulus_beyond(&merged(ranges.collect::<Option<Vec<_>>>()?.into_iter().flatten().collect()), at_least))
+}
+
+/// How far from 0 the values of a range lie: nothing if it is empty; none if it holds 0.
+pub(crate) fn distances((low, high): (i64, i64)) -> Option<Option<(i64, i64)>> {
+    match (low, high) {
+        _ if low > high => Some(None),
+        _ if low > 0 => Some(Some((low, high))),
+        _ if high < 0 => Some(Some((-high, -low))),
+        _ => None,
     }
-    let ranges = merged(ranges);
+}
+
+/// The smallest `m >= at_least` of which no positive range, as [`merged`] gives them, holds a multiple.
+pub(crate) fn modulus_beyond(ranges: &[(i64, i64)], at_least: i64) -> i64 {
     let mut modulus = at_least.max(1);
     loop {
         // The largest multiple of `modulus` in a range tells how far to move on.
@@ -239,7 +273,7 @@ fn smallest_modulus(parts: &[Polytope], gamma: &[i64], at_least: i64) -> Option<
         });
         match hit.max() {
             Some(next) => modulus = next.max(modulus + 1),
-            None => return Some(modulus),
+            None => return modulus,
         }
     }
 }
@@ -251,7 +285,7 @@ fn finish(prefix: Prefix, spans: &[Span]) -> Hyperplane {
 }
 
 /// The array index that moves with the innermost schedule dimension; the last one if none does.
-pub(super) fn fast_dimension(problem: &Problem<'_, '_, '_>, array: ArrayId) -> usize {
+pub(crate) fn fast_dimension(problem: &Problem<'_, '_, '_>, array: ArrayId) -> usize {
     let kernel = problem.model.kernel;
     let last = kernel.array(array).index.len() - 1;
     for stmt in kernel.stmt_ids() {
@@ -270,7 +304,7 @@ pub(super) fn fast_dimension(problem: &Problem<'_, '_, '_>, array: ArrayId) -> u
 }
 
 /// The largest distance, along any index, between two references of one statement to the array; at least 2.
-fn consumer_distance(problem: &Problem<'_, '_, '_>, array: ArrayId) -> i64 {
+pub(crate) fn consumer_distance(problem: &Problem<'_, '_, '_>, array: ArrayId) -> i64 {
     let kernel = problem.model.kernel;
     let mut reach = 2;
     for stmt in kernel.stmts() {

@@ -68,6 +68,9 @@ pub struct ArrayReport {
     pub name: String,
     /// Cells of its bounding box; null if the number of steps bounds it.
     pub full_cells: Option<u64>,
+    /// Whether every value is read by a later statement of the iteration that wrote it, and so in a register: nothing is
+    /// ever stored in its cells.
+    pub in_a_register: bool,
     /// Where its cells are kept.
     pub pieces: Vec<PieceReport>,
 }
@@ -158,7 +161,8 @@ fn array_report(kernel: &Kernel, outcome: &Outcome, id: ArrayId) -> Option<Array
         return None;
     }
     let pieces = mapping.pieces.iter().map(|piece| piece_report(kernel, &outcome.layout, id, piece)).collect();
-    Some(ArrayReport { name: kernel.array(id).name.clone(), full_cells: outcome.full_cells[id.index()], pieces })
+    let (name, full_cells) = (kernel.array(id).name.clone(), outcome.full_cells[id.index()]);
+    Some(ArrayReport { name, full_cells, in_a_register: outcome.in_registers.contains(&id), pieces })
 }
 
 fn piece_report(kernel: &Kernel, layout: &Layout, id: ArrayId, piece: &Piece) -> PieceReport {

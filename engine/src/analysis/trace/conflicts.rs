@@ -53,7 +53,12 @@ impl Trace {
 
     /// Most values of one array alive at once; see [`Trace::max_live`].
     pub fn max_live_of(&self, array: ArrayId) -> u64 {
-        self.max_live_among(self.values_of(array).collect())
+        self.max_live_of_all(&[array])
+    }
+
+    /// Most values of some arrays alive at once; see [`Trace::max_live`].
+    pub fn max_live_of_all(&self, arrays: &[ArrayId]) -> u64 {
+        self.max_live_among(arrays.iter().flat_map(|&array| self.values_of(array)).collect())
     }
 
     fn cell(&self, value: usize) -> &Cell {
@@ -96,11 +101,6 @@ impl Trace {
             if a < b { (a, b) } else { (b, a) }
         };
         pairs.into_iter().map(ordered).collect()
-    }
-
-    /// Most values of some arrays alive at once; see [`Trace::max_live`].
-    pub fn max_live_of_all(&self, arrays: &[ArrayId]) -> u64 {
-        self.max_live_among(arrays.iter().flat_map(|&array| self.values_of(array)).collect())
     }
 
     fn max_live_among(&self, values: Vec<usize>) -> u64 {
