@@ -14,6 +14,7 @@ use crate::kernel::graph::{ArrayId, Role};
 use crate::mapping::check::verify_mapping;
 use crate::mapping::full::Full;
 use crate::mapping::given::given_proposal;
+use crate::mapping::hyperplane::Hyperplane;
 use crate::mapping::in_place::InPlace;
 use crate::mapping::strided_hyperplane::StridedHyperplane;
 use crate::mapping::successive_modulo::SuccessiveModulo;
@@ -41,17 +42,20 @@ pub enum StrategyChoice {
     SuccessiveModulo,
     /// One hyperplane with unit stride in the innermost schedule dimension.
     StridedHyperplane,
+    /// Hyperplanes that satisfy most conflicts at once, as narrow as possible.
+    Hyperplane,
     /// Reuse of dying slots across the arrays of a statement.
     InPlace,
 }
 
 impl StrategyChoice {
     /// Every choice with its name.
-    pub const ALL: [(&'static str, StrategyChoice); 5] = [
+    pub const ALL: [(&'static str, StrategyChoice); 6] = [
         ("auto", StrategyChoice::Auto),
         ("full", StrategyChoice::Full),
         ("successive-modulo", StrategyChoice::SuccessiveModulo),
         ("strided-hyperplane", StrategyChoice::StridedHyperplane),
+        ("hyperplane", StrategyChoice::Hyperplane),
         ("in-place", StrategyChoice::InPlace),
     ];
 
@@ -94,6 +98,7 @@ pub(crate) fn choose_mapping(
         StrategyChoice::Full => Some(&Full),
         StrategyChoice::SuccessiveModulo => Some(&SuccessiveModulo),
         StrategyChoice::StridedHyperplane => Some(&StridedHyperplane),
+        StrategyChoice::Hyperplane => Some(&Hyperplane),
         StrategyChoice::InPlace => Some(&InPlace),
     };
     if let Some(strategy) = single {
