@@ -54,3 +54,25 @@ fn hyperplanes_at_given_sizes_take_what_is_published_or_less() {
         }
     }
 }
+
+#[test]
+fn parametric_probe() {
+    for (row, kernel) in rows() {
+        if std::env::var("K").is_ok_and(|k| !row["name"].as_str().unwrap().contains(&k)) { continue; }
+        let (_, facts) = folded(&row);
+        let at = facts["computed"]["at_sizes"].as_array().expect("a list of sizes").last().unwrap();
+        let sizes = at["size"].as_object().expect("values by parameter");
+        let builder = kernel.plan().strategy(StrategyChoice::Hyperplane);
+        let builder = sizes.iter().fold(builder, |b, (name, value)| b.size(name, value.as_i64().unwrap()));
+        let plan = builder.build().unwrap();
+        let start = Instant::now();
+        let report = plan.parametric().unwrap();
+        println!("{} {:?} paper {} {}", kernel.name(), start.elapsed(), facts["paper"]["e"], facts["computed"]["parametric"]["smo"]["e"]);
+        for array in &report.arrays {
+            for m in &array.mappings {
+                println!("   {:?} {} {}: {}", m.source, m.strategy, m.pieces[0].formula, m.standing());
+            }
+            for n in &array.notes { println!("    note {n}"); }
+        }
+    }
+}

@@ -15,5 +15,6 @@ mod narrowest;
 mod search;
 mod strategy;
 
-pub(crate) use search::find_hyperplanes;
+pub(crate) use narrowest::Bounded;
+pub(crate) use search::{SearchError, find_hyperplanes};
 pub(crate) use strategy::Hyperplane;
