@@ -3,9 +3,10 @@
 //! In: a plan's mapping and, for other sizes, what the same strategy finds there.   Out: [`Formulas`] whose numbers agree
 //! with all of them, more than are needed to determine the polynomials.
 //!
-//! The sizes are the plan's and those a few steps above it. A polynomial of degree `d` is determined by the points
-//! `v + s e` with `e_1 + e_2 + .. <= d`; it must also meet two points beyond. Degree 1 is tried first. A step is 1 where the
-//! kernel is defined at all these sizes, else a larger power of two. That a formula fits proves nothing about other sizes.
+//! The sizes are the plan's and those a few steps above it. Affine formulas are tried first; then, of one size, degrees 2
+//! and 3, of several their products without powers: `H*W`. The points that determine such a polynomial are `v + s e` with
+//! small `e`; it must also meet points beyond. A step is 1 where the kernel is defined at all these sizes, else a larger
+//! power of two. That a formula fits proves nothing about other sizes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,6 +22,8 @@ use crate::plan::parametric::formulas::{FormulaArray, FormulaBuffer, FormulaPiec
 const MOST_DEGREE: usize = 3;
 /// Sizes at which a formula is checked beyond those that determine it.
 const CHECKS: usize = 2;
+/// Plans made for a formula: those of tiled kernels take a second each.
+const MOST_SAMPLES: usize = 12;
 /// Largest step between sizes.
 const MOST_STEP: i64 = 64;
 
@@ -34,6 +37,9 @@ pub(super) fn fit(
     let mut numbers = Vec::new();
     for degree in 1..=MOST_DEGREE {
         let (grid, checks) = points(params.len(), degree);
+        if grid.len() + checks.len() > MOST_SAMPLES {
+            break;
+        }
         let Some(step) = samples.step(grid.iter().chain(&checks)) else {
             return Ok(Err("the kernel is not defined at sizes near those of the plan".to_string()));
         };
@@ -50,11 +56,13 @@ pub(super) fn fit(
     Ok(Ok((formulas(mapping, &mut numbers.into_iter()), samples.sizes())))
 }
 
-/// Points `e` that determine a polynomial of that degree, and points to check it at.
+/// Points `e` that determine a polynomial of that degree, without powers if it has several variables; and points to check it
+/// at. Each of the former comes after all that are smaller in every coordinate.
 fn points(n_params: usize, degree: usize) -> (Vec<Vec<usize>>, Vec<Vec<usize>>) {
+    let highest = if n_params == 1 { degree } else { 1 };
     let mut grid: Vec<Vec<usize>> = vec![Vec::new()];
     for _ in 0..n_params {
-        let extend = |point: Vec<usize>| (0..=degree).map(move |e| point.iter().copied().chain([e]).collect());
+        let extend = |point: Vec<usize>| (0..=highest).map(move |e| point.iter().copied().chain([e]).collect());
         grid = grid.into_iter().flat_map(extend).collect();
     }
     grid.retain(|point| point.iter().sum::<usize>() <= degree);
@@ -62,7 +70,7 @@ fn points(n_params: usize, degree: usize) -> (Vec<Vec<usize>>, Vec<Vec<usize>>) 
     let checks = match n_params {
         0 => Vec::new(),
         1 => (1..=CHECKS).map(|more| beyond(0, degree + more)).collect(),
-        _ => (0..n_params).map(|k| beyond(k, degree + 1)).collect(),
+        _ => (0..n_params).map(|k| beyond(k, 2)).collect(),
     };
     (grid, checks)
 }
@@ -264,9 +272,8 @@ mod tests {
         let params: Arc<[String]> = ["N", "M", "L"][..n_params].iter().map(|p| p.to_string()).collect();
         let start: Vec<i64> = (0..n_params as i64).map(|k| 10 + k).collect();
         let (grid, _) = points(n_params, degree);
-        let at = |point: &Vec<usize>| -> Vec<i64> {
-            start.iter().zip(point).map(|(v, e)| v + step * *e as i64).collect()
-        };
+        let at =
+            |point: &Vec<usize>| -> Vec<i64> { start.iter().zip(point).map(|(v, e)| v + step * *e as i64).collect() };
         let values: Vec<i128> = grid.iter().map(|point| i128::from(f(&at(point)))).collect();
         interpolate(&params, &grid, &values, &start, step).map(|p| p.to_string())
     }

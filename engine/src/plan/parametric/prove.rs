@@ -182,9 +182,9 @@ fn bound_of_affine(
     params: &std::sync::Arc<[String]>,
 ) -> Result<Option<Polynomial>, IslError> {
     let form = affine_text(coefficients, &[], constant, &[]);
-    let candidates = (0..=MOST_SPANS).map(|c| Polynomial::constant(params, c)).chain((1..=MOST_SPANS).flat_map(|c| {
-        (0..params.len()).filter_map(move |k| Polynomial::param(params, k).scaled(c))
-    }));
+    let candidates = (0..=MOST_SPANS).map(|c| Polynomial::constant(params, c)).chain(
+        (1..=MOST_SPANS).flat_map(|c| (0..params.len()).filter_map(move |k| Polynomial::param(params, k).scaled(c))),
+    );
     for candidate in candidates {
         let beyond = format!("{form} > {candidate} or {form} < -({candidate})");
         if points.is_disjoint(&half_space(points, &beyond)?)? {

@@ -132,16 +132,17 @@ fn bracketed(polynomial: &Polynomial) -> String {
     if is_plain { text } else { format!("({text})") }
 }
 
-/// `-N t + (N + 1) y + x + 2`.
+/// `-N*t + (N + 1)*y + 2 x + 2`.
 fn linear(coefficients: &[Polynomial], names: &[String], offset: &Polynomial) -> String {
     let mut text = String::new();
     let mut push = |factor: &Polynomial, name: &str| {
         let is_negative = factor.terms().next().is_some_and(|(_, c)| c < 0) && factor.terms().count() == 1;
         let magnitude = if is_negative { factor.scaled(-1).unwrap_or_else(|| factor.clone()) } else { factor.clone() };
-        let factor = match (magnitude.as_constant(), magnitude.is_sum()) {
-            (Some(1), _) => String::new(),
-            (_, true) => format!("({magnitude}) "),
-            (_, false) => format!("{magnitude} "),
+        let factor = match magnitude.as_constant() {
+            Some(1) => String::new(),
+            Some(number) => format!("{number} "),
+            None if magnitude.is_sum() => format!("({magnitude})*"),
+            None => format!("{magnitude}*"),
         };
         text.push_str(match (text.is_empty(), is_negative) {
             (true, false) => "",
@@ -162,7 +163,11 @@ fn linear(coefficients: &[Polynomial], names: &[String], offset: &Polynomial) ->
             (false, false) => " + ",
             (false, true) => " - ",
         });
-        text.push_str(&if is_negative && magnitude.is_sum() { format!("({magnitude})") } else { magnitude.to_string() });
+        text.push_str(&if is_negative && magnitude.is_sum() {
+            format!("({magnitude})")
+        } else {
+            magnitude.to_string()
+        });
     }
     if text.is_empty() { "0".to_string() } else { text }
 }

@@ -164,7 +164,8 @@ impl<'c, 'k> Symbolic<'c, 'k> {
         context.reset_operations();
         let names: Vec<String> = kernel.params().iter().map(|p| p.name.clone()).collect();
         let own = kernel.context().display(&[], &names);
-        let above = request.values.iter().zip(&names).filter_map(|(value, name)| Some(format!("{name} >= {}", (*value)?)));
+        let above =
+            request.values.iter().zip(&names).filter_map(|(value, name)| Some(format!("{name} >= {}", (*value)?)));
         let above = above.collect::<Vec<_>>().join(" and ");
         symbolic.conditions.push(symbolic.condition(own.clone())?);
         if !params.is_empty() {
@@ -180,16 +181,14 @@ impl<'c, 'k> Symbolic<'c, 'k> {
         // Tuples of the sizes themselves: their smallest values.
         let points = read(&text)?.project_out_params()?;
         let mut lower = Vec::new();
-        let mut text = text;
-        for (dim, param) in self.params.iter().enumerate() {
+        for dim in 0..self.params.len() {
             let least = if points.is_empty()? { None } else { points.dim_min(dim)? };
-            if least.is_none_or(|least| least < 1) {
-                text = if text == "true" { format!("{param} >= 1") } else { format!("{text} and {param} >= 1") };
-            }
             lower.push(least.unwrap_or(1).max(1));
         }
-        let set = self.model.context.set(&format!("[{list}] -> {{ : {text} }}"))?;
-        Ok(Condition { text, set, sizes: Sizes { lower } })
+        // Sizes count something: proofs divide by them.
+        let positive = self.params.iter().map(|param| format!(" and {param} >= 1")).collect::<String>();
+        let set = self.model.context.set(&format!("[{list}] -> {{ : ({text}){positive} }}"))?.coalesce()?;
+        Ok(Condition { text: condition_text(&set)?, set, sizes: Sizes { lower } })
     }
 
     /// The same set for any number of steps, and for sizes that meet a condition.
@@ -213,7 +212,9 @@ impl<'c, 'k> Symbolic<'c, 'k> {
         self.model.context.reset_operations();
         let kernel = self.model.kernel;
         let explain = |error: SearchError| match error {
-            SearchError::Unbounded(dim) => format!("nothing bounds its differences along `{}`", kernel.array(array).index[dim]),
+            SearchError::Unbounded(dim) => {
+                format!("nothing bounds its differences along `{}`", kernel.array(array).index[dim])
+            }
             SearchError::TooHard(reason) => reason.to_string(),
             SearchError::Isl(error) => error.to_string(),
         };
@@ -333,6 +334,13 @@ impl<'c, 'k> Symbolic<'c, 'k> {
             }
         }
     }
+}
+
+/// What stands between the braces of a set of sizes; `true` if there is nothing.
+fn condition_text(set: &Set<'_>) -> Result<String, AnalysisError> {
+    let text = set.to_text()?;
+    let inside = text.split_once(':').and_then(|(_, rest)| rest.rsplit_once('}')).map(|(inside, _)| inside.trim());
+    Ok(inside.filter(|inside| !inside.is_empty()).unwrap_or("true").to_string())
 }
 
 /// `left(x) - right(y)`, as a form of `(x, y)`.
