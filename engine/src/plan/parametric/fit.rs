@@ -70,7 +70,11 @@ fn points(n_params: usize, degree: usize) -> (Vec<Vec<usize>>, Vec<Vec<usize>>) 
     let checks = match n_params {
         0 => Vec::new(),
         1 => (1..=CHECKS).map(|more| beyond(0, degree + more)).collect(),
-        _ => (0..n_params).map(|k| beyond(k, 2)).collect(),
+        // Along each parameter, and where all of them change: there a product is no sum.
+        _ => {
+            let diagonal = if degree < n_params { 1 } else { 2 };
+            (0..n_params).map(|k| beyond(k, 2)).chain([vec![diagonal; n_params]]).collect()
+        }
     };
     (grid, checks)
 }
