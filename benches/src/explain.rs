@@ -1,12 +1,13 @@
 //! `crease explain`: what a plan decides for a kernel, and why.
 //!
-//! For a person: domains, schedule, mappings as formulas, sizes against the lower bound, lifetimes, conflicts, time per
-//! stage. As JSON: the engine's report. Or any one intermediate form as text.
+//! For a person: domains, schedule, mappings as formulas, at the sizes of the plan and at others, sizes against the lower
+//! bound, lifetimes, conflicts, time per stage. As JSON: the engine's reports. Or any one intermediate form as text.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use crease::mapping::Sharing;
+use crease::plan::parametric::report::{ParametricReport, Source};
 use crease::plan::report::Report;
 use crease::{CompileOptions, IsaChoice, Kernel, Plan, Stage, StrategyChoice};
 
@@ -73,7 +74,7 @@ pub fn explain(options: &ExplainOptions) -> Result<String, BenchError> {
     }
     match options.form {
         Form::Text => render(&plan),
-        Form::Json => Ok(serde_json::to_string_pretty(plan.report())? + "\n"),
+        Form::Json => json(&plan),
         Form::Dump(stage) => Ok(plan.dump_with(stage, &CompileOptions::default().choice(options.isa))?),
     }
 }
@@ -132,6 +133,7 @@ fn render(plan: &Plan) -> Result<String, BenchError> {
     let mut text = format!("{}   schedule {}   {}\n", report.kernel, report.schedule, params.join(", "));
     render_domains(plan.kernel(), &mut text);
     render_mappings(report, &mut text);
+    render_parametric(&plan.parametric()?, &mut text);
     render_buffers(report, &mut text);
     for (title, name, stage) in
         [("lifetimes", "lifetimes", Stage::Lifetimes), ("conflicts", "conflicts", Stage::Conflicts)]
@@ -147,6 +149,13 @@ fn render(plan: &Plan) -> Result<String, BenchError> {
     }
     render_stages(report, &mut text);
     Ok(text)
+}
+
+/// The plan's report, and under `parametric` what is known of other sizes.
+fn json(plan: &Plan) -> Result<String, BenchError> {
+    let mut report = serde_json::to_value(plan.report())?;
+    report["parametric"] = serde_json::to_value(plan.parametric()?)?;
+    Ok(serde_json::to_string_pretty(&report)? + "\n")
 }
 
 fn render_domains(kernel: &Kernel, text: &mut String) {
@@ -171,6 +180,42 @@ fn render_mappings(report: &Report, text: &mut String) {
     }
     if pieces.len() > FORMULA_LINES {
         let _ = writeln!(text, "  .. {} more (--dump mapping)", pieces.len() - FORMULA_LINES);
+    }
+}
+
+/// What is known of the mappings at other sizes; arrays of which the same is said share the words.
+fn render_parametric(report: &ParametricReport, text: &mut String) {
+    if report.params.is_empty() {
+        return;
+    }
+    let _ = writeln!(text, "\nmappings at other sizes");
+    let mut sections: Vec<(String, Vec<&str>)> = Vec::new();
+    for source in [Source::Plan, Source::Symbols] {
+        for mapping in report.arrays.iter().flat_map(|array| &array.mappings).filter(|m| m.source == source) {
+            let heading = match source {
+                Source::Plan => format!("{}, {}", mapping.strategy, mapping.standing()),
+                Source::Symbols => format!("{} of symbolic sizes, {}", mapping.strategy, mapping.standing()),
+            };
+            let formulas = mapping.pieces.iter().map(|piece| piece.formula.as_str());
+            match sections.iter_mut().find(|(known, _)| *known == heading) {
+                Some((_, lines)) => lines.extend(formulas),
+                None => sections.push((heading, formulas.collect())),
+            }
+        }
+    }
+    let mut lines = Vec::new();
+    for (heading, formulas) in sections {
+        lines.push(format!("  {heading}"));
+        lines.extend(formulas.iter().map(|formula| format!("    {formula}")));
+    }
+    for array in &report.arrays {
+        lines.extend(array.notes.iter().map(|note| format!("  {}: {note}", array.name)));
+    }
+    for line in lines.iter().take(FORMULA_LINES) {
+        let _ = writeln!(text, "{line}");
+    }
+    if lines.len() > FORMULA_LINES {
+        let _ = writeln!(text, "  .. {} more lines (--json)", lines.len() - FORMULA_LINES);
     }
 }
 
@@ -240,7 +285,17 @@ mod tests {
     #[test]
     fn the_text_has_every_section_and_the_sizes() {
         let text = explain(&options("heat-1d", Form::Text)).unwrap();
-        for wanted in ["domains", "mappings", "buffers", "lifetimes", "conflicts", "stages", "lower bound", "proved"] {
+        for wanted in [
+            "domains",
+            "mappings",
+            "buffers",
+            "lifetimes",
+            "conflicts",
+            "stages",
+            "lower bound",
+            "proved",
+            "sizes with",
+        ] {
             assert!(text.contains(wanted), "no {wanted} in\n{text}");
         }
     }
@@ -248,7 +303,7 @@ mod tests {
     #[test]
     fn the_json_has_the_promised_fields() {
         let json: serde_json::Value = serde_json::from_str(&explain(&options("heat-1d", Form::Json)).unwrap()).unwrap();
-        for field in ["kernel", "schedule", "params", "buffers", "arrays", "stages"] {
+        for field in ["kernel", "schedule", "params", "buffers", "arrays", "stages", "parametric"] {
             assert!(json.get(field).is_some(), "no {field} in {json}");
         }
         assert_eq!(json["params"]["N"], 16);

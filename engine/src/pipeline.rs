@@ -19,7 +19,7 @@ use crate::kernel::graph::{ArrayId, Role};
 use crate::kernel::{MappingRule, parse_mapping};
 use crate::lower::{LowerError, Lowered, lower};
 use crate::mapping::auto::{StrategyChoice, choose_mapping};
-use crate::mapping::{MappingError, Problem, Span};
+use crate::mapping::{MappingError, Problem, Span, StorageMapping};
 use crate::plan::Request;
 use crate::plan::layout::{Layout, Owner, lay_out};
 use crate::plan::report::mapping_formulas;
@@ -105,6 +105,14 @@ pub(crate) fn run_each(request: &Request, strategies: &[StrategyChoice]) -> Resu
             Ok(outcome.expect("a full run has an outcome"))
         };
         Ok(strategies.iter().map(finish).collect())
+    })
+}
+
+/// The storage mapping alone: the stages up to the choice.
+pub(crate) fn chosen_mapping(request: &Request) -> Result<StorageMapping, Error> {
+    Runner::default().analyse(request, |runner, problem, given| {
+        let context = problem.model.context;
+        Ok(runner.time("mapping", context, || choose_mapping(problem, request.strategy, given))?.mapping)
     })
 }
 

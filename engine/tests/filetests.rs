@@ -1,4 +1,4 @@
-//! Filetests of the stages behind the parser: `tests/filetests/{fold,stages}/*.crk`.
+//! Filetests of the stages behind the parser: `tests/filetests/{fold,parametric,stages}/*.crk`.
 //!
 //! A file holds a comment that says what it shows, one or more test lines, a kernel, and what the stages print:
 //!
@@ -6,7 +6,7 @@
 //! ; test conflicts, mapping(N = 8, schedule = rows, strategy = auto, horizon = 4, quota = 10000)
 //! ```
 //!
-//! names stages (or `notes`: those of the report), sizes, and what else is not the default; `mapping = paper` gives the storage that a line
+//! names stages (or `notes`: those of the report; `parametric`: what is known of other sizes), sizes, and what else is not the default; `mapping = paper` gives the storage that a line
 //! `; mapping paper: blurx[y, x] -> [..]` of the comment describes. Each test line has its section behind the kernel, as comments
 //! after `; ==` and the line's text; a plan that is refused prints `error:` and the message. `BLESS=1` rewrites them.
 
@@ -15,13 +15,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crease::kernel::graph::Kernel;
-use crease::{PlanBuilder, Stage, StrategyChoice};
+use crease::{Plan, PlanBuilder, Stage, StrategyChoice};
 
 const TEST: &str = "; test ";
 const MAPPING: &str = "; mapping ";
 const SECTION: &str = "; == ";
 
-const FOLDERS: [&str; 2] = ["fold", "stages"];
+const FOLDERS: [&str; 3] = ["fold", "parametric", "stages"];
 
 fn files() -> Vec<PathBuf> {
     FOLDERS.iter().flat_map(|folder| files_of(folder)).collect()
@@ -85,11 +85,27 @@ fn section(file: &str, kernel: &Kernel, test: &str) -> String {
         if name == "notes" {
             return planned.report().notes.join("\n");
         }
+        if name == "parametric" {
+            return parametric(&planned);
+        }
         let stage = Stage::by_name(name).unwrap_or_else(|| panic!("there is no stage `{name}`"));
         planned.dump(stage).unwrap().trim_end().to_string()
     };
     verify_round_trip(|options| plan(file, kernel, options), options, &planned.dump(Stage::Mapping).unwrap());
     stages.split(',').map(|name| print(name.trim())).collect::<Vec<_>>().join("\n\n")
+}
+
+/// What is known of the mappings at other sizes.
+fn parametric(plan: &Plan) -> String {
+    let mut lines = Vec::new();
+    for array in plan.parametric().unwrap().arrays {
+        for mapping in &array.mappings {
+            lines.push(format!("{}, {}:", mapping.strategy, mapping.standing()));
+            lines.extend(mapping.pieces.iter().map(|piece| format!("  {}", piece.formula)));
+        }
+        lines.extend(array.notes.iter().map(|note| format!("{}: {note}", array.name)));
+    }
+    lines.join("\n")
 }
 
 /// The file as it should be.

@@ -14,6 +14,7 @@ use crate::kernel::graph::{ArrayId, Role};
 use crate::mapping::check::verify_mapping;
 use crate::mapping::full::Full;
 use crate::mapping::given::given_proposal;
+use crate::mapping::hyperplane::Hyperplane;
 use crate::mapping::in_place::InPlace;
 use crate::mapping::lattice::Lattice;
 use crate::mapping::occupancy::Occupancy;
@@ -46,6 +47,8 @@ pub enum StrategyChoice {
     SuccessiveModulo,
     /// One hyperplane with unit stride in the innermost schedule dimension.
     StridedHyperplane,
+    /// Hyperplanes that satisfy most conflicts at once, as narrow as possible.
+    Hyperplane,
     /// Reuse of dying slots across the arrays of a statement.
     InPlace,
     /// The smallest lattice of differences that never conflict.
@@ -62,11 +65,12 @@ pub enum StrategyChoice {
 
 impl StrategyChoice {
     /// Every choice with its name.
-    pub const ALL: [(&'static str, StrategyChoice); 10] = [
+    pub const ALL: [(&'static str, StrategyChoice); 11] = [
         ("auto", StrategyChoice::Auto),
         ("full", StrategyChoice::Full),
         ("successive-modulo", StrategyChoice::SuccessiveModulo),
         ("strided-hyperplane", StrategyChoice::StridedHyperplane),
+        ("hyperplane", StrategyChoice::Hyperplane),
         ("in-place", StrategyChoice::InPlace),
         ("lattice", StrategyChoice::Lattice),
         ("window", StrategyChoice::Window),
@@ -114,6 +118,7 @@ pub(crate) fn choose_mapping(
         StrategyChoice::Full => Some(&Full),
         StrategyChoice::SuccessiveModulo => Some(&SuccessiveModulo),
         StrategyChoice::StridedHyperplane => Some(&StridedHyperplane),
+        StrategyChoice::Hyperplane => Some(&Hyperplane),
         StrategyChoice::InPlace => Some(&InPlace),
         StrategyChoice::Lattice => Some(&Lattice),
         StrategyChoice::Window => Some(&Window),

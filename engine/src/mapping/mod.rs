@@ -8,6 +8,7 @@ pub(crate) mod auto;
 pub(crate) mod check;
 pub(crate) mod full;
 pub(crate) mod given;
+pub(crate) mod hyperplane;
 pub(crate) mod in_place;
 pub(crate) mod lattice;
 pub(crate) mod occupancy;

@@ -1,9 +1,10 @@
 //! Plans: a kernel with sizes, a schedule and a proved storage layout, before anything is allocated.
 //!
-//! `layout` holds the memory layout, `place` the places of single cells, `report` what a user is told, `request` the
-//! builder.
+//! `layout` holds the memory layout, `parametric` the mapping at other sizes, `place` the places of single cells, `report`
+//! what a user is told, `request` the builder.
 
 pub mod layout;
+pub mod parametric;
 mod place;
 pub mod report;
 mod request;
@@ -15,6 +16,7 @@ use crate::error::Error;
 use crate::kernel::graph::Kernel;
 use crate::pipeline::{self, Outcome, Stage};
 use crate::plan::layout::Layout;
+use crate::plan::parametric::report::ParametricReport;
 use crate::plan::report::Report;
 use crate::run::Code;
 
@@ -65,6 +67,17 @@ impl Plan {
     /// Threads that [`Code::instantiate`](crate::Code::instantiate) starts.
     pub fn threads(&self) -> usize {
         self.request.threads
+    }
+
+    /// The mapping as formulas of the sizes, with what is known of them. Computed anew at each call: it takes the analysis of
+    /// a few plans of other sizes and one with sizes as symbols, several times what the plan itself took.
+    ///
+    /// What stands in the way of a formula or a proof is said in the report.
+    ///
+    /// # Errors
+    /// [`Error::Analysis`] if the integer set library fails for want of memory.
+    pub fn parametric(&self) -> Result<ParametricReport, Error> {
+        parametric::parametric(&self.request, &self.outcome.layout)
     }
 
     /// An intermediate form as text. Stages of the engine are run again to record it.

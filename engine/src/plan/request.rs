@@ -269,7 +269,8 @@ impl Request {
         bound.map(|(p, v)| format!("{} = {v}", p.name)).collect::<Vec<_>>().join(", ")
     }
 
-    fn verify_context(&self) -> Result<(), PlanError> {
+    /// Whether the kernel is defined at these sizes.
+    pub(crate) fn verify_context(&self) -> Result<(), PlanError> {
         let values: Vec<i64> = self.values.iter().map(|v| v.unwrap_or(1)).collect();
         if self.kernel.context().holds(&[], &values).unwrap_or(false) {
             return Ok(());

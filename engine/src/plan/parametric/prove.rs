@@ -1,0 +1,284 @@
+//! Proof of a parametric mapping: at no size do two live values share a cell.
+//!
+//! In: conflicting pairs of cells with sizes as symbols, and rows whose coefficients and moduli are polynomials of the
+//! sizes.   Out: the pairs that all rows send to one cell, or that it cannot be decided.
+//! It shares no code with what finds mappings; docs/ARCHITECTURE.md, section 5.
+//!
+//! A pair meets in a row if the row's form `f` of the pair is `j m`, a multiple of the modulus. Only few `j` are possible,
+//! as bounds of `f` show. Products like `N y` are no affine terms, so `f - j m = 0` is taken apart digit by digit: with
+//! `f - j m = r + N q`, the rest `r` free of products must be a multiple `k N` of `N`, of which bounds leave few again, and
+//! what is left is `q + k = 0`. Each digit is an affine equation, for which isl decides exactly whether pairs satisfy it.
+//!
+//! `(N y + x) mod (N*N + N)`: `x` differs by less than `N`, so by 0, and then `y` by a multiple of `N + 1`.
+
+use crease_isl::{IslError, Set};
+
+use crate::plan::parametric::Polynomial;
+
+/// Multiples of a modulus or of a size that are tried on each side.
+const MOST_MULTIPLES: i128 = 4;
+/// Multiples of a size tried as the bound of a form.
+const MOST_SPANS: i128 = 8;
+
+/// `coefficients . z + constant`, of a point `z` with integer coordinates.
+#[derive(Clone, Debug)]
+pub(super) struct Form {
+    pub(super) coefficients: Vec<Polynomial>,
+    pub(super) constant: Polynomial,
+}
+
+/// What is known of the sizes.
+pub(super) struct Sizes {
+    /// Each is at least this much, and that at least 1.
+    pub(super) lower: Vec<i64>,
+}
+
+/// Points for which every form is a multiple of its modulus; none if that cannot be decided.
+pub(super) fn meeting<'c>(
+    points: &Set<'c>,
+    rows: &[(Form, Polynomial)],
+    sizes: &Sizes,
+) -> Result<Option<Vec<Set<'c>>>, IslError> {
+    let mut left = vec![points.clone()];
+    for (form, modulus) in rows {
+        let mut next = Vec::new();
+        for points in &left {
+            match multiples_of(points, form, modulus, sizes)? {
+                Some(found) => next.extend(found),
+                None => return Ok(None),
+            }
+        }
+        left = next;
+    }
+    Ok(Some(left))
+}
+
+/// Points where the form is a multiple of the modulus.
+fn multiples_of<'c>(
+    points: &Set<'c>,
+    form: &Form,
+    modulus: &Polynomial,
+    sizes: &Sizes,
+) -> Result<Option<Vec<Set<'c>>>, IslError> {
+    if !modulus.is_positive_from(&sizes.lower) {
+        return Ok(None);
+    }
+    if modulus.as_constant() == Some(1) {
+        return Ok(Some(vec![points.clone()]));
+    }
+    let Some(most) = largest_multiple(points, form, modulus, sizes)? else { return Ok(None) };
+    let mut found = Vec::new();
+    for j in -most..=most {
+        let constant = modulus.scaled(-j).and_then(|m| form.constant.plus(&m));
+        let Some(constant) = constant else { return Ok(None) };
+        let equation = Form { coefficients: form.coefficients.clone(), constant };
+        match zeros(points, &equation)? {
+            Some(points) => found.extend(points),
+            None => return Ok(None),
+        }
+    }
+    Ok(Some(found))
+}
+
+/// A number `J` such that the form is smaller in magnitude than `J + 1` times the modulus; none if no small one is found.
+fn largest_multiple(
+    points: &Set<'_>,
+    form: &Form,
+    modulus: &Polynomial,
+    sizes: &Sizes,
+) -> Result<Option<i128>, IslError> {
+    if let Some(digit) = form.affine().filter(|_| modulus.degree() <= 1) {
+        return multiples_within(points, &digit, &format!("({modulus})"));
+    }
+    let Some(bound) = bound(points, form)? else { return Ok(None) };
+    let is_beyond = |j: &i128| {
+        let room = modulus.scaled(j + 1).and_then(|m| m.plus(&bound.scaled(-1)?));
+        room.is_some_and(|room| room.is_positive_from(&sizes.lower))
+    };
+    Ok((0..=MOST_MULTIPLES).find(is_beyond))
+}
+
+/// The same of two affine forms, exactly.
+fn multiples_within(points: &Set<'_>, form: &str, unit: &str) -> Result<Option<i128>, IslError> {
+    for k in 0..=MOST_MULTIPLES {
+        let beyond = format!("{form} >= {0} * {unit} or {form} <= -{0} * {unit}", k + 1);
+        if points.is_disjoint(&half_space(points, &beyond)?)? {
+            return Ok(Some(k));
+        }
+    }
+    Ok(None)
+}
+
+/// Points where the form is zero, digit by digit.
+fn zeros<'c>(points: &Set<'c>, form: &Form) -> Result<Option<Vec<Set<'c>>>, IslError> {
+    if points.is_empty()? {
+        return Ok(Some(Vec::new()));
+    }
+    if let Some(affine) = form.affine() {
+        let zeros = points.intersect(&half_space(points, &format!("{affine} = 0"))?)?;
+        return Ok(Some(if zeros.is_empty()? { Vec::new() } else { vec![zeros] }));
+    }
+    let params = form.constant.params();
+    for (position, radix) in params.iter().enumerate() {
+        let (quotient, rest) = form.divided_by_param(position);
+        let Some(digit) = rest.affine() else { continue };
+        if let Some(found) = digits(points, (&digit, radix), &quotient)? {
+            return Ok(Some(found));
+        }
+    }
+    Ok(None)
+}
+
+/// Points where `digit + radix * quotient = 0`.
+fn digits<'c>(
+    points: &Set<'c>,
+    (digit, radix): (&str, &str),
+    quotient: &Form,
+) -> Result<Option<Vec<Set<'c>>>, IslError> {
+    let Some(most) = multiples_within(points, digit, radix)? else { return Ok(None) };
+    let mut found = Vec::new();
+    for k in -most..=most {
+        let of_digit = points.intersect(&half_space(points, &format!("{digit} = {k}*{radix}"))?)?;
+        let carried = quotient.constant.plus(&Polynomial::constant(quotient.constant.params(), k));
+        let Some(constant) = carried else { return Ok(None) };
+        let rest = Form { coefficients: quotient.coefficients.clone(), constant };
+        match zeros(&of_digit, &rest)? {
+            Some(points) => found.extend(points),
+            None => return Ok(None),
+        }
+    }
+    Ok(Some(found))
+}
+
+/// A polynomial that the form does not exceed in magnitude: monomial by monomial, a constant or a multiple of one size, times
+/// the monomial.
+fn bound(points: &Set<'_>, form: &Form) -> Result<Option<Polynomial>, IslError> {
+    let params = form.constant.params();
+    let monomials: std::collections::BTreeSet<Vec<u32>> = form
+        .coefficients
+        .iter()
+        .chain([&form.constant])
+        .flat_map(|p| p.terms().map(|(exponents, _)| exponents.to_vec()))
+        .collect();
+    let mut total = Polynomial::constant(params, 0);
+    for monomial in monomials {
+        let part = |p: &Polynomial| p.terms().find(|(e, _)| *e == monomial).map_or(0, |(_, c)| c);
+        let coefficients: Vec<i128> = form.coefficients.iter().map(part).collect();
+        let Some(bound) = bound_of_affine(points, &coefficients, part(&form.constant), params)? else {
+            return Ok(None);
+        };
+        let factors = monomial.iter().enumerate().flat_map(|(k, &e)| (0..e).map(move |_| k));
+        let product = factors.into_iter().try_fold(bound, |product, k| product.times(&Polynomial::param(params, k)));
+        let Some(sum) = product.and_then(|product| total.plus(&product)) else { return Ok(None) };
+        total = sum;
+    }
+    Ok(Some(total))
+}
+
+fn bound_of_affine(
+    points: &Set<'_>,
+    coefficients: &[i128],
+    constant: i128,
+    params: &std::sync::Arc<[String]>,
+) -> Result<Option<Polynomial>, IslError> {
+    let form = affine_text(coefficients, &[], constant, &[]);
+    let candidates = (0..=MOST_SPANS).map(|c| Polynomial::constant(params, c)).chain(
+        (1..=MOST_SPANS).flat_map(|c| (0..params.len()).filter_map(move |k| Polynomial::param(params, k).scaled(c))),
+    );
+    for candidate in candidates {
+        let beyond = format!("{form} > {candidate} or {form} < -({candidate})");
+        if points.is_disjoint(&half_space(points, &beyond)?)? {
+            return Ok(Some(candidate));
+        }
+    }
+    Ok(None)
+}
+
+/// Points of the space that satisfy a condition on `z0, z1, ..` and the parameters.
+fn half_space<'c>(points: &Set<'c>, condition: &str) -> Result<Set<'c>, IslError> {
+    let names: Vec<String> = (0..points.n_dims()?).map(coordinate).collect();
+    let params = points.param_names()?.join(", ");
+    points.context().set(&format!("[{params}] -> {{ [{}] : {condition} }}", names.join(", ")))
+}
+
+/// Names that no parameter of a kernel has: those begin with a letter.
+fn coordinate(position: usize) -> String {
+    format!("_z{position}")
+}
+
+fn affine_text(coefficients: &[i128], slope: &[i128], constant: i128, params: &[String]) -> String {
+    let dims = coefficients.iter().enumerate().map(|(k, &c)| (c, coordinate(k)));
+    let sizes = slope.iter().zip(params).map(|(&c, name)| (c, name.clone()));
+    let terms = dims.chain(sizes).filter(|(c, _)| *c != 0).map(|(c, name)| format!("{c}*{name}"));
+    format!("({})", terms.chain([constant.to_string()]).collect::<Vec<_>>().join(" + "))
+}
+
+impl Form {
+    /// In isl's notation, if it is affine: constant coefficients, and a constant part of degree 1.
+    fn affine(&self) -> Option<String> {
+        let coefficients = self.coefficients.iter().map(Polynomial::as_constant).collect::<Option<Vec<_>>>()?;
+        if self.constant.degree() > 1 {
+            return None;
+        }
+        let params = self.constant.params();
+        let mut slope = vec![0; params.len()];
+        let mut constant = 0;
+        for (exponents, c) in self.constant.terms() {
+            match exponents.iter().position(|e| *e == 1) {
+                Some(position) => slope[position] = c,
+                None => constant = c,
+            }
+        }
+        Some(affine_text(&coefficients, &slope, constant, params))
+    }
+
+    fn divided_by_param(&self, position: usize) -> (Form, Form) {
+        let (quotients, rests) = self.coefficients.iter().map(|p| p.divided_by_param(position)).unzip();
+        let (quotient, rest) = self.constant.divided_by_param(position);
+        (Form { coefficients: quotients, constant: quotient }, Form { coefficients: rests, constant: rest })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use crease_isl::Context;
+
+    use super::*;
+
+    fn row(params: &Arc<[String]>, coefficients: [(i64, i64); 2], modulus: [i128; 3]) -> (Form, Polynomial) {
+        let n = Polynomial::param(params, 0);
+        let affine = |(slope, constant)| Polynomial::affine(params, &[slope], constant);
+        let square = n.times(&n).unwrap().scaled(modulus[0]).unwrap();
+        let modulus = square.plus(&affine((modulus[1] as i64, modulus[2] as i64))).unwrap();
+        let constant = Polynomial::constant(params, 0);
+        (Form { coefficients: coefficients.map(affine).to_vec(), constant }, modulus)
+    }
+
+    /// Whether `(coefficients . d) mod modulus` separates all differences of an `N + 1` by `N` box from 0.
+    fn separates(coefficients: [(i64, i64); 2], modulus: [i128; 3]) -> Option<bool> {
+        let context = Context::new(1 << 20).unwrap();
+        let differences = "[N] -> { [y, x] : N >= 2 and -N <= y <= N and -N < x < N and not (y = 0 and x = 0) }";
+        let differences = context.set(differences).unwrap();
+        let params: Arc<[String]> = Arc::from(["N".to_string()]);
+        let rows = [row(&params, coefficients, modulus)];
+        let met = meeting(&differences, &rows, &Sizes { lower: vec![2] }).unwrap();
+        met.map(|met| met.is_empty())
+    }
+
+    #[test]
+    fn a_row_pitch_is_a_digit() {
+        // (N y + x) mod (N N + N)
+        assert_eq!(separates([(1, 0), (0, 1)], [1, 1, 0]), Some(true));
+        // One cell less, and the corners meet.
+        assert_eq!(separates([(1, 0), (0, 1)], [1, 1, -1]), Some(false));
+        // A pitch of one less.
+        assert_eq!(separates([(1, -1), (0, 1)], [1, 1, 0]), Some(false));
+    }
+
+    #[test]
+    fn a_modulus_that_may_be_zero_is_not_decided() {
+        assert_eq!(separates([(1, 0), (0, 1)], [0, 1, -2]), None);
+    }
+}
