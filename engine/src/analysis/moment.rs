@@ -30,8 +30,8 @@ pub(crate) fn alive_at_a_moment(model: &Model<'_, '_>, array: ArrayId) -> Result
         return Ok(None);
     }
     let param = &model.kernel.params()[param.index()].name;
-    let written = model.writes(array).union(&model.at_epoch(model.live_in(array), array, Epoch::Before)?)?;
-    let read = model.reads(array).union(&model.at_epoch(model.live_out(array), array, Epoch::After)?)?;
+    let written = model.writes(array)?.union(&model.at_epoch(model.live_in(array), array, Epoch::Before)?)?;
+    let read = model.reads(array)?.union(&model.at_epoch(model.live_out(array), array, Epoch::After)?)?;
     if !written.is_single_valued()? {
         return Ok(None);
     }
