@@ -5,6 +5,7 @@
 //! takes too much is kept in full, where that is possible, and the rest of the plan does not suffer.
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 use std::time::Instant;
 
 use crease_isl::Context;
@@ -164,6 +165,7 @@ impl Runner {
         let given = parse_mapping(&request.mapping, kernel, &request.values).map_err(MappingError::Text)?;
         let context = Context::new(request.quota)?;
         let model = self.time("model", &context, || Model::new(&context, kernel, schedule, request.values.clone()))?;
+        let model = Rc::new(model);
         self.print(Stage::Schedule, || print_schedule(&model))?;
         self.time("legality", &context, || verify_schedule(&model))?;
         // Full storage is the unfolded array, one for all.

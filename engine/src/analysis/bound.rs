@@ -31,7 +31,7 @@ pub(crate) struct Group {
 /// Most values alive at once that are known of, per group.
 pub(crate) fn lower_bounds<'c>(
     model: &Model<'c, '_>,
-    conflicts: &Conflicts<'c>,
+    conflicts: &Conflicts<'c, '_>,
     groups: &[Group],
 ) -> Result<Vec<Option<u64>>, AnalysisError> {
     let steps = steps_to_trace(model);

@@ -14,8 +14,9 @@
 //! Cost: the product of the piece counts of the two lifetimes and of the order; time vectors of all statements are
 //! coalesced first, so that a kernel split into many statements costs little more than the unsplit one.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use crease_isl::{Map, Set};
 
@@ -25,10 +26,17 @@ use crate::analysis::privacy::Privacy;
 use crate::kernel::graph::{ArrayId, Role};
 
 /// Lifetimes of all folded arrays of a kernel and the conflicts between them, computed when asked for. An array whose
-/// analysis used up the quota has none; others are not affected.
-pub(crate) struct Conflicts<'c> {
-    /// One entry per array; none for the caller's arrays.
-    arrays: Vec<Option<Known<'c>>>,
+/// analysis used up the quota has none; others are not affected. States that are replaced step by step have their lifetimes
+/// computed late as well: what is asked of them can mostly be answered without.
+pub(crate) struct Conflicts<'c, 'k> {
+    model: Rc<Model<'c, 'k>>,
+    not_before: NotBefore<'c>,
+    /// The same among events of one task, if arrays are private.
+    in_task: Option<NotBefore<'c>>,
+    /// Operations that the lifetimes of an array may take.
+    quota: u64,
+    /// One entry per array; empty for the caller's arrays.
+    arrays: Vec<OnceCell<Known<'c>>>,
     privacy: Privacy<'c>,
     /// Failures are kept as well: they took the whole quota.
     pairs: RefCell<BTreeMap<(ArrayId, ArrayId), Result<Map<'c>, AnalysisError>>>,
@@ -42,18 +50,24 @@ enum Known<'c> {
     Cells(Set<'c>, AnalysisError),
 }
 
-impl<'c> Conflicts<'c> {
+impl<'c, 'k> Conflicts<'c, 'k> {
     /// Computes the lifetimes of every array that is ours to fold.
-    pub(crate) fn new(model: &Model<'c, '_>, privacy: Privacy<'c>) -> Result<Conflicts<'c>, AnalysisError> {
-        let not_before = NotBefore::new(model)?;
+    pub(crate) fn new(model: &Rc<Model<'c, 'k>>, privacy: Privacy<'c>) -> Result<Conflicts<'c, 'k>, AnalysisError> {
+        let model = Rc::clone(model);
+        let not_before = NotBefore::new(&model)?;
         let in_task = privacy.same_task.as_ref().map(|same_task| not_before.within(same_task)).transpose()?;
-        let mut arrays = Vec::new();
-        for id in model.kernel.array_ids() {
-            let order = in_task.as_ref().filter(|_| privacy.is_private(id)).unwrap_or(&not_before);
-            let folded = matches!(model.kernel.array(id).role, Role::Temp | Role::State);
-            arrays.push(folded.then(|| known(model, order, id)).transpose()?);
+        let arrays = model.kernel.array_ids().map(|_| OnceCell::new()).collect();
+        let quota = model.context.max_operations();
+        let (pairs, differences) = Default::default();
+        let conflicts =
+            Conflicts { model: Rc::clone(&model), not_before, in_task, quota, arrays, privacy, pairs, differences };
+        let replaced = |id: ArrayId| model.turnover.as_ref().is_some_and(|turnover| turnover.readers(id).is_some());
+        for id in model.kernel.array_ids().filter(|&id| !replaced(id)) {
+            if matches!(model.kernel.array(id).role, Role::Temp | Role::State) {
+                conflicts.known(id)?;
+            }
         }
-        Ok(Conflicts { arrays, privacy, pairs: RefCell::default(), differences: RefCell::default() })
+        Ok(conflicts)
     }
 
     /// Whether each worker has storage of its own for the array.
@@ -63,7 +77,7 @@ impl<'c> Conflicts<'c> {
 
     /// Lifetimes of a folded array.
     pub(crate) fn lifetimes(&self, array: ArrayId) -> Result<&Lifetimes<'c>, AnalysisError> {
-        match self.known(array) {
+        match self.known(array)? {
             Known::Lifetimes(lifetimes) => Ok(lifetimes),
             Known::Cells(_, error) => Err(error.clone()),
         }
@@ -71,14 +85,30 @@ impl<'c> Conflicts<'c> {
 
     /// Cells of a folded array that hold a value at some time.
     pub(crate) fn cells(&self, array: ArrayId) -> Result<Set<'c>, AnalysisError> {
-        match self.known(array) {
+        if self.arrays[array.index()].get().is_none() {
+            return Ok(self.model.writes(array)?.domain()?.union(self.model.live_in(array))?.coalesce()?);
+        }
+        match self.known(array)? {
             Known::Lifetimes(lifetimes) => lifetimes.cells(),
             Known::Cells(cells, _) => Ok(cells.clone()),
         }
     }
 
-    fn known(&self, array: ArrayId) -> &Known<'c> {
-        self.arrays[array.index()].as_ref().expect("only folded arrays have lifetimes")
+    /// What is known of a folded array, under a quota of its own.
+    fn known(&self, array: ArrayId) -> Result<&Known<'c>, AnalysisError> {
+        let slot = &self.arrays[array.index()];
+        if let Some(known) = slot.get() {
+            return Ok(known);
+        }
+        let context = self.model.context;
+        let limit = context.max_operations();
+        context.set_max_operations(self.quota);
+        let order = self.in_task.as_ref().filter(|_| self.is_private(array)).unwrap_or(&self.not_before);
+        let known = known(&self.model, order, array);
+        context.reset_operations();
+        context.set_max_operations(limit);
+        let known = known?;
+        Ok(slot.get_or_init(|| known))
     }
 
     /// `{ A[x] -> B[y] }`: cells that hold values alive at one moment.
@@ -169,7 +199,7 @@ fn known<'c>(model: &Model<'c, '_>, not_before: &NotBefore<'c>, array: ArrayId) 
         Ok(lifetimes) => Ok(Known::Lifetimes(lifetimes)),
         Err(error) if error.spent_quota().is_some() => {
             model.context.reset_operations();
-            let cells = model.writes(array).domain()?.union(model.live_in(array))?;
+            let cells = model.writes(array)?.domain()?.union(model.live_in(array))?;
             Ok(Known::Cells(cells, error))
         }
         Err(error) => Err(error),

@@ -44,7 +44,7 @@ const OPERATIONS: u64 = 100_000;
 /// Most values of some arrays found alive together, `enough` of them ending the search; none if none could be counted.
 pub(crate) fn most_alive<'c>(
     model: &Model<'c, '_>,
-    conflicts: &Conflicts<'c>,
+    conflicts: &Conflicts<'c, '_>,
     arrays: &[ArrayId],
     enough: u64,
 ) -> Result<Option<u64>, AnalysisError> {
@@ -66,7 +66,7 @@ pub(crate) fn most_alive<'c>(
 /// loop runs over time.
 pub(crate) fn alive_between_wavefronts<'c>(
     model: &Model<'c, '_>,
-    conflicts: &Conflicts<'c>,
+    conflicts: &Conflicts<'c, '_>,
     array: ArrayId,
 ) -> Result<Option<u64>, AnalysisError> {
     if model.kernel.step_param().is_none() || model.steps_come_first() {
@@ -140,7 +140,7 @@ fn shadows(model: &Model<'_, '_>) -> Vec<Shadow> {
 /// Most values around a shadow of that kind.
 fn around<'c>(
     model: &Model<'c, '_>,
-    conflicts: &Conflicts<'c>,
+    conflicts: &Conflicts<'c, '_>,
     arrays: &[ArrayId],
     shadow: &Shadow,
 ) -> Result<Option<u64>, AnalysisError> {
@@ -162,7 +162,7 @@ fn around<'c>(
 /// last time is alive until all of its iterations are done, but for cells that the conflict sets take out.
 fn around_parallel_iterations<'c>(
     model: &Model<'c, '_>,
-    conflicts: &Conflicts<'c>,
+    conflicts: &Conflicts<'c, '_>,
     array: ArrayId,
     shadow: &Shadow,
 ) -> Result<Option<u64>, AnalysisError> {

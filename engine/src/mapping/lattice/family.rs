@@ -14,6 +14,7 @@
 //! needs `4 m^2`.
 
 use std::cell::OnceCell;
+use std::rc::Rc;
 
 use crate::analysis::conflicts::Conflicts;
 use crate::analysis::model::{AnalysisError, Model};
@@ -48,12 +49,12 @@ const MOST_TRIED: usize = 256;
 /// The kernel at small sizes, analysed when first asked for.
 pub(super) struct Families<'a, 'c, 'k> {
     problem: &'a Problem<'a, 'c, 'k>,
-    small: OnceCell<Option<Small<'c>>>,
+    small: OnceCell<Option<Small<'c, 'k>>>,
 }
 
 /// Conflicts at small sizes: first with all large parameters small, then with each of them one step larger.
-struct Small<'c> {
-    conflicts: Vec<Conflicts<'c>>,
+struct Small<'c, 'k> {
+    conflicts: Vec<Conflicts<'c, 'k>>,
     /// Per large parameter, how many steps lead to its value.
     steps: Vec<i64>,
 }
@@ -92,7 +93,7 @@ impl<'a, 'c, 'k> Families<'a, 'c, 'k> {
         Ok(tried.find(|lattice| rows.is_admissible(lattice)))
     }
 
-    fn small(&self) -> Result<Option<&Small<'c>>, AnalysisError> {
+    fn small(&self) -> Result<Option<&Small<'c, 'k>>, AnalysisError> {
         if self.small.get().is_none() {
             let small = within_quota(self.problem, || analyse(self.problem))?.flatten();
             let _ = self.small.set(small);
@@ -117,7 +118,7 @@ fn within_quota<T>(
 }
 
 /// The kernel's conflicts at small sizes; none if no or too many sizes are large, or if it is not defined for small ones.
-fn analyse<'c>(problem: &Problem<'_, 'c, '_>) -> Result<Option<Small<'c>>, AnalysisError> {
+fn analyse<'c, 'k>(problem: &Problem<'_, 'c, 'k>) -> Result<Option<Small<'c, 'k>>, AnalysisError> {
     let model = problem.model;
     let large: Vec<(usize, i64)> =
         model.values.iter().enumerate().filter_map(|(k, v)| Some((k, (*v)?))).filter(|(_, v)| *v >= LARGE).collect();
@@ -147,15 +148,18 @@ fn analyse<'c>(problem: &Problem<'_, 'c, '_>) -> Result<Option<Small<'c>>, Analy
     Ok(None)
 }
 
-fn conflicts_at<'c>(problem: &Problem<'_, 'c, '_>, values: Vec<Option<i64>>) -> Result<Conflicts<'c>, AnalysisError> {
-    let model = Model::new(problem.model.context, problem.model.kernel, problem.model.schedule, values)?;
+fn conflicts_at<'c, 'k>(
+    problem: &Problem<'_, 'c, 'k>,
+    values: Vec<Option<i64>>,
+) -> Result<Conflicts<'c, 'k>, AnalysisError> {
+    let model = Rc::new(Model::new(problem.model.context, problem.model.kernel, problem.model.schedule, values)?);
     let privacy = Privacy::new(&model)?;
     Conflicts::new(&model, privacy)
 }
 
 /// The smallest lattices of an array; none if the search is too long.
 fn smallest_at(
-    conflicts: &Conflicts<'_>,
+    conflicts: &Conflicts<'_, '_>,
     array: ArrayId,
     order: &[usize],
 ) -> Result<Option<Vec<Hermite>>, AnalysisError> {

@@ -5,6 +5,7 @@
 //! Nothing here is part of a plan: it runs when asked for, in an isl context of its own, under the plan's quota.
 //! Cost: the plan's analysis at a few more sizes, and once with sizes as symbols.
 
+use std::rc::Rc;
 use std::sync::Arc;
 
 use crease_isl::{Context, Set};
@@ -138,8 +139,8 @@ impl Answers<'_> {
 
 /// The analysis with sizes as symbols.
 struct Symbolic<'c, 'k> {
-    model: Model<'c, 'k>,
-    conflicts: Conflicts<'c>,
+    model: Rc<Model<'c, 'k>>,
+    conflicts: Conflicts<'c, 'k>,
     params: &'k Arc<[String]>,
     /// Conditions on the sizes under which proofs are tried, the weakest first.
     conditions: Vec<Condition<'c>>,
@@ -156,7 +157,7 @@ impl<'c, 'k> Symbolic<'c, 'k> {
     fn new(context: &'c Context, request: &'k Request, params: &'k Arc<[String]>) -> Result<Self, AnalysisError> {
         let kernel = &*request.kernel;
         let schedule = &kernel.schedules()[request.schedule];
-        let model = Model::new(context, kernel, schedule, vec![None; kernel.params().len()])?;
+        let model = Rc::new(Model::new(context, kernel, schedule, vec![None; kernel.params().len()])?);
         let privacy = Privacy::new(&model)?;
         context.reset_operations();
         let conflicts = Conflicts::new(&model, privacy)?;
