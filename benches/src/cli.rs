@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
-use crease::{IsaChoice, Stage, StrategyChoice};
+use crease::{IsaChoice, Objective, Stage, StrategyChoice};
 
 use crate::bench::{BenchOptions, bench};
 use crate::error::{BenchError, chain};
@@ -107,6 +107,9 @@ struct KernelArgs {
     /// How storage is found: auto, full, successive-modulo, and more.
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = strategy)]
     strategy: StrategyChoice,
+    /// What auto prefers: balanced, footprint or speed.
+    #[arg(long, value_name = "NAME", default_value = "balanced", value_parser = objective)]
+    objective: Objective,
     /// Storage of an array as text, such as "u[t, x] -> [(x - t) mod (N + 1)]", proved or refused; may be repeated.
     #[arg(long = "mapping", value_name = "RULES")]
     mappings: Vec<String>,
@@ -149,6 +152,11 @@ struct RunArgs {
     /// Draw what the last step leaves into this directory: speed and vorticity of a flow, else arrays in the plane.
     #[arg(long, value_name = "DIR")]
     image: Option<PathBuf>,
+}
+
+fn objective(name: &str) -> Result<Objective, String> {
+    let known = || Objective::ALL.map(|(name, _)| name).join(", ");
+    Objective::by_name(name).ok_or_else(|| format!("there are {}", known()))
 }
 
 fn strategy(name: &str) -> Result<StrategyChoice, String> {
@@ -194,22 +202,43 @@ fn execute(command: Command, words: &[String]) -> Result<(), BenchError> {
                 None if args.json => Form::Json,
                 None => Form::Text,
             };
-            let KernelArgs { kernel, schedule, assignments, strategy, mappings, isa } = args.kernel;
+            let KernelArgs { kernel, schedule, assignments, strategy, objective, mappings, isa } = args.kernel;
             let mapping = mappings.join("\n");
             let (plot, forced_moduli) = (args.plot, args.forced_moduli);
-            let options =
-                ExplainOptions { kernel, schedule, assignments, strategy, mapping, isa, form, plot, forced_moduli };
+            let options = ExplainOptions {
+                kernel,
+                schedule,
+                assignments,
+                strategy,
+                objective,
+                mapping,
+                isa,
+                form,
+                plot,
+                forced_moduli,
+            };
             print(&explain(&options)?)
         }
         Command::Run(args) => {
-            let KernelArgs { kernel, schedule, assignments, strategy, mappings, isa } = args.kernel;
+            let KernelArgs { kernel, schedule, assignments, strategy, objective, mappings, isa } = args.kernel;
             let mapping = mappings.join("\n");
             let files = |list: Vec<Assignment>| list.into_iter().map(|a| (a.name, PathBuf::from(a.value))).collect();
             let (inputs, outputs) = (files(args.inputs), files(args.outputs));
             let threads = args.threads.map(usize::from);
             let images = args.image;
-            let request =
-                RunRequest { kernel, schedule, assignments, strategy, mapping, isa, threads, inputs, outputs, images };
+            let request = RunRequest {
+                kernel,
+                schedule,
+                assignments,
+                strategy,
+                objective,
+                mapping,
+                isa,
+                threads,
+                inputs,
+                outputs,
+                images,
+            };
             print(&run(&request)?)
         }
         Command::Plot(args) => print_charts(&Record::load(&args.record)?, &args.record, args.charts.as_deref()),

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use crease::mapping::Sharing;
 use crease::plan::parametric::report::{ParametricReport, Source};
 use crease::plan::report::Report;
-use crease::{CompileOptions, IsaChoice, Kernel, Plan, Stage, StrategyChoice};
+use crease::{CompileOptions, IsaChoice, Kernel, Objective, Plan, Stage, StrategyChoice};
 
 use crate::error::BenchError;
 use crate::kernel_source::{KernelSource, load};
@@ -28,6 +28,8 @@ pub struct ExplainOptions {
     pub assignments: Vec<Assignment>,
     /// How storage is found.
     pub strategy: StrategyChoice,
+    /// What the automatic choice prefers.
+    pub objective: Objective,
     /// Storage that is given, as text; empty for none.
     pub mapping: String,
     /// The instructions that strips are compiled for.
@@ -68,7 +70,8 @@ const FORMULA_LINES: usize = 40;
 pub fn explain(options: &ExplainOptions) -> Result<String, BenchError> {
     let source = load(&options.kernel)?;
     let settings = Settings::resolve(&source, &options.assignments)?;
-    let plan = plan(&source, &settings, options.schedule.as_deref(), options.strategy, &options.mapping)?;
+    let plan =
+        plan(&source, &settings, options.schedule.as_deref(), (options.strategy, options.objective), &options.mapping)?;
     if let Some(directory) = &options.plot {
         return plot(&plan, options, directory).or_else(|error| plot_smaller(options, error));
     }
@@ -111,10 +114,10 @@ pub(crate) fn plan(
     source: &KernelSource,
     settings: &Settings,
     schedule: Option<&str>,
-    strategy: StrategyChoice,
+    (strategy, objective): (StrategyChoice, Objective),
     mapping: &str,
 ) -> Result<Plan, BenchError> {
-    let mut builder = source.kernel.plan().strategy(strategy).mapping(mapping);
+    let mut builder = source.kernel.plan().strategy(strategy).objective(objective).mapping(mapping);
     for (name, value) in &settings.sizes {
         builder = builder.size(name, *value);
     }
@@ -275,11 +278,11 @@ mod tests {
     use super::*;
 
     fn options(kernel: &str, form: Form) -> ExplainOptions {
-        let (schedule, strategy) = (None, StrategyChoice::Auto);
+        let (schedule, strategy, objective) = (None, StrategyChoice::Auto, Objective::default());
         let assignments = vec!["N=16".parse().unwrap()];
         let (plot, forced_moduli, mapping) = (None, Vec::new(), String::new());
         let (kernel, isa) = (kernel.into(), IsaChoice::Auto);
-        ExplainOptions { kernel, schedule, assignments, strategy, mapping, isa, form, plot, forced_moduli }
+        ExplainOptions { kernel, schedule, assignments, strategy, objective, mapping, isa, form, plot, forced_moduli }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use crease::kernel::graph::{Array, Element, Role};
-use crease::{CompileOptions, ElementType, IsaChoice, Run, RunOptions, StrategyChoice};
+use crease::{CompileOptions, ElementType, IsaChoice, Objective, Run, RunOptions, StrategyChoice};
 use crease_kernels::{Fields, transfer};
 use ndarray::{ArrayD, ArrayView1};
 use ndarray_npy::{ReadableElement, WritableElement, read_npy, write_npy};
@@ -31,6 +31,8 @@ pub struct RunRequest {
     pub assignments: Vec<Assignment>,
     /// How storage is found.
     pub strategy: StrategyChoice,
+    /// What the automatic choice prefers.
+    pub objective: Objective,
     /// Storage that is given, as text; empty for none.
     pub mapping: String,
     /// The instructions that strips are compiled for.
@@ -57,7 +59,8 @@ pub fn run(request: &RunRequest) -> Result<String, BenchError> {
         let (kernel, name) = (source.kernel.name().to_owned(), source.kernel.params()[id.index()].name.clone());
         return Err(BenchError::Unset { kernel, what: "a number of steps for", name, option: "--set NAME=STEPS" });
     }
-    let plan = plan(&source, &settings, request.schedule.as_deref(), request.strategy, &request.mapping)?;
+    let plan =
+        plan(&source, &settings, request.schedule.as_deref(), (request.strategy, request.objective), &request.mapping)?;
     let mut options = RunOptions::default();
     options.threads = request.threads.unwrap_or(options.threads);
     let mut run = plan.compile_with(&CompileOptions::default().choice(request.isa))?.instantiate_with(options)?;
@@ -192,6 +195,7 @@ mod tests {
             schedule: None,
             assignments: assignments.iter().map(|text| text.parse().unwrap()).collect(),
             strategy: StrategyChoice::Auto,
+            objective: Objective::default(),
             mapping: String::new(),
             isa: IsaChoice::Auto,
             threads: Some(1),

@@ -51,14 +51,14 @@ pub use crease_jit::{CompileOptions, ElementType, Isa, IsaChoice};
 pub use error::Error;
 pub use kernel::graph::Kernel;
 pub use lower::LowerError;
-pub use mapping::auto::StrategyChoice;
+pub use mapping::choice::{Objective, StrategyChoice};
 pub use pipeline::Stage;
 pub use plan::{Plan, PlanBuilder, PlanError};
 pub use run::{Code, Input, Output, Run, RunError, RunOptions};
 
 /// What most programs import.
 pub mod prelude {
-    pub use crate::{Code, Error, Input, Kernel, Output, Plan, Run, RunOptions, StrategyChoice};
+    pub use crate::{Code, Error, Input, Kernel, Objective, Output, Plan, Run, RunOptions, StrategyChoice};
 }
 
 /// The examples of README.md and docs/KERNEL-TEXT.md, run by `cargo test`.

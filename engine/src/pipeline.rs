@@ -19,7 +19,7 @@ use crate::error::Error;
 use crate::kernel::graph::{ArrayId, Role};
 use crate::kernel::{MappingRule, parse_mapping};
 use crate::lower::{LowerError, Lowered, lower};
-use crate::mapping::auto::{StrategyChoice, choose_mapping};
+use crate::mapping::choice::{StrategyChoice, choose_mapping};
 use crate::mapping::{MappingError, Problem, Span, StorageMapping};
 use crate::plan::Request;
 use crate::plan::layout::{Layout, Owner, lay_out};
@@ -113,7 +113,9 @@ pub(crate) fn run_each(request: &Request, strategies: &[StrategyChoice]) -> Resu
 pub(crate) fn chosen_mapping(request: &Request) -> Result<StorageMapping, Error> {
     Runner::default().analyse(request, |runner, problem, given| {
         let context = problem.model.context;
-        Ok(runner.time("mapping", context, || choose_mapping(problem, request.strategy, given))?.mapping)
+        Ok(runner
+            .time("mapping", context, || choose_mapping(problem, (request.strategy, request.objective), given))?
+            .mapping)
     })
 }
 
@@ -190,7 +192,8 @@ impl Runner {
         until: Until,
     ) -> Result<Option<Outcome>, Error> {
         let (kernel, context) = (problem.model.kernel, problem.model.context);
-        let mut choice = self.time("mapping", context, || choose_mapping(problem, strategy, given))?;
+        let mut choice =
+            self.time("mapping", context, || choose_mapping(problem, (strategy, request.objective), given))?;
         let layout = self.time("layout", context, || lay_out(problem, &choice.mapping))?;
         self.print(Stage::Mapping, || Ok(mapping_formulas(kernel, &layout)))?;
         self.bytes = layout.folded_bytes(request.threads);

@@ -1,19 +1,23 @@
 //! Choice: which proved mapping is used.
 //!
-//! In: what the caller asked for.   Out: a proved [`StorageMapping`] and why it was chosen.
+//! In: the folded arrays and an objective.   Out: proved storage for each, and why it was chosen.
 //!
-//! `auto` first lets `in-place` fold all state arrays together; arrays it does not cover get the smallest proved mapping
-//! among strided hyperplanes and successive modulo (at equal size successive modulo: fewer wraps). Where successive modulo
-//! comes close to the values alive at once, nothing else is sought: the conflicts of tiles in parallel have so many pieces
-//! that looking at all of them takes seconds. What is not proved is not used: the fallback is the next best proved mapping,
-//! at last full storage, and the notes say so. Arrays whose storage is given take that or none.
+//! 1. `in-place` folds all state arrays together, if it can.
+//! 2. Every other array gets the best mapping of its own: successive modulo costs least to find, strided hyperplanes come
+//!    next. The others are asked where cells count more than access, or if nothing was found that vectors can reach.
+//!    Where successive modulo comes close to the values alive at once, nothing else is sought: the conflicts of tiles in
+//!    parallel have so many pieces that looking at all of them takes seconds. An array of one value at a time becomes a
+//!    scalar.
+//! 3. Arrays with storage of their own then share a buffer if that is better.
+//!
+//! Mappings are compared by bytes and by the cost of an access, as the objective says. What is not proved is not used: the
+//! fallback is the next best proved mapping, at last full storage, and the notes say so.
 
-use crate::analysis::moment::alive_between_wavefronts;
-use crate::kernel::MappingRule;
-use crate::kernel::graph::{ArrayId, Role};
-use crate::mapping::check::verify_mapping;
+use crate::analysis::moment::{alive_between_wavefronts, most_alive};
+use crate::kernel::graph::{ArrayId, DimKind, Role};
+use crate::mapping::choice::{Choice, Objective, first_proved};
+use crate::mapping::cost::access_cost;
 use crate::mapping::full::Full;
-use crate::mapping::given::given_proposal;
 use crate::mapping::hyperplane::Hyperplane;
 use crate::mapping::in_place::InPlace;
 use crate::mapping::lattice::Lattice;
@@ -23,7 +27,7 @@ use crate::mapping::shared::Shared;
 use crate::mapping::strided_hyperplane::StridedHyperplane;
 use crate::mapping::successive_modulo::SuccessiveModulo;
 use crate::mapping::window::Window;
-use crate::mapping::{MappingError, Problem, Proposal, Sharing, StorageMapping, Strategy};
+use crate::mapping::{MappingError, Problem, Proposal, Sharing, Strategy};
 
 /// A mapping is good enough if it needs at most one part in so many more than the values alive at once ..
 const GOOD_ENOUGH: u64 = 64;
@@ -33,111 +37,25 @@ const FEW_CELLS: u64 = 8;
 const PATIENCE: u64 = 8;
 /// .. and as many as this in any case: more than twice what stencils in rectangular tiles need.
 const LEAST_PATIENCE: u64 = 500_000;
+/// Accesses that cost less than this count as those of vectors.
+const FAST_ACCESS: f64 = 1.5;
+/// Buffers are tried to be shared if that can save more than one part in so many.
+const WORTH_SHARING: u64 = 16;
+/// Costs of access that differ by less are alike.
+const COST_STEP: f64 = 0.1;
 
-/// How storage mappings are found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
-#[non_exhaustive]
-pub enum StrategyChoice {
-    /// The best proved mapping.
-    #[default]
-    Auto,
-    /// The unfolded array (a state array: `horizon` steps of it).
-    Full,
-    /// One modulus per dimension: the usual baseline.
-    SuccessiveModulo,
-    /// One hyperplane with unit stride in the innermost schedule dimension.
-    StridedHyperplane,
-    /// Hyperplanes that satisfy most conflicts at once, as narrow as possible.
-    Hyperplane,
-    /// Reuse of dying slots across the arrays of a statement.
-    InPlace,
-    /// The smallest lattice of differences that never conflict.
-    Lattice,
-    /// A linear order of the cells, modulo the longest distance of two that are alive together.
-    Window,
-    /// Several arrays in one buffer.
-    Shared,
-    /// One value, or one in each lane: in a register where that can be.
-    Scalar,
-    /// A vector along which values replace each other in any legal order.
-    Occupancy,
+/// A proved mapping with what it takes.
+struct Candidate {
+    proposal: Proposal,
+    bytes: u64,
+    access: f64,
 }
 
-impl StrategyChoice {
-    /// Every choice with its name.
-    pub const ALL: [(&'static str, StrategyChoice); 11] = [
-        ("auto", StrategyChoice::Auto),
-        ("full", StrategyChoice::Full),
-        ("successive-modulo", StrategyChoice::SuccessiveModulo),
-        ("strided-hyperplane", StrategyChoice::StridedHyperplane),
-        ("hyperplane", StrategyChoice::Hyperplane),
-        ("in-place", StrategyChoice::InPlace),
-        ("lattice", StrategyChoice::Lattice),
-        ("window", StrategyChoice::Window),
-        ("shared", StrategyChoice::Shared),
-        ("scalar", StrategyChoice::Scalar),
-        ("occupancy", StrategyChoice::Occupancy),
-    ];
-
-    /// The choice of that name.
-    pub fn by_name(name: &str) -> Option<StrategyChoice> {
-        StrategyChoice::ALL.iter().find(|(n, _)| *n == name).map(|(_, choice)| *choice)
-    }
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        StrategyChoice::ALL.iter().find(|(_, c)| *c == self).expect("every choice is listed").0
-    }
-}
-
-/// A proved mapping and what was tried on the way.
-pub(crate) struct Choice {
-    pub(crate) mapping: StorageMapping,
-    pub(crate) notes: Vec<String>,
-}
-
-/// Chooses a proved mapping for every folded array: what `given` says of it, else what the strategy finds.
-pub(crate) fn choose_mapping(
-    problem: &Problem<'_, '_, '_>,
-    choice: StrategyChoice,
-    given: &[MappingRule],
-) -> Result<Choice, MappingError> {
-    let mut chosen = Choice { mapping: StorageMapping::default(), notes: Vec::new() };
-    let mut arrays = problem.folded_arrays();
-    if !given.is_empty() {
-        let proposal = given_proposal(problem, given)?;
-        verify_mapping(problem, &proposal)?;
-        chosen.add(proposal);
-        arrays.retain(|array| !given.iter().any(|rule| rule.array == *array));
-    }
-    if arrays.is_empty() {
-        return Ok(chosen);
-    }
-    let single: Option<&dyn Strategy> = match choice {
-        StrategyChoice::Auto => None,
-        StrategyChoice::Full => Some(&Full),
-        StrategyChoice::SuccessiveModulo => Some(&SuccessiveModulo),
-        StrategyChoice::StridedHyperplane => Some(&StridedHyperplane),
-        StrategyChoice::Hyperplane => Some(&Hyperplane),
-        StrategyChoice::InPlace => Some(&InPlace),
-        StrategyChoice::Lattice => Some(&Lattice),
-        StrategyChoice::Window => Some(&Window),
-        StrategyChoice::Shared => Some(&Shared),
-        StrategyChoice::Scalar => Some(&Scalar),
-        StrategyChoice::Occupancy => Some(&Occupancy),
-    };
-    if let Some(strategy) = single {
-        let proposal = first_proved(problem, strategy, &arrays, &mut chosen.notes)?;
-        chosen.add(proposal);
-        return Ok(chosen);
-    }
-    choose_automatically(problem, &arrays, &mut chosen)?;
-    Ok(chosen)
-}
-
-fn choose_automatically(
+/// Chooses proved storage for all of `arrays`.
+pub(crate) fn choose_automatically(
     problem: &Problem<'_, '_, '_>,
     arrays: &[ArrayId],
+    objective: Objective,
     chosen: &mut Choice,
 ) -> Result<(), MappingError> {
     let is_state = |id: &ArrayId| problem.model.kernel.array(*id).role == Role::State;
@@ -153,120 +71,195 @@ fn choose_automatically(
             }
         }
     }
-    for array in rest {
-        let proposal = smallest_proved(problem, array, &mut chosen.notes)?;
-        chosen.add(proposal);
+    let mut separate = Vec::new();
+    for &array in &rest {
+        let mut search = Search { problem, array, objective, found: Vec::new(), notes: &mut chosen.notes };
+        separate.push(search.best()?);
+    }
+    match together(problem, &rest, objective, &separate, &mut chosen.notes)? {
+        Some(proposal) => chosen.add(proposal),
+        None => separate.into_iter().for_each(|candidate| chosen.add(candidate.proposal)),
     }
     Ok(())
 }
 
-/// The smallest proved mapping of one array alone. Strategies come in ascending order of cost; once there is a mapping, the
-/// next may cost a multiple of what has been spent.
-fn smallest_proved(
+/// Storage in which arrays share buffers, if it is better than that of each.
+fn together(
     problem: &Problem<'_, '_, '_>,
-    array: ArrayId,
+    arrays: &[ArrayId],
+    objective: Objective,
+    separate: &[Candidate],
     notes: &mut Vec<String>,
-) -> Result<Proposal, MappingError> {
-    let mut best: Option<(u64, Proposal)> = None;
-    let (mut failure, mut spent) = (None, 0_u64);
+) -> Result<Option<Proposal>, MappingError> {
+    let all = separate.iter().map(|candidate| candidate.bytes).fold(0, u64::saturating_add);
+    let largest = separate.iter().map(|candidate| candidate.bytes).max().unwrap_or(0);
+    if objective == Objective::Speed || all - largest <= all / WORTH_SHARING {
+        return Ok(None);
+    }
     let context = problem.model.context;
     let quota = context.max_operations();
-    let strategies: [&dyn Strategy; 2] = [&SuccessiveModulo, &StridedHyperplane];
-    for strategy in strategies {
-        let patience = if best.is_some() { spent.saturating_mul(PATIENCE).max(LEAST_PATIENCE) } else { quota };
+    context.set_max_operations(LEAST_PATIENCE.min(quota));
+    let found = first_proved(problem, &Shared, arrays, &mut Vec::new());
+    context.set_max_operations(quota);
+    let Ok(proposal) = found else { return Ok(None) };
+    let shared = Candidate::new(problem, proposal)?;
+    let access = separate.iter().map(|candidate| candidate.access).fold(1.0, f64::max);
+    if shared.rank(objective) >= rank((all, access), objective) {
+        return Ok(None);
+    }
+    notes.push(format!("arrays share buffers: {} bytes instead of {all}", shared.bytes));
+    Ok(Some(shared.proposal))
+}
+
+/// What is compared, smallest first.
+fn rank((bytes, access): (u64, f64), objective: Objective) -> (f64, f64) {
+    let alike = (access / COST_STEP).round();
+    match objective {
+        Objective::Footprint => (bytes as f64, alike),
+        Objective::Speed => (alike, bytes as f64),
+        Objective::Balanced if access < FAST_ACCESS => (bytes as f64, alike),
+        Objective::Balanced => (bytes as f64 * access, alike),
+    }
+}
+
+impl Candidate {
+    fn new(problem: &Problem<'_, '_, '_>, proposal: Proposal) -> Result<Candidate, MappingError> {
+        let mut bytes = 0_u64;
+        for buffer in &proposal.buffers {
+            bytes = bytes.saturating_add(buffer.cells()?.saturating_mul(buffer.element.bytes().into()));
+        }
+        let access = access_cost(problem, &proposal);
+        Ok(Candidate { proposal, bytes, access })
+    }
+
+    fn rank(&self, objective: Objective) -> (f64, f64) {
+        rank((self.bytes, self.access), objective)
+    }
+
+    fn cells(&self) -> Result<u64, MappingError> {
+        self.proposal.buffers[0].cells()
+    }
+}
+
+/// The search for the best mapping of one array alone.
+struct Search<'s, 'a, 'c, 'k> {
+    problem: &'s Problem<'a, 'c, 'k>,
+    array: ArrayId,
+    objective: Objective,
+    found: Vec<Candidate>,
+    notes: &'s mut Vec<String>,
+}
+
+impl Search<'_, '_, '_, '_> {
+    /// Strategies come in ascending order of what it costs to ask them.
+    fn best(&mut self) -> Result<Candidate, MappingError> {
+        let context = self.problem.model.context;
+        let mut failure = self.ask(&SuccessiveModulo, context.max_operations())?;
+        let spent = context.operations();
+        if let Some(first) = self.found.first() {
+            let cells = first.cells()?;
+            if cells <= self.lanes() && self.ask_quietly(&Scalar)? {
+                return Ok(self.found.pop().expect("it was just found"));
+            }
+            if self.is_nearly_alive(cells)? {
+                return Ok(self.found.remove(0));
+            }
+        }
+        let patience =
+            if self.found.is_empty() { u64::MAX } else { spent.saturating_mul(PATIENCE).max(LEAST_PATIENCE) };
+        failure = self.ask(&StridedHyperplane, patience)?.or(failure);
+        let is_fast = self.found.iter().any(|candidate| candidate.access < FAST_ACCESS);
+        if self.objective == Objective::Footprint || !is_fast {
+            failure = self.ask_all(patience)?.or(failure);
+        }
+        let objective = self.objective;
+        let best = (0..self.found.len()).min_by(|&a, &b| {
+            self.found[a].rank(objective).partial_cmp(&self.found[b].rank(objective)).expect("finite")
+        });
+        match (best, failure) {
+            (Some(best), _) => {
+                self.explain(best);
+                Ok(self.found.swap_remove(best))
+            }
+            (None, failure) => {
+                let full = first_proved(self.problem, &Full, &[self.array], self.notes);
+                let full = full.map_err(|error| failure.unwrap_or(error))?;
+                self.notes.push(format!("`{}` is kept in full", self.problem.model.kernel.array(self.array).name));
+                Candidate::new(self.problem, full)
+            }
+        }
+    }
+
+    /// The strategies that look for few cells only, until there are as few as values alive at once.
+    fn ask_all(&mut self, patience: u64) -> Result<Option<MappingError>, MappingError> {
+        let alive = most_alive(self.problem.model, self.problem.conflicts, &[self.array], u64::MAX)?.unwrap_or(0);
+        let mut failure = None;
+        let strategies: [&dyn Strategy; 4] = [&Hyperplane, &Occupancy, &Window, &Lattice];
+        for strategy in strategies {
+            let cells = self.found.iter().map(Candidate::cells).collect::<Result<Vec<_>, _>>()?;
+            if cells.into_iter().min().is_some_and(|cells| cells <= alive) && self.objective == Objective::Footprint {
+                break;
+            }
+            failure = self.ask(strategy, patience)?.or(failure);
+        }
+        Ok(failure)
+    }
+
+    /// Adds what the strategy finds within so many operations; else says why there is nothing.
+    fn ask(&mut self, strategy: &dyn Strategy, patience: u64) -> Result<Option<MappingError>, MappingError> {
+        let context = self.problem.model.context;
+        let quota = context.max_operations();
         context.set_max_operations(patience.min(quota));
-        let found = first_proved(problem, strategy, &[array], notes);
+        let found = first_proved(self.problem, strategy, &[self.array], self.notes);
         context.set_max_operations(quota);
-        spent = context.operations();
-        match found.and_then(|p| Ok((p.buffers[0].cells()?, p))) {
-            Ok((cells, proposal)) => {
-                if is_nearly_alive(problem, array, cells)? {
-                    return Ok(proposal);
-                }
-                if best.as_ref().is_none_or(|(smallest, _)| cells < *smallest) {
-                    best = Some((cells, proposal));
-                }
+        match found.and_then(|proposal| Candidate::new(self.problem, proposal)) {
+            Ok(candidate) => {
+                self.found.push(candidate);
+                Ok(None)
             }
             Err(error) => {
-                notes.push(error.to_string());
-                failure = Some(error);
+                self.notes.push(error.to_string());
+                Ok(Some(error))
             }
         }
     }
-    match (best, failure) {
-        (Some((_, proposal)), _) => Ok(proposal),
-        (None, Some(error)) => {
-            let full = first_proved(problem, &Full, &[array], notes).map_err(|_| error)?;
-            notes.push(format!("`{}` is kept in full", problem.model.kernel.array(array).name));
-            Ok(full)
-        }
-        (None, None) => unreachable!("every strategy gives a mapping or an error"),
-    }
-}
 
-/// Whether so many cells are hardly more than the values alive at some moment. A worker's copy of a private array holds
-/// less than that.
-fn is_nearly_alive(problem: &Problem<'_, '_, '_>, array: ArrayId, cells: u64) -> Result<bool, MappingError> {
-    if problem.sharing(array) == Sharing::Private {
-        return Ok(false);
+    /// The same without a word if there is nothing; whether there is something.
+    fn ask_quietly(&mut self, strategy: &dyn Strategy) -> Result<bool, MappingError> {
+        let Ok(proposal) = first_proved(self.problem, strategy, &[self.array], &mut Vec::new()) else {
+            return Ok(false);
+        };
+        self.found.push(Candidate::new(self.problem, proposal)?);
+        Ok(true)
     }
-    problem.model.context.reset_operations();
-    match alive_between_wavefronts(problem.model, problem.conflicts, array) {
-        Ok(alive) => Ok(alive.is_some_and(|alive| cells <= alive.saturating_add((alive / GOOD_ENOUGH).max(FEW_CELLS)))),
-        Err(error) if error.spent_quota().is_some() => Ok(false),
-        Err(error) => Err(error.into()),
-    }
-}
 
-/// The first proposal of a strategy that the checker accepts, under a quota of its own.
-fn first_proved(
-    problem: &Problem<'_, '_, '_>,
-    strategy: &dyn Strategy,
-    arrays: &[ArrayId],
-    notes: &mut Vec<String>,
-) -> Result<Proposal, MappingError> {
-    problem.model.context.reset_operations();
-    search(problem, strategy, arrays, notes).map_err(|error| match &error {
-        MappingError::Analysis(cause) => cause.spent_quota().map_or(error.clone(), |limit| {
-            let names = arrays.iter().map(|&id| format!("`{}`", problem.model.kernel.array(id).name));
-            let arrays = names.collect::<Vec<_>>().join(", ");
-            MappingError::GaveUp { strategy: strategy.name(), arrays, limit }
-        }),
-        _ => error,
-    })
-}
-
-fn search(
-    problem: &Problem<'_, '_, '_>,
-    strategy: &dyn Strategy,
-    arrays: &[ArrayId],
-    notes: &mut Vec<String>,
-) -> Result<Proposal, MappingError> {
-    let mut last = MappingError::NotApplicable { strategy: strategy.name(), reason: "it has no candidate".into() };
-    for proposal in strategy.propose(problem, arrays)? {
-        match verify_mapping(problem, &proposal) {
-            Ok(()) => return Ok(proposal),
-            Err(error @ MappingError::Unproved { .. }) => {
-                let note = format!("rejected: {error}");
-                if !notes.contains(&note) {
-                    notes.push(note);
-                }
-                last = error;
-            }
-            Err(error) => return Err(error),
+    /// Says why a mapping was preferred, where there was a choice.
+    fn explain(&mut self, best: usize) {
+        let describe = |candidate: &Candidate| {
+            let buffer = &candidate.proposal.buffers[0];
+            format!("{} ({} bytes, {:.2} an access)", buffer.strategy, candidate.bytes, candidate.access)
+        };
+        let others: Vec<String> =
+            self.found.iter().enumerate().filter(|(k, _)| *k != best).map(|(_, c)| describe(c)).collect();
+        if !others.is_empty() {
+            let name = &self.problem.model.kernel.array(self.array).name;
+            self.notes.push(format!("`{name}`: {} rather than {}", describe(&self.found[best]), others.join(", ")));
         }
     }
-    Err(last)
-}
 
-impl Choice {
-    /// Appends a proposal, renumbering its buffers.
-    fn add(&mut self, proposal: Proposal) {
-        let first = self.mapping.buffers.len();
-        self.mapping.buffers.extend(proposal.buffers);
-        for mut mapping in proposal.arrays {
-            mapping.pieces.iter_mut().for_each(|piece| piece.buffer += first);
-            self.mapping.arrays.push(mapping);
+    /// The most lanes of a vector dimension.
+    fn lanes(&self) -> u64 {
+        let dims = self.problem.model.schedule.dims.iter();
+        dims.map(|kind| if let DimKind::Vector(lanes) = kind { u64::from(*lanes) } else { 1 }).max().unwrap_or(1)
+    }
+
+    /// Whether so many cells are hardly more than the values alive at some moment. A worker's copy of a private array holds
+    /// less than that.
+    fn is_nearly_alive(&self, cells: u64) -> Result<bool, MappingError> {
+        if self.problem.sharing(self.array) == Sharing::Private {
+            return Ok(false);
         }
+        let alive = alive_between_wavefronts(self.problem.model, self.problem.conflicts, self.array)?;
+        Ok(alive.is_some_and(|alive| cells <= alive.saturating_add((alive / GOOD_ENOUGH).max(FEW_CELLS))))
     }
 }

@@ -2,10 +2,12 @@
 //!
 //! A [`StorageMapping`] is a list of buffers and, per array, of [`Piece`]s that partition its index space. One file per
 //! strategy proposes mappings, `given` takes them from the caller; `check` proves them and shares no code with any of them;
-//! `auto` chooses among the proved.
+//! `choice` takes one by name, `auto` chooses among the proved, by their size and by what `cost` thinks of them.
 
 pub(crate) mod auto;
 pub(crate) mod check;
+pub(crate) mod choice;
+pub(crate) mod cost;
 pub(crate) mod full;
 pub(crate) mod given;
 pub(crate) mod hyperplane;

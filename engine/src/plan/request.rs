@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::error::Error;
 use crate::kernel::graph::{Kernel, ParamKind};
-use crate::mapping::auto::StrategyChoice;
+use crate::mapping::choice::{Objective, StrategyChoice};
 use crate::pipeline::{self, Outcome};
 use crate::plan::Plan;
 use crate::run::RunOptions;
@@ -78,6 +78,7 @@ pub(crate) struct Request {
     /// Per parameter, its value; none for run parameters.
     pub(crate) values: Vec<Option<i64>>,
     pub(crate) strategy: StrategyChoice,
+    pub(crate) objective: Objective,
     /// Rules of given storage; none if empty.
     pub(crate) mapping: String,
     pub(crate) horizon: Option<u64>,
@@ -94,6 +95,7 @@ pub struct PlanBuilder {
     sizes: BTreeMap<String, i64>,
     schedule: Option<String>,
     strategy: StrategyChoice,
+    objective: Objective,
     mapping: String,
     horizon: Option<u64>,
     threads: Option<usize>,
@@ -109,6 +111,7 @@ impl Kernel {
             sizes: BTreeMap::new(),
             schedule: None,
             strategy: StrategyChoice::Auto,
+            objective: Objective::default(),
             mapping: String::new(),
             horizon: None,
             threads: None,
@@ -137,6 +140,13 @@ impl PlanBuilder {
     #[must_use]
     pub fn strategy(mut self, strategy: StrategyChoice) -> Self {
         self.strategy = strategy;
+        self
+    }
+
+    /// What [`StrategyChoice::Auto`] prefers. Default: [`Objective::Balanced`].
+    #[must_use]
+    pub fn objective(mut self, objective: Objective) -> Self {
+        self.objective = objective;
         self
     }
 
@@ -251,6 +261,7 @@ impl PlanBuilder {
             schedule,
             values,
             strategy: self.strategy,
+            objective: self.objective,
             mapping: self.mapping.clone(),
             horizon: self.horizon,
             threads: self.threads.unwrap_or_else(|| RunOptions::default().threads),

@@ -1,6 +1,7 @@
 //! What publications found, array by array.
 
 use super::stencils;
+use crate::bee;
 
 /// A kernel of a publication.
 #[derive(Clone, Copy, Debug)]
@@ -36,6 +37,8 @@ pub struct FoldedArray {
 /// Numbers of cells at values of the size parameters.
 pub type Cells = fn(&[i64]) -> i64;
 
+/// Lifetimes and optimum together: the sum of its columns DS and OPT.
+const BEE: &str = "Alias, Baray and Darte (2007), Figure 3";
 const SMO: &str = "Bhaskaracharya, Bondhugula and Cohen (2016), Table I";
 
 /// Lines and tiles: sizes where everything can be counted, and sizes in use.
@@ -58,11 +61,26 @@ const fn smo(
     Example { name, source: SMO, text, params, sizes, arrays }
 }
 
+const fn bee(
+    name: &'static str,
+    text: fn() -> String,
+    params: &'static [&'static str],
+    sizes: &'static [&'static [i64]],
+    arrays: &'static [FoldedArray],
+) -> Example {
+    Example { name, source: BEE, text, params, sizes, arrays }
+}
+
+/// An array of which one value is alive at a time.
+const fn scalar(name: &'static str, seconds: f64) -> FoldedArray {
+    array(name, |_| 1, seconds, |_| 1)
+}
+
 const fn array(name: &'static str, published: Cells, seconds: f64, best: Cells) -> FoldedArray {
     FoldedArray { name, published, published_seconds: Some(seconds), best }
 }
 
-static EXAMPLES: [Example; 11] = [
+static EXAMPLES: [Example; 16] = [
     smo(
         "produce-consume",
         stencils::produce_consume,
@@ -139,6 +157,55 @@ static EXAMPLES: [Example; 11] = [
         &["B"],
         FLAT,
         &[array("A", |p| 9 * p[0] - 8, 1.15, |p| 6 * p[0] - 6)],
+    ),
+    bee(
+        "durbin",
+        bee::durbin::ENTRY.text,
+        &["N"],
+        &[&[20], &[100]],
+        &[
+            scalar("alpha", 0.4),
+            scalar("beta", 0.102),
+            scalar("sum", 0.503),
+            array("y", |p| 2 * p[0] - 3, 18.8, |p| 2 * p[0] - 3),
+        ],
+    ),
+    bee(
+        "reg-detect",
+        bee::reg_detect::ENTRY.text,
+        &["N", "P"],
+        &[&[6, 4], &[6, 64]],
+        &[
+            array("sum_t", |_| 27, 0.3, |_| 27),
+            array("mean", |_| 27, 0.37, |_| 27),
+            FoldedArray { published_seconds: None, ..array("diff", |p| 27 * p[1], 0.0, |p| 27 * p[1]) },
+            scalar("sum_d", 0.704),
+        ],
+    ),
+    bee(
+        "dynprog",
+        bee::dynprog::ENTRY.text,
+        &["N"],
+        &[&[10]],
+        &[array("c", |_| 61, 1.1, |_| 61), scalar("sum_c", 6.104)],
+    ),
+    bee(
+        "gauss",
+        bee::gauss::ENTRY.text,
+        &["N", "M"],
+        &[&[8, 7], &[50, 50]],
+        &[
+            scalar("g_acc1", 0.71),
+            scalar("g_acc2", 0.907),
+            array("g_tmp", |p| (p[0] - 2) * p[1], 2760.0, |p| (p[0] - 2) * p[1]),
+        ],
+    ),
+    bee(
+        "mot-detect",
+        bee::mot_detect::ENTRY.text,
+        &["M"],
+        &[&[32]],
+        &[array("Delta", |_| 10, 4.2, |_| 1), scalar("ODelta", 0.402)],
     ),
 ];
 

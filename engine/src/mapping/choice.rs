@@ -1,0 +1,201 @@
+//! Strategies by name, and the search for the first mapping of one that is proved.
+//!
+//! In: what the caller asked for.   Out: a proved [`StorageMapping`], with notes on what was tried.
+//!
+//! Arrays whose storage is given take that or none. What is not proved is not used.
+
+use crate::kernel::MappingRule;
+use crate::kernel::graph::ArrayId;
+use crate::mapping::auto::choose_automatically;
+use crate::mapping::check::verify_mapping;
+use crate::mapping::full::Full;
+use crate::mapping::given::given_proposal;
+use crate::mapping::hyperplane::Hyperplane;
+use crate::mapping::in_place::InPlace;
+use crate::mapping::lattice::Lattice;
+use crate::mapping::occupancy::Occupancy;
+use crate::mapping::scalar::Scalar;
+use crate::mapping::shared::Shared;
+use crate::mapping::strided_hyperplane::StridedHyperplane;
+use crate::mapping::successive_modulo::SuccessiveModulo;
+use crate::mapping::window::Window;
+use crate::mapping::{MappingError, Problem, Proposal, StorageMapping, Strategy};
+
+/// How storage mappings are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum StrategyChoice {
+    /// The best proved mapping.
+    #[default]
+    Auto,
+    /// The unfolded array (a state array: `horizon` steps of it).
+    Full,
+    /// One modulus per dimension: the usual baseline.
+    SuccessiveModulo,
+    /// One hyperplane with unit stride in the innermost schedule dimension.
+    StridedHyperplane,
+    /// Hyperplanes that satisfy most conflicts at once, as narrow as possible.
+    Hyperplane,
+    /// Reuse of dying slots across the arrays of a statement.
+    InPlace,
+    /// The smallest lattice of differences that never conflict.
+    Lattice,
+    /// A linear order of the cells, modulo the longest distance of two that are alive together.
+    Window,
+    /// Several arrays in one buffer.
+    Shared,
+    /// One value, or one in each lane: in a register where that can be.
+    Scalar,
+    /// A vector along which values replace each other in any legal order.
+    Occupancy,
+}
+
+impl StrategyChoice {
+    /// Every choice with its name.
+    pub const ALL: [(&'static str, StrategyChoice); 11] = [
+        ("auto", StrategyChoice::Auto),
+        ("full", StrategyChoice::Full),
+        ("successive-modulo", StrategyChoice::SuccessiveModulo),
+        ("strided-hyperplane", StrategyChoice::StridedHyperplane),
+        ("hyperplane", StrategyChoice::Hyperplane),
+        ("in-place", StrategyChoice::InPlace),
+        ("lattice", StrategyChoice::Lattice),
+        ("window", StrategyChoice::Window),
+        ("shared", StrategyChoice::Shared),
+        ("scalar", StrategyChoice::Scalar),
+        ("occupancy", StrategyChoice::Occupancy),
+    ];
+
+    /// The choice of that name.
+    pub fn by_name(name: &str) -> Option<StrategyChoice> {
+        StrategyChoice::ALL.iter().find(|(n, _)| *n == name).map(|(_, choice)| *choice)
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        StrategyChoice::ALL.iter().find(|(_, c)| *c == self).expect("every choice is listed").0
+    }
+}
+
+/// What [`StrategyChoice::Auto`] prefers among proved mappings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Objective {
+    /// Few cells that are cheap to reach: the product of both.
+    #[default]
+    Balanced,
+    /// As few cells as can be found, whatever it costs to reach them; more strategies are asked.
+    Footprint,
+    /// Cells that are cheap to reach, then few of them.
+    Speed,
+}
+
+impl Objective {
+    /// Every objective with its name.
+    pub const ALL: [(&'static str, Objective); 3] =
+        [("balanced", Objective::Balanced), ("footprint", Objective::Footprint), ("speed", Objective::Speed)];
+
+    /// The objective of that name.
+    pub fn by_name(name: &str) -> Option<Objective> {
+        Objective::ALL.iter().find(|(n, _)| *n == name).map(|(_, objective)| *objective)
+    }
+}
+
+/// A proved mapping and what was tried on the way.
+#[derive(Default)]
+pub(crate) struct Choice {
+    pub(crate) mapping: StorageMapping,
+    pub(crate) notes: Vec<String>,
+}
+
+/// Chooses a proved mapping for every folded array: what `given` says of it, else what the strategy finds.
+pub(crate) fn choose_mapping(
+    problem: &Problem<'_, '_, '_>,
+    (choice, objective): (StrategyChoice, Objective),
+    given: &[MappingRule],
+) -> Result<Choice, MappingError> {
+    let mut chosen = Choice::default();
+    let mut arrays = problem.folded_arrays();
+    if !given.is_empty() {
+        let proposal = given_proposal(problem, given)?;
+        verify_mapping(problem, &proposal)?;
+        chosen.add(proposal);
+        arrays.retain(|array| !given.iter().any(|rule| rule.array == *array));
+    }
+    if arrays.is_empty() {
+        return Ok(chosen);
+    }
+    let strategy: &dyn Strategy = match choice {
+        StrategyChoice::Auto => {
+            choose_automatically(problem, &arrays, objective, &mut chosen)?;
+            return Ok(chosen);
+        }
+        StrategyChoice::Full => &Full,
+        StrategyChoice::SuccessiveModulo => &SuccessiveModulo,
+        StrategyChoice::StridedHyperplane => &StridedHyperplane,
+        StrategyChoice::Hyperplane => &Hyperplane,
+        StrategyChoice::InPlace => &InPlace,
+        StrategyChoice::Lattice => &Lattice,
+        StrategyChoice::Window => &Window,
+        StrategyChoice::Shared => &Shared,
+        StrategyChoice::Scalar => &Scalar,
+        StrategyChoice::Occupancy => &Occupancy,
+    };
+    let proposal = first_proved(problem, strategy, &arrays, &mut chosen.notes)?;
+    chosen.add(proposal);
+    Ok(chosen)
+}
+
+/// The first proposal of a strategy that the checker accepts, under a quota of its own.
+pub(crate) fn first_proved(
+    problem: &Problem<'_, '_, '_>,
+    strategy: &dyn Strategy,
+    arrays: &[ArrayId],
+    notes: &mut Vec<String>,
+) -> Result<Proposal, MappingError> {
+    problem.model.context.reset_operations();
+    search(problem, strategy, arrays, notes).map_err(|error| match &error {
+        MappingError::Analysis(cause) => cause.spent_quota().map_or(error.clone(), |limit| {
+            let names = arrays.iter().map(|&id| format!("`{}`", problem.model.kernel.array(id).name));
+            let arrays = names.collect::<Vec<_>>().join(", ");
+            MappingError::GaveUp { strategy: strategy.name(), arrays, limit }
+        }),
+        _ => error,
+    })
+}
+
+fn search(
+    problem: &Problem<'_, '_, '_>,
+    strategy: &dyn Strategy,
+    arrays: &[ArrayId],
+    notes: &mut Vec<String>,
+) -> Result<Proposal, MappingError> {
+    let mut last = MappingError::NotApplicable { strategy: strategy.name(), reason: "it has no candidate".into() };
+    for proposal in strategy.propose(problem, arrays)? {
+        match verify_mapping(problem, &proposal) {
+            Ok(()) => return Ok(proposal),
+            Err(error @ MappingError::Unproved { .. }) => {
+                let note = format!("rejected: {error}");
+                if !notes.contains(&note) {
+                    notes.push(note);
+                }
+                last = error;
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Err(last)
+}
+
+impl Choice {
+    /// Appends a proposal, renumbering its buffers.
+    pub(crate) fn add(&mut self, proposal: Proposal) {
+        let first = self.mapping.buffers.len();
+        self.mapping.buffers.extend(proposal.buffers);
+        for mut mapping in proposal.arrays {
+            mapping.pieces.iter_mut().for_each(|piece| piece.buffer += first);
+            self.mapping.arrays.push(mapping);
+        }
+    }
+}
