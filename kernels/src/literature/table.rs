@@ -37,7 +37,7 @@ pub struct FoldedArray {
 /// Numbers of cells at values of the size parameters.
 pub type Cells = fn(&[i64]) -> i64;
 
-/// Lifetimes and optimum together: the sum of its columns DS and OPT.
+/// Seconds are those for lifetimes and optimum together, the sum of the columns DS and OPT.
 const BEE: &str = "Alias, Baray and Darte (2007), Figure 3";
 const SMO: &str = "Bhaskaracharya, Bondhugula and Cohen (2016), Table I";
 
@@ -212,7 +212,7 @@ static EXAMPLES: [Example; 16] = [
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crease::Kernel;
+    use crease::{Kernel, Objective};
 
     #[test]
     fn every_example_is_a_kernel_with_its_arrays() {
@@ -233,11 +233,12 @@ mod tests {
         for example in examples().iter().filter(|example| !example.name.contains("D3")) {
             let kernel = Kernel::parse(&(example.text)()).unwrap();
             let sizes = example.params.iter().zip(example.sizes[0]);
-            let plan = sizes.fold(kernel.plan(), |plan, (name, &size)| plan.size(name, size)).build().unwrap();
-            for array in example.arrays {
-                let buffer = plan.report().buffers.iter().find(|b| b.name == array.name).unwrap();
-                assert_eq!(buffer.cells as i64, (array.best)(example.sizes[0]), "{}", example.name);
-            }
+            let few = kernel.plan().objective(Objective::Footprint);
+            let plan = sizes.fold(few, |plan, (name, &size)| plan.size(name, size)).build().unwrap();
+            // Arrays may share buffers.
+            let cells: u64 = plan.report().buffers.iter().map(|buffer| buffer.cells).sum();
+            let best: i64 = example.arrays.iter().map(|array| (array.best)(example.sizes[0])).sum();
+            assert!(cells as i64 <= best, "{}: {cells} cells, {best} are known to do", example.name);
         }
     }
 }
