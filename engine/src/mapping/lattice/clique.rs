@@ -8,10 +8,12 @@
 //! anywhere, differ by points of the set (Minkowski). The larger one counts. For triangular arrays of side 6 the first
 //! finds the 21 values alive at once, the second 27, which a lattice attains.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
-use super::rows::Rows;
+use super::rows::{Row, Rows};
 
+/// Prefixes in the box around all of them.
+const MOST_CODES: i64 = 1 << 20;
 /// Pairs of runs compared in one attempt.
 const MOST_PAIRS: u64 = 1 << 16;
 
@@ -19,8 +21,9 @@ const MOST_PAIRS: u64 = 1 << 16;
 pub(super) fn clique_bound(rows: &Rows, skip: usize) -> i64 {
     let index = Index::of(rows, skip);
     let mut best = index.reach + 1;
-    let mut lexicographic: Vec<Candidate> = vec![(vec![0; rows.n - 1], None)];
-    lexicographic.extend(rows.levels[skip..rows.n - 1].iter().rev().flatten().map(|row| (row.prefix.clone(), None)));
+    let zero = vec![0; rows.n - 1];
+    let positive = index.prefixes.iter().filter(|prefix| **prefix >= zero);
+    let lexicographic: Vec<Candidate> = positive.map(|prefix| (prefix.clone(), None)).collect();
     best = best.max(index.grown(&lexicographic));
     for shift in 0..1_u32 << (rows.n - skip) {
         best = best.max(index.grown(&index.half(skip, shift)));
@@ -33,32 +36,60 @@ type Candidate = (Vec<i64>, Option<(i64, i64)>);
 
 /// Runs by prefix, of both halves of the set.
 struct Index {
-    runs: HashMap<Vec<i64>, (i64, i64)>,
-    /// All of these, in order.
+    /// By the code of the prefix; where there is none, a run that ends before it begins.
+    runs: Vec<(i64, i64)>,
+    /// All prefixes with a run, in order.
     prefixes: Vec<Vec<i64>>,
+    /// Largest absolute value of each coordinate of a prefix.
+    extents: Vec<i64>,
     /// All `x` from 1 to this are differences with a zero prefix.
     reach: i64,
 }
 
 impl Index {
+    /// The set, those differences left out whose first `skip` coordinates are not zero; only the row of zeros if others are
+    /// spread too far.
     fn of(rows: &Rows, skip: usize) -> Index {
         let zeros = rows.levels[rows.n - 1].first().and_then(|row| row.runs.first());
         let reach = zeros.map_or(0, |&(low, high)| if low == 1 { high } else { 0 });
-        let mut runs = HashMap::from([(vec![0; rows.n - 1], (-reach, reach))]);
-        for row in rows.levels[skip..rows.n - 1].iter().flatten() {
-            let Some(&(low, high)) = row.runs.iter().max_by_key(|run| run.1 - run.0) else { continue };
-            runs.insert(row.prefix.iter().map(|x| -x).collect(), (-high, -low));
-            runs.insert(row.prefix.clone(), (low, high));
+        let others: Vec<&Row> = rows.levels[skip..rows.n - 1].iter().flatten().collect();
+        let extent = |k: usize| others.iter().map(|row| row.prefix[k].abs()).max().unwrap_or(0);
+        let mut index =
+            Index { runs: Vec::new(), prefixes: Vec::new(), extents: (0..rows.n - 1).map(extent).collect(), reach };
+        let volume = index.extents.iter().try_fold(1_i64, |volume, e| volume.checked_mul(2 * e + 1));
+        let fits = volume.is_some_and(|volume| volume <= MOST_CODES);
+        if !fits {
+            index.extents.fill(0);
         }
-        let mut prefixes: Vec<Vec<i64>> = runs.keys().cloned().collect();
-        prefixes.sort_unstable();
-        Index { runs, prefixes, reach }
+        index.runs = vec![(1, 0); if fits { volume.unwrap_or(1) as usize } else { 1 }];
+        index.insert(vec![0; rows.n - 1], (-reach, reach));
+        for row in others.iter().filter(|_| fits) {
+            let Some(&(low, high)) = row.runs.iter().max_by_key(|run| run.1 - run.0) else { continue };
+            index.insert(row.prefix.iter().map(|x| -x).collect(), (-high, -low));
+            index.insert(row.prefix.clone(), (low, high));
+        }
+        index.prefixes.sort_unstable();
+        index
+    }
+
+    fn insert(&mut self, prefix: Vec<i64>, run: (i64, i64)) {
+        let code = self.code(prefix.iter().copied()).expect("the extents are those of all prefixes");
+        self.runs[code] = run;
+        self.prefixes.push(prefix);
+    }
+
+    /// The position of a prefix; none if it is outside the extents.
+    fn code(&self, prefix: impl Iterator<Item = i64>) -> Option<usize> {
+        prefix.zip(&self.extents).try_fold(0, |code, (x, extent)| {
+            (x.abs() <= *extent).then(|| code * (2 * extent + 1) as usize + (x + extent) as usize)
+        })
     }
 
     /// Points `x` for which `2 x - shift` is a difference, the bits of `shift` standing for coordinates from `skip` on.
     fn half(&self, skip: usize, shift: u32) -> Vec<Candidate> {
         let bit = |k: usize| i64::from(k >= skip && shift >> (k - skip) & 1 == 1);
-        let halved = |(prefix, &(low, high)): (&Vec<i64>, &(i64, i64))| {
+        let halved = |prefix: &Vec<i64>| {
+            let (low, high) = self.runs[self.code(prefix.iter().copied())?];
             let fast = bit(prefix.len());
             let doubled = |(k, x): (usize, &i64)| (x + bit(k)) % 2 == 0;
             let prefix: Option<Vec<i64>> = prefix
@@ -69,7 +100,7 @@ impl Index {
             let run = ((low + fast + 1).div_euclid(2), (high + fast).div_euclid(2));
             prefix.filter(|_| run.0 <= run.1).map(|prefix| (prefix, Some(run)))
         };
-        let mut points: Vec<_> = self.runs.iter().filter_map(halved).collect();
+        let mut points: Vec<_> = self.prefixes.iter().filter_map(halved).collect();
         points.sort_unstable();
         points
     }
@@ -109,11 +140,12 @@ impl Index {
     /// The fast coordinates that, with a prefix, conflict with all of some runs; none where no more pairs may be compared.
     fn allowed(&self, taken: &[Taken<'_>], prefix: &[i64], pairs: &mut u64) -> Option<(i64, i64)> {
         let (mut low, mut high) = (i64::MIN, i64::MAX);
-        let mut difference = vec![0; prefix.len()];
         for (other, first, last) in taken {
             *pairs = pairs.checked_sub(1)?;
-            difference.iter_mut().zip(prefix.iter().zip(*other)).for_each(|(d, (x, y))| *d = x - y);
-            let &(near, far) = self.runs.get(&difference)?;
+            let (near, far) = self.runs[self.code(prefix.iter().zip(*other).map(|(x, y)| x - y))?];
+            if near > far {
+                return None;
+            }
             (low, high) = (low.max(near.saturating_add(*last)), high.min(far.saturating_add(*first)));
             if low > high {
                 return None;

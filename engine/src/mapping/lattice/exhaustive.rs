@@ -8,13 +8,20 @@
 //! begin with `k` zeros, and it must avoid the differences that do: a sublattice that meets one is dropped with everything
 //! that would extend it, and so is one whose determinant is below that set's own bound. Of each vector the
 //! last entry, a residue of the fast coordinate, is not tried but solved for: every row that the vector's own multiple 1
-//! meets forbids an interval of residues, and only the gaps between them are looked at.
+//! meets forbids an interval of residues, and only the gaps between them are looked at. Small moduli of the fast index come
+//! first: they have few residues, and where they do, strips of compiled code wrap least often.
+
+use std::ops::Range;
 
 use super::clique::clique_bound;
 use super::rows::{Hermite, Row, Rows};
 
-/// Looks at rows and residues in one search: some tenths of a second.
-pub(super) const BUDGET: u64 = 1 << 24;
+/// Looks at rows and residues in one search, which take some nanoseconds each ..
+pub(super) const BUDGET: u64 = 1 << 23;
+/// .. of which the first determinant may take one part in so many: one that takes more is one of too many.
+const FIRST_PART: u64 = 2;
+/// Looks for further lattices of a determinant that has one.
+const BUDGET_FOR_OTHERS: u64 = 1 << 18;
 
 /// What a search found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +38,9 @@ pub(super) enum Found {
 pub(super) fn smallest_lattices(rows: &Rows, first: i64, last: i64, count: usize, budget: u64) -> Found {
     let bounds = (0..rows.n).map(|skip| clique_bound(rows, skip)).collect();
     let basis = vec![vec![0; rows.n]; rows.n];
-    let mut search = Search { rows, bounds, divisors: Vec::new(), basis, found: Vec::new(), count, budget };
+    let mut search =
+        Search { rows, bounds, divisors: Vec::new(), basis, found: Vec::new(), count, budget: budget / FIRST_PART };
+    let mut reserve = budget - search.budget;
     for determinant in first.max(1)..=last {
         search.divisors = divisors(determinant);
         if determinant >= super::rows::LARGEST || search.extend(rows.n - 1, determinant).is_none() {
@@ -44,6 +53,7 @@ pub(super) fn smallest_lattices(rows: &Rows, first: i64, last: i64, count: usize
         if !search.found.is_empty() {
             return Found::Smallest(search.found);
         }
+        search.budget += std::mem::take(&mut reserve);
     }
     Found::None
 }
@@ -77,13 +87,10 @@ impl<'a> Search<'a> {
         let chosen: i64 = (level + 1..n).map(|k| self.basis[k][k]).product();
         for k in 0..self.divisors.len() {
             self.spend(1)?;
-            // The fast modulus is tried from the largest down, the others from the smallest up.
-            let divisor = self.divisors[k];
-            let pitch = match level {
-                _ if rest % divisor != 0 => continue,
-                _ if level + 1 == n => rest / divisor,
-                _ => divisor,
-            };
+            let pitch = self.divisors[k];
+            if rest % pitch != 0 {
+                continue;
+            }
             if (level == 0 && pitch != rest) || chosen * pitch < self.bounds[level] {
                 continue;
             }
@@ -123,13 +130,19 @@ impl<'a> Search<'a> {
     fn solve(&mut self, level: usize, rest: i64) -> Option<()> {
         let last = self.rows.n - 1;
         let modulus = self.basis[last][last];
-        let meetings = self.meetings(level)?;
-        let Some(forbidden) = forbidden_residues(&meetings, modulus) else { return Some(()) };
-        let others: Vec<&Meeting<'_>> = meetings.iter().filter(|meeting| meeting.factor > 1).collect();
+        let (rows, pitch) = (self.rows, self.basis[level][level]);
+        let here = |least: i64| rows.levels[level].partition_point(|row| row.prefix[level] < least);
+        let own = self.meetings(level, here(pitch)..here(pitch + 1))?;
+        let Some(forbidden) = forbidden_residues(&own, modulus) else { return Some(()) };
+        // Most vectors end here: multiples of the vector are looked at only if something is left of it.
+        if !leaves_a_gap(&forbidden) {
+            return Some(());
+        }
+        let others = self.meetings(level, here(pitch + 1)..rows.levels[level].len())?;
         let mut next = 0;
         for (from, to) in forbidden {
             for entry in next..from {
-                let meets = |m: &&Meeting<'_>| m.row.holds_residue((m.residue + m.factor * entry) % modulus, modulus);
+                let meets = |m: &Meeting<'_>| m.row.holds_residue((m.residue + m.factor * entry) % modulus, modulus);
                 let met = others.iter().position(meets);
                 self.spend(1 + met.unwrap_or(others.len()) as u64)?;
                 if met.is_none() {
@@ -145,12 +158,13 @@ impl<'a> Search<'a> {
         Some(())
     }
 
-    /// The rows of a level whose prefixes are in the lattice, whatever the last entry of the level's vector.
-    fn meetings(&mut self, level: usize) -> Option<Vec<Meeting<'a>>> {
-        let (rows, last) = (self.rows, self.rows.n - 1);
-        self.spend(rows.levels[level].len() as u64)?;
+    /// Those of some rows of a level whose prefixes are in the lattice, whatever the last entry of the level's vector.
+    fn meetings(&mut self, level: usize, range: Range<usize>) -> Option<Vec<Meeting<'a>>> {
+        let last = self.rows.n - 1;
+        let rows = &self.rows.levels[level][range];
+        self.spend(rows.len() as u64)?;
         let mut meetings = Vec::new();
-        'rows: for row in &rows.levels[level] {
+        'rows: for row in rows {
             let mut factors = [0_i64; super::rows::MOST_DIMS];
             for k in level..last {
                 let known: i64 = (level..k).map(|j| factors[j] * self.basis[j][k]).sum();
@@ -173,6 +187,7 @@ impl<'a> Search<'a> {
             return self.extend(level - 1, rest);
         }
         self.found.push(Hermite { basis: self.basis.clone() });
+        self.budget = self.budget.min(BUDGET_FOR_OTHERS);
         Some(())
     }
 
@@ -186,7 +201,7 @@ impl<'a> Search<'a> {
 /// these are all.
 fn forbidden_residues(meetings: &[Meeting<'_>], modulus: i64) -> Option<Vec<(i64, i64)>> {
     let mut forbidden = vec![(modulus, modulus)];
-    for meeting in meetings.iter().filter(|meeting| meeting.factor == 1) {
+    for meeting in meetings {
         for &(low, high) in &meeting.row.runs {
             if high - low + 1 >= modulus {
                 return None;
@@ -201,6 +216,16 @@ fn forbidden_residues(meetings: &[Meeting<'_>], modulus: i64) -> Option<Vec<(i64
     }
     forbidden.sort_unstable();
     Some(forbidden)
+}
+
+/// Whether ascending intervals, closed by one at the modulus, leave a residue free.
+fn leaves_a_gap(forbidden: &[(i64, i64)]) -> bool {
+    let mut next = 0;
+    forbidden.iter().any(|&(from, to)| {
+        let gap = from > next;
+        next = next.max(to + 1);
+        gap
+    })
 }
 
 /// All divisors of a positive number, ascending.
