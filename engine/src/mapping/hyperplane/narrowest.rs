@@ -101,7 +101,7 @@ impl Narrowest {
         let best = self.best.as_ref()?;
         let (slope, rest) = best.split_at(self.at.len());
         let at_point = crate::mapping::hyperplane::cone::dot(slope, &self.at)?;
-        let gamma: Vec<i128> = rest[2..].iter().map(|g| g - rest[1]).collect();
+        let gamma = rest[2..].iter().map(|g| g.checked_sub(rest[1])).collect::<Option<Vec<i128>>>()?;
         let sign = gamma.iter().rev().find(|g| **g != 0).map_or(1, |g| g.signum());
         let narrow = |numbers: &[i128]| numbers.iter().map(|&x| i64::try_from(x).ok()).collect::<Option<Vec<_>>>();
         let gamma: Vec<i128> = gamma.iter().map(|g| sign * g).collect();

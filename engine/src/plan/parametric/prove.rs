@@ -281,4 +281,36 @@ mod tests {
     fn a_modulus_that_may_be_zero_is_not_decided() {
         assert_eq!(separates([(1, 0), (0, 1)], [0, 1, -2]), None);
     }
+
+    /// What is said to hold at all sizes holds at small ones, by enumeration; what is said to fail fails at some.
+    #[test]
+    fn verdicts_agree_with_enumeration() {
+        let mut random = fastrand::Rng::with_seed(5);
+        let (mut proved, mut refuted) = (0, 0);
+        for _ in 0..150 {
+            let coefficients = [(); 2].map(|()| (random.i64(-1..=1), random.i64(-2..=2)));
+            let modulus = [random.i128(0..=1), random.i128(0..=2), random.i128(-1..=2)];
+            let at = |n: i64| {
+                let [a, b] = coefficients.map(|(slope, constant)| slope * n + constant);
+                (a, b, (modulus[0] as i64 * n + modulus[1] as i64) * n + modulus[2] as i64)
+            };
+            let meets = |n: i64| {
+                let (a, b, m) = at(n);
+                let all = (-n..=n).flat_map(|y| (1 - n..n).map(move |x| (y, x))).filter(|d| *d != (0, 0));
+                m > 0 && all.into_iter().any(|(y, x)| (a * y + b * x) % m == 0)
+            };
+            match separates(coefficients, modulus) {
+                Some(true) => {
+                    proved += 1;
+                    assert!(!(2..12).any(meets), "{coefficients:?} mod {modulus:?}");
+                }
+                Some(false) => {
+                    refuted += 1;
+                    assert!((2..40).any(meets), "{coefficients:?} mod {modulus:?}");
+                }
+                None => {}
+            }
+        }
+        assert!(proved >= 3 && refuted >= 50, "{proved} proved, {refuted} refuted");
+    }
 }

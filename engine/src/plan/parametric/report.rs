@@ -128,7 +128,7 @@ impl ParametricPiece {
 
 fn bracketed(polynomial: &Polynomial) -> String {
     let text = polynomial.to_string();
-    let is_plain = text.bytes().all(|b| b.is_ascii_digit()) || polynomial.params().iter().any(|p| *p == text);
+    let is_plain = text.bytes().all(|b| b.is_ascii_digit()) || polynomial.params().contains(&text);
     if is_plain { text } else { format!("({text})") }
 }
 
