@@ -44,7 +44,7 @@ const QUOTA: u64 = 1 << 19;
 const CONFLICTS_EVERY: u64 = 3;
 
 /// One in so many kernels is expanded, for sizes that are not known, and run again.
-const EXPANDED_EVERY: u64 = 2;
+const EXPANDED_EVERY: u64 = 4;
 
 fn number(variable: &str, default: u64) -> u64 {
     std::env::var(variable).map_or(default, |text| text.parse().unwrap_or_else(|_| panic!("{variable} is no number")))
