@@ -24,6 +24,9 @@ pub enum Error {
     /// An analysis failed or used up its quota.
     #[error(transparent)]
     Analysis(#[from] AnalysisError),
+    /// The kernel could not be expanded.
+    #[error(transparent)]
+    Expansion(#[from] crate::analysis::ExpansionError),
     /// No storage mapping was proved.
     #[error(transparent)]
     Mapping(#[from] MappingError),

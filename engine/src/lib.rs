@@ -45,7 +45,7 @@ pub mod plan;
 mod run;
 pub mod schedule;
 
-pub use analysis::{AnalysisError, trace};
+pub use analysis::{AnalysisError, Expanded, ExpansionError, trace};
 pub use crease_jit::{CallError, CompileError, FieldError, IsaError, PoolError};
 pub use crease_jit::{CompileOptions, ElementType, Isa, IsaChoice};
 pub use error::Error;
@@ -53,7 +53,7 @@ pub use kernel::graph::Kernel;
 pub use lower::LowerError;
 pub use mapping::choice::{Objective, StrategyChoice};
 pub use pipeline::Stage;
-pub use plan::{Plan, PlanBuilder, PlanError};
+pub use plan::{Plan, PlanBuilder, PlanError, View};
 pub use run::{Code, Input, Output, Run, RunError, RunOptions};
 
 /// What most programs import.

@@ -6,7 +6,8 @@
 //! ; test conflicts, mapping(N = 8, schedule = rows, strategy = auto, horizon = 4, quota = 10000)
 //! ```
 //!
-//! names stages (or `notes`: those of the report; `parametric`: what is known of other sizes), sizes, and what else is not the default; `mapping = paper` gives the storage that a line
+//! names stages (or `notes`: those of the report; `parametric`: what is known of other sizes), sizes, and what else is not
+//! the default (`view = reallocation`, too); `mapping = paper` gives the storage that a line
 //! `; mapping paper: blurx[y, x] -> [..]` of the comment describes. Each test line has its section behind the kernel, as comments
 //! after `; ==` and the line's text; a plan that is refused prints `error:` and the message. `BLESS=1` rewrites them.
 
@@ -15,7 +16,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crease::kernel::graph::Kernel;
-use crease::{Plan, PlanBuilder, Stage, StrategyChoice};
+use crease::{Plan, PlanBuilder, Stage, StrategyChoice, View};
 
 const TEST: &str = "; test ";
 const MAPPING: &str = "; mapping ";
@@ -54,6 +55,7 @@ fn plan(file: &str, kernel: &Kernel, options: &str) -> PlanBuilder {
             "schedule" => builder.schedule(value),
             "strategy" => builder.strategy(StrategyChoice::by_name(value).unwrap_or_else(|| panic!("no `{value}`"))),
             "mapping" => builder.mapping(given(file, value)),
+            "view" if value == "reallocation" => builder.view(View::Reallocation),
             "horizon" => builder.horizon(value.parse().expect("a number of steps")),
             "quota" => builder.operation_quota(value.parse().expect("a number of operations")),
             size => builder.size(size, value.parse().expect("a size")),

@@ -30,7 +30,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crease::analysis::trace::Trace;
 use crease::kernel::graph::{Kernel, Role, Schedule};
 use crease::mapping::{MappingError, Sharing};
-use crease::{CompileOptions, Error, Isa, IsaChoice, LowerError, Plan, Stage, StrategyChoice};
+use crease::{CompileOptions, Error, ExpansionError, Isa, IsaChoice, LowerError, Plan, Stage, StrategyChoice};
 use fastrand::Rng;
 
 use execute::{Case, Contents};
@@ -42,6 +42,9 @@ const DEFAULT_PROGRAMS: u64 = 300;
 const QUOTA: u64 = 1 << 19;
 /// One in so many kernels has its conflicts compared pair by pair: printing them takes as long as all else.
 const CONFLICTS_EVERY: u64 = 3;
+
+/// One in so many kernels is expanded, for sizes that are not known, and run again.
+const EXPANDED_EVERY: u64 = 4;
 
 fn number(variable: &str, default: u64) -> u64 {
     std::env::var(variable).map_or(default, |text| text.parse().unwrap_or_else(|_| panic!("{variable} is no number")))
@@ -60,6 +63,8 @@ struct Tally {
     /// Arrays kept in full because their conflicts take too many operations.
     kept_in_full: usize,
     conflicts_compared: usize,
+    /// Kernels with arrays that were given cells for every write.
+    expanded: usize,
     /// Arrays with a copy for each thread.
     private: usize,
     planned: [usize; StrategyChoice::ALL.len()],
@@ -76,6 +81,7 @@ impl Tally {
         self.not_expressed += other.not_expressed;
         self.kept_in_full += other.kept_in_full;
         self.conflicts_compared += other.conflicts_compared;
+        self.expanded += other.expanded;
         self.private += other.private;
         self.planned.iter_mut().zip(other.planned).for_each(|(total, count)| *total += count);
         self.distinct += other.distinct;
@@ -104,12 +110,26 @@ fn verify(sample: &Sample, seed: u64) -> Tally {
         let Some(plans) = plans(&case, schedule, &trace, &mut tally) else { continue };
         tally.random_order += usize::from(schedule.name != "base");
         let expected = case.expected(schedule);
+        tally.expanded +=
+            usize::from(seed.is_multiple_of(EXPANDED_EVERY) && agrees_expanded(sample, &case, schedule, &expected));
         let mut legal = Legal { case: &case, schedule, trace, expected, seed, random: Rng::with_seed(seed) };
         legal.verify_plans(plans, &mut tally);
         return tally;
     }
     assert!(tally.too_large > 0, "one schedule is legal by construction");
     tally
+}
+
+/// With cells of their own for all writes, the kernel gives what it gives; whether there was something to expand.
+fn agrees_expanded(sample: &Sample, case: &Case, schedule: &Schedule, expected: &Contents) -> bool {
+    let expanded = match case.kernel.expanded(&schedule.name) {
+        Err(ExpansionError::Analysis(_)) => return false,
+        expanded => expanded.unwrap_or_else(|error| panic!("{error}")),
+    };
+    let own = Case::new(expanded.kernel, sample.size, sample.steps);
+    let schedule = own.kernel.schedule(&schedule.name).expect("schedules are kept");
+    assert!(own.expected(schedule) == *expected, "the expanded kernel differs:\n{}", own.kernel);
+    !expanded.arrays.is_empty()
 }
 
 /// The kernel of a sample, with its tiled schedule.

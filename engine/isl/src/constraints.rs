@@ -66,10 +66,10 @@ impl Set<'_> {
 
 /// How many coefficients of each kind there are.
 #[derive(Clone, Copy)]
-struct Shape {
-    params: usize,
-    dims: usize,
-    divs: usize,
+pub(crate) struct Shape {
+    pub(crate) params: usize,
+    pub(crate) dims: usize,
+    pub(crate) divs: usize,
 }
 
 impl Owned<'_, sys::isl_basic_set> {
@@ -130,7 +130,7 @@ impl Owned<'_, sys::isl_constraint> {
 impl<'c> Owned<'c, sys::isl_aff> {
     /// isl hands out coefficients divided by the denominator; multiplied by it, they are integers again. The
     /// expression is a function of the set dimensions, so those are its inputs.
-    fn read(&self, shape: Shape) -> Result<Division, IslError> {
+    pub(crate) fn read(&self, shape: Shape) -> Result<Division, IslError> {
         // SAFETY: borrows a live expression; the result is ours.
         let denominator = unsafe { sys::isl_aff_get_denominator_val(self.keep()) };
         let denominator = Owned::new(self.context(), denominator, "isl_aff_get_denominator_val")?;

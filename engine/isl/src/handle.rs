@@ -57,6 +57,8 @@ objects! {
     isl_space isl_space_copy isl_space_free;
     isl_point isl_point_copy isl_point_free;
     isl_aff isl_aff_copy isl_aff_free;
+    isl_multi_aff isl_multi_aff_copy isl_multi_aff_free;
+    isl_pw_multi_aff isl_pw_multi_aff_copy isl_pw_multi_aff_free;
     isl_constraint isl_constraint_copy isl_constraint_free;
     isl_constraint_list isl_constraint_list_copy isl_constraint_list_free;
     isl_basic_set isl_basic_set_copy isl_basic_set_free;

@@ -16,7 +16,7 @@
 //! ```
 //!
 //! - [`Set`], [`Map`], [`UnionSet`], [`UnionMap`]: integer sets and relations;
-//! - [`BasicSet`], [`Constraint`], [`Division`], [`Point`], [`Pair`]: their parts as plain numbers;
+//! - [`BasicSet`], [`Constraint`], [`Division`], [`FunctionPiece`], [`Point`], [`Pair`]: their parts as plain numbers;
 //! - [`ast`]: loops that scan a schedule.
 //!
 //! `sys` declares the foreign functions, `handle` owns references, `methods` writes the forwarding methods.
@@ -25,6 +25,7 @@ pub mod ast;
 mod constraints;
 mod context;
 mod error;
+mod function;
 mod handle;
 mod map;
 mod methods;
@@ -39,6 +40,7 @@ mod value;
 pub use constraints::{BasicSet, Constraint, Division};
 pub use context::Context;
 pub use error::IslError;
+pub use function::{FunctionPiece, FunctionValue};
 pub use map::Map;
 pub use points::{Pair, Point};
 pub use set::Set;

@@ -59,7 +59,8 @@ macro_rules! opaque {
 }
 
 opaque! {
-    isl_ctx isl_stream isl_id isl_id_list isl_val isl_space isl_point isl_aff isl_constraint isl_constraint_list
+    isl_ctx isl_stream isl_id isl_id_list isl_val isl_space isl_point isl_aff isl_multi_aff isl_pw_multi_aff
+    isl_constraint isl_constraint_list
     isl_basic_set isl_basic_set_list isl_basic_map isl_basic_map_list
     isl_set isl_set_list isl_map isl_map_list isl_union_set isl_union_map
     isl_ast_build isl_ast_node isl_ast_node_list isl_ast_expr
@@ -126,6 +127,13 @@ declare! {
     (*mut isl_aff) -> *mut isl_aff { isl_aff_copy isl_aff_free }
     (*mut isl_aff) -> *mut isl_val { isl_aff_get_constant_val isl_aff_get_denominator_val }
     (*mut isl_aff, c_int, c_int) -> *mut isl_val { isl_aff_get_coefficient_val }
+    (*mut isl_aff, c_int) -> isl_size { isl_aff_dim }
+    (*mut isl_aff, c_int) -> *mut isl_aff { isl_aff_get_div }
+    (*mut isl_multi_aff) -> *mut isl_multi_aff { isl_multi_aff_copy isl_multi_aff_free }
+    (*mut isl_multi_aff, c_int) -> *mut isl_aff { isl_multi_aff_get_at }
+    (*mut isl_pw_multi_aff) -> *mut isl_pw_multi_aff { isl_pw_multi_aff_copy isl_pw_multi_aff_free }
+    (*mut isl_map) -> *mut isl_pw_multi_aff { isl_pw_multi_aff_from_map }
+    (*mut isl_pw_multi_aff, PieceFn, *mut c_void) -> isl_stat { isl_pw_multi_aff_foreach_piece }
 
     (*mut isl_constraint) -> *mut isl_constraint { isl_constraint_copy isl_constraint_free }
     (*mut isl_constraint) -> isl_bool { isl_constraint_is_equality }
@@ -190,6 +198,9 @@ declare! {
 
 /// Called for each point, which it consumes.
 pub(crate) type PointFn = unsafe extern "C" fn(*mut isl_point, *mut c_void) -> isl_stat;
+
+/// A callback on a piece of a function, which it is given.
+pub(crate) type PieceFn = unsafe extern "C" fn(*mut isl_set, *mut isl_multi_aff, *mut c_void) -> isl_stat;
 
 // Maps.
 declare! {

@@ -2,14 +2,15 @@
 //!
 //! `model` turns a kernel into relations; `lifetimes` says when each value is written and read; `privacy` which arrays live
 //! inside single tasks; `conflicts` which values may not share storage; `bound` how many are alive at once, `moment` when
-//! most are, `count` counts them. `trace` is the independent oracle: it runs small kernels and compares lifetimes pair by
-//! pair, without integer sets.
+//! most are, `count` counts them; `expansion` gives every write cells of its own. `trace` is the independent oracle: it
+//! runs small kernels and compares lifetimes pair by pair, without integer sets.
 
 pub(crate) mod bound;
 pub(crate) mod boxes;
 pub(crate) mod conflicts;
 pub(crate) mod count;
 pub(crate) mod events;
+pub(crate) mod expansion;
 pub(crate) mod lifetimes;
 pub(crate) mod model;
 pub(crate) mod moment;
@@ -18,4 +19,5 @@ pub mod trace;
 pub(crate) mod turnover;
 
 pub use crease_isl::IslError;
+pub use expansion::{Expanded, ExpansionError};
 pub use model::AnalysisError;

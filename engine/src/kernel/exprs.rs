@@ -7,7 +7,8 @@
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
 
-use crate::kernel::graph::{Assign, Expr, ExprId};
+use crate::kernel::affine::Affine;
+use crate::kernel::graph::{ArrayId, Assign, Expr, ExprId, Stmt};
 
 /// Expressions made so far; operands precede their uses.
 #[derive(Clone, Debug, Default)]
@@ -42,6 +43,29 @@ impl ExprGraph {
             assign.value = place[assign.value.index()].expect("just visited");
         }
         (order, place)
+    }
+}
+
+impl Stmt {
+    /// The same statement with other cells to load: `cell` is given the number of a load and what it loads. Loads that
+    /// become equal become one.
+    pub(crate) fn with_loads(&self, mut cell: impl FnMut(usize, ArrayId, &[Affine]) -> (ArrayId, Vec<Affine>)) -> Stmt {
+        let (mut graph, mut place, mut number) = (ExprGraph::default(), Vec::with_capacity(self.exprs.len()), 0);
+        for expr in &self.exprs {
+            let expr = match expr {
+                Expr::Load(array, index) => {
+                    let (array, index) = cell(number, *array, index);
+                    number += 1;
+                    Expr::Load(array, index)
+                }
+                other => with_operands(other, |operand: ExprId| place[operand.index()]),
+            };
+            place.push(graph.add(expr));
+        }
+        let mut stmt = self.clone();
+        stmt.assigns.iter_mut().for_each(|assign| assign.value = place[assign.value.index()]);
+        stmt.exprs = graph.finish(&mut stmt.assigns).0;
+        stmt
     }
 }
 
@@ -126,7 +150,7 @@ impl Hash for Key {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::graph::{ArrayId, BinaryOp};
+    use crate::kernel::graph::BinaryOp;
 
     #[test]
     fn equal_expressions_are_one_node_and_zeros_keep_their_sign() {

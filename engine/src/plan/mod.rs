@@ -22,7 +22,7 @@ use crate::run::Code;
 
 pub use place::Place;
 pub(crate) use request::Request;
-pub use request::{PlanBuilder, PlanError};
+pub use request::{PlanBuilder, PlanError, View};
 
 /// A proved plan. Nothing is allocated yet.
 #[derive(Clone, Debug)]

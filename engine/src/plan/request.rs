@@ -1,8 +1,9 @@
 //! The plan builder: which sizes, schedule and strategy, and how much memory at most.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use crate::analysis::expansion::{Expanded, box_cells};
 use crate::error::Error;
 use crate::kernel::graph::{Kernel, ParamKind};
 use crate::mapping::choice::{Objective, StrategyChoice};
@@ -86,6 +87,30 @@ pub(crate) struct Request {
     pub(crate) threads: usize,
     pub(crate) cap_bytes: Option<u64>,
     pub(crate) quota: u64,
+    /// What became of the kernel's arrays, if storage is allocated anew.
+    pub(crate) expansion: Option<Expansion>,
+}
+
+/// The arrays of a kernel before and after its expansion.
+#[derive(Clone, Debug)]
+pub(crate) struct Expansion {
+    /// Names of arrays that were expanded, the cells each had, if they can be counted, and those that took its place.
+    pub(crate) arrays: Vec<(String, Option<u64>, Vec<String>)>,
+    /// Arrays that keep their names.
+    pub(crate) notes: Vec<String>,
+}
+
+/// What the names of arrays mean. Both are views of GeCoS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum View {
+    /// Arrays keep their names: the values of each are folded within it. A read sees the last write of its cell in the
+    /// schedule that is planned, so another schedule may compute something else.
+    #[default]
+    Contraction,
+    /// Names are forgotten: every write of a temporary array has cells of its own ([`Kernel::expanded`]), and these are
+    /// folded. A read sees the last write in the kernel's first schedule, whichever one is planned: that must only write
+    /// values before they are read. Notes of the report say where this takes more cells than the array has.
+    Reallocation,
 }
 
 /// Collects what a plan needs. Made by [`Kernel::plan`].
@@ -101,6 +126,7 @@ pub struct PlanBuilder {
     threads: Option<usize>,
     cap_bytes: Option<u64>,
     quota: u64,
+    view: View,
 }
 
 impl Kernel {
@@ -117,6 +143,7 @@ impl Kernel {
             threads: None,
             cap_bytes: None,
             quota: DEFAULT_QUOTA,
+            view: View::Contraction,
         }
     }
 }
@@ -192,10 +219,18 @@ impl PlanBuilder {
         self
     }
 
+    /// Whether arrays that are written several times per cell keep their names. Default: they do.
+    #[must_use]
+    pub fn view(mut self, view: View) -> Self {
+        self.view = view;
+        self
+    }
+
     /// Analyses, chooses storage, proves it and lowers the kernel. Allocates no field.
     ///
     /// # Errors
     /// [`Error::Plan`] for names and sizes, [`Error::Illegal`] for a schedule that breaks a dependence,
+    /// [`Error::Expansion`] for a kernel that cannot be expanded, where that is asked for,
     /// [`Error::Mapping`] if no storage could be proved, [`PlanError::TooLarge`] above the cap.
     pub fn build(self) -> Result<Plan, Error> {
         let request = self.request()?;
@@ -216,7 +251,9 @@ impl PlanBuilder {
     }
 
     /// A plan, if it keeps to the cap.
-    fn plan(&self, request: &Request, outcome: Outcome) -> Result<Plan, Error> {
+    fn plan(&self, request: &Request, mut outcome: Outcome) -> Result<Plan, Error> {
+        let notes = request.expansion.as_ref().map(|expansion| expansion.notes(request, &outcome));
+        outcome.notes.splice(0..0, notes.into_iter().flatten());
         let needed_bytes = outcome.layout.folded_bytes(request.threads);
         if let Some(cap_bytes) = request.cap_bytes.filter(|cap| needed_bytes > *cap) {
             let fits = largest_fitting(request, cap_bytes).unwrap_or_default();
@@ -226,7 +263,22 @@ impl PlanBuilder {
         Ok(Plan::new(request.clone(), outcome))
     }
 
-    fn request(&self) -> Result<Request, PlanError> {
+    fn request(&self) -> Result<Request, Error> {
+        let request = self.as_it_is()?;
+        if self.view == View::Contraction {
+            return Ok(request);
+        }
+        let Expanded { kernel, arrays, notes } = self.kernel.expanded(&self.kernel.schedules()[0].name)?;
+        let count = |(name, into): (String, Vec<String>)| {
+            let id = self.kernel.array_id(&name).expect("expanded arrays are the kernel's");
+            Ok((name, box_cells(&self.kernel, id, &request.values)?, into))
+        };
+        let arrays = arrays.into_iter().map(count).collect::<Result<_, Error>>()?;
+        Ok(Request { kernel: Arc::new(kernel), expansion: Some(Expansion { arrays, notes }), ..request })
+    }
+
+    /// The request for the kernel whose arrays keep their names.
+    fn as_it_is(&self) -> Result<Request, PlanError> {
         let kernel = &self.kernel;
         let name = || kernel.name().to_string();
         let list = |names: Vec<&str>| if names.is_empty() { "none".to_string() } else { names.join(", ") };
@@ -267,6 +319,7 @@ impl PlanBuilder {
             threads: self.threads.unwrap_or_else(|| RunOptions::default().threads),
             cap_bytes: self.cap_bytes,
             quota: self.quota,
+            expansion: None,
         };
         request.verify_context()?;
         Ok(request)
@@ -289,6 +342,30 @@ impl Request {
         let names: Vec<String> = self.kernel.params().iter().map(|p| p.name.clone()).collect();
         let context = self.kernel.context().display(&[], &names);
         Err(PlanError::OutsideContext { kernel: self.kernel.name().to_string(), sizes: self.sizes(), context })
+    }
+}
+
+impl Expansion {
+    /// What became of each array, and whether its values need more cells than it had.
+    fn notes(&self, request: &Request, outcome: &Outcome) -> Vec<String> {
+        let mut notes = self.notes.clone();
+        for (name, before, into) in &self.arrays {
+            let pieces = into.iter().filter_map(|name| outcome.layout.array(request.kernel.array_id(name)?));
+            let buffers: BTreeSet<usize> =
+                pieces.flat_map(|mapping| &mapping.pieces).map(|piece| piece.buffer).collect();
+            let after = buffers.iter().fold(0_u64, |sum, &b| sum.saturating_add(outcome.layout.buffers[b].cells));
+            let list = into.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+            notes.push(match before {
+                Some(before) if after > *before => {
+                    format!("`{name}`, allocated anew as {list}, takes {after} cells, more than the {before} it has")
+                }
+                Some(before) => {
+                    format!("`{name}`, allocated anew as {list}, takes {after} cells of the {before} it has")
+                }
+                None => format!("`{name}`, allocated anew as {list}, takes {after} cells"),
+            });
+        }
+        notes
     }
 }
 

@@ -1,4 +1,4 @@
-//! Errors of the rewritings of schedules.
+//! Errors of the rewritings of schedules and kernels.
 
 use crease::kernel::graph::{Kernel, Schedule};
 use crease::schedule::Hyperplanes;
@@ -27,6 +27,27 @@ pub(crate) fn cases(cases: &mut Cases) {
     numbered(cases, line.schedule("rows").expect("it is there"), line.schedule("twice").expect("it is there"));
     named(cases, &line);
     dependences(cases, &seidel);
+    cases.add("cells of their own for all writes, by a schedule `rowz`", line.expanded("rowz").unwrap_err());
+    cases.add("cells of their own where nine reads see two writes each", many_parts().expanded("seq").unwrap_err());
+}
+
+/// Cell `[k, i]` is written again if bit `k` of `i` is not set, and then nine of them are read.
+fn many_parts() -> Kernel {
+    let again = |k| format!("W{k}[i] for 0 <= i < 512 and floor(i/{}) mod 2 = 0 {{ a[{k},i] = {k} }}\n", 1 << k);
+    let written: String = (0..9).map(again).collect();
+    let read: Vec<String> = (0..9).map(|k| format!("a[{k},i]")).collect();
+    let times: Vec<String> = (0..9).map(|k| format!("W{k} -> [1, i, {k}]")).collect();
+    parsed(&format!(
+        "kernel bits() {{
+          temp a[k, i]: f64 for 0 <= k < 9 and 0 <= i < 512
+          output o[i]: f64 for 0 <= i < 512
+          Z[k, i] for 0 <= k < 9 and 0 <= i < 512 {{ a[k,i] = 1 }}
+          {written}R[i] for 0 <= i < 512 {{ o[i] = {} }}
+          schedule seq {{ Z -> [0, k, i]; {}; R -> [1, i, 9] }}
+        }}",
+        read.join(" + "),
+        times.join("; ")
+    ))
 }
 
 fn parsed(text: &str) -> Kernel {
