@@ -72,14 +72,21 @@ pub struct Case {
 
 /// Every kernel, in the order in which commands list them.
 pub fn catalogue() -> &'static [Entry] {
-    static CATALOGUE: [Entry; 16] = [
+    static CATALOGUE: [Entry; 23] = [
         stencil::heat_1d::ENTRY,
         stencil::heat_1d_tiles::ENTRY,
         stencil::heat_1d_tiles::SMALL,
         stencil::heat_2d::ENTRY,
-        lbm::periodic::ENTRY,
-        lbm::cavity::ENTRY,
-        lbm::channel::ENTRY,
+        lbm::entries::D2Q5_PERIODIC,
+        lbm::entries::D2Q5_CAVITY,
+        lbm::entries::D2Q9_PERIODIC,
+        lbm::entries::D2Q9_CAVITY,
+        lbm::entries::D2Q9_CYLINDER,
+        lbm::entries::D3Q19_PERIODIC,
+        lbm::entries::D3Q19_CAVITY,
+        lbm::entries::D3Q19_CYLINDER,
+        lbm::entries::D3Q27_PERIODIC,
+        lbm::entries::D3Q27_CAVITY,
         image::blur_interleaved::F64,
         image::blur_interleaved::F32,
         image::blur_tiled::F64,
@@ -130,6 +137,14 @@ impl Case {
             Ok(extent) if extent >= at_least => Ok(extent),
             _ => Err(KernelDataError::BadSize { name: name.to_owned(), value, at_least }),
         }
+    }
+
+    /// The values of several size parameters, such as the extents of a box.
+    ///
+    /// # Errors
+    /// As [`Case::extent`].
+    pub fn extents(&self, names: &[&str], at_least: usize) -> Result<Vec<usize>, KernelDataError> {
+        names.iter().map(|name| self.extent(name, at_least)).collect()
     }
 
     /// The value of a run-time scalar.

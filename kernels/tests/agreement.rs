@@ -173,8 +173,10 @@ fn other_lattices_agree_in_boxes_of_unequal_sides() {
     ] {
         let sizes: Vec<(String, i64)> = extents.iter().map(|name| name.to_string()).zip([3, 5, 4]).collect();
         let shape: Vec<usize> = sizes.iter().map(|&(_, n)| n as usize).collect();
-        let scalars = [("omega", 1.3), ("u_lid", 0.07), ("u_mean", 0.06)].map(|(name, value)| (name.to_owned(), value));
-        let case = Case { sizes, steps: 3, scalars: scalars.to_vec() };
+        let flow = [("omega", 1.3), ("u_lid", 0.07), ("u_mean", 0.06)];
+        let drift = [("c_lid", 1.7), ("wind_y", 0.03), ("wind_x", -0.02)];
+        let scalars = flow.into_iter().chain(drift).map(|(name, value)| (name.to_owned(), value)).collect();
+        let case = Case { sizes, steps: 3, scalars };
         let initial = fluid::perturbed_vortex(&VelocitySet::new(lattice), &shape).unwrap();
         let walls = Kernel::parse(&cavity::definition(lattice, extents)).unwrap();
         let expected = cavity::naive(lattice, extents, &case, &initial).unwrap();

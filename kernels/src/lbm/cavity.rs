@@ -5,37 +5,18 @@
 //! plane (3-D); it moves along `x` at `u_lid` and adds `6 w_q rho_0 c_q.u_lid` with the constant `rho_0 = 1`: a
 //! local density would be a second reader.
 //!
-//! Source: Ladd, J. Fluid Mech. 271, 1994 (half-way bounce-back with moving walls); Ghia, Ghia, Shin 1982 (the flow).
+//! A lattice that carries a concentration has insulating walls, and a lid that keeps the concentration `c_lid`: populations
+//! come back from it with their sign turned, `f_q = 2 w_q c_lid - f_opp(q)` (anti-bounce-back).
+//!
+//! Source: Ladd, J. Fluid Mech. 271, 1994 (half-way bounce-back with moving walls); Ghia, Ghia, Shin 1982 (the flow); Krueger
+//! et al. 2017, section 8.5.2 (anti-bounce-back).
 
-use crate::catalogue::{Case, Entry, Preset};
-use crate::fields::{Fields, KernelDataError, cells};
-use crate::lbm::naive::{Boundary, advance};
+use crate::catalogue::Case;
+use crate::fields::{Fields, KernelDataError};
+use crate::lbm::naive::{Boundary, Rates, advance};
+use crate::lbm::periodic;
 use crate::lbm::region::{BoxKernel, Outside, Region, Side};
 use crate::lbm::velocity_set::{Lattice, VelocitySet};
-use crate::lbm::{fluid, periodic};
-
-/// The catalogue's entry for D2Q9.
-pub const ENTRY: Entry = Entry {
-    name: "lbm-d2q9-cavity",
-    summary: "lid-driven cavity, D2Q9 BGK, half-way bounce-back",
-    source: "Ladd 1994; Ghia, Ghia, Shin 1982",
-    text: || definition(Lattice::D2Q9, &["N", "N"]),
-    scalars: &[("omega", 1.6), ("u_lid", 0.08)],
-    default: Preset { sizes: &[("N", 256)], steps: 100 },
-    tests: &[
-        Preset { sizes: &[("N", 11)], steps: 4 },
-        Preset { sizes: &[("N", 4)], steps: 5 },
-        Preset { sizes: &[("N", 3)], steps: 0 },
-    ],
-    benches: &[Preset { sizes: &[("N", 1024)], steps: 100 }, Preset { sizes: &[("N", 4096)], steps: 20 }],
-    sites: |case| Ok(cells(&[case.extent("N", 3)?; 2])? as u64),
-    initial: |case| {
-        let n = case.extent("N", 3)?;
-        fluid::perturbed_vortex(&VelocitySet::new(Lattice::D2Q9), &[n, n])
-    },
-    naive: |case, initial| naive(Lattice::D2Q9, &["N", "N"], case, initial),
-    published: &[],
-};
 
 /// The kernel's text for any lattice; `extents` are size parameters, one per axis, outermost axis first.
 pub fn definition(lattice: Lattice, extents: &[&str]) -> String {
@@ -46,7 +27,7 @@ pub fn definition(lattice: Lattice, extents: &[&str]) -> String {
         name: format!("lbm_{}_cavity", lattice.name()),
         set: &set,
         extents,
-        scalars: &["u_lid"],
+        scalars: &[lid(&set)],
         profiles: &[],
         solid: None,
         outside: &|region, q| Outside::Taken(bounced(&set, region, q)),
@@ -61,9 +42,23 @@ pub fn definition(lattice: Lattice, extents: &[&str]) -> String {
 /// # Errors
 /// [`KernelDataError`] if a size, a scalar or an array is missing or unfit.
 pub fn naive(lattice: Lattice, extents: &[&str], case: &Case, initial: &Fields) -> Result<Fields, KernelDataError> {
-    let shape = extents.iter().map(|name| case.extent(name, 3)).collect::<Result<Vec<_>, _>>()?;
-    let boundary = Boundary::Cavity { u_lid: case.scalar("u_lid")? };
-    advance(&VelocitySet::new(lattice), &shape, boundary, case.scalar("omega")?, case.steps, initial)
+    let shape = case.extents(extents, 3)?;
+    let set = VelocitySet::new(lattice);
+    let boundary = Boundary::Cavity { lid: case.scalar(lid(&set))? };
+    advance(&set, &shape, boundary, &Rates::of(&set, case)?, case.steps, initial)
+}
+
+/// What the cavity starts from: as a periodic box does.
+///
+/// # Errors
+/// Those of [`periodic::initial`].
+pub fn initial(lattice: Lattice, extents: &[&str], case: &Case) -> Result<Fields, KernelDataError> {
+    periodic::initial(lattice, extents, case)
+}
+
+/// The run-time scalar of the lid: its speed, or the concentration that it keeps.
+fn lid(set: &VelocitySet) -> &'static str {
+    if set.carries_momentum() { "u_lid" } else { "c_lid" }
 }
 
 /// Several steps at a time: skewed bands that march along the outermost axis.
@@ -72,11 +67,14 @@ pub(super) fn bands(set: &VelocitySet) -> String {
     format!("[floor(t/8), floor(({outer} + t)/16), t, {outer}, {} vector(8)]", inner.join(", "))
 }
 
-/// The opposite population, plus what the lid gives it.
+/// The opposite population, and what the lid gives it.
 fn bounced(set: &VelocitySet, region: &Region, q: usize) -> String {
     let resting = format!("{}[t-1, {}]", set.array(set.opposite(q)), set.axes().join(", "));
     let velocity = set.velocity(q);
     let from_lid = region.side(0) == Side::High && velocity[0] == -1;
+    if from_lid && !set.carries_momentum() {
+        return format!("{:?} * c_lid - {resting}", 2.0 * set.weight(q));
+    }
     let gain = 6.0 * set.weight(q);
     match velocity[set.dims() - 1] {
         1 if from_lid => format!("{resting} + {gain:?} * u_lid"),

@@ -19,10 +19,10 @@
 
 use ndarray::{Dimension, IxDyn};
 
-use crate::catalogue::{Case, Entry, Preset};
-use crate::fields::{Field, Fields, KernelDataError, cells};
+use crate::catalogue::Case;
+use crate::fields::{Field, Fields, KernelDataError};
 use crate::lbm::collision::{balanced_sum, named};
-use crate::lbm::naive::{Boundary, advance};
+use crate::lbm::naive::{Boundary, Rates, advance};
 use crate::lbm::obstacle::Cylinder;
 use crate::lbm::region::{BoxKernel, Outside, Region, Side};
 use crate::lbm::velocity_set::{Lattice, VelocitySet};
@@ -32,28 +32,6 @@ use crate::lbm::{cavity, fluid, periodic};
 pub const INFLOW: &str = "inflow";
 /// The mask of obstacles.
 pub const SOLID: &str = "solid";
-
-/// The catalogue's entry: a cylinder in a D2Q9 channel, at its default sizes at Reynolds number 100.
-///
-/// With the diameter `D = NY / 4.1` the number is `u_mean D / viscosity`.
-pub const ENTRY: Entry = Entry {
-    name: "lbm-d2q9-cylinder",
-    summary: "vortices behind a cylinder in a channel, D2Q9 BGK, obstacle mask",
-    source: "Schaefer, Turek 1996; Ladd 1994; Mohamad, Succi 2009",
-    text: || definition(Lattice::D2Q9, &["NY", "NX"]),
-    scalars: &[("omega", 1.0 / 0.53), ("u_mean", 0.05)],
-    default: Preset { sizes: &[("NY", 82), ("NX", 440)], steps: 20_000 },
-    tests: &[
-        Preset { sizes: &[("NY", 9), ("NX", 14)], steps: 5 },
-        Preset { sizes: &[("NY", 13), ("NX", 9)], steps: 4 },
-        Preset { sizes: &[("NY", 3), ("NX", 3)], steps: 0 },
-    ],
-    benches: &[Preset { sizes: &[("NY", 512), ("NX", 2048)], steps: 100 }],
-    published: &[],
-    sites: |case| Ok(cells(&extents(&["NY", "NX"], case)?)? as u64),
-    initial: |case| initial(Lattice::D2Q9, &["NY", "NX"], case),
-    naive: |case, initial| naive(Lattice::D2Q9, &["NY", "NX"], case, initial),
-};
 
 /// The kernel's text for any lattice; `extents` are size parameters, one per axis, outermost axis first.
 pub fn definition(lattice: Lattice, extents: &[&str]) -> String {
@@ -79,18 +57,20 @@ pub fn definition(lattice: Lattice, extents: &[&str]) -> String {
 /// # Errors
 /// [`KernelDataError`] if a size, a scalar or an array is missing or unfit.
 pub fn naive(lattice: Lattice, extents: &[&str], case: &Case, initial: &Fields) -> Result<Fields, KernelDataError> {
-    let shape = self::extents(extents, case)?;
+    let shape = case.extents(extents, 3)?;
     let boundary = Boundary::Channel { u_mean: case.scalar("u_mean")? };
-    advance(&VelocitySet::new(lattice), &shape, boundary, case.scalar("omega")?, case.steps, initial)
+    let set = VelocitySet::new(lattice);
+    advance(&set, &shape, boundary, &Rates::of(&set, case)?, case.steps, initial)
 }
 
 /// A developed flow everywhere outside the cylinder of the benchmark, its mask and its inflow. Populations are off by up
-/// to a thousandth, each in its own way.
+/// to a thousandth, each in its own way. With the diameter `D`, the height over 4.1, the Reynolds number is
+/// `u_mean D / viscosity`.
 ///
 /// # Errors
 /// [`KernelDataError`] if a size or a scalar is missing or unfit, or memory could not hold a field.
 pub fn initial(lattice: Lattice, extents: &[&str], case: &Case) -> Result<Fields, KernelDataError> {
-    let (set, shape, u_mean) = (VelocitySet::new(lattice), self::extents(extents, case)?, case.scalar("u_mean")?);
+    let (set, shape, u_mean) = (VelocitySet::new(lattice), case.extents(extents, 3)?, case.scalar("u_mean")?);
     set.sites(&shape)?;
     let inflow = parabola(&shape[..shape.len() - 1]);
     let solid = Cylinder::in_channel(shape[shape.len() - 2]).mask(&shape);
@@ -117,10 +97,6 @@ fn parabola(face: &[usize]) -> Field {
     });
     let mean = shape.sum() / shape.len() as f64;
     shape / mean
-}
-
-fn extents(names: &[&str], case: &Case) -> Result<Vec<usize>, KernelDataError> {
-    names.iter().map(|name| case.extent(name, 3)).collect()
 }
 
 /// The opposite population, as it comes back from a wall or the inlet; the outlet derives what enters there.

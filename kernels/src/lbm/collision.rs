@@ -7,11 +7,26 @@
 //!
 //! A D2Q9 site costs 57 instructions, fused ones counted once.
 //!
-//! Source: Bhatnagar, Gross, Krook 1954; Qian et al. 1992, equation 3.
+//! A lattice that does not carry momentum, D2Q5, carries a concentration `rho` in a given wind `u`, one run-time scalar per
+//! axis: `f_q = (1 - omega) g_q + omega w_q rho (1 + 3 c_q.u)`. Diffusivity is `(1/omega - 1/2) / 3`.
+//!
+//! Source: Bhatnagar, Gross, Krook 1954; Qian et al. 1992, equation 3; Krueger et al. 2017, section 8.3 (advection and
+//! diffusion).
 
 use std::fmt::Write;
 
 use crate::lbm::velocity_set::VelocitySet;
+
+/// Run-time scalars of the collision: the relaxation rate, and the wind if the lattice carries a concentration.
+pub fn scalars(set: &VelocitySet) -> Vec<String> {
+    let wind = (0..set.dims()).filter(|_| !set.carries_momentum()).map(|axis| wind(set, axis));
+    ["omega".to_owned()].into_iter().chain(wind).collect()
+}
+
+/// The scalar with the wind's speed along an axis, in cells per step.
+pub(super) fn wind(set: &VelocitySet, axis: usize) -> String {
+    format!("wind_{}", set.axes()[axis])
+}
 
 /// Lines that define `p` and `m` for each pair: its first population becomes `p + m`, its second one `p - m`; the resting
 /// population becomes `rest`. Incoming populations are `g0, g1, ..`; `omega` is the relaxation rate, `0 < omega < 2`.
@@ -25,6 +40,16 @@ pub fn collision_text(set: &VelocitySet) -> String {
         define(&format!("d{q}"), format!("g{q} - g{}", q + 1));
     }
     define("rho", format!("g0 + {}", balanced_sum(&named(set.pairs(), "s"))));
+    if set.carries_momentum() {
+        relax_fluid(set, &mut define);
+    } else {
+        relax_concentration(set, &mut define);
+    }
+    text
+}
+
+/// Towards the equilibrium of a fluid, to second order in the momentum.
+fn relax_fluid(set: &VelocitySet, define: &mut dyn FnMut(&str, String)) {
     for axis in 0..set.dims() {
         define(&momentum(set, axis), momentum_sum(set, axis));
     }
@@ -41,12 +66,25 @@ pub fn collision_text(set: &VelocitySet) -> String {
     define("rest", "fma(1 - omega, g0, b0)".into());
     for q in set.pairs() {
         let class = set.class(q);
-        define(&format!("c{q}"), projection(set, q));
+        define(&format!("c{q}"), projection(set, q, momentum));
         define(&format!("p{q}"), format!("fma(0.5 * (1 - omega), s{q}, fma(e{class} * c{q}, c{q}, b{class}))"));
         let slope = 3.0 * set.class_weight(class);
         define(&format!("m{q}"), format!("fma(0.5 * (1 - omega), d{q}, ({slope:?} * omega) * c{q})"));
     }
-    text
+}
+
+/// Towards the equilibrium of a concentration in the wind.
+fn relax_concentration(set: &VelocitySet, define: &mut dyn FnMut(&str, String)) {
+    for class in 0..set.n_classes() {
+        define(&format!("b{class}"), format!("({:?} * omega) * rho", set.class_weight(class)));
+    }
+    define("rest", "fma(1 - omega, g0, b0)".into());
+    for q in set.pairs() {
+        let (class, slope) = (set.class(q), 3.0 * set.weight(q));
+        define(&format!("p{q}"), format!("fma(0.5 * (1 - omega), s{q}, b{class})"));
+        let drift = format!("(({slope:?} * omega) * ({})) * rho", projection(set, q, wind));
+        define(&format!("m{q}"), format!("fma(0.5 * (1 - omega), d{q}, {drift})"));
+    }
 }
 
 /// The outgoing value of a population, as an expression of what [`collision_text`] defines.
@@ -95,8 +133,8 @@ fn square(set: &VelocitySet) -> String {
     others.iter().rev().fold(format!("{last} * {last}"), |sum, j| format!("fma({j}, {j}, {sum})"))
 }
 
-/// `c_q.j` for the first population of a pair, whose first non-zero component is positive.
-fn projection(set: &VelocitySet, q: usize) -> String {
+/// `c_q.j` for the first population of a pair, whose first non-zero component is positive; `named` gives the components.
+fn projection(set: &VelocitySet, q: usize, named: fn(&VelocitySet, usize) -> String) -> String {
     let mut sum = String::new();
     for (axis, &c) in set.velocity(q).iter().enumerate().filter(|(_, c)| **c != 0) {
         let sign = match (sum.is_empty(), c > 0) {
@@ -104,7 +142,7 @@ fn projection(set: &VelocitySet, q: usize) -> String {
             (false, true) => " + ",
             (false, false) => " - ",
         };
-        sum += &format!("{sign}{}", momentum(set, axis));
+        sum += &format!("{sign}{}", named(set, axis));
     }
     sum
 }
@@ -120,6 +158,6 @@ mod tests {
         assert_eq!(set.velocity(5), [1, -1]);
         assert_eq!(momentum_sum(&set, 0), "((d3 + d5) + d7)");
         assert_eq!(momentum_sum(&set, 1), "(d1 + d7) - d5");
-        assert_eq!(projection(&set, 5), "jy - jx");
+        assert_eq!(projection(&set, 5, momentum), "jy - jx");
     }
 }

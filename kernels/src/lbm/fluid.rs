@@ -155,7 +155,7 @@ pub(super) fn perturb(set: &VelocitySet, fields: &mut Fields, seed: u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lbm::naive::{Boundary, advance};
+    use crate::lbm::naive::{Boundary, Rates, advance};
     use crate::lbm::velocity_set::Lattice;
 
     #[test]
@@ -172,11 +172,35 @@ mod tests {
         for (lattice, shape) in [(Lattice::D2Q9, vec![32, 32]), (Lattice::D3Q19, vec![2, 24, 24])] {
             let (set, omega, steps, n) = (VelocitySet::new(lattice), 1.2, 60, *shape.last().unwrap() as f64);
             let before = vortex(&set, &shape, 0.01).unwrap();
-            let after = advance(&set, &shape, Boundary::Periodic, omega, steps, &before).unwrap();
+            let after = advance(&set, &shape, Boundary::Periodic, &Rates::fluid(omega), steps, &before).unwrap();
             let rate = 4.0 * viscosity(omega) * (std::f64::consts::TAU / n).powi(2);
             let energy = |populations: &Fields| fluid(&set, populations).unwrap().energy();
             let ratio = energy(&after) / energy(&before);
             assert!((ratio / (-rate * steps as f64).exp() - 1.0).abs() < 0.02, "{lattice:?}: {ratio}");
+        }
+    }
+
+    #[test]
+    fn a_shear_wave_along_any_axis_decays_with_the_viscosity() {
+        for (lattice, axis) in
+            [Lattice::D3Q19, Lattice::D3Q27].into_iter().flat_map(|l| [0, 1, 2].map(|axis| (l, axis)))
+        {
+            let (set, omega, steps, n) = (VelocitySet::new(lattice), 1.3, 60, 24);
+            let mut shape = vec![2; 3];
+            shape[axis] = n;
+            let wave_number = std::f64::consts::TAU / n as f64;
+            let across = (axis + 1) % 3;
+            let shear = |site: &[usize]| {
+                let mut u = vec![0.0; 3];
+                u[across] = 0.01 * (wave_number * site[axis] as f64).sin();
+                u
+            };
+            let before = populations(&set, &shape, shear).unwrap();
+            let after = advance(&set, &shape, Boundary::Periodic, &Rates::fluid(omega), steps, &before).unwrap();
+            let energy = |populations: &Fields| fluid(&set, populations).unwrap().energy();
+            let rate = 2.0 * viscosity(omega) * wave_number.powi(2);
+            let ratio = energy(&after) / energy(&before);
+            assert!((ratio / (-rate * steps as f64).exp() - 1.0).abs() < 0.02, "{lattice:?} {axis}: {ratio}");
         }
     }
 
@@ -186,7 +210,7 @@ mod tests {
             let set = VelocitySet::new(lattice);
             let mass = |f: &Fields| fluid(&set, f).unwrap().density().sum();
             let before = perturbed_vortex(&set, &shape).unwrap();
-            let after = advance(&set, &shape, Boundary::Cavity { u_lid: 0.1 }, 1.6, 50, &before).unwrap();
+            let after = advance(&set, &shape, Boundary::Cavity { lid: 0.1 }, &Rates::fluid(1.6), 50, &before).unwrap();
             assert!((mass(&after) / mass(&before) - 1.0).abs() < 1e-13);
         }
     }
@@ -195,7 +219,7 @@ mod tests {
     fn the_lid_drags_the_fluid_along() {
         let (set, shape) = (VelocitySet::new(Lattice::D2Q9), [16, 16]);
         let rest = vortex(&set, &shape, 0.0).unwrap();
-        let after = advance(&set, &shape, Boundary::Cavity { u_lid: 0.1 }, 1.0, 200, &rest).unwrap();
+        let after = advance(&set, &shape, Boundary::Cavity { lid: 0.1 }, &Rates::fluid(1.0), 200, &rest).unwrap();
         let fluid = fluid(&set, &after).unwrap();
         let u = &fluid.velocity()[1];
         assert!(u[[15, 8]] > 0.05 && u[[8, 8]] < 0.0, "{} {}", u[[15, 8]], u[[8, 8]]);

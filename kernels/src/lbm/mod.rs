@@ -2,11 +2,13 @@
 //!
 //! `velocity_set` holds the lattices, `collision` the text of a BGK collision, `region` a box cut into inside, faces,
 //! edges and corners; `cavity`, `periodic` and `channel` put them together, `naive` are plain loops for all, `obstacle`
-//! makes masks, `fluid` relates populations to density and velocity.
+//! makes masks, `fluid` and `concentration` relate populations to what they carry, `entries` lists all of it for the catalogue.
 
 pub mod cavity;
 pub mod channel;
 pub mod collision;
+pub mod concentration;
+pub mod entries;
 pub mod fluid;
 pub mod naive;
 pub mod obstacle;

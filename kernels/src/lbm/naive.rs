@@ -3,25 +3,52 @@
 //! They share no code with the text of the kernels but the velocity set, and perform the same floating-point
 //! operations in the same order, with `mul_add` where the text says `fma`.
 
+use crate::catalogue::Case;
 use crate::fields::{Fields, KernelDataError, cells_of, field};
-use crate::lbm::channel;
 use crate::lbm::velocity_set::VelocitySet;
+use crate::lbm::{channel, collision};
 
 /// What lies beyond the box.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Boundary {
     /// The far end of the box.
     Periodic,
-    /// Walls; the one after the last coordinate of the first axis moves along the last axis, in cells per step.
+    /// Walls; the one after the last coordinate of the first axis is the lid.
     Cavity {
-        /// Its speed.
-        u_lid: f64,
+        /// Its speed along the last axis, in cells per step; the concentration that it keeps, if that is what is carried.
+        lid: f64,
     },
     /// Walls, but along the last axis an inlet and an outlet, with obstacles in between.
     Channel {
         /// Mean speed of the inflow, in cells per step.
         u_mean: f64,
     },
+}
+
+/// Numbers of a collision.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rates {
+    /// Relaxation rate, `0 < omega < 2`.
+    pub omega: f64,
+    /// The wind in cells per step, outermost axis first; a lattice that carries momentum makes its own.
+    pub wind: Vec<f64>,
+}
+
+impl Rates {
+    /// Those of a fluid.
+    pub fn fluid(omega: f64) -> Rates {
+        Rates { omega, wind: Vec::new() }
+    }
+
+    /// Those of a case.
+    ///
+    /// # Errors
+    /// [`KernelDataError::UnknownScalar`] if one of them is missing.
+    pub fn of(set: &VelocitySet, case: &Case) -> Result<Rates, KernelDataError> {
+        let speed = |axis| case.scalar(&collision::wind(set, axis));
+        let wind = if set.carries_momentum() { Ok(Vec::new()) } else { (0..set.dims()).map(speed).collect() };
+        Ok(Rates { omega: case.scalar("omega")?, wind: wind? })
+    }
 }
 
 /// Most populations of any velocity set.
@@ -37,7 +64,7 @@ pub fn advance(
     set: &VelocitySet,
     shape: &[usize],
     boundary: Boundary,
-    omega: f64,
+    rates: &Rates,
     steps: i64,
     initial: &Fields,
 ) -> Result<Fields, KernelDataError> {
@@ -45,7 +72,7 @@ pub fn advance(
     let load = |q| cells_of(initial, &set.array(q), shape);
     let mut old = (0..set.len()).map(load).collect::<Result<Vec<_>, _>>()?;
     let mut new = old.clone();
-    let relaxation = Relaxation::new(set, omega);
+    let relaxation = Relaxation::new(set, rates);
     let surroundings = Surroundings::new(set, shape, boundary, initial)?;
     let mut site = vec![0; shape.len()];
     for _ in 0..steps {
@@ -126,8 +153,11 @@ impl<'a> Surroundings<'a> {
     fn reflected(&self, leaving: f64, site: &[usize], cell: usize, q: usize, axis: usize) -> f64 {
         let (velocity, last, weight) = (self.set.velocity(q), self.shape.len() - 1, self.set.weight(q));
         match self.boundary {
-            Boundary::Cavity { u_lid } if axis == 0 && velocity[0] == -1 && velocity[last] != 0 => {
-                leaving + velocity[last] as f64 * (6.0 * weight * u_lid)
+            Boundary::Cavity { lid } if axis == 0 && velocity[0] == -1 && !self.set.carries_momentum() => {
+                2.0 * weight * lid - leaving
+            }
+            Boundary::Cavity { lid } if axis == 0 && velocity[0] == -1 && velocity[last] != 0 => {
+                leaving + velocity[last] as f64 * (6.0 * weight * lid)
             }
             Boundary::Channel { u_mean } if axis == last && site[last] == 0 => {
                 (6.0 * weight).mul_add(u_mean * self.inflow[cell / self.shape[last]], leaving)
@@ -171,7 +201,7 @@ impl<'a> Surroundings<'a> {
 
 /// Constants of a collision, and its loops unrolled into lists.
 struct Relaxation {
-    omega: f64,
+    rates: Rates,
     /// Per axis, first populations of the pairs that move along it and against it.
     moving: Vec<(Vec<usize>, Vec<usize>)>,
     /// First populations of all pairs.
@@ -179,15 +209,15 @@ struct Relaxation {
 }
 
 impl Relaxation {
-    fn new(set: &VelocitySet, omega: f64) -> Relaxation {
+    fn new(set: &VelocitySet, rates: &Rates) -> Relaxation {
         let moving = |axis: usize, c: i64| set.pairs().filter(|&q| set.velocity(q)[axis] == c).collect();
         let along = |axis| (moving(axis, 1), moving(axis, -1));
-        Relaxation { omega, moving: (0..set.dims()).map(along).collect(), pairs: set.pairs().collect() }
+        Relaxation { rates: rates.clone(), moving: (0..set.dims()).map(along).collect(), pairs: set.pairs().collect() }
     }
 
     /// Replaces incoming populations by outgoing ones.
     fn collide(&self, set: &VelocitySet, f: &mut [f64; MAX_Q]) {
-        let omega = self.omega;
+        let omega = self.rates.omega;
         let half = 0.5 * (1.0 - omega);
         let (mut sum, mut difference) = ([0.0; MAX_Q], [0.0; MAX_Q]);
         for &q in &self.pairs {
@@ -195,6 +225,17 @@ impl Relaxation {
             difference[q] = f[q] - f[q + 1];
         }
         let rho = f[0] + sum_of(&sum, &self.pairs);
+        if !set.carries_momentum() {
+            f[0] = (1.0 - omega).mul_add(f[0], (set.weight(0) * omega) * rho);
+            for &q in &self.pairs {
+                let (weight, wind) = (set.weight(q), projection(set.velocity(q), &self.rates.wind));
+                let even = half.mul_add(sum[q], (weight * omega) * rho);
+                let odd = half.mul_add(difference[q], (3.0 * weight * omega * wind) * rho);
+                f[q] = even + odd;
+                f[q + 1] = even - odd;
+            }
+            return;
+        }
         let mut j = [0.0; 3];
         for (axis, (along, against)) in self.moving.iter().enumerate() {
             j[axis] = sum_of(&difference, along);
@@ -231,7 +272,7 @@ fn sum_of(values: &[f64; MAX_Q], populations: &[usize]) -> f64 {
 }
 
 /// `c.j`, from the first axis on; the first non-zero component is positive.
-fn projection(velocity: &[i64], j: &[f64; 3]) -> f64 {
+fn projection(velocity: &[i64], j: &[f64]) -> f64 {
     let mut sum: Option<f64> = None;
     for (&c, &j) in velocity.iter().zip(j).filter(|(c, _)| **c != 0) {
         sum = Some(match sum {

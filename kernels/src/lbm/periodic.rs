@@ -4,35 +4,12 @@
 //!
 //! Source: Taylor, Green 1937 (the flow); Qian et al. 1992 (the scheme).
 
-use crate::catalogue::{Case, Entry, Preset};
-use crate::fields::{Fields, KernelDataError, cells};
-use crate::lbm::fluid;
-use crate::lbm::naive::{Boundary, advance};
+use crate::catalogue::Case;
+use crate::fields::{Fields, KernelDataError};
+use crate::lbm::naive::{Boundary, Rates, advance};
 use crate::lbm::region::{BoxKernel, Outside, Region, shifted};
 use crate::lbm::velocity_set::{Lattice, VelocitySet};
-
-/// The catalogue's entry for D2Q9.
-pub const ENTRY: Entry = Entry {
-    name: "lbm-d2q9-periodic",
-    summary: "decaying vortices in a periodic box, D2Q9 BGK",
-    source: "Taylor, Green 1937; Qian, d'Humieres, Lallemand 1992",
-    text: || definition(Lattice::D2Q9, &["N", "N"]),
-    scalars: &[("omega", 1.6)],
-    default: Preset { sizes: &[("N", 256)], steps: 100 },
-    tests: &[
-        Preset { sizes: &[("N", 10)], steps: 4 },
-        Preset { sizes: &[("N", 3)], steps: 5 },
-        Preset { sizes: &[("N", 4)], steps: 0 },
-    ],
-    benches: &[Preset { sizes: &[("N", 1024)], steps: 100 }, Preset { sizes: &[("N", 4096)], steps: 20 }],
-    sites: |case| Ok(cells(&[case.extent("N", 3)?; 2])? as u64),
-    initial: |case| {
-        let n = case.extent("N", 3)?;
-        fluid::perturbed_vortex(&VelocitySet::new(Lattice::D2Q9), &[n, n])
-    },
-    naive: |case, initial| naive(Lattice::D2Q9, &["N", "N"], case, initial),
-    published: &[],
-};
+use crate::lbm::{concentration, fluid};
 
 /// The kernel's text for any lattice; `extents` are size parameters, one per axis, outermost axis first.
 pub fn definition(lattice: Lattice, extents: &[&str]) -> String {
@@ -56,8 +33,22 @@ pub fn definition(lattice: Lattice, extents: &[&str]) -> String {
 /// # Errors
 /// [`KernelDataError`] if a size, a scalar or an array is missing or unfit.
 pub fn naive(lattice: Lattice, extents: &[&str], case: &Case, initial: &Fields) -> Result<Fields, KernelDataError> {
-    let shape = extents.iter().map(|name| case.extent(name, 3)).collect::<Result<Vec<_>, _>>()?;
-    advance(&VelocitySet::new(lattice), &shape, Boundary::Periodic, case.scalar("omega")?, case.steps, initial)
+    let shape = case.extents(extents, 3)?;
+    let set = VelocitySet::new(lattice);
+    advance(&set, &shape, Boundary::Periodic, &Rates::of(&set, case)?, case.steps, initial)
+}
+
+/// What the lattice carries, in waves, every population off by up to a thousandth: a vortex, or a concentration.
+///
+/// # Errors
+/// [`KernelDataError`] if a size is missing or unfit, or memory could not hold a field.
+pub fn initial(lattice: Lattice, extents: &[&str], case: &Case) -> Result<Fields, KernelDataError> {
+    let (set, shape) = (VelocitySet::new(lattice), case.extents(extents, 3)?);
+    if set.carries_momentum() {
+        fluid::perturbed_vortex(&set, &shape)
+    } else {
+        concentration::perturbed_waves(&set, &shape)
+    }
 }
 
 /// Sweeps, one step after the other: legal whatever the boundary.

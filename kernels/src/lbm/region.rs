@@ -9,7 +9,7 @@
 
 use std::fmt::Write;
 
-use crate::lbm::collision::{collision_text, outgoing};
+use crate::lbm::collision::{collision_text, outgoing, scalars};
 use crate::lbm::velocity_set::VelocitySet;
 
 /// Where a region lies along one axis.
@@ -46,7 +46,7 @@ pub struct BoxKernel<'a> {
     pub set: &'a VelocitySet,
     /// Size parameters, outermost axis first; equal names make equal extents.
     pub extents: &'a [&'a str],
-    /// Run-time scalars besides `omega`.
+    /// Run-time scalars besides those of the collision.
     pub scalars: &'a [&'a str],
     /// Inputs with one value for every cell of a face across the last axis, such as the speed at which fluid enters.
     pub profiles: &'a [&'a str],
@@ -127,7 +127,7 @@ impl BoxKernel<'_> {
         let context: Vec<String> = sizes.iter().map(|size| format!("{size} >= 3")).collect();
         let mut text =
             format!("kernel {}(size {}; run T) for {} {{\n", self.name, sizes.join(", "), context.join(" and "));
-        for scalar in ["omega"].iter().chain(self.scalars) {
+        for scalar in scalars(self.set).iter().map(String::as_str).chain(self.scalars.iter().copied()) {
             text += &format!("  scalar {scalar}: f64\n");
         }
         let axes = self.set.axes();

@@ -158,6 +158,17 @@ impl VelocitySet {
         cells(shape)
     }
 
+    /// Whether the weights are isotropic to fourth order, `sum w c_a^2 c_b^2 = 1/9` for any two axes: what momentum needs
+    /// to be transported alike in all directions. A set that is not carries a concentration.
+    pub fn carries_momentum(&self) -> bool {
+        let fourth = |a: usize, b: usize| {
+            let moment = |q: usize| (self.velocity(q)[a] * self.velocity(q)[b]).pow(2) as f64;
+            (0..self.len()).map(|q| self.weight(q) * moment(q)).sum::<f64>()
+        };
+        let mut axes = (0..self.dims()).flat_map(|a| (0..a).map(move |b| (a, b)));
+        axes.all(|(a, b)| (fourth(a, b) - 1.0 / 9.0).abs() < 1e-14)
+    }
+
     /// The array that holds a population.
     pub fn array(&self, q: usize) -> String {
         format!("f{q}")
@@ -199,6 +210,14 @@ mod tests {
                 assert!(moment(&|c| c[axis]).abs() < 1e-15);
             }
             assert!(moment(&|c| c[0] * c[1]).abs() < 1e-15);
+            // Fourth order: all but the smallest set.
+            let isotropic = lattice != Lattice::D2Q5;
+            assert_eq!(set.carries_momentum(), isotropic);
+            for (a, b) in (0..set.dims()).flat_map(|a| (0..set.dims()).map(move |b| (a, b))) {
+                let expected = if a == b { 1.0 / 3.0 } else { 1.0 / 9.0 };
+                let found = moment(&|c| c[a] * c[a] * c[b] * c[b]);
+                assert!((found - expected).abs() < 1e-15 || (!isotropic && a != b), "{lattice:?}: {found}");
+            }
         }
     }
 }

@@ -9,7 +9,8 @@ use ndarray::Axis;
 
 use crate::catalogue::Case;
 use crate::fields::Field;
-use crate::lbm::{Lattice, VelocitySet, cavity, fluid};
+use crate::lbm::entries::D2Q9_CAVITY;
+use crate::lbm::{Lattice, VelocitySet, fluid};
 use crate::physics::ghia::{Point, Reynolds};
 use crate::physics::{Check, PhysicsError, Simulation, positive};
 
@@ -56,7 +57,7 @@ impl Cavity {
             scalars: scalars.map(|(name, value)| (name.to_owned(), value)).to_vec(),
         };
         let rest = fluid::populations(&VelocitySet::new(Lattice::D2Q9), &[n, n], |_| vec![0.0; 2])?;
-        let mut simulation = Simulation::new(&cavity::ENTRY, &case, &rest, threads)?;
+        let mut simulation = Simulation::new(&D2Q9_CAVITY, &case, &rest, threads)?;
         let side = (n as f64 / u_lid).ceil() as u64;
         let steady = simulation.settle(u_lid, side, STEADY, MOST_SIDES * side)?;
         Ok(CentreLines {
@@ -94,7 +95,7 @@ impl CentreLines {
         let worst = worst(line, published)?;
         let computed = at(line, worst.position);
         Some(Check {
-            kernel: cavity::ENTRY.name,
+            kernel: D2Q9_CAVITY.name,
             quantity: format!("{quantity}, at {}", worst.position),
             source: "Ghia, Ghia, Shin 1982",
             setting: [("Re", reynolds.number()), ("N", n as f64), ("u_lid", u_lid)].into(),

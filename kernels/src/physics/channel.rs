@@ -13,6 +13,7 @@ use ndarray::Axis;
 
 use crate::catalogue::Case;
 use crate::fields::{Field, Fields};
+use crate::lbm::entries::D2Q9_CYLINDER;
 use crate::lbm::obstacle::Cylinder;
 use crate::lbm::{Lattice, VelocitySet, channel, fluid};
 use crate::physics::{Check, PhysicsError, Simulation, positive, relative};
@@ -121,7 +122,7 @@ impl Channel {
     }
 
     fn start(&self, initial: &Fields, threads: Option<usize>) -> Result<Simulation, PhysicsError> {
-        Simulation::new(&channel::ENTRY, &self.case()?, initial, threads)
+        Simulation::new(&D2Q9_CYLINDER, &self.case()?, initial, threads)
     }
 
     fn settle(&self, simulation: &mut Simulation) -> Result<fluid::Fluid, PhysicsError> {
@@ -140,7 +141,7 @@ impl Channel {
     ) -> Check {
         let (height, length) = (self.height as f64, self.length as f64);
         Check {
-            kernel: channel::ENTRY.name,
+            kernel: D2Q9_CYLINDER.name,
             quantity: quantity.to_owned(),
             source,
             setting: [("Re", self.reynolds), ("NY", height), ("NX", length), ("u_mean", self.u_mean)].into(),

@@ -10,7 +10,8 @@
 use std::f64::consts::TAU;
 
 use crate::catalogue::Case;
-use crate::lbm::{Lattice, VelocitySet, fluid, periodic};
+use crate::lbm::entries::D2Q9_PERIODIC;
+use crate::lbm::{Lattice, VelocitySet, fluid};
 use crate::physics::{Check, PhysicsError, Simulation, positive, relative};
 
 /// A run of the vortex.
@@ -39,12 +40,12 @@ impl TaylorGreen {
             scalars: vec![("omega".to_owned(), self.omega)],
         };
         let vortex = fluid::vortex(&VelocitySet::new(Lattice::D2Q9), &[self.n; 2], positive("the speed", self.speed)?)?;
-        let mut simulation = Simulation::new(&periodic::ENTRY, &case, &vortex, threads)?;
+        let mut simulation = Simulation::new(&D2Q9_PERIODIC, &case, &vortex, threads)?;
         let before = simulation.fluid()?.energy();
         simulation.advance(steps)?;
         let computed = (before / simulation.fluid()?.energy()).ln() / steps as f64;
         Ok(Check {
-            kernel: periodic::ENTRY.name,
+            kernel: D2Q9_PERIODIC.name,
             quantity: "decay of the energy per step".to_owned(),
             source: "Taylor, Green 1937",
             setting: [("N", self.n as f64), ("omega", self.omega), ("speed", self.speed)].into(),
