@@ -5,6 +5,7 @@
 //! takes too much is kept in full, where that is possible, and the rest of the plan does not suffer.
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 use std::time::Instant;
 
 use crease_isl::Context;
@@ -164,13 +165,14 @@ impl Runner {
         let given = parse_mapping(&request.mapping, kernel, &request.values).map_err(MappingError::Text)?;
         let context = Context::new(request.quota)?;
         let model = self.time("model", &context, || Model::new(&context, kernel, schedule, request.values.clone()))?;
+        let model = Rc::new(model);
         self.print(Stage::Schedule, || print_schedule(&model))?;
         self.time("legality", &context, || verify_schedule(&model))?;
         // Full storage is the unfolded array, one for all.
         let derives = request.strategy != StrategyChoice::Full;
         let private = || if derives { Privacy::new(&model) } else { Ok(Privacy::none()) };
         let privacy = self.time("privacy", &context, private)?;
-        let conflicts = self.time("lifetimes", &context, || Conflicts::new(&model, privacy))?;
+        let conflicts = self.time("lifetimes", &context, || Conflicts::late(&model, privacy))?;
         let problem =
             Problem { model: &model, conflicts: &conflicts, horizon: request.horizon, spans: Default::default() };
         self.print(Stage::Lifetimes, || print_lifetimes(&problem))?;

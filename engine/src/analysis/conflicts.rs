@@ -14,8 +14,9 @@
 //! Cost: the product of the piece counts of the two lifetimes and of the order; time vectors of all statements are
 //! coalesced first, so that a kernel split into many statements costs little more than the unsplit one.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use crease_isl::{Map, Set};
 
@@ -27,12 +28,54 @@ use crate::kernel::graph::{ArrayId, Role};
 /// Lifetimes of all folded arrays of a kernel and the conflicts between them, computed when asked for. An array whose
 /// analysis used up the quota has none; others are not affected.
 pub(crate) struct Conflicts<'c> {
-    /// One entry per array; none for the caller's arrays.
-    arrays: Vec<Option<Known<'c>>>,
+    /// One entry per array; empty for the caller's arrays, and for those whose lifetimes nobody has asked for yet.
+    arrays: Vec<OnceCell<Known<'c>>>,
+    /// Where lifetimes come from that are computed late.
+    source: Option<Rc<dyn Source<'c> + 'c>>,
+    order: Order<'c>,
     privacy: Privacy<'c>,
     /// Failures are kept as well: they took the whole quota.
     pairs: RefCell<BTreeMap<(ArrayId, ArrayId), Result<Map<'c>, AnalysisError>>>,
     differences: RefCell<BTreeMap<ArrayId, Set<'c>>>,
+}
+
+/// What lifetimes depend on besides the model.
+struct Order<'c> {
+    not_before: NotBefore<'c>,
+    /// The same among events of one task, if arrays are private.
+    in_task: Option<NotBefore<'c>>,
+    /// Operations that the lifetimes of an array may take.
+    quota: u64,
+}
+
+impl<'c> Order<'c> {
+    fn of(&self, privacy: &Privacy<'c>, array: ArrayId) -> &NotBefore<'c> {
+        self.in_task.as_ref().filter(|_| privacy.is_private(array)).unwrap_or(&self.not_before)
+    }
+}
+
+/// A model, as late lifetimes see it.
+trait Source<'c> {
+    /// What is known of an array, under a quota of its own; the one in force before stays in force.
+    fn known(&self, order: &NotBefore<'c>, quota: u64, array: ArrayId) -> Result<Known<'c>, AnalysisError>;
+
+    /// Cells that hold a value at some time.
+    fn cells(&self, array: ArrayId) -> Result<Set<'c>, AnalysisError>;
+}
+
+impl<'c> Source<'c> for Model<'c, '_> {
+    fn known(&self, order: &NotBefore<'c>, quota: u64, array: ArrayId) -> Result<Known<'c>, AnalysisError> {
+        let limit = self.context.max_operations();
+        self.context.set_max_operations(quota);
+        let known = known(self, order, array);
+        self.context.reset_operations();
+        self.context.set_max_operations(limit);
+        known
+    }
+
+    fn cells(&self, array: ArrayId) -> Result<Set<'c>, AnalysisError> {
+        Ok(self.writes(array)?.domain()?.union(self.live_in(array))?.coalesce()?)
+    }
 }
 
 /// What is known of a folded array.
@@ -45,15 +88,41 @@ enum Known<'c> {
 impl<'c> Conflicts<'c> {
     /// Computes the lifetimes of every array that is ours to fold.
     pub(crate) fn new(model: &Model<'c, '_>, privacy: Privacy<'c>) -> Result<Conflicts<'c>, AnalysisError> {
+        let conflicts = Conflicts::without_lifetimes(model, privacy)?;
+        conflicts.compute_lifetimes(model, |_| true)?;
+        Ok(conflicts)
+    }
+
+    /// The same, but lifetimes of states that are replaced step by step wait until somebody asks for them: most of what
+    /// one wants to know of those can be told without.
+    pub(crate) fn late<'k: 'c>(
+        model: &Rc<Model<'c, 'k>>,
+        privacy: Privacy<'c>,
+    ) -> Result<Conflicts<'c>, AnalysisError> {
+        let mut conflicts = Conflicts::without_lifetimes(model, privacy)?;
+        let replaced = |id: ArrayId| model.turnover.as_ref().is_some_and(|turnover| turnover.readers(id).is_some());
+        conflicts.compute_lifetimes(model, |id| !replaced(id))?;
+        conflicts.source = Some(Rc::clone(model) as Rc<dyn Source<'c> + 'c>);
+        Ok(conflicts)
+    }
+
+    fn without_lifetimes(model: &Model<'c, '_>, privacy: Privacy<'c>) -> Result<Conflicts<'c>, AnalysisError> {
         let not_before = NotBefore::new(model)?;
         let in_task = privacy.same_task.as_ref().map(|same_task| not_before.within(same_task)).transpose()?;
-        let mut arrays = Vec::new();
-        for id in model.kernel.array_ids() {
-            let order = in_task.as_ref().filter(|_| privacy.is_private(id)).unwrap_or(&not_before);
-            let folded = matches!(model.kernel.array(id).role, Role::Temp | Role::State);
-            arrays.push(folded.then(|| known(model, order, id)).transpose()?);
+        let order = Order { not_before, in_task, quota: model.context.max_operations() };
+        let arrays = model.kernel.array_ids().map(|_| OnceCell::new()).collect();
+        let (pairs, differences) = Default::default();
+        Ok(Conflicts { arrays, source: None, order, privacy, pairs, differences })
+    }
+
+    fn compute_lifetimes(&self, model: &Model<'c, '_>, wanted: impl Fn(ArrayId) -> bool) -> Result<(), AnalysisError> {
+        for id in model.kernel.array_ids().filter(|&id| wanted(id)) {
+            if matches!(model.kernel.array(id).role, Role::Temp | Role::State) {
+                let known = known(model, self.order.of(&self.privacy, id), id)?;
+                self.arrays[id.index()].get_or_init(|| known);
+            }
         }
-        Ok(Conflicts { arrays, privacy, pairs: RefCell::default(), differences: RefCell::default() })
+        Ok(())
     }
 
     /// Whether each worker has storage of its own for the array.
@@ -63,7 +132,7 @@ impl<'c> Conflicts<'c> {
 
     /// Lifetimes of a folded array.
     pub(crate) fn lifetimes(&self, array: ArrayId) -> Result<&Lifetimes<'c>, AnalysisError> {
-        match self.known(array) {
+        match self.known(array)? {
             Known::Lifetimes(lifetimes) => Ok(lifetimes),
             Known::Cells(_, error) => Err(error.clone()),
         }
@@ -71,14 +140,23 @@ impl<'c> Conflicts<'c> {
 
     /// Cells of a folded array that hold a value at some time.
     pub(crate) fn cells(&self, array: ArrayId) -> Result<Set<'c>, AnalysisError> {
-        match self.known(array) {
+        if let (None, Some(source)) = (self.arrays[array.index()].get(), &self.source) {
+            return source.cells(array);
+        }
+        match self.known(array)? {
             Known::Lifetimes(lifetimes) => lifetimes.cells(),
             Known::Cells(cells, _) => Ok(cells.clone()),
         }
     }
 
-    fn known(&self, array: ArrayId) -> &Known<'c> {
-        self.arrays[array.index()].as_ref().expect("only folded arrays have lifetimes")
+    fn known(&self, array: ArrayId) -> Result<&Known<'c>, AnalysisError> {
+        let slot = &self.arrays[array.index()];
+        if let Some(known) = slot.get() {
+            return Ok(known);
+        }
+        let source = self.source.as_ref().expect("only folded arrays have lifetimes");
+        let known = source.known(self.order.of(&self.privacy, array), self.order.quota, array)?;
+        Ok(slot.get_or_init(|| known))
     }
 
     /// `{ A[x] -> B[y] }`: cells that hold values alive at one moment.
@@ -169,7 +247,7 @@ fn known<'c>(model: &Model<'c, '_>, not_before: &NotBefore<'c>, array: ArrayId) 
         Ok(lifetimes) => Ok(Known::Lifetimes(lifetimes)),
         Err(error) if error.spent_quota().is_some() => {
             model.context.reset_operations();
-            let cells = model.writes(array).domain()?.union(model.live_in(array))?;
+            let cells = model.writes(array)?.domain()?.union(model.live_in(array))?;
             Ok(Known::Cells(cells, error))
         }
         Err(error) => Err(error),

@@ -33,16 +33,16 @@ pub(crate) fn lifetimes<'c>(
     array: ArrayId,
 ) -> Result<Lifetimes<'c>, AnalysisError> {
     let (live_in, live_out) = (model.live_in(array), model.live_out(array));
-    let during = compact(model.writes(array))?;
+    let during = compact(model.writes(array)?)?;
     let write = during.union(&model.at_epoch(&compact_set(live_in)?, array, Epoch::Before)?)?;
     let live_out = live_out.intersect(&compact_set(&write.domain()?)?)?;
     let after = model.at_epoch(&compact_set(&live_out)?, array, Epoch::After)?;
     if write.is_single_valued()? {
-        let reads = last_reads(not_before, model.reads(array))?.union(&after)?;
+        let reads = last_reads(not_before, model.reads(array)?)?.union(&after)?;
         return Lifetimes::new(write, reads, None, not_before);
     }
     // Reads of one cell may belong to different values: none of them is left out before that is known.
-    several_values_per_cell(model, not_before, &write, &model.reads(array).union(&after)?)
+    several_values_per_cell(model, not_before, &write, &model.reads(array)?.union(&after)?)
 }
 
 /// The same relation in fewer pieces: a single one where the union is convex.

@@ -6,13 +6,16 @@
 //! pair, without integer sets.
 
 pub(crate) mod bound;
+pub(crate) mod boxes;
 pub(crate) mod conflicts;
 pub(crate) mod count;
+pub(crate) mod events;
 pub(crate) mod lifetimes;
 pub(crate) mod model;
 pub(crate) mod moment;
 pub(crate) mod privacy;
 pub mod trace;
+pub(crate) mod turnover;
 
 pub use crease_isl::IslError;
 pub use model::AnalysisError;

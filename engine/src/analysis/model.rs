@@ -4,12 +4,22 @@
 //!
 //! Sizes are usually bound: analysis at N = 1024 costs the same as at N = 8, and its answers are exact for that size. Run
 //! parameters stay symbolic, since one compiled kernel serves any number of steps.
+//!
+//! Events are relations made when somebody asks for them (`events`): where comparing bounds answers a question, as
+//! `turnover` does for the states of many kernels, nobody does.
+
+use std::cell::OnceCell;
+use std::collections::HashMap;
 
 use crease_isl::{Context, IslError, Map, Set};
 
+use crate::analysis::boxes::{Boxed, boxes_of};
+use crate::analysis::events::{Events, Reference, references};
+use crate::analysis::turnover::Turnover;
+
 use crate::kernel::affine::{Affine, AffineOverflow};
 use crate::kernel::formula::Formula;
-use crate::kernel::graph::{ArrayId, DimKind, Kernel, Role, Schedule, StmtId};
+use crate::kernel::graph::{ArrayId, DimKind, Kernel, Role, Schedule, Stmt, StmtId};
 use crate::schedule::order::{Epoch, HappensBefore};
 
 /// Why an analysis gave no answer.
@@ -42,15 +52,6 @@ impl AnalysisError {
     }
 }
 
-/// One place in a statement that touches an array.
-pub(crate) struct Reference<'c> {
-    pub(crate) stmt: StmtId,
-    pub(crate) array: ArrayId,
-    pub(crate) is_write: bool,
-    /// Instance -> cell, for the instances of the domain.
-    pub(crate) access: Map<'c>,
-}
-
 /// Begins every name of a parameter, index or iterator that the engine adds to those of a kernel, whose names begin with
 /// a letter: else a run parameter called `c0`, say, would be taken for a loop's iterator.
 pub(crate) const OWN: char = '_';
@@ -78,12 +79,17 @@ pub(crate) struct Model<'c, 'k> {
     pub(crate) domains: Vec<Set<'c>>,
     /// Per statement, instance -> extended time.
     pub(crate) times: Vec<Map<'c>>,
-    /// Every reference, statement by statement: its reads in expression order, then its writes.
-    pub(crate) references: Vec<Reference<'c>>,
+    /// Per statement, its domain as boxes, where it is made of some.
+    pub(crate) boxes: Vec<Option<Boxed>>,
+    /// Who reads the states, where every step replaces them alike.
+    pub(crate) turnover: Option<Turnover>,
+    /// Whether statements have a last time dimension of their own, because two of them share time vectors.
+    pub(crate) statement_dim: bool,
+    references: OnceCell<Vec<Reference<'c>>>,
     /// Per array, its live-in and live-out cells.
     live: Vec<(Set<'c>, Set<'c>)>,
-    /// Per array, cell -> extended time of its reads and of its writes.
-    events: Vec<(Map<'c>, Map<'c>)>,
+    /// Per array, its events, once somebody has asked for them.
+    events: Vec<OnceCell<Events<'c>>>,
     param_names: Vec<String>,
     /// `[N, T] -> `, the names of parameters that are not bound.
     prefix: String,
@@ -105,27 +111,30 @@ impl<'c, 'k> Model<'c, 'k> {
             context,
             kernel,
             schedule,
-            values,
             order,
             domains: Vec::new(),
             times: Vec::new(),
-            references: Vec::new(),
+            boxes: Vec::new(),
+            turnover: Turnover::new(kernel, &values),
+            statement_dim: false,
+            references: OnceCell::new(),
             live: Vec::new(),
-            events: Vec::new(),
+            events: kernel.array_ids().map(|_| OnceCell::new()).collect(),
             param_names,
             prefix: String::new(),
             from_step,
+            values,
         };
         model.prefix = model.prefix_with(&[]);
         model.domains = model.build_domains()?;
-        model.times = model.build_times(false)?;
+        model.boxes = kernel.stmts().iter().map(|stmt| model.build_boxes(stmt)).collect::<Result<_, _>>()?;
+        model.times = model.build_times()?;
         if model.statements_share_times()? {
             model.order = HappensBefore::new(context, &schedule.dims, true);
-            model.times = model.build_times(true)?;
+            model.statement_dim = true;
+            model.times = model.build_times()?;
         }
-        model.references = model.build_references()?;
-        model.live = kernel.array_ids().map(|id| model.build_live(id)).collect::<Result<_, _>>()?;
-        model.events = model.build_events()?;
+        model.live = model.build_live()?;
         Ok(model)
     }
 
@@ -185,8 +194,24 @@ impl<'c, 'k> Model<'c, 'k> {
         &self.live[id.index()].1
     }
 
+    /// Live-in and live-out cells of every array. Arrays that differ in nothing but their names share the work.
+    fn build_live(&self) -> Result<Vec<(Set<'c>, Set<'c>)>, AnalysisError> {
+        let mut known: HashMap<_, (Set<'c>, Set<'c>)> = HashMap::new();
+        let mut all = Vec::new();
+        for id in self.kernel.array_ids() {
+            let array = self.kernel.array(id);
+            let kind = (array.role, &array.domain, &array.live_in, &array.live_out, self.kernel.state_depth(id));
+            if !known.contains_key(&kind) {
+                known.insert(kind, self.live_of(id)?);
+            }
+            let (live_in, live_out) = &known[&kind];
+            all.push((live_in.set_tuple_name(&array.name)?, live_out.set_tuple_name(&array.name)?));
+        }
+        Ok(all)
+    }
+
     /// Live-in and live-out cells: those the array's role implies and those declared.
-    fn build_live(&self, id: ArrayId) -> Result<(Set<'c>, Set<'c>), AnalysisError> {
+    fn live_of(&self, id: ArrayId) -> Result<(Set<'c>, Set<'c>), AnalysisError> {
         let array = self.kernel.array(id);
         let space = self.index_space(id)?;
         let nothing = space.subtract(&space)?;
@@ -228,13 +253,31 @@ impl<'c, 'k> Model<'c, 'k> {
     }
 
     /// Every write of an array: cell -> extended time.
-    pub(crate) fn writes(&self, array: ArrayId) -> &Map<'c> {
-        &self.events[array.index()].1
+    pub(crate) fn writes(&self, array: ArrayId) -> Result<&Map<'c>, AnalysisError> {
+        Ok(&self.events(array)?.writes)
     }
 
     /// Every read of an array: cell -> extended time.
-    pub(crate) fn reads(&self, array: ArrayId) -> &Map<'c> {
-        &self.events[array.index()].0
+    pub(crate) fn reads(&self, array: ArrayId) -> Result<&Map<'c>, AnalysisError> {
+        Ok(&self.events(array)?.reads)
+    }
+
+    fn events(&self, array: ArrayId) -> Result<&Events<'c>, AnalysisError> {
+        let known = &self.events[array.index()];
+        if known.get().is_none() {
+            let events = Events::of(self, array)?;
+            return Ok(known.get_or_init(|| events));
+        }
+        Ok(known.get().expect("it was just seen"))
+    }
+
+    /// Every reference, statement by statement: its reads in expression order, then its writes.
+    pub(crate) fn references(&self) -> Result<&[Reference<'c>], AnalysisError> {
+        if self.references.get().is_none() {
+            let all = references(self)?;
+            return Ok(self.references.get_or_init(|| all));
+        }
+        Ok(self.references.get().expect("they were just seen"))
     }
 
     /// All cells of `cells` at one moment outside the run.
@@ -247,90 +290,92 @@ impl<'c, 'k> Model<'c, 'k> {
         Ok(all.intersect_domain(cells)?)
     }
 
-    fn no_events(&self, array: ArrayId) -> Result<Map<'c>, AnalysisError> {
-        let array = self.kernel.array(array);
-        let time = (0..self.order.n_dims()).map(|k| format!("{OWN}{k}")).collect::<Vec<_>>().join(", ");
-        let index = array.index.join(", ");
-        Ok(self.context.map(&format!("{}{{ {}[{index}] -> [{time}] : false }}", self.prefix, array.name))?)
+    /// A statement's domain as boxes.
+    fn build_boxes(&self, stmt: &Stmt) -> Result<Option<Boxed>, AnalysisError> {
+        let domain = stmt.domain.map(&|e| e.bind_params(&self.values))?;
+        Ok(boxes_of(&domain, stmt.iters.len()))
     }
 
-    fn build_references(&self) -> Result<Vec<Reference<'c>>, AnalysisError> {
-        let mut references = Vec::new();
-        for stmt in self.kernel.stmt_ids() {
-            let body = self.kernel.stmt(stmt);
-            let iters = body.iters.join(", ");
-            let mut known = std::collections::HashMap::new();
-            let writes = body.assigns.iter().map(|a| (a.array, a.index.as_slice(), true));
-            for (array, index, is_write) in body.reads().map(|(array, index)| (array, index, false)).chain(writes) {
-                let index =
-                    index.iter().map(|e| self.affine(e, &body.iters)).collect::<Result<Vec<_>, _>>()?.join(", ");
-                // Nine populations are written at one index: read the relation once, then name its range.
-                if !known.contains_key(&index) {
-                    let access =
-                        self.context.map(&format!("{}{{ {}[{iters}] -> [{index}] }}", self.prefix, body.name))?;
-                    known.insert(index.clone(), access.intersect_domain(&self.domains[stmt.index()])?);
-                }
-                let access = known[&index].set_range_name(&self.kernel.array(array).name)?;
-                references.push(Reference { stmt, array, is_write, access });
-            }
-        }
-        Ok(references)
-    }
-
-    fn build_events(&self) -> Result<Vec<(Map<'c>, Map<'c>)>, AnalysisError> {
-        let mut events = Vec::new();
-        for array in self.kernel.array_ids() {
-            let none = self.no_events(array)?;
-            events.push((none.clone(), none));
-        }
-        for reference in &self.references {
-            let touched = reference.access.reverse()?.apply_range(&self.times[reference.stmt.index()])?;
-            let (reads, writes) = &mut events[reference.array.index()];
-            let all = if reference.is_write { writes } else { reads };
-            *all = all.union(&touched)?;
-        }
-        events.iter().map(|(reads, writes)| Ok((reads.coalesce()?, writes.coalesce()?))).collect()
+    /// What all domains of the kernel have in common, in isl's notation: its context and, if that is a parameter, the step a
+    /// call starts from; `step` is the first iterator.
+    pub(crate) fn common_condition(&self, step: Option<&String>) -> Result<String, AnalysisError> {
+        let context = self.formula(self.kernel.context(), &[])?;
+        Ok(match step.filter(|_| self.from_step) {
+            Some(step) => format!("({context}) and {step} > {FROM_STEP} >= 0"),
+            None => format!("({context})"),
+        })
     }
 
     fn build_domains(&self) -> Result<Vec<Set<'c>>, AnalysisError> {
-        let context = self.formula(self.kernel.context(), &[])?;
-        let domain = |stmt: &crate::kernel::graph::Stmt| {
+        let domain = |stmt: &Stmt| {
             let formula = self.formula(&stmt.domain, &stmt.iters)?;
             let (name, iters) = (&stmt.name, stmt.iters.join(", "));
-            let later = if self.from_step { format!("{} > {FROM_STEP} >= 0", stmt.iters[0]) } else { "true".into() };
-            let condition = format!("({formula}) and ({context}) and {later}");
+            let condition = format!("({formula}) and {}", self.common_condition(stmt.iters.first())?);
             Ok(self.context.set(&format!("{}{{ {name}[{iters}] : {condition} }}", self.prefix))?)
         };
         self.kernel.stmts().iter().map(domain).collect()
     }
 
-    fn build_times(&self, statement_dim: bool) -> Result<Vec<Map<'c>>, AnalysisError> {
+    /// The extended time of a statement's instances over its iterators, in isl's notation.
+    pub(crate) fn time_vector(&self, stmt: StmtId, iters: &[String]) -> Result<Vec<String>, AnalysisError> {
+        let mut time = vec![(Epoch::During as u8).to_string()];
+        for e in &self.schedule.times[stmt.index()] {
+            time.push(self.affine(e, iters)?);
+        }
+        if self.statement_dim {
+            time.push(stmt.index().to_string());
+        }
+        Ok(time)
+    }
+
+    fn build_times(&self) -> Result<Vec<Map<'c>>, AnalysisError> {
         let mut times = Vec::new();
-        for (position, stmt) in self.kernel.stmts().iter().enumerate() {
-            let mut time = vec![(Epoch::During as u8).to_string()];
-            for e in &self.schedule.times[position] {
-                time.push(self.affine(e, &stmt.iters)?);
-            }
-            if statement_dim {
-                time.push(position.to_string());
-            }
-            let (from, to) = (stmt.iters.join(", "), time.join(", "));
+        for id in self.kernel.stmt_ids() {
+            let stmt = self.kernel.stmt(id);
+            let (from, to) = (stmt.iters.join(", "), self.time_vector(id, &stmt.iters)?.join(", "));
             let map = self.context.map(&format!("{}{{ {}[{from}] -> [{to}] }}", self.prefix, stmt.name))?;
-            times.push(map.intersect_domain(&self.domains[position])?);
+            times.push(map.intersect_domain(&self.domains[id.index()])?);
         }
         Ok(times)
     }
 
     /// Whether instances of two statements, or two of one, have equal time vectors.
     fn statements_share_times(&self) -> Result<bool, AnalysisError> {
-        for (position, time) in self.times.iter().enumerate() {
-            let range = time.range()?;
-            for other in &self.times[..position] {
-                if !range.is_disjoint(&other.range()?)? {
+        let mut ranges: Vec<Option<Set<'c>>> = vec![None; self.times.len()];
+        for a in self.kernel.stmt_ids() {
+            for b in self.kernel.stmt_ids().take(a.index()) {
+                if self.run_apart(a, b) {
+                    continue;
+                }
+                for stmt in [a, b] {
+                    if ranges[stmt.index()].is_none() {
+                        ranges[stmt.index()] = Some(self.times[stmt.index()].range()?);
+                    }
+                }
+                let [Some(a), Some(b)] = [&ranges[a.index()], &ranges[b.index()]] else {
+                    unreachable!("both were just made")
+                };
+                if !a.is_disjoint(b)? {
                     return Ok(true);
                 }
             }
         }
         Ok(false)
+    }
+
+    /// Whether comparing bounds shows that two statements have no time vector in common: vectors that spell out iterators
+    /// of disjoint boxes alike, or differ by a constant.
+    fn run_apart(&self, a: StmtId, b: StmtId) -> bool {
+        let (time_a, time_b) = (&self.schedule.times[a.index()], &self.schedule.times[b.index()]);
+        let differ = |(a, b): (&Affine, &Affine)| {
+            a.sub(b).ok().and_then(|d| d.bind_params(&self.values).ok()).and_then(|d| d.as_constant())
+        };
+        let (Some(box_a), Some(box_b)) = (&self.boxes[a.index()], &self.boxes[b.index()]) else { return false };
+        let n = self.kernel.stmt(a).iters.len();
+        let spelled_out = n == self.kernel.stmt(b).iters.len() && (0..n).all(|k| time_a.contains(&Affine::iter(k)));
+        spelled_out
+            && time_a.len() == time_b.len()
+            && time_a.iter().zip(time_b).all(|pair| differ(pair) == Some(0))
+            && box_a.boxes.iter().all(|a| box_b.boxes.iter().all(|b| a.is_disjoint(b)))
     }
 }

@@ -69,7 +69,7 @@ fn is_private(model: &Model<'_, '_>, id: ArrayId, depth: usize) -> Result<bool, 
     if !model.live_in(id).is_empty()? || !model.live_out(id).is_empty()? {
         return Ok(false);
     }
-    let events = model.writes(id).union(model.reads(id))?;
+    let events = model.writes(id)?.union(model.reads(id)?)?;
     if events.is_empty()? {
         return Ok(false);
     }

@@ -24,6 +24,7 @@ use crease_jit::program::Element;
 
 use crate::analysis::conflicts::Conflicts;
 use crate::analysis::model::{AnalysisError, Model};
+use crate::analysis::turnover::Readers;
 use crate::kernel::KernelError;
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::{ArrayId, Role};
@@ -254,7 +255,7 @@ impl Span {
     }
 }
 
-impl<'c> Problem<'_, 'c, '_> {
+impl<'a, 'c> Problem<'a, 'c, '_> {
     /// Arrays that are ours to fold.
     pub(crate) fn folded_arrays(&self) -> Vec<ArrayId> {
         let kernel = self.model.kernel;
@@ -271,6 +272,11 @@ impl<'c> Problem<'_, 'c, '_> {
         if let Some(known) = self.spans.borrow().get(&array) {
             return Ok(known.clone());
         }
+        if let Some(readers) = self.readers(array) {
+            let unbounded = Span { min: Some(0), max: None };
+            let bounded = readers.space.ranges().iter().map(|&(low, high)| Span { min: Some(low), max: Some(high) });
+            return Ok([unbounded].into_iter().chain(bounded).collect());
+        }
         let cells = self.cells(array)?;
         let n = self.model.kernel.array(array).index.len();
         let bound = |k| Ok(Span { min: cells.dim_min(k)?, max: cells.dim_max(k)? });
@@ -281,6 +287,11 @@ impl<'c> Problem<'_, 'c, '_> {
         };
         self.spans.borrow_mut().insert(array, spans.clone());
         Ok(spans)
+    }
+
+    /// Who reads a state's cells, if every step replaces the states alike and none is empty.
+    pub(crate) fn readers(&self, array: ArrayId) -> Option<&'a Readers> {
+        self.model.turnover.as_ref()?.readers(array).filter(|readers| !readers.space.is_empty())
     }
 
     /// A buffer for one array, named after it.

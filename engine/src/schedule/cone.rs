@@ -166,7 +166,7 @@ fn distances(
 
 /// Pairs of times that touch one cell of the array and must stay in their order.
 fn dependences<'c>(model: &Model<'c, '_>, array: ArrayId) -> Result<Map<'c>, AnalysisError> {
-    let (reads, writes) = (model.reads(array), model.writes(array));
+    let (reads, writes) = (model.reads(array)?, model.writes(array)?);
     let flow = writes.reverse()?.apply_range(reads)?;
     if writes.is_single_valued()? {
         return Ok(flow);

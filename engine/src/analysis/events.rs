@@ -1,0 +1,167 @@
+//! Events: when the cells of an array are read and written, as relations.
+//!
+//! In: a [`Model`].   Out: [`Events`] of one array; [`Reference`]s, one by one, for messages.
+//!
+//! Statements that touch an array in the same way at the same times, such as the inside of a grid and its walls, differ in
+//! their domains alone. Where those are boxes they are united first, so that twenty-seven statements make one relation, and
+//! the integer set library need not find that out.
+//!
+//! Cost: for each way to touch the array, one relation composed with the times.
+
+use std::collections::HashMap;
+
+use crease_isl::{Map, Set};
+
+use crate::analysis::boxes::{IntBox, united};
+use crate::analysis::model::{AnalysisError, Model, OWN};
+use crate::kernel::affine::Affine;
+use crate::kernel::formula::Formula;
+use crate::kernel::graph::{ArrayId, Stmt, StmtId};
+
+/// One place in a statement that touches an array.
+pub(crate) struct Reference<'c> {
+    pub(crate) stmt: StmtId,
+    pub(crate) array: ArrayId,
+    pub(crate) is_write: bool,
+    /// Instance -> cell, for the instances of the domain.
+    pub(crate) access: Map<'c>,
+}
+
+/// Cell -> extended time, of all reads and of all writes of an array.
+pub(crate) struct Events<'c> {
+    pub(crate) reads: Map<'c>,
+    pub(crate) writes: Map<'c>,
+}
+
+/// Instances of several statements that touch an array alike: cells and times are the same functions of the iterators.
+struct Group<'m> {
+    index: &'m [Affine],
+    time: Vec<String>,
+    stmts: Vec<StmtId>,
+}
+
+impl<'c> Events<'c> {
+    /// The events of `array`.
+    pub(crate) fn of(model: &Model<'c, '_>, array: ArrayId) -> Result<Events<'c>, AnalysisError> {
+        let reads =
+            |stmt: &'_ Stmt| stmt.reads().filter(|(a, _)| *a == array).map(|(_, index)| index.to_vec()).collect();
+        let writes =
+            |stmt: &'_ Stmt| stmt.assigns.iter().filter(|a| a.array == array).map(|a| a.index.clone()).collect();
+        Ok(Events { reads: side(model, array, &reads)?, writes: side(model, array, &writes)? })
+    }
+}
+
+/// All events of one side; `indices` gives the cells that an instance touches.
+fn side<'c>(
+    model: &Model<'c, '_>,
+    array: ArrayId,
+    indices: &dyn Fn(&Stmt) -> Vec<Vec<Affine>>,
+) -> Result<Map<'c>, AnalysisError> {
+    let all: Vec<(StmtId, Vec<Vec<Affine>>)> =
+        model.kernel.stmt_ids().map(|id| (id, indices(model.kernel.stmt(id)))).collect();
+    let mut events: Option<Map<'c>> = None;
+    for group in groups(model, &all)? {
+        let touched = touched(model, array, &group)?;
+        events = Some(match events {
+            Some(events) => events.union(&touched)?,
+            None => touched,
+        });
+    }
+    match events {
+        Some(events) => Ok(events.coalesce()?),
+        None => no_events(model, array),
+    }
+}
+
+/// Puts together what differs in domains only. Statements whose domain is no union of boxes stay alone.
+fn groups<'m>(model: &Model<'_, '_>, all: &'m [(StmtId, Vec<Vec<Affine>>)]) -> Result<Vec<Group<'m>>, AnalysisError> {
+    let mut groups: Vec<Group<'m>> = Vec::new();
+    let rest = |stmt: StmtId| model.boxes[stmt.index()].as_ref().map(|boxed| &boxed.rest);
+    for (stmt, indices) in all {
+        let time = if indices.is_empty() { Vec::new() } else { positional_time(model, *stmt)? };
+        for index in indices {
+            let alike = |g: &&mut Group<'_>| {
+                let first = g.stmts[0];
+                g.index == index && g.time == time && rest(first).is_some() && rest(first) == rest(*stmt)
+            };
+            match groups.iter_mut().find(alike) {
+                Some(group) if group.stmts.last() == Some(stmt) => {}
+                Some(group) => group.stmts.push(*stmt),
+                None => groups.push(Group { index, time: time.clone(), stmts: vec![*stmt] }),
+            }
+        }
+    }
+    Ok(groups)
+}
+
+/// The extended time of a statement's instances over iterators `_0, _1, ..`.
+fn positional_time(model: &Model<'_, '_>, stmt: StmtId) -> Result<Vec<String>, AnalysisError> {
+    model.time_vector(stmt, &positional(model.kernel.stmt(stmt).iters.len()))
+}
+
+fn positional(n: usize) -> Vec<String> {
+    (0..n).map(|k| format!("{OWN}{k}")).collect()
+}
+
+/// Cell -> time for the instances of a group.
+fn touched<'c>(model: &Model<'c, '_>, array: ArrayId, group: &Group<'_>) -> Result<Map<'c>, AnalysisError> {
+    let iters = positional(model.kernel.stmt(group.stmts[0]).iters.len());
+    let index = group.index.iter().map(|e| model.affine(e, &iters)).collect::<Result<Vec<_>, _>>()?.join(", ");
+    let (prefix, name, from) = (model.prefix(), &model.kernel.array(array).name, iters.join(", "));
+    let domain = group_domain(model, &group.stmts, &iters)?;
+    let access = model.context.map(&format!("{prefix}{{ [{from}] -> {name}[{index}] }}"))?;
+    let time = model.context.map(&format!("{prefix}{{ [{from}] -> [{}] }}", group.time.join(", ")))?;
+    Ok(access.intersect_domain(&domain)?.reverse()?.apply_range(&time)?)
+}
+
+/// The instances of all statements of a group, without their names.
+fn group_domain<'c>(model: &Model<'c, '_>, stmts: &[StmtId], iters: &[String]) -> Result<Set<'c>, AnalysisError> {
+    let boxed: Option<Vec<_>> = stmts.iter().map(|stmt| model.boxes[stmt.index()].as_ref()).collect();
+    let Some(boxed) = boxed else {
+        return Ok(model.domains[stmts[0].index()].reset_tuple_id()?);
+    };
+    let boxes = united(&boxed.iter().flat_map(|b| b.boxes.iter().cloned()).collect::<Vec<_>>());
+    let mut conditions = vec![union_text(&boxes, iters), model.common_condition(iters.first())?];
+    for formula in &boxed[0].rest {
+        conditions.push(format!("({})", model.formula(formula, iters)?));
+    }
+    let text = format!("{}{{ [{}] : {} }}", model.prefix(), iters.join(", "), conditions.join(" and "));
+    Ok(model.context.set(&text)?)
+}
+
+fn union_text(boxes: &[IntBox], iters: &[String]) -> String {
+    let space = IntBox::everything(iters.len());
+    let text = |b: &IntBox| b.within(&space, 0).map_or("false".into(), |formula: Formula| formula.display(iters, &[]));
+    let parts: Vec<String> = boxes.iter().map(|b| format!("({})", text(b))).collect();
+    if parts.is_empty() { "false".into() } else { format!("({})", parts.join(" or ")) }
+}
+
+fn no_events<'c>(model: &Model<'c, '_>, array: ArrayId) -> Result<Map<'c>, AnalysisError> {
+    let array = model.kernel.array(array);
+    let time = positional(model.order.n_dims()).join(", ");
+    let index = array.index.join(", ");
+    Ok(model.context.map(&format!("{}{{ {}[{index}] -> [{time}] : false }}", model.prefix(), array.name))?)
+}
+
+/// Every reference, statement by statement: its reads in expression order, then its writes.
+pub(crate) fn references<'c>(model: &Model<'c, '_>) -> Result<Vec<Reference<'c>>, AnalysisError> {
+    let mut references = Vec::new();
+    for stmt in model.kernel.stmt_ids() {
+        let body = model.kernel.stmt(stmt);
+        let iters = body.iters.join(", ");
+        let mut known = HashMap::new();
+        let writes = body.assigns.iter().map(|a| (a.array, a.index.as_slice(), true));
+        for (array, index, is_write) in body.reads().map(|(array, index)| (array, index, false)).chain(writes) {
+            let index = index.iter().map(|e| model.affine(e, &body.iters)).collect::<Result<Vec<_>, _>>()?.join(", ");
+            // Nine populations are written at one index: read the relation once, then name its range.
+            if !known.contains_key(&index) {
+                let access =
+                    model.context.map(&format!("{}{{ {}[{iters}] -> [{index}] }}", model.prefix(), body.name))?;
+                known.insert(index.clone(), access.intersect_domain(&model.domains[stmt.index()])?);
+            }
+            let access = known[&index].set_range_name(&model.kernel.array(array).name)?;
+            references.push(Reference { stmt, array, is_write, access });
+        }
+    }
+    Ok(references)
+}
