@@ -10,6 +10,7 @@
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use crease_isl::{Context, IslError, Map, Set};
 
@@ -201,10 +202,10 @@ impl<'c, 'k> Model<'c, 'k> {
         for id in self.kernel.array_ids() {
             let array = self.kernel.array(id);
             let kind = (array.role, &array.domain, &array.live_in, &array.live_out, self.kernel.state_depth(id));
-            if !known.contains_key(&kind) {
-                known.insert(kind, self.live_of(id)?);
-            }
-            let (live_in, live_out) = &known[&kind];
+            let (live_in, live_out) = match known.entry(kind) {
+                Entry::Occupied(alike) => alike.into_mut(),
+                Entry::Vacant(first) => first.insert(self.live_of(id)?),
+            };
             all.push((live_in.set_tuple_name(&array.name)?, live_out.set_tuple_name(&array.name)?));
         }
         Ok(all)

@@ -193,7 +193,10 @@ mod tests {
         Kernel::parse(&text).unwrap()
     }
 
-    fn regions_of(kernel: &Kernel, array: &str) -> Option<Vec<((i64, i64), Vec<i64>)>> {
+    /// First and last cell of a region, and the distances of its readers.
+    type Line = ((i64, i64), Vec<i64>);
+
+    fn regions_of(kernel: &Kernel, array: &str) -> Option<Vec<Line>> {
         let turnover = Turnover::new(kernel, &[Some(9), None])?;
         let readers = turnover.readers(kernel.array_id(array).unwrap())?;
         let plain = |r: &Region| (r.cells.ranges()[0], r.readers.iter().map(|d| d[0]).collect());

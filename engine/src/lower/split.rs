@@ -4,7 +4,9 @@
 //!
 //! A piece's condition, seen from a statement, is a formula over its iterators. Nine populations split by `t mod 2` give
 //! eighteen references but only two different formulas, so formulas are decided once and remembered. Conditions on the step
-//! alone do not split the domain: they become phases, chosen around the strips, and the loops are scanned once for all.
+//! alone do not split the domain: they become phases, chosen around the strips, and the loops are scanned once for all. Where
+//! a condition has a part of that kind, it is decided before the rest. The rest says which part of a grid a piece holds; for
+//! most statements, which run inside or at one wall, bounds of their iterators decide it.
 //!
 //! For kernels with steps the domains are restricted to the steps after `_from`, the argument that says where a call starts.
 
@@ -12,11 +14,13 @@ use std::collections::HashMap;
 
 use crease_isl::Set;
 
+use crate::analysis::boxes::IntBox;
 use crate::analysis::model::{FROM_STEP, Model};
-use crate::kernel::affine::Affine;
+use crate::kernel::affine::{Affine, Term};
 use crate::kernel::formula::{Formula, depends_on_first_only};
 use crate::kernel::graph::{ArrayId, StmtId};
 use crate::lower::LowerError;
+use crate::mapping::Piece;
 use crate::plan::layout::Layout;
 
 /// A statement on a part of its domain.
@@ -54,7 +58,7 @@ pub(crate) fn split_statements<'c>(model: &Model<'c, '_>, layout: &Layout) -> Re
         let mut splitter = Splitter { model, layout, stmt, references: references(model, stmt), done: &mut versions };
         let domain = run_domain(model, stmt)?;
         let all = Part { phase_domain: domain.clone(), domain, conditions: Vec::new(), when: Vec::new() };
-        splitter.split(all, Vec::new(), HashMap::new())?;
+        splitter.split(all, Vec::new(), Known::default())?;
     }
     for (position, version) in versions.iter_mut().enumerate() {
         version.domain = version.domain.set_tuple_name(&format!("v{position}"))?;
@@ -94,21 +98,57 @@ struct Part<'c> {
     when: Vec<Formula>,
 }
 
+/// When a reference has a certain piece: both parts hold.
+struct Condition {
+    /// What the step alone decides.
+    step: Formula,
+    /// All else.
+    rest: Formula,
+    /// Both.
+    whole: Formula,
+}
+
+impl Condition {
+    fn new(step: Formula, rest: Formula) -> Condition {
+        Condition { whole: step.clone().and(rest.clone()), step, rest }
+    }
+}
+
+/// Formulas that are decided on a part.
+#[derive(Clone, Default)]
+struct Known(HashMap<Formula, bool>);
+
+impl Known {
+    /// Whether the formula holds, if that is known.
+    fn get(&self, formula: &Formula) -> Option<bool> {
+        if *formula == Formula::everything() { Some(true) } else { self.0.get(formula).copied() }
+    }
+}
+
 impl<'c> Splitter<'_, 'c, '_> {
     /// Splits `part`, on which the first references have `pieces` and `known` formulas hold or not.
-    fn split(
-        &mut self,
-        part: Part<'c>,
-        mut pieces: Vec<usize>,
-        known: HashMap<Formula, bool>,
-    ) -> Result<(), LowerError> {
+    fn split(&mut self, part: Part<'c>, mut pieces: Vec<usize>, known: Known) -> Result<(), LowerError> {
         while pieces.len() < self.references.len() {
             let conditions = self.conditions(pieces.len())?;
-            let holds = conditions.iter().position(|c| conditions.len() == 1 || known.get(c) == Some(&true));
-            match holds {
-                Some(piece) => pieces.push(piece),
-                None => return self.branch(&part, &pieces, &known, &conditions),
+            let possible = |(_, c): &(usize, &Condition)| self.applies(&known, c) != Some(false);
+            let candidates: Vec<(usize, &Condition)> = conditions.iter().enumerate().filter(possible).collect();
+            let certain = |(_, c): &&(usize, &Condition)| self.applies(&known, c) == Some(true);
+            // Pieces make up all cells: if one is left, it is that one.
+            let holds = if candidates.len() == 1 { candidates.first() } else { candidates.iter().find(certain) };
+            if let Some((piece, _)) = holds {
+                pieces.push(*piece);
+                continue;
             }
+            let steps = distinct(candidates.iter().map(|(_, c)| &c.step));
+            let undecided = |formula: &Formula| known.get(formula).is_none();
+            if steps.iter().any(undecided) && are_residues(&steps) {
+                return self.branch(&part, &pieces, &known, &steps);
+            }
+            let whole: Vec<Formula> = match steps.as_slice() {
+                [step] if known.get(step) == Some(true) => distinct(candidates.iter().map(|(_, c)| &c.rest)),
+                _ => candidates.iter().map(|(_, c)| c.whole.clone()).collect(),
+            };
+            return self.branch(&part, &pieces, &known, &whole);
         }
         if !part.phase_domain.is_empty()? {
             self.finish(part, pieces);
@@ -116,36 +156,55 @@ impl<'c> Splitter<'_, 'c, '_> {
         Ok(())
     }
 
-    /// One continuation per piece that the next reference may have.
+    /// One continuation per formula, which exclude each other, that may hold.
     fn branch(
         &mut self,
         part: &Part<'c>,
         pieces: &[usize],
-        known: &HashMap<Formula, bool>,
-        conditions: &[Formula],
+        known: &Known,
+        formulas: &[Formula],
     ) -> Result<(), LowerError> {
-        for (piece, condition) in conditions.iter().enumerate() {
-            if known.get(condition) == Some(&false) {
+        for (position, formula) in formulas.iter().enumerate() {
+            if known.get(formula) == Some(false) {
                 continue;
             }
-            let holds = self.set_of(condition)?;
+            let holds = self.set_of(formula)?;
             let phase_domain = part.phase_domain.intersect(&holds)?;
             if phase_domain.is_empty()? {
                 continue;
             }
             let (mut domain, mut all, mut when) = (part.domain.clone(), part.conditions.clone(), part.when.clone());
-            if self.model.kernel.step_param().is_some() && depends_on_first_only(condition) {
-                when.push(condition.clone());
+            if self.model.kernel.step_param().is_some() && depends_on_first_only(formula) {
+                when.push(formula.clone());
             } else {
                 domain = domain.intersect(&holds)?;
-                all.push(condition.clone());
+                all.push(formula.clone());
             }
             let mut known = known.clone();
-            known.extend(conditions.iter().enumerate().map(|(position, c)| (c.clone(), position == piece)));
-            let pieces = pieces.iter().copied().chain([piece]).collect();
-            self.split(Part { domain, phase_domain, conditions: all, when }, pieces, known)?;
+            known.0.extend(formulas.iter().enumerate().map(|(other, f)| (f.clone(), other == position)));
+            self.split(Part { domain, phase_domain, conditions: all, when }, pieces.to_vec(), known)?;
         }
         Ok(())
+    }
+
+    /// Whether a piece holds what a reference touches, if that is known.
+    fn applies(&self, known: &Known, condition: &Condition) -> Option<bool> {
+        let parts = [known.get(&condition.step), self.holds(known, &condition.rest)];
+        match known.get(&condition.whole) {
+            Some(answer) => Some(answer),
+            None if parts.contains(&Some(false)) => Some(false),
+            None => (parts == [Some(true); 2]).then_some(true),
+        }
+    }
+
+    /// Whether a formula holds all over the statement, or nowhere, if formulas or bounds of iterators tell.
+    fn holds(&self, known: &Known, formula: &Formula) -> Option<bool> {
+        known.get(formula).or_else(|| {
+            let boxed = self.model.boxes[self.stmt.index()].as_ref()?;
+            let mut answers = boxed.boxes.iter().map(|one| holds_in(one, formula));
+            let first = answers.next()??;
+            answers.all(|answer| answer == Some(first)).then_some(first)
+        })
     }
 
     /// Records a phase, under the version that has the same domain.
@@ -161,13 +220,20 @@ impl<'c> Splitter<'_, 'c, '_> {
     }
 
     /// The conditions of the reference's pieces, over the statement's iterators.
-    fn conditions(&self, reference: usize) -> Result<Vec<Formula>, LowerError> {
+    fn conditions(&self, reference: usize) -> Result<Vec<Condition>, LowerError> {
         let (array, index) = &self.references[reference];
         let Some(mapping) = self.layout.array(*array) else {
-            return Ok(vec![Formula::everything()]);
+            return Ok(vec![Condition::new(Formula::everything(), Formula::everything())]);
         };
         let over_iters = |e: &Affine| e.substitute_iters(index)?.bind_params(&self.model.values);
-        mapping.pieces.iter().map(|piece| Ok(piece.when.map(&over_iters)?)).collect()
+        let steps = self.model.kernel.step_param().is_some();
+        let condition = |piece: &Piece| {
+            let all = conjuncts(piece.when.map(&over_iters)?);
+            let (step, rest): (Vec<_>, Vec<_>) = all.into_iter().partition(|c| steps && depends_on_first_only(c));
+            let joined = |parts: Vec<Formula>| parts.into_iter().fold(Formula::everything(), Formula::and);
+            Ok(Condition::new(joined(step), joined(rest)))
+        };
+        mapping.pieces.iter().map(condition).collect()
     }
 
     fn set_of(&self, formula: &Formula) -> Result<Set<'c>, LowerError> {
@@ -176,6 +242,70 @@ impl<'c> Splitter<'_, 'c, '_> {
         let formula = self.model.formula(formula, &body.iters)?;
         Ok(self.model.context.set(&format!("{}{{ {name}[{iters}] : {formula} }}", self.model.prefix()))?)
     }
+}
+
+/// The parts of a conjunction.
+fn conjuncts(formula: Formula) -> Vec<Formula> {
+    match formula {
+        Formula::And(parts) => parts.into_iter().flat_map(conjuncts).collect(),
+        other => vec![other],
+    }
+}
+
+fn distinct<'f>(formulas: impl Iterator<Item = &'f Formula>) -> Vec<Formula> {
+    let mut all: Vec<Formula> = Vec::new();
+    for formula in formulas {
+        if !all.contains(formula) {
+            all.push(formula.clone());
+        }
+    }
+    all
+}
+
+/// Whether formulas exclude each other because they set one expression to different values, as residues of the step do.
+fn are_residues(formulas: &[Formula]) -> bool {
+    let excluded = |(a, b): (&Formula, &Formula)| match (a, b) {
+        (Formula::Zero(a), Formula::Zero(b)) => a.sub(b).ok().and_then(|d| d.as_constant()).is_some_and(|d| d != 0),
+        _ => false,
+    };
+    formulas.iter().enumerate().all(|(k, a)| formulas[..k].iter().all(|b| excluded((a, b))))
+}
+
+/// Whether a formula holds at all points of a box or at none, if its constraints tell one by one.
+fn holds_in(space: &IntBox, formula: &Formula) -> Option<bool> {
+    match formula {
+        Formula::NonNegative(e) => {
+            let (low, high) = range_in(space, e)?;
+            if low >= 0 { Some(true) } else { (high < 0).then_some(false) }
+        }
+        Formula::Zero(e) => {
+            let (low, high) = range_in(space, e)?;
+            if (low, high) == (0, 0) { Some(true) } else { (low > 0 || high < 0).then_some(false) }
+        }
+        Formula::And(parts) => {
+            let answers: Vec<Option<bool>> = parts.iter().map(|part| holds_in(space, part)).collect();
+            if answers.contains(&Some(false)) {
+                return Some(false);
+            }
+            answers.iter().all(|a| *a == Some(true)).then_some(true)
+        }
+        Formula::Or(_) | Formula::Not(_) => None,
+    }
+}
+
+/// Smallest and largest value of an expression over a box; none if it has other terms than iterators with both bounds.
+fn range_in(space: &IntBox, e: &Affine) -> Option<(i128, i128)> {
+    let mut range = (i128::from(e.constant_part()), i128::from(e.constant_part()));
+    for (term, c) in e.terms() {
+        let Term::Iter(i) = term else { return None };
+        let (low, high) = *space.ranges().get(*i as usize)?;
+        if low == i64::MIN || high == i64::MAX {
+            return None;
+        }
+        let ends = [low, high].map(|end| i128::from(end) * i128::from(c));
+        range = (range.0 + ends[0].min(ends[1]), range.1 + ends[0].max(ends[1]));
+    }
+    Some(range)
 }
 
 fn bounds(model: &Model<'_, '_>, version: &Version<'_>) -> Result<Vec<Option<(i64, i64)>>, LowerError> {

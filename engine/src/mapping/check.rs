@@ -7,8 +7,13 @@
 //! the pieces of an array must hold every cell that ever has a value, each exactly once. Both are decided exactly by the
 //! integer set library, for all steps.
 //!
+//! What every step replaces is mostly proved by comparing bounds (`check/turnover`), and by the library where that leaves a
+//! doubt.
+//!
 //! A private buffer may only hold private arrays, and a shared one only shared arrays: the conflicts of a private array
 //! leave out pairs of different tasks, which only a copy per worker keeps apart.
+
+mod turnover;
 
 use crease_isl::Map;
 
@@ -19,15 +24,32 @@ use crate::mapping::{Buffer, MappingError, Piece, Problem, Proposal, Span};
 /// Multiples of a modulus that are spelled out one by one.
 const MOST_MULTIPLES: i128 = 2;
 
+/// Arrays up to which debug builds prove by integer sets what comparing bounds has proved.
+const MOST_COMPARED: usize = 9;
+
 /// Proves a proposal, or names two cells that it would keep in one place.
 pub(crate) fn verify_mapping(problem: &Problem<'_, '_, '_>, proposal: &Proposal) -> Result<(), MappingError> {
+    for mapping in &proposal.arrays {
+        for piece in &mapping.pieces {
+            verify_sharing(problem, mapping.array, &proposal.buffers[piece.buffer])?;
+        }
+    }
+    if turnover::turnover_proves(problem, proposal) {
+        debug_assert!(
+            proposal.arrays.len() > MOST_COMPARED
+                || !matches!(verify_by_sets(problem, proposal), Err(MappingError::Unproved { .. })),
+            "a mapping that comparing bounds has proved is unsafe"
+        );
+        return Ok(());
+    }
+    verify_by_sets(problem, proposal)
+}
+
+fn verify_by_sets(problem: &Problem<'_, '_, '_>, proposal: &Proposal) -> Result<(), MappingError> {
     let mut residents: Vec<Vec<(ArrayId, &Piece)>> = vec![Vec::new(); proposal.buffers.len()];
     for mapping in &proposal.arrays {
         verify_partition(problem, mapping.array, &mapping.pieces, proposal)?;
-        for piece in &mapping.pieces {
-            verify_sharing(problem, mapping.array, &proposal.buffers[piece.buffer])?;
-            residents[piece.buffer].push((mapping.array, piece));
-        }
+        mapping.pieces.iter().for_each(|piece| residents[piece.buffer].push((mapping.array, piece)));
     }
     for (buffer, residents) in proposal.buffers.iter().zip(&residents) {
         for (position, &(a, first)) in residents.iter().enumerate() {

@@ -1,6 +1,6 @@
 //! Logical views: the cells of an array in index order, wherever the fold keeps them.
 
-use crate::kernel::affine::Term;
+use crate::kernel::affine::{Affine, Term};
 use crate::kernel::formula::{Formula, depends_on_first_only};
 use crate::kernel::graph::{Array, ArrayId, Kernel, Role};
 use crate::mapping::{ArrayMapping, Piece};
@@ -94,8 +94,7 @@ impl<'a> View<'a> {
                 *last += start as i64;
             }
             let piece = self.piece_at(&first);
-            let uniform = self.mapping.pieces.iter().all(|p| depends_on_first_only(&p.when));
-            let run = if uniform { length - start } else { 1 };
+            let run = self.run_in_piece(piece, &first, length - start);
             let layout = &self.layout.buffers[piece.buffer];
             visit(&Row { buffer: piece.buffer, view: self, layout, piece, index: first, length: run, is_box });
             start += run;
@@ -107,6 +106,28 @@ impl<'a> View<'a> {
         let pieces = &self.mapping.pieces;
         let holds = |p: &&Piece| p.when.holds(index, &self.params).unwrap_or(false);
         pieces.iter().find(holds).unwrap_or(&pieces[0])
+    }
+
+    /// How many of `length` cells from `first` on along the last index are held by `piece`, which holds the first one.
+    fn run_in_piece(&self, piece: &Piece, first: &[i64], length: usize) -> usize {
+        let last = first.len().saturating_sub(1);
+        if self.mapping.pieces.iter().all(|p| depends_on_first_only(&p.when)) {
+            return length;
+        }
+        if !is_interval_along(&piece.when, last) {
+            return 1;
+        }
+        let mut index = first.to_vec();
+        let mut holds = |ahead: usize| {
+            index[last] = first[last] + ahead as i64;
+            piece.when.holds(&index, &self.params).unwrap_or(false)
+        };
+        let (mut held, mut beyond) = (1, length + 1);
+        while beyond - held > 1 {
+            let middle = held + (beyond - held) / 2;
+            if holds(middle - 1) { held = middle } else { beyond = middle }
+        }
+        held
     }
 
     /// Whether the index space is a conjunction of bounds on single indices: then the bounding box is the space.
@@ -122,6 +143,25 @@ impl<'a> View<'a> {
             }
         }
         single(&self.array.domain)
+    }
+}
+
+/// Whether the values of one index for which a formula holds, all others fixed, follow each other: a conjunction of bounds, no
+/// floor of that index in any.
+fn is_interval_along(formula: &Formula, index: usize) -> bool {
+    fn mentions(e: &Affine, index: usize) -> bool {
+        e.terms().any(|(term, _)| match term {
+            Term::Iter(i) => *i as usize == index,
+            Term::Param(_) => false,
+            Term::Floor(inner, _) => mentions(inner, index),
+        })
+    }
+    match formula {
+        Formula::NonNegative(e) | Formula::Zero(e) => {
+            e.terms().all(|(term, _)| !matches!(term, Term::Floor(inner, _) if mentions(inner, index)))
+        }
+        Formula::And(parts) => parts.iter().all(|part| is_interval_along(part, index)),
+        Formula::Or(_) | Formula::Not(_) => false,
     }
 }
 
