@@ -9,6 +9,7 @@ use crease::analysis::trace::Trace;
 use crease::kernel::graph::{ArrayId, Kernel};
 use crease::mapping::MappingError;
 use crease::{Error, Plan, StrategyChoice};
+use ndarray::ArrayD;
 use oracle::stored_number;
 
 const TRACE_LIMIT: usize = 20_000;
@@ -180,5 +181,55 @@ fn values_with_two_readers_cost_two_cells_and_no_more() {
         let plan = kernel.plan().size("N", 8).schedule(schedule).strategy(StrategyChoice::InPlace).build().unwrap();
         assert_eq!(cells(&plan), 3 * 8 + 2, "{schedule}: {:?}", plan.report());
         assert_safe(&plan, 5);
+        let two_lattices = kernel.plan().size("N", 8).schedule(schedule).strategy(StrategyChoice::SuccessiveModulo);
+        assert_eq!(results(&plan, 3), results(&two_lattices.build().unwrap(), 3), "{schedule}");
+    }
+}
+
+/// All populations after 5 steps, in two calls, the second of which starts at an odd one.
+fn results(plan: &Plan, populations: usize) -> Vec<ArrayD<f64>> {
+    let mut run = plan.compile().unwrap().instantiate().unwrap();
+    for q in 0..populations {
+        let name = format!("f{q}");
+        let shape = run.shape(&name).unwrap();
+        let start = ArrayD::from_shape_fn(shape, |x| (1 + q) as f64 + 0.01 * x[0] as f64);
+        run.write(&name, start.view()).unwrap();
+    }
+    run.advance(3).unwrap();
+    run.advance(2).unwrap();
+    let read = |q: usize| {
+        let name = format!("f{q}");
+        let mut field = ArrayD::zeros(run.shape(&name).unwrap());
+        run.read(&name, field.view_mut()).unwrap();
+        field
+    };
+    (0..populations).map(read).collect()
+}
+
+/// Conditions that cut statements, in one phase only, in both differently, and with the step mixed in.
+#[test]
+fn pieces_that_cut_statements_run_as_they_should() {
+    let kernel = Kernel::parse(
+        "kernel two(size N; run T) for N >= 4 {
+           state f0[t, x]: f64 for 0 <= x < N
+           state f1[t, x]: f64 for 0 <= x < N
+           S[t, x] for 1 <= t <= T and 0 <= x < N { f0[t,x] = f0[t-1,x] + 0.5 * f1[t-1,x]  f1[t,x] = f1[t-1,x] - 0.25 * f0[t-1,x] }
+           schedule rows { S -> [t, x vector(4)] }
+         }",
+    )
+    .unwrap();
+    let plan = |mapping: &str| kernel.plan().size("N", 11).mapping(mapping).build().unwrap();
+    let second = "f1[t, x] -> d[x mod 11]";
+    let expected = results(&plan(&format!("f0[t, x] -> a[x mod 11]\n{second}")), 2);
+    for first in [
+        "f0[t, x] -> a[x mod 11] if t mod 2 = 0\nf0[t, x] -> b[x mod 6] if t mod 2 = 1 and x < 6\n
+         f0[t, x] -> c[x mod 5] if t mod 2 = 1 and x >= 6",
+        "f0[t, x] -> a[x mod 11] if t mod 2 = 0 and x < 3\nf0[t, x] -> b[x mod 11] if t mod 2 = 0 and x >= 3\n
+         f0[t, x] -> a[x mod 11] if t mod 2 = 1 and x < 8\nf0[t, x] -> b[x mod 11] if t mod 2 = 1 and x >= 8",
+        "f0[t, x] -> a[x mod 11] if x < 4\nf0[t, x] -> b[x mod 11] if x >= 4 and t mod 2 = 0\n
+         f0[t, x] -> c[x mod 11] if x >= 4 and t mod 2 = 1",
+        "f0[t, x] -> a[x mod 11] if (t + x) mod 2 = 0\nf0[t, x] -> b[x mod 11] if (t + x) mod 2 = 1",
+    ] {
+        assert_eq!(results(&plan(&format!("{first}\n{second}")), 2), expected, "{first}");
     }
 }
