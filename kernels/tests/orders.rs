@@ -87,21 +87,22 @@ fn stencils_hold_about_a_line_more_than_the_grid_in_order_and_two_grids_in_paral
 }
 
 #[test]
-fn obstacles_leave_one_lattice_and_a_cell_more_per_row_and_column() {
+fn obstacles_leave_exactly_one_lattice() {
     let lattices =
         [(Lattice::D2Q9, &[("NY", 20), ("NX", 33)][..]), (Lattice::D3Q19, &[("NZ", 4), ("NY", 5), ("NX", 6)])];
     for (lattice, sizes) in lattices {
         let extents: Vec<&str> = sizes.iter().map(|(name, _)| *name).collect();
         let kernel = Kernel::parse(&channel::definition(lattice, &extents)).unwrap();
         let q = VelocitySet::new(lattice).len() as u64;
-        let box_of = |more: i64| sizes.iter().map(|(_, n)| (n + more) as u64).product::<u64>();
+        let lattice_cells = q * sizes.iter().map(|(_, n)| *n as u64).product::<u64>();
         // Three dimensions take their time: the order that runs by default is enough.
         let schedules = kernel.schedules().iter().take(if lattice.dims() == 2 { usize::MAX } else { 1 });
         for schedule in schedules {
             let plan = sizes.iter().fold(kernel.plan().schedule(&schedule.name), |plan, &(name, n)| plan.size(name, n));
             let plan = plan.build().unwrap();
             let cells: u64 = plan.report().buffers.iter().map(|buffer| buffer.cells).sum();
-            assert!((q * box_of(0)..=q * box_of(1)).contains(&cells), "{} {}: {cells}", kernel.name(), schedule.name);
+            // Where tiles run ahead in time, some values that leave need a place of their own.
+            assert!(cells <= lattice_cells + q * 2, "{} {}: {cells}", kernel.name(), schedule.name);
         }
     }
 }

@@ -8,6 +8,7 @@
 
 mod address;
 mod alias;
+mod conditions;
 mod forward;
 mod lanes;
 mod linear;

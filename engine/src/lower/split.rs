@@ -10,16 +10,14 @@
 //!
 //! For kernels with steps the domains are restricted to the steps after `_from`, the argument that says where a call starts.
 
-use std::collections::HashMap;
-
 use crease_isl::Set;
 
-use crate::analysis::boxes::IntBox;
 use crate::analysis::model::{FROM_STEP, Model};
-use crate::kernel::affine::{Affine, Term};
+use crate::kernel::affine::Affine;
 use crate::kernel::formula::{Formula, depends_on_first_only};
 use crate::kernel::graph::{ArrayId, StmtId};
 use crate::lower::LowerError;
+use crate::lower::conditions::{Condition, Known, are_residues, conjuncts, distinct, holds_in};
 use crate::mapping::Piece;
 use crate::plan::layout::Layout;
 
@@ -55,10 +53,8 @@ pub(crate) fn references(model: &Model<'_, '_>, stmt: StmtId) -> Vec<(ArrayId, V
 pub(crate) fn split_statements<'c>(model: &Model<'c, '_>, layout: &Layout) -> Result<Vec<Version<'c>>, LowerError> {
     let mut versions = Vec::new();
     for stmt in model.kernel.stmt_ids() {
-        let mut splitter = Splitter { model, layout, stmt, references: references(model, stmt), done: &mut versions };
-        let domain = run_domain(model, stmt)?;
-        let all = Part { phase_domain: domain.clone(), domain, conditions: Vec::new(), when: Vec::new() };
-        splitter.split(all, Vec::new(), Known::default())?;
+        let splitter = Splitter { model, layout, stmt, references: references(model, stmt) };
+        versions.extend(splitter.versions()?);
     }
     for (position, version) in versions.iter_mut().enumerate() {
         version.domain = version.domain.set_tuple_name(&format!("v{position}"))?;
@@ -85,10 +81,16 @@ struct Splitter<'s, 'c, 'k> {
     layout: &'s Layout,
     stmt: StmtId,
     references: Vec<(ArrayId, Vec<Affine>)>,
-    done: &'s mut Vec<Version<'c>>,
 }
 
+/// A part on which every reference has one piece.
+type Leaf<'c> = (Part<'c>, Vec<usize>);
+
+/// Most parts into which conditions of several phases cut a domain.
+const MOST_PARTS: usize = 256;
+
 /// Instances on which some conditions are decided.
+#[derive(Clone)]
 struct Part<'c> {
     /// Those that satisfy `conditions`.
     domain: Set<'c>,
@@ -98,36 +100,94 @@ struct Part<'c> {
     when: Vec<Formula>,
 }
 
-/// When a reference has a certain piece: both parts hold.
-struct Condition {
-    /// What the step alone decides.
-    step: Formula,
-    /// All else.
-    rest: Formula,
-    /// Both.
-    whole: Formula,
-}
-
-impl Condition {
-    fn new(step: Formula, rest: Formula) -> Condition {
-        Condition { whole: step.clone().and(rest.clone()), step, rest }
-    }
-}
-
-/// Formulas that are decided on a part.
-#[derive(Clone, Default)]
-struct Known(HashMap<Formula, bool>);
-
-impl Known {
-    /// Whether the formula holds, if that is known.
-    fn get(&self, formula: &Formula) -> Option<bool> {
-        if *formula == Formula::everything() { Some(true) } else { self.0.get(formula).copied() }
-    }
-}
-
 impl<'c> Splitter<'_, 'c, '_> {
+    /// The versions of the statement.
+    ///
+    /// A phase may need a cut of the domain that others do not: then all conditions cut it beforehand, so that each part has
+    /// all phases. Conditions that still mix steps with other iterators make versions of one phase each.
+    fn versions(&self) -> Result<Vec<Version<'c>>, LowerError> {
+        let domain = run_domain(self.model, self.stmt)?;
+        let all = Part { phase_domain: domain.clone(), domain, conditions: Vec::new(), when: Vec::new() };
+        let mut leaves = Vec::new();
+        self.split(all.clone(), Vec::new(), Known::default(), &mut leaves)?;
+        if !self.have_all_phases(&leaves)? {
+            let formulas = distinct(leaves.iter().flat_map(|(part, _)| &part.conditions));
+            if let Some(parts) = self.cut(all, &formulas)? {
+                leaves.clear();
+                for (part, known) in parts {
+                    self.split(part, Vec::new(), known, &mut leaves)?;
+                }
+            }
+        }
+        let complete = self.have_all_phases(&leaves)?;
+        let mut versions: Vec<Version<'c>> = Vec::new();
+        for (part, pieces) in leaves {
+            let same = |v: &&mut Version<'_>| complete && v.conditions == part.conditions;
+            if let Some(version) = versions.iter_mut().find(same) {
+                version.phases.push(Phase { when: part.when, pieces });
+                continue;
+            }
+            let (domain, when) = if complete { (part.domain, part.when) } else { (part.phase_domain, Vec::new()) };
+            let (stmt, conditions, phases) = (self.stmt, part.conditions, vec![Phase { when, pieces }]);
+            versions.push(Version { stmt, domain, phases, bounds: Vec::new(), conditions });
+        }
+        Ok(versions)
+    }
+
+    /// Whether the phases on every part of the domain are all there are.
+    fn have_all_phases(&self, leaves: &[Leaf<'c>]) -> Result<bool, LowerError> {
+        let mut parts: Vec<(&Part<'c>, Set<'c>)> = Vec::new();
+        for (part, _) in leaves {
+            match parts.iter_mut().find(|(known, _)| known.conditions == part.conditions) {
+                Some((_, covered)) => *covered = covered.union(&part.phase_domain)?,
+                None => parts.push((part, part.phase_domain.clone())),
+            }
+        }
+        if parts.len() < 2 {
+            return Ok(true);
+        }
+        for (part, covered) in parts {
+            if !part.domain.is_subset(&covered)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Cuts a part by formulas, each of which then holds all over a part or nowhere; none if there would be too many.
+    fn cut(&self, all: Part<'c>, formulas: &[Formula]) -> Result<Option<Vec<(Part<'c>, Known)>>, LowerError> {
+        let mut parts = vec![(all, Known::default())];
+        for formula in formulas {
+            let inside = self.set_of(formula)?;
+            let mut cut = Vec::new();
+            for (part, known) in parts {
+                for holds in [true, false] {
+                    let domain = if holds { part.domain.intersect(&inside)? } else { part.domain.subtract(&inside)? };
+                    if domain.is_empty()? {
+                        continue;
+                    }
+                    let (mut conditions, mut known) = (part.conditions.clone(), known.clone());
+                    conditions.push(if holds { formula.clone() } else { Formula::Not(Box::new(formula.clone())) });
+                    known.0.insert(formula.clone(), holds);
+                    cut.push((Part { phase_domain: domain.clone(), domain, conditions, when: Vec::new() }, known));
+                }
+            }
+            if cut.len() > MOST_PARTS {
+                return Ok(None);
+            }
+            parts = cut;
+        }
+        Ok(Some(parts))
+    }
+
     /// Splits `part`, on which the first references have `pieces` and `known` formulas hold or not.
-    fn split(&mut self, part: Part<'c>, mut pieces: Vec<usize>, known: Known) -> Result<(), LowerError> {
+    fn split(
+        &self,
+        part: Part<'c>,
+        mut pieces: Vec<usize>,
+        known: Known,
+        leaves: &mut Vec<Leaf<'c>>,
+    ) -> Result<(), LowerError> {
         while pieces.len() < self.references.len() {
             let conditions = self.conditions(pieces.len())?;
             let possible = |(_, c): &(usize, &Condition)| self.applies(&known, c) != Some(false);
@@ -142,27 +202,28 @@ impl<'c> Splitter<'_, 'c, '_> {
             let steps = distinct(candidates.iter().map(|(_, c)| &c.step));
             let undecided = |formula: &Formula| known.get(formula).is_none();
             if steps.iter().any(undecided) && are_residues(&steps) {
-                return self.branch(&part, &pieces, &known, &steps);
+                return self.branch(&part, &pieces, &known, &steps, leaves);
             }
             let whole: Vec<Formula> = match steps.as_slice() {
                 [step] if known.get(step) == Some(true) => distinct(candidates.iter().map(|(_, c)| &c.rest)),
                 _ => candidates.iter().map(|(_, c)| c.whole.clone()).collect(),
             };
-            return self.branch(&part, &pieces, &known, &whole);
+            return self.branch(&part, &pieces, &known, &whole, leaves);
         }
         if !part.phase_domain.is_empty()? {
-            self.finish(part, pieces);
+            leaves.push((part, pieces));
         }
         Ok(())
     }
 
     /// One continuation per formula, which exclude each other, that may hold.
     fn branch(
-        &mut self,
+        &self,
         part: &Part<'c>,
         pieces: &[usize],
         known: &Known,
         formulas: &[Formula],
+        leaves: &mut Vec<Leaf<'c>>,
     ) -> Result<(), LowerError> {
         for (position, formula) in formulas.iter().enumerate() {
             if known.get(formula) == Some(false) {
@@ -182,7 +243,7 @@ impl<'c> Splitter<'_, 'c, '_> {
             }
             let mut known = known.clone();
             known.0.extend(formulas.iter().enumerate().map(|(other, f)| (f.clone(), other == position)));
-            self.split(Part { domain, phase_domain, conditions: all, when }, pieces.to_vec(), known)?;
+            self.split(Part { domain, phase_domain, conditions: all, when }, pieces.to_vec(), known, leaves)?;
         }
         Ok(())
     }
@@ -205,18 +266,6 @@ impl<'c> Splitter<'_, 'c, '_> {
             let first = answers.next()??;
             answers.all(|answer| answer == Some(first)).then_some(first)
         })
-    }
-
-    /// Records a phase, under the version that has the same domain.
-    fn finish(&mut self, part: Part<'c>, pieces: Vec<usize>) {
-        let phase = Phase { when: part.when, pieces };
-        let same = |v: &&mut Version<'_>| v.stmt == self.stmt && v.conditions == part.conditions;
-        if let Some(version) = self.done.iter_mut().find(same) {
-            version.phases.push(phase);
-            return;
-        }
-        let (stmt, domain, conditions) = (self.stmt, part.domain, part.conditions);
-        self.done.push(Version { stmt, domain, phases: vec![phase], bounds: Vec::new(), conditions });
     }
 
     /// The conditions of the reference's pieces, over the statement's iterators.
@@ -242,70 +291,6 @@ impl<'c> Splitter<'_, 'c, '_> {
         let formula = self.model.formula(formula, &body.iters)?;
         Ok(self.model.context.set(&format!("{}{{ {name}[{iters}] : {formula} }}", self.model.prefix()))?)
     }
-}
-
-/// The parts of a conjunction.
-fn conjuncts(formula: Formula) -> Vec<Formula> {
-    match formula {
-        Formula::And(parts) => parts.into_iter().flat_map(conjuncts).collect(),
-        other => vec![other],
-    }
-}
-
-fn distinct<'f>(formulas: impl Iterator<Item = &'f Formula>) -> Vec<Formula> {
-    let mut all: Vec<Formula> = Vec::new();
-    for formula in formulas {
-        if !all.contains(formula) {
-            all.push(formula.clone());
-        }
-    }
-    all
-}
-
-/// Whether formulas exclude each other because they set one expression to different values, as residues of the step do.
-fn are_residues(formulas: &[Formula]) -> bool {
-    let excluded = |(a, b): (&Formula, &Formula)| match (a, b) {
-        (Formula::Zero(a), Formula::Zero(b)) => a.sub(b).ok().and_then(|d| d.as_constant()).is_some_and(|d| d != 0),
-        _ => false,
-    };
-    formulas.iter().enumerate().all(|(k, a)| formulas[..k].iter().all(|b| excluded((a, b))))
-}
-
-/// Whether a formula holds at all points of a box or at none, if its constraints tell one by one.
-fn holds_in(space: &IntBox, formula: &Formula) -> Option<bool> {
-    match formula {
-        Formula::NonNegative(e) => {
-            let (low, high) = range_in(space, e)?;
-            if low >= 0 { Some(true) } else { (high < 0).then_some(false) }
-        }
-        Formula::Zero(e) => {
-            let (low, high) = range_in(space, e)?;
-            if (low, high) == (0, 0) { Some(true) } else { (low > 0 || high < 0).then_some(false) }
-        }
-        Formula::And(parts) => {
-            let answers: Vec<Option<bool>> = parts.iter().map(|part| holds_in(space, part)).collect();
-            if answers.contains(&Some(false)) {
-                return Some(false);
-            }
-            answers.iter().all(|a| *a == Some(true)).then_some(true)
-        }
-        Formula::Or(_) | Formula::Not(_) => None,
-    }
-}
-
-/// Smallest and largest value of an expression over a box; none if it has other terms than iterators with both bounds.
-fn range_in(space: &IntBox, e: &Affine) -> Option<(i128, i128)> {
-    let mut range = (i128::from(e.constant_part()), i128::from(e.constant_part()));
-    for (term, c) in e.terms() {
-        let Term::Iter(i) = term else { return None };
-        let (low, high) = *space.ranges().get(*i as usize)?;
-        if low == i64::MIN || high == i64::MAX {
-            return None;
-        }
-        let ends = [low, high].map(|end| i128::from(end) * i128::from(c));
-        range = (range.0 + ends[0].min(ends[1]), range.1 + ends[0].max(ends[1]));
-    }
-    Some(range)
 }
 
 fn bounds(model: &Model<'_, '_>, version: &Version<'_>) -> Result<Vec<Option<(i64, i64)>>, LowerError> {

@@ -2,15 +2,18 @@
 //!
 //! In: a [`Model`].   Out: nothing, or the two statement instances that a schedule puts in the wrong order.
 //!
-//! The check runs per array on coalesced events; only when it fails are the references examined one by one, to name the
-//! instances. Where a cell is written several times, its writes must be ordered among each other and against every read.
+//! States that every step replaces are legal if time never goes back from a write to its reads, which comparing time vectors
+//! shows. Otherwise the check runs per array on coalesced events; only when it fails are the references examined one by
+//! one, to name the instances. Where a cell is written several times, its writes must be ordered among each other and
+//! against every read.
 
 use crease_isl::{Map, Set};
 
 use crate::analysis::events::Reference;
 use crate::analysis::model::{AnalysisError, Model};
-use crate::kernel::affine::Affine;
-use crate::kernel::graph::{ArrayId, StmtId};
+use crate::analysis::turnover::Readers;
+use crate::kernel::affine::{Affine, Term};
+use crate::kernel::graph::{ArrayId, DimKind, StmtId};
 use crate::schedule::order::{Epoch, Phase};
 
 /// Why a schedule was refused. Instances print with their iterators, as in `S[3, 0]`.
@@ -97,16 +100,65 @@ pub(crate) fn verify_schedule(model: &Model<'_, '_>) -> Result<(), LegalityError
     for stmt in model.kernel.stmt_ids() {
         verify_distinct_times(model, stmt)?;
     }
-    // In a turnover every read finds its cell written one step before; where the step is what time begins with, also in time.
-    let replaced = |array: &ArrayId| model.turnover.as_ref().is_some_and(|turnover| turnover.readers(*array).is_some());
-    let doubtful: Vec<ArrayId> = model.kernel.array_ids().filter(|array| !replaced(array)).collect();
-    verify_bounds(model, &doubtful)?;
+    let (mut doubtful, mut disordered) = (Vec::new(), Vec::new());
     for array in model.kernel.array_ids() {
-        if doubtful.contains(&array) || !model.steps_come_first() {
-            verify_array(model, array)?;
+        match model.turnover.as_ref().and_then(|turnover| turnover.readers(array)) {
+            // Every read finds its cell written one step before.
+            Some(readers) if runs_after_writes(model, readers) => {}
+            Some(_) => disordered.push(array),
+            None => doubtful.push(array),
         }
     }
-    Ok(())
+    verify_bounds(model, &doubtful)?;
+    doubtful.iter().chain(&disordered).try_for_each(|&array| verify_array(model, array))
+}
+
+/// Whether comparing time vectors shows that every value is written before it is read: steps come first, or all statements
+/// have one time vector, no component of which shrinks from a write to its reads, up to a first one that grows.
+fn runs_after_writes(model: &Model<'_, '_>, readers: &Readers) -> bool {
+    if model.steps_come_first() {
+        return true;
+    }
+    let times = &model.schedule.times;
+    let Some(time) = times.first().filter(|first| times.iter().all(|time| time == *first)) else { return false };
+    readers.regions.iter().flat_map(|region| &region.readers).all(|reader| {
+        let by = [&[1], reader.as_slice()].concat();
+        for (kind, e) in model.schedule.dims.iter().zip(time) {
+            match growth(e, &by) {
+                Some(Growth::Grows) if *kind == DimKind::Sequential => return true,
+                Some(Growth::Stays) => {}
+                Some(Growth::NeverShrinks) if *kind == DimKind::Sequential => {}
+                _ => return false,
+            }
+        }
+        false
+    })
+}
+
+/// What an expression does when its iterators change.
+#[derive(Clone, Copy, PartialEq)]
+enum Growth {
+    Stays,
+    Grows,
+    NeverShrinks,
+}
+
+/// What becomes of an expression, an affine one or the floor of such a one, when `by` is added to its iterators; none if it
+/// shrinks, or might.
+fn growth(e: &Affine, by: &[i64]) -> Option<Growth> {
+    let mut terms = e.terms();
+    if let (Some((Term::Floor(inner, _), 1)), None) = (terms.next(), terms.next()) {
+        return growth(inner, by).map(|inner| if inner == Growth::Stays { inner } else { Growth::NeverShrinks });
+    }
+    let change = e.terms().try_fold(0_i64, |sum, (term, c)| match term {
+        Term::Iter(i) => sum.checked_add(c.checked_mul(*by.get(*i as usize)?)?),
+        Term::Param(_) => Some(sum),
+        Term::Floor(..) => None,
+    })?;
+    match change {
+        0 => Some(Growth::Stays),
+        _ => (change > 0).then_some(Growth::Grows),
+    }
 }
 
 fn verify_distinct_times(model: &Model<'_, '_>, stmt: StmtId) -> Result<(), LegalityError> {

@@ -1,7 +1,7 @@
 //! The lid-driven cavity: a box of resting walls and one moving lid.
 //!
 //! Walls bounce back half-way: a population that would come from beyond a wall is the opposite one of the same site, so
-//! that every value has exactly one reader and its slot dies there. The lid is the wall after the last row (2-D) or
+//! that every value has exactly one reader and its slot dies there: one lattice is enough, without a cell to spare. The lid is the wall after the last row (2-D) or
 //! plane (3-D); it moves along `x` at `u_lid` and adds `6 w_q rho_0 c_q.u_lid` with the constant `rho_0 = 1`: a
 //! local density would be a second reader.
 //!

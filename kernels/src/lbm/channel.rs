@@ -11,7 +11,7 @@
 //!   constant velocity would be simpler, but amplifies every sound wave that it reflects.
 //!
 //! Whatever the border does, it reads populations that this cell reads anyway, or the opposite one of its own cell. So
-//! every value keeps its one reader, and storage is that of the cavity: one lattice and a cell more per row and column.
+//! every value keeps its one reader, or has none where it leaves, and storage is that of the cavity: exactly one lattice.
 //!
 //! Source: Ladd, J. Fluid Mech. 271, 1994 (moving walls); Mohamad, Succi, Eur. Phys. J. Special Topics 171, 2009
 //! (equilibrium boundaries); Zou, He, Phys. Fluids 9, 1997 (velocity from known populations); Schaefer, Turek 1996 (the

@@ -11,14 +11,17 @@
 //!      no other instance than the one that writes the latter. Values further apart are never alive together;
 //!    - *in any legal schedule*: the place of every value is taken over, in the next step, by a value that the only reader of
 //!      the former writes. By 1 there is no other value in that place and step, so that each value in a place is written by the
-//!      reader of the one before: dependences put all of them into one order.
+//!      reader of the one before: dependences put all of them into one order. Of a value that nothing reads it is enough
+//!      that the writer of the next one reads something else that its writer wrote.
 //!
 //! An instance reads before it writes, so that its own value may take the place of what it reads.
 //!
 //! Like all of the checker, this knows a mapping by its formulas only. Debug builds compare it with the integer sets.
 
+use std::collections::BTreeSet;
+
 use crate::analysis::boxes::{IntBox, boxes_of, subtract_all};
-use crate::analysis::turnover::Readers;
+use crate::analysis::turnover::{Readers, Region};
 use crate::kernel::affine::{Affine, Term};
 use crate::kernel::formula::Formula;
 use crate::mapping::{Buffer, Piece, Problem, Proposal};
@@ -56,9 +59,10 @@ fn proves(problem: &Problem<'_, '_, '_>, proposal: &Proposal) -> Option<bool> {
     let phases = (0..period).map(|phase| residents(phase, &pieces, proposal.buffers.len())).collect::<Option<Vec<_>>>();
     let Some(phases) = phases else { return Some(false) };
     let in_order = problem.model.steps_come_first();
+    let all: Vec<&Readers> = pieces.iter().map(|(readers, _)| *readers).collect();
     let is_safe = |(b, buffer): (usize, &Buffer)| {
         let places = Places { moduli: &buffer.moduli, drift: drift_of(b, &pieces) };
-        (0..phases.len()).all(|p| places.are_safe(&phases[p][b], &phases[(p + 1) % phases.len()][b], in_order))
+        (0..phases.len()).all(|p| places.are_safe(&phases[p][b], &phases[(p + 1) % phases.len()][b], in_order, &all))
     };
     Some(proposal.buffers.iter().enumerate().all(is_safe))
 }
@@ -171,10 +175,10 @@ struct Places<'p> {
 
 impl Places<'_> {
     /// Whether values of one phase, and those of it and the next, share no place while they are alive.
-    fn are_safe(&self, now: &[Resident<'_>], next: &[Resident<'_>], steps_come_first: bool) -> bool {
+    fn are_safe(&self, now: &[Resident<'_>], next: &[Resident<'_>], steps_come_first: bool, all: &[&Readers]) -> bool {
         let alone = |(k, a): (usize, &Resident<'_>)| self.is_injective(a) && now[..k].iter().all(|b| !self.meet(a, b));
         let outlived = || now.iter().all(|a| next.iter().all(|b| self.is_outlived(a, b) == Some(true)));
-        let handed_on = || now.iter().all(|a| self.is_handed_on(a, next));
+        let handed_on = || now.iter().all(|a| self.is_handed_on(a, next, all));
         now.iter().enumerate().all(alone) && (steps_come_first && outlived() || handed_on())
     }
 
@@ -233,21 +237,51 @@ impl Places<'_> {
         Some(true)
     }
 
-    /// Whether the place of every value of `a` is taken, a step later, by what its only reader writes.
-    fn is_handed_on(&self, a: &Resident<'_>, next: &[Resident<'_>]) -> bool {
+    /// Whether the place of every value of `a` is taken, a step later, by what its only reader writes; if nothing reads it,
+    /// by what some instance writes that reads another value of the same writer.
+    fn is_handed_on(&self, a: &Resident<'_>, next: &[Resident<'_>], all: &[&Readers]) -> bool {
         a.readers.regions.iter().all(|region| {
             let cells = a.cells.intersect(&region.cells);
             if cells.is_empty() {
                 return true;
             }
-            let [reader] = region.readers.as_slice() else { return false };
-            let Some(writers) = cells.shifted(reader) else { return false };
-            let in_place = |b: &Resident<'_>| {
-                let mut along = reader.iter().enumerate();
-                along.all(|(k, &d)| (self.distance(a, b, k) - i128::from(d)) % i128::from(self.moduli[k]) == 0)
-            };
-            let heirs: Vec<IntBox> = next.iter().filter(|b| in_place(b)).map(|b| b.cells.clone()).collect();
-            subtract_all(vec![writers], &heirs).is_empty()
+            match region.readers.as_slice() {
+                [] => {
+                    let known = all.iter().flat_map(|readers| &readers.regions).flat_map(|region| &region.readers);
+                    let distances: BTreeSet<&Vec<i64>> = known.collect();
+                    let taken_from = |rest, distance: &&Vec<i64>| {
+                        let holds = |region: &&Region| region.readers.contains(distance);
+                        let followed = all.iter().flat_map(|readers| &readers.regions).filter(holds);
+                        followed.fold(rest, |rest: Vec<IntBox>, region| {
+                            let (later, never): (Vec<_>, Vec<_>) = (
+                                rest.iter().map(|part| part.intersect(&region.cells)).collect(),
+                                subtract_all(rest, std::slice::from_ref(&region.cells)),
+                            );
+                            never.into_iter().chain(self.without_heirs(a, next, later, distance)).collect()
+                        })
+                    };
+                    distances.iter().fold(vec![cells], taken_from).is_empty()
+                }
+                [reader] => self.without_heirs(a, next, vec![cells], reader).is_empty(),
+                _ => false,
+            }
         })
+    }
+
+    /// The cells of `a` among `cells` whose place is not taken, a step later, by what the instance at `distance` writes.
+    fn without_heirs(
+        &self,
+        a: &Resident<'_>,
+        next: &[Resident<'_>],
+        cells: Vec<IntBox>,
+        distance: &[i64],
+    ) -> Vec<IntBox> {
+        let in_place = |b: &&Resident<'_>| {
+            let mut along = distance.iter().enumerate();
+            along.all(|(k, &d)| (self.distance(a, b, k) - i128::from(d)) % i128::from(self.moduli[k]) == 0)
+        };
+        let back: Vec<i64> = distance.iter().map(|d| d.saturating_neg()).collect();
+        let heirs: Vec<IntBox> = next.iter().filter(in_place).filter_map(|b| b.cells.shifted(&back)).collect();
+        subtract_all(cells, &heirs).into_iter().filter(|part| !part.is_empty()).collect()
     }
 }

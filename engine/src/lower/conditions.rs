@@ -1,0 +1,98 @@
+//! Conditions of pieces as a statement sees them, and what is known of them without asking the set library.
+
+use std::collections::HashMap;
+
+use crate::analysis::boxes::IntBox;
+use crate::kernel::affine::{Affine, Term};
+use crate::kernel::formula::Formula;
+
+/// When a reference has a certain piece: both parts hold.
+pub(super) struct Condition {
+    /// What the step alone decides.
+    pub(super) step: Formula,
+    /// All else.
+    pub(super) rest: Formula,
+    /// Both.
+    pub(super) whole: Formula,
+}
+
+impl Condition {
+    pub(super) fn new(step: Formula, rest: Formula) -> Condition {
+        Condition { whole: step.clone().and(rest.clone()), step, rest }
+    }
+}
+
+/// Formulas that are decided on a part.
+#[derive(Clone, Default)]
+pub(super) struct Known(pub(super) HashMap<Formula, bool>);
+
+impl Known {
+    /// Whether the formula holds, if that is known.
+    pub(super) fn get(&self, formula: &Formula) -> Option<bool> {
+        if *formula == Formula::everything() { Some(true) } else { self.0.get(formula).copied() }
+    }
+}
+
+/// The parts of a conjunction.
+pub(super) fn conjuncts(formula: Formula) -> Vec<Formula> {
+    match formula {
+        Formula::And(parts) => parts.into_iter().flat_map(conjuncts).collect(),
+        other => vec![other],
+    }
+}
+
+pub(super) fn distinct<'f>(formulas: impl Iterator<Item = &'f Formula>) -> Vec<Formula> {
+    let mut all: Vec<Formula> = Vec::new();
+    for formula in formulas {
+        if !all.contains(formula) {
+            all.push(formula.clone());
+        }
+    }
+    all
+}
+
+/// Whether formulas exclude each other because they set one expression to different values, as residues of the step do.
+pub(super) fn are_residues(formulas: &[Formula]) -> bool {
+    let excluded = |(a, b): (&Formula, &Formula)| match (a, b) {
+        (Formula::Zero(a), Formula::Zero(b)) => a.sub(b).ok().and_then(|d| d.as_constant()).is_some_and(|d| d != 0),
+        _ => false,
+    };
+    formulas.iter().enumerate().all(|(k, a)| formulas[..k].iter().all(|b| excluded((a, b))))
+}
+
+/// Whether a formula holds at all points of a box or at none, if its constraints tell one by one.
+pub(super) fn holds_in(space: &IntBox, formula: &Formula) -> Option<bool> {
+    match formula {
+        Formula::NonNegative(e) => {
+            let (low, high) = range_in(space, e)?;
+            if low >= 0 { Some(true) } else { (high < 0).then_some(false) }
+        }
+        Formula::Zero(e) => {
+            let (low, high) = range_in(space, e)?;
+            if (low, high) == (0, 0) { Some(true) } else { (low > 0 || high < 0).then_some(false) }
+        }
+        Formula::And(parts) => {
+            let answers: Vec<Option<bool>> = parts.iter().map(|part| holds_in(space, part)).collect();
+            if answers.contains(&Some(false)) {
+                return Some(false);
+            }
+            answers.iter().all(|a| *a == Some(true)).then_some(true)
+        }
+        Formula::Or(_) | Formula::Not(_) => None,
+    }
+}
+
+/// Smallest and largest value of an expression over a box; none if it has other terms than iterators with both bounds.
+fn range_in(space: &IntBox, e: &Affine) -> Option<(i128, i128)> {
+    let mut range = (i128::from(e.constant_part()), i128::from(e.constant_part()));
+    for (term, c) in e.terms() {
+        let Term::Iter(i) = term else { return None };
+        let (low, high) = *space.ranges().get(*i as usize)?;
+        if low == i64::MIN || high == i64::MAX {
+            return None;
+        }
+        let ends = [low, high].map(|end| i128::from(end) * i128::from(c));
+        range = (range.0 + ends[0].min(ends[1]), range.1 + ends[0].max(ends[1]));
+    }
+    Some(range)
+}
