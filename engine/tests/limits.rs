@@ -1,7 +1,8 @@
 //! Sizes and memory: predicted before anything is allocated, refused with the numbers.
 
+use crease::mapping::MappingError;
 use crease::prelude::*;
-use crease::{MappingError, PlanError, RunError};
+use crease::{PlanError, RunError};
 
 fn kernel() -> Kernel {
     Kernel::parse(
