@@ -87,3 +87,14 @@ fn lattices_of_table_1_of_smo() {
 fn lattices_of_lbm_in_three_dimensions() {
     compare(SMO_TABLE_1, |name| name.starts_with("LBM_D3"), 1);
 }
+
+/// At sizes where no search ends, the pattern of small sizes goes on: triangular arrays take three quarters of the square.
+#[test]
+fn lattices_of_small_sizes_are_carried_over_to_large_ones() {
+    let (_, kernel) = kernels(BEE_FIGURE_3).into_iter().find(|(entry, _)| entry["name"] == "reg_detect").unwrap();
+    for (n, cells) in [(64, 3 * 32 * 32), (65, 3 * 32 * 32 + 3 * 32 + 1), (512, 3 * 256 * 256)] {
+        let plan = kernel.plan().size("N", n).size("P", 64).strategy(StrategyChoice::Lattice).build().unwrap();
+        let found = |array: &str| plan.report().buffers.iter().find(|b| b.name == array).unwrap().cells;
+        assert_eq!(["sum_t", "mean", "diff"].map(found), [cells, cells, 64 * cells], "N = {n}");
+    }
+}

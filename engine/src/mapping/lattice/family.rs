@@ -7,8 +7,8 @@
 //! parameter at a time. A difference set grows with the sizes, and short vectors of its smallest lattices lie on its border:
 //! so vectors of two lattices that lie close together are taken for one vector that moves in equal steps, and
 //! predicted at the size at hand. Determinants of such bases are polynomials in the sizes. Which of many pairs of lattices
-//! belong together is not known beforehand; every prediction that is small enough is tried on the differences themselves,
-//! and the checker proves what is chosen.
+//! belong together is not known beforehand; every prediction that is small enough is tried on the differences themselves
+//! or, where those are too many, on differences at a third small size. The checker proves what is chosen.
 //!
 //! Triangular arrays of side `N = 2m` give vectors such as `(m, m)` and `(-m, 2m)`: `3 m^2` cells, where any modulus per index
 //! needs `4 m^2`.
@@ -33,6 +33,10 @@ const SMALLEST: i64 = 6;
 const MOST_VALUES: i64 = 4;
 /// From one small value to the next: patterns often alternate between even and odd sizes.
 const STEP: i64 = 2;
+/// Steps from the smallest sizes to those where predictions are checked.
+const CHECKED: i64 = 2;
+/// Lattices proposed though their differences were not looked at.
+const MOST_EXTRAPOLATED: usize = 2;
 /// Parameters from this on are large.
 const LARGE: i64 = SMALLEST + (MOST_VALUES + 2) * STEP;
 /// Large parameters that a kernel may have.
@@ -44,7 +48,7 @@ const MOST_PARTNERS: usize = 24;
 /// Partners tried for one vector.
 const MOST_NEIGHBOURS: usize = 3;
 /// Predictions tried on the differences.
-const MOST_TRIED: usize = 256;
+const MOST_TRIED: usize = 1 << 12;
 
 /// The kernel at small sizes, analysed when first asked for.
 pub(super) struct Families<'a, 'c, 'k> {
@@ -52,11 +56,37 @@ pub(super) struct Families<'a, 'c, 'k> {
     small: OnceCell<Option<Small<'c, 'k>>>,
 }
 
-/// Conflicts at small sizes: first with all large parameters small, then with each of them one step larger.
+/// Conflicts at small sizes.
 struct Small<'c, 'k> {
+    /// First with all large parameters small, then with each of them one step larger.
     conflicts: Vec<Conflicts<'c, 'k>>,
-    /// Per large parameter, how many steps lead to its value.
-    steps: Vec<i64>,
+    /// Values of all parameters at the first of these.
+    values: Vec<Option<i64>>,
+    /// Positions of the large parameters, and how many steps lead to the value of each.
+    large: Vec<(usize, i64)>,
+    /// With all large parameters [`CHECKED`] steps larger, if that was asked for.
+    checked: OnceCell<Conflicts<'c, 'k>>,
+}
+
+/// A basis whose vectors move in equal steps.
+struct Moving {
+    /// At the smallest sizes.
+    basis: Matrix,
+    /// Per large parameter, what one step adds.
+    steps: Vec<Matrix>,
+}
+
+impl Moving {
+    /// The lattice so many steps on, for each parameter.
+    fn at(&self, counts: &[i64]) -> Option<Hermite> {
+        let mut basis = self.basis.clone();
+        for (step, &count) in self.steps.iter().zip(counts) {
+            for (row, added) in basis.iter_mut().zip(step) {
+                add_multiple(row, count.into(), added)?;
+            }
+        }
+        Hermite::of(&basis)
+    }
 }
 
 impl<'a, 'c, 'k> Families<'a, 'c, 'k> {
@@ -78,19 +108,72 @@ impl<'a, 'c, 'k> Families<'a, 'c, 'k> {
         (first, last): (i64, i64),
     ) -> Result<Option<Hermite>, AnalysisError> {
         let Some(small) = self.small()? else { return Ok(None) };
-        let mut lattices = Vec::new();
-        for conflicts in &small.conflicts {
-            match within_quota(self.problem, || smallest_at(conflicts, array, order))?.flatten() {
-                Some(smallest) => lattices.push(smallest),
-                None => return Ok(None),
-            }
-        }
-        let mut predicted = predictions(&lattices, &small.steps);
+        let counts: Vec<i64> = small.large.iter().map(|(_, count)| *count).collect();
+        let moving = self.moving(small, array, order)?;
+        let mut predicted: Vec<(i64, Hermite)> =
+            moving.iter().filter_map(|m| with_determinant(m.at(&counts)?)).collect();
         predicted.retain(|(determinant, _)| (first..=last).contains(determinant));
         predicted.sort_unstable();
         predicted.dedup();
         let mut tried = predicted.into_iter().take(MOST_TRIED).map(|(_, lattice)| lattice);
         Ok(tried.find(|lattice| rows.is_admissible(lattice)))
+    }
+
+    /// Lattices that keep the differences apart at a third small size, carried over from there, the smallest first: for
+    /// differences that are too many to be looked at.
+    ///
+    /// # Errors
+    /// Those of the analyses, but for a spent quota: then there are none.
+    pub(super) fn extrapolated(&self, array: ArrayId, order: &[usize]) -> Result<Vec<Hermite>, AnalysisError> {
+        let Some(small) = self.small()? else { return Ok(Vec::new()) };
+        let moving = self.moving(small, array, order)?;
+        let Some(rows) = within_quota(self.problem, || self.checked_rows(small, array, order))?.flatten() else {
+            return Ok(Vec::new());
+        };
+        let checks = vec![CHECKED; small.large.len()];
+        let counts: Vec<i64> = small.large.iter().map(|(_, count)| *count).collect();
+        let checked = |moving: Moving| {
+            let (determinant, _) = moving.at(&checks).filter(|l| rows.is_admissible(l)).and_then(with_determinant)?;
+            let (_, lattice) = moving.at(&counts).and_then(with_determinant)?;
+            Some((determinant, lattice))
+        };
+        let mut held: Vec<(i64, Hermite)> = moving.into_iter().filter_map(checked).collect();
+        let smallest = held.iter().map(|(determinant, _)| *determinant).min();
+        held.retain(|(determinant, _)| Some(*determinant) == smallest);
+        held.sort_by_cached_key(|(_, lattice)| (lattice.determinant(), lattice.clone()));
+        held.dedup();
+        Ok(held.into_iter().take(MOST_EXTRAPOLATED).map(|(_, lattice)| lattice).collect())
+    }
+
+    /// Bases that move through smallest lattices of the small sizes.
+    fn moving(&self, small: &Small<'c, 'k>, array: ArrayId, order: &[usize]) -> Result<Vec<Moving>, AnalysisError> {
+        let mut lattices = Vec::new();
+        for conflicts in &small.conflicts {
+            match within_quota(self.problem, || smallest_at(conflicts, array, order))?.flatten() {
+                Some(smallest) => lattices.push(smallest),
+                None => return Ok(Vec::new()),
+            }
+        }
+        Ok(moving_bases(&lattices))
+    }
+
+    fn checked_rows(
+        &self,
+        small: &Small<'c, 'k>,
+        array: ArrayId,
+        order: &[usize],
+    ) -> Result<Option<Rows>, AnalysisError> {
+        if small.checked.get().is_none() {
+            let mut values = small.values.clone();
+            for &(k, _) in &small.large {
+                values[k] = values[k].map(|value| value + CHECKED * STEP);
+            }
+            let _ = small.checked.set(conflicts_at(self.problem, values)?);
+        }
+        match small.checked.get() {
+            Some(conflicts) => Ok(Rows::of(&conflicts.differences(array)?, order)?),
+            None => Ok(None),
+        }
     }
 
     fn small(&self) -> Result<Option<&Small<'c, 'k>>, AnalysisError> {
@@ -127,11 +210,11 @@ fn analyse<'c, 'k>(problem: &Problem<'_, 'c, 'k>) -> Result<Option<Small<'c, 'k>
     }
     for attempt in 0..MOST_VALUES {
         let mut values = model.values.clone();
-        let mut steps = Vec::new();
+        let mut counts = Vec::new();
         for &(k, value) in &large {
             let small = SMALLEST + value.rem_euclid(STEP) + attempt * STEP;
             values[k] = Some(small);
-            steps.push((value - small) / STEP);
+            counts.push((k, (value - small) / STEP));
         }
         let bound: Vec<i64> = values.iter().map(|v| v.unwrap_or(LARGE)).collect();
         if !model.kernel.context().holds(&[], &bound)? {
@@ -143,7 +226,7 @@ fn analyse<'c, 'k>(problem: &Problem<'_, 'c, 'k>) -> Result<Option<Small<'c, 'k>
             grown[k] = grown[k].map(|value| value + STEP);
             conflicts.push(conflicts_at(problem, grown)?);
         }
-        return Ok(Some(Small { conflicts, steps }));
+        return Ok(Some(Small { conflicts, values, large: counts, checked: OnceCell::new() }));
     }
     Ok(None)
 }
@@ -172,33 +255,33 @@ fn smallest_at(
     }
 }
 
-/// Lattices at the large sizes, with their determinants: `lattices` holds those of the smallest sizes, then those one step
-/// on for each parameter.
-fn predictions(lattices: &[Vec<Hermite>], steps: &[i64]) -> Vec<(i64, Hermite)> {
+/// Bases that move from a smallest lattice of the smallest sizes, the first of `lattices`, to those one step on for each
+/// parameter.
+fn moving_bases(lattices: &[Vec<Hermite>]) -> Vec<Moving> {
     let Some((smallest, grown)) = lattices.split_first() else { return Vec::new() };
-    let mut predicted = Vec::new();
+    let mut found = Vec::new();
     for basis in smallest.iter().filter_map(|lattice| short_basis(&lattice.matrix())) {
-        let mut moved = vec![basis.clone()];
-        for (lattices, &steps) in grown.iter().zip(steps) {
-            let partners = partners(&basis, lattices);
-            let later =
-                |sum: &Matrix| partners.iter().filter_map(|p| moved_by(sum, &basis, p, steps)).collect::<Vec<_>>();
-            moved = moved.iter().flat_map(later).collect();
+        let mut chosen: Vec<Vec<Matrix>> = vec![Vec::new()];
+        for lattices in grown {
+            let steps: Vec<Matrix> = partners(&basis, lattices).iter().map(|to| difference(to, &basis)).collect();
+            let longer = |known: &Vec<Matrix>| {
+                let known = known.clone();
+                steps.iter().map(move |step| [known.as_slice(), std::slice::from_ref(step)].concat()).collect::<Vec<_>>()
+            };
+            chosen = chosen.iter().flat_map(longer).collect();
         }
-        let lattices = moved.iter().filter_map(Hermite::of);
-        predicted.extend(lattices.filter_map(|lattice| Some((lattice.determinant()?, lattice))));
+        found.extend(chosen.into_iter().map(|steps| Moving { basis: basis.clone(), steps }));
     }
-    predicted
+    found
 }
 
-/// `sum + steps * (partner - basis)`.
-fn moved_by(sum: &Matrix, basis: &Matrix, partner: &Matrix, steps: i64) -> Option<Matrix> {
-    let mut moved = sum.clone();
-    for ((row, from), to) in moved.iter_mut().zip(basis).zip(partner) {
-        add_multiple(row, steps.into(), to)?;
-        add_multiple(row, (-steps).into(), from)?;
-    }
-    Some(moved)
+/// `to - from`; both are bases of small numbers.
+fn difference(to: &Matrix, from: &Matrix) -> Matrix {
+    to.iter().zip(from).map(|(to, from)| to.iter().zip(from).map(|(x, y)| x - y).collect()).collect()
+}
+
+fn with_determinant(lattice: Hermite) -> Option<(i64, Hermite)> {
+    Some((lattice.determinant()?, lattice))
 }
 
 /// Bases of the lattices, each vector close to that of `basis`; the closest first.

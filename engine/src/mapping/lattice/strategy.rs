@@ -6,6 +6,8 @@
 //! Heuristics come first and bound the exhaustive search from above, a clique of differences bounds it from below: where
 //! both meet, nothing is searched. Where the search is too long, lattices of small sizes are carried over.
 
+use crease_isl::Set;
+
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::ArrayId;
 use crate::mapping::lattice::clique::clique_bound;
@@ -13,12 +15,11 @@ use crate::mapping::lattice::exhaustive::{BUDGET, Found, smallest_lattices};
 use crate::mapping::lattice::family::Families;
 use crate::mapping::lattice::fold::Fold;
 use crate::mapping::lattice::heuristics::heuristic_lattices;
+use crate::mapping::lattice::matrix::identity;
 use crate::mapping::lattice::rows::{Hermite, MOST_DIMS, Rows};
 use crate::mapping::strided_hyperplane::fast_dimension;
 use crate::mapping::{ArrayMapping, MappingError, Piece, Problem, Proposal, Strategy};
 
-/// Proposals handed to the checker.
-const MOST_PROPOSALS: usize = 3;
 /// Smallest lattices among which the simplest mapping is chosen.
 const MOST_EQUAL: usize = 32;
 
@@ -99,26 +100,56 @@ fn folds(
         }
     }
     let order = order(problem, array);
-    let Some(rows) = Rows::of(&differences, &order)? else {
-        return Err(not_applicable("its conflicts have too many rows to look at one by one"));
-    };
-    let mut found = heuristic_lattices(&rows);
-    let best = found.first().and_then(Hermite::determinant).unwrap_or(i64::MAX);
-    let bound = clique_bound(&rows, 0);
-    if best > bound {
-        match smallest_lattices(&rows, bound, best - 1, MOST_EQUAL, BUDGET) {
-            Found::Smallest(smallest) => found.extend(smallest),
-            Found::None => {}
-            Found::GaveUp { below } => found.extend(families.carried_over(array, &order, &rows, (below, best - 1))?),
+    let (found, count) = match Rows::of(&differences, &order)? {
+        // These were compared with every difference: the best of them will do.
+        Some(rows) => (lattices(families, array, &order, &rows)?, 1),
+        None => {
+            let mut found = families.extrapolated(array, &order)?;
+            if !found.is_empty() {
+                found.extend(bounding_box(&differences, &order)?);
+            }
+            (found, usize::MAX)
         }
-    }
+    };
     let mut folds: Vec<(i64, Fold)> = found.iter().filter_map(with_fold).collect();
     if folds.is_empty() {
-        return Err(not_applicable("no lattice keeps its values apart at sizes that can be handled"));
+        return Err(not_applicable(
+            "its conflicts are too many to be looked at row by row, and small sizes show no pattern",
+        ));
     }
     folds.sort_by_key(|(cells, fold)| (*cells, fold.complexity()));
-    folds.truncate(MOST_PROPOSALS);
+    folds.truncate(count);
     Ok(folds.into_iter().map(|(_, fold)| fold).collect())
+}
+
+/// Admissible lattices of an array: the smallest, if they can be found, and what heuristics give.
+fn lattices(
+    families: &Families<'_, '_, '_>,
+    array: ArrayId,
+    order: &[usize],
+    rows: &Rows,
+) -> Result<Vec<Hermite>, MappingError> {
+    let mut found = heuristic_lattices(rows);
+    let best = found.first().and_then(Hermite::determinant).unwrap_or(i64::MAX);
+    let bound = clique_bound(rows, 0);
+    if best > bound {
+        match smallest_lattices(rows, bound, best - 1, MOST_EQUAL, BUDGET) {
+            Found::Smallest(smallest) => found.extend(smallest),
+            Found::None => {}
+            Found::GaveUp { below } => found.extend(families.carried_over(array, order, rows, (below, best - 1))?),
+        }
+    }
+    Ok(found)
+}
+
+/// A modulus per index that no difference reaches.
+fn bounding_box(differences: &Set<'_>, order: &[usize]) -> Result<Option<Hermite>, MappingError> {
+    let mut basis = identity(order.len());
+    for (k, &dim) in order.iter().enumerate() {
+        let Some((low, high)) = differences.dim_range(dim)? else { return Ok(None) };
+        basis[k][k] = i128::from(high).max(-i128::from(low)) + 1;
+    }
+    Ok(Hermite::of(&basis))
 }
 
 fn with_fold(lattice: &Hermite) -> Option<(i64, Fold)> {
