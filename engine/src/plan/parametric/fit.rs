@@ -8,10 +8,14 @@
 //! small `e`; it must also meet points beyond. A step is 1 where the kernel is defined at all these sizes, else a larger
 //! power of two. That a formula fits proves nothing about other sizes.
 
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::error::Error;
+use crate::kernel::affine::Affine;
+use crate::kernel::formula::Formula;
+use crate::kernel::graph::Kernel;
 use crate::mapping::StorageMapping;
 use crate::pipeline;
 use crate::plan::Request;
@@ -53,7 +57,7 @@ pub(super) fn fit(
             break;
         }
     }
-    Ok(Ok((formulas(mapping, &mut numbers.into_iter()), samples.sizes())))
+    Ok(Ok((formulas(mapping, &request.kernel, &mut numbers.into_iter()), samples.sizes())))
 }
 
 /// Points `e` that determine a polynomial of that degree, without powers if it has several variables; and points to check it
@@ -216,12 +220,13 @@ fn interpolate(
     sum.divided(denominator)
 }
 
-/// Moduli, then matrices and offsets, in order.
+/// Moduli, then matrices, offsets and the constants of conditions, in order.
 fn numbers_of(mapping: &StorageMapping) -> Vec<i64> {
     let mut numbers: Vec<i64> = mapping.buffers.iter().flat_map(|buffer| buffer.moduli.clone()).collect();
     for piece in mapping.arrays.iter().flat_map(|array| &array.pieces) {
         numbers.extend(piece.matrix.iter().flatten());
         numbers.extend(&piece.offset);
+        numbers.extend(constants_of(&piece.when));
     }
     numbers
 }
@@ -233,13 +238,17 @@ fn has_shape_of(a: &StorageMapping, b: &StorageMapping) -> bool {
     };
     let pieces = |m: &StorageMapping| -> Vec<_> {
         let pieces = m.arrays.iter().flat_map(|a| a.pieces.iter().map(|p| (a.array, p)));
-        pieces.map(|(array, p)| (array, p.when.clone(), p.buffer, p.matrix.len())).collect()
+        pieces.map(|(array, p)| (array, without_constants(&p.when), p.buffer, p.matrix.len())).collect()
     };
     buffers(a) == buffers(b) && pieces(a) == pieces(b)
 }
 
 /// The mapping with its numbers replaced, in the order of [`numbers_of`].
-fn formulas(mapping: &StorageMapping, numbers: &mut dyn Iterator<Item = Option<Polynomial>>) -> Formulas {
+fn formulas(
+    mapping: &StorageMapping,
+    kernel: &Kernel,
+    numbers: &mut dyn Iterator<Item = Option<Polynomial>>,
+) -> Formulas {
     let mut take = |count: usize| -> Option<Vec<Polynomial>> {
         let taken: Vec<Option<Polynomial>> = (0..count).map(|_| numbers.next().flatten()).collect();
         taken.into_iter().collect()
@@ -260,12 +269,60 @@ fn formulas(mapping: &StorageMapping, numbers: &mut dyn Iterator<Item = Option<P
         for piece in &array.pieces {
             let rows: Vec<Option<Vec<Polynomial>>> = piece.matrix.iter().map(|row| take(row.len())).collect();
             let offset = take(piece.offset.len());
-            let place = rows.into_iter().collect::<Option<Vec<_>>>().zip(offset);
-            pieces.push(FormulaPiece { when: piece.when.clone(), buffer: piece.buffer, place });
+            let when =
+                take(constants_of(&piece.when).len()).and_then(|constants| condition(&piece.when, constants, kernel));
+            let place = rows.into_iter().collect::<Option<Vec<_>>>().zip(offset).filter(|_| when.is_some());
+            let when = when.unwrap_or_else(|| piece.when.clone());
+            pieces.push(FormulaPiece { when, buffer: piece.buffer, place });
         }
         arrays.push(FormulaArray { array: array.array, pieces });
     }
     Formulas { buffers, arrays }
+}
+
+/// The constants of a formula's affine expressions, outside of floors.
+fn constants_of(formula: &Formula) -> Vec<i64> {
+    let constants = RefCell::new(Vec::new());
+    let note = |e: &Affine| {
+        constants.borrow_mut().push(e.constant_part());
+        Ok(e.clone())
+    };
+    // The formula is rebuilt as it is: nothing can overflow.
+    let _ = formula.map(&note);
+    constants.into_inner()
+}
+
+/// The formula with all these constants 0; itself where numbers overflow.
+fn without_constants(formula: &Formula) -> Formula {
+    let zero = |e: &Affine| e.sub(&Affine::constant(e.constant_part()));
+    formula.map(&zero).unwrap_or_else(|_| formula.clone())
+}
+
+/// The formula with these constants, which must be affine in the sizes.
+fn condition(formula: &Formula, constants: Vec<Polynomial>, kernel: &Kernel) -> Option<Formula> {
+    let constants = constants.iter().map(|p| affine(p, kernel)).collect::<Option<Vec<_>>>()?;
+    let next = Cell::new(0);
+    let replace = |e: &Affine| {
+        let position = next.replace(next.get() + 1);
+        e.sub(&Affine::constant(e.constant_part()))?.add(&constants[position])
+    };
+    formula.map(&replace).ok()
+}
+
+/// A polynomial of degree 1 as an affine expression of the kernel's parameters.
+fn affine(polynomial: &Polynomial, kernel: &Kernel) -> Option<Affine> {
+    let mut sum = Affine::constant(0);
+    for (exponents, c) in polynomial.terms() {
+        let c = i64::try_from(c).ok()?;
+        let mut factors = exponents.iter().zip(polynomial.params().iter()).filter(|(e, _)| **e > 0);
+        let term = match (factors.next(), factors.next()) {
+            (None, _) => Affine::constant(c),
+            (Some((1, param)), None) => Affine::param(kernel.param_id(param)?).scale(c).ok()?,
+            _ => return None,
+        };
+        sum = sum.add(&term).ok()?;
+    }
+    Some(sum)
 }
 
 #[cfg(test)]

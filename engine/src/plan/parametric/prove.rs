@@ -50,7 +50,13 @@ pub(super) fn meeting<'c>(
         }
         left = next;
     }
-    Ok(Some(left))
+    let mut met = Vec::new();
+    for points in left {
+        if !points.is_empty()? {
+            met.push(points);
+        }
+    }
+    Ok(Some(met))
 }
 
 /// Points where the form is a multiple of the modulus.
