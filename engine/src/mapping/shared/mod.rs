@@ -76,7 +76,10 @@ impl Strategy for Shared {
         if rows.iter().all(|row| row.members.len() == 1) {
             let names = arrays.iter().map(|&id| format!("`{}`", problem.model.kernel.array(id).name));
             let names = names.collect::<Vec<_>>().join(", ");
-            let reason = format!("no two of {names} take fewer cells in one buffer than in two");
+            let reason = match arrays.len() {
+                1 => format!("{names} has no other array to share with"),
+                _ => format!("no two of {names} take fewer cells in one buffer than in two"),
+            };
             return Err(MappingError::NotApplicable { strategy: self.name(), reason });
         }
         for row in rows {
