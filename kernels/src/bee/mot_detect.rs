@@ -66,10 +66,10 @@ fn naive(case: &Case, initial: &Fields) -> Result<Fields, KernelDataError> {
             let mut delta = 0.0;
             for k in i - REACH..=i + REACH {
                 for l in j - REACH..=j + REACH {
-                    delta = frame[i * COLUMNS + j] - frame[k * COLUMNS + l] + delta;
+                    delta += frame[i * COLUMNS + j] - frame[k * COLUMNS + l];
                 }
             }
-            total = delta + total;
+            total += delta;
         }
     }
     Ok(Fields::from([("opt".to_owned(), field(&[1], vec![total]))]))

@@ -266,7 +266,10 @@ fn moving_bases(lattices: &[Vec<Hermite>]) -> Vec<Moving> {
             let steps: Vec<Matrix> = partners(&basis, lattices).iter().map(|to| difference(to, &basis)).collect();
             let longer = |known: &Vec<Matrix>| {
                 let known = known.clone();
-                steps.iter().map(move |step| [known.as_slice(), std::slice::from_ref(step)].concat()).collect::<Vec<_>>()
+                steps
+                    .iter()
+                    .map(move |step| [known.as_slice(), std::slice::from_ref(step)].concat())
+                    .collect::<Vec<_>>()
             };
             chosen = chosen.iter().flat_map(longer).collect();
         }
