@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crease::{IsaChoice, StrategyChoice};
+use crease::{IsaChoice, Objective, StrategyChoice};
 use crease_bench::explain::{ExplainOptions, Form, explain};
 
 /// Draws a small run of `kernel` into `directory`.
@@ -17,6 +17,7 @@ fn plot(kernel: &str, assignments: &[&str], forced: &[&str], directory: &Path) -
         assignments: read(assignments),
         isa: IsaChoice::Auto,
         strategy: StrategyChoice::Auto,
+        objective: Objective::default(),
         mapping: String::new(),
         form: Form::Text,
         plot: Some(directory.to_owned()),

@@ -126,7 +126,7 @@ impl Candidate {
     fn new(problem: &Problem<'_, '_, '_>, proposal: Proposal) -> Result<Candidate, MappingError> {
         let mut bytes = 0_u64;
         for buffer in &proposal.buffers {
-            bytes = bytes.saturating_add(buffer.cells()?.saturating_mul(buffer.element.bytes().into()));
+            bytes = bytes.saturating_add(buffer.cells()?.saturating_mul(buffer.element.bytes()));
         }
         let access = access_cost(problem, &proposal);
         Ok(Candidate { proposal, bytes, access })
