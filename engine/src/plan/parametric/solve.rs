@@ -5,6 +5,8 @@
 //! Nothing here is part of a plan: it runs when asked for, in an isl context of its own, under the plan's quota.
 //! Cost: the plan's analysis at a few more sizes, and once with sizes as symbols.
 
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -39,12 +41,13 @@ pub(crate) fn parametric(request: &Request, layout: &Layout) -> Result<Parametri
     let fitted = fit(request, &mapping_of(layout, &folded), &params)?;
     let context = Context::new(request.quota)?;
     let symbolic = Symbolic::new(&context, request, &params);
+    let verdicts = Verdicts::default();
     let mut arrays = Vec::new();
     for array in folded {
         let name = kernel.array(array).name.clone();
         let mut answers = Answers { kernel, array, mappings: Vec::new(), notes: Vec::new() };
         match &fitted {
-            Ok((formulas, sizes)) => answers.push_fitted(&symbolic, formulas, sizes),
+            Ok((formulas, sizes)) => answers.push_fitted(&symbolic, (formulas, sizes), &verdicts),
             Err(reason) => answers.notes.push(format!("no formula for the plan's mapping: {reason}")),
         }
         match &symbolic {
@@ -70,6 +73,9 @@ fn mapping_of(layout: &Layout, folded: &[ArrayId]) -> StorageMapping {
     StorageMapping { buffers: buffers.collect(), arrays: arrays.collect() }
 }
 
+/// Buffers of one mapping and conditions on the sizes, with what stands in the way of a proof: arrays share buffers.
+type Verdicts = RefCell<BTreeMap<(usize, String), Option<String>>>;
+
 /// What is said of one array.
 struct Answers<'k> {
     kernel: &'k Kernel,
@@ -82,8 +88,8 @@ impl Answers<'_> {
     fn push_fitted(
         &mut self,
         symbolic: &Result<Symbolic<'_, '_>, AnalysisError>,
-        formulas: &Formulas,
-        sizes: &[String],
+        (formulas, sizes): (&Formulas, &[String]),
+        verdicts: &Verdicts,
     ) {
         let Some((pieces, strategy)) = self.pieces(formulas) else {
             let at = sizes.join("; ");
@@ -91,7 +97,7 @@ impl Answers<'_> {
             return;
         };
         let (condition, evidence) = match symbolic {
-            Ok(symbolic) => symbolic.evidence(formulas, self.array).unwrap_or_else(|why| {
+            Ok(symbolic) => symbolic.evidence(formulas, self.array, verdicts).unwrap_or_else(|why| {
                 let why = Evidence::Fitted { sizes: sizes.to_vec(), why };
                 (symbolic.conditions[0].text.clone(), why)
             }),
@@ -108,7 +114,7 @@ impl Answers<'_> {
         let derived = symbolic.derived(self.array);
         for (name, found) in derived {
             let proved = found.and_then(|formulas| {
-                let (condition, evidence) = symbolic.evidence(&formulas, self.array)?;
+                let (condition, evidence) = symbolic.evidence(&formulas, self.array, &Verdicts::default())?;
                 let (pieces, strategy) = self.pieces(&formulas).ok_or("it has no formula")?;
                 Ok(ParametricMapping { strategy, source: Source::Symbols, pieces, condition, evidence })
             });
@@ -229,11 +235,11 @@ impl<'c, 'k> Symbolic<'c, 'k> {
     }
 
     /// A proof for all sizes under the weakest condition that admits one, or why there is none.
-    fn evidence(&self, formulas: &Formulas, array: ArrayId) -> Result<(String, Evidence), String> {
+    fn evidence(&self, formulas: &Formulas, array: ArrayId, verdicts: &Verdicts) -> Result<(String, Evidence), String> {
         let mut failure = String::new();
         for condition in &self.conditions {
             self.model.context.reset_operations();
-            match self.verify(formulas, array, condition) {
+            match self.verify(formulas, array, condition, verdicts) {
                 Ok(None) => return Ok((condition.text.clone(), Evidence::ProvedForAllSizes)),
                 Ok(Some(reason)) => failure = reason,
                 Err(error) => failure = error.to_string(),
@@ -248,23 +254,44 @@ impl<'c, 'k> Symbolic<'c, 'k> {
         formulas: &Formulas,
         array: ArrayId,
         condition: &Condition<'c>,
+        verdicts: &Verdicts,
     ) -> Result<Option<String>, AnalysisError> {
         if let Some(reason) = self.verify_partition(formulas, array, condition)? {
             return Ok(Some(reason));
         }
-        let buffers: std::collections::BTreeSet<usize> = formulas.buffers_of(array).collect();
+        let buffers: BTreeSet<usize> = formulas.buffers_of(array).collect();
         for buffer in buffers {
-            let residents = formulas.residents(buffer);
-            let body = &formulas.buffers[buffer];
-            for (position, &(a, first)) in residents.iter().enumerate() {
-                if self.sharing(a) != body.sharing {
-                    return Ok(Some(format!("`{}` is not {} at all sizes", body.name, body.sharing.name())));
-                }
-                for &(b, second) in &residents[position..] {
-                    let moduli = body.moduli.as_deref();
-                    if let Some(reason) = self.verify_pair((a, first), (b, second), moduli, condition)? {
-                        return Ok(Some(reason));
-                    }
+            let key = (buffer, condition.text.clone());
+            let known = verdicts.borrow().get(&key).cloned();
+            let verdict = match known {
+                Some(verdict) => verdict,
+                None => self.verify_buffer(formulas, buffer, condition)?,
+            };
+            verdicts.borrow_mut().insert(key, verdict.clone());
+            if verdict.is_some() {
+                return Ok(verdict);
+            }
+        }
+        Ok(None)
+    }
+
+    /// The same of all pieces in one buffer.
+    fn verify_buffer(
+        &self,
+        formulas: &Formulas,
+        buffer: usize,
+        condition: &Condition<'c>,
+    ) -> Result<Option<String>, AnalysisError> {
+        let residents = formulas.residents(buffer);
+        let body = &formulas.buffers[buffer];
+        for (position, &(a, first)) in residents.iter().enumerate() {
+            if self.sharing(a) != body.sharing {
+                return Ok(Some(format!("`{}` is not {} at all sizes", body.name, body.sharing.name())));
+            }
+            for &(b, second) in &residents[position..] {
+                let moduli = body.moduli.as_deref();
+                if let Some(reason) = self.verify_pair((a, first), (b, second), moduli, condition)? {
+                    return Ok(Some(reason));
                 }
             }
         }
