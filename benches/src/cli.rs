@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
-use crease::{IsaChoice, Objective, Stage, StrategyChoice};
+use crease::{IsaChoice, Stage};
 
 use crate::bench::{BenchOptions, bench};
 use crate::error::{BenchError, chain};
@@ -17,6 +17,7 @@ use crate::pictures::record_charts;
 use crate::report::{Record, Row};
 use crate::run::{RunRequest, run};
 use crate::settings::Assignment;
+use crate::storage::StorageOptions;
 use crate::{listing, optimizer, physics, suites, table};
 
 /// Folded storage for affine kernels: measure it, explain it, run it.
@@ -104,12 +105,8 @@ struct KernelArgs {
     /// A size, the number of steps, or a scalar, such as N=1024; may be repeated.
     #[arg(long = "set", value_name = "NAME=VALUE")]
     assignments: Vec<Assignment>,
-    /// How storage is found: auto, full, successive-modulo, and more.
-    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = strategy)]
-    strategy: StrategyChoice,
-    /// What auto prefers: balanced, footprint or speed.
-    #[arg(long, value_name = "NAME", default_value = "balanced", value_parser = objective)]
-    objective: Objective,
+    #[command(flatten)]
+    storage: StorageOptions,
     /// Storage of an array as text, such as "u[t, x] -> [(x - t) mod (N + 1)]", proved or refused; may be repeated.
     #[arg(long = "mapping", value_name = "RULES")]
     mappings: Vec<String>,
@@ -154,16 +151,6 @@ struct RunArgs {
     image: Option<PathBuf>,
 }
 
-fn objective(name: &str) -> Result<Objective, String> {
-    let known = || Objective::ALL.map(|(name, _)| name).join(", ");
-    Objective::by_name(name).ok_or_else(|| format!("there are {}", known()))
-}
-
-fn strategy(name: &str) -> Result<StrategyChoice, String> {
-    let known = || StrategyChoice::ALL.map(|(name, _)| name).join(", ");
-    StrategyChoice::by_name(name).ok_or_else(|| format!("there are {}", known()))
-}
-
 fn isa(name: &str) -> Result<IsaChoice, String> {
     name.parse().map_err(|error: crease::IsaError| error.to_string())
 }
@@ -202,43 +189,22 @@ fn execute(command: Command, words: &[String]) -> Result<(), BenchError> {
                 None if args.json => Form::Json,
                 None => Form::Text,
             };
-            let KernelArgs { kernel, schedule, assignments, strategy, objective, mappings, isa } = args.kernel;
+            let KernelArgs { kernel, schedule, assignments, storage, mappings, isa } = args.kernel;
             let mapping = mappings.join("\n");
             let (plot, forced_moduli) = (args.plot, args.forced_moduli);
-            let options = ExplainOptions {
-                kernel,
-                schedule,
-                assignments,
-                strategy,
-                objective,
-                mapping,
-                isa,
-                form,
-                plot,
-                forced_moduli,
-            };
+            let options =
+                ExplainOptions { kernel, schedule, assignments, storage, mapping, isa, form, plot, forced_moduli };
             print(&explain(&options)?)
         }
         Command::Run(args) => {
-            let KernelArgs { kernel, schedule, assignments, strategy, objective, mappings, isa } = args.kernel;
+            let KernelArgs { kernel, schedule, assignments, storage, mappings, isa } = args.kernel;
             let mapping = mappings.join("\n");
             let files = |list: Vec<Assignment>| list.into_iter().map(|a| (a.name, PathBuf::from(a.value))).collect();
             let (inputs, outputs) = (files(args.inputs), files(args.outputs));
             let threads = args.threads.map(usize::from);
             let images = args.image;
-            let request = RunRequest {
-                kernel,
-                schedule,
-                assignments,
-                strategy,
-                objective,
-                mapping,
-                isa,
-                threads,
-                inputs,
-                outputs,
-                images,
-            };
+            let request =
+                RunRequest { kernel, schedule, assignments, storage, mapping, isa, threads, inputs, outputs, images };
             print(&run(&request)?)
         }
         Command::Plot(args) => print_charts(&Record::load(&args.record)?, &args.record, args.charts.as_deref()),
@@ -358,7 +324,6 @@ mod tests {
 
     #[test]
     fn unknown_strategies_and_stages_name_those_there_are() {
-        assert!(strategy("best").unwrap_err().contains("successive-modulo"));
         assert!(stage("ssa").unwrap_err().contains("clif"));
     }
 }

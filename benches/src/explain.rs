@@ -9,12 +9,13 @@ use std::path::{Path, PathBuf};
 use crease::mapping::Sharing;
 use crease::plan::parametric::report::{ParametricReport, Source};
 use crease::plan::report::Report;
-use crease::{CompileOptions, IsaChoice, Kernel, Objective, Plan, Stage, StrategyChoice};
+use crease::{CompileOptions, IsaChoice, Kernel, Plan, Stage, StrategyChoice};
 
 use crate::error::BenchError;
 use crate::kernel_source::{KernelSource, load};
 use crate::pictures::kernel_pictures;
 use crate::settings::{Assignment, Settings};
+use crate::storage::StorageOptions;
 use crate::table::bytes;
 
 /// What to explain.
@@ -27,9 +28,7 @@ pub struct ExplainOptions {
     /// Sizes, and as number of steps what full storage holds.
     pub assignments: Vec<Assignment>,
     /// How storage is found.
-    pub strategy: StrategyChoice,
-    /// What the automatic choice prefers.
-    pub objective: Objective,
+    pub storage: StorageOptions,
     /// Storage that is given, as text; empty for none.
     pub mapping: String,
     /// The instructions that strips are compiled for.
@@ -70,8 +69,7 @@ const FORMULA_LINES: usize = 40;
 pub fn explain(options: &ExplainOptions) -> Result<String, BenchError> {
     let source = load(&options.kernel)?;
     let settings = Settings::resolve(&source, &options.assignments)?;
-    let plan =
-        plan(&source, &settings, options.schedule.as_deref(), (options.strategy, options.objective), &options.mapping)?;
+    let plan = plan(&source, &settings, options.schedule.as_deref(), options.storage, &options.mapping)?;
     if let Some(directory) = &options.plot {
         return plot(&plan, options, directory).or_else(|error| plot_smaller(options, error));
     }
@@ -114,10 +112,11 @@ pub(crate) fn plan(
     source: &KernelSource,
     settings: &Settings,
     schedule: Option<&str>,
-    (strategy, objective): (StrategyChoice, Objective),
+    storage: StorageOptions,
     mapping: &str,
 ) -> Result<Plan, BenchError> {
-    let mut builder = source.kernel.plan().strategy(strategy).objective(objective).mapping(mapping);
+    let StorageOptions { strategy, objective, view } = storage;
+    let mut builder = source.kernel.plan().strategy(strategy).objective(objective).view(view).mapping(mapping);
     for (name, value) in &settings.sizes {
         builder = builder.size(name, *value);
     }
@@ -278,11 +277,11 @@ mod tests {
     use super::*;
 
     fn options(kernel: &str, form: Form) -> ExplainOptions {
-        let (schedule, strategy, objective) = (None, StrategyChoice::Auto, Objective::default());
+        let (schedule, storage) = (None, StorageOptions::default());
         let assignments = vec!["N=16".parse().unwrap()];
         let (plot, forced_moduli, mapping) = (None, Vec::new(), String::new());
         let (kernel, isa) = (kernel.into(), IsaChoice::Auto);
-        ExplainOptions { kernel, schedule, assignments, strategy, objective, mapping, isa, form, plot, forced_moduli }
+        ExplainOptions { kernel, schedule, assignments, storage, mapping, isa, form, plot, forced_moduli }
     }
 
     #[test]

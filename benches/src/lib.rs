@@ -23,6 +23,7 @@ pub mod progress;
 pub mod report;
 pub mod run;
 pub mod settings;
+pub mod storage;
 pub mod suites;
 pub mod table;
 pub mod timing;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use crease::kernel::graph::{Array, Element, Role};
-use crease::{CompileOptions, ElementType, IsaChoice, Objective, Run, RunOptions, StrategyChoice};
+use crease::{CompileOptions, ElementType, IsaChoice, Run, RunOptions};
 use crease_kernels::{Fields, transfer};
 use ndarray::{ArrayD, ArrayView1};
 use ndarray_npy::{ReadableElement, WritableElement, read_npy, write_npy};
@@ -18,6 +18,7 @@ use crate::explain::plan;
 use crate::kernel_source::{KernelSource, load};
 use crate::pictures::fields::{self, FieldImage};
 use crate::settings::{Assignment, Settings};
+use crate::storage::StorageOptions;
 use crate::table::bytes;
 
 /// What to run and on what.
@@ -30,9 +31,7 @@ pub struct RunRequest {
     /// Sizes, number of steps, scalars.
     pub assignments: Vec<Assignment>,
     /// How storage is found.
-    pub strategy: StrategyChoice,
-    /// What the automatic choice prefers.
-    pub objective: Objective,
+    pub storage: StorageOptions,
     /// Storage that is given, as text; empty for none.
     pub mapping: String,
     /// The instructions that strips are compiled for.
@@ -59,8 +58,7 @@ pub fn run(request: &RunRequest) -> Result<String, BenchError> {
         let (kernel, name) = (source.kernel.name().to_owned(), source.kernel.params()[id.index()].name.clone());
         return Err(BenchError::Unset { kernel, what: "a number of steps for", name, option: "--set NAME=STEPS" });
     }
-    let plan =
-        plan(&source, &settings, request.schedule.as_deref(), (request.strategy, request.objective), &request.mapping)?;
+    let plan = plan(&source, &settings, request.schedule.as_deref(), request.storage, &request.mapping)?;
     let mut options = RunOptions::default();
     options.threads = request.threads.unwrap_or(options.threads);
     let mut run = plan.compile_with(&CompileOptions::default().choice(request.isa))?.instantiate_with(options)?;
@@ -194,8 +192,7 @@ mod tests {
             kernel: "heat-1d".into(),
             schedule: None,
             assignments: assignments.iter().map(|text| text.parse().unwrap()).collect(),
-            strategy: StrategyChoice::Auto,
-            objective: Objective::default(),
+            storage: StorageOptions::default(),
             mapping: String::new(),
             isa: IsaChoice::Auto,
             threads: Some(1),

@@ -5,8 +5,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crease::{IsaChoice, Objective, StrategyChoice};
+use crease::IsaChoice;
 use crease_bench::explain::{ExplainOptions, Form, explain};
+use crease_bench::storage::StorageOptions;
 
 /// Draws a small run of `kernel` into `directory`.
 fn plot(kernel: &str, assignments: &[&str], forced: &[&str], directory: &Path) -> Vec<PathBuf> {
@@ -16,8 +17,7 @@ fn plot(kernel: &str, assignments: &[&str], forced: &[&str], directory: &Path) -
         schedule: None,
         assignments: read(assignments),
         isa: IsaChoice::Auto,
-        strategy: StrategyChoice::Auto,
-        objective: Objective::default(),
+        storage: StorageOptions::default(),
         mapping: String::new(),
         form: Form::Text,
         plot: Some(directory.to_owned()),

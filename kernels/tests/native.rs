@@ -62,20 +62,29 @@ fn verify(entry: &Entry) {
         let expected = (entry.naive)(&case, &initial).expect("presets are valid");
         let kernel = entry.kernel().expect("catalogue kernels parse");
         for schedule in kernel.schedules() {
-            // Baselines and single strategies on the default schedule, what users get on every schedule.
+            // What users get on every schedule and at every size; the baselines on the default schedule, other strategies
+            // there at the first size, each storage once.
             let default = schedule.name == kernel.schedules()[0].name;
+            let baselines = [StrategyChoice::Full, StrategyChoice::SuccessiveModulo];
+            let mut seen = Vec::new();
             if large && !default && Some(schedule) != kernel.schedules().last() {
                 continue;
             }
             for (name, strategy) in StrategyChoice::ALL {
-                if (large || !default) && strategy != StrategyChoice::Auto {
+                let alone = strategy != StrategyChoice::Auto;
+                let listed = preset == &entry.tests[0] || baselines.contains(&strategy);
+                if alone && (large || !default || !listed) {
                     continue;
                 }
                 let Some(plan) = plan(entry, &case, &schedule.name, strategy) else {
                     continue;
                 };
+                if seen.contains(plan.layout()) {
+                    continue;
+                }
+                seen.push(plan.layout().clone());
                 // Vectors narrower than the widest are for machines without those: what users get there.
-                let first = if strategy == StrategyChoice::Auto { 0 } else { isas.len() - 1 };
+                let first = if alone { isas.len() - 1 } else { 0 };
                 for isa in &isas[first..] {
                     let context = || format!("{} {preset:?} {} {name} {}", entry.name, schedule.name, isa.name());
                     let found = run_folded(&plan, *isa, &case, &initial);

@@ -27,7 +27,7 @@ use crate::mapping::shared::Shared;
 use crate::mapping::strided_hyperplane::StridedHyperplane;
 use crate::mapping::successive_modulo::SuccessiveModulo;
 use crate::mapping::window::Window;
-use crate::mapping::{MappingError, Problem, Proposal, Sharing, Strategy};
+use crate::mapping::{Buffer, MappingError, Problem, Proposal, Sharing, Strategy};
 
 /// A mapping is good enough if it needs at most one part in so many more than the values alive at once ..
 const GOOD_ENOUGH: u64 = 64;
@@ -91,11 +91,10 @@ fn together(
     separate: &[Candidate],
     notes: &mut Vec<String>,
 ) -> Result<Option<Proposal>, MappingError> {
-    let all = separate.iter().map(|candidate| candidate.bytes).fold(0, u64::saturating_add);
-    let largest = separate.iter().map(|candidate| candidate.bytes).max().unwrap_or(0);
-    if objective == Objective::Speed || all - largest <= all / WORTH_SHARING {
+    if objective == Objective::Speed || !could_save(problem, arrays, separate)? {
         return Ok(None);
     }
+    let all = separate.iter().map(|candidate| candidate.bytes).fold(0, u64::saturating_add);
     let context = problem.model.context;
     let quota = context.max_operations();
     context.set_max_operations(LEAST_PATIENCE.min(quota));
@@ -109,6 +108,32 @@ fn together(
     }
     notes.push(format!("arrays share buffers: {} bytes instead of {all}", shared.bytes));
     Ok(Some(shared.proposal))
+}
+
+/// Whether arrays of one kind have clearly more cells, each alone, than values alive at once together.
+fn could_save(problem: &Problem<'_, '_, '_>, arrays: &[ArrayId], separate: &[Candidate]) -> Result<bool, MappingError> {
+    let mut kinds: Vec<(&Buffer, Vec<ArrayId>, u64)> = Vec::new();
+    for (&array, candidate) in arrays.iter().zip(separate) {
+        let (buffer, cells) = (&candidate.proposal.buffers[0], candidate.cells()?);
+        let alike = |kind: &&mut (&Buffer, _, _)| (kind.0.element, kind.0.sharing) == (buffer.element, buffer.sharing);
+        match kinds.iter_mut().find(alike) {
+            Some((_, arrays, all)) => {
+                arrays.push(array);
+                *all = all.saturating_add(cells);
+            }
+            None => kinds.push((buffer, vec![array], cells)),
+        }
+    }
+    for (_, arrays, cells) in kinds.iter().filter(|(_, arrays, _)| arrays.len() > 1) {
+        let alive = match most_alive(problem.model, problem.conflicts, arrays, *cells) {
+            Err(error) if error.spent_quota().is_some() => return Ok(false),
+            alive => alive?.unwrap_or(0),
+        };
+        if cells.saturating_sub(alive) > cells / WORTH_SHARING {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// What is compared, smallest first.

@@ -14,7 +14,7 @@ use crate::mapping::{Buffer, Piece, Problem, Proposal};
 /// An access without vectors, where there could be some.
 const SCALAR: f64 = 4.0;
 /// What a strip that is cut costs, in accesses.
-const CUT: f64 = 4.0;
+const CUT: f64 = 3.0;
 /// What each formula behind the first adds: coordinates and pieces.
 const FORMULA: f64 = 0.02;
 

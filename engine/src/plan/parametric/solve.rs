@@ -2,7 +2,7 @@
 //!
 //! In: a request and what its plan decided.   Out: [`ParametricReport`].
 //!
-//! Nothing here is part of a plan: it runs when asked for, in an isl context of its own, under the plan's quota.
+//! Nothing here is part of a plan: it runs when asked for, in an isl context of its own, with a quota for all of it together.
 //! Cost: the plan's analysis at a few more sizes, and once with sizes as symbols.
 
 use std::cell::RefCell;
@@ -19,7 +19,7 @@ use crate::error::Error;
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::{ArrayId, Kernel, ParamKind, Role};
 use crate::mapping::hyperplane::SearchError;
-use crate::mapping::{Buffer, Sharing, StorageMapping};
+use crate::mapping::{ArrayMapping, Buffer, Sharing, StorageMapping};
 use crate::plan::Request;
 use crate::plan::layout::{Layout, Owner};
 use crate::plan::parametric::Polynomial;
@@ -31,6 +31,9 @@ use crate::plan::parametric::report::{
     Evidence, ParametricArray, ParametricMapping, ParametricPiece, ParametricReport, Source,
 };
 
+/// Operations for all proofs with sizes as symbols; what is left then counts as not proved.
+const MOST_OPERATIONS: u64 = 1_000_000;
+
 /// Everything known of the plan's mapping at other sizes.
 pub(crate) fn parametric(request: &Request, layout: &Layout) -> Result<ParametricReport, Error> {
     let kernel = &*request.kernel;
@@ -39,11 +42,11 @@ pub(crate) fn parametric(request: &Request, layout: &Layout) -> Result<Parametri
     let is_folded = |id: &ArrayId| matches!(kernel.array(*id).role, Role::Temp | Role::State);
     let folded: Vec<ArrayId> = kernel.array_ids().filter(is_folded).collect();
     let fitted = fit(request, &mapping_of(layout, &folded), &params)?;
-    let context = Context::new(request.quota)?;
+    let context = Context::new(request.quota.min(MOST_OPERATIONS))?;
     let symbolic = Symbolic::new(&context, request, &params);
     let verdicts = Verdicts::default();
     let mut arrays = Vec::new();
-    for array in folded {
+    for &array in &folded {
         let name = kernel.array(array).name.clone();
         let mut answers = Answers { kernel, array, mappings: Vec::new(), notes: Vec::new() };
         match &fitted {
@@ -51,12 +54,22 @@ pub(crate) fn parametric(request: &Request, layout: &Layout) -> Result<Parametri
             Err(reason) => answers.notes.push(format!("no formula for the plan's mapping: {reason}")),
         }
         match &symbolic {
+            // Arrays that take each other's cells have no storage of their own to derive.
+            Ok(_) if shares_buffers(layout, &folded, array) => {}
             Ok(symbolic) => answers.push_derived(symbolic),
             Err(error) => answers.notes.push(format!("no analysis with sizes as symbols: {error}")),
         }
         arrays.push(ParametricArray { name, mappings: answers.mappings, notes: answers.notes });
     }
     Ok(ParametricReport { params: params.to_vec(), arrays })
+}
+
+/// Whether a buffer of the array holds other arrays too.
+fn shares_buffers(layout: &Layout, folded: &[ArrayId], array: ArrayId) -> bool {
+    let buffers = |of: &ArrayMapping| of.pieces.iter().map(|piece| piece.buffer).collect::<BTreeSet<_>>();
+    let Some(own) = layout.array(array).map(buffers) else { return false };
+    let others = folded.iter().filter(|other| **other != array).filter_map(|&other| layout.array(other));
+    others.into_iter().any(|other| !buffers(other).is_disjoint(&own))
 }
 
 /// The mapping of the folded arrays that a layout was made from.
@@ -216,7 +229,6 @@ impl<'c, 'k> Symbolic<'c, 'k> {
 
     /// Mappings found with sizes as symbols, by the name of their strategy, or why there is none.
     fn derived(&self, array: ArrayId) -> Vec<(&'static str, Result<Formulas, String>)> {
-        self.model.context.reset_operations();
         let kernel = self.model.kernel;
         let explain = |error: SearchError| match error {
             SearchError::Unbounded(dim) => {
@@ -238,7 +250,6 @@ impl<'c, 'k> Symbolic<'c, 'k> {
     fn evidence(&self, formulas: &Formulas, array: ArrayId, verdicts: &Verdicts) -> Result<(String, Evidence), String> {
         let mut failure = String::new();
         for condition in &self.conditions {
-            self.model.context.reset_operations();
             match self.verify(formulas, array, condition, verdicts) {
                 Ok(None) => return Ok((condition.text.clone(), Evidence::ProvedForAllSizes)),
                 Ok(Some(reason)) => failure = reason,

@@ -1,0 +1,47 @@
+//! How storage is found: the options that `explain` and `run` share.
+
+use clap::Args;
+use crease::{Objective, StrategyChoice, View};
+
+/// Which strategy, what it prefers, and what the names of arrays mean.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Args)]
+pub struct StorageOptions {
+    /// How storage is found: auto, full, successive-modulo, and more.
+    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = strategy)]
+    pub strategy: StrategyChoice,
+    /// What auto prefers: balanced, footprint or speed.
+    #[arg(long, value_name = "NAME", default_value = "balanced", value_parser = objective)]
+    pub objective: Objective,
+    /// Whether arrays keep their names (contraction), or every write gets cells of its own first (reallocation).
+    #[arg(long, value_name = "NAME", default_value = "contraction", value_parser = view)]
+    pub view: View,
+}
+
+fn strategy(name: &str) -> Result<StrategyChoice, String> {
+    StrategyChoice::by_name(name).ok_or_else(|| known(&StrategyChoice::ALL.map(|(name, _)| name)))
+}
+
+fn objective(name: &str) -> Result<Objective, String> {
+    Objective::by_name(name).ok_or_else(|| known(&Objective::ALL.map(|(name, _)| name)))
+}
+
+fn view(name: &str) -> Result<View, String> {
+    View::by_name(name).ok_or_else(|| known(&View::ALL.map(|(name, _)| name)))
+}
+
+fn known(names: &[&str]) -> String {
+    format!("there are {}", names.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_do_not_exist_are_told_those_that_do() {
+        assert!(strategy("best").unwrap_err().contains("successive-modulo"));
+        assert!(objective("best").unwrap_err().contains("footprint"));
+        assert!(view("best").unwrap_err().contains("reallocation"));
+        assert_eq!(strategy("auto"), Ok(StorageOptions::default().strategy));
+    }
+}
