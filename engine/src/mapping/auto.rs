@@ -27,7 +27,7 @@ use crate::mapping::shared::Shared;
 use crate::mapping::strided_hyperplane::StridedHyperplane;
 use crate::mapping::successive_modulo::SuccessiveModulo;
 use crate::mapping::window::Window;
-use crate::mapping::{Buffer, MappingError, Problem, Proposal, Sharing, Strategy};
+use crate::mapping::{ArrayMapping, Buffer, MappingError, Problem, Proposal, Sharing, Strategy};
 
 /// A mapping is good enough if it needs at most one part in so many more than the values alive at once ..
 const GOOD_ENOUGH: u64 = 64;
@@ -101,13 +101,37 @@ fn together(
     let found = first_proved(problem, &Shared, arrays, &mut Vec::new());
     context.set_max_operations(quota);
     let Ok(proposal) = found else { return Ok(None) };
-    let shared = Candidate::new(problem, proposal)?;
+    let shared = Candidate::new(problem, with_own_buffers(&proposal, arrays, separate))?;
     let access = separate.iter().map(|candidate| candidate.access).fold(1.0, f64::max);
     if shared.rank(objective) >= rank((all, access), objective) {
         return Ok(None);
     }
     notes.push(format!("arrays share buffers: {} bytes instead of {all}", shared.bytes));
     Ok(Some(shared.proposal))
+}
+
+/// Shared storage, but arrays that have a buffer to themselves in it are kept as they would be alone.
+fn with_own_buffers(shared: &Proposal, arrays: &[ArrayId], separate: &[Candidate]) -> Proposal {
+    let residents = |buffer: usize| {
+        let kept_in = |mapping: &&ArrayMapping| mapping.pieces.iter().any(|piece| piece.buffer == buffer);
+        shared.arrays.iter().filter(kept_in).count()
+    };
+    let mut mixed = Choice::default();
+    for (buffer, body) in shared.buffers.iter().enumerate().filter(|(buffer, _)| residents(*buffer) > 1) {
+        let mut part = Proposal { buffers: vec![body.clone()], arrays: Vec::new() };
+        for mapping in shared.arrays.iter().filter(|mapping| mapping.pieces[0].buffer == buffer) {
+            let mut mapping = mapping.clone();
+            mapping.pieces.iter_mut().for_each(|piece| piece.buffer = 0);
+            part.arrays.push(mapping);
+        }
+        mixed.add(part);
+    }
+    for (array, candidate) in arrays.iter().zip(separate) {
+        if !mixed.mapping.arrays.iter().any(|mapping| mapping.array == *array) {
+            mixed.add(candidate.proposal.clone());
+        }
+    }
+    Proposal { buffers: mixed.mapping.buffers, arrays: mixed.mapping.arrays }
 }
 
 /// Whether arrays of one kind have clearly more cells, each alone, than values alive at once together.

@@ -218,7 +218,7 @@ pub(crate) struct Problem<'a, 'c, 'k> {
 }
 
 /// A mapping of some arrays, not yet proved. Buffer numbers count within the proposal.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Proposal {
     pub(crate) buffers: Vec<Buffer>,
     pub(crate) arrays: Vec<ArrayMapping>,
