@@ -115,8 +115,9 @@ pub(crate) fn plan(
     storage: StorageOptions,
     mapping: &str,
 ) -> Result<Plan, BenchError> {
-    let StorageOptions { strategy, objective, view } = storage;
-    let mut builder = source.kernel.plan().strategy(strategy).objective(objective).view(view).mapping(mapping);
+    let StorageOptions { strategy, objective, rounding, view } = storage;
+    let builder = source.kernel.plan().strategy(strategy).objective(objective).rounding(rounding);
+    let mut builder = builder.view(view).mapping(mapping);
     for (name, value) in &settings.sizes {
         builder = builder.size(name, *value);
     }

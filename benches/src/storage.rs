@@ -1,7 +1,7 @@
 //! How storage is found: the options that `explain` and `run` share.
 
 use clap::Args;
-use crease::{Objective, StrategyChoice, View};
+use crease::{Objective, Rounding, StrategyChoice, View};
 
 /// Which strategy, what it prefers, and what the names of arrays mean.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Args)]
@@ -12,6 +12,9 @@ pub struct StorageOptions {
     /// What auto prefers: balanced, footprint or speed.
     #[arg(long, value_name = "NAME", default_value = "balanced", value_parser = objective)]
     pub objective: Objective,
+    /// To what pitches and moduli of strided hyperplanes are rounded: exact, lanes or power-of-two.
+    #[arg(long, value_name = "NAME", default_value = "exact", value_parser = rounding)]
+    pub rounding: Rounding,
     /// Whether arrays keep their names (contraction), or every write gets cells of its own first (reallocation).
     #[arg(long, value_name = "NAME", default_value = "contraction", value_parser = view)]
     pub view: View,
@@ -23,6 +26,10 @@ fn strategy(name: &str) -> Result<StrategyChoice, String> {
 
 fn objective(name: &str) -> Result<Objective, String> {
     Objective::by_name(name).ok_or_else(|| known(&Objective::ALL.map(|(name, _)| name)))
+}
+
+fn rounding(name: &str) -> Result<Rounding, String> {
+    Rounding::by_name(name).ok_or_else(|| known(&Rounding::ALL.map(|(name, _)| name)))
 }
 
 fn view(name: &str) -> Result<View, String> {
@@ -41,6 +48,7 @@ mod tests {
     fn names_that_do_not_exist_are_told_those_that_do() {
         assert!(strategy("best").unwrap_err().contains("successive-modulo"));
         assert!(objective("best").unwrap_err().contains("footprint"));
+        assert!(rounding("best").unwrap_err().contains("lanes"));
         assert!(view("best").unwrap_err().contains("reallocation"));
         assert_eq!(strategy("auto"), Ok(StorageOptions::default().strategy));
     }

@@ -52,6 +52,7 @@ pub use error::Error;
 pub use kernel::graph::Kernel;
 pub use lower::LowerError;
 pub use mapping::choice::{Objective, StrategyChoice};
+pub use mapping::rounding::Rounding;
 pub use pipeline::Stage;
 pub use plan::{Plan, PlanBuilder, PlanError, View};
 pub use run::{Code, Input, Output, Run, RunError, RunOptions};

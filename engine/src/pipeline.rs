@@ -175,8 +175,13 @@ impl Runner {
         let private = || if derives { Privacy::new(&model) } else { Ok(Privacy::none()) };
         let privacy = self.time("privacy", &context, private)?;
         let conflicts = self.time("lifetimes", &context, || Conflicts::new(&model, privacy))?;
-        let problem =
-            Problem { model: &model, conflicts: &conflicts, horizon: request.horizon, spans: Default::default() };
+        let problem = Problem {
+            model: &model,
+            conflicts: &conflicts,
+            horizon: request.horizon,
+            rounding: request.rounding,
+            spans: Default::default(),
+        };
         self.print(Stage::Lifetimes, || print_lifetimes(&problem))?;
         self.print(Stage::Conflicts, || print_conflicts(&problem))?;
         then(self, &problem, &given)

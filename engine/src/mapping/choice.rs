@@ -14,6 +14,7 @@ use crate::mapping::hyperplane::Hyperplane;
 use crate::mapping::in_place::InPlace;
 use crate::mapping::lattice::Lattice;
 use crate::mapping::occupancy::Occupancy;
+use crate::mapping::rounding::Rounding;
 use crate::mapping::scalar::Scalar;
 use crate::mapping::shared::Shared;
 use crate::mapping::strided_hyperplane::StridedHyperplane;
@@ -129,6 +130,7 @@ pub(crate) fn choose_mapping(
     let strategy: &dyn Strategy = match choice {
         StrategyChoice::Auto => {
             choose_automatically(problem, &arrays, objective, &mut chosen)?;
+            report_price(problem, &mut chosen)?;
             return Ok(chosen);
         }
         StrategyChoice::Full => &Full,
@@ -144,7 +146,28 @@ pub(crate) fn choose_mapping(
     };
     let proposal = first_proved(problem, strategy, &arrays, &mut chosen.notes)?;
     chosen.add(proposal);
+    report_price(problem, &mut chosen)?;
     Ok(chosen)
+}
+
+/// Notes what rounding costs, array by array.
+fn report_price(problem: &Problem<'_, '_, '_>, chosen: &mut Choice) -> Result<(), MappingError> {
+    if problem.rounding == Rounding::Exact {
+        return Ok(());
+    }
+    let (model, conflicts, horizon) = (problem.model, problem.conflicts, problem.horizon);
+    let exact = Problem { model, conflicts, horizon, rounding: Rounding::Exact, spans: problem.spans.clone() };
+    for mapping in &chosen.mapping.arrays {
+        let Some(buffer) = mapping.pieces.first().map(|piece| &chosen.mapping.buffers[piece.buffer]) else { continue };
+        if buffer.strategy != StridedHyperplane.name() {
+            continue;
+        }
+        let without = first_proved(&exact, &StridedHyperplane, &[mapping.array], &mut Vec::new())?;
+        let (cells, fewer) = (buffer.cells()?, without.buffers[0].cells()?);
+        let name = &problem.model.kernel.array(mapping.array).name;
+        chosen.notes.push(format!("`{name}`: {cells} cells with pitch and modulus rounded, {fewer} without"));
+    }
+    Ok(())
 }
 
 /// The first proposal of a strategy that the checker accepts, under a quota of its own.

@@ -15,6 +15,7 @@ pub(crate) mod in_place;
 pub(crate) mod lattice;
 pub(crate) mod occupancy;
 pub(crate) mod polytope;
+pub(crate) mod rounding;
 pub(crate) mod scalar;
 pub(crate) mod shared;
 pub(crate) mod strided_hyperplane;
@@ -30,6 +31,7 @@ use crate::analysis::turnover::Readers;
 use crate::kernel::KernelError;
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::{ArrayId, Role};
+use crate::mapping::rounding::Rounding;
 
 /// Storage of all folded arrays of a kernel.
 #[derive(Clone, Debug, PartialEq, Default)]
@@ -213,6 +215,8 @@ pub(crate) struct Problem<'a, 'c, 'k> {
     pub(crate) conflicts: &'a Conflicts<'c, 'k>,
     /// Steps that full storage of a state array shall hold.
     pub(crate) horizon: Option<u64>,
+    /// What pitches and moduli of strided hyperplanes may be.
+    pub(crate) rounding: Rounding,
     /// Bounds of indices found so far.
     pub(crate) spans: std::cell::RefCell<std::collections::BTreeMap<ArrayId, Vec<Span>>>,
 }

@@ -23,6 +23,7 @@ use crate::kernel::affine::Affine;
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::ArrayId;
 use crate::mapping::polytope::{Polytope, polytopes};
+use crate::mapping::rounding::Grid;
 use crate::mapping::{ArrayMapping, MappingError, Piece, Problem, Proposal, Span, Strategy};
 
 /// Prefixes kept after each dimension: bounds the search.
@@ -78,12 +79,14 @@ pub(crate) struct Prefix {
     pub(crate) gamma: Vec<i64>,
     pitches: Vec<i64>,
     pub(crate) modulus: i64,
+    /// What pitches and moduli may be.
+    grid: Grid,
 }
 
 impl Prefix {
     /// No coefficient chosen yet, of `n`.
     pub(crate) fn nothing(n: usize) -> Prefix {
-        Prefix { gamma: vec![0; n], pitches: Vec::new(), modulus: 1 }
+        Prefix { gamma: vec![0; n], pitches: Vec::new(), modulus: 1, grid: Grid::Multiples(1) }
     }
 }
 
@@ -105,7 +108,7 @@ fn search(
     let mut order = vec![fast];
     order.extend((0..n).rev().filter(|&k| k != fast));
     let all = problem.conflicts.differences(array)?;
-    let mut beam = vec![Prefix::nothing(n)];
+    let mut beam = vec![Prefix { grid: Grid::of(problem), ..Prefix::nothing(n) }];
     let (mut parts, mut budget) = (Vec::new(), LAYER_BUDGET);
     for (chosen, &dim) in order.iter().enumerate() {
         let Some(found) = parts_along(&all, &order, chosen, &mut budget)? else {
@@ -176,18 +179,19 @@ pub(crate) fn extend(
         let mut tried = candidates(&prefix.pitches, previous, reach);
         if !prefix.pitches.is_empty() {
             tried.extend(clearing_pitches(parts, &prefix.gamma, dim));
+            tried = tried.into_iter().flat_map(|pitch| prefix.grid.pitches(pitch)).collect();
             tried.sort_unstable();
             tried.dedup();
         }
         for candidate in tried {
             let mut gamma = prefix.gamma.clone();
             gamma[dim] = candidate;
-            let Some(modulus) = smallest_modulus(parts, &gamma, prefix.modulus) else {
+            let Some(modulus) = smallest_modulus(parts, &gamma, prefix.modulus, prefix.grid) else {
                 continue;
             };
             let mut pitches = prefix.pitches.clone();
             pitches.push(candidate);
-            extended.push(Prefix { gamma, pitches, modulus });
+            extended.push(Prefix { gamma, pitches, modulus, grid: prefix.grid });
         }
     }
     // Smaller modulus first; then smaller coefficients, which keep neighbours close; then rows that run forwards.
@@ -246,10 +250,18 @@ pub(crate) fn merged(mut ranges: Vec<(i64, i64)>) -> Vec<(i64, i64)> {
     merged
 }
 
-/// The smallest `m >= at_least` such that no part's range of `gamma . d` holds a multiple of `m`; none if one holds 0.
-fn smallest_modulus(parts: &[Polytope], gamma: &[i64], at_least: i64) -> Option<i64> {
+/// The smallest allowed `m >= at_least` such that no part's range of `gamma . d` holds a multiple of `m`; none if one holds 0.
+fn smallest_modulus(parts: &[Polytope], gamma: &[i64], at_least: i64, grid: Grid) -> Option<i64> {
     let ranges = parts.iter().map(|part| distances(part.range(gamma)));
-    Some(modulus_beyond(&merged(ranges.collect::<Option<Vec<_>>>()?.into_iter().flatten().collect()), at_least))
+    let ranges = merged(ranges.collect::<Option<Vec<_>>>()?.into_iter().flatten().collect());
+    let mut modulus = grid.up(at_least.max(1))?;
+    loop {
+        let found = modulus_beyond(&ranges, modulus);
+        if found == modulus {
+            return Some(modulus);
+        }
+        modulus = grid.up(found)?;
+    }
 }
 
 /// How far from 0 the values of a range lie: nothing if it is empty; none if it holds 0.

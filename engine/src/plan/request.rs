@@ -7,6 +7,7 @@ use crate::analysis::expansion::{Expanded, box_cells};
 use crate::error::Error;
 use crate::kernel::graph::{Kernel, ParamKind};
 use crate::mapping::choice::{Objective, StrategyChoice};
+use crate::mapping::rounding::Rounding;
 use crate::pipeline::{self, Outcome};
 use crate::plan::Plan;
 use crate::run::RunOptions;
@@ -80,6 +81,7 @@ pub(crate) struct Request {
     pub(crate) values: Vec<Option<i64>>,
     pub(crate) strategy: StrategyChoice,
     pub(crate) objective: Objective,
+    pub(crate) rounding: Rounding,
     /// Rules of given storage; none if empty.
     pub(crate) mapping: String,
     pub(crate) horizon: Option<u64>,
@@ -132,6 +134,7 @@ pub struct PlanBuilder {
     schedule: Option<String>,
     strategy: StrategyChoice,
     objective: Objective,
+    rounding: Rounding,
     mapping: String,
     horizon: Option<u64>,
     threads: Option<usize>,
@@ -149,6 +152,7 @@ impl Kernel {
             schedule: None,
             strategy: StrategyChoice::Auto,
             objective: Objective::default(),
+            rounding: Rounding::default(),
             mapping: String::new(),
             horizon: None,
             threads: None,
@@ -185,6 +189,14 @@ impl PlanBuilder {
     #[must_use]
     pub fn objective(mut self, objective: Objective) -> Self {
         self.objective = objective;
+        self
+    }
+
+    /// To what pitches and moduli of strided hyperplanes are rounded; the notes of the report say what that costs. Default:
+    /// [`Rounding::Exact`].
+    #[must_use]
+    pub fn rounding(mut self, rounding: Rounding) -> Self {
+        self.rounding = rounding;
         self
     }
 
@@ -325,6 +337,7 @@ impl PlanBuilder {
             values,
             strategy: self.strategy,
             objective: self.objective,
+            rounding: self.rounding,
             mapping: self.mapping.clone(),
             horizon: self.horizon,
             threads: self.threads.unwrap_or_else(|| RunOptions::default().threads),
