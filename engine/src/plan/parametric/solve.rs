@@ -32,7 +32,7 @@ use crate::plan::parametric::report::{
 };
 
 /// Operations for all proofs with sizes as symbols; what is left then counts as not proved.
-const MOST_OPERATIONS: u64 = 1_000_000;
+const MOST_OPERATIONS: u64 = 8_000_000;
 
 /// Everything known of the plan's mapping at other sizes.
 pub(crate) fn parametric(request: &Request, layout: &Layout) -> Result<ParametricReport, Error> {
