@@ -7,6 +7,7 @@
 //! intervals is measured. So a part may overlap others, and a square costs as much as its side. Integer divisions stand
 //! between the outer dimensions and the innermost one: for each of their values a part is an interval again.
 
+use num_integer::gcd;
 use std::collections::BTreeSet;
 
 use crease_isl::{BasicSet, Constraint, Division};
@@ -123,8 +124,9 @@ fn measure(intervals: Vec<(i64, i64)>) -> Option<u64> {
     merged(intervals).into_iter().try_fold(0_u64, |sum, interval| sum.checked_add(length(interval)?))
 }
 
-/// Intervals in ascending order, those that touch or overlap made one.
-fn merged(mut intervals: Vec<(i64, i64)>) -> Vec<(i64, i64)> {
+/// Intervals in ascending order, those that touch or overlap made one, empty ones left out.
+pub(crate) fn merged(mut intervals: Vec<(i64, i64)>) -> Vec<(i64, i64)> {
+    intervals.retain(|(low, high)| low <= high);
     intervals.sort_unstable();
     let mut merged: Vec<(i64, i64)> = Vec::with_capacity(intervals.len());
     for (low, high) in intervals {
@@ -292,14 +294,6 @@ fn cancel(row: &Row, other: &Row, column: usize) -> Option<Row> {
     let coefficients = pairs.map(|(&x, &y)| combine(x, y)).collect::<Option<Vec<_>>>()?;
     let constant = combine(row.constant, other.constant)?;
     Some(Row { is_equality: row.is_equality && other.is_equality, coefficients, constant })
-}
-
-fn gcd(a: i128, b: i128) -> i128 {
-    let (mut a, mut b) = (a.abs(), b.abs());
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    a
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 //! Fourier-Motzkin elimination finds.
 
 use crate::kernel::bound::{BoundAffine, BoundFloor, BoundFormula};
+use num_integer::gcd;
 
 /// Bounds beyond this are no bounds; sums of a few of them stay inside `i128`.
 const INFINITE: i128 = 1 << 100;
@@ -250,10 +251,6 @@ fn reduced(mut row: Row) -> Row {
         *constant = constant.div_euclid(divisor);
     }
     row
-}
-
-fn gcd(a: i128, b: i128) -> i128 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 /// A row with one iterator as a formula; none if it is trivial or does not fit.

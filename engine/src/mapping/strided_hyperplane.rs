@@ -19,6 +19,7 @@
 
 use crease_isl::Set;
 
+use crate::analysis::count::merged;
 use crate::kernel::affine::Affine;
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::ArrayId;
@@ -233,21 +234,8 @@ fn candidates(pitches: &[i64], previous: Option<Span>, reach: i64) -> Vec<i64> {
 fn clearing_pitches(parts: &[Polytope], gamma: &[i64], dim: usize) -> Vec<i64> {
     let unit: Vec<i64> = (0..gamma.len()).map(|k| i64::from(k == dim)).collect();
     let next_row = parts.iter().filter(|part| part.range(&unit) == (1, 1));
-    let ranges = merged(next_row.map(|part| part.range(gamma)).filter(|(low, high)| low <= high).collect());
+    let ranges = merged(next_row.map(|part| part.range(gamma)).collect());
     ranges.iter().flat_map(|&(low, high)| [1 - low, -1 - high]).take(MOST_CLEARING).collect()
-}
-
-/// Ranges in ascending order, those that touch or overlap made one.
-pub(crate) fn merged(mut ranges: Vec<(i64, i64)>) -> Vec<(i64, i64)> {
-    ranges.sort_unstable();
-    let mut merged: Vec<(i64, i64)> = Vec::new();
-    for (low, high) in ranges {
-        match merged.last_mut() {
-            Some(last) if low <= last.1.saturating_add(1) => last.1 = last.1.max(high),
-            _ => merged.push((low, high)),
-        }
-    }
-    merged
 }
 
 /// The smallest allowed `m >= at_least` such that no part's range of `gamma . d` holds a multiple of `m`; none if one holds 0.

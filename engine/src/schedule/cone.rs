@@ -9,6 +9,7 @@
 //! Where a cell is written several times, its writes and reads count in the order that the given schedule has them.
 
 use crease_isl::{Context, IslError, Map, Set};
+use num_integer::gcd;
 
 use crate::analysis::model::{AnalysisError, Model};
 use crate::kernel::affine::AffineOverflow;
@@ -92,10 +93,6 @@ impl Slope {
         product(self.space, other.time) < product(other.space, self.time)
             || (self.time == 0 && other.time == 0 && self.space < other.space)
     }
-}
-
-fn gcd(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 impl Kernel {

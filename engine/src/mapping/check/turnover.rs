@@ -158,13 +158,7 @@ fn is_partition<'b>(space: &IntBox, parts: impl Iterator<Item = &'b IntBox>) -> 
 }
 
 fn least_common_multiple(a: i64, b: i64) -> i64 {
-    let gcd = |mut a: i64, mut b: i64| {
-        while b != 0 {
-            (a, b) = (b, a % b);
-        }
-        a
-    };
-    (a / gcd(a, b)).saturating_mul(b)
+    (a / num_integer::gcd(a, b)).saturating_mul(b)
 }
 
 /// The coordinates of one buffer.

@@ -9,6 +9,8 @@
 //!
 //! Numbers are integers of 127 bits without common factor; where they would overflow, there is no answer.
 
+use num_integer::gcd;
+
 /// A polyhedral cone, known by its generators.
 #[derive(Clone, Debug)]
 pub(crate) struct Cone {
@@ -155,13 +157,6 @@ fn combine(x: &[i128], f: i128, y: &[i128], g: i128) -> Option<Vec<i128>> {
     let factor = sums.iter().fold(0, |g, &c| gcd(g, c.unsigned_abs()));
     let factor = i128::try_from(factor).ok()?.max(1);
     Some(sums.into_iter().map(|c| c / factor).collect())
-}
-
-fn gcd(mut a: u128, mut b: u128) -> u128 {
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    a
 }
 
 #[cfg(test)]

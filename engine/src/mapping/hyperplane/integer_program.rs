@@ -7,6 +7,8 @@
 //! Every row is an affine form of the variables that are 0 at present, with one denominator. The programs have less than
 //! ten variables; numbers are integers of 127 bits, and where they would overflow there is no answer.
 
+use num_integer::gcd;
+
 /// Pivots beyond which the search is given up.
 const MOST_PIVOTS: usize = 2_000;
 
@@ -175,13 +177,6 @@ impl Row {
         self.constant /= factor;
         self.denominator /= factor;
     }
-}
-
-fn gcd(mut a: u128, mut b: u128) -> u128 {
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    a
 }
 
 fn lcm(a: i128, b: i128) -> Option<i128> {

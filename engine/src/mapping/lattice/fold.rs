@@ -10,7 +10,9 @@
 //! it is.
 
 use super::matrix::smith;
-use super::rows::{Hermite, gcd};
+use num_integer::gcd;
+
+use super::rows::Hermite;
 
 /// Solutions tried for one coefficient: they differ by multiples of a divisor of the modulus.
 const MOST_SOLUTIONS: i64 = 64;
@@ -67,7 +69,7 @@ fn solve(lattice: &Hermite, k: usize, slope: &mut [i64]) -> bool {
     let known: i64 = (k + 1..slope.len()).map(|j| row[j] * slope[j] % modulus).sum();
     let wanted = (row[slope.len()] - known).rem_euclid(modulus);
     // `row[k] x = wanted` modulo `modulus`.
-    let divisor = gcd(row[k].into(), modulus.into()) as i64;
+    let divisor = gcd(row[k], modulus);
     if wanted % divisor != 0 {
         return false;
     }

@@ -10,6 +10,8 @@
 //! A lattice in Hermite form holds a point of a row if its prefix is in the lattice's projection, which fixes one residue
 //! for the fast coordinate: a few divisions decide about a row, however long it is.
 
+use crate::analysis::count::merged;
+use num_integer::gcd;
 use std::collections::BTreeMap;
 
 use crease_isl::{BasicSet, IslError, Set};
@@ -147,20 +149,6 @@ impl Hermite {
     }
 }
 
-/// Runs in ascending order, those that touch or overlap made one, empty ones left out.
-fn merged(mut runs: Vec<(i64, i64)>) -> Vec<(i64, i64)> {
-    runs.retain(|run| run.0 <= run.1);
-    runs.sort_unstable();
-    let mut merged: Vec<(i64, i64)> = Vec::new();
-    for run in runs {
-        match merged.last_mut() {
-            Some(last) if run.0 <= last.1.saturating_add(1) => last.1 = last.1.max(run.1),
-            _ => merged.push(run),
-        }
-    }
-    merged
-}
-
 /// `coefficients . x + constant >= 0` over dimensions and existential variables, in the order of the scan.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Constraint {
@@ -187,10 +175,6 @@ impl Constraint {
         let coefficients = coefficients.collect::<Option<_>>()?;
         Some(Constraint { coefficients, constant: combine(self.constant, other.constant)? }.normalised())
     }
-}
-
-pub(super) fn gcd(a: i128, b: i128) -> i128 {
-    if b == 0 { a.abs() } else { gcd(b, a % b) }
 }
 
 /// Adds the runs of a basic set; `None` if there are too many, or if it is unbounded.

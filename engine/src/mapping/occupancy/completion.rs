@@ -1,5 +1,7 @@
 //! Unimodular completion: coordinates of which only the first changes along a vector.
 
+use num_integer::gcd;
+
 /// The greatest common divisor of a vector's entries, and the vector divided by it; none of the zero vector.
 pub(super) fn split(vector: &[i64]) -> Option<(i64, Vec<i64>)> {
     let divisor = vector.iter().fold(0_u64, |divisor, entry| gcd(divisor, entry.unsigned_abs()));
@@ -33,10 +35,6 @@ pub(super) fn completion(vector: &[i64]) -> Option<Vec<Vec<i64>>> {
             return Some(rows);
         }
     }
-}
-
-fn gcd(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 #[cfg(test)]

@@ -7,8 +7,9 @@
 //! graphs of a sequence of stages taken in order, and close to it in any order. A modulus larger than the one found for a
 //! row need not keep its cells apart, so that of a colour is the smallest that does for all of its rows.
 
+use crate::analysis::count::merged;
 use crate::kernel::graph::ArrayId;
-use crate::mapping::strided_hyperplane::{merged, modulus_beyond};
+use crate::mapping::strided_hyperplane::modulus_beyond;
 use crate::mapping::{MappingError, Problem};
 
 use super::Row;

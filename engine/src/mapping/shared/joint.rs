@@ -9,8 +9,9 @@
 //! more candidates are kept. Offsets follow array by array: those that move it just past what conflicts in one of the arrays
 //! before. `A[t, i]` and `B[t, i]` of two sweeps over a line: `(i - t) mod (N + 1)` for both.
 
+use crate::analysis::count::merged;
 use crate::kernel::graph::ArrayId;
-use crate::mapping::strided_hyperplane::{Prefix, consumer_distance, distances, extend, merged, modulus_beyond};
+use crate::mapping::strided_hyperplane::{Prefix, consumer_distance, distances, extend, modulus_beyond};
 use crate::mapping::{MappingError, Span};
 
 use super::differences::{Differences, order};
