@@ -272,7 +272,7 @@ fn task_in_the_middle<'c>(model: &Model<'c, '_>, written: &Map<'c>) -> Result<Op
     for k in 1..=depth {
         let leading = times.project_out(k + 1, n - k - 1)?;
         let Some((low, high)) = leading.dim_range(k)? else { return Ok(None) };
-        let middle = leading.at_least(k, low + (high - low) / 2)?;
+        let middle = leading.at_least(k, low.midpoint(high))?;
         let Some(value) = middle.dim_min(k)? else { return Ok(None) };
         times = times.fix_dim(k, value)?;
     }
@@ -347,8 +347,9 @@ impl Search {
             return;
         }
         let Some((low, high)) = self.times.range(moment) else { return };
-        let middle = low + (high - low) / 2;
-        let mut values = vec![low, high, middle, high - 1, low + 1, middle + 1];
+        let middle = low.midpoint(high);
+        let next_to = [high.saturating_sub(1), low.saturating_add(1), middle.saturating_add(1)];
+        let mut values = [vec![low, high, middle], next_to.to_vec()].concat();
         // The epoch comes first and has two values.
         let choices = (1..=values.len()).rev().find(|c| c.pow(self.n as u32 - 1) <= MOST_MOMENTS);
         values.truncate(choices.unwrap_or(1).max(2));
