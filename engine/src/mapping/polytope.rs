@@ -86,7 +86,7 @@ impl Polytope {
         let free = self.rows.iter().filter(|row| !row.equality).count() as u64;
         // At most as many as the choices of `n - 1` of the inequalities.
         let each = (1..n as u64).try_fold(1_u64, |choices, k| choices.checked_mul(free)?.checked_div(k))?;
-        let cost = u64::try_from(high - low + 1).unwrap_or(0).checked_mul(each.max(1))?;
+        let cost = u64::try_from(i128::from(high) - i128::from(low) + 1).unwrap_or(0).checked_mul(each.max(1))?;
         *budget = budget.checked_sub(cost)?;
         let layer = |value: i64| {
             let coefficients = unit.iter().map(|&c| i128::from(c)).collect();

@@ -98,7 +98,7 @@ fn dominant_statement(problem: &Problem<'_, '_, '_>) -> Result<StmtId, MappingEr
             let mut of_part = 1.0;
             for k in 1..problem.model.kernel.stmt(stmt).iters.len() {
                 let (low, high) = (part.dim_min(k)?, part.dim_max(k)?);
-                of_part *= low.zip(high).map_or(f64::INFINITY, |(low, high)| (high - low + 1) as f64);
+                of_part *= low.zip(high).map_or(f64::INFINITY, |(low, high)| high as f64 - low as f64 + 1.0);
             }
             volume += of_part;
         }
