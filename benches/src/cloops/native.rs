@@ -63,14 +63,14 @@ pub enum CLoopError {
     },
 }
 
-/// A loaded source. The functions stay valid as long as the library is loaded, that is, as long as this value lives.
+/// A loaded source. It is never unloaded, so its functions stay valid: the threads of its OpenMP runtime outlive every call,
+/// and end in that runtime's code when the thread that started them ends.
 pub(super) struct Module {
     open: Open,
     advance: Advance,
     read: Read,
     field_bytes: FieldBytes,
     close: Close,
-    _library: Library,
 }
 
 impl Module {
@@ -88,7 +88,8 @@ impl Module {
         let field_bytes = *unsafe { library.get::<FieldBytes>(b"crease_field_bytes\0") }?;
         // SAFETY: `loop.h` declares it with this type.
         let close = *unsafe { library.get::<Close>(b"crease_close\0") }?;
-        Ok(Module { open, advance, read, field_bytes, close, _library: library })
+        std::mem::forget(library);
+        Ok(Module { open, advance, read, field_bytes, close })
     }
 }
 
