@@ -54,6 +54,7 @@ objects! {
     isl_id isl_id_copy isl_id_free;
     isl_id_list isl_id_list_copy isl_id_list_free;
     isl_val isl_val_copy isl_val_free;
+    isl_mat isl_mat_copy isl_mat_free;
     isl_space isl_space_copy isl_space_free;
     isl_point isl_point_copy isl_point_free;
     isl_aff isl_aff_copy isl_aff_free;

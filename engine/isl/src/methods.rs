@@ -3,7 +3,8 @@
 //! Each line names a mode, the method, its operands, its result and the isl function:
 //! - `make`: consumes its operands (they get fresh references) and returns a new object;
 //! - `pieces`: the same, for coalescing, which isl (0.25) does not always survive: it wants implicit equalities made
-//!   explicit first, and cannot be left half-way, so that it starts within the quota and then runs to its end;
+//!   explicit first, and cannot be left half-way, so that it starts within the quota and then runs to its end; what the
+//!   method named last counts as a single piece is left alone;
 //! - `hull`: the same as `make`, for functions that return a basic set or map;
 //! - `ask`: borrows its operands and answers yes or no.
 //!
@@ -11,9 +12,9 @@
 
 /// Writes the methods of one wrapper type and its `Display`, `Debug` and text.
 macro_rules! methods {
-    (impl $Type:ident, $to_str:ident { $($(#[$meta:meta])* $mode:ident $name:ident($($arg:ident: &$Arg:ident),*) -> $Out:ident = $function:ident;)* }) => {
+    (impl $Type:ident, $to_str:ident { $($(#[$meta:meta])* $mode:ident $name:ident($($arg:ident: &$Arg:ident),*) -> $Out:ident = $function:ident $(unless $count:ident)?;)* }) => {
         impl<'c> $Type<'c> {
-            $(methods! { @$mode [$(#[$meta])*] $name [$($arg: $Arg)*] $Out $function })*
+            $(methods! { @$mode [$(#[$meta])*] $name [$($arg: $Arg)*] $Out $function $($count)? })*
 
             /// The context it belongs to.
             pub fn context(&self) -> &'c $crate::Context {
@@ -59,12 +60,15 @@ macro_rules! methods {
             Ok($Out($crate::handle::Owned::new(self.context(), raw, stringify!($function))?))
         }
     };
-    (@pieces [$($meta:tt)*] $name:ident [] $Out:ident $function:ident) => {
+    (@pieces [$($meta:tt)*] $name:ident [] $Out:ident $function:ident $count:ident) => {
         $($meta)*
         ///
         /// # Errors
         /// [`IslError::Quota`](crate::IslError::Quota).
         pub fn $name(&self) -> Result<$Out<'c>, $crate::IslError> {
+            if self.$count()? <= 1 {
+                return Ok(self.clone());
+            }
             let explicit = self.detect_equalities()?;
             // SAFETY: consumes a fresh reference to a live object; the result is ours.
             let coalesce = || unsafe { $crate::sys::$function(explicit.0.take()) };

@@ -23,6 +23,7 @@ pub(crate) const STAT_OK: isl_stat = 0;
 pub(crate) const STAT_ERROR: isl_stat = -1;
 
 /// `enum isl_dim_type`; the dimensions of a set are its output dimensions.
+pub(crate) const DIM_CONSTANT: c_int = 0;
 pub(crate) const DIM_PARAM: c_int = 1;
 pub(crate) const DIM_IN: c_int = 2;
 pub(crate) const DIM_OUT: c_int = 3;
@@ -59,7 +60,7 @@ macro_rules! opaque {
 }
 
 opaque! {
-    isl_ctx isl_stream isl_id isl_id_list isl_val isl_space isl_point isl_aff isl_multi_aff isl_pw_multi_aff
+    isl_ctx isl_stream isl_id isl_id_list isl_val isl_mat isl_space isl_point isl_aff isl_multi_aff isl_pw_multi_aff
     isl_constraint isl_constraint_list
     isl_basic_set isl_basic_set_list isl_basic_map isl_basic_map_list
     isl_set isl_set_list isl_map isl_map_list isl_union_set isl_union_map
@@ -99,7 +100,7 @@ declare! {
     (*mut isl_stream) -> *mut isl_union_map { isl_stream_read_union_map }
 }
 
-// Identifiers, integers, spaces, points, affine expressions, constraints.
+// Identifiers, integers, matrices, spaces, points, affine expressions, constraints.
 declare! {
     (*mut isl_ctx, *const c_char, *mut c_void) -> *mut isl_id { isl_id_alloc }
     (*mut isl_id) -> *mut isl_id { isl_id_copy isl_id_free }
@@ -117,8 +118,20 @@ declare! {
     (*mut isl_val, usize) -> isl_size { isl_val_n_abs_num_chunks }
     (*mut isl_val, usize, *mut c_void) -> c_int { isl_val_get_abs_num_chunks }
 
+    (*mut isl_mat) -> *mut isl_mat { isl_mat_copy isl_mat_free }
+    (*mut isl_ctx, c_uint, c_uint) -> *mut isl_mat { isl_mat_alloc }
+    (*mut isl_mat, c_int, c_int, c_int) -> *mut isl_mat { isl_mat_set_element_si }
+    (*mut isl_mat, c_int, c_int, *mut isl_val) -> *mut isl_mat { isl_mat_set_element_val }
+
     (*mut isl_space) -> *mut isl_space { isl_space_copy isl_space_free }
-    (*mut isl_space) -> *mut isl_map { isl_map_lex_lt isl_map_lex_le isl_map_lex_gt isl_map_lex_ge }
+    (*mut isl_ctx, c_uint, c_uint) -> *mut isl_space { isl_space_set_alloc }
+    (*mut isl_ctx, c_uint, c_uint, c_uint) -> *mut isl_space { isl_space_alloc }
+    (*mut isl_space, c_int, *const c_char) -> *mut isl_space { isl_space_set_tuple_name }
+    (*mut isl_space, c_int, c_uint, *const c_char) -> *mut isl_space { isl_space_set_dim_name }
+    (*mut isl_space) -> *mut isl_set { isl_set_empty }
+    (*mut isl_space) -> *mut isl_map {
+        isl_map_lex_lt isl_map_lex_le isl_map_lex_gt isl_map_lex_ge isl_map_empty
+    }
 
     (*mut isl_point) -> *mut isl_point { isl_point_copy isl_point_free }
     (*mut isl_point) -> isl_bool { isl_point_is_void }
@@ -151,6 +164,9 @@ declare! {
     (*mut isl_basic_set, c_int) -> *mut isl_aff { isl_basic_set_get_div }
     (*mut isl_basic_set) -> *mut isl_constraint_list { isl_basic_set_get_constraint_list }
     (*mut isl_basic_set) -> *mut isl_set { isl_set_from_basic_set }
+    (*mut isl_space, *mut isl_mat, *mut isl_mat, c_int, c_int, c_int, c_int) -> *mut isl_basic_set {
+        isl_basic_set_from_constraint_matrices
+    }
     (*mut isl_basic_set_list) -> *mut isl_basic_set_list { isl_basic_set_list_copy isl_basic_set_list_free }
     (*mut isl_basic_set_list) -> isl_size { isl_basic_set_list_size }
     (*mut isl_basic_set_list, c_int) -> *mut isl_basic_set { isl_basic_set_list_get_at }
@@ -206,6 +222,9 @@ pub(crate) type PieceFn = unsafe extern "C" fn(*mut isl_set, *mut isl_multi_aff,
 declare! {
     (*mut isl_basic_map) -> *mut isl_basic_map { isl_basic_map_copy isl_basic_map_free }
     (*mut isl_basic_map) -> *mut isl_map { isl_map_from_basic_map }
+    (*mut isl_space, *mut isl_mat, *mut isl_mat, c_int, c_int, c_int, c_int, c_int) -> *mut isl_basic_map {
+        isl_basic_map_from_constraint_matrices
+    }
     (*mut isl_basic_map_list) -> *mut isl_basic_map_list { isl_basic_map_list_copy isl_basic_map_list_free }
     (*mut isl_basic_map_list) -> isl_size { isl_basic_map_list_size }
     (*mut isl_basic_map_list, c_int) -> *mut isl_basic_map { isl_basic_map_list_get_at }

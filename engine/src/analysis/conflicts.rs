@@ -173,7 +173,7 @@ impl<'c, 'k> Conflicts<'c, 'k> {
         if self.is_private(a) != self.is_private(b) {
             return Ok(la.cells()?.pairs_with(&lb.cells()?)?);
         }
-        let forwards = la.alive.coalesce()?.apply_range(&lb.write.reverse()?)?.coalesce()?;
+        let forwards = la.alive.apply_range(&lb.write.reverse()?)?.coalesce()?;
         if a == b && la.to_cell.is_none() {
             // Values are cells and the relation is symmetric: half of it is enough.
             let half = forwards.intersect(&Map::lex_lt(&la.cells()?)?)?.intersect(&forwards.reverse()?)?.coalesce()?;
@@ -182,7 +182,7 @@ impl<'c, 'k> Conflicts<'c, 'k> {
         let backwards = if a == b {
             forwards.clone()
         } else {
-            lb.alive.coalesce()?.apply_range(&la.write.reverse()?)?.coalesce()?
+            lb.alive.apply_range(&la.write.reverse()?)?.coalesce()?
         };
         let values = forwards.intersect(&backwards.reverse()?)?;
         let left = la.to_cell.as_ref().map_or(Ok(values.clone()), |to_cell| values.apply_domain(to_cell))?;

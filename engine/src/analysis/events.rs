@@ -10,7 +10,7 @@
 
 use std::collections::HashMap;
 
-use crease_isl::{Map, Set};
+use crease_isl::{Map, Set, Tuple};
 
 use crate::analysis::boxes::{IntBox, united};
 use crate::analysis::model::{AnalysisError, Model, OWN};
@@ -36,7 +36,7 @@ pub(crate) struct Events<'c> {
 /// Instances of several statements that touch an array alike: cells and times are the same functions of the iterators.
 struct Group<'m> {
     index: &'m [Affine],
-    time: Vec<String>,
+    time: Vec<Affine>,
     stmts: Vec<StmtId>,
 }
 
@@ -78,7 +78,7 @@ fn groups<'m>(model: &Model<'_, '_>, all: &'m [(StmtId, Vec<Vec<Affine>>)]) -> R
     let mut groups: Vec<Group<'m>> = Vec::new();
     let rest = |stmt: StmtId| model.boxes[stmt.index()].as_ref().map(|boxed| &boxed.rest);
     for (stmt, indices) in all {
-        let time = if indices.is_empty() { Vec::new() } else { positional_time(model, *stmt)? };
+        let time = if indices.is_empty() { Vec::new() } else { model.time_vector(*stmt)? };
         for index in indices {
             let alike = |g: &&mut Group<'_>| {
                 let first = g.stmts[0];
@@ -94,11 +94,7 @@ fn groups<'m>(model: &Model<'_, '_>, all: &'m [(StmtId, Vec<Vec<Affine>>)]) -> R
     Ok(groups)
 }
 
-/// The extended time of a statement's instances over iterators `_0, _1, ..`.
-fn positional_time(model: &Model<'_, '_>, stmt: StmtId) -> Result<Vec<String>, AnalysisError> {
-    model.time_vector(stmt, &positional(model.kernel.stmt(stmt).iters.len()))
-}
-
+/// Names that all statements with `n` iterators share.
 fn positional(n: usize) -> Vec<String> {
     (0..n).map(|k| format!("{OWN}{k}")).collect()
 }
@@ -106,11 +102,10 @@ fn positional(n: usize) -> Vec<String> {
 /// Cell -> time for the instances of a group.
 fn touched<'c>(model: &Model<'c, '_>, array: ArrayId, group: &Group<'_>) -> Result<Map<'c>, AnalysisError> {
     let iters = positional(model.kernel.stmt(group.stmts[0]).iters.len());
-    let index = group.index.iter().map(|e| model.affine(e, &iters)).collect::<Result<Vec<_>, _>>()?.join(", ");
-    let (prefix, name, from) = (model.prefix(), &model.kernel.array(array).name, iters.join(", "));
+    let from = Tuple { name: None, dims: &iters };
     let domain = group_domain(model, &group.stmts, &iters)?;
-    let access = model.context.map(&format!("{prefix}{{ [{from}] -> {name}[{index}] }}"))?;
-    let time = model.context.map(&format!("{prefix}{{ [{from}] -> [{}] }}", group.time.join(", ")))?;
+    let access = model.function(from, Some(&model.kernel.array(array).name), group.index)?;
+    let time = model.function(from, None, &group.time)?;
     Ok(access.intersect_domain(&domain)?.reverse()?.apply_range(&time)?)
 }
 
@@ -121,26 +116,17 @@ fn group_domain<'c>(model: &Model<'c, '_>, stmts: &[StmtId], iters: &[String]) -
         return Ok(model.domains[stmts[0].index()].reset_tuple_id()?);
     };
     let boxes = united(&boxed.iter().flat_map(|b| b.boxes.iter().cloned()).collect::<Vec<_>>());
-    let mut conditions = vec![union_text(&boxes, iters), model.common_condition(iters.first())?];
-    for formula in &boxed[0].rest {
-        conditions.push(format!("({})", model.formula(formula, iters)?));
-    }
-    let text = format!("{}{{ [{}] : {} }}", model.prefix(), iters.join(", "), conditions.join(" and "));
-    Ok(model.context.set(&text)?)
-}
-
-fn union_text(boxes: &[IntBox], iters: &[String]) -> String {
     let space = IntBox::everything(iters.len());
-    let text = |b: &IntBox| b.within(&space, 0).map_or("false".into(), |formula: Formula| formula.display(iters, &[]));
-    let parts: Vec<String> = boxes.iter().map(|b| format!("({})", text(b))).collect();
-    if parts.is_empty() { "false".into() } else { format!("({})", parts.join(" or ")) }
+    let boxes = boxes.iter().map(|b| b.within(&space, 0).unwrap_or(Formula::nothing())).collect();
+    let conditions = [vec![Formula::Or(boxes)], boxed[0].rest.clone()].concat();
+    model.instances(None, iters, &Formula::And(conditions))
 }
 
 fn no_events<'c>(model: &Model<'c, '_>, array: ArrayId) -> Result<Map<'c>, AnalysisError> {
     let array = model.kernel.array(array);
-    let time = positional(model.order.n_dims()).join(", ");
-    let index = array.index.join(", ");
-    Ok(model.context.map(&format!("{}{{ {}[{index}] -> [{time}] : false }}", model.prefix(), array.name))?)
+    let time = vec![Affine::constant(0); model.order.n_dims()];
+    let all = model.function(Tuple { name: Some(&array.name), dims: &array.index }, None, &time)?;
+    Ok(all.subtract(&all)?)
 }
 
 /// Every reference, statement by statement: its reads in expression order, then its writes.
@@ -148,18 +134,15 @@ pub(crate) fn references<'c>(model: &Model<'c, '_>) -> Result<Vec<Reference<'c>>
     let mut references = Vec::new();
     for stmt in model.kernel.stmt_ids() {
         let body = model.kernel.stmt(stmt);
-        let iters = body.iters.join(", ");
         let mut known = HashMap::new();
         let writes = body.assigns.iter().map(|a| (a.array, a.index.as_slice(), true));
         for (array, index, is_write) in body.reads().map(|(array, index)| (array, index, false)).chain(writes) {
-            let index = index.iter().map(|e| model.affine(e, &body.iters)).collect::<Result<Vec<_>, _>>()?.join(", ");
-            // Nine populations are written at one index: read the relation once, then name its range.
-            if !known.contains_key(&index) {
-                let access =
-                    model.context.map(&format!("{}{{ {}[{iters}] -> [{index}] }}", model.prefix(), body.name))?;
-                known.insert(index.clone(), access.intersect_domain(&model.domains[stmt.index()])?);
+            // Nine populations are written at one index: make the relation once, then name its range.
+            if !known.contains_key(index) {
+                let access = model.function(Tuple { name: Some(&body.name), dims: &body.iters }, None, index)?;
+                known.insert(index, access.intersect_domain(&model.domains[stmt.index()])?);
             }
-            let access = known[&index].set_range_name(&model.kernel.array(array).name)?;
+            let access = known[index].set_range_name(&model.kernel.array(array).name)?;
             references.push(Reference { stmt, array, is_write, access });
         }
     }

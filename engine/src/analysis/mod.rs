@@ -1,7 +1,8 @@
 //! Analyses: what is known about a kernel under a schedule, as integer relations.
 //!
 //! `model` turns a kernel into relations; `lifetimes` says when each value is written and read; `privacy` which arrays live
-//! inside single tasks; `conflicts` which values may not share storage; `bound` how many are alive at once, `moment` when
+//! inside single tasks; `conflicts` which values may not share storage; `relations` hands affine
+//! expressions to the integer set library; `bound` how many are alive at once, `moment` when
 //! most are, `count` counts them; `expansion` gives every write cells of its own. `trace` is the independent oracle: it
 //! runs small kernels and compares lifetimes pair by pair, without integer sets.
 
@@ -15,6 +16,7 @@ pub(crate) mod lifetimes;
 pub(crate) mod model;
 pub(crate) mod moment;
 pub(crate) mod privacy;
+pub(crate) mod relations;
 pub mod trace;
 pub(crate) mod turnover;
 

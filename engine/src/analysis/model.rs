@@ -12,15 +12,16 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use crease_isl::{Context, IslError, Map, Set};
+use crease_isl::{Constraint, Context, IslError, Map, Set, Tuple};
 
 use crate::analysis::boxes::{Boxed, boxes_of};
 use crate::analysis::events::{Events, Reference, references};
+use crate::analysis::relations::Params;
 use crate::analysis::turnover::Turnover;
 
 use crate::kernel::affine::{Affine, AffineOverflow};
 use crate::kernel::formula::Formula;
-use crate::kernel::graph::{ArrayId, DimKind, Kernel, Role, Schedule, Stmt, StmtId};
+use crate::kernel::graph::{ArrayId, DimKind, Kernel, ParamId, Role, Schedule, Stmt, StmtId};
 use crate::schedule::order::{Epoch, HappensBefore};
 
 /// Why an analysis gave no answer.
@@ -68,6 +69,28 @@ fn needs_from_step(kernel: &Kernel, schedule: &Schedule) -> bool {
     kernel.has_state() && !step_first
 }
 
+/// What a set says of the step a call starts from, where that is a parameter.
+#[derive(Clone, Copy)]
+pub(crate) enum FromStep {
+    /// Nothing.
+    Anything,
+    /// It is at most the last step, the value of this parameter; it is 0 if it is no parameter.
+    AtMost(ParamId),
+    /// It comes before the first dimension, the step of an instance.
+    BeforeInstances,
+}
+
+/// The parameters of relations: those of the kernel that are not bound, then perhaps [`FROM_STEP`].
+fn free_params(names: &[String], values: &[Option<i64>], from_step: bool) -> Params {
+    let mut params = Params { names: Vec::new(), columns: Vec::new() };
+    for (name, value) in names.iter().zip(values) {
+        params.columns.push(value.is_none().then_some(params.names.len()));
+        params.names.extend(value.is_none().then(|| name.clone()));
+    }
+    params.names.extend(from_step.then(|| FROM_STEP.to_owned()));
+    params
+}
+
 /// Relations of one kernel under one schedule. All of them live in one isl context.
 pub(crate) struct Model<'c, 'k> {
     pub(crate) context: &'c Context,
@@ -92,6 +115,8 @@ pub(crate) struct Model<'c, 'k> {
     /// Per array, its events, once somebody has asked for them.
     events: Vec<OnceCell<Events<'c>>>,
     param_names: Vec<String>,
+    /// Parameters of the relations.
+    params: Params,
     /// `[N, T] -> `, the names of parameters that are not bound.
     prefix: String,
     /// Whether the step a call starts from is a parameter, [`FROM_STEP`], rather than 0.
@@ -106,7 +131,8 @@ impl<'c, 'k> Model<'c, 'k> {
         values: Vec<Option<i64>>,
     ) -> Result<Self, AnalysisError> {
         let from_step = needs_from_step(kernel, schedule);
-        let param_names = kernel.params().iter().map(|p| p.name.clone()).collect();
+        let param_names: Vec<String> = kernel.params().iter().map(|p| p.name.clone()).collect();
+        let params = free_params(&param_names, &values, from_step);
         let order = HappensBefore::new(context, &schedule.dims, false);
         let mut model = Model {
             context,
@@ -122,6 +148,7 @@ impl<'c, 'k> Model<'c, 'k> {
             live: Vec::new(),
             events: kernel.array_ids().map(|_| OnceCell::new()).collect(),
             param_names,
+            params,
             prefix: String::new(),
             from_step,
             values,
@@ -151,10 +178,7 @@ impl<'c, 'k> Model<'c, 'k> {
 
     /// The same with more parameters.
     pub(crate) fn prefix_with(&self, more: &[String]) -> String {
-        let free = self.param_names.iter().zip(&self.values).filter(|(_, value)| value.is_none());
-        let mut names: Vec<&str> = free.map(|(name, _)| name.as_str()).collect();
-        names.extend(self.from_step.then_some(FROM_STEP));
-        names.extend(more.iter().map(String::as_str));
+        let names: Vec<&str> = self.params.names.iter().chain(more).map(String::as_str).collect();
         format!("[{}] -> ", names.join(", "))
     }
 
@@ -177,12 +201,92 @@ impl<'c, 'k> Model<'c, 'k> {
     /// Cells of an array that satisfy a formula.
     pub(crate) fn cells(&self, array: ArrayId, formula: &Formula) -> Result<Set<'c>, AnalysisError> {
         let array = self.kernel.array(array);
-        let mut formula = self.formula(formula, &array.index)?;
-        if let (Some(p), true) = (self.kernel.step_param(), array.role == Role::State) {
-            let from = if self.from_step { FROM_STEP } else { "0" };
-            formula = format!("({formula}) and 0 <= {from} <= {}", self.param_names[p.index()]);
+        let last = self.kernel.step_param().filter(|_| array.role == Role::State);
+        let from = last.map_or(FromStep::Anything, FromStep::AtMost);
+        self.points(Some(&array.name), &array.index, formula, from)
+    }
+
+    /// The points of a tuple that satisfy a formula, and what holds of the step a call starts from.
+    pub(crate) fn points(
+        &self,
+        name: Option<&str>,
+        dims: &[String],
+        formula: &Formula,
+        from: FromStep,
+    ) -> Result<Set<'c>, AnalysisError> {
+        let formula = formula.map(&|e| e.bind_params(&self.values))?;
+        let (rows, text) = self.of_from_step(from, dims)?;
+        if let Some(set) = self.params.set(self.context, Tuple { name, dims }, &formula, &rows)? {
+            return Ok(set);
         }
-        Ok(self.context.set(&format!("{}{{ {}[{}] : {formula} }}", self.prefix, array.name, array.index.join(", ")))?)
+        let (prefix, name, tuple) = (&self.prefix, name.unwrap_or_default(), dims.join(", "));
+        let formula = formula.display(dims, &self.param_names);
+        Ok(self.context.set(&format!("{prefix}{{ {name}[{tuple}] : ({formula}) and {text} }}"))?)
+    }
+
+    /// The pairs of two tuples that satisfy a formula over the dimensions of both.
+    pub(crate) fn pairs(&self, from: Tuple<'_>, to: Tuple<'_>, formula: &Formula) -> Result<Map<'c>, AnalysisError> {
+        let formula = formula.map(&|e| e.bind_params(&self.values))?;
+        if let Some(map) = self.params.relation(self.context, from, to, &formula)? {
+            return Ok(map);
+        }
+        let formula = formula.display(&[from.dims, to.dims].concat(), &self.param_names);
+        let text = |tuple: Tuple<'_>| format!("{}[{}]", tuple.name.unwrap_or_default(), tuple.dims.join(", "));
+        Ok(self.context.map(&format!("{}{{ {} -> {} : {formula} }}", self.prefix, text(from), text(to)))?)
+    }
+
+    /// The map from a tuple to expressions over its dimensions.
+    pub(crate) fn function(
+        &self,
+        from: Tuple<'_>,
+        to: Option<&str>,
+        values: &[Affine],
+    ) -> Result<Map<'c>, AnalysisError> {
+        let values = values.iter().map(|e| e.bind_params(&self.values)).collect::<Result<Vec<_>, _>>()?;
+        if let Some(map) = self.params.function(self.context, from, to, &values)? {
+            return Ok(map);
+        }
+        let text = |values: &[Affine]| {
+            values.iter().map(|e| e.display(from.dims, &self.param_names)).collect::<Vec<_>>().join(", ")
+        };
+        let (prefix, dims) = (&self.prefix, from.dims.join(", "));
+        let (from, to, values) = (from.name.unwrap_or_default(), to.unwrap_or_default(), text(&values));
+        Ok(self.context.map(&format!("{prefix}{{ {from}[{dims}] -> {to}[{values}] }}"))?)
+    }
+
+    /// A condition on the step a call starts from, as constraints and in isl's notation.
+    fn of_from_step(&self, from: FromStep, dims: &[String]) -> Result<(Vec<Constraint>, String), AnalysisError> {
+        // Columns: parameters, the last of which is the step if it is one; then dimensions.
+        let row = |param: Option<usize>, dim: Option<usize>, from: i64, constant: i64| {
+            let mut row = Constraint {
+                is_equality: false,
+                params: vec![0; self.params.names.len()],
+                dims: vec![0; dims.len()],
+                divs: Vec::new(),
+                constant,
+            };
+            param.into_iter().for_each(|p| row.params[p] = 1);
+            dim.into_iter().for_each(|d| row.dims[d] = 1);
+            row.params.last_mut().filter(|_| self.from_step).into_iter().for_each(|own| *own = from);
+            row
+        };
+        let column = |p: ParamId| self.params.columns[p.index()];
+        Ok(match (from, self.from_step) {
+            (FromStep::Anything, _) | (FromStep::BeforeInstances, false) => (Vec::new(), "true".into()),
+            (FromStep::BeforeInstances, true) => {
+                let step = (!dims.is_empty()).then_some(0);
+                let later = step.map(|step| row(None, Some(step), -1, -1));
+                let text = later.as_ref().map_or("true".into(), |_| format!("{} > {FROM_STEP} >= 0", dims[0]));
+                (later.map_or(Vec::new(), |later| vec![later, row(None, None, 1, 0)]), text)
+            }
+            (FromStep::AtMost(last), is_param) => {
+                let bound = self.values[last.index()];
+                let upper = row(column(last), None, -1, bound.unwrap_or(0));
+                let rows = if is_param { vec![row(None, None, 1, 0), upper] } else { vec![upper] };
+                let last = bound.map_or_else(|| self.param_names[last.index()].clone(), |value| value.to_string());
+                (rows, format!("0 <= {} <= {last}", if is_param { FROM_STEP } else { "0" }))
+            }
+        })
     }
 
     /// Cells of an array that hold a value before the kernel starts.
@@ -283,11 +387,10 @@ impl<'c, 'k> Model<'c, 'k> {
 
     /// All cells of `cells` at one moment outside the run.
     pub(crate) fn at_epoch(&self, cells: &Set<'c>, array: ArrayId, epoch: Epoch) -> Result<Map<'c>, AnalysisError> {
-        let mut time = vec![(epoch as u8).to_string()];
-        time.resize(self.order.n_dims(), "0".to_string());
+        let mut time = vec![Affine::constant(epoch as i64)];
+        time.resize(self.order.n_dims(), Affine::constant(0));
         let array = self.kernel.array(array);
-        let (name, index, time) = (&array.name, array.index.join(", "), time.join(", "));
-        let all = self.context.map(&format!("{}{{ {name}[{index}] -> [{time}] }}", self.prefix))?;
+        let all = self.function(Tuple { name: Some(&array.name), dims: &array.index }, None, &time)?;
         Ok(all.intersect_domain(cells)?)
     }
 
@@ -297,34 +400,31 @@ impl<'c, 'k> Model<'c, 'k> {
         Ok(boxes_of(&domain, stmt.iters.len()))
     }
 
-    /// What all domains of the kernel have in common, in isl's notation: its context and, if that is a parameter, the step a
-    /// call starts from; `step` is the first iterator.
-    pub(crate) fn common_condition(&self, step: Option<&String>) -> Result<String, AnalysisError> {
-        let context = self.formula(self.kernel.context(), &[])?;
-        Ok(match step.filter(|_| self.from_step) {
-            Some(step) => format!("({context}) and {step} > {FROM_STEP} >= 0"),
-            None => format!("({context})"),
-        })
+    /// Instances, iterators given by name, that satisfy a formula and what all domains have in common: the kernel's context
+    /// and, if that is a parameter, the step a call starts from.
+    pub(crate) fn instances(
+        &self,
+        name: Option<&str>,
+        iters: &[String],
+        formula: &Formula,
+    ) -> Result<Set<'c>, AnalysisError> {
+        let formula = formula.clone().and(self.kernel.context().clone());
+        self.points(name, iters, &formula, FromStep::BeforeInstances)
     }
 
     fn build_domains(&self) -> Result<Vec<Set<'c>>, AnalysisError> {
-        let domain = |stmt: &Stmt| {
-            let formula = self.formula(&stmt.domain, &stmt.iters)?;
-            let (name, iters) = (&stmt.name, stmt.iters.join(", "));
-            let condition = format!("({formula}) and {}", self.common_condition(stmt.iters.first())?);
-            Ok(self.context.set(&format!("{}{{ {name}[{iters}] : {condition} }}", self.prefix))?)
-        };
+        let domain = |stmt: &Stmt| self.instances(Some(&stmt.name), &stmt.iters, &stmt.domain);
         self.kernel.stmts().iter().map(domain).collect()
     }
 
-    /// The extended time of a statement's instances over its iterators, in isl's notation.
-    pub(crate) fn time_vector(&self, stmt: StmtId, iters: &[String]) -> Result<Vec<String>, AnalysisError> {
-        let mut time = vec![(Epoch::During as u8).to_string()];
+    /// The extended time of a statement's instances over its iterators, parameters bound.
+    pub(crate) fn time_vector(&self, stmt: StmtId) -> Result<Vec<Affine>, AnalysisError> {
+        let mut time = vec![Affine::constant(Epoch::During as i64)];
         for e in &self.schedule.times[stmt.index()] {
-            time.push(self.affine(e, iters)?);
+            time.push(e.bind_params(&self.values)?);
         }
         if self.statement_dim {
-            time.push(stmt.index().to_string());
+            time.push(Affine::constant(stmt.index() as i64));
         }
         Ok(time)
     }
@@ -333,8 +433,8 @@ impl<'c, 'k> Model<'c, 'k> {
         let mut times = Vec::new();
         for id in self.kernel.stmt_ids() {
             let stmt = self.kernel.stmt(id);
-            let (from, to) = (stmt.iters.join(", "), self.time_vector(id, &stmt.iters)?.join(", "));
-            let map = self.context.map(&format!("{}{{ {}[{from}] -> [{to}] }}", self.prefix, stmt.name))?;
+            let from = Tuple { name: Some(&stmt.name), dims: &stmt.iters };
+            let map = self.function(from, None, &self.time_vector(id)?)?;
             times.push(map.intersect_domain(&self.domains[id.index()])?);
         }
         Ok(times)

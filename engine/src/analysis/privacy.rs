@@ -51,7 +51,7 @@ impl<'c> Privacy<'c> {
             privacy.private.push(is_private(model, id, depth)?);
         }
         if privacy.private.contains(&true) {
-            privacy.same_task = Some(same_task(model, depth)?);
+            privacy.same_task = Some(model.order.equal_up_to(depth + 1)?);
         }
         Ok(privacy)
     }
@@ -76,10 +76,4 @@ fn is_private(model: &Model<'_, '_>, id: ArrayId, depth: usize) -> Result<bool, 
     // The epoch comes first.
     let inside = depth + 1;
     Ok(events.project_out_out(inside, model.order.n_dims() - inside)?.coalesce()?.is_single_valued()?)
-}
-
-fn same_task<'c>(model: &Model<'c, '_>, depth: usize) -> Result<Map<'c>, AnalysisError> {
-    let tuple = |letter: &str| (0..model.order.n_dims()).map(|k| format!("{letter}{k}")).collect::<Vec<_>>().join(", ");
-    let equal = (0..=depth).map(|k| format!("a{k} = b{k}")).collect::<Vec<_>>().join(" and ");
-    Ok(model.context.map(&format!("{{ [{}] -> [{}] : {equal} }}", tuple("a"), tuple("b")))?)
 }

@@ -15,9 +15,11 @@
 
 mod turnover;
 
-use crease_isl::Map;
+use crease_isl::{Map, Tuple};
 
 use crate::analysis::model::OWN;
+use crate::kernel::affine::{Affine, AffineOverflow};
+use crate::kernel::formula::Formula;
 use crate::kernel::graph::ArrayId;
 use crate::mapping::{Buffer, MappingError, Piece, Problem, Proposal, Span};
 
@@ -108,11 +110,13 @@ fn verify_pair(
         (0..model.kernel.array(array).index.len()).map(|k| format!("{OWN}{letter}{k}")).collect()
     };
     let (x, y) = (names(a, "x"), names(b, "y"));
-    let mut same = vec![model.formula(&first.when, &x)?, model.formula(&second.when, &y)?];
+    let (nx, ny) = (x.len(), y.len());
+    let of_second: Vec<Affine> = (nx..nx + ny).map(Affine::iter).collect();
+    let mut same = vec![first.when.clone(), second.when.map(&|e| e.substitute_iters(&of_second))?];
     let (spans_a, spans_b) = (problem.spans(a)?, problem.spans(b)?);
     for (k, &modulus) in buffer.moduli.iter().enumerate() {
-        let left = linear(&first.matrix[k], &x, first.offset[k]);
-        let right = linear(&second.matrix[k], &y, second.offset[k]);
+        let left = linear(&first.matrix[k], 0, first.offset[k])?;
+        let apart = left.sub(&linear(&second.matrix[k], nx, second.offset[k])?)?;
         let ranges = range(&first.matrix[k], first.offset[k], &spans_a).zip(range(
             &second.matrix[k],
             second.offset[k],
@@ -124,18 +128,20 @@ fn verify_pair(
             (-(r.1 - l.0).div_euclid(modulus), (l.1 - r.0).div_euclid(modulus))
         });
         same.push(match multiples {
-            Some((low, high)) if high < low => "false".to_string(),
+            Some((low, high)) if high < low => Formula::nothing(),
             Some((low, high)) if high - low < MOST_MULTIPLES => {
-                let cases = (low..=high).map(|k| format!("{left} = {right} + {}", k * i128::from(modulus)));
-                cases.collect::<Vec<_>>().join(" or ")
+                let case = |k: i128| {
+                    let wraps = i64::try_from(k * i128::from(modulus)).map_err(|_| AffineOverflow)?;
+                    apart.sub(&Affine::constant(wraps)).map(Formula::Zero)
+                };
+                Formula::Or((low..=high).map(case).collect::<Result<_, AffineOverflow>>()?)
             }
-            _ => format!("(({left}) - ({right})) mod {modulus} = 0"),
+            _ => Formula::Zero(apart.modulo(modulus)?),
         });
     }
     let (left, right) = (&model.kernel.array(a).name, &model.kernel.array(b).name);
-    let (x, y) = (x.join(", "), y.join(", "));
-    let condition = same.iter().map(|c| format!("({c})")).collect::<Vec<_>>().join(" and ");
-    let same_cell = model.context.map(&format!("{}{{ {left}[{x}] -> {right}[{y}] : {condition} }}", model.prefix()))?;
+    let (from, to) = (Tuple { name: Some(left), dims: &x }, Tuple { name: Some(right), dims: &y });
+    let same_cell = model.pairs(from, to, &Formula::And(same))?;
     // Conflicts are symmetric: within one piece every pair needs a look from one side only.
     let distinct = match (a == b, std::ptr::eq(first, second)) {
         (false, _) => same_cell,
@@ -166,8 +172,11 @@ fn range(coefficients: &[i64], offset: i64, spans: &[Span]) -> Option<(i128, i12
     Some(bounds)
 }
 
-/// `coefficients . names + offset` in isl's notation.
-fn linear(coefficients: &[i64], names: &[String], offset: i64) -> String {
-    let terms = coefficients.iter().zip(names).filter(|(c, _)| **c != 0).map(|(c, name)| format!("{c}*{name}"));
-    terms.chain([offset.to_string()]).collect::<Vec<_>>().join(" + ")
+/// `coefficients . index + offset` over iterators that begin at `first`.
+fn linear(coefficients: &[i64], first: usize, offset: i64) -> Result<Affine, AffineOverflow> {
+    let mut sum = Affine::constant(offset);
+    for (k, &c) in coefficients.iter().enumerate() {
+        sum = sum.add(&Affine::iter(first + k).scale(c)?)?;
+    }
+    Ok(sum)
 }

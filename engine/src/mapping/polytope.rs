@@ -12,7 +12,7 @@
 
 use crease_isl::{IslError, Set};
 
-/// One convex part of a set: its constraints, and the rational vertices of its hull.
+/// One convex part of a set: its constraints, unless it is a layer of another, and the rational vertices of its hull.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Polytope {
     rows: Vec<Row>,
@@ -71,8 +71,13 @@ impl Polytope {
         let mut high = i128::MIN;
         for vertex in &self.vertices {
             let numerator: i128 = vertex.coordinates.iter().zip(form).map(|(&v, &f)| v * i128::from(f)).sum();
-            low = low.min(-(-numerator).div_euclid(vertex.denominator));
-            high = high.max(numerator.div_euclid(vertex.denominator));
+            // Most vertices are integer points, and divisions of 128 bits are slow.
+            let (up, down) = match vertex.denominator {
+                1 => (numerator, numerator),
+                denominator => (-(-numerator).div_euclid(denominator), numerator.div_euclid(denominator)),
+            };
+            low = low.min(up);
+            high = high.max(down);
         }
         (clamp(low), clamp(high))
     }
@@ -88,27 +93,40 @@ impl Polytope {
         let each = (1..n as u64).try_fold(1_u64, |choices, k| choices.checked_mul(free)?.checked_div(k))?;
         let cost = u64::try_from(i128::from(high) - i128::from(low) + 1).unwrap_or(0).checked_mul(each.max(1))?;
         *budget = budget.checked_sub(cost)?;
-        let layer = |value: i64| {
-            let coefficients = unit.iter().map(|&c| i128::from(c)).collect();
-            let own = Row { equality: true, coefficients, constant: -i128::from(value) };
-            let rows = self.rows.iter().filter(|row| !row.is_multiple_of_unit(dim)).cloned().chain([own]);
-            Polytope::of_constraints(rows.collect(), n)
-        };
-        Some((low..=high).filter_map(layer).collect())
+        let mut rows: Vec<Row> = self.rows.iter().filter(|row| !row.is_multiple_of_unit(dim)).cloned().collect();
+        let slopes: Vec<i128> = rows.iter_mut().map(|row| row.coefficients.remove(dim)).collect();
+        let constants: Vec<i128> = rows.iter().map(|row| row.constant).collect();
+        let mut layers = Vec::new();
+        for value in low..=high {
+            for ((row, slope), constant) in rows.iter_mut().zip(&slopes).zip(&constants) {
+                row.constant = slope.checked_mul(i128::from(value))?.checked_add(*constant)?;
+            }
+            let Some(mut vertices) = vertices(&rows, n - 1) else { continue };
+            vertices.iter_mut().for_each(|v| v.coordinates.insert(dim, i128::from(value) * v.denominator));
+            layers.push(Polytope { rows: Vec::new(), vertices });
+        }
+        Some(layers)
     }
 
     fn of_constraints(rows: Vec<Row>, n: usize) -> Option<Polytope> {
-        let equalities: Vec<usize> = (0..rows.len()).filter(|&r| rows[r].equality).collect();
-        let others: Vec<usize> = (0..rows.len()).filter(|&r| !rows[r].equality).collect();
-        let mut vertices = std::collections::BTreeSet::new();
-        let free = n.checked_sub(equalities.len())?;
-        for_each_choice(&others, free, &mut equalities.clone(), &mut |chosen| {
-            if let Some(vertex) = solve(&rows, chosen, n).filter(|vertex| rows.iter().all(|row| row.holds(vertex))) {
-                vertices.insert(vertex);
-            }
-        });
-        (!vertices.is_empty()).then(|| Polytope { rows, vertices: vertices.into_iter().collect() })
+        let vertices = vertices(&rows, n)?;
+        Some(Polytope { rows, vertices })
     }
+}
+
+/// The vertices of what `rows` over `n` dimensions bound, in ascending order; none if there are none.
+fn vertices(rows: &[Row], n: usize) -> Option<Vec<Vertex>> {
+    let equalities: Vec<usize> = (0..rows.len()).filter(|&r| rows[r].equality).collect();
+    let others: Vec<usize> = (0..rows.len()).filter(|&r| !rows[r].equality).collect();
+    let mut vertices = Vec::new();
+    let free = n.checked_sub(equalities.len())?;
+    for_each_choice(&others, free, &mut equalities.clone(), &mut |chosen| {
+        let vertex = solve(rows, chosen, n).filter(|vertex| rows.iter().all(|row| row.holds(vertex)));
+        vertices.extend(vertex);
+    });
+    vertices.sort_unstable();
+    vertices.dedup();
+    (!vertices.is_empty()).then_some(vertices)
 }
 
 impl Row {
@@ -163,15 +181,21 @@ fn solve(rows: &[Row], chosen: &[usize], n: usize) -> Option<Vertex> {
                 }
                 let product = matrix[column][column].checked_mul(matrix[row][k])?;
                 let other = matrix[row][column].checked_mul(matrix[column][k])?;
-                matrix[row][k] = product.checked_sub(other)? / previous;
+                let difference = product.checked_sub(other)?;
+                matrix[row][k] = if previous == 1 { difference } else { difference / previous };
             }
             matrix[row][column] = 0;
         }
         previous = matrix[column][column];
     }
     let sign = previous.signum();
-    let coordinates = matrix.iter().map(|row| row[n] * sign).collect();
-    Some(Vertex { denominator: previous.abs(), coordinates })
+    let coordinates: Vec<i128> = matrix.iter().map(|row| row[n] * sign).collect();
+    let denominator = previous.abs();
+    // So that integer points are found as such.
+    match coordinates.iter().all(|c| c % denominator == 0) {
+        true => Some(Vertex { denominator: 1, coordinates: coordinates.iter().map(|c| c / denominator).collect() }),
+        false => Some(Vertex { denominator, coordinates }),
+    }
 }
 
 #[cfg(test)]

@@ -13,8 +13,12 @@
 
 use std::cell::RefCell;
 
-use crease_isl::{Context, IslError, Map};
+use crease_isl::{Context, Map, Tuple};
 
+use crate::analysis::model::AnalysisError;
+use crate::analysis::relations::Params;
+use crate::kernel::affine::{Affine, AffineOverflow};
+use crate::kernel::formula::Formula;
 use crate::kernel::graph::DimKind;
 
 /// What an instance does at an event.
@@ -64,48 +68,70 @@ impl<'c> HappensBefore<'c> {
     }
 
     /// `{ a -> b }` such that phase `first` of an instance at `a` certainly precedes phase `second` of one at `b`.
-    pub(crate) fn before(&self, first: Phase, second: Phase) -> Result<Map<'c>, IslError> {
-        self.relation(&self.formula(first, second))
+    pub(crate) fn before(&self, first: Phase, second: Phase) -> Result<Map<'c>, AnalysisError> {
+        self.relation(&self.formula(first, second)?)
     }
 
     /// The complement of [`Self::before`]: the first event may happen at the same time as the second, or after it.
-    pub(crate) fn not_before(&self, first: Phase, second: Phase) -> Result<Map<'c>, IslError> {
+    pub(crate) fn not_before(&self, first: Phase, second: Phase) -> Result<Map<'c>, AnalysisError> {
         let pair = (first, second);
         if let Some((_, known)) = self.known.borrow().iter().find(|(of, _)| *of == pair) {
             return Ok(known.clone());
         }
-        let relation = self.relation("true")?.subtract(&self.before(first, second)?)?.coalesce()?;
+        let relation = self.relation(&Formula::everything())?.subtract(&self.before(first, second)?)?.coalesce()?;
         self.known.borrow_mut().push((pair, relation.clone()));
         Ok(relation)
     }
 
-    fn relation(&self, formula: &str) -> Result<Map<'c>, IslError> {
-        let tuple = |letter: &str| (0..self.kinds.len()).map(|k| format!("{letter}{k}")).collect::<Vec<_>>().join(", ");
-        self.context.map(&format!("{{ [{}] -> [{}] : {formula} }}", tuple("a"), tuple("b")))
+    /// `{ a -> b }` with the same first `n` components.
+    pub(crate) fn equal_up_to(&self, n: usize) -> Result<Map<'c>, AnalysisError> {
+        let equal = (0..n).map(|k| self.apart(k, 0).map(Formula::Zero)).collect::<Result<_, _>>()?;
+        self.relation(&Formula::And(equal))
     }
 
-    fn formula(&self, first: Phase, second: Phase) -> String {
-        let same_instance = if first < second { "true" } else { "false" };
-        self.formula_from(0, same_instance, first, second)
+    /// The pairs of time vectors that satisfy a formula over the components of both.
+    fn relation(&self, formula: &Formula) -> Result<Map<'c>, AnalysisError> {
+        let tuple = |letter: &str| (0..self.kinds.len()).map(|k| format!("{letter}{k}")).collect::<Vec<_>>();
+        let (a, b) = (tuple("a"), tuple("b"));
+        let [from, to] = [&a, &b].map(|dims| Tuple { name: None, dims });
+        if let Some(relation) = Params::none().relation(self.context, from, to, formula)? {
+            return Ok(relation);
+        }
+        let formula = formula.display(&[a.clone(), b.clone()].concat(), &[]);
+        Ok(self.context.map(&format!("{{ [{}] -> [{}] : {formula} }}", a.join(", "), b.join(", ")))?)
+    }
+
+    /// `b - a - distance` in component `k`.
+    fn apart(&self, k: usize, distance: i64) -> Result<Affine, AffineOverflow> {
+        Affine::iter(self.kinds.len() + k).sub(&Affine::iter(k))?.add(&Affine::constant(-distance))
+    }
+
+    fn formula(&self, first: Phase, second: Phase) -> Result<Formula, AffineOverflow> {
+        let same_instance = if first < second { Formula::everything() } else { Formula::nothing() };
+        self.formula_from(0, &same_instance, first, second)
     }
 
     /// The condition on components from `k` on, those before being equal or lanes of one vector block; `equal` is what holds
     /// if all of these are equal too.
-    fn formula_from(&self, k: usize, equal: &str, first: Phase, second: Phase) -> String {
+    fn formula_from(&self, k: usize, equal: &Formula, first: Phase, second: Phase) -> Result<Formula, AffineOverflow> {
         let Some(kind) = self.kinds.get(k) else {
-            return equal.to_string();
+            return Ok(equal.clone());
         };
-        let rest = self.formula_from(k + 1, equal, first, second);
-        let tie = format!("(a{k} = b{k} and {rest})");
-        match kind {
-            DimKind::Sequential => format!("(a{k} < b{k} or {tie})"),
+        let at_least = |distance: i64| self.apart(k, distance).map(Formula::NonNegative);
+        let rest = self.formula_from(k + 1, equal, first, second)?;
+        let tie = Formula::Zero(self.apart(k, 0)?).and(rest);
+        Ok(match *kind {
+            DimKind::Sequential => Formula::Or(vec![at_least(1)?, tie]),
             DimKind::Parallel => tie,
             DimKind::Vector(lanes) => {
                 // Lanes of one block: later components first, then lock-step.
-                let lock_step = if first == Phase::Read && second == Phase::Write { "true" } else { "false" };
-                let lanes_apart = self.formula_from(k + 1, lock_step, first, second);
-                format!("(b{k} - a{k} >= {lanes} or (0 < b{k} - a{k} < {lanes} and {lanes_apart}) or {tie})")
+                let in_step = first == Phase::Read && second == Phase::Write;
+                let lock_step = if in_step { Formula::everything() } else { Formula::nothing() };
+                let lanes_apart = self.formula_from(k + 1, &lock_step, first, second)?;
+                let in_block = at_least(1)?
+                    .and(Formula::NonNegative(self.apart(k, i64::from(lanes))?.scale(-1)?.add(&Affine::constant(-1))?));
+                Formula::Or(vec![at_least(i64::from(lanes))?, in_block.and(lanes_apart), tie])
             }
-        }
+        })
     }
 }

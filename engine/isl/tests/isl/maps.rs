@@ -1,6 +1,6 @@
 //! Maps: algebra, composition, products, orders and names.
 
-use crease_isl::{IslError, Map};
+use crease_isl::{Constraint, IslError, Map, Tuple};
 
 use crate::{assert_same, context};
 
@@ -136,4 +136,23 @@ fn equal_forms() {
     let zero = isl.set("{ [0] }").unwrap();
     assert_same!(isl.map("{ [0] -> [j] : j > 1 }").unwrap().gist_domain(&zero), "{ [i] -> [j] : j > 1 }");
     assert_same!(isl.map("{ [i] -> [0] : i > 1 }").unwrap().gist_range(&zero), "{ [i] -> [j] : i > 1 }");
+}
+
+#[test]
+fn made_of_constraints() {
+    let isl = context();
+    let [from, to] = [["i".to_owned()], ["x".to_owned()]];
+    let row = |is_equality, dims: [i64; 2], constant| Constraint {
+        is_equality,
+        params: vec![0],
+        dims: dims.to_vec(),
+        divs: Vec::new(),
+        constant,
+    };
+    let (from, to) = (Tuple { name: Some("S"), dims: &from }, Tuple { name: Some("A"), dims: &to });
+    let pieces = [vec![row(true, [1, -1], 3), row(false, [1, 0], 0)], vec![row(false, [1, -1], -9)]];
+    let map = isl.map_of(&["N"], from, to, &pieces).unwrap();
+    assert_same!(Ok::<_, IslError>(map), "[N] -> { S[i] -> A[x] : (x = i + 3 and i >= 0) or i - x >= 9 }");
+    let refused = isl.map_of(&[], from, to, &pieces);
+    assert!(matches!(refused, Err(IslError::NoSuchDimension { .. })), "{refused:?}");
 }

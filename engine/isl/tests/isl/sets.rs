@@ -1,6 +1,6 @@
 //! Sets: algebra, projections, bounds, names and constraints.
 
-use crease_isl::{BasicSet, Constraint, Context, Division, IslError};
+use crease_isl::{BasicSet, Constraint, Context, Division, IslError, Tuple};
 
 use crate::{assert_same, context};
 
@@ -218,4 +218,40 @@ fn operands_must_fit() {
     let foreign = other.set("{ A[i] }").unwrap();
     assert_eq!(a.intersect(&foreign).unwrap_err(), IslError::ContextMismatch);
     assert_eq!(a.is_equal(&foreign).unwrap_err(), IslError::ContextMismatch);
+}
+
+/// `constant + params . p + dims . x`, which is 0 or at least 0.
+fn constraint(is_equality: bool, params: &[i64], dims: &[i64], constant: i64) -> Constraint {
+    Constraint { is_equality, params: params.to_vec(), dims: dims.to_vec(), divs: Vec::new(), constant }
+}
+
+#[test]
+fn made_of_constraints() {
+    let isl = context();
+    let names = ["t".to_owned(), String::new()];
+    let tuple = Tuple { name: Some("S"), dims: &names };
+    let far = i64::from(i32::MAX) + 7;
+    let pieces = [
+        vec![
+            constraint(true, &[0], &[2, -1], 0),
+            constraint(false, &[1], &[-1, 0], -1),
+            constraint(false, &[0], &[1, 0], 0),
+        ],
+        vec![constraint(true, &[0], &[1, 0], -far), constraint(true, &[0], &[0, 1], i64::MIN)],
+    ];
+    let set = isl.set_of(&["N"], tuple, &pieces).unwrap();
+    assert_same!(
+        Ok::<_, IslError>(set.clone()),
+        "[N] -> { S[t, i] : (i = 2t and 0 <= t < N) or (t = 2147483654 and i = 9223372036854775808) }"
+    );
+    assert_eq!(set.n_basic_sets(), Ok(2));
+    assert!(set.to_text().unwrap().contains("S[t, "), "{set}");
+    assert_same!(isl.set_of(&[], Tuple { name: None, dims: &names }, &[]), "{ [t, i] : false }");
+    assert_same!(isl.set_of(&[], Tuple { name: None, dims: &names }, &[vec![]]), "{ [t, i] }");
+    for wrong in [constraint(true, &[], &[1, 1], 0), constraint(true, &[1], &[1], 0)] {
+        let refused = isl.set_of(&["N"], tuple, &[vec![wrong]]);
+        assert!(matches!(refused, Err(IslError::NoSuchDimension { .. })), "{refused:?}");
+    }
+    let named = isl.set_of(&["a\0b"], Tuple { name: None, dims: &[] }, &[]);
+    assert!(matches!(named, Err(IslError::Nul { .. })), "{named:?}");
 }
