@@ -179,11 +179,8 @@ impl<'c, 'k> Conflicts<'c, 'k> {
             let half = forwards.intersect(&Map::lex_lt(&la.cells()?)?)?.intersect(&forwards.reverse()?)?.coalesce()?;
             return Ok(half.union(&half.reverse()?)?);
         }
-        let backwards = if a == b {
-            forwards.clone()
-        } else {
-            lb.alive.apply_range(&la.write.reverse()?)?.coalesce()?
-        };
+        let backwards =
+            if a == b { forwards.clone() } else { lb.alive.apply_range(&la.write.reverse()?)?.coalesce()? };
         let values = forwards.intersect(&backwards.reverse()?)?;
         let left = la.to_cell.as_ref().map_or(Ok(values.clone()), |to_cell| values.apply_domain(to_cell))?;
         let cells = lb.to_cell.as_ref().map_or(Ok(left.clone()), |to_cell| left.apply_range(to_cell))?;

@@ -120,7 +120,7 @@ impl Params {
             let Some(pieces) = self.union(hole, tuple.dims.len(), true)? else { return Ok(None) };
             set = set.subtract(&context.set_of(&self.list(), tuple, &pieces)?)?;
         }
-        Ok(Some(set))
+        Ok(Some(set.coalesce()?))
     }
 
     /// The pairs of two tuples that satisfy a formula over the dimensions of both, whose parameters are bound; none if a
