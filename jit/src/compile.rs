@@ -13,18 +13,48 @@ use crate::program::{Program, VerifyError};
 use cranelift_module::ModuleError;
 use std::time::{Duration, Instant};
 
+/// Which stores of wide strips go past the caches, where their rows are aligned and long enough. The answers are the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Streaming {
+    /// Those that the program marks as streaming.
+    #[default]
+    Auto,
+    /// None.
+    Never,
+    /// All whose cells their strip does not read. Only measurements want that.
+    Always,
+}
+
+impl Streaming {
+    /// Every choice with its name.
+    pub const ALL: [(&'static str, Streaming); 3] =
+        [("auto", Streaming::Auto), ("never", Streaming::Never), ("always", Streaming::Always)];
+
+    /// The choice of that name.
+    pub fn by_name(name: &str) -> Option<Streaming> {
+        Streaming::ALL.iter().find(|(n, _)| *n == name).map(|(_, choice)| *choice)
+    }
+}
+
 /// How to compile. `CompileOptions::default()` is the measured choice for each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CompileOptions {
     isa: Isa,
     choice: IsaChoice,
     max_unroll: u32,
+    streaming: Streaming,
     texts: bool,
 }
 
 impl Default for CompileOptions {
     fn default() -> Self {
-        CompileOptions { isa: Isa::detect(), choice: IsaChoice::Auto, max_unroll: 4, texts: false }
+        CompileOptions {
+            isa: Isa::detect(),
+            choice: IsaChoice::Auto,
+            max_unroll: 4,
+            streaming: Streaming::Auto,
+            texts: false,
+        }
     }
 }
 
@@ -50,6 +80,13 @@ impl CompileOptions {
     #[must_use]
     pub fn max_unroll(mut self, copies: u32) -> Self {
         self.max_unroll = copies;
+        self
+    }
+
+    /// Which stores go past the caches. Default: [`Streaming::Auto`].
+    #[must_use]
+    pub fn streaming(mut self, streaming: Streaming) -> Self {
+        self.streaming = streaming;
         self
     }
 
@@ -116,6 +153,7 @@ pub fn compile(program: &Program, options: &CompileOptions) -> Result<Compiled, 
         strips,
         registers: options.isa.vector_registers,
         max_unroll: options.max_unroll,
+        streaming: options.streaming,
         texts: options.texts,
     };
     let failed = |error: Box<ModuleError>| CompileError::Generator {

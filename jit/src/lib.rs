@@ -18,6 +18,6 @@ mod wide;
 pub use binding::BufferRef;
 pub use buffer::{ALIGN_BYTES, ElementType, Field, FieldError, FieldOptions};
 pub use callable::{Call, CallError, Compiled};
-pub use compile::{CompileError, CompileOptions, CompileTimes, compile};
+pub use compile::{CompileError, CompileOptions, CompileTimes, Streaming, compile};
 pub use isa::{Isa, IsaChoice, IsaError};
 pub use parallel::{Pool, PoolError};

@@ -3,6 +3,7 @@
 
 use super::frame::FrameLayout;
 use super::ints::Num;
+use crate::compile::Streaming;
 use crate::isa::IsaChoice;
 use crate::program::{Copies, Int, Node, Program, Var};
 use crate::wide::WideCode;
@@ -25,6 +26,8 @@ pub(super) struct Shared<'a> {
     pub(super) registers: u32,
     /// Most copies of a strip's body in one iteration of its vector loop.
     pub(super) max_unroll: u32,
+    /// Which stores go past the caches.
+    pub(super) streaming: Streaming,
     /// Whether texts are kept.
     pub(super) texts: bool,
 }
@@ -82,6 +85,8 @@ pub(super) struct Emitter<'a, 'f> {
     pub(super) ring_slot: Option<StackSlot>,
     /// Where strips pass addresses to their wide code.
     pub(super) wide_slot: Option<StackSlot>,
+    /// Whether some strip so far may write past the caches.
+    pub(super) has_streamed: bool,
     /// Parallel loops met so far, each with the function that is to hold it.
     pub(super) outlined: Vec<Outlined<'a>>,
     /// Makes other functions.

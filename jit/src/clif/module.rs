@@ -7,6 +7,7 @@
 use super::emitter::{Emitter, Functions, Imports, Outlined, Shared};
 use super::frame::FrameLayout;
 use super::ints::Num;
+use crate::compile::Streaming;
 use crate::isa::IsaChoice;
 use crate::memory::CodeMemory;
 use crate::program::Program;
@@ -29,6 +30,8 @@ pub(crate) struct EmitOptions {
     pub(crate) registers: u32,
     /// Most copies of a strip's body in one iteration of its vector loop.
     pub(crate) max_unroll: u32,
+    /// Which stores go past the caches.
+    pub(crate) streaming: Streaming,
     /// Whether to keep texts.
     pub(crate) texts: bool,
 }
@@ -61,8 +64,8 @@ pub(crate) fn emit(
     options: &EmitOptions,
     memory: &mut CodeMemory,
 ) -> Result<Emitted, Box<ModuleError>> {
-    let EmitOptions { strips, registers, max_unroll, texts } = *options;
-    let shared = Shared { program, layout, strips, registers, max_unroll, texts };
+    let EmitOptions { strips, registers, max_unroll, streaming, texts } = *options;
+    let shared = Shared { program, layout, strips, registers, max_unroll, streaming, texts };
     let module = memory.module();
     let signatures = Signatures::new(module);
     let imports = signatures.declare_imports(module)?;
@@ -213,6 +216,7 @@ fn build<'a, M: Module>(
         ring_slot: None,
         outlined: Vec::new(),
         wide_slot: None,
+        has_streamed: false,
         functions: declare,
     };
     match outlined {
@@ -220,6 +224,10 @@ fn build<'a, M: Module>(
         Some(outlined) => {
             emitter.outlined_body(outlined, params[1], Num::Value(params[3]), Num::Value(params[4]));
         }
+    }
+    if emitter.has_streamed {
+        // Stores past the caches are ordered by nothing else: others read these cells when this function has returned.
+        emitter.b.ins().fence();
     }
     emitter.b.ins().return_(&[]);
     emitter.b.seal_all_blocks();

@@ -164,7 +164,7 @@ impl Scratch {
                 let cursor = self.cursors[stream.index()];
                 load(&memory.buffers[cursor.buffer], cursor, ty, &mut own[..length]);
             }
-            Op::Store { stream, value } => {
+            Op::Store { stream, value, .. } => {
                 let cursor = self.cursors[stream.index()];
                 store(&mut memory.buffers[cursor.buffer], cursor, type_of(value), arg(value));
             }

@@ -8,7 +8,7 @@
 
 use super::shape::{Float, Shape, WideIsa};
 use crate::clif::{may_alias, operands};
-use crate::program::{Element, Op, Strip, UnaryOp, ValueId, ValueType};
+use crate::program::{Element, Op, StoreHint, Strip, UnaryOp, ValueId, ValueType};
 use std::collections::HashMap;
 use std::mem::{Discriminant, discriminant};
 
@@ -40,6 +40,8 @@ pub(crate) struct StripFacts<'a> {
     pub(crate) order: &'a [usize],
     /// By operation: whether literals and cells that the strip does not write decide it alone.
     pub(crate) invariant: &'a [bool],
+    /// By operation: how a store is to be made.
+    pub(crate) hints: &'a [StoreHint],
     /// The number of iterations, if it is known.
     pub(crate) length: Option<i64>,
 }
@@ -84,6 +86,8 @@ pub(super) struct Body<'a> {
     pub(super) shape: Shape,
     /// Where its streams are.
     pub(super) places: &'a [Place],
+    /// How stores are to be made.
+    pub(super) hints: &'a [StoreHint],
     /// For each operation the one that computes its result: itself, or an equal one before it.
     pub(super) same: Vec<usize>,
     /// Where results come from.
@@ -114,6 +118,7 @@ impl<'a> Body<'a> {
             strip,
             shape,
             places: facts.places,
+            hints: facts.hints,
             same: (0..count).collect(),
             roles: vec![Role::Computed; count],
             once: Vec::new(),
@@ -275,7 +280,7 @@ impl Stored {
     fn visit(&mut self, body: &Body<'_>, at: usize) -> Option<usize> {
         let strip = body.strip;
         match strip.ops[at] {
-            Op::Store { stream, value } => {
+            Op::Store { stream, value, .. } => {
                 let buffer = |stream: usize| strip.streams[stream].buffer;
                 self.cells.retain(|(known, _)| buffer(*known) != buffer(stream.index()));
                 self.cells.push((stream.index(), body.operand(value)));

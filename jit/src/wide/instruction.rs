@@ -3,7 +3,7 @@
 //! They are straight-line and the same for whole vectors, for masked ones and for single cells; `encode` knows the
 //! differences.
 
-use crate::program::{CompareOp, ScalarId};
+use crate::program::{CompareOp, ScalarId, StoreHint};
 
 /// Which registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,8 +86,8 @@ pub(super) enum Inst {
     Scalar { to: Reg, scalar: ScalarId },
     /// The numbers of index operation `index` (an operation of the strip).
     Index { to: Reg, index: usize },
-    /// Writes the cells of a stream.
-    Store { stream: usize, from: Reg },
+    /// Writes the cells of a stream; past the caches, if so hinted, in blocks where all such stores are aligned.
+    Store { stream: usize, from: Reg, hint: StoreHint },
     /// Writes a slot.
     Spill { slot: usize, from: Reg },
     /// Copies a vector.
