@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use crease::kernel::graph::{Array, Role};
-use crease::{Isa, IsaChoice, Kernel};
+use crease::{Isa, IsaChoice, Kernel, Streaming};
 use crease_kernels::Fields;
 
 use crate::bandwidth::{Bandwidth, Probe};
@@ -14,7 +14,7 @@ use crate::cloops::CLoops;
 use crate::contestant::{Entrant, Prepared, c_entrants, check_answers, layout_entrants};
 use crate::error::BenchError;
 use crate::kernel_source::catalogue_entry;
-use crate::layouts::{self, Layout, Request};
+use crate::layouts::{self, CodeVariant, Layout, Request};
 use crate::machine::{Machine, cores, date, revision};
 use crate::progress::Progress;
 use crate::report::{Record, Row};
@@ -36,6 +36,8 @@ pub struct BenchOptions {
     pub sizes: Vec<(String, i64)>,
     /// The instructions that strips are compiled for: a contest has every layout in each of them.
     pub isas: Vec<IsaChoice>,
+    /// Which stores go past the caches; as the plan says, if empty.
+    pub streaming: Vec<Streaming>,
     /// Only this number of threads; by default one, then all.
     pub threads: Option<usize>,
     /// Seconds for all measurements together instead of the suite's.
@@ -129,7 +131,7 @@ fn prepare(contest: &Contest, options: &BenchOptions, progress: &Progress) -> Re
     let expected = (entry.naive)(&case, &initial)?;
     let kernel = entry.kernel().map_err(crease::Error::from)?;
     check_schedules(&kernel, &contest.schedules)?;
-    let isas = resolve_isas(&options.isas)?;
+    let codes = code_variants(&options.isas, &options.streaming)?;
     let mut layouts = Vec::new();
     for schedule in &contest.schedules {
         let given = (!options.mapping.is_empty()).then_some((Layout::Given("given"), options.mapping.as_str()));
@@ -139,12 +141,12 @@ fn prepare(contest: &Contest, options: &BenchOptions, progress: &Progress) -> Re
         for (layout, mapping) in ours.into_iter().chain(published).chain(given).chain([(Layout::Folded, "")]) {
             progress.detail(&format!("planning {schedule}, {layout}"));
             let (horizon, cap_bytes) = (contest.full_steps, options.memory_cap_bytes);
-            for isa in isas.iter().copied() {
-                let request = Request { schedule, layout, mapping, isa, horizon, cap_bytes };
+            for code in codes.iter().copied() {
+                let request = Request { schedule, layout, mapping, code, horizon, cap_bytes };
                 layouts.push(layouts::plan(&kernel, &case, &request).map_err(|refusal| {
                     let mut row = Row::new(entry.name, &case.sizes, &layout.to_string(), 1);
                     row.schedule = Some(schedule.clone());
-                    row.isa = Some(isa.name().to_owned());
+                    row.isa = Some(code.to_string());
                     row.fail(&refusal);
                     row
                 }));
@@ -165,16 +167,19 @@ fn prepare(contest: &Contest, options: &BenchOptions, progress: &Progress) -> Re
     })
 }
 
-/// What the choices are on this machine, each once.
-fn resolve_isas(choices: &[IsaChoice]) -> Result<Vec<IsaChoice>, BenchError> {
-    let mut isas = Vec::new();
-    for choice in if choices.is_empty() { &[IsaChoice::Auto] } else { choices } {
+/// What to compile for on this machine, each once.
+fn code_variants(isas: &[IsaChoice], streaming: &[Streaming]) -> Result<Vec<CodeVariant>, BenchError> {
+    let mut variants = Vec::new();
+    for choice in if isas.is_empty() { &[IsaChoice::Auto] } else { isas } {
         let isa = Isa::detect().resolve(*choice)?;
-        if !isas.contains(&isa) {
-            isas.push(isa);
+        for streaming in if streaming.is_empty() { &[Streaming::Auto] } else { streaming } {
+            let variant = CodeVariant { isa, streaming: *streaming };
+            if !variants.contains(&variant) {
+                variants.push(variant);
+            }
         }
     }
-    Ok(isas)
+    Ok(variants)
 }
 
 /// Bytes that one step must move: state is read and written once, inputs are read, outputs written.
@@ -254,6 +259,7 @@ mod tests {
             schedules: Vec::new(),
             mapping: String::new(),
             isas: Vec::new(),
+            streaming: Vec::new(),
             sizes,
             threads: Some(2),
             seconds: Some(0.01),

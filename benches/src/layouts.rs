@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crease::{Code, CompileOptions, IsaChoice, Kernel, Plan, Run, RunOptions, StrategyChoice};
+use crease::{Code, CompileOptions, IsaChoice, Kernel, Plan, Run, RunOptions, StrategyChoice, Streaming};
 use crease_kernels::{Case, Fields, transfer};
 
 use crate::contestant::Contestant;
@@ -33,14 +33,41 @@ impl fmt::Display for Layout {
     }
 }
 
+/// How strips are compiled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CodeVariant {
+    /// The instructions; not `Auto` in what was planned.
+    pub isa: IsaChoice,
+    /// Which stores go past the caches.
+    pub streaming: Streaming,
+}
+
+impl CodeVariant {
+    /// Options to compile so.
+    pub(crate) fn compile_options(self) -> CompileOptions {
+        CompileOptions::default().choice(self.isa).streaming(self.streaming)
+    }
+}
+
+impl fmt::Display for CodeVariant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = self.isa.name();
+        f.pad(&match self.streaming {
+            Streaming::Auto => name.to_owned(),
+            Streaming::Never => format!("{name}, no streaming"),
+            Streaming::Always => format!("{name}, streaming"),
+        })
+    }
+}
+
 /// A layout of one schedule, planned and compiled; shared by runs on any number of threads.
 pub struct PlannedLayout {
     /// The schedule's name.
     pub schedule: String,
     /// The layout.
     pub layout: Layout,
-    /// The instructions that its strips are compiled for; not `Auto`.
-    pub isa: IsaChoice,
+    /// How its strips are compiled.
+    pub code_variant: CodeVariant,
     plan: Plan,
     /// `None` above the memory cap.
     code: Option<Code>,
@@ -57,8 +84,8 @@ pub struct Request<'a> {
     pub layout: Layout,
     /// Rules of the storage of [`Layout::Given`]; empty for others.
     pub mapping: &'a str,
-    /// The instructions that strips are compiled for.
-    pub isa: IsaChoice,
+    /// How strips are compiled.
+    pub code: CodeVariant,
     /// Steps that full storage holds.
     pub horizon: u64,
     /// Above this the plan is made, for its sizes, but cannot be started.
@@ -70,7 +97,7 @@ pub struct Request<'a> {
 /// # Errors
 /// What the engine says if it finds no proved mapping or cannot generate code.
 pub fn plan(kernel: &Kernel, case: &Case, request: &Request<'_>) -> Result<PlannedLayout, crease::Error> {
-    let Request { schedule, layout, mapping, isa, horizon, cap_bytes } = *request;
+    let Request { schedule, layout, mapping, code: code_variant, horizon, cap_bytes } = *request;
     let strategy = match layout {
         Layout::Full => StrategyChoice::Full,
         Layout::SuccessiveModulo => StrategyChoice::SuccessiveModulo,
@@ -86,9 +113,8 @@ pub fn plan(kernel: &Kernel, case: &Case, request: &Request<'_>) -> Result<Plann
     let plan = builder.build()?;
     // On one thread: a plan that fits there may still be refused on more.
     let fits = plan.layout().folded_bytes(1) <= cap_bytes;
-    let options = CompileOptions::default().choice(isa);
-    let code = if fits { Some(plan.compile_with(&options)?) } else { None };
-    Ok(PlannedLayout { schedule: schedule.to_owned(), layout, isa, plan, code, horizon, cap_bytes })
+    let code = if fits { Some(plan.compile_with(&code_variant.compile_options())?) } else { None };
+    Ok(PlannedLayout { schedule: schedule.to_owned(), layout, code_variant, plan, code, horizon, cap_bytes })
 }
 
 impl PlannedLayout {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use crease::kernel::graph::{Array, Element, Role};
-use crease::{CompileOptions, ElementType, IsaChoice, Run, RunOptions};
+use crease::{ElementType, Run, RunOptions};
 use crease_kernels::{Fields, transfer};
 use ndarray::{ArrayD, ArrayView1};
 use ndarray_npy::{ReadableElement, WritableElement, read_npy, write_npy};
@@ -16,6 +16,7 @@ use ndarray_npy::{ReadableElement, WritableElement, read_npy, write_npy};
 use crate::error::BenchError;
 use crate::explain::plan;
 use crate::kernel_source::{KernelSource, load};
+use crate::layouts::CodeVariant;
 use crate::pictures::fields::{self, FieldImage};
 use crate::settings::{Assignment, Settings};
 use crate::storage::StorageOptions;
@@ -34,8 +35,8 @@ pub struct RunRequest {
     pub storage: StorageOptions,
     /// Storage that is given, as text; empty for none.
     pub mapping: String,
-    /// The instructions that strips are compiled for.
-    pub isa: IsaChoice,
+    /// How strips are compiled.
+    pub code: CodeVariant,
     /// Threads; by default all cores.
     pub threads: Option<usize>,
     /// Array and `.npy` file to read it from.
@@ -61,7 +62,7 @@ pub fn run(request: &RunRequest) -> Result<String, BenchError> {
     let plan = plan(&source, &settings, request.schedule.as_deref(), request.storage, &request.mapping)?;
     let mut options = RunOptions::default();
     options.threads = request.threads.unwrap_or(options.threads);
-    let mut run = plan.compile_with(&CompileOptions::default().choice(request.isa))?.instantiate_with(options)?;
+    let mut run = plan.compile_with(&request.code.compile_options())?.instantiate_with(options)?;
     for (name, value) in &settings.scalars {
         run.set(name, *value)?;
     }
@@ -194,7 +195,7 @@ mod tests {
             assignments: assignments.iter().map(|text| text.parse().unwrap()).collect(),
             storage: StorageOptions::default(),
             mapping: String::new(),
-            isa: IsaChoice::Auto,
+            code: CodeVariant::default(),
             threads: Some(1),
             inputs: Vec::new(),
             outputs: Vec::new(),

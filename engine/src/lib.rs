@@ -47,7 +47,7 @@ pub mod schedule;
 
 pub use analysis::{AnalysisError, Expanded, ExpansionError, trace};
 pub use crease_jit::{CallError, CompileError, FieldError, IsaError, PoolError};
-pub use crease_jit::{CompileOptions, ElementType, Isa, IsaChoice};
+pub use crease_jit::{CompileOptions, ElementType, Isa, IsaChoice, Streaming};
 pub use error::Error;
 pub use kernel::graph::Kernel;
 pub use lower::LowerError;

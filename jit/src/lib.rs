@@ -6,6 +6,7 @@ pub mod program;
 
 mod binding;
 mod buffer;
+mod caches;
 mod callable;
 mod clif;
 mod compile;
@@ -17,6 +18,7 @@ mod wide;
 
 pub use binding::BufferRef;
 pub use buffer::{ALIGN_BYTES, ElementType, Field, FieldError, FieldOptions};
+pub use caches::last_level_cache_bytes;
 pub use callable::{Call, CallError, Compiled};
 pub use compile::{CompileError, CompileOptions, CompileTimes, Streaming, compile};
 pub use isa::{Isa, IsaChoice, IsaError};
