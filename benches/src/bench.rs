@@ -11,10 +11,11 @@ use crease_kernels::Fields;
 
 use crate::bandwidth::{Bandwidth, Probe};
 use crate::cloops::CLoops;
+use crate::code_variant::CodeVariant;
 use crate::contestant::{Entrant, Prepared, c_entrants, check_answers, layout_entrants};
 use crate::error::BenchError;
 use crate::kernel_source::catalogue_entry;
-use crate::layouts::{self, CodeVariant, Layout, Request};
+use crate::layouts::{self, Layout, Request};
 use crate::machine::{Machine, cores, date, revision};
 use crate::progress::Progress;
 use crate::report::{Record, Row};
@@ -38,6 +39,8 @@ pub struct BenchOptions {
     pub isas: Vec<IsaChoice>,
     /// Which stores go past the caches; as the plan says, if empty.
     pub streaming: Vec<Streaming>,
+    /// Whether layouts run a second time in tuned code.
+    pub tuned: bool,
     /// Only this number of threads; by default one, then all.
     pub threads: Option<usize>,
     /// Seconds for all measurements together instead of the suite's.
@@ -131,7 +134,7 @@ fn prepare(contest: &Contest, options: &BenchOptions, progress: &Progress) -> Re
     let expected = (entry.naive)(&case, &initial)?;
     let kernel = entry.kernel().map_err(crease::Error::from)?;
     check_schedules(&kernel, &contest.schedules)?;
-    let codes = code_variants(&options.isas, &options.streaming)?;
+    let codes = code_variants(options)?;
     let mut layouts = Vec::new();
     for schedule in &contest.schedules {
         let given = (!options.mapping.is_empty()).then_some((Layout::Given("given"), options.mapping.as_str()));
@@ -168,14 +171,19 @@ fn prepare(contest: &Contest, options: &BenchOptions, progress: &Progress) -> Re
 }
 
 /// What to compile for on this machine, each once.
-fn code_variants(isas: &[IsaChoice], streaming: &[Streaming]) -> Result<Vec<CodeVariant>, BenchError> {
+fn code_variants(options: &BenchOptions) -> Result<Vec<CodeVariant>, BenchError> {
+    fn or<'a, T>(given: &'a [T], default: &'a [T]) -> &'a [T] {
+        if given.is_empty() { default } else { given }
+    }
     let mut variants = Vec::new();
-    for choice in if isas.is_empty() { &[IsaChoice::Auto] } else { isas } {
+    for choice in or(&options.isas, &[IsaChoice::Auto]) {
         let isa = Isa::detect().resolve(*choice)?;
-        for streaming in if streaming.is_empty() { &[Streaming::Auto] } else { streaming } {
-            let variant = CodeVariant { isa, streaming: *streaming };
-            if !variants.contains(&variant) {
-                variants.push(variant);
+        for streaming in or(&options.streaming, &[Streaming::Auto]) {
+            for tuned in if options.tuned { &[false, true][..] } else { &[false] } {
+                let variant = CodeVariant { isa, streaming: *streaming, tuned: *tuned };
+                if !variants.contains(&variant) {
+                    variants.push(variant);
+                }
             }
         }
     }
@@ -260,6 +268,7 @@ mod tests {
             mapping: String::new(),
             isas: Vec::new(),
             streaming: Vec::new(),
+            tuned: false,
             sizes,
             threads: Some(2),
             seconds: Some(0.01),

@@ -9,9 +9,9 @@ use clap::{Args, Parser, Subcommand};
 use crease::{IsaChoice, Stage, Streaming};
 
 use crate::bench::{BenchOptions, bench};
+use crate::code_variant::CodeVariant;
 use crate::error::{BenchError, chain};
 use crate::explain::{ExplainOptions, Form, explain};
-use crate::layouts::CodeVariant;
 use crate::optimizer::OptimizerOptions;
 use crate::physics::PhysicsOptions;
 use crate::pictures::record_charts;
@@ -67,6 +67,9 @@ struct BenchArgs {
     /// Which stores of our own strips go past the caches: auto, never or always; may be repeated.
     #[arg(long = "streaming", value_name = "NAME", value_parser = streaming)]
     streaming: Vec<Streaming>,
+    /// Also run each layout in the code that is fastest on this machine: remembered, or found by timing.
+    #[arg(long)]
+    autotune: bool,
     /// Only this number of threads; by default one, then all.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: Option<u16>,
@@ -120,6 +123,10 @@ struct KernelArgs {
     /// Which stores of strips go past the caches: auto (as the plan says), never or always.
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = streaming)]
     streaming: Streaming,
+    /// Take the code that is fastest on this machine: remembered, or found by timing in a few seconds and as much memory as
+    /// the kernel needs.
+    #[arg(long)]
+    autotune: bool,
 }
 
 #[derive(Debug, Args)]
@@ -201,22 +208,22 @@ fn execute(command: Command, words: &[String]) -> Result<(), BenchError> {
                 None if args.json => Form::Json,
                 None => Form::Text,
             };
-            let KernelArgs { kernel, schedule, assignments, storage, mappings, isa, streaming } = args.kernel;
+            let KernelArgs { kernel, schedule, assignments, storage, mappings, isa, streaming, autotune } = args.kernel;
             let mapping = mappings.join("\n");
             let (plot, forced_moduli) = (args.plot, args.forced_moduli);
-            let code = CodeVariant { isa, streaming };
+            let code = CodeVariant { isa, streaming, tuned: autotune };
             let options =
                 ExplainOptions { kernel, schedule, assignments, storage, mapping, code, form, plot, forced_moduli };
             print(&explain(&options)?)
         }
         Command::Run(args) => {
-            let KernelArgs { kernel, schedule, assignments, storage, mappings, isa, streaming } = args.kernel;
+            let KernelArgs { kernel, schedule, assignments, storage, mappings, isa, streaming, autotune } = args.kernel;
             let mapping = mappings.join("\n");
             let files = |list: Vec<Assignment>| list.into_iter().map(|a| (a.name, PathBuf::from(a.value))).collect();
             let (inputs, outputs) = (files(args.inputs), files(args.outputs));
             let threads = args.threads.map(usize::from);
             let images = args.image;
-            let code = CodeVariant { isa, streaming };
+            let code = CodeVariant { isa, streaming, tuned: autotune };
             let request =
                 RunRequest { kernel, schedule, assignments, storage, mapping, code, threads, inputs, outputs, images };
             print(&run(&request)?)
@@ -242,6 +249,7 @@ fn execute_bench(args: BenchArgs, words: &[String]) -> Result<(), BenchError> {
         sizes,
         isas: args.isas,
         streaming: args.streaming,
+        tuned: args.autotune,
         threads: args.threads.map(usize::from),
         seconds: args.seconds,
         memory_cap_bytes: args.memory_cap.saturating_mul(1_000_000),
@@ -305,6 +313,7 @@ fn refuse(suite: &'static str, args: &BenchArgs, more: &[(&'static str, bool)]) 
         ("--seconds", args.seconds.is_some()),
         ("--isa", !args.isas.is_empty()),
         ("--streaming", !args.streaming.is_empty()),
+        ("--autotune", args.autotune),
         ("--charts", args.charts.is_some()),
     ];
     match given.iter().chain(more).find(|(_, given)| *given) {

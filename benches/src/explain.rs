@@ -11,9 +11,9 @@ use crease::plan::parametric::report::{ParametricReport, Source};
 use crease::plan::report::Report;
 use crease::{Kernel, Plan, Stage, StrategyChoice};
 
+use crate::code_variant::{CodeVariant, describe_tuning};
 use crate::error::BenchError;
 use crate::kernel_source::{KernelSource, load};
-use crate::layouts::CodeVariant;
 use crate::pictures::kernel_pictures;
 use crate::settings::{Assignment, Settings};
 use crate::storage::StorageOptions;
@@ -75,9 +75,11 @@ pub fn explain(options: &ExplainOptions) -> Result<String, BenchError> {
         return plot(&plan, options, directory).or_else(|error| plot_smaller(options, error));
     }
     match options.form {
-        Form::Text => render(&plan),
+        Form::Text => {
+            Ok(render(&plan)? + &options.code.compile_tuned(&plan)?.as_ref().map(describe_tuning).unwrap_or_default())
+        }
         Form::Json => json(&plan),
-        Form::Dump(stage) => Ok(plan.dump_with(stage, &options.code.compile_options())?),
+        Form::Dump(stage) => Ok(plan.dump_with(stage, &options.code.found_options(&plan)?)?),
     }
 }
 

@@ -2,9 +2,10 @@
 
 use std::fmt;
 
-use crease::{Code, CompileOptions, IsaChoice, Kernel, Plan, Run, RunOptions, StrategyChoice, Streaming};
+use crease::{Code, Kernel, Plan, Run, RunOptions, StrategyChoice};
 use crease_kernels::{Case, Fields, transfer};
 
+use crate::code_variant::CodeVariant;
 use crate::contestant::Contestant;
 use crate::error::BenchError;
 use crate::timing::Runner;
@@ -29,33 +30,6 @@ impl fmt::Display for Layout {
             Layout::SuccessiveModulo => "successive-modulo",
             Layout::Given(name) => name,
             Layout::Folded => "folded",
-        })
-    }
-}
-
-/// How strips are compiled.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CodeVariant {
-    /// The instructions; not `Auto` in what was planned.
-    pub isa: IsaChoice,
-    /// Which stores go past the caches.
-    pub streaming: Streaming,
-}
-
-impl CodeVariant {
-    /// Options to compile so.
-    pub(crate) fn compile_options(self) -> CompileOptions {
-        CompileOptions::default().choice(self.isa).streaming(self.streaming)
-    }
-}
-
-impl fmt::Display for CodeVariant {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = self.isa.name();
-        f.pad(&match self.streaming {
-            Streaming::Auto => name.to_owned(),
-            Streaming::Never => format!("{name}, no streaming"),
-            Streaming::Always => format!("{name}, streaming"),
         })
     }
 }
@@ -113,7 +87,7 @@ pub fn plan(kernel: &Kernel, case: &Case, request: &Request<'_>) -> Result<Plann
     let plan = builder.build()?;
     // On one thread: a plan that fits there may still be refused on more.
     let fits = plan.layout().folded_bytes(1) <= cap_bytes;
-    let code = if fits { Some(plan.compile_with(&code_variant.compile_options())?) } else { None };
+    let code = if fits { Some(code_variant.compile(&plan)?.0) } else { None };
     Ok(PlannedLayout { schedule: schedule.to_owned(), layout, code_variant, plan, code, horizon, cap_bytes })
 }
 

@@ -13,10 +13,10 @@ use crease_kernels::{Fields, transfer};
 use ndarray::{ArrayD, ArrayView1};
 use ndarray_npy::{ReadableElement, WritableElement, read_npy, write_npy};
 
+use crate::code_variant::{CodeVariant, describe_tuning};
 use crate::error::BenchError;
 use crate::explain::plan;
 use crate::kernel_source::{KernelSource, load};
-use crate::layouts::CodeVariant;
 use crate::pictures::fields::{self, FieldImage};
 use crate::settings::{Assignment, Settings};
 use crate::storage::StorageOptions;
@@ -62,12 +62,13 @@ pub fn run(request: &RunRequest) -> Result<String, BenchError> {
     let plan = plan(&source, &settings, request.schedule.as_deref(), request.storage, &request.mapping)?;
     let mut options = RunOptions::default();
     options.threads = request.threads.unwrap_or(options.threads);
-    let mut run = plan.compile_with(&request.code.compile_options())?.instantiate_with(options)?;
+    let (code, tuned) = request.code.compile(&plan)?;
+    let mut run = code.instantiate_with(options)?;
     for (name, value) in &settings.scalars {
         run.set(name, *value)?;
     }
     let initial = initial_data(&source, &settings)?;
-    let mut text = String::new();
+    let mut text = tuned.as_ref().map(describe_tuning).unwrap_or_default();
     for array in source.kernel.arrays().iter().filter(|a| matches!(a.role, Role::Input | Role::State)) {
         fill(&mut run, &source, array, request, initial.as_ref(), &mut text)?;
     }

@@ -6,20 +6,22 @@ pub mod program;
 
 mod binding;
 mod buffer;
-mod caches;
 mod callable;
 mod clif;
 mod compile;
 mod isa;
+mod machine;
 mod memory;
 mod parallel;
 mod symbols;
+mod tune;
 mod wide;
 
 pub use binding::BufferRef;
 pub use buffer::{ALIGN_BYTES, ElementType, Field, FieldError, FieldOptions};
-pub use caches::last_level_cache_bytes;
 pub use callable::{Call, CallError, Compiled};
-pub use compile::{CompileError, CompileOptions, CompileTimes, Streaming, compile};
+pub use compile::{CompileError, CompileOptions, CompileTimes, Streaming, Unroll, VectorWidth, compile};
 pub use isa::{Isa, IsaChoice, IsaError};
+pub use machine::last_level_cache_bytes;
 pub use parallel::{Pool, PoolError};
+pub use tune::{Finding, Stopwatch, Tuned, TuningMemory, TuningMemoryError, Variant, tune};

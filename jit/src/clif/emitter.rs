@@ -3,7 +3,7 @@
 
 use super::frame::FrameLayout;
 use super::ints::Num;
-use crate::compile::Streaming;
+use crate::compile::{Streaming, Unroll, VectorWidth};
 use crate::isa::IsaChoice;
 use crate::program::{Copies, Int, Node, Program, Var};
 use crate::wide::WideCode;
@@ -24,8 +24,10 @@ pub(super) struct Shared<'a> {
     pub(super) strips: IsaChoice,
     /// Floating-point registers.
     pub(super) registers: u32,
-    /// Most copies of a strip's body in one iteration of its vector loop.
-    pub(super) max_unroll: u32,
+    /// The vectors of wide strips.
+    pub(super) width: VectorWidth,
+    /// Copies of a strip's body in one iteration of its vector loop.
+    pub(super) unroll: Unroll,
     /// Which stores go past the caches.
     pub(super) streaming: Streaming,
     /// Whether texts are kept.

@@ -129,7 +129,7 @@ impl<'a> StripPlan<'a> {
             literals = self::literals(strip, &order);
         }
         // A body of up to 32 operations gains from four copies; one of 128 or more fills the instruction window alone.
-        let unroll = (128 / order.len().max(1) as i64).clamp(1, i64::from(shared.max_unroll.max(1)));
+        let unroll = shared.unroll.copies(128 / order.len().max(1) as i64);
         let (pointers, places) = pointers(strip, program, rows);
         StripPlan {
             strip,

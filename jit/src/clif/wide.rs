@@ -55,7 +55,8 @@ impl<'a> Emitter<'a, '_> {
         };
         let options = WideOptions {
             isa,
-            max_unroll: shared.max_unroll,
+            width: shared.width,
+            unroll: shared.unroll,
             text: shared.texts,
             scalar_offset: &|scalar| shared.layout.literal_offset(Literal::Scalar(scalar)),
         };

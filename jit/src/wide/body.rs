@@ -101,16 +101,15 @@ pub(super) struct Body<'a> {
 }
 
 impl<'a> Body<'a> {
-    /// The body of a strip; `None` if it has to be compiled otherwise: stored cells that are not adjacent, opaque
-    /// functions, conversions, bytes to store, fewer lanes or iterations than a wide vector wants.
-    pub(super) fn new(facts: &StripFacts<'a>, isa: WideIsa) -> Option<Self> {
+    /// The body of a strip in vectors of `shape`, which holds numbers of its [`float_of`]; `None` if it has to be compiled
+    /// otherwise: stored cells that are not adjacent, opaque functions, conversions, bytes to store, fewer iterations than a
+    /// wide vector wants.
+    pub(super) fn new(facts: &StripFacts<'a>, shape: Shape) -> Option<Self> {
         let strip = facts.strip;
-        let float = float_of(facts)?;
-        let shape = Shape::widest(isa, float, strip.lanes, is_arithmetic(facts))?;
         // A masked vector pays from half its lanes on; single cells in wide code never do.
-        let least = if isa == WideIsa::Avx512 { shape.lanes() / 2 } else { shape.lanes() };
+        let least = if shape.isa == WideIsa::Avx512 { shape.lanes() / 2 } else { shape.lanes() };
         let is_long = facts.length.is_none_or(|length| length >= least);
-        if !is_long || !facts.order.iter().all(|at| is_eligible(&strip.ops[*at], facts.places, float)) {
+        if !is_long || !facts.order.iter().all(|at| is_eligible(&strip.ops[*at], facts.places, shape.float)) {
             return None;
         }
         let count = strip.ops.len();
@@ -128,7 +127,7 @@ impl<'a> Body<'a> {
         let used: Vec<usize> =
             facts.order.iter().flat_map(|at| operands(&strip.ops[*at])).map(ValueId::index).collect();
         used.iter().chain(facts.order).for_each(|at| body.add_constants(*at));
-        if isa == WideIsa::Avx512 {
+        if shape.isa == WideIsa::Avx512 {
             // Masks of remainders are cut from all ones.
             body.pool.constant(u64::MAX);
         }
@@ -297,7 +296,7 @@ impl Stored {
 }
 
 /// The numbers of a strip, if there is one kind only.
-fn float_of(facts: &StripFacts<'_>) -> Option<Float> {
+pub(super) fn float_of(facts: &StripFacts<'_>) -> Option<Float> {
     let strip = facts.strip;
     let of = |op: &Op| match *op {
         Op::F64(_) => Some(Float::F64),
@@ -313,14 +312,6 @@ fn float_of(facts: &StripFacts<'_>) -> Option<Float> {
     let mut all = literals.chain(facts.order.iter().copied()).filter_map(|at| of(&strip.ops[at]));
     let first = all.next()?;
     all.all(|float| float == first).then_some(first)
-}
-
-/// Whether a strip computes more than it moves. Vectors of 512 bits pay then; else each of their accesses that is not
-/// aligned takes two lines of the cache, where half of those of 256 bits take one.
-fn is_arithmetic(facts: &StripFacts<'_>) -> bool {
-    let is_access = |at: &&usize| matches!(facts.strip.ops[**at], Op::Load { .. } | Op::Store { .. });
-    let accesses = facts.order.iter().filter(is_access).count();
-    facts.order.len() - accesses >= 2 * accesses
 }
 
 fn is_eligible(op: &Op, places: &[Place], float: Float) -> bool {

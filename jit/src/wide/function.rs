@@ -17,12 +17,14 @@
 //! Cost: about 0.2 microseconds for each machine instruction.
 
 use super::alignment::{AlignedStores, AlignmentSlot};
-use super::allocate::{Allocation, allocate};
+use super::allocate::Allocation;
 use super::assembler::{Assembler, Jump, Top};
 use super::body::{Body, StripFacts};
+use super::cost::{Choice, choose};
 use super::encode::{Encoding, Extent, ITERATION, REMAINDER, SCRATCH, TABLE, memory};
-use super::instruction::{Inst, Memory, Operand};
+use super::instruction::{Inst, Memory};
 use super::shape::WideIsa;
+use crate::compile::{Unroll, VectorWidth};
 use crate::program::{Op, ScalarId};
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 
@@ -34,11 +36,6 @@ pub(super) const LAST: Register = Register::RSI;
 pub(super) const FREE: [Register; 3] = [Register::R9, Register::R10, Register::R11];
 /// Registers that a function has to leave as they were.
 const SAVED: [Register; 5] = [Register::RBX, Register::R12, Register::R13, Register::R14, Register::R15];
-/// Most bytes of slots: less than a page, so that no function steps over the guard page below a thread's stack.
-const MOST_SLOT_BYTES: i64 = 4096 - 64;
-/// Most copies of a block in the main loop, whatever the options allow: what they leave has to fit the count of a mask,
-/// which is a byte.
-const MOST_COPIES: i64 = 8;
 /// Loops begin at multiples of this many bytes.
 const ALIGNMENT: usize = 32;
 
@@ -46,8 +43,10 @@ const ALIGNMENT: usize = 32;
 pub(crate) struct WideOptions<'o> {
     /// The instruction set.
     pub(crate) isa: WideIsa,
-    /// Most blocks in one iteration of the main loop.
-    pub(crate) max_unroll: u32,
+    /// How wide vectors are.
+    pub(crate) width: VectorWidth,
+    /// Blocks in one iteration of the main loop.
+    pub(crate) unroll: Unroll,
     /// Whether to keep a text.
     pub(crate) text: bool,
     /// Bytes from the frame's start to a scalar.
@@ -73,14 +72,7 @@ impl WideCode {
 
 /// Emits a strip; `None` if it has to be compiled otherwise.
 pub(crate) fn emit(facts: &StripFacts<'_>, options: &WideOptions<'_>) -> Option<WideCode> {
-    let body = Body::new(facts, options.isa)?;
-    let allocation = allocate(&body);
-    let slots = allocation.slots as i64 + 2;
-    if slots * body.shape.bytes > MOST_SLOT_BYTES {
-        return None;
-    }
-    // A body of up to 32 operations gains from four copies; one of 128 or more fills the instruction window alone.
-    let copies = (128 / body.each.len().max(1) as i64).clamp(1, i64::from(options.max_unroll).clamp(1, MOST_COPIES));
+    let Choice { body, allocation, copies } = choose(facts, options)?;
     let is_index = |at: &usize| matches!(body.strip.ops[*at], Op::Index { .. });
     let indices: Vec<usize> = body.each.iter().copied().filter(is_index).collect();
     let homes = Homes::new(&body, &allocation, indices.is_empty());
@@ -153,19 +145,10 @@ impl Homes {
 
 /// The stream that an instruction reads or writes.
 fn cell_of(inst: &Inst) -> Option<usize> {
-    let memory = match *inst {
-        Inst::Store { stream, .. } => return Some(stream),
-        Inst::Load { from, .. } => from,
-        Inst::Sqrt { from: Operand::Memory(memory), .. }
-        | Inst::Arith { b: Operand::Memory(memory), .. }
-        | Inst::Fma { c: Operand::Memory(memory), .. }
-        | Inst::Compare { b: Operand::Memory(memory), .. }
-        | Inst::Select { then: Operand::Memory(memory), .. } => memory,
-        _ => return None,
-    };
-    match memory {
-        Memory::Cell(stream) => Some(stream),
-        Memory::Constant(_) | Memory::Slot(_) => None,
+    match (inst, inst.reads()) {
+        (Inst::Store { stream, .. }, _) => Some(*stream),
+        (_, Some(Memory::Cell(stream))) => Some(stream),
+        _ => None,
     }
 }
 

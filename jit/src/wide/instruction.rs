@@ -107,3 +107,18 @@ pub(super) enum Inst {
     /// `to = cond ? then : otherwise`.
     Select { to: Reg, cond: Reg, then: Operand, otherwise: Reg },
 }
+
+impl Inst {
+    /// The place in memory that it reads, if there is one.
+    pub(super) fn reads(&self) -> Option<Memory> {
+        match *self {
+            Inst::Load { from, .. } => Some(from),
+            Inst::Sqrt { from: Operand::Memory(memory), .. }
+            | Inst::Arith { b: Operand::Memory(memory), .. }
+            | Inst::Fma { c: Operand::Memory(memory), .. }
+            | Inst::Compare { b: Operand::Memory(memory), .. }
+            | Inst::Select { then: Operand::Memory(memory), .. } => Some(memory),
+            _ => None,
+        }
+    }
+}

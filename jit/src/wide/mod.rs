@@ -8,7 +8,8 @@
 //!
 //! `body` decides whether a strip is eligible and what is computed once; `allocate` and `select` turn operations into
 //! instructions on registers, without loops or branches; `function` lays out the loops around them, `alignment` what
-//! brings stores to multiples of a vector's size, `encode` and `codes` make bytes. `shape` names the vectors.
+//! brings stores to multiples of a vector's size, `encode` and `codes` make bytes. `shape` names the vectors, `cost`
+//! chooses among them.
 //!
 //! Both emitters give the interpreter's bits: one operation is one instruction of the same rounding, and nothing is
 //! contracted or reassociated.
@@ -18,6 +19,7 @@ mod allocate;
 mod assembler;
 mod body;
 mod codes;
+mod cost;
 mod encode;
 mod function;
 mod instruction;

@@ -1,6 +1,7 @@
-//! The size of the last cache: what is written past it, and what is not.
+//! The machine that code runs on: the size of its last cache, and its processor's name.
 //!
-//! In: what Linux says of the processor's caches.   Out: bytes; found once, and passed on as a value.
+//! In: what Linux says.   Out: values to pass on; what stores go past the cache depends on the first, whether a finding of
+//! tuning holds on both.
 
 use std::path::Path;
 use std::sync::OnceLock;
@@ -12,6 +13,13 @@ const ASSUMED_BYTES: u64 = 32 << 20;
 pub fn last_level_cache_bytes() -> u64 {
     static BYTES: OnceLock<u64> = OnceLock::new();
     *BYTES.get_or_init(|| largest_in(Path::new("/sys/devices/system/cpu/cpu0/cache")).unwrap_or(ASSUMED_BYTES))
+}
+
+/// What the processor calls itself; its architecture where the system does not tell.
+pub(crate) fn processor_name() -> String {
+    let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let name = text.lines().find_map(|line| line.strip_prefix("model name")?.trim_start().strip_prefix(':'));
+    name.map_or(std::env::consts::ARCH, str::trim).to_owned()
 }
 
 /// The largest size in the files `index*/size` of a directory.
@@ -45,6 +53,6 @@ mod tests {
             assert_eq!(parse(text), None, "{text:?}");
         }
         assert_eq!(largest_in(Path::new("/no/such/directory")), None);
-        assert!(last_level_cache_bytes() > 0);
+        assert!(last_level_cache_bytes() > 0 && !processor_name().is_empty());
     }
 }
