@@ -6,12 +6,17 @@
 //! Equal operations are computed once, and a load of what was just stored is the value stored. Any other load is not bound to its place in the order: what it reads stays in memory
 //! until a store may overwrite it, so later passes may read it anywhere before that, or fold it into its use.
 
-use super::shape::{Float, Shape, WideIsa};
+use super::shape::{Float, LINE_BYTES, Shape, WideIsa};
 use crate::clif::{may_alias, operands};
 use crate::program::{Element, Op, StoreHint, Strip, UnaryOp, ValueId, ValueType};
 use std::collections::HashMap;
 use std::mem::{Discriminant, discriminant};
 
+/// Most streaming stores of a strip whose vectors are half a line of the cache. Halves wait for each other in a few buffers of
+/// the processor; where there are too few, every half is written by itself. Without this limit, eight such rows in turn were
+/// written at 27 GB/s and nine at 1.6, whole lines at 27 for any number, on one thread of an AMD EPYC (`cargo test --release -p
+/// crease-jit --test native rates_of_streaming -- --ignored --nocapture`). Half as many, for processors with fewer.
+const MOST_HALF_LINE_STREAMS: usize = 4;
 /// Index steps up to this fit a 32-bit immediate with all lanes and copies of a block.
 const LARGEST_STEP: u64 = 1 << 20;
 
@@ -87,7 +92,7 @@ pub(super) struct Body<'a> {
     /// Where its streams are.
     pub(super) places: &'a [Place],
     /// How stores are to be made.
-    pub(super) hints: &'a [StoreHint],
+    pub(super) hints: Vec<StoreHint>,
     /// For each operation the one that computes its result: itself, or an equal one before it.
     pub(super) same: Vec<usize>,
     /// Where results come from.
@@ -117,7 +122,7 @@ impl<'a> Body<'a> {
             strip,
             shape,
             places: facts.places,
-            hints: facts.hints,
+            hints: hints(facts, shape),
             same: (0..count).collect(),
             roles: vec![Role::Computed; count],
             once: Vec::new(),
@@ -312,6 +317,15 @@ pub(super) fn float_of(facts: &StripFacts<'_>) -> Option<Float> {
     let mut all = literals.chain(facts.order.iter().copied()).filter_map(|at| of(&strip.ops[at]));
     let first = all.next()?;
     all.all(|float| float == first).then_some(first)
+}
+
+/// How stores are made in vectors of `shape`.
+fn hints(facts: &StripFacts<'_>, shape: Shape) -> Vec<StoreHint> {
+    let streaming = facts.order.iter().filter(|at| facts.hints[**at] == StoreHint::Streaming).count();
+    if shape.bytes < LINE_BYTES && streaming > MOST_HALF_LINE_STREAMS {
+        return vec![StoreHint::Cached; facts.hints.len()];
+    }
+    facts.hints.to_vec()
 }
 
 fn is_eligible(op: &Op, places: &[Place], float: Float) -> bool {

@@ -6,7 +6,8 @@
 //! for 256 bits or one for 512; ports to memory, where a load that is not aligned with the stores takes two lines at 512
 //! bits always and at 256 bits every other time; or the decoders. So 512 bits pay where a strip computes at least twice as
 //! often as it moves, and else 256. Copies save loop ends and cost code: a body of up to 32 instructions gains from four, one
-//! of more than 64 fills the window of instructions alone. Strips of known length also count what is left over.
+//! of more than 64 fills the window of instructions alone. Strips of known length also count what is left over, and
+//! stores that were to stream and cannot in these vectors what they fetch.
 //!
 //! `--autotune` finds out by measurement instead; answers do not depend on it.
 //!
@@ -16,7 +17,7 @@ use super::allocate::{Allocation, allocate};
 use super::body::{Body, StripFacts, float_of};
 use super::function::WideOptions;
 use super::instruction::{Arith, Inst, Memory};
-use super::shape::{Shape, WideIsa};
+use super::shape::{LINE_BYTES, Shape, WideIsa};
 use crate::compile::{MOST_COPIES, VectorWidth};
 
 /// Most bytes of slots: less than a page, so that no function steps over the guard page below a thread's stack.
@@ -29,6 +30,8 @@ const DIVISION_CYCLES: f64 = 6.0;
 const LOOP_CYCLES: f64 = 1.0;
 /// Cycles for the mask of a remainder.
 const MASK_CYCLES: f64 = 4.0;
+/// Cycles for a line that a store fetches from memory, though it was to stream: five bytes a cycle.
+const FETCHED_LINE_CYCLES: f64 = 12.0;
 /// Instructions of a loop with several copies, at most.
 const LOOP_INSTRUCTIONS: usize = 128;
 /// Iterations of a strip whose length only the run knows.
@@ -62,7 +65,9 @@ pub(super) fn choose<'a>(facts: &StripFacts<'a>, options: &WideOptions<'_>) -> O
         if (allocation.slots as i64 + 2) * shape.bytes > MOST_SLOT_BYTES {
             continue;
         }
-        let block = Block::new(&body, &allocation);
+        let mut block = Block::new(&body, &allocation);
+        let not_streamed = body.each.iter().filter(|at| body.hints[**at] != facts.hints[**at]).count();
+        block.busiest += not_streamed as f64 * FETCHED_LINE_CYCLES * shape.bytes as f64 / LINE_BYTES as f64;
         let (copies, cycles) = block.copies(facts.length.unwrap_or(TYPICAL_LENGTH), options);
         if best.as_ref().is_none_or(|(least, _)| cycles < least * MARGIN) {
             best = Some((cycles, Choice { body, allocation, copies }));

@@ -2,6 +2,9 @@
 
 use crate::program::Element;
 
+/// Bytes of a line of the caches.
+pub(super) const LINE_BYTES: i64 = 64;
+
 /// An instruction set with vectors wider than 128 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum WideIsa {
