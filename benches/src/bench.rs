@@ -6,11 +6,12 @@
 use std::collections::BTreeMap;
 
 use crease::kernel::graph::{Array, Role};
-use crease::{Isa, IsaChoice, Kernel};
+use crease::{Isa, IsaChoice, Kernel, Streaming};
 use crease_kernels::Fields;
 
 use crate::bandwidth::{Bandwidth, Probe};
 use crate::cloops::CLoops;
+use crate::code_variant::CodeVariant;
 use crate::contestant::{Entrant, Prepared, c_entrants, check_answers, layout_entrants};
 use crate::error::BenchError;
 use crate::kernel_source::catalogue_entry;
@@ -36,6 +37,10 @@ pub struct BenchOptions {
     pub sizes: Vec<(String, i64)>,
     /// The instructions that strips are compiled for: a contest has every layout in each of them.
     pub isas: Vec<IsaChoice>,
+    /// Which stores go past the caches; as the plan says, if empty.
+    pub streaming: Vec<Streaming>,
+    /// Whether layouts run a second time in tuned code.
+    pub tuned: bool,
     /// Only this number of threads; by default one, then all.
     pub threads: Option<usize>,
     /// Seconds for all measurements together instead of the suite's.
@@ -129,7 +134,7 @@ fn prepare(contest: &Contest, options: &BenchOptions, progress: &Progress) -> Re
     let expected = (entry.naive)(&case, &initial)?;
     let kernel = entry.kernel().map_err(crease::Error::from)?;
     check_schedules(&kernel, &contest.schedules)?;
-    let isas = resolve_isas(&options.isas)?;
+    let codes = code_variants(options)?;
     let mut layouts = Vec::new();
     for schedule in &contest.schedules {
         let given = (!options.mapping.is_empty()).then_some((Layout::Given("given"), options.mapping.as_str()));
@@ -139,12 +144,12 @@ fn prepare(contest: &Contest, options: &BenchOptions, progress: &Progress) -> Re
         for (layout, mapping) in ours.into_iter().chain(published).chain(given).chain([(Layout::Folded, "")]) {
             progress.detail(&format!("planning {schedule}, {layout}"));
             let (horizon, cap_bytes) = (contest.full_steps, options.memory_cap_bytes);
-            for isa in isas.iter().copied() {
-                let request = Request { schedule, layout, mapping, isa, horizon, cap_bytes };
+            for code in codes.iter().copied() {
+                let request = Request { schedule, layout, mapping, code, horizon, cap_bytes };
                 layouts.push(layouts::plan(&kernel, &case, &request).map_err(|refusal| {
                     let mut row = Row::new(entry.name, &case.sizes, &layout.to_string(), 1);
                     row.schedule = Some(schedule.clone());
-                    row.isa = Some(isa.name().to_owned());
+                    row.isa = Some(code.to_string());
                     row.fail(&refusal);
                     row
                 }));
@@ -165,16 +170,24 @@ fn prepare(contest: &Contest, options: &BenchOptions, progress: &Progress) -> Re
     })
 }
 
-/// What the choices are on this machine, each once.
-fn resolve_isas(choices: &[IsaChoice]) -> Result<Vec<IsaChoice>, BenchError> {
-    let mut isas = Vec::new();
-    for choice in if choices.is_empty() { &[IsaChoice::Auto] } else { choices } {
+/// What to compile for on this machine, each once.
+fn code_variants(options: &BenchOptions) -> Result<Vec<CodeVariant>, BenchError> {
+    fn or<'a, T>(given: &'a [T], default: &'a [T]) -> &'a [T] {
+        if given.is_empty() { default } else { given }
+    }
+    let mut variants = Vec::new();
+    for choice in or(&options.isas, &[IsaChoice::Auto]) {
         let isa = Isa::detect().resolve(*choice)?;
-        if !isas.contains(&isa) {
-            isas.push(isa);
+        for streaming in or(&options.streaming, &[Streaming::Auto]) {
+            for tuned in if options.tuned { &[false, true][..] } else { &[false] } {
+                let variant = CodeVariant { isa, streaming: *streaming, tuned: *tuned };
+                if !variants.contains(&variant) {
+                    variants.push(variant);
+                }
+            }
         }
     }
-    Ok(isas)
+    Ok(variants)
 }
 
 /// Bytes that one step must move: state is read and written once, inputs are read, outputs written.
@@ -254,6 +267,8 @@ mod tests {
             schedules: Vec::new(),
             mapping: String::new(),
             isas: Vec::new(),
+            streaming: Vec::new(),
+            tuned: false,
             sizes,
             threads: Some(2),
             seconds: Some(0.01),

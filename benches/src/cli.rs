@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
-use crease::{IsaChoice, Stage};
+use crease::{IsaChoice, Stage, Streaming};
 
 use crate::bench::{BenchOptions, bench};
+use crate::code_variant::CodeVariant;
 use crate::error::{BenchError, chain};
 use crate::explain::{ExplainOptions, Form, explain};
 use crate::optimizer::OptimizerOptions;
@@ -63,6 +64,12 @@ struct BenchArgs {
     /// Vectors of our own strips: scalar, v128, avx2, avx512 or auto, the widest there are; may be repeated.
     #[arg(long = "isa", value_name = "NAME", value_parser = isa)]
     isas: Vec<IsaChoice>,
+    /// Which stores of our own strips go past the caches: auto, never or always; may be repeated.
+    #[arg(long = "streaming", value_name = "NAME", value_parser = streaming)]
+    streaming: Vec<Streaming>,
+    /// Also run each layout in the code that is fastest on this machine: remembered, or found by timing.
+    #[arg(long)]
+    autotune: bool,
     /// Only this number of threads; by default one, then all.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: Option<u16>,
@@ -113,6 +120,13 @@ struct KernelArgs {
     /// Vectors of strips: scalar, v128, avx2, avx512 or auto, the widest there are.
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = isa)]
     isa: IsaChoice,
+    /// Which stores of strips go past the caches: auto (as the plan says), never or always.
+    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = streaming)]
+    streaming: Streaming,
+    /// Take the code that is fastest on this machine: remembered, or found by timing in a few seconds and as much memory as
+    /// the kernel needs.
+    #[arg(long)]
+    autotune: bool,
 }
 
 #[derive(Debug, Args)]
@@ -155,6 +169,11 @@ fn isa(name: &str) -> Result<IsaChoice, String> {
     name.parse().map_err(|error: crease::IsaError| error.to_string())
 }
 
+fn streaming(name: &str) -> Result<Streaming, String> {
+    let known = || Streaming::ALL.map(|(name, _)| name).join(", ");
+    Streaming::by_name(name).ok_or_else(|| format!("there are {}", known()))
+}
+
 fn stage(name: &str) -> Result<Stage, String> {
     let known = || Stage::ALL.map(|(name, _)| name).join(", ");
     Stage::by_name(name).ok_or_else(|| format!("there are {}", known()))
@@ -189,22 +208,24 @@ fn execute(command: Command, words: &[String]) -> Result<(), BenchError> {
                 None if args.json => Form::Json,
                 None => Form::Text,
             };
-            let KernelArgs { kernel, schedule, assignments, storage, mappings, isa } = args.kernel;
+            let KernelArgs { kernel, schedule, assignments, storage, mappings, isa, streaming, autotune } = args.kernel;
             let mapping = mappings.join("\n");
             let (plot, forced_moduli) = (args.plot, args.forced_moduli);
+            let code = CodeVariant { isa, streaming, tuned: autotune };
             let options =
-                ExplainOptions { kernel, schedule, assignments, storage, mapping, isa, form, plot, forced_moduli };
+                ExplainOptions { kernel, schedule, assignments, storage, mapping, code, form, plot, forced_moduli };
             print(&explain(&options)?)
         }
         Command::Run(args) => {
-            let KernelArgs { kernel, schedule, assignments, storage, mappings, isa } = args.kernel;
+            let KernelArgs { kernel, schedule, assignments, storage, mappings, isa, streaming, autotune } = args.kernel;
             let mapping = mappings.join("\n");
             let files = |list: Vec<Assignment>| list.into_iter().map(|a| (a.name, PathBuf::from(a.value))).collect();
             let (inputs, outputs) = (files(args.inputs), files(args.outputs));
             let threads = args.threads.map(usize::from);
             let images = args.image;
+            let code = CodeVariant { isa, streaming, tuned: autotune };
             let request =
-                RunRequest { kernel, schedule, assignments, storage, mapping, isa, threads, inputs, outputs, images };
+                RunRequest { kernel, schedule, assignments, storage, mapping, code, threads, inputs, outputs, images };
             print(&run(&request)?)
         }
         Command::Plot(args) => print_charts(&Record::load(&args.record)?, &args.record, args.charts.as_deref()),
@@ -227,6 +248,8 @@ fn execute_bench(args: BenchArgs, words: &[String]) -> Result<(), BenchError> {
         mapping: args.mappings.join("\n"),
         sizes,
         isas: args.isas,
+        streaming: args.streaming,
+        tuned: args.autotune,
         threads: args.threads.map(usize::from),
         seconds: args.seconds,
         memory_cap_bytes: args.memory_cap.saturating_mul(1_000_000),
@@ -289,6 +312,8 @@ fn refuse(suite: &'static str, args: &BenchArgs, more: &[(&'static str, bool)]) 
         ("--set", !args.sizes.is_empty()),
         ("--seconds", args.seconds.is_some()),
         ("--isa", !args.isas.is_empty()),
+        ("--streaming", !args.streaming.is_empty()),
+        ("--autotune", args.autotune),
         ("--charts", args.charts.is_some()),
     ];
     match given.iter().chain(more).find(|(_, given)| *given) {

@@ -65,7 +65,7 @@ pub(crate) fn layout_entrants(prepared: &Prepared, threads: usize, progress: &Pr
         progress.detail(&format!("allocating {}, {}", planned.schedule, planned.layout));
         let mut row = Row::new(prepared.entry.name, &prepared.case.sizes, &planned.layout.to_string(), threads);
         row.schedule = Some(planned.schedule.clone());
-        row.isa = Some(planned.isa.name().to_owned());
+        row.isa = Some(planned.code_variant.to_string());
         row.made_by = planned.strategies();
         row.temp_bytes = Some(planned.bytes(threads));
         row.lower_bound_bytes = planned.lower_bound_bytes(threads);

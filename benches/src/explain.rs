@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 use crease::mapping::Sharing;
 use crease::plan::parametric::report::{ParametricReport, Source};
 use crease::plan::report::Report;
-use crease::{CompileOptions, IsaChoice, Kernel, Plan, Stage, StrategyChoice};
+use crease::{Kernel, Plan, Stage, StrategyChoice};
 
+use crate::code_variant::{CodeVariant, describe_tuning};
 use crate::error::BenchError;
 use crate::kernel_source::{KernelSource, load};
 use crate::pictures::kernel_pictures;
@@ -31,8 +32,8 @@ pub struct ExplainOptions {
     pub storage: StorageOptions,
     /// Storage that is given, as text; empty for none.
     pub mapping: String,
-    /// The instructions that strips are compiled for.
-    pub isa: IsaChoice,
+    /// How strips are compiled.
+    pub code: CodeVariant,
     /// What to print.
     pub form: Form,
     /// Where to draw pictures of a small run, if anywhere.
@@ -74,9 +75,11 @@ pub fn explain(options: &ExplainOptions) -> Result<String, BenchError> {
         return plot(&plan, options, directory).or_else(|error| plot_smaller(options, error));
     }
     match options.form {
-        Form::Text => render(&plan),
+        Form::Text => {
+            Ok(render(&plan)? + &options.code.compile_tuned(&plan)?.as_ref().map(describe_tuning).unwrap_or_default())
+        }
         Form::Json => json(&plan),
-        Form::Dump(stage) => Ok(plan.dump_with(stage, &CompileOptions::default().choice(options.isa))?),
+        Form::Dump(stage) => Ok(plan.dump_with(stage, &options.code.found_options(&plan)?)?),
     }
 }
 
@@ -281,8 +284,8 @@ mod tests {
         let (schedule, storage) = (None, StorageOptions::default());
         let assignments = vec!["N=16".parse().unwrap()];
         let (plot, forced_moduli, mapping) = (None, Vec::new(), String::new());
-        let (kernel, isa) = (kernel.into(), IsaChoice::Auto);
-        ExplainOptions { kernel, schedule, assignments, storage, mapping, isa, form, plot, forced_moduli }
+        let (kernel, code) = (kernel.into(), CodeVariant::default());
+        ExplainOptions { kernel, schedule, assignments, storage, mapping, code, form, plot, forced_moduli }
     }
 
     #[test]

@@ -2,9 +2,10 @@
 
 use std::fmt;
 
-use crease::{Code, CompileOptions, IsaChoice, Kernel, Plan, Run, RunOptions, StrategyChoice};
+use crease::{Code, Kernel, Plan, Run, RunOptions, StrategyChoice};
 use crease_kernels::{Case, Fields, transfer};
 
+use crate::code_variant::CodeVariant;
 use crate::contestant::Contestant;
 use crate::error::BenchError;
 use crate::timing::Runner;
@@ -39,8 +40,8 @@ pub struct PlannedLayout {
     pub schedule: String,
     /// The layout.
     pub layout: Layout,
-    /// The instructions that its strips are compiled for; not `Auto`.
-    pub isa: IsaChoice,
+    /// How its strips are compiled.
+    pub code_variant: CodeVariant,
     plan: Plan,
     /// `None` above the memory cap.
     code: Option<Code>,
@@ -57,8 +58,8 @@ pub struct Request<'a> {
     pub layout: Layout,
     /// Rules of the storage of [`Layout::Given`]; empty for others.
     pub mapping: &'a str,
-    /// The instructions that strips are compiled for.
-    pub isa: IsaChoice,
+    /// How strips are compiled.
+    pub code: CodeVariant,
     /// Steps that full storage holds.
     pub horizon: u64,
     /// Above this the plan is made, for its sizes, but cannot be started.
@@ -70,7 +71,7 @@ pub struct Request<'a> {
 /// # Errors
 /// What the engine says if it finds no proved mapping or cannot generate code.
 pub fn plan(kernel: &Kernel, case: &Case, request: &Request<'_>) -> Result<PlannedLayout, crease::Error> {
-    let Request { schedule, layout, mapping, isa, horizon, cap_bytes } = *request;
+    let Request { schedule, layout, mapping, code: code_variant, horizon, cap_bytes } = *request;
     let strategy = match layout {
         Layout::Full => StrategyChoice::Full,
         Layout::SuccessiveModulo => StrategyChoice::SuccessiveModulo,
@@ -86,9 +87,8 @@ pub fn plan(kernel: &Kernel, case: &Case, request: &Request<'_>) -> Result<Plann
     let plan = builder.build()?;
     // On one thread: a plan that fits there may still be refused on more.
     let fits = plan.layout().folded_bytes(1) <= cap_bytes;
-    let options = CompileOptions::default().choice(isa);
-    let code = if fits { Some(plan.compile_with(&options)?) } else { None };
-    Ok(PlannedLayout { schedule: schedule.to_owned(), layout, isa, plan, code, horizon, cap_bytes })
+    let code = if fits { Some(code_variant.compile(&plan)?.0) } else { None };
+    Ok(PlannedLayout { schedule: schedule.to_owned(), layout, code_variant, plan, code, horizon, cap_bytes })
 }
 
 impl PlannedLayout {

@@ -9,6 +9,7 @@ pub mod bandwidth;
 pub mod bench;
 pub mod cli;
 pub mod cloops;
+pub mod code_variant;
 mod contestant;
 pub mod error;
 pub mod explain;

@@ -8,11 +8,12 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use crease::kernel::graph::{Array, Element, Role};
-use crease::{CompileOptions, ElementType, IsaChoice, Run, RunOptions};
+use crease::{ElementType, Run, RunOptions};
 use crease_kernels::{Fields, transfer};
 use ndarray::{ArrayD, ArrayView1};
 use ndarray_npy::{ReadableElement, WritableElement, read_npy, write_npy};
 
+use crate::code_variant::{CodeVariant, describe_tuning};
 use crate::error::BenchError;
 use crate::explain::plan;
 use crate::kernel_source::{KernelSource, load};
@@ -34,8 +35,8 @@ pub struct RunRequest {
     pub storage: StorageOptions,
     /// Storage that is given, as text; empty for none.
     pub mapping: String,
-    /// The instructions that strips are compiled for.
-    pub isa: IsaChoice,
+    /// How strips are compiled.
+    pub code: CodeVariant,
     /// Threads; by default all cores.
     pub threads: Option<usize>,
     /// Array and `.npy` file to read it from.
@@ -61,12 +62,13 @@ pub fn run(request: &RunRequest) -> Result<String, BenchError> {
     let plan = plan(&source, &settings, request.schedule.as_deref(), request.storage, &request.mapping)?;
     let mut options = RunOptions::default();
     options.threads = request.threads.unwrap_or(options.threads);
-    let mut run = plan.compile_with(&CompileOptions::default().choice(request.isa))?.instantiate_with(options)?;
+    let (code, tuned) = request.code.compile(&plan)?;
+    let mut run = code.instantiate_with(options)?;
     for (name, value) in &settings.scalars {
         run.set(name, *value)?;
     }
     let initial = initial_data(&source, &settings)?;
-    let mut text = String::new();
+    let mut text = tuned.as_ref().map(describe_tuning).unwrap_or_default();
     for array in source.kernel.arrays().iter().filter(|a| matches!(a.role, Role::Input | Role::State)) {
         fill(&mut run, &source, array, request, initial.as_ref(), &mut text)?;
     }
@@ -194,7 +196,7 @@ mod tests {
             assignments: assignments.iter().map(|text| text.parse().unwrap()).collect(),
             storage: StorageOptions::default(),
             mapping: String::new(),
-            isa: IsaChoice::Auto,
+            code: CodeVariant::default(),
             threads: Some(1),
             inputs: Vec::new(),
             outputs: Vec::new(),

@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crease::IsaChoice;
+use crease_bench::code_variant::CodeVariant;
 use crease_bench::explain::{ExplainOptions, Form, explain};
 use crease_bench::storage::StorageOptions;
 
@@ -16,7 +16,7 @@ fn plot(kernel: &str, assignments: &[&str], forced: &[&str], directory: &Path) -
         kernel: kernel.into(),
         schedule: None,
         assignments: read(assignments),
-        isa: IsaChoice::Auto,
+        code: CodeVariant::default(),
         storage: StorageOptions::default(),
         mapping: String::new(),
         form: Form::Text,

@@ -47,7 +47,10 @@ pub mod schedule;
 
 pub use analysis::{AnalysisError, Expanded, ExpansionError, trace};
 pub use crease_jit::{CallError, CompileError, FieldError, IsaError, PoolError};
-pub use crease_jit::{CompileOptions, ElementType, Isa, IsaChoice};
+pub use crease_jit::{
+    CompileOptions, ElementType, Finding, Isa, IsaChoice, Streaming, TuningMemory, TuningMemoryError, Unroll, Variant,
+    VectorWidth,
+};
 pub use error::Error;
 pub use kernel::graph::Kernel;
 pub use lower::LowerError;
@@ -55,7 +58,7 @@ pub use mapping::choice::{Objective, StrategyChoice};
 pub use mapping::rounding::Rounding;
 pub use pipeline::Stage;
 pub use plan::{Plan, PlanBuilder, PlanError, View};
-pub use run::{Code, Input, Output, Run, RunError, RunOptions};
+pub use run::{Code, Input, Output, Run, RunError, RunOptions, TunedCode};
 
 /// What most programs import.
 pub mod prelude {

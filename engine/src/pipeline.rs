@@ -18,7 +18,7 @@ use crate::analysis::privacy::Privacy;
 use crate::error::Error;
 use crate::kernel::graph::{ArrayId, Role};
 use crate::kernel::{MappingRule, parse_mapping};
-use crate::lower::{LowerError, Lowered, lower};
+use crate::lower::{LowerError, Lowered, lower, mark_streaming};
 use crate::mapping::choice::{StrategyChoice, choose_mapping};
 use crate::mapping::{MappingError, Problem, Span, StorageMapping};
 use crate::plan::Request;
@@ -206,7 +206,10 @@ impl Runner {
             return Ok(None);
         }
         let lower_bounds = self.time("lower bound", context, || buffer_bounds(problem, &layout, &mut choice.notes))?;
-        let lowered = self.time("lower", context, || lower(context, problem.model, &layout))?;
+        let lowered = self.time("lower", context, || -> Result<Lowered, Error> {
+            let lowered = lower(context, problem.model, &layout)?;
+            Ok(Lowered { program: mark_streaming(lowered.program, kernel, request.cache_bytes), ..lowered })
+        })?;
         self.print(Stage::Loops, || Ok(lowered.loops.clone()))?;
         self.print(Stage::Program, || Ok(lowered.program.to_string()))?;
         if cfg!(debug_assertions) {

@@ -30,7 +30,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crease::analysis::trace::Trace;
 use crease::kernel::graph::{Kernel, Role, Schedule};
 use crease::mapping::{MappingError, Sharing};
-use crease::{CompileOptions, Error, ExpansionError, Isa, IsaChoice, LowerError, Plan, Stage, StrategyChoice};
+use crease::{
+    CompileOptions, Error, ExpansionError, Isa, IsaChoice, LowerError, Plan, Stage, StrategyChoice, Streaming,
+};
 use fastrand::Rng;
 
 use execute::{Case, Contents};
@@ -275,7 +277,9 @@ impl Legal<'_> {
         let choices = [IsaChoice::Auto, *self.random.choice(&narrower).unwrap()];
         let n_choices = if self.random.u8(0..3) == 0 { 2 } else { 1 };
         for choice in &choices[..n_choices] {
-            let options = CompileOptions::default().choice(*choice).max_unroll(self.random.u32(1..=4));
+            let streaming = self.random.choice(Streaming::ALL).expect("there are three").1;
+            let options = CompileOptions::default().choice(*choice).streaming(streaming);
+            let options = options.max_unroll(self.random.u32(1..=4));
             let code = plan.compile_with(&options).unwrap();
             for threads in [1, self.random.usize(2..=3)] {
                 let pieces = self.pieces();

@@ -13,6 +13,7 @@ use crate::parallel::Pool;
 use crate::program::{
     AddressRanges, BoundsError, BufferAccess, BufferDecl, BufferId, Copies, Element, LoopKind, Node, Program,
 };
+use std::hash::Hasher;
 use std::ops::RangeInclusive;
 use std::sync::OnceLock;
 
@@ -37,6 +38,7 @@ pub struct Compiled {
     /// What calls can touch whose arguments all lie in [`ANY_STEP`], once it was asked for; none if that is in doubt.
     for_any_step: OnceLock<Option<AddressRanges>>,
     code_bytes: usize,
+    code_hash: u64,
     clif_text: String,
     disassembly: String,
     times: CompileTimes,
@@ -138,7 +140,8 @@ impl Compiled {
         emitted: Emitted,
         times: CompileTimes,
     ) -> Self {
-        let Emitted { code_bytes, clif_text, disassembly, .. } = emitted;
+        let Emitted { code_bytes, code_hash, clif_text, disassembly, .. } = emitted;
+        let code_hash = code_hash.finish();
         // SAFETY: `compile` emitted the function at this address with exactly this signature (`clif::module`), and made
         // it executable; it stays there as long as `memory`, which is kept beside it.
         let main = unsafe { std::mem::transmute::<*const u8, Main>(main) };
@@ -152,6 +155,7 @@ impl Compiled {
             main,
             _memory: memory,
             code_bytes,
+            code_hash,
             clif_text,
             disassembly,
             times,
@@ -277,6 +281,11 @@ impl Compiled {
     /// Size of the machine code in bytes.
     pub fn code_bytes(&self) -> usize {
         self.code_bytes
+    }
+
+    /// Equal code of one program has equal hashes; within one process.
+    pub(crate) fn code_hash(&self) -> u64 {
+        self.code_hash
     }
 
     /// Cranelift's text form of all functions; empty unless [`crate::CompileOptions::texts`] asked for it.

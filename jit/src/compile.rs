@@ -13,18 +13,95 @@ use crate::program::{Program, VerifyError};
 use cranelift_module::ModuleError;
 use std::time::{Duration, Instant};
 
+/// Which stores of wide strips go past the caches, where their rows are aligned and long enough. The answers are the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Streaming {
+    /// Those that the program marks as streaming.
+    #[default]
+    Auto,
+    /// None.
+    Never,
+    /// All whose cells their strip does not read. Only measurements want that.
+    Always,
+}
+
+impl Streaming {
+    /// Every choice with its name.
+    pub const ALL: [(&'static str, Streaming); 3] =
+        [("auto", Streaming::Auto), ("never", Streaming::Never), ("always", Streaming::Always)];
+
+    /// The choice of that name.
+    pub fn by_name(name: &str) -> Option<Streaming> {
+        Streaming::ALL.iter().find(|(n, _)| *n == name).map(|(_, choice)| *choice)
+    }
+}
+
+/// How wide the vectors of wide strips are, where instructions and lanes leave a choice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum VectorWidth {
+    /// As wide as is estimated to be fastest, strip by strip.
+    #[default]
+    Auto,
+    /// 256 bits.
+    Bits256,
+    /// 512 bits, with AVX-512.
+    Bits512,
+}
+
+impl VectorWidth {
+    /// Every choice with its name.
+    pub const ALL: [(&'static str, VectorWidth); 3] =
+        [("auto", VectorWidth::Auto), ("256", VectorWidth::Bits256), ("512", VectorWidth::Bits512)];
+
+    /// The choice of that name.
+    pub fn by_name(name: &str) -> Option<VectorWidth> {
+        VectorWidth::ALL.iter().find(|(n, _)| *n == name).map(|(_, choice)| *choice)
+    }
+}
+
+/// Copies of a strip's body in one iteration of its vector loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Unroll {
+    /// As many as are estimated to be fastest, strip by strip, and no more than this; 0 counts as 1.
+    AtMost(u32),
+    /// As many as this, from 1 to 8.
+    Exactly(u32),
+}
+
+impl Unroll {
+    /// So many copies, or what is asked for.
+    pub(crate) fn copies(self, estimated: i64) -> i64 {
+        match self {
+            Unroll::AtMost(most) => estimated.clamp(1, i64::from(most).clamp(1, MOST_COPIES)),
+            Unroll::Exactly(copies) => i64::from(copies).clamp(1, MOST_COPIES),
+        }
+    }
+}
+
+/// Most copies of a body, whatever the options allow: what they leave has to fit the count of a mask, which is a byte.
+pub(crate) const MOST_COPIES: i64 = 8;
+
 /// How to compile. `CompileOptions::default()` is the measured choice for each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CompileOptions {
-    isa: Isa,
-    choice: IsaChoice,
-    max_unroll: u32,
+    pub(crate) isa: Isa,
+    pub(crate) choice: IsaChoice,
+    pub(crate) width: VectorWidth,
+    pub(crate) unroll: Unroll,
+    pub(crate) streaming: Streaming,
     texts: bool,
 }
 
 impl Default for CompileOptions {
     fn default() -> Self {
-        CompileOptions { isa: Isa::detect(), choice: IsaChoice::Auto, max_unroll: 4, texts: false }
+        CompileOptions {
+            isa: Isa::detect(),
+            choice: IsaChoice::Auto,
+            width: VectorWidth::Auto,
+            unroll: Unroll::AtMost(4),
+            streaming: Streaming::Auto,
+            texts: false,
+        }
     }
 }
 
@@ -45,11 +122,31 @@ impl CompileOptions {
         self
     }
 
-    /// Most copies of a strip's body in one iteration of its vector loop; 0 counts as 1. Default 4: a small body gains
-    /// nothing from more, and large ones get fewer by themselves.
+    /// The vectors of wide strips. Default: [`VectorWidth::Auto`].
     #[must_use]
-    pub fn max_unroll(mut self, copies: u32) -> Self {
-        self.max_unroll = copies;
+    pub fn width(mut self, width: VectorWidth) -> Self {
+        self.width = width;
+        self
+    }
+
+    /// Copies of a strip's body in one iteration of its vector loop. Default: at most 4: a small body gains nothing from
+    /// more, and large ones get fewer by themselves.
+    #[must_use]
+    pub fn unroll(mut self, unroll: Unroll) -> Self {
+        self.unroll = unroll;
+        self
+    }
+
+    /// The same as [`Unroll::AtMost`].
+    #[must_use]
+    pub fn max_unroll(self, copies: u32) -> Self {
+        self.unroll(Unroll::AtMost(copies))
+    }
+
+    /// Which stores go past the caches. Default: [`Streaming::Auto`].
+    #[must_use]
+    pub fn streaming(mut self, streaming: Streaming) -> Self {
+        self.streaming = streaming;
         self
     }
 
@@ -115,7 +212,9 @@ pub fn compile(program: &Program, options: &CompileOptions) -> Result<Compiled, 
     let emit_options = EmitOptions {
         strips,
         registers: options.isa.vector_registers,
-        max_unroll: options.max_unroll,
+        width: options.width,
+        unroll: options.unroll,
+        streaming: options.streaming,
         texts: options.texts,
     };
     let failed = |error: Box<ModuleError>| CompileError::Generator {

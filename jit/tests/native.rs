@@ -1,12 +1,14 @@
 //! Compiled code against the interpreter, bit for bit: every shape, block size, unroll and thread count.
 //!
 //! `native/harness.rs` runs a program both ways in fields between guard pages; `native/random.rs` makes random strips;
-//! `native/views.rs` binds views of any strides.
+//! `native/streaming.rs` looks at stores past the caches; `native/views.rs` binds views of any strides.
 
 #[path = "native/harness.rs"]
 mod harness;
 #[path = "native/random.rs"]
 mod random;
+#[path = "native/streaming.rs"]
+mod streaming;
 #[path = "native/views.rs"]
 mod views;
 

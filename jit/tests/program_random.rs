@@ -87,7 +87,7 @@ impl Maker {
                 1 => ops.push(Op::Index { base, offset: self.random.i64(-5..5), step: 2, ty: ValueType::F64 }),
                 _ => ops.push(Op::F64(self.random.u64(..))),
             }
-            ops.push(Op::Store { stream, value });
+            ops.push(Op::Store { stream, value, hint: StoreHint::Cached });
         }
         Strip { var: self.fresh(), lo, hi, lanes: self.random.u32(1..9), streams, ops, alias: vec![] }
     }

@@ -7,7 +7,8 @@ use crease_kernels::{Case, Entry, Fields, catalogue, find, transfer};
 /// Plans the case; none if a strategy that need not apply does not.
 fn plan(entry: &Entry, case: &Case, schedule: &str, strategy: StrategyChoice) -> Option<Plan> {
     let kernel = entry.kernel().expect("catalogue kernels parse");
-    let plan = kernel.plan().schedule(schedule).strategy(strategy).horizon(case.steps as u64);
+    // In a cache as small as the sizes here, stores stream where they would in large kernels.
+    let plan = kernel.plan().schedule(schedule).strategy(strategy).horizon(case.steps as u64).cache_bytes(512);
     match case.sizes.iter().fold(plan, |plan, (name, value)| plan.size(name, *value)).build() {
         Ok(plan) => Some(plan),
         Err(crease::Error::Mapping(_)) if !matches!(strategy, StrategyChoice::Auto | StrategyChoice::Full) => None,

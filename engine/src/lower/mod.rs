@@ -4,7 +4,7 @@
 //! schedule order; `nodes` turns those into program nodes and strips; `scope` places integer variables as far out as they
 //! can be computed; `address` folds references into streams; `operations` writes expression graphs, `forward` keeps in
 //! registers what the next statement reads, `unused` drops what no store needs; `alias` states what loads and stores of a
-//! strip have in common.
+//! strip have in common; `streaming` marks, in the finished program, what is written past the caches.
 
 mod address;
 mod alias;
@@ -17,6 +17,7 @@ mod operations;
 mod scan;
 mod scope;
 mod split;
+mod streaming;
 mod unused;
 
 use std::collections::BTreeSet;
@@ -29,6 +30,8 @@ use crate::analysis::privacy::task_depth;
 use crate::kernel::graph::ArrayId;
 use crate::mapping::Sharing;
 use crate::plan::layout::Layout;
+
+pub(crate) use streaming::mark_streaming;
 
 /// Why a plan could not be lowered.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

@@ -11,7 +11,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use crease_jit::program::{Int, Op, StreamId, Strip, ValueId, ValueType, Var, opaque_seed};
+use crease_jit::program::{Int, Op, StoreHint, StreamId, Strip, ValueId, ValueType, Var, opaque_seed};
 
 use crate::analysis::model::Model;
 use crate::kernel::affine::{Affine, Term};
@@ -106,7 +106,7 @@ impl<'b, 'c, 'k> StripBuilder<'b, 'c, 'k> {
                 Element::F64 | Element::U8 => values.of[assign.value.index()].expect("operands precede their uses"),
             };
             if let Source::Stream(stream) = source {
-                self.ops.push(Op::Store { stream, value });
+                self.ops.push(Op::Store { stream, value, hint: StoreHint::Cached });
             }
             let cell = cell.filter(|_| keeps_value(self.model, assign.array));
             self.written.write(assign.array, cell, value);

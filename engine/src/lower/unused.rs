@@ -41,13 +41,13 @@ fn visit_operands(op: &mut Op, mut visit: impl FnMut(&mut ValueId)) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crease_jit::program::{BinaryOp, StreamId, ValueType};
+    use crease_jit::program::{BinaryOp, StoreHint, StreamId, ValueType};
 
     #[test]
     fn what_is_left_refers_to_its_new_numbers() {
         let (load, half) = (Op::Load { stream: StreamId(0), ty: ValueType::F32 }, Op::F32(0.5_f32.to_bits()));
         let product = |a, b| Op::Binary(BinaryOp::Mul, ValueId(a), ValueId(b));
-        let store = |value| Op::Store { stream: StreamId(0), value: ValueId(value) };
+        let store = |value| Op::Store { stream: StreamId(0), value: ValueId(value), hint: StoreHint::Cached };
         let ops = vec![Op::F64(0.5_f64.to_bits()), load, half, product(1, 1), product(1, 2), store(4)];
         assert_eq!(without_unused(ops), [load, half, product(0, 1), store(2)]);
     }

@@ -27,8 +27,8 @@ pub use request::{PlanBuilder, PlanError, View};
 /// A proved plan. Nothing is allocated yet.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    request: Request,
-    outcome: Outcome,
+    pub(crate) request: Request,
+    pub(crate) outcome: Outcome,
     report: Report,
 }
 

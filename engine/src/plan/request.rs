@@ -88,6 +88,8 @@ pub(crate) struct Request {
     /// Threads that sizes in bytes are told for.
     pub(crate) threads: usize,
     pub(crate) cap_bytes: Option<u64>,
+    /// Bytes of the cache that stores may go past.
+    pub(crate) cache_bytes: u64,
     pub(crate) quota: u64,
     /// What became of the kernel's arrays, if storage is allocated anew.
     pub(crate) expansion: Option<Expansion>,
@@ -139,6 +141,7 @@ pub struct PlanBuilder {
     horizon: Option<u64>,
     threads: Option<usize>,
     cap_bytes: Option<u64>,
+    cache_bytes: Option<u64>,
     quota: u64,
     view: View,
 }
@@ -157,6 +160,7 @@ impl Kernel {
             horizon: None,
             threads: None,
             cap_bytes: None,
+            cache_bytes: None,
             quota: DEFAULT_QUOTA,
             view: View::Contraction,
         }
@@ -229,6 +233,14 @@ impl PlanBuilder {
     #[must_use]
     pub fn memory_cap_bytes(mut self, bytes: u64) -> Self {
         self.cap_bytes = Some(bytes);
+        self
+    }
+
+    /// Bytes of the last cache: code writes past it what does not fit and is not needed soon. No storage and no result
+    /// depends on it. Default: that of the machine.
+    #[must_use]
+    pub fn cache_bytes(mut self, bytes: u64) -> Self {
+        self.cache_bytes = Some(bytes);
         self
     }
 
@@ -342,6 +354,7 @@ impl PlanBuilder {
             horizon: self.horizon,
             threads: self.threads.unwrap_or_else(|| RunOptions::default().threads),
             cap_bytes: self.cap_bytes,
+            cache_bytes: self.cache_bytes.unwrap_or_else(crease_jit::last_level_cache_bytes),
             quota: self.quota,
             expansion: None,
         };

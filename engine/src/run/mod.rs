@@ -1,10 +1,11 @@
 //! Running: compiled code, its folded storage, and the logical view of it.
 //!
 //! [`Code`] is shared by any number of [`Run`]s; each has its own fields. `view` moves logical arrays in and out of folded
-//! storage; `lent` runs kernels without state on the caller's own arrays.
+//! storage; `lent` runs kernels without state on the caller's own arrays; `tune` times ways to compile.
 
 mod error;
 mod lent;
+mod tune;
 mod view;
 
 use std::sync::Arc;
@@ -21,6 +22,7 @@ use crate::run::view::View;
 
 pub use error::RunError;
 pub use lent::{Input, Output};
+pub use tune::TunedCode;
 
 /// Distance between the starts of neighbouring fields within a 4 KiB page: nine fields of a lattice end up spread evenly.
 const SKEW_BYTES: usize = 7 * 64;
@@ -257,6 +259,12 @@ impl Run {
 
     /// Calls the code; buffers that are not lent are the run's own.
     fn call_on(&mut self, args: &[i64], lent: Vec<Option<BufferRef<'_>>>) -> Result<(), Error> {
+        let shared = Arc::clone(&self.shared);
+        self.call_code(&shared.compiled, args, lent)
+    }
+
+    /// Calls code of the same program.
+    fn call_code(&mut self, code: &Compiled, args: &[i64], lent: Vec<Option<BufferRef<'_>>>) -> Result<(), Error> {
         let kernel = &self.shared.kernel;
         let mut scalars = Vec::with_capacity(self.scalars.len());
         for (value, scalar) in self.scalars.iter().zip(kernel.scalars()) {
@@ -274,7 +282,7 @@ impl Run {
             });
         }
         let mut call = Call { args, scalars: &scalars, buffers, pool: &self.pool };
-        Ok(self.shared.compiled.run(&mut call).map_err(RunError::from)?)
+        Ok(code.run(&mut call).map_err(RunError::from)?)
     }
 
     /// Memory for arrays of the caller that the run keeps, zero at first.

@@ -3,6 +3,7 @@
 
 use super::frame::FrameLayout;
 use super::ints::Num;
+use crate::compile::{Streaming, Unroll, VectorWidth};
 use crate::isa::IsaChoice;
 use crate::program::{Copies, Int, Node, Program, Var};
 use crate::wide::WideCode;
@@ -23,8 +24,12 @@ pub(super) struct Shared<'a> {
     pub(super) strips: IsaChoice,
     /// Floating-point registers.
     pub(super) registers: u32,
-    /// Most copies of a strip's body in one iteration of its vector loop.
-    pub(super) max_unroll: u32,
+    /// The vectors of wide strips.
+    pub(super) width: VectorWidth,
+    /// Copies of a strip's body in one iteration of its vector loop.
+    pub(super) unroll: Unroll,
+    /// Which stores go past the caches.
+    pub(super) streaming: Streaming,
     /// Whether texts are kept.
     pub(super) texts: bool,
 }
@@ -82,6 +87,8 @@ pub(super) struct Emitter<'a, 'f> {
     pub(super) ring_slot: Option<StackSlot>,
     /// Where strips pass addresses to their wide code.
     pub(super) wide_slot: Option<StackSlot>,
+    /// Whether some strip so far may write past the caches.
+    pub(super) has_streamed: bool,
     /// Parallel loops met so far, each with the function that is to hold it.
     pub(super) outlined: Vec<Outlined<'a>>,
     /// Makes other functions.

@@ -125,7 +125,7 @@ impl<'a> Emitter<'a, '_> {
             Op::F64(_) | Op::F32(_) | Op::Scalar(_) => return None,
             Op::Index { ty, .. } => self.index(block, at, ty),
             Op::Load { stream, ty } => self.load(block, at, stream, ty),
-            Op::Store { stream, value } => {
+            Op::Store { stream, value, .. } => {
                 let value = self.operand(block, value);
                 self.store(block, stream, value);
                 return None;

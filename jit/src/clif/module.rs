@@ -7,6 +7,7 @@
 use super::emitter::{Emitter, Functions, Imports, Outlined, Shared};
 use super::frame::FrameLayout;
 use super::ints::Num;
+use crate::compile::{Streaming, Unroll, VectorWidth};
 use crate::isa::IsaChoice;
 use crate::memory::CodeMemory;
 use crate::program::Program;
@@ -18,6 +19,7 @@ use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_module::{FuncId, Linkage, Module, ModuleError};
 use std::collections::{HashMap, VecDeque};
+use std::hash::{DefaultHasher, Hasher};
 use std::time::{Duration, Instant};
 
 /// How to emit.
@@ -27,8 +29,12 @@ pub(crate) struct EmitOptions {
     pub(crate) strips: IsaChoice,
     /// Floating-point registers.
     pub(crate) registers: u32,
-    /// Most copies of a strip's body in one iteration of its vector loop.
-    pub(crate) max_unroll: u32,
+    /// The vectors of wide strips.
+    pub(crate) width: VectorWidth,
+    /// Copies of a strip's body in one iteration of its vector loop.
+    pub(crate) unroll: Unroll,
+    /// Which stores go past the caches.
+    pub(crate) streaming: Streaming,
     /// Whether to keep texts.
     pub(crate) texts: bool,
 }
@@ -39,6 +45,8 @@ pub(crate) struct Emitted {
     pub(crate) main: FuncId,
     /// Machine code, in bytes.
     pub(crate) code_bytes: usize,
+    /// Of all machine code, in the order of emission.
+    pub(crate) code_hash: DefaultHasher,
     /// Cranelift's text form of all functions, if it was asked for.
     pub(crate) clif_text: String,
     /// Machine code as text, if it was asked for.
@@ -61,8 +69,8 @@ pub(crate) fn emit(
     options: &EmitOptions,
     memory: &mut CodeMemory,
 ) -> Result<Emitted, Box<ModuleError>> {
-    let EmitOptions { strips, registers, max_unroll, texts } = *options;
-    let shared = Shared { program, layout, strips, registers, max_unroll, texts };
+    let EmitOptions { strips, registers, width, unroll, streaming, texts } = *options;
+    let shared = Shared { program, layout, strips, registers, width, unroll, streaming, texts };
     let module = memory.module();
     let signatures = Signatures::new(module);
     let imports = signatures.declare_imports(module)?;
@@ -71,6 +79,7 @@ pub(crate) fn emit(
     let mut emitted = Emitted {
         main,
         code_bytes: 0,
+        code_hash: DefaultHasher::new(),
         clif_text: String::new(),
         disassembly: String::new(),
         build_time: Duration::ZERO,
@@ -155,6 +164,7 @@ impl<M: Module> Functions for Declare<'_, M> {
 
     fn wide(&mut self, code: &WideCode, function: &mut Function) -> FuncRef {
         self.emitted.code_bytes += code.bytes.len();
+        self.emitted.code_hash.write(&code.bytes);
         self.emitted.disassembly += &code.text;
         let id = self.module.declare_anonymous_function(&self.signatures.wide);
         let id = self.declared(id);
@@ -213,6 +223,7 @@ fn build<'a, M: Module>(
         ring_slot: None,
         outlined: Vec::new(),
         wide_slot: None,
+        has_streamed: false,
         functions: declare,
     };
     match outlined {
@@ -220,6 +231,10 @@ fn build<'a, M: Module>(
         Some(outlined) => {
             emitter.outlined_body(outlined, params[1], Num::Value(params[3]), Num::Value(params[4]));
         }
+    }
+    if emitter.has_streamed {
+        // Stores past the caches are ordered by nothing else: others read these cells when this function has returned.
+        emitter.b.ins().fence();
     }
     emitter.b.ins().return_(&[]);
     emitter.b.seal_all_blocks();
@@ -242,6 +257,7 @@ fn define(
     module.define_function(id, context)?;
     let code = context.compiled_code().expect("defining a function compiles it");
     emitted.code_bytes += code.code_info().total_size as usize;
+    emitted.code_hash.write(code.code_buffer());
     if texts {
         emitted.disassembly += &format!("{}\n", code.vcode.as_deref().unwrap_or(""));
     }

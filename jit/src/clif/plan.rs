@@ -8,8 +8,7 @@ use super::linear::Linear;
 use super::order::{emission_order, pressure};
 use crate::isa::IsaChoice;
 use crate::program::{
-    Address, AliasRelation, BinaryOp, Element, Op, Program, ScalarId, Stream, StreamId, Strip, UnaryOp, ValueId,
-    ValueType,
+    Address, BinaryOp, Element, Op, Program, ScalarId, Stream, StreamId, Strip, UnaryOp, ValueId, ValueType,
 };
 
 /// Streams share a pointer up to this distance: with the unrolled copies it still fits a 32-bit displacement.
@@ -130,7 +129,7 @@ impl<'a> StripPlan<'a> {
             literals = self::literals(strip, &order);
         }
         // A body of up to 32 operations gains from four copies; one of 128 or more fills the instruction window alone.
-        let unroll = (128 / order.len().max(1) as i64).clamp(1, i64::from(shared.max_unroll.max(1)));
+        let unroll = shared.unroll.copies(128 / order.len().max(1) as i64);
         let (pointers, places) = pointers(strip, program, rows);
         StripPlan {
             strip,
@@ -171,17 +170,9 @@ pub(crate) fn operands(op: &Op) -> impl DoubleEndedIterator<Item = ValueId> + us
     all.into_iter().flatten()
 }
 
-/// Whether the store may write cells that the load reads: same buffer, and not proved disjoint. Bindings of different
-/// buffers do not overlap; the call checks that.
+/// Whether the store may write cells that the load reads.
 pub(crate) fn may_alias(strip: &Strip, load: usize, store: usize) -> bool {
-    let buffer = |at: usize| match strip.ops[at] {
-        Op::Load { stream, .. } | Op::Store { stream, .. } => Some(strip.streams[stream.index()].buffer),
-        _ => None,
-    };
-    buffer(load) == buffer(store)
-        && !strip.alias.iter().any(|fact| {
-            fact.relation == AliasRelation::Disjoint && (fact.load.index(), fact.store.index()) == (load, store)
-        })
+    strip.may_alias(ValueId(load as u32), ValueId(store as u32))
 }
 
 fn unwritten_loads(strip: &Strip) -> Vec<bool> {

@@ -14,8 +14,9 @@ use super::ints::Num;
 use super::plan::StripPlan;
 use super::rings::Rings;
 use super::strip::Run;
+use crate::compile::Streaming;
 use crate::isa::IsaChoice;
-use crate::program::Element;
+use crate::program::{Element, Op, StoreHint, Strip, ValueId};
 use crate::wide::{self, Place, StripFacts, WideIsa, WideOptions};
 use cranelift_codegen::ir::{Block, FuncRef, InstBuilder, StackSlotData, StackSlotKind, Value, types};
 
@@ -42,21 +43,25 @@ impl<'a> Emitter<'a, '_> {
         };
         let places: Vec<Place> = (0..plan.places.len()).map(place).collect();
         let scalars: Vec<Element> = shared.program.scalars.iter().map(|scalar| scalar.element).collect();
+        let hints = store_hints(plan.strip, shared.streaming);
         let facts = StripFacts {
             strip: plan.strip,
             scalars: &scalars,
             places: &places,
             order: &plan.needed,
             invariant: &plan.is_invariant,
+            hints: &hints,
             length: if let Num::Const(length) = length { Some(length) } else { None },
         };
         let options = WideOptions {
             isa,
-            max_unroll: shared.max_unroll,
+            width: shared.width,
+            unroll: shared.unroll,
             text: shared.texts,
             scalar_offset: &|scalar| shared.layout.literal_offset(Literal::Scalar(scalar)),
         };
         let code = wide::emit(&facts, &options)?;
+        self.has_streamed |= code.streams;
         let function = self.functions.wide(&code, self.b.func);
         let table = self.wide_table(plan.pointers.len() + code.indices.len());
         Some(WideCall { function, table, indices: code.indices })
@@ -114,4 +119,14 @@ impl<'a> Emitter<'a, '_> {
         slots[slot].size = slots[slot].size.max(bytes);
         self.b.ins().stack_addr(types::I64, slot, 0)
     }
+}
+
+/// How each store of a strip is to be made.
+fn store_hints(strip: &Strip, streaming: Streaming) -> Vec<StoreHint> {
+    let hint = |(at, op): (ValueId, &Op)| match (*op, streaming) {
+        (Op::Store { hint, .. }, Streaming::Auto) => hint,
+        (Op::Store { .. }, Streaming::Always) if strip.first_load_of(at).is_none() => StoreHint::Streaming,
+        _ => StoreHint::Cached,
+    };
+    (0..).map(ValueId).zip(&strip.ops).map(hint).collect()
 }

@@ -27,13 +27,15 @@ pub(super) struct Scratch {
 
 /// Where a stream stands. Only streams that are loaded from or stored to have been checked.
 #[derive(Clone, Copy)]
-struct Cursor {
-    buffer: usize,
-    base: i64,
-    pos: i64,
+pub(super) struct Cursor {
+    pub(super) buffer: usize,
+    /// Cells before the ring, or before everything.
+    pub(super) base: i64,
+    /// Behind the base.
+    pub(super) pos: i64,
     /// 0 if there is none.
-    ring: i64,
-    stride: i64,
+    pub(super) ring: i64,
+    pub(super) stride: i64,
 }
 
 type Fallible<T> = Result<T, (Part, Trap)>;
@@ -164,7 +166,7 @@ impl Scratch {
                 let cursor = self.cursors[stream.index()];
                 load(&memory.buffers[cursor.buffer], cursor, ty, &mut own[..length]);
             }
-            Op::Store { stream, value } => {
+            Op::Store { stream, value, .. } => {
                 let cursor = self.cursors[stream.index()];
                 store(&mut memory.buffers[cursor.buffer], cursor, type_of(value), arg(value));
             }
@@ -258,7 +260,7 @@ impl Cursor {
     }
 }
 
-fn place(program: &Program, stream: &Stream, env: &Env<'_>) -> Result<Cursor, Trap> {
+pub(super) fn place(program: &Program, stream: &Stream, env: &Env<'_>) -> Result<Cursor, Trap> {
     let buffer = stream.buffer.index();
     match &stream.address {
         Address::Block { base, pos, ring, stride } => {

@@ -1,7 +1,7 @@
 //! The loop language: what the engine lowers a plan to and what the code generators compile.
 //!
 //! `types` holds the language, `text` prints and parses it, `verify` checks it, `interpret` runs it and is the oracle for
-//! every code generator; `bounds` and `walk` say which cells a run may touch.
+//! every code generator; `bounds` and `walk` say which cells a run may touch, `reuse` which of them soon again.
 
 mod bounds;
 mod cells;
@@ -11,6 +11,7 @@ mod interval;
 mod opaque;
 mod place;
 mod ranges;
+mod reuse;
 mod text;
 mod types;
 mod verify;

@@ -322,6 +322,26 @@ pub struct Coordinate {
     pub step: i64,
 }
 
+impl Strip {
+    /// Whether the operation `store` may write a cell that `load` reads: they are a store and a load of one buffer, and not
+    /// known to be disjoint. Bindings of different buffers do not overlap; a call checks that.
+    pub fn may_alias(&self, load: ValueId, store: ValueId) -> bool {
+        let buffer = |at: ValueId| match self.ops[at.index()] {
+            Op::Load { stream, .. } | Op::Store { stream, .. } => Some(self.streams[stream.index()].buffer),
+            _ => None,
+        };
+        let is_disjoint =
+            |fact: &AliasFact| fact.relation == AliasRelation::Disjoint && (fact.load, fact.store) == (load, store);
+        buffer(load) == buffer(store) && !self.alias.iter().any(is_disjoint)
+    }
+
+    /// The first load that may read a cell that `store` writes; a strip with one cannot write these past the caches.
+    pub fn first_load_of(&self, store: ValueId) -> Option<ValueId> {
+        let loads = (0..).map(ValueId).zip(&self.ops).filter(|(_, op)| matches!(op, Op::Load { .. }));
+        loads.map(|(load, _)| load).find(|load| self.may_alias(*load, store))
+    }
+}
+
 impl Stream {
     /// Whether it is at the same cell in every iteration.
     pub fn is_fixed(&self) -> bool {
@@ -422,7 +442,20 @@ pub enum Op {
         stream: StreamId,
         /// What.
         value: ValueId,
+        /// How soon the cells are needed.
+        hint: StoreHint,
     },
+}
+
+/// What is expected of the cells that a store writes. It decides how they are written, never what they hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum StoreHint {
+    /// They, or the cells before, are at hand in a cache or soon needed: an ordinary store.
+    #[default]
+    Cached,
+    /// They were not touched lately and are not read before a cache would have given them up: a code generator may write
+    /// them past the caches, so that their lines are not fetched first. No load of the strip may share a cell with them.
+    Streaming,
 }
 
 /// Operations with one operand.

@@ -152,6 +152,12 @@ pub enum Fault {
         /// The ring's length in cells.
         ring: u64,
     },
+    /// A streaming store writes cells that the strip may read.
+    #[error("the store is streaming, and {load} may read its cells: no fact says that they are disjoint")]
+    StreamingLoaded {
+        /// The load.
+        load: ValueId,
+    },
     /// An operand is not the result of an earlier operation.
     #[error("the operand {operand} is not an earlier operation with a result")]
     Operand {

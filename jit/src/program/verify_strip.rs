@@ -31,6 +31,7 @@ pub(super) fn value_types(
 /// Checks operations and alias facts.
 pub(super) fn strip_errors(program: &Program, strip: &Strip, scope: &[Var]) -> Result<(), (Part, Fault)> {
     value_types(program, strip, scope)?;
+    streaming_stores(strip)?;
     let mut pairs = HashSet::new();
     for (position, fact) in (0..).zip(&strip.alias) {
         alias_fact(strip, fact, &mut pairs).map_err(|fault| (Part::Alias(position), fault))?;
@@ -85,7 +86,7 @@ pub(super) fn result_type(
             Some(operand(results, x, &F64)?)
         }
         Op::OpaqueFinish(acc) => Some(operand(results, acc, &F64)?),
-        Op::Store { stream, value } => {
+        Op::Store { stream, value, .. } => {
             let buffer = buffer(program, strip, stream)?;
             if buffer.access == BufferAccess::ReadOnly {
                 return Err(Fault::ReadOnly { buffer: buffer.name.clone() });
@@ -140,6 +141,18 @@ fn cell_type(buffer: &BufferDecl, ty: ValueType) -> Result<(), Fault> {
         Element::U8 => true,
     };
     if same { Ok(()) } else { Err(Fault::ElementType { buffer: buffer.name.clone(), element: buffer.element, ty }) }
+}
+
+/// Checks that no load may share a cell with a streaming store.
+fn streaming_stores(strip: &Strip) -> Result<(), (Part, Fault)> {
+    for (store, op) in (0..).map(ValueId).zip(&strip.ops) {
+        if matches!(op, Op::Store { hint: StoreHint::Streaming, .. })
+            && let Some(load) = strip.first_load_of(store)
+        {
+            return Err((Part::Op(store), Fault::StreamingLoaded { load }));
+        }
+    }
+    Ok(())
 }
 
 fn alias_fact(strip: &Strip, fact: &AliasFact, pairs: &mut HashSet<(ValueId, ValueId)>) -> Result<(), Fault> {

@@ -6,12 +6,17 @@
 //! Equal operations are computed once, and a load of what was just stored is the value stored. Any other load is not bound to its place in the order: what it reads stays in memory
 //! until a store may overwrite it, so later passes may read it anywhere before that, or fold it into its use.
 
-use super::shape::{Float, Shape, WideIsa};
+use super::shape::{Float, LINE_BYTES, Shape, WideIsa};
 use crate::clif::{may_alias, operands};
-use crate::program::{Element, Op, Strip, UnaryOp, ValueId, ValueType};
+use crate::program::{Element, Op, StoreHint, Strip, UnaryOp, ValueId, ValueType};
 use std::collections::HashMap;
 use std::mem::{Discriminant, discriminant};
 
+/// Most streaming stores of a strip whose vectors are half a line of the cache. Halves wait for each other in a few buffers of
+/// the processor; where there are too few, every half is written by itself. Without this limit, eight such rows in turn were
+/// written at 27 GB/s and nine at 1.6, whole lines at 27 for any number, on one thread of an AMD EPYC (`cargo test --release -p
+/// crease-jit --test native rates_of_streaming -- --ignored --nocapture`). Half as many, for processors with fewer.
+const MOST_HALF_LINE_STREAMS: usize = 4;
 /// Index steps up to this fit a 32-bit immediate with all lanes and copies of a block.
 const LARGEST_STEP: u64 = 1 << 20;
 
@@ -40,6 +45,8 @@ pub(crate) struct StripFacts<'a> {
     pub(crate) order: &'a [usize],
     /// By operation: whether literals and cells that the strip does not write decide it alone.
     pub(crate) invariant: &'a [bool],
+    /// By operation: how a store is to be made.
+    pub(crate) hints: &'a [StoreHint],
     /// The number of iterations, if it is known.
     pub(crate) length: Option<i64>,
 }
@@ -84,6 +91,8 @@ pub(super) struct Body<'a> {
     pub(super) shape: Shape,
     /// Where its streams are.
     pub(super) places: &'a [Place],
+    /// How stores are to be made.
+    pub(super) hints: Vec<StoreHint>,
     /// For each operation the one that computes its result: itself, or an equal one before it.
     pub(super) same: Vec<usize>,
     /// Where results come from.
@@ -97,16 +106,15 @@ pub(super) struct Body<'a> {
 }
 
 impl<'a> Body<'a> {
-    /// The body of a strip; `None` if it has to be compiled otherwise: stored cells that are not adjacent, opaque
-    /// functions, conversions, bytes to store, fewer lanes or iterations than a wide vector wants.
-    pub(super) fn new(facts: &StripFacts<'a>, isa: WideIsa) -> Option<Self> {
+    /// The body of a strip in vectors of `shape`, which holds numbers of its [`float_of`]; `None` if it has to be compiled
+    /// otherwise: stored cells that are not adjacent, opaque functions, conversions, bytes to store, fewer iterations than a
+    /// wide vector wants.
+    pub(super) fn new(facts: &StripFacts<'a>, shape: Shape) -> Option<Self> {
         let strip = facts.strip;
-        let float = float_of(facts)?;
-        let shape = Shape::widest(isa, float, strip.lanes, is_arithmetic(facts))?;
         // A masked vector pays from half its lanes on; single cells in wide code never do.
-        let least = if isa == WideIsa::Avx512 { shape.lanes() / 2 } else { shape.lanes() };
+        let least = if shape.isa == WideIsa::Avx512 { shape.lanes() / 2 } else { shape.lanes() };
         let is_long = facts.length.is_none_or(|length| length >= least);
-        if !is_long || !facts.order.iter().all(|at| is_eligible(&strip.ops[*at], facts.places, float)) {
+        if !is_long || !facts.order.iter().all(|at| is_eligible(&strip.ops[*at], facts.places, shape.float)) {
             return None;
         }
         let count = strip.ops.len();
@@ -114,6 +122,7 @@ impl<'a> Body<'a> {
             strip,
             shape,
             places: facts.places,
+            hints: hints(facts, shape),
             same: (0..count).collect(),
             roles: vec![Role::Computed; count],
             once: Vec::new(),
@@ -123,7 +132,7 @@ impl<'a> Body<'a> {
         let used: Vec<usize> =
             facts.order.iter().flat_map(|at| operands(&strip.ops[*at])).map(ValueId::index).collect();
         used.iter().chain(facts.order).for_each(|at| body.add_constants(*at));
-        if isa == WideIsa::Avx512 {
+        if shape.isa == WideIsa::Avx512 {
             // Masks of remainders are cut from all ones.
             body.pool.constant(u64::MAX);
         }
@@ -275,7 +284,7 @@ impl Stored {
     fn visit(&mut self, body: &Body<'_>, at: usize) -> Option<usize> {
         let strip = body.strip;
         match strip.ops[at] {
-            Op::Store { stream, value } => {
+            Op::Store { stream, value, .. } => {
                 let buffer = |stream: usize| strip.streams[stream].buffer;
                 self.cells.retain(|(known, _)| buffer(*known) != buffer(stream.index()));
                 self.cells.push((stream.index(), body.operand(value)));
@@ -292,7 +301,7 @@ impl Stored {
 }
 
 /// The numbers of a strip, if there is one kind only.
-fn float_of(facts: &StripFacts<'_>) -> Option<Float> {
+pub(super) fn float_of(facts: &StripFacts<'_>) -> Option<Float> {
     let strip = facts.strip;
     let of = |op: &Op| match *op {
         Op::F64(_) => Some(Float::F64),
@@ -310,12 +319,13 @@ fn float_of(facts: &StripFacts<'_>) -> Option<Float> {
     all.all(|float| float == first).then_some(first)
 }
 
-/// Whether a strip computes more than it moves. Vectors of 512 bits pay then; else each of their accesses that is not
-/// aligned takes two lines of the cache, where half of those of 256 bits take one.
-fn is_arithmetic(facts: &StripFacts<'_>) -> bool {
-    let is_access = |at: &&usize| matches!(facts.strip.ops[**at], Op::Load { .. } | Op::Store { .. });
-    let accesses = facts.order.iter().filter(is_access).count();
-    facts.order.len() - accesses >= 2 * accesses
+/// How stores are made in vectors of `shape`.
+fn hints(facts: &StripFacts<'_>, shape: Shape) -> Vec<StoreHint> {
+    let streaming = facts.order.iter().filter(|at| facts.hints[**at] == StoreHint::Streaming).count();
+    if shape.bytes < LINE_BYTES && streaming > MOST_HALF_LINE_STREAMS {
+        return vec![StoreHint::Cached; facts.hints.len()];
+    }
+    facts.hints.to_vec()
 }
 
 fn is_eligible(op: &Op, places: &[Place], float: Float) -> bool {

@@ -11,7 +11,7 @@ use super::body::{Body, Place};
 use super::codes::{Form, Kind, code};
 use super::instruction::{Arith, Class, Inst, Memory, Operand, Reg};
 use super::shape::{Float, WideIsa};
-use crate::program::{CompareOp, Op, ScalarId};
+use crate::program::{CompareOp, Op, ScalarId, StoreHint};
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 
 /// The iteration at which a block begins.
@@ -30,6 +30,8 @@ pub(super) const REMAINDER: Register = Register::K1;
 pub(super) enum Extent {
     /// All of it.
     Whole,
+    /// All of it, where streaming stores are aligned.
+    Aligned,
     /// The lanes in [`REMAINDER`]; memory behind them is not touched.
     Masked,
     /// Its first number.
@@ -86,7 +88,7 @@ impl Encoding<'_, '_> {
                 self.two(self.code(Kind::Broadcast), self.vector(to), from);
             }
             Inst::Index { to, index } => self.index(to, index),
-            Inst::Store { stream, from } => self.store(stream, from),
+            Inst::Store { stream, from, hint } => self.store(stream, from, hint),
             Inst::Spill { slot, from } => {
                 let code = if from.class == Class::Mask { Code::VEX_Kmovw_m16_kr } else { self.code(Kind::Store) };
                 let instruction = Instruction::with2(code, self.slot(slot), self.register(from));
@@ -201,9 +203,11 @@ impl Encoding<'_, '_> {
         self.two(self.code(Kind::Load), self.vector(to), Source::Memory(all));
     }
 
-    fn store(&mut self, stream: usize, from: Reg) {
+    fn store(&mut self, stream: usize, from: Reg, hint: StoreHint) {
         let cells = self.cell_operand(stream);
-        let instruction = Instruction::with2(self.code(Kind::Store), cells, self.vector(from));
+        let past_caches = self.extent == Extent::Aligned && hint == StoreHint::Streaming;
+        let kind = if past_caches { Kind::StoreStreaming } else { Kind::Store };
+        let instruction = Instruction::with2(self.code(kind), cells, self.vector(from));
         let mut instruction = instruction.expect("a store takes memory and a register");
         if self.extent == Extent::Masked {
             instruction.set_op_mask(REMAINDER);

@@ -6,6 +6,7 @@
 //! save registers; load pointers; compute invariants
 //! j = start
 //! up to the first j at which all stores are aligned, if there is one and much to do: a masked block, or single cells
+//! with streaming stores that are aligned now: the next loop with these stores past the caches
 //! while j <= end - copies * lanes: `copies` blocks of whole vectors; j += copies * lanes
 //! AVX2:     the same with one block, then single cells
 //! AVX-512:  while j < end: one block of at most as many lanes as are left
@@ -15,30 +16,26 @@
 //!
 //! Cost: about 0.2 microseconds for each machine instruction.
 
-use super::allocate::{Allocation, allocate};
+use super::alignment::{AlignedStores, AlignmentSlot};
+use super::allocate::Allocation;
 use super::assembler::{Assembler, Jump, Top};
-use super::body::{Body, Place, StripFacts};
+use super::body::{Body, StripFacts};
+use super::cost::{Choice, choose};
 use super::encode::{Encoding, Extent, ITERATION, REMAINDER, SCRATCH, TABLE, memory};
-use super::instruction::{Inst, Memory, Operand};
-use super::shape::{Shape, WideIsa};
+use super::instruction::{Inst, Memory};
+use super::shape::WideIsa;
+use crate::compile::{Unroll, VectorWidth};
 use crate::program::{Op, ScalarId};
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 
 /// One past the last iteration.
-const END: Register = Register::RCX;
+pub(super) const END: Register = Register::RCX;
 /// The last iteration at which a whole block may begin; the frame is no longer needed then.
-const LAST: Register = Register::RSI;
+pub(super) const LAST: Register = Register::RSI;
 /// Registers that a function may use as it likes, besides those with a meaning of their own.
-const FREE: [Register; 3] = [Register::R9, Register::R10, Register::R11];
+pub(super) const FREE: [Register; 3] = [Register::R9, Register::R10, Register::R11];
 /// Registers that a function has to leave as they were.
 const SAVED: [Register; 5] = [Register::RBX, Register::R12, Register::R13, Register::R14, Register::R15];
-/// Most bytes of slots: less than a page, so that no function steps over the guard page below a thread's stack.
-const MOST_SLOT_BYTES: i64 = 4096 - 64;
-/// Most copies of a block in the main loop, whatever the options allow: what they leave has to fit the count of a mask,
-/// which is a byte.
-const MOST_COPIES: i64 = 8;
-/// Vectors for which stores are aligned first: that takes as long as one or two, and saves up to a sixth of the others.
-const WORTH_ALIGNING: i64 = 8;
 /// Loops begin at multiples of this many bytes.
 const ALIGNMENT: usize = 32;
 
@@ -46,8 +43,10 @@ const ALIGNMENT: usize = 32;
 pub(crate) struct WideOptions<'o> {
     /// The instruction set.
     pub(crate) isa: WideIsa,
-    /// Most blocks in one iteration of the main loop.
-    pub(crate) max_unroll: u32,
+    /// How wide vectors are.
+    pub(crate) width: VectorWidth,
+    /// Blocks in one iteration of the main loop.
+    pub(crate) unroll: Unroll,
     /// Whether to keep a text.
     pub(crate) text: bool,
     /// Bytes from the frame's start to a scalar.
@@ -60,6 +59,8 @@ pub(crate) struct WideCode {
     pub(crate) bytes: Vec<u8>,
     /// The same as text, if it was asked for.
     pub(crate) text: String,
+    /// Whether some store may go past the caches, which nothing but a fence orders.
+    pub(crate) streams: bool,
     /// The index operations whose value at iteration 0 follows the pointers in the table.
     pub(crate) indices: Vec<usize>,
 }
@@ -71,14 +72,7 @@ impl WideCode {
 
 /// Emits a strip; `None` if it has to be compiled otherwise.
 pub(crate) fn emit(facts: &StripFacts<'_>, options: &WideOptions<'_>) -> Option<WideCode> {
-    let body = Body::new(facts, options.isa)?;
-    let allocation = allocate(&body);
-    let slots = allocation.slots as i64 + 2;
-    if slots * body.shape.bytes > MOST_SLOT_BYTES {
-        return None;
-    }
-    // A body of up to 32 operations gains from four copies; one of 128 or more fills the instruction window alone.
-    let copies = (128 / body.each.len().max(1) as i64).clamp(1, i64::from(options.max_unroll).clamp(1, MOST_COPIES));
+    let Choice { body, allocation, copies } = choose(facts, options)?;
     let is_index = |at: &usize| matches!(body.strip.ops[*at], Op::Index { .. });
     let indices: Vec<usize> = body.each.iter().copied().filter(is_index).collect();
     let homes = Homes::new(&body, &allocation, indices.is_empty());
@@ -96,7 +90,8 @@ pub(crate) fn emit(facts: &StripFacts<'_>, options: &WideOptions<'_>) -> Option<
     encoding.assembler.line(|| describe(&body, &allocation, copies));
     Function { encoding: &mut encoding, homes: &homes, allocation: &allocation }.emit(copies);
     let (bytes, text) = encoding.assembler.finish(&pool(&body), pool_entry(&body));
-    Some(WideCode { bytes, text, indices: encoding.indices })
+    let streams = homes.aligned_stores.as_ref().is_some_and(|stores| stores.streaming);
+    Some(WideCode { bytes, text, streams, indices: encoding.indices })
 }
 
 /// Which general registers hold what.
@@ -107,10 +102,10 @@ struct Homes {
     saved: Vec<Register>,
     /// Bytes of slots.
     frame_bytes: i32,
-    /// One store for each alignment to find out at run time, if all of them may be aligned together.
-    aligned_stores: Option<Vec<Place>>,
-    /// The slot for the number of cells before the first aligned one.
-    count_slot: usize,
+    /// Stores whose alignment is found out at run time, if all of them may be aligned together.
+    aligned_stores: Option<AlignedStores>,
+    /// The slot for what was found.
+    alignment_slot: usize,
 }
 
 impl Homes {
@@ -140,44 +135,20 @@ impl Homes {
             pointers[*pointer] = Some(*register);
         }
         let saved = SAVED.into_iter().filter(|register| pointers.contains(&Some(*register))).collect();
-        let aligned_stores = aligned_stores(body);
-        let count_slot = allocation.slots + usize::from(!no_indices);
-        let slots = count_slot + usize::from(aligned_stores.is_some());
+        let aligned_stores = AlignedStores::new(body);
+        let alignment_slot = allocation.slots + usize::from(!no_indices);
+        let slots = alignment_slot + usize::from(aligned_stores.is_some());
         let frame_bytes = (slots as i64 * body.shape.bytes) as i32;
-        Homes { pointers, saved, frame_bytes, aligned_stores, count_slot }
+        Homes { pointers, saved, frame_bytes, aligned_stores, alignment_slot }
     }
-}
-
-/// Stores that a strip could align together: one of each pointer; `None` if two lie differently whatever the pointers.
-fn aligned_stores(body: &Body<'_>) -> Option<Vec<Place>> {
-    let mut found: Vec<Place> = Vec::new();
-    for at in &body.each {
-        let Op::Store { stream, .. } = body.strip.ops[*at] else { continue };
-        let place = body.places[stream.index()];
-        match found.iter().find(|known| known.pointer == place.pointer) {
-            None => found.push(place),
-            Some(known) if (i64::from(known.offset) - i64::from(place.offset)) % body.shape.bytes == 0 => {}
-            Some(_) => return None,
-        }
-    }
-    Some(found)
 }
 
 /// The stream that an instruction reads or writes.
 fn cell_of(inst: &Inst) -> Option<usize> {
-    let memory = match *inst {
-        Inst::Store { stream, .. } => return Some(stream),
-        Inst::Load { from, .. } => from,
-        Inst::Sqrt { from: Operand::Memory(memory), .. }
-        | Inst::Arith { b: Operand::Memory(memory), .. }
-        | Inst::Fma { c: Operand::Memory(memory), .. }
-        | Inst::Compare { b: Operand::Memory(memory), .. }
-        | Inst::Select { then: Operand::Memory(memory), .. } => memory,
-        _ => return None,
-    };
-    match memory {
-        Memory::Cell(stream) => Some(stream),
-        Memory::Constant(_) | Memory::Slot(_) => None,
+    match (inst, inst.reads()) {
+        (Inst::Store { stream, .. }, _) => Some(*stream),
+        (_, Some(Memory::Cell(stream))) => Some(stream),
+        _ => None,
     }
 }
 
@@ -209,30 +180,33 @@ fn describe(body: &Body<'_>, allocation: &Allocation, copies: i64) -> String {
 }
 
 /// Puts the parts together.
-struct Function<'f, 'b, 'a> {
-    encoding: &'f mut Encoding<'b, 'a>,
+pub(super) struct Function<'f, 'b, 'a> {
+    pub(super) encoding: &'f mut Encoding<'b, 'a>,
     homes: &'f Homes,
-    allocation: &'f Allocation,
+    pub(super) allocation: &'f Allocation,
 }
 
 impl Function<'_, '_, '_> {
     fn emit(&mut self, copies: i64) {
-        let count = memory(Register::RSP, self.homes.count_slot as i64 * self.encoding.body.shape.bytes);
+        let slot = AlignmentSlot::new(self.homes.alignment_slot, self.encoding.body.shape);
         self.enter();
         if let Some(stores) = &self.homes.aligned_stores {
-            self.count_unaligned(stores, count);
+            self.count_unaligned(stores, slot);
         }
         self.load_pointers();
         self.encoding.block(&self.allocation.once, Extent::Whole, 0);
-        if self.homes.aligned_stores.is_some() {
-            self.unaligned_cells(count);
+        if let Some(stores) = &self.homes.aligned_stores {
+            self.unaligned_cells(slot);
+            if stores.streaming {
+                self.streaming_blocks(slot, copies);
+            }
         }
-        self.whole_blocks(copies);
+        self.whole_blocks(Extent::Whole, copies);
         match self.encoding.body.shape.isa {
             WideIsa::Avx512 => self.masked_blocks(),
             WideIsa::Avx2 => {
                 if copies > 1 {
-                    self.whole_blocks(1);
+                    self.whole_blocks(Extent::Whole, 1);
                 }
                 self.single_cells();
             }
@@ -272,72 +246,8 @@ impl Function<'_, '_, '_> {
         }
     }
 
-    /// Counts into a slot how many cells there are before the first one at which the first store writes at a multiple of
-    /// a vector's size: none if most stores lie differently, or if few vectors are to come. All registers but those of the
-    /// arguments are free here.
-    fn count_unaligned(&mut self, stores: &[Place], count: MemoryOperand) {
-        let (Shape { bytes, float, .. }, lanes) = (self.encoding.body.shape, self.encoding.body.shape.lanes());
-        let ([address, other], differ) = (SCRATCH, FREE[0]);
-        let (first, others) = stores.split_first().expect("every strip stores something");
-        let entry = |place: &Place| memory(TABLE, 8 * place.pointer as i64);
-        self.put(Instruction::with2(Code::Mov_rm64_imm32, count, 0));
-        self.put(Instruction::with2(Code::Lea_r64_m, address, memory(END, -(WORTH_ALIGNING * lanes))));
-        self.put(Instruction::with2(Code::Cmp_r64_rm64, ITERATION, address));
-        let mut skips = vec![self.encoding.assembler.jump_ahead(Code::Jg_rel32_64)];
-        self.put(Instruction::with2(Code::Mov_r64_rm64, address, entry(first)));
-        if !others.is_empty() {
-            self.put(Instruction::with2(Code::Mov_rm64_imm32, differ, 0));
-        }
-        for place in others {
-            // All that counts of it is what it leaves over.
-            let apart = (i64::from(place.offset) - i64::from(first.offset)).rem_euclid(bytes);
-            self.put(Instruction::with2(Code::Mov_r64_rm64, other, entry(place)));
-            self.put(Instruction::with2(Code::Lea_r64_m, other, memory(other, apart)));
-            self.put(Instruction::with2(Code::Sub_r64_rm64, other, address));
-            self.put(Instruction::with2(Code::And_rm64_imm8, other, bytes as i32 - 1));
-            // One more, unless this is below 1.
-            self.put(Instruction::with2(Code::Cmp_rm64_imm8, other, 1));
-            self.put(Instruction::with2(Code::Sbb_rm64_imm8, differ, -1));
-        }
-        if !others.is_empty() {
-            self.put(Instruction::with2(Code::Cmp_rm64_imm32, differ, stores.len() as i32 / 2));
-            skips.push(self.encoding.assembler.jump_ahead(Code::Jg_rel32_64));
-        }
-        let (scale, offset) = (float.bytes() as u32, i64::from(first.offset));
-        let cell = MemoryOperand::with_base_index_scale_displ_size(address, ITERATION, scale, offset, 1);
-        self.put(Instruction::with2(Code::Lea_r64_m, address, cell));
-        self.put(Instruction::with1(Code::Neg_rm64, address));
-        self.put(Instruction::with2(Code::And_rm64_imm8, address, bytes as i32 - 1));
-        self.put(Instruction::with2(Code::Shr_rm64_imm8, address, float.bytes().trailing_zeros()));
-        self.put(Instruction::with2(Code::Mov_rm64_r64, count, address));
-        skips.into_iter().for_each(|skip| self.encoding.assembler.land(skip));
-    }
-
-    /// Runs the cells before the first aligned one.
-    fn unaligned_cells(&mut self, count: MemoryOperand) {
-        self.put(Instruction::with2(Code::Mov_r64_rm64, LAST, count));
-        self.put(Instruction::with2(Code::Test_rm64_r64, LAST, LAST));
-        let aligned = self.encoding.assembler.jump_ahead(Code::Je_rel32_64);
-        match self.encoding.body.shape.isa {
-            WideIsa::Avx512 => {
-                self.set_mask();
-                self.encoding.block(&self.allocation.each, Extent::Masked, 0);
-                self.put(Instruction::with2(Code::Add_r64_rm64, ITERATION, count));
-            }
-            WideIsa::Avx2 => {
-                self.put(Instruction::with2(Code::Add_r64_rm64, LAST, ITERATION));
-                let top = self.encoding.assembler.top();
-                self.encoding.block(&self.allocation.each, Extent::Single, 0);
-                self.put(Instruction::with2(Code::Add_rm64_imm32, ITERATION, 1));
-                self.put(Instruction::with2(Code::Cmp_r64_rm64, ITERATION, LAST));
-                self.encoding.assembler.jump(Code::Jl_rel32_64, top);
-            }
-        }
-        self.encoding.assembler.land(aligned);
-    }
-
     /// Lets the mask have as many lanes as [`LAST`] says, or all; it must be below 256.
-    fn set_mask(&mut self) {
+    pub(super) fn set_mask(&mut self) {
         let ones = self.encoding.body.constant(u64::MAX);
         let operand: MemoryOperand = self.encoding.assembler.constant_operand(false);
         let bits = Instruction::with3(Code::VEX_Bzhi_r32_rm32_r32, Register::ESI, operand, Register::ESI);
@@ -347,7 +257,7 @@ impl Function<'_, '_, '_> {
     }
 
     /// Blocks of whole vectors, as long as `copies` of them fit.
-    fn whole_blocks(&mut self, copies: i64) {
+    pub(super) fn whole_blocks(&mut self, extent: Extent, copies: i64) {
         let lanes = self.encoding.body.shape.lanes();
         let step = i32::try_from(copies * lanes).expect("a few vectors");
         let before_end = memory(END, -i64::from(step));
@@ -357,7 +267,7 @@ impl Function<'_, '_, '_> {
         self.encoding.assembler.align(ALIGNMENT);
         let top = self.encoding.assembler.top();
         for copy in 0..copies {
-            self.encoding.block(&self.allocation.each, Extent::Whole, copy);
+            self.encoding.block(&self.allocation.each, extent, copy);
         }
         self.put(Instruction::with2(Code::Add_rm64_imm32, ITERATION, step));
         self.put(Instruction::with2(Code::Cmp_r64_rm64, ITERATION, LAST));
@@ -397,7 +307,7 @@ impl Function<'_, '_, '_> {
         self.encoding.assembler.land(done);
     }
 
-    fn put(&mut self, instruction: Result<Instruction, iced_x86::IcedError>) {
+    pub(super) fn put(&mut self, instruction: Result<Instruction, iced_x86::IcedError>) {
         self.encoding.assembler.put(&instruction.expect("the operands fit the code"));
     }
 }

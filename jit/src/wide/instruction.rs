@@ -3,7 +3,7 @@
 //! They are straight-line and the same for whole vectors, for masked ones and for single cells; `encode` knows the
 //! differences.
 
-use crate::program::{CompareOp, ScalarId};
+use crate::program::{CompareOp, ScalarId, StoreHint};
 
 /// Which registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,8 +86,8 @@ pub(super) enum Inst {
     Scalar { to: Reg, scalar: ScalarId },
     /// The numbers of index operation `index` (an operation of the strip).
     Index { to: Reg, index: usize },
-    /// Writes the cells of a stream.
-    Store { stream: usize, from: Reg },
+    /// Writes the cells of a stream; past the caches, if so hinted, in blocks where all such stores are aligned.
+    Store { stream: usize, from: Reg, hint: StoreHint },
     /// Writes a slot.
     Spill { slot: usize, from: Reg },
     /// Copies a vector.
@@ -106,4 +106,19 @@ pub(super) enum Inst {
     NotMask { to: Reg, from: Reg },
     /// `to = cond ? then : otherwise`.
     Select { to: Reg, cond: Reg, then: Operand, otherwise: Reg },
+}
+
+impl Inst {
+    /// The place in memory that it reads, if there is one.
+    pub(super) fn reads(&self) -> Option<Memory> {
+        match *self {
+            Inst::Load { from, .. } => Some(from),
+            Inst::Sqrt { from: Operand::Memory(memory), .. }
+            | Inst::Arith { b: Operand::Memory(memory), .. }
+            | Inst::Fma { c: Operand::Memory(memory), .. }
+            | Inst::Compare { b: Operand::Memory(memory), .. }
+            | Inst::Select { then: Operand::Memory(memory), .. } => Some(memory),
+            _ => None,
+        }
+    }
 }

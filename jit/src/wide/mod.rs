@@ -7,16 +7,19 @@
 //! the address of each pointer's cell at iteration 0 and then the value of each index operation there.
 //!
 //! `body` decides whether a strip is eligible and what is computed once; `allocate` and `select` turn operations into
-//! instructions on registers, without loops or branches; `function` lays out the loops around them, `encode` and
-//! `codes` make bytes. `shape` names the vectors.
+//! instructions on registers, without loops or branches; `function` lays out the loops around them, `alignment` what
+//! brings stores to multiples of a vector's size, `encode` and `codes` make bytes. `shape` names the vectors, `cost`
+//! chooses among them.
 //!
 //! Both emitters give the interpreter's bits: one operation is one instruction of the same rounding, and nothing is
 //! contracted or reassociated.
 
+mod alignment;
 mod allocate;
 mod assembler;
 mod body;
 mod codes;
+mod cost;
 mod encode;
 mod function;
 mod instruction;

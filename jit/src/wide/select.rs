@@ -29,11 +29,11 @@ impl Allocator<'_, '_> {
                     self.push(Inst::Load { to, from: Memory::Cell(stream.index()) });
                 }
             }
-            Op::Store { stream, value } => {
+            Op::Store { stream, value, .. } => {
                 let value = body.operand(value);
                 let from = self.register(value, &[]);
                 self.rescue(&[value]);
-                self.push(Inst::Store { stream: stream.index(), from });
+                self.push(Inst::Store { stream: stream.index(), from, hint: body.hints[at] });
                 self.release(at);
             }
             Op::Unary(op, a) => self.unary(at, op, body.operand(a)),

@@ -2,6 +2,9 @@
 
 use crate::program::Element;
 
+/// Bytes of a line of the caches.
+pub(super) const LINE_BYTES: i64 = 64;
+
 /// An instruction set with vectors wider than 128 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum WideIsa {
@@ -50,15 +53,14 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// The widest vectors of `isa` with at most `lanes` numbers, and of 256 bits unless `full`; `None` if only 128 bits or
-    /// less are allowed.
-    pub(super) fn widest(isa: WideIsa, float: Float, lanes: u32, full: bool) -> Option<Shape> {
+    /// The vectors of `isa` with at most `lanes` numbers, widest first; none if only 128 bits or less are allowed.
+    pub(super) fn all(isa: WideIsa, float: Float, lanes: u32) -> impl Iterator<Item = Shape> {
         let widths: &[i64] = match isa {
-            WideIsa::Avx512 if full => &[64, 32],
-            WideIsa::Avx2 | WideIsa::Avx512 => &[32],
+            WideIsa::Avx512 => &[64, 32],
+            WideIsa::Avx2 => &[32],
         };
-        let fits = widths.iter().find(|bytes| **bytes / float.bytes() <= i64::from(lanes));
-        fits.map(|bytes| Shape { isa, bytes: *bytes, float })
+        let shapes = widths.iter().map(move |bytes| Shape { isa, bytes: *bytes, float });
+        shapes.filter(move |shape| shape.lanes() <= i64::from(lanes))
     }
 
     /// Numbers in a vector.

@@ -38,11 +38,13 @@ pub(crate) fn agree_once(text: &str, args: &[i64], scalars: &[f64], seed: u64) {
     let expected = reference(&program, args, scalars, &[]);
     limit_lanes(&mut program.body, [2, 4, 8, 16, 16, 16][random.usize(0..6)]);
     for (choice, _) in variants().filter(|(_, unroll)| *unroll == 1) {
-        let unroll = random.u32(1..5);
-        let compiled = compile(&program, &CompileOptions::default().choice(choice).max_unroll(unroll));
+        let unroll = [Unroll::AtMost, Unroll::Exactly][random.usize(0..2)](random.u32(1..9));
+        let (width, streaming) = (VectorWidth::ALL[random.usize(0..3)].1, Streaming::ALL[random.usize(0..3)].1);
+        let options = CompileOptions::default().choice(choice).width(width).unroll(unroll).streaming(streaming);
+        let compiled = compile(&program, &options);
         let compiled = compiled.unwrap_or_else(|error| panic!("{error}\n{program}"));
         let found = run_native(&compiled, args, scalars, &[], &Pool::sequential());
-        assert_same(&program, &expected, &found, &format!("{choice:?}, unroll {unroll}, args {args:?}"));
+        assert_same(&program, &expected, &found, &format!("{choice:?}, {:?}, args {args:?}", options.variant()));
     }
 }
 

@@ -196,19 +196,22 @@ impl Strip {
         let is_first = self.in_place.seen.iter().all(|seen| !seen.2);
         let offset = if is_first { 0 } else { self.random.i64(-16..3) };
         let stream = self.stream_in_place(offset);
-        let at = self.push_store(stream);
+        // Loads of these cells forbid it.
+        let at = self.push_store(stream, false);
         self.in_place.seen.push((at, offset, true));
     }
 
     fn store(&mut self, number: usize) {
         let stream = self.stream(&format!("out{number}"), true);
-        self.push_store(stream);
+        let streaming = self.random.bool();
+        self.push_store(stream, streaming);
     }
 
-    fn push_store(&mut self, stream: usize) -> usize {
+    fn push_store(&mut self, stream: usize, streaming: bool) -> usize {
         let value = self.float();
         let at = self.ops.len();
-        self.ops.push(format!("%{at}: store m{stream}, {value}\n"));
+        let hint = if streaming { " streaming" } else { "" };
+        self.ops.push(format!("%{at}: store m{stream}, {value}{hint}\n"));
         at
     }
 

@@ -1,6 +1,6 @@
 //! The words of the text form that are not names: one table for the printer and the reader.
 
-use crate::program::types::{BinaryOp, CompareOp, Element, UnaryOp, ValueType};
+use crate::program::types::{BinaryOp, CompareOp, Element, StoreHint, UnaryOp, ValueType};
 
 /// Operations with one operand.
 pub(super) const UNARY: [(&str, UnaryOp); 3] = [("neg", UnaryOp::Neg), ("abs", UnaryOp::Abs), ("sqrt", UnaryOp::Sqrt)];
@@ -41,6 +41,9 @@ pub(super) const ELEMENT: [(&str, Element); 3] = [("f64", Element::F64), ("f32",
 /// Types of computed values.
 pub(super) const VALUE_TYPE: [(&str, ValueType); 3] =
     [("f64", ValueType::F64), ("f32", ValueType::F32), ("bool", ValueType::Bool)];
+
+/// How stores end.
+pub(super) const STORE_HINT: [(&str, StoreHint); 2] = [("", StoreHint::Cached), (" streaming", StoreHint::Streaming)];
 
 /// What the word stands for, if it is in the table.
 pub(super) fn meaning<T: Copy>(table: &[(&str, T)], word: &str) -> Option<T> {

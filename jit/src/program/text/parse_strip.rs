@@ -84,7 +84,9 @@ impl Parser<'_> {
             self.expect("store")?;
             let stream = self.stream_id()?;
             self.expect(",")?;
-            return Ok(Op::Store { stream, value: self.value()? });
+            let value = self.value()?;
+            let hint = if self.accept("streaming") { StoreHint::Streaming } else { StoreHint::Cached };
+            return Ok(Op::Store { stream, value, hint });
         }
         if !self.accept("=") {
             return Err(self.unexpected("`=`, or `:` before a store"));

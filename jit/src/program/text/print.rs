@@ -1,6 +1,6 @@
 //! Prints programs, remembering which line shows which place.
 
-use super::names::{BINARY, COMPARE, COMPARE_SIGN, UNARY, VALUE_TYPE, word};
+use super::names::{BINARY, COMPARE, COMPARE_SIGN, STORE_HINT, UNARY, VALUE_TYPE, word};
 use crate::program::place::{Part, Place, Step};
 use crate::program::types::*;
 use std::fmt;
@@ -187,7 +187,7 @@ impl<'p> Printer<'p> {
             Op::OpaqueSeed(seed) => format!("opaque_seed {seed:#x}"),
             Op::OpaqueMix(acc, x) => format!("opaque_mix {acc}, {x}"),
             Op::OpaqueFinish(acc) => format!("opaque_finish {acc}"),
-            Op::Store { stream, value } => format!("store {stream}, {value}"),
+            Op::Store { stream, value, hint } => format!("store {stream}, {value}{}", word(&STORE_HINT, hint)),
         }
     }
 

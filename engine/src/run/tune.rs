@@ -1,0 +1,130 @@
+//! Tuning: times code on storage like that of a run, for [`Plan::compile_tuned`].
+//!
+//! In: a plan and ways to compile it.   Out: seconds for each.
+//!
+//! What is timed is a run of its own: the same fields, threads and strips, filled with ones, so that no page of memory is
+//! missing and no number is denormal. It needs the plan's storage once more while it lasts, and nothing of any other run.
+
+use std::time::Instant;
+
+use crease_jit::program::Element;
+use crease_jit::{CompileOptions, Compiled, Finding, TuningMemory, Variant, tune};
+
+use crate::error::Error;
+use crate::plan::Plan;
+use crate::run::{Code, Run, RunOptions};
+
+/// Seconds that one call should take at least, so that clocks and wake-ups do not count.
+const CALL_SECONDS: f64 = 4e-3;
+/// Seconds for one round of all candidates that more rounds are made for.
+const ROUNDS_SECONDS: f64 = 1.0;
+/// Rounds: the least time of each candidate counts.
+const ROUNDS: std::ops::RangeInclusive<f64> = 2.0..=9.0;
+/// Most steps of a call.
+const MOST_STEPS: i64 = 1 << 16;
+
+/// Code that was tuned, and how it was found.
+#[derive(Clone, Debug)]
+pub struct TunedCode {
+    /// The code.
+    pub code: Code,
+    /// How it was compiled.
+    pub variant: Variant,
+    /// Who says that this is best.
+    pub finding: Finding,
+    /// Why the finding could not be remembered, if so; in words.
+    pub not_remembered: Option<String>,
+}
+
+impl Plan {
+    /// Compiles in the fastest way: what `memory` knows for this program on this machine, else what is fastest when timed now,
+    /// which takes a few seconds and the plan's storage, and is remembered. `options` says which instructions there are and
+    /// what to start from. Results never depend on it.
+    ///
+    /// # Errors
+    /// [`Error::Compile`] if there is no code generator for what the options ask for; [`Error::Run`] if there are no threads or
+    /// no memory to time in, above the plan's cap, or if the number of steps is open and cannot be chosen.
+    pub fn compile_tuned(&self, options: &CompileOptions, memory: &TuningMemory) -> Result<TunedCode, Error> {
+        let mut scratch = None;
+        let mut stopwatch = |candidates: &[&Compiled]| {
+            let scratch: &mut Scratch = match &mut scratch {
+                Some(scratch) => scratch,
+                none => none.insert(Scratch::new(self, options)?),
+            };
+            scratch.seconds(candidates)
+        };
+        let conditions = format!("threads {}", self.threads());
+        let tuned = tune::<Error>(self.program(), options, &conditions, memory, &mut stopwatch)?;
+        Ok(TunedCode {
+            code: Code::new(self.request.clone(), self.outcome.clone(), tuned.compiled),
+            variant: tuned.variant,
+            finding: tuned.finding,
+            not_remembered: tuned.not_remembered.map(|error| format!("{error}: {}", error.source)),
+        })
+    }
+}
+
+/// A run to time code in.
+struct Scratch {
+    run: Run,
+    has_state: bool,
+    /// Most steps of a call.
+    most_steps: i64,
+}
+
+impl Scratch {
+    fn new(plan: &Plan, options: &CompileOptions) -> Result<Self, Error> {
+        let code = plan.compile_with(options)?;
+        let mut run = code.instantiate_with(RunOptions { threads: plan.threads(), ..RunOptions::default() })?;
+        run.allocate_caller_arrays()?;
+        for field in run.fields.iter_mut().flatten() {
+            match field.element() {
+                Element::F64 => field.as_mut_slice::<f64>().expect("it holds these").fill(1.0),
+                Element::F32 => field.as_mut_slice::<f32>().expect("it holds these").fill(1.0),
+                Element::U8 => field.as_mut_slice::<u8>().expect("it holds these").fill(1),
+            }
+        }
+        run.scalars.fill(Some(0.5));
+        let has_state = plan.kernel().has_state();
+        if !has_state {
+            run.shared.check_stateless()?;
+        }
+        // Full storage has room for so many.
+        let horizon = plan.request.horizon.map_or(MOST_STEPS, |steps| i64::try_from(steps).unwrap_or(MOST_STEPS));
+        Ok(Scratch { run, has_state, most_steps: horizon.clamp(1, MOST_STEPS) })
+    }
+
+    /// The least time of each candidate for a step or a whole pass, of calls taken in turn.
+    fn seconds(&mut self, candidates: &[&Compiled]) -> Result<Vec<f64>, Error> {
+        // Storage may alternate between steps, so their number is even where it can be.
+        let fewest = if self.has_state { self.most_steps.min(2) } else { 1 };
+        let mut least = vec![f64::INFINITY; candidates.len()];
+        // The first call of each also fetches code and fields.
+        for (candidate, least) in candidates.iter().zip(&mut least) {
+            *least = self.call(candidate, fewest)?;
+        }
+        let shortest = least.iter().copied().fold(f64::INFINITY, f64::min).max(1e-9);
+        let times = (CALL_SECONDS / shortest).clamp(1.0, MOST_STEPS as f64) as i64;
+        let steps = (fewest * times).clamp(fewest, self.most_steps);
+        let round_seconds = least.iter().sum::<f64>() * times as f64;
+        least.fill(f64::INFINITY);
+        for _ in 0..(ROUNDS_SECONDS / round_seconds).clamp(*ROUNDS.start(), *ROUNDS.end()) as u32 {
+            for (candidate, least) in candidates.iter().zip(&mut least) {
+                *least = least.min(self.call(candidate, steps)?);
+            }
+        }
+        Ok(least.iter().map(|seconds| seconds / steps as f64).collect())
+    }
+
+    /// Seconds of so many steps; a kernel without steps runs so many times.
+    fn call(&mut self, code: &Compiled, steps: i64) -> Result<f64, Error> {
+        let in_steps = [0, steps];
+        let (args, calls) = if self.has_state { (&in_steps[..], 1) } else { (&[][..], steps) };
+        let start = Instant::now();
+        for _ in 0..calls {
+            let lent = self.run.fields.iter().map(|_| None).collect();
+            self.run.call_code(code, args, lent)?;
+        }
+        Ok(start.elapsed().as_secs_f64())
+    }
+}

@@ -1,0 +1,192 @@
+//! Tuning: the fastest code for a program on this machine, found by timing and remembered.
+//!
+//! In: a program, options, a memory of earlier findings, and somebody who times code.   Out: [`Tuned`] code.
+//!
+//! Candidates differ in the width of vectors, copies of loop bodies and stores past the caches. All of them compute the same
+//! bits, so that a finding that is wrong, foreign or forged costs time and nothing else. Streaming is tried on the best of
+//! the others; code that comes out equal is timed once. What the estimates of `wide` and of the program say stays unless
+//! something is faster by more than [`LEAST_GAIN`].
+
+mod store;
+
+use crate::callable::Compiled;
+use crate::compile::{CompileError, CompileOptions, Streaming, Unroll, VectorWidth, compile};
+use crate::isa::IsaChoice;
+use crate::machine::{last_level_cache_bytes, processor_name};
+use crate::program::Program;
+
+pub use store::{TuningMemory, TuningMemoryError};
+
+/// Part of the time that a candidate has to save: less is noise, on machines that do other things too.
+const LEAST_GAIN: f64 = 0.02;
+/// Copies of bodies that are tried.
+const COPIES: [u32; 4] = [1, 2, 4, 8];
+/// Raised when code generation changes, so that older findings are no longer taken.
+const GENERATION: u32 = 1;
+
+/// What tuning decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Variant {
+    /// The width of vectors.
+    pub width: VectorWidth,
+    /// Copies of loop bodies.
+    pub unroll: Unroll,
+    /// Which stores go past the caches.
+    pub streaming: Streaming,
+}
+
+impl std::fmt::Display for Variant {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let width = VectorWidth::ALL.iter().find(|(_, width)| *width == self.width).map_or("", |(name, _)| name);
+        let streaming =
+            Streaming::ALL.iter().find(|(_, choice)| *choice == self.streaming).map_or("", |(name, _)| name);
+        let unroll = match self.unroll {
+            Unroll::AtMost(most) => format!("at most {most}"),
+            Unroll::Exactly(copies) => copies.to_string(),
+        };
+        f.pad(&format!("width {width}, unroll {unroll}, streaming {streaming}"))
+    }
+}
+
+impl CompileOptions {
+    /// What of these options tuning decides.
+    pub fn variant(&self) -> Variant {
+        Variant { width: self.width, unroll: self.unroll, streaming: self.streaming }
+    }
+
+    /// These options with what tuning found.
+    #[must_use]
+    pub fn with_variant(self, variant: Variant) -> Self {
+        self.width(variant.width).unroll(variant.unroll).streaming(variant.streaming)
+    }
+}
+
+/// Where a finding comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Finding {
+    /// An earlier run of this program on this machine.
+    Remembered,
+    /// Timing: every candidate with its seconds, in the order tried; the options as given come first.
+    Measured(Vec<(Variant, f64)>),
+}
+
+/// Code that was tuned.
+#[derive(Debug)]
+pub struct Tuned {
+    /// The code.
+    pub compiled: Compiled,
+    /// How it was compiled.
+    pub variant: Variant,
+    /// Who says that this is best.
+    pub finding: Finding,
+    /// Why the finding could not be remembered, if so; that is no error.
+    pub not_remembered: Option<TuningMemoryError>,
+}
+
+/// Times candidates: seconds for each, of the same work, taken in turn so that they meet the same machine.
+pub type Stopwatch<'s, E> = dyn FnMut(&[&Compiled]) -> Result<Vec<f64>, E> + 's;
+
+/// Compiles `program` in the fastest way that is known, or else found now.
+///
+/// `conditions` says what else speed depends on, such as the number of threads; findings under other ones are not taken.
+///
+/// # Errors
+/// [`CompileError`] as an `E`, and what `stopwatch` returns.
+pub fn tune<E: From<CompileError>>(
+    program: &Program,
+    options: &CompileOptions,
+    conditions: &str,
+    memory: &TuningMemory,
+    stopwatch: &mut Stopwatch<'_, E>,
+) -> Result<Tuned, E> {
+    let key = key(program, options, conditions);
+    if let Some(variant) = memory.recall(&program.name, &key) {
+        let compiled = compile(program, &options.with_variant(variant))?;
+        return Ok(Tuned { compiled, variant, finding: Finding::Remembered, not_remembered: None });
+    }
+    let mut trial = Trial { program, options, candidates: Vec::new(), seconds: Vec::new() };
+    trial.add(options.variant())?;
+    for variant in shapes(options) {
+        trial.add(variant)?;
+    }
+    trial.time(stopwatch)?;
+    let best = trial.best();
+    for streaming in [Streaming::Auto, Streaming::Never, Streaming::Always] {
+        trial.add(Variant { streaming, ..trial.candidates[best].0 })?;
+    }
+    // All once more: what was best by chance shows.
+    trial.time(stopwatch)?;
+    let best = trial.best();
+    let not_remembered = memory.remember(&program.name, &key, trial.candidates[best].0).err();
+    let measured = trial.candidates.iter().zip(&trial.seconds).map(|((variant, _), seconds)| (*variant, *seconds));
+    let finding = Finding::Measured(measured.collect());
+    let (variant, compiled) = trial.candidates.swap_remove(best);
+    Ok(Tuned { compiled, variant, finding, not_remembered })
+}
+
+/// Widths and copies to try, with the streaming stores of `options`.
+fn shapes(options: &CompileOptions) -> Vec<Variant> {
+    let widths: &[VectorWidth] = match options.isa.resolve(options.choice) {
+        Ok(IsaChoice::Avx512) => &[VectorWidth::Bits256, VectorWidth::Bits512],
+        Ok(IsaChoice::Avx2 | IsaChoice::V128) => &[VectorWidth::Auto],
+        _ => return Vec::new(),
+    };
+    let variant = |width: &VectorWidth, copies: u32| Variant {
+        width: *width,
+        unroll: Unroll::Exactly(copies),
+        ..options.variant()
+    };
+    widths.iter().flat_map(|width| COPIES.map(|copies| variant(width, copies))).collect()
+}
+
+/// Everything that speed depends on, as text.
+fn key(program: &Program, options: &CompileOptions, conditions: &str) -> String {
+    let Variant { width, unroll, streaming } = options.variant();
+    format!(
+        "crease {} {GENERATION}\nprocessor {}, {:?}, {} bytes\noptions {} {width:?} {unroll:?} {streaming:?}\n{conditions}\n{program}",
+        env!("CARGO_PKG_VERSION"),
+        processor_name(),
+        options.isa,
+        last_level_cache_bytes(),
+        options.choice.name(),
+    )
+}
+
+/// Candidates and what is known of them.
+struct Trial<'t> {
+    program: &'t Program,
+    options: &'t CompileOptions,
+    candidates: Vec<(Variant, Compiled)>,
+    /// The least time of each so far.
+    seconds: Vec<f64>,
+}
+
+impl Trial<'_> {
+    /// Compiles one more candidate; one whose code is there already is dropped.
+    fn add(&mut self, variant: Variant) -> Result<(), CompileError> {
+        let compiled = compile(self.program, &self.options.with_variant(variant))?;
+        if self.candidates.iter().all(|(_, other)| other.code_hash() != compiled.code_hash()) {
+            self.candidates.push((variant, compiled));
+            self.seconds.push(f64::INFINITY);
+        }
+        Ok(())
+    }
+
+    fn time<E>(&mut self, stopwatch: &mut Stopwatch<'_, E>) -> Result<(), E> {
+        let all: Vec<&Compiled> = self.candidates.iter().map(|(_, compiled)| compiled).collect();
+        // Nothing to choose from.
+        if all.len() == 1 {
+            return Ok(());
+        }
+        for (known, seconds) in self.seconds.iter_mut().zip(stopwatch(&all)?) {
+            *known = known.min(seconds);
+        }
+        Ok(())
+    }
+
+    /// The fastest candidate; the first one, unless another is clearly faster.
+    fn best(&self) -> usize {
+        let fastest = (0..self.seconds.len()).min_by(|a, b| self.seconds[*a].total_cmp(&self.seconds[*b]));
+        fastest.filter(|at| self.seconds[*at] < self.seconds[0] * (1.0 - LEAST_GAIN)).unwrap_or(0)
+    }
+}

@@ -1,0 +1,181 @@
+//! What tuning found, in files: one for each program and machine.
+//!
+//! In: a directory.   Out: findings, looked up and added.
+//!
+//! A file holds the whole text it was found for, so that a finding is taken for nothing else: what is cut off, damaged, from
+//! another version or another machine is no finding. Files are written under names of their own and renamed, so that
+//! readers see one whole file or another, whoever else writes. Nothing here can fail a run.
+
+use super::Variant;
+use crate::compile::{Streaming, Unroll, VectorWidth};
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The first line of every file.
+const HEADER: &str = "crease tuning 1";
+
+/// Findings of tuning, kept in a directory, or not kept.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TuningMemory {
+    directory: Option<PathBuf>,
+}
+
+/// Why a finding was not kept.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot write the finding to `{}`", path.display())]
+#[non_exhaustive]
+pub struct TuningMemoryError {
+    /// The file, or the directory that could not be made.
+    pub path: PathBuf,
+    /// Why not.
+    pub source: io::Error,
+}
+
+impl TuningMemory {
+    /// Keeps nothing.
+    pub fn none() -> Self {
+        TuningMemory::default()
+    }
+
+    /// Keeps findings in this directory, which is made when there is something to keep.
+    pub fn in_directory(directory: impl Into<PathBuf>) -> Self {
+        TuningMemory { directory: Some(directory.into()) }
+    }
+
+    /// Keeps findings in `crease` in the user's directory for such things: what `XDG_CACHE_HOME` names, else `.cache` in the
+    /// home directory; nothing is kept where there is neither. Read from the environment by name, as the base directory
+    /// specification of freedesktop.org has it: the one platform that code is tested on needs no library for that.
+    pub fn of_user() -> Self {
+        let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+        let base = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")));
+        TuningMemory { directory: base.map(|base| base.join("crease")) }
+    }
+
+    /// Where findings are kept, if anywhere.
+    pub fn directory(&self) -> Option<&Path> {
+        self.directory.as_deref()
+    }
+
+    /// What was found for `key`, if anything.
+    pub(super) fn recall(&self, name: &str, key: &str) -> Option<Variant> {
+        parse(&fs::read_to_string(self.path(name, key)?).ok()?, key)
+    }
+
+    /// Keeps a finding.
+    pub(super) fn remember(&self, name: &str, key: &str, variant: Variant) -> Result<(), TuningMemoryError> {
+        let Some(path) = self.path(name, key) else { return Ok(()) };
+        let failed = |path: &Path| {
+            let path = path.to_owned();
+            |source| TuningMemoryError { path, source }
+        };
+        let directory = path.parent().expect("files lie in the directory");
+        fs::create_dir_all(directory).map_err(failed(directory))?;
+        write_whole(&path, &render(variant, key)).map_err(failed(&path))
+    }
+
+    /// The file for a key. Its name only spreads keys over files; the key inside decides.
+    fn path(&self, name: &str, key: &str) -> Option<PathBuf> {
+        Some(self.directory.as_ref()?.join(format!("{name}-{:016x}.tuning", fnv1a(key.as_bytes()))))
+    }
+}
+
+/// Writes a file that others see whole or not at all.
+fn write_whole(path: &Path, text: &str) -> io::Result<()> {
+    static WRITTEN: AtomicU64 = AtomicU64::new(0);
+    let number = WRITTEN.fetch_add(1, Ordering::Relaxed);
+    let temporary = path.with_extension(format!("{}.{number}.new", std::process::id()));
+    let write = || {
+        fs::File::create_new(&temporary)?.write_all(text.as_bytes())?;
+        fs::rename(&temporary, path)
+    };
+    write().inspect_err(|_| _ = fs::remove_file(&temporary))
+}
+
+fn render(Variant { width, unroll, streaming }: Variant, key: &str) -> String {
+    let width = VectorWidth::ALL.iter().find(|(_, known)| *known == width).map_or("auto", |(name, _)| name);
+    let streaming = Streaming::ALL.iter().find(|(_, known)| *known == streaming).map_or("auto", |(name, _)| name);
+    let (bound, copies) = match unroll {
+        Unroll::AtMost(copies) => ("at-most", copies),
+        Unroll::Exactly(copies) => ("exactly", copies),
+    };
+    format!("{HEADER}\nwidth {width}\nunroll {bound} {copies}\nstreaming {streaming}\nfor\n{key}\nend\n")
+}
+
+/// The finding in a file's text, if it is whole and for this key.
+fn parse(text: &str, key: &str) -> Option<Variant> {
+    let rest = text.strip_suffix("\nend\n")?.strip_suffix(key)?.strip_suffix("\nfor\n")?;
+    let mut lines = rest.lines();
+    let mut line = |word: &str| lines.next()?.strip_prefix(word)?.strip_prefix(' ');
+    if line("crease")? != HEADER.strip_prefix("crease ")? {
+        return None;
+    }
+    let width = VectorWidth::by_name(line("width")?)?;
+    let (bound, copies) = line("unroll")?.split_once(' ')?;
+    let copies = copies.parse().ok()?;
+    let unroll = match bound {
+        "at-most" => Unroll::AtMost(copies),
+        "exactly" => Unroll::Exactly(copies),
+        _ => return None,
+    };
+    let streaming = Streaming::by_name(line("streaming")?)?;
+    lines.next().is_none().then_some(Variant { width, unroll, streaming })
+}
+
+/// The hash of Fowler, Noll and Vo, 64 bits: the same on every machine and with every compiler.
+fn fnv1a(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FOUND: Variant =
+        Variant { width: VectorWidth::Bits512, unroll: Unroll::Exactly(2), streaming: Streaming::Never };
+    const KEY: &str = "crease 0\nprogram p() {\n}\n";
+
+    #[test]
+    fn findings_are_read_back() {
+        for (_, width) in VectorWidth::ALL {
+            for (_, streaming) in Streaming::ALL {
+                for unroll in [Unroll::AtMost(4), Unroll::Exactly(8)] {
+                    let variant = Variant { width, unroll, streaming };
+                    assert_eq!(parse(&render(variant, KEY), KEY), Some(variant));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_cut_off_or_changed_or_for_another_key_is_no_finding() {
+        let text = render(FOUND, KEY);
+        for end in 0..text.len() {
+            assert_eq!(parse(&text[..end], KEY), None, "cut at {end}");
+            let mut damaged = text.clone().into_bytes();
+            damaged[end] ^= 1;
+            // One character may turn a finding into another one; it never turns into one for another key.
+            let found = parse(&String::from_utf8_lossy(&damaged), KEY);
+            assert!(found.is_none() || end < text.find("\nfor\n").unwrap(), "damaged at {end}: {found:?}");
+        }
+        assert_eq!(parse(&text, "crease 1\nprogram p() {\n}\n"), None);
+        assert_eq!(parse(&text.replacen("tuning 1", "tuning 2", 1), KEY), None);
+        assert_eq!(parse(&text.replacen("for\n", "also\nfor\n", 1), KEY), None);
+    }
+
+    /// The hashes that its authors publish.
+    #[test]
+    fn the_hash_is_the_published_one() {
+        assert_eq!(fnv1a(b""), 0xcbf2_9ce4_8422_2325);
+        assert_eq!(fnv1a(b"a"), 0xaf63_dc4c_8601_ec8c);
+        assert_eq!(fnv1a(b"foobar"), 0x8594_4171_f739_67e8);
+    }
+
+    #[test]
+    fn without_a_directory_nothing_is_kept() {
+        let memory = TuningMemory::none();
+        memory.remember("p", KEY, FOUND).unwrap();
+        assert_eq!(memory.recall("p", KEY), None);
+    }
+}

@@ -1,0 +1,150 @@
+//! Which vectors a strip runs in, and how many copies of its body a loop has: a short estimate of cycles.
+//!
+//! In: a strip.   Out: its body and instructions for the best shape, and the number of copies.
+//!
+//! Registers are assigned for each width, as spills count. A block takes as long as what is busiest: arithmetic units, two
+//! for 256 bits or one for 512; ports to memory, where a load that is not aligned with the stores takes two lines at 512
+//! bits always and at 256 bits every other time; or the decoders. So 512 bits pay where a strip computes at least twice as
+//! often as it moves, and else 256. Copies save loop ends and cost code: a body of up to 32 instructions gains from four, one
+//! of more than 64 fills the window of instructions alone. Strips of known length also count what is left over, and
+//! stores that were to stream and cannot in these vectors what they fetch.
+//!
+//! `--autotune` finds out by measurement instead; answers do not depend on it.
+//!
+//! Cost: one register assignment for each width.
+
+use super::allocate::{Allocation, allocate};
+use super::body::{Body, StripFacts, float_of};
+use super::function::WideOptions;
+use super::instruction::{Arith, Inst, Memory};
+use super::shape::{LINE_BYTES, Shape, WideIsa};
+use crate::compile::{MOST_COPIES, VectorWidth};
+
+/// Most bytes of slots: less than a page, so that no function steps over the guard page below a thread's stack.
+const MOST_SLOT_BYTES: i64 = 4096 - 64;
+/// Instructions decoded in a cycle.
+const DECODED: f64 = 5.0;
+/// Cycles of a division or square root of 256 bits.
+const DIVISION_CYCLES: f64 = 6.0;
+/// Cycles that the end of a loop's iteration takes from what could be done meanwhile.
+const LOOP_CYCLES: f64 = 1.0;
+/// Cycles for the mask of a remainder.
+const MASK_CYCLES: f64 = 4.0;
+/// Cycles for a line that a store fetches from memory, though it was to stream: five bytes a cycle.
+const FETCHED_LINE_CYCLES: f64 = 12.0;
+/// Instructions of a loop with several copies, at most.
+const LOOP_INSTRUCTIONS: usize = 128;
+/// Iterations of a strip whose length only the run knows.
+const TYPICAL_LENGTH: i64 = 1000;
+/// By how much an estimate has to be better for fewer bits, as nothing else speaks for them.
+const MARGIN: f64 = 0.99;
+
+/// What was chosen for a strip.
+pub(super) struct Choice<'a> {
+    /// The body, in the chosen vectors.
+    pub(super) body: Body<'a>,
+    /// Its instructions.
+    pub(super) allocation: Allocation,
+    /// Copies in one iteration of the main loop.
+    pub(super) copies: i64,
+}
+
+/// The best way to compile a strip within `options`; `None` if it cannot be wide.
+pub(super) fn choose<'a>(facts: &StripFacts<'a>, options: &WideOptions<'_>) -> Option<Choice<'a>> {
+    let shapes: Vec<Shape> = Shape::all(options.isa, float_of(facts)?, facts.strip.lanes).collect();
+    let wanted = match options.width {
+        VectorWidth::Auto => None,
+        VectorWidth::Bits256 => Some(32),
+        VectorWidth::Bits512 => Some(64),
+    };
+    let has_wanted = shapes.iter().any(|shape| Some(shape.bytes) == wanted);
+    let mut best: Option<(f64, Choice<'a>)> = None;
+    for shape in shapes.into_iter().filter(|shape| !has_wanted || Some(shape.bytes) == wanted) {
+        let Some(body) = Body::new(facts, shape) else { continue };
+        let allocation = allocate(&body);
+        if (allocation.slots as i64 + 2) * shape.bytes > MOST_SLOT_BYTES {
+            continue;
+        }
+        let mut block = Block::new(&body, &allocation);
+        let not_streamed = body.each.iter().filter(|at| body.hints[**at] != facts.hints[**at]).count();
+        block.busiest += not_streamed as f64 * FETCHED_LINE_CYCLES * shape.bytes as f64 / LINE_BYTES as f64;
+        let (copies, cycles) = block.copies(facts.length.unwrap_or(TYPICAL_LENGTH), options);
+        if best.as_ref().is_none_or(|(least, _)| cycles < least * MARGIN) {
+            best = Some((cycles, Choice { body, allocation, copies }));
+        }
+    }
+    best.map(|(_, choice)| choice)
+}
+
+/// What one block of a body takes.
+struct Block {
+    shape: Shape,
+    instructions: usize,
+    /// Cycles of the busiest unit behind the decoders.
+    busiest: f64,
+}
+
+impl Block {
+    fn new(body: &Body<'_>, allocation: &Allocation) -> Self {
+        let halves = body.shape.bytes as f64 / 32.0;
+        let (mut arithmetic, mut memory) = (0.0, 0.0);
+        for inst in &allocation.each {
+            arithmetic += halves * arithmetic_cycles(inst);
+            memory += match *inst {
+                Inst::Store { .. } | Inst::Spill { .. } => halves,
+                _ => inst.reads().map_or(0.0, |from| load_cycles(body, from)),
+            };
+        }
+        Block { shape: body.shape, instructions: allocation.each.len(), busiest: f64::max(arithmetic, memory) }
+    }
+
+    /// The number of copies with the lowest estimate for a strip of `length`, and that estimate.
+    fn copies(&self, length: i64, options: &WideOptions<'_>) -> (i64, f64) {
+        let fits = |copies: &i64| *copies == 1 || *copies as usize * self.instructions <= LOOP_INSTRUCTIONS;
+        let mut best = (1, f64::INFINITY);
+        for copies in (1..=MOST_COPIES).filter(fits) {
+            let cycles = self.strip_cycles(length, copies);
+            if options.unroll.copies(copies) == copies && cycles < best.1 {
+                best = (copies, cycles);
+            }
+        }
+        let copies = options.unroll.copies(best.0);
+        (copies, self.strip_cycles(length, copies))
+    }
+
+    fn strip_cycles(&self, length: i64, copies: i64) -> f64 {
+        let lanes = self.shape.lanes();
+        let (iterations, rest) = (length / (copies * lanes), length % (copies * lanes));
+        let main = iterations as f64 * (self.cycles(copies) + LOOP_CYCLES);
+        main + match self.shape.isa {
+            WideIsa::Avx512 => (rest + lanes - 1).div_euclid(lanes) as f64 * (self.cycles(1) + MASK_CYCLES),
+            WideIsa::Avx2 => (rest / lanes + rest % lanes) as f64 * (self.cycles(1) + LOOP_CYCLES),
+        }
+    }
+
+    /// Cycles of so many copies one after the other.
+    fn cycles(&self, copies: i64) -> f64 {
+        copies as f64 * f64::max(self.busiest, self.instructions as f64 / DECODED)
+    }
+}
+
+/// Cycles of 256 bits, if only the units for arithmetic counted.
+fn arithmetic_cycles(inst: &Inst) -> f64 {
+    match inst {
+        Inst::Sqrt { .. } | Inst::Arith { op: Arith::Div, .. } => DIVISION_CYCLES,
+        Inst::Arith { .. } | Inst::Fma { .. } | Inst::Compare { .. } | Inst::Select { .. } | Inst::Index { .. } => 0.5,
+        _ => 0.0,
+    }
+}
+
+/// Cycles of a load, if only the ports to memory counted: two lines in a cycle.
+fn load_cycles(body: &Body<'_>, from: Memory) -> f64 {
+    match from {
+        Memory::Cell(stream) if body.places[stream].stride != Some(0) => match body.shape.bytes {
+            64 => 2.0,
+            _ => 0.75,
+        },
+        Memory::Cell(_) | Memory::Constant(_) => 0.5,
+        Memory::Slot(_) => body.shape.bytes as f64 / 64.0,
+    }
+}

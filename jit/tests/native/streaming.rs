@@ -1,0 +1,162 @@
+//! Stores past the caches: rows that begin anywhere, threads that read what others wrote so.
+
+use crate::harness::{agree, variants};
+use crease_jit::program::{Element, Program};
+use crease_jit::*;
+
+/// Each row of `mid` is written by one iteration of a parallel loop and read by others of the next.
+const STAGES: &str = "program stages(first) {
+  buffer x: TY[9000] read
+  buffer mid: TY[9000] write
+  buffer out: TY[9000] write
+  parallel for v0 in 0 .. 40 {
+    strip v1 in 0 .. 203 lanes 16 {
+      m0 = x[base 211 * v0, pos $first, stride 1]
+      m1 = mid[base 211 * v0, pos $first, stride 1]
+      m2 = out[base 211 * v0, pos $first, stride 1]
+      %0 = load m0: TY
+      %1 = add %0, %0
+      %2: store m1, %1 streaming
+      %3: store m2, %0
+    }
+  }
+  parallel for v2 in 0 .. 40 {
+    strip v3 in 0 .. 200 lanes 16 {
+      m0 = mid[base 211 * 39 - 211 * v2, pos $first + 1, stride 1]
+      m1 = out[base 211 * v2, pos $first + 2, stride 1]
+      %0 = load m0: TY
+      %1 = mul %0, %0
+      %2: store m1, %1 streaming
+    }
+  }
+}";
+
+#[test]
+fn rows_agree_wherever_they_begin_on_any_number_of_threads() {
+    for ty in ["f64", "f32"] {
+        for first in [0, 1, 5] {
+            agree(&STAGES.replace("TY", ty), &[first], &[], &[16]);
+        }
+    }
+}
+
+/// Two streaming stores with an offset between them: together they are aligned at every fourth distance only.
+#[test]
+fn stores_that_are_never_aligned_together_agree() {
+    for apart in [0, 1, 4, 8] {
+        let text = format!(
+            "program apart() {{
+               buffer x: f64[1024] read
+               buffer y: f64[1024] write
+               buffer z: f64[1024] write
+               strip v0 in 0 .. 333 lanes 8 {{
+                 m0 = x[pos 3, stride 1]
+                 m1 = y[pos 3, stride 1]
+                 m2 = y[pos {}, stride 1]
+                 m3 = z[pos {}, stride 1]
+                 %0 = load m0: f64
+                 %1 = add %0, %0
+                 %2: store m1, %0 streaming
+                 %3: store m2, %1 streaming
+                 %4: store m3, %1 streaming
+               }}
+             }}",
+            403 + apart,
+            3 + apart,
+        );
+        agree(&text, &[], &[], &[8]);
+    }
+}
+
+#[test]
+fn code_streams_as_the_program_or_the_options_say() {
+    let marked = Program::parse(&STAGES.replace("TY", "f64")).unwrap();
+    let plain = Program::parse(&STAGES.replace("TY", "f64").replace(" streaming", "")).unwrap();
+    for (choice, _) in variants() {
+        let streams = |program: &Program, streaming: Streaming| {
+            let options = CompileOptions::default().choice(choice).streaming(streaming).texts(true);
+            let compiled = compile(program, &options).unwrap();
+            // As many functions with a fence as with such stores.
+            let count = |word: &str| compiled.disassembly().matches(word).count();
+            (count("vmovnt"), count("mfence"))
+        };
+        let wide = matches!(choice, IsaChoice::Avx2 | IsaChoice::Avx512);
+        assert_eq!(streams(&marked, Streaming::Never), (0, 0));
+        assert_eq!(streams(&plain, Streaming::Auto), (0, 0));
+        let (stores, fences) = streams(&marked, Streaming::Auto);
+        assert_eq!((stores > 0, fences), (wide, if wide { 2 } else { 0 }), "{choice:?}");
+        assert_eq!(streams(&plain, Streaming::Always).0 > stores, wide, "{choice:?}");
+    }
+}
+
+/// Writes a constant to so many buffers in turn: each has so many rows of so many cells.
+fn constant_rows(buffers: usize, rows: usize, cells: usize) -> Program {
+    let (mut decls, mut streams, mut stores) = (String::new(), String::new(), String::new());
+    for at in 0..buffers {
+        decls += &format!("buffer y{at}: f64[{}] write\n", rows * cells + 7);
+        streams += &format!("m{at} = y{at}[base {cells} * v1, pos 7, stride 1]\n");
+        stores += &format!("%{}: store m{at}, %0 streaming\n", at + 1);
+    }
+    let text = format!(
+        "program rows() {{ {decls} for v1 in 0 .. {rows} {{ strip v0 in 0 .. {cells} lanes 8 {{ {streams}
+         %0 = f64 1.5 {stores} }} }} }}"
+    );
+    Program::parse(&text).unwrap()
+}
+
+/// A measurement: gigabytes a second of storing to several buffers, the best of some rounds.
+#[test]
+#[ignore = "takes a minute and checks nothing"]
+fn rates_of_streaming() {
+    for buffers in [1, 2, 4, 6, 8, 9, 12, 19] {
+        let rows = 6144 / buffers.min(8);
+        let program = constant_rows(buffers, rows, 1024);
+        let cells = (rows * 1024 + 7) as u64;
+        let mut fields: Vec<Field> = (0..buffers)
+            .map(|at| FieldOptions { skew_bytes: at * 448 % 4096, guard_pages: false })
+            .map(|options| Field::new(Element::F64, cells, options).unwrap())
+            .collect();
+        print!("{buffers:2} buffers");
+        for (name, width, streaming) in [
+            ("cached", VectorWidth::Auto, Streaming::Never),
+            ("256 bits", VectorWidth::Bits256, Streaming::Auto),
+            ("512 bits", VectorWidth::Bits512, Streaming::Auto),
+        ] {
+            let code = compile(&program, &CompileOptions::default().width(width).streaming(streaming)).unwrap();
+            let seconds = (0..7).map(|_| {
+                let buffers = fields.iter_mut().map(BufferRef::from).collect();
+                let start = std::time::Instant::now();
+                code.run(&mut Call { args: &[], scalars: &[], buffers, pool: &Pool::sequential() }).unwrap();
+                start.elapsed().as_secs_f64()
+            });
+            let bytes = 8.0 * buffers as f64 * cells as f64;
+            print!(", {name} {:.1}", bytes / seconds.fold(f64::INFINITY, f64::min) / 1e9);
+        }
+        println!(" GB/s");
+    }
+}
+
+/// A processor has room for few half lines at a time.
+#[test]
+fn many_rows_stream_in_whole_lines_only() {
+    let program = |rows| constant_rows(rows, 1, 900);
+    for (choice, width, most) in [(IsaChoice::Avx2, 32, 4), (IsaChoice::Avx512, 64, 20)] {
+        if Isa::detect().resolve(choice).is_err() {
+            continue;
+        }
+        for rows in [1, 4, 5, 20] {
+            let options = CompileOptions::default().choice(choice).texts(true);
+            let code = compile(&program(rows), &options).unwrap();
+            assert_eq!(code.disassembly().contains("vmovnt"), rows <= most, "{rows} rows, {width} bytes");
+        }
+    }
+    agree(&program(6).to_string(), &[], &[], &[8]);
+}
+
+#[test]
+fn choices_have_names() {
+    for (name, choice) in Streaming::ALL {
+        assert_eq!(Streaming::by_name(name), Some(choice));
+    }
+    assert_eq!(Streaming::by_name("sometimes"), None);
+}
