@@ -52,6 +52,7 @@ pub use crease_jit::{
     VectorWidth,
 };
 pub use error::Error;
+pub use kernel::arithmetic::{Arithmetic, Freedom};
 pub use kernel::graph::Kernel;
 pub use lower::LowerError;
 pub use mapping::choice::{Objective, StrategyChoice};

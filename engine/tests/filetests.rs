@@ -1,4 +1,4 @@
-//! Filetests of the stages behind the parser: `tests/filetests/{fold,parametric,stages}/*.crk`.
+//! Filetests of the stages behind the parser: `tests/filetests/{arithmetic,fold,parametric,stages}/*.crk`.
 //!
 //! A file holds a comment that says what it shows, one or more test lines, a kernel, and what the stages print:
 //!
@@ -22,7 +22,7 @@ const TEST: &str = "; test ";
 const MAPPING: &str = "; mapping ";
 const SECTION: &str = "; == ";
 
-const FOLDERS: [&str; 3] = ["fold", "parametric", "stages"];
+const FOLDERS: [&str; 4] = ["arithmetic", "fold", "parametric", "stages"];
 
 fn files() -> Vec<PathBuf> {
     FOLDERS.iter().flat_map(|folder| files_of(folder)).collect()

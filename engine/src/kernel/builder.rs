@@ -28,6 +28,7 @@ mod index;
 mod value;
 
 use crate::kernel::affine::Affine;
+use crate::kernel::arithmetic::{Arithmetic, Freedom};
 use crate::kernel::error::{KernelError, KernelErrorKind};
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::{
@@ -52,6 +53,7 @@ impl Kernel {
             name: name.into(),
             params: Vec::new(),
             context: Formula::everything(),
+            arithmetic: Arithmetic::EXACT,
             scalars: Vec::new(),
             arrays: Vec::new(),
             stmts: Vec::new(),
@@ -75,6 +77,12 @@ impl KernelBuilder {
     /// Says for which parameters the kernel is meaningful.
     pub fn context(&mut self, context: Domain) {
         self.kernel.context = self.formula(context, || "the context".to_string());
+    }
+
+    /// Lets more be done to the arithmetic of all statements than what they say. Several calls add up; by default nothing
+    /// is allowed.
+    pub fn allow(&mut self, freedom: Freedom) {
+        self.kernel.arithmetic = self.kernel.arithmetic.with(freedom);
     }
 
     /// Adds a run-time scalar.

@@ -30,6 +30,11 @@ impl ExprGraph {
         next
     }
 
+    /// The expression of a node.
+    pub(super) fn expr(&self, id: ExprId) -> &Expr {
+        &self.exprs[id.index()]
+    }
+
     pub(super) fn len(&self) -> usize {
         self.exprs.len()
     }
@@ -97,7 +102,8 @@ pub(super) fn operands(expr: &Expr) -> Vec<ExprId> {
     }
 }
 
-fn with_operands(expr: &Expr, new: impl Fn(ExprId) -> ExprId) -> Expr {
+/// The same operation on other operands.
+pub(super) fn with_operands(expr: &Expr, new: impl Fn(ExprId) -> ExprId) -> Expr {
     match expr {
         Expr::Const(_) | Expr::Scalar(_) | Expr::Index(_) | Expr::Load(..) => expr.clone(),
         Expr::Unary(op, a) => Expr::Unary(*op, new(*a)),

@@ -5,6 +5,7 @@
 //! `KernelBuilder` and `Kernel::parse` are the only ways to make one; both verify it.
 
 use crate::kernel::affine::Affine;
+use crate::kernel::arithmetic::Arithmetic;
 use crate::kernel::formula::Formula;
 pub use crease_jit::program::{BinaryOp, CompareOp, Element, UnaryOp};
 
@@ -57,6 +58,8 @@ pub struct Kernel {
     pub(crate) params: Vec<Param>,
     /// Constraints on the parameters under which the kernel is meaningful; true by default.
     pub(crate) context: Formula,
+    /// What may be done to the arithmetic of its expressions; nothing by default.
+    pub(crate) arithmetic: Arithmetic,
     pub(crate) scalars: Vec<Scalar>,
     pub(crate) arrays: Vec<Array>,
     pub(crate) stmts: Vec<Stmt>,

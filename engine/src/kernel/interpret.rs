@@ -229,7 +229,8 @@ impl Inputs {
     }
 }
 
-/// Runs all instances of the kernel in the order of `schedule`, on full storage.
+/// Runs all instances of the kernel in the order of `schedule`, on full storage. Expressions are evaluated as compiled
+/// code evaluates them: with the freedom used that the kernel gives to arithmetic ([`Kernel::rewritten`]).
 ///
 /// Returns the arrays that are not inputs, by name. Cells that were never written hold [`FullData::UNWRITTEN`].
 ///
@@ -245,6 +246,7 @@ pub fn interpret(
         let (expected, found) = (kernel.stmts().len(), schedule.times.len());
         return Err(InterpretError::ForeignSchedule { schedule: schedule.name.clone(), expected, found });
     }
+    let kernel = &kernel.rewritten();
     let params = inputs.param_values(kernel)?;
     let scalars = inputs.scalar_values(kernel)?;
     let mut stores = store::stores(kernel, &params, &inputs.arrays, options.limit)?;

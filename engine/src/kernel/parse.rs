@@ -3,7 +3,8 @@
 //! ```text
 //! kernel   := 'kernel' name '(' [group (';' group)*] ')' ['for' set] '{' item* '}'
 //! group    := ('size' | 'run') name (',' name)*
-//! item     := 'scalar' name ':' element | array | stmt | schedule
+//! item     := 'arithmetic' freedom (',' freedom)* | 'scalar' name ':' element | array | stmt | schedule
+//! freedom  := 'contract' | 'reassociate' | 'reciprocal'
 //! array    := ('input' | 'output' | 'temp' | 'state') name '[' names ']' ':' element ['for' set]
 //!             ['live' 'in' 'for' set] ['live' 'out' 'for' set]
 //! stmt     := name '[' names ']' ['for' set] '{' (('let' name '=' expr | name '[' affines ']' '=' expr) [';'])* '}'
@@ -23,6 +24,7 @@ mod isl;
 mod mapping;
 mod schedule;
 
+use crate::kernel::arithmetic::{Arithmetic, Freedom};
 use crate::kernel::error::{KernelError, KernelErrorKind};
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::{Array, Element, Kernel, Param, ParamKind, Role, Scalar, Stmt};
@@ -74,6 +76,7 @@ fn parse(text: &str) -> Parsed<Kernel> {
         name: String::new(),
         params: Vec::new(),
         context: Formula::everything(),
+        arithmetic: Arithmetic::EXACT,
         scalars: Vec::new(),
         arrays: Vec::new(),
         stmts: Vec::new(),
@@ -151,16 +154,35 @@ impl Parser<'_> {
     fn item(&mut self) -> Parsed<()> {
         let role = match (self.cursor.peek(), self.cursor.peek_at(1)) {
             (Token::Name(_), Token::Punct("[")) => return self.stmt(),
+            (Token::Name("arithmetic"), _) => return self.arithmetic(),
             (Token::Name("scalar"), _) => return self.scalar(),
             (Token::Name("schedule"), _) => return self.schedule(),
             (Token::Name("input"), _) => Role::Input,
             (Token::Name("output"), _) => Role::Output,
             (Token::Name("temp"), _) => Role::Temp,
             (Token::Name("state"), _) => Role::State,
-            _ => return Err(self.cursor.expected("a scalar, an array, a statement, a schedule or `}`")),
+            _ => return Err(self.cursor.expected("`arithmetic`, a scalar, an array, a statement, a schedule or `}`")),
         };
         self.cursor.advance();
         self.array(role)
+    }
+
+    fn arithmetic(&mut self) -> Parsed<()> {
+        self.cursor.advance();
+        loop {
+            let at = self.cursor.at();
+            let name = self.cursor.name("`contract`, `reassociate` or `reciprocal`")?;
+            let what = "arithmetic freedom";
+            let freedom = Freedom::by_name(name)
+                .ok_or_else(|| fail_at(at, KernelErrorKind::Unknown { what, name: name.into() }))?;
+            if self.kernel.arithmetic.allows(freedom) {
+                return Err(fail_at(at, KernelErrorKind::Duplicate { what, name: name.into() }));
+            }
+            self.kernel.arithmetic = self.kernel.arithmetic.with(freedom);
+            if !self.cursor.accept(",") {
+                return Ok(());
+            }
+        }
     }
 
     fn scalar(&mut self) -> Parsed<()> {

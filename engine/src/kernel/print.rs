@@ -9,6 +9,7 @@ mod expr;
 use std::fmt::{Display, Formatter, Result};
 
 use crate::kernel::affine::Affine;
+use crate::kernel::arithmetic::Arithmetic;
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::{DimKind, Kernel, ParamKind, Role, Schedule, Stmt};
 use crate::kernel::parse::kind_name;
@@ -19,6 +20,9 @@ impl Display for Kernel {
         write!(f, "kernel {}({})", self.name, self.param_groups())?;
         write_set(f, "for", &self.context, &[], &params)?;
         writeln!(f, " {{")?;
+        if self.arithmetic != Arithmetic::EXACT {
+            writeln!(f, "  arithmetic {}", self.arithmetic)?;
+        }
         for scalar in &self.scalars {
             writeln!(f, "  scalar {}: {}", scalar.name, scalar.element.name())?;
         }

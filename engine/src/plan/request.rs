@@ -147,10 +147,10 @@ pub struct PlanBuilder {
 }
 
 impl Kernel {
-    /// Starts a plan for this kernel.
+    /// Starts a plan for this kernel, whose arithmetic uses the freedom that it gives ([`Kernel::rewritten`]).
     pub fn plan(&self) -> PlanBuilder {
         PlanBuilder {
-            kernel: Arc::new(self.clone()),
+            kernel: Arc::new(self.rewritten()),
             sizes: BTreeMap::new(),
             schedule: None,
             strategy: StrategyChoice::Auto,

@@ -223,6 +223,13 @@ impl Generator<'_> {
         self.text.push_str(&format!("  {role} {name}[{index}]: {element} for {}\n", bounds.join(" and ")));
     }
 
+    /// What may be done to arithmetic; mostly nothing.
+    pub(crate) fn arithmetic(&mut self) -> String {
+        let freedoms = ["contract", "reassociate", "reciprocal"].into_iter().filter(|_| self.random.u8(0..4) == 0);
+        let freedoms: Vec<&str> = freedoms.collect();
+        if freedoms.is_empty() { String::new() } else { format!("  arithmetic {}\n", freedoms.join(", ")) }
+    }
+
     /// The scalar, an input of values and one of bytes.
     pub(crate) fn inputs(&mut self) {
         let index: Vec<String> = (0..self.dims).map(|d| format!("a{d}")).collect();

@@ -63,7 +63,7 @@ impl Generator<'_> {
 
     /// Statements in an order in which they may run, those of one position together.
     fn stateless_body(&mut self) -> Vec<Position> {
-        self.text = "kernel random(size N) for N >= 3 {\n".to_string();
+        self.text = format!("kernel random(size N) for N >= 3 {{\n{}", self.arithmetic());
         self.inputs();
         let mut positions = Vec::new();
         let mut arrays: Vec<Array> = Vec::new();
@@ -163,7 +163,7 @@ impl Generator<'_> {
 
     /// States that read each other's last step, either all in one statement or one after the other.
     fn stepping_body(&mut self) -> Vec<Position> {
-        self.text = "kernel random(size N; run T) for N >= 3 {\n".to_string();
+        self.text = format!("kernel random(size N; run T) for N >= 3 {{\n{}", self.arithmetic());
         self.inputs();
         let n_states = self.random.usize(1..=3);
         let element = if self.chance(10) { self.array_element() } else { self.element };

@@ -24,6 +24,7 @@ use crease_isl::Context;
 use crate::analysis::model::{AnalysisError, Model};
 use crate::kernel::KernelError;
 use crate::kernel::affine::AffineOverflow;
+use crate::kernel::arithmetic::Arithmetic;
 use crate::kernel::graph::{ArrayId, Kernel, Role};
 use crate::schedule::IllegalSchedule;
 use crate::schedule::legality::{LegalityError, verify_schedule};
@@ -121,6 +122,10 @@ impl Kernel {
     /// # Ok::<(), crease::Error>(())
     /// ```
     pub fn expanded(&self, schedule: &str) -> Result<Expanded, ExpansionError> {
+        if self.arithmetic() != Arithmetic::EXACT {
+            // Loads that become equal in one part of a statement must not round differently there.
+            return self.rewritten().expanded(schedule);
+        }
         let Some(schedule) = self.schedule(schedule) else {
             let (kernel, schedule) = (self.name().to_owned(), schedule.to_owned());
             return Err(ExpansionError::UnknownSchedule { kernel, schedule });
