@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
-use crease::{IsaChoice, Stage, Streaming};
+use crease::{Arithmetic, IsaChoice, Stage, Streaming};
 
 use crate::bench::{BenchOptions, bench};
 use crate::code_variant::CodeVariant;
@@ -127,18 +127,25 @@ struct KernelArgs {
     /// the kernel needs.
     #[arg(long)]
     autotune: bool,
+    /// What may be done to arithmetic, instead of what the kernel allows: exact, or any of contract, reassociate and
+    /// reciprocal, separated by commas.
+    #[arg(long, value_name = "NAMES")]
+    arithmetic: Option<Arithmetic>,
 }
 
 #[derive(Debug, Args)]
 struct ExplainArgs {
     #[command(flatten)]
     kernel: KernelArgs,
-    /// The report as JSON.
-    #[arg(long, conflicts_with = "dump")]
+    /// The report as JSON; with `--dump asm`, that.
+    #[arg(long)]
     json: bool,
     /// One intermediate form: kernel, schedule, lifetimes, conflicts, mapping, loops, program, clif or asm.
     #[arg(long, value_name = "STAGE", value_parser = stage)]
     dump: Option<Stage>,
+    /// With `--dump asm`: measure what memory and arithmetic of this machine allow each strip.
+    #[arg(long, requires = "dump")]
+    probe: bool,
     /// Draw storage map, lifetimes and wavefronts of a small run into this directory, with their data as CSV.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["json", "dump"])]
     plot: Option<PathBuf>,
@@ -204,28 +211,54 @@ fn execute(command: Command, words: &[String]) -> Result<(), BenchError> {
         Command::Bench(args) => execute_bench(args, words),
         Command::Explain(args) => {
             let form = match args.dump {
+                Some(Stage::Asm) => Form::Listing { json: args.json, probe: args.probe },
+                Some(_) if args.json => return Err(BenchError::OnlyForAsm { option: "--json" }),
+                Some(_) if args.probe => return Err(BenchError::OnlyForAsm { option: "--probe" }),
                 Some(stage) => Form::Dump(stage),
                 None if args.json => Form::Json,
                 None => Form::Text,
             };
-            let KernelArgs { kernel, schedule, assignments, storage, mappings, isa, streaming, autotune } = args.kernel;
+            let KernelArgs { kernel, schedule, assignments, storage, mappings, isa, streaming, autotune, arithmetic } =
+                args.kernel;
             let mapping = mappings.join("\n");
             let (plot, forced_moduli) = (args.plot, args.forced_moduli);
             let code = CodeVariant { isa, streaming, tuned: autotune };
-            let options =
-                ExplainOptions { kernel, schedule, assignments, storage, mapping, code, form, plot, forced_moduli };
+            let options = ExplainOptions {
+                kernel,
+                schedule,
+                assignments,
+                storage,
+                mapping,
+                code,
+                arithmetic,
+                form,
+                plot,
+                forced_moduli,
+            };
             print(&explain(&options)?)
         }
         Command::Run(args) => {
-            let KernelArgs { kernel, schedule, assignments, storage, mappings, isa, streaming, autotune } = args.kernel;
+            let KernelArgs { kernel, schedule, assignments, storage, mappings, isa, streaming, autotune, arithmetic } =
+                args.kernel;
             let mapping = mappings.join("\n");
             let files = |list: Vec<Assignment>| list.into_iter().map(|a| (a.name, PathBuf::from(a.value))).collect();
             let (inputs, outputs) = (files(args.inputs), files(args.outputs));
             let threads = args.threads.map(usize::from);
             let images = args.image;
             let code = CodeVariant { isa, streaming, tuned: autotune };
-            let request =
-                RunRequest { kernel, schedule, assignments, storage, mapping, code, threads, inputs, outputs, images };
+            let request = RunRequest {
+                kernel,
+                schedule,
+                assignments,
+                storage,
+                mapping,
+                code,
+                arithmetic,
+                threads,
+                inputs,
+                outputs,
+                images,
+            };
             print(&run(&request)?)
         }
         Command::Plot(args) => print_charts(&Record::load(&args.record)?, &args.record, args.charts.as_deref()),

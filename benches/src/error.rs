@@ -126,6 +126,12 @@ pub enum BenchError {
         /// The kernel.
         kernel: &'static str,
     },
+    /// An option goes with machine code only.
+    #[error("{option} goes with `--dump asm`, with no other form")]
+    OnlyForAsm {
+        /// The option.
+        option: &'static str,
+    },
     /// An option means nothing to the suite.
     #[error("the suite `{suite}` does not take {option}")]
     NotForSuite {

@@ -9,12 +9,13 @@ use std::path::{Path, PathBuf};
 use crease::mapping::Sharing;
 use crease::plan::parametric::report::{ParametricReport, Source};
 use crease::plan::report::Report;
-use crease::{Kernel, Plan, Stage, StrategyChoice};
+use crease::{Arithmetic, Kernel, Plan, Stage, StrategyChoice};
 
 use crate::code_variant::{CodeVariant, describe_tuning};
 use crate::error::BenchError;
 use crate::kernel_source::{KernelSource, load};
 use crate::pictures::kernel_pictures;
+use crate::roofline;
 use crate::settings::{Assignment, Settings};
 use crate::storage::StorageOptions;
 use crate::table::bytes;
@@ -34,6 +35,8 @@ pub struct ExplainOptions {
     pub mapping: String,
     /// How strips are compiled.
     pub code: CodeVariant,
+    /// What to do to arithmetic, instead of what the kernel allows.
+    pub arithmetic: Option<Arithmetic>,
     /// What to print.
     pub form: Form,
     /// Where to draw pictures of a small run, if anywhere.
@@ -54,6 +57,13 @@ pub enum Form {
     Json,
     /// One intermediate form.
     Dump(Stage),
+    /// Machine code, strip by strip, as JSON or text, with or without the machine's limits, which take seconds to measure.
+    Listing {
+        /// As JSON.
+        json: bool,
+        /// With measured limits.
+        probe: bool,
+    },
 }
 
 /// Lines of lifetimes and conflicts in the text; `--dump` has them all.
@@ -68,7 +78,10 @@ const FORMULA_LINES: usize = 40;
 /// # Errors
 /// [`BenchError`] if the kernel or a name is unknown or nothing could be proved.
 pub fn explain(options: &ExplainOptions) -> Result<String, BenchError> {
-    let source = load(&options.kernel)?;
+    let mut source = load(&options.kernel)?;
+    if let Some(arithmetic) = options.arithmetic {
+        source.kernel = source.kernel.with_arithmetic(arithmetic);
+    }
     let settings = Settings::resolve(&source, &options.assignments)?;
     let plan = plan(&source, &settings, options.schedule.as_deref(), options.storage, &options.mapping)?;
     if let Some(directory) = &options.plot {
@@ -80,6 +93,14 @@ pub fn explain(options: &ExplainOptions) -> Result<String, BenchError> {
         }
         Form::Json => json(&plan),
         Form::Dump(stage) => Ok(plan.dump_with(stage, &options.code.found_options(&plan)?)?),
+        Form::Listing { json, probe } => {
+            let listing = plan.listing(&options.code.found_options(&plan)?)?;
+            let roofline = probe.then(|| roofline::measure(options.code.isa)).transpose()?;
+            match json {
+                true => roofline::json(&listing, roofline.as_ref()),
+                false => Ok(roofline::render(&listing, roofline.as_ref())),
+            }
+        }
     }
 }
 
@@ -284,8 +305,8 @@ mod tests {
         let (schedule, storage) = (None, StorageOptions::default());
         let assignments = vec!["N=16".parse().unwrap()];
         let (plot, forced_moduli, mapping) = (None, Vec::new(), String::new());
-        let (kernel, code) = (kernel.into(), CodeVariant::default());
-        ExplainOptions { kernel, schedule, assignments, storage, mapping, code, form, plot, forced_moduli }
+        let (kernel, code, arithmetic) = (kernel.into(), CodeVariant::default(), None);
+        ExplainOptions { kernel, schedule, assignments, storage, mapping, code, arithmetic, form, plot, forced_moduli }
     }
 
     #[test]
@@ -313,6 +334,22 @@ mod tests {
             assert!(json.get(field).is_some(), "no {field} in {json}");
         }
         assert_eq!(json["params"]["N"], 16);
+    }
+
+    #[test]
+    fn strips_are_listed_with_what_they_compute() {
+        let form = Form::Listing { json: false, probe: false };
+        let text = explain(&options("heat-1d", form)).unwrap();
+        let source = "u[t, x] = fma(1.0 - 2.0 * k, u[t - 1, x], k * (u[t - 1, x - 1] + u[t - 1, x + 1]))";
+        for wanted in [source, "24 bytes loaded, 8 stored, 4 flops; 16 bytes of memory at least, 0.250 flops a byte"] {
+            assert!(text.contains(wanted), "no {wanted} in\n{text}");
+        }
+        let form = Form::Listing { json: true, probe: false };
+        let json: serde_json::Value = serde_json::from_str(&explain(&options("heat-1d", form)).unwrap()).unwrap();
+        let strips = json["strips"].as_array().unwrap();
+        let strip = strips.iter().find(|strip| strip["flops"] == 4).unwrap();
+        assert_eq!((&strip["memory_bytes"], &strip["flops_per_byte"]), (&16.into(), &0.25.into()));
+        assert!(json["roofline"].is_null() && strip["position"].is_null());
     }
 
     #[test]

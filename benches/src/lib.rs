@@ -22,6 +22,7 @@ pub mod physics;
 pub mod pictures;
 pub mod progress;
 pub mod report;
+pub mod roofline;
 pub mod run;
 pub mod settings;
 pub mod storage;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use crease::kernel::graph::{Array, Element, Role};
-use crease::{ElementType, Run, RunOptions};
+use crease::{Arithmetic, ElementType, Run, RunOptions};
 use crease_kernels::{Fields, transfer};
 use ndarray::{ArrayD, ArrayView1};
 use ndarray_npy::{ReadableElement, WritableElement, read_npy, write_npy};
@@ -37,6 +37,8 @@ pub struct RunRequest {
     pub mapping: String,
     /// How strips are compiled.
     pub code: CodeVariant,
+    /// What to do to arithmetic, instead of what the kernel allows.
+    pub arithmetic: Option<Arithmetic>,
     /// Threads; by default all cores.
     pub threads: Option<usize>,
     /// Array and `.npy` file to read it from.
@@ -52,7 +54,10 @@ pub struct RunRequest {
 /// # Errors
 /// [`BenchError`] if a name is unknown, a value missing, a file unfit, or the engine refuses.
 pub fn run(request: &RunRequest) -> Result<String, BenchError> {
-    let source = load(&request.kernel)?;
+    let mut source = load(&request.kernel)?;
+    if let Some(arithmetic) = request.arithmetic {
+        source.kernel = source.kernel.with_arithmetic(arithmetic);
+    }
     let settings = Settings::resolve(&source, &request.assignments)?;
     check_names(&source, request)?;
     if let (Some(id), None) = (source.kernel.step_param(), settings.steps) {
@@ -197,6 +202,7 @@ mod tests {
             storage: StorageOptions::default(),
             mapping: String::new(),
             code: CodeVariant::default(),
+            arithmetic: None,
             threads: Some(1),
             inputs: Vec::new(),
             outputs: Vec::new(),

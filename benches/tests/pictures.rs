@@ -17,6 +17,7 @@ fn plot(kernel: &str, assignments: &[&str], forced: &[&str], directory: &Path) -
         schedule: None,
         assignments: read(assignments),
         code: CodeVariant::default(),
+        arithmetic: None,
         storage: StorageOptions::default(),
         mapping: String::new(),
         form: Form::Text,

@@ -18,7 +18,7 @@ use crate::analysis::privacy::Privacy;
 use crate::error::Error;
 use crate::kernel::graph::{ArrayId, Role};
 use crate::kernel::{MappingRule, parse_mapping};
-use crate::lower::{LowerError, Lowered, lower, mark_streaming};
+use crate::lower::{LowerError, Lowered, Origins, lower, mark_streaming};
 use crate::mapping::choice::{StrategyChoice, choose_mapping};
 use crate::mapping::{MappingError, Problem, Span, StorageMapping};
 use crate::plan::Request;
@@ -74,6 +74,8 @@ impl Stage {
 pub(crate) struct Outcome {
     pub(crate) layout: Layout,
     pub(crate) program: Program,
+    /// For each strip, by its variable, what its operations come from.
+    pub(crate) origins: Origins,
     /// Per buffer of the layout, a number of cells that no storage can go below.
     pub(crate) lower_bounds: Vec<Option<u64>>,
     /// Per array, cells of its index space that hold a value; none if unbounded.
@@ -220,10 +222,11 @@ impl Runner {
         let index_boxes = kernel.array_ids().map(|id| index_box(problem, id)).collect::<Result<Vec<_>, _>>()?;
         let params = request.values.iter().map(|v| v.unwrap_or(0)).collect();
         let (notes, stages) = (choice.notes, std::mem::take(&mut self.stages));
-        let Lowered { program, in_registers, .. } = lowered;
+        let Lowered { program, origins, in_registers, .. } = lowered;
         Ok(Some(Outcome {
             layout,
             program,
+            origins,
             lower_bounds,
             full_cells,
             index_boxes,

@@ -58,7 +58,7 @@ fn an_exhausted_quota_is_an_error() {
 #[test]
 fn wrong_names_and_shapes_copy_nothing() {
     let code = kernel().plan().size("N", 8).build().unwrap().compile().unwrap();
-    let mut run = code.instantiate_with(RunOptions { threads: 1, guard_pages: true }).unwrap();
+    let mut run = code.instantiate_with(RunOptions { threads: 1, guard_pages: true, ..RunOptions::default() }).unwrap();
     let short = ndarray::Array1::<f64>::ones(7);
     assert!(matches!(run.write("u", short.view()), Err(Error::Run(RunError::Shape { .. }))));
     let wide = ndarray::Array1::<f32>::ones(8);

@@ -25,11 +25,12 @@ const CRANELIFT: [&str; 4] = ["jit/src/clif/", "jit/src/compile.rs", "jit/src/is
 const ASSEMBLER: [&str; 1] = ["jit/src/wide/"];
 
 /// Where unsafe code may stand; docs/ARCHITECTURE.md says why for each.
-const UNSAFE: [&str; 6] = [
+const UNSAFE: [&str; 7] = [
     "benches/src/cloops/native.rs",
     "engine/isl/src/",
     "jit/src/buffer.rs",
     "jit/src/callable.rs",
+    "jit/src/denormals.rs",
     "jit/src/memory.rs",
     "jit/src/parallel.rs",
 ];

@@ -8,6 +8,7 @@
 use crate::binding::BufferRef;
 use crate::clif::{Emitted, FrameLayout, Slot};
 use crate::compile::CompileTimes;
+use crate::listing::StripListing;
 use crate::memory::CodeMemory;
 use crate::parallel::Pool;
 use crate::program::{
@@ -41,6 +42,7 @@ pub struct Compiled {
     code_hash: u64,
     clif_text: String,
     disassembly: String,
+    strips: Vec<StripListing>,
     times: CompileTimes,
 }
 
@@ -140,7 +142,7 @@ impl Compiled {
         emitted: Emitted,
         times: CompileTimes,
     ) -> Self {
-        let Emitted { code_bytes, code_hash, clif_text, disassembly, .. } = emitted;
+        let Emitted { code_bytes, code_hash, clif_text, disassembly, strips, .. } = emitted;
         let code_hash = code_hash.finish();
         // SAFETY: `compile` emitted the function at this address with exactly this signature (`clif::module`), and made
         // it executable; it stays there as long as `memory`, which is kept beside it.
@@ -158,6 +160,7 @@ impl Compiled {
             code_hash,
             clif_text,
             disassembly,
+            strips,
             times,
         }
     }
@@ -186,7 +189,7 @@ impl Compiled {
         if self.is_parallel {
             pool.enter(work)
         } else {
-            work()
+            pool.with_choice(work)
         }
         Ok(())
     }
@@ -293,9 +296,14 @@ impl Compiled {
         &self.clif_text
     }
 
-    /// Machine code as text; empty unless [`crate::CompileOptions::texts`] asked for it.
+    /// Machine code of all functions as text, without strips that have code of their own ([`Self::strips`]); empty unless [`crate::CompileOptions::texts`] asked for it.
     pub fn disassembly(&self) -> &str {
         &self.disassembly
+    }
+
+    /// How each strip was compiled; empty unless [`crate::CompileOptions::texts`] asked for it.
+    pub fn strips(&self) -> &[StripListing] {
+        &self.strips
     }
 
     /// Where compile time went.

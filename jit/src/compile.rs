@@ -8,6 +8,7 @@
 use crate::callable::Compiled;
 use crate::clif::{EmitOptions, FrameLayout, emit};
 use crate::isa::{Isa, IsaChoice, IsaError};
+use crate::listing::OperationNames;
 use crate::memory::CodeMemory;
 use crate::program::{Program, VerifyError};
 use cranelift_module::ModuleError;
@@ -203,6 +204,19 @@ impl CompileTimes {
 /// # Errors
 /// [`CompileError`]; bounds of buffers are checked at each call, when lengths and arguments are known.
 pub fn compile(program: &Program, options: &CompileOptions) -> Result<Compiled, CompileError> {
+    compile_named(program, options, &OperationNames::new())
+}
+
+/// The same, with names of operations for the listings that [`CompileOptions::texts`] asks for. Operations beyond those that
+/// are named have none.
+///
+/// # Errors
+/// As [`compile`].
+pub fn compile_named(
+    program: &Program,
+    options: &CompileOptions,
+    names: &OperationNames,
+) -> Result<Compiled, CompileError> {
     let start = Instant::now();
     program.verify()?;
     let verify = start.elapsed();
@@ -225,7 +239,7 @@ pub fn compile(program: &Program, options: &CompileOptions) -> Result<Compiled, 
         },
     };
     let start = Instant::now();
-    let emitted = emit(program, &layout, &emit_options, &mut memory).map_err(failed)?;
+    let emitted = emit(program, &layout, (&emit_options, names), &mut memory).map_err(failed)?;
     let generate = start.elapsed().saturating_sub(emitted.build_time);
     let start = Instant::now();
     let main = memory.finish(emitted.main).map_err(failed)?;

@@ -12,6 +12,7 @@
 #![allow(unsafe_code)]
 
 use crate::clif::Slot;
+use crate::denormals::Denormals;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use std::num::NonZeroUsize;
 
@@ -25,6 +26,7 @@ pub struct Pool {
     threads: usize,
     /// None for one thread: loops then run on the caller's.
     workers: Option<rayon::ThreadPool>,
+    denormals: Denormals,
 }
 
 /// Why there is no pool.
@@ -42,6 +44,9 @@ pub enum PoolError {
         /// Why not.
         source: rayon::ThreadPoolBuildError,
     },
+    /// Denormal numbers are to be flushed, and this kind of processor is not known to do that.
+    #[error("flushing denormal numbers to zero is not supported on this kind of processor")]
+    Denormals,
 }
 
 impl Pool {
@@ -56,12 +61,22 @@ impl Pool {
         }
         let builder = rayon::ThreadPoolBuilder::new().num_threads(threads).thread_name(|at| format!("crease-{at}"));
         let workers = builder.build().map_err(|source| PoolError::Start { threads, source })?;
-        Ok(Pool { threads, workers: Some(workers) })
+        Ok(Pool { threads, workers: Some(workers), denormals: Denormals::AsFound })
     }
 
     /// A pool of the calling thread alone.
     pub fn sequential() -> Self {
-        Pool { threads: 1, workers: None }
+        Pool { threads: 1, workers: None, denormals: Denormals::AsFound }
+    }
+
+    /// The same threads with another choice of what they do with denormal numbers, while they run compiled code. What they do
+    /// otherwise, and the calling thread too, stays as it is.
+    ///
+    /// # Errors
+    /// [`PoolError::Denormals`] if that is not supported here.
+    pub fn with_denormals(self, denormals: Denormals) -> Result<Self, PoolError> {
+        denormals.verify()?;
+        Ok(Pool { denormals, ..self })
     }
 
     /// Number of threads.
@@ -72,9 +87,15 @@ impl Pool {
     /// Runs `work` on one of the pool's threads, so that the parallel loops in it need not wake the pool each time.
     pub(crate) fn enter<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         match &self.workers {
-            Some(workers) => workers.install(work),
-            None => work(),
+            Some(workers) => workers.install(|| self.with_choice(work)),
+            None => self.with_choice(work),
         }
+    }
+
+    /// Runs compiled code on the current thread, as the pool has chosen for its threads.
+    pub(crate) fn with_choice<R>(&self, work: impl FnOnce() -> R) -> R {
+        let _until_done = self.denormals.enter();
+        work()
     }
 
     /// Calls `run(worker, lo, hi)` for contiguous runs that together are `lo..hi step step`; returns when all have
@@ -83,7 +104,7 @@ impl Pool {
         if lo >= hi {
             return;
         }
-        let Some(workers) = &self.workers else { return run(0, lo, hi) };
+        let Some(workers) = &self.workers else { return self.with_choice(|| run(0, lo, hi)) };
         let iterations = hi.abs_diff(lo).div_ceil(step.unsigned_abs().max(1));
         let runs = iterations.min(self.threads as u64 * RUNS_PER_THREAD);
         // Iteration counts may exceed 64 bits when multiplied by a run's number.
@@ -91,7 +112,7 @@ impl Pool {
         let bound = |at: u64| if at == runs { hi } else { lo + first(at) * step };
         let run = |at| {
             let worker = rayon::current_thread_index().expect("the pool's own threads run its loops");
-            run(worker, bound(at), bound(at + 1));
+            self.with_choice(|| run(worker, bound(at), bound(at + 1)));
         };
         workers.install(|| (0..runs).into_par_iter().for_each(run));
     }

@@ -3,6 +3,8 @@
 //! `native/harness.rs` runs a program both ways in fields between guard pages; `native/random.rs` makes random strips;
 //! `native/streaming.rs` looks at stores past the caches; `native/views.rs` binds views of any strides.
 
+#[path = "native/denormals.rs"]
+mod denormals;
 #[path = "native/harness.rs"]
 mod harness;
 #[path = "native/random.rs"]
@@ -391,11 +393,18 @@ fn copies_per_worker_agree_for_any_thread_count() {
 #[test]
 fn random_strips_agree() {
     let number = |name: &str, or: u64| std::env::var(name).map_or(or, |text| text.parse().expect("a number"));
-    let first = number("CREASE_RANDOM_SEED", 0);
-    for seed in first..first + number("CREASE_RANDOM_STRIPS", 240) {
-        let random::Random { text, args } = random::program(seed);
-        harness::agree_once(&text, &args, &[0.3, 1.7], seed);
-    }
+    let (first, count) = (number("CREASE_RANDOM_SEED", 0), number("CREASE_RANDOM_STRIPS", 240));
+    let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get() as u64);
+    std::thread::scope(|scope| {
+        for thread in 0..threads {
+            scope.spawn(move || {
+                for seed in (first + thread..first + count).step_by(threads as usize) {
+                    let random::Random { text, args } = random::program(seed);
+                    harness::agree_once(&text, &args, &[0.3, 1.7], seed);
+                }
+            });
+        }
+    });
 }
 
 /// Facts may let code share and move loads; without any it must still be right.

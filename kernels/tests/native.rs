@@ -23,7 +23,9 @@ fn run_folded(plan: &Plan, isa: IsaChoice, case: &Case, initial: &Fields) -> Vec
     let code = plan.compile_with(&CompileOptions::default().choice(isa)).expect("plans compile");
     let mut results = Vec::new();
     for (threads, guard_pages) in [(1, true), (3, false)] {
-        let mut run = code.instantiate_with(RunOptions { threads, guard_pages }).expect("test sizes fit");
+        let mut run = code
+            .instantiate_with(RunOptions { threads, guard_pages, ..RunOptions::default() })
+            .expect("test sizes fit");
         for (name, value) in &case.scalars {
             run.set(name, *value).expect("the kernel has its scalars");
         }

@@ -18,8 +18,12 @@ mod reciprocal;
 mod rewrite;
 
 use std::fmt::{Display, Formatter};
+use std::str::FromStr;
 
 use crate::kernel::graph::{Kernel, Stmt};
+
+/// The name of no freedom at all.
+const EXACT: &str = "exact";
 
 /// Something that a kernel may allow to be done to its arithmetic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -84,10 +88,34 @@ impl FromIterator<Freedom> for Arithmetic {
     }
 }
 
+/// Why a text names no freedoms.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "there is no freedom of arithmetic `{name}`; there are contract, reassociate and reciprocal, or exact for none"
+)]
+pub struct UnknownFreedom {
+    /// What was found.
+    pub name: String,
+}
+
+impl FromStr for Arithmetic {
+    type Err = UnknownFreedom;
+
+    /// Reads what [`Display`] writes: names separated by commas, or `exact`.
+    fn from_str(text: &str) -> Result<Arithmetic, UnknownFreedom> {
+        if text.trim() == EXACT {
+            return Ok(Arithmetic::EXACT);
+        }
+        let freedom =
+            |name: &str| Freedom::by_name(name.trim()).ok_or_else(|| UnknownFreedom { name: name.trim().to_string() });
+        text.split(',').map(freedom).collect()
+    }
+}
+
 impl Display for Arithmetic {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         let names: Vec<&str> = self.freedoms().map(Freedom::name).collect();
-        f.write_str(&if names.is_empty() { "exact".to_string() } else { names.join(", ") })
+        f.write_str(&if names.is_empty() { EXACT.to_string() } else { names.join(", ") })
     }
 }
 
@@ -159,6 +187,15 @@ mod tests {
         let body = body.split("S[i]").nth(1).unwrap().split(['{', '}']).nth(1).unwrap().replace("[i]", "");
         let lines: Vec<&str> = body.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
         lines.join("; ").replacen("o = ", "", 1)
+    }
+
+    #[test]
+    fn freedoms_read_back_as_they_print() {
+        for text in ["exact", "contract", "reassociate, reciprocal"] {
+            assert_eq!(text.parse::<Arithmetic>().unwrap().to_string(), text);
+        }
+        let error = "contract,fast".parse::<Arithmetic>().unwrap_err();
+        assert_eq!(error, UnknownFreedom { name: "fast".into() });
     }
 
     #[test]

@@ -23,4 +23,5 @@ mod verify;
 
 pub use error::{KernelError, KernelErrorKind, Location};
 pub(crate) use parse::{MappingRule, parse_mapping};
+pub(crate) use print::StmtTexts;
 pub use verify::value_types;

@@ -11,7 +11,7 @@ use std::fmt::{Display, Formatter, Result};
 use crate::kernel::affine::Affine;
 use crate::kernel::arithmetic::Arithmetic;
 use crate::kernel::formula::Formula;
-use crate::kernel::graph::{DimKind, Kernel, ParamKind, Role, Schedule, Stmt};
+use crate::kernel::graph::{Assign, DimKind, Kernel, ParamKind, Role, Schedule, Stmt};
 use crate::kernel::parse::kind_name;
 
 impl Display for Kernel {
@@ -72,14 +72,9 @@ impl Kernel {
         write!(f, "  {}[{}]", stmt.name, stmt.iters.join(", "))?;
         write_set(f, "for", &stmt.domain, &stmt.iters, params)?;
         writeln!(f, " {{")?;
-        let texts = expr::ExprTexts::new(self, stmt, params);
-        for line in texts.lets() {
+        let texts = StmtTexts::new(self, stmt);
+        for line in texts.lines() {
             writeln!(f, "    {line}")?;
-        }
-        for assign in &stmt.assigns {
-            let index: Vec<String> = assign.index.iter().map(|e| e.display(&stmt.iters, params)).collect();
-            let array = &self.array(assign.array).name;
-            writeln!(f, "    {array}[{}] = {}", index.join(", "), texts.text(assign.value))?;
         }
         writeln!(f, "  }}")
     }
@@ -95,6 +90,34 @@ impl Kernel {
             writeln!(f, "    {} -> [{}]", stmt.name, time.join(", "))?;
         }
         writeln!(f, "  }}")
+    }
+}
+
+/// The texts of a statement's parts.
+pub(crate) struct StmtTexts {
+    /// For each expression what it says; `v0 = ..` for one that has a name.
+    pub(crate) exprs: Vec<String>,
+    /// The assignments, `a[i] = ..`.
+    pub(crate) assigns: Vec<String>,
+    lets: Vec<String>,
+}
+
+impl StmtTexts {
+    pub(crate) fn new(kernel: &Kernel, stmt: &Stmt) -> StmtTexts {
+        let params: Vec<String> = kernel.params.iter().map(|p| p.name.clone()).collect();
+        let texts = expr::ExprTexts::new(kernel, stmt, &params);
+        let assign = |assign: &Assign| {
+            let index: Vec<String> = assign.index.iter().map(|e| e.display(&stmt.iters, &params)).collect();
+            format!("{}[{}] = {}", kernel.array(assign.array).name, index.join(", "), texts.text(assign.value))
+        };
+        let assigns = stmt.assigns.iter().map(assign).collect();
+        let exprs = texts.definitions(stmt);
+        StmtTexts { exprs, assigns, lets: texts.lets().to_vec() }
+    }
+
+    /// The body of the statement.
+    pub(crate) fn lines(&self) -> impl Iterator<Item = String> {
+        self.lets.iter().chain(&self.assigns).cloned()
     }
 }
 

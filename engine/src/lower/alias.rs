@@ -7,7 +7,7 @@
 //! zero they meet only within an iteration, which is what an in-place fold does on purpose. Cells of an array that a call
 //! lends meet where all their coordinates do. A pair whose distance is not a constant gets no fact: it may alias in any way.
 
-use crease_jit::program::{Address, AliasFact, AliasRelation, Coordinate, Int, Op, Stream, ValueId};
+use crease_jit::program::{Address, AliasFact, AliasRelation, Coordinate, Int, Op, Stream, StreamId, ValueId};
 
 use crate::lower::address::Reference;
 use crate::lower::linear::Linear;
@@ -25,20 +25,33 @@ pub(crate) fn alias_facts(references: &[Reference], ops: &[Op], layout: &Layout)
             let Op::Store { stream: to, .. } = store else {
                 continue;
             };
-            let (from, to) = (&references[from.index()], &references[to.index()]);
-            let moduli = &layout.buffers[to.stream.buffer.index()].moduli;
-            let one_buffer = from.stream.buffer == to.stream.buffer;
-            let relation = if one_buffer && are_apart((&from.fixed, &to.fixed), moduli) {
-                Some(AliasRelation::Disjoint)
-            } else {
-                relation(&from.stream, &to.stream)
-            };
-            if let Some(relation) = relation {
+            if let Some(relation) = in_common(&references[from.index()], &references[to.index()], layout) {
                 facts.push(AliasFact { load: position(at_load), store: position(at_store), relation });
             }
         }
     }
     facts
+}
+
+/// Whether a store may write the cell that a load of the same iteration reads.
+pub(crate) fn meets_in_iteration(
+    (references, load, store): (&[Reference], StreamId, StreamId),
+    layout: &Layout,
+) -> bool {
+    match in_common(&references[load.index()], &references[store.index()], layout) {
+        Some(AliasRelation::Disjoint | AliasRelation::Distance(_)) => false,
+        Some(AliasRelation::SameLane) | None => true,
+    }
+}
+
+/// What is known of a load and a store.
+fn in_common(from: &Reference, to: &Reference, layout: &Layout) -> Option<AliasRelation> {
+    let moduli = &layout.buffers[to.stream.buffer.index()].moduli;
+    let one_buffer = from.stream.buffer == to.stream.buffer;
+    if one_buffer && are_apart((&from.fixed, &to.fixed), moduli) {
+        return Some(AliasRelation::Disjoint);
+    }
+    relation(&from.stream, &to.stream)
 }
 
 /// Whether two references to one block stay apart in some coordinate: distinct coordinates are distinct cells.

@@ -20,6 +20,9 @@ mod split;
 mod streaming;
 mod unused;
 
+pub(crate) use nodes::Origins;
+pub(crate) use operations::{Origin, Part};
+
 use std::collections::BTreeSet;
 
 use crease_isl::Context;
@@ -28,6 +31,7 @@ use crease_jit::program::Program;
 use crate::analysis::model::{AnalysisError, Model};
 use crate::analysis::privacy::task_depth;
 use crate::kernel::graph::ArrayId;
+use crate::lower::nodes::Built;
 use crate::mapping::Sharing;
 use crate::plan::layout::Layout;
 
@@ -85,6 +89,8 @@ impl From<crate::kernel::affine::AffineOverflow> for LowerError {
 /// A lowered kernel and the loops it came from.
 pub(crate) struct Lowered {
     pub(crate) program: Program,
+    /// For each strip, by its variable, what its operations come from.
+    pub(crate) origins: Origins,
     /// The scanned loops as text, for dumps.
     pub(crate) loops: String,
     /// Arrays that the program neither stores nor loads: their values live in registers.
@@ -103,17 +109,17 @@ pub(crate) fn lower<'c>(context: &'c Context, model: &Model<'c, '_>, layout: &La
     let tasks = task_depth(model.schedule).filter(|_| private);
     let loops = scan::scan_loops(context, model, &versions, tasks)?;
     let build = |unread: &BTreeSet<ArrayId>| nodes::build_program(model, layout, &versions, &loops, unread);
-    let (mut program, loaded) = build(&BTreeSet::new())?;
+    let Built { mut program, loaded, mut origins } = build(&BTreeSet::new())?;
     let mut unread: BTreeSet<ArrayId> = model.kernel.array_ids().filter(|&id| forward::is_unseen(model, id)).collect();
     unread.retain(|array| !loaded.contains(array));
     if !unread.is_empty() {
         // The same without their stores. Strips that need fewer streams are only longer, and forward as much.
-        let (without, loaded) = build(&unread)?;
-        if loaded.is_disjoint(&unread) {
-            program = without;
+        let without = build(&unread)?;
+        if without.loaded.is_disjoint(&unread) {
+            (program, origins) = (without.program, without.origins);
         } else {
             unread.clear();
         }
     }
-    Ok(Lowered { program, loops: loops.to_string(), in_registers: unread.into_iter().collect() })
+    Ok(Lowered { program, origins, loops: loops.to_string(), in_registers: unread.into_iter().collect() })
 }

@@ -9,7 +9,7 @@
 //!
 //! A long file for one idea: a walk over isl's tree, an arm or two per kind of node and operator.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crease_isl::ast::{AstExpr, AstNode, AstOp};
 use crease_jit::program::{
@@ -24,7 +24,7 @@ use crate::lower::LowerError;
 use crate::lower::address::Place;
 use crate::lower::lanes::lanes_in_time;
 use crate::lower::linear::{Atom, Linear, cond_mentions, linear_of, mentions};
-use crate::lower::operations::StripBuilder;
+use crate::lower::operations::{Origin, StripBuilder};
 use crate::lower::scan::{is_task_coordinate, iterator_dim};
 use crate::lower::scope::{Runs, Scopes};
 use crate::lower::split::Version;
@@ -36,14 +36,25 @@ const PARALLEL_LANES: u32 = 64;
 /// Iterations of a parallel innermost dimension that one task takes.
 const PARALLEL_BLOCK: i64 = 2048;
 
-/// Builds the program of a kernel, and names the arrays that its operations load. Those of `unread` are not stored.
+/// For each strip, by its variable, what its operations come from.
+pub(crate) type Origins = BTreeMap<Var, Vec<Origin>>;
+
+/// A program and what is known of it.
+pub(crate) struct Built {
+    pub(crate) program: Program,
+    /// Arrays that its operations load.
+    pub(crate) loaded: BTreeSet<ArrayId>,
+    pub(crate) origins: Origins,
+}
+
+/// Builds the program of a kernel. The arrays of `unread` are not stored.
 pub(crate) fn build_program<'c>(
     model: &Model<'c, '_>,
     layout: &Layout,
     versions: &[Version<'c>],
     loops: &AstNode,
     unread: &BTreeSet<ArrayId>,
-) -> Result<(Program, BTreeSet<ArrayId>), LowerError> {
+) -> Result<Built, LowerError> {
     let mut builder = Builder {
         model,
         layout,
@@ -54,6 +65,7 @@ pub(crate) fn build_program<'c>(
         iterators: Vec::new(),
         in_parallel: false,
         loaded: BTreeSet::new(),
+        origins: Origins::new(),
     };
     builder.node(loops)?;
     let buffers = layout.buffers.iter().map(|b| BufferDecl {
@@ -75,7 +87,7 @@ pub(crate) fn build_program<'c>(
         buffers: buffers.collect(),
         body: builder.scopes.close(),
     };
-    Ok((program, builder.loaded))
+    Ok(Built { program, loaded: builder.loaded, origins: builder.origins })
 }
 
 /// Names of the program's integer arguments: where a call starts, and the run parameter where it ends.
@@ -100,6 +112,8 @@ struct Builder<'b, 'c, 'k> {
     in_parallel: bool,
     /// Arrays that some operation loads so far, also of strips that could not be finished.
     loaded: BTreeSet<ArrayId>,
+    /// What the operations of each strip come from.
+    origins: Origins,
 }
 
 /// A `for` of the loop tree.
@@ -413,7 +427,9 @@ impl Builder<'_, '_, '_> {
         let Run { lo, hi, lanes } = body.run.clone();
         let cond = Cond::Compare(CompareOp::Lt, lo.clone(), hi.clone());
         let is_plain = nodes.is_empty() || Runs::of_loop(&lo, &hi) == Runs::Certainly;
-        nodes.push(Node::Strip(builder.finish(var, lo, hi, lanes)));
+        let (strip, origins) = builder.finish(var, lo, hi, lanes);
+        self.origins.insert(var, origins);
+        nodes.push(Node::Strip(strip));
         Ok(Some(if is_plain { nodes } else { vec![Node::If { cond, then: nodes, otherwise: Vec::new() }] }))
     }
 

@@ -1,13 +1,15 @@
 //! Operations: expression graphs as the straight-line code of a strip.
 //!
-//! In: statement versions in execution order.   Out: streams and operations of one strip.
+//! In: statement versions in execution order.   Out: streams and operations of one strip, and what each comes from.
 //!
-//! A statement loads, computes, then stores; statements follow each other. Within a statement a cell is loaded once, and one
-//! that an earlier statement of the same iteration has written not at all (`forward`). Equal streams share one entry, so
+//! A statement loads, computes, then stores; statements follow each other. What an operation has computed in the same
+//! iteration is not computed again, also by another statement; a cell is loaded again only if a store in between may have
+//! written it, and not at all if an earlier statement of the iteration has (`forward`). Equal streams share one entry, so
 //! that an in-place update has one address for its load and its store.
 //!
 //! A strip runs in vectors if all its values have one width. So bytes and literals, which are doubles by definition, are
-//! taken as `f32` where that is what becomes of them, or where it makes no difference to a comparison.
+//! taken as `f32` where that is what becomes of them, or where it makes no difference to a comparison. A division by a
+//! power of two is a product: both round the same number.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -15,11 +17,11 @@ use crease_jit::program::{Int, Op, StoreHint, StreamId, Strip, ValueId, ValueTyp
 
 use crate::analysis::model::Model;
 use crate::kernel::affine::{Affine, Term};
-use crate::kernel::graph::{ArrayId, Element, Expr, ExprId, Stmt, StmtId};
+use crate::kernel::graph::{ArrayId, BinaryOp, Element, Expr, ExprId, Stmt, StmtId};
 use crate::kernel::value_types;
 use crate::lower::LowerError;
 use crate::lower::address::{Place, Reference, reference};
-use crate::lower::alias::alias_facts;
+use crate::lower::alias::{alias_facts, meets_in_iteration};
 use crate::lower::forward::{Cell, JustWritten, cell, keeps_value};
 use crate::lower::linear::Linear;
 use crate::lower::scope::Scopes;
@@ -35,8 +37,32 @@ pub(crate) struct StripBuilder<'b, 'c, 'k> {
     unread: &'b BTreeSet<ArrayId>,
     references: Vec<Reference>,
     ops: Vec<Op>,
+    /// What each operation comes from.
+    origins: Vec<Origin>,
+    /// Operations by what they compute, without those that must be repeated.
+    known: HashMap<Op, ValueId>,
+    /// What is being written operations for.
+    origin: Origin,
     written: JustWritten,
     loaded: BTreeSet<ArrayId>,
+}
+
+/// What an operation comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Origin {
+    /// The statement; the first one, if several need the operation.
+    pub(crate) stmt: StmtId,
+    /// What of it.
+    pub(crate) part: Part,
+}
+
+/// A part of a statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// An expression.
+    Expr(ExprId),
+    /// An assignment, by position.
+    Assign(usize),
 }
 
 /// A reference: which cell it is, if that can be said, and where it is found.
@@ -60,14 +86,22 @@ struct Values {
     types: Vec<ValueType>,
     /// The operation that computes each expression.
     of: Vec<Option<ValueId>>,
-    /// Loads of this statement by stream.
-    loads: HashMap<StreamId, ValueId>,
 }
 
 impl<'b, 'c, 'k> StripBuilder<'b, 'c, 'k> {
     pub(crate) fn new(model: &'b Model<'c, 'k>, layout: &'b Layout, unread: &'b BTreeSet<ArrayId>) -> Self {
-        let (references, ops, written, loaded) = (Vec::new(), Vec::new(), JustWritten::default(), BTreeSet::new());
-        StripBuilder { model, layout, unread, references, ops, written, loaded }
+        StripBuilder {
+            model,
+            layout,
+            unread,
+            references: Vec::new(),
+            ops: Vec::new(),
+            origins: Vec::new(),
+            known: HashMap::new(),
+            origin: Origin { stmt: StmtId(0), part: Part::Assign(0) },
+            written: JustWritten::default(),
+            loaded: BTreeSet::new(),
+        }
     }
 
     /// Arrays that some operation loads so far.
@@ -87,9 +121,9 @@ impl<'b, 'c, 'k> StripBuilder<'b, 'c, 'k> {
             return Ok(false);
         };
         let kernel = self.model.kernel;
-        let stmt = kernel.stmt(stmt);
+        let (id, stmt) = (stmt, kernel.stmt(stmt));
         let types = value_types(kernel, stmt).expect("kernels are verified when they are made");
-        let mut values = Values { types, of: vec![None; stmt.exprs.len()], loads: HashMap::new() };
+        let mut values = Values { types, of: vec![None; stmt.exprs.len()] };
         let mut found = found.into_iter();
         let read_of: Vec<Option<Source>> = stmt
             .exprs
@@ -97,16 +131,19 @@ impl<'b, 'c, 'k> StripBuilder<'b, 'c, 'k> {
             .map(|e| matches!(e, Expr::Load(..)).then(|| found.next().expect("one source per load").source))
             .collect();
         for (position, read) in read_of.into_iter().enumerate() {
+            self.origin = Origin { stmt: id, part: Part::Expr(ExprId(position as u32)) };
             self.expression(scopes, place, stmt, position, read, &mut values)?;
         }
-        for (assign, Found { source, cell }) in stmt.assigns.iter().zip(found) {
+        for ((position, assign), Found { source, cell }) in stmt.assigns.iter().enumerate().zip(found) {
+            self.origin = Origin { stmt: id, part: Part::Assign(position) };
             let element = kernel.array(assign.array).element;
             let value = match element {
                 Element::F32 => self.operand(assign.value, ValueType::F32, &values),
                 Element::F64 | Element::U8 => values.of[assign.value.index()].expect("operands precede their uses"),
             };
             if let Source::Stream(stream) = source {
-                self.ops.push(Op::Store { stream, value, hint: StoreHint::Cached });
+                self.push(Op::Store { stream, value, hint: StoreHint::Cached });
+                self.forget_loads(stream);
             }
             let cell = cell.filter(|_| keeps_value(self.model, assign.array));
             self.written.write(assign.array, cell, value);
@@ -114,12 +151,38 @@ impl<'b, 'c, 'k> StripBuilder<'b, 'c, 'k> {
         Ok(true)
     }
 
-    /// The finished strip.
-    pub(crate) fn finish(self, var: Var, lo: Int, hi: Int, lanes: u32) -> Strip {
-        let ops = without_unused(self.ops);
+    /// The finished strip, and what each of its operations comes from.
+    pub(crate) fn finish(self, var: Var, lo: Int, hi: Int, lanes: u32) -> (Strip, Vec<Origin>) {
+        let (ops, kept) = without_unused(self.ops);
+        let origins = kept.into_iter().map(|at| self.origins[at]).collect();
         let alias = alias_facts(&self.references, &ops, self.layout);
         let streams = self.references.into_iter().map(|reference| reference.stream).collect();
-        Strip { var, lo, hi, lanes, streams, ops, alias }
+        (Strip { var, lo, hi, lanes, streams, ops, alias }, origins)
+    }
+
+    /// Appends an operation.
+    fn push(&mut self, op: Op) -> ValueId {
+        self.ops.push(op);
+        self.origins.push(self.origin);
+        ValueId(self.ops.len() as u32 - 1)
+    }
+
+    /// The operation that computes the same, a new one if there is none.
+    fn compute(&mut self, op: Op) -> ValueId {
+        if let Some(&known) = self.known.get(&op) {
+            return known;
+        }
+        let id = self.push(op);
+        self.known.insert(op, id);
+        id
+    }
+
+    /// Lets what a store may have written be loaded again. Only the store's own iteration counts: in another one it writes
+    /// either before that one's first load or after its last.
+    fn forget_loads(&mut self, stored: StreamId) {
+        let (references, layout) = (&self.references, self.layout);
+        let may_meet = |loaded: StreamId| meets_in_iteration((references, loaded, stored), layout);
+        self.known.retain(|op, _| !matches!(op, Op::Load { stream, .. } if may_meet(*stream)));
     }
 
     /// Where each reference of the statement finds its cell, in the order of [`references`], and which cell it is.
@@ -200,15 +263,13 @@ impl<'b, 'c, 'k> StripBuilder<'b, 'c, 'k> {
                     }
                     Source::Nowhere => unreachable!("only writes go nowhere"),
                 };
-                if let Some(&known) = values.loads.get(&stream) {
-                    values.of[position] = Some(known);
-                    return Ok(());
-                }
-                values.loads.insert(stream, ValueId(self.ops.len() as u32));
                 Op::Load { stream, ty }
             }
             Expr::Unary(op, a) => Op::Unary(*op, self.operand(*a, ty, values)),
-            Expr::Binary(op, a, b) => Op::Binary(*op, self.operand(*a, ty, values), self.operand(*b, ty, values)),
+            Expr::Binary(op, a, b) => {
+                let (a, b) = (self.operand(*a, ty, values), self.operand(*b, ty, values));
+                self.binary(*op, a, b)
+            }
             Expr::Fma(a, b, c) => {
                 Op::Fma(self.operand(*a, ty, values), self.operand(*b, ty, values), self.operand(*c, ty, values))
             }
@@ -233,8 +294,7 @@ impl<'b, 'c, 'k> StripBuilder<'b, 'c, 'k> {
             Expr::Convert(_, a) => self.converted(same(a), ty),
             Expr::Opaque(name, args) => self.opaque(name, args, values),
         };
-        self.ops.push(op);
-        values.of[position] = Some(ValueId(self.ops.len() as u32 - 1));
+        values.of[position] = Some(self.compute(op));
         Ok(())
     }
 
@@ -245,8 +305,7 @@ impl<'b, 'c, 'k> StripBuilder<'b, 'c, 'k> {
             return value;
         }
         let converted = self.converted(value, ty);
-        self.ops.push(converted);
-        ValueId(self.ops.len() as u32 - 1)
+        self.compute(converted)
     }
 
     /// A value in another type. Literals are rounded here, and bytes are loaded in the type wanted.
@@ -272,15 +331,31 @@ impl<'b, 'c, 'k> StripBuilder<'b, 'c, 'k> {
         self.layout.buffers[buffer.index()].element == Element::U8
     }
 
-    /// The accumulator of an opaque function; its last operation is left to the caller to push.
-    fn opaque(&mut self, name: &str, args: &[ExprId], values: &Values) -> Op {
-        self.ops.push(Op::OpaqueSeed(opaque_seed(name)));
-        for arg in args {
-            let accumulator = ValueId(self.ops.len() as u32 - 1);
-            let value = values.of[arg.index()].expect("operands precede their uses");
-            self.ops.push(Op::OpaqueMix(accumulator, value));
+    /// An operation of two numbers.
+    fn binary(&mut self, op: BinaryOp, a: ValueId, b: ValueId) -> Op {
+        let reciprocal = match (op, self.ops[b.index()]) {
+            (BinaryOp::Div, Op::F64(bits)) => {
+                exact_reciprocal(f64::from_bits(bits)).map(|value| Op::F64(value.to_bits()))
+            }
+            (BinaryOp::Div, Op::F32(bits)) => exact_reciprocal(f64::from(f32::from_bits(bits)))
+                .filter(|value| (*value as f32).is_normal())
+                .map(|value| Op::F32((value as f32).to_bits())),
+            _ => None,
+        };
+        match reciprocal {
+            Some(reciprocal) => Op::Binary(BinaryOp::Mul, a, self.compute(reciprocal)),
+            None => Op::Binary(op, a, b),
         }
-        Op::OpaqueFinish(ValueId(self.ops.len() as u32 - 1))
+    }
+
+    /// The accumulator of an opaque function; its last operation is left to the caller.
+    fn opaque(&mut self, name: &str, args: &[ExprId], values: &Values) -> Op {
+        let mut accumulator = self.push(Op::OpaqueSeed(opaque_seed(name)));
+        for arg in args {
+            let value = values.of[arg.index()].expect("operands precede their uses");
+            accumulator = self.push(Op::OpaqueMix(accumulator, value));
+        }
+        Op::OpaqueFinish(accumulator)
     }
 
     /// A loop index or parameter as a number.
@@ -321,4 +396,10 @@ impl<'b, 'c, 'k> StripBuilder<'b, 'c, 'k> {
 /// The type two operands compute in: `f32` if one is, since literals adapt.
 fn common(a: ValueType, b: ValueType) -> ValueType {
     if a == ValueType::F32 || b == ValueType::F32 { ValueType::F32 } else { a }
+}
+
+/// `1 / value` if that is exact: for powers of two.
+fn exact_reciprocal(value: f64) -> Option<f64> {
+    let is_power = value.is_normal() && value.to_bits() << 12 == 0;
+    is_power.then_some(1.0 / value).filter(|reciprocal| reciprocal.is_normal())
 }

@@ -1,9 +1,10 @@
 //! Plans: a kernel with sizes, a schedule and a proved storage layout, before anything is allocated.
 //!
-//! `layout` holds the memory layout, `parametric` the mapping at other sizes, `place` the places of single cells, `report`
+//! `layout` holds the memory layout, `listing` machine code for people, `parametric` the mapping at other sizes, `place` the places of single cells, `report`
 //! what a user is told, `request` the builder.
 
 pub mod layout;
+pub mod listing;
 pub mod parametric;
 mod place;
 pub mod report;
@@ -16,6 +17,7 @@ use crate::error::Error;
 use crate::kernel::graph::Kernel;
 use crate::pipeline::{self, Outcome, Stage};
 use crate::plan::layout::Layout;
+use crate::plan::listing::Listing;
 use crate::plan::parametric::report::ParametricReport;
 use crate::plan::report::Report;
 use crate::run::Code;
@@ -93,12 +95,19 @@ impl Plan {
     /// # Errors
     /// As [`Plan::dump`], and [`Error::Compile`] if there is no code generator for what the options ask for.
     pub fn dump_with(&self, stage: Stage, options: &CompileOptions) -> Result<String, Error> {
-        if matches!(stage, Stage::Clif | Stage::Asm) {
-            let compiled = compile(self.program(), &options.texts(true))?;
-            let text = if stage == Stage::Clif { compiled.clif_text() } else { compiled.disassembly() };
-            return Ok(text.to_string());
+        match stage {
+            Stage::Clif => Ok(compile(self.program(), &options.texts(true))?.clif_text().to_string()),
+            Stage::Asm => Ok(self.listing(options)?.to_string()),
+            _ => pipeline::dump(&self.request, stage),
         }
-        pipeline::dump(&self.request, stage)
+    }
+
+    /// The machine code that options ask for, strip by strip, with what each instruction computes and what a site costs.
+    ///
+    /// # Errors
+    /// [`Error::Compile`] if there is no code generator for what the options ask for.
+    pub fn listing(&self, options: &CompileOptions) -> Result<Listing, Error> {
+        listing::listing(&self.request.kernel, &self.outcome, options)
     }
 
     /// Compiles for this machine.

@@ -10,7 +10,7 @@ mod view;
 
 use std::sync::Arc;
 
-use crease_jit::{BufferRef, Call, Compiled, ElementType, Field, FieldOptions, Pool};
+use crease_jit::{BufferRef, Call, Compiled, Denormals, ElementType, Field, FieldOptions, Pool};
 use ndarray::{ArrayView, ArrayViewMut, Dimension};
 
 use crate::error::Error;
@@ -36,12 +36,15 @@ pub struct RunOptions {
     pub threads: usize,
     /// Guard pages around every field, so that a stray access stops the program. Default: off; it costs huge pages.
     pub guard_pages: bool,
+    /// What steps do with denormal numbers, on every thread that takes part. Default: as the calling thread has it, which is
+    /// to keep them unless somebody chose otherwise.
+    pub denormals: Denormals,
 }
 
 impl Default for RunOptions {
     fn default() -> Self {
         let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        RunOptions { threads, guard_pages: false }
+        RunOptions { threads, guard_pages: false, denormals: Denormals::AsFound }
     }
 }
 
@@ -84,7 +87,8 @@ impl Code {
     /// of [`Self::instantiate`].
     pub fn instantiate_with(&self, options: RunOptions) -> Result<Run, Error> {
         self.shared.verify_cap(options.threads)?;
-        let pool = Pool::new(options.threads).map_err(RunError::from)?;
+        let pool = Pool::new(options.threads).and_then(|pool| pool.with_denormals(options.denormals));
+        let pool = pool.map_err(RunError::from)?;
         let folded = |b: &BufferLayout| (b.owner == Owner::Folded).then(|| allocate(b, options)).transpose();
         let fields = self.shared.outcome.layout.buffers.iter().map(folded).collect::<Result<Vec<_>, _>>()?;
         let scalars = vec![None; self.shared.kernel.scalars().len()];

@@ -5,6 +5,7 @@ use super::frame::FrameLayout;
 use super::ints::Num;
 use crate::compile::{Streaming, Unroll, VectorWidth};
 use crate::isa::IsaChoice;
+use crate::listing::{OperationNames, StripListing};
 use crate::program::{Copies, Int, Node, Program, Var};
 use crate::wide::WideCode;
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -32,6 +33,8 @@ pub(super) struct Shared<'a> {
     pub(super) streaming: Streaming,
     /// Whether texts are kept.
     pub(super) texts: bool,
+    /// Names of operations, for texts.
+    pub(super) names: &'a OperationNames,
 }
 
 /// Functions of the run time, as one function refers to them.
@@ -63,6 +66,9 @@ pub(super) trait Functions {
 
     /// A function of given code, `fn(table, frame, start, end)`.
     fn wide(&mut self, code: &WideCode, function: &mut Function) -> FuncRef;
+
+    /// Takes note of how a strip was compiled.
+    fn listed(&mut self, listing: StripListing);
 }
 
 /// Emits one function.

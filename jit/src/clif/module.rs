@@ -9,6 +9,7 @@ use super::frame::FrameLayout;
 use super::ints::Num;
 use crate::compile::{Streaming, Unroll, VectorWidth};
 use crate::isa::IsaChoice;
+use crate::listing::{OperationNames, StripListing};
 use crate::memory::CodeMemory;
 use crate::program::Program;
 use crate::symbols::{MUL_MOD, PARALLEL_FOR};
@@ -51,6 +52,8 @@ pub(crate) struct Emitted {
     pub(crate) clif_text: String,
     /// Machine code as text, if it was asked for.
     pub(crate) disassembly: String,
+    /// How each strip was compiled, if texts were asked for.
+    pub(crate) strips: Vec<StripListing>,
     /// Time spent in building Cranelift's form; the rest went into its machine code.
     pub(crate) build_time: Duration,
 }
@@ -66,11 +69,11 @@ struct Pending<'a> {
 pub(crate) fn emit(
     program: &Program,
     layout: &FrameLayout,
-    options: &EmitOptions,
+    (options, names): (&EmitOptions, &OperationNames),
     memory: &mut CodeMemory,
 ) -> Result<Emitted, Box<ModuleError>> {
     let EmitOptions { strips, registers, width, unroll, streaming, texts } = *options;
-    let shared = Shared { program, layout, strips, registers, width, unroll, streaming, texts };
+    let shared = Shared { program, layout, strips, registers, width, unroll, streaming, texts, names };
     let module = memory.module();
     let signatures = Signatures::new(module);
     let imports = signatures.declare_imports(module)?;
@@ -82,6 +85,7 @@ pub(crate) fn emit(
         code_hash: DefaultHasher::new(),
         clif_text: String::new(),
         disassembly: String::new(),
+        strips: Vec::new(),
         build_time: Duration::ZERO,
     };
     let mut pending = VecDeque::from([Pending { id: main, outlined: None }]);
@@ -165,13 +169,16 @@ impl<M: Module> Functions for Declare<'_, M> {
     fn wide(&mut self, code: &WideCode, function: &mut Function) -> FuncRef {
         self.emitted.code_bytes += code.bytes.len();
         self.emitted.code_hash.write(&code.bytes);
-        self.emitted.disassembly += &code.text;
         let id = self.module.declare_anonymous_function(&self.signatures.wide);
         let id = self.declared(id);
         if self.error.is_none() {
             self.error = self.module.define_function_bytes(id, WideCode::ALIGNMENT, &code.bytes, &[]).err();
         }
         self.reference(id, function)
+    }
+
+    fn listed(&mut self, listing: StripListing) {
+        self.emitted.strips.push(listing);
     }
 }
 

@@ -11,8 +11,9 @@
 use super::emitter::Emitter;
 use super::frame::Literal;
 use super::ints::Num;
-use super::plan::{Pointer, Rows, Shape, StripPlan};
+use super::plan::{Kind, Pointer, Rows, Shape, StripPlan};
 use super::wide::WideCall;
+use crate::listing::StripListing;
 use crate::program::{Address, Op, Strip};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
@@ -98,6 +99,9 @@ impl<'a> Emitter<'a, '_> {
             self.enter(start);
         }
         let (rings, wide) = (self.ring_table(plan, length), self.wide_call(plan, length));
+        if self.shared.texts && wide.is_none() {
+            self.functions.listed(listing(plan));
+        }
         let (mut addresses, mut strides) = (Vec::with_capacity(plan.pointers.len()), Vec::new());
         for (at, pointer) in plan.pointers.iter().enumerate() {
             let address = self.first_address(plan, pointer);
@@ -240,6 +244,19 @@ impl<'a> Emitter<'a, '_> {
         }
         self.enter(done);
         known.map_or(Num::Value(stop), Num::Const)
+    }
+}
+
+/// What is to be said of a strip that is part of the function around it.
+fn listing(plan: &StripPlan<'_>) -> StripListing {
+    let number_bits = if plan.kinds.contains(&Kind::F64) { 64 } else { 32 };
+    StripListing {
+        strip: plan.strip.var,
+        vector_bits: number_bits * plan.shape.lanes() as u32,
+        lanes: plan.shape.lanes() as u32,
+        blocks: plan.unroll as u32,
+        registers: None,
+        text: String::new(),
     }
 }
 

@@ -58,10 +58,14 @@ impl<'a> Emitter<'a, '_> {
             width: shared.width,
             unroll: shared.unroll,
             text: shared.texts,
+            names: shared.names.get(&plan.strip.var).map_or(&[], Vec::as_slice),
             scalar_offset: &|scalar| shared.layout.literal_offset(Literal::Scalar(scalar)),
         };
         let code = wide::emit(&facts, &options)?;
         self.has_streamed |= code.streams;
+        if let Some(listing) = &code.listing {
+            self.functions.listed(listing.clone());
+        }
         let function = self.functions.wide(&code, self.b.func);
         let table = self.wide_table(plan.pointers.len() + code.indices.len());
         Some(WideCall { function, table, indices: code.indices })

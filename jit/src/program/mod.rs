@@ -5,6 +5,7 @@
 
 mod bounds;
 mod cells;
+mod costs;
 mod interpret;
 mod interpret_strip;
 mod interval;
@@ -20,6 +21,7 @@ mod walk;
 
 pub use bounds::{AddressRanges, BoundsError, Doubt, DoubtReason, Touched};
 pub use cells::{Cells, Memory};
+pub use costs::StripCosts;
 pub use interpret::{InterpretError, ParallelOrder, Trap, Trapped, interpret, interpret_in_order};
 pub use interval::Interval;
 pub use opaque::{OPAQUE_K1, OPAQUE_K2, opaque_finish, opaque_mix, opaque_seed};

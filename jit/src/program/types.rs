@@ -385,7 +385,7 @@ pub enum AliasRelation {
 }
 
 /// One operation. Its result, if it has one, is named by its position.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Op {
     /// A double, by its bits.
     F64(u64),

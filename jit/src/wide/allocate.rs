@@ -11,7 +11,7 @@
 //! Cost: operations times registers.
 
 use super::body::{Body, Role};
-use super::instruction::{Class, Inst, Memory, Operand, Reg};
+use super::instruction::{Class, Inst, Memory, Operand, Reg, Sequence};
 use super::shape::WideIsa;
 use crate::program::Op;
 
@@ -21,15 +21,17 @@ const MASKS: (u8, usize) = (2, 6);
 /// A body as instructions.
 pub(super) struct Allocation {
     /// Executed once, before the loops: computes invariants into slots, and loads what is pinned.
-    pub(super) once: Vec<Inst>,
+    pub(super) once: Sequence,
     /// Executed for each block of lanes.
-    pub(super) each: Vec<Inst>,
+    pub(super) each: Sequence,
     /// Slots on the stack.
     pub(super) slots: usize,
     /// Values stored to slots in each block.
     pub(super) spills: usize,
     /// Constants and invariants in registers of their own.
     pub(super) pinned: usize,
+    /// Vector registers that a block uses, the pinned ones among them.
+    pub(super) vectors: usize,
 }
 
 /// Assigns registers to `body`.
@@ -44,11 +46,12 @@ pub(super) fn allocate(body: &Body<'_>) -> Allocation {
     // Where pinning would force anything out of the other registers it is not worth it.
     let (each, pins) = if pinned.spills <= free.spills { (pinned, pins) } else { (free, Vec::new()) };
     let mut once = once.out;
-    once.extend(pins.iter().enumerate().map(|(pin, value)| {
+    for (pin, value) in pins.iter().enumerate() {
         let from = each.home(*value, 0).expect("constants and invariants have homes");
-        Inst::Load { to: pin_register(body, pin), from }
-    }));
-    Allocation { once, slots: each.slots.count, spills: each.spills, pinned: pins.len(), each: each.out }
+        once.push(Inst::Load { to: pin_register(body, pin), from }, *value);
+    }
+    let vectors = each.was_used.iter().filter(|used| **used).count() + pins.len();
+    Allocation { once, slots: each.slots.count, spills: each.spills, pinned: pins.len(), vectors, each: each.out }
 }
 
 /// The register of the pinned value of this number.
@@ -118,7 +121,11 @@ pub(super) struct Allocator<'b, 'a> {
     /// Vector registers that held values other than constants, at most.
     busiest: usize,
     spills: usize,
-    out: Vec<Inst>,
+    /// The vector registers that some value was in.
+    was_used: Vec<bool>,
+    /// The operation whose instructions are being chosen.
+    current: usize,
+    out: Sequence,
 }
 
 impl<'b, 'a> Allocator<'b, 'a> {
@@ -149,7 +156,9 @@ impl<'b, 'a> Allocator<'b, 'a> {
             now: 0,
             busiest: 0,
             spills: 0,
-            out: Vec::new(),
+            was_used: vec![false; body.shape.registers() - pins.len()],
+            current: 0,
+            out: Sequence::default(),
         }
     }
 
@@ -157,7 +166,7 @@ impl<'b, 'a> Allocator<'b, 'a> {
     fn iteration(body: &'b Body<'a>, invariants: &Slots, pins: &[usize]) -> Self {
         let mut allocator = Self::new(body, Part::Each, invariants, pins);
         for (place, at) in body.each.iter().enumerate() {
-            allocator.now = place;
+            (allocator.now, allocator.current) = (place, *at);
             allocator.operation(*at);
             allocator.slots.end_operation();
         }
@@ -170,12 +179,12 @@ impl<'b, 'a> Allocator<'b, 'a> {
         let mut in_loop = vec![false; body.strip.ops.len()];
         body.each.iter().flat_map(|at| body.operands(*at)).for_each(|value| in_loop[value] = true);
         for (place, at) in body.once.iter().enumerate() {
-            self.now = place;
+            (self.now, self.current) = (place, *at);
             self.operation(*at);
             if in_loop[*at] {
                 let from = self.register(*at, &[]);
                 let slot = self.slots.get(*at);
-                self.out.push(Inst::Spill { slot, from });
+                self.out.push(Inst::Spill { slot, from }, *at);
             }
             self.drop_dead(*at);
         }
@@ -208,7 +217,7 @@ impl<'b, 'a> Allocator<'b, 'a> {
     }
 
     pub(super) fn push(&mut self, instruction: Inst) {
-        self.out.push(instruction);
+        self.out.push(instruction, self.current);
     }
 
     /// The place of the next use after the current operation, if there is one.
@@ -253,7 +262,7 @@ impl<'b, 'a> Allocator<'b, 'a> {
         }
         let from = self.home(value, self.now).expect("a value without a register has a home");
         let to = self.take(value, keep);
-        self.out.push(Inst::Load { to, from });
+        self.out.push(Inst::Load { to, from }, value);
         to
     }
 
@@ -305,6 +314,9 @@ impl<'b, 'a> Allocator<'b, 'a> {
         let first = if class == Class::Mask { MASKS.0 } else { 0 };
         let register = Reg { class, number: first + at as u8 };
         *self.entry(class, at) = Some(value);
+        if class == Class::Vector {
+            self.was_used[at] = true;
+        }
         self.registers[value] = Some(register);
         let busy = self.vectors.iter().flatten().filter(|value| !self.is_constant(**value)).count();
         self.busiest = self.busiest.max(busy);
@@ -342,7 +354,7 @@ impl<'b, 'a> Allocator<'b, 'a> {
         if next.is_some_and(|next| self.home(value, next).is_none()) {
             let slot = self.slots.get(value);
             self.spills += 1;
-            self.out.push(Inst::Spill { slot, from });
+            self.out.push(Inst::Spill { slot, from }, value);
         }
         *self.entry(class, at) = None;
         at

@@ -9,6 +9,9 @@ use std::fmt::Write as _;
 /// byte holds, so that four are reserved.
 const UNKNOWN: u64 = 1 << 20;
 
+/// Where notes begin in the text, as far as instructions are shorter.
+const NOTE_COLUMN: usize = 48;
+
 /// A forward jump whose target is not yet known.
 #[must_use]
 pub(super) struct Jump {
@@ -39,6 +42,8 @@ pub(super) struct Assembler {
     labels: usize,
     /// What was assembled, if it is wanted.
     text: Option<String>,
+    /// What the next instruction is for.
+    note: Option<String>,
 }
 
 impl Assembler {
@@ -51,13 +56,29 @@ impl Assembler {
             constants: Vec::new(),
             labels: 0,
             text: text.then(String::new),
+            note: None,
         }
     }
 
     /// Appends an instruction.
     pub(super) fn put(&mut self, instruction: &Instruction) {
         self.encode(instruction);
-        self.line(|| format!("  {}", as_text(instruction)));
+        self.instruction_line(|| as_text(instruction));
+    }
+
+    /// Says what the next instruction is for: a word on how, and a name.
+    pub(super) fn note(&mut self, note: Option<(&str, &str)>) {
+        if self.text.is_some() {
+            self.note = note.map(|(how, name)| format!("{how}{name}"));
+        }
+    }
+
+    fn instruction_line(&mut self, instruction: impl FnOnce() -> String) {
+        let note = self.note.take();
+        self.line(|| match note {
+            Some(note) => format!("  {:NOTE_COLUMN$} # {note}", instruction()),
+            None => format!("  {}", instruction()),
+        });
     }
 
     fn encode(&mut self, instruction: &Instruction) {
@@ -87,9 +108,9 @@ impl Assembler {
     ) {
         let start = self.position;
         self.encode(instruction);
-        self.line(|| {
+        self.instruction_line(|| {
             let target = format!("0x{:X}", instruction.memory_displacement64());
-            format!("  {}", as_text(instruction).replace(&target, &format!("[{}]", value())))
+            as_text(instruction).replace(&target, &format!("[{}]", value()))
         });
         let offset = self.encoder.get_constant_offsets().displacement_offset();
         self.constants.push((start + offset, self.position, constant));

@@ -88,7 +88,7 @@ impl Block {
     fn new(body: &Body<'_>, allocation: &Allocation) -> Self {
         let halves = body.shape.bytes as f64 / 32.0;
         let (mut arithmetic, mut memory) = (0.0, 0.0);
-        for inst in &allocation.each {
+        for inst in allocation.each.iter() {
             arithmetic += halves * arithmetic_cycles(inst);
             memory += match *inst {
                 Inst::Store { .. } | Inst::Spill { .. } => halves,

@@ -9,7 +9,7 @@
 use super::assembler::Assembler;
 use super::body::{Body, Place};
 use super::codes::{Form, Kind, code};
-use super::instruction::{Arith, Class, Inst, Memory, Operand, Reg};
+use super::instruction::{Arith, Class, Inst, Memory, Operand, Reg, Sequence};
 use super::shape::{Float, WideIsa};
 use crate::program::{CompareOp, Op, ScalarId, StoreHint};
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
@@ -58,6 +58,8 @@ pub(super) struct Encoding<'b, 'a> {
     pub(super) pointers: Vec<Option<Register>>,
     /// For each index operation its place in the table, behind the pointers.
     pub(super) indices: Vec<usize>,
+    /// For each operation what to call its result in the text.
+    pub(super) names: &'b [String],
     /// Bytes from the frame's start to a scalar.
     pub(super) scalar_offset: &'b dyn Fn(ScalarId) -> i32,
     /// A slot for numbers that are converted one by one.
@@ -72,11 +74,15 @@ pub(super) struct Encoding<'b, 'a> {
 
 impl Encoding<'_, '_> {
     /// Encodes `instructions` for the block `copy` vectors after the iteration.
-    pub(super) fn block(&mut self, instructions: &[Inst], extent: Extent, copy: i64) {
+    pub(super) fn block(&mut self, instructions: &Sequence, extent: Extent, copy: i64) {
         (self.extent, self.copy) = (extent, copy);
-        for instruction in instructions {
+        for (instruction, operation) in instructions.with_operations() {
+            let spilled = if matches!(instruction, Inst::Spill { .. }) { "spilled: " } else { "" };
+            let name = self.names.get(operation).filter(|name| !name.is_empty());
+            self.assembler.note(name.map(|name| (spilled, name.as_str())));
             self.instruction(instruction);
         }
+        self.assembler.note(None);
     }
 
     fn instruction(&mut self, instruction: &Inst) {

@@ -25,6 +25,7 @@ use super::encode::{Encoding, Extent, ITERATION, REMAINDER, SCRATCH, TABLE, memo
 use super::instruction::{Inst, Memory};
 use super::shape::WideIsa;
 use crate::compile::{Unroll, VectorWidth};
+use crate::listing::{RegisterUse, StripListing};
 use crate::program::{Op, ScalarId};
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 
@@ -49,6 +50,8 @@ pub(crate) struct WideOptions<'o> {
     pub(crate) unroll: Unroll,
     /// Whether to keep a text.
     pub(crate) text: bool,
+    /// For each operation what to call its result there.
+    pub(crate) names: &'o [String],
     /// Bytes from the frame's start to a scalar.
     pub(crate) scalar_offset: &'o dyn Fn(ScalarId) -> i32,
 }
@@ -57,8 +60,8 @@ pub(crate) struct WideOptions<'o> {
 pub(crate) struct WideCode {
     /// Position-independent.
     pub(crate) bytes: Vec<u8>,
-    /// The same as text, if it was asked for.
-    pub(crate) text: String,
+    /// The same for people, if it was asked for.
+    pub(crate) listing: Option<StripListing>,
     /// Whether some store may go past the caches, which nothing but a fence orders.
     pub(crate) streams: bool,
     /// The index operations whose value at iteration 0 follows the pointers in the table.
@@ -81,17 +84,18 @@ pub(crate) fn emit(facts: &StripFacts<'_>, options: &WideOptions<'_>) -> Option<
         body: &body,
         pointers: homes.pointers.clone(),
         indices,
+        names: options.names,
         scalar_offset: options.scalar_offset,
         index_slot: allocation.slots,
         next_scratch: 0,
         extent: Extent::Whole,
         copy: 0,
     };
-    encoding.assembler.line(|| describe(&body, &allocation, copies));
     Function { encoding: &mut encoding, homes: &homes, allocation: &allocation }.emit(copies);
     let (bytes, text) = encoding.assembler.finish(&pool(&body), pool_entry(&body));
     let streams = homes.aligned_stores.as_ref().is_some_and(|stores| stores.streaming);
-    Some(WideCode { bytes, text, streams, indices: encoding.indices })
+    let listing = options.text.then(|| StripListing { text, ..listing(&body, &allocation, copies) });
+    Some(WideCode { bytes, listing, streams, indices: encoding.indices })
 }
 
 /// Which general registers hold what.
@@ -166,17 +170,22 @@ fn pool(body: &Body<'_>) -> Vec<u8> {
     body.pool.bits.iter().flat_map(entry).collect()
 }
 
-fn describe(body: &Body<'_>, allocation: &Allocation, copies: i64) -> String {
-    format!(
-        "; strip of {} operations: {} lanes of {} bits, {copies} blocks a loop, {} instructions a block, {} spills, {} \
-         values pinned",
-        body.each.len(),
-        body.shape.lanes(),
-        8 * body.shape.float.bytes(),
-        allocation.each.len(),
-        allocation.spills,
-        allocation.pinned,
-    )
+/// What is to be said of the strip, without its text.
+fn listing(body: &Body<'_>, allocation: &Allocation, copies: i64) -> StripListing {
+    StripListing {
+        strip: body.strip.var,
+        vector_bits: 8 * body.shape.bytes as u32,
+        lanes: body.shape.lanes() as u32,
+        blocks: copies as u32,
+        registers: Some(RegisterUse {
+            vectors: allocation.vectors as u32,
+            available: body.shape.registers() as u32,
+            pinned: allocation.pinned as u32,
+            spills: allocation.spills as u32,
+            instructions: allocation.each.len() as u32,
+        }),
+        text: String::new(),
+    }
 }
 
 /// Puts the parts together.

@@ -122,3 +122,33 @@ impl Inst {
         }
     }
 }
+
+/// Instructions in order, each with the operation of the strip whose result it makes or moves.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sequence {
+    instructions: Vec<Inst>,
+    operations: Vec<usize>,
+}
+
+impl Sequence {
+    /// Appends an instruction for the operation `at`.
+    pub(super) fn push(&mut self, instruction: Inst, at: usize) {
+        self.instructions.push(instruction);
+        self.operations.push(at);
+    }
+
+    /// The instructions.
+    pub(super) fn iter(&self) -> std::slice::Iter<'_, Inst> {
+        self.instructions.iter()
+    }
+
+    /// The instructions with their operations.
+    pub(super) fn with_operations(&self) -> impl Iterator<Item = (&Inst, usize)> {
+        self.instructions.iter().zip(self.operations.iter().copied())
+    }
+
+    /// How many.
+    pub(super) fn len(&self) -> usize {
+        self.instructions.len()
+    }
+}

@@ -32,6 +32,7 @@ pub(crate) fn program(seed: u64) -> Random {
     let odd = Odd {
         strides: random.u8(0..8) == 0,
         conversions: random.u8(0..10) == 0,
+        opaque: double && random.u8(0..12) == 0,
         bytes_out: random.u8(0..8) == 0,
         rings: random.bool(),
     };
@@ -41,7 +42,7 @@ pub(crate) fn program(seed: u64) -> Random {
         InPlace { ring: (odd.rings && random.bool()).then_some(ring), first: random.i64(20..60), seen: vec![] };
     let mut strip = Strip { random, length, double, odd, in_place, ..Strip::default() };
     let lanes = strip.fill();
-    let ty = strip.ty();
+    let (ty, other) = (strip.ty(), strip.other());
     let (streams, ops, facts) = (strip.streams.concat(), strip.ops.concat(), strip.facts.concat());
     let end = if strip.random.bool() { "$n".to_string() } else { length.to_string() };
     let text = format!(
@@ -49,6 +50,7 @@ pub(crate) fn program(seed: u64) -> Random {
 scalar s: f32
 scalar d: f64
 buffer x: {ty}[{CELLS}] read
+buffer z: {other}[{CELLS}] read
 buffer mask: u8[{BYTES}] read
 buffer y: {ty}[{CELLS}] write
 buffer out0: {ty}[{CELLS}] write
@@ -70,6 +72,8 @@ struct Odd {
     strides: bool,
     /// Numbers of the other width.
     conversions: bool,
+    /// Functions that are not known.
+    opaque: bool,
     /// Stored bytes.
     bytes_out: bool,
     /// Streams in rings.
@@ -102,6 +106,11 @@ struct Strip {
 impl Strip {
     fn ty(&self) -> &'static str {
         if self.double { "f64" } else { "f32" }
+    }
+
+    /// The type of numbers of the other width.
+    fn other(&self) -> &'static str {
+        if self.double { "f32" } else { "f64" }
     }
 
     /// Makes streams, operations and facts; returns the lanes for which they are legal.
@@ -268,9 +277,23 @@ impl Strip {
                 write!(text, "index v9 + 3 step {}: {ty}", self.random.i64(-3..4))
             }
             (12, ..) if self.odd.conversions => {
-                let other = if self.double { "f32" } else { "f64" };
-                let narrow = self.push(format!("convert {a}: {other}"));
-                write!(text, "convert %{narrow}: {ty}")
+                let other = self.other();
+                let converted = match self.random.bool() {
+                    true => format!("convert {a}: {other}"),
+                    false => {
+                        let stream = self.stream("z", false);
+                        format!("load m{stream}: {other}")
+                    }
+                };
+                let number = self.push(converted);
+                write!(text, "convert %{number}: {ty}")
+            }
+            (13, ..) if self.odd.opaque => {
+                let seed = self.random.u64(..);
+                let seed = self.push(format!("opaque_seed {seed:#x}"));
+                let first = self.push(format!("opaque_mix %{seed}, {a}"));
+                let second = self.push(format!("opaque_mix %{first}, {b}"));
+                write!(text, "opaque_finish %{second}")
             }
             (11..=14, Some(p), _) => write!(text, "select {p}, {a}, {b}"),
             (15, Some(p), Some(q)) => write!(text, "{} {p}, {q}", if self.random.bool() { "and" } else { "or" }),

@@ -1,5 +1,7 @@
 //! Expressions as text: which nodes get a `let`, and where parentheses stand.
 
+use std::collections::HashMap;
+
 use crate::kernel::affine::Term;
 use crate::kernel::exprs::operands;
 use crate::kernel::graph::{BinaryOp, CompareOp, Expr, ExprId, Kernel, Stmt, UnaryOp};
@@ -58,6 +60,18 @@ impl ExprTexts {
     /// The text of an expression; the name of its `let` if it has one.
     pub(super) fn text(&self, id: ExprId) -> &str {
         &self.texts[id.index()].0
+    }
+
+    /// What each expression of the statement says; with its name, `v0 = ..`, if it has one.
+    pub(super) fn definitions(&self, stmt: &Stmt) -> Vec<String> {
+        let line = |line: &str| line.strip_prefix("let ").map(str::to_string);
+        let named: HashMap<&str, String> =
+            self.lets.iter().filter_map(|text| Some((text.split(' ').nth(1)?, line(text)?))).collect();
+        let definition = |at: usize| {
+            let (text, _) = &self.texts[at];
+            named.get(text.as_str()).cloned().unwrap_or_else(|| text.clone())
+        };
+        (0..stmt.exprs.len()).map(definition).collect()
     }
 
     /// The text of an operand that must bind at least this tightly.

@@ -1,0 +1,44 @@
+//! Listings: what became of strips, for people who read machine code.
+//!
+//! In: names of operations.   Out: for each strip its vectors, how registers were assigned, and its instructions with the
+//! name of what each computes.
+
+use std::collections::BTreeMap;
+
+use crate::program::Var;
+
+/// For strips, by their variables, what a reader calls the result of each operation; empty texts for nothing.
+pub type OperationNames = BTreeMap<Var, Vec<String>>;
+
+/// How one strip was compiled. A strip over arrays that a call lends may be compiled twice: for rows of adjacent cells, and
+/// for all others.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StripListing {
+    /// The strip's variable, which names it in its program.
+    pub strip: Var,
+    /// Bits of its vectors; those of one number where it runs cell by cell.
+    pub vector_bits: u32,
+    /// Iterations in one vector.
+    pub lanes: u32,
+    /// Whole vectors in one iteration of the main loop.
+    pub blocks: u32,
+    /// How registers were assigned; none where Cranelift has done that, for the function around the strip.
+    pub registers: Option<RegisterUse>,
+    /// Instructions, with the names of what they compute; empty where they are part of a function of Cranelift's.
+    pub text: String,
+}
+
+/// What one block of lanes takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RegisterUse {
+    /// Vector registers that are written.
+    pub vectors: u32,
+    /// Vector registers that there are.
+    pub available: u32,
+    /// Registers that keep a constant or an invariant over all iterations, among `vectors`.
+    pub pinned: u32,
+    /// Values stored to the stack and read again.
+    pub spills: u32,
+    /// Instructions.
+    pub instructions: u32,
+}
