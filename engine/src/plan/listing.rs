@@ -151,13 +151,15 @@ fn find_strip(nodes: &[Node], var: Var) -> Option<&Strip> {
 /// same memory. Two steps of a state are two arrays.
 fn memory_bytes(kernel: &Kernel, strip: &Strip, origins: &[Origin]) -> u64 {
     let (mut read, mut written) = (BTreeSet::new(), BTreeSet::new());
+    // A lone instance reads its cells, too, though none of its streams moves.
+    let is_lone = strip.streams.iter().all(|stream| stream.is_fixed());
     let level = |array: ArrayId, index: &[Affine]| {
         let step = index.first().filter(|_| kernel.array(array).role == Role::State);
         (array, step.map(|step| format!("{step:?}")))
     };
     for (op, Origin { stmt, part }) in strip.ops.iter().zip(origins) {
         match (op, part) {
-            (Op::Load { stream, .. }, Part::Expr(id)) if !strip.streams[stream.index()].is_fixed() => {
+            (Op::Load { stream, .. }, Part::Expr(id)) if is_lone || !strip.streams[stream.index()].is_fixed() => {
                 if let Expr::Load(array, index) = &kernel.stmt(*stmt).exprs[id.index()] {
                     read.insert(level(*array, index));
                 }
