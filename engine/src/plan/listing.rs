@@ -197,6 +197,9 @@ impl StripReport {
     }
 
     fn vectors(&self) -> String {
+        if self.lanes == 1 {
+            return format!("one cell of {} bits at a time; part of the functions below", self.vector_bits);
+        }
         let lanes =
             format!("{} lanes of {} bits, {} vectors a loop", self.lanes, self.vector_bits / self.lanes, self.blocks);
         match (self.instructions, self.registers, self.registers_available, self.pinned, self.spills) {

@@ -77,9 +77,9 @@ impl Encoding<'_, '_> {
     pub(super) fn block(&mut self, instructions: &Sequence, extent: Extent, copy: i64) {
         (self.extent, self.copy) = (extent, copy);
         for (instruction, operation) in instructions.with_operations() {
-            let spilled = if matches!(instruction, Inst::Spill { .. }) { "spilled: " } else { "" };
+            let kept = if matches!(instruction, Inst::Spill { .. }) { "kept: " } else { "" };
             let name = self.names.get(operation).filter(|name| !name.is_empty());
-            self.assembler.note(name.map(|name| (spilled, name.as_str())));
+            self.assembler.note(name.map(|name| (kept, name.as_str())));
             self.instruction(instruction);
         }
         self.assembler.note(None);

@@ -31,6 +31,14 @@ struct Term {
     id: ExprId,
 }
 
+/// Terms that are multiples of one value.
+struct Like {
+    base: ExprId,
+    coefficient: f64,
+    first: Term,
+    count: u32,
+}
+
 /// The statement with its sums and products in another order; `contracts` says whether products will be fused with sums.
 pub(super) fn reassociate(stmt: &Stmt, contracts: bool) -> Stmt {
     let mut stmt = stmt.clone();
@@ -210,7 +218,7 @@ impl Sum<'_> {
 
     /// Numbers added up, in front; terms that occur several times once, with a coefficient.
     fn with_coefficients(&mut self, terms: Vec<Term>) -> Vec<Term> {
-        let (mut number, mut found): (Option<f64>, Vec<(ExprId, f64, Term, u32)>) = (None, Vec::new());
+        let (mut number, mut found): (Option<f64>, Vec<Like>) = (None, Vec::new());
         let mut known: HashMap<ExprId, usize> = HashMap::new();
         for term in terms {
             let sign = if term.is_negative { -1.0 } else { 1.0 };
@@ -221,8 +229,8 @@ impl Sum<'_> {
             let (coefficient, base) = self.scaled(term.id);
             let at = *known.entry(base).or_insert(found.len());
             match found.get_mut(at) {
-                Some((_, sum, _, count)) => (*sum, *count) = (*sum + sign * coefficient, *count + 1),
-                None => found.push((base, sign * coefficient, term, 1)),
+                Some(like) => (like.coefficient, like.count) = (like.coefficient + sign * coefficient, like.count + 1),
+                None => found.push(Like { base, coefficient: sign * coefficient, first: term, count: 1 }),
             }
         }
         let is_only = found.is_empty();
@@ -230,8 +238,8 @@ impl Sum<'_> {
         if let Some(number) = number.filter(|number| is_only || *number != 0.0) {
             merged.push(Term { is_negative: false, is_own: true, id: self.rewriter.constant(number) });
         }
-        for (base, coefficient, term, count) in found {
-            merged.push(if count == 1 { term } else { self.multiple(coefficient, base) });
+        for Like { base, coefficient, first, count } in found {
+            merged.push(if count == 1 { first } else { self.multiple(coefficient, base) });
         }
         merged
     }
