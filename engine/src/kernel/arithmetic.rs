@@ -132,7 +132,7 @@ impl Kernel {
     }
 
     /// The kernel whose expressions are those that are evaluated: its freedoms are used, and none is left. What
-    /// [`Kernel::plan`] plans and [`Kernel::interpret`] runs.
+    /// [`Kernel::plan`] plans and [`interpret`](crate::kernel::interpret::interpret) runs.
     ///
     /// Cost: linear in the size of the expressions, but for sums, which take the square of their length where common
     /// factors are sought.
