@@ -41,7 +41,7 @@ pub struct Compiled {
     code_bytes: usize,
     code_hash: u64,
     clif_text: String,
-    disassembly: String,
+    functions_text: String,
     strips: Vec<StripListing>,
     times: CompileTimes,
 }
@@ -142,7 +142,7 @@ impl Compiled {
         emitted: Emitted,
         times: CompileTimes,
     ) -> Self {
-        let Emitted { code_bytes, code_hash, clif_text, disassembly, strips, .. } = emitted;
+        let Emitted { code_bytes, code_hash, clif_text, functions_text, strips, .. } = emitted;
         let code_hash = code_hash.finish();
         // SAFETY: `compile` emitted the function at this address with exactly this signature (`clif::module`), and made
         // it executable; it stays there as long as `memory`, which is kept beside it.
@@ -159,7 +159,7 @@ impl Compiled {
             code_bytes,
             code_hash,
             clif_text,
-            disassembly,
+            functions_text,
             strips,
             times,
         }
@@ -296,9 +296,16 @@ impl Compiled {
         &self.clif_text
     }
 
-    /// Machine code of all functions as text, without strips that have code of their own ([`Self::strips`]); empty unless [`crate::CompileOptions::texts`] asked for it.
-    pub fn disassembly(&self) -> &str {
-        &self.disassembly
+    /// All machine code as text: strips that have code of their own, then [`Self::functions_text`]. Empty unless
+    /// [`crate::CompileOptions::texts`] asked for it.
+    pub fn disassembly(&self) -> String {
+        let strips: String = self.strips.iter().map(|strip| strip.text.as_str()).collect();
+        strips + &self.functions_text
+    }
+
+    /// Machine code of the functions around strips as text, with that of strips that have no code of their own.
+    pub fn functions_text(&self) -> &str {
+        &self.functions_text
     }
 
     /// How each strip was compiled; empty unless [`crate::CompileOptions::texts`] asked for it.

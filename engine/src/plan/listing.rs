@@ -84,7 +84,7 @@ pub(crate) fn listing(kernel: &Kernel, outcome: &Outcome, options: &CompileOptio
     let compiled = compile_named(&outcome.program, &options.texts(true), &names)?;
     let report = |listing: &StripListing| report(kernel, &texts, outcome, &compiled, listing);
     let strips = compiled.strips().iter().map(report).collect();
-    Ok(Listing { kernel: kernel.name().to_string(), strips, functions: compiled.disassembly().to_string() })
+    Ok(Listing { kernel: kernel.name().to_string(), strips, functions: compiled.functions_text().to_string() })
 }
 
 /// What an operation computes, in the words of its statement.

@@ -50,8 +50,8 @@ pub(crate) struct Emitted {
     pub(crate) code_hash: DefaultHasher,
     /// Cranelift's text form of all functions, if it was asked for.
     pub(crate) clif_text: String,
-    /// Machine code as text, if it was asked for.
-    pub(crate) disassembly: String,
+    /// Machine code of Cranelift's functions as text, if it was asked for.
+    pub(crate) functions_text: String,
     /// How each strip was compiled, if texts were asked for.
     pub(crate) strips: Vec<StripListing>,
     /// Time spent in building Cranelift's form; the rest went into its machine code.
@@ -84,7 +84,7 @@ pub(crate) fn emit(
         code_bytes: 0,
         code_hash: DefaultHasher::new(),
         clif_text: String::new(),
-        disassembly: String::new(),
+        functions_text: String::new(),
         strips: Vec::new(),
         build_time: Duration::ZERO,
     };
@@ -266,7 +266,7 @@ fn define(
     emitted.code_bytes += code.code_info().total_size as usize;
     emitted.code_hash.write(code.code_buffer());
     if texts {
-        emitted.disassembly += &format!("{}\n", code.vcode.as_deref().unwrap_or(""));
+        emitted.functions_text += &format!("{}\n", code.vcode.as_deref().unwrap_or(""));
     }
     module.clear_context(context);
     Ok(())
