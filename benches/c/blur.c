@@ -68,8 +68,10 @@ static int open_fields(struct blur *blur)
            field_open(&blur->temporary, (pixels + doubles - 1) / doubles);
 }
 
-void *crease_open(const char *variant, int64_t n, int64_t threads, const double *scalars, const double *initial)
+void *crease_open(const char *variant, const int64_t *sizes, int64_t threads, const double *scalars,
+                  const double *initial)
 {
+    const int64_t n = sizes[0];
     (void)scalars;
     const int lines = !strncmp(variant, "lines/", 6);
     if ((!lines && strncmp(variant, "rows/", 5)) || n < 3 || threads > MOST_THREADS)

@@ -131,8 +131,10 @@ static void in_place(struct heat *heat, int64_t steps)
     }
 }
 
-void *crease_open(const char *variant, int64_t n, int64_t threads, const double *scalars, const double *initial)
+void *crease_open(const char *variant, const int64_t *sizes, int64_t threads, const double *scalars,
+                  const double *initial)
 {
+    const int64_t n = sizes[0];
     const int two = !strcmp(variant, "c-naive"), one = !strcmp(variant, "c-in-place");
     if (!(two || one || !strcmp(variant, "c-time-tiled")) || n < 3)
         return NULL;

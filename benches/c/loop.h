@@ -23,9 +23,10 @@
 #define EXPORT __attribute__((visibility("default")))
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
-/* Opens the loop called `variant` on an n-sized problem; NULL if there is no such variant or no memory. `initial` is
+/* Opens the loop called `variant` on a problem of these sizes; NULL if there is no such variant or no memory. Arguments are
  * read only during the call. */
-EXPORT void *crease_open(const char *variant, int64_t n, int64_t threads, const double *scalars, const double *initial);
+EXPORT void *crease_open(const char *variant, const int64_t *sizes, int64_t threads, const double *scalars,
+                         const double *initial);
 /* Advances by `steps >= 0` time steps. */
 EXPORT void crease_advance(void *loop, int64_t steps);
 /* Writes the logical arrays of the current step. */

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use crease::kernel::graph::{Array, Role};
-use crease::{Isa, IsaChoice, Kernel, Streaming};
+use crease::{Isa, IsaChoice, Kernel, Rounding, Streaming};
 use crease_kernels::Fields;
 
 use crate::bandwidth::{Bandwidth, Probe};
@@ -83,7 +83,7 @@ pub fn bench(options: &BenchOptions) -> Result<Record, BenchError> {
             progress.stage(&format!("{}, threads: {count}", contest.kernel));
             let mut entrants = layout_entrants(&prepared, count, &progress);
             if let Some(loops) = c_loops.as_mut() {
-                entrants.extend(c_entrants(&prepared, loops, count, &progress));
+                entrants.extend(c_entrants(&prepared, loops, &|_| true, count, &progress));
             }
             check_answers(&prepared, &mut entrants, &progress)?;
             let outcome = run_contest(&mut entrants, budget, &mut probe, count, &progress)?;
@@ -117,7 +117,7 @@ fn choose_contests(options: &BenchOptions) -> Result<Vec<Contest>, BenchError> {
     Ok(chosen)
 }
 
-fn thread_counts(only: Option<usize>) -> Vec<usize> {
+pub(crate) fn thread_counts(only: Option<usize>) -> Vec<usize> {
     let mut counts = only.map_or_else(|| vec![1, cores()], |count| vec![count.max(1)]);
     counts.dedup();
     counts
@@ -145,7 +145,8 @@ fn prepare(contest: &Contest, options: &BenchOptions, progress: &Progress) -> Re
             progress.detail(&format!("planning {schedule}, {layout}"));
             let (horizon, cap_bytes) = (contest.full_steps, options.memory_cap_bytes);
             for code in codes.iter().copied() {
-                let request = Request { schedule, layout, mapping, code, horizon, cap_bytes };
+                let rounding = Rounding::Exact;
+                let request = Request { schedule, layout, mapping, code, rounding, horizon, cap_bytes };
                 layouts.push(layouts::plan(&kernel, &case, &request).map_err(|refusal| {
                     let mut row = Row::new(entry.name, &case.sizes, &layout.to_string(), 1);
                     row.schedule = Some(schedule.clone());
@@ -191,7 +192,7 @@ fn code_variants(options: &BenchOptions) -> Result<Vec<CodeVariant>, BenchError>
 }
 
 /// Bytes that one step must move: state is read and written once, inputs are read, outputs written.
-fn least_traffic_bytes(kernel: &Kernel, initial: &Fields, expected: &Fields) -> u64 {
+pub(crate) fn least_traffic_bytes(kernel: &Kernel, initial: &Fields, expected: &Fields) -> u64 {
     let cells = |array: &Array| initial.get(&array.name).or(expected.get(&array.name)).map_or(0, |field| field.len());
     let bytes = |array: &Array| match array.role {
         Role::State => 2 * array.element.bytes() * cells(array) as u64,
@@ -210,7 +211,8 @@ fn check_schedules(kernel: &Kernel, wanted: &[String]) -> Result<(), BenchError>
     }
 }
 
-fn run_contest(
+/// Times what can run; none if nothing can.
+pub(crate) fn run_contest(
     entrants: &mut [Entrant],
     budget: Budget,
     probe: &mut Probe,
@@ -232,7 +234,8 @@ fn run_contest(
     contest(&mut runners, budget, &mut || probe.measure(threads), &mut round).map(Some)
 }
 
-fn finish_rows(prepared: &Prepared, entrants: Vec<Entrant>, outcome: Option<Outcome>) -> Vec<Row> {
+/// Rows with what the contest found.
+pub(crate) fn finish_rows(prepared: &Prepared, entrants: Vec<Entrant>, outcome: Option<Outcome>) -> Vec<Row> {
     let mut times = outcome.iter().flat_map(|outcome| outcome.seconds.iter().copied());
     let mut rows = Vec::new();
     for Entrant { mut row, runner } in entrants {

@@ -19,7 +19,8 @@ use crate::report::{Record, Row};
 use crate::run::{RunRequest, run};
 use crate::settings::Assignment;
 use crate::storage::StorageOptions;
-use crate::{listing, optimizer, physics, suites, table};
+use crate::strips::StripsOptions;
+use crate::{listing, optimizer, physics, strips, suites, table};
 
 /// Folded storage for affine kernels: measure it, explain it, run it.
 #[derive(Debug, Parser)]
@@ -46,7 +47,7 @@ enum Command {
 #[derive(Debug, Args)]
 struct BenchArgs {
     /// Which contests: quick, images, diamond, or check (tiny sizes, for the answers); or physics (flows against published results)
-    /// or optimizer (sizes and times of every strategy against the publications).
+    /// or optimizer (sizes and times of every strategy against the publications) or strips (our code beside C, in cache and from memory).
     #[arg(long, default_value = "quick")]
     suite: String,
     /// Only this kernel of the catalogue.
@@ -273,6 +274,9 @@ fn execute_bench(args: BenchArgs, words: &[String]) -> Result<(), BenchError> {
     if args.suite == optimizer::SUITE {
         return execute_optimizer(args, words);
     }
+    if args.suite == strips::SUITE {
+        return execute_strips(args, words);
+    }
     let sizes = args.sizes.iter().map(|a| Ok((a.name.clone(), a.integer()?))).collect::<Result<_, BenchError>>()?;
     let options = BenchOptions {
         suite: suites::find(&args.suite)?,
@@ -304,7 +308,7 @@ fn execute_bench(args: BenchArgs, words: &[String]) -> Result<(), BenchError> {
 }
 
 fn execute_physics(args: BenchArgs, words: &[String]) -> Result<(), BenchError> {
-    refuse(physics::SUITE, &args, &[])?;
+    refuse(physics::SUITE, &args, &["--threads"])?;
     let record = physics::physics(&PhysicsOptions {
         kernel: args.kernel,
         threads: args.threads.map(usize::from),
@@ -321,7 +325,7 @@ fn execute_physics(args: BenchArgs, words: &[String]) -> Result<(), BenchError> 
 }
 
 fn execute_optimizer(args: BenchArgs, words: &[String]) -> Result<(), BenchError> {
-    refuse(optimizer::SUITE, &args, &[("--threads", args.threads.is_some())])?;
+    refuse(optimizer::SUITE, &args, &[])?;
     let record = optimizer::optimizer(&OptimizerOptions {
         kernel: args.kernel,
         quick: false,
@@ -337,19 +341,40 @@ fn execute_optimizer(args: BenchArgs, words: &[String]) -> Result<(), BenchError
     }
 }
 
-/// Options that mean nothing to a suite are errors: those of contests, and `more`.
-fn refuse(suite: &'static str, args: &BenchArgs, more: &[(&'static str, bool)]) -> Result<(), BenchError> {
+fn execute_strips(args: BenchArgs, words: &[String]) -> Result<(), BenchError> {
+    refuse(strips::SUITE, &args, &["--threads", "--seconds", "--isa"])?;
+    let record = strips::strips(&StripsOptions {
+        kernel: args.kernel,
+        isas: args.isas,
+        threads: args.threads.map(usize::from),
+        seconds: args.seconds,
+        quick: false,
+        silent: args.quiet,
+        command: command_line(words),
+    })?;
+    print(&strips::render(&record))?;
+    let path = record.save(args.json.as_deref())?;
+    print(&format!("\nwritten to {}\n", path.display()))?;
+    match record.failed() {
+        0 => Ok(()),
+        failed => Err(BenchError::Strips { failed, rows: record.rows.len() }),
+    }
+}
+
+/// Options that mean nothing to a suite are errors: those of contests, but for those that it takes.
+fn refuse(suite: &'static str, args: &BenchArgs, taken: &[&str]) -> Result<(), BenchError> {
     let given = [
         ("--schedule", !args.schedules.is_empty()),
         ("--mapping", !args.mappings.is_empty()),
         ("--set", !args.sizes.is_empty()),
+        ("--threads", args.threads.is_some()),
         ("--seconds", args.seconds.is_some()),
         ("--isa", !args.isas.is_empty()),
         ("--streaming", !args.streaming.is_empty()),
         ("--autotune", args.autotune),
         ("--charts", args.charts.is_some()),
     ];
-    match given.iter().chain(more).find(|(_, given)| *given) {
+    match given.iter().find(|(option, given)| *given && !taken.contains(option)) {
         Some(&(option, _)) => Err(BenchError::NotForSuite { suite, option }),
         None => Ok(()),
     }

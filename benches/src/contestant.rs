@@ -75,11 +75,17 @@ pub(crate) fn layout_entrants(prepared: &Prepared, threads: usize, progress: &Pr
     entrants
 }
 
-/// Opens every C loop of the kernel.
-pub(crate) fn c_entrants(prepared: &Prepared, loops: &mut CLoops, threads: usize, progress: &Progress) -> Vec<Entrant> {
+/// Opens the C loops of the kernel whose layouts are wanted.
+pub(crate) fn c_entrants(
+    prepared: &Prepared,
+    loops: &mut CLoops,
+    wanted: &dyn Fn(&str) -> bool,
+    threads: usize,
+    progress: &Progress,
+) -> Vec<Entrant> {
     let mut entrants = Vec::new();
     for source in sources().iter().filter(|source| source.kernel == prepared.entry.name) {
-        for layout in source.layouts {
+        for layout in source.layouts.iter().filter(|layout| wanted(layout)) {
             progress.detail(&format!("building {layout}"));
             let mut row = Row::new(prepared.entry.name, &prepared.case.sizes, layout, threads);
             row.made_by = format!("benches/c/{}", source.file);
@@ -160,7 +166,7 @@ fn max_abs_diff(found: &Fields, expected: &Fields) -> f64 {
 struct CRun {
     c_loop: CLoop,
     source: &'static Source,
-    n: usize,
+    sizes: Vec<usize>,
 }
 
 impl CRun {
@@ -171,12 +177,12 @@ impl CRun {
         threads: usize,
         prepared: &Prepared,
     ) -> Result<CRun, BenchError> {
-        let n = prepared.case.extent("N", 3)?;
+        let sizes = prepared.case.extents(source.sizes, 3)?;
         let scalars = source.scalars.iter().map(|name| prepared.case.scalar(name)).collect::<Result<Vec<_>, _>>()?;
         let arrays = source.given.names.iter().filter_map(|name| prepared.initial.get(*name));
         let initial: Vec<f64> = arrays.flat_map(|field| field.iter().copied()).collect();
-        let c_loop = loops.open(source, layout, n, threads, &scalars, &initial)?;
-        Ok(CRun { c_loop, source, n })
+        let c_loop = loops.open(source, layout, &sizes, threads, &scalars, &initial)?;
+        Ok(CRun { c_loop, source, sizes })
     }
 }
 
@@ -190,7 +196,7 @@ impl Contestant for CRun {
     fn read(&mut self) -> Result<Fields, BenchError> {
         let results = self.source.results;
         let logical = self.c_loop.read();
-        let shape = results.shape(self.n).expect("the loop was opened with this shape");
+        let shape = results.shape(&self.sizes).expect("the loop was opened with this shape");
         let field = |part: &[f64]| {
             let values = part.to_vec();
             ndarray::ArrayD::from_shape_vec(shape.clone(), values).expect("all parts have this shape")

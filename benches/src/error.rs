@@ -132,6 +132,22 @@ pub enum BenchError {
         /// The option.
         option: &'static str,
     },
+    /// The suite has no row of the kernel.
+    #[error("the suite `{suite}` does not measure {kernel}")]
+    NotInSuite {
+        /// The suite.
+        suite: &'static str,
+        /// The kernel.
+        kernel: String,
+    },
+    /// Rows of the suite of strips have wrong answers, ours or those of C, or could not be run.
+    #[error("{failed} of {rows} rows are wrong or could not be run")]
+    Strips {
+        /// How many.
+        failed: usize,
+        /// All rows.
+        rows: usize,
+    },
     /// An option means nothing to the suite.
     #[error("the suite `{suite}` does not take {option}")]
     NotForSuite {

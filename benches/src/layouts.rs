@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crease::{Code, Kernel, Plan, Run, RunOptions, StrategyChoice};
+use crease::{Code, CompileTimes, Kernel, Plan, Rounding, Run, RunOptions, StrategyChoice};
 use crease_kernels::{Case, Fields, transfer};
 
 use crate::code_variant::CodeVariant;
@@ -60,6 +60,8 @@ pub struct Request<'a> {
     pub mapping: &'a str,
     /// How strips are compiled.
     pub code: CodeVariant,
+    /// To what pitches and moduli are rounded.
+    pub rounding: Rounding,
     /// Steps that full storage holds.
     pub horizon: u64,
     /// Above this the plan is made, for its sizes, but cannot be started.
@@ -71,13 +73,13 @@ pub struct Request<'a> {
 /// # Errors
 /// What the engine says if it finds no proved mapping or cannot generate code.
 pub fn plan(kernel: &Kernel, case: &Case, request: &Request<'_>) -> Result<PlannedLayout, crease::Error> {
-    let Request { schedule, layout, mapping, code: code_variant, horizon, cap_bytes } = *request;
+    let Request { schedule, layout, mapping, code: code_variant, rounding, horizon, cap_bytes } = *request;
     let strategy = match layout {
         Layout::Full => StrategyChoice::Full,
         Layout::SuccessiveModulo => StrategyChoice::SuccessiveModulo,
         Layout::Given(_) | Layout::Folded => StrategyChoice::Auto,
     };
-    let mut builder = kernel.plan().schedule(schedule).strategy(strategy).mapping(mapping);
+    let mut builder = kernel.plan().schedule(schedule).strategy(strategy).mapping(mapping).rounding(rounding);
     for (name, value) in &case.sizes {
         builder = builder.size(name, *value);
     }
@@ -113,6 +115,15 @@ impl PlannedLayout {
     /// Bytes of the most values alive at once, in the copies of so many threads, if known.
     pub fn lower_bound_bytes(&self, threads: usize) -> Option<u64> {
         self.plan.report().lower_bound_bytes_for(threads)
+    }
+
+    /// What compiling it takes, several times over.
+    ///
+    /// # Errors
+    /// What the engine says if it cannot generate code.
+    pub fn compile_times(&self, count: usize) -> Result<Vec<CompileTimes>, crease::Error> {
+        let options = self.code_variant.compile_options();
+        (0..count).map(|_| Ok(self.plan.compile_with(&options)?.compiled().times())).collect()
     }
 
     /// Allocates the layout and writes scalars and initial data; `None` above the memory cap.

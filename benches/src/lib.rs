@@ -2,7 +2,7 @@
 //!
 //! `cli` reads the command line. `bench` measures: `suites` say what, `layouts` are ours, `cloops` the C they are compared
 //! with, `contestant` checks answers, `timing` interleaves, `bandwidth` gives the roofline, `report` and `table` say what was
-//! found. `explain` tells what a plan decides and why, `physics` and `optimizer` compare with published results, `run` computes on arrays
+//! found. `explain` tells what a plan decides and why, `physics` and `optimizer` compare with published results, `strips` sets our code beside C, `run` computes on arrays
 //! in files, `listing` shows the catalogue, `pictures` draws.
 
 pub mod bandwidth;
@@ -26,6 +26,7 @@ pub mod roofline;
 pub mod run;
 pub mod settings;
 pub mod storage;
+pub mod strips;
 pub mod suites;
 pub mod table;
 pub mod timing;

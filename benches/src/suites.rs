@@ -3,7 +3,7 @@
 use crease_kernels::Entry;
 
 use crate::error::BenchError;
-use crate::{optimizer, physics};
+use crate::{optimizer, physics, strips};
 
 /// A list of contests under one name.
 #[derive(Debug)]
@@ -74,6 +74,8 @@ static CHECK: Suite = Suite {
         Listed { kernel: "lbm-d2q9-cavity", n: 37, schedules: &["rows"], check_steps: 7, full_steps: 9 },
         Listed { kernel: "lbm-d2q9-cavity", n: 3, schedules: &["rows"], check_steps: 4, full_steps: 9 },
         Listed { kernel: "lbm-d2q9-periodic", n: 19, schedules: &["rows"], check_steps: 7, full_steps: 9 },
+        Listed { kernel: "lbm-d3q19-cavity", n: 11, schedules: &["rows"], check_steps: 5, full_steps: 5 },
+        Listed { kernel: "lbm-d3q27-periodic", n: 7, schedules: &["rows"], check_steps: 5, full_steps: 5 },
         Listed { kernel: "heat-2d-5pt", n: 45, schedules: &["rows", "parallel_rows"], check_steps: 21, full_steps: 30 },
         Listed { kernel: "heat-1d", n: 5001, schedules: &["rows", "diamond"], check_steps: 531, full_steps: 600 },
         Listed { kernel: "blur-interleaved-f32", n: 531, schedules: BLUR, check_steps: 1, full_steps: 1 },
@@ -125,7 +127,8 @@ pub fn suites() -> [&'static Suite; 4] {
 /// # Errors
 /// [`BenchError::UnknownSuite`].
 pub fn find(name: &str) -> Result<&'static Suite, BenchError> {
-    let known = || suites().map(|suite| suite.name).join(", ") + ", " + physics::SUITE + ", " + optimizer::SUITE;
+    let others = [physics::SUITE, optimizer::SUITE, strips::SUITE];
+    let known = || suites().map(|suite| suite.name).into_iter().chain(others).collect::<Vec<_>>().join(", ");
     let found = suites().into_iter().find(|suite| suite.name == name);
     found.ok_or_else(|| BenchError::UnknownSuite { name: name.to_owned(), known: known() })
 }

@@ -48,8 +48,8 @@ pub mod schedule;
 pub use analysis::{AnalysisError, Expanded, ExpansionError, trace};
 pub use crease_jit::{CallError, CompileError, FieldError, IsaError, PoolError};
 pub use crease_jit::{
-    CompileOptions, Denormals, ElementType, Finding, Isa, IsaChoice, Streaming, TuningMemory, TuningMemoryError,
-    Unroll, Variant, VectorWidth,
+    CompileOptions, CompileTimes, Denormals, ElementType, Finding, Isa, IsaChoice, Streaming, TuningMemory,
+    TuningMemoryError, Unroll, Variant, VectorWidth,
 };
 pub use error::Error;
 pub use kernel::arithmetic::{Arithmetic, Freedom};

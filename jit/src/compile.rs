@@ -190,6 +190,10 @@ pub struct CompileTimes {
     pub generate: Duration,
     /// Linking and making the code executable.
     pub link: Duration,
+    /// Of all that, the AVX2 or AVX-512 code of strips.
+    pub wide: Duration,
+    /// Strips that have such code.
+    pub wide_strips: u32,
 }
 
 impl CompileTimes {
@@ -243,6 +247,13 @@ pub fn compile_named(
     let generate = start.elapsed().saturating_sub(emitted.build_time);
     let start = Instant::now();
     let main = memory.finish(emitted.main).map_err(failed)?;
-    let times = CompileTimes { verify, build: emitted.build_time, generate, link: start.elapsed() };
+    let times = CompileTimes {
+        verify,
+        build: emitted.build_time,
+        generate,
+        link: start.elapsed(),
+        wide: emitted.wide_time,
+        wide_strips: emitted.wide_strips,
+    };
     Ok(Compiled::new(program.clone(), layout, memory, main, emitted, times))
 }

@@ -4,11 +4,14 @@
 //! `benches/c/`; [`sources`] says which kernel each belongs to and how its data are ordered.
 
 mod compiler;
+mod lattice;
 mod native;
 mod source;
 
 use std::collections::HashMap;
 use std::sync::Arc;
+
+use crease_kernels::lbm::Lattice;
 
 pub use compiler::{Compiler, CompilerError};
 pub use native::{CLoop, CLoopError};
@@ -19,7 +22,7 @@ use native::Module;
 /// The C loops of this process: each source is compiled when it is first asked for.
 pub struct CLoops {
     compiler: Compiler,
-    modules: HashMap<&'static str, Arc<Module>>,
+    modules: HashMap<(&'static str, Option<Lattice>), Arc<Module>>,
 }
 
 impl CLoops {
@@ -28,7 +31,12 @@ impl CLoops {
     /// # Errors
     /// [`CompilerError::Missing`] if there is none; the benchmarks then run without C rows.
     pub fn new() -> Result<CLoops, CompilerError> {
-        Ok(CLoops { compiler: Compiler::find()?, modules: HashMap::new() })
+        Ok(CLoops::with(Compiler::find()?))
+    }
+
+    /// Loops that this compiler builds.
+    pub fn with(compiler: Compiler) -> CLoops {
+        CLoops { compiler, modules: HashMap::new() }
     }
 
     /// The compiler in use.
@@ -36,7 +44,7 @@ impl CLoops {
         &self.compiler
     }
 
-    /// Opens one layout of a source. `initial` holds the source's arrays one after the other; `threads` at least 1.
+    /// Opens one layout of a source. `sizes` are as many as the source names; `initial` holds the source's arrays one after the other; `threads` at least 1.
     ///
     /// # Errors
     /// [`CLoopError`] if the source does not compile, or the loop refuses its arguments or finds no memory.
@@ -44,20 +52,21 @@ impl CLoops {
         &mut self,
         source: &'static Source,
         layout: &str,
-        n: usize,
+        sizes: &[usize],
         threads: usize,
         scalars: &[f64],
         initial: &[f64],
     ) -> Result<CLoop, CLoopError> {
-        let module = match self.modules.get(source.file) {
+        let key = (source.file, source.lattice);
+        let module = match self.modules.get(&key) {
             Some(module) => Arc::clone(module),
             None => {
                 let module = Arc::new(Module::load(&self.compiler.build(source)?)?);
-                self.modules.insert(source.file, Arc::clone(&module));
+                self.modules.insert(key, Arc::clone(&module));
                 module
             }
         };
-        CLoop::open(&module, source, layout, n, threads, scalars, initial)
+        CLoop::open(&module, source, layout, sizes, threads, scalars, initial)
     }
 }
 

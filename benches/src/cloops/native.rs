@@ -13,7 +13,7 @@ use libloading::Library;
 use super::compiler::{Built, CompilerError};
 use super::source::Source;
 
-type Open = unsafe extern "C" fn(*const c_char, i64, i64, *const f64, *const f64) -> *mut c_void;
+type Open = unsafe extern "C" fn(*const c_char, *const i64, i64, *const f64, *const f64) -> *mut c_void;
 type Advance = unsafe extern "C" fn(*mut c_void, i64);
 type Read = unsafe extern "C" fn(*const c_void, *mut f64);
 type FieldBytes = unsafe extern "C" fn(*const c_void) -> i64;
@@ -29,16 +29,16 @@ pub enum CLoopError {
     /// The shared object lacks a function or does not load.
     #[error("cannot load a C loop: {0}")]
     Load(#[from] libloading::Error),
-    /// The data do not have the length that the loop expects.
-    #[error("{file}: {what} has {found} doubles, expected {expected}")]
+    /// Arguments do not have the length that the loop expects.
+    #[error("{file}: {what} has {found} numbers, expected {expected}")]
     Length {
         /// The source.
         file: &'static str,
         /// Which argument.
         what: &'static str,
-        /// Doubles given.
+        /// Numbers given.
         found: usize,
-        /// Doubles needed.
+        /// Numbers needed.
         expected: usize,
     },
     /// A number of threads, of steps or a size that the loop cannot take.
@@ -52,14 +52,14 @@ pub enum CLoopError {
         value: u64,
     },
     /// The loop refused: there is no such layout, the problem is too small for it, or there is no memory.
-    #[error("{file} cannot open layout {layout} with n = {n}")]
+    #[error("{file} cannot open layout {layout} with sizes {sizes:?}")]
     Refused {
         /// The source.
         file: &'static str,
         /// The layout.
         layout: String,
-        /// The size.
-        n: usize,
+        /// The sizes.
+        sizes: Vec<usize>,
     },
 }
 
@@ -107,26 +107,30 @@ impl CLoop {
         module: &Arc<Module>,
         source: &'static Source,
         layout: &str,
-        n: usize,
+        sizes: &[usize],
         threads: usize,
         scalars: &[f64],
         initial: &[f64],
     ) -> Result<CLoop, CLoopError> {
         let file = source.file;
         let range = |what, value: usize| CLoopError::Range { file, what, value: value as u64 };
-        let cells = source.given.cells(n).ok_or(range("n", n))?;
-        let result_cells = source.results.cells(n).ok_or(range("n", n))?;
+        let smallest = sizes.iter().copied().min().unwrap_or(0);
+        check_length(file, "the list of sizes", sizes.len(), source.sizes.len())?;
+        let cells = source.given.cells(sizes).ok_or(range("a size", smallest))?;
+        let result_cells = source.results.cells(sizes).ok_or(range("a size", smallest))?;
         check_length(file, "the initial data", initial.len(), cells)?;
         check_length(file, "the list of scalars", scalars.len(), source.scalars.len())?;
         if !(1..=MOST_THREADS).contains(&threads) {
             return Err(range("the number of threads", threads));
         }
-        let refused = || CLoopError::Refused { file, layout: layout.to_owned(), n };
+        let refused = || CLoopError::Refused { file, layout: layout.to_owned(), sizes: sizes.to_vec() };
         let variant = CString::new(format!("{}{layout}", source.prefix)).map_err(|_| refused())?;
-        let (c_n, c_threads) = (i64::try_from(n).map_err(|_| range("n", n))?, threads as i64);
-        // SAFETY: the variant is a C string, the scalars and the data have the lengths that the source reads, as
-        // just checked, and are only read during the call.
-        let handle = unsafe { (module.open)(variant.as_ptr(), c_n, c_threads, scalars.as_ptr(), initial.as_ptr()) };
+        let narrow = |&n: &usize| i64::try_from(n).map_err(|_| range("a size", n));
+        let (given, c_threads) = (sizes.iter().map(narrow).collect::<Result<Vec<i64>, _>>()?, threads as i64);
+        let (c_sizes, scalars) = (given.as_ptr(), scalars.as_ptr());
+        // SAFETY: the variant is a C string; sizes, scalars and data have the lengths that the source reads, as just
+        // checked, and are only read during the call.
+        let handle = unsafe { (module.open)(variant.as_ptr(), c_sizes, c_threads, scalars, initial.as_ptr()) };
         let handle = NonNull::new(handle).ok_or_else(refused)?;
         Ok(CLoop { module: Arc::clone(module), source, handle, result_cells })
     }

@@ -1,5 +1,9 @@
 //! The C sources and what they compute.
 
+use crease_kernels::lbm::Lattice;
+
+use super::lattice;
+
 /// A C source, and the kernel of the catalogue that its loops compute.
 #[derive(Debug)]
 pub struct Source {
@@ -7,12 +11,16 @@ pub struct Source {
     pub file: &'static str,
     /// Its text.
     pub(super) text: &'static str,
-    /// Kernel of the catalogue.
+    /// The lattice that the file is built for, if its text leaves that open.
+    pub(super) lattice: Option<Lattice>,
+    /// Kernel of the catalogue, or of `crease_kernels::lbm::entries`.
     pub kernel: &'static str,
     /// Prefix of the variant names that select this kernel.
     pub(super) prefix: &'static str,
     /// Layouts, as they are called in tables and records.
     pub layouts: &'static [&'static str],
+    /// Size parameters of the kernel in the order in which the loops expect them; they may expect one several times.
+    pub sizes: &'static [&'static str],
     /// What the loops start from, in the order in which they expect it.
     pub given: Arrays,
     /// What they are read back as.
@@ -29,93 +37,117 @@ pub struct Source {
 pub struct Arrays {
     /// Their names in the kernel.
     pub names: &'static [&'static str],
-    /// By how much each extent is larger than `n`.
-    pub margins: &'static [isize],
+    /// Which size each extent is counted from, and by how much it is larger.
+    pub axes: &'static [(usize, isize)],
+}
+
+impl Source {
+    /// The files that are built together: name and text.
+    pub(super) fn files(&self) -> Vec<(&'static str, String)> {
+        let own = [HEADER, (self.file, self.text)].map(|(name, text)| (name, text.to_owned()));
+        let lattice = self.lattice.map(|lattice| (lattice::HEADER, lattice::header(lattice)));
+        own.into_iter().chain(lattice).collect()
+    }
 }
 
 impl Arrays {
-    /// Extents at a size; none if one is negative or leaves the number range.
-    pub fn shape(&self, n: usize) -> Option<Vec<usize>> {
-        self.margins.iter().map(|&margin| n.checked_add_signed(margin)).collect()
+    /// Extents at these sizes; none if one is negative, leaves the number range or has no size.
+    pub fn shape(&self, sizes: &[usize]) -> Option<Vec<usize>> {
+        self.axes.iter().map(|&(size, margin)| sizes.get(size)?.checked_add_signed(margin)).collect()
     }
 
-    /// Number of doubles of logical data of an `n`-sized problem, if that is a number.
-    pub fn cells(&self, n: usize) -> Option<usize> {
-        self.shape(n)?.into_iter().try_fold(self.names.len(), usize::checked_mul)
+    /// Number of doubles of logical data at these sizes, if that is a number.
+    pub fn cells(&self, sizes: &[usize]) -> Option<usize> {
+        self.shape(sizes)?.into_iter().try_fold(self.names.len(), usize::checked_mul)
     }
 }
 
 /// What all sources share, included by each.
-pub(super) const HEADER: (&str, &str) = ("loop.h", include_str!("../../c/loop.h"));
+const HEADER: (&str, &str) = ("loop.h", include_str!("../../c/loop.h"));
 
-const LBM: &str = include_str!("../../c/lbm_d2q9.c");
 const HEAT_LAYOUTS: &[&str] = &["c-naive", "c-in-place", "c-time-tiled"];
-const LBM_LAYOUTS: &[&str] = &["c-two-lattices", "c-aa"];
-/// The catalogue's populations in the C order of velocities: resting; +x, +y, -x, -y; +x+y, -x+y, -x-y, +x-y.
-const POPULATIONS: Arrays = Arrays { names: &["f0", "f1", "f3", "f2", "f4", "f7", "f5", "f8", "f6"], margins: &[0, 0] };
-const LINE: Arrays = Arrays { names: &["u"], margins: &[0] };
-const GRID: Arrays = Arrays { names: &["u"], margins: &[0, 0] };
+const LBM_LAYOUTS: &[&str] = &["c-two-lattices", "c-aa", "c-aa-prefetch"];
+const N: &[&str] = &["N"];
+const LINE: Arrays = Arrays { names: &["u"], axes: &[(0, 0)] };
+const GRID: Arrays = Arrays { names: &["u"], axes: &[(0, 0), (0, 0)] };
 /// Image and result of each blur.
 const INTERLEAVED: [Arrays; 2] =
-    [Arrays { names: &["image"], margins: &[0, 2] }, Arrays { names: &["out"], margins: &[-2, 0] }];
+    [Arrays { names: &["image"], axes: &[(0, 0), (0, 2)] }, Arrays { names: &["out"], axes: &[(0, -2), (0, 0)] }];
 const TILED: [Arrays; 2] =
-    [Arrays { names: &["image"], margins: &[2, 0] }, Arrays { names: &["out"], margins: &[0, -2] }];
+    [Arrays { names: &["image"], axes: &[(0, 2), (0, 0)] }, Arrays { names: &["out"], axes: &[(0, 0), (0, -2)] }];
 /// Some thousand roundings of doubles.
 const TOLERANCE: f64 = 1e-12;
 /// Some ten roundings of single-precision numbers.
 const SINGLE_TOLERANCE: f64 = 1e-6;
 
-const fn blur(kernel: &'static str, prefix: &'static str, [given, results]: [Arrays; 2], tolerance: f64) -> Source {
-    let (file, text) = ("blur.c", include_str!("../../c/blur.c"));
-    let layouts = &["c-naive", "c-rows", "c-tiled"];
-    Source { file, text, kernel, prefix, layouts, given, results, scalars: &[], tolerance }
+const fn heat(file: &'static str, text: &'static str, kernel: &'static str, grid: Arrays) -> Source {
+    Source {
+        file,
+        text,
+        lattice: None,
+        kernel,
+        prefix: "",
+        layouts: HEAT_LAYOUTS,
+        sizes: N,
+        given: grid,
+        results: grid,
+        scalars: &["k"],
+        tolerance: TOLERANCE,
+    }
 }
 
-static SOURCES: [Source; 8] = [
+const fn periodic(lattice: Lattice, kernel: &'static str, sizes: &'static [&'static str]) -> Source {
+    let populations = lattice::populations(lattice);
     Source {
-        file: "heat_1d.c",
-        text: include_str!("../../c/heat_1d.c"),
-        kernel: "heat-1d",
-        prefix: "",
-        layouts: HEAT_LAYOUTS,
-        given: LINE,
-        results: LINE,
-        scalars: &["k"],
-        tolerance: TOLERANCE,
-    },
-    Source {
-        file: "heat_2d.c",
-        text: include_str!("../../c/heat_2d.c"),
-        kernel: "heat-2d-5pt",
-        prefix: "",
-        layouts: HEAT_LAYOUTS,
-        given: GRID,
-        results: GRID,
-        scalars: &["k"],
-        tolerance: TOLERANCE,
-    },
-    Source {
-        file: "lbm_d2q9.c",
-        text: LBM,
-        kernel: "lbm-d2q9-periodic",
+        file: "lbm.c",
+        text: include_str!("../../c/lbm.c"),
+        lattice: Some(lattice),
+        kernel,
         prefix: "periodic/",
-        layouts: LBM_LAYOUTS,
-        given: POPULATIONS,
-        results: POPULATIONS,
+        // The plane does without the last.
+        layouts: LBM_LAYOUTS.split_at(lattice.dims()).0,
+        sizes,
+        given: populations,
+        results: populations,
         scalars: &["omega"],
         tolerance: TOLERANCE,
-    },
+    }
+}
+
+const fn cavity(lattice: Lattice, kernel: &'static str, sizes: &'static [&'static str]) -> Source {
+    Source { prefix: "cavity/", scalars: &["omega", "u_lid"], ..periodic(lattice, kernel, sizes) }
+}
+
+const fn blur(kernel: &'static str, prefix: &'static str, [given, results]: [Arrays; 2], tolerance: f64) -> Source {
     Source {
-        file: "lbm_d2q9.c",
-        text: LBM,
-        kernel: "lbm-d2q9-cavity",
-        prefix: "cavity/",
-        layouts: LBM_LAYOUTS,
-        given: POPULATIONS,
-        results: POPULATIONS,
-        scalars: &["omega", "u_lid"],
-        tolerance: TOLERANCE,
-    },
+        file: "blur.c",
+        text: include_str!("../../c/blur.c"),
+        lattice: None,
+        kernel,
+        prefix,
+        layouts: &["c-naive", "c-rows", "c-tiled"],
+        sizes: N,
+        given,
+        results,
+        scalars: &[],
+        tolerance,
+    }
+}
+
+const SQUARE: &[&str] = &["N", "N"];
+const CUBE: &[&str] = &["N", "N", "N"];
+
+static SOURCES: [Source; 14] = [
+    heat("heat_1d.c", include_str!("../../c/heat_1d.c"), "heat-1d", LINE),
+    heat("heat_2d.c", include_str!("../../c/heat_2d.c"), "heat-2d-5pt", GRID),
+    periodic(Lattice::D2Q9, "lbm-d2q9-periodic", SQUARE),
+    cavity(Lattice::D2Q9, "lbm-d2q9-cavity", SQUARE),
+    periodic(Lattice::D2Q9, "lbm-d2q9-box", &["NY", "NX"]),
+    periodic(Lattice::D3Q19, "lbm-d3q19-periodic", CUBE),
+    cavity(Lattice::D3Q19, "lbm-d3q19-cavity", CUBE),
+    periodic(Lattice::D3Q27, "lbm-d3q27-periodic", CUBE),
+    cavity(Lattice::D3Q27, "lbm-d3q27-cavity", CUBE),
+    periodic(Lattice::D3Q27, "lbm-d3q27-box", &["NZ", "NY", "NX"]),
     blur("blur-interleaved", "rows/f64/", INTERLEAVED, TOLERANCE),
     blur("blur-interleaved-f32", "rows/f32/", INTERLEAVED, SINGLE_TOLERANCE),
     blur("blur-tiled", "lines/f64/", TILED, TOLERANCE),

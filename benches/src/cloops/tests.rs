@@ -1,20 +1,30 @@
 //! C loops against the naive loops of the catalogue, at sizes no vector divides.
 
 use super::*;
+use crease_kernels::lbm::entries::boxes;
 use crease_kernels::{Entry, Fields, find};
 
-/// Largest difference after `steps` steps; the data are of the order of 1.
-fn difference(loops: &mut CLoops, source: &'static Source, layout: &str, n: i64, steps: i64, threads: usize) -> f64 {
-    let entry: &Entry = find(source.kernel).unwrap();
+/// Largest difference after `steps` steps; the data are of the order of 1. `sizes` are those of the kernel, in order.
+fn difference(
+    loops: &mut CLoops,
+    source: &'static Source,
+    layout: &str,
+    sizes: &[i64],
+    steps: i64,
+    threads: usize,
+) -> f64 {
+    let entry: &Entry = find(source.kernel).or(boxes().into_iter().find(|e| e.name == source.kernel)).unwrap();
     let mut case = entry.case(&entry.default);
-    (case.sizes, case.steps) = (vec![("N".to_owned(), n)], steps);
+    case.sizes.iter_mut().zip(sizes).for_each(|((_, value), &size)| *value = size);
+    case.steps = steps;
     let initial: Fields = (entry.initial)(&case).unwrap();
     let expected = (entry.naive)(&case, &initial).unwrap();
     let flat = |fields: &Fields, arrays: Arrays| -> Vec<f64> {
         arrays.names.iter().flat_map(|name| fields[*name].iter().copied().collect::<Vec<_>>()).collect()
     };
     let scalars: Vec<f64> = source.scalars.iter().map(|name| case.scalar(name).unwrap()).collect();
-    let mut c_loop = loops.open(source, layout, n as usize, threads, &scalars, &flat(&initial, source.given)).unwrap();
+    let sizes = case.extents(source.sizes, 1).unwrap();
+    let mut c_loop = loops.open(source, layout, &sizes, threads, &scalars, &flat(&initial, source.given)).unwrap();
     // In two parts, so that passes of several steps end in the middle.
     c_loop.advance(steps as u64 / 3).unwrap();
     c_loop.advance(steps as u64 - steps as u64 / 3).unwrap();
@@ -22,15 +32,19 @@ fn difference(loops: &mut CLoops, source: &'static Source, layout: &str, n: i64,
 }
 
 fn check(kernel: &str, sizes_and_steps: &[(i64, i64)]) {
+    check_sizes(kernel, &sizes_and_steps.iter().map(|&(n, steps)| (vec![n], steps)).collect::<Vec<_>>());
+}
+
+fn check_sizes(kernel: &str, sizes_and_steps: &[(Vec<i64>, i64)]) {
     let Ok(mut loops) = CLoops::new() else { return };
     let source = sources().iter().find(|source| source.kernel == kernel).unwrap();
     for layout in source.layouts {
-        for &(n, steps) in sizes_and_steps {
+        for (sizes, steps) in sizes_and_steps {
             for threads in 1..=3 {
-                let found = difference(&mut loops, source, layout, n, steps, threads);
+                let found = difference(&mut loops, source, layout, sizes, *steps, threads);
                 assert!(
                     found <= source.tolerance,
-                    "{kernel} {layout} n {n} steps {steps} threads {threads}: {found:e}"
+                    "{kernel} {layout} sizes {sizes:?} steps {steps} threads {threads}: {found:e}"
                 );
             }
         }
@@ -53,6 +67,16 @@ fn lbm_d2q9_matches() {
     check("lbm-d2q9-cavity", &[(3, 4), (19, 5), (16, 8)]);
 }
 
+/// Blocks of sites that end within a row, and rows shorter than a block.
+#[test]
+fn lbm_in_space_matches() {
+    for kernel in ["lbm-d3q19-periodic", "lbm-d3q19-cavity", "lbm-d3q27-cavity"] {
+        check(kernel, &[(3, 4), (11, 5)]);
+    }
+    check_sizes("lbm-d3q27-box", &[(vec![3, 4, 140], 3)]);
+    check_sizes("lbm-d2q9-box", &[(vec![4, 37], 5)]);
+}
+
 #[test]
 fn blurs_match() {
     for kernel in ["blur-interleaved", "blur-interleaved-f32", "blur-tiled", "blur-tiled-f32"] {
@@ -65,9 +89,9 @@ fn arguments_that_do_not_fit_are_errors() {
     let Ok(mut loops) = CLoops::new() else { return };
     let source = &sources()[0];
     let opened = |loops: &mut CLoops, layout: &str, threads, data: &[f64]| {
-        loops.open(source, layout, 4, threads, &[0.1], data).map(drop).unwrap_err().to_string()
+        loops.open(source, layout, &[4], threads, &[0.1], data).map(drop).unwrap_err().to_string()
     };
-    assert!(opened(&mut loops, "c-naive", 1, &[0.0; 5]).contains("has 5 doubles, expected 4"));
+    assert!(opened(&mut loops, "c-naive", 1, &[0.0; 5]).contains("has 5 numbers, expected 4"));
     assert!(opened(&mut loops, "c-naive", 0, &[0.0; 4]).contains("the number of threads is 0"));
-    assert!(opened(&mut loops, "c-none", 1, &[0.0; 4]).contains("cannot open layout c-none with n = 4"));
+    assert!(opened(&mut loops, "c-none", 1, &[0.0; 4]).contains("cannot open layout c-none with sizes [4]"));
 }

@@ -14,6 +14,7 @@ use cranelift_codegen::ir::{
 };
 use cranelift_frontend::FunctionBuilder;
 use std::collections::HashMap;
+use std::time::Duration;
 
 /// What all functions of a program share.
 pub(super) struct Shared<'a> {
@@ -64,8 +65,8 @@ pub(super) trait Functions {
     /// The function of the next parallel loop, to be emitted later.
     fn outlined(&mut self, function: &mut Function) -> FuncRef;
 
-    /// A function of given code, `fn(table, frame, start, end)`.
-    fn wide(&mut self, code: &WideCode, function: &mut Function) -> FuncRef;
+    /// A function of given code, `fn(table, frame, start, end)`, and the time it took to emit.
+    fn wide(&mut self, code: &WideCode, time: Duration, function: &mut Function) -> FuncRef;
 
     /// Takes note of how a strip was compiled.
     fn listed(&mut self, listing: StripListing);

@@ -56,6 +56,10 @@ pub(crate) struct Emitted {
     pub(crate) strips: Vec<StripListing>,
     /// Time spent in building Cranelift's form; the rest went into its machine code.
     pub(crate) build_time: Duration,
+    /// Time spent on wide strips, a part of the former.
+    pub(crate) wide_time: Duration,
+    /// How many there are.
+    pub(crate) wide_strips: u32,
 }
 
 /// A function that is declared and not yet emitted.
@@ -87,6 +91,8 @@ pub(crate) fn emit(
         functions_text: String::new(),
         strips: Vec::new(),
         build_time: Duration::ZERO,
+        wide_time: Duration::ZERO,
+        wide_strips: 0,
     };
     let mut pending = VecDeque::from([Pending { id: main, outlined: None }]);
     let (mut context, mut builder_context) = (module.make_context(), FunctionBuilderContext::new());
@@ -166,7 +172,9 @@ impl<M: Module> Functions for Declare<'_, M> {
         self.reference(id, function)
     }
 
-    fn wide(&mut self, code: &WideCode, function: &mut Function) -> FuncRef {
+    fn wide(&mut self, code: &WideCode, time: Duration, function: &mut Function) -> FuncRef {
+        self.emitted.wide_time += time;
+        self.emitted.wide_strips += 1;
         self.emitted.code_bytes += code.bytes.len();
         self.emitted.code_hash.write(&code.bytes);
         let id = self.module.declare_anonymous_function(&self.signatures.wide);

@@ -19,6 +19,7 @@ use crate::isa::IsaChoice;
 use crate::program::{Element, Op, StoreHint, Strip, ValueId};
 use crate::wide::{self, Place, StripFacts, WideIsa, WideOptions};
 use cranelift_codegen::ir::{Block, FuncRef, InstBuilder, StackSlotData, StackSlotKind, Value, types};
+use std::time::Instant;
 
 /// A function that runs segments of one strip, and its table.
 pub(super) struct WideCall {
@@ -61,12 +62,14 @@ impl<'a> Emitter<'a, '_> {
             names: shared.names.get(&plan.strip.var).map_or(&[], Vec::as_slice),
             scalar_offset: &|scalar| shared.layout.literal_offset(Literal::Scalar(scalar)),
         };
+        let start = Instant::now();
         let code = wide::emit(&facts, &options)?;
         self.has_streamed |= code.streams;
+        let time = start.elapsed();
         if let Some(listing) = &code.listing {
             self.functions.listed(listing.clone());
         }
-        let function = self.functions.wide(&code, self.b.func);
+        let function = self.functions.wide(&code, time, self.b.func);
         let table = self.wide_table(plan.pointers.len() + code.indices.len());
         Some(WideCall { function, table, indices: code.indices })
     }

@@ -143,6 +143,18 @@ pub fn perturbed_vortex(set: &VelocitySet, shape: &[usize]) -> Result<Fields, Ke
     Ok(fields)
 }
 
+/// A fluid at rest in which every population is off by up to a thousandth: made much faster than a vortex, for large boxes.
+///
+/// # Errors
+/// Those of [`populations`].
+pub fn perturbed_rest(set: &VelocitySet, shape: &[usize]) -> Result<Fields, KernelDataError> {
+    set.sites(shape)?;
+    let mut fields: Fields =
+        (0..set.len()).map(|q| (set.array(q), Field::from_elem(IxDyn(shape), set.weight(q)))).collect();
+    perturb(set, &mut fields, 3);
+    Ok(fields)
+}
+
 /// Changes every population by up to a thousandth.
 pub(super) fn perturb(set: &VelocitySet, fields: &mut Fields, seed: u64) {
     for q in 0..set.len() {

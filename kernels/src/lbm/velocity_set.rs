@@ -43,7 +43,7 @@ impl Lattice {
     }
 
     /// Number of space dimensions.
-    pub fn dims(self) -> usize {
+    pub const fn dims(self) -> usize {
         match self {
             Lattice::D2Q5 | Lattice::D2Q9 => 2,
             Lattice::D3Q19 | Lattice::D3Q27 => 3,
