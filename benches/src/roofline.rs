@@ -117,7 +117,8 @@ pub(crate) fn render(listing: &Listing, roofline: Option<&Roofline>) -> String {
     };
     for strip in &listing.strips {
         text += &strip.heading();
-        if let Some(Position { sites_per_second, limit }) = roofline.and_then(|roofline| roofline.position(strip)) {
+        let position = roofline.filter(|_| strip.runs.is_none()).and_then(|roofline| roofline.position(strip));
+        if let Some(Position { sites_per_second, limit }) = position {
             let rate = sites_per_second * 1e-6;
             let _ =
                 writeln!(text, "; roofline: at most {rate:.0} M sites/s with cells from memory, limited by {limit}");

@@ -192,7 +192,7 @@ pub struct CompileTimes {
     pub link: Duration,
     /// Of all that, the AVX2 or AVX-512 code of strips.
     pub wide: Duration,
-    /// Strips that have such code.
+    /// Strips that have such code of their own; those that do the same share it.
     pub wide_strips: u32,
 }
 

@@ -16,6 +16,8 @@ pub type OperationNames = BTreeMap<Var, Vec<String>>;
 pub struct StripListing {
     /// The strip's variable, which names it in its program.
     pub strip: Var,
+    /// The strip whose code it runs, if not its own.
+    pub runs: Option<Var>,
     /// Bits of its vectors; those of one number where it runs cell by cell.
     pub vector_bits: u32,
     /// Iterations in one vector.
@@ -24,7 +26,8 @@ pub struct StripListing {
     pub blocks: u32,
     /// How registers were assigned; none where Cranelift has done that, for the function around the strip.
     pub registers: Option<RegisterUse>,
-    /// Instructions, with the names of what they compute; empty where they are part of a function of Cranelift's.
+    /// Instructions, with the names of what they compute; empty where they are part of a function of Cranelift's, or
+    /// stand with the strip that `runs` names.
     pub text: String,
 }
 

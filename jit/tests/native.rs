@@ -1,7 +1,7 @@
 //! Compiled code against the interpreter, bit for bit: every shape, block size, unroll and thread count.
 //!
 //! `native/harness.rs` runs a program both ways in fields between guard pages; `native/random.rs` makes random strips;
-//! `native/streaming.rs` looks at stores past the caches; `native/views.rs` binds views of any strides.
+//! `native/sharing.rs` has strips that run the same code; `native/streaming.rs` looks at stores past the caches; `native/views.rs` binds views of any strides.
 
 #[path = "native/denormals.rs"]
 mod denormals;
@@ -9,6 +9,8 @@ mod denormals;
 mod harness;
 #[path = "native/random.rs"]
 mod random;
+#[path = "native/sharing.rs"]
+mod sharing;
 #[path = "native/streaming.rs"]
 mod streaming;
 #[path = "native/views.rs"]

@@ -1,7 +1,8 @@
 //! Lowering: from a proved storage mapping to the loop language.
 //!
 //! `split` versions statements so that each reference has one piece; `scan` asks isl for loops over the versions in
-//! schedule order; `nodes` turns those into program nodes and strips; `scope` places integer variables as far out as they
+//! schedule order; `nodes` turns those into program nodes and strips, with
+//! `expressions` for what stands in bounds and conditions; `scope` places integer variables as far out as they
 //! can be computed; `address` folds references into streams; `operations` writes expression graphs, `forward` keeps in
 //! registers what the next statement reads, `unused` drops what no store needs; `alias` states what loads and stores of a
 //! strip have in common; `streaming` marks, in the finished program, what is written past the caches.
@@ -9,6 +10,7 @@
 mod address;
 mod alias;
 mod conditions;
+mod expressions;
 mod forward;
 mod lanes;
 mod linear;

@@ -28,7 +28,7 @@ const LONGEST_NAME: usize = 88;
 pub struct Listing {
     /// The kernel's name.
     pub kernel: String,
-    /// Every strip, in the order of compilation; one over lent arrays may come twice, for adjacent cells and for others.
+    /// Every strip, by its name; one over lent arrays may come twice, for adjacent cells and for others.
     pub strips: Vec<StripReport>,
     /// The functions around strips, which hold loops, conditions and addresses, and the strips without code of their own.
     pub functions: String,
@@ -39,6 +39,8 @@ pub struct Listing {
 pub struct StripReport {
     /// Its name in the program, such as `v7`.
     pub strip: String,
+    /// The strip whose code it runs, if it does the same from other addresses.
+    pub runs: Option<String>,
     /// The statements in it, in order.
     pub statements: Vec<String>,
     /// What these say, as it is evaluated: a line for each value and each assignment.
@@ -69,7 +71,7 @@ pub struct StripReport {
     pub flops: u64,
     /// Arithmetic intensity: `flops` over `memory_bytes`; none if it touches no memory.
     pub flops_per_byte: Option<f64>,
-    /// Its instructions, each with what it computes; empty where they are part of `functions`.
+    /// Its instructions, each with what it computes; empty where they are part of `functions` or stand with another strip.
     pub code: String,
 }
 
@@ -119,6 +121,7 @@ fn report(
     let memory_bytes = memory_bytes(kernel, strip, origins);
     StripReport {
         strip: listing.strip.to_string(),
+        runs: listing.runs.map(|other| other.to_string()),
         statements: stmts.iter().map(|id| kernel.stmt(*id).name.clone()).collect(),
         source: stmts.iter().flat_map(|id| texts[id.index()].lines()).collect(),
         vector_bits: listing.vector_bits,
@@ -184,8 +187,11 @@ impl Display for Listing {
 }
 
 impl StripReport {
-    /// What is known of the strip, as lines of comment.
+    /// What is known of the strip, as lines of comment; of one that runs the code of another, no more than that.
     pub fn heading(&self) -> String {
+        if let Some(other) = &self.runs {
+            return format!("; strip {} of {}: as {other}, from other cells\n", self.strip, self.statements.join(", "));
+        }
         let mut lines = vec![format!("; strip {} of {}: {}", self.strip, self.statements.join(", "), self.vectors())];
         lines.extend(self.source.iter().map(|line| format!(";   {line}")));
         let intensity = self.flops_per_byte.map_or(String::new(), |ratio| format!(", {ratio:.3} flops a byte of that"));

@@ -6,15 +6,15 @@ use super::ints::Num;
 use crate::compile::{Streaming, Unroll, VectorWidth};
 use crate::isa::IsaChoice;
 use crate::listing::{OperationNames, StripListing};
-use crate::program::{Copies, Int, Node, Program, Var};
-use crate::wide::WideCode;
+use crate::program::{Copies, Int, Node, Program, Strip, Var};
+use crate::wide::{StripFacts, WideOptions};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{
     Block, BlockArg, FuncRef, Function, InstBuilder, MemFlagsData, StackSlot, Type, Value, types,
 };
 use cranelift_frontend::FunctionBuilder;
+use cranelift_module::FuncId;
 use std::collections::HashMap;
-use std::time::Duration;
 
 /// What all functions of a program share.
 pub(super) struct Shared<'a> {
@@ -36,6 +36,8 @@ pub(super) struct Shared<'a> {
     pub(super) texts: bool,
     /// Names of operations, for texts.
     pub(super) names: &'a OperationNames,
+    /// What stands for strips of one iteration, by their variables.
+    pub(super) lone: &'a HashMap<Var, Strip>,
 }
 
 /// Functions of the run time, as one function refers to them.
@@ -60,13 +62,29 @@ pub(super) struct Outlined<'a> {
     pub(super) constants: Vec<(Var, i64)>,
 }
 
+/// Wide code of a strip, `fn(table, frame, start, end)`.
+#[derive(Clone)]
+pub(super) struct StripCode {
+    /// To be called.
+    pub(super) function: FuncId,
+    /// The index operations whose value at iteration 0 follows the pointers in the table.
+    pub(super) indices: Vec<usize>,
+    /// Whether some store may go past the caches.
+    pub(super) streams: bool,
+}
+
 /// Makes functions while another one is being emitted, which refers to them.
 pub(super) trait Functions {
     /// The function of the next parallel loop, to be emitted later.
     fn outlined(&mut self, function: &mut Function) -> FuncRef;
 
-    /// A function of given code, `fn(table, frame, start, end)`, and the time it took to emit.
-    fn wide(&mut self, code: &WideCode, time: Duration, function: &mut Function) -> FuncRef;
+    /// Wide code for a strip; `None` if it has to be compiled otherwise.
+    fn wide(
+        &mut self,
+        facts: &StripFacts<'_>,
+        options: &WideOptions<'_>,
+        function: &mut Function,
+    ) -> Option<(FuncRef, StripCode)>;
 
     /// Takes note of how a strip was compiled.
     fn listed(&mut self, listing: StripListing);

@@ -2,7 +2,8 @@
 //!
 //! `module` turns a program into functions, `nodes` emits control flow, `ints` integers, `strip` the loops of a strip,
 //! `rings` its cuts and `lanes` its body, which `wide` replaces by a call where [`crate::wide`] can compile it; `plan`
-//! and `order` decide about a strip before anything is emitted. `frame` lays out what a call passes in, `linear` compares
+//! and `order` decide about a strip before anything is emitted, and strips that do the same share their wide code
+//! (`shared_code`, `lone`). `frame` lays out what a call passes in, `linear` compares
 //! integer expressions, `emitter` holds the state of one function.
 
 mod emitter;
@@ -10,11 +11,13 @@ mod frame;
 mod ints;
 mod lanes;
 mod linear;
+mod lone;
 mod module;
 mod nodes;
 mod order;
 mod plan;
 mod rings;
+mod shared_code;
 mod strip;
 mod wide;
 

@@ -4,16 +4,18 @@
 //!
 //! The main function is `extern "C" fn(frame, runtime)`; the body of a parallel loop is [`crate::parallel::LoopBody`].
 
-use super::emitter::{Emitter, Functions, Imports, Outlined, Shared};
+use super::emitter::{Emitter, Functions, Imports, Outlined, Shared, StripCode};
 use super::frame::FrameLayout;
 use super::ints::Num;
+use super::lone::lone_strips;
+use super::shared_code::SharedCode;
 use crate::compile::{Streaming, Unroll, VectorWidth};
 use crate::isa::IsaChoice;
 use crate::listing::{OperationNames, StripListing};
 use crate::memory::CodeMemory;
 use crate::program::Program;
 use crate::symbols::{MUL_MOD, PARALLEL_FOR};
-use crate::wide::WideCode;
+use crate::wide::{StripFacts, WideCode, WideOptions};
 use cranelift_codegen::Context;
 use cranelift_codegen::ir::{AbiParam, FuncRef, Function, InstBuilder, Signature, types};
 use cranelift_codegen::isa::CallConv;
@@ -58,7 +60,7 @@ pub(crate) struct Emitted {
     pub(crate) build_time: Duration,
     /// Time spent on wide strips, a part of the former.
     pub(crate) wide_time: Duration,
-    /// How many there are.
+    /// How many were compiled; those that do the same share their code.
     pub(crate) wide_strips: u32,
 }
 
@@ -77,7 +79,10 @@ pub(crate) fn emit(
     memory: &mut CodeMemory,
 ) -> Result<Emitted, Box<ModuleError>> {
     let EmitOptions { strips, registers, width, unroll, streaming, texts } = *options;
-    let shared = Shared { program, layout, strips, registers, width, unroll, streaming, texts, names };
+    let is_wide = matches!(strips, IsaChoice::Avx2 | IsaChoice::Avx512);
+    let lone = if is_wide { lone_strips(program) } else { HashMap::new() };
+    let shared = Shared { program, layout, strips, registers, width, unroll, streaming, texts, names, lone: &lone };
+    let mut wide = SharedCode::default();
     let module = memory.module();
     let signatures = Signatures::new(module);
     let imports = signatures.declare_imports(module)?;
@@ -104,6 +109,7 @@ pub(crate) fn emit(
             signatures: &signatures,
             imports: &imports,
             bodies: Vec::new(),
+            wide: &mut wide,
             emitted: &mut emitted,
             error: None,
         };
@@ -114,6 +120,12 @@ pub(crate) fn emit(
         emitted.build_time += start.elapsed();
         define(module, &mut context, next.id, texts, &mut emitted)?;
     }
+    for (function, code) in wide.take_kept_back() {
+        define_wide(module, function, &code, &mut emitted)?;
+    }
+    (emitted.wide_time, emitted.wide_strips) = (wide.time, wide.emitted);
+    emitted.strips.extend(wide.listings());
+    emitted.strips.sort_by_key(|listing| listing.strip);
     Ok(emitted)
 }
 
@@ -159,7 +171,8 @@ struct Declare<'m, M: Module> {
     signatures: &'m Signatures,
     imports: &'m ImportIds,
     bodies: Vec<FuncId>,
-    /// Where the size and text of wide strips go.
+    wide: &'m mut SharedCode,
+    /// Where sizes and texts go.
     emitted: &'m mut Emitted,
     error: Option<ModuleError>,
 }
@@ -172,17 +185,25 @@ impl<M: Module> Functions for Declare<'_, M> {
         self.reference(id, function)
     }
 
-    fn wide(&mut self, code: &WideCode, time: Duration, function: &mut Function) -> FuncRef {
-        self.emitted.wide_time += time;
-        self.emitted.wide_strips += 1;
-        self.emitted.code_bytes += code.bytes.len();
-        self.emitted.code_hash.write(&code.bytes);
-        let id = self.module.declare_anonymous_function(&self.signatures.wide);
-        let id = self.declared(id);
-        if self.error.is_none() {
-            self.error = self.module.define_function_bytes(id, WideCode::ALIGNMENT, &code.bytes, &[]).err();
+    fn wide(
+        &mut self,
+        facts: &StripFacts<'_>,
+        options: &WideOptions<'_>,
+        function: &mut Function,
+    ) -> Option<(FuncRef, StripCode)> {
+        let declare = || self.module.declare_anonymous_function(&self.signatures.wide);
+        let (strip, code) = match self.wide.of(facts, options, declare) {
+            Ok(found) => found?,
+            Err(error) => {
+                self.error = Some(error);
+                return None;
+            }
+        };
+        if let Some(code) = code {
+            let defined = define_wide(self.module, strip.function, &code, self.emitted);
+            self.error = self.error.take().or(defined.err());
         }
-        self.reference(id, function)
+        Some((self.reference(strip.function, function), strip))
     }
 
     fn listed(&mut self, listing: StripListing) {
@@ -255,6 +276,18 @@ fn build<'a, M: Module>(
     emitter.b.seal_all_blocks();
     emitter.b.finalize(config);
     emitter.outlined
+}
+
+/// Takes wide code as that of a function.
+fn define_wide(
+    module: &mut impl Module,
+    function: FuncId,
+    code: &WideCode,
+    emitted: &mut Emitted,
+) -> Result<(), ModuleError> {
+    emitted.code_bytes += code.bytes.len();
+    emitted.code_hash.write(&code.bytes);
+    module.define_function_bytes(function, WideCode::ALIGNMENT, &code.bytes, &[])
 }
 
 /// Compiles the function in `context` and clears it.

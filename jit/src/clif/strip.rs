@@ -44,6 +44,7 @@ pub(super) struct Held {
 impl<'a> Emitter<'a, '_> {
     /// Emits a strip.
     pub(super) fn strip(&mut self, strip: &'a Strip) {
+        let strip = self.shared.lone.get(&strip.var).unwrap_or(strip);
         let arrays = arrays(strip);
         let plan = StripPlan::new(strip, self.shared, Rows::Adjacent);
         if arrays.is_empty() {
@@ -252,6 +253,7 @@ fn listing(plan: &StripPlan<'_>) -> StripListing {
     let number_bits = if plan.kinds.contains(&Kind::F64) { 64 } else { 32 };
     StripListing {
         strip: plan.strip.var,
+        runs: None,
         vector_bits: number_bits * plan.shape.lanes() as u32,
         lanes: plan.shape.lanes() as u32,
         blocks: plan.unroll as u32,

@@ -7,8 +7,10 @@
 //!
 //! Most strips in rings wrap nowhere, for the ring has many rows. They are told by one comparison and run in one call,
 //! without a table of rings.
+//!
+//! Strips that do the same share a function ([`super::shared_code`]).
 
-use super::emitter::{Emitter, plain};
+use super::emitter::{Emitter, StripCode, plain};
 use super::frame::Literal;
 use super::ints::Num;
 use super::plan::StripPlan;
@@ -17,9 +19,8 @@ use super::strip::Run;
 use crate::compile::Streaming;
 use crate::isa::IsaChoice;
 use crate::program::{Element, Op, StoreHint, Strip, ValueId};
-use crate::wide::{self, Place, StripFacts, WideIsa, WideOptions};
+use crate::wide::{Place, StripFacts, WideIsa, WideOptions};
 use cranelift_codegen::ir::{Block, FuncRef, InstBuilder, StackSlotData, StackSlotKind, Value, types};
-use std::time::Instant;
 
 /// A function that runs segments of one strip, and its table.
 pub(super) struct WideCall {
@@ -30,7 +31,7 @@ pub(super) struct WideCall {
 }
 
 impl<'a> Emitter<'a, '_> {
-    /// Compiles a strip to wide code and makes a table; `None` if there is no such code for it.
+    /// Finds or compiles wide code for a strip and makes a table; `None` if there is no such code for it.
     pub(super) fn wide_call(&mut self, plan: &StripPlan<'a>, length: Num) -> Option<WideCall> {
         let isa = match self.shared.strips {
             IsaChoice::Avx2 => WideIsa::Avx2,
@@ -52,7 +53,8 @@ impl<'a> Emitter<'a, '_> {
             order: &plan.needed,
             invariant: &plan.is_invariant,
             hints: &hints,
-            length: if let Num::Const(length) = length { Some(length) } else { None },
+            is_lone: length == Num::Const(1),
+            length: if let Num::Const(length @ 2..) = length { Some(length) } else { None },
         };
         let options = WideOptions {
             isa,
@@ -62,16 +64,10 @@ impl<'a> Emitter<'a, '_> {
             names: shared.names.get(&plan.strip.var).map_or(&[], Vec::as_slice),
             scalar_offset: &|scalar| shared.layout.literal_offset(Literal::Scalar(scalar)),
         };
-        let start = Instant::now();
-        let code = wide::emit(&facts, &options)?;
-        self.has_streamed |= code.streams;
-        let time = start.elapsed();
-        if let Some(listing) = &code.listing {
-            self.functions.listed(listing.clone());
-        }
-        let function = self.functions.wide(&code, time, self.b.func);
-        let table = self.wide_table(plan.pointers.len() + code.indices.len());
-        Some(WideCall { function, table, indices: code.indices })
+        let (function, StripCode { indices, streams, .. }) = self.functions.wide(&facts, &options, self.b.func)?;
+        self.has_streamed |= streams;
+        let table = self.wide_table(plan.pointers.len() + indices.len());
+        Some(WideCall { function, table, indices })
     }
 
     /// Enters the address of a pointer's cell at iteration 0 into the table.

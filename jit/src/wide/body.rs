@@ -21,7 +21,7 @@ const MOST_HALF_LINE_STREAMS: usize = 4;
 const LARGEST_STEP: u64 = 1 << 20;
 
 /// Where a stream's cell is: `pointer + offset + stride * j`.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
     /// Which pointer.
     pub(crate) pointer: usize,
@@ -47,8 +47,10 @@ pub(crate) struct StripFacts<'a> {
     pub(crate) invariant: &'a [bool],
     /// By operation: how a store is to be made.
     pub(crate) hints: &'a [StoreHint],
-    /// The number of iterations, if it is known.
+    /// The number of iterations, if it is known and more than one.
     pub(crate) length: Option<i64>,
+    /// Whether there is one iteration.
+    pub(crate) is_lone: bool,
 }
 
 /// Where the result of an operation comes from.

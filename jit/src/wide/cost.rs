@@ -117,7 +117,10 @@ impl Block {
         let (iterations, rest) = (length / (copies * lanes), length % (copies * lanes));
         let main = iterations as f64 * (self.cycles(copies) + LOOP_CYCLES);
         main + match self.shape.isa {
-            WideIsa::Avx512 => (rest + lanes - 1).div_euclid(lanes) as f64 * (self.cycles(1) + MASK_CYCLES),
+            WideIsa::Avx512 => {
+                let masked = if rest % lanes > 0 { self.cycles(1) + MASK_CYCLES } else { 0.0 };
+                (rest / lanes) as f64 * (self.cycles(1) + LOOP_CYCLES) + masked
+            }
             WideIsa::Avx2 => (rest / lanes + rest % lanes) as f64 * (self.cycles(1) + LOOP_CYCLES),
         }
     }

@@ -8,8 +8,9 @@
 //! up to the first j at which all stores are aligned, if there is one and much to do: a masked block, or single cells
 //! with streaming stores that are aligned now: the next loop with these stores past the caches
 //! while j <= end - copies * lanes: `copies` blocks of whole vectors; j += copies * lanes
-//! AVX2:     the same with one block, then single cells
-//! AVX-512:  while j < end: one block of at most as many lanes as are left
+//! the same with one block
+//! AVX2:     single cells
+//! AVX-512:  one block of as many lanes as are left, if there are any
 //! ```
 //!
 //! Blocks follow each other whole, so each counts by itself against the lanes that the strip allows.
@@ -18,7 +19,7 @@
 
 use super::alignment::{AlignedStores, AlignmentSlot};
 use super::allocate::Allocation;
-use super::assembler::{Assembler, Jump, Top};
+use super::assembler::Assembler;
 use super::body::{Body, StripFacts};
 use super::cost::{Choice, choose};
 use super::encode::{Encoding, Extent, ITERATION, REMAINDER, SCRATCH, TABLE, memory};
@@ -174,6 +175,7 @@ fn pool(body: &Body<'_>) -> Vec<u8> {
 fn listing(body: &Body<'_>, allocation: &Allocation, copies: i64) -> StripListing {
     StripListing {
         strip: body.strip.var,
+        runs: None,
         vector_bits: 8 * body.shape.bytes as u32,
         lanes: body.shape.lanes() as u32,
         blocks: copies as u32,
@@ -211,14 +213,12 @@ impl Function<'_, '_, '_> {
             }
         }
         self.whole_blocks(Extent::Whole, copies);
+        if copies > 1 {
+            self.whole_blocks(Extent::Whole, 1);
+        }
         match self.encoding.body.shape.isa {
-            WideIsa::Avx512 => self.masked_blocks(),
-            WideIsa::Avx2 => {
-                if copies > 1 {
-                    self.whole_blocks(Extent::Whole, 1);
-                }
-                self.single_cells();
-            }
+            WideIsa::Avx512 => self.masked_block(),
+            WideIsa::Avx2 => self.single_cells(),
         }
         self.leave();
     }
@@ -284,33 +284,24 @@ impl Function<'_, '_, '_> {
         self.encoding.assembler.land(skip);
     }
 
-    /// What is left, up to a vector at a time.
-    fn masked_blocks(&mut self) {
-        let lanes = self.encoding.body.shape.lanes();
-        let (done, top) = self.begin_rest();
-        // The mask has a bit for each iteration that is left, or all its bits.
+    /// What is left, less than a vector.
+    fn masked_block(&mut self) {
+        // The mask has a bit for each iteration that is left.
         self.put(Instruction::with2(Code::Mov_r64_rm64, LAST, END));
         self.put(Instruction::with2(Code::Sub_r64_rm64, LAST, ITERATION));
+        let done = self.encoding.assembler.jump_ahead(Code::Jle_rel32_64);
         self.set_mask();
         self.encoding.block(&self.allocation.each, Extent::Masked, 0);
-        self.end_rest(done, top, lanes as i32);
+        self.encoding.assembler.land(done);
     }
 
     /// What is left, cell by cell.
     fn single_cells(&mut self) {
-        let (done, top) = self.begin_rest();
-        self.encoding.block(&self.allocation.each, Extent::Single, 0);
-        self.end_rest(done, top, 1);
-    }
-
-    fn begin_rest(&mut self) -> (Jump, Top) {
         self.put(Instruction::with2(Code::Cmp_r64_rm64, ITERATION, END));
         let done = self.encoding.assembler.jump_ahead(Code::Jge_rel32_64);
-        (done, self.encoding.assembler.top())
-    }
-
-    fn end_rest(&mut self, done: Jump, top: Top, step: i32) {
-        self.put(Instruction::with2(Code::Add_rm64_imm32, ITERATION, step));
+        let top = self.encoding.assembler.top();
+        self.encoding.block(&self.allocation.each, Extent::Single, 0);
+        self.put(Instruction::with2(Code::Add_rm64_imm32, ITERATION, 1));
         self.put(Instruction::with2(Code::Cmp_r64_rm64, ITERATION, END));
         self.encoding.assembler.jump(Code::Jl_rel32_64, top);
         self.encoding.assembler.land(done);

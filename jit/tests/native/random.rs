@@ -1,4 +1,4 @@
-//! Random programs of one strip, legal at the number of lanes that the strip names.
+//! Random programs of one strip, alone or beside others that do the same, legal at the number of lanes that it names.
 //!
 //! Stores write buffers that nothing else touches, or `y` in place, where loads before and after them read around the
 //! cells they write. Buffers fill whole pages, so that guards lie right before and behind them, and streams often begin
@@ -45,6 +45,8 @@ pub(crate) fn program(seed: u64) -> Random {
     let (ty, other) = (strip.ty(), strip.other());
     let (streams, ops, facts) = (strip.streams.concat(), strip.ops.concat(), strip.facts.concat());
     let end = if strip.random.bool() { "$n".to_string() } else { length.to_string() };
+    let body = format!("{streams}{ops}{facts}");
+    let around = [strip.neighbour("v1", &body, &end, lanes), strip.neighbour("v2", &body, &end, lanes)];
     let text = format!(
         "program random{seed}(a, n) {{
 scalar s: f32
@@ -57,10 +59,11 @@ buffer out0: {ty}[{CELLS}] write
 buffer out1: {ty}[{CELLS}] write
 buffer out2: u8[{BYTES}] write
 for v9 in 0 .. 2 {{
-strip v0 in v9 + $a .. v9 + $a + {end} lanes {lanes} {{
-{streams}{ops}{facts}}}
-}}
-}}"
+{}strip v0 in v9 + $a .. v9 + $a + {end} lanes {lanes} {{
+{body}}}
+{}}}
+}}",
+        around[0], around[1]
     );
     Random { text, args: vec![start, length] }
 }
@@ -104,6 +107,19 @@ struct Strip {
 }
 
 impl Strip {
+    /// Nothing, or a strip that may run the same code: the first iteration alone, or all of them once more.
+    fn neighbour(&mut self, var: &str, body: &str, end: &str, lanes: i64) -> String {
+        match self.random.u8(0..5) {
+            0 => format!("strip {var} in v9 + $a .. v9 + $a + {end} lanes {lanes} {{\n{body}}}\n"),
+            1 | 2 if self.length > 0 => {
+                // How streams would move on means nothing.
+                let body = if self.random.bool() { body.replace("stride 1]", "stride 0]") } else { body.to_owned() };
+                format!("strip {var} in v9 + $a .. v9 + $a + 1 lanes 1 {{\n{body}}}\n")
+            }
+            _ => String::new(),
+        }
+    }
+
     fn ty(&self) -> &'static str {
         if self.double { "f64" } else { "f32" }
     }

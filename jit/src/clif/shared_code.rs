@@ -1,0 +1,155 @@
+//! Functions of wide code that several strips run.
+//!
+//! In: strips, as [`StripFacts`].   Out: for each a function of [`crate::wide`], and which of them still has to be defined.
+//!
+//! A kernel with walls has a strip for each kind of row and column, and nearly all of them compute the same from other
+//! addresses, which are not part of wide code. Strips with equal operations, places and facts share a function. One of a
+//! single iteration takes any function with its operations and places that is as careful about what may alias: its own
+//! function is kept back, and left out if such a strip comes later.
+
+use super::emitter::StripCode;
+use super::plan::may_alias;
+use crate::listing::StripListing;
+use crate::program::{BufferId, Op, StoreHint, Var};
+use crate::wide::{Place, StripFacts, WideCode, WideOptions, emit};
+use cranelift_module::FuncId;
+use std::time::{Duration, Instant};
+
+/// What the code of a strip depends on.
+#[derive(PartialEq, Eq)]
+struct Key {
+    ops: Vec<Op>,
+    places: Vec<Place>,
+    /// For each stream the first one of the same buffer.
+    buffers: Vec<usize>,
+    /// For each load and each store whether they may meet.
+    aliases: Vec<bool>,
+    hints: Vec<StoreHint>,
+    order: Vec<usize>,
+    invariant: Vec<bool>,
+    lanes: u32,
+    length: Option<i64>,
+}
+
+impl Key {
+    fn new(facts: &StripFacts<'_>) -> Self {
+        let strip = facts.strip;
+        let buffer = |stream: usize| -> BufferId { strip.streams[stream].buffer };
+        let first = |stream: usize| (0..stream).find(|other| buffer(*other) == buffer(stream)).unwrap_or(stream);
+        let ats = |is: fn(&Op) -> bool| (0..strip.ops.len()).filter(move |at| is(&strip.ops[*at]));
+        let loads = ats(|op| matches!(op, Op::Load { .. }));
+        let of_stores = |load| ats(|op| matches!(op, Op::Store { .. })).map(move |store| may_alias(strip, load, store));
+        Key {
+            ops: strip.ops.clone(),
+            places: facts.places.to_vec(),
+            buffers: (0..strip.streams.len()).map(first).collect(),
+            aliases: loads.flat_map(of_stores).collect(),
+            hints: facts.hints.to_vec(),
+            order: facts.order.to_vec(),
+            invariant: facts.invariant.to_vec(),
+            lanes: strip.lanes,
+            length: facts.length,
+        }
+    }
+
+    /// Whether code for strips like this one also runs `lone`, of one iteration. How streams move means nothing there.
+    fn runs(&self, lone: &Key) -> bool {
+        let place = |place: &Place| (place.pointer, place.offset, place.element);
+        self.ops == lone.ops
+            && self.places.iter().map(place).eq(lone.places.iter().map(place))
+            && self.buffers == lone.buffers
+            && self.hints == lone.hints
+            && self.hints.iter().all(|hint| *hint == StoreHint::Cached)
+            && self.aliases.iter().zip(&lone.aliases).all(|(careful, needed)| *careful || !needed)
+    }
+}
+
+struct Known {
+    key: Key,
+    code: StripCode,
+    /// The code of a strip of one iteration, which no function has yet.
+    kept_back: Option<WideCode>,
+    /// How it was compiled, if texts are kept.
+    listing: Option<StripListing>,
+    /// The strips that run it.
+    strips: Vec<Var>,
+}
+
+/// The wide code of a program.
+#[derive(Default)]
+pub(super) struct SharedCode {
+    known: Vec<Known>,
+    /// Time spent on emitting it.
+    pub(super) time: Duration,
+    /// How often that was done.
+    pub(super) emitted: u32,
+}
+
+impl SharedCode {
+    /// The code of a strip, and what its function is to be defined as, if that is known now; `None` if the strip has to be
+    /// compiled otherwise. `declare` makes functions.
+    ///
+    /// # Errors
+    /// That of `declare`.
+    pub(super) fn of<E>(
+        &mut self,
+        facts: &StripFacts<'_>,
+        options: &WideOptions<'_>,
+        declare: impl FnOnce() -> Result<FuncId, E>,
+    ) -> Result<Option<(StripCode, Option<WideCode>)>, E> {
+        let key = Key::new(facts);
+        let fits = |known: &&mut Known| if facts.is_lone { known.key.runs(&key) } else { known.key == key };
+        if let Some(known) = self.known.iter_mut().find(fits) {
+            known.strips.push(facts.strip.var);
+            return Ok(Some((known.code.clone(), None)));
+        }
+        let start = Instant::now();
+        let code = emit(facts, options);
+        self.time += start.elapsed();
+        let Some(code) = code else { return Ok(None) };
+        self.emitted += 1;
+        let is_waiting = |known: &&mut Known| {
+            known.kept_back.is_some() && known.code.indices == code.indices && key.runs(&known.key)
+        };
+        if let Some(known) = self.known.iter_mut().find(is_waiting) {
+            (known.key, known.kept_back, known.listing) = (key, None, code.listing.clone());
+            known.strips.push(facts.strip.var);
+            return Ok(Some((known.code.clone(), Some(code))));
+        }
+        let strip = StripCode { function: declare()?, indices: code.indices.clone(), streams: code.streams };
+        let mut known = Known {
+            key,
+            code: strip.clone(),
+            kept_back: None,
+            listing: code.listing.clone(),
+            strips: vec![facts.strip.var],
+        };
+        if facts.is_lone {
+            known.kept_back = Some(code);
+            self.known.push(known);
+            return Ok(Some((strip, None)));
+        }
+        self.known.push(known);
+        Ok(Some((strip, Some(code))))
+    }
+
+    /// The functions of single iterations that nothing else has defined, with their code.
+    pub(super) fn take_kept_back(&mut self) -> Vec<(FuncId, WideCode)> {
+        self.known.iter_mut().filter_map(|known| Some((known.code.function, known.kept_back.take()?))).collect()
+    }
+
+    /// How the strips were compiled, if texts were kept.
+    pub(super) fn listings(&self) -> Vec<StripListing> {
+        let mut listings = Vec::new();
+        for known in &self.known {
+            let Some(code) = &known.listing else { continue };
+            for &strip in &known.strips {
+                listings.push(match strip == code.strip {
+                    true => code.clone(),
+                    false => StripListing { strip, runs: Some(code.strip), text: String::new(), ..code.clone() },
+                });
+            }
+        }
+        listings
+    }
+}

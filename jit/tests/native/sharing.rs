@@ -1,0 +1,68 @@
+//! Strips that do the same share wide code, single cells beside rows among them; those that differ do not.
+
+use super::harness::agree;
+use crease_jit::program::Program;
+use crease_jit::{CompileOptions, Isa, IsaChoice, compile};
+
+/// Long enough that single cells are worth a call.
+const PRODUCTS: usize = 70;
+
+/// A strip from `first` to `last` that reads and writes `y` in place, one cell apart, with these facts.
+fn strip(var: u32, [first, last]: [i64; 2], stride: i64, fact: &str) -> String {
+    let lanes = if last - first == 1 { 1 } else { 8 };
+    let mut text = format!(
+        "strip v{var} in {first} .. {last} lanes {lanes} {{
+           m0 = x[pos {first}, stride {stride}]
+           m1 = y[pos {first} + 1, stride {stride}]
+           m2 = y[pos {first}, stride {stride}]
+           %0 = load m0: f64
+           %1 = load m1: f64\n"
+    );
+    for at in 0..PRODUCTS {
+        text += &format!("%{} = fma %{}, %0, %1\n", at + 2, at + 1);
+    }
+    let store = PRODUCTS + 2;
+    text + &format!("%{store}: store m2, %{}\n{}}}\n", store - 1, fact.replace("STORE", &store.to_string()))
+}
+
+fn program(strips: &[String]) -> String {
+    format!("program shares() {{\nbuffer x: f64[64] read\nbuffer y: f64[65] write\n{}}}", strips.concat())
+}
+
+/// How many functions of wide code there are, on machines that have such code.
+fn wide_strips(text: &str) -> Option<u32> {
+    let is_wide = |choice| matches!(choice, IsaChoice::Avx2 | IsaChoice::Avx512);
+    Isa::detect().resolve(IsaChoice::Auto).ok().filter(|choice| is_wide(*choice))?;
+    let compiled = compile(&Program::parse(text).unwrap(), &CompileOptions::default()).unwrap();
+    Some(compiled.times().wide_strips)
+}
+
+const AHEAD: &str = "alias %1, %STORE: distance -1\n";
+const APART: &str = "alias %1, %STORE: disjoint\n";
+
+#[test]
+fn rows_and_single_cells_share_code() {
+    // The single cell before the first row has code of its own until the row comes, which then serves both.
+    let strips = [
+        strip(0, [0, 1], 0, APART),
+        strip(1, [1, 40], 1, AHEAD),
+        strip(2, [40, 41], 0, APART),
+        strip(3, [1, 40], 1, AHEAD),
+    ];
+    let text = program(&strips);
+    agree(&text, &[], &[], &[1, 2, 4]);
+    assert!(matches!(wide_strips(&text), None | Some(2)));
+    let alone = program(&[strip(0, [5, 6], 0, APART), strip(1, [9, 10], 0, APART)]);
+    agree(&alone, &[], &[], &[1, 2, 4]);
+    assert!(matches!(wide_strips(&alone), None | Some(1)));
+}
+
+#[test]
+fn code_that_takes_cells_for_apart_runs_no_strip_where_they_meet() {
+    // The row writes `y` far from where it reads it, and may read late; the single cell must not.
+    let far = strip(0, [0, 20], 1, APART).replace("y[pos 0 + 1", "y[pos 0 + 33");
+    let near = strip(1, [30, 31], 0, "").replace("y[pos 30 + 1", "y[pos 30 + 33");
+    let text = program(&[far, near]);
+    agree(&text, &[], &[], &[1, 2, 4]);
+    assert!(matches!(wide_strips(&text), None | Some(2)));
+}
