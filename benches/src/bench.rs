@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use crease::kernel::graph::{Array, Role};
-use crease::{Isa, IsaChoice, Kernel, Rounding, Streaming};
+use crease::{Isa, IsaChoice, Kernel, Prefetch, Rounding, Streaming};
 use crease_kernels::Fields;
 
 use crate::bandwidth::{Bandwidth, Probe};
@@ -39,6 +39,8 @@ pub struct BenchOptions {
     pub isas: Vec<IsaChoice>,
     /// Which stores go past the caches; as the plan says, if empty.
     pub streaming: Vec<Streaming>,
+    /// Which strips call for cells ahead of time; as is estimated to be best, if empty.
+    pub prefetch: Vec<Prefetch>,
     /// Whether layouts run a second time in tuned code.
     pub tuned: bool,
     /// Only this number of threads; by default one, then all.
@@ -179,11 +181,13 @@ fn code_variants(options: &BenchOptions) -> Result<Vec<CodeVariant>, BenchError>
     let mut variants = Vec::new();
     for choice in or(&options.isas, &[IsaChoice::Auto]) {
         let isa = Isa::detect().resolve(*choice)?;
-        for streaming in or(&options.streaming, &[Streaming::Auto]) {
-            for tuned in if options.tuned { &[false, true][..] } else { &[false] } {
-                let variant = CodeVariant { isa, streaming: *streaming, tuned: *tuned };
-                if !variants.contains(&variant) {
-                    variants.push(variant);
+        for &streaming in or(&options.streaming, &[Streaming::Auto]) {
+            for &prefetch in or(&options.prefetch, &[Prefetch::Auto]) {
+                for &tuned in if options.tuned { &[false, true][..] } else { &[false] } {
+                    let variant = CodeVariant { isa, streaming, prefetch, tuned };
+                    if !variants.contains(&variant) {
+                        variants.push(variant);
+                    }
                 }
             }
         }
@@ -271,6 +275,7 @@ mod tests {
             mapping: String::new(),
             isas: Vec::new(),
             streaming: Vec::new(),
+            prefetch: Vec::new(),
             tuned: false,
             sizes,
             threads: Some(2),

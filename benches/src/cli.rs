@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
-use crease::{Arithmetic, IsaChoice, Stage, Streaming};
+use crease::{Arithmetic, IsaChoice, Prefetch, Stage, Streaming};
 
 use crate::bench::{BenchOptions, bench};
 use crate::code_variant::CodeVariant;
@@ -68,6 +68,9 @@ struct BenchArgs {
     /// Which stores of our own strips go past the caches: auto, never or always; may be repeated.
     #[arg(long = "streaming", value_name = "NAME", value_parser = streaming)]
     streaming: Vec<Streaming>,
+    /// Which of our own strips call for cells ahead of time: auto, never or always; may be repeated.
+    #[arg(long = "prefetch", value_name = "NAME", value_parser = prefetch)]
+    prefetch: Vec<Prefetch>,
     /// Also run each layout in the code that is fastest on this machine: remembered, or found by timing.
     #[arg(long)]
     autotune: bool,
@@ -103,6 +106,31 @@ struct PlotArgs {
     charts: Option<PathBuf>,
 }
 
+/// How the strips of one kernel are compiled.
+#[derive(Debug, Args)]
+struct CodeArgs {
+    /// Vectors of strips: scalar, v128, avx2, avx512 or auto, the widest there are.
+    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = isa)]
+    isa: IsaChoice,
+    /// Which stores of strips go past the caches: auto (as the plan says), never or always.
+    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = streaming)]
+    streaming: Streaming,
+    /// Which strips call for cells ahead of time: auto (those with many rows), never or always.
+    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = prefetch)]
+    prefetch: Prefetch,
+    /// Take the code that is fastest on this machine: remembered, or found by timing in a few seconds and as much memory as
+    /// the kernel needs.
+    #[arg(long)]
+    autotune: bool,
+}
+
+impl CodeArgs {
+    fn variant(self) -> CodeVariant {
+        let CodeArgs { isa, streaming, prefetch, autotune } = self;
+        CodeVariant { isa, streaming, prefetch, tuned: autotune }
+    }
+}
+
 #[derive(Debug, Args)]
 struct KernelArgs {
     /// A kernel of the catalogue, or a file in the text form.
@@ -118,16 +146,8 @@ struct KernelArgs {
     /// Storage of an array as text, such as "u[t, x] -> [(x - t) mod (N + 1)]", proved or refused; may be repeated.
     #[arg(long = "mapping", value_name = "RULES")]
     mappings: Vec<String>,
-    /// Vectors of strips: scalar, v128, avx2, avx512 or auto, the widest there are.
-    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = isa)]
-    isa: IsaChoice,
-    /// Which stores of strips go past the caches: auto (as the plan says), never or always.
-    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = streaming)]
-    streaming: Streaming,
-    /// Take the code that is fastest on this machine: remembered, or found by timing in a few seconds and as much memory as
-    /// the kernel needs.
-    #[arg(long)]
-    autotune: bool,
+    #[command(flatten)]
+    code: CodeArgs,
     /// What may be done to arithmetic, instead of what the kernel allows: exact, or any of contract, reassociate and
     /// reciprocal, separated by commas.
     #[arg(long, value_name = "NAMES")]
@@ -177,6 +197,11 @@ fn isa(name: &str) -> Result<IsaChoice, String> {
     name.parse().map_err(|error: crease::IsaError| error.to_string())
 }
 
+fn prefetch(name: &str) -> Result<Prefetch, String> {
+    let known = || Prefetch::ALL.map(|(name, _)| name).join(", ");
+    Prefetch::by_name(name).ok_or_else(|| format!("there are {}", known()))
+}
+
 fn streaming(name: &str) -> Result<Streaming, String> {
     let known = || Streaming::ALL.map(|(name, _)| name).join(", ");
     Streaming::by_name(name).ok_or_else(|| format!("there are {}", known()))
@@ -219,11 +244,10 @@ fn execute(command: Command, words: &[String]) -> Result<(), BenchError> {
                 None if args.json => Form::Json,
                 None => Form::Text,
             };
-            let KernelArgs { kernel, schedule, assignments, storage, mappings, isa, streaming, autotune, arithmetic } =
-                args.kernel;
+            let KernelArgs { kernel, schedule, assignments, storage, mappings, code, arithmetic } = args.kernel;
             let mapping = mappings.join("\n");
             let (plot, forced_moduli) = (args.plot, args.forced_moduli);
-            let code = CodeVariant { isa, streaming, tuned: autotune };
+            let code = code.variant();
             let options = ExplainOptions {
                 kernel,
                 schedule,
@@ -239,14 +263,13 @@ fn execute(command: Command, words: &[String]) -> Result<(), BenchError> {
             print(&explain(&options)?)
         }
         Command::Run(args) => {
-            let KernelArgs { kernel, schedule, assignments, storage, mappings, isa, streaming, autotune, arithmetic } =
-                args.kernel;
+            let KernelArgs { kernel, schedule, assignments, storage, mappings, code, arithmetic } = args.kernel;
             let mapping = mappings.join("\n");
             let files = |list: Vec<Assignment>| list.into_iter().map(|a| (a.name, PathBuf::from(a.value))).collect();
             let (inputs, outputs) = (files(args.inputs), files(args.outputs));
             let threads = args.threads.map(usize::from);
             let images = args.image;
-            let code = CodeVariant { isa, streaming, tuned: autotune };
+            let code = code.variant();
             let request = RunRequest {
                 kernel,
                 schedule,
@@ -286,6 +309,7 @@ fn execute_bench(args: BenchArgs, words: &[String]) -> Result<(), BenchError> {
         sizes,
         isas: args.isas,
         streaming: args.streaming,
+        prefetch: args.prefetch,
         tuned: args.autotune,
         threads: args.threads.map(usize::from),
         seconds: args.seconds,
@@ -371,6 +395,7 @@ fn refuse(suite: &'static str, args: &BenchArgs, taken: &[&str]) -> Result<(), B
         ("--seconds", args.seconds.is_some()),
         ("--isa", !args.isas.is_empty()),
         ("--streaming", !args.streaming.is_empty()),
+        ("--prefetch", !args.prefetch.is_empty()),
         ("--autotune", args.autotune),
         ("--charts", args.charts.is_some()),
     ];

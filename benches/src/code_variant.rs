@@ -1,8 +1,8 @@
-//! How strips are compiled: what the options `--isa`, `--streaming` and `--autotune` choose.
+//! How strips are compiled: what the options `--isa`, `--streaming`, `--prefetch` and `--autotune` choose.
 
 use std::fmt::{self, Write};
 
-use crease::{Code, CompileOptions, Finding, IsaChoice, Plan, Streaming, TunedCode, TuningMemory};
+use crease::{Code, CompileOptions, Finding, IsaChoice, Plan, Prefetch, Streaming, TunedCode, TuningMemory};
 
 /// How strips are compiled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -11,6 +11,8 @@ pub struct CodeVariant {
     pub isa: IsaChoice,
     /// Which stores go past the caches.
     pub streaming: Streaming,
+    /// Which strips call for cells ahead of time.
+    pub prefetch: Prefetch,
     /// Whether the rest is found by timing, or known from an earlier time.
     pub tuned: bool,
 }
@@ -18,7 +20,7 @@ pub struct CodeVariant {
 impl CodeVariant {
     /// Options to compile so, apart from tuning.
     pub(crate) fn compile_options(self) -> CompileOptions {
-        CompileOptions::default().choice(self.isa).streaming(self.streaming)
+        CompileOptions::default().choice(self.isa).streaming(self.streaming).prefetch(self.prefetch)
     }
 
     /// Tunes a plan for its threads, if that was asked for, with what is remembered in the user's directory.
@@ -59,7 +61,12 @@ impl fmt::Display for CodeVariant {
             Streaming::Never => ", no streaming",
             Streaming::Always => ", streaming",
         };
-        f.pad(&format!("{}{streaming}{}", self.isa.name(), if self.tuned { ", tuned" } else { "" }))
+        let prefetch = match self.prefetch {
+            Prefetch::Auto => "",
+            Prefetch::Never => ", no prefetch",
+            Prefetch::Always => ", prefetch",
+        };
+        f.pad(&format!("{}{streaming}{prefetch}{}", self.isa.name(), if self.tuned { ", tuned" } else { "" }))
     }
 }
 

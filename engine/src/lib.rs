@@ -48,7 +48,7 @@ pub mod schedule;
 pub use analysis::{AnalysisError, Expanded, ExpansionError, trace};
 pub use crease_jit::{CallError, CompileError, FieldError, IsaError, PoolError};
 pub use crease_jit::{
-    CompileOptions, CompileTimes, Denormals, ElementType, Finding, Isa, IsaChoice, Streaming, TuningMemory,
+    CompileOptions, CompileTimes, Denormals, ElementType, Finding, Isa, IsaChoice, Prefetch, Streaming, TuningMemory,
     TuningMemoryError, Unroll, Variant, VectorWidth,
 };
 pub use error::Error;

@@ -37,6 +37,29 @@ impl Streaming {
     }
 }
 
+/// Which wide strips call for cells ahead of time, as prefetches into the second-level cache. The answers are the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Prefetch {
+    /// Those that read more streams than processors follow by themselves, in programs that no such cache holds.
+    #[default]
+    Auto,
+    /// None.
+    Never,
+    /// All. Only measurements want that.
+    Always,
+}
+
+impl Prefetch {
+    /// Every choice with its name.
+    pub const ALL: [(&'static str, Prefetch); 3] =
+        [("auto", Prefetch::Auto), ("never", Prefetch::Never), ("always", Prefetch::Always)];
+
+    /// The choice of that name.
+    pub fn by_name(name: &str) -> Option<Prefetch> {
+        Prefetch::ALL.iter().find(|(n, _)| *n == name).map(|(_, choice)| *choice)
+    }
+}
+
 /// How wide the vectors of wide strips are, where instructions and lanes leave a choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum VectorWidth {
@@ -90,6 +113,7 @@ pub struct CompileOptions {
     pub(crate) width: VectorWidth,
     pub(crate) unroll: Unroll,
     pub(crate) streaming: Streaming,
+    pub(crate) prefetch: Prefetch,
     texts: bool,
 }
 
@@ -101,6 +125,7 @@ impl Default for CompileOptions {
             width: VectorWidth::Auto,
             unroll: Unroll::AtMost(4),
             streaming: Streaming::Auto,
+            prefetch: Prefetch::Auto,
             texts: false,
         }
     }
@@ -148,6 +173,13 @@ impl CompileOptions {
     #[must_use]
     pub fn streaming(mut self, streaming: Streaming) -> Self {
         self.streaming = streaming;
+        self
+    }
+
+    /// Which strips call for cells ahead of time. Default: [`Prefetch::Auto`].
+    #[must_use]
+    pub fn prefetch(mut self, prefetch: Prefetch) -> Self {
+        self.prefetch = prefetch;
         self
     }
 
@@ -233,6 +265,7 @@ pub fn compile_named(
         width: options.width,
         unroll: options.unroll,
         streaming: options.streaming,
+        prefetch: options.prefetch.in_program(program),
         texts: options.texts,
     };
     let failed = |error: Box<ModuleError>| CompileError::Generator {

@@ -22,7 +22,9 @@ mod wide;
 pub use binding::BufferRef;
 pub use buffer::{ALIGN_BYTES, ElementType, Field, FieldError, FieldOptions};
 pub use callable::{Call, CallError, Compiled};
-pub use compile::{CompileError, CompileOptions, CompileTimes, Streaming, Unroll, VectorWidth, compile, compile_named};
+pub use compile::{
+    CompileError, CompileOptions, CompileTimes, Prefetch, Streaming, Unroll, VectorWidth, compile, compile_named,
+};
 pub use denormals::Denormals;
 pub use isa::{Isa, IsaChoice, IsaError};
 pub use listing::{OperationNames, RegisterUse, StripListing};

@@ -3,7 +3,7 @@
 
 use super::frame::FrameLayout;
 use super::ints::Num;
-use crate::compile::{Streaming, Unroll, VectorWidth};
+use crate::compile::{Prefetch, Streaming, Unroll, VectorWidth};
 use crate::isa::IsaChoice;
 use crate::listing::{OperationNames, StripListing};
 use crate::program::{Copies, Int, Node, Program, Strip, Var};
@@ -32,6 +32,8 @@ pub(super) struct Shared<'a> {
     pub(super) unroll: Unroll,
     /// Which stores go past the caches.
     pub(super) streaming: Streaming,
+    /// Which strips call for cells ahead of time.
+    pub(super) prefetch: Prefetch,
     /// Whether texts are kept.
     pub(super) texts: bool,
     /// Names of operations, for texts.

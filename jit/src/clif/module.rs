@@ -9,7 +9,7 @@ use super::frame::FrameLayout;
 use super::ints::Num;
 use super::lone::lone_strips;
 use super::shared_code::SharedCode;
-use crate::compile::{Streaming, Unroll, VectorWidth};
+use crate::compile::{Prefetch, Streaming, Unroll, VectorWidth};
 use crate::isa::IsaChoice;
 use crate::listing::{OperationNames, StripListing};
 use crate::memory::CodeMemory;
@@ -38,6 +38,8 @@ pub(crate) struct EmitOptions {
     pub(crate) unroll: Unroll,
     /// Which stores go past the caches.
     pub(crate) streaming: Streaming,
+    /// Which strips call for cells ahead of time.
+    pub(crate) prefetch: Prefetch,
     /// Whether to keep texts.
     pub(crate) texts: bool,
 }
@@ -78,10 +80,11 @@ pub(crate) fn emit(
     (options, names): (&EmitOptions, &OperationNames),
     memory: &mut CodeMemory,
 ) -> Result<Emitted, Box<ModuleError>> {
-    let EmitOptions { strips, registers, width, unroll, streaming, texts } = *options;
+    let EmitOptions { strips, registers, width, unroll, streaming, prefetch, texts } = *options;
     let is_wide = matches!(strips, IsaChoice::Avx2 | IsaChoice::Avx512);
     let lone = if is_wide { lone_strips(program) } else { HashMap::new() };
-    let shared = Shared { program, layout, strips, registers, width, unroll, streaming, texts, names, lone: &lone };
+    let shared =
+        Shared { program, layout, strips, registers, width, unroll, streaming, prefetch, texts, names, lone: &lone };
     let mut wide = SharedCode::default();
     let module = memory.module();
     let signatures = Signatures::new(module);

@@ -8,11 +8,15 @@ use super::linear::Linear;
 use super::order::{emission_order, pressure};
 use crate::isa::IsaChoice;
 use crate::program::{
-    Address, BinaryOp, Element, Op, Program, ScalarId, Stream, StreamId, Strip, UnaryOp, ValueId, ValueType,
+    Address, BinaryOp, BufferId, Element, Int, Op, Program, ScalarId, Stream, StreamId, Strip, UnaryOp, ValueId,
+    ValueType,
 };
 
 /// Streams share a pointer up to this distance: with the unrolled copies it still fits a 32-bit displacement.
 const FARTHEST_BYTES: u32 = 1 << 30;
+
+/// Cells so near each other are in one row of memory.
+const NEIGHBOURS: u64 = 16;
 
 /// How many cells one operation computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -148,6 +152,34 @@ impl<'a> StripPlan<'a> {
             literals,
             kinds,
         }
+    }
+
+    /// Rows of memory that the strip reads cell by cell. Streams that begin a few cells apart are in one row; where a ring
+    /// wraps does not matter here.
+    pub(super) fn rows_read(&self) -> usize {
+        let strip = self.strip;
+        let mut rows: Vec<(BufferId, Cells<'_>)> = Vec::new();
+        for at in &self.needed {
+            let Op::Load { stream, .. } = strip.ops[*at] else { continue };
+            let Stream { buffer, address } = &strip.streams[stream.index()];
+            if stride(&strip.streams[stream.index()], self.rows) != Some(1) {
+                continue;
+            }
+            let cells = match address {
+                Address::Block { base, pos: Int::Wrap(pos, _) | Int::Mod(pos, _), .. } => {
+                    Cells(vec![Linear::sum(base, pos)])
+                }
+                _ => Cells::new(&strip.streams[stream.index()]),
+            };
+            let is_near = |row: &(BufferId, Cells<'_>)| {
+                let apart = if row.0 == *buffer { cells.constant_difference(&row.1, true) } else { None };
+                apart.is_some_and(|apart| apart.unsigned_abs() <= NEIGHBOURS)
+            };
+            if !rows.iter().any(is_near) {
+                rows.push((*buffer, cells));
+            }
+        }
+        rows.len()
     }
 
     /// The number of iterations if that is a constant.

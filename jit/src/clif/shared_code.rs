@@ -28,6 +28,7 @@ struct Key {
     order: Vec<usize>,
     invariant: Vec<bool>,
     lanes: u32,
+    rows_read: usize,
     length: Option<i64>,
 }
 
@@ -48,6 +49,7 @@ impl Key {
             order: facts.order.to_vec(),
             invariant: facts.invariant.to_vec(),
             lanes: strip.lanes,
+            rows_read: facts.rows_read,
             length: facts.length,
         }
     }

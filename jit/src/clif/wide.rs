@@ -53,6 +53,7 @@ impl<'a> Emitter<'a, '_> {
             order: &plan.needed,
             invariant: &plan.is_invariant,
             hints: &hints,
+            rows_read: plan.rows_read(),
             is_lone: length == Num::Const(1),
             length: if let Num::Const(length @ 2..) = length { Some(length) } else { None },
         };
@@ -60,6 +61,7 @@ impl<'a> Emitter<'a, '_> {
             isa,
             width: shared.width,
             unroll: shared.unroll,
+            prefetch: shared.prefetch,
             text: shared.texts,
             names: shared.names.get(&plan.strip.var).map_or(&[], Vec::as_slice),
             scalar_offset: &|scalar| shared.layout.literal_offset(Literal::Scalar(scalar)),

@@ -10,7 +10,7 @@
 mod store;
 
 use crate::callable::Compiled;
-use crate::compile::{CompileError, CompileOptions, Streaming, Unroll, VectorWidth, compile};
+use crate::compile::{CompileError, CompileOptions, Prefetch, Streaming, Unroll, VectorWidth, compile};
 use crate::isa::IsaChoice;
 use crate::machine::{last_level_cache_bytes, processor_name};
 use crate::program::Program;
@@ -22,7 +22,7 @@ const LEAST_GAIN: f64 = 0.02;
 /// Copies of bodies that are tried.
 const COPIES: [u32; 4] = [1, 2, 4, 8];
 /// Raised when code generation changes, so that older findings are no longer taken.
-const GENERATION: u32 = 1;
+const GENERATION: u32 = 2;
 
 /// What tuning decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -33,6 +33,8 @@ pub struct Variant {
     pub unroll: Unroll,
     /// Which stores go past the caches.
     pub streaming: Streaming,
+    /// Which strips call for cells ahead of time.
+    pub prefetch: Prefetch,
 }
 
 impl std::fmt::Display for Variant {
@@ -44,20 +46,21 @@ impl std::fmt::Display for Variant {
             Unroll::AtMost(most) => format!("at most {most}"),
             Unroll::Exactly(copies) => copies.to_string(),
         };
-        f.pad(&format!("width {width}, unroll {unroll}, streaming {streaming}"))
+        let prefetch = Prefetch::ALL.iter().find(|(_, choice)| *choice == self.prefetch).map_or("", |(name, _)| name);
+        f.pad(&format!("width {width}, unroll {unroll}, streaming {streaming}, prefetch {prefetch}"))
     }
 }
 
 impl CompileOptions {
     /// What of these options tuning decides.
     pub fn variant(&self) -> Variant {
-        Variant { width: self.width, unroll: self.unroll, streaming: self.streaming }
+        Variant { width: self.width, unroll: self.unroll, streaming: self.streaming, prefetch: self.prefetch }
     }
 
     /// These options with what tuning found.
     #[must_use]
     pub fn with_variant(self, variant: Variant) -> Self {
-        self.width(variant.width).unroll(variant.unroll).streaming(variant.streaming)
+        self.width(variant.width).unroll(variant.unroll).streaming(variant.streaming).prefetch(variant.prefetch)
     }
 }
 
@@ -111,8 +114,11 @@ pub fn tune<E: From<CompileError>>(
     }
     trial.time(stopwatch)?;
     let best = trial.best();
-    for streaming in [Streaming::Auto, Streaming::Never, Streaming::Always] {
+    for (_, streaming) in Streaming::ALL {
         trial.add(Variant { streaming, ..trial.candidates[best].0 })?;
+    }
+    for (_, prefetch) in Prefetch::ALL {
+        trial.add(Variant { prefetch, ..trial.candidates[best].0 })?;
     }
     // All once more: what was best by chance shows.
     trial.time(stopwatch)?;
@@ -124,7 +130,7 @@ pub fn tune<E: From<CompileError>>(
     Ok(Tuned { compiled, variant, finding, not_remembered })
 }
 
-/// Widths and copies to try, with the streaming stores of `options`.
+/// Widths and copies to try, with the streaming stores and prefetches of `options`.
 fn shapes(options: &CompileOptions) -> Vec<Variant> {
     let widths: &[VectorWidth] = match options.isa.resolve(options.choice) {
         Ok(IsaChoice::Avx512) => &[VectorWidth::Bits256, VectorWidth::Bits512],
@@ -141,9 +147,9 @@ fn shapes(options: &CompileOptions) -> Vec<Variant> {
 
 /// Everything that speed depends on, as text.
 fn key(program: &Program, options: &CompileOptions, conditions: &str) -> String {
-    let Variant { width, unroll, streaming } = options.variant();
+    let Variant { width, unroll, streaming, prefetch } = options.variant();
     format!(
-        "crease {} {GENERATION}\nprocessor {}, {:?}, {} bytes\noptions {} {width:?} {unroll:?} {streaming:?}\n{conditions}\n{program}",
+        "crease {} {GENERATION}\nprocessor {}, {:?}, {} bytes\noptions {} {width:?} {unroll:?} {streaming:?} {prefetch:?}\n{conditions}\n{program}",
         env!("CARGO_PKG_VERSION"),
         processor_name(),
         options.isa,

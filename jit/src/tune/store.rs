@@ -7,14 +7,14 @@
 //! readers see one whole file or another, whoever else writes. Nothing here can fail a run.
 
 use super::Variant;
-use crate::compile::{Streaming, Unroll, VectorWidth};
+use crate::compile::{Prefetch, Streaming, Unroll, VectorWidth};
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The first line of every file.
-const HEADER: &str = "crease tuning 1";
+const HEADER: &str = "crease tuning 2";
 
 /// Findings of tuning, kept in a directory, or not kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -93,14 +93,17 @@ fn write_whole(path: &Path, text: &str) -> io::Result<()> {
     write().inspect_err(|_| _ = fs::remove_file(&temporary))
 }
 
-fn render(Variant { width, unroll, streaming }: Variant, key: &str) -> String {
+fn render(Variant { width, unroll, streaming, prefetch }: Variant, key: &str) -> String {
     let width = VectorWidth::ALL.iter().find(|(_, known)| *known == width).map_or("auto", |(name, _)| name);
     let streaming = Streaming::ALL.iter().find(|(_, known)| *known == streaming).map_or("auto", |(name, _)| name);
+    let prefetch = Prefetch::ALL.iter().find(|(_, known)| *known == prefetch).map_or("auto", |(name, _)| name);
     let (bound, copies) = match unroll {
         Unroll::AtMost(copies) => ("at-most", copies),
         Unroll::Exactly(copies) => ("exactly", copies),
     };
-    format!("{HEADER}\nwidth {width}\nunroll {bound} {copies}\nstreaming {streaming}\nfor\n{key}\nend\n")
+    format!(
+        "{HEADER}\nwidth {width}\nunroll {bound} {copies}\nstreaming {streaming}\nprefetch {prefetch}\nfor\n{key}\nend\n"
+    )
 }
 
 /// The finding in a file's text, if it is whole and for this key.
@@ -120,7 +123,8 @@ fn parse(text: &str, key: &str) -> Option<Variant> {
         _ => return None,
     };
     let streaming = Streaming::by_name(line("streaming")?)?;
-    lines.next().is_none().then_some(Variant { width, unroll, streaming })
+    let prefetch = Prefetch::by_name(line("prefetch")?)?;
+    lines.next().is_none().then_some(Variant { width, unroll, streaming, prefetch })
 }
 
 /// The hash of Fowler, Noll and Vo, 64 bits: the same on every machine and with every compiler.
@@ -132,8 +136,12 @@ fn fnv1a(bytes: &[u8]) -> u64 {
 mod tests {
     use super::*;
 
-    const FOUND: Variant =
-        Variant { width: VectorWidth::Bits512, unroll: Unroll::Exactly(2), streaming: Streaming::Never };
+    const FOUND: Variant = Variant {
+        width: VectorWidth::Bits512,
+        unroll: Unroll::Exactly(2),
+        streaming: Streaming::Never,
+        prefetch: Prefetch::Always,
+    };
     const KEY: &str = "crease 0\nprogram p() {\n}\n";
 
     #[test]
@@ -141,8 +149,10 @@ mod tests {
         for (_, width) in VectorWidth::ALL {
             for (_, streaming) in Streaming::ALL {
                 for unroll in [Unroll::AtMost(4), Unroll::Exactly(8)] {
-                    let variant = Variant { width, unroll, streaming };
-                    assert_eq!(parse(&render(variant, KEY), KEY), Some(variant));
+                    for (_, prefetch) in Prefetch::ALL {
+                        let variant = Variant { width, unroll, streaming, prefetch };
+                        assert_eq!(parse(&render(variant, KEY), KEY), Some(variant));
+                    }
                 }
             }
         }
@@ -160,7 +170,7 @@ mod tests {
             assert!(found.is_none() || end < text.find("\nfor\n").unwrap(), "damaged at {end}: {found:?}");
         }
         assert_eq!(parse(&text, "crease 1\nprogram p() {\n}\n"), None);
-        assert_eq!(parse(&text.replacen("tuning 1", "tuning 2", 1), KEY), None);
+        assert_eq!(parse(&text.replacen("tuning 2", "tuning 1", 1), KEY), None);
         assert_eq!(parse(&text.replacen("for\n", "also\nfor\n", 1), KEY), None);
     }
 

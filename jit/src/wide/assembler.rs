@@ -73,6 +73,14 @@ impl Assembler {
         }
     }
 
+    /// Appends an instruction before the one that was noted, with a note of its own, or none if that is empty.
+    pub(super) fn put_aside(&mut self, instruction: &Instruction, note: &str) {
+        let next = self.note.take();
+        self.note((!note.is_empty()).then_some((note, "")));
+        self.put(instruction);
+        self.note = next;
+    }
+
     fn instruction_line(&mut self, instruction: impl FnOnce() -> String) {
         let note = self.note.take();
         self.line(|| match note {

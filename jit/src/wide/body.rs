@@ -47,6 +47,8 @@ pub(crate) struct StripFacts<'a> {
     pub(crate) invariant: &'a [bool],
     /// By operation: how a store is to be made.
     pub(crate) hints: &'a [StoreHint],
+    /// Rows of memory that it reads.
+    pub(crate) rows_read: usize,
     /// The number of iterations, if it is known and more than one.
     pub(crate) length: Option<i64>,
     /// Whether there is one iteration.

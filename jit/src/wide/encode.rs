@@ -10,6 +10,7 @@ use super::assembler::Assembler;
 use super::body::{Body, Place};
 use super::codes::{Form, Kind, code};
 use super::instruction::{Arith, Class, Inst, Memory, Operand, Reg, Sequence};
+use super::prefetch::Ahead;
 use super::shape::{Float, WideIsa};
 use crate::program::{CompareOp, Op, ScalarId, StoreHint};
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
@@ -70,12 +71,15 @@ pub(super) struct Encoding<'b, 'a> {
     pub(super) extent: Extent,
     /// How many vectors after the iteration it lies.
     pub(super) copy: i64,
+    /// Lines to call for ahead of time.
+    pub(super) ahead: Ahead,
 }
 
 impl Encoding<'_, '_> {
     /// Encodes `instructions` for the block `copy` vectors after the iteration.
     pub(super) fn block(&mut self, instructions: &Sequence, extent: Extent, copy: i64) {
         (self.extent, self.copy) = (extent, copy);
+        self.ahead.begin(extent, copy);
         for (instruction, operation) in instructions.with_operations() {
             let kept = if matches!(instruction, Inst::Spill { .. }) { "kept: " } else { "" };
             let name = self.names.get(operation).filter(|name| !name.is_empty());
@@ -316,6 +320,10 @@ impl Encoding<'_, '_> {
             Memory::Cell(stream) => {
                 let mut cells = self.cell_operand(stream);
                 if self.body.places[stream].stride != Some(0) {
+                    if let Some(line) = self.ahead.of(self.body.places[stream].pointer, &cells) {
+                        let prefetch = Instruction::with1(Code::Prefetcht1_m8, line).expect("it takes memory");
+                        self.assembler.put_aside(&prefetch, "ahead");
+                    }
                     return Source::Cells(cells);
                 }
                 cells.is_broadcast = repeats;
@@ -344,7 +352,9 @@ impl Encoding<'_, '_> {
         let base = self.pointers[pointer].unwrap_or_else(|| {
             self.next_scratch = 1 - self.next_scratch;
             let scratch = SCRATCH[self.next_scratch];
-            self.two(Code::Mov_r64_rm64, scratch, Source::Memory(memory(TABLE, 8 * pointer as i64)));
+            let entry = memory(TABLE, 8 * pointer as i64);
+            let load = Instruction::with2(Code::Mov_r64_rm64, scratch, entry).expect("it takes a register and memory");
+            self.assembler.put_aside(&load, "");
             scratch
         });
         if stride == Some(0) {

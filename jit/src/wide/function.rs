@@ -24,8 +24,9 @@ use super::body::{Body, StripFacts};
 use super::cost::{Choice, choose};
 use super::encode::{Encoding, Extent, ITERATION, REMAINDER, SCRATCH, TABLE, memory};
 use super::instruction::{Inst, Memory};
+use super::prefetch::Ahead;
 use super::shape::WideIsa;
-use crate::compile::{Unroll, VectorWidth};
+use crate::compile::{Prefetch, Unroll, VectorWidth};
 use crate::listing::{RegisterUse, StripListing};
 use crate::program::{Op, ScalarId};
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
@@ -49,6 +50,8 @@ pub(crate) struct WideOptions<'o> {
     pub(crate) width: VectorWidth,
     /// Blocks in one iteration of the main loop.
     pub(crate) unroll: Unroll,
+    /// Whether it calls for cells ahead of time.
+    pub(crate) prefetch: Prefetch,
     /// Whether to keep a text.
     pub(crate) text: bool,
     /// For each operation what to call its result there.
@@ -91,6 +94,7 @@ pub(crate) fn emit(facts: &StripFacts<'_>, options: &WideOptions<'_>) -> Option<
         next_scratch: 0,
         extent: Extent::Whole,
         copy: 0,
+        ahead: Ahead::new(facts, options.prefetch),
     };
     Function { encoding: &mut encoding, homes: &homes, allocation: &allocation }.emit(copies);
     let (bytes, text) = encoding.assembler.finish(&pool(&body), pool_entry(&body));

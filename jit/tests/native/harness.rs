@@ -40,7 +40,9 @@ pub(crate) fn agree_once(text: &str, args: &[i64], scalars: &[f64], seed: u64) {
     for (choice, _) in variants().filter(|(_, unroll)| *unroll == 1) {
         let unroll = [Unroll::AtMost, Unroll::Exactly][random.usize(0..2)](random.u32(1..9));
         let (width, streaming) = (VectorWidth::ALL[random.usize(0..3)].1, Streaming::ALL[random.usize(0..3)].1);
+        let prefetch = Prefetch::ALL[random.usize(0..3)].1;
         let options = CompileOptions::default().choice(choice).width(width).unroll(unroll).streaming(streaming);
+        let options = options.prefetch(prefetch);
         let compiled = compile(&program, &options);
         let compiled = compiled.unwrap_or_else(|error| panic!("{error}\n{program}"));
         let found = run_native(&compiled, args, scalars, &[], &Pool::sequential());

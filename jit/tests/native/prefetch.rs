@@ -1,0 +1,65 @@
+//! Strips that read more rows of memory than a processor follows call for cells ahead of time; others do not.
+
+use super::harness::agree;
+use crease_jit::program::Program;
+use crease_jit::{CompileOptions, Isa, IsaChoice, Prefetch, compile};
+use std::fmt::Write as _;
+
+/// Sums cells of `rows` buffers of `cells` cells, of each those at the offsets `apart`, moved by `v9` cells.
+fn sums(rows: usize, cells: usize, apart: &[usize]) -> String {
+    let mut text = String::from("program sums() {\n");
+    for row in 0..rows {
+        writeln!(text, "buffer x{row}: f64[{cells}] read").unwrap();
+    }
+    writeln!(text, "buffer out: f64[{cells}] write").unwrap();
+    text += "for v9 in 0 .. 2 {\nstrip v0 in 0 .. 150 lanes 8 {\n";
+    let streams = rows * apart.len();
+    for stream in 0..streams {
+        let (row, offset) = (stream / apart.len(), apart[stream % apart.len()]);
+        let (pos, modulus) = (format!("wrap(v9 + {offset}, {cells})"), cells);
+        writeln!(text, "m{stream} = x{row}[pos {pos}, ring {modulus}, stride 1]").unwrap();
+    }
+    writeln!(text, "m{streams} = out[pos v9, stride 1]").unwrap();
+    for stream in 0..streams {
+        writeln!(text, "%{stream} = load m{stream}: f64").unwrap();
+    }
+    let (mut sum, mut next) = (0, streams);
+    for stream in 1..streams {
+        writeln!(text, "%{next} = add %{sum}, %{stream}").unwrap();
+        (sum, next) = (next, next + 1);
+    }
+    writeln!(text, "%{next}: store m{streams}, %{sum}\n}}\n}}\n}}").unwrap();
+    text
+}
+
+/// How many lines its wide strip calls for in one loop iteration of one vector; none on machines without wide code.
+fn called(text: &str, prefetch: Prefetch) -> Option<usize> {
+    let is_wide = |choice| matches!(choice, IsaChoice::Avx2 | IsaChoice::Avx512);
+    Isa::detect().resolve(IsaChoice::Auto).ok().filter(|choice| is_wide(*choice))?;
+    let options = CompileOptions::default().prefetch(prefetch).max_unroll(1).texts(true);
+    let compiled = compile(&Program::parse(text).unwrap(), &options).unwrap();
+    Some(compiled.strips().iter().map(|strip| strip.text.matches("prefetch").count()).sum())
+}
+
+#[test]
+fn strips_with_many_rows_call_for_them_ahead() {
+    for (rows, cells, apart, prefetch, expected) in [
+        (20, 1 << 14, &[0][..], Prefetch::Auto, 20),
+        (20, 1 << 14, &[0], Prefetch::Never, 0),
+        // Few enough to be followed; neighbours lie in one row; all of it fits a cache.
+        (12, 1 << 14, &[0], Prefetch::Auto, 0),
+        (10, 1 << 14, &[0, 1, 2], Prefetch::Auto, 0),
+        (20, 1 << 12, &[0], Prefetch::Auto, 0),
+        (2, 1 << 12, &[0], Prefetch::Always, 2),
+        (10, 1 << 14, &[0, 1000], Prefetch::Auto, 20),
+    ] {
+        let found = called(&sums(rows, cells, apart), prefetch);
+        assert!(found.is_none_or(|found| found == expected), "{rows} rows of {cells}, {apart:?}: {found:?}");
+    }
+}
+
+#[test]
+fn what_is_called_for_beyond_a_buffer_does_no_harm() {
+    // Two kilobytes behind the last cells lies a guard page.
+    agree(&sums(20, 1 << 13, &[0, 8000]), &[], &[], &[1, 2, 8]);
+}
