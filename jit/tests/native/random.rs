@@ -11,8 +11,8 @@ use std::fmt::Write as _;
 const CELLS: i64 = 1024;
 /// Bytes of each buffer of bytes.
 const BYTES: i64 = 4096;
-/// Iterations, at most: enough for stores of 16 floats to be aligned first.
-const LONGEST: i64 = 150;
+/// Iterations, at most: enough for stores of eight floats to be aligned first, or of 16.
+const LONGEST: i64 = 340;
 
 /// A program and what to call it with; the scalars are up to the caller.
 pub(crate) struct Random {
@@ -37,7 +37,7 @@ pub(crate) fn program(seed: u64) -> Random {
         rings: random.bool(),
     };
     // What a strip writes must not meet itself, so its ring is longer than any strip.
-    let ring = random.i64(LONGEST + 40..300);
+    let ring = random.i64(LONGEST + 40..500);
     let in_place =
         InPlace { ring: (odd.rings && random.bool()).then_some(ring), first: random.i64(20..60), seen: vec![] };
     let mut strip = Strip { random, length, double, odd, in_place, ..Strip::default() };
