@@ -4,8 +4,8 @@
 //!
 //! `rows` finishes an output row when its last row of gradients is made. A row of gradients takes the place of the last but
 //! one, every few pixels, as that is read: two rows and a vector's length of each, `((N+2) y + x) mod (2N + 4 + V)`. The
-//! three column sums have a row each: they are summed up along a row once the row is complete, so that code runs along
-//! whole rows. `blocks` does that every 512 pixels instead, for 514 cells each, two of which come from the block before.
+//! three column sums have a row each and are summed up along it once it is complete. `V + 2` cells of each would be enough,
+//! were they summed up every few pixels too, but rings so short would cut rows into pieces of one vector.
 //! `sequential` goes pixel by pixel and needs three cells for column sums; `stages` runs one stage after the other and keeps
 //! all five temporaries in full.
 //!
@@ -79,11 +79,6 @@ fn definition<P: Pixel>() -> String {
     G -> [y, 0, x vector({lanes}), 0]
     P -> [y, 0, x vector({lanes}), 1]
     R -> [y, 1, x vector({lanes}), 0]
-  }}
-  schedule blocks {{
-    G -> [y, floor(x/512), 0, x vector({lanes}), 0]
-    P -> [y, floor(x/512), 0, x vector({lanes}), 1]
-    R -> [y, floor(x/512), 1, x vector({lanes}), 0]
   }}
   schedule sequential {{ G -> [y, x, 0]; P -> [y, x, 1]; R -> [y, x, 2] }}
   schedule stages {{
