@@ -80,14 +80,16 @@ static CHECK: Suite = Suite {
         Listed { kernel: "heat-1d", n: 5001, schedules: &["rows", "diamond"], check_steps: 531, full_steps: 600 },
         Listed { kernel: "blur-interleaved-f32", n: 531, schedules: BLUR, check_steps: 1, full_steps: 1 },
         Listed { kernel: "blur-tiled", n: 37, schedules: &["small_tiles"], check_steps: 1, full_steps: 1 },
+        Listed { kernel: "unsharp-mask-f32", n: 37, schedules: PIPELINE, check_steps: 1, full_steps: 1 },
+        Listed { kernel: "harris", n: 37, schedules: PIPELINE, check_steps: 1, full_steps: 1 },
     ],
 };
 
-/// The size of the papers: input and output leave every cache, rows of the temporary do not.
+/// The sizes of the papers: input and output leave every cache, rows of the temporary do not.
 static IMAGES: Suite = Suite {
     name: "images",
-    summary: "two-stage blur of 8192^2 pixels, interleaved and tiled, in both precisions",
-    seconds: 40.0,
+    summary: "blurs, unsharp masks and Harris corners of large images, in both precisions",
+    seconds: 60.0,
     rounds: 5,
     steps: None,
     contests: &[
@@ -95,6 +97,10 @@ static IMAGES: Suite = Suite {
         Listed { kernel: "blur-interleaved", n: 8192, schedules: BLUR, check_steps: 1, full_steps: 1 },
         Listed { kernel: "blur-tiled-f32", n: 8192, schedules: &["tiles"], check_steps: 1, full_steps: 1 },
         Listed { kernel: "blur-tiled", n: 8192, schedules: &["tiles"], check_steps: 1, full_steps: 1 },
+        Listed { kernel: "unsharp-mask-f32", n: 4096, schedules: &["rows"], check_steps: 1, full_steps: 1 },
+        Listed { kernel: "unsharp-mask", n: 4096, schedules: &["rows"], check_steps: 1, full_steps: 1 },
+        Listed { kernel: "harris-f32", n: 8192, schedules: &["rows"], check_steps: 1, full_steps: 1 },
+        Listed { kernel: "harris", n: 8192, schedules: &["rows"], check_steps: 1, full_steps: 1 },
     ],
 };
 
@@ -116,6 +122,9 @@ static DIAMOND: Suite = Suite {
 
 /// The order of the paper, the one that vectorises, and the parallel one.
 const BLUR: &[&str] = &["sequential", "rows", "columns"];
+
+/// The one that vectorises, and the one with the fewest cells.
+const PIPELINE: &[&str] = &["rows", "sequential"];
 
 /// Every suite; the first is the default.
 pub fn suites() -> [&'static Suite; 4] {

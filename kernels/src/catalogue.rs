@@ -72,7 +72,7 @@ pub struct Case {
 
 /// Every kernel, in the order in which commands list them.
 pub fn catalogue() -> &'static [Entry] {
-    static CATALOGUE: [Entry; 23] = [
+    static CATALOGUE: [Entry; 27] = [
         stencil::heat_1d::ENTRY,
         stencil::heat_1d_tiles::ENTRY,
         stencil::heat_1d_tiles::SMALL,
@@ -91,6 +91,10 @@ pub fn catalogue() -> &'static [Entry] {
         image::blur_interleaved::F32,
         image::blur_tiled::F64,
         image::blur_tiled::F32,
+        image::unsharp_mask::F64,
+        image::unsharp_mask::F32,
+        image::harris::F64,
+        image::harris::F32,
         bee::durbin::ENTRY,
         bee::reg_detect::ENTRY,
         bee::dynprog::ENTRY,

@@ -114,9 +114,16 @@ fn execute(
             Expr::Const(value) => *value,
             Expr::Scalar(id) => scalars[id.index()],
             Expr::Load(array, index) => store[&(*array, at(index))],
+            Expr::Compare(CompareOp::Lt, a, b) => f64::from(u8::from(values[a.index()] < values[b.index()])),
             Expr::Compare(CompareOp::Ne, a, b) => f64::from(u8::from(values[a.index()] != values[b.index()])),
             Expr::Select(condition, a, b) => values[if values[condition.index()] != 0.0 { a } else { b }.index()],
             Expr::Unary(UnaryOp::Neg, a) => -values[a.index()],
+            Expr::Unary(UnaryOp::Abs, a) => values[a.index()].abs(),
+            Expr::Fma(a, b, c) if single => {
+                // A sum of a product and a number has more digits than a double: rounded to one first, it may come out wrong.
+                let [a, b, c] = [a, b, c].map(|operand| values[operand.index()] as f32);
+                f64::from(a.mul_add(b, c))
+            }
             Expr::Fma(a, b, c) => values[a.index()].mul_add(values[b.index()], values[c.index()]),
             Expr::Binary(op, a, b) => match (op, values[a.index()], values[b.index()]) {
                 (BinaryOp::Add, a, b) => a + b,

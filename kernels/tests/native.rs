@@ -135,3 +135,22 @@ fn a_blur_takes_what_the_papers_say_or_less() {
         assert_eq!(cells(name, "rows", StrategyChoice::Auto, 100), 208);
     }
 }
+
+/// What the kernels' headers say: rows and a vector's length, or rows and a cell.
+#[test]
+fn pipelines_keep_a_few_rows() {
+    let cells = |kernel: &str, schedule: &str| -> Vec<u64> {
+        let kernel = find(kernel).expect("a kernel of the catalogue").kernel().expect("catalogue kernels parse");
+        let plan = kernel.plan().size("N", 100).schedule(schedule).build().expect("a plan");
+        plan.report().buffers.iter().map(|buffer| buffer.cells).collect()
+    };
+    for (name, lanes) in [("unsharp-mask", 8), ("unsharp-mask-f32", 16)] {
+        assert_eq!(cells(name, "rows"), [4 * 100 + lanes]);
+        assert_eq!(cells(name, "sequential"), [4 * 100 + 1]);
+    }
+    for (name, lanes) in [("harris", 8), ("harris-f32", 16)] {
+        let gradients = 2 * 102 + lanes;
+        assert_eq!(cells(name, "rows"), [gradients, gradients, 102, 102, 102]);
+        assert_eq!(cells(name, "sequential"), [205, 205, 3, 3, 3]);
+    }
+}

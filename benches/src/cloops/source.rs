@@ -37,7 +37,9 @@ pub struct Source {
 pub struct Arrays {
     /// Their names in the kernel.
     pub names: &'static [&'static str],
-    /// Which size each extent is counted from, and by how much it is larger.
+    /// The first extents, which no size decides.
+    pub leading: &'static [usize],
+    /// Which size each other extent is counted from, and by how much it is larger.
     pub axes: &'static [(usize, isize)],
 }
 
@@ -53,7 +55,8 @@ impl Source {
 impl Arrays {
     /// Extents at these sizes; none if one is negative, leaves the number range or has no size.
     pub fn shape(&self, sizes: &[usize]) -> Option<Vec<usize>> {
-        self.axes.iter().map(|&(size, margin)| sizes.get(size)?.checked_add_signed(margin)).collect()
+        let counted = self.axes.iter().map(|&(size, margin)| sizes.get(size)?.checked_add_signed(margin));
+        self.leading.iter().copied().map(Some).chain(counted).collect()
     }
 
     /// Number of doubles of logical data at these sizes, if that is a number.
@@ -68,13 +71,26 @@ const HEADER: (&str, &str) = ("loop.h", include_str!("../../c/loop.h"));
 const HEAT_LAYOUTS: &[&str] = &["c-naive", "c-in-place", "c-time-tiled"];
 const LBM_LAYOUTS: &[&str] = &["c-two-lattices", "c-aa", "c-aa-prefetch"];
 const N: &[&str] = &["N"];
-const LINE: Arrays = Arrays { names: &["u"], axes: &[(0, 0)] };
-const GRID: Arrays = Arrays { names: &["u"], axes: &[(0, 0), (0, 0)] };
+const LINE: Arrays = Arrays { names: &["u"], leading: &[], axes: &[(0, 0)] };
+const GRID: Arrays = Arrays { names: &["u"], leading: &[], axes: &[(0, 0), (0, 0)] };
 /// Image and result of each blur.
-const INTERLEAVED: [Arrays; 2] =
-    [Arrays { names: &["image"], axes: &[(0, 0), (0, 2)] }, Arrays { names: &["out"], axes: &[(0, -2), (0, 0)] }];
-const TILED: [Arrays; 2] =
-    [Arrays { names: &["image"], axes: &[(0, 2), (0, 0)] }, Arrays { names: &["out"], axes: &[(0, 0), (0, -2)] }];
+const INTERLEAVED: [Arrays; 2] = [
+    Arrays { names: &["image"], leading: &[], axes: &[(0, 0), (0, 2)] },
+    Arrays { names: &["out"], leading: &[], axes: &[(0, -2), (0, 0)] },
+];
+const TILED: [Arrays; 2] = [
+    Arrays { names: &["image"], leading: &[], axes: &[(0, 2), (0, 0)] },
+    Arrays { names: &["out"], leading: &[], axes: &[(0, 0), (0, -2)] },
+];
+/// Image and result of the unsharp mask, in three colours, and of Harris.
+const COLOURS: [Arrays; 2] = [
+    Arrays { names: &["image"], leading: &[3], axes: &[(0, 4), (0, 4)] },
+    Arrays { names: &["out"], leading: &[3], axes: &[(0, 0), (0, 0)] },
+];
+const PLANE: [Arrays; 2] = [
+    Arrays { names: &["image"], leading: &[], axes: &[(0, 4), (0, 4)] },
+    Arrays { names: &["out"], leading: &[], axes: &[(0, 0), (0, 0)] },
+];
 /// Some thousand roundings of doubles.
 const TOLERANCE: f64 = 1e-12;
 /// Some ten roundings of single-precision numbers.
@@ -134,10 +150,22 @@ const fn blur(kernel: &'static str, prefix: &'static str, [given, results]: [Arr
     }
 }
 
+const fn pipeline(
+    kernel: &'static str,
+    prefix: &'static str,
+    [given, results]: [Arrays; 2],
+    scalars: &'static [&'static str],
+    tolerance: f64,
+) -> Source {
+    let (text, layouts) = (include_str!("../../c/pipelines.c"), &["c-naive", "c-rows"]);
+    Source { file: "pipelines.c", text, layouts, scalars, ..blur(kernel, prefix, [given, results], tolerance) }
+}
+
+const MASK: &[&str] = &["threshold", "weight"];
 const SQUARE: &[&str] = &["N", "N"];
 const CUBE: &[&str] = &["N", "N", "N"];
 
-static SOURCES: [Source; 14] = [
+static SOURCES: [Source; 18] = [
     heat("heat_1d.c", include_str!("../../c/heat_1d.c"), "heat-1d", LINE),
     heat("heat_2d.c", include_str!("../../c/heat_2d.c"), "heat-2d-5pt", GRID),
     periodic(Lattice::D2Q9, "lbm-d2q9-periodic", SQUARE),
@@ -152,6 +180,10 @@ static SOURCES: [Source; 14] = [
     blur("blur-interleaved-f32", "rows/f32/", INTERLEAVED, SINGLE_TOLERANCE),
     blur("blur-tiled", "lines/f64/", TILED, TOLERANCE),
     blur("blur-tiled-f32", "lines/f32/", TILED, SINGLE_TOLERANCE),
+    pipeline("unsharp-mask", "unsharp/f64/", COLOURS, MASK, TOLERANCE),
+    pipeline("unsharp-mask-f32", "unsharp/f32/", COLOURS, MASK, SINGLE_TOLERANCE),
+    pipeline("harris", "harris/f64/", PLANE, &["k"], TOLERANCE),
+    pipeline("harris-f32", "harris/f32/", PLANE, &["k"], SINGLE_TOLERANCE),
 ];
 
 /// Every source; one file may appear for several kernels.

@@ -84,6 +84,14 @@ fn blurs_match() {
     }
 }
 
+/// Images of one pixel, and fewer rows than threads.
+#[test]
+fn pipelines_match() {
+    for kernel in ["unsharp-mask", "unsharp-mask-f32", "harris", "harris-f32"] {
+        check(kernel, &[(1, 1), (2, 1), (37, 4), (520, 1)]);
+    }
+}
+
 #[test]
 fn arguments_that_do_not_fit_are_errors() {
     let Ok(mut loops) = CLoops::new() else { return };

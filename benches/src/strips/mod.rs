@@ -13,6 +13,7 @@ mod subjects;
 
 use std::collections::BTreeMap;
 
+use crease::kernel::graph::DimKind;
 use crease::{Isa, IsaChoice, Rounding};
 use crease_kernels::lbm::{VelocitySet, fluid};
 use crease_kernels::{Case, Fields};
@@ -53,7 +54,8 @@ pub struct StripsOptions {
     pub kernel: Option<String>,
     /// Instructions; by default all that the machine has in cache, and the widest from memory.
     pub isas: Vec<IsaChoice>,
-    /// Only this number of threads, for rows from memory; by default one, then all. Rows in cache are for one.
+    /// Only this number of threads, for rows from memory; by default one, then all. Rows in cache and schedules that have
+    /// nothing parallel are for one.
     pub threads: Option<usize>,
     /// Seconds for each contest instead of the suite's.
     pub seconds: Option<f64>,
@@ -116,9 +118,10 @@ fn chosen(options: &StripsOptions) -> Result<Vec<(&'static Subject, usize)>, Ben
         if options.quick && chosen.iter().any(|(known, _)| known.is_as_tiny(subject)) {
             continue;
         }
-        let counts = thread_counts(options.threads);
         let in_cache = subject.working_set != WorkingSet::Dram || options.quick;
-        chosen.extend(if in_cache { vec![1] } else { counts }.into_iter().map(|threads| (subject, threads)));
+        let alone = in_cache || !is_parallel(subject)?;
+        let counts = if alone { vec![1] } else { thread_counts(options.threads) };
+        chosen.extend(counts.into_iter().map(|threads| (subject, threads)));
     }
     match &options.kernel {
         Some(name) if chosen.is_empty() => {
@@ -128,6 +131,12 @@ fn chosen(options: &StripsOptions) -> Result<Vec<(&'static Subject, usize)>, Ben
         }
         _ => Ok(chosen),
     }
+}
+
+/// Whether the schedule leaves several threads anything to do.
+fn is_parallel(subject: &Subject) -> Result<bool, BenchError> {
+    let kernel = entry(subject.kernel)?.kernel().map_err(crease::Error::from)?;
+    Ok(kernel.schedule(subject.schedule).is_some_and(|schedule| schedule.dims.contains(&DimKind::Parallel)))
 }
 
 /// Every contestant's row; whether it is a C loop.
@@ -324,6 +333,18 @@ mod tests {
         ] {
             assert!(row.contains_key(field), "no {field}");
         }
+    }
+
+    #[test]
+    fn schedules_without_a_parallel_dimension_are_measured_on_one_thread() {
+        let counts = |kernel: &str| -> Vec<usize> {
+            let options = StripsOptions { quick: false, threads: Some(2), ..options(kernel) };
+            chosen(&options).unwrap().into_iter().map(|(_, threads)| threads).collect()
+        };
+        for kernel in ["blur-interleaved", "unsharp-mask-f32", "harris"] {
+            assert_eq!(counts(kernel), [1], "{kernel}");
+        }
+        assert_eq!(counts("lbm-d2q9-periodic"), [2, 2]);
     }
 
     #[test]

@@ -119,8 +119,8 @@ const fn lattice(lattice: Lattice, kernel: &'static str, n: &'static [i64], shar
     ]
 }
 
-const fn blur(kernel: &'static str, element: &'static str) -> Subject {
-    Subject { element, reference: "c-rows", ..cached(kernel, WorkingSet::Dram, &[8192], &[37]) }
+const fn image(kernel: &'static str, element: &'static str, n: &'static [i64]) -> Subject {
+    Subject { element, reference: "c-rows", ..cached(kernel, WorkingSet::Dram, n, &[37]) }
 }
 
 /// In cache, rows of whole vectors, then rows of 253 sites. Of D3Q27 the first level holds nine rows of ten sites.
@@ -150,7 +150,14 @@ static LATTICES: [[Subject; 2]; 3] = [
     lattice(Lattice::D3Q27, "lbm-d3q27-periodic", &[200], 0.80),
 ];
 
-static IMAGES: [Subject; 2] = [blur("blur-interleaved-f32", "f32"), blur("blur-interleaved", "f64")];
+static IMAGES: [Subject; 6] = [
+    image("blur-interleaved-f32", "f32", &[8192]),
+    image("blur-interleaved", "f64", &[8192]),
+    image("unsharp-mask-f32", "f32", &[4096]),
+    image("unsharp-mask", "f64", &[4096]),
+    image("harris-f32", "f32", &[8192]),
+    image("harris", "f64", &[8192]),
+];
 
 /// Every subject, those of a cache first.
 pub(super) fn subjects() -> impl Iterator<Item = &'static Subject> {

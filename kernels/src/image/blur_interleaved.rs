@@ -34,7 +34,7 @@ const fn entry<P: Pixel>(name: &'static str, summary: &'static str) -> Entry {
         ],
         benches: &[Preset { sizes: &[("N", 8192)], steps: 0 }],
         sites: |case| Ok(cells(&[extent(case)? - 2, extent(case)?])? as u64),
-        initial: |case| Ok(Fields::from([("image".to_owned(), disc::<P>([extent(case)?, extent(case)? + 2])?)])),
+        initial: |case| Ok(Fields::from([("image".to_owned(), disc::<P>(&[extent(case)?, extent(case)? + 2])?)])),
         naive: naive::<P>,
         published: &[Published {
             name: "paper",

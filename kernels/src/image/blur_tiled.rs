@@ -31,7 +31,7 @@ const fn entry<P: Pixel>(name: &'static str, summary: &'static str) -> Entry {
         tests: &[Preset { sizes: &[("N", 21)], steps: 0 }, Preset { sizes: &[("N", 3)], steps: 0 }],
         benches: &[Preset { sizes: &[("N", 8192)], steps: 0 }],
         sites: |case| Ok(cells(&[extent(case)?, extent(case)? - 2])? as u64),
-        initial: |case| Ok(Fields::from([("image".to_owned(), disc::<P>([extent(case)? + 2, extent(case)?])?)])),
+        initial: |case| Ok(Fields::from([("image".to_owned(), disc::<P>(&[extent(case)? + 2, extent(case)?])?)])),
         naive: naive::<P>,
         published: &[Published {
             name: "paper",

@@ -1,23 +1,37 @@
 //! Pixels: the arithmetic that naive loops do in the kernel's own precision, and images to start from.
 
-use std::ops::{Add, Mul};
+use std::ops::{Add, Mul, Neg, Sub};
+
+use ndarray::Dimension;
 
 use crate::fields::{Field, KernelDataError, cells, noise};
 
 /// An element type of images.
-pub(super) trait Pixel: Copy + Default + Add<Output = Self> + Mul<Output = Self> {
+pub(super) trait Pixel:
+    Copy + Default + PartialOrd + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Neg<Output = Self>
+{
     /// Its name in the text form.
     const ELEMENT: &'static str;
+
+    /// How many of them the widest vectors hold.
+    const LANES: usize;
 
     /// The nearest pixel value.
     fn nearest(value: f64) -> Self;
 
     /// The value, exactly.
     fn widened(self) -> f64;
+
+    /// `self * factor + addend`, rounded once.
+    fn fma(self, factor: Self, addend: Self) -> Self;
+
+    /// The value without its sign.
+    fn magnitude(self) -> Self;
 }
 
 impl Pixel for f32 {
     const ELEMENT: &'static str = "f32";
+    const LANES: usize = 16;
 
     fn nearest(value: f64) -> f32 {
         value as f32
@@ -26,10 +40,19 @@ impl Pixel for f32 {
     fn widened(self) -> f64 {
         f64::from(self)
     }
+
+    fn fma(self, factor: f32, addend: f32) -> f32 {
+        self.mul_add(factor, addend)
+    }
+
+    fn magnitude(self) -> f32 {
+        self.abs()
+    }
 }
 
 impl Pixel for f64 {
     const ELEMENT: &'static str = "f64";
+    const LANES: usize = 8;
 
     fn nearest(value: f64) -> f64 {
         value
@@ -37,6 +60,14 @@ impl Pixel for f64 {
 
     fn widened(self) -> f64 {
         self
+    }
+
+    fn fma(self, factor: f64, addend: f64) -> f64 {
+        self.mul_add(factor, addend)
+    }
+
+    fn magnitude(self) -> f64 {
+        self.abs()
     }
 }
 
@@ -48,14 +79,18 @@ pub(super) fn mean<P: Pixel>(a: P, b: P, c: P) -> P {
     (a + b + c) * P::nearest(THIRD)
 }
 
-/// A bright disc on a slope, with noise; every value is one of the pixel's type.
-pub(super) fn disc<P: Pixel>(shape: [usize; 2]) -> Result<Field, KernelDataError> {
-    cells(&shape)?;
-    let centred = |position: usize, extent: usize| 2.0 * position as f64 / extent as f64 - 1.0;
-    let value = |p: [usize; 2]| {
-        let (v, u) = (centred(p[0], shape[0]), centred(p[1], shape[1]));
-        let disc = if v * v + u * u < 0.3 { 0.5 } else { 0.0 };
-        0.25 + disc + 0.1 * u + 0.1 * noise(5, &p)
+/// A bright disc on a slope, with noise, in every plane; the last two extents are those of a plane. Every value is one of
+/// the pixel's type.
+pub(super) fn disc<P: Pixel>(shape: &[usize]) -> Result<Field, KernelDataError> {
+    cells(shape)?;
+    let [.., height, width] = *shape else {
+        return Err(KernelDataError::Axes { expected: 2, shape: shape.to_vec() });
     };
-    Ok(Field::from_shape_fn(shape.to_vec(), |p| P::nearest(value([p[0], p[1]])).widened()))
+    let centred = |position: usize, extent: usize| 2.0 * position as f64 / extent as f64 - 1.0;
+    let value = |p: &[usize]| {
+        let (v, u) = (centred(p[p.len() - 2], height), centred(p[p.len() - 1], width));
+        let disc = if v * v + u * u < 0.3 { 0.5 } else { 0.0 };
+        0.25 + disc + 0.1 * u + 0.1 * noise(5, p)
+    };
+    Ok(Field::from_shape_fn(shape.to_vec(), |p| P::nearest(value(p.slice())).widened()))
 }
