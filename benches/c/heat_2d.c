@@ -1,4 +1,4 @@
-/* The five-point heat equation on an n x n grid with fixed borders, f64:
+/* The five-point heat equation on a grid of ny rows of nx cells with fixed borders, f64:
  * u[t] = u[t-1] + k (north + south + west + east - 4 u)[t-1].
  *
  * Variants:
@@ -8,7 +8,7 @@
  *   c-time-tiled  the same storage and order, `LEVELS` steps per pass over memory: level l of row r is computed as
  *                 soon as level l-1 of row r+1 is. Threads share the levels and follow one another down the rows.
  *
- * Scalar: k. Logical order: one array [y][x].
+ * Sizes: ny, nx. Scalar: k. Logical order: one array [y][x].
  */
 #include "loop.h"
 #include <sched.h>
@@ -26,7 +26,7 @@ enum { MOST_THREADS = 256 };
 struct heat {
     struct field grid[2];
     double *first[2]; /* u[0][0] of slot 0 */
-    int64_t n, step, threads, pitch;
+    int64_t ny, nx, step, threads, pitch;
     int64_t levels; /* steps per pass; 0: two grids */
     int64_t top;    /* slot of row 0 in the one grid; 0..=2 levels, so that a whole pass always has room */
     double k;
@@ -53,20 +53,20 @@ static double *row_at(const struct heat *heat, int grid, int64_t slot)
 static void two_grids_step(const struct heat *heat, int64_t step)
 {
 #pragma omp for schedule(static)
-    for (int64_t y = 1; y < heat->n - 1; y++)
+    for (int64_t y = 1; y < heat->ny - 1; y++)
         heat_row(row_at(heat, ~step & 1, y), row_at(heat, step & 1, y), row_at(heat, step & 1, y - 1),
-                 row_at(heat, step & 1, y + 1), heat->n, heat->k);
+                 row_at(heat, step & 1, y + 1), heat->nx, heat->k);
 }
 
 /* Row r, counted in the direction of the pass, from level l to l+1. Downwards (sign = 1) slots move down by one. */
 static void move_row(const struct heat *heat, int sign, int64_t r, int64_t level)
 {
-    const int64_t n = heat->n, y = sign > 0 ? r : n - 1 - r;
+    const int64_t ny = heat->ny, nx = heat->nx, y = sign > 0 ? r : ny - 1 - r;
     double *centre = row_at(heat, 0, y + heat->top - sign * level), *to = centre - sign * heat->pitch;
-    if (r == 0 || r == n - 1)
-        memcpy(to, centre, n * sizeof(double));
+    if (r == 0 || r == ny - 1)
+        memcpy(to, centre, nx * sizeof(double));
     else
-        heat_row(to, centre, to, centre + sign * heat->pitch, n, heat->k);
+        heat_row(to, centre, to, centre + sign * heat->pitch, nx, heat->k);
 }
 
 static void wait_for(const int64_t *rows, int64_t wanted)
@@ -81,7 +81,7 @@ static void wait_for(const int64_t *rows, int64_t wanted)
 static void levels_pass(const struct heat *heat, int sign, int64_t begin, int64_t end, const int64_t *before,
                         int64_t *rows)
 {
-    const int64_t n = heat->n;
+    const int64_t n = heat->ny;
     for (int64_t m = 0; m < n + end - begin - 1; m++) {
         if (before && m < n)
             wait_for(before, least(m + 2, n));
@@ -117,30 +117,31 @@ static void in_place(struct heat *heat, int64_t steps)
 void *crease_open(const char *variant, const int64_t *sizes, int64_t threads, const double *scalars,
                   const double *initial)
 {
-    const int64_t n = sizes[0];
+    const int64_t ny = sizes[0], nx = sizes[1];
     const int two = !strcmp(variant, "c-naive"), one = !strcmp(variant, "c-in-place");
-    if (!(two || one || !strcmp(variant, "c-time-tiled")) || n < 3)
+    if (!(two || one || !strcmp(variant, "c-time-tiled")) || ny < 3 || nx < 3)
         return NULL;
     struct heat *heat = calloc(1, sizeof *heat);
     if (!heat)
         return NULL;
-    heat->n = n;
+    heat->ny = ny;
+    heat->nx = nx;
     heat->threads = threads;
     heat->levels = two ? 0 : one ? 1 : LEVELS;
     heat->top = 2 * heat->levels;
     heat->k = scalars[0];
-    heat->pitch = (n + 7) / 8 * 8 + 8;
+    heat->pitch = (nx + 7) / 8 * 8 + 8;
     for (int g = 0; g < (two ? 2 : 1); g++) {
-        if (!field_open(&heat->grid[g], (n + 2 * heat->levels) * heat->pitch + 8)) {
+        if (!field_open(&heat->grid[g], (ny + 2 * heat->levels) * heat->pitch + 8)) {
             crease_close(heat);
             return NULL;
         }
         heat->first[g] = heat->grid[g].data + 7;
     }
 #pragma omp parallel for schedule(static) num_threads(threads)
-    for (int64_t y = 0; y < n; y++)
+    for (int64_t y = 0; y < ny; y++)
         for (int g = 0; g < (two ? 2 : 1); g++)
-            memcpy(row_at(heat, g, y + heat->top), initial + y * n, n * sizeof(double));
+            memcpy(row_at(heat, g, y + heat->top), initial + y * nx, nx * sizeof(double));
     return heat;
 }
 
@@ -161,8 +162,8 @@ void crease_read(const void *loop, double *logical)
 {
     const struct heat *heat = loop;
     const int grid = heat->levels == 0 ? heat->step & 1 : 0;
-    for (int64_t y = 0; y < heat->n; y++)
-        memcpy(logical + y * heat->n, row_at(heat, grid, y + heat->top), heat->n * sizeof(double));
+    for (int64_t y = 0; y < heat->ny; y++)
+        memcpy(logical + y * heat->nx, row_at(heat, grid, y + heat->top), heat->nx * sizeof(double));
 }
 
 int64_t crease_field_bytes(const void *loop)

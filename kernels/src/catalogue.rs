@@ -104,6 +104,13 @@ pub fn catalogue() -> &'static [Entry] {
     &CATALOGUE
 }
 
+/// Grids and lattices of few long rows, which fit into a cache of any size. They are for measuring and in no list: what they
+/// compute, kernels of the catalogue compute as well.
+pub fn boxes() -> &'static [Entry] {
+    static BOXES: [Entry; 3] = [stencil::heat_2d::BOX, lbm::entries::D2Q9_BOX, lbm::entries::D3Q27_BOX];
+    &BOXES
+}
+
 /// The kernel of that name.
 pub fn find(name: &str) -> Option<&'static Entry> {
     catalogue().iter().find(|e| e.name == name)

@@ -15,5 +15,5 @@ pub mod physics;
 pub mod stencil;
 pub mod transfer;
 
-pub use catalogue::{Case, Entry, Preset, Published, catalogue, find, site_instructions};
+pub use catalogue::{Case, Entry, Preset, Published, boxes, catalogue, find, site_instructions};
 pub use fields::{Field, Fields, KernelDataError};

@@ -6,7 +6,7 @@ use crease::kernel::affine::Affine;
 use crease::kernel::graph::{ArrayId, BinaryOp, CompareOp, Element, Expr, Kernel, Role, Stmt, UnaryOp};
 use crease::kernel::points::points;
 use crease_kernels::lbm::{Lattice, VelocitySet, cavity, channel, fluid, periodic};
-use crease_kernels::{Case, Field, Fields, Preset, catalogue};
+use crease_kernels::{Case, Field, Fields, Preset, boxes, catalogue};
 use ndarray::Dimension;
 
 type Store = HashMap<(ArrayId, Vec<i64>), f64>;
@@ -156,7 +156,7 @@ fn assert_same_bits(name: &str, expected: &Fields, found: &Fields) {
 
 #[test]
 fn naive_loops_agree_with_the_definitions() {
-    for entry in catalogue() {
+    for entry in catalogue().iter().chain(boxes()) {
         let kernel = entry.kernel().unwrap();
         for preset in entry.tests {
             let case = entry.case(preset);

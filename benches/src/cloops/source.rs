@@ -13,7 +13,7 @@ pub struct Source {
     pub(super) text: &'static str,
     /// The lattice that the file is built for, if its text leaves that open.
     pub(super) lattice: Option<Lattice>,
-    /// Kernel of the catalogue, or of `crease_kernels::lbm::entries`.
+    /// Kernel of the catalogue, or of `crease_kernels::boxes`.
     pub kernel: &'static str,
     /// Prefix of the variant names that select this kernel.
     pub(super) prefix: &'static str,
@@ -71,8 +71,9 @@ const HEADER: (&str, &str) = ("loop.h", include_str!("../../c/loop.h"));
 const HEAT_LAYOUTS: &[&str] = &["c-naive", "c-in-place", "c-time-tiled"];
 const LBM_LAYOUTS: &[&str] = &["c-two-lattices", "c-aa", "c-aa-prefetch"];
 const N: &[&str] = &["N"];
+const ROWS: &[&str] = &["NY", "NX"];
 const LINE: Arrays = Arrays { names: &["u"], leading: &[], axes: &[(0, 0)] };
-const GRID: Arrays = Arrays { names: &["u"], leading: &[], axes: &[(0, 0), (0, 0)] };
+const GRID: Arrays = Arrays { names: &["u"], leading: &[], axes: &[(0, 0), (1, 0)] };
 /// Image and result of each blur.
 const INTERLEAVED: [Arrays; 2] = [
     Arrays { names: &["image"], leading: &[], axes: &[(0, 0), (0, 2)] },
@@ -96,15 +97,19 @@ const TOLERANCE: f64 = 1e-12;
 /// Some ten roundings of single-precision numbers.
 const SINGLE_TOLERANCE: f64 = 1e-6;
 
-const fn heat(file: &'static str, text: &'static str, kernel: &'static str, grid: Arrays) -> Source {
+const fn line(kernel: &'static str) -> Source {
+    Source { file: "heat_1d.c", text: include_str!("../../c/heat_1d.c"), ..grid(kernel, N, LINE) }
+}
+
+const fn grid(kernel: &'static str, sizes: &'static [&'static str], grid: Arrays) -> Source {
     Source {
-        file,
-        text,
+        file: "heat_2d.c",
+        text: include_str!("../../c/heat_2d.c"),
         lattice: None,
         kernel,
         prefix: "",
         layouts: HEAT_LAYOUTS,
-        sizes: N,
+        sizes,
         given: grid,
         results: grid,
         scalars: &["k"],
@@ -165,12 +170,13 @@ const MASK: &[&str] = &["threshold", "weight"];
 const SQUARE: &[&str] = &["N", "N"];
 const CUBE: &[&str] = &["N", "N", "N"];
 
-static SOURCES: [Source; 18] = [
-    heat("heat_1d.c", include_str!("../../c/heat_1d.c"), "heat-1d", LINE),
-    heat("heat_2d.c", include_str!("../../c/heat_2d.c"), "heat-2d-5pt", GRID),
+static SOURCES: [Source; 19] = [
+    line("heat-1d"),
+    grid("heat-2d-5pt", SQUARE, GRID),
+    grid("heat-2d-box", ROWS, GRID),
     periodic(Lattice::D2Q9, "lbm-d2q9-periodic", SQUARE),
     cavity(Lattice::D2Q9, "lbm-d2q9-cavity", SQUARE),
-    periodic(Lattice::D2Q9, "lbm-d2q9-box", &["NY", "NX"]),
+    periodic(Lattice::D2Q9, "lbm-d2q9-box", ROWS),
     periodic(Lattice::D3Q19, "lbm-d3q19-periodic", CUBE),
     cavity(Lattice::D3Q19, "lbm-d3q19-cavity", CUBE),
     periodic(Lattice::D3Q27, "lbm-d3q27-periodic", CUBE),

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crease_kernels::Entry;
 use crease_kernels::lbm::Lattice;
-use crease_kernels::lbm::entries::boxes;
+use crease_kernels::{Entry, boxes};
 use serde::Serialize;
 
 use crate::error::BenchError;
@@ -90,10 +89,11 @@ const fn cached(kernel: &'static str, working_set: WorkingSet, sizes: &'static [
     }
 }
 
-/// Both a grid in place and two grids.
-const fn heat(working_set: WorkingSet, n: &'static [i64], ratio_aim: f64) -> [Subject; 2] {
-    let folded = cached("heat-2d-5pt", working_set, n, &[21]);
-    let two = cached("heat-2d-5pt", working_set, n, &[21]);
+/// Both a grid in place and two grids: a square, or rows of a grid with few of them.
+const fn heat(kernel: &'static str, working_set: WorkingSet, sizes: &'static [i64], ratio_aim: f64) -> [Subject; 2] {
+    let tiny: &[i64] = if sizes.len() == 1 { &[21] } else { &[4, 21] };
+    let folded = cached(kernel, working_set, sizes, tiny);
+    let two = cached(kernel, working_set, sizes, tiny);
     let (ratio_aim, layout) = (Some(ratio_aim), Layout::SuccessiveModulo);
     [
         Subject { reference: "c-in-place", ratio_aim, ..folded },
@@ -124,13 +124,18 @@ const fn image(kernel: &'static str, element: &'static str, n: &'static [i64]) -
 }
 
 /// In cache, rows of whole vectors, then rows of 253 sites. Of D3Q27 the first level holds nine rows of ten sites.
-static CACHED: [Subject; 12] = {
+static CACHED: [Subject; 14] = {
     use WorkingSet::{L1, L2};
-    let [[l1, l1_two], [l2, l2_two], [rest, rest_two]] =
-        [heat(L1, &[58], 1.0), heat(L2, &[250], 1.0), heat(L2, &[253], 1.2)];
+    let (square, rows) = ("heat-2d-5pt", "heat-2d-box");
+    let [l1, l1_two] = heat(rows, L1, &[6, 258], 1.0);
+    let [short, short_two] = heat(square, L1, &[58], 1.0);
+    let [l2, l2_two] = heat(square, L2, &[250], 1.0);
+    let [rest, rest_two] = heat(rows, L1, &[6, 253], 1.2);
     [
         l1,
         l1_two,
+        short,
+        short_two,
         l2,
         l2_two,
         rest,
@@ -169,7 +174,7 @@ pub(super) fn subjects() -> impl Iterator<Item = &'static Subject> {
 /// # Errors
 /// [`BenchError::UnknownKernel`].
 pub(super) fn entry(name: &str) -> Result<&'static Entry, BenchError> {
-    boxes().into_iter().find(|entry| entry.name == name).map_or_else(|| catalogue_entry(name), Ok)
+    boxes().iter().find(|entry| entry.name == name).map_or_else(|| catalogue_entry(name), Ok)
 }
 
 #[cfg(test)]

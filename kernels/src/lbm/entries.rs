@@ -152,28 +152,24 @@ pub const D3Q27_CAVITY: Entry = entry!(cavity, Lattice::D3Q27, CUBE,
     benches: &SPACES,
 );
 
-/// Periodic boxes of few long rows, which fit into a cache of any size. They are for measuring: what they compute, the
-/// squares and cubes of the catalogue compute as well.
-pub fn boxes() -> [&'static Entry; 2] {
-    static BOXES: [Entry; 2] = [
-        entry!(periodic, Lattice::D2Q9, CHANNEL,
-            name: "lbm-d2q9-box",
-            summary: "decaying vortices in a periodic box of few rows, D2Q9 BGK",
-            source: "Taylor, Green 1937; Qian, d'Humieres, Lallemand 1992",
-            scalars: &[("omega", 1.6)],
-            default: cube(&[("NY", 6), ("NX", 253)], 100),
-            tests: &[cube(&[("NY", 4), ("NX", 21)], 3)],
-            benches: &[cube(&[("NY", 6), ("NX", 253)], 100)],
-        ),
-        entry!(periodic, Lattice::D3Q27, DUCT,
-            name: "lbm-d3q27-box",
-            summary: "decaying vortices in a periodic box of few rows, D3Q27 BGK",
-            source: "Taylor, Green 1937; Krueger et al. 2017, table 3.6",
-            scalars: &[("omega", 1.6)],
-            default: cube(&[("NZ", 3), ("NY", 3), ("NX", 253)], 100),
-            tests: &[cube(&[("NZ", 3), ("NY", 3), ("NX", 21)], 3)],
-            benches: &[cube(&[("NZ", 3), ("NY", 3), ("NX", 253)], 100)],
-        ),
-    ];
-    BOXES.each_ref()
-}
+/// For measuring: few long rows of D2Q9, which fit into a cache of any size.
+pub const D2Q9_BOX: Entry = entry!(periodic, Lattice::D2Q9, CHANNEL,
+    name: "lbm-d2q9-box",
+    summary: "decaying vortices in a periodic box of few rows, D2Q9 BGK",
+    source: "Taylor, Green 1937; Qian, d'Humieres, Lallemand 1992",
+    scalars: &[("omega", 1.6)],
+    default: cube(&[("NY", 6), ("NX", 253)], 100),
+    tests: &[cube(&[("NY", 4), ("NX", 21)], 3)],
+    benches: &[cube(&[("NY", 6), ("NX", 253)], 100)],
+);
+
+/// For measuring: few long rows of D3Q27, which fit into a cache of any size.
+pub const D3Q27_BOX: Entry = entry!(periodic, Lattice::D3Q27, DUCT,
+    name: "lbm-d3q27-box",
+    summary: "decaying vortices in a periodic box of few rows, D3Q27 BGK",
+    source: "Taylor, Green 1937; Krueger et al. 2017, table 3.6",
+    scalars: &[("omega", 1.6)],
+    default: cube(&[("NZ", 3), ("NY", 3), ("NX", 253)], 100),
+    tests: &[cube(&[("NZ", 3), ("NY", 3), ("NX", 21)], 3)],
+    benches: &[cube(&[("NZ", 3), ("NY", 3), ("NX", 253)], 100)],
+);
