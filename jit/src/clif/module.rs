@@ -194,17 +194,17 @@ impl<M: Module> Functions for Declare<'_, M> {
         options: &WideOptions<'_>,
         function: &mut Function,
     ) -> Option<(FuncRef, StripCode)> {
-        let declare = || self.module.declare_anonymous_function(&self.signatures.wide);
+        let declare = || self.module.declare_anonymous_function(&self.signatures.wide).map_err(Box::new);
         let (strip, code) = match self.wide.of(facts, options, declare) {
             Ok(found) => found?,
             Err(error) => {
-                self.error = Some(error);
+                self.error = Some(*error);
                 return None;
             }
         };
         if let Some(code) = code {
             let defined = define_wide(self.module, strip.function, &code, self.emitted);
-            self.error = self.error.take().or(defined.err());
+            self.error = self.error.take().or(defined.err().map(|error| *error));
         }
         Some((self.reference(strip.function, function), strip))
     }
@@ -287,10 +287,10 @@ fn define_wide(
     function: FuncId,
     code: &WideCode,
     emitted: &mut Emitted,
-) -> Result<(), ModuleError> {
+) -> Result<(), Box<ModuleError>> {
     emitted.code_bytes += code.bytes.len();
     emitted.code_hash.write(&code.bytes);
-    module.define_function_bytes(function, WideCode::ALIGNMENT, &code.bytes, &[])
+    Ok(module.define_function_bytes(function, WideCode::ALIGNMENT, &code.bytes, &[])?)
 }
 
 /// Compiles the function in `context` and clears it.
