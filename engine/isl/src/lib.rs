@@ -1,6 +1,7 @@
 //! A thin, safe wrapper over the system's integer set library (isl), versions 0.25 to 0.27.
 //!
-//! A [`Context`] reads sets and maps from isl's notation, or makes them of constraints; these borrow it, are copied by `clone` and freed by drop.
+//! A [`Context`] reads sets and maps from isl's notation, or makes them of constraints; these borrow it, are copied by
+//! `clone` and freed by drop.
 //! Every operation takes its operands by reference and returns a new object or an [`IslError`]; a quota of operations
 //! bounds the work of each context.
 //!
@@ -16,8 +17,8 @@
 //! ```
 //!
 //! - [`Set`], [`Map`], [`UnionSet`], [`UnionMap`]: integer sets and relations;
-//! - [`BasicSet`], [`Constraint`], [`Division`], [`FunctionPiece`], [`Point`], [`Pair`]: their parts as plain numbers; [`Tuple`]: what
-//!   they are made of without text;
+//! - [`BasicSet`], [`Constraint`], [`Division`], [`FunctionPiece`], [`Point`], [`Pair`]: their parts as plain
+//!   numbers; [`Tuple`]: what they are made of without text;
 //! - [`ast`]: loops that scan a schedule.
 //!
 //! `sys` declares the foreign functions, `handle` owns references, `methods` writes the forwarding methods.

@@ -102,7 +102,9 @@ impl Polytope {
                 row.constant = slope.checked_mul(i128::from(value))?.checked_add(*constant)?;
             }
             let Some(mut vertices) = vertices(&rows, n - 1) else { continue };
-            vertices.iter_mut().for_each(|v| v.coordinates.insert(dim, i128::from(value) * v.denominator));
+            for vertex in &mut vertices {
+                vertex.coordinates.insert(dim, i128::from(value).checked_mul(vertex.denominator)?);
+            }
             layers.push(Polytope { rows: Vec::new(), vertices });
         }
         Some(layers)

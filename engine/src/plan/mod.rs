@@ -1,7 +1,7 @@
 //! Plans: a kernel with sizes, a schedule and a proved storage layout, before anything is allocated.
 //!
-//! `layout` holds the memory layout, `listing` machine code for people, `parametric` the mapping at other sizes, `place` the places of single cells, `report`
-//! what a user is told, `request` the builder.
+//! `layout` holds the memory layout, `listing` machine code for people, `parametric` the mapping at other sizes, `place` the
+//! places of single cells, `report` what a user is told, `request` the builder.
 
 pub mod layout;
 pub mod listing;

@@ -39,14 +39,11 @@ pub struct Variant {
 
 impl std::fmt::Display for Variant {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let width = VectorWidth::ALL.iter().find(|(_, width)| *width == self.width).map_or("", |(name, _)| name);
-        let streaming =
-            Streaming::ALL.iter().find(|(_, choice)| *choice == self.streaming).map_or("", |(name, _)| name);
         let unroll = match self.unroll {
             Unroll::AtMost(most) => format!("at most {most}"),
             Unroll::Exactly(copies) => copies.to_string(),
         };
-        let prefetch = Prefetch::ALL.iter().find(|(_, choice)| *choice == self.prefetch).map_or("", |(name, _)| name);
+        let (width, streaming, prefetch) = (self.width.name(), self.streaming.name(), self.prefetch.name());
         f.pad(&format!("width {width}, unroll {unroll}, streaming {streaming}, prefetch {prefetch}"))
     }
 }

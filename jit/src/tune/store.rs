@@ -94,9 +94,7 @@ fn write_whole(path: &Path, text: &str) -> io::Result<()> {
 }
 
 fn render(Variant { width, unroll, streaming, prefetch }: Variant, key: &str) -> String {
-    let width = VectorWidth::ALL.iter().find(|(_, known)| *known == width).map_or("auto", |(name, _)| name);
-    let streaming = Streaming::ALL.iter().find(|(_, known)| *known == streaming).map_or("auto", |(name, _)| name);
-    let prefetch = Prefetch::ALL.iter().find(|(_, known)| *known == prefetch).map_or("auto", |(name, _)| name);
+    let (width, streaming, prefetch) = (width.name(), streaming.name(), prefetch.name());
     let (bound, copies) = match unroll {
         Unroll::AtMost(copies) => ("at-most", copies),
         Unroll::Exactly(copies) => ("exactly", copies),
