@@ -15,8 +15,8 @@ use iced_x86::{Code, Instruction, MemoryOperand, Register};
 /// Whole lines of the cache for which stores are aligned first. Cells before the first aligned one take about 20 cycles, and
 /// each store of a line that lies in two costs two.
 const WORTH_ALIGNING: i64 = 12;
-/// Halves of lines for the same: every other store lies in two lines, and costs one. Without it a five-point stencil in rows
-/// of 58 cells in the first-level cache ran 1.2 times as fast on an AMD EPYC, and in rows of 250 in the second 0.94 times.
+/// Halves of lines for the same: every other store lies in two lines, and costs one more. Rows of 58 cells of a five-point
+/// stencil are faster without, rows of 250 with it (`cargo run --release -- bench --suite strips --kernel heat-2d-5pt`).
 const WORTH_ALIGNING_HALVES: i64 = 40;
 /// Vectors for which stores that are to stream are aligned: they cannot otherwise.
 const WORTH_STREAMING: i64 = 8;

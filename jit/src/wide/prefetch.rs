@@ -1,12 +1,11 @@
-//! Prefetches: which lines a block calls for ahead of time, so that they are in the second-level cache when it comes to them.
+//! Prefetches: which lines a block calls for ahead of time, so that the second-level cache has them when it comes to them.
 //!
 //! In: a strip.   Out: for its loads, the lines to call for.
 //!
-//! Processors follow rows of memory by themselves, but no more than a dozen or two at once. A node of D3Q27 reads 27: from
-//! memory it ran at 58 % of the bandwidth limit on one thread of an AMD EPYC without prefetches and at 87 % with them, 1.53
-//! times as fast, D3Q19 1.16 times; D2Q9 lost 3 %, and D3Q27 in the second-level cache 2 %. Into the first-level cache they
-//! helped less near by and cost a third farther away: all rows together do not fit there. (`cargo run --release -- bench
-//! --kernel lbm-d3q27-periodic --set N=200 --threads 1 --prefetch never --prefetch always`)
+//! Processors follow rows of memory by themselves, but no more than a dozen or two at once. A node of D3Q27 reads 27: with
+//! prefetches it ran 1.29 times as fast, beside another program on an AMD EPYC (`cargo run --release -- bench --kernel
+//! lbm-d3q27-periodic --set N=64 --threads 1 --prefetch never --prefetch always`). Into the first-level cache they would
+//! help less, as all rows together do not fit there.
 
 use super::body::StripFacts;
 use super::encode::Extent;
