@@ -3,7 +3,7 @@
 //! In: a strip.   Out: for its loads, the lines to call for.
 //!
 //! Processors follow rows of memory by themselves, but no more than a dozen or two at once. A node of D3Q27 reads 27: with
-//! prefetches it ran 1.29 times as fast, beside another program on an AMD EPYC (`cargo run --release -- bench --kernel
+//! prefetches it ran 1.29 times as fast on a shared AMD EPYC (`cargo run --release -- bench --kernel
 //! lbm-d3q27-periodic --set N=64 --threads 1 --prefetch never --prefetch always`). Into the first-level cache they would
 //! help less, as all rows together do not fit there.
 
