@@ -167,7 +167,7 @@ ALWAYS_INLINE void collide_in_blocks(const double *const *source, double *const 
         const int64_t next = least(x + BLOCK, end);
         for (int q = 0; prefetches && q < Q; q++)
             for (int64_t line = x + AHEAD; line < next + AHEAD; line += 8)
-                __builtin_prefetch(source[q] + line, 1);
+                __builtin_prefetch(source[q] + line, 1, 2);
         gather_moments(source, x, next, lid, &moments);
         relax_pairs(source, target, x, next, omega, lid, &moments);
     }

@@ -117,6 +117,26 @@ impl Context {
         }
     }
 
+    /// Lets `call` spend so many operations, or as many as are left; none if the former do not suffice.
+    ///
+    /// # Errors
+    /// Those of `call`, [`IslError::Quota`] among them if the quota is exhausted.
+    pub(crate) fn within<R>(
+        &self,
+        operations: u64,
+        call: impl FnOnce() -> Result<R, IslError>,
+    ) -> Result<Option<R>, IslError> {
+        let quota = self.max_operations();
+        let limit = self.operations().saturating_add(operations);
+        self.set_max_operations(limit.min(quota));
+        let result = call();
+        self.set_max_operations(quota);
+        match result {
+            Err(IslError::Quota { .. }) if limit < quota => Ok(None),
+            result => result.map(Some),
+        }
+    }
+
     /// Starts `call` only within the quota, and lets it run to its end whatever it takes. For functions of isl that
     /// dereference what they failed to allocate (seen in version 0.25: coalescing and printing).
     /// What they spend counts: the next call finds the quota exhausted.

@@ -181,6 +181,14 @@ impl<'c> Map<'c> {
         self.n(sys::DIM_OUT)
     }
 
+    /// Whether existential variables tell what is in it, floors among them.
+    ///
+    /// # Errors
+    /// [`IslError::Quota`].
+    pub fn has_floors(&self) -> Result<bool, IslError> {
+        self.wrap()?.has_floors()
+    }
+
     /// The number of basic maps, the convex pieces it is made of.
     ///
     /// # Errors

@@ -4,11 +4,15 @@
 //! - `make`: consumes its operands (they get fresh references) and returns a new object;
 //! - `pieces`: the same, for coalescing, which isl (0.25) does not always survive: it wants implicit equalities made
 //!   explicit first, and cannot be left half-way, so that it starts within the quota and then runs to its end; what the
-//!   method named last counts as a single piece is left alone;
+//!   method named last counts as a single piece is left alone. Where floors occur the result may be another set (that of
+//!   `i mod 3 = 1` and `i = 2`, say, also gets 5): it is compared, and what is not found to be the same is not taken;
 //! - `hull`: the same as `make`, for functions that return a basic set or map;
 //! - `ask`: borrows its operands and answers yes or no.
 //!
 //! All operands are checked to belong to one context.
+
+/// Operations for comparing a set with floors to what isl made of its pieces.
+pub(crate) const COMPARISON: u64 = 100_000;
 
 /// Writes the methods of one wrapper type and its `Display`, `Debug` and text.
 macro_rules! methods {
@@ -73,7 +77,14 @@ macro_rules! methods {
             // SAFETY: consumes a fresh reference to a live object; the result is ours.
             let coalesce = || unsafe { $crate::sys::$function(explicit.0.take()) };
             let raw = self.context().without_limit(coalesce)?;
-            Ok($Out($crate::handle::Owned::new(self.context(), raw, stringify!($function))?))
+            let fewer = $Out($crate::handle::Owned::new(self.context(), raw, stringify!($function))?);
+            if !self.has_floors()? {
+                return Ok(fewer);
+            }
+            let is_fewer = fewer.$count()? < self.$count()?;
+            let compare = || fewer.is_equal(self);
+            let is_same = is_fewer && self.context().within($crate::methods::COMPARISON, compare)? == Some(true);
+            Ok(if is_same { fewer } else { self.clone() })
         }
     };
     (@hull [$($meta:tt)*] $name:ident [] $Out:ident $function:ident) => {

@@ -46,6 +46,8 @@ methods! {
         make lexmin() -> Set = isl_set_lexmin;
         /// The lexicographically largest point, as a function of the parameters.
         make lexmax() -> Set = isl_set_lexmax;
+        /// The points with the signs of all coordinates changed.
+        make neg() -> Set = isl_set_neg;
         /// The images of the points under `map`.
         make apply(map: &Map) -> Set = isl_set_apply;
         /// The part of the set for the parameters in `params`.
@@ -78,6 +80,8 @@ methods! {
         hull convex_hull() -> Set = isl_set_convex_hull;
         /// The equalities that hold all over the set.
         hull affine_hull() -> Set = isl_set_affine_hull;
+        /// Whether existential variables tell what is in it, floors among them.
+        ask has_floors() -> bool = isl_set_involves_locals;
         /// Whether the set is empty for all parameters.
         ask is_empty() -> bool = isl_set_is_empty;
         /// Whether both hold the same points for all parameters.

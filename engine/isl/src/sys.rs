@@ -174,6 +174,7 @@ declare! {
     (*mut isl_set) -> *mut isl_set {
         isl_set_copy isl_set_free isl_set_complement isl_set_coalesce isl_set_lexmin isl_set_lexmax
         isl_set_detect_equalities isl_set_compute_divs isl_set_remove_divs isl_set_make_disjoint isl_set_remove_redundancies
+        isl_set_neg
         isl_set_flatten isl_set_reset_tuple_id isl_set_params isl_set_project_out_all_params
     }
     (*mut isl_set, *mut isl_set) -> *mut isl_set {
@@ -187,6 +188,7 @@ declare! {
     }
     (*mut isl_set) -> isl_bool {
         isl_set_is_empty isl_set_is_bounded isl_set_is_singleton isl_set_is_wrapping isl_set_has_tuple_name
+        isl_set_involves_locals
     }
     (*mut isl_set, *mut isl_set) -> isl_bool { isl_set_is_equal isl_set_is_subset isl_set_is_disjoint }
     (*mut isl_set, c_int, c_uint, c_uint) -> isl_bool { isl_set_involves_dims }
@@ -274,7 +276,7 @@ declare! {
 declare! {
     (*mut isl_set) -> *mut isl_union_set { isl_union_set_from_set }
     (*mut isl_union_set) -> *mut isl_union_set {
-        isl_union_set_copy isl_union_set_free isl_union_set_coalesce isl_union_set_lexmin isl_union_set_lexmax
+        isl_union_set_copy isl_union_set_free isl_union_set_lexmin isl_union_set_lexmax
         isl_union_set_detect_equalities
     }
     (*mut isl_union_set, *mut isl_union_set) -> *mut isl_union_set {
@@ -293,7 +295,7 @@ declare! {
 
     (*mut isl_map) -> *mut isl_union_map { isl_union_map_from_map }
     (*mut isl_union_map) -> *mut isl_union_map {
-        isl_union_map_copy isl_union_map_free isl_union_map_coalesce isl_union_map_reverse isl_union_map_lexmin
+        isl_union_map_copy isl_union_map_free isl_union_map_reverse isl_union_map_lexmin
         isl_union_map_lexmax isl_union_map_detect_equalities
     }
     (*mut isl_union_map, *mut isl_union_map) -> *mut isl_union_map {

@@ -22,8 +22,6 @@ methods! {
         make intersect(other: &UnionMap) -> UnionMap = isl_union_map_intersect;
         /// The pairs of `self` that are not in `other`.
         make subtract(other: &UnionMap) -> UnionMap = isl_union_map_subtract;
-        /// The same pairs, written with fewer pieces where isl finds a way.
-        make coalesce() -> UnionMap = isl_union_map_coalesce;
         /// The same pairs, with implicit equalities made explicit.
         make detect_equalities() -> UnionMap = isl_union_map_detect_equalities;
         /// `y -> x` for each `x -> y`.

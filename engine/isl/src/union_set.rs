@@ -21,8 +21,6 @@ methods! {
         make intersect(other: &UnionSet) -> UnionSet = isl_union_set_intersect;
         /// The points of `self` that are not in `other`.
         make subtract(other: &UnionSet) -> UnionSet = isl_union_set_subtract;
-        /// The same points, written with fewer pieces where isl finds a way.
-        make coalesce() -> UnionSet = isl_union_set_coalesce;
         /// The same points, with implicit equalities made explicit.
         make detect_equalities() -> UnionSet = isl_union_set_detect_equalities;
         /// The lexicographically smallest point of each space.

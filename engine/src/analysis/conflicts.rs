@@ -24,6 +24,7 @@ use crate::analysis::lifetimes::{Lifetimes, NotBefore, lifetimes};
 use crate::analysis::model::{AnalysisError, Model};
 use crate::analysis::privacy::Privacy;
 use crate::kernel::graph::{ArrayId, Role};
+use crate::schedule::order::Phase;
 
 /// Lifetimes of all folded arrays of a kernel and the conflicts between them, computed when asked for. An array whose
 /// analysis used up the quota has none; others are not affected. States that are replaced step by step have their lifetimes
@@ -41,6 +42,8 @@ pub(crate) struct Conflicts<'c, 'k> {
     /// Failures are kept as well: they took the whole quota.
     pairs: RefCell<BTreeMap<(ArrayId, ArrayId), Result<Map<'c>, AnalysisError>>>,
     differences: RefCell<BTreeMap<ArrayId, Set<'c>>>,
+    /// [`Self::later_half`] of each array, once somebody has asked for it.
+    halves: Vec<OnceCell<Result<Option<Map<'c>>, AnalysisError>>>,
 }
 
 /// What is known of a folded array.
@@ -58,9 +61,19 @@ impl<'c, 'k> Conflicts<'c, 'k> {
         let in_task = privacy.same_task.as_ref().map(|same_task| not_before.within(same_task)).transpose()?;
         let arrays = model.kernel.array_ids().map(|_| OnceCell::new()).collect();
         let quota = model.context.max_operations();
+        let halves = model.kernel.array_ids().map(|_| OnceCell::new()).collect();
         let (pairs, differences) = Default::default();
-        let conflicts =
-            Conflicts { model: Rc::clone(&model), not_before, in_task, quota, arrays, privacy, pairs, differences };
+        let conflicts = Conflicts {
+            model: Rc::clone(&model),
+            not_before,
+            in_task,
+            quota,
+            arrays,
+            privacy,
+            pairs,
+            differences,
+            halves,
+        };
         let replaced = |id: ArrayId| model.turnover.as_ref().is_some_and(|turnover| turnover.readers(id).is_some());
         for id in model.kernel.array_ids().filter(|&id| !replaced(id)) {
             if matches!(model.kernel.array(id).role, Role::Temp | Role::State) {
@@ -126,14 +139,24 @@ impl<'c, 'k> Conflicts<'c, 'k> {
         if let Some(known) = self.differences.borrow().get(&array) {
             return Ok(known.clone());
         }
-        let differences = self.between(array, array)?.deltas()?.coalesce()?.project_out_params()?;
+        let differences = match self.later_half(array)? {
+            Some(half) => {
+                let half = half.deltas()?.project_out_params()?.coalesce()?;
+                half.union(&half.neg()?)?
+            }
+            None => self.between(array, array)?.deltas()?.coalesce()?.project_out_params()?,
+        };
         self.differences.borrow_mut().insert(array, differences.clone());
         Ok(differences)
     }
 
-    /// Those of [`Self::differences`] that are zero in `dims` and lexicographically positive. Costs little where few
-    /// dimensions are left: tiles in parallel make thousands of pieces of all conflicts, but few of those in one place.
+    /// Those of [`Self::differences`] that are zero in `dims`, at least one of each two that are opposite. Costs little where
+    /// few dimensions are left: tiles in parallel make thousands of pieces of all conflicts, but few of those in one place.
     pub(crate) fn differences_within(&self, array: ArrayId, dims: &[usize]) -> Result<Set<'c>, AnalysisError> {
+        if self.later_half(array)?.is_some() {
+            let all = self.differences(array)?;
+            return Ok(dims.iter().try_fold(all, |all, &dim| all.fix_dim(dim, 0))?);
+        }
         let mut candidates = Map::lex_lt(&self.cells(array)?)?;
         for &dim in dims {
             candidates = candidates.equate(dim, dim)?;
@@ -157,6 +180,9 @@ impl<'c, 'k> Conflicts<'c, 'k> {
         if self.is_private(a) != self.is_private(b) {
             return Ok(candidates.clone());
         }
+        if let Some(half) = if a == b { self.later_half(a)? } else { None } {
+            return Ok(half.intersect(candidates)?.union(&half.reverse()?.intersect(candidates)?)?);
+        }
         let (la, lb) = (self.lifetimes(a)?, self.lifetimes(b)?);
         if la.to_cell.is_some() || lb.to_cell.is_some() {
             return Ok(self.between(a, b)?.intersect(candidates)?);
@@ -168,7 +194,31 @@ impl<'c, 'k> Conflicts<'c, 'k> {
         Ok(written_while_alive(lb, la, &forwards.reverse()?)?.reverse()?)
     }
 
+    /// `{ A[x] -> A[y] }`: conflicting cells, the second written after the first, or at the same time and behind it in the
+    /// array. None unless each cell has one value and times are ordered: all events of `y` then come after the write of `x`,
+    /// and only those of `x` need a look.
+    fn later_half(&self, array: ArrayId) -> Result<Option<Map<'c>>, AnalysisError> {
+        self.halves[array.index()].get_or_init(|| self.find_later_half(array)).clone()
+    }
+
+    fn find_later_half(&self, array: ArrayId) -> Result<Option<Map<'c>>, AnalysisError> {
+        let of = self.lifetimes(array)?;
+        if of.to_cell.is_some() || !self.model.order.is_total() {
+            return Ok(None);
+        }
+        let cells = of.write.reverse()?;
+        let later = self.model.order.before(Phase::Write, Phase::Write)?;
+        let later = of.write.apply_range(&later)?.apply_range(&cells)?;
+        let half = of.alive.apply_range(&cells)?.intersect(&later)?;
+        let at_once = of.write.apply_range(&cells)?.intersect(&Map::lex_lt(&of.cells()?)?)?;
+        Ok(Some(half.union(&at_once)?))
+    }
+
     fn compute(&self, a: ArrayId, b: ArrayId) -> Result<Map<'c>, AnalysisError> {
+        if let Some(half) = if a == b { self.later_half(a)? } else { None } {
+            let half = half.coalesce()?;
+            return Ok(half.union(&half.reverse()?)?);
+        }
         let (la, lb) = (self.lifetimes(a)?, self.lifetimes(b)?);
         if self.is_private(a) != self.is_private(b) {
             return Ok(la.cells()?.pairs_with(&lb.cells()?)?);

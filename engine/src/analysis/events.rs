@@ -13,6 +13,7 @@ use std::collections::HashMap;
 use crease_isl::{Map, Set, Tuple};
 
 use crate::analysis::boxes::{IntBox, united};
+use crate::analysis::lifetimes::compact_set;
 use crate::analysis::model::{AnalysisError, Model, OWN};
 use crate::kernel::affine::Affine;
 use crate::kernel::formula::Formula;
@@ -73,17 +74,15 @@ fn side<'c>(
     }
 }
 
-/// Puts together what differs in domains only. Statements whose domain is no union of boxes stay alone.
+/// Puts together what differs in domains only.
 fn groups<'m>(model: &Model<'_, '_>, all: &'m [(StmtId, Vec<Vec<Affine>>)]) -> Result<Vec<Group<'m>>, AnalysisError> {
     let mut groups: Vec<Group<'m>> = Vec::new();
-    let rest = |stmt: StmtId| model.boxes[stmt.index()].as_ref().map(|boxed| &boxed.rest);
     for (stmt, indices) in all {
         let time = if indices.is_empty() { Vec::new() } else { model.time_vector(*stmt)? };
         for index in indices {
-            let alike = |g: &&mut Group<'_>| {
-                let first = g.stmts[0];
-                g.index == index && g.time == time && rest(first).is_some() && rest(first) == rest(*stmt)
-            };
+            let n_iters = |stmt: StmtId| model.kernel.stmt(stmt).iters.len();
+            let alike =
+                |g: &&mut Group<'_>| g.index == index && g.time == time && n_iters(g.stmts[0]) == n_iters(*stmt);
             match groups.iter_mut().find(alike) {
                 Some(group) if group.stmts.last() == Some(stmt) => {}
                 Some(group) => group.stmts.push(*stmt),
@@ -111,15 +110,31 @@ fn touched<'c>(model: &Model<'c, '_>, array: ArrayId, group: &Group<'_>) -> Resu
 
 /// The instances of all statements of a group, without their names.
 fn group_domain<'c>(model: &Model<'c, '_>, stmts: &[StmtId], iters: &[String]) -> Result<Set<'c>, AnalysisError> {
-    let boxed: Option<Vec<_>> = stmts.iter().map(|stmt| model.boxes[stmt.index()].as_ref()).collect();
-    let Some(boxed) = boxed else {
-        return Ok(model.domains[stmts[0].index()].reset_tuple_id()?);
-    };
-    let boxes = united(&boxed.iter().flat_map(|b| b.boxes.iter().cloned()).collect::<Vec<_>>());
-    let space = IntBox::everything(iters.len());
-    let boxes = boxes.iter().map(|b| b.within(&space, 0).unwrap_or(Formula::nothing())).collect();
-    let conditions = [vec![Formula::Or(boxes)], boxed[0].rest.clone()].concat();
-    model.instances(None, iters, &Formula::And(conditions))
+    let boxed = |stmt: &StmtId| model.boxes[stmt.index()].as_ref();
+    let mut domains: Vec<Set<'c>> = Vec::new();
+    let mut left = stmts.to_vec();
+    while let Some(first) = left.first().copied() {
+        // Boxes that the same other conditions cut.
+        let of_first = boxed(&first);
+        let alike =
+            |stmt: &StmtId| *stmt == first || of_first.is_some_and(|f| boxed(stmt).is_some_and(|b| b.rest == f.rest));
+        let (group, others): (Vec<StmtId>, Vec<StmtId>) = left.iter().partition(|stmt| alike(stmt));
+        left = others;
+        let (Some(of_first), true) = (of_first, group.len() > 1) else {
+            domains.push(model.domains[first.index()].reset_tuple_id()?);
+            continue;
+        };
+        let boxes = united(&group.iter().filter_map(boxed).flat_map(|b| b.boxes.iter().cloned()).collect::<Vec<_>>());
+        let space = IntBox::everything(iters.len());
+        let boxes = boxes.iter().map(|b| b.within(&space, 0).unwrap_or(Formula::nothing())).collect();
+        let conditions = [vec![Formula::Or(boxes)], of_first.rest.clone()].concat();
+        domains.push(model.instances(None, iters, &Formula::And(conditions))?);
+    }
+    let mut domains = domains.into_iter();
+    let first = domains.next().expect("a group has a statement");
+    let Some(second) = domains.next() else { return Ok(first) };
+    let all = domains.try_fold(first.union(&second)?, |all, domain| all.union(&domain))?;
+    compact_set(&all)
 }
 
 fn no_events<'c>(model: &Model<'c, '_>, array: ArrayId) -> Result<Map<'c>, AnalysisError> {

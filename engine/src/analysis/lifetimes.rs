@@ -55,7 +55,8 @@ fn compact<'c>(map: &Map<'c>) -> Result<Map<'c>, AnalysisError> {
     Ok(if hull.is_subset(&map)? { hull } else { map })
 }
 
-fn compact_set<'c>(set: &Set<'c>) -> Result<Set<'c>, AnalysisError> {
+/// The same set in fewer pieces, as [`compact`].
+pub(crate) fn compact_set<'c>(set: &Set<'c>) -> Result<Set<'c>, AnalysisError> {
     let set = set.coalesce()?;
     if set.n_basic_sets()? <= 1 {
         return Ok(set);

@@ -11,11 +11,13 @@
 //! 3. Arrays with storage of their own then share a buffer if that is better.
 //!
 //! Mappings are compared by bytes and by the cost of an access, as the objective says. What is not proved is not used: the
-//! fallback is the next best proved mapping, at last full storage, and the notes say so.
+//! fallback is the next best proved mapping, at last full storage, and the notes say so. Successive modulo is proved only
+//! where it is the best.
 
 use crate::analysis::moment::{alive_between_wavefronts, most_alive};
 use crate::kernel::graph::{ArrayId, DimKind, Role};
-use crate::mapping::choice::{Choice, Objective, first_proved};
+use crate::mapping::check::verify_mapping;
+use crate::mapping::choice::{Choice, Objective, first_proved, under_own_quota};
 use crate::mapping::cost::access_cost;
 use crate::mapping::full::Full;
 use crate::mapping::hyperplane::Hyperplane;
@@ -44,11 +46,13 @@ const WORTH_SHARING: u64 = 16;
 /// Costs of access that differ by less are alike.
 const COST_STEP: f64 = 0.1;
 
-/// A proved mapping with what it takes.
+/// A mapping with what it takes.
 struct Candidate {
     proposal: Proposal,
     bytes: u64,
     access: f64,
+    /// Only what is used needs a proof.
+    proved: bool,
 }
 
 /// Chooses proved storage for all of `arrays`.
@@ -178,7 +182,7 @@ impl Candidate {
             bytes = bytes.saturating_add(buffer.cells()?.saturating_mul(buffer.element.bytes()));
         }
         let access = access_cost(problem, &proposal);
-        Ok(Candidate { proposal, bytes, access })
+        Ok(Candidate { proposal, bytes, access, proved: true })
     }
 
     fn rank(&self, objective: Objective) -> (f64, f64) {
@@ -203,7 +207,7 @@ impl Search<'_, '_, '_, '_> {
     /// Strategies come in ascending order of what it costs to ask them.
     fn best(&mut self) -> Result<Candidate, MappingError> {
         let context = self.problem.model.context;
-        let mut failure = self.ask(&SuccessiveModulo, context.max_operations())?;
+        let mut failure = self.ask_without_proof(&SuccessiveModulo)?;
         let spent = context.operations();
         if let Some(first) = self.found.first() {
             let cells = first.cells()?;
@@ -211,7 +215,10 @@ impl Search<'_, '_, '_, '_> {
                 return Ok(self.found.pop().expect("it was just found"));
             }
             if self.is_nearly_alive(cells)? {
-                return Ok(self.found.remove(0));
+                match self.prove(0)? {
+                    None => return Ok(self.found.remove(0)),
+                    unproved => failure = unproved,
+                }
             }
         }
         let patience =
@@ -222,21 +229,38 @@ impl Search<'_, '_, '_, '_> {
             failure = self.ask_all(patience)?.or(failure);
         }
         let objective = self.objective;
-        let best = (0..self.found.len()).min_by(|&a, &b| {
-            self.found[a].rank(objective).partial_cmp(&self.found[b].rank(objective)).expect("finite")
-        });
-        match (best, failure) {
-            (Some(best), _) => {
-                self.explain(best);
-                Ok(self.found.swap_remove(best))
-            }
-            (None, failure) => {
-                let full = first_proved(self.problem, &Full, &[self.array], self.notes);
-                let full = full.map_err(|error| failure.unwrap_or(error))?;
-                self.notes.push(format!("`{}` is kept in full", self.problem.model.kernel.array(self.array).name));
-                Candidate::new(self.problem, full)
+        loop {
+            let best = (0..self.found.len()).min_by(|&a, &b| {
+                self.found[a].rank(objective).partial_cmp(&self.found[b].rank(objective)).expect("finite")
+            });
+            let Some(best) = best else { break };
+            match self.prove(best)? {
+                None => {
+                    self.explain(best);
+                    return Ok(self.found.swap_remove(best));
+                }
+                unproved => failure = unproved,
             }
         }
+        let full = first_proved(self.problem, &Full, &[self.array], self.notes);
+        let full = full.map_err(|error| failure.unwrap_or(error))?;
+        self.notes.push(format!("`{}` is kept in full", self.problem.model.kernel.array(self.array).name));
+        Candidate::new(self.problem, full)
+    }
+
+    /// Proves a candidate, if it is not proved; else takes it out and says why it may not be used.
+    fn prove(&mut self, at: usize) -> Result<Option<MappingError>, MappingError> {
+        let (problem, candidate) = (self.problem, &mut self.found[at]);
+        if candidate.proved {
+            return Ok(None);
+        }
+        let strategy = candidate.proposal.buffers[0].strategy;
+        let proof = under_own_quota(problem, strategy, &[self.array], || verify_mapping(problem, &candidate.proposal));
+        candidate.proved = proof.is_ok();
+        Ok(proof.err().inspect(|error| {
+            self.notes.push(format!("rejected: {error}"));
+            self.found.remove(at);
+        }))
     }
 
     /// The strategies that look for few cells only, until there are as few as values alive at once.
@@ -273,7 +297,25 @@ impl Search<'_, '_, '_, '_> {
         }
     }
 
-    /// The same without a word if there is nothing; whether there is something.
+    /// Adds what the strategy finds first, to be proved once it turns out to be the best; else says why there is nothing.
+    fn ask_without_proof(&mut self, strategy: &dyn Strategy) -> Result<Option<MappingError>, MappingError> {
+        let (problem, arrays) = (self.problem, [self.array]);
+        let found = under_own_quota(problem, strategy.name(), &arrays, || strategy.propose(problem, &arrays));
+        match found {
+            Ok(proposals) => {
+                for proposal in proposals.into_iter().take(1) {
+                    self.found.push(Candidate { proved: false, ..Candidate::new(problem, proposal)? });
+                }
+                Ok(None)
+            }
+            Err(error) => {
+                self.notes.push(error.to_string());
+                Ok(Some(error))
+            }
+        }
+    }
+
+    /// As [`Self::ask`], without a word if there is nothing; whether there is something.
     fn ask_quietly(&mut self, strategy: &dyn Strategy) -> Result<bool, MappingError> {
         let Ok(proposal) = first_proved(self.problem, strategy, &[self.array], &mut Vec::new()) else {
             return Ok(false);

@@ -177,38 +177,41 @@ pub(crate) fn first_proved(
     arrays: &[ArrayId],
     notes: &mut Vec<String>,
 ) -> Result<Proposal, MappingError> {
-    problem.model.context.reset_operations();
-    search(problem, strategy, arrays, notes).map_err(|error| match &error {
-        MappingError::Analysis(cause) => cause.spent_quota().map_or(error.clone(), |limit| {
-            let names = arrays.iter().map(|&id| format!("`{}`", problem.model.kernel.array(id).name));
-            let arrays = names.collect::<Vec<_>>().join(", ");
-            MappingError::GaveUp { strategy: strategy.name(), arrays, limit }
-        }),
-        _ => error,
+    under_own_quota(problem, strategy.name(), arrays, || {
+        let mut last = MappingError::NotApplicable { strategy: strategy.name(), reason: "it has no candidate".into() };
+        for proposal in strategy.propose(problem, arrays)? {
+            match verify_mapping(problem, &proposal) {
+                Ok(()) => return Ok(proposal),
+                Err(error @ MappingError::Unproved { .. }) => {
+                    let note = format!("rejected: {error}");
+                    if !notes.contains(&note) {
+                        notes.push(note);
+                    }
+                    last = error;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Err(last)
     })
 }
 
-fn search(
+/// Takes a step of a search for storage; a spent quota is told with who spent it.
+pub(crate) fn under_own_quota<R>(
     problem: &Problem<'_, '_, '_>,
-    strategy: &dyn Strategy,
+    strategy: &'static str,
     arrays: &[ArrayId],
-    notes: &mut Vec<String>,
-) -> Result<Proposal, MappingError> {
-    let mut last = MappingError::NotApplicable { strategy: strategy.name(), reason: "it has no candidate".into() };
-    for proposal in strategy.propose(problem, arrays)? {
-        match verify_mapping(problem, &proposal) {
-            Ok(()) => return Ok(proposal),
-            Err(error @ MappingError::Unproved { .. }) => {
-                let note = format!("rejected: {error}");
-                if !notes.contains(&note) {
-                    notes.push(note);
-                }
-                last = error;
-            }
-            Err(error) => return Err(error),
-        }
-    }
-    Err(last)
+    step: impl FnOnce() -> Result<R, MappingError>,
+) -> Result<R, MappingError> {
+    problem.model.context.reset_operations();
+    step().map_err(|error| match &error {
+        MappingError::Analysis(cause) => cause.spent_quota().map_or(error.clone(), |limit| {
+            let names = arrays.iter().map(|&id| format!("`{}`", problem.model.kernel.array(id).name));
+            let arrays = names.collect::<Vec<_>>().join(", ");
+            MappingError::GaveUp { strategy, arrays, limit }
+        }),
+        _ => error,
+    })
 }
 
 impl Choice {

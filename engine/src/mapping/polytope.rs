@@ -5,18 +5,20 @@
 //! Strategies try many candidate hyperplanes; with the vertices at hand, the range of `gamma . d` over a part is a few
 //! multiplications. Vertices are rational and the parts are hulls, so ranges may be too wide, never too narrow; what is
 //! chosen is proved by the checker on the exact set. The range over a whole part hides what lies between its layers:
-//! of a triangle, say, that widens from layer to layer. [`Polytope::layers`] cuts a part into them.
+//! of a triangle, say, that widens from layer to layer. A part that is [`Polytope::layered`] tells the range in each: seen
+//! in the plane of the layer's number and the value of the form it is a polygon, whose edges bound what layers reach.
 //!
-//! Cost: every choice of `n` of a part's constraints is solved once, for a layer every choice of `n - 1`; parts have few
-//! constraints and `n` is small.
+//! Cost: every choice of `n` of a part's constraints is solved once; parts have few constraints and `n` is small. Ranges
+//! take time in proportion to vertices and layers.
 
 use crease_isl::{IslError, Set};
 
-/// One convex part of a set: its constraints, unless it is a layer of another, and the rational vertices of its hull.
+/// One convex part of a set: the rational vertices of its hull.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Polytope {
-    rows: Vec<Row>,
     vertices: Vec<Vertex>,
+    /// The dimension whose values tell layers apart, if they are looked at one by one.
+    layers_along: Option<usize>,
 }
 
 /// A rational point `coordinates / denominator`.
@@ -48,7 +50,7 @@ pub(crate) fn polytopes(set: &Set<'_>) -> Result<Option<Vec<Polytope>>, IslError
                 constant: i128::from(constraint.constant),
             });
         }
-        match Polytope::of_constraints(rows, n) {
+        match Polytope::of_constraints(&rows, n) {
             Some(polytope) => found.push(polytope),
             None => return Ok(None),
         }
@@ -82,37 +84,190 @@ impl Polytope {
         (clamp(low), clamp(high))
     }
 
-    /// The parts of it at each integer value of `dim`; none if to find them takes more than `budget` systems of equations.
-    /// Layers without a rational point are left out.
-    pub(crate) fn layers(&self, dim: usize, budget: &mut u64) -> Option<Vec<Polytope>> {
-        let n = self.vertices.first()?.coordinates.len();
-        let unit: Vec<i64> = (0..n).map(|k| i64::from(k == dim)).collect();
-        let (low, high) = self.range(&unit);
-        let free = self.rows.iter().filter(|row| !row.equality).count() as u64;
-        // At most as many as the choices of `n - 1` of the inequalities.
-        let each = (1..n as u64).try_fold(1_u64, |choices, k| choices.checked_mul(free)?.checked_div(k))?;
-        let cost = u64::try_from(i128::from(high) - i128::from(low) + 1).unwrap_or(0).checked_mul(each.max(1))?;
-        *budget = budget.checked_sub(cost)?;
-        let mut rows: Vec<Row> = self.rows.iter().filter(|row| !row.is_multiple_of_unit(dim)).cloned().collect();
-        let slopes: Vec<i128> = rows.iter_mut().map(|row| row.coefficients.remove(dim)).collect();
-        let constants: Vec<i128> = rows.iter().map(|row| row.constant).collect();
-        let mut layers = Vec::new();
-        for value in low..=high {
-            for ((row, slope), constant) in rows.iter_mut().zip(&slopes).zip(&constants) {
-                row.constant = slope.checked_mul(i128::from(value))?.checked_add(*constant)?;
-            }
-            let Some(mut vertices) = vertices(&rows, n - 1) else { continue };
-            for vertex in &mut vertices {
-                vertex.coordinates.insert(dim, i128::from(value).checked_mul(vertex.denominator)?);
-            }
-            layers.push(Polytope { rows: Vec::new(), vertices });
-        }
-        Some(layers)
+    /// Values that a linear form has at points of the part: at corners that are such.
+    pub(crate) fn corner_values<'p>(&'p self, form: &'p [i64]) -> impl Iterator<Item = i64> + 'p {
+        let integer = self.vertices.iter().filter(|vertex| vertex.denominator == 1);
+        let product = |(&v, &f): (&i128, &i64)| v * i128::from(f);
+        integer.map(move |vertex| clamp(vertex.coordinates.iter().zip(form).map(product).sum()))
     }
 
-    fn of_constraints(rows: Vec<Row>, n: usize) -> Option<Polytope> {
-        let vertices = vertices(&rows, n)?;
-        Some(Polytope { rows, vertices })
+    /// The same part, to be looked at in layers along `dim`; as a whole if these are more than what is left of `budget`.
+    pub(crate) fn layered(self, dim: usize, budget: &mut u64) -> Polytope {
+        let n = self.vertices.first().map_or(0, |vertex| vertex.coordinates.len());
+        let unit: Vec<i64> = (0..n).map(|k| i64::from(k == dim)).collect();
+        let (low, high) = self.range(&unit);
+        let layers = u64::try_from(i128::from(high) - i128::from(low) + 1).unwrap_or(0);
+        let Some(rest) = budget.checked_sub(layers) else { return self };
+        *budget = rest;
+        Polytope { layers_along: Some(dim), ..self }
+    }
+
+    /// Hands over the values of a linear form, as [`Self::range`]: of each layer, or of the whole part. Stops where `visit`
+    /// returns none.
+    pub(crate) fn ranges(&self, form: &[i64], visit: &mut dyn FnMut((i64, i64)) -> Option<()>) -> Option<()> {
+        let outline = self.layers_along.and_then(|dim| Outline::new(&self.vertices, dim, form));
+        match outline {
+            Some(outline) => outline.layers(visit),
+            None => visit(self.range(form)),
+        }
+    }
+
+    /// The values of a linear form where dimension `dim` is `value`, as [`Self::range`]; none if the part has no such point.
+    pub(crate) fn range_at(&self, form: &[i64], dim: usize, value: i64) -> Option<(i64, i64)> {
+        let mut outline = Outline::new(&self.vertices, dim, form)?;
+        if value < outline.first || value > outline.last {
+            return None;
+        }
+        (outline.first, outline.last) = (value, value);
+        let mut found = None;
+        outline.layers(&mut |range| {
+            found = Some(range);
+            Some(())
+        });
+        found
+    }
+
+    fn of_constraints(rows: &[Row], n: usize) -> Option<Polytope> {
+        Some(Polytope { vertices: vertices(rows, n)?, layers_along: None })
+    }
+}
+
+/// A part in the plane of one dimension and a linear form: a polygon.
+struct Outline {
+    /// Lower edges and upper edges, from left to right.
+    lower: Vec<Edge>,
+    upper: Vec<Edge>,
+    /// The first and the last layer.
+    first: i64,
+    last: i64,
+}
+
+/// Values `(slope * layer + constant) / denominator`, up to and with layer `last`.
+struct Edge {
+    slope: i64,
+    constant: i64,
+    denominator: i64,
+    last: i64,
+}
+
+/// A point of the plane, `(along / denominator, value / denominator)`.
+#[derive(Clone, Copy)]
+struct Corner {
+    along: i128,
+    value: i128,
+    denominator: i128,
+}
+
+impl Outline {
+    /// None if numbers grow too large.
+    fn new(vertices: &[Vertex], dim: usize, form: &[i64]) -> Option<Outline> {
+        let mut corners = Vec::with_capacity(vertices.len());
+        for vertex in vertices {
+            let product = |(&v, &f): (&i128, &i64)| v.checked_mul(i128::from(f));
+            let mut terms = vertex.coordinates.iter().zip(form).map(product);
+            let value = terms.try_fold(0_i128, |sum, term| sum.checked_add(term?))?;
+            corners.push(Corner { along: vertex.coordinates[dim], value, denominator: vertex.denominator });
+        }
+        let lower = chain(&mut corners)?;
+        corners.iter_mut().for_each(|corner| corner.value = -corner.value);
+        let mut upper = chain(&mut corners)?;
+        for edge in &mut upper {
+            (edge.slope, edge.constant) = (edge.slope.checked_neg()?, edge.constant.checked_neg()?);
+        }
+        // Corners are in ascending order by now.
+        let first = corners.first().map(|c| -(-c.along).div_euclid(c.denominator))?;
+        let last = lower.last()?.last;
+        Some(Outline { lower, upper, first: i64::try_from(first).ok()?, last })
+    }
+
+    fn layers(&self, visit: &mut dyn FnMut((i64, i64)) -> Option<()>) -> Option<()> {
+        let (mut lower, mut upper) = (self.lower.iter(), self.upper.iter());
+        let (mut low, mut high) = (lower.next()?, upper.next()?);
+        for layer in self.first..=self.last {
+            while low.last < layer {
+                low = lower.next()?;
+            }
+            while high.last < layer {
+                high = upper.next()?;
+            }
+            visit((low.ceil(layer), high.floor(layer)))?;
+        }
+        Some(())
+    }
+}
+
+impl Edge {
+    fn floor(&self, layer: i64) -> i64 {
+        let numerator = self.slope * layer + self.constant;
+        if self.denominator == 1 { numerator } else { numerator.div_euclid(self.denominator) }
+    }
+
+    fn ceil(&self, layer: i64) -> i64 {
+        let numerator = self.slope * layer + self.constant;
+        if self.denominator == 1 { numerator } else { -(-numerator).div_euclid(self.denominator) }
+    }
+}
+
+/// Edges of the lower hull of corners, which are put in ascending order; none if there are no corners or numbers grow too
+/// large.
+fn chain(corners: &mut [Corner]) -> Option<Vec<Edge>> {
+    let mut fits = true;
+    let mut product = |a: i128, b: i128| {
+        a.checked_mul(b).unwrap_or_else(|| {
+            fits = false;
+            0
+        })
+    };
+    corners.sort_by(|a, b| {
+        let along = product(a.along, b.denominator).cmp(&product(b.along, a.denominator));
+        along.then_with(|| product(a.value, b.denominator).cmp(&product(b.value, a.denominator)))
+    });
+    let mut hull: Vec<Corner> = Vec::new();
+    for &corner in corners.iter() {
+        while let [.., a, b] = hull[..] {
+            // The middle one stays if the three turn left.
+            let turn = determinant([a, b, corner])?;
+            if turn > 0 {
+                break;
+            }
+            hull.pop();
+        }
+        let above = |last: &Corner| product(last.along, corner.denominator) == product(corner.along, last.denominator);
+        if hull.len() == 1 && hull.last().is_some_and(above) {
+            continue;
+        }
+        hull.push(corner);
+    }
+    if !fits {
+        return None;
+    }
+    let last_layer = |c: &Corner| i64::try_from(c.along.div_euclid(c.denominator)).ok();
+    if let [only] = hull[..] {
+        let (constant, denominator) = (i64::try_from(only.value).ok()?, i64::try_from(only.denominator).ok()?);
+        return Some(vec![Edge { slope: 0, constant, denominator, last: last_layer(&only)? }]);
+    }
+    hull.windows(2).map(|pair| Edge::between(pair[0], pair[1], last_layer(&pair[1])?)).collect()
+}
+
+/// Positive if three corners, the first two of them to the left of the third, turn left.
+fn determinant([a, b, c]: [Corner; 3]) -> Option<i128> {
+    let minor = |p: Corner, q: Corner| p.along.checked_mul(q.value)?.checked_sub(q.along.checked_mul(p.value)?);
+    let terms = [(a.denominator, minor(b, c)?), (-b.denominator, minor(a, c)?), (c.denominator, minor(a, b)?)];
+    terms.into_iter().try_fold(0_i128, |sum, (d, minor)| sum.checked_add(d.checked_mul(minor)?))
+}
+
+impl Edge {
+    /// None if a value on it could leave 63 bits.
+    fn between(a: Corner, b: Corner, last: i64) -> Option<Edge> {
+        let cross = |p: i128, q: i128, r: i128, s: i128| p.checked_mul(q)?.checked_sub(r.checked_mul(s)?);
+        let slope = cross(b.value, a.denominator, a.value, b.denominator)?;
+        let constant = cross(a.value, b.along, b.value, a.along)?;
+        let denominator = cross(b.along, a.denominator, a.along, b.denominator)?;
+        let reach = a.along.checked_abs()?.max(b.along.checked_abs()?);
+        let largest = slope.checked_abs()?.checked_mul(reach)?.checked_add(constant.checked_abs()?)?;
+        let narrow = |value: i128| i64::try_from(value).ok();
+        narrow(largest)?;
+        Some(Edge { slope: narrow(slope)?, constant: narrow(constant)?, denominator: narrow(denominator)?, last })
     }
 }
 
@@ -132,11 +287,6 @@ fn vertices(rows: &[Row], n: usize) -> Option<Vec<Vertex>> {
 }
 
 impl Row {
-    /// Whether it bounds a single dimension.
-    fn is_multiple_of_unit(&self, dim: usize) -> bool {
-        self.coefficients.iter().enumerate().all(|(k, &c)| (c != 0) == (k == dim))
-    }
-
     fn holds(&self, vertex: &Vertex) -> bool {
         let dot: i128 = self.coefficients.iter().zip(&vertex.coordinates).map(|(c, v)| c * v).sum();
         let value = dot + self.constant * vertex.denominator;
@@ -208,10 +358,52 @@ mod tests {
         Row { equality: false, coefficients: coefficients.to_vec(), constant }
     }
 
+    fn ranges(part: &Polytope, form: &[i64]) -> Vec<(i64, i64)> {
+        let mut found = Vec::new();
+        part.ranges(form, &mut |range| {
+            found.push(range);
+            Some(())
+        });
+        found
+    }
+
+    #[test]
+    fn layers_reach_what_their_points_reach() {
+        // A body with rational corners, against the points of each of its layers.
+        let rows = vec![
+            row(&[2, 1, 0], 3),
+            row(&[-3, 1, 1], 14),
+            row(&[0, -1, 2], 5),
+            row(&[1, -2, -1], 20),
+            row(&[0, 1, -3], 17),
+        ];
+        let body = Polytope::of_constraints(&rows, 3).unwrap();
+        let holds =
+            |point: &[i128]| rows.iter().all(|r| r.holds(&Vertex { denominator: 1, coordinates: point.to_vec() }));
+        for form in [[7, 1, 0], [-5, 3, 2], [0, 0, 1], [1, -1, 11]] {
+            for dim in 0..3 {
+                let layered = body.clone().layered(dim, &mut 1000);
+                let unit = std::array::from_fn::<i64, 3, _>(|k| i64::from(k == dim));
+                let (first, _) = body.range(&unit);
+                for (at, (low, high)) in ranges(&layered, &form).into_iter().enumerate() {
+                    let layer = first + at as i64;
+                    assert_eq!(body.range_at(&form, dim, layer), Some((low, high)));
+                    for (a, b) in (-40..40).flat_map(|a| (-40..40).map(move |b| (a, b))) {
+                        let mut point = vec![a, b];
+                        point.insert(dim, i128::from(layer));
+                        let value: i128 = point.iter().zip(form).map(|(x, f)| x * i128::from(f)).sum();
+                        let inside = i128::from(low) <= value && value <= i128::from(high);
+                        assert!(inside || !holds(&point), "{point:?} has {value}, not in {low}..={high}");
+                    }
+                }
+            }
+        }
+    }
+
     #[test]
     fn a_triangle_has_its_three_corners() {
         let rows = vec![row(&[1, 0], 0), row(&[0, 1], 0), row(&[-1, -1], 3)];
-        let triangle = Polytope::of_constraints(rows, 2).unwrap();
+        let triangle = Polytope::of_constraints(&rows, 2).unwrap();
         assert_eq!(triangle.vertices.len(), 3);
         assert_eq!(triangle.range(&[10, 1]), (0, 30));
         assert_eq!(triangle.range(&[-1, 2]), (-3, 6));
@@ -221,24 +413,27 @@ mod tests {
     fn a_triangle_has_layers_that_leave_room_between_them() {
         // 1 <= t <= 3, t <= x <= 3: three layers, of 3, 2 and 1 points.
         let rows = vec![row(&[1, 0], -1), row(&[-1, 1], 0), row(&[0, -1], 3)];
-        let triangle = Polytope::of_constraints(rows, 2).unwrap();
+        let triangle = Polytope::of_constraints(&rows, 2).unwrap();
         assert_eq!(triangle.range(&[10, 1]), (11, 33));
-        let layers = triangle.layers(0, &mut 100).unwrap();
-        assert_eq!(layers.iter().map(|l| l.range(&[10, 1])).collect::<Vec<_>>(), [(11, 13), (22, 23), (33, 33)]);
-        assert_eq!(triangle.layers(0, &mut 8), None);
+        assert_eq!(ranges(&triangle.clone().layered(0, &mut 3), &[10, 1]), [(11, 13), (22, 23), (33, 33)]);
+        assert_eq!(ranges(&triangle.clone().layered(0, &mut 2), &[10, 1]), [(11, 33)]);
+        assert_eq!(
+            (1..=4).map(|t| triangle.range_at(&[10, 1], 0, t)).collect::<Vec<_>>(),
+            [Some((11, 13)), Some((22, 23)), Some((33, 33)), None]
+        );
     }
 
     #[test]
     fn rational_vertices_round_inwards() {
         // 0 <= 2x <= 3
         let rows = vec![row(&[2], 0), row(&[-2], 3)];
-        assert_eq!(Polytope::of_constraints(rows, 1).unwrap().range(&[1]), (0, 1));
+        assert_eq!(Polytope::of_constraints(&rows, 1).unwrap().range(&[1]), (0, 1));
     }
 
     #[test]
     fn equalities_bind_every_vertex() {
         let mut rows = vec![row(&[1, 0], 0), row(&[-1, 0], 5)];
         rows.push(Row { equality: true, coefficients: vec![1, -1], constant: 2 });
-        assert_eq!(Polytope::of_constraints(rows, 2).unwrap().range(&[0, 1]), (2, 7));
+        assert_eq!(Polytope::of_constraints(&rows, 2).unwrap().range(&[0, 1]), (2, 7));
     }
 }

@@ -17,6 +17,8 @@
 //! `u[t,y,x]` of a 5-point stencil, by rows, at N = 8: `(8 y + x - 8 t) mod 72`: a row of slack instead of a second grid.
 //! A diamond tile of a 3-point stencil, of side B: `((2B-2) t + x) mod (4B-4)`, as many cells as are alive at once.
 
+use std::collections::BinaryHeap;
+
 use crease_isl::Set;
 
 use crate::analysis::count::merged;
@@ -33,8 +35,8 @@ const BEAM: usize = 8;
 const MOST_DISTANCE: i64 = 8;
 /// Proposals handed to the checker.
 const MOST_PROPOSALS: usize = 4;
-/// Systems of equations solved to cut parts of one difference set into layers; parts beyond that stay whole.
-pub(crate) const LAYER_BUDGET: u64 = 1 << 14;
+/// Layers of the parts of one difference set; parts beyond that stay whole.
+pub(crate) const LAYER_BUDGET: u64 = 1 << 12;
 /// Pitches that clear the next row, of each prefix.
 const MOST_CLEARING: usize = 16;
 
@@ -142,7 +144,7 @@ pub(crate) fn parts_along(
     let (dim, mut parts) = (order[chosen], Vec::new());
     for part in split_by_sign(&slice, &order[..chosen], dim)? {
         let Some(found) = polytopes(&part)? else { return Ok(None) };
-        parts.extend(found.into_iter().flat_map(|part| part.layers(dim, budget).unwrap_or(vec![part])));
+        parts.extend(found.into_iter().map(|part| part.layered(dim, budget)));
     }
     Ok(Some(parts))
 }
@@ -175,7 +177,7 @@ pub(crate) fn extend(
     parts: &[Polytope],
     width: usize,
 ) -> Vec<Prefix> {
-    let mut extended = Vec::new();
+    let mut untried = Vec::new();
     for prefix in beam {
         let mut tried = candidates(&prefix.pitches, previous, reach);
         if !prefix.pitches.is_empty() {
@@ -187,13 +189,26 @@ pub(crate) fn extend(
         for candidate in tried {
             let mut gamma = prefix.gamma.clone();
             gamma[dim] = candidate;
-            let Some(modulus) = smallest_modulus(parts, &gamma, prefix.modulus, prefix.grid) else {
+            let Some(modulus) = modulus_at_least(parts, &gamma, prefix.modulus, prefix.grid) else {
                 continue;
             };
             let mut pitches = prefix.pitches.clone();
             pitches.push(candidate);
-            extended.push(Prefix { gamma, pitches, modulus, grid: prefix.grid });
+            untried.push(Prefix { gamma, pitches, modulus, grid: prefix.grid });
         }
+    }
+    untried.sort_by_key(|prefix| prefix.modulus);
+    let (mut extended, mut best): (Vec<Prefix>, BinaryHeap<i64>) = Default::default();
+    for prefix in untried {
+        if best.len() == width && best.peek().is_some_and(|worst| prefix.modulus > *worst) {
+            break;
+        }
+        let Some(modulus) = smallest_modulus(parts, &prefix.gamma, prefix.modulus, prefix.grid) else { continue };
+        best.push(modulus);
+        if best.len() > width {
+            best.pop();
+        }
+        extended.push(Prefix { modulus, ..prefix });
     }
     // Smaller modulus first; then smaller coefficients, which keep neighbours close; then rows that run forwards.
     let size = |p: &Prefix| p.gamma.iter().map(|g| u128::from(g.unsigned_abs())).sum::<u128>();
@@ -232,24 +247,56 @@ fn candidates(pitches: &[i64], previous: Option<Span>, reach: i64) -> Vec<i64> {
 /// Coefficients of `dim` that move the next row just past what conflicts in it: with `[low, high]` the values of the prefix
 /// on differences of 1 along `dim`, they are `1 - low` and `-1 - high`.
 fn clearing_pitches(parts: &[Polytope], gamma: &[i64], dim: usize) -> Vec<i64> {
-    let unit: Vec<i64> = (0..gamma.len()).map(|k| i64::from(k == dim)).collect();
-    let next_row = parts.iter().filter(|part| part.range(&unit) == (1, 1));
-    let ranges = merged(next_row.map(|part| part.range(gamma)).collect());
+    let ranges = merged(parts.iter().filter_map(|part| part.range_at(gamma, dim, 1)).collect());
     ranges.iter().flat_map(|&(low, high)| [1 - low, -1 - high]).take(MOST_CLEARING).collect()
 }
 
-/// The smallest allowed `m >= at_least` such that no part's range of `gamma . d` holds a multiple of `m`; none if one holds 0.
+/// What [`smallest_modulus`] cannot go below, for differences at corners of the parts; none if there is no modulus.
+fn modulus_at_least(parts: &[Polytope], gamma: &[i64], at_least: i64, grid: Grid) -> Option<i64> {
+    let mut values = Vec::new();
+    for value in parts.iter().flat_map(|part| part.corner_values(gamma)) {
+        values.extend(distances((value, value))?);
+    }
+    allowed_beyond(&values, at_least, grid)
+}
+
+/// The smallest allowed `m >= at_least` such that no part's ranges of `gamma . d` hold a multiple of `m`; none if one holds 0.
 fn smallest_modulus(parts: &[Polytope], gamma: &[i64], at_least: i64, grid: Grid) -> Option<i64> {
-    let ranges = parts.iter().map(|part| distances(part.range(gamma)));
-    let ranges = merged(ranges.collect::<Option<Vec<_>>>()?.into_iter().flatten().collect());
+    allowed_beyond(&merged(reached(parts, gamma, at_least)?), at_least, grid)
+}
+
+/// The smallest allowed `m >= at_least` of which no positive range holds a multiple.
+fn allowed_beyond(ranges: &[(i64, i64)], at_least: i64, grid: Grid) -> Option<i64> {
     let mut modulus = grid.up(at_least.max(1))?;
     loop {
-        let found = modulus_beyond(&ranges, modulus);
+        let found = modulus_beyond(ranges, modulus);
         if found == modulus {
             return Some(modulus);
         }
         modulus = grid.up(found)?;
     }
+}
+
+/// How far from 0 the values of `gamma . d` lie, as far as they reach `at_least`; none if one is 0.
+pub(crate) fn reached(parts: &[Polytope], gamma: &[i64], at_least: i64) -> Option<Vec<(i64, i64)>> {
+    let mut reached: Vec<(i64, i64)> = Vec::new();
+    for part in parts {
+        if let Some(None) = distances(part.range(gamma)).map(|whole| whole.filter(|(_, high)| *high >= at_least)) {
+            continue;
+        }
+        part.ranges(gamma, &mut |range| {
+            match distances(range)? {
+                Some((low, high)) if high >= at_least => match reached.last_mut() {
+                    // Layers mostly follow each other.
+                    Some(last) if low <= last.1 && last.0 <= high => *last = (last.0.min(low), last.1.max(high)),
+                    _ => reached.push((low, high)),
+                },
+                _ => {}
+            }
+            Some(())
+        })?;
+    }
+    Some(reached)
 }
 
 /// How far from 0 the values of a range lie: nothing if it is empty; none if it holds 0.
@@ -262,7 +309,7 @@ pub(crate) fn distances((low, high): (i64, i64)) -> Option<Option<(i64, i64)>> {
     }
 }
 
-/// The smallest `m >= at_least` of which no positive range, as [`merged`] gives them, holds a multiple.
+/// The smallest `m >= at_least` of which no positive range holds a multiple.
 pub(crate) fn modulus_beyond(ranges: &[(i64, i64)], at_least: i64) -> i64 {
     let mut modulus = at_least.max(1);
     loop {

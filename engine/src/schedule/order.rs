@@ -67,6 +67,11 @@ impl<'c> HappensBefore<'c> {
         self.kinds.len()
     }
 
+    /// Whether any two instances with different time vectors are ordered.
+    pub(crate) fn is_total(&self) -> bool {
+        self.kinds.iter().all(|kind| *kind == DimKind::Sequential)
+    }
+
     /// `{ a -> b }` such that phase `first` of an instance at `a` certainly precedes phase `second` of one at `b`.
     pub(crate) fn before(&self, first: Phase, second: Phase) -> Result<Map<'c>, AnalysisError> {
         self.relation(&self.formula(first, second)?)

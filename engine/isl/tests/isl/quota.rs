@@ -21,7 +21,7 @@ fn mixture(isl: &Context) -> Result<(), IslError> {
     last.sample_pair()?;
     let schedule = isl.union_map("[N] -> { S[t, i] -> [t, i, 0]; T[t, i] -> [t, i + 1, 1] : 0 <= t, i < N }")?;
     let all = isl.union_set("[N] -> { T[t, i] }")?.union(&domain.to_union_set()?)?;
-    let schedule = schedule.intersect_domain(&all)?.coalesce()?;
+    let schedule = schedule.intersect_domain(&all)?;
     schedule.maps()?;
     ast::Builder::new(&isl.set("[N] -> { : N > 2 }")?, &schedule).iterators(["t", "i", "k"]).generate()?;
     Ok(())

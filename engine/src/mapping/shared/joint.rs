@@ -11,7 +11,7 @@
 
 use crate::analysis::count::merged;
 use crate::kernel::graph::ArrayId;
-use crate::mapping::strided_hyperplane::{Prefix, consumer_distance, distances, extend, modulus_beyond};
+use crate::mapping::strided_hyperplane::{Prefix, consumer_distance, distances, extend, modulus_beyond, reached};
 use crate::mapping::{MappingError, Span};
 
 use super::differences::{Differences, order};
@@ -95,12 +95,8 @@ fn best_offsets(
     for &array in arrays {
         for chosen in 0..gamma.len() {
             let Some(parts) = differences.within(array, chosen)? else { return Ok(None) };
-            for part in parts.iter() {
-                match distances(part.range(gamma)) {
-                    Some(range) => own.extend(range),
-                    None => return Ok(None),
-                }
-            }
+            let Some(reached) = reached(&parts, gamma, 1) else { return Ok(None) };
+            own.extend(reached);
         }
     }
     let own = merged(own);
