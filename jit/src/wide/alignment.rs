@@ -18,9 +18,6 @@ const WORTH_ALIGNING: i64 = 12;
 /// Halves of lines for the same: every other store lies in two lines, and costs one more. Rows of 58 cells of a five-point
 /// stencil are faster without, rows of 250 with it (`cargo run --release -- bench --suite strips --kernel heat-2d-5pt`).
 const WORTH_ALIGNING_HALVES: i64 = 40;
-/// Lines and halves of lines for the same where blocks may overlap: a block more, whatever the number of cells.
-const WORTH_OVERLAPPING: i64 = 6;
-const WORTH_OVERLAPPING_HALVES: i64 = 16;
 /// Vectors for which stores that are to stream are aligned: they cannot otherwise.
 const WORTH_STREAMING: i64 = 8;
 
@@ -55,25 +52,20 @@ impl AlignedStores {
     }
 }
 
-/// Where code keeps what it found out; all in one slot.
+/// Where code keeps what it found out; both in one slot.
 #[derive(Clone, Copy)]
 pub(super) struct AlignmentSlot {
     /// Cells before the first aligned one.
     pub(super) count: MemoryOperand,
     /// 1 if all stores are aligned behind those, else 0. Only of streaming stores.
     pub(super) all_aligned: MemoryOperand,
-    /// The first iteration. Only of blocks that overlap.
-    pub(super) start: MemoryOperand,
-    /// Cells behind the last whole vector. Only of blocks that overlap.
-    pub(super) rest: MemoryOperand,
 }
 
 impl AlignmentSlot {
     /// The slot of this number.
     pub(super) fn new(slot: usize, shape: Shape) -> Self {
         let start = slot as i64 * shape.bytes;
-        let [count, all_aligned, start, rest] = [0, 8, 16, 24].map(|at| memory(Register::RSP, start + at));
-        AlignmentSlot { count, all_aligned, start, rest }
+        AlignmentSlot { count: memory(Register::RSP, start), all_aligned: memory(Register::RSP, start + 8) }
     }
 }
 
@@ -81,7 +73,7 @@ impl Function<'_, '_, '_> {
     /// Counts how many cells there are before the first one at which the first store writes at a multiple of a vector's
     /// size: none if too many stores lie differently, or if few vectors are to come. All registers but those of the
     /// arguments are free here.
-    pub(super) fn count_unaligned(&mut self, stores: &AlignedStores, overlap: bool, slot: AlignmentSlot) {
+    pub(super) fn count_unaligned(&mut self, stores: &AlignedStores, slot: AlignmentSlot) {
         let (Shape { bytes, float, .. }, lanes) = (self.encoding.body.shape, self.encoding.body.shape.lanes());
         let ([address, other], differ) = (SCRATCH, FREE[0]);
         let (first, others) = stores.places.split_first().expect("every strip stores something");
@@ -92,9 +84,7 @@ impl Function<'_, '_, '_> {
         }
         let least = match bytes {
             _ if stores.streaming => WORTH_STREAMING,
-            LINE_BYTES if overlap => WORTH_OVERLAPPING,
             LINE_BYTES => WORTH_ALIGNING,
-            _ if overlap => WORTH_OVERLAPPING_HALVES,
             _ => WORTH_ALIGNING_HALVES,
         };
         self.put(Instruction::with2(Code::Lea_r64_m, address, memory(END, -(least * lanes))));

@@ -17,7 +17,6 @@ use super::allocate::{Allocation, allocate};
 use super::body::{Body, StripFacts, float_of};
 use super::function::WideOptions;
 use super::instruction::{Arith, Inst, Memory};
-use super::overlap::Overlap;
 use super::shape::{LINE_BYTES, Shape, WideIsa};
 use crate::compile::{MOST_COPIES, VectorWidth};
 
@@ -46,8 +45,6 @@ pub(super) struct Choice<'a> {
     pub(super) body: Body<'a>,
     /// Its instructions.
     pub(super) allocation: Allocation,
-    /// How blocks may overlap, if they may.
-    pub(super) overlap: Option<Overlap>,
     /// Copies in one iteration of the main loop.
     pub(super) copies: i64,
 }
@@ -65,17 +62,15 @@ pub(super) fn choose<'a>(facts: &StripFacts<'a>, options: &WideOptions<'_>) -> O
     for shape in shapes.into_iter().filter(|shape| !has_wanted || Some(shape.bytes) == wanted) {
         let Some(body) = Body::new(facts, shape) else { continue };
         let allocation = allocate(&body);
-        let overlap = Overlap::new(&body, &allocation);
-        let slots = allocation.slots + overlap.as_ref().map_or(0, Overlap::slots);
-        if (slots as i64 + 2) * shape.bytes > MOST_SLOT_BYTES {
+        if (allocation.slots as i64 + 2) * shape.bytes > MOST_SLOT_BYTES {
             continue;
         }
-        let mut block = Block::new(&body, &allocation, overlap.is_some());
+        let mut block = Block::new(&body, &allocation);
         let not_streamed = body.each.iter().filter(|at| body.hints[**at] != facts.hints[**at]).count();
         block.busiest += not_streamed as f64 * FETCHED_LINE_CYCLES * shape.bytes as f64 / LINE_BYTES as f64;
         let (copies, cycles) = block.copies(facts.length.unwrap_or(TYPICAL_LENGTH), options);
         if best.as_ref().is_none_or(|(least, _)| cycles < least * MARGIN) {
-            best = Some((cycles, Choice { body, allocation, overlap, copies }));
+            best = Some((cycles, Choice { body, allocation, copies }));
         }
     }
     best.map(|(_, choice)| choice)
@@ -87,12 +82,10 @@ struct Block {
     instructions: usize,
     /// Cycles of the busiest unit behind the decoders.
     busiest: f64,
-    /// Whether what is left over is a whole block.
-    overlaps: bool,
 }
 
 impl Block {
-    fn new(body: &Body<'_>, allocation: &Allocation, overlaps: bool) -> Self {
+    fn new(body: &Body<'_>, allocation: &Allocation) -> Self {
         let halves = body.shape.bytes as f64 / 32.0;
         let (mut arithmetic, mut memory) = (0.0, 0.0);
         for inst in allocation.each.iter() {
@@ -102,8 +95,7 @@ impl Block {
                 _ => inst.reads().map_or(0.0, |from| load_cycles(body, from)),
             };
         }
-        let (shape, instructions) = (body.shape, allocation.each.len());
-        Block { shape, instructions, busiest: f64::max(arithmetic, memory), overlaps }
+        Block { shape: body.shape, instructions: allocation.each.len(), busiest: f64::max(arithmetic, memory) }
     }
 
     /// The number of copies with the lowest estimate for a strip of `length`, and that estimate.
@@ -125,9 +117,6 @@ impl Block {
         let (iterations, rest) = (length / (copies * lanes), length % (copies * lanes));
         let main = iterations as f64 * (self.cycles(copies) + LOOP_CYCLES);
         main + match self.shape.isa {
-            _ if self.overlaps && length >= lanes => {
-                (rest / lanes + i64::from(rest % lanes > 0)) as f64 * (self.cycles(1) + LOOP_CYCLES)
-            }
             WideIsa::Avx512 => {
                 let masked = if rest % lanes > 0 { self.cycles(1) + MASK_CYCLES } else { 0.0 };
                 (rest / lanes) as f64 * (self.cycles(1) + LOOP_CYCLES) + masked

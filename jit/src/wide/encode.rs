@@ -33,8 +33,6 @@ pub(super) enum Extent {
     Whole,
     /// All of it, where streaming stores are aligned.
     Aligned,
-    /// All of it, at an end of the strip.
-    End,
     /// The lanes in [`REMAINDER`]; memory behind them is not touched.
     Masked,
     /// Its first number.
@@ -73,8 +71,6 @@ pub(super) struct Encoding<'b, 'a> {
     pub(super) extent: Extent,
     /// How many vectors after the iteration it lies.
     pub(super) copy: i64,
-    /// Streams whose stores go to slots instead, with these.
-    pub(super) waiting: Vec<(usize, usize)>,
     /// Lines to call for ahead of time.
     pub(super) ahead: Ahead,
 }
@@ -218,10 +214,6 @@ impl Encoding<'_, '_> {
     }
 
     fn store(&mut self, stream: usize, from: Reg, hint: StoreHint) {
-        if let Some((_, slot)) = self.waiting.iter().find(|(waiting, _)| *waiting == stream) {
-            let instruction = Instruction::with2(self.code(Kind::Store), self.slot(*slot), self.vector(from));
-            return self.put(instruction);
-        }
         let cells = self.cell_operand(stream);
         let past_caches = self.extent == Extent::Aligned && hint == StoreHint::Streaming;
         let kind = if past_caches { Kind::StoreStreaming } else { Kind::Store };
@@ -231,14 +223,6 @@ impl Encoding<'_, '_> {
             instruction.set_op_mask(REMAINDER);
         }
         self.assembler.put(&instruction);
-    }
-
-    /// Stores a vector of a stream that waits in a slot, by way of a register in which nothing is pinned.
-    pub(super) fn store_slot(&mut self, stream: usize, slot: usize) {
-        (self.extent, self.copy) = (Extent::End, 0);
-        let by_way_of = Reg { class: Class::Vector, number: 0 };
-        self.two(self.code(Kind::Load), self.vector(by_way_of), Source::Memory(self.slot(slot)));
-        self.store(stream, by_way_of, StoreHint::Cached);
     }
 
     fn compare(&mut self, op: CompareOp, to: Reg, a: Reg, b: Operand) {

@@ -13,8 +13,6 @@
 //! AVX-512:  one block of as many lanes as are left, if there are any
 //! ```
 //!
-//! Where cells may be computed twice, a whole vector at either end takes the place of masks and single cells (`overlap`).
-//!
 //! Blocks follow each other whole, so each counts by itself against the lanes that the strip allows.
 //!
 //! Cost: about 0.2 microseconds for each machine instruction.
@@ -26,7 +24,6 @@ use super::body::{Body, StripFacts};
 use super::cost::{Choice, choose};
 use super::encode::{Encoding, Extent, ITERATION, REMAINDER, SCRATCH, TABLE, memory};
 use super::instruction::{Inst, Memory};
-use super::overlap::Overlap;
 use super::prefetch::Ahead;
 use super::shape::WideIsa;
 use crate::compile::{Prefetch, Unroll, VectorWidth};
@@ -82,10 +79,10 @@ impl WideCode {
 
 /// Emits a strip; `None` if it has to be compiled otherwise.
 pub(crate) fn emit(facts: &StripFacts<'_>, options: &WideOptions<'_>) -> Option<WideCode> {
-    let Choice { body, allocation, overlap, copies } = choose(facts, options)?;
+    let Choice { body, allocation, copies } = choose(facts, options)?;
     let is_index = |at: &usize| matches!(body.strip.ops[*at], Op::Index { .. });
     let indices: Vec<usize> = body.each.iter().copied().filter(is_index).collect();
-    let homes = Homes::new(&body, &allocation, overlap, indices.is_empty());
+    let homes = Homes::new(&body, &allocation, indices.is_empty());
     let mut encoding = Encoding {
         assembler: Assembler::new(options.text),
         body: &body,
@@ -97,7 +94,6 @@ pub(crate) fn emit(facts: &StripFacts<'_>, options: &WideOptions<'_>) -> Option<
         next_scratch: 0,
         extent: Extent::Whole,
         copy: 0,
-        waiting: Vec::new(),
         ahead: Ahead::new(facts, options.prefetch),
     };
     Function { encoding: &mut encoding, homes: &homes, allocation: &allocation }.emit(copies);
@@ -119,13 +115,11 @@ struct Homes {
     aligned_stores: Option<AlignedStores>,
     /// The slot for what was found.
     alignment_slot: usize,
-    /// How blocks may overlap, if they may.
-    overlap: Option<Overlap>,
 }
 
 impl Homes {
     /// The pointers used most get registers, while there are any.
-    fn new(body: &Body<'_>, allocation: &Allocation, overlap: Option<Overlap>, no_indices: bool) -> Self {
+    fn new(body: &Body<'_>, allocation: &Allocation, no_indices: bool) -> Self {
         let count = body.places.iter().map(|place| place.pointer + 1).max().unwrap_or(0);
         let mut uses = vec![0u32; count];
         let cells = |inst: &Inst| cell_of(inst);
@@ -152,10 +146,9 @@ impl Homes {
         let saved = SAVED.into_iter().filter(|register| pointers.contains(&Some(*register))).collect();
         let aligned_stores = AlignedStores::new(body);
         let alignment_slot = allocation.slots + usize::from(!no_indices);
-        let waiting = overlap.as_ref().map_or(0, Overlap::slots);
-        let slots = alignment_slot + usize::from(aligned_stores.is_some() || overlap.is_some()) + waiting;
+        let slots = alignment_slot + usize::from(aligned_stores.is_some());
         let frame_bytes = (slots as i64 * body.shape.bytes) as i32;
-        Homes { pointers, saved, frame_bytes, aligned_stores, alignment_slot, overlap }
+        Homes { pointers, saved, frame_bytes, aligned_stores, alignment_slot }
     }
 }
 
@@ -213,22 +206,10 @@ impl Function<'_, '_, '_> {
         let slot = AlignmentSlot::new(self.homes.alignment_slot, self.encoding.body.shape);
         self.enter();
         if let Some(stores) = &self.homes.aligned_stores {
-            self.count_unaligned(stores, self.homes.overlap.is_some(), slot);
+            self.count_unaligned(stores, slot);
         }
         self.load_pointers();
         self.encoding.block(&self.allocation.once, Extent::Whole, 0);
-        match &self.homes.overlap {
-            Some(overlap) => {
-                let (is_counted, first_slot) = (self.homes.aligned_stores.is_some(), self.homes.alignment_slot + 1);
-                self.overlapping_blocks(overlap, is_counted, slot, first_slot, copies);
-            }
-            None => self.separate_blocks(slot, copies),
-        }
-        self.leave();
-    }
-
-    /// Blocks that follow each other.
-    fn separate_blocks(&mut self, slot: AlignmentSlot, copies: i64) {
         if let Some(stores) = &self.homes.aligned_stores {
             self.unaligned_cells(slot);
             if stores.streaming {
@@ -243,6 +224,7 @@ impl Function<'_, '_, '_> {
             WideIsa::Avx512 => self.masked_block(),
             WideIsa::Avx2 => self.single_cells(),
         }
+        self.leave();
     }
 
     fn enter(&mut self) {
@@ -307,7 +289,7 @@ impl Function<'_, '_, '_> {
     }
 
     /// What is left, less than a vector.
-    pub(super) fn masked_block(&mut self) {
+    fn masked_block(&mut self) {
         // The mask has a bit for each iteration that is left.
         self.put(Instruction::with2(Code::Mov_r64_rm64, LAST, END));
         self.put(Instruction::with2(Code::Sub_r64_rm64, LAST, ITERATION));
@@ -318,7 +300,7 @@ impl Function<'_, '_, '_> {
     }
 
     /// What is left, cell by cell.
-    pub(super) fn single_cells(&mut self) {
+    fn single_cells(&mut self) {
         self.put(Instruction::with2(Code::Cmp_r64_rm64, ITERATION, END));
         let done = self.encoding.assembler.jump_ahead(Code::Jge_rel32_64);
         let top = self.encoding.assembler.top();

@@ -8,8 +8,8 @@
 //!
 //! `body` decides whether a strip is eligible and what is computed once; `allocate` and `select` turn operations into
 //! instructions on registers, without loops or branches; `function` lays out the loops around them, `alignment` what
-//! brings stores to multiples of a vector's size, `overlap` what computes cells twice rather than one by one, `prefetch`
-//! what calls for cells ahead of time, `encode` and `codes` make bytes. `shape` names the vectors, `cost` chooses among them.
+//! brings stores to multiples of a vector's size, `prefetch` what calls for cells ahead of time, `encode` and `codes` make bytes. `shape` names the vectors, `cost`
+//! chooses among them.
 //!
 //! Both emitters give the interpreter's bits: one operation is one instruction of the same rounding, and nothing is
 //! contracted or reassociated.
@@ -23,7 +23,6 @@ mod cost;
 mod encode;
 mod function;
 mod instruction;
-mod overlap;
 mod prefetch;
 mod select;
 mod shape;
