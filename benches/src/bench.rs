@@ -147,7 +147,7 @@ fn prepare(contest: &Contest, options: &BenchOptions, progress: &Progress) -> Re
             progress.detail(&format!("planning {schedule}, {layout}"));
             let (horizon, cap_bytes) = (contest.full_steps, options.memory_cap_bytes);
             for code in codes.iter().copied() {
-                let rounding = Rounding::Exact;
+                let rounding = Rounding::Auto;
                 let request = Request { schedule, layout, mapping, code, rounding, horizon, cap_bytes };
                 layouts.push(layouts::plan(&kernel, &case, &request).map_err(|refusal| {
                     let mut row = Row::new(entry.name, &case.sizes, &layout.to_string(), 1);

@@ -13,7 +13,7 @@ pub struct StorageOptions {
     #[arg(long, value_name = "NAME", default_value = "balanced", value_parser = objective)]
     pub objective: Objective,
     /// To what pitches and moduli of strided hyperplanes are rounded: exact, lanes or power-of-two.
-    #[arg(long, value_name = "NAME", default_value = "exact", value_parser = rounding)]
+    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = rounding)]
     pub rounding: Rounding,
     /// Whether arrays keep their names (contraction), or every write gets cells of its own first (reallocation).
     #[arg(long, value_name = "NAME", default_value = "contraction", value_parser = view)]

@@ -132,6 +132,6 @@ fn sets_that_the_library_does_not_survive_as_they_are() {
     );
     let kernel = kernel.unwrap();
     let plan =
-        |strategy| kernel.plan().size("N", 3).schedule("tiles").strategy(strategy).operation_quota(1 << 19).build();
+        |strategy| kernel.plan().size("N", 3).schedule("tiles").strategy(strategy).operation_quota(1 << 20).build();
     assert!(plan(StrategyChoice::StridedHyperplane).is_ok() && plan(StrategyChoice::Auto).is_ok());
 }

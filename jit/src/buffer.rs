@@ -3,15 +3,15 @@
 //! Unsafe, because fields are mapped memory behind a pointer. The pointer and its length never change between `mmap`
 //! and `munmap`, and views borrow the field, so they obey the usual rules.
 //!
-//! Layout: `[guard page] slack, data [guard page]`. Data start on a multiple of 64 bytes, `skew_bytes` after a page's
-//! start: fields walked in step would otherwise meet in the same cache sets (4 KiB aliasing). With guard pages data end
-//! at the upper guard instead, up to alignment, so that an access past the end faults.
+//! Layout: `[guard page] slack, data [guard page]`. Data start `lead_bytes` behind a multiple of 64 bytes, `skew_bytes`
+//! after a page's start: fields walked in step would otherwise meet in the same cache sets (4 KiB aliasing). With guard
+//! pages data end at the upper guard instead, up to alignment, so that an access past the end faults.
 #![allow(unsafe_code)]
 
 use crate::program::Element;
 use std::ptr::NonNull;
 
-/// Data of a field start on a multiple of this many bytes: a cache line, and the widest vector.
+/// Data of a field without a lead start on a multiple of this many bytes: a cache line, and the widest vector.
 pub const ALIGN_BYTES: usize = 64;
 
 /// Fields of at least this size ask for huge pages and start on one.
@@ -71,6 +71,14 @@ pub enum FieldError {
         /// Bytes asked for.
         skew_bytes: usize,
     },
+    /// The lead is no whole number of cells, or a line or more.
+    #[error("a lead of {lead_bytes} bytes is no multiple of {element_bytes} below {ALIGN_BYTES}")]
+    Lead {
+        /// Bytes asked for.
+        lead_bytes: usize,
+        /// Size of a cell.
+        element_bytes: u64,
+    },
     /// A view of another type than the field's.
     #[error("the field holds {} and not {}", found.name(), wanted.name())]
     Element {
@@ -86,6 +94,9 @@ pub enum FieldError {
 pub struct FieldOptions {
     /// Bytes from a page's start to the data; a multiple of 64. Default 0.
     pub skew_bytes: usize,
+    /// Bytes from there to the first cell, whole cells and less than a line, so that another cell is at a line's start.
+    /// Default 0.
+    pub lead_bytes: usize,
     /// Whether inaccessible pages enclose the data, which then end at the upper one. Default no: it costs two pages,
     /// and huge pages are not asked for.
     pub guard_pages: bool,
@@ -94,7 +105,7 @@ pub struct FieldOptions {
 #[expect(clippy::derivable_impls, reason = "each default is documented at its field")]
 impl Default for FieldOptions {
     fn default() -> Self {
-        FieldOptions { skew_bytes: 0, guard_pages: false }
+        FieldOptions { skew_bytes: 0, lead_bytes: 0, guard_pages: false }
     }
 }
 
@@ -102,7 +113,7 @@ impl Default for FieldOptions {
 #[derive(Debug)]
 pub struct Field {
     mapping: Mapping,
-    /// Inside `mapping`, aligned to [`ALIGN_BYTES`]; `cells * element.bytes()` bytes from here on are accessible.
+    /// Inside `mapping`, a lead behind a multiple of [`ALIGN_BYTES`]; `cells * element.bytes()` bytes from here on are accessible.
     data: NonNull<u8>,
     cells: usize,
     element: Element,
@@ -120,9 +131,12 @@ impl Field {
     /// # Errors
     /// [`FieldError`] says which size was refused; nothing is then allocated.
     pub fn new(element: Element, cells: u64, options: FieldOptions) -> Result<Self, FieldError> {
-        let FieldOptions { skew_bytes, guard_pages } = options;
+        let FieldOptions { skew_bytes, lead_bytes, guard_pages } = options;
         if skew_bytes % ALIGN_BYTES != 0 {
             return Err(FieldError::Skew { skew_bytes });
+        }
+        if lead_bytes >= ALIGN_BYTES || lead_bytes as u64 % element.bytes() != 0 {
+            return Err(FieldError::Lead { lead_bytes, element_bytes: element.bytes() });
         }
         let too_large = || FieldError::TooLarge { cells, element_bytes: element.bytes() };
         let data_bytes = cells.checked_mul(element.bytes()).and_then(|bytes| usize::try_from(bytes).ok());
@@ -131,20 +145,21 @@ impl Field {
         let page = page_bytes();
         let huge = data_bytes >= HUGE_FROM_BYTES && !guard_pages;
         let (guard, slack) = (if guard_pages { page } else { 0 }, if huge { HUGE_PAGE_BYTES } else { 0 });
-        let inner = data_bytes.checked_add(skew_bytes).and_then(|bytes| bytes.checked_next_multiple_of(page));
+        let before = skew_bytes.checked_add(lead_bytes);
+        let inner = before.and_then(|bytes| bytes.checked_add(data_bytes)?.checked_next_multiple_of(page));
         let inner = inner.map(|bytes| bytes.max(page)).and_then(|bytes| bytes.checked_add(slack));
         let total = inner.and_then(|bytes| bytes.checked_add(2 * guard)).ok_or_else(too_large)?;
         let mapping = Mapping::new(total)?;
         let start = if guard_pages {
             mapping.protect(0, guard)?;
             mapping.protect(total - guard, guard)?;
-            (total - guard - data_bytes) / ALIGN_BYTES * ALIGN_BYTES
+            (total - guard - data_bytes - lead_bytes) / ALIGN_BYTES * ALIGN_BYTES
         } else if huge {
             mapping.advise_huge_pages();
             mapping.base.as_ptr().align_offset(HUGE_PAGE_BYTES) + skew_bytes
         } else {
             skew_bytes
-        };
+        } + lead_bytes;
         assert!(start + data_bytes <= total - guard, "data end before the upper guard");
         // SAFETY: `start <= total` was just asserted, so the result is inside the mapping or one past its end.
         let data = unsafe { mapping.base.add(start) };

@@ -233,10 +233,10 @@ fn isas(subject: &Subject, options: &StripsOptions) -> Result<Vec<IsaChoice>, Be
     Ok(isas)
 }
 
-/// Rows are rounded to whole vectors, as the C loops do it.
+/// Rows are rounded to whole cache lines, as the C loops do it.
 fn request(subject: &Subject, isa: IsaChoice) -> Request<'_> {
     let (schedule, layout) = (subject.schedule, subject.layout);
-    let (code, rounding) = (CodeVariant { isa, ..CodeVariant::default() }, Rounding::Lanes);
+    let (code, rounding) = (CodeVariant { isa, ..CodeVariant::default() }, Rounding::Lines);
     Request { schedule, layout, mapping: "", code, rounding, horizon: 0, cap_bytes: u64::MAX }
 }
 

@@ -8,7 +8,8 @@
 //!    Where successive modulo comes close to the values alive at once, nothing else is sought: the conflicts of tiles in
 //!    parallel have so many pieces that looking at all of them takes seconds. An array of one value at a time becomes a
 //!    scalar.
-//! 3. Arrays with storage of their own then share a buffer if that is better.
+//! 3. Rows that run in lanes are moved to whole cache lines where that takes few cells more.
+//! 4. Arrays with storage of their own then share a buffer if that is better.
 //!
 //! Mappings are compared by bytes and by the cost of an access, as the objective says. What is not proved is not used: the
 //! fallback is the next best proved mapping, at last full storage, and the notes say so. Successive modulo is proved only
@@ -24,6 +25,7 @@ use crate::mapping::hyperplane::Hyperplane;
 use crate::mapping::in_place::InPlace;
 use crate::mapping::lattice::Lattice;
 use crate::mapping::occupancy::Occupancy;
+use crate::mapping::rounding::Rounding;
 use crate::mapping::scalar::Scalar;
 use crate::mapping::shared::Shared;
 use crate::mapping::strided_hyperplane::StridedHyperplane;
@@ -43,6 +45,10 @@ const LEAST_PATIENCE: u64 = 500_000;
 const FAST_ACCESS: f64 = 1.5;
 /// Buffers are tried to be shared if that can save more than one part in so many.
 const WORTH_SHARING: u64 = 16;
+/// Cells of which one more may be spent on rows of whole cache lines: where both count ..
+const LINE_PRICE: u64 = 32;
+/// .. and where speed counts first.
+const LINE_PRICE_FOR_SPEED: u64 = 4;
 /// Costs of access that differ by less are alike.
 const COST_STEP: f64 = 0.1;
 
@@ -237,7 +243,8 @@ impl Search<'_, '_, '_, '_> {
             match self.prove(best)? {
                 None => {
                     self.explain(best);
-                    return Ok(self.found.swap_remove(best));
+                    let best = self.found.swap_remove(best);
+                    return Ok(self.in_lines(&best, patience)?.unwrap_or(best));
                 }
                 unproved => failure = unproved,
             }
@@ -246,6 +253,36 @@ impl Search<'_, '_, '_, '_> {
         let full = full.map_err(|error| failure.unwrap_or(error))?;
         self.notes.push(format!("`{}` is kept in full", self.problem.model.kernel.array(self.array).name));
         Candidate::new(self.problem, full)
+    }
+
+    /// The same strided hyperplane with rows of whole cache lines, if rows run in lanes and that takes few cells more.
+    fn in_lines(&mut self, best: &Candidate, patience: u64) -> Result<Option<Candidate>, MappingError> {
+        let price = match self.objective {
+            Objective::Footprint => return Ok(None),
+            Objective::Balanced => LINE_PRICE,
+            Objective::Speed => LINE_PRICE_FOR_SPEED,
+        };
+        let is_strided = best.proposal.buffers[0].strategy == StridedHyperplane.name();
+        if self.problem.rounding != Rounding::Auto || !is_strided || self.lanes() == 1 {
+            return Ok(None);
+        }
+        let context = self.problem.model.context;
+        let quota = context.max_operations();
+        context.set_max_operations(patience.min(quota));
+        let rounded = self.problem.rounded(Rounding::Lines);
+        let found = first_proved(&rounded, &StridedHyperplane, &[self.array], &mut Vec::new());
+        context.set_max_operations(quota);
+        let Ok(proposal) = found else { return Ok(None) };
+        let found = Candidate::new(self.problem, proposal)?;
+        let (few, more) = (best.cells()?, found.cells()?);
+        if more.saturating_sub(few) > few / price {
+            return Ok(None);
+        }
+        if more > few {
+            let name = &self.problem.model.kernel.array(self.array).name;
+            self.notes.push(format!("`{name}`: {more} cells in rows of whole cache lines, {few} without"));
+        }
+        Ok(Some(found))
     }
 
     /// Proves a candidate, if it is not proved; else takes it out and says why it may not be used.

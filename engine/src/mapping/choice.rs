@@ -152,11 +152,10 @@ pub(crate) fn choose_mapping(
 
 /// Notes what rounding costs, array by array.
 fn report_price(problem: &Problem<'_, '_, '_>, chosen: &mut Choice) -> Result<(), MappingError> {
-    if problem.rounding == Rounding::Exact {
+    if matches!(problem.rounding, Rounding::Auto | Rounding::Exact) {
         return Ok(());
     }
-    let (model, conflicts, horizon) = (problem.model, problem.conflicts, problem.horizon);
-    let exact = Problem { model, conflicts, horizon, rounding: Rounding::Exact, spans: problem.spans.clone() };
+    let exact = problem.rounded(Rounding::Exact);
     for mapping in &chosen.mapping.arrays {
         let Some(buffer) = mapping.pieces.first().map(|piece| &chosen.mapping.buffers[piece.buffer]) else { continue };
         if buffer.strategy != StridedHyperplane.name() {

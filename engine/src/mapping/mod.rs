@@ -262,6 +262,12 @@ impl Span {
 }
 
 impl<'a, 'c> Problem<'a, 'c, '_> {
+    /// The same problem with another rounding.
+    pub(crate) fn rounded(&self, rounding: Rounding) -> Self {
+        let Problem { model, conflicts, horizon, .. } = *self;
+        Problem { model, conflicts, horizon, rounding, spans: self.spans.clone() }
+    }
+
     /// Arrays that are ours to fold.
     pub(crate) fn folded_arrays(&self) -> Vec<ArrayId> {
         let kernel = self.model.kernel;

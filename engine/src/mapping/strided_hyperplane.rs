@@ -111,7 +111,7 @@ fn search(
     let mut order = vec![fast];
     order.extend((0..n).rev().filter(|&k| k != fast));
     let all = problem.conflicts.differences(array)?;
-    let mut beam = vec![Prefix { grid: Grid::of(problem), ..Prefix::nothing(n) }];
+    let mut beam = vec![Prefix { grid: Grid::of(problem, array), ..Prefix::nothing(n) }];
     let (mut parts, mut budget) = (Vec::new(), LAYER_BUDGET);
     for (chosen, &dim) in order.iter().enumerate() {
         let Some(found) = parts_along(&all, &order, chosen, &mut budget)? else {

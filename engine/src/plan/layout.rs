@@ -26,7 +26,9 @@ const ALIASING_MARGIN_BYTES: u64 = 512;
 /// The part of a row that the margin may be at most, unless it is a cache line.
 const LARGEST_MARGIN: u64 = 128;
 /// Rows shorter than this are not padded: the padding would weigh more than the alignment gains.
-const SHORTEST_PADDED_ROW_BYTES: u64 = 2048;
+const SHORTEST_PADDED_ROW_BYTES: u64 = 1024;
+/// The part of a row that padding to whole cache lines may be at most.
+const LARGEST_PADDING: u64 = 32;
 
 /// Storage of every array of a kernel.
 #[derive(Clone, Debug, PartialEq)]
@@ -231,6 +233,9 @@ fn padded_strides(moduli: &[i64], element: Element) -> Option<Vec<u64>> {
         return row_major(moduli, None);
     }
     let lines = row_bytes.checked_next_multiple_of(CACHE_LINE_BYTES)?;
+    if lines - row_bytes > row_bytes / LARGEST_PADDING {
+        return row_major(moduli, None);
+    }
     row_major(moduli, Some(apart_from_aliases(lines)? / element.bytes()))
 }
 

@@ -197,7 +197,7 @@ impl PlanBuilder {
     }
 
     /// To what pitches and moduli of strided hyperplanes are rounded; the notes of the report say what that costs. Default:
-    /// [`Rounding::Exact`].
+    /// [`Rounding::Auto`].
     #[must_use]
     pub fn rounding(mut self, rounding: Rounding) -> Self {
         self.rounding = rounding;

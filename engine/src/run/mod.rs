@@ -10,7 +10,8 @@ mod view;
 
 use std::sync::Arc;
 
-use crease_jit::{BufferRef, Call, Compiled, Denormals, ElementType, Field, FieldOptions, Pool};
+use crease_jit::program::BufferId;
+use crease_jit::{ALIGN_BYTES, BufferRef, Call, Compiled, Denormals, ElementType, Field, FieldOptions, Pool};
 use ndarray::{ArrayView, ArrayViewMut, Dimension};
 
 use crate::error::Error;
@@ -89,7 +90,8 @@ impl Code {
         self.shared.verify_cap(options.threads)?;
         let pool = Pool::new(options.threads).and_then(|pool| pool.with_denormals(options.denormals));
         let pool = pool.map_err(RunError::from)?;
-        let folded = |b: &BufferLayout| (b.owner == Owner::Folded).then(|| allocate(b, options)).transpose();
+        let lead = |b: &BufferLayout| self.shared.lead_bytes(b);
+        let folded = |b: &BufferLayout| (b.owner == Owner::Folded).then(|| allocate(b, lead(b), options)).transpose();
         let fields = self.shared.outcome.layout.buffers.iter().map(folded).collect::<Result<Vec<_>, _>>()?;
         let scalars = vec![None; self.shared.kernel.scalars().len()];
         Ok(Run { shared: Arc::clone(&self.shared), fields, scalars, pool, step: 0, options })
@@ -101,10 +103,10 @@ impl Code {
     }
 }
 
-fn allocate(buffer: &BufferLayout, options: RunOptions) -> Result<Field, RunError> {
+fn allocate(buffer: &BufferLayout, lead_bytes: usize, options: RunOptions) -> Result<Field, RunError> {
     let cells = buffer.cells_for(options.threads);
     let skew_bytes = buffer.id as usize * SKEW_BYTES % PAGE_BYTES;
-    let options = FieldOptions { skew_bytes, guard_pages: options.guard_pages };
+    let options = FieldOptions { skew_bytes, lead_bytes, guard_pages: options.guard_pages };
     let field = Field::new(buffer.element, cells, options);
     field.map_err(|source| RunError::Memory { buffer: buffer.name.clone(), source })
 }
@@ -293,7 +295,7 @@ impl Run {
     fn allocate_caller_arrays(&mut self) -> Result<(), RunError> {
         for (field, buffer) in self.fields.iter_mut().zip(&self.shared.outcome.layout.buffers) {
             if field.is_none() {
-                *field = Some(allocate(buffer, self.options)?);
+                *field = Some(allocate(buffer, 0, self.options)?);
             }
         }
         Ok(())
@@ -305,6 +307,14 @@ impl Run {
 }
 
 impl Shared {
+    /// Bytes from a cache line's start to the first cell of a buffer, so that most rows of it are stored in whole lines.
+    fn lead_bytes(&self, buffer: &BufferLayout) -> usize {
+        let bytes = buffer.element.bytes() as usize;
+        let line = ALIGN_BYTES / bytes;
+        let phase = self.outcome.program.store_phase(BufferId(buffer.id), line as i64).unwrap_or(0);
+        (line - phase as usize) % line * bytes
+    }
+
     fn verify_cap(&self, threads: usize) -> Result<(), RunError> {
         let needed_bytes = self.outcome.layout.folded_bytes(threads);
         match self.cap_bytes.filter(|cap| needed_bytes > *cap) {

@@ -43,6 +43,8 @@ fn fields(cases: &mut Cases) {
     cases.add("a field of 2^61 cells", field(1 << 61, 0).unwrap_err());
     cases.add("a field of 2^45 cells", field(1 << 45, 0).unwrap_err());
     cases.add("a field skewed by 7 bytes", field(8, 7).unwrap_err());
+    let options = FieldOptions { lead_bytes: 12, ..FieldOptions::default() };
+    cases.add("a field 12 bytes behind a line", Field::new(Element::F64, 8, options).unwrap_err());
     cases.add("a field of f64, read as f32", field(8, 0).expect("8 cells").as_slice::<f32>().unwrap_err());
 }
 

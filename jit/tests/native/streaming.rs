@@ -113,7 +113,7 @@ fn rates_of_streaming() {
         let program = constant_rows(buffers, rows, 1024);
         let cells = (rows * 1024 + 7) as u64;
         let mut fields: Vec<Field> = (0..buffers)
-            .map(|at| FieldOptions { skew_bytes: at * 448 % 4096, guard_pages: false })
+            .map(|at| FieldOptions { skew_bytes: at * 448 % 4096, ..FieldOptions::default() })
             .map(|options| Field::new(Element::F64, cells, options).unwrap())
             .collect();
         print!("{buffers:2} buffers");
