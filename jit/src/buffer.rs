@@ -135,7 +135,7 @@ impl Field {
         if skew_bytes % ALIGN_BYTES != 0 {
             return Err(FieldError::Skew { skew_bytes });
         }
-        if lead_bytes >= ALIGN_BYTES || lead_bytes as u64 % element.bytes() != 0 {
+        if lead_bytes >= ALIGN_BYTES || !(lead_bytes as u64).is_multiple_of(element.bytes()) {
             return Err(FieldError::Lead { lead_bytes, element_bytes: element.bytes() });
         }
         let too_large = || FieldError::TooLarge { cells, element_bytes: element.bytes() };
