@@ -31,7 +31,7 @@ use crease::analysis::trace::Trace;
 use crease::kernel::graph::{Kernel, Role, Schedule};
 use crease::mapping::{MappingError, Sharing};
 use crease::{
-    CompileOptions, Error, ExpansionError, Isa, IsaChoice, LowerError, Plan, Stage, StrategyChoice, Streaming,
+    CompileOptions, Error, ExpansionError, Isa, IsaChoice, LowerError, Plan, Rounding, Stage, StrategyChoice, Streaming,
 };
 use fastrand::Rng;
 
@@ -160,7 +160,10 @@ fn strategies_for(seed: u64) -> Vec<StrategyChoice> {
 
 /// A plan for each strategy that applies, if the engine takes the schedule; brute force must agree.
 fn plans(case: &Case, schedule: &Schedule, trace: &Trace, seed: u64, tally: &mut Tally) -> Option<Vec<Plan>> {
+    // Arrays are too small for `auto` to round anything.
+    let rounding = Rounding::ALL[seed as usize % Rounding::ALL.len()].1;
     let builder = case.kernel.plan().schedule(&schedule.name).size("N", case.params[0]).operation_quota(QUOTA);
+    let builder = builder.rounding(rounding);
     let strategies = strategies_for(seed);
     let horizon = case.params.get(1).copied().unwrap_or(0) as u64;
     let each = match builder.horizon(horizon).build_each(&strategies) {

@@ -5,7 +5,8 @@
 //! A coordinate is a linear form modulo its modulus. What is bounded and never leaves one multiple of the modulus needs no
 //! reduction at all (most coordinates: a box keeps its rows where they are). What moves with the step is reduced once per
 //! step; the sum is wrapped by a comparison. If the strip itself may cross the wrap, the coordinate becomes the stream's ring,
-//! which code generation cuts. No division is left inside a step.
+//! which code generation cuts; it may not if the ring is made of whole rows, as rounding to cache lines makes it, and the
+//! strip stays in one. No division is left inside a step.
 //!
 //! Arrays that a call lends are addressed by their coordinates as they are: the call knows their strides.
 
@@ -46,6 +47,8 @@ struct Coordinate {
     high: i64,
     /// Coefficients and forms that grow with the step.
     unbounded: Vec<(i64, Linear)>,
+    /// How far the strip moves it at most.
+    extent: i64,
 }
 
 impl Coordinate {
@@ -155,8 +158,13 @@ fn coordinate_form(index: &[Affine], piece: &Piece, k: usize) -> Result<Affine, 
 /// Splits an affine form into its bounded and unbounded parts; none if a floor moves inside the strip.
 fn evaluate(scopes: &mut Scopes, place: &Place<'_>, form: &Affine) -> Result<Option<Coordinate>, LowerError> {
     let constant = form.constant_part();
-    let mut sum =
-        Coordinate { bounded: Linear::constant(constant), low: constant, high: constant, unbounded: Vec::new() };
+    let mut sum = Coordinate {
+        bounded: Linear::constant(constant),
+        low: constant,
+        high: constant,
+        unbounded: Vec::new(),
+        extent: 0,
+    };
     for (term, c) in form.terms() {
         let (value, bounds) = match term {
             Term::Iter(i) => (place.iters[*i as usize].clone(), place.bounds[*i as usize]),
@@ -171,15 +179,19 @@ fn evaluate(scopes: &mut Scopes, place: &Place<'_>, form: &Affine) -> Result<Opt
                 (value, bounds)
             }
         };
+        let moves = place.strip.as_ref().is_some_and(|(var, _)| value.coefficient(*var) != 0);
         match bounds {
             Some((low, high)) => {
                 let (a, b) = (low.saturating_mul(c), high.saturating_mul(c));
+                if moves {
+                    sum.extent = sum.extent.saturating_add(a.max(b).saturating_sub(a.min(b)));
+                }
                 sum.bounded = sum.bounded.add_scaled(&value, c).ok_or(crate::kernel::affine::AffineOverflow)?;
                 sum.low = sum.low.saturating_add(a.min(b));
                 sum.high = sum.high.saturating_add(a.max(b));
             }
             // What grows with the step is reduced outside strips.
-            None if place.strip.as_ref().is_some_and(|(var, _)| value.coefficient(*var) != 0) => return Ok(None),
+            None if moves => return Ok(None),
             None => sum.unbounded.push((c, value)),
         }
     }
@@ -213,7 +225,7 @@ fn floor(
 
 /// Brings a coordinate into `0..modulus`.
 fn reduce(scopes: &mut Scopes, place: &Place<'_>, coordinate: Coordinate, modulus: i64) -> Option<Reduced> {
-    let Coordinate { bounded, low, high, unbounded } = coordinate;
+    let Coordinate { bounded, low, high, unbounded, extent } = coordinate;
     let whole = low.div_euclid(modulus).checked_mul(modulus)?;
     let bounded = bounded.add_scaled(&Linear::constant(1), whole.checked_neg()?)?;
     let high = high.checked_sub(whole)?;
@@ -223,6 +235,20 @@ fn reduce(scopes: &mut Scopes, place: &Place<'_>, coordinate: Coordinate, modulu
         Some((var, first)) => bounded.substitute(*var, first)?,
         None => bounded,
     };
+    let is_whole = unbounded.is_empty() && high < modulus;
+    if let Some(column) = column(&start, &unbounded, modulus).filter(|_| stride > 0 && !is_whole) {
+        let (column, row) = column;
+        if column.checked_add(extent)? < row {
+            let in_rows = start.add_scaled(&Linear::constant(column), -1)?.to_int();
+            let high = high.checked_sub(column)?;
+            let inside = if high < modulus { in_rows } else { into_ring(in_rows, high, modulus) };
+            let row = match unbounded.is_empty() {
+                true => inside,
+                false => Int::Wrap(Box::new(add(drift(scopes, &unbounded, modulus), inside)), modulus),
+            };
+            return Some(Reduced { start: add(row, Int::Const(column)), stride, wraps: false });
+        }
+    }
     let start_int = start.to_int();
     if unbounded.is_empty() {
         if high < modulus {
@@ -241,6 +267,22 @@ fn reduce(scopes: &mut Scopes, place: &Place<'_>, coordinate: Coordinate, modulu
     let inside = if high < modulus { start_int } else { into_ring(start_int, high, modulus) };
     let wrapped = Int::Wrap(Box::new(add(drift, inside)), modulus);
     Some(Reduced { start: settle(scopes, wrapped, stride), stride, wraps: stride != 0 })
+}
+
+/// Where in a row a coordinate starts, and how long rows are: what all that is added to it, and the modulus, are multiples of.
+fn column(start: &Linear, unbounded: &[(i64, Linear)], modulus: i64) -> Option<(i64, i64)> {
+    let terms = start.coefficients().chain(unbounded.iter().map(|(c, _)| *c));
+    let row = terms.fold(modulus, gcd);
+    (row > 1).then(|| (start.constant.rem_euclid(row), row))
+}
+
+/// The greatest common divisor of a positive number and another one.
+fn gcd(a: i64, b: i64) -> i64 {
+    let (mut a, mut b) = (a.unsigned_abs(), b.unsigned_abs());
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    i64::try_from(a).unwrap_or(1)
 }
 
 /// A start that does not belong to a strip is computed once per block; a strip's own start stays with the strip, because

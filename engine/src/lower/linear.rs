@@ -34,6 +34,11 @@ impl Linear {
         self.terms.get(&Atom::Var(var)).copied().unwrap_or(0)
     }
 
+    /// The coefficients of all variables.
+    pub(crate) fn coefficients(&self) -> impl Iterator<Item = i64> {
+        self.terms.values().copied()
+    }
+
     /// The value, if there are no variables.
     pub(crate) fn as_constant(&self) -> Option<i64> {
         self.terms.is_empty().then_some(self.constant)

@@ -80,6 +80,8 @@ struct Known {
     var: Var,
     meaning: Meaning,
     interval: Interval,
+    /// What all its values are multiples of; 0 if it is 0.
+    divisor: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -117,7 +119,8 @@ impl Scope {
     /// Adds a variable defined by a `let`.
     pub(super) fn define(&mut self, var: Var, value: &Int) {
         let interval = self.range(value).unwrap_or(Interval::ALL).intersect(Interval::ALL);
-        self.known.push(Known { var, meaning: Meaning::Equal(Affine::of(value)), interval });
+        let divisor = self.divisor(value);
+        self.known.push(Known { var, meaning: Meaning::Equal(Affine::of(value)), interval, divisor });
     }
 
     /// Adds a variable that takes values of `lo..hi`. False, and nothing is added, if there are none.
@@ -135,7 +138,7 @@ impl Scope {
             return false;
         }
         let interval = Interval { min: first.min, max: end.max.saturating_sub(1) }.intersect(Interval::ALL);
-        self.known.push(Known { var, meaning: Meaning::Between { lower, upper }, interval });
+        self.known.push(Known { var, meaning: Meaning::Between { lower, upper }, interval, divisor: 1 });
         true
     }
 
@@ -332,8 +335,34 @@ impl Scope {
         }
     }
 
-    /// The range by the rules of intervals alone. One arm per operator.
+    /// The range by the rules of intervals alone, with ends that are values which remainders can have.
     fn interval(&self, int: &Int) -> Option<Interval> {
+        let interval = self.plain_interval(int)?;
+        let is_remainder = matches!(int, Int::Mod(..) | Int::Wrap(..) | Int::MulMod(..));
+        let divisor = i128::from(if is_remainder { self.divisor(int).max(1) } else { 1 });
+        let (min, max) =
+            (interval.min + (-interval.min).rem_euclid(divisor), interval.max - interval.max.rem_euclid(divisor));
+        Some(if min <= max { Interval { min, max } } else { interval })
+    }
+
+    /// What all values of an expression are multiples of, 0 if it is 0. Sums, products and remainders by a multiple of
+    /// something keep it, also where they leave 64 bits, which is an error wherever it happens.
+    fn divisor(&self, int: &Int) -> u64 {
+        match int {
+            Int::Const(value) => value.unsigned_abs(),
+            Int::Arg(_) | Int::FloorDiv(..) => 1,
+            Int::Var(var) => self.known[self.position(*var)].divisor,
+            Int::Add(a, b) | Int::Sub(a, b) | Int::Min(a, b) | Int::Max(a, b) => gcd(self.divisor(a), self.divisor(b)),
+            Int::Mul(a, b) => self.divisor(a).checked_mul(self.divisor(b)).unwrap_or(1),
+            Int::Mod(x, modulus) | Int::Wrap(x, modulus) => gcd(self.divisor(x), modulus.unsigned_abs()),
+            Int::MulMod(a, x, modulus) => {
+                gcd(a.unsigned_abs().checked_mul(self.divisor(x)).unwrap_or(1), modulus.unsigned_abs())
+            }
+        }
+    }
+
+    /// One arm per operator.
+    fn plain_interval(&self, int: &Int) -> Option<Interval> {
         Some(match int {
             Int::Const(value) => Interval { min: i128::from(*value), max: i128::from(*value) },
             Int::Arg(id) => self.args[id.index()],
@@ -407,6 +436,14 @@ impl CompareOp {
     }
 }
 
+/// The greatest common divisor; the other number if one is 0.
+fn gcd(mut a: u64, mut b: u64) -> u64 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
 /// `form` plus the larger of `coefficient` times the two ends.
 fn add_end(form: Affine, interval: Interval, coefficient: i128) -> Option<Affine> {
     let end = if coefficient > 0 { interval.max } else { interval.min };
@@ -442,6 +479,15 @@ mod tests {
                 Node::Strip(_) => panic!("no strips here"),
             };
         }
+    }
+
+    #[test]
+    fn remainders_of_multiples_are_multiples() {
+        // Rows of 16 cells in a ring of 80: none begins behind cell 64.
+        let text = "let v0 = mulmod(64, $a, 80) for v1 in 0 .. 4 { let v2 = wrap(v0 + 16 * v1, 80) + 3 }";
+        assert_eq!(last_range(text), Interval { min: 3, max: 67 });
+        assert_eq!(last_range("let v0 = mod(6 * $a, 15)"), Interval { min: 0, max: 12 });
+        assert_eq!(last_range("let v0 = mod(6 * $a + 1, 15)"), Interval { min: 0, max: 14 });
     }
 
     #[test]
