@@ -1,7 +1,7 @@
 //! Compiled kernels on folded storage against the naive loops: bit for bit, for every schedule, strategy, kind of vectors
 //! and thread count.
 
-use crease::{CompileOptions, Isa, IsaChoice, Plan, RunOptions, StrategyChoice};
+use crease::{CompileOptions, Isa, IsaChoice, Plan, Rounding, RunOptions, StrategyChoice};
 use crease_kernels::{Case, Entry, Fields, catalogue, find, transfer};
 
 /// Plans the case; none if a strategy that need not apply does not.
@@ -141,7 +141,7 @@ fn a_blur_takes_what_the_papers_say_or_less() {
 fn pipelines_keep_a_few_rows() {
     let cells = |kernel: &str, schedule: &str| -> Vec<u64> {
         let kernel = find(kernel).expect("a kernel of the catalogue").kernel().expect("catalogue kernels parse");
-        let plan = kernel.plan().size("N", 100).schedule(schedule).build().expect("a plan");
+        let plan = kernel.plan().size("N", 100).schedule(schedule).rounding(Rounding::Exact).build().expect("a plan");
         plan.report().buffers.iter().map(|buffer| buffer.cells).collect()
     };
     for (name, lanes) in [("unsharp-mask", 8), ("unsharp-mask-f32", 16)] {
