@@ -12,7 +12,7 @@ pub struct StorageOptions {
     /// What auto prefers: balanced, footprint or speed.
     #[arg(long, value_name = "NAME", default_value = "balanced", value_parser = objective)]
     pub objective: Objective,
-    /// To what pitches and moduli of strided hyperplanes are rounded: exact, lanes or power-of-two.
+    /// To what pitches and moduli of strided hyperplanes are rounded: auto, exact, lanes, lines or power-of-two.
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = rounding)]
     pub rounding: Rounding,
     /// Whether arrays keep their names (contraction), or every write gets cells of its own first (reallocation).

@@ -36,6 +36,7 @@
 //! What fails, fails as an [`Error`] that names the culprit and the numbers; nothing has then been half written.
 
 pub mod analysis;
+mod cache;
 mod error;
 pub mod kernel;
 mod lower;

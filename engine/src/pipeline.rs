@@ -49,9 +49,8 @@ pub enum Stage {
     Asm,
 }
 
-impl Stage {
-    /// Every stage with its name, in order.
-    pub const ALL: [(&'static str, Stage); 9] = [
+crease_jit::named_choices! {
+    Stage = [
         ("kernel", Stage::Kernel),
         ("schedule", Stage::Schedule),
         ("lifetimes", Stage::Lifetimes),
@@ -61,12 +60,7 @@ impl Stage {
         ("program", Stage::Program),
         ("clif", Stage::Clif),
         ("asm", Stage::Asm),
-    ];
-
-    /// The stage of that name.
-    pub fn by_name(name: &str) -> Option<Stage> {
-        Stage::ALL.iter().find(|(n, _)| *n == name).map(|(_, stage)| *stage)
-    }
+    ]
 }
 
 /// What a run of all stages leaves.

@@ -10,30 +10,10 @@ use crate::clif::{EmitOptions, FrameLayout, emit};
 use crate::isa::{Isa, IsaChoice, IsaError};
 use crate::listing::OperationNames;
 use crate::memory::CodeMemory;
+use crate::named_choices;
 use crate::program::{Program, VerifyError};
 use cranelift_module::ModuleError;
 use std::time::{Duration, Instant};
-
-/// Lets a choice be named by a person, and told to one.
-macro_rules! named_choices {
-    ($Choice:ident: $count:literal = $all:expr) => {
-        impl $Choice {
-            /// Every choice with its name.
-            pub const ALL: [(&'static str, $Choice); $count] = $all;
-
-            /// The choice of that name.
-            pub fn by_name(name: &str) -> Option<$Choice> {
-                Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, choice)| *choice)
-            }
-
-            /// Its name.
-            pub fn name(self) -> &'static str {
-                let (name, _) = Self::ALL.iter().find(|(_, choice)| *choice == self).expect("every choice is listed");
-                name
-            }
-        }
-    };
-}
 
 /// Which stores of wide strips go past the caches, where their rows are aligned and long enough. The answers are the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
@@ -47,7 +27,7 @@ pub enum Streaming {
     Always,
 }
 
-named_choices! { Streaming: 3 = [("auto", Streaming::Auto), ("never", Streaming::Never), ("always", Streaming::Always)] }
+named_choices! { Streaming = [("auto", Streaming::Auto), ("never", Streaming::Never), ("always", Streaming::Always)] }
 
 /// Which wide strips call for cells ahead of time, as prefetches into the second-level cache. The answers are the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
@@ -61,7 +41,7 @@ pub enum Prefetch {
     Always,
 }
 
-named_choices! { Prefetch: 3 = [("auto", Prefetch::Auto), ("never", Prefetch::Never), ("always", Prefetch::Always)] }
+named_choices! { Prefetch = [("auto", Prefetch::Auto), ("never", Prefetch::Never), ("always", Prefetch::Always)] }
 
 /// How wide the vectors of wide strips are, where instructions and lanes leave a choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
@@ -75,7 +55,7 @@ pub enum VectorWidth {
     Bits512,
 }
 
-named_choices! { VectorWidth: 3 = [("auto", VectorWidth::Auto), ("256", VectorWidth::Bits256), ("512", VectorWidth::Bits512)] }
+named_choices! { VectorWidth = [("auto", VectorWidth::Auto), ("256", VectorWidth::Bits256), ("512", VectorWidth::Bits512)] }
 
 /// Copies of a strip's body in one iteration of its vector loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -14,6 +14,7 @@ mod isa;
 mod listing;
 mod machine;
 mod memory;
+mod names;
 mod parallel;
 mod symbols;
 mod tune;

@@ -37,21 +37,8 @@ pub enum Freedom {
     Reciprocal,
 }
 
-impl Freedom {
-    /// Every freedom with its name in the text form.
-    pub const ALL: [(&'static str, Freedom); 3] =
-        [("contract", Freedom::Contract), ("reassociate", Freedom::Reassociate), ("reciprocal", Freedom::Reciprocal)];
-
-    /// The freedom of that name.
-    pub fn by_name(name: &str) -> Option<Freedom> {
-        Freedom::ALL.iter().find(|(n, _)| *n == name).map(|(_, freedom)| *freedom)
-    }
-
-    /// Its name in the text form.
-    pub fn name(self) -> &'static str {
-        let (name, _) = Freedom::ALL.iter().find(|(_, freedom)| *freedom == self).expect("every freedom is listed");
-        name
-    }
+crease_jit::named_choices! {
+    Freedom = [("contract", Freedom::Contract), ("reassociate", Freedom::Reassociate), ("reciprocal", Freedom::Reciprocal)]
 }
 
 /// What a kernel allows: a set of freedoms; prints as `contract, reassociate`.

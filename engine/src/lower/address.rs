@@ -11,6 +11,7 @@
 //! Arrays that a call lends are addressed by their coordinates as they are: the call knows their strides.
 
 use crease_jit::program::{self, Address, BufferId, Int, Stream, Var};
+use num_integer::gcd;
 
 use crate::kernel::affine::{Affine, Term};
 use crate::kernel::graph::ParamId;
@@ -228,61 +229,47 @@ fn reduce(scopes: &mut Scopes, place: &Place<'_>, coordinate: Coordinate, modulu
     let Coordinate { bounded, low, high, unbounded, extent } = coordinate;
     let whole = low.div_euclid(modulus).checked_mul(modulus)?;
     let bounded = bounded.add_scaled(&Linear::constant(1), whole.checked_neg()?)?;
-    let high = high.checked_sub(whole)?;
-    let low = low.checked_sub(whole)?;
+    let (low, high) = (low.checked_sub(whole)?, high.checked_sub(whole)?);
     let stride = place.strip.as_ref().map_or(0, |(var, _)| bounded.coefficient(*var));
     let start = match &place.strip {
         Some((var, first)) => bounded.substitute(*var, first)?,
         None => bounded,
     };
-    let is_whole = unbounded.is_empty() && high < modulus;
-    if let Some(column) = column(&start, &unbounded, modulus).filter(|_| stride > 0 && !is_whole) {
-        let (column, row) = column;
-        if column.checked_add(extent)? < row {
-            let in_rows = start.add_scaled(&Linear::constant(column), -1)?.to_int();
-            let high = high.checked_sub(column)?;
-            let inside = if high < modulus { in_rows } else { into_ring(in_rows, high, modulus) };
-            let row = match unbounded.is_empty() {
-                true => inside,
-                false => Int::Wrap(Box::new(add(drift(scopes, &unbounded, modulus), inside)), modulus),
-            };
-            return Some(Reduced { start: add(row, Int::Const(column)), stride, wraps: false });
+    if unbounded.is_empty() && high < modulus {
+        return Some(Reduced { start: start.to_int(), stride, wraps: false });
+    }
+    let column = if stride > 0 { kept_column(&start, &unbounded, extent, modulus) } else { None };
+    let start = start.add_scaled(&Linear::constant(1), column.unwrap_or(0).checked_neg()?)?;
+    let high = high.checked_sub(column.unwrap_or(0))?;
+    let inside = |start: Linear| {
+        let start = start.to_int();
+        if high < modulus { start } else { into_ring(start, high, modulus) }
+    };
+    let wrapped = if unbounded.is_empty() {
+        inside(start)
+    } else {
+        let drift = drift(scopes, &unbounded, modulus);
+        if modulus == 1 {
+            return Some(Reduced { start: Int::Const(0), stride: 0, wraps: false });
         }
-    }
-    let start_int = start.to_int();
-    if unbounded.is_empty() {
-        if high < modulus {
-            return Some(Reduced { start: start_int, stride, wraps: false });
+        if low == 0 && high == 0 {
+            return Some(Reduced { start: drift, stride: 0, wraps: false });
         }
-        let wrapped = into_ring(start_int, high, modulus);
-        return Some(Reduced { start: settle(scopes, wrapped, stride), stride, wraps: stride != 0 });
-    }
-    let drift = drift(scopes, &unbounded, modulus);
-    if modulus == 1 {
-        return Some(Reduced { start: Int::Const(0), stride: 0, wraps: false });
-    }
-    if low == 0 && high == 0 {
-        return Some(Reduced { start: drift, stride: 0, wraps: false });
-    }
-    let inside = if high < modulus { start_int } else { into_ring(start_int, high, modulus) };
-    let wrapped = Int::Wrap(Box::new(add(drift, inside)), modulus);
-    Some(Reduced { start: settle(scopes, wrapped, stride), stride, wraps: stride != 0 })
+        Int::Wrap(Box::new(add(drift, inside(start))), modulus)
+    };
+    Some(match column {
+        Some(column) => Reduced { start: add(wrapped, Int::Const(column)), stride, wraps: false },
+        None => Reduced { start: settle(scopes, wrapped, stride), stride, wraps: stride != 0 },
+    })
 }
 
-/// Where in a row a coordinate starts, and how long rows are: what all that is added to it, and the modulus, are multiples of.
-fn column(start: &Linear, unbounded: &[(i64, Linear)], modulus: i64) -> Option<(i64, i64)> {
+/// Where in its row a strip starts, if the ring is made of whole rows and the strip stays in one. A row is as long as all
+/// that is added to the column, and the modulus, are multiples of.
+fn kept_column(start: &Linear, unbounded: &[(i64, Linear)], extent: i64, modulus: i64) -> Option<i64> {
     let terms = start.coefficients().chain(unbounded.iter().map(|(c, _)| *c));
-    let row = terms.fold(modulus, gcd);
-    (row > 1).then(|| (start.constant.rem_euclid(row), row))
-}
-
-/// The greatest common divisor of a positive number and another one.
-fn gcd(a: i64, b: i64) -> i64 {
-    let (mut a, mut b) = (a.unsigned_abs(), b.unsigned_abs());
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    i64::try_from(a).unwrap_or(1)
+    let row = terms.fold(modulus, |row, c| gcd(row, c.rem_euclid(modulus)));
+    let column = start.constant.rem_euclid(row);
+    column.checked_add(extent).is_some_and(|last| last < row).then_some(column)
 }
 
 /// A start that does not belong to a strip is computed once per block; a strip's own start stays with the strip, because

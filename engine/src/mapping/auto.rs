@@ -28,7 +28,7 @@ use crate::mapping::occupancy::Occupancy;
 use crate::mapping::rounding::Rounding;
 use crate::mapping::scalar::Scalar;
 use crate::mapping::shared::Shared;
-use crate::mapping::strided_hyperplane::StridedHyperplane;
+use crate::mapping::strided_hyperplane::{StridedHyperplane, is_on_grid};
 use crate::mapping::successive_modulo::SuccessiveModulo;
 use crate::mapping::window::Window;
 use crate::mapping::{ArrayMapping, Buffer, MappingError, Problem, Proposal, Sharing, Strategy};
@@ -229,10 +229,12 @@ impl Search<'_, '_, '_, '_> {
         }
         let patience =
             if self.found.is_empty() { u64::MAX } else { spent.saturating_mul(PATIENCE).max(LEAST_PATIENCE) };
-        failure = self.ask(&StridedHyperplane, patience)?.or(failure);
-        let is_fast = self.found.iter().any(|candidate| candidate.access < FAST_ACCESS);
-        if self.objective == Objective::Footprint || !is_fast {
-            failure = self.ask_all(patience)?.or(failure);
+        failure = self.ask_others(patience)?.or(failure);
+        if self.found.iter().all(|candidate| !candidate.proved) && !self.found.is_empty() {
+            // A mapping that turns out wrong was no reason for haste.
+            if let Some(unproved) = self.prove(0)? {
+                failure = Some(self.ask_others(u64::MAX)?.unwrap_or(unproved));
+            }
         }
         let objective = self.objective;
         loop {
@@ -266,10 +268,13 @@ impl Search<'_, '_, '_, '_> {
         if self.problem.rounding != Rounding::Auto || !is_strided || self.lanes() == 1 {
             return Ok(None);
         }
+        let rounded = self.problem.rounded(Rounding::Lines);
+        if is_on_grid(&rounded, &best.proposal) {
+            return Ok(None);
+        }
         let context = self.problem.model.context;
         let quota = context.max_operations();
         context.set_max_operations(patience.min(quota));
-        let rounded = self.problem.rounded(Rounding::Lines);
         let found = first_proved(&rounded, &StridedHyperplane, &[self.array], &mut Vec::new());
         context.set_max_operations(quota);
         let Ok(proposal) = found else { return Ok(None) };
@@ -298,6 +303,16 @@ impl Search<'_, '_, '_, '_> {
             self.notes.push(format!("rejected: {error}"));
             self.found.remove(at);
         }))
+    }
+
+    /// Strided hyperplanes, and all others where cells count more than access or nothing is there that vectors can reach.
+    fn ask_others(&mut self, patience: u64) -> Result<Option<MappingError>, MappingError> {
+        let failure = self.ask(&StridedHyperplane, patience)?;
+        let is_fast = self.found.iter().any(|candidate| candidate.access < FAST_ACCESS);
+        if self.objective == Objective::Footprint || !is_fast {
+            return Ok(self.ask_all(patience)?.or(failure));
+        }
+        Ok(failure)
     }
 
     /// The strategies that look for few cells only, until there are as few as values alive at once.

@@ -51,9 +51,8 @@ pub enum StrategyChoice {
     Occupancy,
 }
 
-impl StrategyChoice {
-    /// Every choice with its name.
-    pub const ALL: [(&'static str, StrategyChoice); 11] = [
+crease_jit::named_choices! {
+    StrategyChoice = [
         ("auto", StrategyChoice::Auto),
         ("full", StrategyChoice::Full),
         ("successive-modulo", StrategyChoice::SuccessiveModulo),
@@ -65,17 +64,7 @@ impl StrategyChoice {
         ("shared", StrategyChoice::Shared),
         ("scalar", StrategyChoice::Scalar),
         ("occupancy", StrategyChoice::Occupancy),
-    ];
-
-    /// The choice of that name.
-    pub fn by_name(name: &str) -> Option<StrategyChoice> {
-        StrategyChoice::ALL.iter().find(|(n, _)| *n == name).map(|(_, choice)| *choice)
-    }
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        StrategyChoice::ALL.iter().find(|(_, c)| *c == self).expect("every choice is listed").0
-    }
+    ]
 }
 
 /// What [`StrategyChoice::Auto`] prefers among proved mappings.
@@ -92,15 +81,8 @@ pub enum Objective {
     Speed,
 }
 
-impl Objective {
-    /// Every objective with its name.
-    pub const ALL: [(&'static str, Objective); 3] =
-        [("balanced", Objective::Balanced), ("footprint", Objective::Footprint), ("speed", Objective::Speed)];
-
-    /// The objective of that name.
-    pub fn by_name(name: &str) -> Option<Objective> {
-        Objective::ALL.iter().find(|(n, _)| *n == name).map(|(_, objective)| *objective)
-    }
+crease_jit::named_choices! {
+    Objective = [("balanced", Objective::Balanced), ("footprint", Objective::Footprint), ("speed", Objective::Speed)]
 }
 
 /// A proved mapping and what was tried on the way.

@@ -7,6 +7,7 @@
 //! of 4 KiB away: processors take a load for one of what was stored just before if their addresses agree in the low 12 bits.
 //! Remainders by powers of two are masks. What that costs in cells, the report's notes say.
 
+use crate::cache::{ALIASING_BYTES, LINE_BYTES};
 use crate::kernel::graph::{ArrayId, DimKind};
 use crate::mapping::Problem;
 
@@ -28,20 +29,14 @@ pub enum Rounding {
     PowerOfTwo,
 }
 
-impl Rounding {
-    /// Every rounding with its name.
-    pub const ALL: [(&'static str, Rounding); 5] = [
+crease_jit::named_choices! {
+    Rounding = [
         ("auto", Rounding::Auto),
         ("exact", Rounding::Exact),
         ("lanes", Rounding::Lanes),
         ("lines", Rounding::Lines),
         ("power-of-two", Rounding::PowerOfTwo),
-    ];
-
-    /// The rounding of that name.
-    pub fn by_name(name: &str) -> Option<Rounding> {
-        Rounding::ALL.iter().find(|(n, _)| *n == name).map(|(_, rounding)| *rounding)
-    }
+    ]
 }
 
 /// The numbers that pitches and moduli may have.
@@ -55,14 +50,11 @@ pub(crate) enum Grid {
     Powers,
 }
 
-const LINE_BYTES: i64 = 64;
-/// Addresses that agree modulo this seem to be the same.
-const ALIASING_BYTES: i64 = 4096;
 /// How far below its multiples rows may not lie apart. Five-point rows of 506 cells are slower without this: `run heat-2d-5pt
 /// --set N=506 --set T=10000 --threads 1` with `--rounding exact`, and with `lines`.
-const ALIASING_MARGIN_BYTES: i64 = 192;
+const ALIASING_MARGIN_BYTES: u64 = 192;
 /// Rows whose distance counts: a stencil stores a row while it reads the next two.
-const ROWS_AHEAD: i64 = 2;
+const ROWS_AHEAD: u64 = 2;
 
 impl Grid {
     /// What a rounding means for an array under the schedule of a problem.
@@ -72,7 +64,7 @@ impl Grid {
         match problem.rounding {
             Rounding::Auto | Rounding::Exact => Grid::Multiples(1),
             Rounding::Lanes => Grid::Multiples(lanes.max().unwrap_or(1)),
-            Rounding::Lines => Grid::Lines(LINE_BYTES / problem.model.kernel.array(array).element.bytes() as i64),
+            Rounding::Lines => Grid::Lines((LINE_BYTES / problem.model.kernel.array(array).element.bytes()) as i64),
             Rounding::PowerOfTwo => Grid::Powers,
         }
     }
@@ -100,11 +92,8 @@ impl Grid {
     /// Whether one of the next rows lies just below a multiple of 4 KiB away.
     fn makes_rows_alias(self, pitch: i64) -> bool {
         let Grid::Lines(cells) = self else { return false };
-        let lines = i128::from(pitch / cells);
-        (1..=ROWS_AHEAD).any(|rows| {
-            let apart = (lines * i128::from(rows * LINE_BYTES)).rem_euclid(i128::from(ALIASING_BYTES)) as i64;
-            apart > ALIASING_BYTES - ALIASING_MARGIN_BYTES
-        })
+        let lines = (pitch / cells) as u64 % (ALIASING_BYTES / LINE_BYTES);
+        (1..=ROWS_AHEAD).any(|rows| lines * rows * LINE_BYTES % ALIASING_BYTES > ALIASING_BYTES - ALIASING_MARGIN_BYTES)
     }
 }
 
@@ -122,8 +111,8 @@ mod tests {
         assert_eq!(Grid::Multiples(8).pitches(-9), [0, -16]);
         assert_eq!(Grid::Powers.pitches(-8), [-8]);
         assert_eq!(Grid::Lines(8).pitches(-250), [0, -256]);
-        // 8128 bytes are 64 below 8 KiB, and twice 2032 are 32 below 4 KiB.
-        assert_eq!((Grid::Lines(8).pitches(1010), Grid::Lines(16).pitches(504)), (vec![0, 1024], vec![0, 512]));
+        // 1016 cells are 64 bytes short of 8 KiB, and twice 496 cells of half the size 128 short of 4 KiB.
+        assert_eq!((Grid::Lines(8).pitches(1010), Grid::Lines(16).pitches(490)), (vec![0, 1024], vec![0, 512]));
         assert_eq!((Grid::Powers.pitches(0), Grid::Powers.pitches(i64::MIN)), (vec![0], vec![]));
     }
 }

@@ -331,6 +331,15 @@ fn finish(prefix: Prefix, spans: &[Span]) -> Hyperplane {
     Hyperplane { gamma: prefix.gamma, modulus: prefix.modulus, offset: (-corner).rem_euclid(prefix.modulus) }
 }
 
+/// Whether a strided hyperplane for one array has the pitches and the modulus that the problem's rounding allows.
+pub(crate) fn is_on_grid(problem: &Problem<'_, '_, '_>, proposal: &Proposal) -> bool {
+    let mapping = &proposal.arrays[0];
+    let (grid, fast) = (Grid::of(problem, mapping.array), fast_dimension(problem, mapping.array));
+    let mut pitches = mapping.pieces[0].matrix[0].iter().enumerate().filter(|(dim, _)| *dim != fast);
+    let modulus = proposal.buffers[0].moduli[0];
+    grid.up(modulus) == Some(modulus) && pitches.all(|(_, pitch)| grid.pitches(*pitch) == [*pitch])
+}
+
 /// The array index that moves with the innermost schedule dimension; the last one if none does.
 pub(crate) fn fast_dimension(problem: &Problem<'_, '_, '_>, array: ArrayId) -> usize {
     let kernel = problem.model.kernel;

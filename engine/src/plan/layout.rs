@@ -11,15 +11,14 @@
 
 use crease_jit::program::Element;
 
+use crate::cache::{ALIASING_BYTES, LINE_BYTES};
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::{ArrayId, Role};
 use crate::mapping::full::identity;
 use crate::mapping::{ArrayMapping, MappingError, Piece, Problem, Sharing, Span, StorageMapping};
 
-const CACHE_LINE_BYTES: u64 = 64;
 /// Distance below which copies of two workers could be fetched together.
 const LINE_PAIR_BYTES: u64 = 128;
-const ALIASING_BYTES: u64 = 4096;
 /// How far pitches keep from its multiples. heat-1d on two rows in the first-level cache gains nothing beyond this, and
 /// lost up to a third at one cache line.
 const ALIASING_MARGIN_BYTES: u64 = 512;
@@ -232,7 +231,7 @@ fn padded_strides(moduli: &[i64], element: Element) -> Option<Vec<u64>> {
     if moduli.len() < 2 || row_bytes < SHORTEST_PADDED_ROW_BYTES {
         return row_major(moduli, None);
     }
-    let lines = row_bytes.checked_next_multiple_of(CACHE_LINE_BYTES)?;
+    let lines = row_bytes.checked_next_multiple_of(LINE_BYTES)?;
     if lines - row_bytes > row_bytes / LARGEST_PADDING {
         return row_major(moduli, None);
     }
@@ -241,7 +240,7 @@ fn padded_strides(moduli: &[i64], element: Element) -> Option<Vec<u64>> {
 
 /// The least pitch from `bytes` on, in whole cache lines, that is not close to a multiple of 4 KiB.
 fn apart_from_aliases(bytes: u64) -> Option<u64> {
-    let margin = (bytes / LARGEST_MARGIN).next_multiple_of(CACHE_LINE_BYTES).min(ALIASING_MARGIN_BYTES);
+    let margin = (bytes / LARGEST_MARGIN).next_multiple_of(LINE_BYTES).min(ALIASING_MARGIN_BYTES);
     let above = bytes % ALIASING_BYTES;
     if (margin..=ALIASING_BYTES - margin).contains(&above) {
         return Some(bytes);

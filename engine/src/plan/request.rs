@@ -117,15 +117,8 @@ pub enum View {
     Reallocation,
 }
 
-impl View {
-    /// Every view with its name.
-    pub const ALL: [(&'static str, View); 2] =
-        [("contraction", View::Contraction), ("reallocation", View::Reallocation)];
-
-    /// The view of that name.
-    pub fn by_name(name: &str) -> Option<View> {
-        View::ALL.iter().find(|(n, _)| *n == name).map(|(_, view)| *view)
-    }
+crease_jit::named_choices! {
+    View = [("contraction", View::Contraction), ("reallocation", View::Reallocation)]
 }
 
 /// Collects what a plan needs. Made by [`Kernel::plan`].

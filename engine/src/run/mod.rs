@@ -11,9 +11,10 @@ mod view;
 use std::sync::Arc;
 
 use crease_jit::program::BufferId;
-use crease_jit::{ALIGN_BYTES, BufferRef, Call, Compiled, Denormals, ElementType, Field, FieldOptions, Pool};
+use crease_jit::{BufferRef, Call, Compiled, Denormals, ElementType, Field, FieldOptions, Pool};
 use ndarray::{ArrayView, ArrayViewMut, Dimension};
 
+use crate::cache::{ALIASING_BYTES, LINE_BYTES};
 use crate::error::Error;
 use crate::kernel::graph::{ArrayId, Kernel, Role};
 use crate::pipeline::Outcome;
@@ -27,8 +28,6 @@ pub use tune::TunedCode;
 
 /// Distance between the starts of neighbouring fields within a 4 KiB page: nine fields of a lattice end up spread evenly.
 const SKEW_BYTES: usize = 7 * 64;
-/// Length of the pages whose offsets alias.
-const PAGE_BYTES: usize = 4096;
 
 /// How a run is set up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,7 +104,7 @@ impl Code {
 
 fn allocate(buffer: &BufferLayout, lead_bytes: usize, options: RunOptions) -> Result<Field, RunError> {
     let cells = buffer.cells_for(options.threads);
-    let skew_bytes = buffer.id as usize * SKEW_BYTES % PAGE_BYTES;
+    let skew_bytes = buffer.id as usize * SKEW_BYTES % ALIASING_BYTES as usize;
     let options = FieldOptions { skew_bytes, lead_bytes, guard_pages: options.guard_pages };
     let field = Field::new(buffer.element, cells, options);
     field.map_err(|source| RunError::Memory { buffer: buffer.name.clone(), source })
@@ -310,7 +309,7 @@ impl Shared {
     /// Bytes from a cache line's start to the first cell of a buffer, so that most rows of it are stored in whole lines.
     fn lead_bytes(&self, buffer: &BufferLayout) -> usize {
         let bytes = buffer.element.bytes() as usize;
-        let line = ALIGN_BYTES / bytes;
+        let line = LINE_BYTES as usize / bytes;
         let phase = self.outcome.program.store_phase(BufferId(buffer.id), line as i64).unwrap_or(0);
         (line - phase as usize) % line * bytes
     }

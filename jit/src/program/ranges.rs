@@ -12,6 +12,7 @@
 
 use super::interval::Interval;
 use super::types::*;
+use num_integer::gcd;
 
 /// What an affine form is made of.
 #[derive(Clone, Debug, PartialEq)]
@@ -434,14 +435,6 @@ impl CompareOp {
             CompareOp::Ne => CompareOp::Eq,
         }
     }
-}
-
-/// The greatest common divisor; the other number if one is 0.
-fn gcd(mut a: u64, mut b: u64) -> u64 {
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    a
 }
 
 /// `form` plus the larger of `coefficient` times the two ends.

@@ -1,11 +1,12 @@
-//! Two-stage blur, rows in turn: the horizontal stage writes a row of `blurx`, and the vertical stage takes up the row at
-//! once, together with the two rows before it.
+//! Two-stage blur, rows in turn: the horizontal stage writes a row of `blurx`, and the vertical stage takes up the row
+//! at once, together with the two rows before it.
 //!
-//! `rows` interleaves the stages every few pixels: a row dies where it has been read, so that its successor but one can take
-//! its place: two rows and a vector's length, `(N y + x) mod (2N + 8)`, stride 1. `sequential` interleaves them pixel by
-//! pixel, as the paper does: `2N + 1` cells are the fewest possible, in the paper's `(2x - y) mod (2N + 1)` with stride 2,
-//! or in ours with stride 1. `columns` cuts the image into columns of 512 pixels, which need nothing of each other and
-//! are the parallel form; `stages` runs one stage after the other and needs all of `blurx`.
+//! `rows` interleaves the stages every few pixels: a row dies where it has been read, so that its successor but one can
+//! take its place: two rows and a vector's length, `(N y + x) mod (2N + 8)`, stride 1, where `N` is in whole cache
+//! lines. `sequential` interleaves them pixel by pixel, as the paper does: `2N + 1` cells are the fewest possible, in
+//! the paper's `(2x - y) mod (2N + 1)` with stride 2, or in ours with stride 1. `columns` cuts the image into columns
+//! of 512 pixels, which need nothing of each other and are the parallel form; `stages` runs one stage after the other
+//! and needs all of `blurx`.
 //!
 //! Source: S. G. Bhaskaracharya, U. Bondhugula, A. Cohen (2016), figure 4 and Table I, `blur-interleaved`; the usual
 //! baseline of three rows is that of successive modulo.

@@ -1,16 +1,16 @@
 //! Harris corners: gradients of an image, their products summed over boxes of three by three pixels, and of these sums
-//! `det - k trace^2`, which is large at corners and negative along edges. Gradients are those of Sobel, a pixel of distance
-//! as the unit. Sums are taken across rows first, then along them.
+//! `det - k trace^2`, which is large at corners and negative along edges. Gradients are those of Sobel, a pixel of
+//! distance as the unit. Sums are taken across rows first, then along them.
 //!
-//! `rows` finishes an output row when its last row of gradients is made. A row of gradients takes the place of the last but
-//! one, every few pixels, as that is read: two rows and a vector's length of each, `((N+2) y + x) mod (2N + 4 + V)`. The
-//! three column sums have a row each and are summed up along it once it is complete. `V + 2` cells of each would be enough,
-//! were they summed up every few pixels too, but rings so short would cut rows into pieces of one vector.
-//! `sequential` goes pixel by pixel and needs three cells for column sums; `stages` runs one stage after the other and keeps
-//! all five temporaries in full.
+//! `rows` finishes an output row when its last row of gradients is made. A row of gradients takes the place of the last
+//! but one, every few pixels, as that is read: two rows and a vector's length of each, `((N+2) y + x) mod (2N + 4 +
+//! V)`, before rows are rounded to whole cache lines. The three column sums have a row each and are summed up along it
+//! once it is complete. `V + 2` cells of each would be enough, were they summed up every few pixels too, but rings so
+//! short would cut rows into pieces of one vector. `sequential` goes pixel by pixel and needs three cells for column
+//! sums; `stages` runs one stage after the other and keeps all five temporaries in full.
 //!
-//! Source: C. Harris, M. Stephens (1988), A combined corner and edge detector; as a pipeline R. T. Mullapudi, V. Vasista,
-//! U. Bondhugula (2015), PolyMage.
+//! Source: C. Harris, M. Stephens (1988), A combined corner and edge detector; as a pipeline R. T. Mullapudi, V.
+//! Vasista, U. Bondhugula (2015), PolyMage.
 
 use crate::catalogue::{Case, Entry, Preset};
 use crate::fields::{Fields, KernelDataError, cells, cells_of, field};

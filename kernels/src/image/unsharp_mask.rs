@@ -2,8 +2,9 @@
 //! unless that is less than `threshold`. The blur takes five pixels along a row, then five across rows.
 //!
 //! `rows` takes up a row of the first blur as it is made, every few pixels, together with the four rows before it. The new
-//! row takes the place of the oldest: four rows and a vector's length, `(N y + x) mod (4N + V)`, for all planes. It is
-//! `4N + 1` cells pixel by pixel, in `sequential`; `stages` runs one stage after the other and needs all of `blurx`.
+//! row takes the place of the oldest: four rows and a vector's length, `(N y + x) mod (4N + V)`, for all planes, where `N`
+//! is in whole cache lines. It is `4N + 1` cells pixel by pixel, in `sequential`; `stages` runs one stage after the other
+//! and needs all of `blurx`.
 //!
 //! Source: J. Ragan-Kelley, C. Barnes, A. Adams, S. Paris, F. Durand, S. Amarasinghe (2013), Halide, for pipelines of this
 //! kind; a benchmark of S. G. Bhaskaracharya, U. Bondhugula, A. Cohen (2016), section 6, who fold its tiles.
