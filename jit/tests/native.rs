@@ -1,13 +1,15 @@
 //! Compiled code against the interpreter, bit for bit: every shape, block size, unroll and thread count.
 //!
 //! `native/harness.rs` runs a program both ways in fields between guard pages; `native/random.rs` makes random strips;
-//! `native/sharing.rs` has strips that run the same code; `native/streaming.rs` looks at stores past the caches,
+//! `native/sharing.rs` has strips that run the same code; `native/neighbours.rs` loads that share vectors; `native/streaming.rs` looks at stores past the caches,
 //! `native/prefetch.rs` at cells that are called for ahead of time; `native/views.rs` binds views of any strides.
 
 #[path = "native/denormals.rs"]
 mod denormals;
 #[path = "native/harness.rs"]
 mod harness;
+#[path = "native/neighbours.rs"]
+mod neighbours;
 #[path = "native/prefetch.rs"]
 mod prefetch;
 #[path = "native/random.rs"]

@@ -37,8 +37,18 @@ pub(crate) struct Place<'a> {
 pub(crate) struct Reference {
     /// Its cells.
     pub(crate) stream: Stream,
-    /// Per coordinate of a block of ours, its value before reduction; none if that changes within the strip.
-    pub(crate) fixed: Vec<Option<Linear>>,
+    /// Per coordinate of a block of ours, its values before reduction; none if they leave 64 bits.
+    pub(crate) walks: Vec<Option<Walk>>,
+}
+
+/// The values that a coordinate takes within a strip, before reduction.
+pub(crate) struct Walk {
+    /// The first one.
+    pub(crate) start: Linear,
+    /// How far below and above the first one they lie at most.
+    pub(crate) reach: (i64, i64),
+    /// Change per iteration.
+    pub(crate) stride: i64,
 }
 
 /// A coordinate before reduction: a bounded part with its range and an unbounded part.
@@ -53,12 +63,19 @@ struct Coordinate {
 }
 
 impl Coordinate {
-    /// The value, if it is one for the whole strip.
-    fn fixed(&self, place: &Place<'_>) -> Option<Linear> {
+    fn walk(&self, place: &Place<'_>) -> Option<Walk> {
         let mut parts = self.unbounded.iter();
         let value = parts.try_fold(self.bounded.clone(), |sum, (c, form)| sum.add_scaled(form, *c))?;
-        let moves = place.strip.as_ref().is_some_and(|(var, _)| value.coefficient(*var) != 0);
-        (!moves).then_some(value)
+        let (start, stride) = match &place.strip {
+            Some((var, first)) => (value.substitute(*var, first)?, value.coefficient(*var)),
+            None => (value, 0),
+        };
+        let reach = match stride.signum() {
+            0 => (0, 0),
+            1 => (0, self.extent),
+            _ => (self.extent, 0),
+        };
+        Some(Walk { start, reach, stride })
     }
 }
 
@@ -83,19 +100,19 @@ pub(crate) fn reference(
 ) -> Result<Option<Reference>, LowerError> {
     if layout.is_lent() {
         let stream = lent_stream(scopes, place, index, piece, layout)?;
-        return Ok(stream.map(|stream| Reference { stream, fixed: Vec::new() }));
+        return Ok(stream.map(|stream| Reference { stream, walks: Vec::new() }));
     }
     let overflow = || LowerError::Address { array: layout.name.clone() };
     let mut base = Int::Const(0);
     let mut plain = Int::Const(0);
     let mut plain_stride = 0_i64;
     let mut ring: Option<(Int, u64, i64)> = None;
-    let mut fixed = Vec::with_capacity(piece.matrix.len());
+    let mut walks = Vec::with_capacity(piece.matrix.len());
     for k in 0..piece.matrix.len() {
         let Some(coordinate) = evaluate(scopes, place, &coordinate_form(index, piece, k)?)? else {
             return Ok(None);
         };
-        fixed.push(coordinate.fixed(place));
+        walks.push(coordinate.walk(place));
         let modulus = layout.moduli[k];
         let pitch = i64::try_from(layout.strides[k]).map_err(|_| overflow())?;
         let reduced = reduce(scopes, place, coordinate, modulus).ok_or_else(overflow)?;
@@ -119,7 +136,7 @@ pub(crate) fn reference(
         Some((pos, ring, stride)) => Address::Block { base: add(base, plain), pos, ring: Some(ring), stride },
         None => Address::Block { base, pos: plain, ring: None, stride: plain_stride },
     };
-    Ok(Some(Reference { stream: Stream { buffer: BufferId(layout.id), address }, fixed }))
+    Ok(Some(Reference { stream: Stream { buffer: BufferId(layout.id), address }, walks }))
 }
 
 /// The stream of a reference to an array that the call lends; none if a floor moves inside the strip. Coordinates count

@@ -46,6 +46,16 @@ impl AlignedStores {
         Some(AlignedStores { places, streaming })
     }
 
+    /// Iterations from which on they are aligned.
+    pub(super) fn least(&self, shape: Shape) -> i64 {
+        let vectors = match shape.bytes {
+            _ if self.streaming => WORTH_STREAMING,
+            LINE_BYTES => WORTH_ALIGNING,
+            _ => WORTH_ALIGNING_HALVES,
+        };
+        vectors * shape.lanes()
+    }
+
     /// Most of them that may lie differently from the first one.
     fn tolerated(&self) -> i32 {
         if self.streaming { 0 } else { self.places.len() as i32 / 2 }
@@ -74,7 +84,7 @@ impl Function<'_, '_, '_> {
     /// size: none if too many stores lie differently, or if few vectors are to come. All registers but those of the
     /// arguments are free here.
     pub(super) fn count_unaligned(&mut self, stores: &AlignedStores, slot: AlignmentSlot) {
-        let (Shape { bytes, float, .. }, lanes) = (self.encoding.body.shape, self.encoding.body.shape.lanes());
+        let Shape { bytes, float, .. } = self.encoding.body.shape;
         let ([address, other], differ) = (SCRATCH, FREE[0]);
         let (first, others) = stores.places.split_first().expect("every strip stores something");
         let entry = |place: &Place| memory(TABLE, 8 * place.pointer as i64);
@@ -82,12 +92,8 @@ impl Function<'_, '_, '_> {
         if stores.streaming {
             self.put(Instruction::with2(Code::Mov_rm64_imm32, slot.all_aligned, 0));
         }
-        let least = match bytes {
-            _ if stores.streaming => WORTH_STREAMING,
-            LINE_BYTES => WORTH_ALIGNING,
-            _ => WORTH_ALIGNING_HALVES,
-        };
-        self.put(Instruction::with2(Code::Lea_r64_m, address, memory(END, -(least * lanes))));
+        let least = stores.least(self.encoding.body.shape);
+        self.put(Instruction::with2(Code::Lea_r64_m, address, memory(END, -least)));
         self.put(Instruction::with2(Code::Cmp_r64_rm64, ITERATION, address));
         let mut skips = vec![self.encoding.assembler.jump_ahead(Code::Jg_rel32_64)];
         self.put(Instruction::with2(Code::Mov_r64_rm64, address, entry(first)));
@@ -149,7 +155,7 @@ impl Function<'_, '_, '_> {
     pub(super) fn streaming_blocks(&mut self, slot: AlignmentSlot, copies: i64) {
         self.put(Instruction::with2(Code::Cmp_rm64_imm8, slot.all_aligned, 0));
         let unaligned = self.encoding.assembler.jump_ahead(Code::Je_rel32_64);
-        self.whole_blocks(Extent::Aligned, copies);
+        self.main_blocks(Extent::Aligned, copies);
         self.encoding.assembler.land(unaligned);
     }
 }

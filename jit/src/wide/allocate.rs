@@ -5,13 +5,15 @@
 //! A value has a *home* in memory besides its register: a constant in the pool, an invariant in its slot, a load in the
 //! array until a store may overwrite it, anything else in a slot once it was spilled. Giving up a register costs
 //! nothing if a home is there. Nothing stays in a register from one iteration to the next but the constants and
-//! invariants used most, which are *pinned* to registers that no computed value needs.
+//! invariants used most, which are *pinned* to registers that no computed value needs, and in a loop of its own the vectors
+//! that [`neighbours`](super::neighbours) share.
 //!
 //! Invariant: a register or a valid home holds every value that is still used; `home` relies on it.
 //! Cost: operations times registers.
 
 use super::body::{Body, Role};
 use super::instruction::{Class, Inst, Memory, Operand, Reg, Sequence};
+use super::neighbours::Row;
 use super::shape::WideIsa;
 use crate::program::Op;
 
@@ -24,6 +26,9 @@ pub(super) struct Allocation {
     pub(super) once: Sequence,
     /// Executed for each block of lanes.
     pub(super) each: Sequence,
+    /// The same for blocks that are followed by a whole one, with loads that share vectors; none if there are no such loads or
+    /// too few registers.
+    pub(super) shared: Option<SharedLoads>,
     /// Slots on the stack.
     pub(super) slots: usize,
     /// Values stored to slots in each block.
@@ -34,15 +39,54 @@ pub(super) struct Allocation {
     pub(super) vectors: usize,
 }
 
-/// Assigns registers to `body`.
-pub(super) fn allocate(body: &Body<'_>) -> Allocation {
-    let mut once = Allocator::new(body, Part::Once, &Slots::none(body), &[]);
+/// Blocks whose loads share vectors.
+pub(super) struct SharedLoads {
+    /// Executed for each block of lanes.
+    pub(super) each: Sequence,
+    /// The rows whose vectors are shared, with their registers.
+    pub(super) rows: Vec<(Row, Carried)>,
+}
+
+/// Registers of a row's vectors.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Carried {
+    /// What a block's middle load reads.
+    pub(super) current: Reg,
+    /// The vector before it, if that is needed.
+    pub(super) previous: Option<Reg>,
+    /// The vector behind it, if that is needed.
+    pub(super) next: Option<Reg>,
+}
+
+impl Carried {
+    /// The vector that is so many cells ahead of the middle load's, one way or the other, if vectors have `lanes`.
+    fn cut(&self, ahead: i64, lanes: i64) -> Option<Cut> {
+        Some(if ahead < 0 {
+            Cut { low: self.previous?, high: self.current, lanes: (lanes + ahead) as u8 }
+        } else {
+            Cut { low: self.current, high: self.next?, lanes: ahead as u8 }
+        })
+    }
+}
+
+/// Where a vector lies in two that follow each other.
+#[derive(Clone, Copy)]
+struct Cut {
+    low: Reg,
+    high: Reg,
+    /// How many numbers into the first one it begins.
+    lanes: u8,
+}
+
+/// Assigns registers to `body`, whose loads may share vectors along `rows`.
+pub(super) fn allocate(body: &Body<'_>, rows: Vec<Row>) -> Allocation {
+    let mut once = Allocator::new(body, Part::Once, &Slots::none(body), &[], &[]);
     let invariants = once.invariants();
-    let free = Allocator::iteration(body, &invariants, &[]);
+    let free = Allocator::iteration(body, &invariants, &[], &[]);
     let spare = (body.shape.registers() - 1).saturating_sub(free.busiest);
     let mut pins = free.constants_by_use();
     pins.truncate(spare);
-    let pinned = Allocator::iteration(body, &invariants, &pins);
+    let pinned = Allocator::iteration(body, &invariants, &pins, &[]);
     // Where pinning would force anything out of the other registers it is not worth it.
     let (each, pins) = if pinned.spills <= free.spills { (pinned, pins) } else { (free, Vec::new()) };
     let mut once = once.out;
@@ -50,8 +94,41 @@ pub(super) fn allocate(body: &Body<'_>) -> Allocation {
         let from = each.home(*value, 0).expect("constants and invariants have homes");
         once.push(Inst::Load { to: pin_register(body, pin), from }, *value);
     }
-    let vectors = each.was_used.iter().filter(|used| **used).count() + pins.len();
-    Allocation { once, slots: each.slots.count, spills: each.spills, pinned: pins.len(), vectors, each: each.out }
+    let used = |each: &Allocator<'_, '_>| each.was_used.iter().filter(|used| **used).count() + pins.len();
+    let (mut vectors, mut slots, mut shared) = (used(&each), each.slots.count, None);
+    if let Some(carried) = carry(body, pins.len(), &rows) {
+        let rows: Vec<(Row, Carried)> = rows.into_iter().zip(carried).collect();
+        let sharing = Allocator::iteration(body, &invariants, &pins, &rows);
+        if sharing.spills <= each.spills {
+            vectors = vectors.max(used(&sharing) + registers_of(&rows));
+            slots = slots.max(sharing.slots.count);
+            shared = Some(SharedLoads { each: sharing.out, rows });
+        }
+    }
+    Allocation { once, slots, spills: each.spills, pinned: pins.len(), vectors, each: each.out, shared }
+}
+
+/// Registers for the vectors of rows, below those of pinned values; none if there are no rows, or if half of the registers
+/// would not be left.
+fn carry(body: &Body<'_>, pins: usize, rows: &[Row]) -> Option<Vec<Carried>> {
+    let mut unused = body.shape.registers() - pins;
+    let mut take = || {
+        unused = unused.checked_sub(1)?;
+        Some(Reg { class: Class::Vector, number: unused as u8 })
+    };
+    let mut carried = Vec::with_capacity(rows.len());
+    for row in rows {
+        let current = take()?;
+        let previous = if row.before() > 0 { Some(take()?) } else { None };
+        let next = if row.reads_ahead() { Some(take()?) } else { None };
+        carried.push(Carried { current, previous, next });
+    }
+    (!rows.is_empty() && unused >= body.shape.registers() / 2).then_some(carried)
+}
+
+/// How many registers rows take.
+fn registers_of(rows: &[(Row, Carried)]) -> usize {
+    rows.iter().map(|(_, kept)| 1 + usize::from(kept.previous.is_some()) + usize::from(kept.next.is_some())).sum()
 }
 
 /// The register of the pinned value of this number.
@@ -125,12 +202,14 @@ pub(super) struct Allocator<'b, 'a> {
     was_used: Vec<bool>,
     /// The operation whose instructions are being chosen.
     current: usize,
+    /// For each load that shares vectors and is not in the middle of its row, where its own lies.
+    cuts: Vec<Option<Cut>>,
     out: Sequence,
 }
 
 impl<'b, 'a> Allocator<'b, 'a> {
     /// Nothing chosen yet.
-    fn new(body: &'b Body<'a>, part: Part, slots: &Slots, pins: &[usize]) -> Self {
+    fn new(body: &'b Body<'a>, part: Part, slots: &Slots, pins: &[usize], rows: &[(Row, Carried)]) -> Self {
         let count = body.strip.ops.len();
         let mut uses = vec![Vec::new(); count];
         let order = if part == Part::Once { &body.once } else { &body.each };
@@ -145,30 +224,54 @@ impl<'b, 'a> Allocator<'b, 'a> {
         for (pin, value) in pins.iter().enumerate() {
             registers[*value] = Some(pin_register(body, pin));
         }
+        let mut cuts = vec![None; count];
+        for (row, carried) in rows {
+            registers[row.middle] = Some(carried.current);
+            for (load, ahead) in &row.others {
+                cuts[*load] = carried.cut(*ahead, body.shape.lanes());
+            }
+        }
+        let assigned = body.shape.registers() - pins.len() - registers_of(rows);
         Allocator {
             body,
             part,
             uses,
             registers,
             slots: slots.clone(),
-            vectors: vec![None; body.shape.registers() - pins.len()],
+            vectors: vec![None; assigned],
             masks: vec![None; MASKS.1],
             now: 0,
             busiest: 0,
             spills: 0,
-            was_used: vec![false; body.shape.registers() - pins.len()],
+            was_used: vec![false; assigned],
             current: 0,
+            cuts,
             out: Sequence::default(),
         }
     }
 
-    /// Chooses the instructions of an iteration.
-    fn iteration(body: &'b Body<'a>, invariants: &Slots, pins: &[usize]) -> Self {
-        let mut allocator = Self::new(body, Part::Each, invariants, pins);
+    /// Chooses the instructions of an iteration, in which loads share vectors along `rows`.
+    fn iteration(body: &'b Body<'a>, invariants: &Slots, pins: &[usize], rows: &[(Row, Carried)]) -> Self {
+        let mut allocator = Self::new(body, Part::Each, invariants, pins, rows);
+        for (row, carried) in rows {
+            let load = match carried.next {
+                Some(to) => Inst::Load { to, from: Memory::NextCell(row.stream) },
+                None => Inst::Load { to: carried.current, from: Memory::Cell(row.stream) },
+            };
+            allocator.out.push(load, row.middle);
+        }
         for (place, at) in body.each.iter().enumerate() {
             (allocator.now, allocator.current) = (place, *at);
             allocator.operation(*at);
             allocator.slots.end_operation();
+        }
+        for (row, Carried { current, previous, next }) in rows {
+            if let Some(previous) = previous {
+                allocator.out.push(Inst::Move { to: *previous, from: *current }, row.middle);
+            }
+            if let Some(next) = next {
+                allocator.out.push(Inst::Move { to: *current, from: *next }, row.middle);
+            }
         }
         allocator
     }
@@ -246,7 +349,7 @@ impl<'b, 'a> Allocator<'b, 'a> {
     /// Whether an instruction can take its operand from there.
     fn folds(&self, memory: Memory) -> bool {
         match memory {
-            Memory::Constant(_) | Memory::Slot(_) => true,
+            Memory::Constant(_) | Memory::Slot(_) | Memory::NextCell(_) => true,
             Memory::Cell(stream) => {
                 let (place, shape) = (&self.body.places[stream], self.body.shape);
                 let is_vector = place.stride != Some(0) || shape.isa == WideIsa::Avx512;
@@ -262,7 +365,11 @@ impl<'b, 'a> Allocator<'b, 'a> {
         }
         let from = self.home(value, self.now).expect("a value without a register has a home");
         let to = self.take(value, keep);
-        self.out.push(Inst::Load { to, from }, value);
+        let load = match self.cuts[value] {
+            Some(Cut { low, high, lanes }) => Inst::Shift { to, low, high, lanes },
+            None => Inst::Load { to, from },
+        };
+        self.out.push(load, value);
         to
     }
 
@@ -270,7 +377,7 @@ impl<'b, 'a> Allocator<'b, 'a> {
     pub(super) fn operand(&mut self, value: usize, keep: &[usize]) -> Operand {
         let foldable = match self.registers[value] {
             Some(register) => return Operand::Reg(register),
-            None => self.home(value, self.now).filter(|memory| self.folds(*memory)),
+            None => self.home(value, self.now).filter(|memory| self.cuts[value].is_none() && self.folds(*memory)),
         };
         let is_worth_it = !self.is_constant(value) && self.next_use(value).is_some() && self.has_free();
         match foldable {

@@ -37,6 +37,8 @@ pub(super) enum Kind {
     Splat,
     /// Copies a register.
     Move,
+    /// Cuts a vector out of two (AVX-512).
+    Shift,
     /// Combines two vectors.
     Arith(Arith),
     /// Square root.
@@ -83,6 +85,8 @@ fn doubles(kind: Kind) -> [Code; 4] {
             EVEX_Vbroadcastsd_ymm_k1z_xmmm64, EVEX_Vbroadcastsd_zmm_k1z_xmmm64],
         Kind::Move => [VEX_Vmovapd_xmm_xmmm128, VEX_Vmovapd_ymm_ymmm256,
             EVEX_Vmovapd_ymm_k1z_ymmm256, EVEX_Vmovapd_zmm_k1z_zmmm512],
+        Kind::Shift => [INVALID, INVALID,
+            EVEX_Valignq_ymm_k1z_ymm_ymmm256b64_imm8, EVEX_Valignq_zmm_k1z_zmm_zmmm512b64_imm8],
         Kind::Arith(Arith::Add) => [VEX_Vaddsd_xmm_xmm_xmmm64, VEX_Vaddpd_ymm_ymm_ymmm256,
             EVEX_Vaddpd_ymm_k1z_ymm_ymmm256b64, EVEX_Vaddpd_zmm_k1z_zmm_zmmm512b64_er],
         Kind::Arith(Arith::Sub) => [VEX_Vsubsd_xmm_xmm_xmmm64, VEX_Vsubpd_ymm_ymm_ymmm256,
@@ -141,6 +145,8 @@ fn floats(kind: Kind) -> [Code; 4] {
             EVEX_Vbroadcastss_ymm_k1z_xmmm32, EVEX_Vbroadcastss_zmm_k1z_xmmm32],
         Kind::Move => [VEX_Vmovaps_xmm_xmmm128, VEX_Vmovaps_ymm_ymmm256,
             EVEX_Vmovaps_ymm_k1z_ymmm256, EVEX_Vmovaps_zmm_k1z_zmmm512],
+        Kind::Shift => [INVALID, INVALID,
+            EVEX_Valignd_ymm_k1z_ymm_ymmm256b32_imm8, EVEX_Valignd_zmm_k1z_zmm_zmmm512b32_imm8],
         Kind::Arith(Arith::Add) => [VEX_Vaddss_xmm_xmm_xmmm32, VEX_Vaddps_ymm_ymm_ymmm256,
             EVEX_Vaddps_ymm_k1z_ymm_ymmm256b32, EVEX_Vaddps_zmm_k1z_zmm_zmmm512b32_er],
         Kind::Arith(Arith::Sub) => [VEX_Vsubss_xmm_xmm_xmmm32, VEX_Vsubps_ymm_ymm_ymmm256,

@@ -7,16 +7,19 @@
 //! bits always and at 256 bits every other time; or the decoders. So 512 bits pay where a strip computes at least twice as
 //! often as it moves, and else 256. Copies save loop ends and cost code: a body of up to 32 instructions gains from four, one
 //! of more than 64 fills the window of instructions alone. Strips of known length also count what is left over, and
-//! stores that were to stream and cannot in these vectors what they fetch.
+//! stores that were to stream and cannot in these vectors what they fetch. Loads share vectors where that is estimated to be
+//! faster.
 //!
 //! `--autotune` finds out by measurement instead; answers do not depend on it.
 //!
 //! Cost: one register assignment for each width.
 
+use super::alignment::AlignedStores;
 use super::allocate::{Allocation, allocate};
 use super::body::{Body, StripFacts, float_of};
 use super::function::WideOptions;
-use super::instruction::{Arith, Inst, Memory};
+use super::instruction::{Arith, Inst, Memory, Sequence};
+use super::neighbours::Row;
 use super::shape::{LINE_BYTES, Shape, WideIsa};
 use crate::compile::{MOST_COPIES, VectorWidth};
 
@@ -28,6 +31,10 @@ const DECODED: f64 = 5.0;
 const DIVISION_CYCLES: f64 = 6.0;
 /// Cycles that the end of a loop's iteration takes from what could be done meanwhile.
 const LOOP_CYCLES: f64 = 1.0;
+/// Cycles for the cells before the first aligned one.
+const ALIGNING_CYCLES: f64 = 20.0;
+/// Cycles until the first vectors are there that loads share.
+const SHARING_CYCLES: f64 = 20.0;
 /// Cycles for the mask of a remainder.
 const MASK_CYCLES: f64 = 4.0;
 /// Cycles for a line that a store fetches from memory, though it was to stream: five bytes a cycle.
@@ -61,14 +68,23 @@ pub(super) fn choose<'a>(facts: &StripFacts<'a>, options: &WideOptions<'_>) -> O
     let mut best: Option<(f64, Choice<'a>)> = None;
     for shape in shapes.into_iter().filter(|shape| !has_wanted || Some(shape.bytes) == wanted) {
         let Some(body) = Body::new(facts, shape) else { continue };
-        let allocation = allocate(&body);
+        let mut allocation = allocate(&body, Row::all(&body));
         if (allocation.slots as i64 + 2) * shape.bytes > MOST_SLOT_BYTES {
             continue;
         }
-        let mut block = Block::new(&body, &allocation);
         let not_streamed = body.each.iter().filter(|at| body.hints[**at] != facts.hints[**at]).count();
-        block.busiest += not_streamed as f64 * FETCHED_LINE_CYCLES * shape.bytes as f64 / LINE_BYTES as f64;
-        let (copies, cycles) = block.copies(facts.length.unwrap_or(TYPICAL_LENGTH), options);
+        let fetched = not_streamed as f64 * FETCHED_LINE_CYCLES * shape.bytes as f64 / LINE_BYTES as f64;
+        let length = facts.length.unwrap_or(TYPICAL_LENGTH);
+        let is_aligned = AlignedStores::new(&body).is_some_and(|stores| length >= stores.least(shape));
+        let block = |each| Block::new(&body, each, is_aligned, fetched);
+        let plain = block(&allocation.each);
+        let sharing = allocation.shared.as_ref().map(|shared| block(&shared.each));
+        let estimate = |main| Loops { shape, main, rest: plain, is_aligned }.copies(length, options);
+        let (mut copies, mut cycles) = estimate(None);
+        match sharing.map(|block| estimate(Some(block))) {
+            Some((with, less)) if less < cycles * MARGIN => (copies, cycles) = (with, less),
+            _ => allocation.shared = None,
+        }
         if best.as_ref().is_none_or(|(least, _)| cycles < least * MARGIN) {
             best = Some((cycles, Choice { body, allocation, copies }));
         }
@@ -77,30 +93,50 @@ pub(super) fn choose<'a>(facts: &StripFacts<'a>, options: &WideOptions<'_>) -> O
 }
 
 /// What one block of a body takes.
+#[derive(Clone, Copy)]
 struct Block {
-    shape: Shape,
     instructions: usize,
     /// Cycles of the busiest unit behind the decoders.
     busiest: f64,
 }
 
 impl Block {
-    fn new(body: &Body<'_>, allocation: &Allocation) -> Self {
+    /// A block of these instructions, whose stores are aligned or not, and which fetches lines for so many cycles.
+    fn new(body: &Body<'_>, each: &Sequence, is_aligned: bool, fetched: f64) -> Self {
         let halves = body.shape.bytes as f64 / 32.0;
         let (mut arithmetic, mut memory) = (0.0, 0.0);
-        for inst in allocation.each.iter() {
+        for inst in each.iter() {
             arithmetic += halves * arithmetic_cycles(inst);
             memory += match *inst {
                 Inst::Store { .. } | Inst::Spill { .. } => halves,
-                _ => inst.reads().map_or(0.0, |from| load_cycles(body, from)),
+                _ => inst.reads().map_or(0.0, |from| load_cycles(body, from, is_aligned)),
             };
         }
-        Block { shape: body.shape, instructions: allocation.each.len(), busiest: f64::max(arithmetic, memory) }
+        Block { instructions: each.len(), busiest: f64::max(arithmetic, memory) + fetched }
     }
 
+    /// Cycles of so many blocks one after the other.
+    fn cycles(&self, copies: i64) -> f64 {
+        copies as f64 * f64::max(self.busiest, self.instructions as f64 / DECODED)
+    }
+}
+
+/// The loops of a strip.
+struct Loops {
+    shape: Shape,
+    /// Blocks whose loads share vectors, if there are any: all but the last whole one.
+    main: Option<Block>,
+    /// All other blocks.
+    rest: Block,
+    /// Whether the first cells are taken alone, so that stores are aligned.
+    is_aligned: bool,
+}
+
+impl Loops {
     /// The number of copies with the lowest estimate for a strip of `length`, and that estimate.
     fn copies(&self, length: i64, options: &WideOptions<'_>) -> (i64, f64) {
-        let fits = |copies: &i64| *copies == 1 || *copies as usize * self.instructions <= LOOP_INSTRUCTIONS;
+        let instructions = self.main.unwrap_or(self.rest).instructions;
+        let fits = |copies: &i64| *copies == 1 || *copies as usize * instructions <= LOOP_INSTRUCTIONS;
         let mut best = (1, f64::INFINITY);
         for copies in (1..=MOST_COPIES).filter(fits) {
             let cycles = self.strip_cycles(length, copies);
@@ -113,21 +149,22 @@ impl Block {
     }
 
     fn strip_cycles(&self, length: i64, copies: i64) -> f64 {
-        let lanes = self.shape.lanes();
-        let (iterations, rest) = (length / (copies * lanes), length % (copies * lanes));
-        let main = iterations as f64 * (self.cycles(copies) + LOOP_CYCLES);
+        let (blocks, cells) = (length / self.shape.lanes(), length % self.shape.lanes());
+        let (block, kept, start) = match self.main {
+            Some(block) => (block, 1, SHARING_CYCLES),
+            None => (self.rest, 0, 0.0),
+        };
+        let iterations = (blocks - kept).max(0) / copies;
+        let start = start + if self.is_aligned { ALIGNING_CYCLES } else { 0.0 };
+        let main = start + iterations as f64 * (block.cycles(copies) + LOOP_CYCLES);
+        let (one, blocks) = (self.rest.cycles(1), blocks - iterations * copies);
         main + match self.shape.isa {
             WideIsa::Avx512 => {
-                let masked = if rest % lanes > 0 { self.cycles(1) + MASK_CYCLES } else { 0.0 };
-                (rest / lanes) as f64 * (self.cycles(1) + LOOP_CYCLES) + masked
+                let masked = if cells > 0 { one + MASK_CYCLES } else { 0.0 };
+                blocks as f64 * (one + LOOP_CYCLES) + masked
             }
-            WideIsa::Avx2 => (rest / lanes + rest % lanes) as f64 * (self.cycles(1) + LOOP_CYCLES),
+            WideIsa::Avx2 => (blocks + cells) as f64 * (one + LOOP_CYCLES),
         }
-    }
-
-    /// Cycles of so many copies one after the other.
-    fn cycles(&self, copies: i64) -> f64 {
-        copies as f64 * f64::max(self.busiest, self.instructions as f64 / DECODED)
     }
 }
 
@@ -136,18 +173,22 @@ fn arithmetic_cycles(inst: &Inst) -> f64 {
     match inst {
         Inst::Sqrt { .. } | Inst::Arith { op: Arith::Div, .. } => DIVISION_CYCLES,
         Inst::Arith { .. } | Inst::Fma { .. } | Inst::Compare { .. } | Inst::Select { .. } | Inst::Index { .. } => 0.5,
+        Inst::Shift { .. } => 0.5,
         _ => 0.0,
     }
 }
 
-/// Cycles of a load, if only the ports to memory counted: two lines in a cycle.
-fn load_cycles(body: &Body<'_>, from: Memory) -> f64 {
+/// Cycles of a load, if only the ports to memory counted: two lines in a cycle. What begins in the middle of a row is mostly
+/// aligned where stores are.
+fn load_cycles(body: &Body<'_>, from: Memory, is_aligned: bool) -> f64 {
     match from {
-        Memory::Cell(stream) if body.places[stream].stride != Some(0) => match body.shape.bytes {
+        Memory::Cell(stream) if body.places[stream].stride == Some(0) => 0.5,
+        Memory::NextCell(_) if is_aligned => body.shape.bytes as f64 / 64.0,
+        Memory::Cell(_) | Memory::NextCell(_) => match body.shape.bytes {
             64 => 2.0,
             _ => 0.75,
         },
-        Memory::Cell(_) | Memory::Constant(_) => 0.5,
+        Memory::Constant(_) => 0.5,
         Memory::Slot(_) => body.shape.bytes as f64 / 64.0,
     }
 }

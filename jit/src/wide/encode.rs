@@ -76,6 +76,11 @@ pub(super) struct Encoding<'b, 'a> {
 }
 
 impl Encoding<'_, '_> {
+    /// What follows is for the block at the iteration.
+    pub(super) fn begin_block(&mut self, extent: Extent) {
+        (self.extent, self.copy) = (extent, 0);
+    }
+
     /// Encodes `instructions` for the block `copy` vectors after the iteration.
     pub(super) fn block(&mut self, instructions: &Sequence, extent: Extent, copy: i64) {
         (self.extent, self.copy) = (extent, copy);
@@ -106,6 +111,10 @@ impl Encoding<'_, '_> {
             }
             Inst::Move { to, from } => {
                 self.two(self.code(Kind::Move), self.vector(to), Source::Register(self.vector(from)));
+            }
+            Inst::Shift { to, low, high, lanes } => {
+                let (code, high, low) = (self.code(Kind::Shift), self.vector(high), self.vector(low));
+                self.put(Instruction::with4(code, self.vector(to), high, low, u32::from(lanes)));
             }
             Inst::Sqrt { to, from } => {
                 let from = self.operand(from);
@@ -150,7 +159,7 @@ impl Encoding<'_, '_> {
                 self.two(self.code(kind), to_vector, from);
             }
             // A slot holds all lanes, and so does a constant where instructions cannot repeat one.
-            Memory::Slot(_) => {
+            Memory::Slot(_) | Memory::NextCell(_) => {
                 let from = self.unrepeated(from);
                 self.two(self.code(Kind::Load), to_vector, from);
             }
@@ -211,6 +220,21 @@ impl Encoding<'_, '_> {
         }
         let all = self.slot(self.index_slot);
         self.two(self.code(Kind::Load), self.vector(to), Source::Memory(all));
+    }
+
+    /// Reads the block's vector of a stream.
+    pub(super) fn load_at(&mut self, to: Reg, stream: usize) {
+        self.load(to, Memory::Cell(stream));
+    }
+
+    /// Reads the lanes in [`REMAINDER`] of the vector before the block's.
+    pub(super) fn load_before(&mut self, to: Reg, stream: usize) {
+        let cells = self.cell_operand_at(stream, self.copy - 1);
+        let load = Instruction::with2(self.code(Kind::Load), self.vector(to), cells);
+        let mut load = load.expect("a load takes a register and memory");
+        load.set_op_mask(REMAINDER);
+        load.set_zeroing_masking(true);
+        self.assembler.put(&load);
     }
 
     fn store(&mut self, stream: usize, from: Reg, hint: StoreHint) {
@@ -317,21 +341,31 @@ impl Encoding<'_, '_> {
     fn memory_operand(&mut self, place: Memory) -> Source {
         let repeats = self.body.shape.isa == WideIsa::Avx512 && self.extent != Extent::Single;
         match place {
+            Memory::Cell(stream) if self.body.places[stream].stride == Some(0) => {
+                let mut cell = self.cell_operand(stream);
+                cell.is_broadcast = repeats;
+                Source::Memory(cell)
+            }
             Memory::Cell(stream) => {
-                let mut cells = self.cell_operand(stream);
-                if self.body.places[stream].stride != Some(0) {
-                    if let Some(line) = self.ahead.of(self.body.places[stream].pointer, &cells) {
-                        let prefetch = Instruction::with1(Code::Prefetcht1_m8, line).expect("it takes memory");
-                        self.assembler.put_aside(&prefetch, "ahead");
-                    }
-                    return Source::Cells(cells);
-                }
-                cells.is_broadcast = repeats;
-                Source::Memory(cells)
+                let cells = self.cell_operand(stream);
+                self.row_operand(stream, cells)
+            }
+            Memory::NextCell(stream) => {
+                let cells = self.cell_operand_at(stream, self.copy + 1);
+                self.row_operand(stream, cells)
             }
             Memory::Constant(constant) => Source::Constant(self.assembler.constant_operand(repeats), constant),
             Memory::Slot(slot) => Source::Memory(self.slot(slot)),
         }
+    }
+
+    /// Cells of a row, and a call for those far behind them.
+    fn row_operand(&mut self, stream: usize, cells: MemoryOperand) -> Source {
+        if let Some(line) = self.ahead.of(self.body.places[stream].pointer, &cells) {
+            let prefetch = Instruction::with1(Code::Prefetcht1_m8, line).expect("it takes memory");
+            self.assembler.put_aside(&prefetch, "ahead");
+        }
+        Source::Cells(cells)
     }
 
     /// The same for loads, which say by themselves what they repeat.
@@ -348,6 +382,11 @@ impl Encoding<'_, '_> {
     }
 
     fn cell_operand(&mut self, stream: usize) -> MemoryOperand {
+        self.cell_operand_at(stream, self.copy)
+    }
+
+    /// The cells of a stream so many vectors after the iteration.
+    fn cell_operand_at(&mut self, stream: usize, vector: i64) -> MemoryOperand {
         let Place { pointer, offset, stride, element } = self.body.places[stream];
         let base = self.pointers[pointer].unwrap_or_else(|| {
             self.next_scratch = 1 - self.next_scratch;
@@ -361,7 +400,7 @@ impl Encoding<'_, '_> {
             return memory(base, i64::from(offset));
         }
         let bytes = element.bytes() as i64;
-        let offset = i64::from(offset) + self.copy * self.body.shape.lanes() * bytes;
+        let offset = i64::from(offset) + vector * self.body.shape.lanes() * bytes;
         MemoryOperand::new(base, ITERATION, bytes as u32, offset, 1, false, Register::None)
     }
 

@@ -7,6 +7,7 @@
 //! j = start
 //! up to the first j at which all stores are aligned, if there is one and much to do: a masked block, or single cells
 //! with streaming stores that are aligned now: the next loop with these stores past the caches
+//! with loads that share vectors: the next loop with these, as long as a whole block follows
 //! while j <= end - copies * lanes: `copies` blocks of whole vectors; j += copies * lanes
 //! the same with one block
 //! AVX2:     single cells
@@ -19,11 +20,11 @@
 
 use super::alignment::{AlignedStores, AlignmentSlot};
 use super::allocate::Allocation;
-use super::assembler::Assembler;
+use super::assembler::{Assembler, Jump};
 use super::body::{Body, StripFacts};
 use super::cost::{Choice, choose};
 use super::encode::{Encoding, Extent, ITERATION, REMAINDER, SCRATCH, TABLE, memory};
-use super::instruction::{Inst, Memory};
+use super::instruction::{Inst, Memory, Sequence};
 use super::prefetch::Ahead;
 use super::shape::WideIsa;
 use crate::compile::{Prefetch, Unroll, VectorWidth};
@@ -122,8 +123,9 @@ impl Homes {
     fn new(body: &Body<'_>, allocation: &Allocation, no_indices: bool) -> Self {
         let count = body.places.iter().map(|place| place.pointer + 1).max().unwrap_or(0);
         let mut uses = vec![0u32; count];
+        let main = allocation.shared.as_ref().map_or(&allocation.each, |shared| &shared.each);
         let cells = |inst: &Inst| cell_of(inst);
-        allocation.each.iter().filter_map(cells).for_each(|stream| uses[body.places[stream].pointer] += 1);
+        main.iter().filter_map(cells).for_each(|stream| uses[body.places[stream].pointer] += 1);
         let mut by_use: Vec<usize> = (0..count).filter(|pointer| uses[*pointer] > 0).collect();
         by_use.sort_by_key(|pointer| std::cmp::Reverse(uses[*pointer]));
         let converts = body.places.iter().any(|place| place.element != body.shape.float.element());
@@ -156,7 +158,7 @@ impl Homes {
 fn cell_of(inst: &Inst) -> Option<usize> {
     match (inst, inst.reads()) {
         (Inst::Store { stream, .. }, _) => Some(*stream),
-        (_, Some(Memory::Cell(stream))) => Some(stream),
+        (_, Some(Memory::Cell(stream) | Memory::NextCell(stream))) => Some(stream),
         _ => None,
     }
 }
@@ -188,7 +190,7 @@ fn listing(body: &Body<'_>, allocation: &Allocation, copies: i64) -> StripListin
             available: body.shape.registers() as u32,
             pinned: allocation.pinned as u32,
             spills: allocation.spills as u32,
-            instructions: allocation.each.len() as u32,
+            instructions: allocation.shared.as_ref().map_or(&allocation.each, |shared| &shared.each).len() as u32,
         }),
         text: String::new(),
     }
@@ -216,8 +218,8 @@ impl Function<'_, '_, '_> {
                 self.streaming_blocks(slot, copies);
             }
         }
-        self.whole_blocks(Extent::Whole, copies);
-        if copies > 1 {
+        self.main_blocks(Extent::Whole, copies);
+        if copies > 1 || self.allocation.shared.is_some() {
             self.whole_blocks(Extent::Whole, 1);
         }
         match self.encoding.body.shape.isa {
@@ -269,23 +271,62 @@ impl Function<'_, '_, '_> {
         self.put(Instruction::with2(Code::VEX_Kmovw_kr_r32, REMAINDER, Register::ESI));
     }
 
+    /// Blocks of whole vectors, most of what there is to do.
+    pub(super) fn main_blocks(&mut self, extent: Extent, copies: i64) {
+        let allocation = self.allocation;
+        let Some(shared) = &allocation.shared else { return self.whole_blocks(extent, copies) };
+        let reads_ahead = shared.rows.iter().any(|(_, carried)| carried.next.is_some());
+        let skip = self.begin_blocks(copies + i64::from(reads_ahead));
+        self.encoding.begin_block(extent);
+        for (row, carried) in &shared.rows {
+            if let Some(previous) = carried.previous {
+                // Only the last lanes are needed, and may be read.
+                let lanes = self.encoding.body.shape.lanes();
+                let mask = ((1_i64 << lanes) - (1 << (lanes - row.before()))) as i32;
+                self.put(Instruction::with2(Code::Mov_r32_imm32, Register::ESI, mask));
+                self.put(Instruction::with2(Code::VEX_Kmovw_kr_r32, REMAINDER, Register::ESI));
+                self.encoding.load_before(previous, row.stream);
+            }
+            if carried.next.is_some() {
+                self.encoding.load_at(carried.current, row.stream);
+            }
+        }
+        self.last_iteration(copies + i64::from(reads_ahead));
+        self.blocks(&shared.each, extent, copies);
+        self.encoding.assembler.land(skip);
+    }
+
     /// Blocks of whole vectors, as long as `copies` of them fit.
-    pub(super) fn whole_blocks(&mut self, extent: Extent, copies: i64) {
-        let lanes = self.encoding.body.shape.lanes();
-        let step = i32::try_from(copies * lanes).expect("a few vectors");
-        let before_end = memory(END, -i64::from(step));
+    fn whole_blocks(&mut self, extent: Extent, copies: i64) {
+        let skip = self.begin_blocks(copies);
+        self.blocks(&self.allocation.each, extent, copies);
+        self.encoding.assembler.land(skip);
+    }
+
+    /// Lets [`LAST`] be the last iteration from which so many vectors fit.
+    fn last_iteration(&mut self, vectors: i64) {
+        let before_end = memory(END, -vectors * self.encoding.body.shape.lanes());
         self.put(Instruction::with2(Code::Lea_r64_m, LAST, before_end));
+    }
+
+    /// The same, and a jump to take if there is no such iteration left.
+    fn begin_blocks(&mut self, vectors: i64) -> Jump {
+        self.last_iteration(vectors);
         self.put(Instruction::with2(Code::Cmp_r64_rm64, ITERATION, LAST));
-        let skip = self.encoding.assembler.jump_ahead(Code::Jg_rel32_64);
+        self.encoding.assembler.jump_ahead(Code::Jg_rel32_64)
+    }
+
+    /// A loop of so many blocks in turn, until the iteration is behind [`LAST`].
+    fn blocks(&mut self, each: &Sequence, extent: Extent, copies: i64) {
+        let step = i32::try_from(copies * self.encoding.body.shape.lanes()).expect("a few vectors");
         self.encoding.assembler.align(ALIGNMENT);
         let top = self.encoding.assembler.top();
         for copy in 0..copies {
-            self.encoding.block(&self.allocation.each, extent, copy);
+            self.encoding.block(each, extent, copy);
         }
         self.put(Instruction::with2(Code::Add_rm64_imm32, ITERATION, step));
         self.put(Instruction::with2(Code::Cmp_r64_rm64, ITERATION, LAST));
         self.encoding.assembler.jump(Code::Jle_rel32_64, top);
-        self.encoding.assembler.land(skip);
     }
 
     /// What is left, less than a vector.

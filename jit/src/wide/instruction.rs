@@ -28,6 +28,8 @@ pub(super) struct Reg {
 pub(super) enum Memory {
     /// The cells of a stream.
     Cell(usize),
+    /// Those of the block that follows.
+    NextCell(usize),
     /// A constant of the pool, the same in all lanes.
     Constant(usize),
     /// A vector or a mask on the stack.
@@ -92,6 +94,8 @@ pub(super) enum Inst {
     Spill { slot: usize, from: Reg },
     /// Copies a vector.
     Move { to: Reg, from: Reg },
+    /// The vector that begins `lanes` numbers into `low`, and ends in `high` behind it (AVX-512).
+    Shift { to: Reg, low: Reg, high: Reg, lanes: u8 },
     /// Square root.
     Sqrt { to: Reg, from: Operand },
     /// `to = a op b`.

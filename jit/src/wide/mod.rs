@@ -7,9 +7,9 @@
 //! the address of each pointer's cell at iteration 0 and then the value of each index operation there.
 //!
 //! `body` decides whether a strip is eligible and what is computed once; `allocate` and `select` turn operations into
-//! instructions on registers, without loops or branches; `function` lays out the loops around them, `alignment` what
-//! brings stores to multiples of a vector's size, `prefetch` what calls for cells ahead of time, `encode` and `codes` make bytes. `shape` names the vectors, `cost`
-//! chooses among them.
+//! instructions on registers, without loops or branches; `neighbours` finds loads that share vectors; `function` lays
+//! out the loops around them, `alignment` what brings stores to multiples of a vector's size, `prefetch` what calls for cells
+//! ahead of time, `encode` and `codes` make bytes. `shape` names the vectors, `cost` chooses among them.
 //!
 //! Both emitters give the interpreter's bits: one operation is one instruction of the same rounding, and nothing is
 //! contracted or reassociated.
@@ -23,6 +23,7 @@ mod cost;
 mod encode;
 mod function;
 mod instruction;
+mod neighbours;
 mod prefetch;
 mod select;
 mod shape;

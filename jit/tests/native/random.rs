@@ -99,6 +99,8 @@ struct Strip {
     double: bool,
     odd: Odd,
     in_place: InPlace,
+    /// Where the last stream began.
+    near: i64,
     streams: Vec<String>,
     ops: Vec<String>,
     facts: Vec<String>,
@@ -175,11 +177,14 @@ impl Strip {
             format!("base {base}, pos {pos}, ring {ring}")
         } else {
             let (first, last) = if stride < 0 { (span - 1, cells - 1) } else { (0, cells - span) };
-            let pos = match self.random.u8(0..3) {
-                0 => first,
-                1 => last,
+            let pos = match self.random.u8(0..6) {
+                0 | 1 => first,
+                2 => last,
+                // Loads of one row share vectors.
+                3 | 4 => (self.near + self.random.i64(-9..10)).clamp(first, last),
                 _ => self.random.i64(first..=last),
             };
+            self.near = pos;
             format!("pos {pos}")
         };
         self.push_stream(format!("{buffer}[{place}, stride {stride}]"))

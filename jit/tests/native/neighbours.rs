@@ -1,0 +1,72 @@
+//! Loads that begin a few cells apart share vectors, and read no cell that the strip does not read.
+
+use super::harness::agree;
+use crease_jit::program::Program;
+use crease_jit::{CompileOptions, Isa, IsaChoice, compile};
+use std::fmt::Write as _;
+
+/// Sums the cells at the offsets `apart` of each of two buffers that end where the last iteration of `length` reads, and with
+/// `in_place` writes the sum over the first of these cells.
+fn sums(ty: &str, length: usize, apart: &[usize], in_place: bool) -> String {
+    let reach = apart.iter().max().unwrap();
+    let cells = length + reach;
+    let mut text =
+        format!("program sums(n) {{\nbuffer x0: {ty}[{}] {}\n", cells.max(1), ["read", "write"][usize::from(in_place)]);
+    writeln!(text, "buffer x1: {ty}[{}] read\nbuffer out: {ty}[{}] write", cells.max(1), length.max(1)).unwrap();
+    text += "strip v0 in 0 .. $n lanes 16 {\n";
+    let streams = 2 * apart.len();
+    for stream in 0..streams {
+        let (row, offset) = (stream / apart.len(), apart[stream % apart.len()]);
+        writeln!(text, "m{stream} = x{row}[pos {offset}, stride 1]").unwrap();
+    }
+    writeln!(text, "m{streams} = {}[pos 0, stride 1]", if in_place { "x0" } else { "out" }).unwrap();
+    for stream in 0..streams {
+        writeln!(text, "%{stream} = load m{stream}: {ty}").unwrap();
+    }
+    let (mut sum, mut next) = (0, streams);
+    for stream in 1..streams {
+        writeln!(text, "%{next} = fma %{sum}, %{stream}, %{stream}").unwrap();
+        (sum, next) = (next, next + 1);
+    }
+    writeln!(text, "%{next}: store m{streams}, %{sum}").unwrap();
+    for (load, offset) in apart.iter().enumerate().filter(|_| in_place) {
+        let fact = if *offset == 0 { "same_lane".to_string() } else { format!("distance -{offset}") };
+        writeln!(text, "alias %{load}, %{next}: {fact}").unwrap();
+    }
+    text + "}\n}"
+}
+
+/// How many vectors are cut out of two others; none on machines that cannot.
+fn cuts(text: &str) -> Option<usize> {
+    Isa::detect().resolve(IsaChoice::Avx512).ok()?;
+    let options = CompileOptions::default().choice(IsaChoice::Avx512).max_unroll(1).texts(true);
+    let compiled = compile(&Program::parse(text).unwrap(), &options).unwrap();
+    Some(compiled.strips().iter().map(|strip| strip.text.matches("valign").count()).sum())
+}
+
+#[test]
+fn rows_agree_and_stay_in_their_buffers() {
+    for ty in ["f64", "f32"] {
+        for apart in [&[0, 1, 2][..], &[2, 0, 1], &[0, 7], &[0, 1, 2, 3, 4], &[4, 3, 9], &[0, 3, 20, 21]] {
+            for length in [0, 15, 16, 17, 31, 33, 48, 203] {
+                agree(&sums(ty, length, apart, false), &[length as i64], &[], &[16]);
+            }
+        }
+    }
+}
+
+#[test]
+fn loads_of_one_row_share_vectors() {
+    for (apart, expected) in [(&[0, 1, 2][..], 4), (&[0, 1], 2), (&[0, 1, 3], 4), (&[0, 100, 200], 0), (&[3], 0)] {
+        let found = cuts(&sums("f64", 300, apart, false));
+        assert!(found.is_none_or(|found| found == expected), "{apart:?}: {found:?}");
+    }
+}
+
+/// What a strip writes is not kept from one block to the next.
+#[test]
+fn rows_that_are_written_do_not_share() {
+    let text = sums("f64", 300, &[0, 1, 2], true);
+    agree(&text, &[300], &[], &[1, 8]);
+    assert!(cuts(&text).is_none_or(|found| found == 2), "only the row that is not written");
+}
