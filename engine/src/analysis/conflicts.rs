@@ -180,7 +180,7 @@ impl<'c, 'k> Conflicts<'c, 'k> {
         if self.is_private(a) != self.is_private(b) {
             return Ok(candidates.clone());
         }
-        if let Some(half) = if a == b { self.later_half(a)? } else { None } {
+        if let Some(half) = self.later_half_of(a, b)? {
             return Ok(half.intersect(candidates)?.union(&half.reverse()?.intersect(candidates)?)?);
         }
         let (la, lb) = (self.lifetimes(a)?, self.lifetimes(b)?);
@@ -201,6 +201,11 @@ impl<'c, 'k> Conflicts<'c, 'k> {
         self.halves[array.index()].get_or_init(|| self.find_later_half(array)).clone()
     }
 
+    /// The same of two arrays, if they are one.
+    fn later_half_of(&self, a: ArrayId, b: ArrayId) -> Result<Option<Map<'c>>, AnalysisError> {
+        if a == b { self.later_half(a) } else { Ok(None) }
+    }
+
     fn find_later_half(&self, array: ArrayId) -> Result<Option<Map<'c>>, AnalysisError> {
         let of = self.lifetimes(array)?;
         if of.to_cell.is_some() || !self.model.order.is_total() {
@@ -215,7 +220,7 @@ impl<'c, 'k> Conflicts<'c, 'k> {
     }
 
     fn compute(&self, a: ArrayId, b: ArrayId) -> Result<Map<'c>, AnalysisError> {
-        if let Some(half) = if a == b { self.later_half(a)? } else { None } {
+        if let Some(half) = self.later_half_of(a, b)? {
             let half = half.coalesce()?;
             return Ok(half.union(&half.reverse()?)?);
         }

@@ -14,6 +14,7 @@ pub(crate) mod hyperplane;
 pub(crate) mod in_place;
 pub(crate) mod lattice;
 pub(crate) mod occupancy;
+mod outline;
 pub(crate) mod polytope;
 pub(crate) mod rounding;
 pub(crate) mod scalar;
