@@ -3,7 +3,7 @@
 //! In: a kernel, a run of it, fields by array name.   Out: the run's arrays, or fields, converted cell by cell.
 
 use crease::kernel::graph::{Array, Element, Role};
-use crease::{ElementType, Error, Kernel, Run, RunError};
+use crease::{ElementType, Error, Kernel, Run, RunError, f16};
 use ndarray::ArrayD;
 
 use crate::fields::{Field, Fields};
@@ -34,6 +34,7 @@ pub fn write(run: &mut Run, array: &Array, field: &Field) -> Result<(), Error> {
     match array.element {
         Element::F64 => run.write(&array.name, field.view()),
         Element::F32 => run.write(&array.name, field.mapv(|value| value as f32).view()),
+        Element::F16 => run.write(&array.name, field.mapv(|value| f16::from_f32(value as f32)).view()),
         Element::U8 => run.write(&array.name, field.mapv(|value| value as u8).view()),
     }
 }
@@ -46,6 +47,7 @@ pub fn read(run: &Run, array: &Array) -> Result<Field, Error> {
     match array.element {
         Element::F64 => widened::<f64>(run, &array.name),
         Element::F32 => widened::<f32>(run, &array.name),
+        Element::F16 => widened::<f16>(run, &array.name),
         Element::U8 => widened::<u8>(run, &array.name),
     }
 }

@@ -19,6 +19,7 @@ use super::function::WideOptions;
 use super::instruction::{Arith, Inst, Memory};
 use super::shape::{LINE_BYTES, Shape, WideIsa};
 use crate::compile::{MOST_COPIES, VectorWidth};
+use crate::program::Element;
 
 /// Most bytes of slots: less than a page, so that no function steps over the guard page below a thread's stack.
 const MOST_SLOT_BYTES: i64 = 4096 - 64;
@@ -26,6 +27,8 @@ const MOST_SLOT_BYTES: i64 = 4096 - 64;
 const DECODED: f64 = 5.0;
 /// Cycles of a division or square root of 256 bits.
 const DIVISION_CYCLES: f64 = 6.0;
+/// Cycles of a conversion of 256 bits of floats from or to half precision.
+const CONVERSION_CYCLES: f64 = 1.0;
 /// Cycles that the end of a loop's iteration takes from what could be done meanwhile.
 const LOOP_CYCLES: f64 = 1.0;
 /// Cycles for the mask of a remainder.
@@ -89,7 +92,7 @@ impl Block {
         let halves = body.shape.bytes as f64 / 32.0;
         let (mut arithmetic, mut memory) = (0.0, 0.0);
         for inst in allocation.each.iter() {
-            arithmetic += halves * arithmetic_cycles(inst);
+            arithmetic += halves * arithmetic_cycles(body, inst);
             memory += match *inst {
                 Inst::Store { .. } | Inst::Spill { .. } => halves,
                 _ => inst.reads().map_or(0.0, |from| load_cycles(body, from)),
@@ -132,8 +135,13 @@ impl Block {
 }
 
 /// Cycles of 256 bits, if only the units for arithmetic counted.
-fn arithmetic_cycles(inst: &Inst) -> f64 {
+fn arithmetic_cycles(body: &Body<'_>, inst: &Inst) -> f64 {
     match inst {
+        Inst::Load { from: Memory::Cell(stream), .. } | Inst::Store { stream, .. }
+            if body.places[*stream].element == Element::F16 =>
+        {
+            CONVERSION_CYCLES
+        }
         Inst::Sqrt { .. } | Inst::Arith { op: Arith::Div, .. } => DIVISION_CYCLES,
         Inst::Arith { .. } | Inst::Fma { .. } | Inst::Compare { .. } | Inst::Select { .. } | Inst::Index { .. } => 0.5,
         _ => 0.0,
@@ -142,9 +150,10 @@ fn arithmetic_cycles(inst: &Inst) -> f64 {
 
 /// Cycles of a load, if only the ports to memory counted: two lines in a cycle.
 fn load_cycles(body: &Body<'_>, from: Memory) -> f64 {
+    let bytes = |stream: usize| body.shape.lanes() * body.places[stream].element.bytes() as i64;
     match from {
-        Memory::Cell(stream) if body.places[stream].stride != Some(0) => match body.shape.bytes {
-            64 => 2.0,
+        Memory::Cell(stream) if body.places[stream].stride != Some(0) => match bytes(stream) {
+            LINE_BYTES => 2.0,
             _ => 0.75,
         },
         Memory::Cell(_) | Memory::Constant(_) => 0.5,
