@@ -226,6 +226,33 @@ fn what_is_stored_is_loaded_rounded() {
     agree_on(text, &[], &[], &[4, 16], &[("x", vec![1e-5, 3e-8, 1e5, 0.1, -0.0]), ("y", vec![6e-5, 1e-7, 2.0])]);
 }
 
+/// Whole vectors and remainders are compiled to the conversions of the machine where there are any.
+#[test]
+fn wide_code_converts_by_instructions() {
+    let text = "program scale() {
+      buffer x: f16[1024] read
+      buffer y: f16[1024] write
+      strip v0 in 0 .. 1003 lanes 16 {
+        m0 = x[pos 3, stride 1]
+        m1 = y[pos 5, stride 1]
+        %0 = load m0: f32
+        %1 = f32 0.3
+        %2 = mul %0, %1
+        %3: store m1, %2 streaming
+      }
+    }";
+    let program = Program::parse(text).unwrap();
+    for (choice, _) in variants() {
+        let compiled = compile(&program, &CompileOptions::default().choice(choice).texts(true)).unwrap();
+        let assembly = compiled.disassembly();
+        let wide = matches!(choice, IsaChoice::Avx2 | IsaChoice::Avx512);
+        assert_eq!(assembly.contains("vcvtph2ps") && assembly.contains("vcvtps2ph"), wide, "{choice:?}\n{assembly}");
+        // No instruction rounds and goes past the caches.
+        assert!(!assembly.contains("vmovnt") && !assembly.contains("mfence"), "{choice:?}");
+    }
+    agree(text, &[], &[], &[1, 4, 8, 16]);
+}
+
 /// Rows that share an address register with single cells, and others from the table.
 #[test]
 fn many_rows_agree() {

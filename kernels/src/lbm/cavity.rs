@@ -23,8 +23,8 @@ use crate::lbm::velocity_set::VelocitySet;
 pub fn definition(scheme: impl Into<Scheme>, extents: &[&str]) -> String {
     let scheme = scheme.into();
     let set = VelocitySet::new(scheme.lattice);
-    let mut schedules = periodic::schedules(&set);
-    schedules.push(("bands", bands(&set)));
+    let mut schedules = periodic::schedules(&set, scheme.storage);
+    schedules.push(("bands", bands(&set, scheme.storage)));
     BoxKernel {
         name: format!("lbm_{}_cavity{}", scheme.lattice.name(), scheme.suffix()),
         set: &set,
@@ -71,9 +71,9 @@ fn lid(set: &VelocitySet) -> &'static str {
 }
 
 /// Several steps at a time: skewed bands that march along the outermost axis.
-pub(super) fn bands(set: &VelocitySet) -> String {
+pub(super) fn bands(set: &VelocitySet, storage: Storage) -> String {
     let (outer, inner) = (set.axes()[0], &set.axes()[1..]);
-    format!("[floor(t/8), floor(({outer} + t)/16), t, {outer}, {} vector(8)]", inner.join(", "))
+    format!("[floor(t/8), floor(({outer} + t)/16), t, {outer}, {} vector({})]", inner.join(", "), storage.lanes())
 }
 
 /// The opposite population, and what the lid gives it.

@@ -37,8 +37,8 @@ pub const SOLID: &str = "solid";
 /// The kernel's text for any lattice; `extents` are size parameters, one per axis, outermost axis first.
 pub fn definition(lattice: Lattice, extents: &[&str]) -> String {
     let set = VelocitySet::new(lattice);
-    let mut schedules = periodic::schedules(&set);
-    schedules.push(("bands", cavity::bands(&set)));
+    let mut schedules = periodic::schedules(&set, Storage::Double);
+    schedules.push(("bands", cavity::bands(&set, Storage::Double)));
     BoxKernel {
         name: format!("lbm_{}_channel", lattice.name()),
         set: &set,

@@ -26,7 +26,7 @@ pub fn definition(scheme: impl Into<Scheme>, extents: &[&str]) -> String {
         solid: None,
         outside: &|region, q| Outside::Taken(wrapped(&set, scheme.storage, extents, region, q)),
         derive: &|_| String::new(),
-        schedules: schedules(&set),
+        schedules: schedules(&set, scheme.storage),
     }
     .text()
 }
@@ -62,13 +62,13 @@ pub fn initial(scheme: impl Into<Scheme>, extents: &[&str], case: &Case) -> Resu
 }
 
 /// Sweeps, one step after the other: legal whatever the boundary.
-pub(super) fn schedules(set: &VelocitySet) -> Vec<(&'static str, String)> {
-    let (outer, inner) = (set.axes()[0], set.axes()[1..].join(", "));
+pub(super) fn schedules(set: &VelocitySet, storage: Storage) -> Vec<(&'static str, String)> {
+    let (outer, inner, lanes) = (set.axes()[0], set.axes()[1..].join(", "), storage.lanes());
     vec![
-        ("rows", format!("[t, {outer} parallel, {inner} vector(8)]")),
-        ("rows_sequential", format!("[t, {outer}, {inner} vector(8)]")),
+        ("rows", format!("[t, {outer} parallel, {inner} vector({lanes})]")),
+        ("rows_sequential", format!("[t, {outer}, {inner} vector({lanes})]")),
         ("sequential", format!("[t, {outer}, {inner}]")),
-        ("tiles", format!("[t, floor({outer}/16) parallel, {outer}, {inner} vector(8)]")),
+        ("tiles", format!("[t, floor({outer}/16) parallel, {outer}, {inner} vector({lanes})]")),
     ]
 }
 

@@ -43,6 +43,11 @@ impl Storage {
         if self == Storage::Double { "f64" } else { "f32" }
     }
 
+    /// Numbers in the widest vectors.
+    pub fn lanes(self) -> usize {
+        if self == Storage::Double { 8 } else { 16 }
+    }
+
     /// Whether arrays hold deviations.
     pub fn deviates(self) -> bool {
         self != Storage::Double
