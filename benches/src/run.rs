@@ -1,14 +1,16 @@
 //! `crease run`: a kernel on arrays in files.
 //!
 //! Inputs and the state at step 0 come from `.npy` files, else from the catalogue's initial data; state that neither
-//! gives starts at zero. Outputs, and the state after the last step, go to `.npy` files; a summary is printed.
+//! gives starts at zero. Outputs, and the state after the last step, go to `.npy` files; a summary is printed. Files of `f16`
+//! arrays hold `f32`, as the library for files has no half precision.
 
+use std::convert::identity;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use crease::kernel::graph::{Array, Element, Role};
-use crease::{Arithmetic, ElementType, Run, RunOptions};
+use crease::{Arithmetic, ElementType, Run, RunOptions, f16};
 use crease_kernels::{Fields, transfer};
 use ndarray::{ArrayD, ArrayView1};
 use ndarray_npy::{ReadableElement, WritableElement, read_npy, write_npy};
@@ -129,9 +131,10 @@ fn fill(
     let name = &array.name;
     if let Some((_, path)) = request.inputs.iter().find(|(given, _)| given == name) {
         return match array.element {
-            Element::F64 => read_into::<f64>(run, name, path),
-            Element::F32 => read_into::<f32>(run, name, path),
-            Element::U8 => read_into::<u8>(run, name, path),
+            Element::F64 => read_into::<f64, _>(run, name, path, identity),
+            Element::F32 => read_into::<f32, _>(run, name, path, identity),
+            Element::F16 => read_into(run, name, path, f16::from_f32),
+            Element::U8 => read_into::<u8, _>(run, name, path, identity),
         };
     }
     match initial.and_then(|fields| fields.get(name)) {
@@ -147,32 +150,42 @@ fn fill(
     Ok(())
 }
 
-fn read_into<T: ElementType + ReadableElement>(run: &mut Run, name: &str, path: &Path) -> Result<(), BenchError> {
-    let field: ArrayD<T> =
+/// Writes the array of a file to one of the run.
+fn read_into<T: ElementType, F: ReadableElement + Clone>(
+    run: &mut Run,
+    name: &str,
+    path: &Path,
+    cell: fn(F) -> T,
+) -> Result<(), BenchError> {
+    let field: ArrayD<F> =
         read_npy(path).map_err(|error| BenchError::BadArray { path: path.to_owned(), message: error.to_string() })?;
-    Ok(run.write(name, field.view())?)
+    Ok(run.write(name, field.mapv(cell).view())?)
 }
 
 fn hand_out(run: &Run, array: &Array, request: &RunRequest, text: &mut String) -> Result<(), BenchError> {
     let path = request.outputs.iter().find(|(given, _)| *given == array.name).map(|(_, path)| path.as_path());
     match array.element {
-        Element::F64 => write_out::<f64>(run, &array.name, path, text),
-        Element::F32 => write_out::<f32>(run, &array.name, path, text),
-        Element::U8 => write_out::<u8>(run, &array.name, path, text),
+        Element::F64 => write_out::<f64, _>(run, &array.name, path, identity, text),
+        Element::F32 => write_out::<f32, _>(run, &array.name, path, identity, text),
+        Element::F16 => write_out(run, &array.name, path, f16::to_f32, text),
+        Element::U8 => write_out::<u8, _>(run, &array.name, path, identity, text),
     }
 }
 
-fn write_out<T>(run: &Run, name: &str, path: Option<&Path>, text: &mut String) -> Result<(), BenchError>
-where
-    T: ElementType + WritableElement + Default + Into<f64>,
-{
+fn write_out<T: ElementType + Into<f64>, F: WritableElement>(
+    run: &Run,
+    name: &str,
+    path: Option<&Path>,
+    cell: fn(T) -> F,
+    text: &mut String,
+) -> Result<(), BenchError> {
     let mut field: ArrayD<T> = ArrayD::default(run.shape(name)?);
     run.read(name, field.view_mut())?;
     let values: Vec<f64> = field.iter().map(|&value| value.into()).collect();
     let shape: Vec<String> = field.shape().iter().map(usize::to_string).collect();
     let _ = write!(text, "{name} [{}]: {}", shape.join(", "), summary(ArrayView1::from(&values)));
     if let Some(path) = path {
-        write_npy(path, &field)
+        write_npy(path, &field.mapv(cell))
             .map_err(|error| BenchError::BadArray { path: path.to_owned(), message: error.to_string() })?;
         let _ = write!(text, " -> {}", path.display());
     }

@@ -50,7 +50,7 @@ pub use analysis::{AnalysisError, Expanded, ExpansionError, trace};
 pub use crease_jit::{CallError, CompileError, FieldError, IsaError, PoolError};
 pub use crease_jit::{
     CompileOptions, CompileTimes, Denormals, ElementType, Finding, Isa, IsaChoice, Prefetch, Streaming, TuningMemory,
-    TuningMemoryError, Unroll, Variant, VectorWidth,
+    TuningMemoryError, Unroll, Variant, VectorWidth, f16,
 };
 pub use error::Error;
 pub use kernel::arithmetic::{Arithmetic, Freedom};

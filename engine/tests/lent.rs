@@ -5,7 +5,7 @@ mod host;
 use crease::kernel::graph::{Array, Role};
 use crease::kernel::interpret::{FullArray, Inputs, full_array, interpret};
 use crease::prelude::*;
-use crease::{ElementType, RunError};
+use crease::{ElementType, RunError, f16};
 use fastrand::Rng;
 use host::Host;
 use ndarray::{Array1, Array2, ArrayD, ArrayViewD, Axis, IxDyn, Slice, s};
@@ -231,6 +231,29 @@ fn halves_of_one_array_can_be_lent_together() {
     code.run(&[("a", even.view().into())], &mut [("b", odd.into())], &[]).unwrap();
     let expected = (0..18).map(|i| if i % 2 == 0 { i } else { (i - 1) / 2 });
     assert_eq!(cells, Array1::from_iter(expected));
+}
+
+/// Columns of an array are lent, so that cells lie apart: all values come through, and those beside them stay.
+#[test]
+fn cells_of_half_precision_can_be_lent() {
+    let text = "kernel twice(size N) for N >= 1 {
+      input a[i]: f16 for 0 <= i < N
+      output b[i]: f16 for 0 <= i < N
+      S[i] for 0 <= i < N { b[i] = 2 * a[i] }
+      schedule s { S -> [i vector(16)] }
+    }";
+    let code = Kernel::parse(text).unwrap().plan().size("N", 41).build().unwrap().compile().unwrap();
+    let before = Array2::from_shape_fn((41, 3), |(i, j)| f16::from_f32((i + 100 * j) as f32 / 8.0));
+    let mut after = before.clone();
+    let (inner, mut outer) = after.view_mut().split_at(Axis(1), 1);
+    code.run(&[("a", inner.column(0).into())], &mut [("b", outer.column_mut(1).into())], &[]).unwrap();
+    let expected = |(i, j): (usize, usize)| if j == 2 { f16::from_f32(i as f32 / 4.0) } else { before[[i, j]] };
+    assert_eq!(after, Array2::from_shape_fn((41, 3), expected));
+    let rows: Vec<f16> = before.column(0).to_vec();
+    let mut doubled = vec![f16::NAN; 41];
+    let output = Output::from_slice(&mut doubled, &[41]).unwrap();
+    code.run(&[("a", Input::from_slice(&rows, &[41]).unwrap())], &mut [("b", output)], &[]).unwrap();
+    assert_eq!(doubled, after.column(2).to_vec());
 }
 
 #[test]

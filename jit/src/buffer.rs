@@ -9,6 +9,7 @@
 #![allow(unsafe_code)]
 
 use crate::program::Element;
+use half::f16;
 use std::ptr::NonNull;
 
 /// Data of a field without a lead start on a multiple of this many bytes: a cache line, and the widest vector.
@@ -24,6 +25,7 @@ mod sealed {
     pub trait Sealed {}
     impl Sealed for f64 {}
     impl Sealed for f32 {}
+    impl Sealed for half::f16 {}
     impl Sealed for u8 {}
 }
 
@@ -39,6 +41,10 @@ impl ElementType for f64 {
 
 impl ElementType for f32 {
     const ELEMENT: Element = Element::F32;
+}
+
+impl ElementType for f16 {
+    const ELEMENT: Element = Element::F16;
 }
 
 impl ElementType for u8 {

@@ -13,7 +13,7 @@ pub enum IsaChoice {
     Scalar,
     /// 128-bit vectors: two doubles or four floats.
     V128,
-    /// 256-bit vectors (x86-64 AVX2 with FMA); 128 bits where a strip does not allow them.
+    /// 256-bit vectors (x86-64 AVX2 with FMA and F16C); 128 bits where a strip does not allow them.
     Avx2,
     /// 512-bit and 256-bit vectors with masks (x86-64 AVX-512 F, DQ and VL); 128 bits where a strip does not allow them.
     Avx512,
@@ -85,6 +85,8 @@ pub struct Isa {
     pub has_avx2: bool,
     /// Multiply-add with one rounding.
     pub has_fma: bool,
+    /// Conversions between `f16` and `f32` (x86-64 F16C).
+    pub has_f16c: bool,
     /// 512-bit vectors with masks (x86-64 AVX-512 F, DQ and VL, and BMI2 to make masks).
     pub has_avx512: bool,
     /// Floating-point registers of 128 bits that compiled code may use.
@@ -100,6 +102,7 @@ impl Isa {
             has_avx: std::is_x86_feature_detected!("avx"),
             has_avx2: std::is_x86_feature_detected!("avx2"),
             has_fma: std::is_x86_feature_detected!("fma"),
+            has_f16c: std::is_x86_feature_detected!("f16c"),
             has_avx512: std::is_x86_feature_detected!("avx512f")
                 && std::is_x86_feature_detected!("avx512dq")
                 && std::is_x86_feature_detected!("avx512vl")
@@ -112,6 +115,7 @@ impl Isa {
             has_avx: false,
             has_avx2: false,
             has_fma: cfg!(target_arch = "aarch64"),
+            has_f16c: false,
             has_avx512: false,
             vector_registers: 32,
         };
@@ -125,6 +129,7 @@ impl Isa {
             has_avx: self.has_avx && other.has_avx,
             has_avx2: self.has_avx2 && other.has_avx2,
             has_fma: self.has_fma && other.has_fma,
+            has_f16c: self.has_f16c && other.has_f16c,
             has_avx512: self.has_avx512 && other.has_avx512,
             vector_registers: self.vector_registers.min(other.vector_registers),
         }
@@ -146,11 +151,12 @@ impl Isa {
     /// # Errors
     /// [`IsaError::Missing`] if the processor lacks what the choice needs.
     pub fn resolve(&self, choice: IsaChoice) -> Result<IsaChoice, IsaError> {
-        let avx2 = self.has_v128 && self.has_avx2 && self.has_fma;
+        // Every processor with AVX2 that is known has F16C.
+        let avx2 = self.has_v128 && self.has_avx2 && self.has_fma && self.has_f16c;
         let needs = match choice {
             IsaChoice::Scalar => return Ok(choice),
             IsaChoice::V128 => (self.has_v128, "SSE4.1"),
-            IsaChoice::Avx2 => (avx2, "AVX2 and FMA"),
+            IsaChoice::Avx2 => (avx2, "AVX2, FMA and F16C"),
             IsaChoice::Avx512 => (avx2 && self.has_avx512, "AVX-512 F, DQ and VL"),
             IsaChoice::Auto => {
                 let widest = [IsaChoice::Avx512, IsaChoice::Avx2, IsaChoice::V128].into_iter();
@@ -219,7 +225,9 @@ mod tests {
         assert_eq!(plain.resolve(IsaChoice::V128), missing(IsaChoice::V128, "SSE4.1"));
         let old = Isa { has_v128: true, has_fma: false, has_avx512: true, ..Isa::detect() };
         assert_eq!(old.resolve(IsaChoice::Auto), Ok(IsaChoice::V128));
-        assert_eq!(old.resolve(IsaChoice::Avx2), missing(IsaChoice::Avx2, "AVX2 and FMA"));
+        assert_eq!(old.resolve(IsaChoice::Avx2), missing(IsaChoice::Avx2, "AVX2, FMA and F16C"));
+        let odd = Isa { has_v128: true, has_f16c: false, ..Isa::detect() };
+        assert_eq!(odd.resolve(IsaChoice::Avx2), missing(IsaChoice::Avx2, "AVX2, FMA and F16C"));
         assert_eq!(old.resolve(IsaChoice::Avx512), missing(IsaChoice::Avx512, "AVX-512 F, DQ and VL"));
     }
 

@@ -27,6 +27,8 @@ pub use compile::{
     CompileError, CompileOptions, CompileTimes, Prefetch, Streaming, Unroll, VectorWidth, compile, compile_named,
 };
 pub use denormals::Denormals;
+#[doc(inline)]
+pub use half::f16;
 pub use isa::{Isa, IsaChoice, IsaError};
 pub use listing::{OperationNames, RegisterUse, StripListing};
 pub use machine::last_level_cache_bytes;

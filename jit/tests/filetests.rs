@@ -195,6 +195,7 @@ fn cells(element: Element, length: usize, values: &str) -> Cells {
     match element {
         Element::F64 => Cells::F64(values.map(|value| value.parse().unwrap()).collect()),
         Element::F32 => Cells::F32(values.map(|value| value.parse().unwrap()).collect()),
+        Element::F16 => Cells::F16(values.map(|value| value.parse().unwrap()).collect()),
         Element::U8 => Cells::U8(values.map(|value| value.parse().unwrap()).collect()),
     }
 }
@@ -203,6 +204,7 @@ fn cells_text(cells: &Cells) -> String {
     let texts: Vec<String> = match cells {
         Cells::F64(cells) => cells.iter().map(|cell| cell.to_string()).collect(),
         Cells::F32(cells) => cells.iter().map(|cell| cell.to_string()).collect(),
+        Cells::F16(cells) => cells.iter().map(|cell| cell.to_string()).collect(),
         Cells::U8(cells) => cells.iter().map(|cell| cell.to_string()).collect(),
     };
     texts.join(" ")
@@ -212,6 +214,7 @@ fn bits(cells: &Cells) -> Vec<u64> {
     match cells {
         Cells::F64(cells) => cells.iter().map(|cell| cell.to_bits()).collect(),
         Cells::F32(cells) => cells.iter().map(|cell| u64::from(cell.to_bits())).collect(),
+        Cells::F16(cells) => cells.iter().map(|cell| u64::from(cell.to_bits())).collect(),
         Cells::U8(cells) => cells.iter().map(|cell| u64::from(*cell)).collect(),
     }
 }

@@ -1,11 +1,14 @@
 //! Compiled code against the interpreter, bit for bit: every shape, block size, unroll and thread count.
 //!
 //! `native/harness.rs` runs a program both ways in fields between guard pages; `native/random.rs` makes random strips;
-//! `native/sharing.rs` has strips that run the same code; `native/neighbours.rs` loads that share vectors; `native/streaming.rs` looks at stores past the caches,
-//! `native/prefetch.rs` at cells that are called for ahead of time; `native/views.rs` binds views of any strides.
+//! `native/sharing.rs` has strips that run the same code; `native/neighbours.rs` loads that share vectors;
+//! `native/streaming.rs` looks at stores past the caches, `native/prefetch.rs` at cells that are called for ahead of time,
+//! `native/half.rs` at cells of half precision; `native/views.rs` binds views of any strides.
 
 #[path = "native/denormals.rs"]
 mod denormals;
+#[path = "native/half.rs"]
+mod half;
 #[path = "native/harness.rs"]
 mod harness;
 #[path = "native/neighbours.rs"]
@@ -440,7 +443,7 @@ fn dropping_all_alias_facts_changes_nothing() {
 /// Code for a processor without AVX or fused multiply-add: other instructions, a library call, the same bits.
 #[test]
 fn a_lesser_processor_gives_the_same_bits() {
-    let plain = Isa { has_avx: false, has_avx2: false, has_fma: false, ..Isa::detect() };
+    let plain = Isa { has_avx: false, has_avx2: false, has_fma: false, has_f16c: false, ..Isa::detect() };
     let scalar = Isa { has_v128: false, ..plain };
     for seed in 700..720 {
         let random::Random { text, args } = random::program(seed);

@@ -72,7 +72,7 @@ pub struct Case {
 
 /// Every kernel, in the order in which commands list them.
 pub fn catalogue() -> &'static [Entry] {
-    static CATALOGUE: [Entry; 27] = [
+    static CATALOGUE: [Entry; 32] = [
         stencil::heat_1d::ENTRY,
         stencil::heat_1d_tiles::ENTRY,
         stencil::heat_1d_tiles::SMALL,
@@ -81,9 +81,14 @@ pub fn catalogue() -> &'static [Entry] {
         lbm::entries::D2Q5_CAVITY,
         lbm::entries::D2Q9_PERIODIC,
         lbm::entries::D2Q9_CAVITY,
+        lbm::entries::D2Q9_PERIODIC_F32,
+        lbm::entries::D2Q9_PERIODIC_F16,
+        lbm::entries::D2Q9_CAVITY_F32,
+        lbm::entries::D2Q9_CAVITY_F16,
         lbm::entries::D2Q9_CYLINDER,
         lbm::entries::D3Q19_PERIODIC,
         lbm::entries::D3Q19_CAVITY,
+        lbm::entries::D3Q19_CAVITY_F16,
         lbm::entries::D3Q19_CYLINDER,
         lbm::entries::D3Q27_PERIODIC,
         lbm::entries::D3Q27_CAVITY,

@@ -3,13 +3,13 @@
 //! In: a kernel, a run of it, fields by array name.   Out: the run's arrays, or fields, converted cell by cell.
 
 use crease::kernel::graph::{Array, Element, Role};
-use crease::{ElementType, Error, Kernel, Run, RunError};
+use crease::{ElementType, Error, Kernel, Run, RunError, f16};
 use ndarray::ArrayD;
 
 use crate::fields::{Field, Fields};
 
 /// Writes every field to the array of its name: inputs, and state at the current step. Values are rounded to the
-/// array's element type; `u8` truncates and saturates.
+/// array's element type, on the way to `f16` to `f32`; `u8` truncates and saturates.
 ///
 /// # Errors
 /// [`RunError::UnknownArray`] for a name that the kernel does not have, and the errors of [`Run::write`].
@@ -34,6 +34,7 @@ pub fn write(run: &mut Run, array: &Array, field: &Field) -> Result<(), Error> {
     match array.element {
         Element::F64 => run.write(&array.name, field.view()),
         Element::F32 => run.write(&array.name, field.mapv(|value| value as f32).view()),
+        Element::F16 => run.write(&array.name, field.mapv(|value| f16::from_f32(value as f32)).view()),
         Element::U8 => run.write(&array.name, field.mapv(|value| value as u8).view()),
     }
 }
@@ -46,6 +47,7 @@ pub fn read(run: &Run, array: &Array) -> Result<Field, Error> {
     match array.element {
         Element::F64 => widened::<f64>(run, &array.name),
         Element::F32 => widened::<f32>(run, &array.name),
+        Element::F16 => widened::<f16>(run, &array.name),
         Element::U8 => widened::<u8>(run, &array.name),
     }
 }
@@ -69,7 +71,10 @@ mod tests {
     const TEXT: &str = "kernel k(size N; run T) {
         input m[x]: u8 for 0 <= x < N
         state u[t, x]: f32 for 0 <= x < N
-        S[t, x] for 1 <= t <= T and 0 <= x < N { u[t,x] = select(m[x] > 0, u[t-1,x] + 1, u[t-1,x]) }
+        state h[t, x]: f16 for 0 <= x < N
+        S[t, x] for 1 <= t <= T and 0 <= x < N {
+          u[t,x] = select(m[x] > 0, u[t-1,x] + 1, u[t-1,x])
+          h[t,x] = h[t-1,x] + 1 }
         schedule rows { S -> [t, x] }
       }";
 
@@ -79,10 +84,13 @@ mod tests {
         let mut run = kernel.plan().size("N", 3).build().unwrap().compile().unwrap().instantiate().unwrap();
         let mut fields = Fields::from([("m".to_owned(), arr1(&[0.0, 1.0, 200.0]).into_dyn())]);
         fields.insert("u".into(), arr1(&[0.1, 0.5, -3.0]).into_dyn());
+        fields.insert("h".into(), arr1(&[0.5, 0.1, 2047.0]).into_dyn());
         write_all(&mut run, &kernel, &fields).unwrap();
         run.advance(3).unwrap();
         let after = read_all(&run, &kernel).unwrap();
-        assert_eq!(after.keys().collect::<Vec<_>>(), ["u"]);
+        assert_eq!(after.keys().collect::<Vec<_>>(), ["h", "u"]);
+        // From 2048 on, `f16` holds every other number: the next one is a tie, and even is what was there.
+        assert_eq!(after["h"], arr1(&[3.5, 3.099_609_375, 2048.0]).into_dyn());
         assert_eq!(after["u"], arr1(&[f64::from(0.1f32), 3.5, 0.0]).into_dyn());
 
         let refused = |name: &str, cells: usize| {

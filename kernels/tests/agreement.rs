@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 
+use crease::f16;
 use crease::kernel::affine::Affine;
 use crease::kernel::graph::{ArrayId, BinaryOp, CompareOp, Element, Expr, Kernel, Role, Stmt, UnaryOp};
 use crease::kernel::points::points;
-use crease_kernels::lbm::{Lattice, VelocitySet, cavity, channel, fluid, periodic};
+use crease_kernels::lbm::{Lattice, Scheme, Storage, VelocitySet, cavity, channel, fluid, periodic};
 use crease_kernels::{Case, Field, Fields, Preset, boxes, catalogue};
 use ndarray::Dimension;
 
@@ -31,7 +32,7 @@ fn evaluate(kernel: &Kernel, case: &Case, initial: &Fields) -> Fields {
         for (stmt, site) in kernel.stmts().iter().flat_map(|s| sites.iter().map(move |site| (s, site))) {
             let point = [&[step], &site[1..]].concat();
             if stmt.domain.holds(&point, &params).unwrap() {
-                execute(kernel, stmt, &point, &params, &scalars, false, &mut store);
+                execute(kernel, stmt, &point, &params, &scalars, &mut store);
             }
         }
     }
@@ -68,14 +69,13 @@ fn evaluate_pipeline(kernel: &Kernel, case: &Case, initial: &Fields) -> Fields {
         times[position(stmt)].iter().map(|e| e.eval(point, &params).unwrap()).collect()
     };
     waiting.sort_by_cached_key(|(stmt, point)| time(stmt, point));
-    let single = kernel.arrays().iter().all(|array| array.element == Element::F32);
     while !waiting.is_empty() {
         let before = waiting.len();
         waiting.retain(|(stmt, point)| {
             let at = |index: &[Affine]| index.iter().map(|e| e.eval(point, &params).unwrap()).collect();
             let ready = stmt.reads().all(|(array, index)| store.contains_key(&(array, at(index))));
             if ready {
-                execute(kernel, stmt, point, &params, &scalars, single, &mut store);
+                execute(kernel, stmt, point, &params, &scalars, &mut store);
             }
             !ready
         });
@@ -95,17 +95,10 @@ fn gather(store: &Store, array: ArrayId) -> Field {
     field
 }
 
-/// Executes one instance; `single` rounds every result to `f32`, which is single-precision arithmetic: a double holds
-/// the sum, product or quotient of two `f32`s well enough for that.
-fn execute(
-    kernel: &Kernel,
-    stmt: &Stmt,
-    point: &[i64],
-    params: &[i64],
-    scalars: &[f64],
-    single: bool,
-    store: &mut Store,
-) {
+/// Executes one instance. Where all arrays are of `f32` or `f16`, every result is rounded to `f32`, which is single-precision
+/// arithmetic: a double holds the sum, product or quotient of two `f32`s well enough for that.
+fn execute(kernel: &Kernel, stmt: &Stmt, point: &[i64], params: &[i64], scalars: &[f64], store: &mut Store) {
+    let single = kernel.arrays().iter().all(|array| matches!(array.element, Element::F32 | Element::F16));
     let at = |index: &[_]| index.iter().map(|e: &Affine| e.eval(point, params).unwrap()).collect();
     let mut values: Vec<f64> = Vec::new();
     for expr in &stmt.exprs {
@@ -140,7 +133,11 @@ fn execute(
         }
     }
     for assign in &stmt.assigns {
-        let previous = store.insert((assign.array, at(&assign.index)), values[assign.value.index()]);
+        let value = match kernel.array(assign.array).element {
+            Element::F16 => f16::from_f32(values[assign.value.index()] as f32).into(),
+            _ => values[assign.value.index()],
+        };
+        let previous = store.insert((assign.array, at(&assign.index)), value);
         let may_repeat = kernel.array(assign.array).role == Role::Temp;
         assert!(previous.is_none() || may_repeat, "{} at {point:?} writes a cell again", stmt.name);
     }
@@ -184,13 +181,17 @@ fn other_lattices_agree_in_boxes_of_unequal_sides() {
         let drift = [("c_lid", 1.7), ("wind_y", 0.03), ("wind_x", -0.02)];
         let scalars = flow.into_iter().chain(drift).map(|(name, value)| (name.to_owned(), value)).collect();
         let case = Case { sizes, steps: 3, scalars };
-        let initial = fluid::perturbed_vortex(&VelocitySet::new(lattice), &shape).unwrap();
-        let walls = Kernel::parse(&cavity::definition(lattice, extents)).unwrap();
-        let expected = cavity::naive(lattice, extents, &case, &initial).unwrap();
-        assert_same_bits(walls.name(), &expected, &evaluate(&walls, &case, &initial));
-        let wrapped = Kernel::parse(&periodic::definition(lattice, extents)).unwrap();
-        let expected = periodic::naive(lattice, extents, &case, &initial).unwrap();
-        assert_same_bits(wrapped.name(), &expected, &evaluate(&wrapped, &case, &initial));
+        let set = VelocitySet::new(lattice);
+        let populations = fluid::perturbed_vortex(&set, &shape).unwrap();
+        for storage in Storage::ALL {
+            let (scheme, initial) = (Scheme::new(lattice, storage), storage.held(&set, &populations));
+            let walls = Kernel::parse(&cavity::definition(scheme, extents)).unwrap();
+            let expected = cavity::naive(scheme, extents, &case, &initial).unwrap();
+            assert_same_bits(walls.name(), &expected, &evaluate(&walls, &case, &initial));
+            let wrapped = Kernel::parse(&periodic::definition(scheme, extents)).unwrap();
+            let expected = periodic::naive(scheme, extents, &case, &initial).unwrap();
+            assert_same_bits(wrapped.name(), &expected, &evaluate(&wrapped, &case, &initial));
+        }
         let blocked = Kernel::parse(&channel::definition(lattice, extents)).unwrap();
         let mut initial = channel::initial(lattice, extents, &case).unwrap();
         initial.get_mut(channel::SOLID).unwrap().iter_mut().step_by(7).for_each(|cell| *cell = 1.0);

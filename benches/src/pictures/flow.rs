@@ -5,7 +5,7 @@
 
 use crease_kernels::Fields;
 use crease_kernels::lbm::fluid::fluid;
-use crease_kernels::lbm::{Lattice, VelocitySet};
+use crease_kernels::lbm::{Lattice, VelocitySet, storage};
 use ndarray::{Array2, ArrayD, ArrayView2, Axis, Ix2};
 
 use crate::error::BenchError;
@@ -19,15 +19,20 @@ pub(crate) struct Flow {
     pub(crate) vorticity: Array2<f64>,
 }
 
-/// The flow of populations; `None` if these arrays are none.
+/// The flow of populations, or of what deviations of them stand for; `None` if these arrays are neither.
 ///
 /// # Errors
 /// [`BenchError::Data`] if the arrays differ in shape.
 pub(crate) fn flow(state: &Fields) -> Result<Option<Flow>, BenchError> {
     let lattices = [Lattice::D2Q5, Lattice::D2Q9, Lattice::D3Q19, Lattice::D3Q27];
-    let mut sets = lattices.into_iter().map(VelocitySet::new);
-    let Some(set) = sets.find(|set| is_of(set, state)) else { return Ok(None) };
-    let fluid = fluid(&set, state)?;
+    let with_state = |lattice| {
+        let set = VelocitySet::new(lattice);
+        let state = storage::populations(&set, state.clone());
+        (set, state)
+    };
+    let mut sets = lattices.into_iter().map(with_state);
+    let Some((set, state)) = sets.find(|(set, state)| is_of(set, state)) else { return Ok(None) };
+    let fluid = fluid(&set, &state)?;
     let squares = fluid.velocity().iter().map(|component| component * component);
     let speed = squares.reduce(|sum, square| sum + square).unwrap_or_default().mapv(f64::sqrt);
     let [.., across, along] = fluid.velocity() else { return Ok(None) };

@@ -223,10 +223,12 @@ pub enum KernelErrorKind {
         hint: &'static str,
     },
     /// A scalar or a conversion of an element type that only arrays may have.
-    #[error("{place} cannot be `u8`: only arrays can")]
-    ByteValue {
+    #[error("{place} cannot be `{element}`: only arrays can")]
+    StorageType {
         /// Where.
         place: String,
+        /// The element type.
+        element: &'static str,
     },
     /// A constant that is not a number.
     #[error("statement `{stmt}` has a constant that is not a number")]

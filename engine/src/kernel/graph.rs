@@ -147,7 +147,7 @@ pub struct Assign {
     pub array: ArrayId,
     /// One affine expression of the iterators and parameters per index.
     pub index: Vec<Affine>,
-    /// The value; its type is the array's element type (any type for `u8` arrays).
+    /// The value; its type is the array's element type (`f32` for `f16` arrays, any type for `u8` arrays).
     pub value: ExprId,
 }
 
@@ -160,7 +160,7 @@ pub enum Expr {
     Scalar(ScalarId),
     /// An affine expression of iterators and parameters as a double.
     Index(Affine),
-    /// Reads an array cell. `u8` cells are doubles.
+    /// Reads an array cell. `f16` cells are `f32` values, `u8` cells doubles.
     Load(ArrayId, Vec<Affine>),
     /// Negation, absolute value, square root.
     Unary(UnaryOp, ExprId),

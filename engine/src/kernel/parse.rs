@@ -200,11 +200,12 @@ impl Parser<'_> {
         let element = match self.cursor.peek() {
             Token::Name("f64") => Element::F64,
             Token::Name("f32") => Element::F32,
+            Token::Name("f16") => Element::F16,
             Token::Name("u8") => Element::U8,
             Token::Name(name) => {
                 return Err(self.cursor.fail(KernelErrorKind::Unknown { what: "element type", name: name.into() }));
             }
-            _ => return Err(self.cursor.expected("`f64`, `f32` or `u8`")),
+            _ => return Err(self.cursor.expected("`f64`, `f32`, `f16` or `u8`")),
         };
         self.cursor.advance();
         Ok(element)

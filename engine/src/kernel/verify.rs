@@ -16,7 +16,7 @@ use crate::kernel::affine::{Affine, Term};
 use crate::kernel::error::{KernelError, KernelErrorKind};
 use crate::kernel::exprs::operands;
 use crate::kernel::formula::Formula;
-use crate::kernel::graph::{ArrayId, DimKind, Element, Expr, Kernel, ParamKind, Role, Schedule, Stmt};
+use crate::kernel::graph::{ArrayId, DimKind, Expr, Kernel, ParamKind, Role, Schedule, Stmt};
 use crate::kernel::parse::RESERVED;
 
 pub use types::value_types;
@@ -151,9 +151,9 @@ fn verify_declarations(kernel: &Kernel) -> Verified {
     }
     verify_formula(kernel, &kernel.context, 0, "the context").map_err(|kind| (kind, Place::Kernel))?;
     for (i, scalar) in kernel.scalars.iter().enumerate() {
-        if scalar.element == Element::U8 {
-            let place = format!("scalar `{}`", scalar.name);
-            return Err((KernelErrorKind::ByteValue { place }, Place::Scalar(i)));
+        if !scalar.element.is_computed() {
+            let (place, element) = (format!("scalar `{}`", scalar.name), scalar.element.name());
+            return Err((KernelErrorKind::StorageType { place, element }, Place::Scalar(i)));
         }
     }
     for (i, array) in kernel.arrays.iter().enumerate() {
@@ -230,7 +230,9 @@ fn verify_expr(kernel: &Kernel, stmt: &Stmt, position: usize, expr: &Expr, owner
         Expr::Scalar(k) => in_range(owner, "scalar", k.index(), kernel.scalars.len()),
         Expr::Index(e) => verify_affine(kernel, e, stmt.iters.len(), owner),
         Expr::Load(array, index) => verify_access(kernel, *array, index, stmt.iters.len(), owner),
-        Expr::Convert(Element::U8, _) => Err(KernelErrorKind::ByteValue { place: format!("a value of {owner}") }),
+        Expr::Convert(to, _) if !to.is_computed() => {
+            Err(KernelErrorKind::StorageType { place: format!("a value of {owner}"), element: to.name() })
+        }
         Expr::Opaque(name, _) => verify_function(kernel, stmt, name),
         _ => Ok(()),
     }

@@ -11,7 +11,7 @@ use crease_jit::program::ValueId;
 
 use crate::analysis::model::Model;
 use crate::kernel::affine::{Affine, Term};
-use crate::kernel::graph::{ArrayId, Element, Role};
+use crate::kernel::graph::{ArrayId, Role};
 use crate::lower::LowerError;
 use crate::lower::address::Place;
 use crate::lower::linear::Linear;
@@ -65,9 +65,10 @@ pub(crate) fn cell(model: &Model<'_, '_>, index: &[Affine], place: &Place<'_>) -
     Ok(Some(cell))
 }
 
-/// Whether values of an array are the same in a register as after a store and a load: bytes are rounded when stored.
+/// Whether values of an array are the same in a register as after a store and a load: bytes and `f16` cells are
+/// rounded when stored.
 pub(crate) fn keeps_value(model: &Model<'_, '_>, array: ArrayId) -> bool {
-    model.kernel.array(array).element != Element::U8
+    model.kernel.array(array).element.keeps_values()
 }
 
 /// Whether nobody but the kernel's statements can see an array.

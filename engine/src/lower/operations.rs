@@ -138,7 +138,7 @@ impl<'b, 'c, 'k> StripBuilder<'b, 'c, 'k> {
             self.origin = Origin { stmt: id, part: Part::Assign(position) };
             let element = kernel.array(assign.array).element;
             let value = match element {
-                Element::F32 => self.operand(assign.value, ValueType::F32, &values),
+                Element::F32 | Element::F16 => self.operand(assign.value, ValueType::F32, &values),
                 Element::F64 | Element::U8 => values.of[assign.value.index()].expect("operands precede their uses"),
             };
             if let Source::Stream(stream) = source {

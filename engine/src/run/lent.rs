@@ -16,7 +16,7 @@ use crate::kernel::graph::Role;
 use crate::plan::layout::Owner;
 use crate::run::{Code, Run, RunError, RunOptions, Shared};
 
-/// An input array lent to a call: a view, an array or a slice of `f64`, `f32` or `u8`.
+/// An input array lent to a call: a view, an array or a slice of `f64`, `f32`, [`f16`](crate::f16) or `u8`.
 ///
 /// ```
 /// use crease::Input;
@@ -33,7 +33,7 @@ pub struct Input<'a> {
     cells: BufferRef<'a>,
 }
 
-/// An output array lent to a call: a mutable view, array or slice of `f64`, `f32` or `u8`.
+/// An output array lent to a call: a mutable view, array or slice of `f64`, `f32`, [`f16`](crate::f16) or `u8`.
 ///
 /// Cells of the view that the kernel does not compute keep their values, and so do cells around it.
 #[derive(Debug)]

@@ -8,7 +8,7 @@
 use std::time::Instant;
 
 use crease_jit::program::Element;
-use crease_jit::{CompileOptions, Compiled, Finding, TuningMemory, Variant, tune};
+use crease_jit::{CompileOptions, Compiled, Finding, TuningMemory, Variant, f16, tune};
 
 use crate::error::Error;
 use crate::plan::Plan;
@@ -81,6 +81,7 @@ impl Scratch {
             match field.element() {
                 Element::F64 => field.as_mut_slice::<f64>().expect("it holds these").fill(1.0),
                 Element::F32 => field.as_mut_slice::<f32>().expect("it holds these").fill(1.0),
+                Element::F16 => field.as_mut_slice::<f16>().expect("it holds these").fill(f16::ONE),
                 Element::U8 => field.as_mut_slice::<u8>().expect("it holds these").fill(1),
             }
         }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use crease::analysis::trace::Trace;
 use crease::kernel::graph::{ArrayId, Element, Kernel, Role, Schedule};
 use crease::kernel::interpret::{FullArray, Inputs, InterpretOptions, full_array, interpret, live_in_array};
-use crease::{Code, ElementType, Error, Input, Output, Plan, RunOptions};
+use crease::{Code, ElementType, Error, Input, Output, Plan, RunOptions, f16};
 use crease_jit::program::{self, Cells, Memory};
 use fastrand::Rng;
 use ndarray::ArrayD;
@@ -47,7 +47,7 @@ impl Case {
                 state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
                 match array.element {
                     Element::U8 => (state >> 56) as f64,
-                    Element::F32 | Element::F64 => (state >> 40) as f64 / f64::from(1 << 23) - 1.0,
+                    Element::F16 | Element::F32 | Element::F64 => (state >> 40) as f64 / f64::from(1 << 23) - 1.0,
                 }
             };
             if matches!(array.role, Role::Input | Role::State) {
@@ -78,6 +78,7 @@ impl Case {
             match self.kernel.array(id).element {
                 Element::F64 => self.write::<f64>(&mut run, id, back),
                 Element::F32 => self.write::<f32>(&mut run, id, back),
+                Element::F16 => self.write::<f16>(&mut run, id, back),
                 Element::U8 => self.write::<u8>(&mut run, id, back),
             }
         }
@@ -91,6 +92,7 @@ impl Case {
             let bits = match self.kernel.array(id).element {
                 Element::F64 => read::<f64>(&run, &name, back).into_iter().map(f64::to_bits).collect(),
                 Element::F32 => read::<f32>(&run, &name, back).into_iter().map(|v| f64::from(v).to_bits()).collect(),
+                Element::F16 => read::<f16>(&run, &name, back).into_iter().map(|v| f64::from(v).to_bits()).collect(),
                 Element::U8 => read::<u8>(&run, &name, back).into_iter().map(|v| f64::from(v).to_bits()).collect(),
             };
             contents.insert((name, back), bits);
@@ -105,14 +107,17 @@ impl Case {
         run.set("c", SCALAR).unwrap();
         let doubles = self.hosts::<f64>(&run, Role::Input, random);
         let singles = self.hosts::<f32>(&run, Role::Input, random);
+        let halves = self.hosts::<f16>(&run, Role::Input, random);
         let bytes = self.hosts::<u8>(&run, Role::Input, random);
-        let inputs: Vec<_> = inputs(&doubles).chain(inputs(&singles)).chain(inputs(&bytes)).collect();
+        let numbers = inputs(&doubles).chain(inputs(&singles)).chain(inputs(&halves));
+        let inputs: Vec<_> = numbers.chain(inputs(&bytes)).collect();
         let mut doubles = self.hosts::<f64>(&run, Role::Output, random);
         let mut singles = self.hosts::<f32>(&run, Role::Output, random);
+        let mut halves = self.hosts::<f16>(&run, Role::Output, random);
         let mut bytes = self.hosts::<u8>(&run, Role::Output, random);
-        let outputs = outputs(&mut doubles).chain(outputs(&mut singles)).chain(outputs(&mut bytes));
-        run.run_on(&inputs, &mut outputs.collect::<Vec<_>>())?;
-        Ok(bits(&doubles).chain(bits(&singles)).chain(bits(&bytes)).collect())
+        let numbers = outputs(&mut doubles).chain(outputs(&mut singles)).chain(outputs(&mut halves));
+        run.run_on(&inputs, &mut numbers.chain(outputs(&mut bytes)).collect::<Vec<_>>())?;
+        Ok(bits(&doubles).chain(bits(&singles)).chain(bits(&halves)).chain(bits(&bytes)).collect())
     }
 
     /// Arrays of one role and type: inputs with their values, outputs with zeros.
@@ -170,6 +175,7 @@ impl Case {
             match &memory.buffers[buffer] {
                 Cells::F64(cells) => cells[cell],
                 Cells::F32(cells) => cells[cell].into(),
+                Cells::F16(cells) => cells[cell].into(),
                 Cells::U8(cells) => cells[cell].into(),
             }
         })
@@ -242,10 +248,17 @@ impl FromDouble for f32 {
     }
 }
 
+impl FromDouble for f16 {
+    fn from_double(value: f64) -> f16 {
+        f16::from_f32(value as f32)
+    }
+}
+
 fn put(cells: &mut Cells, cell: usize, value: f64) {
     match cells {
         Cells::F64(cells) => cells[cell] = value,
         Cells::F32(cells) => cells[cell] = value as f32,
+        Cells::F16(cells) => cells[cell] = f16::from_f32(value as f32),
         Cells::U8(cells) => cells[cell] = value as u8,
     }
 }

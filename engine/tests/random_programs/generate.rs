@@ -119,6 +119,8 @@ impl Generator<'_> {
             0 => "u8",
             1 => "f32",
             2 => "f64",
+            3 | 4 if self.element == "f32" => "f16",
+            3 => "f16",
             _ => self.element,
         }
     }
@@ -235,7 +237,8 @@ impl Generator<'_> {
         let index: Vec<String> = (0..self.dims).map(|d| format!("a{d}")).collect();
         let bounds: Vec<String> = index.iter().map(|a| format!("-N <= {a} <= 2*N")).collect();
         let (index, bounds, element) = (list(&index), bounds.join(" and "), self.element);
-        self.text.push_str(&format!("  scalar c: {element}\n  input g[{index}]: {element} for {bounds}\n"));
+        let cells = if element == "f32" && self.chance(30) { "f16" } else { element };
+        self.text.push_str(&format!("  scalar c: {element}\n  input g[{index}]: {cells} for {bounds}\n"));
         self.text.push_str(&format!("  input m[{index}]: u8 for {bounds}\n"));
     }
 
@@ -251,7 +254,7 @@ impl Generator<'_> {
 
     fn converted(&self, element: &str, cell: String) -> String {
         match (element, self.element) {
-            ("f32", "f64") | ("f64" | "u8", "f32") => format!("{}({cell})", self.element),
+            ("f32" | "f16", "f64") | ("f64" | "u8", "f32") => format!("{}({cell})", self.element),
             _ => cell,
         }
     }
@@ -288,7 +291,8 @@ impl Generator<'_> {
         let value = self.expression(operands);
         match element {
             "u8" => format!("{target} = abs({value}) * 60.0"),
-            _ if element != self.element => format!("{target} = {element}({value})"),
+            "f16" if self.element == "f64" => format!("{target} = f32({value})"),
+            _ if element != self.element && element != "f16" => format!("{target} = {element}({value})"),
             _ => format!("{target} = {value}"),
         }
     }

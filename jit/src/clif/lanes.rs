@@ -201,7 +201,7 @@ impl<'a> Emitter<'a, '_> {
     }
 
     /// `cond ? a : b`, lane by lane.
-    fn choose(&mut self, cond: Value, a: Value, b: Value) -> Value {
+    pub(super) fn choose(&mut self, cond: Value, a: Value, b: Value) -> Value {
         let ty = self.b.func.dfg.value_type(a);
         if !ty.is_vector() {
             return self.b.ins().select(cond, a, b);
@@ -283,11 +283,20 @@ impl<'a> Emitter<'a, '_> {
                 self.splat(float, scalar)
             }
             Element::U8 => self.load_bytes(float, address, offset),
-            _ if one_cell => {
+            Element::F16 if one_cell || !block.vector() => {
+                let bits = self.b.ins().uload16(types::I32, plain(), address, offset);
+                let scalar = self.widen_half(bits);
+                self.splat(float, scalar)
+            }
+            Element::F16 => {
+                let bits = self.b.ins().uload16x4(plain(), address, offset);
+                self.widen_half(bits)
+            }
+            Element::F64 | Element::F32 if one_cell => {
                 let scalar = self.b.ins().load(float.lane_type(), plain(), address, offset);
                 self.splat(float, scalar)
             }
-            _ => self.b.ins().load(float, plain(), address, offset),
+            Element::F64 | Element::F32 => self.b.ins().load(float, plain(), address, offset),
         };
         if shared {
             block.loaded.insert(key, value);
@@ -321,17 +330,31 @@ impl<'a> Emitter<'a, '_> {
 
     fn store(&mut self, block: &mut Block<'_, '_, 'a>, stream: StreamId, value: Value) {
         let (address, offset) = self.place(block, stream);
-        if block.run.plan.elements[stream.index()] != Element::U8 {
-            self.b.ins().store(plain(), value, address, offset);
-        } else if block.vector() {
-            for lane in 0..block.shape.lanes() {
-                let scalar = self.b.ins().extractlane(value, lane as u8);
-                let byte = self.saturate(scalar);
-                self.b.ins().istore8(plain(), byte, address, offset + lane as i32);
+        match block.run.plan.elements[stream.index()] {
+            Element::F64 | Element::F32 => _ = self.b.ins().store(plain(), value, address, offset),
+            Element::F16 if block.vector() => {
+                let halves = self.narrow_to_half(value);
+                let halves = self.b.ins().unarrow(halves, halves);
+                let little = MemFlagsData::new().with_endianness(Endianness::Little);
+                let halves = self.b.ins().bitcast(types::I64X2, little, halves);
+                let four = self.b.ins().extractlane(halves, 0);
+                self.b.ins().store(plain(), four, address, offset);
             }
-        } else {
-            let byte = self.saturate(value);
-            self.b.ins().istore8(plain(), byte, address, offset);
+            Element::F16 => {
+                let half = self.narrow_to_half(value);
+                self.b.ins().istore16(plain(), half, address, offset);
+            }
+            Element::U8 if block.vector() => {
+                for lane in 0..block.shape.lanes() {
+                    let scalar = self.b.ins().extractlane(value, lane as u8);
+                    let byte = self.saturate(scalar);
+                    self.b.ins().istore8(plain(), byte, address, offset + lane as i32);
+                }
+            }
+            Element::U8 => {
+                let byte = self.saturate(value);
+                self.b.ins().istore8(plain(), byte, address, offset);
+            }
         }
     }
 

@@ -245,9 +245,9 @@ fn kinds(strip: &Strip, program: &Program) -> Vec<Kind> {
         ValueType::F32 => Kind::F32,
         ValueType::Bool => Kind::Bool,
     };
-    let of_scalar = |id: ScalarId| match program.scalars[id.index()].element {
-        Element::F32 => Kind::F32,
-        Element::F64 | Element::U8 => Kind::F64,
+    let of_scalar = |id: ScalarId| {
+        let ty = program.scalars[id.index()].element.value_type();
+        of_type(ty.expect("the program has verified, so no scalar is a byte"))
     };
     let mut kinds: Vec<Kind> = Vec::with_capacity(strip.ops.len());
     for op in &strip.ops {

@@ -1,6 +1,7 @@
 //! Memory for the interpreter: plain vectors, one per buffer.
 
 use super::types::{Element, Program};
+use half::f16;
 
 /// The buffers of a program, in the order of [`Program::buffers`].
 #[derive(Clone, Debug, PartialEq, Default)]
@@ -16,6 +17,8 @@ pub enum Cells {
     F64(Vec<f64>),
     /// Floats.
     F32(Vec<f32>),
+    /// Half-precision floats.
+    F16(Vec<f16>),
     /// Bytes.
     U8(Vec<u8>),
 }
@@ -34,6 +37,7 @@ impl Cells {
         match element {
             Element::F64 => Cells::F64(vec![0.0; cells]),
             Element::F32 => Cells::F32(vec![0.0; cells]),
+            Element::F16 => Cells::F16(vec![f16::ZERO; cells]),
             Element::U8 => Cells::U8(vec![0; cells]),
         }
     }
@@ -43,6 +47,7 @@ impl Cells {
         match self {
             Cells::F64(cells) => cells.fill(f64::from_bits(0x7ff8_dead_dead_dead)),
             Cells::F32(cells) => cells.fill(f32::from_bits(0x7fc0_dead)),
+            Cells::F16(cells) => cells.fill(f16::from_bits(0x7ead)),
             Cells::U8(cells) => cells.fill(0xa5),
         }
     }
@@ -52,6 +57,7 @@ impl Cells {
         match self {
             Cells::F64(cells) => cells.len(),
             Cells::F32(cells) => cells.len(),
+            Cells::F16(cells) => cells.len(),
             Cells::U8(cells) => cells.len(),
         }
     }
@@ -66,6 +72,7 @@ impl Cells {
         match self {
             Cells::F64(_) => Element::F64,
             Cells::F32(_) => Element::F32,
+            Cells::F16(_) => Element::F16,
             Cells::U8(_) => Element::U8,
         }
     }

@@ -9,6 +9,7 @@ use super::opaque::{opaque_finish, opaque_mix};
 use super::place::Part;
 use super::types::*;
 use super::verify_strip::result_type;
+use half::f16;
 use std::ops::Range;
 
 /// Most lanes of a block, whatever the strip allows: bounds the memory of a strip.
@@ -312,6 +313,7 @@ fn load(cells: &Cells, cursor: Cursor, ty: ValueType, out: &mut [u64]) {
     match cells {
         Cells::F64(cells) => cursor.each_cell(count, |lane, cell| out[lane] = cells[cell].to_bits()),
         Cells::F32(cells) => cursor.each_cell(count, |lane, cell| out[lane] = bits32(cells[cell])),
+        Cells::F16(cells) => cursor.each_cell(count, |lane, cell| out[lane] = bits32(cells[cell].to_f32())),
         Cells::U8(cells) => {
             cursor.each_cell(count, |lane, cell| out[lane] = float_bits(Some(ty), f64::from(cells[cell])));
         }
@@ -323,6 +325,9 @@ fn store(cells: &mut Cells, cursor: Cursor, ty: Option<ValueType>, values: &[u64
     match cells {
         Cells::F64(cells) => cursor.each_cell(count, |lane, cell| cells[cell] = double_of(values[lane])),
         Cells::F32(cells) => cursor.each_cell(count, |lane, cell| cells[cell] = single_of(values[lane])),
+        Cells::F16(cells) => {
+            cursor.each_cell(count, |lane, cell| cells[cell] = f16::from_f32(single_of(values[lane])));
+        }
         // Rust's conversion is the one we define: it truncates, saturates and gives 0 for NaN.
         Cells::U8(cells) if ty == Some(ValueType::F32) => {
             cursor.each_cell(count, |lane, cell| cells[cell] = single_of(values[lane]) as u8);

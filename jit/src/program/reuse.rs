@@ -174,7 +174,7 @@ impl Sample<'_> {
                 .split_last()
                 .is_some_and(|(last, outer)| last.step == 1 && outer.iter().all(|coordinate| coordinate.step == 0)),
         };
-        moves_by_one && buffer.element != Element::U8 && buffer.copies == Copies::One
+        moves_by_one && buffer.element.keeps_values() && buffer.copies == Copies::One
     }
 
     fn block(&mut self, nodes: &[Node]) -> Result<(), Stopped> {

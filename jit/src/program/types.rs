@@ -13,6 +13,10 @@ pub enum Element {
     F64,
     /// IEEE 754 single precision, 4 bytes.
     F32,
+    /// IEEE 754 half precision, 2 bytes: storage only. A load converts exactly to `f32`, denormal numbers and infinities
+    /// too; a store rounds an `f32` to the nearest, ties to even, and from 65520 on to infinity. NaN stays NaN, with any
+    /// payload. Whether the processor flushes denormal numbers of computations makes no difference to either.
+    F16,
     /// Unsigned byte: masks. A load converts to the type of the operation that uses it; a store truncates and saturates.
     U8,
 }
@@ -23,17 +27,38 @@ impl Element {
         match self {
             Element::F64 => 8,
             Element::F32 => 4,
+            Element::F16 => 2,
             Element::U8 => 1,
         }
     }
 
-    /// The name in both text forms: `f64`, `f32`, `u8`.
+    /// The name in both text forms: `f64`, `f32`, `f16`, `u8`.
     pub fn name(self) -> &'static str {
         match self {
             Element::F64 => "f64",
             Element::F32 => "f32",
+            Element::F16 => "f16",
             Element::U8 => "u8",
         }
+    }
+
+    /// The type in which cells are loaded and stored; none for bytes, which take any.
+    pub fn value_type(self) -> Option<ValueType> {
+        match self {
+            Element::F64 => Some(ValueType::F64),
+            Element::F32 | Element::F16 => Some(ValueType::F32),
+            Element::U8 => None,
+        }
+    }
+
+    /// Whether a load gives what was stored, whatever that was: `f16` cells and bytes hold rounded values.
+    pub fn keeps_values(self) -> bool {
+        matches!(self, Element::F64 | Element::F32)
+    }
+
+    /// Whether scalars and computed values may have this type: the others are for memory only.
+    pub fn is_computed(self) -> bool {
+        matches!(self, Element::F64 | Element::F32)
     }
 }
 
@@ -404,7 +429,7 @@ pub enum Op {
         /// `F64` or `F32`.
         ty: ValueType,
     },
-    /// Reads one cell per lane. `u8` cells convert exactly to `ty`; other cells have their own type.
+    /// Reads one cell per lane. `u8` cells convert exactly to `ty`, `f16` cells to `F32`; other cells have their own type.
     Load {
         /// Where.
         stream: StreamId,
@@ -436,7 +461,8 @@ pub enum Op {
     OpaqueMix(ValueId, ValueId),
     /// Turns the accumulator into a double in `[0, 1)`. See [`super::opaque_finish`].
     OpaqueFinish(ValueId),
-    /// Writes one cell per lane; no result. `u8` cells truncate towards zero and saturate; NaN gives 0.
+    /// Writes one cell per lane; no result. `u8` cells truncate towards zero and saturate; NaN gives 0. `f16` cells take
+    /// `F32` values, as [`Element::F16`] says.
     Store {
         /// Where.
         stream: StreamId,

@@ -285,7 +285,7 @@ impl Verifier<'_> {
             let earlier: Vec<_> = scalars[..at].iter().map(|scalar| &scalar.name).collect();
             let part = Part::Scalar(ScalarId(at as u32));
             unique_identifier(&earlier, &scalar.name).map_err(self.at(part))?;
-            if scalar.element == Element::U8 {
+            if !scalar.element.is_computed() {
                 return Err(self.at(part)(Fault::ScalarElement { element: scalar.element }));
             }
         }

@@ -51,10 +51,7 @@ pub(super) fn result_type(
         Op::F32(_) => Some(ValueType::F32),
         Op::Scalar(id) => {
             declared(id.index(), program.scalars.len(), || format!("scalar {id}"))?;
-            match program.scalars[id.index()].element {
-                Element::F32 => Some(ValueType::F32),
-                Element::F64 | Element::U8 => Some(ValueType::F64),
-            }
+            program.scalars[id.index()].element.value_type()
         }
         Op::Index { ty, .. } => Some(floating(ty)?),
         Op::Load { stream, ty } => {
@@ -135,11 +132,7 @@ fn buffer<'p>(program: &'p Program, strip: &Strip, stream: StreamId) -> Result<&
 }
 
 fn cell_type(buffer: &BufferDecl, ty: ValueType) -> Result<(), Fault> {
-    let same = match buffer.element {
-        Element::F64 => ty == ValueType::F64,
-        Element::F32 => ty == ValueType::F32,
-        Element::U8 => true,
-    };
+    let same = buffer.element.value_type().is_none_or(|wanted| wanted == ty);
     if same { Ok(()) } else { Err(Fault::ElementType { buffer: buffer.name.clone(), element: buffer.element, ty }) }
 }
 

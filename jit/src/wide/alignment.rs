@@ -25,30 +25,38 @@ const WORTH_STREAMING: i64 = 8;
 pub(super) struct AlignedStores {
     /// One of each pointer, at least one in all.
     places: Vec<Place>,
+    /// Bytes that a vector of numbers takes in each of them.
+    vector_bytes: i64,
     /// Whether they are to go past the caches; then all of them have to be aligned, else half of them are enough.
     pub(super) streaming: bool,
 }
 
 impl AlignedStores {
-    /// The streaming stores of `body`, or all if there are none; `None` if two lie differently whatever the pointers.
+    /// The streaming stores of `body`, or all to cells of the largest size if there are none; `None` if two lie differently
+    /// whatever the pointers.
     pub(super) fn new(body: &Body<'_>) -> Option<AlignedStores> {
         let streaming = body.each.iter().any(|at| body.hints[*at] == StoreHint::Streaming);
+        let place_of = |at: &usize| match body.strip.ops[*at] {
+            Op::Store { stream, .. } => Some(body.places[stream.index()]),
+            _ => None,
+        };
+        let cell_bytes = body.each.iter().filter_map(place_of).map(|place| place.element.bytes()).max()?;
+        let vector_bytes = body.shape.lanes() * cell_bytes as i64;
         let mut places: Vec<Place> = Vec::new();
         for at in body.each.iter().filter(|at| !streaming || body.hints[**at] == StoreHint::Streaming) {
-            let Op::Store { stream, .. } = body.strip.ops[*at] else { continue };
-            let place = body.places[stream.index()];
+            let Some(place) = place_of(at).filter(|place| place.element.bytes() == cell_bytes) else { continue };
             match places.iter().find(|known| known.pointer == place.pointer) {
                 None => places.push(place),
-                Some(known) if (i64::from(known.offset) - i64::from(place.offset)) % body.shape.bytes == 0 => {}
+                Some(known) if (i64::from(known.offset) - i64::from(place.offset)) % vector_bytes == 0 => {}
                 Some(_) => return None,
             }
         }
-        Some(AlignedStores { places, streaming })
+        Some(AlignedStores { places, vector_bytes, streaming })
     }
 
     /// Iterations from which on they are aligned.
     pub(super) fn least(&self, shape: Shape) -> i64 {
-        let vectors = match shape.bytes {
+        let vectors = match self.vector_bytes {
             _ if self.streaming => WORTH_STREAMING,
             LINE_BYTES => WORTH_ALIGNING,
             _ => WORTH_ALIGNING_HALVES,
@@ -84,7 +92,8 @@ impl Function<'_, '_, '_> {
     /// size: none if too many stores lie differently, or if few vectors are to come. All registers but those of the
     /// arguments are free here.
     pub(super) fn count_unaligned(&mut self, stores: &AlignedStores, slot: AlignmentSlot) {
-        let Shape { bytes, float, .. } = self.encoding.body.shape;
+        let (bytes, lanes) = (stores.vector_bytes, self.encoding.body.shape.lanes());
+        let cell_bytes = bytes / lanes;
         let ([address, other], differ) = (SCRATCH, FREE[0]);
         let (first, others) = stores.places.split_first().expect("every strip stores something");
         let entry = |place: &Place| memory(TABLE, 8 * place.pointer as i64);
@@ -115,12 +124,12 @@ impl Function<'_, '_, '_> {
             self.put(Instruction::with2(Code::Cmp_rm64_imm32, differ, stores.tolerated()));
             skips.push(self.encoding.assembler.jump_ahead(Code::Jg_rel32_64));
         }
-        let (scale, offset) = (float.bytes() as u32, i64::from(first.offset));
+        let (scale, offset) = (cell_bytes as u32, i64::from(first.offset));
         let cell = MemoryOperand::with_base_index_scale_displ_size(address, ITERATION, scale, offset, 1);
         self.put(Instruction::with2(Code::Lea_r64_m, address, cell));
         self.put(Instruction::with1(Code::Neg_rm64, address));
         self.put(Instruction::with2(Code::And_rm64_imm8, address, bytes as i32 - 1));
-        self.put(Instruction::with2(Code::Shr_rm64_imm8, address, float.bytes().trailing_zeros()));
+        self.put(Instruction::with2(Code::Shr_rm64_imm8, address, cell_bytes.trailing_zeros()));
         self.put(Instruction::with2(Code::Mov_rm64_r64, slot.count, address));
         if stores.streaming {
             self.put(Instruction::with2(Code::Mov_rm64_imm32, slot.all_aligned, 1));

@@ -291,7 +291,9 @@ impl Stored {
             Op::Store { stream, value, .. } => {
                 let buffer = |stream: usize| strip.streams[stream].buffer;
                 self.cells.retain(|(known, _)| buffer(*known) != buffer(stream.index()));
-                self.cells.push((stream.index(), body.operand(value)));
+                if body.places[stream.index()].element.keeps_values() {
+                    self.cells.push((stream.index(), body.operand(value)));
+                }
                 None
             }
             Op::Load { stream, .. } => {
@@ -325,11 +327,17 @@ pub(super) fn float_of(facts: &StripFacts<'_>) -> Option<Float> {
 
 /// How stores are made in vectors of `shape`.
 fn hints(facts: &StripFacts<'_>, shape: Shape) -> Vec<StoreHint> {
-    let streaming = facts.order.iter().filter(|at| facts.hints[**at] == StoreHint::Streaming).count();
+    // No instruction rounds numbers and writes them past the caches.
+    let hint = |at: usize| match facts.strip.ops[at] {
+        Op::Store { stream, .. } if facts.places[stream.index()].element == shape.float.element() => facts.hints[at],
+        _ => StoreHint::Cached,
+    };
+    let hints: Vec<StoreHint> = (0..facts.hints.len()).map(hint).collect();
+    let streaming = facts.order.iter().filter(|at| hints[**at] == StoreHint::Streaming).count();
     if shape.bytes < LINE_BYTES && streaming > MOST_HALF_LINE_STREAMS {
         return vec![StoreHint::Cached; facts.hints.len()];
     }
-    facts.hints.to_vec()
+    hints
 }
 
 fn is_eligible(op: &Op, places: &[Place], float: Float) -> bool {
@@ -337,7 +345,7 @@ fn is_eligible(op: &Op, places: &[Place], float: Float) -> bool {
         Op::Load { stream, .. } => matches!(places[stream.index()].stride, Some(0 | 1)),
         Op::Store { stream, .. } => {
             let Place { stride, element, .. } = places[stream.index()];
-            stride == Some(1) && element == float.element()
+            stride == Some(1) && (element == float.element() || element == Element::F16)
         }
         Op::Index { step, .. } => step.unsigned_abs() <= LARGEST_STEP,
         Op::Convert(..) | Op::OpaqueSeed(_) | Op::OpaqueMix(..) | Op::OpaqueFinish(_) => false,

@@ -55,6 +55,14 @@ pub(super) enum Kind {
     FromIntegers,
     /// A 64-bit integer to one number.
     FromInteger,
+    /// Reads `f16` cells as numbers.
+    FromHalves,
+    /// The same from the first cell in an XMM register.
+    FromHalf,
+    /// Numbers to `f16` cells.
+    ToHalves,
+    /// A 32-bit integer to an XMM register, as it is.
+    MoveInteger,
 }
 
 /// The code of an instruction.
@@ -123,6 +131,9 @@ fn doubles(kind: Kind) -> [Code; 4] {
             EVEX_Vcvtdq2pd_ymm_k1z_xmmm128b32, EVEX_Vcvtdq2pd_zmm_k1z_ymmm256b32_er],
         Kind::FromInteger => [VEX_Vcvtsi2sd_xmm_xmm_rm64, VEX_Vcvtsi2sd_xmm_xmm_rm64,
             EVEX_Vcvtsi2sd_xmm_xmm_rm64_er, EVEX_Vcvtsi2sd_xmm_xmm_rm64_er],
+        Kind::FromHalves | Kind::FromHalf | Kind::ToHalves | Kind::MoveInteger => {
+            unreachable!("`f16` cells are loaded and stored as floats")
+        }
     }
 }
 
@@ -183,5 +194,13 @@ fn floats(kind: Kind) -> [Code; 4] {
             EVEX_Vcvtdq2ps_ymm_k1z_ymmm256b32, EVEX_Vcvtdq2ps_zmm_k1z_zmmm512b32_er],
         Kind::FromInteger => [VEX_Vcvtsi2ss_xmm_xmm_rm64, VEX_Vcvtsi2ss_xmm_xmm_rm64,
             EVEX_Vcvtsi2ss_xmm_xmm_rm64_er, EVEX_Vcvtsi2ss_xmm_xmm_rm64_er],
+        Kind::FromHalves => [VEX_Vcvtph2ps_xmm_xmmm64, VEX_Vcvtph2ps_ymm_xmmm128,
+            EVEX_Vcvtph2ps_ymm_k1z_xmmm128, EVEX_Vcvtph2ps_zmm_k1z_ymmm256_sae],
+        Kind::FromHalf => [VEX_Vcvtph2ps_xmm_xmmm64, VEX_Vcvtph2ps_xmm_xmmm64,
+            EVEX_Vcvtph2ps_xmm_k1z_xmmm64, EVEX_Vcvtph2ps_xmm_k1z_xmmm64],
+        Kind::ToHalves => [VEX_Vcvtps2ph_xmmm64_xmm_imm8, VEX_Vcvtps2ph_xmmm128_ymm_imm8,
+            EVEX_Vcvtps2ph_xmmm128_k1z_ymm_imm8, EVEX_Vcvtps2ph_ymmm256_k1z_zmm_imm8_sae],
+        Kind::MoveInteger => [VEX_Vmovd_xmm_rm32, VEX_Vmovd_xmm_rm32,
+            EVEX_Vmovd_xmm_rm32, EVEX_Vmovd_xmm_rm32],
     }
 }

@@ -22,6 +22,7 @@ use super::instruction::{Arith, Inst, Memory, Sequence};
 use super::neighbours::Row;
 use super::shape::{LINE_BYTES, Shape, WideIsa};
 use crate::compile::{MOST_COPIES, VectorWidth};
+use crate::program::Element;
 
 /// Most bytes of slots: less than a page, so that no function steps over the guard page below a thread's stack.
 const MOST_SLOT_BYTES: i64 = 4096 - 64;
@@ -29,6 +30,8 @@ const MOST_SLOT_BYTES: i64 = 4096 - 64;
 const DECODED: f64 = 5.0;
 /// Cycles of a division or square root of 256 bits.
 const DIVISION_CYCLES: f64 = 6.0;
+/// Cycles of a store that rounds to half precision, of 256 bits or of 512: on a shared AMD EPYC both took 1.5 to 2.3.
+const ROUNDING_STORE_CYCLES: f64 = 2.0;
 /// Cycles that the end of a loop's iteration takes from what could be done meanwhile.
 const LOOP_CYCLES: f64 = 1.0;
 /// Cycles for the cells before the first aligned one.
@@ -105,8 +108,13 @@ impl Block {
     fn new(body: &Body<'_>, each: &Sequence, is_aligned: bool, fetched: f64) -> Self {
         let halves = body.shape.bytes as f64 / 32.0;
         let (mut arithmetic, mut memory) = (0.0, 0.0);
+        let is_half = |stream: usize| body.places[stream].element == Element::F16;
         for inst in each.iter() {
-            arithmetic += halves * arithmetic_cycles(inst);
+            arithmetic += match *inst {
+                Inst::Store { stream, .. } if is_half(stream) => ROUNDING_STORE_CYCLES,
+                Inst::Load { from: Memory::Cell(stream), .. } if is_half(stream) => 0.5 * halves,
+                _ => halves * arithmetic_cycles(inst),
+            };
             memory += match *inst {
                 Inst::Store { .. } | Inst::Spill { .. } => halves,
                 _ => inst.reads().map_or(0.0, |from| load_cycles(body, from, is_aligned)),
@@ -181,11 +189,12 @@ fn arithmetic_cycles(inst: &Inst) -> f64 {
 /// Cycles of a load, if only the ports to memory counted: two lines in a cycle. What begins in the middle of a row is mostly
 /// aligned where stores are.
 fn load_cycles(body: &Body<'_>, from: Memory, is_aligned: bool) -> f64 {
+    let bytes = |stream: usize| body.shape.lanes() * body.places[stream].element.bytes() as i64;
     match from {
         Memory::Cell(stream) if body.places[stream].stride == Some(0) => 0.5,
         Memory::NextCell(_) if is_aligned => body.shape.bytes as f64 / 64.0,
-        Memory::Cell(_) | Memory::NextCell(_) => match body.shape.bytes {
-            64 => 2.0,
+        Memory::Cell(stream) | Memory::NextCell(stream) => match bytes(stream) {
+            LINE_BYTES => 2.0,
             _ => 0.75,
         },
         Memory::Constant(_) => 0.5,

@@ -12,7 +12,7 @@ use super::codes::{Form, Kind, code};
 use super::instruction::{Arith, Class, Inst, Memory, Operand, Reg, Sequence};
 use super::prefetch::Ahead;
 use super::shape::{Float, WideIsa};
-use crate::program::{CompareOp, Op, ScalarId, StoreHint};
+use crate::program::{CompareOp, Element, Op, ScalarId, StoreHint};
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 
 /// The iteration at which a block begins.
@@ -23,6 +23,10 @@ pub(super) const TABLE: Register = Register::RDI;
 pub(super) const FRAME: Register = Register::RSI;
 /// Hold addresses that have no register of their own, in turn; the first one also holds integers.
 pub(super) const SCRATCH: [Register; 2] = [Register::RAX, Register::R8];
+/// The lower 16 bits of [`SCRATCH`].
+const SCRATCH_WORDS: [Register; 2] = [Register::AX, Register::R8W];
+/// How conversions to `f16` round: to the nearest, ties to even, whatever mode the thread is in.
+const TO_NEAREST: u32 = 0;
 /// The lanes of a remainder.
 pub(super) const REMAINDER: Register = Register::K1;
 
@@ -64,7 +68,7 @@ pub(super) struct Encoding<'b, 'a> {
     /// Bytes from the frame's start to a scalar.
     pub(super) scalar_offset: &'b dyn Fn(ScalarId) -> i32,
     /// A slot for numbers that are converted one by one.
-    pub(super) index_slot: usize,
+    pub(super) conversion_slot: usize,
     /// Which scratch register comes next.
     pub(super) next_scratch: usize,
     /// The block being encoded.
@@ -150,9 +154,8 @@ impl Encoding<'_, '_> {
         }
         let to_vector = self.vector(to);
         match from {
-            Memory::Cell(stream) if self.body.places[stream].element != self.body.shape.float.element() => {
-                self.load_bytes(to, stream);
-            }
+            Memory::Cell(stream) if self.body.places[stream].element == Element::U8 => self.load_bytes(to, stream),
+            Memory::Cell(stream) if self.body.places[stream].element == Element::F16 => self.load_halves(to, stream),
             Memory::Cell(stream) => {
                 let kind = if self.body.places[stream].stride == Some(0) { Kind::Broadcast } else { Kind::Load };
                 let from = self.unrepeated(from);
@@ -188,6 +191,23 @@ impl Encoding<'_, '_> {
         }
     }
 
+    /// Loads `f16` cells and converts them, exactly: denormal numbers too, in any mode of the thread.
+    fn load_halves(&mut self, to: Reg, stream: usize) {
+        let one_cell = self.body.places[stream].stride == Some(0);
+        if !one_cell && self.extent != Extent::Single {
+            let cells = self.memory_operand(Memory::Cell(stream));
+            return self.two(self.code(Kind::FromHalves), self.vector(to), cells);
+        }
+        let cell = self.cell_operand(stream);
+        self.two(Code::Movzx_r32_rm16, Register::EAX, Source::Memory(cell));
+        let first = self.sized(to, 16);
+        self.two(self.code(Kind::MoveInteger), first, Source::Register(Register::EAX));
+        self.two(self.code(Kind::FromHalf), first, Source::Register(first));
+        if self.extent != Extent::Single {
+            self.two(self.code(Kind::Splat), self.vector(to), Source::Register(first));
+        }
+    }
+
     /// Size of as many 32-bit integers as a vector has lanes; at least the smallest register.
     fn narrow_bytes(&self) -> i64 {
         (4 * self.body.shape.lanes()).max(16)
@@ -212,13 +232,14 @@ impl Encoding<'_, '_> {
         }
         for lane in 0..lanes {
             self.three(convert, first, first, Source::Register(value));
-            let place = memory(Register::RSP, self.index_slot as i64 * self.body.shape.bytes + lane * float.bytes());
+            let place =
+                memory(Register::RSP, self.conversion_slot as i64 * self.body.shape.bytes + lane * float.bytes());
             self.put(Instruction::with2(self.code(Kind::StoreFirst), place, first));
             if lane + 1 < lanes {
                 self.put(Instruction::with2(Code::Add_rm64_imm32, value, step));
             }
         }
-        let all = self.slot(self.index_slot);
+        let all = self.slot(self.conversion_slot);
         self.two(self.code(Kind::Load), self.vector(to), Source::Memory(all));
     }
 
@@ -239,6 +260,9 @@ impl Encoding<'_, '_> {
 
     fn store(&mut self, stream: usize, from: Reg, hint: StoreHint) {
         let cells = self.cell_operand(stream);
+        if self.body.places[stream].element == Element::F16 {
+            return self.store_halves(cells, from);
+        }
         let past_caches = self.extent == Extent::Aligned && hint == StoreHint::Streaming;
         let kind = if past_caches { Kind::StoreStreaming } else { Kind::Store };
         let instruction = Instruction::with2(self.code(kind), cells, self.vector(from));
@@ -247,6 +271,25 @@ impl Encoding<'_, '_> {
             instruction.set_op_mask(REMAINDER);
         }
         self.assembler.put(&instruction);
+    }
+
+    /// Rounds numbers to `f16` cells.
+    fn store_halves(&mut self, cells: MemoryOperand, from: Reg) {
+        let (code, from) = (self.code(Kind::ToHalves), self.vector(from));
+        if self.extent != Extent::Single {
+            let instruction = Instruction::with3(code, cells, from, TO_NEAREST);
+            let mut instruction = instruction.expect("a conversion takes memory, a register and a mode");
+            if self.extent == Extent::Masked {
+                instruction.set_op_mask(REMAINDER);
+            }
+            return self.assembler.put(&instruction);
+        }
+        // The instruction writes four cells, so they go to a slot and the first one from there. The other register may hold
+        // an address.
+        let (slot, free) = (self.slot(self.conversion_slot), 1 - self.next_scratch);
+        self.put(Instruction::with3(code, slot, from, TO_NEAREST));
+        self.two(Code::Mov_r64_rm64, SCRATCH[free], Source::Memory(slot));
+        self.put(Instruction::with2(Code::Mov_rm16_r16, cells, SCRATCH_WORDS[free]));
     }
 
     fn compare(&mut self, op: CompareOp, to: Reg, a: Reg, b: Operand) {

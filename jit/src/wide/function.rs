@@ -29,7 +29,7 @@ use super::prefetch::Ahead;
 use super::shape::WideIsa;
 use crate::compile::{Prefetch, Unroll, VectorWidth};
 use crate::listing::{RegisterUse, StripListing};
-use crate::program::{Op, ScalarId};
+use crate::program::{Element, Op, ScalarId};
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 
 /// One past the last iteration.
@@ -91,7 +91,7 @@ pub(crate) fn emit(facts: &StripFacts<'_>, options: &WideOptions<'_>) -> Option<
         indices,
         names: options.names,
         scalar_offset: options.scalar_offset,
-        index_slot: allocation.slots,
+        conversion_slot: allocation.slots,
         next_scratch: 0,
         extent: Extent::Whole,
         copy: 0,
@@ -147,7 +147,8 @@ impl Homes {
         }
         let saved = SAVED.into_iter().filter(|register| pointers.contains(&Some(*register))).collect();
         let aligned_stores = AlignedStores::new(body);
-        let alignment_slot = allocation.slots + usize::from(!no_indices);
+        let has_halves = body.places.iter().any(|place| place.element == Element::F16);
+        let alignment_slot = allocation.slots + usize::from(!no_indices || has_halves);
         let slots = alignment_slot + usize::from(aligned_stores.is_some());
         let frame_bytes = (slots as i64 * body.shape.bytes) as i32;
         Homes { pointers, saved, frame_bytes, aligned_stores, alignment_slot }

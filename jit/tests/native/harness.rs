@@ -96,6 +96,7 @@ pub(crate) fn bits(memory: &Memory) -> Vec<Vec<u64>> {
     let cells = |cells: &Cells| match cells {
         Cells::F64(cells) => cells.iter().map(of_f64).collect(),
         Cells::F32(cells) => cells.iter().map(of_f32).collect(),
+        Cells::F16(cells) => cells.iter().map(|x| of_f32(&x.to_f32())).collect(),
         Cells::U8(cells) => cells.iter().map(|x| u64::from(*x)).collect(),
     };
     memory.buffers.iter().map(cells).collect()
@@ -140,6 +141,7 @@ fn initial(program: &Program, fill: &Fill) -> Memory {
         match cells {
             Cells::F64(cells) => cells.iter_mut().enumerate().for_each(|(at, x)| *x = value(at)),
             Cells::F32(cells) => cells.iter_mut().enumerate().for_each(|(at, x)| *x = value(at) as f32),
+            Cells::F16(cells) => cells.iter_mut().enumerate().for_each(|(at, x)| *x = f16::from_f32(value(at) as f32)),
             Cells::U8(cells) => cells.iter_mut().enumerate().for_each(|(at, x)| *x = (value(at) * 100.0) as i64 as u8),
         }
     }
@@ -147,21 +149,23 @@ fn initial(program: &Program, fill: &Fill) -> Memory {
 }
 
 /// A field with the given cells first.
-fn to_field(cells: &Cells, decl: &BufferDecl, workers: u64, options: FieldOptions) -> Field {
+pub(crate) fn to_field(cells: &Cells, decl: &BufferDecl, workers: u64, options: FieldOptions) -> Field {
     let length = decl.cells_for(workers).unwrap_or(0).max(cells.len() as u64);
     let mut field = Field::new(cells.element(), length, options).unwrap();
     match cells {
         Cells::F64(cells) => field.as_mut_slice().unwrap()[..cells.len()].copy_from_slice(cells),
         Cells::F32(cells) => field.as_mut_slice().unwrap()[..cells.len()].copy_from_slice(cells),
+        Cells::F16(cells) => field.as_mut_slice().unwrap()[..cells.len()].copy_from_slice(cells),
         Cells::U8(cells) => field.as_mut_slice().unwrap()[..cells.len()].copy_from_slice(cells),
     }
     field
 }
 
-fn from_field(field: &Field) -> Cells {
+pub(crate) fn from_field(field: &Field) -> Cells {
     match field.element() {
         Element::F64 => Cells::F64(field.as_slice().unwrap().to_vec()),
         Element::F32 => Cells::F32(field.as_slice().unwrap().to_vec()),
+        Element::F16 => Cells::F16(field.as_slice().unwrap().to_vec()),
         Element::U8 => Cells::U8(field.as_slice().unwrap().to_vec()),
     }
 }

@@ -9,6 +9,8 @@ use std::fmt::Write as _;
 
 /// Cells of each buffer of numbers: whole pages of doubles and of floats.
 const CELLS: i64 = 1024;
+/// Cells of each buffer of half precision.
+const HALVES: i64 = 2048;
 /// Bytes of each buffer of bytes.
 const BYTES: i64 = 4096;
 /// Iterations, at most: enough for stores of eight floats to be aligned first, or of 16.
@@ -29,6 +31,7 @@ pub(crate) fn program(seed: u64) -> Random {
     let length = random.i64(0..most);
     let start = random.i64(0..9);
     let double = random.bool();
+    let halves = !double && random.bool();
     let odd = Odd {
         strides: random.u8(0..8) == 0,
         conversions: random.u8(0..10) == 0,
@@ -40,12 +43,18 @@ pub(crate) fn program(seed: u64) -> Random {
     let ring = random.i64(LONGEST + 40..500);
     let in_place =
         InPlace { ring: (odd.rings && random.bool()).then_some(ring), first: random.i64(20..60), seen: vec![] };
-    let mut strip = Strip { random, length, double, odd, in_place, ..Strip::default() };
+    let mut strip = Strip { random, length, double, halves, odd, in_place, ..Strip::default() };
     let lanes = strip.fill();
     let (ty, other) = (strip.ty(), strip.other());
     let (streams, ops, facts) = (strip.streams.concat(), strip.ops.concat(), strip.facts.concat());
     let end = if strip.random.bool() { "$n".to_string() } else { length.to_string() };
     let body = format!("{streams}{ops}{facts}");
+    let in_place_ty = if halves && strip.random.bool() { "f16" } else { ty };
+    let half_buffers = if halves {
+        format!("buffer half: f16[{HALVES}] read\nbuffer out3: f16[{HALVES}] write\n")
+    } else {
+        String::new()
+    };
     let around = [strip.neighbour("v1", &body, &end, lanes), strip.neighbour("v2", &body, &end, lanes)];
     let text = format!(
         "program random{seed}(a, n) {{
@@ -54,11 +63,11 @@ scalar d: f64
 buffer x: {ty}[{CELLS}] read
 buffer z: {other}[{CELLS}] read
 buffer mask: u8[{BYTES}] read
-buffer y: {ty}[{CELLS}] write
+buffer y: {in_place_ty}[{CELLS}] write
 buffer out0: {ty}[{CELLS}] write
 buffer out1: {ty}[{CELLS}] write
 buffer out2: u8[{BYTES}] write
-for v9 in 0 .. 2 {{
+{half_buffers}for v9 in 0 .. 2 {{
 {}strip v0 in v9 + $a .. v9 + $a + {end} lanes {lanes} {{
 {body}}}
 {}}}
@@ -97,6 +106,8 @@ struct Strip {
     random: Rng,
     length: i64,
     double: bool,
+    /// Whether some cells are of half precision.
+    halves: bool,
     odd: Odd,
     in_place: InPlace,
     /// Where the last stream began.
@@ -146,8 +157,8 @@ impl Strip {
                 self.store_in_place();
             }
         }
-        let outputs = if self.odd.bytes_out { 3 } else { 2 };
-        (0..outputs).for_each(|number| self.store(number));
+        let outputs = [(0, true), (1, true), (2, self.odd.bytes_out), (3, self.halves)];
+        outputs.iter().filter(|(_, has)| *has).for_each(|(number, _)| self.store(*number));
         self.lanes()
     }
 
@@ -164,7 +175,11 @@ impl Strip {
 
     /// A stream over `buffer` that stays inside for `length` cells.
     fn stream(&mut self, buffer: &str, written: bool) -> usize {
-        let cells = if matches!(buffer, "mask" | "out2") { BYTES } else { CELLS };
+        let cells = match buffer {
+            "mask" | "out2" => BYTES,
+            "half" | "out3" => HALVES,
+            _ => CELLS,
+        };
         let stride = match self.random.u8(0..4) {
             0 if !written => 0,
             1 if !written && self.odd.strides => -1,
@@ -191,7 +206,11 @@ impl Strip {
     }
 
     fn load(&mut self) {
-        let buffer = if self.random.u8(0..4) == 0 { "mask" } else { "x" };
+        let buffer = match self.random.u8(0..4) {
+            0 => "mask",
+            1 | 2 if self.halves => "half",
+            _ => "x",
+        };
         let stream = self.stream(buffer, false);
         let op = format!("load m{stream}: {}", self.ty());
         let at = self.push(op);

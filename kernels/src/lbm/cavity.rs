@@ -16,21 +16,24 @@ use crate::fields::{Fields, KernelDataError};
 use crate::lbm::naive::{Boundary, Rates, advance};
 use crate::lbm::periodic;
 use crate::lbm::region::{BoxKernel, Outside, Region, Side};
-use crate::lbm::velocity_set::{Lattice, VelocitySet};
+use crate::lbm::storage::{Scheme, Storage};
+use crate::lbm::velocity_set::VelocitySet;
 
 /// The kernel's text for any lattice; `extents` are size parameters, one per axis, outermost axis first.
-pub fn definition(lattice: Lattice, extents: &[&str]) -> String {
-    let set = VelocitySet::new(lattice);
-    let mut schedules = periodic::schedules(&set);
-    schedules.push(("bands", bands(&set)));
+pub fn definition(scheme: impl Into<Scheme>, extents: &[&str]) -> String {
+    let scheme = scheme.into();
+    let set = VelocitySet::new(scheme.lattice);
+    let mut schedules = periodic::schedules(&set, scheme.storage);
+    schedules.push(("bands", bands(&set, scheme.storage)));
     BoxKernel {
-        name: format!("lbm_{}_cavity", lattice.name()),
+        name: format!("lbm_{}_cavity{}", scheme.lattice.name(), scheme.suffix()),
         set: &set,
+        storage: scheme.storage,
         extents,
         scalars: &[lid(&set)],
         profiles: &[],
         solid: None,
-        outside: &|region, q| Outside::Taken(bounced(&set, region, q)),
+        outside: &|region, q| Outside::Taken(bounced(&set, scheme.storage, region, q)),
         derive: &|_| String::new(),
         schedules,
     }
@@ -41,19 +44,25 @@ pub fn definition(lattice: Lattice, extents: &[&str]) -> String {
 ///
 /// # Errors
 /// [`KernelDataError`] if a size, a scalar or an array is missing or unfit.
-pub fn naive(lattice: Lattice, extents: &[&str], case: &Case, initial: &Fields) -> Result<Fields, KernelDataError> {
+pub fn naive(
+    scheme: impl Into<Scheme>,
+    extents: &[&str],
+    case: &Case,
+    initial: &Fields,
+) -> Result<Fields, KernelDataError> {
+    let Scheme { lattice, storage } = scheme.into();
     let shape = case.extents(extents, 3)?;
     let set = VelocitySet::new(lattice);
     let boundary = Boundary::Cavity { lid: case.scalar(lid(&set))? };
-    advance(&set, &shape, boundary, &Rates::of(&set, case)?, case.steps, initial)
+    advance(&set, storage, &shape, boundary, &Rates::of(&set, case)?, case.steps, initial)
 }
 
 /// What the cavity starts from: as a periodic box does.
 ///
 /// # Errors
 /// Those of [`periodic::initial`].
-pub fn initial(lattice: Lattice, extents: &[&str], case: &Case) -> Result<Fields, KernelDataError> {
-    periodic::initial(lattice, extents, case)
+pub fn initial(scheme: impl Into<Scheme>, extents: &[&str], case: &Case) -> Result<Fields, KernelDataError> {
+    periodic::initial(scheme, extents, case)
 }
 
 /// The run-time scalar of the lid: its speed, or the concentration that it keeps.
@@ -62,18 +71,19 @@ fn lid(set: &VelocitySet) -> &'static str {
 }
 
 /// Several steps at a time: skewed bands that march along the outermost axis.
-pub(super) fn bands(set: &VelocitySet) -> String {
+pub(super) fn bands(set: &VelocitySet, storage: Storage) -> String {
     let (outer, inner) = (set.axes()[0], &set.axes()[1..]);
-    format!("[floor(t/8), floor(({outer} + t)/16), t, {outer}, {} vector(8)]", inner.join(", "))
+    format!("[floor(t/8), floor(({outer} + t)/16), t, {outer}, {} vector({})]", inner.join(", "), storage.lanes())
 }
 
 /// The opposite population, and what the lid gives it.
-fn bounced(set: &VelocitySet, region: &Region, q: usize) -> String {
-    let resting = format!("{}[t-1, {}]", set.array(set.opposite(q)), set.axes().join(", "));
+fn bounced(set: &VelocitySet, storage: Storage, region: &Region, q: usize) -> String {
+    let resting = format!("{}[t-1, {}]", storage.array(set.opposite(q)), set.axes().join(", "));
     let velocity = set.velocity(q);
     let from_lid = region.side(0) == Side::High && velocity[0] == -1;
     if from_lid && !set.carries_momentum() {
-        return format!("{:?} * c_lid - {resting}", 2.0 * set.weight(q));
+        let lid = if storage.deviates() { "(c_lid - 1)" } else { "c_lid" };
+        return format!("{:?} * {lid} - {resting}", 2.0 * set.weight(q));
     }
     let gain = 6.0 * set.weight(q);
     match velocity[set.dims() - 1] {

@@ -25,6 +25,7 @@ use crate::lbm::collision::{balanced_sum, named};
 use crate::lbm::naive::{Boundary, Rates, advance};
 use crate::lbm::obstacle::Cylinder;
 use crate::lbm::region::{BoxKernel, Outside, Region, Side};
+use crate::lbm::storage::Storage;
 use crate::lbm::velocity_set::{Lattice, VelocitySet};
 use crate::lbm::{cavity, fluid, periodic};
 
@@ -36,11 +37,12 @@ pub const SOLID: &str = "solid";
 /// The kernel's text for any lattice; `extents` are size parameters, one per axis, outermost axis first.
 pub fn definition(lattice: Lattice, extents: &[&str]) -> String {
     let set = VelocitySet::new(lattice);
-    let mut schedules = periodic::schedules(&set);
-    schedules.push(("bands", cavity::bands(&set)));
+    let mut schedules = periodic::schedules(&set, Storage::Double);
+    schedules.push(("bands", cavity::bands(&set, Storage::Double)));
     BoxKernel {
         name: format!("lbm_{}_channel", lattice.name()),
         set: &set,
+        storage: Storage::Double,
         extents,
         scalars: &["u_mean"],
         profiles: &[INFLOW],
@@ -60,7 +62,7 @@ pub fn naive(lattice: Lattice, extents: &[&str], case: &Case, initial: &Fields) 
     let shape = case.extents(extents, 3)?;
     let boundary = Boundary::Channel { u_mean: case.scalar("u_mean")? };
     let set = VelocitySet::new(lattice);
-    advance(&set, &shape, boundary, &Rates::of(&set, case)?, case.steps, initial)
+    advance(&set, Storage::Double, &shape, boundary, &Rates::of(&set, case)?, case.steps, initial)
 }
 
 /// A developed flow everywhere outside the cylinder of the benchmark, its mask and its inflow. Populations are off by up

@@ -5,6 +5,9 @@
 //! on their sums `s` and differences `d`, and divides once. Products that feed a sum are written `fma`: that is decided
 //! here, once, and every way to run the kernel rounds the same. Expressions of `omega` alone are left to be hoisted.
 //!
+//! Where arrays hold deviations `h_q = f_q - w_q` instead (`storage`), the same lines work on them: their sum is `rho - 1`, and
+//! what remains of `rho` in the equilibrium, once `w_q` is taken off, is that excess. Momentum is the same for both.
+//!
 //! A D2Q9 site costs 57 instructions, fused ones counted once.
 //!
 //! A lattice that does not carry momentum, D2Q5, carries a concentration `rho` in a given wind `u`, one run-time scalar per
@@ -15,6 +18,7 @@
 
 use std::fmt::Write;
 
+use crate::lbm::storage::Storage;
 use crate::lbm::velocity_set::VelocitySet;
 
 /// Run-time scalars of the collision: the relaxation rate, and the wind if the lattice carries a concentration.
@@ -29,8 +33,9 @@ pub(super) fn wind(set: &VelocitySet, axis: usize) -> String {
 }
 
 /// Lines that define `p` and `m` for each pair: its first population becomes `p + m`, its second one `p - m`; the resting
-/// population becomes `rest`. Incoming populations are `g0, g1, ..`; `omega` is the relaxation rate, `0 < omega < 2`.
-pub fn collision_text(set: &VelocitySet) -> String {
+/// population becomes `rest`. Incoming populations are `g0, g1, ..`, or their deviations; `omega` is the relaxation rate,
+/// `0 < omega < 2`.
+pub fn collision_text(set: &VelocitySet, storage: Storage) -> String {
     let mut text = String::new();
     let mut define = |name: &str, value: String| {
         writeln!(text, "    let {name} = {value}").expect("writing to a string does not fail");
@@ -39,23 +44,29 @@ pub fn collision_text(set: &VelocitySet) -> String {
         define(&format!("s{q}"), format!("g{q} + g{}", q + 1));
         define(&format!("d{q}"), format!("g{q} - g{}", q + 1));
     }
-    define("rho", format!("g0 + {}", balanced_sum(&named(set.pairs(), "s"))));
+    let sum = format!("g0 + {}", balanced_sum(&named(set.pairs(), "s")));
+    // What of the density is left in the equilibrium of what arrays hold.
+    let held = if storage.deviates() { "excess" } else { "rho" };
+    define(held, sum);
+    if storage.deviates() {
+        define("rho", "1 + excess".into());
+    }
     if set.carries_momentum() {
-        relax_fluid(set, &mut define);
+        relax_fluid(set, held, &mut define);
     } else {
-        relax_concentration(set, &mut define);
+        relax_concentration(set, held, &mut define);
     }
     text
 }
 
 /// Towards the equilibrium of a fluid, to second order in the momentum.
-fn relax_fluid(set: &VelocitySet, define: &mut dyn FnMut(&str, String)) {
+fn relax_fluid(set: &VelocitySet, held: &str, define: &mut dyn FnMut(&str, String)) {
     for axis in 0..set.dims() {
         define(&momentum(set, axis), momentum_sum(set, axis));
     }
     define("inverse", "1 / rho".into());
     define("square", square(set));
-    define("base", "fma(-1.5 * square, inverse, rho)".into());
+    define("base", format!("fma(-1.5 * square, inverse, {held})"));
     for class in 0..set.n_classes() {
         let weight = set.class_weight(class);
         define(&format!("b{class}"), format!("({weight:?} * omega) * base"));
@@ -74,9 +85,9 @@ fn relax_fluid(set: &VelocitySet, define: &mut dyn FnMut(&str, String)) {
 }
 
 /// Towards the equilibrium of a concentration in the wind.
-fn relax_concentration(set: &VelocitySet, define: &mut dyn FnMut(&str, String)) {
+fn relax_concentration(set: &VelocitySet, held: &str, define: &mut dyn FnMut(&str, String)) {
     for class in 0..set.n_classes() {
-        define(&format!("b{class}"), format!("({:?} * omega) * rho", set.class_weight(class)));
+        define(&format!("b{class}"), format!("({:?} * omega) * {held}", set.class_weight(class)));
     }
     define("rest", "fma(1 - omega, g0, b0)".into());
     for q in set.pairs() {

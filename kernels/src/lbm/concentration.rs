@@ -53,6 +53,7 @@ pub fn perturbed_waves(set: &VelocitySet, shape: &[usize]) -> Result<Fields, Ker
 mod tests {
     use super::*;
     use crate::lbm::naive::{Boundary, Rates, advance};
+    use crate::lbm::storage::Storage;
     use crate::lbm::velocity_set::Lattice;
 
     #[test]
@@ -65,7 +66,7 @@ mod tests {
             let mut rates = Rates { omega: 1.1, wind: vec![0.0; 2] };
             rates.wind[axis] = 0.03;
             let before = populations(&set, &shape, |site| 1.0 + 0.5 * (k * site[axis] as f64).cos()).unwrap();
-            let after = advance(&set, &shape, Boundary::Periodic, &rates, steps, &before).unwrap();
+            let after = advance(&set, Storage::Double, &shape, Boundary::Periodic, &rates, steps, &before).unwrap();
             let after = concentration(&set, &after).unwrap();
             let along = |wave: fn(f64) -> f64| {
                 let sum = after.indexed_iter().map(|(site, c)| c * wave(k * site[axis] as f64)).sum::<f64>();
@@ -85,7 +86,7 @@ mod tests {
         let (set, shape, lid) = (VelocitySet::new(Lattice::D2Q5), [16, 3], 2.0);
         let rates = Rates { omega: 1.0, wind: vec![-0.01, 0.0] };
         let before = populations(&set, &shape, |_| lid).unwrap();
-        let after = advance(&set, &shape, Boundary::Cavity { lid }, &rates, 12_000, &before).unwrap();
+        let after = advance(&set, Storage::Double, &shape, Boundary::Cavity { lid }, &rates, 12_000, &before).unwrap();
         let after = concentration(&set, &after).unwrap();
         for (site, c) in after.indexed_iter() {
             let below = site[0] as f64 + 0.5 - 16.0;

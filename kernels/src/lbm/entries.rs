@@ -4,7 +4,7 @@
 
 use crate::catalogue::{Entry, Preset};
 use crate::fields::cells;
-use crate::lbm::{Lattice, cavity, channel, periodic};
+use crate::lbm::{Lattice, Scheme, Storage, cavity, channel, periodic};
 
 /// Extents of squares, cubes and channels, outermost axis first.
 const SQUARE: [&str; 2] = ["N", "N"];
@@ -12,7 +12,7 @@ const CUBE: [&str; 3] = ["N", "N", "N"];
 const CHANNEL: [&str; 2] = ["NY", "NX"];
 const DUCT: [&str; 3] = ["NZ", "NY", "NX"];
 
-/// An entry: a module with `definition`, `initial` and `naive`, the lattice, its extents, and what else an [`Entry`] holds.
+/// An entry: a module with `definition`, `initial` and `naive`, the lattice or scheme, its extents, and what else an [`Entry`] holds.
 macro_rules! entry {
     ($module:ident, $lattice:expr, $extents:expr, $($field:ident: $value:expr),* $(,)?) => {
         Entry {
@@ -82,6 +82,50 @@ pub const D2Q9_CAVITY: Entry = entry!(cavity, Lattice::D2Q9, SQUARE,
     benches: &PLANES,
 );
 
+/// Vortices in a periodic square, of deviations in single precision.
+pub const D2Q9_PERIODIC_F32: Entry = entry!(periodic, Scheme::new(Lattice::D2Q9, Storage::Single), SQUARE,
+    name: "lbm-d2q9-periodic-f32",
+    summary: "decaying vortices in a periodic box, D2Q9 BGK, deviations in f32",
+    source: "Taylor, Green 1937; Skordos 1993",
+    scalars: &[("omega", 1.6)],
+    default: cube(&[("N", 256)], 100),
+    tests: &SQUARES,
+    benches: &PLANES,
+);
+
+/// Vortices in a periodic square, of deviations in half precision.
+pub const D2Q9_PERIODIC_F16: Entry = entry!(periodic, Scheme::new(Lattice::D2Q9, Storage::Half), SQUARE,
+    name: "lbm-d2q9-periodic-f16",
+    summary: "decaying vortices in a periodic box, D2Q9 BGK, deviations in f16, computed in f32",
+    source: "Taylor, Green 1937; Lehmann et al. 2022",
+    scalars: &[("omega", 1.6)],
+    default: cube(&[("N", 256)], 100),
+    tests: &SQUARES,
+    benches: &PLANES,
+);
+
+/// The lid-driven cavity, of deviations in single precision.
+pub const D2Q9_CAVITY_F32: Entry = entry!(cavity, Scheme::new(Lattice::D2Q9, Storage::Single), SQUARE,
+    name: "lbm-d2q9-cavity-f32",
+    summary: "lid-driven cavity, D2Q9 BGK, deviations in f32",
+    source: "Ladd 1994; Ghia, Ghia, Shin 1982; Skordos 1993",
+    scalars: &[("omega", 1.6), ("u_lid", 0.08)],
+    default: cube(&[("N", 256)], 100),
+    tests: &ODD_SQUARES,
+    benches: &PLANES,
+);
+
+/// The lid-driven cavity, of deviations in half precision.
+pub const D2Q9_CAVITY_F16: Entry = entry!(cavity, Scheme::new(Lattice::D2Q9, Storage::Half), SQUARE,
+    name: "lbm-d2q9-cavity-f16",
+    summary: "lid-driven cavity, D2Q9 BGK, deviations in f16, computed in f32",
+    source: "Ladd 1994; Ghia, Ghia, Shin 1982; Lehmann et al. 2022",
+    scalars: &[("omega", 1.6), ("u_lid", 0.08)],
+    default: cube(&[("N", 256)], 100),
+    tests: &ODD_SQUARES,
+    benches: &PLANES,
+);
+
 /// A cylinder in a channel, at its default sizes at Reynolds number 100.
 pub const D2Q9_CYLINDER: Entry = entry!(channel, Lattice::D2Q9, CHANNEL,
     name: "lbm-d2q9-cylinder",
@@ -113,6 +157,17 @@ pub const D3Q19_CAVITY: Entry = entry!(cavity, Lattice::D3Q19, CUBE,
     name: "lbm-d3q19-cavity",
     summary: "lid-driven cavity, D3Q19 BGK, half-way bounce-back",
     source: "Ladd 1994; Qian, d'Humieres, Lallemand 1992",
+    scalars: &[("omega", 1.6), ("u_lid", 0.08)],
+    default: cube(&[("N", 64)], 50),
+    tests: &CUBES,
+    benches: &SPACES,
+);
+
+/// The lid-driven cavity in three dimensions, of deviations in half precision.
+pub const D3Q19_CAVITY_F16: Entry = entry!(cavity, Scheme::new(Lattice::D3Q19, Storage::Half), CUBE,
+    name: "lbm-d3q19-cavity-f16",
+    summary: "lid-driven cavity, D3Q19 BGK, deviations in f16, computed in f32",
+    source: "Ladd 1994; Qian, d'Humieres, Lallemand 1992; Lehmann et al. 2022",
     scalars: &[("omega", 1.6), ("u_lid", 0.08)],
     default: cube(&[("N", 64)], 50),
     tests: &CUBES,

@@ -168,6 +168,7 @@ pub(super) fn perturb(set: &VelocitySet, fields: &mut Fields, seed: u64) {
 mod tests {
     use super::*;
     use crate::lbm::naive::{Boundary, Rates, advance};
+    use crate::lbm::storage::Storage;
     use crate::lbm::velocity_set::Lattice;
 
     #[test]
@@ -184,7 +185,9 @@ mod tests {
         for (lattice, shape) in [(Lattice::D2Q9, vec![32, 32]), (Lattice::D3Q19, vec![2, 24, 24])] {
             let (set, omega, steps, n) = (VelocitySet::new(lattice), 1.2, 60, *shape.last().unwrap() as f64);
             let before = vortex(&set, &shape, 0.01).unwrap();
-            let after = advance(&set, &shape, Boundary::Periodic, &Rates::fluid(omega), steps, &before).unwrap();
+            let after =
+                advance(&set, Storage::Double, &shape, Boundary::Periodic, &Rates::fluid(omega), steps, &before)
+                    .unwrap();
             let rate = 4.0 * viscosity(omega) * (std::f64::consts::TAU / n).powi(2);
             let energy = |populations: &Fields| fluid(&set, populations).unwrap().energy();
             let ratio = energy(&after) / energy(&before);
@@ -208,7 +211,9 @@ mod tests {
                 u
             };
             let before = populations(&set, &shape, shear).unwrap();
-            let after = advance(&set, &shape, Boundary::Periodic, &Rates::fluid(omega), steps, &before).unwrap();
+            let after =
+                advance(&set, Storage::Double, &shape, Boundary::Periodic, &Rates::fluid(omega), steps, &before)
+                    .unwrap();
             let energy = |populations: &Fields| fluid(&set, populations).unwrap().energy();
             let rate = 2.0 * viscosity(omega) * wave_number.powi(2);
             let ratio = energy(&after) / energy(&before);
@@ -222,7 +227,9 @@ mod tests {
             let set = VelocitySet::new(lattice);
             let mass = |f: &Fields| fluid(&set, f).unwrap().density().sum();
             let before = perturbed_vortex(&set, &shape).unwrap();
-            let after = advance(&set, &shape, Boundary::Cavity { lid: 0.1 }, &Rates::fluid(1.6), 50, &before).unwrap();
+            let after =
+                advance(&set, Storage::Double, &shape, Boundary::Cavity { lid: 0.1 }, &Rates::fluid(1.6), 50, &before)
+                    .unwrap();
             assert!((mass(&after) / mass(&before) - 1.0).abs() < 1e-13);
         }
     }
@@ -231,7 +238,9 @@ mod tests {
     fn the_lid_drags_the_fluid_along() {
         let (set, shape) = (VelocitySet::new(Lattice::D2Q9), [16, 16]);
         let rest = vortex(&set, &shape, 0.0).unwrap();
-        let after = advance(&set, &shape, Boundary::Cavity { lid: 0.1 }, &Rates::fluid(1.0), 200, &rest).unwrap();
+        let after =
+            advance(&set, Storage::Double, &shape, Boundary::Cavity { lid: 0.1 }, &Rates::fluid(1.0), 200, &rest)
+                .unwrap();
         let fluid = fluid(&set, &after).unwrap();
         let u = &fluid.velocity()[1];
         assert!(u[[15, 8]] > 0.05 && u[[8, 8]] < 0.0, "{} {}", u[[15, 8]], u[[8, 8]]);

@@ -1,6 +1,6 @@
 //! Lattice Boltzmann kernels: one state array per population, collided and streamed in one pass.
 //!
-//! `velocity_set` holds the lattices, `collision` the text of a BGK collision, `region` a box cut into inside, faces,
+//! `velocity_set` holds the lattices, `storage` what arrays hold of them, `collision` the text of a BGK collision, `region` a box cut into inside, faces,
 //! edges and corners; `cavity`, `periodic` and `channel` put them together, `naive` are plain loops for all, `obstacle`
 //! makes masks, `fluid` and `concentration` relate populations to what they carry, `entries` lists all of it for the catalogue.
 
@@ -14,6 +14,8 @@ pub mod naive;
 pub mod obstacle;
 pub mod periodic;
 pub mod region;
+pub mod storage;
 pub mod velocity_set;
 
+pub use storage::{Scheme, Storage};
 pub use velocity_set::{Lattice, VelocitySet};

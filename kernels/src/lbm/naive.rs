@@ -1,10 +1,13 @@
 //! Naive lattice Boltzmann loops: two full lattices, pull, one site after the other, any velocity set.
 //!
 //! They share no code with the text of the kernels but the velocity set, and perform the same floating-point
-//! operations in the same order, with `mul_add` where the text says `fma`.
+//! operations in the same order, with `mul_add` where the text says `fma`; in `f32` where arrays hold no doubles.
+
+use std::ops::{Add, Div, Mul, Neg, Sub};
 
 use crate::catalogue::Case;
 use crate::fields::{Fields, KernelDataError, cells_of, field};
+use crate::lbm::storage::Storage;
 use crate::lbm::velocity_set::VelocitySet;
 use crate::lbm::{channel, collision};
 
@@ -51,10 +54,48 @@ impl Rates {
     }
 }
 
+/// Numbers that loops compute with.
+trait Real:
+    Copy
+    + Default
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
+    + Neg<Output = Self>
+    + Into<f64>
+{
+    /// The nearest number: what becomes of a literal or a scalar.
+    fn of(value: f64) -> Self;
+
+    /// `self * factor + addend`, rounded once.
+    fn fma(self, factor: Self, addend: Self) -> Self;
+}
+
+impl Real for f64 {
+    fn of(value: f64) -> f64 {
+        value
+    }
+
+    fn fma(self, factor: f64, addend: f64) -> f64 {
+        self.mul_add(factor, addend)
+    }
+}
+
+impl Real for f32 {
+    fn of(value: f64) -> f32 {
+        value as f32
+    }
+
+    fn fma(self, factor: f32, addend: f32) -> f32 {
+        self.mul_add(factor, addend)
+    }
+}
+
 /// Most populations of any velocity set.
 const MAX_Q: usize = 27;
 
-/// Runs `steps` collide-and-stream updates from the populations in `initial`; `shape` is `[y, x]` or `[z, y, x]`, every
+/// Runs `steps` collide-and-stream updates from what `initial` holds; `shape` is `[y, x]` or `[z, y, x]`, every
 /// extent at least 2. A channel takes its inflow and its obstacles from `initial`, too.
 ///
 /// # Errors
@@ -62,6 +103,22 @@ const MAX_Q: usize = 27;
 /// shape, [`KernelDataError::Axes`] if the shape does not fit to the lattice.
 pub fn advance(
     set: &VelocitySet,
+    storage: Storage,
+    shape: &[usize],
+    boundary: Boundary,
+    rates: &Rates,
+    steps: i64,
+    initial: &Fields,
+) -> Result<Fields, KernelDataError> {
+    match storage {
+        Storage::Double => advance_in::<f64>(set, storage, shape, boundary, rates, steps, initial),
+        Storage::Single | Storage::Half => advance_in::<f32>(set, storage, shape, boundary, rates, steps, initial),
+    }
+}
+
+fn advance_in<R: Real>(
+    set: &VelocitySet,
+    storage: Storage,
     shape: &[usize],
     boundary: Boundary,
     rates: &Rates,
@@ -69,15 +126,15 @@ pub fn advance(
     initial: &Fields,
 ) -> Result<Fields, KernelDataError> {
     let sites = set.sites(shape)?;
-    let load = |q| cells_of(initial, &set.array(q), shape);
-    let mut old = (0..set.len()).map(load).collect::<Result<Vec<_>, _>>()?;
+    let load = |q| Ok(cells_of(initial, &storage.array(q), shape)?.into_iter().map(R::of).collect());
+    let mut old = (0..set.len()).map(load).collect::<Result<Vec<Vec<R>>, _>>()?;
     let mut new = old.clone();
-    let relaxation = Relaxation::new(set, rates);
-    let surroundings = Surroundings::new(set, shape, boundary, initial)?;
+    let relaxation = Relaxation::<R>::new(set, storage, rates);
+    let surroundings = Surroundings::<R>::new(set, storage, shape, boundary, initial)?;
     let mut site = vec![0; shape.len()];
     for _ in 0..steps {
         for cell in 0..sites {
-            let mut f = [0.0; MAX_Q];
+            let mut f = [R::default(); MAX_Q];
             locate(cell, shape, &mut site);
             for (q, f) in f[..set.len()].iter_mut().enumerate() {
                 *f = surroundings.incoming(&old, &site, cell, q);
@@ -89,12 +146,13 @@ pub fn advance(
                 relaxation.collide(set, &mut f);
             }
             for (q, population) in new.iter_mut().enumerate() {
-                population[cell] = f[q];
+                population[cell] = R::of(storage.rounded(f[q].into()));
             }
         }
         std::mem::swap(&mut old, &mut new);
     }
-    Ok(old.into_iter().enumerate().map(|(q, data)| (set.array(q), field(shape, data))).collect())
+    let widened = |data: Vec<R>| field(shape, data.into_iter().map(Into::into).collect());
+    Ok(old.into_iter().enumerate().map(|(q, data)| (storage.array(q), widened(data))).collect())
 }
 
 /// Coordinates of a cell in row-major order.
@@ -107,19 +165,21 @@ fn locate(cell: usize, shape: &[usize], site: &mut [usize]) {
 }
 
 /// What a cell sees around it.
-struct Surroundings<'a> {
+struct Surroundings<'a, R> {
     set: &'a VelocitySet,
+    storage: Storage,
     shape: &'a [usize],
     boundary: Boundary,
     /// Speed at each cell of the inlet over the mean speed; empty without an inlet.
-    inflow: Vec<f64>,
+    inflow: Vec<R>,
     /// Whether a cell is solid.
     solid: Vec<bool>,
 }
 
-impl<'a> Surroundings<'a> {
+impl<'a, R: Real> Surroundings<'a, R> {
     fn new(
         set: &'a VelocitySet,
+        storage: Storage,
         shape: &'a [usize],
         boundary: Boundary,
         initial: &Fields,
@@ -129,14 +189,14 @@ impl<'a> Surroundings<'a> {
             Boundary::Channel { .. } => {
                 let mask = cells_of(initial, channel::SOLID, shape)?;
                 let inflow = cells_of(initial, channel::INFLOW, &shape[..shape.len() - 1])?;
-                (inflow, mask.into_iter().map(|cell| cell != 0.0).collect())
+                (inflow.into_iter().map(R::of).collect(), mask.into_iter().map(|cell| cell != 0.0).collect())
             }
         };
-        Ok(Surroundings { set, shape, boundary, inflow, solid })
+        Ok(Surroundings { set, storage, shape, boundary, inflow, solid })
     }
 
     /// The population that reaches a site: from upwind, or from the boundary.
-    fn incoming(&self, old: &[Vec<f64>], site: &[usize], cell: usize, q: usize) -> f64 {
+    fn incoming(&self, old: &[Vec<R>], site: &[usize], cell: usize, q: usize) -> R {
         let velocity = self.set.velocity(q);
         let mut upwind = 0;
         for (axis, &extent) in self.shape.iter().enumerate() {
@@ -150,24 +210,25 @@ impl<'a> Surroundings<'a> {
     }
 
     /// What becomes of the opposite population at the first axis along which `q` comes from outside.
-    fn reflected(&self, leaving: f64, site: &[usize], cell: usize, q: usize, axis: usize) -> f64 {
+    fn reflected(&self, leaving: R, site: &[usize], cell: usize, q: usize, axis: usize) -> R {
         let (velocity, last, weight) = (self.set.velocity(q), self.shape.len() - 1, self.set.weight(q));
         match self.boundary {
             Boundary::Cavity { lid } if axis == 0 && velocity[0] == -1 && !self.set.carries_momentum() => {
-                2.0 * weight * lid - leaving
+                let lid = if self.storage.deviates() { R::of(lid) - R::of(1.0) } else { R::of(lid) };
+                R::of(2.0 * weight) * lid - leaving
             }
             Boundary::Cavity { lid } if axis == 0 && velocity[0] == -1 && velocity[last] != 0 => {
-                leaving + velocity[last] as f64 * (6.0 * weight * lid)
+                leaving + R::of(velocity[last] as f64) * (R::of(6.0 * weight) * R::of(lid))
             }
             Boundary::Channel { u_mean } if axis == last && site[last] == 0 => {
-                (6.0 * weight).mul_add(u_mean * self.inflow[cell / self.shape[last]], leaving)
+                R::of(6.0 * weight).fma(R::of(u_mean) * self.inflow[cell / self.shape[last]], leaving)
             }
             _ => leaving,
         }
     }
 
     /// Replaces what comes in through the outlet of a channel, if the site lies there, by an equilibrium.
-    fn enter(&self, f: &mut [f64; MAX_Q], site: &[usize]) {
+    fn enter(&self, f: &mut [R; MAX_Q], site: &[usize]) {
         let (set, last) = (self.set, self.shape.len() - 1);
         if !matches!(self.boundary, Boundary::Channel { .. }) || site[last] + 1 < self.shape[last] {
             return;
@@ -176,13 +237,13 @@ impl<'a> Surroundings<'a> {
             let moves = |q: &usize| set.velocity(*q)[last] >= along && set.velocity(*q)[axis] == c;
             sum_of(f, &(0..set.len()).filter(moves).collect::<Vec<_>>())
         };
-        let mut u = vec![0.0; self.shape.len()];
-        u[last] = 2f64.mul_add(known(1, last, 1), known(0, last, 0)) - 1.0;
+        let mut u = vec![R::default(); self.shape.len()];
+        u[last] = R::of(2.0).fma(known(1, last, 1), known(0, last, 0)) - R::of(1.0);
         for (axis, u) in u[..last].iter_mut().enumerate() {
-            *u = 1.0 / channel::known_share(set, axis) * (known(0, axis, 1) - known(0, axis, -1));
+            *u = R::of(1.0 / channel::known_share(set, axis)) * (known(0, axis, 1) - known(0, axis, -1));
         }
-        let square = (0..last).fold(u[last] * u[last], |square, axis| u[axis].mul_add(u[axis], square));
-        let flat = (-1.5f64).mul_add(square, 1.0);
+        let square = (0..last).fold(u[last] * u[last], |square, axis| u[axis].fma(u[axis], square));
+        let flat = R::of(-1.5).fma(square, R::of(1.0));
         for (q, f) in f.iter_mut().enumerate().take(set.len()) {
             let velocity = set.velocity(q);
             let from_wall = |axis: usize| {
@@ -192,67 +253,82 @@ impl<'a> Surroundings<'a> {
             if velocity[last] != -1 || (0..last).any(from_wall) {
                 continue;
             }
-            let signed = (0..last).filter(|&axis| velocity[axis] != 0).map(|axis| velocity[axis] as f64 * u[axis]);
+            let signed =
+                (0..last).filter(|&axis| velocity[axis] != 0).map(|axis| R::of(velocity[axis] as f64) * u[axis]);
             let h = signed.reduce(|sum, u| sum + u).map_or(-u[last], |across| across - u[last]);
-            *f = set.weight(q) * 4.5f64.mul_add(h, 3.0).mul_add(h, flat);
+            *f = R::of(set.weight(q)) * R::of(4.5).fma(h, R::of(3.0)).fma(h, flat);
         }
     }
 }
 
 /// Constants of a collision, and its loops unrolled into lists.
-struct Relaxation {
-    rates: Rates,
+struct Relaxation<R> {
+    /// Relaxation rate.
+    omega: R,
+    /// The wind, outermost axis first.
+    wind: Vec<R>,
+    /// What the sum of what arrays hold lacks of the density.
+    missing: R,
     /// Per axis, first populations of the pairs that move along it and against it.
     moving: Vec<(Vec<usize>, Vec<usize>)>,
     /// First populations of all pairs.
     pairs: Vec<usize>,
 }
 
-impl Relaxation {
-    fn new(set: &VelocitySet, rates: &Rates) -> Relaxation {
+impl<R: Real> Relaxation<R> {
+    fn new(set: &VelocitySet, storage: Storage, rates: &Rates) -> Relaxation<R> {
         let moving = |axis: usize, c: i64| set.pairs().filter(|&q| set.velocity(q)[axis] == c).collect();
         let along = |axis| (moving(axis, 1), moving(axis, -1));
-        Relaxation { rates: rates.clone(), moving: (0..set.dims()).map(along).collect(), pairs: set.pairs().collect() }
+        Relaxation {
+            omega: R::of(rates.omega),
+            wind: rates.wind.iter().map(|speed| R::of(*speed)).collect(),
+            missing: R::of(f64::from(u8::from(storage.deviates()))),
+            moving: (0..set.dims()).map(along).collect(),
+            pairs: set.pairs().collect(),
+        }
     }
 
     /// Replaces incoming populations by outgoing ones.
-    fn collide(&self, set: &VelocitySet, f: &mut [f64; MAX_Q]) {
-        let omega = self.rates.omega;
-        let half = 0.5 * (1.0 - omega);
-        let (mut sum, mut difference) = ([0.0; MAX_Q], [0.0; MAX_Q]);
+    fn collide(&self, set: &VelocitySet, f: &mut [R; MAX_Q]) {
+        let omega = self.omega;
+        let kept = R::of(1.0) - omega;
+        let half = R::of(0.5) * kept;
+        let (mut sum, mut difference) = ([R::default(); MAX_Q], [R::default(); MAX_Q]);
         for &q in &self.pairs {
             sum[q] = f[q] + f[q + 1];
             difference[q] = f[q] - f[q + 1];
         }
-        let rho = f[0] + sum_of(&sum, &self.pairs);
+        let held = f[0] + sum_of(&sum, &self.pairs);
+        // Without deviations nothing is missing, and a density is no negative zero.
+        let rho = self.missing + held;
         if !set.carries_momentum() {
-            f[0] = (1.0 - omega).mul_add(f[0], (set.weight(0) * omega) * rho);
+            f[0] = kept.fma(f[0], (R::of(set.weight(0)) * omega) * held);
             for &q in &self.pairs {
-                let (weight, wind) = (set.weight(q), projection(set.velocity(q), &self.rates.wind));
-                let even = half.mul_add(sum[q], (weight * omega) * rho);
-                let odd = half.mul_add(difference[q], (3.0 * weight * omega * wind) * rho);
+                let (weight, wind) = (set.weight(q), projection(set.velocity(q), &self.wind));
+                let even = half.fma(sum[q], (R::of(weight) * omega) * held);
+                let odd = half.fma(difference[q], (R::of(3.0 * weight) * omega * wind) * rho);
                 f[q] = even + odd;
                 f[q + 1] = even - odd;
             }
             return;
         }
-        let mut j = [0.0; 3];
+        let mut j = [R::default(); 3];
         for (axis, (along, against)) in self.moving.iter().enumerate() {
             j[axis] = sum_of(&difference, along);
             if !against.is_empty() {
-                j[axis] -= sum_of(&difference, against);
+                j[axis] = j[axis] - sum_of(&difference, against);
             }
         }
-        let inverse = 1.0 / rho;
+        let inverse = R::of(1.0) / rho;
         let last = set.dims() - 1;
-        let square = (0..last).rev().fold(j[last] * j[last], |square, axis| j[axis].mul_add(j[axis], square));
-        let base = (-1.5 * square).mul_add(inverse, rho);
-        f[0] = (1.0 - omega).mul_add(f[0], (set.weight(0) * omega) * base);
+        let square = (0..last).rev().fold(j[last] * j[last], |square, axis| j[axis].fma(j[axis], square));
+        let base = (R::of(-1.5) * square).fma(inverse, held);
+        f[0] = kept.fma(f[0], (R::of(set.weight(0)) * omega) * base);
         for &q in &self.pairs {
             let (weight, c) = (set.weight(q), projection(set.velocity(q), &j));
-            let curvature = (4.5 * weight * omega) * inverse;
-            let even = half.mul_add(sum[q], (curvature * c).mul_add(c, (weight * omega) * base));
-            let odd = half.mul_add(difference[q], (3.0 * weight * omega) * c);
+            let curvature = (R::of(4.5 * weight) * omega) * inverse;
+            let even = half.fma(sum[q], (curvature * c).fma(c, (R::of(weight) * omega) * base));
+            let odd = half.fma(difference[q], (R::of(3.0 * weight) * omega) * c);
             f[q] = even + odd;
             f[q + 1] = even - odd;
         }
@@ -260,9 +336,9 @@ impl Relaxation {
 }
 
 /// The sum over some populations, split in halves.
-fn sum_of(values: &[f64; MAX_Q], populations: &[usize]) -> f64 {
+fn sum_of<R: Real>(values: &[R; MAX_Q], populations: &[usize]) -> R {
     match populations {
-        [] => 0.0,
+        [] => R::default(),
         [q] => values[*q],
         _ => {
             let (left, right) = populations.split_at(populations.len().div_ceil(2));
@@ -272,8 +348,8 @@ fn sum_of(values: &[f64; MAX_Q], populations: &[usize]) -> f64 {
 }
 
 /// `c.j`, from the first axis on; the first non-zero component is positive.
-fn projection(velocity: &[i64], j: &[f64]) -> f64 {
-    let mut sum: Option<f64> = None;
+fn projection<R: Real>(velocity: &[i64], j: &[R]) -> R {
+    let mut sum: Option<R> = None;
     for (&c, &j) in velocity.iter().zip(j).filter(|(c, _)| **c != 0) {
         sum = Some(match sum {
             None => j,
@@ -281,5 +357,5 @@ fn projection(velocity: &[i64], j: &[f64]) -> f64 {
             Some(sum) => sum - j,
         });
     }
-    sum.unwrap_or(0.0)
+    sum.unwrap_or_default()
 }

@@ -10,6 +10,7 @@
 use std::fmt::Write;
 
 use crate::lbm::collision::{collision_text, outgoing, scalars};
+use crate::lbm::storage::Storage;
 use crate::lbm::velocity_set::VelocitySet;
 
 /// Where a region lies along one axis.
@@ -44,6 +45,8 @@ pub struct BoxKernel<'a> {
     pub name: String,
     /// The lattice.
     pub set: &'a VelocitySet,
+    /// What its arrays hold.
+    pub storage: Storage,
     /// Size parameters, outermost axis first; equal names make equal extents.
     pub extents: &'a [&'a str],
     /// Run-time scalars besides those of the collision.
@@ -128,21 +131,22 @@ impl BoxKernel<'_> {
         let mut text =
             format!("kernel {}(size {}; run T) for {} {{\n", self.name, sizes.join(", "), context.join(" and "));
         for scalar in scalars(self.set).iter().map(String::as_str).chain(self.scalars.iter().copied()) {
-            text += &format!("  scalar {scalar}: f64\n");
+            text += &format!("  scalar {scalar}: {}\n", self.storage.arithmetic());
         }
         let axes = self.set.axes();
         let space: Vec<String> = axes.iter().zip(self.extents).map(|(x, n)| format!("0 <= {x} < {n}")).collect();
         let (face, _) = space.split_at(space.len() - 1);
         for profile in self.profiles {
             let indices = axes[..face.len()].join(", ");
-            text += &format!("  input {profile}[{indices}]: f64 for {}\n", face.join(" and "));
+            text +=
+                &format!("  input {profile}[{indices}]: {} for {}\n", self.storage.arithmetic(), face.join(" and "));
         }
         if let Some(solid) = self.solid {
             text += &format!("  input {solid}[{}]: u8 for {}\n", axes.join(", "), space.join(" and "));
         }
         for q in 0..self.set.len() {
-            let array = self.set.array(q);
-            text += &format!("  state {array}[t, {}]: f64 for {}\n", axes.join(", "), space.join(" and "));
+            let (array, cells) = (self.storage.array(q), self.storage.cells());
+            text += &format!("  state {array}[t, {}]: {cells} for {}\n", axes.join(", "), space.join(" and "));
         }
         text
     }
@@ -157,12 +161,12 @@ impl BoxKernel<'_> {
             }
         }
         text += &(self.derive)(region);
-        text += &collision_text(self.set);
+        text += &collision_text(self.set, self.storage);
         if let Some(solid) = self.solid {
             text += &format!("    let blocked = {solid}[{site}] != 0\n");
         }
         for q in 0..self.set.len() {
-            text += &format!("    {}[t, {site}] = {}\n", self.set.array(q), self.leaving(q));
+            text += &format!("    {}[t, {site}] = {}\n", self.storage.array(q), self.leaving(q));
         }
         text + "  }\n"
     }
@@ -181,7 +185,7 @@ impl BoxKernel<'_> {
             return (self.outside)(region, q);
         }
         let upwind: Vec<String> = self.set.axes().iter().zip(velocity).map(|(x, &c)| shifted(x, -c)).collect();
-        Outside::Taken(format!("{}[t-1, {}]", self.set.array(q), upwind.join(", ")))
+        Outside::Taken(format!("{}[t-1, {}]", self.storage.array(q), upwind.join(", ")))
     }
 }
 

@@ -5,7 +5,7 @@ use crease::{Kernel, Run, RunOptions};
 use crate::catalogue::{Case, Entry};
 use crate::fields::{Field, Fields};
 use crate::lbm::fluid::{Fluid, fluid};
-use crate::lbm::{Lattice, VelocitySet};
+use crate::lbm::{Lattice, VelocitySet, storage};
 use crate::physics::PhysicsError;
 use crate::transfer;
 
@@ -66,7 +66,8 @@ impl Simulation {
     /// # Errors
     /// [`PhysicsError::Data`] for other kernels.
     pub fn fluid(&self) -> Result<Fluid, PhysicsError> {
-        Ok(fluid(&VelocitySet::new(Lattice::D2Q9), &self.fields()?)?)
+        let set = VelocitySet::new(Lattice::D2Q9);
+        Ok(fluid(&set, &storage::populations(&set, self.fields()?))?)
     }
 
     /// Advances a D2Q9 kernel until no velocity changes by more than `tolerance` times `speed` within `every` steps.

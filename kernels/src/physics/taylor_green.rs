@@ -10,8 +10,8 @@
 use std::f64::consts::TAU;
 
 use crate::catalogue::Case;
-use crate::lbm::entries::D2Q9_PERIODIC;
-use crate::lbm::{Lattice, VelocitySet, fluid};
+use crate::lbm::entries::{D2Q9_PERIODIC, D2Q9_PERIODIC_F16, D2Q9_PERIODIC_F32};
+use crate::lbm::{Lattice, Storage, VelocitySet, fluid};
 use crate::physics::{Check, PhysicsError, Simulation, positive, relative};
 
 /// A run of the vortex.
@@ -31,6 +31,19 @@ impl TaylorGreen {
     /// # Errors
     /// [`PhysicsError`] if the case makes no sense.
     pub fn check(&self, limit: f64, threads: Option<usize>) -> Result<Check, PhysicsError> {
+        self.check_in(Storage::Double, limit, threads)
+    }
+
+    /// The same with arrays of less precision.
+    ///
+    /// # Errors
+    /// As [`TaylorGreen::check`].
+    pub fn check_in(&self, storage: Storage, limit: f64, threads: Option<usize>) -> Result<Check, PhysicsError> {
+        let entry = match storage {
+            Storage::Double => D2Q9_PERIODIC,
+            Storage::Single => D2Q9_PERIODIC_F32,
+            Storage::Half => D2Q9_PERIODIC_F16,
+        };
         let viscosity = positive("the viscosity", fluid::viscosity(self.omega))?;
         let reference = 4.0 * viscosity * (TAU / self.n as f64).powi(2);
         let steps = (1.0 / reference).ceil() as u64;
@@ -39,13 +52,14 @@ impl TaylorGreen {
             steps: 0,
             scalars: vec![("omega".to_owned(), self.omega)],
         };
-        let vortex = fluid::vortex(&VelocitySet::new(Lattice::D2Q9), &[self.n; 2], positive("the speed", self.speed)?)?;
-        let mut simulation = Simulation::new(&D2Q9_PERIODIC, &case, &vortex, threads)?;
+        let set = VelocitySet::new(Lattice::D2Q9);
+        let vortex = fluid::vortex(&set, &[self.n; 2], positive("the speed", self.speed)?)?;
+        let mut simulation = Simulation::new(&entry, &case, &storage.held(&set, &vortex), threads)?;
         let before = simulation.fluid()?.energy();
         simulation.advance(steps)?;
         let computed = (before / simulation.fluid()?.energy()).ln() / steps as f64;
         Ok(Check {
-            kernel: D2Q9_PERIODIC.name,
+            kernel: entry.name,
             quantity: "decay of the energy per step".to_owned(),
             source: "Taylor, Green 1937",
             setting: [("N", self.n as f64), ("omega", self.omega), ("speed", self.speed)].into(),

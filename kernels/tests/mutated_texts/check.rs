@@ -2,7 +2,7 @@
 
 use crease::kernel::graph::{Array, ArrayId, Element, Kernel, ParamKind, Role, Schedule};
 use crease::kernel::interpret::{FullArray, FullData, Inputs, InterpretOptions, full_array, interpret, live_in_array};
-use crease::{ElementType, Error, Plan, Run, RunOptions, StrategyChoice};
+use crease::{ElementType, Error, Plan, Run, RunOptions, StrategyChoice, f16};
 use fastrand::Rng;
 use ndarray::ArrayD;
 
@@ -172,6 +172,7 @@ fn write(run: &mut Run, array: &Array, back: u32, lower: &[i64], shape: &[usize]
     match array.element {
         Element::F64 => typed(run, array, back, shape, values),
         Element::F32 => typed(run, array, back, shape, values.iter().map(|v| *v as f32).collect()),
+        Element::F16 => typed(run, array, back, shape, values.iter().map(|v| f16::from_f32(*v as f32)).collect()),
         Element::U8 => typed(run, array, back, shape, values.iter().map(|v| *v as u8).collect()),
     }
 }
@@ -185,6 +186,7 @@ fn read(run: &Run, array: &Array, back: u32) -> Vec<f64> {
     match array.element {
         Element::F64 => typed::<f64>(run, array, back),
         Element::F32 => typed::<f32>(run, array, back),
+        Element::F16 => typed::<f16>(run, array, back),
         Element::U8 => typed::<u8>(run, array, back),
     }
 }
@@ -210,7 +212,7 @@ fn compare(
             let expected = expected.get(cell).expect("the box is the same");
             let unwritten = match array.element {
                 Element::F64 => expected == FullData::UNWRITTEN,
-                Element::F32 => expected == f64::from(FullData::UNWRITTEN as f32),
+                Element::F32 | Element::F16 => expected == f64::from(FullData::UNWRITTEN as f32),
                 Element::U8 => expected == 238.0,
             };
             let equal = expected.to_bits() == found.to_bits() || (expected.is_nan() && found.is_nan());

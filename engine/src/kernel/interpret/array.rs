@@ -1,5 +1,7 @@
 //! Arrays over a box of indices: what goes into the interpreter and comes out of it.
 
+use crease_jit::f16;
+
 use crate::kernel::graph::Element;
 
 /// An array stored in full, row by row (the last index runs fastest).
@@ -20,19 +22,22 @@ pub enum FullData {
     F64(Vec<f64>),
     /// Floats.
     F32(Vec<f32>),
+    /// Half-precision floats.
+    F16(Vec<f16>),
     /// Bytes.
     U8(Vec<u8>),
 }
 
 impl FullData {
     /// What a cell holds that has no value: a number that no sane computation gives. (The interpreter does not rely on
-    /// it: it knows which cells were written.) `f32` cells hold it rounded, to minus infinity; bytes hold 238.
+    /// it: it knows which cells were written.) `f32` and `f16` cells hold it rounded, to minus infinity; bytes hold 238.
     pub const UNWRITTEN: f64 = -6.022e230;
 
     fn unwritten(element: Element, cells: usize) -> FullData {
         match element {
             Element::F64 => FullData::F64(vec![FullData::UNWRITTEN; cells]),
             Element::F32 => FullData::F32(vec![FullData::UNWRITTEN as f32; cells]),
+            Element::F16 => FullData::F16(vec![f16::NEG_INFINITY; cells]),
             Element::U8 => FullData::U8(vec![238; cells]),
         }
     }
@@ -87,6 +92,7 @@ impl FullArray {
         match self.data {
             FullData::F64(_) => Element::F64,
             FullData::F32(_) => Element::F32,
+            FullData::F16(_) => Element::F16,
             FullData::U8(_) => Element::U8,
         }
     }
@@ -96,6 +102,7 @@ impl FullArray {
         match &self.data {
             FullData::F64(cells) => cells.len(),
             FullData::F32(cells) => cells.len(),
+            FullData::F16(cells) => cells.len(),
             FullData::U8(cells) => cells.len(),
         }
     }
@@ -137,15 +144,18 @@ impl FullArray {
         match &self.data {
             FullData::F64(cells) => cells[address],
             FullData::F32(cells) => cells[address].into(),
+            FullData::F16(cells) => cells[address].into(),
             FullData::U8(cells) => cells[address].into(),
         }
     }
 
-    /// Stores at a position. `as` to a byte truncates, saturates and makes 0 of NaN: what a store means.
+    /// Stores at a position. `as` to a byte truncates, saturates and makes 0 of NaN: what a store means. What an `f16` cell
+    /// takes is an `f32`, and a literal is rounded to one first.
     pub(super) fn put(&mut self, address: usize, value: f64) {
         match &mut self.data {
             FullData::F64(cells) => cells[address] = value,
             FullData::F32(cells) => cells[address] = value as f32,
+            FullData::F16(cells) => cells[address] = f16::from_f32(value as f32),
             FullData::U8(cells) => cells[address] = value as u8,
         }
     }
@@ -162,6 +172,15 @@ mod tests {
         assert_eq!(array.get(&[2, 1]), Some(21.0));
         assert_eq!(array.get(&[2, 2]), None);
         assert_eq!(array.get(&[i64::MAX, i64::MIN]), None);
+    }
+
+    #[test]
+    fn halves_round_to_the_nearest() {
+        let mut array = FullArray::new(Element::F16, vec![], vec![]);
+        for (stored, read) in [(2049.0, 2048.0), (2051.0, 2052.0), (65519.0, 65504.0), (-65520.0, f64::NEG_INFINITY)] {
+            assert!(array.set(&[], stored));
+            assert_eq!(array.get(&[]), Some(read));
+        }
     }
 
     #[test]

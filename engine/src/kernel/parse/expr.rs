@@ -250,7 +250,13 @@ impl<'k> Body<'k> {
             "f32" => Expr::Convert(Element::F32, one()?),
             _ => {
                 self.opaque(name)?;
-                Expr::Opaque(name.to_string(), args.to_vec())
+                match name {
+                    // The verifier says that only arrays have these types. They are no words of the language: an array may
+                    // be called `f16`.
+                    "f16" => Expr::Convert(Element::F16, one()?),
+                    "u8" => Expr::Convert(Element::U8, one()?),
+                    _ => Expr::Opaque(name.to_string(), args.to_vec()),
+                }
             }
         })
     }

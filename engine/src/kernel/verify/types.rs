@@ -15,7 +15,7 @@ enum Type {
 }
 
 /// The type of every expression of a verified kernel's statement. A literal has type `F64`; as an operand beside an
-/// `f32`, or as the value of an `f32` cell, it is rounded to that type.
+/// `f32`, or as the value of an `f32` or `f16` cell, it is rounded to `f32`.
 ///
 /// # Errors
 /// The first type mismatch: none if the kernel is verified.
@@ -42,10 +42,10 @@ pub(super) fn verify_types(kernel: &Kernel, position: usize, stmt: &Stmt) -> Ver
 
 fn verify_assign(kernel: &Kernel, stmt: &Stmt, assign: &Assign, value: Type) -> Result<(), KernelErrorKind> {
     let array = kernel.array(assign.array);
-    let fits = match array.element {
-        Element::F64 => matches!(value, Type::F64 | Type::Literal),
-        Element::F32 => matches!(value, Type::F32 | Type::Literal),
-        Element::U8 => value != Type::Bool,
+    let fits = match array.element.value_type() {
+        Some(ValueType::F64) => matches!(value, Type::F64 | Type::Literal),
+        Some(_) => matches!(value, Type::F32 | Type::Literal),
+        None => value != Type::Bool,
     };
     if fits {
         return Ok(());
@@ -112,7 +112,7 @@ fn numbers(types: &[Type]) -> Result<Type, impl FnOnce(String) -> KernelErrorKin
 
 fn mismatch(place: String, expected: &'static str, found: Type) -> KernelErrorKind {
     let hint = match (expected, found) {
-        ("f32", Type::F64) => "; convert with `f32(..)`",
+        ("f32" | "f16", Type::F64) => "; convert with `f32(..)`",
         ("f64", Type::F32) => "; convert with `f64(..)`",
         _ => "",
     };
@@ -122,7 +122,7 @@ fn mismatch(place: String, expected: &'static str, found: Type) -> KernelErrorKi
 fn of_element(element: Element) -> Type {
     match element {
         Element::F64 | Element::U8 => Type::F64,
-        Element::F32 => Type::F32,
+        Element::F32 | Element::F16 => Type::F32,
     }
 }
 

@@ -36,7 +36,8 @@ pub(super) const COMPARE_SIGN: [(&str, CompareOp); 6] = [
 ];
 
 /// Element types.
-pub(super) const ELEMENT: [(&str, Element); 3] = [("f64", Element::F64), ("f32", Element::F32), ("u8", Element::U8)];
+pub(super) const ELEMENT: [(&str, Element); 4] =
+    [("f64", Element::F64), ("f32", Element::F32), ("f16", Element::F16), ("u8", Element::U8)];
 
 /// Types of computed values.
 pub(super) const VALUE_TYPE: [(&str, ValueType); 3] =
