@@ -2,12 +2,15 @@
 //!
 //! `native/harness.rs` runs a program both ways in fields between guard pages; `native/random.rs` makes random strips;
 //! `native/sharing.rs` has strips that run the same code; `native/streaming.rs` looks at stores past the caches,
-//! `native/prefetch.rs` at cells that are called for ahead of time; `native/views.rs` binds views of any strides.
+//! `native/prefetch.rs` at cells that are called for ahead of time; `native/views.rs` binds views of any strides;
+//! `native/mirrored.rs` has rings that are mapped twice.
 
 #[path = "native/denormals.rs"]
 mod denormals;
 #[path = "native/harness.rs"]
 mod harness;
+#[path = "native/mirrored.rs"]
+mod mirrored;
 #[path = "native/prefetch.rs"]
 mod prefetch;
 #[path = "native/random.rs"]
