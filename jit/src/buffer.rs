@@ -123,7 +123,6 @@ pub struct FieldOptions {
     pub mapped: Mapped,
 }
 
-#[expect(clippy::derivable_impls, reason = "each default is documented at its field")]
 impl Default for FieldOptions {
     fn default() -> Self {
         FieldOptions { skew_bytes: 0, lead_bytes: 0, guard_pages: false, mapped: Mapped::Once }
