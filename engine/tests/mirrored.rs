@@ -140,3 +140,16 @@ fn rings_that_cannot_be_mirrored_are_cut() {
     let rows = rows.strategy(StrategyChoice::SuccessiveModulo).build().unwrap();
     assert_eq!((rows.layout().buffers[0].moduli.len(), mirrored(&rows)), (2, 0));
 }
+
+#[test]
+fn the_automatic_choice_mirrors_small_rings_of_one_row() {
+    let page = crease_jit::mirror_bytes().unwrap() as i64 / 8;
+    let chosen = |text: &str, size: i64, objective: Objective| {
+        let builder = Kernel::parse(&text.replace("TYPE", "f64")).unwrap().plan().size("N", size);
+        mirrored(&builder.objective(objective).build().unwrap())
+    };
+    let (balanced, footprint, speed) = (Objective::Balanced, Objective::Footprint, Objective::Speed);
+    assert_eq!((chosen(LINE, page - 12, balanced), chosen(LINE, page / 2, balanced)), (1, 0));
+    assert_eq!((chosen(LINE, page - 12, footprint), chosen(LINE, page / 2, speed)), (0, 1));
+    assert_eq!((chosen(LINE, 100 * page - 12, speed), chosen(GRID, 31, speed)), (0, 0));
+}

@@ -135,7 +135,7 @@ fn gains(problem: &Problem<'_, '_, '_>, mapping: &StorageMapping, ring: Ring, ob
         && pieces.any(|(array, piece)| piece.buffer == buffer && has_long_row(array, piece))
 }
 
-/// The mapping with these rings mirrored, if that is proved.
+/// The mapping with these rings, at least one, mirrored, if that is proved.
 fn proved(
     problem: &Problem<'_, '_, '_>,
     mapping: &StorageMapping,
@@ -146,7 +146,7 @@ fn proved(
         (buffers[buffer].moduli, buffers[buffer].mapped) = (vec![modulus], Mapped::Twice);
     }
     let proposal = Proposal { buffers, arrays };
-    let strategy = rings.first().map_or(Full.name(), |ring| proposal.buffers[ring.buffer].strategy);
+    let strategy = proposal.buffers[rings[0].buffer].strategy;
     match under_own_quota(problem, strategy, &[], || verify_mapping(problem, &proposal)) {
         Ok(()) => Ok(Some(StorageMapping { buffers: proposal.buffers, arrays: proposal.arrays })),
         Err(MappingError::Unproved { .. } | MappingError::GaveUp { .. }) => Ok(None),

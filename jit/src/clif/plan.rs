@@ -313,6 +313,9 @@ fn pointers(strip: &Strip, program: &Program, rows: Rows) -> (Vec<Pointer>, Vec<
                 pointers.push(Pointer { stream: leader, stride, bytes, ring: Some(ring) });
                 pointers.len() - 1
             });
+            // They agree, unless the difference of two positions leaves 64 bits.
+            let end = pointers[index].ring.map_or(ring.end, |known| known.end.min(ring.end));
+            pointers[index].ring = Some(Ring { end, ..ring });
             places.push((index, ahead_bytes));
             continue;
         }
