@@ -44,7 +44,7 @@ const MOST_TRIED: u64 = 4;
 /// Cells that the balanced choice gives for a ring without cuts. A row of heat-1d that is cut takes as long as one of some 250
 /// cells more: `run heat-1d --set N=1000 --set T=200000 --threads 1 --rounding exact` with `--rings cut`, and with `mirrored`.
 const MOST_ADDED: i64 = 128;
-/// The largest ring that gains: 4000 doubles did, 16000 did not, with T=50000 and T=12000 in the same command. Rings of many
+/// The largest ring that gains: 4000 doubles did, 6000 did not, with T=50000 and T=30000 in the same command. Rings of many
 /// rows, as those of heat-2d-5pt, gained at no size.
 const LARGEST_BYTES: u64 = 32 << 10;
 
