@@ -139,9 +139,9 @@ pub(crate) fn plan(
     storage: StorageOptions,
     mapping: &str,
 ) -> Result<Plan, BenchError> {
-    let StorageOptions { strategy, objective, rounding, view } = storage;
+    let StorageOptions { strategy, objective, rounding, rings, view } = storage;
     let builder = source.kernel.plan().strategy(strategy).objective(objective).rounding(rounding);
-    let mut builder = builder.view(view).mapping(mapping);
+    let mut builder = builder.rings(rings).view(view).mapping(mapping);
     for (name, value) in &settings.sizes {
         builder = builder.size(name, *value);
     }

@@ -1,7 +1,7 @@
 //! How storage is found: the options that `explain` and `run` share.
 
 use clap::Args;
-use crease::{Objective, Rounding, StrategyChoice, View};
+use crease::{Objective, Rings, Rounding, StrategyChoice, View};
 
 /// Which strategy, what it prefers, and what the names of arrays mean.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Args)]
@@ -15,6 +15,9 @@ pub struct StorageOptions {
     /// To what pitches and moduli of strided hyperplanes are rounded: auto, exact, lanes, lines or power-of-two.
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = rounding)]
     pub rounding: Rounding,
+    /// How strips get past the end of a ring: auto, cut, or mirrored (the ring in whole pages, mapped twice).
+    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = rings)]
+    pub rings: Rings,
     /// Whether arrays keep their names (contraction), or every write gets cells of its own first (reallocation).
     #[arg(long, value_name = "NAME", default_value = "contraction", value_parser = view)]
     pub view: View,
@@ -30,6 +33,10 @@ fn objective(name: &str) -> Result<Objective, String> {
 
 fn rounding(name: &str) -> Result<Rounding, String> {
     Rounding::by_name(name).ok_or_else(|| known(&Rounding::ALL.map(|(name, _)| name)))
+}
+
+fn rings(name: &str) -> Result<Rings, String> {
+    Rings::by_name(name).ok_or_else(|| known(&Rings::ALL.map(|(name, _)| name)))
 }
 
 fn view(name: &str) -> Result<View, String> {
@@ -49,6 +56,7 @@ mod tests {
         assert!(strategy("best").unwrap_err().contains("successive-modulo"));
         assert!(objective("best").unwrap_err().contains("footprint"));
         assert!(rounding("best").unwrap_err().contains("lanes"));
+        assert!(rings("best").unwrap_err().contains("mirrored"));
         assert!(view("best").unwrap_err().contains("reallocation"));
         assert_eq!(strategy("auto"), Ok(StorageOptions::default().strategy));
     }

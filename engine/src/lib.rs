@@ -57,6 +57,7 @@ pub use kernel::arithmetic::{Arithmetic, Freedom};
 pub use kernel::graph::Kernel;
 pub use lower::LowerError;
 pub use mapping::choice::{Objective, StrategyChoice};
+pub use mapping::mirror::Rings;
 pub use mapping::rounding::Rounding;
 pub use pipeline::Stage;
 pub use plan::{Plan, PlanBuilder, PlanError, View};

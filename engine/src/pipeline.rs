@@ -176,6 +176,7 @@ impl Runner {
             conflicts: &conflicts,
             horizon: request.horizon,
             rounding: request.rounding,
+            rings: request.rings,
             spans: Default::default(),
         };
         self.print(Stage::Lifetimes, || print_lifetimes(&problem))?;

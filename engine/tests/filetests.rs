@@ -7,7 +7,7 @@
 //! ```
 //!
 //! names stages (or `notes`: those of the report; `parametric`: what is known of other sizes), sizes, and what else is not
-//! the default (`rounding = lines`, `view = reallocation`, too); `mapping = paper` gives the storage that a line
+//! the default (`rounding = lines`, `rings = mirrored`, `view = reallocation`, too); `mapping = paper` gives the storage that a line
 //! `; mapping paper: blurx[y, x] -> [..]` of the comment describes. Each test line has its section behind the kernel, as comments
 //! after `; ==` and the line's text; a plan that is refused prints `error:` and the message. `BLESS=1` rewrites them.
 
@@ -16,7 +16,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crease::kernel::graph::Kernel;
-use crease::{Plan, PlanBuilder, Rounding, Stage, StrategyChoice, View};
+use crease::{Plan, PlanBuilder, Rings, Rounding, Stage, StrategyChoice, View};
 
 const TEST: &str = "; test ";
 const MAPPING: &str = "; mapping ";
@@ -56,6 +56,7 @@ fn plan(file: &str, kernel: &Kernel, options: &str) -> PlanBuilder {
             "strategy" => builder.strategy(StrategyChoice::by_name(value).unwrap_or_else(|| panic!("no `{value}`"))),
             "mapping" => builder.mapping(given(file, value)),
             "rounding" => builder.rounding(Rounding::by_name(value).unwrap_or_else(|| panic!("no `{value}`"))),
+            "rings" => builder.rings(Rings::by_name(value).unwrap_or_else(|| panic!("no `{value}`"))),
             "view" if value == "reallocation" => builder.view(View::Reallocation),
             "horizon" => builder.horizon(value.parse().expect("a number of steps")),
             "quota" => builder.operation_quota(value.parse().expect("a number of operations")),

@@ -31,7 +31,8 @@ use crease::analysis::trace::Trace;
 use crease::kernel::graph::{Kernel, Role, Schedule};
 use crease::mapping::{MappingError, Sharing};
 use crease::{
-    CompileOptions, Error, ExpansionError, Isa, IsaChoice, LowerError, Plan, Rounding, Stage, StrategyChoice, Streaming,
+    CompileOptions, Error, ExpansionError, Isa, IsaChoice, LowerError, Plan, Rings, Rounding, Stage, StrategyChoice,
+    Streaming,
 };
 use fastrand::Rng;
 
@@ -46,6 +47,8 @@ const QUOTA: u64 = 1 << 19;
 const NAMED_STRATEGIES: usize = 3;
 /// One in so many kernels has its conflicts compared pair by pair: printing them takes as long as all else.
 const CONFLICTS_EVERY: u64 = 3;
+/// One of so many seeds has its rings mirrored.
+const MIRRORED_EVERY: u64 = 4;
 
 /// One in so many kernels is expanded, for sizes that are not known, and run again.
 const EXPANDED_EVERY: u64 = 4;
@@ -163,7 +166,8 @@ fn plans(case: &Case, schedule: &Schedule, trace: &Trace, seed: u64, tally: &mut
     // Arrays are too small for `auto` to round anything.
     let rounding = Rounding::ALL[seed as usize % Rounding::ALL.len()].1;
     let builder = case.kernel.plan().schedule(&schedule.name).size("N", case.params[0]).operation_quota(QUOTA);
-    let builder = builder.rounding(rounding);
+    let rings = if seed.is_multiple_of(MIRRORED_EVERY) { Rings::Mirrored } else { Rings::Cut };
+    let builder = builder.rounding(rounding).rings(rings);
     let strategies = strategies_for(seed);
     let horizon = case.params.get(1).copied().unwrap_or(0) as u64;
     let each = match builder.horizon(horizon).build_each(&strategies) {

@@ -7,7 +7,7 @@
 //! access of its own: compiled code does, after `callable` has checked where.
 
 use crate::buffer::{ElementType, Field};
-use crate::program::{BufferDecl, Element};
+use crate::program::{BufferDecl, Element, Mapped};
 use ndarray::{ArrayView, ArrayViewMut, Dimension};
 use std::marker::PhantomData;
 use std::ptr::NonNull;
@@ -22,6 +22,7 @@ pub struct BufferRef<'a> {
     /// Of a view; none for cells that follow each other.
     shape: Option<Shape>,
     element: Element,
+    mapped: Mapped,
     writable: bool,
     borrow: PhantomData<&'a [u8]>,
 }
@@ -60,7 +61,7 @@ impl<'a> BufferRef<'a> {
     }
 
     fn new<T: ElementType>(data: NonNull<u8>, cells: usize, shape: Option<Shape>, writable: bool) -> Self {
-        BufferRef { data, cells, shape, element: T::ELEMENT, writable, borrow: PhantomData }
+        BufferRef { data, cells, shape, element: T::ELEMENT, mapped: Mapped::Once, writable, borrow: PhantomData }
     }
 
     /// The same cells, for a shorter time.
@@ -70,8 +71,8 @@ impl<'a> BufferRef<'a> {
 
     /// The same cells, only to be read.
     pub fn share(&self) -> BufferRef<'_> {
-        let BufferRef { data, cells, element, .. } = *self;
-        BufferRef { data, cells, shape: self.shape.clone(), element, writable: false, borrow: PhantomData }
+        let BufferRef { data, cells, element, mapped, .. } = *self;
+        BufferRef { data, cells, shape: self.shape.clone(), element, mapped, writable: false, borrow: PhantomData }
     }
 
     /// Number of cells.
@@ -87,6 +88,11 @@ impl<'a> BufferRef<'a> {
     /// The type of its cells.
     pub fn element(&self) -> Element {
         self.element
+    }
+
+    /// Whether the cells come a second time behind the last one: those of a mirrored field do.
+    pub fn mapped(&self) -> Mapped {
+        self.mapped
     }
 
     /// Whether the call may write.
@@ -142,7 +148,8 @@ fn dense_strides(extents: &[usize]) -> Vec<isize> {
 impl<'a> From<&'a Field> for BufferRef<'a> {
     fn from(field: &'a Field) -> Self {
         let (data, cells) = field.data();
-        BufferRef { data, cells, shape: None, element: field.element(), writable: false, borrow: PhantomData }
+        let (element, mapped) = (field.element(), field.mapped());
+        BufferRef { data, cells, shape: None, element, mapped, writable: false, borrow: PhantomData }
     }
 }
 

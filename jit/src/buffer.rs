@@ -6,11 +6,21 @@
 //! Layout: `[guard page] slack, data [guard page]`. Data start `lead_bytes` behind a multiple of 64 bytes, `skew_bytes`
 //! after a page's start: fields walked in step would otherwise meet in the same cache sets (4 KiB aliasing). With guard
 //! pages data end at the upper guard instead, up to alignment, so that an access past the end faults.
+//!
+//! A mirrored field shows one piece of shared memory again and again between the guards, so that its cells come twice, back
+//! to back, wherever the data start: cell `c` and what lies a whole field behind it are the same bytes. Views show the cells
+//! once.
 #![allow(unsafe_code)]
 
-use crate::program::Element;
+use crate::program::{Element, Mapped};
 use half::f16;
+#[cfg(target_os = "linux")]
+use std::fs::File;
+use std::ops::Range;
+#[cfg(target_os = "linux")]
+use std::os::fd::{AsRawFd, FromRawFd};
 use std::ptr::NonNull;
+use std::sync::OnceLock;
 
 /// Data of a field without a lead start on a multiple of this many bytes: a cache line, and the widest vector.
 pub const ALIGN_BYTES: usize = 64;
@@ -85,6 +95,14 @@ pub enum FieldError {
         /// Size of a cell.
         element_bytes: u64,
     },
+    /// Only whole pages can be mapped twice.
+    #[error("{bytes} bytes cannot be mirrored: they are no whole pages of {page_bytes} bytes")]
+    Mirror {
+        /// Bytes asked for.
+        bytes: usize,
+        /// Size of a page.
+        page_bytes: usize,
+    },
     /// A view of another type than the field's.
     #[error("the field holds {} and not {}", found.name(), wanted.name())]
     Element {
@@ -106,12 +124,14 @@ pub struct FieldOptions {
     /// Whether inaccessible pages enclose the data, which then end at the upper one. Default no: it costs two pages,
     /// and huge pages are not asked for.
     pub guard_pages: bool,
+    /// Whether the cells are mirrored; then they fill whole pages, of which [`mirror_bytes`] says the size. Default no: it
+    /// costs huge pages.
+    pub mapped: Mapped,
 }
 
-#[expect(clippy::derivable_impls, reason = "each default is documented at its field")]
 impl Default for FieldOptions {
     fn default() -> Self {
-        FieldOptions { skew_bytes: 0, lead_bytes: 0, guard_pages: false }
+        FieldOptions { skew_bytes: 0, lead_bytes: 0, guard_pages: false, mapped: Mapped::Once }
     }
 }
 
@@ -119,10 +139,12 @@ impl Default for FieldOptions {
 #[derive(Debug)]
 pub struct Field {
     mapping: Mapping,
-    /// Inside `mapping`, a lead behind a multiple of [`ALIGN_BYTES`]; `cells * element.bytes()` bytes from here on are accessible.
+    /// Inside `mapping`, a lead behind a multiple of [`ALIGN_BYTES`]; `cells * element.bytes()` bytes from here on are accessible,
+    /// and of a mirrored field as many again.
     data: NonNull<u8>,
     cells: usize,
     element: Element,
+    mapped: Mapped,
 }
 
 // SAFETY: a field owns its memory; nothing in it is tied to a thread.
@@ -137,7 +159,7 @@ impl Field {
     /// # Errors
     /// [`FieldError`] says which size was refused; nothing is then allocated.
     pub fn new(element: Element, cells: u64, options: FieldOptions) -> Result<Self, FieldError> {
-        let FieldOptions { skew_bytes, lead_bytes, guard_pages } = options;
+        let FieldOptions { skew_bytes, lead_bytes, guard_pages, mapped } = options;
         if skew_bytes % ALIGN_BYTES != 0 {
             return Err(FieldError::Skew { skew_bytes });
         }
@@ -149,27 +171,37 @@ impl Field {
         // Slices, and so views, are limited to `isize::MAX` bytes.
         let data_bytes = data_bytes.filter(|bytes| isize::try_from(*bytes).is_ok()).ok_or_else(too_large)?;
         let page = page_bytes();
-        let huge = data_bytes >= HUGE_FROM_BYTES && !guard_pages;
+        let reach = match mapped {
+            Mapped::Once => data_bytes,
+            Mapped::Twice if data_bytes == 0 || data_bytes % page != 0 => {
+                return Err(FieldError::Mirror { bytes: data_bytes, page_bytes: page });
+            }
+            Mapped::Twice => data_bytes.checked_mul(2).ok_or_else(too_large)?,
+        };
+        let huge = data_bytes >= HUGE_FROM_BYTES && !guard_pages && mapped == Mapped::Once;
         let (guard, slack) = (if guard_pages { page } else { 0 }, if huge { HUGE_PAGE_BYTES } else { 0 });
         let before = skew_bytes.checked_add(lead_bytes);
-        let inner = before.and_then(|bytes| bytes.checked_add(data_bytes)?.checked_next_multiple_of(page));
+        let inner = before.and_then(|bytes| bytes.checked_add(reach)?.checked_next_multiple_of(page));
         let inner = inner.map(|bytes| bytes.max(page)).and_then(|bytes| bytes.checked_add(slack));
         let total = inner.and_then(|bytes| bytes.checked_add(2 * guard)).ok_or_else(too_large)?;
         let mapping = Mapping::new(total)?;
+        if mapped == Mapped::Twice {
+            mapping.repeat(guard..total - guard, data_bytes)?;
+        }
         let start = if guard_pages {
             mapping.protect(0, guard)?;
             mapping.protect(total - guard, guard)?;
-            (total - guard - data_bytes - lead_bytes) / ALIGN_BYTES * ALIGN_BYTES
+            (total - guard - reach - lead_bytes) / ALIGN_BYTES * ALIGN_BYTES
         } else if huge {
             mapping.advise_huge_pages();
             mapping.base.as_ptr().align_offset(HUGE_PAGE_BYTES) + skew_bytes
         } else {
             skew_bytes
         } + lead_bytes;
-        assert!(start + data_bytes <= total - guard, "data end before the upper guard");
+        assert!(start + reach <= total - guard, "data end before the upper guard");
         // SAFETY: `start <= total` was just asserted, so the result is inside the mapping or one past its end.
         let data = unsafe { mapping.base.add(start) };
-        Ok(Field { mapping, data, cells: cells as usize, element })
+        Ok(Field { mapping, data, cells: cells as usize, element, mapped })
     }
 
     /// The type of its cells.
@@ -182,7 +214,12 @@ impl Field {
         self.cells as u64
     }
 
-    /// Bytes taken from the system, with guards and slack.
+    /// Whether its cells are mirrored.
+    pub fn mapped(&self) -> Mapped {
+        self.mapped
+    }
+
+    /// Bytes of addresses taken from the system, with guards, slack and all that is mapped again.
     pub fn allocated_bytes(&self) -> usize {
         self.mapping.bytes
     }
@@ -251,6 +288,30 @@ impl Mapping {
         }
     }
 
+    /// Shows one piece of `period` bytes of memory in all of `range`, again and again; both in whole pages.
+    #[cfg(target_os = "linux")]
+    fn repeat(&self, range: Range<usize>, period: usize) -> Result<(), FieldError> {
+        assert!(range.start <= range.end && range.end <= self.bytes && period > 0, "pages outside the mapping");
+        let memory = shared_memory(period)?;
+        let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_FIXED);
+        for at in range.clone().step_by(period) {
+            let bytes = period.min(range.end - at);
+            // SAFETY: `at` is inside the mapping, as the range is.
+            let place = unsafe { self.base.add(at) };
+            // SAFETY: the pages that this replaces belong to this mapping, and no view of them exists yet.
+            let shown = unsafe { libc::mmap(place.as_ptr().cast(), bytes, protection, flags, memory.as_raw_fd(), 0) };
+            if shown == libc::MAP_FAILED {
+                return Err(refused(bytes));
+            }
+        }
+        Ok(())
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn repeat(&self, _: Range<usize>, period: usize) -> Result<(), FieldError> {
+        Err(FieldError::Refused { bytes: period, reason: "this system maps no memory twice".to_string() })
+    }
+
     /// Asks for huge pages; a system without them says no, and nothing is lost.
     fn advise_huge_pages(&self) {
         #[cfg(target_os = "linux")]
@@ -268,6 +329,31 @@ impl Drop for Mapping {
 
 fn refused(bytes: usize) -> FieldError {
     FieldError::Refused { bytes, reason: std::io::Error::last_os_error().to_string() }
+}
+
+/// Zeroed memory without an address; it lives as long as the file or some mapping of it.
+#[cfg(target_os = "linux")]
+fn shared_memory(bytes: usize) -> Result<File, FieldError> {
+    // SAFETY: the name is a C string, and a new file touches no existing memory.
+    let descriptor = unsafe { libc::memfd_create(c"crease".as_ptr(), libc::MFD_CLOEXEC) };
+    if descriptor < 0 {
+        return Err(refused(bytes));
+    }
+    // SAFETY: the descriptor was just made and belongs to nobody else.
+    let file = unsafe { File::from_raw_fd(descriptor) };
+    file.set_len(bytes as u64).map_err(|error| FieldError::Refused { bytes, reason: error.to_string() })?;
+    Ok(file)
+}
+
+/// Mirrored fields have a multiple of so many bytes: a page. `None` on systems that map no memory twice, which the first call
+/// finds out by an attempt.
+pub fn mirror_bytes() -> Option<u64> {
+    static FOUND: OnceLock<Option<u64>> = OnceLock::new();
+    *FOUND.get_or_init(|| {
+        let page = page_bytes() as u64;
+        let options = FieldOptions { mapped: Mapped::Twice, ..FieldOptions::default() };
+        Field::new(Element::U8, page, options).is_ok().then_some(page)
+    })
 }
 
 fn page_bytes() -> usize {
@@ -309,6 +395,37 @@ mod tests {
         assert!(matches!(new(1 << 59), FieldError::Refused { bytes, .. } if bytes >= 1 << 62));
         let skewed = FieldOptions { skew_bytes: 8, ..Default::default() };
         assert_eq!(Field::new(Element::F32, 1, skewed).unwrap_err(), FieldError::Skew { skew_bytes: 8 });
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn mirrored_cells_come_again_wherever_they_start() {
+        let bytes = page_bytes();
+        for (pages, skew_bytes, lead_bytes, guard_pages) in
+            [(1, 0, 0, false), (3, 448, 8, false), (1, 4096 + 64, 56, false), (2, 0, 0, true), (1, 0, 40, true)]
+        {
+            let options = FieldOptions { skew_bytes, lead_bytes, guard_pages, mapped: Mapped::Twice };
+            let mut field = Field::new(Element::U8, (pages * bytes) as u64, options).unwrap();
+            let view = field.as_mut_slice::<u8>().unwrap();
+            assert!(view.len() == pages * bytes && view.iter().all(|x| *x == 0));
+            view.iter_mut().enumerate().for_each(|(at, x)| *x = (at % 251) as u8);
+            for at in 0..2 * pages * bytes {
+                // SAFETY: a mirrored field is mapped for twice its length.
+                let byte = unsafe { field.data.add(at) };
+                // SAFETY: nobody writes there now.
+                assert_eq!(unsafe { byte.read_volatile() }, (at % (pages * bytes) % 251) as u8);
+            }
+        }
+    }
+
+    #[test]
+    fn only_whole_pages_are_mirrored() {
+        let options = FieldOptions { mapped: Mapped::Twice, ..Default::default() };
+        let page_bytes = page_bytes();
+        for cells in [0, page_bytes as u64 / 8 + 1] {
+            let error = Field::new(Element::F64, cells, options).unwrap_err();
+            assert_eq!(error, FieldError::Mirror { bytes: cells as usize * 8, page_bytes });
+        }
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::listing::StripListing;
 use crate::memory::CodeMemory;
 use crate::parallel::Pool;
 use crate::program::{
-    AddressRanges, BoundsError, BufferAccess, BufferDecl, BufferId, Copies, Element, LoopKind, Node, Program,
+    AddressRanges, BoundsError, BufferAccess, BufferDecl, BufferId, Copies, Element, LoopKind, Mapped, Node, Program,
 };
 use std::hash::Hasher;
 use std::ops::RangeInclusive;
@@ -96,6 +96,14 @@ pub enum CallError {
         needed: u64,
         /// As given.
         found: u64,
+    },
+    /// Cells that do not come a second time after as many as declared, where code relies on that.
+    #[error("buffer `{buffer}` needs {needed} mirrored cells")]
+    NotMirrored {
+        /// Its name.
+        buffer: String,
+        /// As declared.
+        needed: u64,
     },
     /// A view has another shape than the array.
     #[error("array `{array}` has shape {expected:?}, the view has {found:?}")]
@@ -219,6 +227,11 @@ impl Compiled {
             };
             if let Some(needed) = needed.filter(|needed| given.cells() < *needed) {
                 return Err(CallError::TooShort { buffer: buffer(), needed, found: given.cells() });
+            }
+            if declared.mapped == Mapped::Twice
+                && (given.mapped(), Some(given.cells())) != (Mapped::Twice, declared.cells)
+            {
+                return Err(CallError::NotMirrored { buffer: buffer(), needed: declared.cells.unwrap_or(0) });
             }
             if declared.access == BufferAccess::ReadWrite && !given.writable() {
                 return Err(CallError::ReadOnly { buffer: buffer() });

@@ -21,7 +21,7 @@ mod tune;
 mod wide;
 
 pub use binding::BufferRef;
-pub use buffer::{ALIGN_BYTES, ElementType, Field, FieldError, FieldOptions};
+pub use buffer::{ALIGN_BYTES, ElementType, Field, FieldError, FieldOptions, mirror_bytes};
 pub use callable::{Call, CallError, Compiled};
 pub use compile::{
     CompileError, CompileOptions, CompileTimes, Prefetch, Streaming, Unroll, VectorWidth, compile, compile_named,

@@ -3,7 +3,8 @@
 //! `native/harness.rs` runs a program both ways in fields between guard pages; `native/random.rs` makes random strips;
 //! `native/sharing.rs` has strips that run the same code; `native/neighbours.rs` loads that share vectors;
 //! `native/streaming.rs` looks at stores past the caches, `native/prefetch.rs` at cells that are called for ahead of time,
-//! `native/half.rs` at cells of half precision; `native/views.rs` binds views of any strides.
+//! `native/half.rs` at cells of half precision; `native/views.rs` binds views of any strides; `native/mirrored.rs` has rings
+//! that are mapped twice.
 
 #[path = "native/denormals.rs"]
 mod denormals;
@@ -11,6 +12,8 @@ mod denormals;
 mod half;
 #[path = "native/harness.rs"]
 mod harness;
+#[path = "native/mirrored.rs"]
+mod mirrored;
 #[path = "native/neighbours.rs"]
 mod neighbours;
 #[path = "native/prefetch.rs"]

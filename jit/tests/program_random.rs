@@ -23,6 +23,7 @@ impl Maker {
             extents: None,
             access: BufferAccess::ReadWrite,
             copies: Copies::One,
+            mapped: Mapped::Once,
         };
         let array = BufferDecl { extents: Some(EXTENTS.to_vec()), ..decl("w") };
         Program {

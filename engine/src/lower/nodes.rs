@@ -74,6 +74,7 @@ pub(crate) fn build_program<'c>(
             Sharing::Shared => Copies::One,
             Sharing::Private => Copies::PerWorker { pitch: b.copy_pitch },
         },
+        mapped: b.mapped,
     });
     let scalars = model.kernel.scalars().iter().map(|s| ScalarDecl { name: s.name.clone(), element: s.element });
     let program = Program {

@@ -13,6 +13,7 @@ use crate::mapping::given::given_proposal;
 use crate::mapping::hyperplane::Hyperplane;
 use crate::mapping::in_place::InPlace;
 use crate::mapping::lattice::Lattice;
+use crate::mapping::mirror::mirror_rings;
 use crate::mapping::occupancy::Occupancy;
 use crate::mapping::rounding::Rounding;
 use crate::mapping::scalar::Scalar;
@@ -92,8 +93,19 @@ pub(crate) struct Choice {
     pub(crate) notes: Vec<String>,
 }
 
-/// Chooses a proved mapping for every folded array: what `given` says of it, else what the strategy finds.
+/// Chooses a proved mapping for every folded array, with rings as the problem wants them.
 pub(crate) fn choose_mapping(
+    problem: &Problem<'_, '_, '_>,
+    choice: (StrategyChoice, Objective),
+    given: &[MappingRule],
+) -> Result<Choice, MappingError> {
+    let mut chosen = choose_cells(problem, choice, given)?;
+    mirror_rings(problem, choice, &mut chosen)?;
+    Ok(chosen)
+}
+
+/// What `given` says of each array, else what the strategy finds.
+fn choose_cells(
     problem: &Problem<'_, '_, '_>,
     (choice, objective): (StrategyChoice, Objective),
     given: &[MappingRule],

@@ -8,6 +8,8 @@
 
 use std::collections::BTreeMap;
 
+use crease_jit::program::Mapped;
+
 use crate::kernel::MappingRule;
 use crate::kernel::graph::ArrayId;
 use crate::mapping::{ArrayMapping, Buffer, MappingError, Piece, Problem, Proposal, Span};
@@ -91,7 +93,7 @@ fn buffer(
         shifts.push(shift);
     }
     let sharing = problem.sharing(first.array);
-    Ok((Buffer { name: name.to_owned(), element, moduli, sharing, strategy: NAME }, shifts))
+    Ok((Buffer { name: name.to_owned(), element, moduli, sharing, mapped: Mapped::Once, strategy: NAME }, shifts))
 }
 
 /// How many places a coordinate without `mod` takes, and what moves the first one to 0.

@@ -2,7 +2,8 @@
 //!
 //! A [`StorageMapping`] is a list of buffers and, per array, of [`Piece`]s that partition its index space. One file per
 //! strategy proposes mappings, `given` takes them from the caller; `check` proves them and shares no code with any of them;
-//! `choice` takes one by name, `auto` chooses among the proved, by their size and by what `cost` thinks of them.
+//! `choice` takes one by name, `auto` chooses among the proved, by their size and by what `cost` thinks of them. `mirror` has
+//! rings mapped twice.
 
 pub(crate) mod auto;
 pub(crate) mod check;
@@ -13,6 +14,7 @@ pub(crate) mod given;
 pub(crate) mod hyperplane;
 pub(crate) mod in_place;
 pub(crate) mod lattice;
+pub(crate) mod mirror;
 pub(crate) mod occupancy;
 mod outline;
 pub(crate) mod polytope;
@@ -24,7 +26,7 @@ pub(crate) mod successive_modulo;
 pub(crate) mod window;
 
 use crease_isl::Set;
-use crease_jit::program::Element;
+use crease_jit::program::{Element, Mapped};
 
 use crate::analysis::conflicts::Conflicts;
 use crate::analysis::model::{AnalysisError, Model};
@@ -32,6 +34,7 @@ use crate::analysis::turnover::Readers;
 use crate::kernel::KernelError;
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::{ArrayId, Role};
+use crate::mapping::mirror::Rings;
 use crate::mapping::rounding::Rounding;
 
 /// Storage of all folded arrays of a kernel.
@@ -54,6 +57,8 @@ pub struct Buffer {
     pub moduli: Vec<i64>,
     /// Whether all workers keep their values in it.
     pub sharing: Sharing,
+    /// Whether its cells come twice in memory; then it is a ring in whole pages.
+    pub mapped: Mapped,
     /// Which strategy proposed it.
     pub strategy: &'static str,
 }
@@ -218,6 +223,8 @@ pub(crate) struct Problem<'a, 'c, 'k> {
     pub(crate) horizon: Option<u64>,
     /// What pitches and moduli of strided hyperplanes may be.
     pub(crate) rounding: Rounding,
+    /// How strips get past the end of a ring.
+    pub(crate) rings: Rings,
     /// Bounds of indices found so far.
     pub(crate) spans: std::cell::RefCell<std::collections::BTreeMap<ArrayId, Vec<Span>>>,
 }
@@ -265,8 +272,8 @@ impl Span {
 impl<'a, 'c> Problem<'a, 'c, '_> {
     /// The same problem with another rounding.
     pub(crate) fn rounded(&self, rounding: Rounding) -> Self {
-        let Problem { model, conflicts, horizon, .. } = *self;
-        Problem { model, conflicts, horizon, rounding, spans: self.spans.clone() }
+        let Problem { model, conflicts, horizon, rings, .. } = *self;
+        Problem { model, conflicts, horizon, rounding, rings, spans: self.spans.clone() }
     }
 
     /// Arrays that are ours to fold.
@@ -311,7 +318,8 @@ impl<'a, 'c> Problem<'a, 'c, '_> {
     pub(crate) fn buffer_for(&self, array: ArrayId, moduli: Vec<i64>, strategy: &'static str) -> Buffer {
         let sharing = self.sharing(array);
         let array = self.model.kernel.array(array);
-        Buffer { name: array.name.clone(), element: array.element, moduli, sharing, strategy }
+        let (name, element) = (array.name.clone(), array.element);
+        Buffer { name, element, moduli, sharing, mapped: Mapped::Once, strategy }
     }
 
     /// Whether the array's buffer is one for all workers.

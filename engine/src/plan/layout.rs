@@ -9,7 +9,7 @@
 //! stores never touch a line of another's. Arrays of the caller are row-major without padding, as `ndarray` lays them out,
 //! where a run keeps them; kernels without state can also run on arrays of any strides, which each call brings along.
 
-use crease_jit::program::Element;
+use crease_jit::program::{Element, Mapped};
 
 use crate::cache::{ALIASING_BYTES, LINE_BYTES};
 use crate::kernel::formula::Formula;
@@ -60,6 +60,8 @@ pub struct BufferLayout {
     pub sharing: Sharing,
     /// Cells from one worker's copy to the next one's; of a shared buffer, its allocated cells.
     pub copy_pitch: u64,
+    /// Whether the cells come twice in memory, which they take once.
+    pub mapped: Mapped,
     /// Who provides the memory.
     pub owner: Owner,
     /// The strategy that proposed it; `full` for arrays of the caller.
@@ -133,7 +135,8 @@ pub(crate) fn lay_out(problem: &Problem<'_, '_, '_>, mapping: &StorageMapping) -
     for buffer in &mapping.buffers {
         buffer.cells()?;
         let strides = padded_strides(&buffer.moduli, buffer.element);
-        let block = Block { strides, owner: Owner::Folded, sharing: buffer.sharing, strategy: buffer.strategy };
+        let (sharing, mapped) = (buffer.sharing, buffer.mapped);
+        let block = Block { strides, owner: Owner::Folded, sharing, mapped, strategy: buffer.strategy };
         layout.push(&buffer.name, buffer.element, &buffer.moduli, block)?;
     }
     for mapping in &mapping.arrays {
@@ -149,7 +152,8 @@ pub(crate) fn lay_out(problem: &Problem<'_, '_, '_>, mapping: &StorageMapping) -
         let (moduli, offset) = caller_box(problem, id)?;
         let buffer = layout.buffers.len();
         let strides = row_major(&moduli, None);
-        let block = Block { strides, owner, sharing: Sharing::Shared, strategy: "full" };
+        let (sharing, mapped) = (Sharing::Shared, Mapped::Once);
+        let block = Block { strides, owner, sharing, mapped, strategy: "full" };
         layout.push(&body.name, body.element, &moduli, block)?;
         if !kernel.has_state() && !moduli.is_empty() {
             layout.buffers[buffer].strides_from = StridesFrom::Call;
@@ -166,12 +170,13 @@ struct Block {
     strides: Option<Vec<u64>>,
     owner: Owner,
     sharing: Sharing,
+    mapped: Mapped,
     strategy: &'static str,
 }
 
 impl Layout {
     fn push(&mut self, name: &str, element: Element, moduli: &[i64], block: Block) -> Result<(), MappingError> {
-        let Block { strides, owner, sharing, strategy } = block;
+        let Block { strides, owner, sharing, mapped, strategy } = block;
         let too_many = || MappingError::TooManyCells { buffer: name.to_string(), moduli: moduli.to_vec() };
         let strides = strides.ok_or_else(too_many)?;
         let cells = moduli.iter().try_fold(1_u64, |n, &m| n.checked_mul(m as u64)).ok_or_else(too_many)?;
@@ -195,6 +200,7 @@ impl Layout {
             allocated_cells,
             sharing,
             copy_pitch,
+            mapped,
             owner,
             strategy,
         });

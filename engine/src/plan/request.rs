@@ -7,6 +7,7 @@ use crate::analysis::expansion::{Expanded, box_cells};
 use crate::error::Error;
 use crate::kernel::graph::{Kernel, ParamKind};
 use crate::mapping::choice::{Objective, StrategyChoice};
+use crate::mapping::mirror::Rings;
 use crate::mapping::rounding::Rounding;
 use crate::pipeline::{self, Outcome};
 use crate::plan::Plan;
@@ -82,6 +83,7 @@ pub(crate) struct Request {
     pub(crate) strategy: StrategyChoice,
     pub(crate) objective: Objective,
     pub(crate) rounding: Rounding,
+    pub(crate) rings: Rings,
     /// Rules of given storage; none if empty.
     pub(crate) mapping: String,
     pub(crate) horizon: Option<u64>,
@@ -130,6 +132,7 @@ pub struct PlanBuilder {
     strategy: StrategyChoice,
     objective: Objective,
     rounding: Rounding,
+    rings: Rings,
     mapping: String,
     horizon: Option<u64>,
     threads: Option<usize>,
@@ -149,6 +152,7 @@ impl Kernel {
             strategy: StrategyChoice::Auto,
             objective: Objective::default(),
             rounding: Rounding::default(),
+            rings: Rings::default(),
             mapping: String::new(),
             horizon: None,
             threads: None,
@@ -194,6 +198,13 @@ impl PlanBuilder {
     #[must_use]
     pub fn rounding(mut self, rounding: Rounding) -> Self {
         self.rounding = rounding;
+        self
+    }
+
+    /// How strips get past the end of a ring; the notes of the report say what mirrored rings cost. Default: [`Rings::Auto`].
+    #[must_use]
+    pub fn rings(mut self, rings: Rings) -> Self {
+        self.rings = rings;
         self
     }
 
@@ -343,6 +354,7 @@ impl PlanBuilder {
             strategy: self.strategy,
             objective: self.objective,
             rounding: self.rounding,
+            rings: self.rings,
             mapping: self.mapping.clone(),
             horizon: self.horizon,
             threads: self.threads.unwrap_or_else(|| RunOptions::default().threads),

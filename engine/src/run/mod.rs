@@ -105,7 +105,7 @@ impl Code {
 fn allocate(buffer: &BufferLayout, lead_bytes: usize, options: RunOptions) -> Result<Field, RunError> {
     let cells = buffer.cells_for(options.threads);
     let skew_bytes = buffer.id as usize * SKEW_BYTES % ALIASING_BYTES as usize;
-    let options = FieldOptions { skew_bytes, lead_bytes, guard_pages: options.guard_pages };
+    let options = FieldOptions { skew_bytes, lead_bytes, guard_pages: options.guard_pages, mapped: buffer.mapped };
     let field = Field::new(buffer.element, cells, options);
     field.map_err(|source| RunError::Memory { buffer: buffer.name.clone(), source })
 }

@@ -1,7 +1,9 @@
 //! Errors of code generation and of calls. Faults of a program's text are in the filetests of `crease-jit`.
 
-use crease_jit::program::{self, BoundsError, Cells, Element, InterpretError, Memory, Program};
-use crease_jit::{BufferRef, Call, CompileError, CompileOptions, Field, FieldOptions, Isa, IsaChoice, IsaError};
+use crease_jit::program::{self, BoundsError, Cells, Element, InterpretError, Mapped, Memory, Program};
+use crease_jit::{
+    BufferRef, Call, CompileError, CompileOptions, Field, FieldError, FieldOptions, Isa, IsaChoice, IsaError,
+};
 use crease_jit::{CallError, Pool, compile};
 
 use ndarray::{Array1, Array2, s};
@@ -45,6 +47,10 @@ fn fields(cases: &mut Cases) {
     cases.add("a field skewed by 7 bytes", field(8, 7).unwrap_err());
     let options = FieldOptions { lead_bytes: 12, ..FieldOptions::default() };
     cases.add("a field 12 bytes behind a line", Field::new(Element::F64, 8, options).unwrap_err());
+    let options = FieldOptions { mapped: Mapped::Twice, ..FieldOptions::default() };
+    let error = Field::new(Element::F64, 511, options).unwrap_err();
+    assert!(matches!(error, FieldError::Mirror { bytes: 4088, .. }), "{error}");
+    cases.add_made_up("pages have other sizes elsewhere", FieldError::Mirror { bytes: 4088, page_bytes: 4096 });
     cases.add("a field of f64, read as f32", field(8, 0).expect("8 cells").as_slice::<f32>().unwrap_err());
 }
 
@@ -89,6 +95,13 @@ fn calls(cases: &mut Cases) {
     let wide = Array1::<f64>::ones(16);
     let second = BufferRef::read_view(wide.slice(s![..;2]));
     refuse("`copy` of every second cell", &[8], vec![second, BufferRef::write(&mut b)]);
+    let mirrored = parsed(&COPY.replace("b: f64[8] write", "b: f64[8] write mirrored"));
+    let mirrored = compile(&mirrored, &CompileOptions::default()).expect("it compiles");
+    let buffers = vec![BufferRef::read(&a), BufferRef::write(&mut b[..8])];
+    cases.add(
+        "a mirrored buffer is bound to a slice",
+        mirrored.run(&mut Call { args: &[8], scalars: &[1.0], buffers, pool: &pool }).unwrap_err(),
+    );
     let array = "program ones() {\narray u: f64[2, 4] write\nstrip v0 in 0 .. 4 lanes 4 {\nm0 = u[at 0, 0 step 1]\n\
                  %0 = f64 1.0\n%1: store m0, %0\n}\n}";
     let array = compile(&parsed(array), &CompileOptions::default()).expect("it compiles");

@@ -5,6 +5,7 @@
 use super::emitter::Shared;
 use super::frame::Literal;
 use super::linear::Linear;
+use super::mirror::{self, Follower, Ring};
 use super::order::{emission_order, pressure};
 use crate::isa::IsaChoice;
 use crate::program::{
@@ -13,7 +14,7 @@ use crate::program::{
 };
 
 /// Streams share a pointer up to this distance: with the unrolled copies it still fits a 32-bit displacement.
-const FARTHEST_BYTES: u32 = 1 << 30;
+pub(super) const FARTHEST_BYTES: u32 = 1 << 30;
 
 /// Cells so near each other are in one row of memory.
 const NEIGHBOURS: u64 = 16;
@@ -73,8 +74,8 @@ pub(super) struct Pointer {
     pub(super) stride: Option<i64>,
     /// Size of a cell.
     pub(super) bytes: i64,
-    /// The modulus, if the position may run around; a ring that the strip does not move in is none.
-    pub(super) ring: Option<i64>,
+    /// The ring, if the position may run around; a ring that the strip does not move in is none.
+    pub(super) ring: Option<Ring>,
 }
 
 /// What is decided about a strip before a single instruction is emitted.
@@ -302,8 +303,22 @@ fn stride(stream: &Stream, rows: Rows) -> Option<i64> {
 fn pointers(strip: &Strip, program: &Program, rows: Rows) -> (Vec<Pointer>, Vec<(usize, i32)>) {
     let bytes = |stream: &Stream| program.buffers[stream.buffer.index()].element.bytes() as i64;
     let cells: Vec<_> = strip.streams.iter().map(Cells::new).collect();
+    let followers = mirror::followers(strip, program);
     let (mut pointers, mut places): (Vec<Pointer>, Vec<(usize, i32)>) = (Vec::new(), Vec::new());
     for (at, stream) in strip.streams.iter().enumerate() {
+        if let Some(Follower { leader, ahead_bytes, ring }) = followers[at] {
+            let known = pointers.iter().position(|pointer| pointer.stream == leader);
+            let index = known.unwrap_or_else(|| {
+                let (stride, bytes) = (stride(stream, rows), bytes(stream));
+                pointers.push(Pointer { stream: leader, stride, bytes, ring: Some(ring) });
+                pointers.len() - 1
+            });
+            // They agree, unless the difference of two positions leaves 64 bits.
+            let end = pointers[index].ring.map_or(ring.end, |known| known.end.min(ring.end));
+            pointers[index].ring = Some(Ring { end, ..ring });
+            places.push((index, ahead_bytes));
+            continue;
+        }
         let shared = pointers.iter().enumerate().find_map(|(index, pointer)| {
             let delta = distance((&strip.streams[pointer.stream], stream), (&cells[pointer.stream], &cells[at]), rows)?;
             let delta = i32::try_from(delta.checked_mul(bytes(stream))?).ok()?;
@@ -311,7 +326,7 @@ fn pointers(strip: &Strip, program: &Program, rows: Rows) -> (Vec<Pointer>, Vec<
         });
         places.push(shared.unwrap_or_else(|| {
             let ring = match &stream.address {
-                Address::Block { ring, stride, .. } if *stride != 0 => ring.map(|ring| ring as i64),
+                Address::Block { ring, stride, .. } if *stride != 0 => ring.map(|ring| Ring::cut(ring as i64)),
                 Address::Block { .. } | Address::Array(_) => None,
             };
             pointers.push(Pointer { stream: at, stride: stride(stream, rows), bytes: bytes(stream), ring });

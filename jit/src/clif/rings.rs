@@ -13,6 +13,8 @@
 //!           if end < n: j = end; again
 //! ```
 //!
+//! A pointer in a mirrored ring goes on in the second copy ([`super::mirror`]): it has the same wraps one ring later.
+//!
 //! The rings' pointers and wraps are a table on the stack, which a small loop walks: its code does not grow with the
 //! number of rings, and no register is held for them during a segment. (With all of them in SSA values, a strip of 18
 //! rings took three times as long to compile.)
@@ -31,7 +33,7 @@ const ADDRESS: i32 = 0;
 const WRAP: i32 = 8;
 /// What to add to the address then.
 const MOVE: i32 = 16;
-/// Cells in the ring.
+/// Cells in the ring, which is what the next wrap is later by.
 const CELLS: i32 = 24;
 /// For strides other than 1 and -1: `wrap` is `gap / stride`, rounded down.
 const GAP: i32 = 32;
@@ -63,9 +65,14 @@ fn ring_stride(pointer: &Pointer) -> i64 {
 
 impl<'a> Emitter<'a, '_> {
     /// A table for the pointers of `plan` that may wrap in a strip of this length; `None` if none may. The first
-    /// iteration of a strip is inside all rings, so a strip of one wraps nowhere.
+    /// iteration of a strip is inside all rings, so a strip of one wraps nowhere, and in mirrored rings none does of as many
+    /// as the second copy has room for.
     pub(super) fn ring_table(&mut self, plan: &StripPlan<'a>, length: Num) -> Option<Rings> {
-        let may_wrap = |at: &usize| plan.pointers[*at].ring.is_some() && length != Num::Const(1);
+        let may_wrap = |at: &usize| {
+            let Pointer { ring, stride, .. } = plan.pointers[*at];
+            let fewest = ring.map(|ring| ring.least_iterations(stride.unwrap_or(0)));
+            fewest.is_some_and(|fewest| !matches!(length, Num::Const(length) if length <= fewest))
+        };
         let pointers: Vec<usize> = (0..plan.pointers.len()).filter(may_wrap).collect();
         let long = pointers.iter().any(|pointer| ring_stride(&plan.pointers[*pointer]).unsigned_abs() != 1);
         let bytes = ENTRY as u32 * u32::try_from(pointers.len()).expect("a strip has fewer than 2^26 streams");
@@ -93,10 +100,10 @@ impl<'a> Emitter<'a, '_> {
         let ring = ring.expect("only pointers in a ring have an entry");
         let (wrap, gap) = self.cells_left(plan, pointer);
         let step = stride.unsigned_abs() as i64;
-        let back = ring.wrapping_mul(bytes);
+        let back = ring.cells.wrapping_mul(bytes);
         let back = if stride > 0 { back.wrapping_neg() } else { back };
         let address = (ADDRESS, Num::Value(address));
-        let mut fields = vec![address, (WRAP, wrap), (MOVE, Num::Const(back)), (CELLS, Num::Const(ring))];
+        let mut fields = vec![address, (WRAP, wrap), (MOVE, Num::Const(back)), (CELLS, Num::Const(ring.cells))];
         fields.extend([(GAP, gap), (STRIDE, Num::Const(step))].iter().filter(|_| rings.long));
         for (field, value) in fields {
             let value = self.value(value);
@@ -108,7 +115,12 @@ impl<'a> Emitter<'a, '_> {
     pub(super) fn stays_in_rings(&mut self, plan: &StripPlan<'a>, rings: &Rings, length: Num) -> Value {
         let mut least = None;
         for pointer in &rings.pointers {
-            let left = self.cells_left(plan, *pointer).0;
+            let Pointer { ring, stride, .. } = plan.pointers[*pointer];
+            let left = match ring.filter(|ring| ring.is_mirrored()) {
+                // Enough for nearly all strips, and known without their position.
+                Some(ring) => Num::Const(ring.least_iterations(stride.unwrap_or(0))),
+                None => self.cells_left(plan, *pointer).0,
+            };
             least = Some(least.map_or(left, |least| self.min(least, left)));
         }
         let (length, least) = (self.value(length), self.value(least.expect("there is a ring")));
@@ -127,7 +139,7 @@ impl<'a> Emitter<'a, '_> {
         let step = stride.unsigned_abs() as i64;
         // Cells left before the end of the ring that the stream moves towards, rounded up to whole steps.
         let gap = match stride > 0 {
-            true => self.sub(Num::Const(ring.wrapping_add(step - 1)), position),
+            true => self.sub(Num::Const(ring.end.wrapping_add(step - 1)), position),
             false => self.add(position, Num::Const(step)),
         };
         (self.floor_div(gap, step), gap)

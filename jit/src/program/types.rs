@@ -160,6 +160,20 @@ pub struct BufferDecl {
     pub access: BufferAccess,
     /// Whether all workers see the same cells.
     pub copies: Copies,
+    /// How often its cells are found in memory.
+    pub mapped: Mapped,
+}
+
+/// How often a buffer's cells are found in memory. No program means anything else by it; code runs around the end of a ring
+/// that is mapped twice without being cut there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Mapped {
+    /// Once.
+    #[default]
+    Once,
+    /// Twice, back to back (a *mirrored* buffer): behind the last cell comes the first one again, as the same memory. What a
+    /// call binds must be so, with exactly the declared length.
+    Twice,
 }
 
 /// Whether the workers of a parallel loop share a buffer's cells.

@@ -75,6 +75,9 @@ pub enum Fault {
         /// Cells from one start to the next.
         pitch: u64,
     },
+    /// A mirrored buffer has no declared length to repeat, or copies, or is a caller's array.
+    #[error("a mirrored buffer is one block of a declared length")]
+    UselessMirror,
     /// An array has no extents, or another number of cells than their product.
     #[error("an array of {cells:?} cells cannot have the extents {extents:?}")]
     Extents {
@@ -301,6 +304,10 @@ impl Verifier<'_> {
                 if pitch < cells {
                     return Err(self.at(part)(Fault::CopiesOverlap { cells, pitch }));
                 }
+            }
+            let is_one_block = buffer.cells.is_some_and(|cells| cells > 0) && buffer.copies == Copies::One;
+            if buffer.mapped == Mapped::Twice && !(is_one_block && buffer.extents.is_none()) {
+                return Err(self.at(part)(Fault::UselessMirror));
             }
             let reach = match buffer.copies {
                 Copies::One => cells,

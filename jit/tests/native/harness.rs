@@ -151,6 +151,7 @@ fn initial(program: &Program, fill: &Fill) -> Memory {
 /// A field with the given cells first.
 pub(crate) fn to_field(cells: &Cells, decl: &BufferDecl, workers: u64, options: FieldOptions) -> Field {
     let length = decl.cells_for(workers).unwrap_or(0).max(cells.len() as u64);
+    let options = FieldOptions { mapped: decl.mapped, ..options };
     let mut field = Field::new(cells.element(), length, options).unwrap();
     match cells {
         Cells::F64(cells) => field.as_mut_slice().unwrap()[..cells.len()].copy_from_slice(cells),

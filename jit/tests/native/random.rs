@@ -2,7 +2,7 @@
 //!
 //! Stores write buffers that nothing else touches, or `y` in place, where loads before and after them read around the
 //! cells they write. Buffers fill whole pages, so that guards lie right before and behind them, and streams often begin
-//! or end there.
+//! or end there. Some programs have mirrored buffers, and rings that are the whole of one.
 
 use fastrand::Rng;
 use std::fmt::Write as _;
@@ -38,18 +38,24 @@ pub(crate) fn program(seed: u64) -> Random {
         opaque: double && random.u8(0..12) == 0,
         bytes_out: random.u8(0..8) == 0,
         rings: random.bool(),
+        mirrored: random.u8(0..3) == 0,
     };
     // What a strip writes must not meet itself, so its ring is longer than any strip.
-    let ring = random.i64(LONGEST + 40..500);
-    let in_place =
-        InPlace { ring: (odd.rings && random.bool()).then_some(ring), first: random.i64(20..60), seen: vec![] };
+    let (ring, first) = match odd.mirrored {
+        true => (CELLS, random.i64(20..CELLS)),
+        false => (random.i64(LONGEST + 40..500), random.i64(20..60)),
+    };
+    let ring = (odd.rings && random.bool()).then_some(ring);
+    let in_place = InPlace { ring, first: if ring.is_none() { first.min(60) } else { first }, seen: vec![] };
     let mut strip = Strip { random, length, double, halves, odd, in_place, ..Strip::default() };
     let lanes = strip.fill();
     let (ty, other) = (strip.ty(), strip.other());
     let (streams, ops, facts) = (strip.streams.concat(), strip.ops.concat(), strip.facts.concat());
     let end = if strip.random.bool() { "$n".to_string() } else { length.to_string() };
     let body = format!("{streams}{ops}{facts}");
-    let in_place_ty = if halves && strip.random.bool() { "f16" } else { ty };
+    let again = if strip.odd.mirrored { " mirrored" } else { "" };
+    // Halves would not fill a page.
+    let in_place_ty = if halves && !strip.odd.mirrored && strip.random.bool() { "f16" } else { ty };
     let half_buffers = if halves {
         format!("buffer half: f16[{HALVES}] read\nbuffer out3: f16[{HALVES}] write\n")
     } else {
@@ -60,11 +66,11 @@ pub(crate) fn program(seed: u64) -> Random {
         "program random{seed}(a, n) {{
 scalar s: f32
 scalar d: f64
-buffer x: {ty}[{CELLS}] read
+buffer x: {ty}[{CELLS}] read{again}
 buffer z: {other}[{CELLS}] read
-buffer mask: u8[{BYTES}] read
-buffer y: {in_place_ty}[{CELLS}] write
-buffer out0: {ty}[{CELLS}] write
+buffer mask: u8[{BYTES}] read{again}
+buffer y: {in_place_ty}[{CELLS}] write{again}
+buffer out0: {ty}[{CELLS}] write{again}
 buffer out1: {ty}[{CELLS}] write
 buffer out2: u8[{BYTES}] write
 {half_buffers}for v9 in 0 .. 2 {{
@@ -90,6 +96,8 @@ struct Odd {
     bytes_out: bool,
     /// Streams in rings.
     rings: bool,
+    /// Mirrored buffers.
+    mirrored: bool,
 }
 
 /// The cells of `y` that a strip touches: `first + offset + j`, in a ring or not.
@@ -186,7 +194,15 @@ impl Strip {
             _ => 1,
         };
         let span = self.length.max(1);
-        let place = if self.odd.rings && self.random.bool() {
+        let place = if self.odd.rings && self.odd.mirrored && self.random.u8(0..4) > 0 {
+            // Not reduced, or reduced in one of the ways that code generation sees through.
+            let pos = self.random.i64(0..cells);
+            match self.random.u8(0..3) {
+                0 => format!("pos {pos}, ring {cells}"),
+                1 => format!("pos wrap($a + {}, {cells}), ring {cells}", pos + self.random.i64(-20..20)),
+                _ => format!("pos mod($a + {}, {cells}), ring {cells}", pos + self.random.i64(-2000..2000)),
+            }
+        } else if self.odd.rings && self.random.bool() {
             let ring = if written { CELLS - 4 } else { self.random.i64(8..CELLS - 4) };
             let (base, pos) = (self.random.i64(0..4), self.random.i64(0..ring));
             format!("base {base}, pos {pos}, ring {ring}")
@@ -220,6 +236,7 @@ impl Strip {
     fn stream_in_place(&mut self, offset: i64) -> usize {
         let InPlace { ring, first, .. } = self.in_place;
         let place = match ring {
+            Some(ring) if self.odd.mirrored => format!("pos wrap({}, {ring}), ring {ring}", first + offset),
             Some(ring) => format!("base 7, pos {}, ring {ring}", (first + offset) % ring),
             None => format!("pos {}", first + offset),
         };

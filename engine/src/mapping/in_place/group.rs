@@ -1,5 +1,7 @@
 //! Groups: arrays that a statement turns over, read once and written once by each instance.
 
+use crease_jit::program::Mapped;
+
 use crate::kernel::affine::{Affine, Term};
 use crate::kernel::graph::{ArrayId, Element, Role, Stmt, StmtId};
 use crate::mapping::in_place::InPlace;
@@ -84,7 +86,8 @@ impl<'p> Group<'p> {
     /// A buffer for arrays of the group.
     pub(super) fn buffer(&self, name: String, moduli: Vec<i64>) -> Buffer {
         // State outlives every task.
-        Buffer { name, element: self.element, moduli, sharing: Sharing::Shared, strategy: InPlace.name() }
+        let (sharing, mapped) = (Sharing::Shared, Mapped::Once);
+        Buffer { name, element: self.element, moduli, sharing, mapped, strategy: InPlace.name() }
     }
 }
 

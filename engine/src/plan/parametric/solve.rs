@@ -79,6 +79,7 @@ fn mapping_of(layout: &Layout, folded: &[ArrayId]) -> StorageMapping {
         element: b.element,
         moduli: b.moduli.clone(),
         sharing: b.sharing,
+        mapped: b.mapped,
         strategy: b.strategy,
     });
     // Folded buffers come first in a layout, so their positions are the same.

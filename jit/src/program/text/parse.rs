@@ -60,7 +60,8 @@ impl Parser<'_> {
             true => Copies::PerWorker { pitch: self.number("a number of cells")? },
             false => Copies::One,
         };
-        self.program.buffers.push(BufferDecl { name, element, cells, extents: None, access, copies });
+        let mapped = if self.accept("mirrored") { Mapped::Twice } else { Mapped::Once };
+        self.program.buffers.push(BufferDecl { name, element, cells, extents: None, access, copies, mapped });
         Ok(())
     }
 
@@ -85,6 +86,7 @@ impl Parser<'_> {
             extents: Some(extents),
             access,
             copies: Copies::One,
+            mapped: Mapped::Once,
         });
         Ok(())
     }

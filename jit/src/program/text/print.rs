@@ -65,11 +65,15 @@ impl<'p> Printer<'p> {
                 Copies::One => String::new(),
                 Copies::PerWorker { pitch } => format!(" per_worker {pitch}"),
             };
+            let mapped = match buffer.mapped {
+                Mapped::Once => "",
+                Mapped::Twice => " mirrored",
+            };
             let (what, cells) = match &buffer.extents {
                 Some(extents) => ("array", extents.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")),
                 None => ("buffer", buffer.cells.map(|cells| cells.to_string()).unwrap_or_default()),
             };
-            let text = format!("{what} {}: {}[{cells}] {access}{copies}", buffer.name, buffer.element.name());
+            let text = format!("{what} {}: {}[{cells}] {access}{copies}{mapped}", buffer.name, buffer.element.name());
             self.line(1, Some(Part::Buffer(id)), &text);
         }
     }
