@@ -2,7 +2,8 @@
 //!
 //! `native/harness.rs` runs a program both ways in fields between guard pages; `native/random.rs` makes random strips;
 //! `native/sharing.rs` has strips that run the same code; `native/streaming.rs` looks at stores past the caches,
-//! `native/prefetch.rs` at cells that are called for ahead of time, `native/half.rs` at cells of half precision; `native/views.rs` binds views of any strides.
+//! `native/prefetch.rs` at cells that are called for ahead of time, `native/half.rs` at cells of half precision;
+//! `native/views.rs` binds views of any strides.
 
 #[path = "native/denormals.rs"]
 mod denormals;
