@@ -42,6 +42,8 @@ pub struct RegisterUse {
     pub pinned: u32,
     /// Values stored to the stack and read again.
     pub spills: u32,
+    /// Vectors of a row that are cut out of two others instead of being read.
+    pub cuts: u32,
     /// Instructions.
     pub instructions: u32,
 }

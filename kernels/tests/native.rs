@@ -1,6 +1,8 @@
 //! Compiled kernels on folded storage against the naive loops: bit for bit, for every schedule, strategy, kind of vectors
 //! and thread count.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use crease::{CompileOptions, Isa, IsaChoice, Plan, Rounding, RunOptions, StrategyChoice};
 use crease_kernels::{Case, Entry, Fields, catalogue, find, transfer};
 
@@ -98,9 +100,19 @@ fn verify(entry: &Entry) {
     }
 }
 
+/// On all cores, as entries take from milliseconds to half a minute.
 #[test]
 fn every_entry_agrees_with_its_naive_loops() {
-    catalogue().iter().for_each(verify);
+    let (entries, next) = (catalogue(), AtomicUsize::new(0));
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                while let Some(entry) = entries.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    verify(entry);
+                }
+            });
+        }
+    });
 }
 
 #[test]

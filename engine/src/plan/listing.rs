@@ -61,6 +61,8 @@ pub struct StripReport {
     pub pinned: Option<u32>,
     /// Values stored to the stack and read again, for each vector.
     pub spills: Option<u32>,
+    /// Vectors of a row that are cut out of two others instead of being read, for each vector.
+    pub cuts: Option<u32>,
     /// Bytes that an iteration loads.
     pub loaded_bytes: u64,
     /// Bytes that it stores.
@@ -119,6 +121,8 @@ fn report(
     });
     let StripCosts { loaded_bytes, stored_bytes, flops } = strip.costs(compiled.program());
     let memory_bytes = memory_bytes(kernel, strip, origins);
+    let cuts = listing.registers.map(|registers| registers.cuts);
+    let not_loaded = u64::from(cuts.unwrap_or(0)) * u64::from(listing.vector_bits / listing.lanes / 8);
     StripReport {
         strip: listing.strip.to_string(),
         runs: listing.runs.map(|other| other.to_string()),
@@ -132,7 +136,8 @@ fn report(
         registers_available: listing.registers.map(|registers| registers.available),
         pinned: listing.registers.map(|registers| registers.pinned),
         spills: listing.registers.map(|registers| registers.spills),
-        loaded_bytes,
+        cuts,
+        loaded_bytes: loaded_bytes.saturating_sub(not_loaded),
         stored_bytes,
         memory_bytes,
         flops,
@@ -209,10 +214,13 @@ impl StripReport {
         let lanes =
             format!("{} lanes of {} bits, {} vectors a loop", self.lanes, self.vector_bits / self.lanes, self.blocks);
         match (self.instructions, self.registers, self.registers_available, self.pinned, self.spills) {
-            (Some(instructions), Some(used), Some(available), Some(pinned), Some(spills)) => format!(
-                "{lanes}; for a vector {instructions} instructions, {used} of {available} registers ({pinned} keep \
-                 constants), {spills} spills"
-            ),
+            (Some(instructions), Some(used), Some(available), Some(pinned), Some(spills)) => {
+                let cuts = self.cuts.filter(|cuts| *cuts > 0).map_or(String::new(), |cuts| format!(", {cuts} cuts"));
+                format!(
+                    "{lanes}; for a vector {instructions} instructions, {used} of {available} registers ({pinned} keep \
+                     constants), {spills} spills{cuts}"
+                )
+            }
             _ => format!("{lanes}; part of the functions below"),
         }
     }

@@ -13,8 +13,10 @@ use super::frame::Literal;
 use super::ints::Num;
 use super::plan::{Kind, Shape};
 use super::strip::{Held, Run};
-use crate::program::{BinaryOp, CompareOp, Element, OPAQUE_K1, OPAQUE_K2, Op, StreamId, UnaryOp, ValueId, ValueType};
-use cranelift_codegen::ir::condcodes::FloatCC;
+use crate::program::{
+    BinaryOp, CompareOp, Element, OPAQUE_K1, OPAQUE_K2, OPAQUE_NAN, Op, StreamId, UnaryOp, ValueId, ValueType,
+};
+use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{Endianness, InstBuilder, MemFlagsData, Type, Value, types};
 use std::collections::HashMap;
 
@@ -373,6 +375,11 @@ impl<'a> Emitter<'a, '_> {
     /// One step of [`crate::program::opaque_mix`].
     fn opaque_mix(&mut self, acc: Value, x: Value) -> Value {
         let bits = self.bits(x);
+        let magnitude = self.b.ins().ishl_imm_u(bits, 1);
+        let infinity = self.b.ins().iconst(types::I64, (f64::INFINITY.to_bits() << 1) as i64);
+        let is_nan = self.b.ins().icmp(IntCC::UnsignedGreaterThan, magnitude, infinity);
+        let nan = self.b.ins().iconst(types::I64, OPAQUE_NAN as i64);
+        let bits = self.b.ins().select(is_nan, nan, bits);
         let mut acc = self.bits(acc);
         acc = self.b.ins().bxor(acc, bits);
         for factor in [OPAQUE_K1, OPAQUE_K2] {

@@ -26,7 +26,7 @@ pub use cells::{Cells, Memory};
 pub use costs::StripCosts;
 pub use interpret::{InterpretError, ParallelOrder, Trap, Trapped, interpret, interpret_in_order};
 pub use interval::Interval;
-pub use opaque::{OPAQUE_K1, OPAQUE_K2, opaque_finish, opaque_mix, opaque_seed};
+pub use opaque::{OPAQUE_K1, OPAQUE_K2, OPAQUE_NAN, opaque_finish, opaque_mix, opaque_seed};
 pub use place::{Part, Place, Step};
 pub use text::{MAX_DEPTH, MAX_OPERATORS, ParseError};
 pub use types::*;

@@ -47,6 +47,13 @@ pub(super) struct SharedLoads {
     pub(super) rows: Vec<(Row, Carried)>,
 }
 
+impl SharedLoads {
+    /// Vectors that are cut out of two others.
+    pub(super) fn cuts(&self) -> usize {
+        self.rows.iter().map(|(row, _)| row.others.len()).sum()
+    }
+}
+
 /// Registers of a row's vectors.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Carried {

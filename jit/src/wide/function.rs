@@ -191,6 +191,7 @@ fn listing(body: &Body<'_>, allocation: &Allocation, copies: i64) -> StripListin
             available: body.shape.registers() as u32,
             pinned: allocation.pinned as u32,
             spills: allocation.spills as u32,
+            cuts: allocation.shared.as_ref().map_or(0, |shared| shared.cuts() as u32),
             instructions: allocation.shared.as_ref().map_or(&allocation.each, |shared| &shared.each).len() as u32,
         }),
         text: String::new(),
