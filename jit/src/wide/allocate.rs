@@ -39,6 +39,13 @@ pub(super) struct Allocation {
     pub(super) vectors: usize,
 }
 
+impl Allocation {
+    /// The instructions of the main loop.
+    pub(super) fn main(&self) -> &Sequence {
+        self.shared.as_ref().map_or(&self.each, |shared| &shared.each)
+    }
+}
+
 /// Blocks whose loads share vectors.
 pub(super) struct SharedLoads {
     /// Executed for each block of lanes.

@@ -30,7 +30,7 @@ const MOST_SLOT_BYTES: i64 = 4096 - 64;
 const DECODED: f64 = 5.0;
 /// Cycles of a division or square root of 256 bits.
 const DIVISION_CYCLES: f64 = 6.0;
-/// Cycles of a store that rounds to half precision, of 256 bits or of 512: on a shared AMD EPYC both took 1.5 to 2.3.
+/// Cycles of a store that rounds to half precision, of 256 bits or of 512.
 const ROUNDING_STORE_CYCLES: f64 = 2.0;
 /// Cycles that the end of a loop's iteration takes from what could be done meanwhile.
 const LOOP_CYCLES: f64 = 1.0;

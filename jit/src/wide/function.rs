@@ -123,9 +123,8 @@ impl Homes {
     fn new(body: &Body<'_>, allocation: &Allocation, no_indices: bool) -> Self {
         let count = body.places.iter().map(|place| place.pointer + 1).max().unwrap_or(0);
         let mut uses = vec![0u32; count];
-        let main = allocation.shared.as_ref().map_or(&allocation.each, |shared| &shared.each);
         let cells = |inst: &Inst| cell_of(inst);
-        main.iter().filter_map(cells).for_each(|stream| uses[body.places[stream].pointer] += 1);
+        allocation.main().iter().filter_map(cells).for_each(|stream| uses[body.places[stream].pointer] += 1);
         let mut by_use: Vec<usize> = (0..count).filter(|pointer| uses[*pointer] > 0).collect();
         by_use.sort_by_key(|pointer| std::cmp::Reverse(uses[*pointer]));
         let converts = body.places.iter().any(|place| place.element != body.shape.float.element());
@@ -192,7 +191,7 @@ fn listing(body: &Body<'_>, allocation: &Allocation, copies: i64) -> StripListin
             pinned: allocation.pinned as u32,
             spills: allocation.spills as u32,
             cuts: allocation.shared.as_ref().map_or(0, |shared| shared.cuts() as u32),
-            instructions: allocation.shared.as_ref().map_or(&allocation.each, |shared| &shared.each).len() as u32,
+            instructions: allocation.main().len() as u32,
         }),
         text: String::new(),
     }
