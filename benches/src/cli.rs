@@ -115,7 +115,7 @@ struct CodeArgs {
     /// Which stores of strips go past the caches: auto (as the plan says), never or always.
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = streaming)]
     streaming: Streaming,
-    /// Which strips call for cells ahead of time: auto (those with many rows), never or always.
+    /// Which strips call for cells ahead of time: auto (as the plan says), never or always.
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = prefetch)]
     prefetch: Prefetch,
     /// Take the code that is fastest on this machine: remembered, or found by timing in a few seconds and as much memory as

@@ -18,7 +18,7 @@ use crate::analysis::privacy::Privacy;
 use crate::error::Error;
 use crate::kernel::graph::{ArrayId, Role};
 use crate::kernel::{MappingRule, parse_mapping};
-use crate::lower::{LowerError, Lowered, Origins, lower, mark_streaming};
+use crate::lower::{LowerError, Lowered, Origins, lower, mark_reuse};
 use crate::mapping::choice::{StrategyChoice, choose_mapping};
 use crate::mapping::{MappingError, Problem, Span, StorageMapping};
 use crate::plan::Request;
@@ -205,7 +205,7 @@ impl Runner {
         let lower_bounds = self.time("lower bound", context, || buffer_bounds(problem, &layout, &mut choice.notes))?;
         let lowered = self.time("lower", context, || -> Result<Lowered, Error> {
             let lowered = lower(context, problem.model, &layout)?;
-            Ok(Lowered { program: mark_streaming(lowered.program, kernel, request.cache_bytes), ..lowered })
+            Ok(Lowered { program: mark_reuse(lowered.program, kernel, request.cache_bytes), ..lowered })
         })?;
         self.print(Stage::Loops, || Ok(lowered.loops.clone()))?;
         self.print(Stage::Program, || Ok(lowered.program.to_string()))?;

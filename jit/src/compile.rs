@@ -32,12 +32,12 @@ named_choices! { Streaming = [("auto", Streaming::Auto), ("never", Streaming::Ne
 /// Which wide strips call for cells ahead of time, as prefetches into the second-level cache. The answers are the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Prefetch {
-    /// Those that read more streams than processors follow by themselves, in programs that no such cache holds.
+    /// Those that read several rows, for streams that come from memory: [`crate::program::Stream::is_far`].
     #[default]
     Auto,
     /// None.
     Never,
-    /// All. Only measurements want that.
+    /// All, for all streams. Only measurements want that.
     Always,
 }
 
@@ -239,7 +239,7 @@ pub fn compile_named(
         width: options.width,
         unroll: options.unroll,
         streaming: options.streaming,
-        prefetch: options.prefetch.in_program(program),
+        prefetch: options.prefetch,
         texts: options.texts,
     };
     let failed = |error: Box<ModuleError>| CompileError::Generator {

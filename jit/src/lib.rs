@@ -31,6 +31,6 @@ pub use denormals::Denormals;
 pub use half::f16;
 pub use isa::{Isa, IsaChoice, IsaError};
 pub use listing::{OperationNames, RegisterUse, StripListing};
-pub use machine::last_level_cache_bytes;
+pub use machine::{last_level_cache_bytes, second_level_cache_bytes};
 pub use parallel::{Pool, PoolError};
 pub use tune::{Finding, Stopwatch, Tuned, TuningMemory, TuningMemoryError, Variant, tune};

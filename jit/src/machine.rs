@@ -1,18 +1,28 @@
-//! The machine that code runs on: the size of its last cache, and its processor's name.
+//! The machine that code runs on: the sizes of its caches, and its processor's name.
 //!
-//! In: what Linux says.   Out: values to pass on; what stores go past the cache depends on the first, whether a finding of
-//! tuning holds on both.
+//! In: what Linux says.   Out: values to pass on; which stores go past the caches and which loads are called for depends on
+//! the sizes, whether a finding of tuning holds on the name, too.
 
+use std::fs::DirEntry;
 use std::path::Path;
 use std::sync::OnceLock;
 
 /// What is assumed where the system does not tell: a server of recent years.
-const ASSUMED_BYTES: u64 = 32 << 20;
+const ASSUMED_LAST_BYTES: u64 = 32 << 20;
+const ASSUMED_SECOND_BYTES: u64 = 1 << 20;
+/// Where the caches of the first core are told.
+const CACHES: &str = "/sys/devices/system/cpu/cpu0/cache";
 
 /// Bytes of the largest cache that the first core has, shared or not; 32 MiB where the system does not tell.
 pub fn last_level_cache_bytes() -> u64 {
     static BYTES: OnceLock<u64> = OnceLock::new();
-    *BYTES.get_or_init(|| largest_in(Path::new("/sys/devices/system/cpu/cpu0/cache")).unwrap_or(ASSUMED_BYTES))
+    *BYTES.get_or_init(|| largest_in(Path::new(CACHES), None).unwrap_or(ASSUMED_LAST_BYTES))
+}
+
+/// Bytes of the second-level cache that the first core has; 1 MiB where the system does not tell.
+pub fn second_level_cache_bytes() -> u64 {
+    static BYTES: OnceLock<u64> = OnceLock::new();
+    *BYTES.get_or_init(|| largest_in(Path::new(CACHES), Some("2")).unwrap_or(ASSUMED_SECOND_BYTES))
 }
 
 /// What the processor calls itself; its architecture where the system does not tell.
@@ -22,10 +32,13 @@ pub(crate) fn processor_name() -> String {
     name.map_or(std::env::consts::ARCH, str::trim).to_owned()
 }
 
-/// The largest size in the files `index*/size` of a directory.
-fn largest_in(directory: &Path) -> Option<u64> {
+/// The largest size in the files `index*/size` of a directory, of one level or of all.
+fn largest_in(directory: &Path, level: Option<&str>) -> Option<u64> {
     let caches = std::fs::read_dir(directory).ok()?.flatten();
-    let sizes = caches.filter_map(|cache| parse(&std::fs::read_to_string(cache.path().join("size")).ok()?));
+    let read = |cache: &DirEntry, file| std::fs::read_to_string(cache.path().join(file)).ok();
+    let is_wanted =
+        |cache: &DirEntry| level.is_none_or(|level| read(cache, "level").is_some_and(|l| l.trim() == level));
+    let sizes = caches.filter(is_wanted).filter_map(|cache| parse(&read(&cache, "size")?));
     sizes.max().filter(|bytes| *bytes > 0)
 }
 
@@ -52,7 +65,8 @@ mod tests {
         for text in ["", "K", "many", "-1K", "99999999999999999999K", "18446744073709551615M"] {
             assert_eq!(parse(text), None, "{text:?}");
         }
-        assert_eq!(largest_in(Path::new("/no/such/directory")), None);
-        assert!(last_level_cache_bytes() > 0 && !processor_name().is_empty());
+        assert_eq!(largest_in(Path::new("/no/such/directory"), None), None);
+        assert!(second_level_cache_bytes() > 0 && second_level_cache_bytes() <= last_level_cache_bytes());
+        assert!(!processor_name().is_empty());
     }
 }

@@ -96,7 +96,11 @@ impl Maker {
     fn stream(&mut self, lo: &Int) -> Stream {
         if self.random.bool() {
             let coordinates = EXTENTS.map(|extent| self.coordinate(lo, extent as i64));
-            return Stream { buffer: BufferId(1), address: Address::Array(coordinates.to_vec()) };
+            return Stream {
+                buffer: BufferId(1),
+                address: Address::Array(coordinates.to_vec()),
+                is_far: self.random.bool(),
+            };
         }
         let ring = self.random.bool().then(|| self.random.u64(1..20));
         let stride = self.random.i64(-1..=1);
@@ -106,7 +110,7 @@ impl Maker {
             (None, _) => self.int(2),
         };
         let base = Int::Const(self.random.i64(0..30));
-        Stream { buffer: BufferId(0), address: Address::Block { base, pos, ring, stride } }
+        Stream { buffer: BufferId(0), address: Address::Block { base, pos, ring, stride }, is_far: self.random.bool() }
     }
 
     fn coordinate(&mut self, lo: &Int, extent: i64) -> Coordinate {

@@ -136,7 +136,7 @@ pub(crate) fn reference(
         Some((pos, ring, stride)) => Address::Block { base: add(base, plain), pos, ring: Some(ring), stride },
         None => Address::Block { base, pos: plain, ring: None, stride: plain_stride },
     };
-    Ok(Some(Reference { stream: Stream { buffer: BufferId(layout.id), address }, walks }))
+    Ok(Some(Reference { stream: Stream::new(BufferId(layout.id), address), walks }))
 }
 
 /// The stream of a reference to an array that the call lends; none if a floor moves inside the strip. Coordinates count
@@ -164,7 +164,7 @@ fn lent_stream(
         };
         coordinates.push(program::Coordinate { start: start.to_int(), step });
     }
-    Ok(Some(Stream { buffer: BufferId(layout.id), address: Address::Array(coordinates) }))
+    Ok(Some(Stream::new(BufferId(layout.id), Address::Array(coordinates))))
 }
 
 /// Coordinate `k` of a cell in its buffer, before reduction.

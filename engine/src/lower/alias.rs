@@ -170,13 +170,13 @@ mod tests {
 
     fn at(offset: i64) -> Stream {
         let pos = Int::Add(Box::new(Int::Var(Var(0))), Box::new(Int::Const(offset)));
-        Stream { buffer: BufferId(0), address: Address::Block { base: Int::Const(0), pos, ring: None, stride: 1 } }
+        Stream::new(BufferId(0), Address::Block { base: Int::Const(0), pos, ring: None, stride: 1 })
     }
 
     fn at_row(row: i64, column: i64) -> Stream {
         let coordinate = |value, step| Coordinate { start: Int::Const(value), step };
         let address = Address::Array(vec![coordinate(row, 0), coordinate(column, 2)]);
-        Stream { buffer: BufferId(0), address }
+        Stream::new(BufferId(0), address)
     }
 
     #[test]

@@ -5,7 +5,8 @@
 //! `expressions` for what stands in bounds and conditions; `scope` places integer variables as far out as they
 //! can be computed; `address` folds references into streams; `operations` writes expression graphs, `forward` keeps in
 //! registers what the next statement reads, `unused` drops what no store needs; `alias` states what loads and stores of a
-//! strip have in common; `streaming` marks, in the finished program, what is written past the caches.
+//! strip have in common; `reuse` marks, in the finished program, what is written past the caches and what is
+//! read from behind them.
 
 mod address;
 mod alias;
@@ -16,10 +17,10 @@ mod lanes;
 mod linear;
 mod nodes;
 mod operations;
+mod reuse;
 mod scan;
 mod scope;
 mod split;
-mod streaming;
 mod unused;
 
 pub(crate) use nodes::Origins;
@@ -37,7 +38,7 @@ use crate::lower::nodes::Built;
 use crate::mapping::Sharing;
 use crate::plan::layout::Layout;
 
-pub(crate) use streaming::mark_streaming;
+pub(crate) use reuse::mark_reuse;
 
 /// Why a plan could not be lowered.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

@@ -240,7 +240,8 @@ impl PlanBuilder {
         self
     }
 
-    /// Bytes of the last cache: code writes past it what does not fit and is not needed soon. No storage and no result
+    /// Bytes of the last cache: code writes past it what does not fit and is not needed soon. Where it is smaller than the
+    /// second-level cache, it is also what decides which cells code calls for ahead of time. No storage and no result
     /// depends on it. Default: that of the machine.
     #[must_use]
     pub fn cache_bytes(mut self, bytes: u64) -> Self {

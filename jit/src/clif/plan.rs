@@ -162,7 +162,7 @@ impl<'a> StripPlan<'a> {
         let mut rows: Vec<(BufferId, Cells<'_>)> = Vec::new();
         for at in &self.needed {
             let Op::Load { stream, .. } = strip.ops[*at] else { continue };
-            let Stream { buffer, address } = &strip.streams[stream.index()];
+            let Stream { buffer, address, .. } = &strip.streams[stream.index()];
             if stride(&strip.streams[stream.index()], self.rows) != Some(1) {
                 continue;
             }

@@ -28,6 +28,7 @@ struct Key {
     order: Vec<usize>,
     invariant: Vec<bool>,
     lanes: u32,
+    far: Vec<bool>,
     rows_read: usize,
     length: Option<i64>,
 }
@@ -49,6 +50,7 @@ impl Key {
             order: facts.order.to_vec(),
             invariant: facts.invariant.to_vec(),
             lanes: strip.lanes,
+            far: facts.far.to_vec(),
             rows_read: facts.rows_read,
             length: facts.length,
         }

@@ -1,17 +1,19 @@
-//! Reuse of cells: which stores write what nothing touches before a cache would have given it up.
+//! Reuse of cells: which stores write what nothing touches before a cache would have given it up, and which loads read it.
 //!
-//! In: a verified program, the arguments of a short run, the bytes of the last cache.   Out: the same program, those stores
-//! marked as [`StoreHint::Streaming`].
+//! In: a verified program, the arguments of a short run, the bytes of a cache.   Out: the same program, those stores marked as
+//! [`StoreHint::Streaming`], or the streams of those loads as far.
 //!
 //! An ordinary store fetches its line first and writes it back later; one past the caches only writes. That saves half of
 //! what a row of results costs where the line was not at hand, and nobody finds it in the cache afterwards; else it costs a
 //! transfer more. So what counts is how many bytes lie between a store and the accesses to its cells before and after it.
+//! A load whose line is not at hand waits for memory, unless the line was called for in time.
 //!
-//! They are counted on the strips of a run, by pages, without touching memory. Loops that have moved twice what fits into the
+//! Bytes are counted on the strips of a run, by pages, without touching memory. Loops that have moved twice what fits into the
 //! cache are cut short, as what they still do is too far away to be found there: the clock, which counts bytes that come
 //! from memory, goes on as if they had run. A store streams if it is unlikely (below [`MOST_REUSED`]) that a load is near
-//! its cells, before or after it. What the run has stored last is taken to be read when it has ended. Programs that fit the
-//! cache, bytes, cells that are not adjacent and the copies of workers never stream.
+//! its cells, before or after it. What the run has stored last is taken to be read when it has ended. A stream is far if
+//! half of what it loads was not touched lately. Programs that fit the cache, bytes, cells that are not adjacent and the
+//! copies of workers are never marked.
 //!
 //! Cost: some pages of the cache for each loop in a nest; nothing if all buffers fit the cache.
 
@@ -20,8 +22,10 @@ use super::interpret_strip::{Cursor, place};
 use super::types::*;
 use std::collections::HashMap;
 
-/// Bytes whose accesses are counted together.
-const PAGE_BYTES: u64 = 4096;
+/// Bytes whose accesses are counted together, for stores.
+const STORE_PAGE_BYTES: u64 = 4096;
+/// The same for loads: short rows are to have pages of their own.
+const LOAD_PAGE_BYTES: u64 = 512;
 /// A loop is cut short once it has moved so many times the bytes of the cache: what its first half does is then seen to its
 /// end.
 const WINDOW_CACHES: u64 = 2;
@@ -29,22 +33,40 @@ const WINDOW_CACHES: u64 = 2;
 const FEWEST_ITERATIONS: u64 = 4;
 /// One of so many stored bytes may be reused.
 const MOST_REUSED: u64 = 4;
-/// Pages visited in all; no store streams in a program that takes more to look at.
+/// One of so many loaded bytes has to come from memory.
+const LEAST_FAR: u64 = 2;
+/// Pages visited in all; nothing is marked in a program that takes more to look at.
 const PAGE_BUDGET: u64 = 1 << 20;
 
 impl Program {
     /// Marks the stores of a verified program that are better made past a cache of `cache_bytes`, judged by a run with these
     /// arguments, and unmarks all others. Says how many are marked.
     pub fn mark_streaming(&mut self, args: &[i64], cache_bytes: u64) -> usize {
-        let chosen = chosen_stores(self, args, cache_bytes);
-        let (mut next, mut marked) = (0, 0);
+        let tallies = Tallies::of(self, args, cache_bytes, STORE_PAGE_BYTES);
+        let mut streams = tallies.stores.iter().map(Tally::streams);
+        let mut marked = 0;
         for_each_strip(&mut self.body, &mut |strip| {
             for op in &mut strip.ops {
                 if let Op::Store { hint, .. } = op {
-                    *hint = if chosen.get(next) == Some(&true) { StoreHint::Streaming } else { StoreHint::Cached };
-                    marked += usize::from(*hint == StoreHint::Streaming);
-                    next += 1;
+                    let is_marked = streams.next() == Some(true);
+                    *hint = if is_marked { StoreHint::Streaming } else { StoreHint::Cached };
+                    marked += usize::from(is_marked);
                 }
+            }
+        });
+        marked
+    }
+
+    /// Marks the streams of a verified program whose loads find less than half of their cells in a cache of `cache_bytes`,
+    /// judged by a run with these arguments, and unmarks all others. Says how many are marked.
+    pub fn mark_far(&mut self, args: &[i64], cache_bytes: u64) -> usize {
+        let tallies = Tallies::of(self, args, cache_bytes, LOAD_PAGE_BYTES);
+        let mut far = tallies.streams.iter().map(Tally::is_far);
+        let mut marked = 0;
+        for_each_strip(&mut self.body, &mut |strip| {
+            for stream in &mut strip.streams {
+                stream.is_far = far.next() == Some(true);
+                marked += usize::from(stream.is_far);
             }
         });
         marked
@@ -65,45 +87,62 @@ fn for_each_strip(nodes: &mut [Node], visit: &mut impl FnMut(&mut Strip)) {
     }
 }
 
-/// For each store, in the order of the text, whether it is to stream; empty if none is.
-fn chosen_stores(program: &Program, args: &[i64], cache_bytes: u64) -> Vec<bool> {
-    let bytes = |buffer: &BufferDecl| buffer.cells.unwrap_or(0).saturating_mul(buffer.element.bytes());
-    let all_bytes = program.buffers.iter().map(bytes).fold(0, u64::saturating_add);
-    if all_bytes <= cache_bytes || args.len() != program.args.len() {
-        return Vec::new();
-    }
-    let vars = vec![0; max_var(&program.body).map_or(0, |var| var.index() + 1)];
-    let mut sample = Sample {
-        program,
-        env: Env { args, vars },
-        cache_bytes,
-        clock: 0,
-        pages: HashMap::new(),
-        tallies: Vec::new(),
-        numbers: HashMap::new(),
-        budget: PAGE_BUDGET,
-    };
-    sample.number(&program.body);
-    if sample.block(&program.body).is_err() {
-        return Vec::new();
-    }
-    sample.end();
-    sample.tallies.iter().map(Tally::streams).collect()
-}
-
-/// What was seen of one store.
+/// What was seen of a store, or of the loads of a stream.
 #[derive(Clone, Copy, Default)]
 struct Tally {
-    /// Whether code could stream it at all.
+    /// Whether code could make use of a mark at all.
     fits: bool,
-    stored_bytes: u64,
-    /// Of those, bytes that a load is near, before or after; those near on both sides count twice.
-    reused_bytes: u64,
+    bytes: u64,
+    /// Of those, bytes that are near: of a stream, those touched before; of a store, those that a load is near, before or
+    /// after. The ones near on both sides count twice.
+    near_bytes: u64,
 }
 
 impl Tally {
     fn streams(&self) -> bool {
-        self.fits && self.stored_bytes > 0 && self.reused_bytes.saturating_mul(MOST_REUSED) < self.stored_bytes
+        self.fits && self.bytes > 0 && self.near_bytes.saturating_mul(MOST_REUSED) < self.bytes
+    }
+
+    fn is_far(&self) -> bool {
+        self.fits && self.bytes > 0 && (self.bytes - self.near_bytes).saturating_mul(LEAST_FAR) >= self.bytes
+    }
+}
+
+/// Tallies in the order of the text; none if there is nothing to find.
+#[derive(Default)]
+struct Tallies {
+    /// Of each store.
+    stores: Vec<Tally>,
+    /// Of the loads of each stream.
+    streams: Vec<Tally>,
+}
+
+impl Tallies {
+    /// Those of a run with these arguments.
+    fn of(program: &Program, args: &[i64], cache_bytes: u64, page_bytes: u64) -> Tallies {
+        let bytes = |buffer: &BufferDecl| buffer.cells.unwrap_or(0).saturating_mul(buffer.element.bytes());
+        let all_bytes = program.buffers.iter().map(bytes).fold(0, u64::saturating_add);
+        if all_bytes <= cache_bytes || args.len() != program.args.len() {
+            return Tallies::default();
+        }
+        let vars = vec![0; max_var(&program.body).map_or(0, |var| var.index() + 1)];
+        let mut sample = Sample {
+            program,
+            env: Env { args, vars },
+            cache_bytes,
+            page_bytes,
+            clock: 0,
+            pages: HashMap::new(),
+            tallies: Tallies::default(),
+            firsts: HashMap::new(),
+            budget: PAGE_BUDGET,
+        };
+        sample.number(&program.body);
+        if sample.block(&program.body).is_err() {
+            return Tallies::default();
+        }
+        sample.end();
+        sample.tallies
     }
 }
 
@@ -116,18 +155,26 @@ struct Page {
     stored: Option<(usize, u64, u64)>,
 }
 
+/// Who touches a page: the store or the stream with this number in [`Tallies`].
+#[derive(Clone, Copy)]
+enum Access {
+    Store(usize),
+    Load(usize),
+}
+
 /// A run in progress.
 struct Sample<'a> {
     program: &'a Program,
     env: Env<'a>,
     cache_bytes: u64,
+    page_bytes: u64,
     /// Bytes that came from memory so far.
     clock: u64,
     /// By buffer and number.
     pages: HashMap<(usize, u64), Page>,
-    tallies: Vec<Tally>,
-    /// For each strip the number of its first store.
-    numbers: HashMap<*const Strip, usize>,
+    tallies: Tallies,
+    /// For each strip the numbers of its first store and its first stream.
+    firsts: HashMap<*const Strip, (usize, usize)>,
     /// Pages that may still be visited.
     budget: u64,
 }
@@ -142,7 +189,7 @@ impl From<Trap> for Stopped {
 }
 
 impl Sample<'_> {
-    /// Numbers all stores, in the order of the text.
+    /// Numbers all stores and streams, in the order of the text.
     fn number(&mut self, nodes: &[Node]) {
         for node in nodes {
             match node {
@@ -153,14 +200,15 @@ impl Sample<'_> {
                     self.number(otherwise);
                 }
                 Node::Strip(strip) => {
-                    self.numbers.insert(strip, self.tallies.len());
+                    self.firsts.insert(strip, (self.tallies.stores.len(), self.tallies.streams.len()));
+                    let fits: Vec<bool> = strip.streams.iter().map(|stream| self.is_adjacent(stream)).collect();
                     for (at, op) in (0..).map(ValueId).zip(&strip.ops) {
                         if let Op::Store { stream, .. } = op {
-                            let fits = self.is_adjacent(&strip.streams[stream.index()]);
-                            let fits = fits && strip.first_load_of(at).is_none();
-                            self.tallies.push(Tally { fits, ..Tally::default() });
+                            let fits = fits[stream.index()] && strip.first_load_of(at).is_none();
+                            self.tallies.stores.push(Tally { fits, ..Tally::default() });
                         }
                     }
+                    self.tallies.streams.extend(fits.into_iter().map(|fits| Tally { fits, ..Tally::default() }));
                 }
             }
         }
@@ -226,24 +274,24 @@ impl Sample<'_> {
             return Ok(());
         }
         let count = hi.abs_diff(lo);
-        let mut number = self.numbers[&std::ptr::from_ref(strip)];
+        let (mut store, first_stream) = self.firsts[&std::ptr::from_ref(strip)];
         for op in &strip.ops {
-            let (stream, store) = match *op {
-                Op::Load { stream, .. } => (stream, None),
+            let (stream, access) = match *op {
+                Op::Load { stream, .. } => (stream, Access::Load(first_stream + stream.index())),
                 Op::Store { stream, .. } => {
-                    number += 1;
-                    (stream, Some(number - 1))
+                    store += 1;
+                    (stream, Access::Store(store - 1))
                 }
                 _ => continue,
             };
             let cursor = place(self.program, &strip.streams[stream.index()], &self.env)?;
-            self.access(&cursor, count, store)?;
+            self.access(&cursor, count, access)?;
         }
         Ok(())
     }
 
     /// Counts the cells of `count` iterations; of a ring they are those of all its cells, if it wraps.
-    fn access(&mut self, cursor: &Cursor, count: u64, store: Option<usize>) -> Result<(), Stopped> {
+    fn access(&mut self, cursor: &Cursor, count: u64, access: Access) -> Result<(), Stopped> {
         let element_bytes = self.program.buffers[cursor.buffer].element.bytes();
         let (pos, span) = (i128::from(cursor.pos), i128::from(cursor.stride) * i128::from(count - 1));
         let (mut first, mut last) = (pos.min(pos + span), pos.max(pos + span));
@@ -252,37 +300,44 @@ impl Sample<'_> {
         }
         let byte = |cell: i128| u64::try_from((i128::from(cursor.base) + cell) * i128::from(element_bytes));
         let (start, end) = (byte(first).map_err(|_| Stopped)?, byte(last + 1).map_err(|_| Stopped)?);
-        for page in start / PAGE_BYTES..end.div_ceil(PAGE_BYTES) {
-            let inside = end.min((page + 1) * PAGE_BYTES) - start.max(page * PAGE_BYTES);
-            self.touch((cursor.buffer, page), inside, store)?;
+        let page_bytes = self.page_bytes;
+        for page in start / page_bytes..end.div_ceil(page_bytes) {
+            let inside = end.min((page + 1) * page_bytes) - start.max(page * page_bytes);
+            self.touch((cursor.buffer, page), inside, access)?;
         }
         Ok(())
     }
 
-    fn touch(&mut self, key: (usize, u64), bytes: u64, store: Option<usize>) -> Result<(), Stopped> {
+    fn touch(&mut self, key: (usize, u64), bytes: u64, access: Access) -> Result<(), Stopped> {
         self.budget = self.budget.checked_sub(1).ok_or(Stopped)?;
         let page = self.pages.entry(key).or_default();
         let (cache_bytes, clock) = (self.cache_bytes, self.clock);
         let is_near = |time: u64| clock.saturating_sub(time) < cache_bytes;
-        if !page.touched.is_some_and(is_near) {
+        let was_near = page.touched.is_some_and(is_near);
+        if !was_near {
             self.clock = clock.saturating_add(bytes);
         }
         page.touched = Some(clock);
-        match store {
-            Some(store) => {
-                let tally = &mut self.tallies[store];
-                tally.stored_bytes += bytes;
+        match access {
+            Access::Store(store) => {
+                let tally = &mut self.tallies.stores[store];
+                tally.bytes += bytes;
                 if page.loaded.is_some_and(is_near) {
-                    tally.reused_bytes += bytes;
+                    tally.near_bytes += bytes;
                 }
                 let waiting = page.stored.filter(|(other, time, _)| *other == store && is_near(*time));
                 page.stored = Some((store, clock, bytes + waiting.map_or(0, |(.., bytes)| bytes)));
             }
-            None => {
+            Access::Load(stream) => {
+                let tally = &mut self.tallies.streams[stream];
+                tally.bytes += bytes;
+                if was_near {
+                    tally.near_bytes += bytes;
+                }
                 if let Some((store, time, bytes)) = page.stored.take()
                     && is_near(time)
                 {
-                    self.tallies[store].reused_bytes += bytes;
+                    self.tallies.stores[store].near_bytes += bytes;
                 }
                 page.loaded = Some(clock);
             }
@@ -296,7 +351,7 @@ impl Sample<'_> {
             if let Some((store, time, bytes)) = page.stored
                 && self.clock.saturating_sub(time) < self.cache_bytes
             {
-                self.tallies[store].reused_bytes += bytes;
+                self.tallies.stores[store].near_bytes += bytes;
             }
         }
     }
@@ -386,6 +441,54 @@ mod tests {
               m0 = u[base 1000 * v0, pos 2000, stride 1] m1 = u[base 1000 * v0, pos 0, stride 1]
               %0 = load m0: f64 %1: store m1, %0 alias %0, %1: disjoint } } }";
         assert_eq!(streaming(text, &[]), [false]);
+    }
+
+    /// For each stream of `text` whether it is far.
+    fn far(text: &str, args: &[i64]) -> Vec<bool> {
+        let mut program = Program::parse(text).unwrap();
+        program.mark_far(args, CACHE_BYTES);
+        program.verify().unwrap();
+        assert_eq!(Program::parse(&program.to_string()).as_ref(), Ok(&program));
+        let mut found = Vec::new();
+        for_each_strip(&mut program.body, &mut |strip| found.extend(strip.streams.iter().map(|stream| stream.is_far)));
+        found
+    }
+
+    /// Three rows of a plane, from below: the upper one was not touched for a whole step, the other two a row ago.
+    #[test]
+    fn the_row_that_is_read_first_is_far() {
+        let stencil = |rows: usize| {
+            format!(
+                "program stencil(_from, T) {{ buffer u: f64[{}] write
+                 for v0 in $_from .. $T {{ for v1 in 1 .. {} {{ strip v2 in 0 .. 1000 lanes 8 {{
+                   m0 = u[base 1000 * v1, pos 0, stride 1] m1 = u[base 1000 * v1, pos 1000, stride 1]
+                   m2 = u[base 1000 * v1, pos 2000, stride 1]
+                   %0 = load m0: f64 %1 = load m1: f64 %2 = load m2: f64 %3 = add %0, %1 %4 = add %3, %2
+                   %5: store m0, %4 }} }} }} }}",
+                1000 * rows,
+                rows - 2
+            )
+        };
+        assert_eq!(far(&stencil(2000), &[0, 4]), [false, false, true]);
+        assert_eq!(far(&stencil(100), &[0, 4]), [false; 3], "all of it fits");
+    }
+
+    /// Tiles of steps keep to a few rows; what only stores touch, what moves by two and bytes need no call.
+    #[test]
+    fn what_is_at_hand_is_not_far() {
+        let tiled = "program tiled() { buffer u: f64[2000000] write
+            for v0 in 0 .. 100 { for v1 in 0 .. 8 {
+              strip v3 in 0 .. 9000 lanes 8 { m0 = u[pos 20000 * v0, stride 1]
+                %0 = load m0: f64 %1 = add %0, %0 %2: store m0, %1 } } } }";
+        assert_eq!(far(tiled, &[]), [false]);
+        let once =
+            "program once() { buffer u: f64[4000000] read buffer b: u8[2000000] read buffer v: f64[2000000] write
+            for v0 in 0 .. 2000 { strip v1 in 0 .. 1000 lanes 8 {
+              m0 = u[base 1000 * v0, pos 0, stride 1] m1 = w[base 2000 * v0, pos 0, stride 2]
+              m2 = b[base 1000 * v0, pos 0, stride 1] m3 = v[base 1000 * v0, pos 0, stride 1]
+              %0 = load m0: f64 %1 = load m1: f64 %2 = load m2: f64 %3 = add %0, %1 %4 = add %3, %2
+              %5: store m3, %4 } } }";
+        assert_eq!(far(once, &[]), [true, false, false, false]);
     }
 
     #[test]

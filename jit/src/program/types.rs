@@ -331,6 +331,9 @@ pub struct Stream {
     pub buffer: BufferId,
     /// Which of its cells.
     pub address: Address,
+    /// Whether most cells that it loads are expected to come from memory, as nothing touched them lately: a code generator
+    /// may call for them ahead of time. It decides when they come, never what they hold.
+    pub is_far: bool,
 }
 
 /// Which cell a stream is at.
@@ -382,6 +385,11 @@ impl Strip {
 }
 
 impl Stream {
+    /// A stream whose cells are at hand, as far as is known.
+    pub fn new(buffer: BufferId, address: Address) -> Stream {
+        Stream { buffer, address, is_far: false }
+    }
+
     /// Whether it is at the same cell in every iteration.
     pub fn is_fixed(&self) -> bool {
         match &self.address {

@@ -8,7 +8,7 @@
 //! often as it moves, and else 256. Copies save loop ends and cost code: a body of up to 32 instructions gains from four, one
 //! of more than 64 fills the window of instructions alone. Strips of known length also count what is left over, and
 //! stores that were to stream and cannot in these vectors what they fetch. Loads share vectors where that is estimated to be
-//! faster.
+//! faster; a strip whose stores stream waits for memory, not for ports, and shifts only add to it.
 //!
 //! `--autotune` finds out by measurement instead; answers do not depend on it.
 //!
@@ -78,10 +78,12 @@ pub(super) fn choose<'a>(facts: &StripFacts<'a>, options: &WideOptions<'_>) -> O
         let not_streamed = body.each.iter().filter(|at| body.hints[**at] != facts.hints[**at]).count();
         let fetched = not_streamed as f64 * FETCHED_LINE_CYCLES * shape.bytes as f64 / LINE_BYTES as f64;
         let length = facts.length.unwrap_or(TYPICAL_LENGTH);
-        let is_aligned = AlignedStores::new(&body).is_some_and(|stores| length >= stores.least(shape));
+        let stores = AlignedStores::new(&body);
+        let is_aligned = stores.as_ref().is_some_and(|stores| length >= stores.least(shape));
+        let streams = stores.is_some_and(|stores| stores.streaming);
         let block = |each| Block::new(&body, each, is_aligned, fetched);
         let plain = block(&allocation.each);
-        let sharing = allocation.shared.as_ref().map(|shared| block(&shared.each));
+        let sharing = allocation.shared.as_ref().filter(|_| !streams).map(|shared| block(&shared.each));
         let estimate = |main| Loops { shape, main, rest: plain, is_aligned }.copies(length, options);
         let (mut copies, mut cycles) = estimate(None);
         match sharing.map(|block| estimate(Some(block))) {

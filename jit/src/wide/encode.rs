@@ -404,7 +404,7 @@ impl Encoding<'_, '_> {
 
     /// Cells of a row, and a call for those far behind them.
     fn row_operand(&mut self, stream: usize, cells: MemoryOperand) -> Source {
-        if let Some(line) = self.ahead.of(self.body.places[stream].pointer, &cells) {
+        if let Some(line) = self.ahead.of(self.body, stream, &cells) {
             let prefetch = Instruction::with1(Code::Prefetcht1_m8, line).expect("it takes memory");
             self.assembler.put_aside(&prefetch, "ahead");
         }

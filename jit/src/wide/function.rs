@@ -95,7 +95,7 @@ pub(crate) fn emit(facts: &StripFacts<'_>, options: &WideOptions<'_>) -> Option<
         next_scratch: 0,
         extent: Extent::Whole,
         copy: 0,
-        ahead: Ahead::new(facts, options.prefetch),
+        ahead: Ahead::new(facts, &body, options.prefetch),
     };
     Function { encoding: &mut encoding, homes: &homes, allocation: &allocation }.emit(copies);
     let (bytes, text) = encoding.assembler.finish(&pool(&body), pool_entry(&body));

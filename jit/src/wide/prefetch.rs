@@ -2,39 +2,34 @@
 //!
 //! In: a strip.   Out: for its loads, the lines to call for.
 //!
-//! Processors follow rows of memory by themselves, but no more than a dozen or two at once. A node of D3Q27 reads 27: with
-//! prefetches it ran 1.29 times as fast on a shared AMD EPYC (`cargo run --release -- bench --kernel
-//! lbm-d3q27-periodic --set N=64 --threads 1 --prefetch never --prefetch always`). Into the first-level cache they would
-//! help less, as all rows together do not fit there.
+//! Processors follow rows of memory by themselves, but page by page, and some dozen at once. A strip that reads one row loses
+//! nothing by that. Among several, those that come from memory arrive earlier if they are called for. Streams say which they
+//! are ([`crate::program::Program::mark_far`]); a call for what is at hand costs as much as a load.
+//! `cargo run --release -- bench --suite images --schedule rows --threads 1 --prefetch never --prefetch auto` shows the
+//! difference for images. Into the first-level cache prefetches would help less, as all rows together do not fit there.
 
-use super::body::StripFacts;
+use super::body::{Body, StripFacts};
 use super::encode::Extent;
 use super::shape::LINE_BYTES;
 use crate::compile::Prefetch;
-use crate::program::{BufferDecl, Program};
 use iced_x86::MemoryOperand;
 use std::collections::HashSet;
+use std::ops::RangeInclusive;
 
-/// Rows that processors follow by themselves.
-const FOLLOWED_ROWS: usize = 16;
-/// How far ahead lines are called for, in bytes: about the time that memory takes, for blocks of a few hundred instructions.
-const DISTANCE_BYTES: i64 = 2048;
-/// Programs whose cells fit a second-level cache of this size find them there.
-const CACHE_BYTES: u64 = 1 << 20;
-
-impl Prefetch {
-    /// The same for strips of this program: none if its cells fit a second-level cache.
-    pub(crate) fn in_program(self, program: &Program) -> Prefetch {
-        // Of what a caller lends, nothing is known; it is taken to be large.
-        let bytes = |buffer: &BufferDecl| buffer.cells.unwrap_or(u64::MAX).saturating_mul(buffer.element.bytes());
-        let all_bytes = program.buffers.iter().map(bytes).fold(0, u64::saturating_add);
-        if self == Prefetch::Auto && all_bytes <= CACHE_BYTES { Prefetch::Never } else { self }
-    }
-}
+/// Rows that processors follow as well by themselves.
+const FOLLOWED_ROWS: usize = 1;
+/// Bytes that are to be on their way at once, in all rows: what memory brings in the time that a line takes, and some more.
+const BYTES_AHEAD: i64 = 16 << 10;
+/// How far ahead lines of a row are called for, in bytes. A page and more lets the processor follow the next page early;
+/// many rows at once leave less for each.
+const DISTANCES: RangeInclusive<i64> = 2048..=8192;
 
 /// Which lines to call for.
 pub(super) struct Ahead {
-    is_on: bool,
+    /// For each stream, if it is called for: the offset of the first stream of its row.
+    rows: Vec<Option<i32>>,
+    /// How far ahead, in bytes.
+    distance: i64,
     /// Whether the block being encoded does it: whole vectors only.
     is_block: bool,
     /// By pointer and number, those called for in this iteration of the loop.
@@ -43,26 +38,40 @@ pub(super) struct Ahead {
 
 impl Ahead {
     /// For a strip.
-    pub(super) fn new(facts: &StripFacts<'_>, prefetch: Prefetch) -> Self {
-        let is_on = match prefetch {
-            Prefetch::Auto => facts.rows_read > FOLLOWED_ROWS,
+    pub(super) fn new(facts: &StripFacts<'_>, body: &Body<'_>, prefetch: Prefetch) -> Self {
+        let is_near = |a: usize, b: usize| {
+            let (a, b) = (&facts.places[a], &facts.places[b]);
+            a.pointer == b.pointer && i64::from(a.offset).abs_diff(i64::from(b.offset)) < body.shape.bytes as u64
+        };
+        let streams = 0..facts.places.len();
+        let row = |stream: usize| streams.clone().filter(move |other| is_near(stream, *other));
+        let is_called = |stream: usize| match prefetch {
+            Prefetch::Auto => facts.rows_read > FOLLOWED_ROWS && row(stream).any(|other| facts.far[other]),
             Prefetch::Never => false,
             Prefetch::Always => true,
         };
-        Ahead { is_on, is_block: false, called: HashSet::new() }
+        let first = |stream| row(stream).map(|other| facts.places[other].offset).min().filter(|_| is_called(stream));
+        let rows: Vec<Option<i32>> = streams.clone().map(first).collect();
+        let called = streams.filter_map(|stream| Some((facts.places[stream].pointer, rows[stream]?)));
+        let count = called.collect::<HashSet<_>>().len().max(1) as i64;
+        let distance = (BYTES_AHEAD / count).clamp(*DISTANCES.start(), *DISTANCES.end());
+        Ahead { rows, distance, is_block: false, called: HashSet::new() }
     }
 
     /// A block begins, `copy` vectors after the iteration.
     pub(super) fn begin(&mut self, extent: Extent, copy: i64) {
-        self.is_block = self.is_on && matches!(extent, Extent::Whole | Extent::Aligned);
+        self.is_block = matches!(extent, Extent::Whole | Extent::Aligned);
         if copy == 0 {
             self.called.clear();
         }
     }
 
-    /// The line to call for beside a load of `cells` behind a pointer, if that has not been done.
-    pub(super) fn of(&mut self, pointer: usize, cells: &MemoryOperand) -> Option<MemoryOperand> {
-        let is_new = self.is_block && self.called.insert((pointer, cells.displacement.div_euclid(LINE_BYTES)));
-        is_new.then(|| MemoryOperand { displacement: cells.displacement + DISTANCE_BYTES, ..*cells })
+    /// The line to call for beside a load of `cells` of a stream, if that has not been done for its row.
+    pub(super) fn of(&mut self, body: &Body<'_>, stream: usize, cells: &MemoryOperand) -> Option<MemoryOperand> {
+        let first = self.rows[stream].filter(|_| self.is_block)?;
+        let place = &body.places[stream];
+        let line = (cells.displacement - i64::from(place.offset) + i64::from(first)).div_euclid(LINE_BYTES);
+        let is_new = self.called.insert((place.pointer, line));
+        is_new.then(|| MemoryOperand { displacement: cells.displacement + self.distance, ..*cells })
     }
 }

@@ -40,7 +40,7 @@ impl Parser<'_> {
         self.expect("[")?;
         let address = if self.accept("at") { self.coordinates()? } else { self.block_address()? };
         self.expect("]")?;
-        Ok(Stream { buffer: BufferId(buffer), address })
+        Ok(Stream { buffer: BufferId(buffer), address, is_far: self.accept("far") })
     }
 
     fn coordinates(&mut self) -> Result<Address> {
