@@ -481,8 +481,8 @@ mod tests {
               strip v3 in 0 .. 9000 lanes 8 { m0 = u[pos 20000 * v0, stride 1]
                 %0 = load m0: f64 %1 = add %0, %0 %2: store m0, %1 } } } }";
         assert_eq!(far(tiled, &[]), [false]);
-        let once =
-            "program once() { buffer u: f64[4000000] read buffer b: u8[2000000] read buffer v: f64[2000000] write
+        let once = "program once() { buffer u: f64[2000000] read buffer w: f64[4000000] read
+            buffer b: u8[2000000] read buffer v: f64[2000000] write
             for v0 in 0 .. 2000 { strip v1 in 0 .. 1000 lanes 8 {
               m0 = u[base 1000 * v0, pos 0, stride 1] m1 = w[base 2000 * v0, pos 0, stride 2]
               m2 = b[base 1000 * v0, pos 0, stride 1] m3 = v[base 1000 * v0, pos 0, stride 1]
