@@ -147,7 +147,8 @@ impl Encoding<'_, '_> {
         }
     }
 
-    fn load(&mut self, to: Reg, from: Memory) {
+    /// Reads the vector at a place, or the mask in a slot.
+    pub(super) fn load(&mut self, to: Reg, from: Memory) {
         if to.class == Class::Mask {
             let Source::Memory(slot) = self.memory_operand(from) else { unreachable!("masks are kept in slots") };
             return self.two(Code::VEX_Kmovw_kr_km16, self.register(to), Source::Memory(slot));
@@ -243,11 +244,6 @@ impl Encoding<'_, '_> {
         self.two(self.code(Kind::Load), self.vector(to), Source::Memory(all));
     }
 
-    /// Reads the block's vector of a stream.
-    pub(super) fn load_at(&mut self, to: Reg, stream: usize) {
-        self.load(to, Memory::Cell(stream));
-    }
-
     /// Reads the lanes in [`REMAINDER`] of the vector before the block's.
     pub(super) fn load_before(&mut self, to: Reg, stream: usize) {
         let cells = self.cell_operand_at(stream, self.copy - 1);
@@ -284,8 +280,8 @@ impl Encoding<'_, '_> {
             }
             return self.assembler.put(&instruction);
         }
-        // The instruction writes four cells, so they go to a slot and the first one from there. The other register may hold
-        // an address.
+        // The instruction writes four cells, so they go to a slot and the first one from there. The other register may
+        // hold an address.
         let (slot, free) = (self.slot(self.conversion_slot), 1 - self.next_scratch);
         self.put(Instruction::with3(code, slot, from, TO_NEAREST));
         self.two(Code::Mov_r64_rm64, SCRATCH[free], Source::Memory(slot));
@@ -470,8 +466,8 @@ impl Encoding<'_, '_> {
         self.finish(instruction, b, true);
     }
 
-    /// Puts an instruction. Where it reads cells of a remainder it is masked; then `zeroing` says whether lanes left out
-    /// become 0, as results other than masks must.
+    /// Puts an instruction. Where it reads cells of a remainder it is masked; then `zeroing` says whether lanes left
+    /// out become 0, as results other than masks must.
     fn finish(&mut self, instruction: Result<Instruction, iced_x86::IcedError>, source: Source, zeroing: bool) {
         let mut instruction = instruction.expect("operands are of the kinds that the code wants");
         if let (Source::Cells(_), Extent::Masked) = (source, self.extent) {

@@ -1,6 +1,7 @@
 //! The function of a wide strip: what surrounds its blocks.
 //!
-//! In: what is known about a strip.   Out: machine code for `extern "sysv64" fn(table, frame, start, end)`, `start < end`.
+//! In: what is known about a strip.   Out: machine code for `extern "sysv64" fn(table, frame, start, end)`, with
+//! `start < end`.
 //!
 //! ```text
 //! save registers; load pointers; compute invariants
@@ -277,7 +278,9 @@ impl Function<'_, '_, '_> {
         let allocation = self.allocation;
         let Some(shared) = &allocation.shared else { return self.whole_blocks(extent, copies) };
         let reads_ahead = shared.rows.iter().any(|(_, carried)| carried.next.is_some());
-        let skip = self.begin_blocks(copies + i64::from(reads_ahead));
+        let reads_before = shared.rows.iter().any(|(_, carried)| carried.previous.is_some());
+        let vectors = copies + i64::from(reads_ahead);
+        let skip = self.begin_blocks(vectors);
         self.encoding.begin_block(extent);
         for (row, carried) in &shared.rows {
             if let Some(previous) = carried.previous {
@@ -289,10 +292,13 @@ impl Function<'_, '_, '_> {
                 self.encoding.load_before(previous, row.stream);
             }
             if carried.next.is_some() {
-                self.encoding.load_at(carried.current, row.stream);
+                self.encoding.load(carried.current, Memory::Cell(row.stream));
             }
         }
-        self.last_iteration(copies + i64::from(reads_ahead));
+        if reads_before {
+            // Masks were made in its register.
+            self.last_iteration(vectors);
+        }
         self.blocks(&shared.each, extent, copies);
         self.encoding.assembler.land(skip);
     }

@@ -79,13 +79,13 @@ fn naive<P: Pixel>(case: &Case, initial: &Fields) -> Result<Fields, KernelDataEr
     let mut blurx = vec![P::default(); cells(&[n, n])?];
     for (row, pixels) in blurx.chunks_mut(n).zip(image.chunks(n + 2)) {
         for (x, blurred) in row.iter_mut().enumerate() {
-            let [a, b, c] = [pixels[x], pixels[x + 1], pixels[x + 2]].map(P::nearest);
+            let [a, b, c] = [pixels[x], pixels[x + 1], pixels[x + 2]].map(P::of);
             *blurred = mean(a, b, c);
         }
     }
     let mut out = vec![0.0; (n - 2) * n];
     for (at, pixel) in out.iter_mut().enumerate() {
-        *pixel = mean(blurx[at], blurx[at + n], blurx[at + 2 * n]).widened();
+        *pixel = mean(blurx[at], blurx[at + n], blurx[at + 2 * n]).into();
     }
     Ok(Fields::from([("out".to_owned(), field(&[n - 2, n], out))]))
 }

@@ -1,11 +1,12 @@
-//! Two-stage blur in tiles: the first stage averages along `x` and the second along `y`, the index that is contiguous here.
+//! Two-stage blur in tiles: the first stage averages along `x` and the second along `y`, the index that is contiguous
+//! here.
 //!
-//! `tiles` works through a column of tiles of 512 by 512 pixels in one task, line by line: first the line of `blurx`, then
-//! the line of the output, which also needs the last two pixels of the same line in the tile before. So two pixels a
-//! line survive their tile, the live-out border of the paper, and those of all lines with one whole line, 3 * 512
+//! `tiles` works through a column of tiles of 512 by 512 pixels in one task, line by line: first the line of `blurx`,
+//! then the line of the output, which also needs the last two pixels of the same line in the tile before. So two pixels
+//! a line survive their tile, the live-out border of the paper, and those of all lines with one whole line, 3 * 512
 //! cells, are enough for a task: the paper's hyperplane, `(y - 2x) mod (3 * 512)`. The paper numbers tiles in the array
-//! and folds each one alone, so that nothing of its neighbours counts: 3 * 512 - 2. Here tiles are the schedule's affair
-//! only, and what a task keeps to itself is found out. The usual baseline keeps a whole tile and two columns.
+//! and folds each one alone, so that nothing of its neighbours counts: 3 * 512 - 2. Here tiles are the schedule's
+//! affair only, and what a task keeps to itself is found out. The usual baseline keeps a whole tile and two columns.
 //!
 //! `small_tiles` is the same with 8 by 8 pixels, for images that are small; `lines` has no tiles.
 //!
@@ -76,11 +77,11 @@ fn extent(case: &Case) -> Result<usize, KernelDataError> {
 fn naive<P: Pixel>(case: &Case, initial: &Fields) -> Result<Fields, KernelDataError> {
     let n = extent(case)?;
     let image = cells_of(initial, "image", &[n + 2, n])?;
-    let pixel = |at: usize| P::nearest(image[at]);
+    let pixel = |at: usize| P::of(image[at]);
     let blurx: Vec<P> = (0..cells(&[n, n])?).map(|at| mean(pixel(at), pixel(at + n), pixel(at + 2 * n))).collect();
     let mut out = Vec::with_capacity(n * (n - 2));
     for line in blurx.chunks(n) {
-        out.extend(line.windows(3).map(|near| mean(near[0], near[1], near[2]).widened()));
+        out.extend(line.windows(3).map(|near| mean(near[0], near[1], near[2]).into()));
     }
     Ok(Fields::from([("out".to_owned(), field(&[n, n - 2], out))]))
 }

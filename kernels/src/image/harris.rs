@@ -98,11 +98,11 @@ fn extent(case: &Case) -> Result<usize, KernelDataError> {
 /// One stage after the other.
 fn naive<P: Pixel>(case: &Case, initial: &Fields) -> Result<Fields, KernelDataError> {
     let n = extent(case)?;
-    let minus_k = -P::nearest(case.scalar("k")?);
+    let minus_k = -P::of(case.scalar("k")?);
     let image = cells_of(initial, "image", &[n + 4, n + 4])?;
     let mut gradients = Vec::with_capacity(cells(&[n + 2, n + 2])?);
     for (y, x) in (0..n + 2).flat_map(|y| (0..n + 2).map(move |x| (y, x))) {
-        gradients.push(gradient(|dy, dx| P::nearest(image[(y + dy) * (n + 4) + x + dx])));
+        gradients.push(gradient(|dy, dx| P::of(image[(y + dy) * (n + 4) + x + dx])));
     }
     let mut columns = Vec::with_capacity(n * (n + 2));
     for at in 0..n * (n + 2) {
@@ -113,7 +113,7 @@ fn naive<P: Pixel>(case: &Case, initial: &Fields) -> Result<Fields, KernelDataEr
         for near in row.windows(3) {
             let [xx, yy, xy] = [0, 1, 2].map(|k| near[0][k] + near[1][k] + near[2][k]);
             let trace = xx + yy;
-            out.push((minus_k * trace).fma(trace, xx.fma(yy, -(xy * xy))).widened());
+            out.push((minus_k * trace).fma(trace, xx.fma(yy, -(xy * xy))).into());
         }
     }
     Ok(Fields::from([("out".to_owned(), field(&[n, n], out))]))
@@ -121,7 +121,7 @@ fn naive<P: Pixel>(case: &Case, initial: &Fields) -> Result<Fields, KernelDataEr
 
 /// The gradient in the middle of three by three pixels: along x, along y.
 fn gradient<P: Pixel>(pixel: impl Fn(usize, usize) -> P) -> [P; 2] {
-    let (two, scale) = (P::nearest(2.0), P::nearest(SCALE));
+    let (two, scale) = (P::of(2.0), P::of(SCALE));
     let falling = pixel(2, 2) - pixel(0, 0);
     let rising = pixel(0, 2) - pixel(2, 0);
     let along_x = two.fma(pixel(1, 2) - pixel(1, 0), falling + rising);

@@ -1,74 +1,27 @@
-//! Pixels: the arithmetic that naive loops do in the kernel's own precision, and images to start from.
-
-use std::ops::{Add, Mul, Neg, Sub};
+//! Pixels: what a kernel's text says of them, and images to start from.
 
 use ndarray::Dimension;
 
 use crate::fields::{Field, KernelDataError, cells, noise};
+use crate::real::Real;
 
 /// An element type of images.
-pub(super) trait Pixel:
-    Copy + Default + PartialOrd + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Neg<Output = Self>
-{
+pub(super) trait Pixel: Real {
     /// Its name in the text form.
     const ELEMENT: &'static str;
 
     /// How many of them the widest vectors hold.
     const LANES: usize;
-
-    /// The nearest pixel value.
-    fn nearest(value: f64) -> Self;
-
-    /// The value, exactly.
-    fn widened(self) -> f64;
-
-    /// `self * factor + addend`, rounded once.
-    fn fma(self, factor: Self, addend: Self) -> Self;
-
-    /// The value without its sign.
-    fn magnitude(self) -> Self;
 }
 
 impl Pixel for f32 {
     const ELEMENT: &'static str = "f32";
     const LANES: usize = 16;
-
-    fn nearest(value: f64) -> f32 {
-        value as f32
-    }
-
-    fn widened(self) -> f64 {
-        f64::from(self)
-    }
-
-    fn fma(self, factor: f32, addend: f32) -> f32 {
-        self.mul_add(factor, addend)
-    }
-
-    fn magnitude(self) -> f32 {
-        self.abs()
-    }
 }
 
 impl Pixel for f64 {
     const ELEMENT: &'static str = "f64";
     const LANES: usize = 8;
-
-    fn nearest(value: f64) -> f64 {
-        value
-    }
-
-    fn widened(self) -> f64 {
-        self
-    }
-
-    fn fma(self, factor: f64, addend: f64) -> f64 {
-        self.mul_add(factor, addend)
-    }
-
-    fn magnitude(self) -> f64 {
-        self.abs()
-    }
 }
 
 /// A third, as the text forms write it: rounded to a double, then to the pixel's type.
@@ -76,11 +29,11 @@ pub(super) const THIRD: f64 = 1.0 / 3.0;
 
 /// The mean of three pixels, summed from the left.
 pub(super) fn mean<P: Pixel>(a: P, b: P, c: P) -> P {
-    (a + b + c) * P::nearest(THIRD)
+    (a + b + c) * P::of(THIRD)
 }
 
-/// A bright disc on a slope, with noise, in every plane; the last two extents are those of a plane. Every value is one of
-/// the pixel's type.
+/// A bright disc on a slope, with noise, in every plane; the last two extents are those of a plane. Every value is one
+/// of the pixel's type.
 pub(super) fn disc<P: Pixel>(shape: &[usize]) -> Result<Field, KernelDataError> {
     cells(shape)?;
     let [.., height, width] = *shape else {
@@ -92,5 +45,5 @@ pub(super) fn disc<P: Pixel>(shape: &[usize]) -> Result<Field, KernelDataError> 
         let disc = if v * v + u * u < 0.3 { 0.5 } else { 0.0 };
         0.25 + disc + 0.1 * u + 0.1 * noise(5, p)
     };
-    Ok(Field::from_shape_fn(shape.to_vec(), |p| P::nearest(value(p.slice())).widened()))
+    Ok(Field::from_shape_fn(shape.to_vec(), |p| P::of(value(p.slice())).into()))
 }

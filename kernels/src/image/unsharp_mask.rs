@@ -1,13 +1,13 @@
-//! Unsharp mask, on three colour planes: each pixel moves away from the blurred image, by `weight` times its difference,
-//! unless that is less than `threshold`. The blur takes five pixels along a row, then five across rows.
+//! Unsharp mask, on three colour planes: each pixel moves away from the blurred image, by `weight` times its
+//! difference, unless that is less than `threshold`. The blur takes five pixels along a row, then five across rows.
 //!
-//! `rows` takes up a row of the first blur as it is made, every few pixels, together with the four rows before it. The new
-//! row takes the place of the oldest: four rows and a vector's length, `(N y + x) mod (4N + V)`, for all planes, where `N`
-//! is in whole cache lines. It is `4N + 1` cells pixel by pixel, in `sequential`; `stages` runs one stage after the other
-//! and needs all of `blurx`.
+//! `rows` takes up a row of the first blur as it is made, every few pixels, together with the four rows before it. The
+//! new row takes the place of the oldest: four rows and a vector's length, `(N y + x) mod (4N + V)`, for all planes,
+//! where `N` is in whole cache lines. It is `4N + 1` cells pixel by pixel, in `sequential`; `stages` runs one stage
+//! after the other and needs all of `blurx`.
 //!
-//! Source: J. Ragan-Kelley, C. Barnes, A. Adams, S. Paris, F. Durand, S. Amarasinghe (2013), Halide, for pipelines of this
-//! kind; a benchmark of S. G. Bhaskaracharya, U. Bondhugula, A. Cohen (2016), section 6, who fold its tiles.
+//! Source: J. Ragan-Kelley, C. Barnes, A. Adams, S. Paris, F. Durand, S. Amarasinghe (2013), Halide, for pipelines of
+//! this kind; a benchmark of S. G. Bhaskaracharya, U. Bondhugula, A. Cohen (2016), section 6, who fold its tiles.
 
 use crate::catalogue::{Case, Entry, Preset};
 use crate::fields::{Fields, KernelDataError, cells, cells_of, field};
@@ -75,26 +75,26 @@ fn extent(case: &Case) -> Result<usize, KernelDataError> {
 
 /// The weighted mean of five pixels.
 fn five<P: Pixel>([a, b, c, d, e]: [P; 5]) -> P {
-    let [outer, inner, middle] = WEIGHTS.map(P::nearest);
+    let [outer, inner, middle] = WEIGHTS.map(P::of);
     outer.fma(a + e, inner.fma(b + d, middle * c))
 }
 
 /// One stage after the other.
 fn naive<P: Pixel>(case: &Case, initial: &Fields) -> Result<Fields, KernelDataError> {
     let n = extent(case)?;
-    let [threshold, weight] = [case.scalar("threshold")?, case.scalar("weight")?].map(P::nearest);
+    let [threshold, weight] = [case.scalar("threshold")?, case.scalar("weight")?].map(P::of);
     let image = cells_of(initial, "image", &[PLANES, n + 4, n + 4])?;
     let mut blurx = Vec::with_capacity(cells(&[PLANES, n + 4, n])?);
     for row in image.chunks(n + 4) {
-        blurx.extend((0..n).map(|x| five::<P>(std::array::from_fn(|k| P::nearest(row[x + k])))));
+        blurx.extend((0..n).map(|x| five::<P>(std::array::from_fn(|k| P::of(row[x + k])))));
     }
     let mut out = Vec::with_capacity(PLANES * n * n);
     for (plane, blurx) in image.chunks((n + 4) * (n + 4)).zip(blurx.chunks((n + 4) * n)) {
         for (y, x) in (0..n).flat_map(|y| (0..n).map(move |x| (y, x))) {
-            let pixel = P::nearest(plane[(y + 2) * (n + 4) + x + 2]);
+            let pixel = P::of(plane[(y + 2) * (n + 4) + x + 2]);
             let detail = pixel - five(std::array::from_fn(|k| blurx[(y + k) * n + x]));
             let sharp = if detail.magnitude() < threshold { pixel } else { weight.fma(detail, pixel) };
-            out.push(sharp.widened());
+            out.push(sharp.into());
         }
     }
     Ok(Fields::from([("out".to_owned(), field(&[PLANES, n, n], out))]))

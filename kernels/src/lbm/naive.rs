@@ -3,13 +3,12 @@
 //! They share no code with the text of the kernels but the velocity set, and perform the same floating-point
 //! operations in the same order, with `mul_add` where the text says `fma`; in `f32` where arrays hold no doubles.
 
-use std::ops::{Add, Div, Mul, Neg, Sub};
-
 use crate::catalogue::Case;
 use crate::fields::{Fields, KernelDataError, cells_of, field};
 use crate::lbm::storage::Storage;
 use crate::lbm::velocity_set::VelocitySet;
 use crate::lbm::{channel, collision};
+use crate::real::Real;
 
 /// What lies beyond the box.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -18,7 +17,8 @@ pub enum Boundary {
     Periodic,
     /// Walls; the one after the last coordinate of the first axis is the lid.
     Cavity {
-        /// Its speed along the last axis, in cells per step; the concentration that it keeps, if that is what is carried.
+        /// Its speed along the last axis, in cells per step; the concentration that it keeps, if that is what is
+        /// carried.
         lid: f64,
     },
     /// Walls, but along the last axis an inlet and an outlet, with obstacles in between.
@@ -54,44 +54,6 @@ impl Rates {
     }
 }
 
-/// Numbers that loops compute with.
-trait Real:
-    Copy
-    + Default
-    + Add<Output = Self>
-    + Sub<Output = Self>
-    + Mul<Output = Self>
-    + Div<Output = Self>
-    + Neg<Output = Self>
-    + Into<f64>
-{
-    /// The nearest number: what becomes of a literal or a scalar.
-    fn of(value: f64) -> Self;
-
-    /// `self * factor + addend`, rounded once.
-    fn fma(self, factor: Self, addend: Self) -> Self;
-}
-
-impl Real for f64 {
-    fn of(value: f64) -> f64 {
-        value
-    }
-
-    fn fma(self, factor: f64, addend: f64) -> f64 {
-        self.mul_add(factor, addend)
-    }
-}
-
-impl Real for f32 {
-    fn of(value: f64) -> f32 {
-        value as f32
-    }
-
-    fn fma(self, factor: f32, addend: f32) -> f32 {
-        self.mul_add(factor, addend)
-    }
-}
-
 /// Most populations of any velocity set.
 const MAX_Q: usize = 27;
 
@@ -99,8 +61,8 @@ const MAX_Q: usize = 27;
 /// extent at least 2. A channel takes its inflow and its obstacles from `initial`, too.
 ///
 /// # Errors
-/// [`KernelDataError::Missing`] or [`KernelDataError::Shape`] if `initial` lacks a population or an input or has another
-/// shape, [`KernelDataError::Axes`] if the shape does not fit to the lattice.
+/// [`KernelDataError::Missing`] or [`KernelDataError::Shape`] if `initial` lacks a population or an input or has
+/// another shape, [`KernelDataError::Axes`] if the shape does not fit to the lattice.
 pub fn advance(
     set: &VelocitySet,
     storage: Storage,
