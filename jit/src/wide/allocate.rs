@@ -103,10 +103,14 @@ pub(super) fn allocate(body: &Body<'_>, rows: Vec<Row>) -> Allocation {
     let pinned = Allocator::iteration(body, &invariants, &pins, &[]);
     // Where pinning would force anything out of the other registers it is not worth it.
     let (each, pins) = if pinned.spills <= free.spills { (pinned, pins) } else { (free, Vec::new()) };
-    let mut once = once.out;
+    let (is_taken, mut once) = (once.was_used, once.out);
     for (pin, value) in pins.iter().enumerate() {
+        let to = pin_register(body, pin);
         let from = each.home(*value, 0).expect("constants and invariants have homes");
-        once.push(Inst::Load { to: pin_register(body, pin), from }, *value);
+        // What is computed before the loops goes to its register at once, if nothing there takes that or reads the slot.
+        if is_taken[usize::from(to.number)] || !once.move_instead_of_spilling(from, to) {
+            once.push(Inst::Load { to, from }, *value);
+        }
     }
     let used = |each: &Allocator<'_, '_>| each.was_used.iter().filter(|used| **used).count() + pins.len();
     let (mut vectors, mut slots, mut shared) = (used(&each), each.slots.count, None);

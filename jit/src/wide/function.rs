@@ -84,7 +84,7 @@ pub(crate) fn emit(facts: &StripFacts<'_>, options: &WideOptions<'_>) -> Option<
     let Choice { body, allocation, copies } = choose(facts, options)?;
     let is_index = |at: &usize| matches!(body.strip.ops[*at], Op::Index { .. });
     let indices: Vec<usize> = body.each.iter().copied().filter(is_index).collect();
-    let homes = Homes::new(&body, &allocation, indices.is_empty());
+    let homes = Homes::new(&body, &allocation, indices.is_empty(), facts.length);
     let mut encoding = Encoding {
         assembler: Assembler::new(options.text),
         body: &body,
@@ -113,7 +113,7 @@ struct Homes {
     saved: Vec<Register>,
     /// Bytes of slots.
     frame_bytes: i32,
-    /// Stores whose alignment is found out at run time, if all of them may be aligned together.
+    /// Stores whose alignment is found out at run time, if all of them may be aligned together and strips are long enough.
     aligned_stores: Option<AlignedStores>,
     /// The slot for what was found.
     alignment_slot: usize,
@@ -121,7 +121,7 @@ struct Homes {
 
 impl Homes {
     /// The pointers used most get registers, while there are any.
-    fn new(body: &Body<'_>, allocation: &Allocation, no_indices: bool) -> Self {
+    fn new(body: &Body<'_>, allocation: &Allocation, no_indices: bool, length: Option<i64>) -> Self {
         let count = body.places.iter().map(|place| place.pointer + 1).max().unwrap_or(0);
         let mut uses = vec![0u32; count];
         let cells = |inst: &Inst| cell_of(inst);
@@ -146,7 +146,8 @@ impl Homes {
             pointers[*pointer] = Some(*register);
         }
         let saved = SAVED.into_iter().filter(|register| pointers.contains(&Some(*register))).collect();
-        let aligned_stores = AlignedStores::new(body);
+        let may_align = |stores: &AlignedStores| length.is_none_or(|length| length >= stores.least(body.shape));
+        let aligned_stores = AlignedStores::new(body).filter(may_align);
         let has_halves = body.places.iter().any(|place| place.element == Element::F16);
         let alignment_slot = allocation.slots + usize::from(!no_indices || has_halves);
         let slots = alignment_slot + usize::from(aligned_stores.is_some());

@@ -141,6 +141,20 @@ impl Sequence {
         self.operations.push(at);
     }
 
+    /// Moves to a register what is stored to a slot, if no instruction reads the slot; says whether.
+    pub(super) fn move_instead_of_spilling(&mut self, home: Memory, to: Reg) -> bool {
+        if self.iter().any(|inst| inst.reads() == Some(home)) {
+            return false;
+        }
+        let mut stored = self.instructions.iter_mut().filter_map(|inst| match *inst {
+            Inst::Spill { slot, from } if home == Memory::Slot(slot) => Some((inst, from)),
+            _ => None,
+        });
+        let (Some((spill, from)), None) = (stored.next(), stored.next()) else { return false };
+        *spill = Inst::Move { to, from };
+        true
+    }
+
     /// The instructions.
     pub(super) fn iter(&self) -> std::slice::Iter<'_, Inst> {
         self.instructions.iter()
