@@ -50,7 +50,7 @@ impl Key {
             order: facts.order.to_vec(),
             invariant: facts.invariant.to_vec(),
             lanes: strip.lanes,
-            far: facts.far.to_vec(),
+            far: strip.streams.iter().map(|stream| stream.is_far).collect(),
             rows_read: facts.rows_read,
             length: facts.length,
         }

@@ -46,7 +46,6 @@ impl<'a> Emitter<'a, '_> {
         let places: Vec<Place> = (0..plan.places.len()).map(place).collect();
         let scalars: Vec<Element> = shared.program.scalars.iter().map(|scalar| scalar.element).collect();
         let hints = store_hints(plan.strip, shared.streaming);
-        let far: Vec<bool> = plan.strip.streams.iter().map(|stream| stream.is_far).collect();
         let facts = StripFacts {
             strip: plan.strip,
             scalars: &scalars,
@@ -54,7 +53,6 @@ impl<'a> Emitter<'a, '_> {
             order: &plan.needed,
             invariant: &plan.is_invariant,
             hints: &hints,
-            far: &far,
             rows_read: plan.rows_read(),
             is_lone: length == Num::Const(1),
             length: if let Num::Const(length @ 2..) = length { Some(length) } else { None },

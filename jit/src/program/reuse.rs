@@ -1,4 +1,5 @@
-//! Reuse of cells: which stores write what nothing touches before a cache would have given it up, and which loads read it.
+//! Reuse of cells: which stores write what nothing touches before a cache would have given it up, and which loads read what
+//! it has given up.
 //!
 //! In: a verified program, the arguments of a short run, the bytes of a cache.   Out: the same program, those stores marked as
 //! [`StoreHint::Streaming`], or the streams of those loads as far.
@@ -57,7 +58,7 @@ impl Program {
         marked
     }
 
-    /// Marks the streams of a verified program whose loads find less than half of their cells in a cache of `cache_bytes`,
+    /// Marks the streams of a verified program whose loads find at most half of their cells in a cache of `cache_bytes`,
     /// judged by a run with these arguments, and unmarks all others. Says how many are marked.
     pub fn mark_far(&mut self, args: &[i64], cache_bytes: u64) -> usize {
         let tallies = Tallies::of(self, args, cache_bytes, LOAD_PAGE_BYTES);

@@ -22,7 +22,8 @@ const MASKS: (u8, usize) = (2, 6);
 
 /// A body as instructions.
 pub(super) struct Allocation {
-    /// Executed once, before the loops: computes invariants into slots, and loads what is pinned.
+    /// Executed once, before the loops: computes invariants into slots or into the registers that they are pinned to, and
+    /// loads what else is pinned.
     pub(super) once: Sequence,
     /// Executed for each block of lanes.
     pub(super) each: Sequence,

@@ -47,8 +47,6 @@ pub(crate) struct StripFacts<'a> {
     pub(crate) invariant: &'a [bool],
     /// By operation: how a store is to be made.
     pub(crate) hints: &'a [StoreHint],
-    /// By stream: whether what it loads comes from memory.
-    pub(crate) far: &'a [bool],
     /// Rows of memory that it reads.
     pub(crate) rows_read: usize,
     /// The number of iterations, if it is known and more than one.

@@ -46,7 +46,9 @@ impl Ahead {
         let streams = 0..facts.places.len();
         let row = |stream: usize| streams.clone().filter(move |other| is_near(stream, *other));
         let is_called = |stream: usize| match prefetch {
-            Prefetch::Auto => facts.rows_read > FOLLOWED_ROWS && row(stream).any(|other| facts.far[other]),
+            Prefetch::Auto => {
+                facts.rows_read > FOLLOWED_ROWS && row(stream).any(|other| facts.strip.streams[other].is_far)
+            }
             Prefetch::Never => false,
             Prefetch::Always => true,
         };
