@@ -2,9 +2,9 @@
 //!
 //! `native/harness.rs` runs a program both ways in fields between guard pages; `native/random.rs` makes random strips;
 //! `native/sharing.rs` has strips that run the same code; `native/neighbours.rs` loads that share vectors;
-//! `native/streaming.rs` looks at stores past the caches, `native/prefetch.rs` at cells that are called for ahead of time,
-//! `native/half.rs` at cells of half precision; `native/views.rs` binds views of any strides; `native/mirrored.rs` has rings
-//! that are mapped twice.
+//! `native/rows.rs` short rows; `native/streaming.rs` looks at stores past the caches, `native/prefetch.rs` at cells that
+//! are called for ahead of time, `native/half.rs` at cells of half precision; `native/views.rs` binds views of any strides;
+//! `native/mirrored.rs` has rings that are mapped twice.
 
 #[path = "native/denormals.rs"]
 mod denormals;
@@ -20,6 +20,8 @@ mod neighbours;
 mod prefetch;
 #[path = "native/random.rs"]
 mod random;
+#[path = "native/rows.rs"]
+mod rows;
 #[path = "native/sharing.rs"]
 mod sharing;
 #[path = "native/streaming.rs"]

@@ -3,6 +3,7 @@
 
 use super::frame::FrameLayout;
 use super::ints::Num;
+use super::linear::Definitions;
 use crate::compile::{Prefetch, Streaming, Unroll, VectorWidth};
 use crate::isa::IsaChoice;
 use crate::listing::{OperationNames, StripListing};
@@ -40,6 +41,8 @@ pub(super) struct Shared<'a> {
     pub(super) names: &'a OperationNames,
     /// What stands for strips of one iteration, by their variables.
     pub(super) lone: &'a HashMap<Var, Strip>,
+    /// What variables stand for.
+    pub(super) lets: &'a Definitions<'a>,
 }
 
 /// Functions of the run time, as one function refers to them.
@@ -73,6 +76,8 @@ pub(super) struct StripCode {
     pub(super) indices: Vec<usize>,
     /// Whether some store may go past the caches.
     pub(super) streams: bool,
+    /// The only end that it can be given, from the start 0; none if both are free.
+    pub(super) fixed_length: Option<i64>,
 }
 
 /// Makes functions while another one is being emitted, which refers to them.
@@ -161,7 +166,10 @@ impl<'a> Emitter<'a, '_> {
 
     /// Loads from the frame; never changes during a call.
     pub(super) fn load_frame(&mut self, ty: Type, offset: i32) -> Value {
-        self.b.ins().load(ty, plain().with_aligned(), self.frame, offset)
+        let flags = plain().with_aligned();
+        // Addresses are at hand from row to row; a literal costs nothing where it is used, and a register elsewhere.
+        let flags = if ty == types::I64 { flags.with_readonly().with_can_move() } else { flags };
+        self.b.ins().load(ty, flags, self.frame, offset)
     }
 
     /// A block with one integer parameter.

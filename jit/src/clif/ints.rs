@@ -4,7 +4,6 @@
 //! with a branch-free correction towards minus infinity. Nothing here runs per cell.
 
 use super::emitter::Emitter;
-use super::linear::Linear;
 use crate::program::{CompareOp, Cond, Int};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
@@ -58,7 +57,7 @@ impl<'a> Emitter<'a, '_> {
                 self.add(a, b)
             }
             Int::Sub(a, b) => {
-                if let Some(difference) = constant_difference(a, b) {
+                if let Some(difference) = self.shared.lets.difference(a, b) {
                     return Num::Const(difference);
                 }
                 let (a, b) = (self.int(a), self.int(b));
@@ -258,11 +257,6 @@ impl<'a> Emitter<'a, '_> {
         }
         result.map_or(Num::Const(1 - absorbing), Num::Value)
     }
-}
-
-/// `a - b` if it is constant.
-pub(super) fn constant_difference(a: &Int, b: &Int) -> Option<i64> {
-    Linear::new(a)?.constant_difference(&Linear::new(b)?)
 }
 
 fn holds(op: CompareOp, a: i64, b: i64) -> bool {

@@ -1,8 +1,48 @@
 //! Integer expressions as sums of products with constants: tells that two of them differ by a constant.
 //!
-//! A strip uses it to find its length where that is constant and to let streams share one pointer.
+//! A strip uses it to find its length where that is constant and to let streams share one pointer. Variables that a `let`
+//! defines as such a sum stand for it: rows of an array are a constant apart, although each has its own variable.
 
-use crate::program::Int;
+use crate::program::{Int, Node, Program, Var};
+use std::collections::HashMap;
+
+/// What `let`s define as sums of products, by their variables.
+#[derive(Debug, Default)]
+pub(super) struct Definitions<'a>(HashMap<Var, Linear<'a>>);
+
+impl<'a> Definitions<'a> {
+    /// Those of a verified program.
+    pub(super) fn of(program: &'a Program) -> Self {
+        let mut definitions = Definitions::default();
+        definitions.add(&program.body);
+        definitions
+    }
+
+    fn add(&mut self, nodes: &'a [Node]) {
+        for node in nodes {
+            match node {
+                Node::Let {
+                    var,
+                    value: value @ (Int::Const(_) | Int::Var(_) | Int::Add(..) | Int::Sub(..) | Int::Mul(..)),
+                } => {
+                    let linear = Linear::new(value, self);
+                    self.0.extend(linear.map(|linear| (*var, linear)));
+                }
+                Node::Let { .. } | Node::Strip(_) => {}
+                Node::For { body, .. } => self.add(body),
+                Node::If { then, otherwise, .. } => {
+                    self.add(then);
+                    self.add(otherwise);
+                }
+            }
+        }
+    }
+
+    /// `a - b` if it is constant.
+    pub(super) fn difference(&self, a: &Int, b: &Int) -> Option<i64> {
+        Linear::new(a, self)?.constant_difference(&Linear::new(b, self)?)
+    }
+}
 
 /// `sum(factor * term) + constant`; no factor is 0, no term is itself a sum or a product with a constant.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,49 +53,55 @@ pub(super) struct Linear<'a> {
 
 impl<'a> Linear<'a> {
     /// The linear form of `expression`; `None` if a coefficient leaves 64 bits.
-    pub(super) fn new(expression: &'a Int) -> Option<Self> {
+    pub(super) fn new(expression: &'a Int, lets: &Definitions<'a>) -> Option<Self> {
         let mut linear = Linear { terms: Vec::new(), constant: 0 };
-        linear.add_scaled(expression, 1)?;
+        linear.add_scaled(expression, 1, lets)?;
         Some(linear)
     }
 
     /// The linear form of `a + b`.
-    pub(super) fn sum(a: &'a Int, b: &'a Int) -> Option<Self> {
-        let mut linear = Self::new(a)?;
-        linear.add_scaled(b, 1)?;
+    pub(super) fn sum(a: &'a Int, b: &'a Int, lets: &Definitions<'a>) -> Option<Self> {
+        let mut linear = Self::new(a, lets)?;
+        linear.add_scaled(b, 1, lets)?;
         Some(linear)
     }
 
     /// `self - other` if that is a constant.
     pub(super) fn constant_difference(&self, other: &Linear<'a>) -> Option<i64> {
         let mut difference = self.clone();
-        difference.constant = difference.constant.checked_sub(other.constant)?;
-        for (term, factor) in &other.terms {
-            difference.add_term(term, factor.checked_neg()?)?;
-        }
+        difference.add_linear(other, -1)?;
         difference.terms.is_empty().then_some(difference.constant)
     }
 
-    fn add_scaled(&mut self, expression: &'a Int, factor: i64) -> Option<()> {
+    fn add_scaled(&mut self, expression: &'a Int, factor: i64, lets: &Definitions<'a>) -> Option<()> {
         match expression {
+            Int::Var(var) => match lets.0.get(var) {
+                Some(definition) => self.add_linear(definition, factor)?,
+                None => self.add_term(expression, factor)?,
+            },
             Int::Const(value) => {
                 self.constant = self.constant.checked_add(value.checked_mul(factor)?)?;
             }
             Int::Add(a, b) => {
-                self.add_scaled(a, factor)?;
-                self.add_scaled(b, factor)?;
+                self.add_scaled(a, factor, lets)?;
+                self.add_scaled(b, factor, lets)?;
             }
             Int::Sub(a, b) => {
-                self.add_scaled(a, factor)?;
-                self.add_scaled(b, factor.checked_neg()?)?;
+                self.add_scaled(a, factor, lets)?;
+                self.add_scaled(b, factor.checked_neg()?, lets)?;
             }
             Int::Mul(a, b) => match (&**a, &**b) {
-                (Int::Const(c), x) | (x, Int::Const(c)) => self.add_scaled(x, factor.checked_mul(*c)?)?,
+                (Int::Const(c), x) | (x, Int::Const(c)) => self.add_scaled(x, factor.checked_mul(*c)?, lets)?,
                 _ => self.add_term(expression, factor)?,
             },
             _ => self.add_term(expression, factor)?,
         }
         Some(())
+    }
+
+    fn add_linear(&mut self, other: &Linear<'a>, factor: i64) -> Option<()> {
+        self.constant = self.constant.checked_add(other.constant.checked_mul(factor)?)?;
+        other.terms.iter().try_for_each(|(term, times)| self.add_term(term, times.checked_mul(factor)?))
     }
 
     fn add_term(&mut self, term: &'a Int, factor: i64) -> Option<()> {
@@ -86,20 +132,30 @@ mod tests {
     fn neighbours_in_a_row_differ_by_a_constant() {
         let row = || Int::Mul(Box::new(Int::Const(64)), Box::new(Int::Var(Var(0))));
         let (left, right) = (add(row(), Int::Const(-1)), add(Int::Const(1), row()));
-        let (left, right) = (Linear::new(&left).unwrap(), Linear::new(&right).unwrap());
-        assert_eq!(right.constant_difference(&left), Some(2));
+        assert_eq!(Definitions::default().difference(&right, &left), Some(2));
     }
 
     #[test]
     fn different_wraps_do_not() {
         let wrap = |c| Int::Wrap(Box::new(add(Int::Var(Var(0)), Int::Const(c))), 10);
         let (a, b) = (wrap(0), wrap(1));
-        assert_eq!(Linear::new(&a).unwrap().constant_difference(&Linear::new(&b).unwrap()), None);
+        assert_eq!(Definitions::default().difference(&a, &b), None);
     }
 
     #[test]
     fn overflow_is_not_a_constant() {
         let huge = Int::Mul(Box::new(Int::Const(i64::MAX)), Box::new(Int::Const(2)));
-        assert_eq!(Linear::new(&huge), None);
+        assert_eq!(Linear::new(&huge, &Definitions::default()), None);
+    }
+
+    #[test]
+    fn rows_of_an_array_differ_by_a_constant_whatever_their_variables() {
+        let lets = "let v1 = mod($t, 7) let v2 = 60 * v1 + 2 * $t let v3 = 60 * (v1 + -1) + 2 * $t let v4 = mod($t, 8)";
+        let program = Program::parse(&format!("program p(t) {{ {lets} }}")).unwrap();
+        let definitions = Definitions::of(&program);
+        let var = |number| Int::Var(Var(number));
+        assert_eq!(definitions.difference(&var(2), &var(3)), Some(60));
+        assert_eq!(definitions.difference(&var(2), &var(1)), None);
+        assert_eq!(definitions.difference(&var(4), &var(1)), None);
     }
 }

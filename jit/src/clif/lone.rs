@@ -6,7 +6,7 @@
 //! themselves they cost more time than everything else in a large kernel. How far a stream moves from one iteration to the
 //! next means nothing to them, so it may be what it is in the row: then both can run the same code.
 
-use super::ints::constant_difference;
+use super::linear::Definitions;
 use crate::program::{Address, Node, Program, Strip, Var};
 use std::collections::HashMap;
 
@@ -16,7 +16,7 @@ const LEAST_OPERATIONS: usize = 64;
 const LANES: u32 = 64;
 
 /// What stands for the large strips of one iteration, by their variables.
-pub(super) fn lone_strips(program: &Program) -> HashMap<Var, Strip> {
+pub(super) fn lone_strips(program: &Program, lets: &Definitions<'_>) -> HashMap<Var, Strip> {
     let mut found = HashMap::new();
     let mut left: Vec<&Node> = program.body.iter().collect();
     while let Some(node) = left.pop() {
@@ -24,15 +24,15 @@ pub(super) fn lone_strips(program: &Program) -> HashMap<Var, Strip> {
             Node::Let { .. } => {}
             Node::For { body, .. } => left.extend(body),
             Node::If { then, otherwise, .. } => left.extend(then.iter().chain(otherwise)),
-            Node::Strip(strip) => found.extend(in_a_row(strip).map(|moving| (strip.var, moving))),
+            Node::Strip(strip) => found.extend(in_a_row(strip, lets).map(|moving| (strip.var, moving))),
         }
     }
     found
 }
 
 /// The strip with streams that move along a row, if it is a large one of one iteration in blocks of memory.
-fn in_a_row(strip: &Strip) -> Option<Strip> {
-    let is_lone = constant_difference(&strip.hi, &strip.lo) == Some(1);
+fn in_a_row(strip: &Strip, lets: &Definitions<'_>) -> Option<Strip> {
+    let is_lone = lets.difference(&strip.hi, &strip.lo) == Some(1);
     if !is_lone || strip.ops.len() < LEAST_OPERATIONS {
         return None;
     }

@@ -7,8 +7,7 @@
 //! wrap, if the one behind is taken as it is and the other is counted from there. So a stencil's neighbours share one pointer,
 //! that of the last in line. It reaches the end of the second copy only in strips of nearly a ring, and then moves back.
 
-use super::ints::constant_difference;
-use super::linear::Linear;
+use super::linear::{Definitions, Linear};
 use super::plan::FARTHEST_BYTES;
 use crate::program::{Address, BufferId, Int, Mapped, Program, Stream, Strip};
 
@@ -54,9 +53,9 @@ pub(super) struct Follower {
 }
 
 /// For each stream the pointer that it shares; `None` if it is not in a mirrored ring.
-pub(super) fn followers(strip: &Strip, program: &Program) -> Vec<Option<Follower>> {
-    let moving: Vec<_> = strip.streams.iter().map(|stream| Moving::new(stream, program)).collect();
-    let length = constant_difference(&strip.hi, &strip.lo);
+pub(super) fn followers<'a>(strip: &'a Strip, program: &Program, lets: &Definitions<'a>) -> Vec<Option<Follower>> {
+    let moving: Vec<_> = strip.streams.iter().map(|stream| Moving::new(stream, program, lets)).collect();
+    let length = lets.difference(&strip.hi, &strip.lo);
     (0..moving.len()).map(|at| follower(&moving, at, length)).collect()
 }
 
@@ -73,7 +72,7 @@ struct Moving<'a> {
 }
 
 impl<'a> Moving<'a> {
-    fn new(stream: &'a Stream, program: &Program) -> Option<Self> {
+    fn new(stream: &'a Stream, program: &Program, lets: &Definitions<'a>) -> Option<Self> {
         let declared = &program.buffers[stream.buffer.index()];
         let Address::Block { base: Int::Const(0), pos, ring: Some(ring), stride: stride @ 1.. } = &stream.address
         else {
@@ -87,7 +86,7 @@ impl<'a> Moving<'a> {
             pos => pos,
         };
         let bytes = declared.element.bytes() as i64;
-        let start = Linear::new(start)?;
+        let start = Linear::new(start, lets)?;
         Some(Moving { buffer: stream.buffer, stride: *stride, cells: *ring as i64, bytes, start })
     }
 
@@ -135,7 +134,7 @@ mod tests {
             format!("program p(x) {{ buffer u: f64[512] write mirrored strip v0 in {strip} lanes 8 {{ {streams} }} }}");
         let program = Program::parse(&text).unwrap_or_else(|error| panic!("{error}"));
         let Node::Strip(strip) = &program.body[0] else { panic!("a strip") };
-        let all = followers(strip, &program);
+        let all = followers(strip, &program, &Definitions::of(&program));
         all.iter().map(|f| f.map(|f| (f.leader, f.ahead_bytes, f.ring.end))).collect()
     }
 

@@ -7,6 +7,7 @@
 use super::emitter::{Emitter, Functions, Imports, Outlined, Shared, StripCode};
 use super::frame::FrameLayout;
 use super::ints::Num;
+use super::linear::Definitions;
 use super::lone::lone_strips;
 use super::shared_code::SharedCode;
 use crate::compile::{Prefetch, Streaming, Unroll, VectorWidth};
@@ -82,9 +83,22 @@ pub(crate) fn emit(
 ) -> Result<Emitted, Box<ModuleError>> {
     let EmitOptions { strips, registers, width, unroll, streaming, prefetch, texts } = *options;
     let is_wide = matches!(strips, IsaChoice::Avx2 | IsaChoice::Avx512);
-    let lone = if is_wide { lone_strips(program) } else { HashMap::new() };
-    let shared =
-        Shared { program, layout, strips, registers, width, unroll, streaming, prefetch, texts, names, lone: &lone };
+    let lets = Definitions::of(program);
+    let lone = if is_wide { lone_strips(program, &lets) } else { HashMap::new() };
+    let shared = Shared {
+        program,
+        layout,
+        strips,
+        registers,
+        width,
+        unroll,
+        streaming,
+        prefetch,
+        texts,
+        names,
+        lone: &lone,
+        lets: &lets,
+    };
     let mut wide = SharedCode::default();
     let module = memory.module();
     let signatures = Signatures::new(module);

@@ -4,7 +4,7 @@
 
 use super::emitter::Shared;
 use super::frame::Literal;
-use super::linear::Linear;
+use super::linear::{Definitions, Linear};
 use super::mirror::{self, Follower, Ring};
 use super::order::{emission_order, pressure};
 use crate::isa::IsaChoice;
@@ -15,6 +15,10 @@ use crate::program::{
 
 /// Streams share a pointer up to this distance: with the unrolled copies it still fits a 32-bit displacement.
 pub(super) const FARTHEST_BYTES: u32 = 1 << 30;
+
+/// So many pointers are at hand without saving registers. Rows of one array keep their own up to here: code with large
+/// displacements is longer, and rows of 58 cells of a five-point stencil took 4 % longer with it.
+const FEW_POINTERS: usize = 5;
 
 /// Cells so near each other are in one row of memory.
 const NEIGHBOURS: u64 = 16;
@@ -82,6 +86,8 @@ pub(super) struct Pointer {
 pub(super) struct StripPlan<'a> {
     /// The strip.
     pub(super) strip: &'a Strip,
+    /// What variables stand for.
+    lets: &'a Definitions<'a>,
     /// What it takes for granted.
     pub(super) rows: Rows,
     /// Result types, by operation.
@@ -114,7 +120,7 @@ pub(super) struct StripPlan<'a> {
 
 impl<'a> StripPlan<'a> {
     /// Plans `strip`.
-    pub(super) fn new(strip: &'a Strip, shared: &Shared<'_>, rows: Rows) -> Self {
+    pub(super) fn new(strip: &'a Strip, shared: &Shared<'a>, rows: Rows) -> Self {
         let program = shared.program;
         let kinds = kinds(strip, program);
         let scalar = shared.strips == IsaChoice::Scalar;
@@ -135,9 +141,14 @@ impl<'a> StripPlan<'a> {
         }
         // A body of up to 32 operations gains from four copies; one of 128 or more fills the instruction window alone.
         let unroll = shared.unroll.copies(128 / order.len().max(1) as i64);
-        let (pointers, places) = pointers(strip, program, rows);
+        let mut shared_pointers = pointers(strip, (program, &Definitions::default()), rows);
+        if shared_pointers.0.len() > FEW_POINTERS {
+            shared_pointers = pointers(strip, (program, shared.lets), rows);
+        }
+        let (pointers, places) = shared_pointers;
         StripPlan {
             strip,
+            lets: shared.lets,
             rows,
             pointers,
             places,
@@ -168,9 +179,9 @@ impl<'a> StripPlan<'a> {
             }
             let cells = match address {
                 Address::Block { base, pos: Int::Wrap(pos, _) | Int::Mod(pos, _), .. } => {
-                    Cells(vec![Linear::sum(base, pos)])
+                    Cells(vec![Linear::sum(base, pos, self.lets)])
                 }
-                _ => Cells::new(&strip.streams[stream.index()]),
+                _ => Cells::new(&strip.streams[stream.index()], self.lets),
             };
             let is_near = |row: &(BufferId, Cells<'_>)| {
                 let apart = if row.0 == *buffer { cells.constant_difference(&row.1, true) } else { None };
@@ -185,7 +196,7 @@ impl<'a> StripPlan<'a> {
 
     /// The number of iterations if that is a constant.
     pub(super) fn constant_length(&self) -> Option<i64> {
-        super::ints::constant_difference(&self.strip.hi, &self.strip.lo)
+        self.lets.difference(&self.strip.hi, &self.strip.lo)
     }
 }
 
@@ -300,10 +311,14 @@ fn stride(stream: &Stream, rows: Rows) -> Option<i64> {
     }
 }
 
-fn pointers(strip: &Strip, program: &Program, rows: Rows) -> (Vec<Pointer>, Vec<(usize, i32)>) {
+fn pointers<'a>(
+    strip: &'a Strip,
+    (program, lets): (&Program, &Definitions<'a>),
+    rows: Rows,
+) -> (Vec<Pointer>, Vec<(usize, i32)>) {
     let bytes = |stream: &Stream| program.buffers[stream.buffer.index()].element.bytes() as i64;
-    let cells: Vec<_> = strip.streams.iter().map(Cells::new).collect();
-    let followers = mirror::followers(strip, program);
+    let cells: Vec<_> = strip.streams.iter().map(|stream| Cells::new(stream, lets)).collect();
+    let followers = mirror::followers(strip, program, lets);
     let (mut pointers, mut places): (Vec<Pointer>, Vec<(usize, i32)>) = (Vec::new(), Vec::new());
     for (at, stream) in strip.streams.iter().enumerate() {
         if let Some(Follower { leader, ahead_bytes, ring }) = followers[at] {
@@ -340,10 +355,10 @@ fn pointers(strip: &Strip, program: &Program, rows: Rows) -> (Vec<Pointer>, Vec<
 struct Cells<'a>(Vec<Option<Linear<'a>>>);
 
 impl<'a> Cells<'a> {
-    fn new(stream: &'a Stream) -> Self {
+    fn new(stream: &'a Stream, lets: &Definitions<'a>) -> Self {
         match &stream.address {
-            Address::Block { base, pos, .. } => Cells(vec![Linear::sum(base, pos)]),
-            Address::Array(coordinates) => Cells(coordinates.iter().map(|c| Linear::new(&c.start)).collect()),
+            Address::Block { base, pos, .. } => Cells(vec![Linear::sum(base, pos, lets)]),
+            Address::Array(coordinates) => Cells(coordinates.iter().map(|c| Linear::new(&c.start, lets)).collect()),
         }
     }
 

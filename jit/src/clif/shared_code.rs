@@ -4,14 +4,15 @@
 //!
 //! A kernel with walls has a strip for each kind of row and column, and nearly all of them compute the same from other
 //! addresses, which are not part of wide code. Strips with equal operations, places and facts share a function. One of a
-//! single iteration takes any function with its operations and places that is as careful about what may alias: its own
-//! function is kept back, and left out if such a strip comes later.
+//! single iteration takes any function of no fixed length, with its operations and places, that is as careful about what may
+//! alias: its own function is kept back, and left out if such a strip comes later.
 
 use super::emitter::StripCode;
 use super::plan::may_alias;
+use crate::compile::Prefetch;
 use crate::listing::StripListing;
 use crate::program::{BufferId, Op, StoreHint, Var};
-use crate::wide::{Place, StripFacts, WideCode, WideOptions, emit};
+use crate::wide::{Place, StripFacts, WideCode, WideOptions, calls_for_far, emit};
 use cranelift_module::FuncId;
 use std::time::{Duration, Instant};
 
@@ -29,12 +30,12 @@ struct Key {
     invariant: Vec<bool>,
     lanes: u32,
     far: Vec<bool>,
-    rows_read: usize,
     length: Option<i64>,
+    is_whole: bool,
 }
 
 impl Key {
-    fn new(facts: &StripFacts<'_>) -> Self {
+    fn new(facts: &StripFacts<'_>, prefetch: Prefetch) -> Self {
         let strip = facts.strip;
         let buffer = |stream: usize| -> BufferId { strip.streams[stream].buffer };
         let first = |stream: usize| (0..stream).find(|other| buffer(*other) == buffer(stream)).unwrap_or(stream);
@@ -50,9 +51,9 @@ impl Key {
             order: facts.order.to_vec(),
             invariant: facts.invariant.to_vec(),
             lanes: strip.lanes,
-            far: strip.streams.iter().map(|stream| stream.is_far).collect(),
-            rows_read: facts.rows_read,
+            far: strip.streams.iter().map(|stream| stream.is_far && calls_for_far(facts.rows_read, prefetch)).collect(),
             length: facts.length,
+            is_whole: facts.is_whole,
         }
     }
 
@@ -101,8 +102,11 @@ impl SharedCode {
         options: &WideOptions<'_>,
         declare: impl FnOnce() -> Result<FuncId, E>,
     ) -> Result<Option<(StripCode, Option<WideCode>)>, E> {
-        let key = Key::new(facts);
-        let fits = |known: &&mut Known| if facts.is_lone { known.key.runs(&key) } else { known.key == key };
+        let key = Key::new(facts, options.prefetch);
+        let fits = |known: &&mut Known| match facts.is_lone {
+            true => known.code.fixed_length.is_none() && known.key.runs(&key),
+            false => known.key == key,
+        };
         if let Some(known) = self.known.iter_mut().find(fits) {
             known.strips.push(facts.strip.var);
             return Ok(Some((known.code.clone(), None)));
@@ -113,14 +117,16 @@ impl SharedCode {
         let Some(code) = code else { return Ok(None) };
         self.emitted += 1;
         let is_waiting = |known: &&mut Known| {
-            known.kept_back.is_some() && known.code.indices == code.indices && key.runs(&known.key)
+            let is_like = known.code.indices == code.indices && key.runs(&known.key);
+            known.kept_back.is_some() && code.fixed_length.is_none() && is_like
         };
         if let Some(known) = self.known.iter_mut().find(is_waiting) {
             (known.key, known.kept_back, known.listing) = (key, None, code.listing.clone());
             known.strips.push(facts.strip.var);
             return Ok(Some((known.code.clone(), Some(code))));
         }
-        let strip = StripCode { function: declare()?, indices: code.indices.clone(), streams: code.streams };
+        let WideCode { streams, fixed_length, .. } = code;
+        let strip = StripCode { function: declare()?, indices: code.indices.clone(), streams, fixed_length };
         let mut known = Known {
             key,
             code: strip.clone(),

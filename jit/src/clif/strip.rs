@@ -99,7 +99,8 @@ impl<'a> Emitter<'a, '_> {
             self.branch_if_less(zero, length, (start, &[]), (exit, &[]));
             self.enter(start);
         }
-        let (rings, wide) = (self.ring_table(plan, length), self.wide_call(plan, length));
+        let rings = self.ring_table(plan, length);
+        let wide = self.wide_call(plan, length, rings.is_none());
         if self.shared.texts && wide.is_none() {
             self.functions.listed(listing(plan));
         }

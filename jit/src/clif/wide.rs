@@ -31,8 +31,9 @@ pub(super) struct WideCall {
 }
 
 impl<'a> Emitter<'a, '_> {
-    /// Finds or compiles wide code for a strip and makes a table; `None` if there is no such code for it.
-    pub(super) fn wide_call(&mut self, plan: &StripPlan<'a>, length: Num) -> Option<WideCall> {
+    /// Finds or compiles wide code for a strip, which is always run whole or may be cut, and makes a table; `None` if there
+    /// is no such code for it.
+    pub(super) fn wide_call(&mut self, plan: &StripPlan<'a>, length: Num, is_whole: bool) -> Option<WideCall> {
         let isa = match self.shared.strips {
             IsaChoice::Avx2 => WideIsa::Avx2,
             IsaChoice::Avx512 => WideIsa::Avx512,
@@ -54,6 +55,7 @@ impl<'a> Emitter<'a, '_> {
             invariant: &plan.is_invariant,
             hints: &hints,
             rows_read: plan.rows_read(),
+            is_whole,
             is_lone: length == Num::Const(1),
             length: if let Num::Const(length @ 2..) = length { Some(length) } else { None },
         };

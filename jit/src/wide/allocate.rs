@@ -114,16 +114,17 @@ pub(super) fn allocate(body: &Body<'_>, rows: Vec<Row>) -> Allocation {
         }
     }
     let used = |each: &Allocator<'_, '_>| each.was_used.iter().filter(|used| **used).count() + pins.len();
-    let (mut vectors, mut slots, mut shared) = (used(&each), each.slots.count, None);
+    let (mut vectors, mut shared) = (used(&each), None);
     if let Some(carried) = carry(body, pins.len(), &rows) {
         let rows: Vec<(Row, Carried)> = rows.into_iter().zip(carried).collect();
         let sharing = Allocator::iteration(body, &invariants, &pins, &rows);
         if sharing.spills <= each.spills {
             vectors = vectors.max(used(&sharing) + registers_of(&rows));
-            slots = slots.max(sharing.slots.count);
             shared = Some(SharedLoads { each: sharing.out, rows });
         }
     }
+    let sequences = [Some(&once), Some(&each.out), shared.as_ref().map(|shared| &shared.each)];
+    let slots = sequences.into_iter().flatten().map(Sequence::slots).max().unwrap_or(0);
     Allocation { once, slots, spills: each.spills, pinned: pins.len(), vectors, each: each.out, shared }
 }
 

@@ -3,8 +3,9 @@
 //! In: a strip, the order of its operations and where its streams are.   Out: a [`Body`], or `None`: then Cranelift
 //! compiles the strip.
 //!
-//! Equal operations are computed once, and a load of what was just stored is the value stored. Any other load is not bound to its place in the order: what it reads stays in memory
-//! until a store may overwrite it, so later passes may read it anywhere before that, or fold it into its use.
+//! Equal operations are computed once, and a load of what was just stored is the value stored. Any other load is not bound
+//! to its place in the order: what it reads stays in memory until a store may overwrite it, so later passes may read it
+//! anywhere before that, or fold it into its use.
 
 use super::shape::{Float, LINE_BYTES, Shape, WideIsa};
 use crate::clif::{may_alias, operands};
@@ -51,6 +52,8 @@ pub(crate) struct StripFacts<'a> {
     pub(crate) rows_read: usize,
     /// The number of iterations, if it is known and more than one.
     pub(crate) length: Option<i64>,
+    /// Whether all of them are always run at once, as no stream runs around a ring.
+    pub(crate) is_whole: bool,
     /// Whether there is one iteration.
     pub(crate) is_lone: bool,
 }

@@ -43,7 +43,7 @@ const MASK_CYCLES: f64 = 4.0;
 /// Cycles for a line that a store fetches from memory, though it was to stream: five bytes a cycle.
 const FETCHED_LINE_CYCLES: f64 = 12.0;
 /// Instructions of a loop with several copies, at most.
-const LOOP_INSTRUCTIONS: usize = 128;
+pub(super) const LOOP_INSTRUCTIONS: usize = 128;
 /// Iterations of a strip whose length only the run knows.
 const TYPICAL_LENGTH: i64 = 1000;
 /// By how much an estimate has to be better for fewer bits, as nothing else speaks for them.

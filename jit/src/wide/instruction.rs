@@ -155,6 +155,12 @@ impl Sequence {
         true
     }
 
+    /// One more than the last slot that it writes.
+    pub(super) fn slots(&self) -> usize {
+        let slot = |inst: &Inst| if let Inst::Spill { slot, .. } = inst { slot + 1 } else { 0 };
+        self.iter().map(slot).max().unwrap_or(0)
+    }
+
     /// The instructions.
     pub(super) fn iter(&self) -> std::slice::Iter<'_, Inst> {
         self.instructions.iter()

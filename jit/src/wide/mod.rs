@@ -30,4 +30,5 @@ mod shape;
 
 pub(crate) use body::{Place, StripFacts};
 pub(crate) use function::{WideCode, WideOptions, emit};
+pub(crate) use prefetch::calls_for_far;
 pub(crate) use shape::WideIsa;

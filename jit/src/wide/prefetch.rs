@@ -36,6 +36,11 @@ pub(super) struct Ahead {
     called: HashSet<(usize, i64)>,
 }
 
+/// Whether it matters to a strip that reads so many rows which of its streams are far.
+pub(crate) fn calls_for_far(rows_read: usize, prefetch: Prefetch) -> bool {
+    prefetch == Prefetch::Auto && rows_read > FOLLOWED_ROWS
+}
+
 impl Ahead {
     /// For a strip.
     pub(super) fn new(facts: &StripFacts<'_>, body: &Body<'_>, prefetch: Prefetch) -> Self {
@@ -45,12 +50,10 @@ impl Ahead {
         };
         let streams = 0..facts.places.len();
         let row = |stream: usize| streams.clone().filter(move |other| is_near(stream, *other));
-        let is_called = |stream: usize| match prefetch {
-            Prefetch::Auto => {
-                facts.rows_read > FOLLOWED_ROWS && row(stream).any(|other| facts.strip.streams[other].is_far)
-            }
-            Prefetch::Never => false,
-            Prefetch::Always => true,
+        let calls_for_far = calls_for_far(facts.rows_read, prefetch);
+        let is_called = |stream: usize| {
+            let is_far = |other: usize| facts.strip.streams[other].is_far;
+            prefetch == Prefetch::Always || calls_for_far && row(stream).any(is_far)
         };
         let first = |stream| row(stream).map(|other| facts.places[other].offset).min().filter(|_| is_called(stream));
         let rows: Vec<Option<i32>> = streams.clone().map(first).collect();
