@@ -15,6 +15,7 @@ use cranelift_codegen::ir::{
 };
 use cranelift_frontend::FunctionBuilder;
 use cranelift_module::FuncId;
+use rustc_hash::FxHashMap;
 use std::collections::HashMap;
 
 /// What all functions of a program share.
@@ -112,9 +113,9 @@ pub(super) struct Emitter<'a, 'f> {
     /// The worker that runs this function, if it is an iteration of a parallel loop; inner ones are then sequential.
     pub(super) worker: Option<Value>,
     /// The variables in scope.
-    pub(super) vars: HashMap<Var, Num>,
+    pub(super) vars: FxHashMap<Var, Num>,
     /// Expressions already computed on the straight line that leads here.
-    pub(super) computed: HashMap<&'a Int, Num>,
+    pub(super) computed: FxHashMap<&'a Int, Num>,
     /// Where strips keep the state of their rings.
     pub(super) ring_slot: Option<StackSlot>,
     /// Where strips pass addresses to their wide code.

@@ -4,11 +4,11 @@
 //! defines as such a sum stand for it: rows of an array are a constant apart, although each has its own variable.
 
 use crate::program::{Int, Node, Program, Var};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// What `let`s define as sums of products, by their variables.
 #[derive(Debug, Default)]
-pub(super) struct Definitions<'a>(HashMap<Var, Linear<'a>>);
+pub(super) struct Definitions<'a>(FxHashMap<Var, Linear<'a>>);
 
 impl<'a> Definitions<'a> {
     /// Those of a verified program.
@@ -68,9 +68,10 @@ impl<'a> Linear<'a> {
 
     /// `self - other` if that is a constant.
     pub(super) fn constant_difference(&self, other: &Linear<'a>) -> Option<i64> {
-        let mut difference = self.clone();
-        difference.add_linear(other, -1)?;
-        difference.terms.is_empty().then_some(difference.constant)
+        // No term occurs twice, and none is nothing: sums differ by a constant if they have the same terms.
+        let is_here = |term: &(&Int, i64)| self.terms.contains(term);
+        let same_terms = self.terms.len() == other.terms.len() && other.terms.iter().all(is_here);
+        if same_terms { self.constant.checked_sub(other.constant) } else { None }
     }
 
     fn add_scaled(&mut self, expression: &'a Int, factor: i64, lets: &Definitions<'a>) -> Option<()> {

@@ -7,6 +7,7 @@
 //! `lone`). `frame` lays out what a call passes in, `linear` compares integer expressions, `emitter` holds the state of one
 //! function.
 
+mod alias;
 mod emitter;
 mod frame;
 mod half;
@@ -24,6 +25,7 @@ mod shared_code;
 mod strip;
 mod wide;
 
+pub(crate) use alias::Aliases;
 pub(crate) use frame::{FrameLayout, Slot};
 pub(crate) use module::{EmitOptions, Emitted, emit};
-pub(crate) use plan::{may_alias, operands};
+pub(crate) use plan::operands;

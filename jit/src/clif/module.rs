@@ -22,6 +22,7 @@ use cranelift_codegen::ir::{AbiParam, FuncRef, Function, InstBuilder, Signature,
 use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_module::{FuncId, Linkage, Module, ModuleError};
+use rustc_hash::FxHashMap;
 use std::collections::{HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hasher};
 use std::time::{Duration, Instant};
@@ -271,8 +272,8 @@ fn build<'a, M: Module>(
         frame,
         runtime,
         worker: outlined.map(|_| params[2]),
-        vars: HashMap::new(),
-        computed: HashMap::new(),
+        vars: FxHashMap::default(),
+        computed: FxHashMap::default(),
         ring_slot: None,
         outlined: Vec::new(),
         wide_slot: None,

@@ -9,12 +9,13 @@
 //!
 //! Invariant: stores keep their order among themselves, and a load and a store that may alias keep theirs.
 
+use super::alias::Aliases;
 use super::frame::Literal;
-use super::plan::{may_alias, operands};
+use super::plan::operands;
 use crate::program::{Op, Strip};
 
 /// Orders the operations that stores need.
-pub(super) fn emission_order(strip: &Strip) -> Vec<usize> {
+pub(super) fn emission_order(strip: &Strip, aliases: &Aliases<'_>) -> Vec<usize> {
     let uses = live_uses(strip);
     let needs = register_needs(strip);
     let mut walk = Walk { strip, needs: &needs, done: vec![false; strip.ops.len()], order: Vec::new() };
@@ -22,12 +23,12 @@ pub(super) fn emission_order(strip: &Strip) -> Vec<usize> {
     let is_needed_load = |at: &usize| uses[*at] > 0 && matches!(strip.ops[*at], Op::Load { .. });
     let loads: Vec<usize> = (0..strip.ops.len()).filter(is_needed_load).collect();
     // A load may go to the front unless it has to see an earlier store.
-    let may_go_first = |load: usize| stores.iter().all(|store| *store > load || !may_alias(strip, load, *store));
+    let may_go_first = |load: usize| stores.iter().all(|store| *store > load || !aliases.may_meet(load, *store));
     for load in loads.iter().filter(|load| uses[**load] > 1 && may_go_first(**load)) {
         walk.emit(*load);
     }
     for store in stores {
-        for load in loads.iter().filter(|load| **load < store && may_alias(strip, **load, store)) {
+        for load in loads.iter().filter(|load| **load < store && aliases.may_meet(**load, store)) {
             walk.emit(*load);
         }
         walk.emit_tree(store);

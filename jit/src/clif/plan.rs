@@ -2,6 +2,7 @@
 //!
 //! In: a strip of a verified program.   Out: a [`StripPlan`]; nothing is emitted yet.
 
+use super::alias::Aliases;
 use super::emitter::Shared;
 use super::frame::Literal;
 use super::linear::{Definitions, Linear};
@@ -86,6 +87,8 @@ pub(super) struct Pointer {
 pub(super) struct StripPlan<'a> {
     /// The strip.
     pub(super) strip: &'a Strip,
+    /// Which of its loads and stores may meet.
+    pub(super) aliases: Aliases<'a>,
     /// What variables stand for.
     lets: &'a Definitions<'a>,
     /// What it takes for granted.
@@ -125,9 +128,10 @@ impl<'a> StripPlan<'a> {
         let kinds = kinds(strip, program);
         let scalar = shared.strips == IsaChoice::Scalar;
         let shape = if scalar { Shape::Scalar } else { vector_shape(strip, &kinds, rows) };
-        let unwritten = unwritten_loads(strip);
+        let aliases = Aliases::new(strip);
+        let unwritten = unwritten_loads(strip, &aliases);
         let is_invariant = invariant_operations(strip, &unwritten);
-        let all = emission_order(strip);
+        let all = emission_order(strip, &aliases);
         let (mut invariants, mut order): (Vec<usize>, Vec<usize>) = all.iter().partition(|at| is_invariant[**at]);
         let mut literals = literals(strip, &order);
         let held = pressure(strip, &order) + literals.len() + invariants.len();
@@ -148,6 +152,7 @@ impl<'a> StripPlan<'a> {
         let (pointers, places) = shared_pointers;
         StripPlan {
             strip,
+            aliases,
             lets: shared.lets,
             rows,
             pointers,
@@ -214,14 +219,9 @@ pub(crate) fn operands(op: &Op) -> impl DoubleEndedIterator<Item = ValueId> + us
     all.into_iter().flatten()
 }
 
-/// Whether the store may write cells that the load reads.
-pub(crate) fn may_alias(strip: &Strip, load: usize, store: usize) -> bool {
-    strip.may_alias(ValueId(load as u32), ValueId(store as u32))
-}
-
-fn unwritten_loads(strip: &Strip) -> Vec<bool> {
+fn unwritten_loads(strip: &Strip, aliases: &Aliases<'_>) -> Vec<bool> {
     let stores: Vec<usize> = (0..strip.ops.len()).filter(|at| matches!(strip.ops[*at], Op::Store { .. })).collect();
-    let unwritten = |at| stores.iter().all(|store| !may_alias(strip, at, *store));
+    let unwritten = |at| stores.iter().all(|store| !aliases.may_meet(at, *store));
     (0..strip.ops.len()).map(|at| matches!(strip.ops[at], Op::Load { .. }) && unwritten(at)).collect()
 }
 

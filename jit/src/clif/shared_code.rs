@@ -8,7 +8,6 @@
 //! alias: its own function is kept back, and left out if such a strip comes later.
 
 use super::emitter::StripCode;
-use super::plan::may_alias;
 use crate::compile::Prefetch;
 use crate::listing::StripListing;
 use crate::program::{BufferId, Op, StoreHint, Var};
@@ -41,7 +40,8 @@ impl Key {
         let first = |stream: usize| (0..stream).find(|other| buffer(*other) == buffer(stream)).unwrap_or(stream);
         let ats = |is: fn(&Op) -> bool| (0..strip.ops.len()).filter(move |at| is(&strip.ops[*at]));
         let loads = ats(|op| matches!(op, Op::Load { .. }));
-        let of_stores = |load| ats(|op| matches!(op, Op::Store { .. })).map(move |store| may_alias(strip, load, store));
+        let of_stores =
+            |load| ats(|op| matches!(op, Op::Store { .. })).map(move |store| facts.aliases.may_meet(load, store));
         Key {
             ops: strip.ops.clone(),
             places: facts.places.to_vec(),

@@ -49,6 +49,7 @@ impl<'a> Emitter<'a, '_> {
         let hints = store_hints(plan.strip, shared.streaming);
         let facts = StripFacts {
             strip: plan.strip,
+            aliases: &plan.aliases,
             scalars: &scalars,
             places: &places,
             order: &plan.needed,

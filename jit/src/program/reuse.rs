@@ -21,7 +21,7 @@
 use super::interpret::{Env, Trap, max_var};
 use super::interpret_strip::{Cursor, place};
 use super::types::*;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// Bytes whose accesses are counted together, for stores.
 const STORE_PAGE_BYTES: u64 = 4096;
@@ -133,9 +133,9 @@ impl Tallies {
             cache_bytes,
             page_bytes,
             clock: 0,
-            pages: HashMap::new(),
+            pages: FxHashMap::default(),
             tallies: Tallies::default(),
-            firsts: HashMap::new(),
+            firsts: FxHashMap::default(),
             budget: PAGE_BUDGET,
         };
         sample.number(&program.body);
@@ -172,10 +172,10 @@ struct Sample<'a> {
     /// Bytes that came from memory so far.
     clock: u64,
     /// By buffer and number.
-    pages: HashMap<(usize, u64), Page>,
+    pages: FxHashMap<(usize, u64), Page>,
     tallies: Tallies,
     /// For each strip the numbers of its first store and its first stream.
-    firsts: HashMap<*const Strip, (usize, usize)>,
+    firsts: FxHashMap<*const Strip, (usize, usize)>,
     /// Pages that may still be visited.
     budget: u64,
 }

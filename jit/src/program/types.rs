@@ -368,13 +368,18 @@ impl Strip {
     /// Whether the operation `store` may write a cell that `load` reads: they are a store and a load of one buffer, and not
     /// known to be disjoint. Bindings of different buffers do not overlap; a call checks that.
     pub fn may_alias(&self, load: ValueId, store: ValueId) -> bool {
+        let is_disjoint =
+            |fact: &AliasFact| fact.relation == AliasRelation::Disjoint && (fact.load, fact.store) == (load, store);
+        self.have_one_buffer(load, store) && !self.alias.iter().any(is_disjoint)
+    }
+
+    /// Whether two loads or stores are of one buffer.
+    pub(crate) fn have_one_buffer(&self, one: ValueId, other: ValueId) -> bool {
         let buffer = |at: ValueId| match self.ops[at.index()] {
             Op::Load { stream, .. } | Op::Store { stream, .. } => Some(self.streams[stream.index()].buffer),
             _ => None,
         };
-        let is_disjoint =
-            |fact: &AliasFact| fact.relation == AliasRelation::Disjoint && (fact.load, fact.store) == (load, store);
-        buffer(load) == buffer(store) && !self.alias.iter().any(is_disjoint)
+        buffer(one) == buffer(other)
     }
 
     /// The first load that may read a cell that `store` writes; a strip with one cannot write these past the caches.

@@ -8,9 +8,9 @@
 //! anywhere before that, or fold it into its use.
 
 use super::shape::{Float, LINE_BYTES, Shape, WideIsa};
-use crate::clif::{may_alias, operands};
+use crate::clif::{Aliases, operands};
 use crate::program::{Element, Op, StoreHint, Strip, UnaryOp, ValueId, ValueType};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use std::mem::{Discriminant, discriminant};
 
 /// Most streaming stores of a strip whose vectors are half a line of the cache. Halves wait for each other in a few buffers of
@@ -38,6 +38,8 @@ pub(crate) struct Place {
 pub(crate) struct StripFacts<'a> {
     /// The strip, of a verified program.
     pub(crate) strip: &'a Strip,
+    /// Which of its loads and stores may meet.
+    pub(crate) aliases: &'a Aliases<'a>,
     /// Types of scalars, by number.
     pub(crate) scalars: &'a [Element],
     /// Where its streams are.
@@ -94,6 +96,8 @@ impl Pool {
 pub(super) struct Body<'a> {
     /// The strip.
     pub(super) strip: &'a Strip,
+    /// Which of its loads and stores may meet.
+    aliases: &'a Aliases<'a>,
     /// Its vectors.
     pub(super) shape: Shape,
     /// Where its streams are.
@@ -127,6 +131,7 @@ impl<'a> Body<'a> {
         let count = strip.ops.len();
         let mut body = Body {
             strip,
+            aliases: facts.aliases,
             shape,
             places: facts.places,
             hints: hints(facts, shape),
@@ -190,7 +195,7 @@ impl<'a> Body<'a> {
     /// Sorts operations into `once` and `each`, leaving out those whose result is at hand.
     fn number(&mut self, facts: &StripFacts<'a>, used: &[usize]) {
         let strip = self.strip;
-        let (mut known, mut stored) = (HashMap::new(), Stored::default());
+        let (mut known, mut stored) = (FxHashMap::default(), Stored::default());
         let scalars = used.iter().filter(|at| matches!(strip.ops[**at], Op::Scalar(_)));
         // Scalars are no part of the order, and come first.
         for at in scalars.chain(facts.order).copied() {
@@ -228,7 +233,7 @@ impl<'a> Body<'a> {
     fn is_written(&self, at: usize) -> bool {
         let is_store = |store: &usize| matches!(self.strip.ops[*store], Op::Store { .. });
         matches!(self.strip.ops[at], Op::Load { .. })
-            && (0..self.strip.ops.len()).filter(is_store).any(|store| may_alias(self.strip, at, store))
+            && (0..self.strip.ops.len()).filter(is_store).any(|store| self.aliases.may_meet(at, store))
     }
 
     /// What makes an operation equal to another one; `None` for stores.
@@ -270,7 +275,7 @@ impl<'a> Body<'a> {
             for load in self.each[..place].iter().copied() {
                 if let Role::Cell { until } = &mut self.roles[load]
                     && load < *store
-                    && may_alias(self.strip, load, *store)
+                    && self.aliases.may_meet(load, *store)
                 {
                     *until = place;
                 }
