@@ -46,8 +46,9 @@ enum Command {
 
 #[derive(Debug, Args)]
 struct BenchArgs {
-    /// Which contests: quick, images, diamond, or check (tiny sizes, for the answers); or physics (flows against published results)
-    /// or optimizer (sizes and times of every strategy against the publications) or strips (our code beside C, in cache and from memory).
+    /// Which contests: quick, images, diamond, or check (tiny sizes, for the answers); or physics (flows against
+    /// published results) or optimizer (sizes and times of every strategy against the publications) or strips (our code
+    /// beside C, in cache and from memory).
     #[arg(long, default_value = "quick")]
     suite: String,
     /// Only this kernel of the catalogue.
@@ -118,8 +119,8 @@ struct CodeArgs {
     /// Which strips call for cells ahead of time: auto (as the plan says), never or always.
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = prefetch)]
     prefetch: Prefetch,
-    /// Take the code that is fastest on this machine: remembered, or found by timing in a few seconds and as much memory as
-    /// the kernel needs.
+    /// Take the code that is fastest on this machine: remembered, or found by timing in a few seconds and as much
+    /// memory as the kernel needs.
     #[arg(long)]
     autotune: bool,
 }

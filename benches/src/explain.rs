@@ -1,7 +1,8 @@
 //! `crease explain`: what a plan decides for a kernel, and why.
 //!
-//! For a person: domains, schedule, mappings as formulas, at the sizes of the plan and at others, sizes against the lower
-//! bound, lifetimes, conflicts, time per stage. As JSON: the engine's reports. Or any one intermediate form as text.
+//! For a person: domains, schedule, mappings as formulas, at the sizes of the plan and at others, sizes against the
+//! lower bound, lifetimes, conflicts, time per stage. As JSON: the engine's reports. Or any one intermediate form as
+//! text.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -57,7 +58,8 @@ pub enum Form {
     Json,
     /// One intermediate form.
     Dump(Stage),
-    /// Machine code, strip by strip, as JSON or text, with or without the machine's limits, which take seconds to measure.
+    /// Machine code, strip by strip, as JSON or text, with or without the machine's limits, which take seconds to
+    /// measure.
     Listing {
         /// As JSON.
         json: bool,

@@ -1,9 +1,10 @@
 //! `crease-bench`: what the command `crease` does.
 //!
-//! `cli` reads the command line. `bench` measures: `suites` say what, `layouts` are ours, `cloops` the C they are compared
-//! with, `contestant` checks answers, `timing` interleaves, `bandwidth` gives the roofline, `report` and `table` say what was
-//! found. `explain` tells what a plan decides and why, `physics` and `optimizer` compare with published results, `strips` sets our code beside C, `run` computes on arrays
-//! in files, `listing` shows the catalogue, `pictures` draws.
+//! `cli` reads the command line. `bench` measures: `suites` say what, `layouts` are ours, `cloops` the C they are
+//! compared with, `contestant` checks answers, `timing` interleaves, `bandwidth` gives the roofline, `report` and
+//! `table` say what was found. `explain` tells what a plan decides and why, `physics` and `optimizer` compare with
+//! published results, `strips` sets our code beside C, `run` computes on arrays in files, `listing` shows the
+//! catalogue, `pictures` draws.
 
 pub mod bandwidth;
 pub mod bench;

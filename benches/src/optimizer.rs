@@ -2,8 +2,8 @@
 //!
 //! In: which kernel, how often to measure.   Out: a record with one row per array, size and strategy, and its table.
 //!
-//! Times go from a kernel to a proved mapping: all stages up to and with the choice of storage, the median of a few plans
-//! on one thread. Publications measured on machines of their time; their sizes are what compares.
+//! Times go from a kernel to a proved mapping: all stages up to and with the choice of storage, the median of a few
+//! plans on one thread. Publications measured on machines of their time; their sizes are what compares.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -203,8 +203,8 @@ impl Subject {
         self.params.iter().fold(builder, |builder, (name, &value)| builder.size(name, value)).build()
     }
 
-    /// One row per group of arrays that share buffers; a single one if there is no plan. `bounds` keeps what is known of
-    /// lower bounds.
+    /// One row per group of arrays that share buffers; a single one if there is no plan. `bounds` keeps what is known
+    /// of lower bounds.
     fn rows(
         &self,
         strategy: &'static str,
@@ -295,8 +295,8 @@ fn measure(
 }
 
 impl OptimizerRecord {
-    /// Rows that break a promise: a mapping that is not proved or below the bound, or the choice of the fewest cells above the smallest size
-    /// known.
+    /// Rows that break a promise: a mapping that is not proved or below the bound, or the choice of the fewest cells
+    /// above the smallest size known.
     pub fn broken(&self) -> Vec<String> {
         let mut broken = Vec::new();
         for row in &self.rows {

@@ -71,8 +71,8 @@ struct Listed {
     run: fn(Option<usize>) -> Result<Vec<Check>, PhysicsError>,
 }
 
-/// A run per line. The limits are those that the tables and the analytic solutions are expected to be met within; drag and
-/// frequency of a cylinder made of cells are known to a few per cent of its diameter.
+/// A run per line. The limits are those that the tables and the analytic solutions are expected to be met within; drag
+/// and frequency of a cylinder made of cells are known to a few per cent of its diameter.
 const RUNS: &[Listed] = &[
     Listed {
         kernel: "lbm-d2q9-cavity",
@@ -133,8 +133,8 @@ const RUNS: &[Listed] = &[
 /// Runs the suite, or its runs of one kernel.
 ///
 /// # Errors
-/// [`BenchError::UnknownKernel`], [`BenchError::NoPhysics`] for a kernel that no run is about. A run that fails is part of
-/// the record.
+/// [`BenchError::UnknownKernel`], [`BenchError::NoPhysics`] for a kernel that no run is about. A run that fails is part
+/// of the record.
 pub fn physics(options: &PhysicsOptions) -> Result<PhysicsRecord, BenchError> {
     let wanted = |listed: &&Listed| options.kernel.as_deref().is_none_or(|kernel| kernel == listed.kernel);
     let runs: Vec<&Listed> = RUNS.iter().filter(wanted).collect();

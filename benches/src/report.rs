@@ -134,7 +134,8 @@ impl Record {
     }
 }
 
-/// Writes a record as JSON to `file`, or to a new file in `bench-results/` of the current directory that is called `name`.
+/// Writes a record as JSON to `file`, or to a new file in `bench-results/` of the current directory that is called
+/// `name`.
 pub(crate) fn save_json(record: &impl Serialize, file: Option<&Path>, name: &str) -> Result<PathBuf, BenchError> {
     let path = match file {
         Some(path) => path.to_owned(),

@@ -1,7 +1,7 @@
 //! The roofline of one core: how many sites a second its memory and its arithmetic allow a strip.
 //!
-//! In: a plan's listing.   Out: for each strip the smaller of two limits, `bandwidth / bytes a site` and `peak / flops a
-//! site`, and which one it is.
+//! In: a plan's listing.   Out: for each strip the smaller of two limits, `bandwidth / bytes a site` and
+//! `peak / flops a site`, and which one it is.
 //!
 //! Both are measured, on one thread: the bandwidth as [`crate::bandwidth`] has it for updates in place; the peak with a
 //! kernel of ours that is all `fma`, compiled for the same vectors, from cells in the nearest caches. That peak is what

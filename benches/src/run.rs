@@ -1,8 +1,8 @@
 //! `crease run`: a kernel on arrays in files.
 //!
 //! Inputs and the state at step 0 come from `.npy` files, else from the catalogue's initial data; state that neither
-//! gives starts at zero. Outputs, and the state after the last step, go to `.npy` files; a summary is printed. Files of `f16`
-//! arrays hold `f32`, as the library for files has no half precision.
+//! gives starts at zero. Outputs, and the state after the last step, go to `.npy` files; a summary is printed. Files of
+//! `f16` arrays hold `f32`, as the library for files has no half precision.
 
 use std::convert::identity;
 use std::fmt::Write;

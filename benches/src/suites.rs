@@ -16,7 +16,8 @@ pub struct Suite {
     pub seconds: f64,
     /// Measurements of each layout.
     pub rounds: u32,
-    /// Steps of each call, unless seconds are asked for; if none, a measurement is one call of as many as the time allows.
+    /// Steps of each call, unless seconds are asked for; if none, a measurement is one call of as many as the time
+    /// allows.
     pub steps: Option<u64>,
     contests: &'static [Listed],
 }

@@ -1,8 +1,8 @@
 //! Sharpening photographs where they lie: a pipeline of two stages on borrowed arrays.
 //!
 //! `cargo run --release -p crease --example image -- [HEIGHT] [WIDTH]` sharpens a part of each channel of a made-up
-//! photograph. Crease reads and writes the caller's arrays through `ndarray` views and copies nothing; between the stages it
-//! keeps a few rows, not an image. Plain loops must come to the same pixels, bit for bit.
+//! photograph. Crease reads and writes the caller's arrays through `ndarray` views and copies nothing; between the
+//! stages it keeps a few rows, not an image. Plain loops must come to the same pixels, bit for bit.
 
 use std::error::Error;
 use std::time::Instant;
@@ -10,7 +10,8 @@ use std::time::Instant;
 use crease::prelude::*;
 use ndarray::{Array2, Array3, ArrayView2, ArrayViewMut2, Axis, s};
 
-/// `H` and `W` are the part's extents; the blur reaches two pixels further. Where `keep` is set, pixels stay as they are.
+/// `H` and `W` are the part's extents; the blur reaches two pixels further. Where `keep` is set, pixels stay as they
+/// are.
 const SHARPEN: &str = "
 kernel sharpen(size H, W) for H >= 1 and W >= 1 {
   scalar amount: f32

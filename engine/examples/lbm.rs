@@ -1,8 +1,8 @@
 //! Vortices behind a cylinder: a lattice Boltzmann flow with a mask of solid cells, in the memory of one lattice.
 //!
-//! `cargo run --release -p crease --example lbm -- [DIRECTORY] [STEPS]` prints what the populations take compared with two
-//! lattices, writes pictures of the flow's speed into DIRECTORY (`target/lbm`), and checks that the cylinder sheds vortices at
-//! the frequency that is known for its Reynolds number.
+//! `cargo run --release -p crease --example lbm -- [DIRECTORY] [STEPS]` prints what the populations take compared with
+//! two lattices, writes pictures of the flow's speed into DIRECTORY (`target/lbm`), and checks that the cylinder sheds
+//! vortices at the frequency that is known for its Reynolds number.
 
 use std::error::Error;
 use std::fs::File;

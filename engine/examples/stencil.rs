@@ -1,7 +1,8 @@
 //! Heat on a square plate: folded storage against two grids.
 //!
 //! `cargo run --release -p crease --example stencil -- [N] [STEPS]` prints where each value is kept, what that takes
-//! compared with two grids, and the time of both; plain loops on two grids must come to the same temperatures, bit for bit.
+//! compared with two grids, and the time of both; plain loops on two grids must come to the same temperatures, bit for
+//! bit.
 
 use std::error::Error;
 use std::time::Instant;

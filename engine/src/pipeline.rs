@@ -1,8 +1,8 @@
 //! The stages, in order: each is one function, timed, and its result can be printed.
 //!
-//! In: a request.   Out: an [`Outcome`] of plain values; nothing of isl leaves a run. One isl context serves one run, under
-//! the request's operation quota, which each stage has for itself (lifetimes per array, mapping per strategy): an array that
-//! takes too much is kept in full, where that is possible, and the rest of the plan does not suffer.
+//! In: a request.   Out: an [`Outcome`] of plain values; nothing of isl leaves a run. One isl context serves one run,
+//! under the request's operation quota, which each stage has for itself (lifetimes per array, mapping per strategy): an
+//! array that takes too much is kept in full, where that is possible, and the rest of the plan does not suffer.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -269,8 +269,8 @@ fn name_stage(error: Error, stage: &'static str) -> Error {
     cause.spent_quota().map_or(error, |limit| AnalysisError::Quota { stage, limit }.into())
 }
 
-/// Lower bounds of buffers; none, and a note, where they take too long. Arrays that share buffers are counted together, and
-/// each of their buffers gets its share of the bound.
+/// Lower bounds of buffers; none, and a note, where they take too long. Arrays that share buffers are counted together,
+/// and each of their buffers gets its share of the bound.
 fn buffer_bounds(
     problem: &Problem<'_, '_, '_>,
     layout: &Layout,
@@ -338,8 +338,8 @@ fn full_cells(problem: &Problem<'_, '_, '_>, id: ArrayId) -> Option<u64> {
     })
 }
 
-/// First and last value of each index over the index space, `(0, -1)` if that is empty; unbounded ones (the step of a state)
-/// as `(0, 0)`.
+/// First and last value of each index over the index space, `(0, -1)` if that is empty; unbounded ones (the step of a
+/// state) as `(0, 0)`.
 fn index_box(problem: &Problem<'_, '_, '_>, id: ArrayId) -> Result<Vec<(i64, i64)>, Error> {
     let space = problem.model.index_space(id)?.project_out_params()?;
     let n = problem.model.kernel.array(id).index.len();

@@ -2,8 +2,9 @@
 //!
 //! Two ways to evaluate an expression of sums, products and quotients that are equal over the reals differ by at most
 //! `2 gamma(n) |e|`: `|e|` is the expression with every leaf, every summand and every difference made positive, `n` the
-//! most roundings between a leaf and the result, and `gamma(n) = n u / (1 - n u)`. Source: Higham, Accuracy and Stability of
-//! Numerical Algorithms, 2002, section 3.1. That holds without under- and overflow, which the numbers here avoid.
+//! most roundings between a leaf and the result, and `gamma(n) = n u / (1 - n u)`. Source: Higham, Accuracy and
+//! Stability of Numerical Algorithms, 2002, section 3.1. That holds without under- and overflow, which the numbers here
+//! avoid.
 
 use crease::kernel::graph::{Element, Expr};
 use crease::kernel::interpret::{FullArray, Inputs, InterpretOptions, interpret};

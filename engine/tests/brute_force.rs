@@ -55,7 +55,8 @@ fn agree(text: &str, sizes: &[&[i64]]) {
     }
 }
 
-/// The schedule is refused with an error that names two instances, and brute force finds a violation at these sizes too.
+/// The schedule is refused with an error that names two instances, and brute force finds a violation at these sizes
+/// too.
 fn refused(text: &str, schedule: &str, sizes: &[i64], steps: Option<i64>, message: &[&str]) {
     let kernel = Kernel::parse(text).unwrap();
     let error = match plan(&kernel, schedule, sizes) {

@@ -1,5 +1,5 @@
-//! Diamond and parallelogram tiles: hyperplanes found from the dependences, legal orders, the bits of the untiled schedule,
-//! and the conflicts that brute force finds.
+//! Diamond and parallelogram tiles: hyperplanes found from the dependences, legal orders, the bits of the untiled
+//! schedule, and the conflicts that brute force finds.
 
 mod oracle;
 

@@ -1,10 +1,10 @@
 //! Every error that a caller can meet, with the message that it shows.
 //!
-//! `filetests/errors/CRATE/ENUM.VARIANT.txt` says what was done and what was answered, case by case; `BLESS=1` rewrites the
-//! files. The variants there are come from the sources, so that one without a case fails here: provoke it in the file of
-//! `errors/` that is named after its subject, by a call if there is one that does. Errors of kernel texts have their cases
-//! in `filetests/parse/`, those of programs in the filetests of `crease-jit`. A variant that only passes on what another
-//! error says (`transparent`) needs none.
+//! `filetests/errors/CRATE/ENUM.VARIANT.txt` says what was done and what was answered, case by case; `BLESS=1` rewrites
+//! the files. The variants there are come from the sources, so that one without a case fails here: provoke it in the
+//! file of `errors/` that is named after its subject, by a call if there is one that does. Errors of kernel texts have
+//! their cases in `filetests/parse/`, those of programs in the filetests of `crease-jit`. A variant that only passes on
+//! what another error says (`transparent`) needs none.
 
 #[path = "errors/cases.rs"]
 mod cases;
@@ -31,8 +31,8 @@ use cases::Cases;
 use crease::kernel::graph::Kernel;
 use crease_jit::program::Program;
 
-/// A machine without threads to give: nothing that a test should bring about, and its cause cannot be made up. A kind of
-/// processor that this is not.
+/// A machine without threads to give: nothing that a test should bring about, and its cause cannot be made up. A kind
+/// of processor that this is not.
 const NOT_MADE: [&str; 2] = ["crease_jit/PoolError.Start", "crease_jit/PoolError.Denormals"];
 
 fn all_cases() -> Cases {

@@ -1,8 +1,8 @@
 //! Expansion against the kernel as it is: random kernels whose arrays are written again and again give the same bits.
 //!
-//! Statements write and read cells of two small arrays at constants, at remainders and at floors of their iterators, under
-//! guards, after one that writes all cells. So a read sees different writes in different parts of a domain, and the write
-//! before last where the last one did not happen.
+//! Statements write and read cells of two small arrays at constants, at remainders and at floors of their iterators,
+//! under guards, after one that writes all cells. So a read sees different writes in different parts of a domain, and
+//! the write before last where the last one did not happen.
 
 use crease::kernel::graph::{Kernel, Role};
 use crease::kernel::interpret::{FullArray, Inputs, InterpretOptions, full_array, interpret};

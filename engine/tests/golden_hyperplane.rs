@@ -72,7 +72,8 @@ fn value(set: &Value, sizes: &[(&str, i64)]) -> i128 {
     i128::from(fixed.sample().unwrap().expect("a value")[0])
 }
 
-/// Table I gives mappings as formulas: ours are the same, proved for all sizes, and the checker accepts them at another size.
+/// Table I gives mappings as formulas: ours are the same, proved for all sizes, and the checker accepts them at another
+/// size.
 #[test]
 fn parametric_hyperplanes_are_those_of_the_table() {
     for (row, kernel) in rows() {

@@ -1,8 +1,8 @@
 //! Golden sizes of the strategy `lattice`: the optima and heuristics that an independent reference computed.
 //!
-//! Every array of Figure 3 of Bee+Cl@k and of Table I of SMO, at every size on record, is planned with `lattice`. What it
-//! takes must lie between the values alive at once and the smallest size on record: the optimum over all lattices, where the
-//! reference searched for it, else the best of its heuristics and of successive modulo.
+//! Every array of Figure 3 of Bee+Cl@k and of Table I of SMO, at every size on record, is planned with `lattice`. What
+//! it takes must lie between the values alive at once and the smallest size on record: the optimum over all lattices,
+//! where the reference searched for it, else the best of its heuristics and of successive modulo.
 
 #[path = "golden/import.rs"]
 #[allow(dead_code)] // Blocks of lanes are compared elsewhere.
@@ -88,7 +88,8 @@ fn lattices_of_lbm_in_three_dimensions() {
     compare(SMO_TABLE_1, |name| name.starts_with("LBM_D3"), 1);
 }
 
-/// At sizes where no search ends, the pattern of small sizes goes on: triangular arrays take three quarters of the square.
+/// At sizes where no search ends, the pattern of small sizes goes on: triangular arrays take three quarters of the
+/// square.
 #[test]
 fn lattices_of_small_sizes_are_carried_over_to_large_ones() {
     let (_, kernel) = kernels(BEE_FIGURE_3).into_iter().find(|(entry, _)| entry["name"] == "reg_detect").unwrap();

@@ -1,7 +1,8 @@
-//! Golden facts of several arrays in one buffer: sizes computed elsewhere by an independent reference, `golden/inter_array.json`.
+//! Golden facts of several arrays in one buffer: sizes computed elsewhere by an independent reference,
+//! `golden/inter_array.json`.
 //!
-//! Each row is planned by `shared`: one buffer for all arrays, no larger than the golden one, which also has unit stride, nor
-//! than that of the original tool, and no smaller than the values of all arrays that are alive together.
+//! Each row is planned by `shared`: one buffer for all arrays, no larger than the golden one, which also has unit
+//! stride, nor than that of the original tool, and no smaller than the values of all arrays that are alive together.
 
 #[allow(dead_code)] // The other tests of golden facts use all of it.
 #[path = "golden/import.rs"]

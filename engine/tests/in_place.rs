@@ -81,8 +81,8 @@ fn walls_leave_exactly_one_lattice_whatever_the_velocities() {
     }
 }
 
-/// Storage of three populations on a line: by array and phase a place where it splits, and a buffer and an offset on each
-/// side of that.
+/// Storage of three populations on a line: by array and phase a place where it splits, and a buffer and an offset on
+/// each side of that.
 #[derive(Clone, Debug)]
 struct Storage {
     moduli: [i64; 3],
@@ -170,8 +170,9 @@ fn storage_that_is_almost_right_is_proved_or_refused_as_brute_force_says() {
     assert!(proved >= 60 && refused >= 60, "{proved} proved, {refused} refused");
 }
 
-/// At an open end the last cell keeps what its neighbour takes too. That value has two readers, so that neither it nor the one
-/// that would take its slot is in place in odd steps: two cells more. What leaves is read by nobody and stays where it is.
+/// At an open end the last cell keeps what its neighbour takes too. That value has two readers, so that neither it nor
+/// the one that would take its slot is in place in odd steps: two cells more. What leaves is read by nobody and stays
+/// where it is.
 #[test]
 fn values_with_two_readers_cost_two_cells_and_no_more() {
     let text =

@@ -82,7 +82,8 @@ fn a_run_parameter_that_no_call_binds_is_an_error() {
     assert!(matches!(&error, Error::Run(RunError::UnboundRun { param, .. }) if param == "T"), "{error}");
 }
 
-/// At N = 2 there is no inside: an input, a temporary array and an output without cells, and statements without instances.
+/// At N = 2 there is no inside: an input, a temporary array and an output without cells, and statements without
+/// instances.
 #[test]
 fn arrays_may_be_empty_at_some_sizes() {
     let text = "kernel inside(size N) for N >= 1 {

@@ -13,7 +13,8 @@ use ndarray::Array1;
 /// More threads than tasks and fewer, dividing their number and not.
 const THREADS: [usize; 4] = [1, 2, 3, 5];
 
-/// Runs on all numbers of threads; `out` must be what full storage gives, and `private` the arrays with a copy per thread.
+/// Runs on all numbers of threads; `out` must be what full storage gives, and `private` the arrays with a copy per
+/// thread.
 fn agree(text: &str, schedule: &str, size: i64, private: &[&str]) -> Plan {
     let kernel = Kernel::parse(text).unwrap();
     let order = kernel.schedule(schedule).unwrap();

@@ -1,9 +1,9 @@
 //! The operation quota may run out anywhere in a plan: a proved plan or a typed error, never a crash.
 //!
 //! Every kernel is planned under limits from one operation to more than it needs: half of them spaced evenly, half
-//! geometrically, at random distances. A plan that comes out is checked without the integer set library (brute force, pair
-//! by pair) and run. The sweep is a process of its own, so that a crash inside the library is reported with the kernel
-//! and the limit. `CREASE_QUOTA_LIMITS` sets the number of limits, `CREASE_RANDOM_SEED` the seed.
+//! geometrically, at random distances. A plan that comes out is checked without the integer set library (brute force,
+//! pair by pair) and run. The sweep is a process of its own, so that a crash inside the library is reported with the
+//! kernel and the limit. `CREASE_QUOTA_LIMITS` sets the number of limits, `CREASE_RANDOM_SEED` the seed.
 
 #[allow(dead_code)] // Plans are run natively only.
 #[path = "random_programs/execute.rs"]

@@ -1,13 +1,13 @@
 //! Random small kernels through the whole engine, against oracles that share no code with it.
 //!
-//! For every kernel: an illegal schedule is confirmed by brute force, a legal one is planned with every strategy; conflicts
-//! are those that brute force finds; no two values that are alive together share a cell, pair by pair and by
-//! execution, without integer sets; and native code on one to three threads, scalar and in vectors, on arrays of its own
-//! and on lent ones of any strides, the program's interpreter cell by cell and in full blocks, and the interpreter of
-//! kernels on full storage agree bit for bit, in calls of any number of steps.
+//! For every kernel: an illegal schedule is confirmed by brute force, a legal one is planned with every strategy;
+//! conflicts are those that brute force finds; no two values that are alive together share a cell, pair by pair and by
+//! execution, without integer sets; and native code on one to three threads, scalar and in vectors, on arrays of its
+//! own and on lent ones of any strides, the program's interpreter cell by cell and in full blocks, and the interpreter
+//! of kernels on full storage agree bit for bit, in calls of any number of steps.
 //!
-//! `CREASE_RANDOM_PROGRAMS` sets the number of kernels, `CREASE_RANDOM_SEED` the first seed. A kernel that fails is made
-//! smaller, and left as a file with what went wrong and the commands that show it again.
+//! `CREASE_RANDOM_PROGRAMS` sets the number of kernels, `CREASE_RANDOM_SEED` the first seed. A kernel that fails is
+//! made smaller, and left as a file with what went wrong and the commands that show it again.
 
 #[path = "random_programs/affine.rs"]
 mod affine;

@@ -1,5 +1,5 @@
-//! Which stores of a kernel go past a cache that its storage exceeds, which loads are called for ahead of time, and that it
-//! makes no difference to results.
+//! Which stores of a kernel go past a cache that its storage exceeds, which loads are called for ahead of time, and
+//! that it makes no difference to results.
 
 use crease::prelude::*;
 use crease::{CompileOptions, Prefetch, Stage, Streaming};

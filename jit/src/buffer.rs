@@ -7,9 +7,9 @@
 //! after a page's start: fields walked in step would otherwise meet in the same cache sets (4 KiB aliasing). With guard
 //! pages data end at the upper guard instead, up to alignment, so that an access past the end faults.
 //!
-//! A mirrored field shows one piece of shared memory again and again between the guards, so that its cells come twice, back
-//! to back, wherever the data start: cell `c` and what lies a whole field behind it are the same bytes. Views show the cells
-//! once.
+//! A mirrored field shows one piece of shared memory again and again between the guards, so that its cells come twice,
+//! back to back, wherever the data start: cell `c` and what lies a whole field behind it are the same bytes. Views show
+//! the cells once.
 #![allow(unsafe_code)]
 
 use crate::program::{Element, Mapped};
@@ -124,8 +124,8 @@ pub struct FieldOptions {
     /// Whether inaccessible pages enclose the data, which then end at the upper one. Default no: it costs two pages,
     /// and huge pages are not asked for.
     pub guard_pages: bool,
-    /// Whether the cells are mirrored; then they fill whole pages, of which [`mirror_bytes`] says the size. Default no: it
-    /// costs huge pages.
+    /// Whether the cells are mirrored; then they fill whole pages, of which [`mirror_bytes`] says the size. Default no:
+    /// it costs huge pages.
     pub mapped: Mapped,
 }
 
@@ -139,8 +139,8 @@ impl Default for FieldOptions {
 #[derive(Debug)]
 pub struct Field {
     mapping: Mapping,
-    /// Inside `mapping`, a lead behind a multiple of [`ALIGN_BYTES`]; `cells * element.bytes()` bytes from here on are accessible,
-    /// and of a mirrored field as many again.
+    /// Inside `mapping`, a lead behind a multiple of [`ALIGN_BYTES`]; `cells * element.bytes()` bytes from here on are
+    /// accessible, and of a mirrored field as many again.
     data: NonNull<u8>,
     cells: usize,
     element: Element,
@@ -345,8 +345,8 @@ fn shared_memory(bytes: usize) -> Result<File, FieldError> {
     Ok(file)
 }
 
-/// Mirrored fields have a multiple of so many bytes: a page. `None` on systems that map no memory twice, which the first call
-/// finds out by an attempt.
+/// Mirrored fields have a multiple of so many bytes: a page. `None` on systems that map no memory twice, which the
+/// first call finds out by an attempt.
 pub fn mirror_bytes() -> Option<u64> {
     static FOUND: OnceLock<Option<u64>> = OnceLock::new();
     *FOUND.get_or_init(|| {

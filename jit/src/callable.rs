@@ -188,9 +188,9 @@ impl Compiled {
         let frame = self.layout.fill(call.args, call.scalars, &addresses, &strides);
         let (main, pool) = (self.main, call.pool);
         let work = || {
-            // SAFETY: the frame has the layout the code was emitted for and lives until the call returns, as do the pool
-            // and, borrowed by `call`, the buffers. `check` has shown that the code stays inside them, that it writes
-            // only where it may, and that what it writes overlaps nothing else.
+            // SAFETY: the frame has the layout the code was emitted for and lives until the call returns, as do the
+            // pool and, borrowed by `call`, the buffers. `check` has shown that the code stays inside them, that it
+            // writes only where it may, and that what it writes overlaps nothing else.
             unsafe { main(frame.as_ptr(), pool) };
         };
         // Going over to the pool wakes a thread: only for programs that share their work.

@@ -15,7 +15,8 @@ use crate::program::{Program, VerifyError};
 use cranelift_module::ModuleError;
 use std::time::{Duration, Instant};
 
-/// Which stores of wide strips go past the caches, where their rows are aligned and long enough. The answers are the same.
+/// Which stores of wide strips go past the caches, where their rows are aligned and long enough. The answers are the
+/// same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Streaming {
     /// Those that the program marks as streaming.
@@ -129,8 +130,8 @@ impl CompileOptions {
         self
     }
 
-    /// Copies of a strip's body in one iteration of its vector loop. Default: at most 4: a small body gains nothing from
-    /// more, and large ones get fewer by themselves.
+    /// Copies of a strip's body in one iteration of its vector loop. Default: at most 4: a small body gains nothing
+    /// from more, and large ones get fewer by themselves.
     #[must_use]
     pub fn unroll(mut self, unroll: Unroll) -> Self {
         self.unroll = unroll;
@@ -217,8 +218,8 @@ pub fn compile(program: &Program, options: &CompileOptions) -> Result<Compiled, 
     compile_named(program, options, &OperationNames::new())
 }
 
-/// The same, with names of operations for the listings that [`CompileOptions::texts`] asks for. Operations beyond those that
-/// are named have none.
+/// The same, with names of operations for the listings that [`CompileOptions::texts`] asks for. Operations beyond those
+/// that are named have none.
 ///
 /// # Errors
 /// As [`compile`].

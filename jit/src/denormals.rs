@@ -2,9 +2,9 @@
 //!
 //! In: a choice.   Out: a guard that lets it hold for the current thread, and puts back what it found when it goes.
 //!
-//! Processors keep this in a register of each thread (x86: MXCSR, FTZ for results and DAZ for operands; AArch64: FPCR, FZ for
-//! both). It is left as found unless a pool is told otherwise. Some processors take a hundred times as long for an
-//! operation on denormal numbers, which decaying fields are full of; others do not care.
+//! Processors keep this in a register of each thread (x86: MXCSR, FTZ for results and DAZ for operands; AArch64: FPCR,
+//! FZ for both). It is left as found unless a pool is told otherwise. Some processors take a hundred times as long for
+//! an operation on denormal numbers, which decaying fields are full of; others do not care.
 //!
 //! Unsafe, because only instructions that Rust has no words for read and write that register.
 #![allow(unsafe_code)]
@@ -17,8 +17,8 @@ pub enum Denormals {
     /// Whatever the calling thread has chosen; by default they are kept, as IEEE 754 wants it.
     #[default]
     AsFound,
-    /// Taken for zeros, as operands and as results, on every thread that takes part. Results then differ from those of the
-    /// interpreters, which keep them.
+    /// Taken for zeros, as operands and as results, on every thread that takes part. Results then differ from those of
+    /// the interpreters, which keep them.
     Flush,
 }
 
@@ -78,8 +78,8 @@ fn control() -> u64 {
 #[cfg(target_arch = "x86_64")]
 fn set_control(control: u64) {
     let control = control as u32;
-    // SAFETY: loads what `control()` gave, with bits set that every processor of this kind has; whoever calls this puts the
-    // old value back, and nothing but compiled code computes with floating-point numbers until then.
+    // SAFETY: loads what `control()` gave, with bits set that every processor of this kind has; whoever calls this puts
+    // the old value back, and nothing but compiled code computes with floating-point numbers until then.
     unsafe { std::arch::asm!("ldmxcsr [{}]", in(reg) &control, options(nostack, preserves_flags)) };
 }
 
@@ -93,8 +93,8 @@ fn control() -> u64 {
 
 #[cfg(target_arch = "aarch64")]
 fn set_control(control: u64) {
-    // SAFETY: writes what `control()` gave, with a bit set that every processor of this kind has; whoever calls this puts
-    // the old value back, and nothing but compiled code computes with floating-point numbers until then.
+    // SAFETY: writes what `control()` gave, with a bit set that every processor of this kind has; whoever calls this
+    // puts the old value back, and nothing but compiled code computes with floating-point numbers until then.
     unsafe { std::arch::asm!("msr fpcr, {}", in(reg) control, options(nostack, preserves_flags)) };
 }
 

@@ -15,7 +15,8 @@ pub enum IsaChoice {
     V128,
     /// 256-bit vectors (x86-64 AVX2 with FMA and F16C); 128 bits where a strip does not allow them.
     Avx2,
-    /// 512-bit and 256-bit vectors with masks (x86-64 AVX-512 F, DQ and VL); 128 bits where a strip does not allow them.
+    /// 512-bit and 256-bit vectors with masks (x86-64 AVX-512 F, DQ and VL); 128 bits where a strip does not allow
+    /// them.
     Avx512,
     /// The widest the processor has.
     #[default]

@@ -1,7 +1,7 @@
 //! Listings: what became of strips, for people who read machine code.
 //!
-//! In: names of operations.   Out: for each strip its vectors, how registers were assigned, and its instructions with the
-//! name of what each computes.
+//! In: names of operations.   Out: for each strip its vectors, how registers were assigned, and its instructions with
+//! the name of what each computes.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +10,8 @@ use crate::program::Var;
 /// For strips, by their variables, what a reader calls the result of each operation; empty texts for nothing.
 pub type OperationNames = BTreeMap<Var, Vec<String>>;
 
-/// How one strip was compiled. A strip over arrays that a call lends may be compiled twice: for rows of adjacent cells, and
-/// for all others.
+/// How one strip was compiled. A strip over arrays that a call lends may be compiled twice: for rows of adjacent cells,
+/// and for all others.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StripListing {
     /// The strip's variable, which names it in its program.

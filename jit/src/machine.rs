@@ -1,7 +1,7 @@
 //! The machine that code runs on: the sizes of its caches, and its processor's name.
 //!
-//! In: what Linux says.   Out: values to pass on; which stores go past the caches and which loads are called for depends on
-//! the sizes, whether a finding of tuning holds on the name, too.
+//! In: what Linux says.   Out: values to pass on; which stores go past the caches and which loads are called for
+//! depends on the sizes, whether a finding of tuning holds on the name, too.
 
 use std::fs::DirEntry;
 use std::path::Path;

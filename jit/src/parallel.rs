@@ -6,9 +6,9 @@
 //! Iterations of a parallel loop touch no cell that another one writes, so results do not depend on the number of
 //! threads or on which of them runs what. A barrier follows every loop.
 //!
-//! The exception are buffers with a copy per worker: an iteration writes the copy of the worker it runs on. A worker has
-//! a number below the number of threads, and runs an iteration to its end before it begins another: nothing inside an
-//! iteration waits, as loops inside it are sequential, so nothing can be stolen in between.
+//! The exception are buffers with a copy per worker: an iteration writes the copy of the worker it runs on. A worker
+//! has a number below the number of threads, and runs an iteration to its end before it begins another: nothing inside
+//! an iteration waits, as loops inside it are sequential, so nothing can be stolen in between.
 #![allow(unsafe_code)]
 
 use crate::clif::Slot;
@@ -69,8 +69,8 @@ impl Pool {
         Pool { threads: 1, workers: None, denormals: Denormals::AsFound }
     }
 
-    /// The same threads with another choice of what they do with denormal numbers, while they run compiled code. What they do
-    /// otherwise, and the calling thread too, stays as it is.
+    /// The same threads with another choice of what they do with denormal numbers, while they run compiled code. What
+    /// they do otherwise, and the calling thread too, stays as it is.
     ///
     /// # Errors
     /// [`PoolError::Denormals`] if that is not supported here.

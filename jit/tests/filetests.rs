@@ -1,7 +1,8 @@
 //! Filetests: programs in `tests/filetests/program/*.crp` and what becomes of them.
 //!
-//! A file is a header of comments, a program and expectations; `BLESS=1` rewrites everything but the header. The program
-//! stands there as it prints. The first error is a comment on the line it blames. The header may hold directives:
+//! A file is a header of comments, a program and expectations; `BLESS=1` rewrites everything but the header. The
+//! program stands there as it prints. The first error is a comment on the line it blames. The header may hold
+//! directives:
 //!
 //! ```text
 //! ; set k = 0.5            an argument or a scalar; 0 without it

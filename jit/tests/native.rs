@@ -2,9 +2,9 @@
 //!
 //! `native/harness.rs` runs a program both ways in fields between guard pages; `native/random.rs` makes random strips;
 //! `native/sharing.rs` has strips that run the same code; `native/neighbours.rs` loads that share vectors;
-//! `native/rows.rs` short rows; `native/streaming.rs` looks at stores past the caches, `native/prefetch.rs` at cells that
-//! are called for ahead of time, `native/half.rs` at cells of half precision; `native/views.rs` binds views of any strides;
-//! `native/mirrored.rs` has rings that are mapped twice.
+//! `native/rows.rs` short rows; `native/streaming.rs` looks at stores past the caches, `native/prefetch.rs` at cells
+//! that are called for ahead of time, `native/half.rs` at cells of half precision; `native/views.rs` binds views of any
+//! strides; `native/mirrored.rs` has rings that are mapped twice.
 
 #[path = "native/denormals.rs"]
 mod denormals;
@@ -350,8 +350,8 @@ fn parallel_loops_agree_for_any_thread_count() {
     }
 }
 
-/// Tiles of six rows work in the copy of whoever runs them; a loop inside a tile is sequential and sees the same copy; code
-/// between the loops uses the first one.
+/// Tiles of six rows work in the copy of whoever runs them; a loop inside a tile is sequential and sees the same copy;
+/// code between the loops uses the first one.
 #[test]
 fn copies_per_worker_agree_for_any_thread_count() {
     let text = "program tiles(T, tiles) {

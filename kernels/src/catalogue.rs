@@ -109,8 +109,8 @@ pub fn catalogue() -> &'static [Entry] {
     &CATALOGUE
 }
 
-/// Grids and lattices of few long rows, which fit into a cache of any size. They are for measuring and in no list: what they
-/// compute, kernels of the catalogue compute as well.
+/// Grids and lattices of few long rows, which fit into a cache of any size. They are for measuring and in no list: what
+/// they compute, kernels of the catalogue compute as well.
 pub fn boxes() -> &'static [Entry] {
     static BOXES: [Entry; 3] = [stencil::heat_2d::BOX, lbm::entries::D2Q9_BOX, lbm::entries::D3Q27_BOX];
     &BOXES
@@ -145,7 +145,8 @@ impl Case {
     /// The value of a size parameter as an extent.
     ///
     /// # Errors
-    /// [`KernelDataError::UnknownSize`] if it has no value, [`KernelDataError::BadSize`] if that is less than `at_least`.
+    /// [`KernelDataError::UnknownSize`] if it has no value, [`KernelDataError::BadSize`] if that is less than
+    /// `at_least`.
     pub fn extent(&self, name: &str, at_least: usize) -> Result<usize, KernelDataError> {
         let found = self.sizes.iter().find(|(n, _)| n == name);
         let &(_, value) = found.ok_or_else(|| KernelDataError::UnknownSize { name: name.to_owned() })?;

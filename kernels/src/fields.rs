@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use ndarray::{ArrayD, IxDyn};
 
-/// One array's data in logical order, without the step index of a state array. Single-precision arrays are held widened.
+/// One array's data in logical order, without the step index of a state array. Single-precision arrays are held
+/// widened.
 pub type Field = ArrayD<f64>;
 
 /// Data by array name.

@@ -45,8 +45,8 @@ fn evaluate(kernel: &Kernel, case: &Case, initial: &Fields) -> Fields {
     last
 }
 
-/// Outputs of a kernel without steps: every instance is executed once all that it reads is there, those that the default
-/// schedule runs first before others, for cells that are written more than once.
+/// Outputs of a kernel without steps: every instance is executed once all that it reads is there, those that the
+/// default schedule runs first before others, for cells that are written more than once.
 fn evaluate_pipeline(kernel: &Kernel, case: &Case, initial: &Fields) -> Fields {
     let size = |name: &str| case.sizes.iter().find(|(n, _)| n == name).expect("every parameter is a size").1;
     let params: Vec<i64> = kernel.params().iter().map(|p| size(&p.name)).collect();
@@ -95,8 +95,8 @@ fn gather(store: &Store, array: ArrayId) -> Field {
     field
 }
 
-/// Executes one instance. Where all arrays are of `f32` or `f16`, every result is rounded to `f32`, which is single-precision
-/// arithmetic: a double holds the sum, product or quotient of two `f32`s well enough for that.
+/// Executes one instance. Where all arrays are of `f32` or `f16`, every result is rounded to `f32`, which is
+/// single-precision arithmetic: a double holds the sum, product or quotient of two `f32`s well enough for that.
 fn execute(kernel: &Kernel, stmt: &Stmt, point: &[i64], params: &[i64], scalars: &[f64], store: &mut Store) {
     let single = kernel.arrays().iter().all(|array| matches!(array.element, Element::F32 | Element::F16));
     let at = |index: &[_]| index.iter().map(|e: &Affine| e.eval(point, params).unwrap()).collect();
@@ -113,7 +113,8 @@ fn execute(kernel: &Kernel, stmt: &Stmt, point: &[i64], params: &[i64], scalars:
             Expr::Unary(UnaryOp::Neg, a) => -values[a.index()],
             Expr::Unary(UnaryOp::Abs, a) => values[a.index()].abs(),
             Expr::Fma(a, b, c) if single => {
-                // A sum of a product and a number has more digits than a double: rounded to one first, it may come out wrong.
+                // A sum of a product and a number has more digits than a double: rounded to one first, it may come out
+                // wrong.
                 let [a, b, c] = [a, b, c].map(|operand| values[operand.index()] as f32);
                 f64::from(a.mul_add(b, c))
             }

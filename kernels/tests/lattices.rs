@@ -1,5 +1,5 @@
-//! Storage of lattice Boltzmann kernels at the sizes that are measured: exactly one lattice, in every schedule that is tried,
-//! and little padding. Nothing is allocated.
+//! Storage of lattice Boltzmann kernels at the sizes that are measured: exactly one lattice, in every schedule that is
+//! tried, and little padding. Nothing is allocated.
 
 use crease::Plan;
 use crease::kernel::graph::Role;

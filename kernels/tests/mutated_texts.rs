@@ -1,7 +1,8 @@
-//! Damaged kernel texts: each is refused with a typed error, or does what it says. No panic, no overflowing stack, no hang.
+//! Damaged kernel texts: each is refused with a typed error, or does what it says. No panic, no overflowing stack, no
+//! hang.
 //!
-//! Texts of the catalogue, the filetests and the documents are mutated, token by token. What still parses prints and reads
-//! back; what can be planned under a small quota is compiled, run, and compared with the interpreter of kernels.
+//! Texts of the catalogue, the filetests and the documents are mutated, token by token. What still parses prints and
+//! reads back; what can be planned under a small quota is compiled, run, and compared with the interpreter of kernels.
 //!
 //! `CREASE_MUTATED_TEXTS` sets the number of texts, `CREASE_RANDOM_SEED` the first seed. A text that fails is left in a
 //! file, and so is the one that a worker was at when the process ended.

@@ -1,5 +1,5 @@
-//! Compiled kernels on folded storage against the naive loops: bit for bit, for every schedule, strategy, kind of vectors
-//! and thread count.
+//! Compiled kernels on folded storage against the naive loops: bit for bit, for every schedule, strategy, kind of
+//! vectors and thread count.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -18,8 +18,8 @@ fn plan(entry: &Entry, case: &Case, schedule: &str, strategy: StrategyChoice) ->
     }
 }
 
-/// Runs the case on one and on three threads; with steps, in two calls of uneven length, so that a call also starts at an
-/// odd step.
+/// Runs the case on one and on three threads; with steps, in two calls of uneven length, so that a call also starts at
+/// an odd step.
 fn run_folded(plan: &Plan, isa: IsaChoice, case: &Case, initial: &Fields) -> Vec<Fields> {
     let kernel = plan.kernel();
     let code = plan.compile_with(&CompileOptions::default().choice(isa)).expect("plans compile");
@@ -51,8 +51,8 @@ fn isas() -> Vec<IsaChoice> {
     IsaChoice::ALL.into_iter().filter(has).collect()
 }
 
-/// Statements from which on a kernel takes seconds to compile: such kernels consist of the same parts as smaller ones, so
-/// the first size, what users get in the first and the last schedule, and the widest vectors are enough.
+/// Statements from which on a kernel takes seconds to compile: such kernels consist of the same parts as smaller ones,
+/// so the first size, what users get in the first and the last schedule, and the widest vectors are enough.
 const MANY_STATEMENTS: usize = 19;
 
 fn verify(entry: &Entry) {
@@ -67,8 +67,8 @@ fn verify(entry: &Entry) {
         let expected = (entry.naive)(&case, &initial).expect("presets are valid");
         let kernel = entry.kernel().expect("catalogue kernels parse");
         for schedule in kernel.schedules() {
-            // What users get on every schedule and at every size; the baselines on the default schedule, other strategies
-            // there at the first size, each storage once.
+            // What users get on every schedule and at every size; the baselines on the default schedule, other
+            // strategies there at the first size, each storage once.
             let default = schedule.name == kernel.schedules()[0].name;
             let baselines = [StrategyChoice::Full, StrategyChoice::SuccessiveModulo];
             let mut seen = Vec::new();

@@ -44,7 +44,8 @@ impl CLoops {
         &self.compiler
     }
 
-    /// Opens one layout of a source. `sizes` are as many as the source names; `initial` holds the source's arrays one after the other; `threads` at least 1.
+    /// Opens one layout of a source. `sizes` are as many as the source names; `initial` holds the source's arrays one
+    /// after the other; `threads` at least 1.
     ///
     /// # Errors
     /// [`CLoopError`] if the source does not compile, or the loop refuses its arguments or finds no memory.

@@ -63,8 +63,8 @@ pub enum CLoopError {
     },
 }
 
-/// A loaded source. It is never unloaded, so its functions stay valid: the threads of its OpenMP runtime outlive every call,
-/// and end in that runtime's code when the thread that started them ends.
+/// A loaded source. It is never unloaded, so its functions stay valid: the threads of its OpenMP runtime outlive every
+/// call, and end in that runtime's code when the thread that started them ends.
 pub(super) struct Module {
     open: Open,
     advance: Advance,

@@ -1,7 +1,8 @@
 //! Charts of horizontal bars, in panels.
 //!
 //! In: panels with groups of bars, limits to draw as lines, a scale.   Out: a [`Canvas`]. Every bar has its name to the
-//! left and its value to the right, so that nobody has to match colours; bars of one group (threads, say) stand together.
+//! left and its value to the right, so that nobody has to match colours; bars of one group (threads, say) stand
+//! together.
 
 use crate::pictures::axis::Scale;
 use crate::pictures::canvas::{Anchor, Area, Block, Canvas, Face, Stroke};

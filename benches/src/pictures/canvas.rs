@@ -1,8 +1,8 @@
 //! A drawing surface: shapes and text in user units, written as one SVG file.
 //!
-//! In: coordinates with the origin at the upper left.   Out: an SVG document with a white background of its own, so that it
-//! reads the same on a page of any colour. Attributes stand on the elements themselves: no style sheet, no script, no font
-//! file; the reader's sans-serif is used and text is given room for a wide one.
+//! In: coordinates with the origin at the upper left.   Out: an SVG document with a white background of its own, so
+//! that it reads the same on a page of any colour. Attributes stand on the elements themselves: no style sheet, no
+//! script, no font file; the reader's sans-serif is used and text is given room for a wide one.
 
 use std::fmt;
 use std::fs;

@@ -1,7 +1,7 @@
 //! Every colour of every picture.
 //!
-//! Quantities get perceptually uniform maps (viridis) or, where they have a sign, a diverging one; layouts a few fixed hues.
-//! Red is kept for what is wrong.
+//! Quantities get perceptually uniform maps (viridis) or, where they have a sign, a diverging one; layouts a few fixed
+//! hues. Red is kept for what is wrong.
 
 use std::fmt;
 

@@ -2,9 +2,9 @@
 //!
 //! In: arrays by name.   Out: PNG images in a directory, the field of each as `.npy` beside it.
 //!
-//! Populations of a lattice Boltzmann kernel become `speed` and `vorticity`; other arrays with two indices or more are drawn
-//! as they are, in viridis from least to most. Fields in space show the middle plane of their first axes. A mask of bytes
-//! with the shape of the flow is an obstacle, and grey.
+//! Populations of a lattice Boltzmann kernel become `speed` and `vorticity`; other arrays with two indices or more are
+//! drawn as they are, in viridis from least to most. Fields in space show the middle plane of their first axes. A mask
+//! of bytes with the shape of the flow is an obstacle, and grey.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -39,8 +39,8 @@ pub struct FieldImage {
 /// Draws what a run holds after its last step.
 ///
 /// # Errors
-/// [`BenchError::NoImage`] if no array has two indices, [`BenchError::File`] and [`BenchError::BadArray`] for files that
-/// cannot be written.
+/// [`BenchError::NoImage`] if no array has two indices, [`BenchError::File`] and [`BenchError::BadArray`] for files
+/// that cannot be written.
 pub fn draw(run: &Run, kernel: &Kernel, directory: &Path) -> Result<Vec<FieldImage>, BenchError> {
     let mut results = Fields::new();
     let mut masks = Vec::new();

@@ -15,7 +15,8 @@ use crate::error::BenchError;
 pub(crate) struct Flow {
     /// Length of the velocity, cells per step.
     pub(crate) speed: Array2<f64>,
-    /// Curl of the velocity in the plane, positive against the clock, per step. Central differences, one-sided at borders.
+    /// Curl of the velocity in the plane, positive against the clock, per step. Central differences, one-sided at
+    /// borders.
     pub(crate) vorticity: Array2<f64>,
 }
 

@@ -1,8 +1,8 @@
 //! The chart of footprints: bytes of each layout of each kernel, over the lower bound.
 //!
-//! In: a record.   Out: a chart. All panels share one scale, footprint over lower bound, so that the bound is one line at 1;
-//! the scale is logarithmic where some layout takes more than four times the bound. Bars that no thread count tells apart
-//! are drawn once.
+//! In: a record.   Out: a chart. All panels share one scale, footprint over lower bound, so that the bound is one line
+//! at 1; the scale is logarithmic where some layout takes more than four times the bound. Bars that no thread count
+//! tells apart are drawn once.
 
 use crate::pictures::axis::{Scale, plain};
 use crate::pictures::bars::{Bar, Chart, Group, Limit, Panel};

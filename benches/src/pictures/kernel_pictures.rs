@@ -1,7 +1,7 @@
 //! Pictures of what a plan does with a small run of its kernel.
 //!
-//! In: a plan, a number of steps, moduli to force.   Out: SVG files in a directory, each with its table as CSV beside it:
-//! `storage-map`, `lifetimes` (with `alive.csv` for the curve), `wavefronts`.
+//! In: a plan, a number of steps, moduli to force.   Out: SVG files in a directory, each with its table as CSV beside
+//! it: `storage-map`, `lifetimes` (with `alive.csv` for the curve), `wavefronts`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -25,8 +25,8 @@ pub struct KernelPictures {
 /// Draws every picture of `steps` steps into `directory`. `forced` names buffers and the moduli to draw them with.
 ///
 /// # Errors
-/// [`BenchError::TooMuchToDraw`] with sizes that would do, [`BenchError::UnknownName`] or [`BenchError::BadSetting`] for
-/// forced moduli that fit no buffer, [`BenchError::File`].
+/// [`BenchError::TooMuchToDraw`] with sizes that would do, [`BenchError::UnknownName`] or [`BenchError::BadSetting`]
+/// for forced moduli that fit no buffer, [`BenchError::File`].
 pub fn draw(plan: &Plan, steps: i64, forced: &[Assignment], directory: &Path) -> Result<KernelPictures, BenchError> {
     let run = SmallRun::new(plan, steps, forced)?;
     fs::create_dir_all(directory).map_err(|source| BenchError::File { path: directory.to_owned(), source })?;

@@ -2,9 +2,9 @@
 //!
 //! In: a small run.   Out: a picture, a table of values, a table of moments.
 //!
-//! A bar reaches from the write of a value to its last read, in the order of ascending time vectors. Values that share a
-//! stored cell stand in one row, so that folding shows as bars one after the other; where moduli were forced and values
-//! meet, the overlap is red. The curve below counts the values alive against the cells there are.
+//! A bar reaches from the write of a value to its last read, in the order of ascending time vectors. Values that share
+//! a stored cell stand in one row, so that folding shows as bars one after the other; where moduli were forced and
+//! values meet, the overlap is red. The curve below counts the values alive against the cells there are.
 
 use std::collections::BTreeMap;
 use std::path::Path;

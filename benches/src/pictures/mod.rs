@@ -1,8 +1,9 @@
 //! Pictures, each drawn from data that is written beside it.
 //!
-//! Of a benchmark's record: `footprint` and `speed`, bars on `bars` and `axis`. Of a small run of a kernel, which `small_run`
-//! traces value by value: `storage_map`, `lifetimes`, `wavefronts`, put together by `kernel_pictures`. Of arrays: `fields`
-//! and `flow`, which write PNG through `raster`. `canvas` writes SVG, `colour` holds every colour, `tables` writes CSV.
+//! Of a benchmark's record: `footprint` and `speed`, bars on `bars` and `axis`. Of a small run of a kernel, which
+//! `small_run` traces value by value: `storage_map`, `lifetimes`, `wavefronts`, put together by `kernel_pictures`. Of
+//! arrays: `fields` and `flow`, which write PNG through `raster`. `canvas` writes SVG, `colour` holds every colour,
+//! `tables` writes CSV.
 
 mod axis;
 mod bars;

@@ -1,8 +1,8 @@
 //! Images: a plane of numbers as coloured squares in a PNG file.
 //!
 //! In: a two-dimensional field, a colour for each value.   Out: a PNG, RGB with 8 bits a channel. The first index runs
-//! upwards, as `y` does in a drawing of the flow; small fields are enlarged by whole numbers, so that each cell stays one
-//! square.
+//! upwards, as `y` does in a drawing of the flow; small fields are enlarged by whole numbers, so that each cell stays
+//! one square.
 
 use std::fs::File;
 use std::io::BufWriter;

@@ -10,8 +10,8 @@ use crate::error::BenchError;
 use crate::pictures::{bars, footprint, speed};
 use crate::report::{Record, Row};
 
-/// Draws a record's charts into `directory`, or beside the record. Returns the files written: none for a record in which
-/// nothing was measured.
+/// Draws a record's charts into `directory`, or beside the record. Returns the files written: none for a record in
+/// which nothing was measured.
 ///
 /// # Errors
 /// [`BenchError::File`] if a file cannot be written.

@@ -1,9 +1,10 @@
 //! A small run of a planned kernel, value by value, with the place of every cell.
 //!
-//! In: a plan, a number of steps, moduli to force.   Out: a [`SmallRun`], which every picture of a kernel is drawn from.
+//! In: a plan, a number of steps, moduli to force.   Out: a [`SmallRun`], which every picture of a kernel is drawn
+//! from.
 //!
-//! Forced moduli show what a smaller buffer would break: they change where the pictures put cells, and nothing else. The
-//! plan itself stays the proved one.
+//! Forced moduli show what a smaller buffer would break: they change where the pictures put cells, and nothing else.
+//! The plan itself stays the proved one.
 
 use std::collections::BTreeMap;
 

@@ -1,8 +1,8 @@
 //! The chart of speeds: updates per second of each layout on each number of threads, with what bandwidth allows.
 //!
-//! In: a record.   Out: a chart. Each panel has its own scale from 0; bars reach to the median, whiskers from the slowest to
-//! the fastest round. The limit is the rate at which one read and one write of every state value would take all of the
-//! bandwidth that was measured beside this contest; data that stay in caches may go beyond it.
+//! In: a record.   Out: a chart. Each panel has its own scale from 0; bars reach to the median, whiskers from the
+//! slowest to the fastest round. The limit is the rate at which one read and one write of every state value would take
+//! all of the bandwidth that was measured beside this contest; data that stay in caches may go beyond it.
 
 use crate::pictures::axis::{Scale, plain};
 use crate::pictures::bars::{Bar, Chart, Group, Limit, Panel};

@@ -2,9 +2,9 @@
 //!
 //! In: a small run.   Out: a picture, and a row of the table per cell.
 //!
-//! One square per cell of the array; the last two indices span a panel (the step and `x` of a line, `y` and `x` of a plane),
-//! what comes before them numbers panels. Squares of one colour share a stored cell; below, the storage itself. Where moduli
-//! were forced and values meet, their cells are red, and the first pair is joined by a line.
+//! One square per cell of the array; the last two indices span a panel (the step and `x` of a line, `y` and `x` of a
+//! plane), what comes before them numbers panels. Squares of one colour share a stored cell; below, the storage itself.
+//! Where moduli were forced and values meet, their cells are red, and the first pair is joined by a line.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

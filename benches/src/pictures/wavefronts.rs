@@ -3,10 +3,10 @@
 //! In: a small run.   Out: a picture, and a row of the table per instance.
 //!
 //! A **wavefront** is what has to be complete before more can start: the components of a time vector before the first
-//! parallel dimension. A **tile** is what one task owns: the components up to the last one that is parallel or written with a
-//! floor. Without parallel dimensions tiles run one after the other and each is a wavefront of its own; without tiles the
-//! first component stands for both. Two iterators span the picture, those of the tiled components; others are held at the
-//! middle of their range.
+//! parallel dimension. A **tile** is what one task owns: the components up to the last one that is parallel or written
+//! with a floor. Without parallel dimensions tiles run one after the other and each is a wavefront of its own; without
+//! tiles the first component stands for both. Two iterators span the picture, those of the tiled components; others are
+//! held at the middle of their range.
 
 use std::collections::BTreeMap;
 use std::path::Path;

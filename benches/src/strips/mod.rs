@@ -1,12 +1,12 @@
 //! `crease bench --suite strips`: our code beside C loops for the same work, in cache and from memory.
 //!
-//! In: which kernel, which instructions, how many threads.   Out: a record with one row per kernel, size, instruction set
-//! and number of threads, and its table; compile times of what was measured.
+//! In: which kernel, which instructions, how many threads.   Out: a record with one row per kernel, size, instruction
+//! set and number of threads, and its table; compile times of what was measured.
 //!
-//! `subjects` says what is measured, `record` what was found. A C loop is built for vectors of 256 and of 512 bits, where
-//! the compiler has both, and the better one is what counts. Contestants of a row are timed in turn, the bandwidth probe
-//! beside them. Answers are compared with the naive loops first; for boxes so large that these would take minutes, with our
-//! own answer at the first instruction set.
+//! `subjects` says what is measured, `record` what was found. A C loop is built for vectors of 256 and of 512 bits,
+//! where the compiler has both, and the better one is what counts. Contestants of a row are timed in turn, the
+//! bandwidth probe beside them. Answers are compared with the naive loops first; for boxes so large that these would
+//! take minutes, with our own answer at the first instruction set.
 
 mod record;
 mod subjects;
@@ -54,8 +54,8 @@ pub struct StripsOptions {
     pub kernel: Option<String>,
     /// Instructions; by default all that the machine has in cache, and the widest from memory.
     pub isas: Vec<IsaChoice>,
-    /// Only this number of threads, for rows from memory; by default one, then all. Rows in cache and schedules that have
-    /// nothing parallel are for one.
+    /// Only this number of threads, for rows from memory; by default one, then all. Rows in cache and schedules that
+    /// have nothing parallel are for one.
     pub threads: Option<usize>,
     /// Seconds for each contest instead of the suite's.
     pub seconds: Option<f64>,

@@ -1,4 +1,5 @@
-//! What the suite `strips` measures: kernels at sizes that lie in a cache or in memory, each beside the C loop that does the same.
+//! What the suite `strips` measures: kernels at sizes that lie in a cache or in memory, each beside the C loop that
+//! does the same.
 
 use std::collections::BTreeMap;
 
@@ -33,8 +34,8 @@ impl WorkingSet {
     }
 }
 
-/// A kernel at a size, one of our layouts, and the C loop it competes with: the same algorithm, storage alike unless the
-/// subject is what less storage gains.
+/// A kernel at a size, one of our layouts, and the C loop it competes with: the same algorithm, storage alike unless
+/// the subject is what less storage gains.
 #[derive(Debug)]
 pub(super) struct Subject {
     pub(super) kernel: &'static str,

@@ -1,7 +1,7 @@
 //! Sets and maps made of constraints given as plain numbers.
 //!
-//! isl's notation says the same, but to read it isl builds a piecewise expression for every number and sign, which takes
-//! many times as long as the constraints themselves.
+//! isl's notation says the same, but to read it isl builds a piecewise expression for every number and sign, which
+//! takes many times as long as the constraints themselves.
 
 #![allow(unsafe_code)] // Calls isl.
 
@@ -25,11 +25,12 @@ pub struct Tuple<'a> {
 }
 
 impl Context {
-    /// The points of `tuple` that satisfy all constraints of one of `pieces`. The constraints have no existential variables.
+    /// The points of `tuple` that satisfy all constraints of one of `pieces`. The constraints have no existential
+    /// variables.
     ///
     /// # Errors
-    /// [`IslError::NoSuchDimension`] if a constraint has not as many coefficients as there are parameters and dimensions,
-    /// or any existential variable; [`IslError::Nul`] for names with a zero byte; [`IslError::Quota`].
+    /// [`IslError::NoSuchDimension`] if a constraint has not as many coefficients as there are parameters and
+    /// dimensions, or any existential variable; [`IslError::Nul`] for names with a zero byte; [`IslError::Quota`].
     pub fn set_of(&self, params: &[&str], tuple: Tuple<'_>, pieces: &[Vec<Constraint>]) -> Result<Set<'_>, IslError> {
         let shape = [params.len(), tuple.dims.len()];
         // SAFETY: the context is live; the result is ours.

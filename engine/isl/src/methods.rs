@@ -4,8 +4,9 @@
 //! - `make`: consumes its operands (they get fresh references) and returns a new object;
 //! - `pieces`: the same, for coalescing, which isl (0.25) does not always survive: it wants implicit equalities made
 //!   explicit first, and cannot be left half-way, so that it starts within the quota and then runs to its end; what the
-//!   method named last counts as a single piece is left alone. Where floors occur the result may be another set (that of
-//!   `i mod 3 = 1` and `i = 2`, say, also gets 5): it is compared, and what is not found to be the same is not taken;
+//!   method named last counts as a single piece is left alone. Where floors occur the result may be another set (that
+//!   of `i mod 3 = 1` and `i = 2`, say, also gets 5): it is compared, and what is not found to be the same is not
+//!   taken;
 //! - `hull`: the same as `make`, for functions that return a basic set or map;
 //! - `ask`: borrows its operands and answers yes or no.
 //!

@@ -290,8 +290,8 @@ impl<'c> Set<'c> {
         self.optimum(raw, "isl_set_dim_max_val")
     }
 
-    /// The smallest and the largest value of dimension `position`, over all parameters; `(0, -1)` of an empty set, `None`
-    /// if there is no bound.
+    /// The smallest and the largest value of dimension `position`, over all parameters; `(0, -1)` of an empty set,
+    /// `None` if there is no bound.
     ///
     /// # Errors
     /// [`IslError::TooLarge`], [`IslError::NoSuchDimension`], [`IslError::Quota`].

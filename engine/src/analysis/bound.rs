@@ -3,9 +3,9 @@
 //! In: the lifetimes of a kernel's arrays.   Out: a number of cells that no allocation can go below; none if unknown.
 //! Source: golden sizes (docs/ARCHITECTURE.md, section 6).
 //!
-//! All live-in values are alive together, and so are all live-out values; `moment` searches for the fullest moment of a run.
-//! At small sizes the brute-force trace counts as well, which for partial orders may find more; a run of few steps bounds
-//! longer ones from below.
+//! All live-in values are alive together, and so are all live-out values; `moment` searches for the fullest moment of a
+//! run. At small sizes the brute-force trace counts as well, which for partial orders may find more; a run of few steps
+//! bounds longer ones from below.
 
 use crease_isl::Set;
 

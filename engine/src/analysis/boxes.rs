@@ -2,9 +2,9 @@
 //!
 //! In: formulas whose constraints bound single iterators.   Out: disjoint boxes, as few as adjacent ones make.
 //!
-//! Domains of kernels on grids are boxes, often dozens of them: a cube with its faces, edges and corners has 27. What is
-//! asked of those (whether two meet, what they cover together) takes a few comparisons here and a tableau each in an integer
-//! set library.
+//! Domains of kernels on grids are boxes, often dozens of them: a cube with its faces, edges and corners has 27. What
+//! is asked of those (whether two meet, what they cover together) takes a few comparisons here and a tableau each in an
+//! integer set library.
 
 use crate::kernel::affine::{Affine, Term};
 use crate::kernel::formula::Formula;
@@ -131,7 +131,8 @@ pub(crate) fn subtract_all(from: Vec<IntBox>, others: &[IntBox]) -> Vec<IntBox> 
     others.iter().fold(from, |rest, other| rest.iter().flat_map(|part| part.subtract(other)).collect())
 }
 
-/// The union of some boxes as disjoint ones, neighbours made one: first along the last dimension, then along those before.
+/// The union of some boxes as disjoint ones, neighbours made one: first along the last dimension, then along those
+/// before.
 pub(crate) fn united(boxes: &[IntBox]) -> Vec<IntBox> {
     let mut parts: Vec<IntBox> = Vec::new();
     for new in boxes.iter().filter(|b| !b.is_empty()) {

@@ -4,11 +4,11 @@
 //! Source: Bhaskaracharya, Bondhugula and Cohen (2016), section 3; Darte, Schreiber and Villard (2005).
 //!
 //! Two values conflict unless all events of one come before the write of the other. Say `A[t, i]` is computed from
-//! `A[t-1, i-1..=i+1]`, by `t` and then by `i`: when `A[t, i]` is written, row `t-1` is still needed from `i` rightwards,
-//! so `N + 1` cells hold everything alive.
+//! `A[t-1, i-1..=i+1]`, by `t` and then by `i`: when `A[t, i]` is written, row `t-1` is still needed from `i`
+//! rightwards, so `N + 1` cells hold everything alive.
 //!
-//! Values of private arrays conflict only inside a task, as their storage is the worker's own. A private array and a shared
-//! one have no storage in common: whatever is asked about such a pair, the answer is that everything conflicts.
+//! Values of private arrays conflict only inside a task, as their storage is the worker's own. A private array and a
+//! shared one have no storage in common: whatever is asked about such a pair, the answer is that everything conflicts.
 //!
 //! Invariant: the relation of an array with itself is symmetric and holds no pair `(c, c)`; the checker relies on both.
 //! Cost: the product of the piece counts of the two lifetimes and of the order; time vectors of all statements are
@@ -27,8 +27,8 @@ use crate::kernel::graph::{ArrayId, Role};
 use crate::schedule::order::Phase;
 
 /// Lifetimes of all folded arrays of a kernel and the conflicts between them, computed when asked for. An array whose
-/// analysis used up the quota has none; others are not affected. States that are replaced step by step have their lifetimes
-/// computed late as well: what is asked of them can mostly be answered without.
+/// analysis used up the quota has none; others are not affected. States that are replaced step by step have their
+/// lifetimes computed late as well: what is asked of them can mostly be answered without.
 pub(crate) struct Conflicts<'c, 'k> {
     model: Rc<Model<'c, 'k>>,
     not_before: NotBefore<'c>,
@@ -150,8 +150,9 @@ impl<'c, 'k> Conflicts<'c, 'k> {
         Ok(differences)
     }
 
-    /// Those of [`Self::differences`] that are zero in `dims`, at least one of each two that are opposite. Costs little where
-    /// few dimensions are left: tiles in parallel make thousands of pieces of all conflicts, but few of those in one place.
+    /// Those of [`Self::differences`] that are zero in `dims`, at least one of each two that are opposite. Costs little
+    /// where few dimensions are left: tiles in parallel make thousands of pieces of all conflicts, but few of those in
+    /// one place.
     pub(crate) fn differences_within(&self, array: ArrayId, dims: &[usize]) -> Result<Set<'c>, AnalysisError> {
         if self.later_half(array)?.is_some() {
             let all = self.differences(array)?;
@@ -194,9 +195,9 @@ impl<'c, 'k> Conflicts<'c, 'k> {
         Ok(written_while_alive(lb, la, &forwards.reverse()?)?.reverse()?)
     }
 
-    /// `{ A[x] -> A[y] }`: conflicting cells, the second written after the first, or at the same time and behind it in the
-    /// array. None unless each cell has one value and times are ordered: all events of `y` then come after the write of `x`,
-    /// and only those of `x` need a look.
+    /// `{ A[x] -> A[y] }`: conflicting cells, the second written after the first, or at the same time and behind it in
+    /// the array. None unless each cell has one value and times are ordered: all events of `y` then come after the
+    /// write of `x`, and only those of `x` need a look.
     fn later_half(&self, array: ArrayId) -> Result<Option<Map<'c>>, AnalysisError> {
         self.halves[array.index()].get_or_init(|| self.find_later_half(array)).clone()
     }

@@ -1,11 +1,12 @@
 //! Points of a union of polyhedra, counted without listing them.
 //!
-//! In: convex parts as constraints, values of their leading dimensions.   Out: how many integer points the union has there.
+//! In: convex parts as constraints, values of their leading dimensions.   Out: how many integer points the union has
+//! there.
 //!
 //! The outer dimensions are run through, each between bounds found by elimination of those inside it (Fourier and
-//! Motzkin: bounds may be too wide, never too narrow); along the innermost one, each part is an interval, and a union of
-//! intervals is measured. So a part may overlap others, and a square costs as much as its side. Integer divisions stand
-//! between the outer dimensions and the innermost one: for each of their values a part is an interval again.
+//! Motzkin: bounds may be too wide, never too narrow); along the innermost one, each part is an interval, and a union
+//! of intervals is measured. So a part may overlap others, and a square costs as much as its side. Integer divisions
+//! stand between the outer dimensions and the innermost one: for each of their values a part is an interval again.
 
 use num_integer::gcd;
 use std::collections::BTreeSet;
@@ -31,8 +32,8 @@ struct Row {
     constant: i128,
 }
 
-/// One part with its leading dimensions bound. Its variables are the outer dimensions that are left, then the divisions, then
-/// the innermost dimension.
+/// One part with its leading dimensions bound. Its variables are the outer dimensions that are left, then the
+/// divisions, then the innermost dimension.
 struct Bound {
     /// Per variable, what bounds it, given those before it.
     levels: Vec<Vec<Row>>,
@@ -44,8 +45,8 @@ impl Points {
         Points { parts }
     }
 
-    /// The number of points whose leading dimensions are `fixed`; none if some dimension is unbounded there, or if to count
-    /// takes more than what is left of `budget`, in intervals.
+    /// The number of points whose leading dimensions are `fixed`; none if some dimension is unbounded there, or if to
+    /// count takes more than what is left of `budget`, in intervals.
     pub(crate) fn count(&self, fixed: &[i64], budget: &mut u64) -> Option<u64> {
         let mut bound = Vec::new();
         for part in &self.parts {
@@ -141,8 +142,8 @@ pub(crate) fn merged(mut intervals: Vec<(i64, i64)>) -> Vec<(i64, i64)> {
 /// A finite end of an interval, none where nothing bounds it.
 type End = Option<i64>;
 
-/// Between which values the rows keep the dimension behind `point`; none if there is no such value. Rows that bound nothing
-/// there still must hold.
+/// Between which values the rows keep the dimension behind `point`; none if there is no such value. Rows that bound
+/// nothing there still must hold.
 fn interval(rows: &[Row], point: &[i64]) -> Option<(End, End)> {
     let (mut low, mut high): (Option<i128>, Option<i128>) = (None, None);
     for row in rows {
@@ -255,8 +256,8 @@ fn normalised(rows: Vec<Row>) -> Option<BTreeSet<Row>> {
     Some(kept)
 }
 
-/// The same rows without the variable of a column: by an equality where one holds it, else every lower bound against every
-/// upper one. `Some(None)` if that leaves no point; none if there are too many rows, or numbers grow too large.
+/// The same rows without the variable of a column: by an equality where one holds it, else every lower bound against
+/// every upper one. `Some(None)` if that leaves no point; none if there are too many rows, or numbers grow too large.
 fn eliminate(rows: &BTreeSet<Row>, column: usize) -> Option<Option<BTreeSet<Row>>> {
     let mut combined = Vec::new();
     if let Some(pivot) = rows.iter().find(|row| row.is_equality && row.coefficients[column] != 0) {
@@ -284,8 +285,8 @@ fn eliminate(rows: &BTreeSet<Row>, column: usize) -> Option<Option<BTreeSet<Row>
     Some(normalised(combined))
 }
 
-/// A combination of two rows in which the column vanishes. `row` keeps its sense: its factor is positive, and so is that of
-/// `other` unless it is an equality.
+/// A combination of two rows in which the column vanishes. `row` keeps its sense: its factor is positive, and so is
+/// that of `other` unless it is an equality.
 fn cancel(row: &Row, other: &Row, column: usize) -> Option<Row> {
     let (a, b) = (row.coefficients[column], other.coefficients[column]);
     let (by_row, by_other) = if b < 0 { (-b, a) } else { (b, -a) };

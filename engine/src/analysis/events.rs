@@ -2,9 +2,9 @@
 //!
 //! In: a [`Model`].   Out: [`Events`] of one array; [`Reference`]s, one by one, for messages.
 //!
-//! Statements that touch an array in the same way at the same times, such as the inside of a grid and its walls, differ in
-//! their domains alone. Where those are boxes they are united first, so that twenty-seven statements make one relation, and
-//! the integer set library need not find that out.
+//! Statements that touch an array in the same way at the same times, such as the inside of a grid and its walls, differ
+//! in their domains alone. Where those are boxes they are united first, so that twenty-seven statements make one
+//! relation, and the integer set library need not find that out.
 //!
 //! Cost: for each way to touch the array, one relation composed with the times.
 

@@ -4,8 +4,8 @@
 //! docs/ARCHITECTURE.md, section 3.
 //!
 //! Where every cell is written once, a value *is* its cell. Otherwise a value is a cell together with the time of its
-//! write, and a read belongs to the last write before it (array dataflow analysis); conflicts are then projected back to
-//! cells. Live-in values are written at [`Epoch::Before`], live-out values are read at [`Epoch::After`].
+//! write, and a read belongs to the last write before it (array dataflow analysis); conflicts are then projected back
+//! to cells. Live-in values are written at [`Epoch::Before`], live-out values are read at [`Epoch::After`].
 
 use crease_isl::{Map, Set};
 

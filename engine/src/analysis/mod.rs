@@ -1,10 +1,10 @@
 //! Analyses: what is known about a kernel under a schedule, as integer relations.
 //!
-//! `model` turns a kernel into relations; `lifetimes` says when each value is written and read; `privacy` which arrays live
-//! inside single tasks; `conflicts` which values may not share storage; `relations` hands affine
-//! expressions to the integer set library; `bound` how many are alive at once, `moment` when
-//! most are, `count` counts them; `expansion` gives every write cells of its own. `trace` is the independent oracle: it
-//! runs small kernels and compares lifetimes pair by pair, without integer sets.
+//! `model` turns a kernel into relations; `lifetimes` says when each value is written and read; `privacy` which arrays
+//! live inside single tasks; `conflicts` which values may not share storage; `relations` hands affine expressions to
+//! the integer set library; `bound` how many are alive at once, `moment` when most are, `count` counts them;
+//! `expansion` gives every write cells of its own. `trace` is the independent oracle: it runs small kernels and
+//! compares lifetimes pair by pair, without integer sets.
 
 pub(crate) mod bound;
 pub(crate) mod boxes;

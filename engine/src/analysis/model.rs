@@ -2,8 +2,8 @@
 //!
 //! In: a verified kernel, one of its schedules, values for (some of) its parameters.   Out: [`Model`].
 //!
-//! Sizes are usually bound: analysis at N = 1024 costs the same as at N = 8, and its answers are exact for that size. Run
-//! parameters stay symbolic, since one compiled kernel serves any number of steps.
+//! Sizes are usually bound: analysis at N = 1024 costs the same as at N = 8, and its answers are exact for that size.
+//! Run parameters stay symbolic, since one compiled kernel serves any number of steps.
 //!
 //! Events are relations made when somebody asks for them (`events`): where comparing bounds answers a question, as
 //! `turnover` does for the states of many kernels, nobody does.
@@ -54,15 +54,15 @@ impl AnalysisError {
     }
 }
 
-/// Begins every name of a parameter, index or iterator that the engine adds to those of a kernel, whose names begin with
-/// a letter: else a run parameter called `c0`, say, would be taken for a loop's iterator.
+/// Begins every name of a parameter, index or iterator that the engine adds to those of a kernel, whose names begin
+/// with a letter: else a run parameter called `c0`, say, would be taken for a loop's iterator.
 pub(crate) const OWN: char = '_';
 
 /// The parameter and argument that holds the step a call starts from.
 pub(crate) const FROM_STEP: &str = "_from";
 
-/// Whether lifetimes depend on where a call starts. They do not if every statement runs by its step first: the values alive
-/// where a later call starts are then those alive between two steps of any call, and step 0 can stand for all.
+/// Whether lifetimes depend on where a call starts. They do not if every statement runs by its step first: the values
+/// alive where a later call starts are then those alive between two steps of any call, and step 0 can stand for all.
 fn needs_from_step(kernel: &Kernel, schedule: &Schedule) -> bool {
     let step_first = schedule.dims.first() == Some(&DimKind::Sequential)
         && schedule.times.iter().all(|time| time.first() == Some(&Affine::iter(0)));
@@ -400,8 +400,8 @@ impl<'c, 'k> Model<'c, 'k> {
         Ok(boxes_of(&domain, stmt.iters.len()))
     }
 
-    /// Instances, iterators given by name, that satisfy a formula and what all domains have in common: the kernel's context
-    /// and, if that is a parameter, the step a call starts from.
+    /// Instances, iterators given by name, that satisfy a formula and what all domains have in common: the kernel's
+    /// context and, if that is a parameter, the step a call starts from.
     pub(crate) fn instances(
         &self,
         name: Option<&str>,
@@ -464,8 +464,8 @@ impl<'c, 'k> Model<'c, 'k> {
         Ok(false)
     }
 
-    /// Whether comparing bounds shows that two statements have no time vector in common: vectors that spell out iterators
-    /// of disjoint boxes alike, or differ by a constant.
+    /// Whether comparing bounds shows that two statements have no time vector in common: vectors that spell out
+    /// iterators of disjoint boxes alike, or differ by a constant.
     fn run_apart(&self, a: StmtId, b: StmtId) -> bool {
         let (time_a, time_b) = (&self.schedule.times[a.index()], &self.schedule.times[b.index()]);
         let differ = |(a, b): (&Affine, &Affine)| {

@@ -1,22 +1,22 @@
 //! Values alive at a moment: lower bounds of storage that hold for partial orders too.
 //!
 //! In: the lifetimes of an array.   Out: the most of its values that were found alive together.
-//! Source: the largest number of values alive at once as a lower bound: Darte, Schreiber and Villard (2005), section 2; for
-//! loops in parallel ours.
+//! Source: the largest number of values alive at once as a lower bound: Darte, Schreiber and Villard (2005), section 2;
+//! for loops in parallel ours.
 //!
-//! Leave the parallel components out of all time vectors, and compare what is left, their *shadows*, lexicographically. Of
-//! two values written no later than a shadow `s` and still read after `s`, or written at `s`, neither is certainly dead
-//! before the other is written: an event that certainly precedes another has no larger shadow. So all values around `s`
-//! conflict pairwise, for any `s`, and their number is a bound. A shadow may also stop before the first parallel component;
-//! then values written at `s` are counted only if they are read after it. Components in lanes stay as they are (one lane after the
-//! other), or become blocks whose lanes run in lock-step; both are orders that the kernel may run in, and the larger
-//! number counts.
+//! Leave the parallel components out of all time vectors, and compare what is left, their *shadows*, lexicographically.
+//! Of two values written no later than a shadow `s` and still read after `s`, or written at `s`, neither is certainly
+//! dead before the other is written: an event that certainly precedes another has no larger shadow. So all values
+//! around `s` conflict pairwise, for any `s`, and their number is a bound. A shadow may also stop before the first
+//! parallel component; then values written at `s` are counted only if they are read after it. Components in lanes stay
+//! as they are (one lane after the other), or become blocks whose lanes run in lock-step; both are orders that the
+//! kernel may run in, and the larger number counts.
 //!
-//! Within a parallel loop more may be alive: what its iterations read for the last time and what they write. These count
-//! where the conflict sets say so.
+//! Within a parallel loop more may be alive: what its iterations read for the last time and what they write. These
+//! count where the conflict sets say so.
 //!
-//! Every moment gives a bound; which one is the fullest is searched, from the ends and the middle of each component, and
-//! uphill from there. On all golden rows this finds the exact number.
+//! Every moment gives a bound; which one is the fullest is searched, from the ends and the middle of each component,
+//! and uphill from there. On all golden rows this finds the exact number.
 //!
 //! Cost: one relation from shadows to cells, then plain counting ([`Points`]) under a budget.
 
@@ -62,8 +62,8 @@ pub(crate) fn most_alive<'c>(
     Ok(best)
 }
 
-/// The same between the iterations of the loop around the first parallel one (wavefronts, say): costs less. None if no such
-/// loop runs over time.
+/// The same between the iterations of the loop around the first parallel one (wavefronts, say): costs less. None if no
+/// such loop runs over time.
 pub(crate) fn alive_between_wavefronts<'c>(
     model: &Model<'c, '_>,
     conflicts: &Conflicts<'c, '_>,
@@ -158,8 +158,8 @@ fn around<'c>(
     Ok(search.fullest(&alive).map(|(_, count)| count))
 }
 
-/// Most values of an array around one iteration of the loop outside the first parallel one: what is read inside that for the
-/// last time is alive until all of its iterations are done, but for cells that the conflict sets take out.
+/// Most values of an array around one iteration of the loop outside the first parallel one: what is read inside that
+/// for the last time is alive until all of its iterations are done, but for cells that the conflict sets take out.
 fn around_parallel_iterations<'c>(
     model: &Model<'c, '_>,
     conflicts: &Conflicts<'c, '_>,

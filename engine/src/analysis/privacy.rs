@@ -3,10 +3,11 @@
 //! In: a model.   Out: [`Privacy`].   Source: docs/ARCHITECTURE.md, section 3; tile-local buffers of Bhaskaracharya,
 //! Bondhugula and Cohen (2016).
 //!
-//! A **task** is one iteration of the outermost parallel loop: all instances whose time vectors agree up to and including
-//! the first parallel dimension. A worker runs a task to its end before it begins another. So an array each cell of which
-//! is used in one task only needs storage for one task, and a copy of that storage for each worker, however many tasks
-//! there are: values of different tasks do not conflict. This is derived from all reads and writes, never declared.
+//! A **task** is one iteration of the outermost parallel loop: all instances whose time vectors agree up to and
+//! including the first parallel dimension. A worker runs a task to its end before it begins another. So an array each
+//! cell of which is used in one task only needs storage for one task, and a copy of that storage for each worker,
+//! however many tasks there are: values of different tasks do not conflict. This is derived from all reads and writes,
+//! never declared.
 //!
 //! Cost: one test for single-valuedness per temporary array.
 

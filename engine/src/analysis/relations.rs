@@ -2,8 +2,8 @@
 //!
 //! In: formulas and index expressions of a kernel, parameters bound as far as they are.   Out: sets and maps.
 //!
-//! The library's notation says the same, and is what expressions with a floor go through; but reading it costs more than
-//! most analyses do with what was read.
+//! The library's notation says the same, and is what expressions with a floor go through; but reading it costs more
+//! than most analyses do with what was read.
 
 use crease_isl::{Constraint, Context, Map, Set, Tuple};
 
@@ -107,7 +107,8 @@ impl Params {
         formula: &Formula,
         more: &[Constraint],
     ) -> Result<Option<Set<'c>>, AnalysisError> {
-        // What is left out is subtracted: written as a union, the complement of several hexagons has hundreds of pieces.
+        // What is left out is subtracted: written as a union, the complement of several hexagons has hundreds of
+        // pieces.
         let parts = if let Formula::And(parts) = formula { parts.as_slice() } else { std::slice::from_ref(formula) };
         let (holes, rest): (Vec<&Formula>, Vec<&Formula>) =
             parts.iter().partition(|part| matches!(part, Formula::Not(_)));
@@ -123,8 +124,8 @@ impl Params {
         Ok(Some(set.coalesce()?))
     }
 
-    /// The pairs of two tuples that satisfy a formula over the dimensions of both, whose parameters are bound; none if a
-    /// floor occurs.
+    /// The pairs of two tuples that satisfy a formula over the dimensions of both, whose parameters are bound; none if
+    /// a floor occurs.
     pub(crate) fn relation<'c>(
         &self,
         context: &'c Context,

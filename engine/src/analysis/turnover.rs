@@ -2,11 +2,11 @@
 //!
 //! In: a kernel with its sizes bound.   Out: [`Turnover`]; none if its states are not of this kind.
 //!
-//! The states of explicit schemes on grids are all alike: every cell is written once a step at the iterators of its instance,
-//! and read in the next step at constant distances. Who reads a cell then depends on where it lies alone, inside or at some
-//! wall, and is found by comparing bounds. An instance that reads a value for the last time may write another one into its
-//! place: `in_place` looks for those here, and `mapping/check` proves with it in microseconds what takes milliseconds with
-//! integer sets.
+//! The states of explicit schemes on grids are all alike: every cell is written once a step at the iterators of its
+//! instance, and read in the next step at constant distances. Who reads a cell then depends on where it lies alone,
+//! inside or at some wall, and is found by comparing bounds. An instance that reads a value for the last time may write
+//! another one into its place: `in_place` looks for those here, and `mapping/check` proves with it in microseconds what
+//! takes milliseconds with integer sets.
 
 use std::collections::BTreeMap;
 
@@ -26,8 +26,8 @@ pub(crate) struct Turnover {
 pub(crate) struct Readers {
     /// All cells; each is written in every step, by the instance at its place.
     pub(crate) space: IntBox,
-    /// Disjoint boxes that partition the space, each with the distances from a cell to the instances of the next step that
-    /// read it, in ascending order. Each of those instances writes all states at its own place.
+    /// Disjoint boxes that partition the space, each with the distances from a cell to the instances of the next step
+    /// that read it, in ascending order. Each of those instances writes all states at its own place.
     pub(crate) regions: Vec<Region>,
 }
 
@@ -39,8 +39,8 @@ pub(crate) struct Region {
 }
 
 impl Turnover {
-    /// What the kernel's states are read by; none unless, at these sizes, every statement runs over a box in each step of
-    /// a run, writes every state at its own iterators, and reads states one step back at constant distances.
+    /// What the kernel's states are read by; none unless, at these sizes, every statement runs over a box in each step
+    /// of a run, writes every state at its own iterators, and reads states one step back at constant distances.
     pub(crate) fn new(kernel: &Kernel, values: &[Option<i64>]) -> Option<Turnover> {
         let states: Vec<ArrayId> = kernel.array_ids().filter(|&id| kernel.array(id).role == Role::State).collect();
         let first = kernel.array(*states.first()?);

@@ -2,10 +2,10 @@
 //!
 //! In: a verified kernel with the freedoms it allows.   Out: the kernel whose expressions are evaluated as they stand.
 //!
-//! Without freedoms every operation of the text rounds on its own, in the order of the text. What is allowed is used here,
-//! once, graph to graph: interpreters and every kind of machine code evaluate the rewritten expressions, and so agree bit
-//! for bit. In order: `reciprocal` makes products of divisions, `reassociate` shapes sums and products, `contract` fuses
-//! what is left of a product and the sum it feeds. `rewrite` is what they share.
+//! Without freedoms every operation of the text rounds on its own, in the order of the text. What is allowed is used
+//! here, once, graph to graph: interpreters and every kind of machine code evaluate the rewritten expressions, and so
+//! agree bit for bit. In order: `reciprocal` makes products of divisions, `reassociate` shapes sums and products,
+//! `contract` fuses what is left of a product and the sum it feeds. `rewrite` is what they share.
 //!
 //! The kernel as it is written stays the reference: each pass keeps what the expression is over the reals, so results
 //! differ by a few roundings of the terms of a sum, not of the sum.
@@ -30,8 +30,9 @@ const EXACT: &str = "exact";
 pub enum Freedom {
     /// `a * b + c` rounds once, as `fma(a, b, c)`, where no other operation needs the product.
     Contract,
-    /// Sums and products are evaluated in any order: constants first, then what is the same in every instance, the rest in
-    /// trees of little depth; equal terms are counted, and common factors taken out where several products share them.
+    /// Sums and products are evaluated in any order: constants first, then what is the same in every instance, the rest
+    /// in trees of little depth; equal terms are counted, and common factors taken out where several products share
+    /// them.
     Reassociate,
     /// `a / b` is `a * (1 / b)` where several divisions share `b` or it is the same in every instance.
     Reciprocal,

@@ -1,6 +1,7 @@
 //! Affine expressions and formulas with their parameters bound: what enumeration and interpretation evaluate.
 //!
-//! A flat list of terms instead of a tree, a constant that holds all parameters: one evaluation costs a few nanoseconds.
+//! A flat list of terms instead of a tree, a constant that holds all parameters: one evaluation costs a few
+//! nanoseconds.
 
 use crate::kernel::affine::{Affine, AffineOverflow, Term};
 use crate::kernel::formula::Formula;

@@ -79,8 +79,8 @@ impl KernelBuilder {
         self.kernel.context = self.formula(context, || "the context".to_string());
     }
 
-    /// Lets more be done to the arithmetic of all statements than what they say. Several calls add up; by default nothing
-    /// is allowed.
+    /// Lets more be done to the arithmetic of all statements than what they say. Several calls add up; by default
+    /// nothing is allowed.
     pub fn allow(&mut self, freedom: Freedom) {
         self.kernel.arithmetic = self.kernel.arithmetic.with(freedom);
     }

@@ -1,8 +1,8 @@
 //! The kernel: arrays, statements, expressions, schedules.
 //!
-//! A kernel is a system of affine recurrences in single assignment (a cell may also be written several times; each write
-//! is then a value of its own). An instance of a statement reads everything it loads, then writes its assignments.
-//! `KernelBuilder` and `Kernel::parse` are the only ways to make one; both verify it.
+//! A kernel is a system of affine recurrences in single assignment (a cell may also be written several times; each
+//! write is then a value of its own). An instance of a statement reads everything it loads, then writes its
+//! assignments. `KernelBuilder` and `Kernel::parse` are the only ways to make one; both verify it.
 
 use crate::kernel::affine::Affine;
 use crate::kernel::arithmetic::Arithmetic;

@@ -4,10 +4,10 @@
 //! Out: the contents of every array that is not an input.
 //!
 //! Every array is stored over its bounding box, a state array for all of its steps. All instances are listed and sorted
-//! by their time vectors: parallel dimensions in either direction, vector dimensions in blocks of any width up to theirs,
-//! from any anchor. Instances that the order leaves together (lanes of a block, statements with one time) do all their
-//! reads before all their writes. A read of a cell without a value is an error, not a number, so a schedule that is not
-//! legal, or a live-in cell that was forgotten, shows.
+//! by their time vectors: parallel dimensions in either direction, vector dimensions in blocks of any width up to
+//! theirs, from any anchor. Instances that the order leaves together (lanes of a block, statements with one time) do
+//! all their reads before all their writes. A read of a cell without a value is an error, not a number, so a schedule
+//! that is not legal, or a live-in cell that was forgotten, shows.
 //!
 //! It shares nothing with the way to machine code but the kernel itself: no integer-set library, no folded storage.
 //! Cost: linear in the number of instances, but for one sort; a million instances of a five-point stencil take about a

@@ -218,7 +218,8 @@ fn linear_rows(formula: &BoundFormula, n_iters: usize, rows: &mut Vec<Row>) {
     }
 }
 
-/// Combines each lower bound of the iterator with each upper bound. Rows that overflow are left out: less is known then.
+/// Combines each lower bound of the iterator with each upper bound. Rows that overflow are left out: less is known
+/// then.
 fn eliminate(rows: &[Row], iter: usize) -> Vec<Row> {
     let mut left: Vec<Row> = rows.iter().filter(|r| r[iter] == 0).cloned().collect();
     let lower: Vec<&Row> = rows.iter().filter(|r| r[iter] > 0).collect();

@@ -1,8 +1,8 @@
 //! Kernels: systems of affine recurrences over arrays, with named schedules.
 //!
 //! `affine` and `formula` hold index expressions and sets of integer points, `graph` the kernel itself; `builder` and
-//! `parse` make one, `print` writes it, `verify` checks it, `arithmetic` uses the freedom it gives, `interpret` runs it on
-//! full storage (the oracle).
+//! `parse` make one, `print` writes it, `verify` checks it, `arithmetic` uses the freedom it gives, `interpret` runs it
+//! on full storage (the oracle).
 
 pub mod affine;
 pub mod arithmetic;

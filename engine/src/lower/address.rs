@@ -2,11 +2,11 @@
 //!
 //! In: index expressions, the piece's formula, values of the iterators as linear forms.   Out: a [`Stream`].
 //!
-//! A coordinate is a linear form modulo its modulus. What is bounded and never leaves one multiple of the modulus needs no
-//! reduction at all (most coordinates: a box keeps its rows where they are). What moves with the step is reduced once per
-//! step; the sum is wrapped by a comparison. If the strip itself may cross the wrap, the coordinate becomes the stream's ring,
-//! which code generation cuts; it may not if the ring is made of whole rows, as rounding to cache lines makes it, and the
-//! strip stays in one. No division is left inside a step.
+//! A coordinate is a linear form modulo its modulus. What is bounded and never leaves one multiple of the modulus needs
+//! no reduction at all (most coordinates: a box keeps its rows where they are). What moves with the step is reduced
+//! once per step; the sum is wrapped by a comparison. If the strip itself may cross the wrap, the coordinate becomes
+//! the stream's ring, which code generation cuts; it may not if the ring is made of whole rows, as rounding to cache
+//! lines makes it, and the strip stays in one. No division is left inside a step.
 //!
 //! Arrays that a call lends are addressed by their coordinates as they are: the call knows their strides.
 
@@ -280,8 +280,8 @@ fn reduce(scopes: &mut Scopes, place: &Place<'_>, coordinate: Coordinate, modulu
     })
 }
 
-/// Where in its row a strip starts, if the ring is made of whole rows and the strip stays in one. A row is as long as all
-/// that is added to the column, and the modulus, are multiples of.
+/// Where in its row a strip starts, if the ring is made of whole rows and the strip stays in one. A row is as long as
+/// all that is added to the column, and the modulus, are multiples of.
 fn kept_column(start: &Linear, unbounded: &[(i64, Linear)], extent: i64, modulus: i64) -> Option<i64> {
     let terms = start.coefficients().chain(unbounded.iter().map(|(c, _)| *c));
     let row = terms.fold(modulus, |row, c| gcd(row, c.rem_euclid(modulus)));
@@ -289,8 +289,8 @@ fn kept_column(start: &Linear, unbounded: &[(i64, Linear)], extent: i64, modulus
     column.checked_add(extent).is_some_and(|last| last < row).then_some(column)
 }
 
-/// A start that does not belong to a strip is computed once per block; a strip's own start stays with the strip, because
-/// it is only in range if the strip is not empty.
+/// A start that does not belong to a strip is computed once per block; a strip's own start stays with the strip,
+/// because it is only in range if the strip is not empty.
 fn settle(scopes: &mut Scopes, start: Int, stride: i64) -> Int {
     if stride == 0 { scopes.hoist(start) } else { start }
 }

@@ -2,11 +2,11 @@
 //!
 //! In: the references of a strip.   Out: one fact for each pair that something is known about.
 //!
-//! Streams of different buffers are disjoint, and so are those that stay apart in one: the rows `t mod 2` and `(t - 1) mod 2`
-//! differ whatever `t` is, and so do cells of a ring that are farther apart than a strip is long, both ways round. Streams of
-//! one buffer that move alike stay a constant distance apart; if it is zero they meet only within an iteration, which is what
-//! an in-place fold does on purpose. Cells of an array that a call
-//! lends meet where all their coordinates do. A pair whose distance is not a constant gets no fact: it may alias in any way.
+//! Streams of different buffers are disjoint, and so are those that stay apart in one: the rows `t mod 2` and
+//! `(t - 1) mod 2` differ whatever `t` is, and so do cells of a ring that are farther apart than a strip is long, both
+//! ways round. Streams of one buffer that move alike stay a constant distance apart; if it is zero they meet only
+//! within an iteration, which is what an in-place fold does on purpose. Cells of an array that a call lends meet where
+//! all their coordinates do. A pair whose distance is not a constant gets no fact: it may alias in any way.
 
 use crease_jit::program::{Address, AliasFact, AliasRelation, Coordinate, Int, Op, Stream, StreamId, ValueId};
 
@@ -54,8 +54,8 @@ fn in_common(from: &Reference, to: &Reference, layout: &Layout) -> Option<AliasR
     relation(&from.stream, &to.stream)
 }
 
-/// Whether two references to one block stay apart in some coordinate, whatever iterations they are at: distinct coordinates
-/// are distinct cells.
+/// Whether two references to one block stay apart in some coordinate, whatever iterations they are at: distinct
+/// coordinates are distinct cells.
 fn are_apart((a, b): (&[Option<Walk>], &[Option<Walk>]), moduli: &[i64]) -> bool {
     a.iter().zip(b).zip(moduli).any(|((a, b), modulus)| {
         let differences = a.as_ref().zip(b.as_ref()).and_then(|(a, b)| differences(a, b));

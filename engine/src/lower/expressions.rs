@@ -1,7 +1,7 @@
 //! Integer expressions: those of isl's loop tree, and conditions of pieces, in the loop language.
 //!
-//! In: an expression of the tree, with the iterators in scope.   Out: an [`Int`], a [`Cond`] or a linear form; operators that
-//! no loop of ours has are errors.
+//! In: an expression of the tree, with the iterators in scope.   Out: an [`Int`], a [`Cond`] or a linear form;
+//! operators that no loop of ours has are errors.
 
 use crease_isl::ast::{AstExpr, AstOp};
 use crease_jit::program::{ArgId, CompareOp, Cond, Int, Var};

@@ -1,11 +1,12 @@
 //! Forwarding: what a statement reads and an earlier one of the same iteration has just written is still in a register.
 //!
-//! In: the references of the statements of a strip, in execution order.   Out: for a read, the operation whose value it has.
+//! In: the references of the statements of a strip, in execution order.   Out: for a read, the operation whose value it
+//! has.
 //!
-//! Cells are compared as the kernel has them, not as they are stored: `b[x]` is `b[x]`, whatever buffer and ring it is kept
-//! in. A strip may always run one iteration at a time, so what holds of one iteration holds of a block of lanes. Where the
-//! cells of two references may or may not be one, nothing is forwarded. An array of the kernel's own that no operation
-//! loads any more need not be stored: its values live in registers only.
+//! Cells are compared as the kernel has them, not as they are stored: `b[x]` is `b[x]`, whatever buffer and ring it is
+//! kept in. A strip may always run one iteration at a time, so what holds of one iteration holds of a block of lanes.
+//! Where the cells of two references may or may not be one, nothing is forwarded. An array of the kernel's own that no
+//! operation loads any more need not be stored: its values live in registers only.
 
 use crease_jit::program::ValueId;
 

@@ -4,8 +4,8 @@
 //! Out: lanes of the strip.
 //!
 //! Blocks of a vector dimension hold values of *time* that are close to each other, and isl's loops may count something
-//! else: a loop over even times only counts by one, and one iteration may hold times that differ, an even one and the odd
-//! one behind it. What counts is where the statements stand in time.
+//! else: a loop over even times only counts by one, and one iteration may hold times that differ, an even one and the
+//! odd one behind it. What counts is where the statements stand in time.
 
 use crease_jit::program::Var;
 
@@ -14,8 +14,8 @@ use crate::kernel::affine::Term;
 use crate::lower::linear::Linear;
 use crate::lower::split::Version;
 
-/// At most `vector` times in a block of time dimension `dim`: so many iterations in `var` stay within one. One iteration
-/// at a time is always right, and the answer where statements of one iteration run at different times.
+/// At most `vector` times in a block of time dimension `dim`: so many iterations in `var` stay within one. One
+/// iteration at a time is always right, and the answer where statements of one iteration run at different times.
 pub(crate) fn lanes_in_time(
     model: &Model<'_, '_>,
     versions: &[Version<'_>],

@@ -4,9 +4,9 @@
 //! schedule order; `nodes` turns those into program nodes and strips, with
 //! `expressions` for what stands in bounds and conditions; `scope` places integer variables as far out as they
 //! can be computed; `address` folds references into streams; `operations` writes expression graphs, `forward` keeps in
-//! registers what the next statement reads, `unused` drops what no store needs; `alias` states what loads and stores of a
-//! strip have in common; `reuse` marks, in the finished program, what is written past the caches and what is
-//! read from behind them.
+//! registers what the next statement reads, `unused` drops what no store needs; `alias` states what loads and stores of
+//! a strip have in common; `reuse` marks, in the finished program, what is written past the caches and what is read
+//! from behind them.
 
 mod address;
 mod alias;

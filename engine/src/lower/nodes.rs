@@ -3,9 +3,9 @@
 //! In: the loop tree, versions, the layout.   Out: a [`Program`].
 //!
 //! Arguments of a kernel with steps are the step before the first and the last step of a call; other kernels have none.
-//! A loop whose body is straight-line becomes one strip over all its statements, in order; a lone instance becomes a strip
-//! of length one, together with those that read from it. The lanes of a strip are those of its vector dimension; a
-//! parallel innermost dimension is cut into blocks, so that it can be shared among threads.
+//! A loop whose body is straight-line becomes one strip over all its statements, in order; a lone instance becomes a
+//! strip of length one, together with those that read from it. The lanes of a strip are those of its vector dimension;
+//! a parallel innermost dimension is cut into blocks, so that it can be shared among threads.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -393,8 +393,9 @@ impl Builder<'_, '_, '_> {
         Ok(otherwise)
     }
 
-    /// One strip over all statements in their chosen phases; none if some address cannot be expressed. What its addresses
-    /// need outside it is only in range if it is not empty, and stands under that condition where that is not certain.
+    /// One strip over all statements in their chosen phases; none if some address cannot be expressed. What its
+    /// addresses need outside it is only in range if it is not empty, and stands under that condition where that is not
+    /// certain.
     fn strip(&mut self, body: &Body<'_>, chosen: &[usize]) -> Result<Option<Vec<Node>>, LowerError> {
         let (args, kernel) = (&self.args, self.model.kernel);
         let param = |p: crate::kernel::graph::ParamId| {
@@ -449,8 +450,8 @@ fn lone_instances(node: &AstNode) -> Option<Vec<usize>> {
     }
 }
 
-/// Whether a body holds statements only, no loops that repeat and no conditions. Tasks are not: as lanes of a strip they
-/// would run in lock-step.
+/// Whether a body holds statements only, no loops that repeat and no conditions. Tasks are not: as lanes of a strip
+/// they would run in lock-step.
 fn straight_line(node: &AstNode) -> bool {
     match node {
         AstNode::Block(nodes) => nodes.iter().all(straight_line),

@@ -3,13 +3,13 @@
 //! In: statement versions in execution order.   Out: streams and operations of one strip, and what each comes from.
 //!
 //! A statement loads, computes, then stores; statements follow each other. What an operation has computed in the same
-//! iteration is not computed again, also by another statement; a cell is loaded again only if a store in between may have
-//! written it, and not at all if an earlier statement of the iteration has (`forward`). Equal streams share one entry, so
-//! that an in-place update has one address for its load and its store.
+//! iteration is not computed again, also by another statement; a cell is loaded again only if a store in between may
+//! have written it, and not at all if an earlier statement of the iteration has (`forward`). Equal streams share one
+//! entry, so that an in-place update has one address for its load and its store.
 //!
-//! A strip runs in vectors if all its values have one width. So bytes and literals, which are doubles by definition, are
-//! taken as `f32` where that is what becomes of them, or where it makes no difference to a comparison. A division by a
-//! power of two is a product: both round the same number.
+//! A strip runs in vectors if all its values have one width. So bytes and literals, which are doubles by definition,
+//! are taken as `f32` where that is what becomes of them, or where it makes no difference to a comparison. A division
+//! by a power of two is a product: both round the same number.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -109,7 +109,8 @@ impl<'b, 'c, 'k> StripBuilder<'b, 'c, 'k> {
         &self.loaded
     }
 
-    /// Appends a statement whose references have these pieces; false, with nothing usable left, if an address cannot be expressed in a strip.
+    /// Appends a statement whose references have these pieces; false, with nothing usable left, if an address cannot be
+    /// expressed in a strip.
     pub(crate) fn add_statement(
         &mut self,
         scopes: &mut Scopes,
@@ -177,8 +178,8 @@ impl<'b, 'c, 'k> StripBuilder<'b, 'c, 'k> {
         id
     }
 
-    /// Lets what a store may have written be loaded again. Only the store's own iteration counts: in another one it writes
-    /// either before that one's first load or after its last.
+    /// Lets what a store may have written be loaded again. Only the store's own iteration counts: in another one it
+    /// writes either before that one's first load or after its last.
     fn forget_loads(&mut self, stored: StreamId) {
         let (references, layout) = (&self.references, self.layout);
         let may_meet = |loaded: StreamId| meets_in_iteration((references, loaded, stored), layout);

@@ -1,5 +1,5 @@
-//! Marks of reuse: which stores of a program write what neither it nor its caller needs before a cache would have lost it,
-//! and which streams load what no cache holds.
+//! Marks of reuse: which stores of a program write what neither it nor its caller needs before a cache would have lost
+//! it, and which streams load what no cache holds.
 //!
 //! In: a lowered program, the bytes of caches.   Out: the same, marked; [`Program::mark_streaming`] and
 //! [`Program::mark_far`] say by what model.
@@ -11,8 +11,8 @@ use crate::kernel::graph::Kernel;
 /// Steps of the run by which a program is judged: storage of most mappings repeats after one or two.
 const STEPS: i64 = 4;
 
-/// Marks, in `program`, the lowered `kernel`, the stores that are to go past a cache of `cache_bytes`, the last one, and the
-/// streams that come from behind the second one.
+/// Marks, in `program`, the lowered `kernel`, the stores that are to go past a cache of `cache_bytes`, the last one,
+/// and the streams that come from behind the second one.
 pub(crate) fn mark_reuse(mut program: Program, kernel: &Kernel, cache_bytes: u64) -> Program {
     // The steps done so far and those to be done, or a run parameter without state.
     let args: Vec<i64> = match (program.args.len(), kernel.has_state()) {

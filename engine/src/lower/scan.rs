@@ -2,13 +2,13 @@
 //!
 //! In: versions and the schedule.   Out: isl's loop tree.   Source: Grosser, Verdoolaege and Cohen (2015).
 //!
-//! Outer dimensions stay one loop each (`atomic`): a parallel dimension is then one parallel region, and boundary rows are
-//! conditions inside it. The innermost dimension that varies is `separate`d, so that strips carry no conditions.
+//! Outer dimensions stay one loop each (`atomic`): a parallel dimension is then one parallel region, and boundary rows
+//! are conditions inside it. The innermost dimension that varies is `separate`d, so that strips carry no conditions.
 //!
-//! Where buffers are private to tasks, all of a task must run in one iteration of one loop: a worker that comes back to it
-//! later may be another one. isl keeps the order of instances, but is free to run a task's first statements at the end of
-//! one loop and the others at the start of the next. So tasks are scanned first, as points, and then the inside of
-//! a task with the task's coordinates as parameters.
+//! Where buffers are private to tasks, all of a task must run in one iteration of one loop: a worker that comes back to
+//! it later may be another one. isl keeps the order of instances, but is free to run a task's first statements at the
+//! end of one loop and the others at the start of the next. So tasks are scanned first, as points, and then the inside
+//! of a task with the task's coordinates as parameters.
 
 use crease_isl::ast::{AstExpr, AstNode, Builder};
 use crease_isl::{Context, Set};
@@ -40,7 +40,8 @@ pub(crate) fn is_task_coordinate(iterator: &str) -> bool {
     iterator.starts_with(TASK)
 }
 
-/// Scans all versions; `tasks` has the number of leading time dimensions that tell tasks apart, if some buffer is private.
+/// Scans all versions; `tasks` has the number of leading time dimensions that tell tasks apart, if some buffer is
+/// private.
 pub(crate) fn scan_loops<'c>(
     context: &'c Context,
     model: &Model<'c, '_>,

@@ -1,9 +1,9 @@
 //! Scopes: where integer variables are defined while a program is built.
 //!
 //! A costly expression (a modulus) is computed once, in the outermost block where all its variables are known: a fold's
-//! time offset stands outside the row loops, a row's start outside the strip. A `Wrap` does not move out of an `if`, and
-//! out of a loop or strip that may be empty only if it is defined there too: what bounds its argument may be the very
-//! condition under which the loop is not empty.
+//! time offset stands outside the row loops, a row's start outside the strip. A `Wrap` does not move out of an `if`,
+//! and out of a loop or strip that may be empty only if it is defined there too: what bounds its argument may be the
+//! very condition under which the loop is not empty.
 
 use std::collections::HashMap;
 

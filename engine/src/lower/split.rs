@@ -2,13 +2,14 @@
 //!
 //! In: a model and a layout.   Out: [`Version`]s whose domains partition the statements' domains, each with [`Phase`]s.
 //!
-//! A piece's condition, seen from a statement, is a formula over its iterators. Nine populations split by `t mod 2` give
-//! eighteen references but only two different formulas, so formulas are decided once and remembered. Conditions on the step
-//! alone do not split the domain: they become phases, chosen around the strips, and the loops are scanned once for all. Where
-//! a condition has a part of that kind, it is decided before the rest. The rest says which part of a grid a piece holds; for
-//! most statements, which run inside or at one wall, bounds of their iterators decide it.
+//! A piece's condition, seen from a statement, is a formula over its iterators. Nine populations split by `t mod 2`
+//! give eighteen references but only two different formulas, so formulas are decided once and remembered. Conditions on
+//! the step alone do not split the domain: they become phases, chosen around the strips, and the loops are scanned once
+//! for all. Where a condition has a part of that kind, it is decided before the rest. The rest says which part of a
+//! grid a piece holds; for most statements, which run inside or at one wall, bounds of their iterators decide it.
 //!
-//! For kernels with steps the domains are restricted to the steps after `_from`, the argument that says where a call starts.
+//! For kernels with steps the domains are restricted to the steps after `_from`, the argument that says where a call
+//! starts.
 
 use crease_isl::Set;
 
@@ -103,8 +104,8 @@ struct Part<'c> {
 impl<'c> Splitter<'_, 'c, '_> {
     /// The versions of the statement.
     ///
-    /// A phase may need a cut of the domain that others do not: then all conditions cut it beforehand, so that each part has
-    /// all phases. Conditions that still mix steps with other iterators make versions of one phase each.
+    /// A phase may need a cut of the domain that others do not: then all conditions cut it beforehand, so that each
+    /// part has all phases. Conditions that still mix steps with other iterators make versions of one phase each.
     fn versions(&self) -> Result<Vec<Version<'c>>, LowerError> {
         let domain = run_domain(self.model, self.stmt)?;
         let all = Part { phase_domain: domain.clone(), domain, conditions: Vec::new(), when: Vec::new() };

@@ -3,17 +3,17 @@
 //! In: the folded arrays and an objective.   Out: proved storage for each, and why it was chosen.
 //!
 //! 1. `in-place` folds all state arrays together, if it can.
-//! 2. Every other array gets the best mapping of its own: successive modulo costs least to find, strided hyperplanes come
-//!    next. The others are asked where cells count more than access, or if nothing was found that vectors can reach.
-//!    Where successive modulo comes close to the values alive at once, nothing else is sought: the conflicts of tiles in
-//!    parallel have so many pieces that looking at all of them takes seconds. An array of one value at a time becomes a
-//!    scalar.
+//! 2. Every other array gets the best mapping of its own: successive modulo costs least to find, strided hyperplanes
+//!    come next. The others are asked where cells count more than access, or if nothing was found that vectors can
+//!    reach. Where successive modulo comes close to the values alive at once, nothing else is sought: the conflicts of
+//!    tiles in parallel have so many pieces that looking at all of them takes seconds. An array of one value at a time
+//!    becomes a scalar.
 //! 3. Rows that run in lanes are moved to whole cache lines where that takes few cells more.
 //! 4. Arrays with storage of their own then share a buffer if that is better.
 //!
-//! Mappings are compared by bytes and by the cost of an access, as the objective says. What is not proved is not used: the
-//! fallback is the next best proved mapping, at last full storage, and the notes say so. Successive modulo is proved only
-//! where it is the best.
+//! Mappings are compared by bytes and by the cost of an access, as the objective says. What is not proved is not used:
+//! the fallback is the next best proved mapping, at last full storage, and the notes say so. Successive modulo is
+//! proved only where it is the best.
 
 use crate::analysis::moment::{alive_between_wavefronts, most_alive};
 use crate::kernel::graph::{ArrayId, DimKind, Role};
@@ -305,7 +305,8 @@ impl Search<'_, '_, '_, '_> {
         }))
     }
 
-    /// Strided hyperplanes, and all others where cells count more than access or nothing is there that vectors can reach.
+    /// Strided hyperplanes, and all others where cells count more than access or nothing is there that vectors can
+    /// reach.
     fn ask_others(&mut self, patience: u64) -> Result<Option<MappingError>, MappingError> {
         let failure = self.ask(&StridedHyperplane, patience)?;
         let is_fast = self.found.iter().any(|candidate| candidate.access < FAST_ACCESS);
@@ -349,7 +350,8 @@ impl Search<'_, '_, '_, '_> {
         }
     }
 
-    /// Adds what the strategy finds first, to be proved once it turns out to be the best; else says why there is nothing.
+    /// Adds what the strategy finds first, to be proved once it turns out to be the best; else says why there is
+    /// nothing.
     fn ask_without_proof(&mut self, strategy: &dyn Strategy) -> Result<Option<MappingError>, MappingError> {
         let (problem, arrays) = (self.problem, [self.array]);
         let found = under_own_quota(problem, strategy.name(), &arrays, || strategy.propose(problem, &arrays));
@@ -396,8 +398,8 @@ impl Search<'_, '_, '_, '_> {
         dims.map(|kind| if let DimKind::Vector(lanes) = kind { u64::from(*lanes) } else { 1 }).max().unwrap_or(1)
     }
 
-    /// Whether so many cells are hardly more than the values alive at some moment. A worker's copy of a private array holds
-    /// less than that.
+    /// Whether so many cells are hardly more than the values alive at some moment. A worker's copy of a private array
+    /// holds less than that.
     fn is_nearly_alive(&self, cells: u64) -> Result<bool, MappingError> {
         if self.problem.sharing(self.array) == Sharing::Private {
             return Ok(false);

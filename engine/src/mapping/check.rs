@@ -2,13 +2,13 @@
 //!
 //! In: a proposal and the conflict sets.   Out: nothing, or two conflicting cells that collide.
 //!
-//! It shares no code with the strategies and knows no more of a mapping than its formulas: for every pair of pieces of one
-//! buffer, the conflicting pairs of cells that both formulas send to the same coordinates must be an empty set, and
-//! the pieces of an array must hold every cell that ever has a value, each exactly once. Both are decided exactly by the
-//! integer set library, for all steps.
+//! It shares no code with the strategies and knows no more of a mapping than its formulas: for every pair of pieces of
+//! one buffer, the conflicting pairs of cells that both formulas send to the same coordinates must be an empty set, and
+//! the pieces of an array must hold every cell that ever has a value, each exactly once. Both are decided exactly by
+//! the integer set library, for all steps.
 //!
-//! What every step replaces is mostly proved by comparing bounds (`check/turnover`), and by the library where that leaves a
-//! doubt.
+//! What every step replaces is mostly proved by comparing bounds (`check/turnover`), and by the library where that
+//! leaves a doubt.
 //!
 //! A private buffer may only hold private arrays, and a shared one only shared arrays: the conflicts of a private array
 //! leave out pairs of different tasks, which only a copy per worker keeps apart.

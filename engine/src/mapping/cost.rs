@@ -2,10 +2,10 @@
 //!
 //! In: a proposal.   Out: the cost of an access relative to one of a contiguous, unfolded array.
 //!
-//! What counts is the strip, the innermost run: whether its cells lie side by side, so that vectors load and store them;
-//! how often it runs around a ring, where it is cut; how many formulas there are, each with a pointer of its own. The
-//! weights are those of the experiments behind docs/ARCHITECTURE.md, section 5: scalar code against vectors, a cut against a
-//! vector. They only rank mappings.
+//! What counts is the strip, the innermost run: whether its cells lie side by side, so that vectors load and store
+//! them; how often it runs around a ring, where it is cut; how many formulas there are, each with a pointer of its own.
+//! The weights are those of the experiments behind docs/ARCHITECTURE.md, section 5: scalar code against vectors, a cut
+//! against a vector. They only rank mappings.
 
 use crate::kernel::graph::DimKind;
 use crate::mapping::strided_hyperplane::fast_dimension;

@@ -3,8 +3,8 @@
 //! In: rules at the sizes of the plan (`engine/src/kernel/parse/mapping.rs` reads them).   Out: one proposal for all of
 //! them, which the checker proves or refuses like any other.
 //!
-//! Rules that name one buffer share it. A coordinate without `mod` takes as many places as the array's indices need; every
-//! rule of a buffer must agree on which coordinates those are.
+//! Rules that name one buffer share it. A coordinate without `mod` takes as many places as the array's indices need;
+//! every rule of a buffer must agree on which coordinates those are.
 
 use std::collections::BTreeMap;
 

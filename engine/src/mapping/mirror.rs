@@ -1,12 +1,14 @@
-//! Mirrored rings: one-dimensional buffers that are mapped twice, back to back, so that no strip is cut where they wrap.
+//! Mirrored rings: one-dimensional buffers that are mapped twice, back to back, so that no strip is cut where they
+//! wrap.
 //!
 //! In: a proved choice of storage.   Out: the same with the moduli of rings rounded up to whole pages, proved again.
 //!
-//! Memory is mapped in pages, so a ring can only be mirrored if it fills whole ones: 512 doubles where pages have 4 KiB. A
-//! larger modulus is not always a valid one, as some strided hyperplanes keep just between the differences of conflicting
-//! cells; the checker decides, and what it refuses is tried with the next page. Rings that could not be enlarged are cut as
-//! they are, and so are private buffers, whose copies would need pages each. Buffers of several coordinates have rings within
-//! rows, which are no memory of their own. What mirroring costs in cells, the report's notes say.
+//! Memory is mapped in pages, so a ring can only be mirrored if it fills whole ones: 512 doubles where pages have 4
+//! KiB. A larger modulus is not always a valid one, as some strided hyperplanes keep just between the differences of
+//! conflicting cells; the checker decides, and what it refuses is tried with the next page. Rings that could not be
+//! enlarged are cut as they are, and so are private buffers, whose copies would need pages each. Buffers of several
+//! coordinates have rings within rows, which are no memory of their own. What mirroring costs in cells, the report's
+//! notes say.
 
 use crease_jit::program::Mapped;
 
@@ -23,15 +25,15 @@ use crate::mapping::{ArrayMapping, MappingError, Piece, Problem, Proposal, Shari
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Rings {
-    /// Mirrored where [`StrategyChoice::Auto`] decides, rows run in lanes and are as long as half of the ring or more, the
-    /// first-level cache holds it, and whole pages take few cells more: none at all for [`Objective::Footprint`], any number
-    /// for [`Objective::Speed`].
+    /// Mirrored where [`StrategyChoice::Auto`] decides, rows run in lanes and are as long as half of the ring or more,
+    /// the first-level cache holds it, and whole pages take few cells more: none at all for [`Objective::Footprint`],
+    /// any number for [`Objective::Speed`].
     #[default]
     Auto,
     /// Strips are cut there.
     Cut,
-    /// The ring is mapped twice, back to back, where it is one-dimensional and shared by all threads, and can be rounded to
-    /// whole pages; other rings are cut. Linux only: elsewhere all are.
+    /// The ring is mapped twice, back to back, where it is one-dimensional and shared by all threads, and can be
+    /// rounded to whole pages; other rings are cut. Linux only: elsewhere all are.
     Mirrored,
 }
 
@@ -41,11 +43,12 @@ crease_jit::named_choices! {
 
 /// Numbers of pages that are tried for a ring.
 const MOST_TRIED: u64 = 4;
-/// Cells that the balanced choice gives for a ring without cuts. A row of heat-1d that is cut takes as long as one of some 250
-/// cells more: `run heat-1d --set N=1000 --set T=200000 --threads 1 --rounding exact` with `--rings cut`, and with `mirrored`.
+/// Cells that the balanced choice gives for a ring without cuts. A row of heat-1d that is cut takes as long as one of
+/// some 250 cells more: `run heat-1d --set N=1000 --set T=200000 --threads 1 --rounding exact` with `--rings cut`, and
+/// with `mirrored`.
 const MOST_ADDED: i64 = 128;
-/// The largest ring that gains: 4000 doubles did, 6000 did not, with T=50000 and T=30000 in the same command. Rings of many
-/// rows, as those of heat-2d-5pt, gained at no size.
+/// The largest ring that gains: 4000 doubles did, 6000 did not, with T=50000 and T=30000 in the same command. Rings of
+/// many rows, as those of heat-2d-5pt, gained at no size.
 const LARGEST_BYTES: u64 = 32 << 10;
 
 /// A ring that may be mirrored.

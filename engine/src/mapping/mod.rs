@@ -1,9 +1,9 @@
 //! Storage mappings: where each cell of a folded array is kept.
 //!
 //! A [`StorageMapping`] is a list of buffers and, per array, of [`Piece`]s that partition its index space. One file per
-//! strategy proposes mappings, `given` takes them from the caller; `check` proves them and shares no code with any of them;
-//! `choice` takes one by name, `auto` chooses among the proved, by their size and by what `cost` thinks of them. `mirror` has
-//! rings mapped twice.
+//! strategy proposes mappings, `given` takes them from the caller; `check` proves them and shares no code with any of
+//! them; `choice` takes one by name, `auto` chooses among the proved, by their size and by what `cost` thinks of them.
+//! `mirror` has rings mapped twice.
 
 pub(crate) mod auto;
 pub(crate) mod check;
@@ -250,7 +250,8 @@ pub(crate) trait Strategy {
     /// The name users choose it by.
     fn name(&self) -> &'static str;
 
-    /// Mappings of all of `arrays` together, best first. An empty list or [`MappingError::NotApplicable`] if there are none.
+    /// Mappings of all of `arrays` together, best first. An empty list or [`MappingError::NotApplicable`] if there are
+    /// none.
     fn propose(&self, problem: &Problem<'_, '_, '_>, arrays: &[ArrayId]) -> Result<Vec<Proposal>, MappingError>;
 }
 

@@ -1,7 +1,7 @@
 //! Outlines: a convex part of a difference set in the plane of one dimension and a linear form, layer by layer.
 //!
-//! In: corners in the plane.   Out: between which integers the form's values lie in each layer, where the dimension is an
-//! integer. Edges are kept in 63 bits; where they do not fit there is no outline.
+//! In: corners in the plane.   Out: between which integers the form's values lie in each layer, where the dimension is
+//! an integer. Edges are kept in 63 bits; where they do not fit there is no outline.
 //!
 //! Cost: corners are sorted once; a layer costs two divisions, if corners are rational.
 
@@ -82,8 +82,8 @@ impl Edge {
     }
 }
 
-/// Edges of the lower hull of corners, which are put in ascending order; none if there are no corners or numbers grow too
-/// large.
+/// Edges of the lower hull of corners, which are put in ascending order; none if there are no corners or numbers grow
+/// too large.
 fn chain(corners: &mut [Corner]) -> Option<Vec<Edge>> {
     let mut fits = true;
     let mut product = |a: i128, b: i128| {

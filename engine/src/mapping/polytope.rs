@@ -5,11 +5,12 @@
 //! Strategies try many candidate hyperplanes; with the vertices at hand, the range of `gamma . d` over a part is a few
 //! multiplications. Vertices are rational and the parts are hulls, so ranges may be too wide, never too narrow; what is
 //! chosen is proved by the checker on the exact set. The range over a whole part hides what lies between its layers:
-//! of a triangle, say, that widens from layer to layer. A part that is [`Polytope::layered`] tells the range in each: seen
-//! in the plane of the layer's number and the value of the form it is a polygon, whose edges bound what layers reach.
+//! of a triangle, say, that widens from layer to layer. A part that is [`Polytope::layered`] tells the range in each:
+//! seen in the plane of the layer's number and the value of the form it is a polygon, whose edges bound what layers
+//! reach.
 //!
-//! Cost: every choice of `n` of a part's constraints is solved once; parts have few constraints and `n` is small. Ranges
-//! take time in proportion to vertices and layers.
+//! Cost: every choice of `n` of a part's constraints is solved once; parts have few constraints and `n` is small.
+//! Ranges take time in proportion to vertices and layers.
 
 use crease_isl::{IslError, Set};
 
@@ -93,7 +94,8 @@ impl Polytope {
         integer.map(move |vertex| clamp(vertex.coordinates.iter().zip(form).map(product).sum()))
     }
 
-    /// The same part, to be looked at in layers along `dim`; as a whole if these are more than what is left of `budget`.
+    /// The same part, to be looked at in layers along `dim`; as a whole if these are more than what is left of
+    /// `budget`.
     pub(crate) fn layered(self, dim: usize, budget: &mut u64) -> Polytope {
         let n = self.vertices.first().map_or(0, |vertex| vertex.coordinates.len());
         let unit: Vec<i64> = (0..n).map(|k| i64::from(k == dim)).collect();
@@ -104,8 +106,8 @@ impl Polytope {
         Polytope { layers_along: Some(dim), ..self }
     }
 
-    /// Hands over the values of a linear form, as [`Self::range`]: of each layer, or of the whole part. Stops where `visit`
-    /// returns none.
+    /// Hands over the values of a linear form, as [`Self::range`]: of each layer, or of the whole part. Stops where
+    /// `visit` returns none.
     pub(crate) fn ranges(&self, form: &[i64], visit: &mut dyn FnMut((i64, i64)) -> Option<()>) -> Option<()> {
         let outline = self.layers_along.and_then(|dim| self.outline(dim, form));
         match outline {
@@ -114,7 +116,8 @@ impl Polytope {
         }
     }
 
-    /// The values of a linear form where dimension `dim` is `value`, as [`Self::range`]; none if the part has no such point.
+    /// The values of a linear form where dimension `dim` is `value`, as [`Self::range`]; none if the part has no such
+    /// point.
     pub(crate) fn range_at(&self, form: &[i64], dim: usize, value: i64) -> Option<(i64, i64)> {
         self.outline(dim, form)?.layer(value)
     }
@@ -178,8 +181,8 @@ fn for_each_choice(from: &[usize], count: usize, chosen: &mut Vec<usize>, visit:
     }
 }
 
-/// The point where the chosen constraints are tight, by fraction-free elimination; none if they are dependent or numbers
-/// leave 127 bits.
+/// The point where the chosen constraints are tight, by fraction-free elimination; none if they are dependent or
+/// numbers leave 127 bits.
 fn solve(rows: &[Row], chosen: &[usize], n: usize) -> Option<Vertex> {
     let mut matrix: Vec<Vec<i128>> =
         chosen.iter().map(|&r| rows[r].coefficients.iter().copied().chain([-rows[r].constant]).collect()).collect();

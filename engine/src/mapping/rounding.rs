@@ -2,10 +2,10 @@
 //!
 //! In: what the caller wants.   Out: which pitches and moduli strided hyperplanes may have.
 //!
-//! With pitches and moduli in multiples of the lanes of a vector, a vector that starts at a multiple never runs around the
-//! ring; with whole cache lines every row is stored in whole lines, and none of the next two rows lies just below a multiple
-//! of 4 KiB away: processors take a load for one of what was stored just before if their addresses agree in the low 12 bits.
-//! Remainders by powers of two are masks. What that costs in cells, the report's notes say.
+//! With pitches and moduli in multiples of the lanes of a vector, a vector that starts at a multiple never runs around
+//! the ring; with whole cache lines every row is stored in whole lines, and none of the next two rows lies just below a
+//! multiple of 4 KiB away: processors take a load for one of what was stored just before if their addresses agree in
+//! the low 12 bits. Remainders by powers of two are masks. What that costs in cells, the report's notes say.
 
 use crate::cache::{ALIASING_BYTES, LINE_BYTES};
 use crate::kernel::graph::{ArrayId, DimKind};
@@ -15,8 +15,8 @@ use crate::mapping::Problem;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Rounding {
-    /// To whole cache lines where [`StrategyChoice::Auto`](crate::StrategyChoice::Auto) decides and that costs little, else
-    /// not at all.
+    /// To whole cache lines where [`StrategyChoice::Auto`](crate::StrategyChoice::Auto) decides and that costs little,
+    /// else not at all.
     #[default]
     Auto,
     /// Not at all: the fewest cells.
@@ -50,8 +50,8 @@ pub(crate) enum Grid {
     Powers,
 }
 
-/// How far below its multiples rows may not lie apart. Five-point rows of 506 cells are slower without this: `run heat-2d-5pt
-/// --set N=506 --set T=10000 --threads 1` with `--rounding exact`, and with `lines`.
+/// How far below its multiples rows may not lie apart. Five-point rows of 506 cells are slower without this:
+/// `run heat-2d-5pt --set N=506 --set T=10000 --threads 1` with `--rounding exact`, and with `lines`.
 const ALIASING_MARGIN_BYTES: u64 = 192;
 /// Rows whose distance counts: a stencil stores a row while it reads the next two.
 const ROWS_AHEAD: u64 = 2;

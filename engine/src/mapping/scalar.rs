@@ -3,10 +3,10 @@
 //! In: the difference set.   Out: `A[i] -> [0 mod 1]`, or `[i_k mod V]` for lanes along index `k`.
 //! Source: scalar replacement, Callahan, Carr and Kennedy (1990), by conflict sets instead of dependences.
 //!
-//! One value alive at a time, in a task if each thread has storage of its own: no two cells conflict. In lanes, the values of
-//! one block do, which lie along one index and less than a block apart. A ring of so many cells would cut every
-//! strip to its length, if code had to go by memory: where the value is read in the iteration that wrote it, lowering keeps
-//! it in a register and the ring is never touched (`engine/src/lower/forward.rs`).
+//! One value alive at a time, in a task if each thread has storage of its own: no two cells conflict. In lanes, the
+//! values of one block do, which lie along one index and less than a block apart. A ring of so many cells would cut
+//! every strip to its length, if code had to go by memory: where the value is read in the iteration that wrote it,
+//! lowering keeps it in a register and the ring is never touched (`engine/src/lower/forward.rs`).
 
 use crate::kernel::graph::{ArrayId, DimKind};
 use crate::mapping::{MappingError, Problem, Proposal, Strategy};

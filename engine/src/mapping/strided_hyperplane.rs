@@ -1,21 +1,22 @@
-//! Strided hyperplanes: one row `gamma . i mod m`, with stride 1 along the innermost schedule dimension, so that a folded
-//! strip is as contiguous as an unfolded one.
+//! Strided hyperplanes: one row `gamma . i mod m`, with stride 1 along the innermost schedule dimension, so that a
+//! folded strip is as contiguous as an unfolded one.
 //!
 //! In: the difference set at concrete sizes.   Out: the smallest moduli found, best first.
 //! Source: ours; the validity condition is that of Darte, Schreiber and Villard (2005): no conflicting difference may
 //! map to a multiple of `m`.
 //!
-//! Coefficients are chosen from the fast dimension outwards. Those of a dimension are combinations of the row pitches so
-//! far with small factors (a value may take the place of one that its consumer distances say is dead); where the
-//! extent is known, the next pitch; and the pitches that just clear the conflicts with the next row. A prefix is judged by
-//! the differences that vanish in the dimensions not chosen yet, a lower bound for every extension, and only the best
-//! prefixes are extended.
+//! Coefficients are chosen from the fast dimension outwards. Those of a dimension are combinations of the row pitches
+//! so far with small factors (a value may take the place of one that its consumer distances say is dead); where the
+//! extent is known, the next pitch; and the pitches that just clear the conflicts with the next row. A prefix is judged
+//! by the differences that vanish in the dimensions not chosen yet, a lower bound for every extension, and only the
+//! best prefixes are extended.
 //!
 //! Convex parts of the difference set are judged layer by layer along the dimension that is chosen last: a modulus may
 //! lie between the layers of a part, as rows of a diamond get shorter on the way up.
 //!
-//! `u[t,y,x]` of a 5-point stencil, by rows, at N = 8: `(8 y + x - 8 t) mod 72`: a row of slack instead of a second grid.
-//! A diamond tile of a 3-point stencil, of side B: `((2B-2) t + x) mod (4B-4)`, as many cells as are alive at once.
+//! `u[t,y,x]` of a 5-point stencil, by rows, at N = 8: `(8 y + x - 8 t) mod 72`: a row of slack instead of a second
+//! grid. A diamond tile of a 3-point stencil, of side B: `((2B-2) t + x) mod (4B-4)`, as many cells as are alive at
+//! once.
 
 use std::collections::BinaryHeap;
 
@@ -128,9 +129,9 @@ fn search(
     Ok(beam.into_iter().map(|prefix| finish(prefix, &spans)).collect())
 }
 
-/// The parts of a symmetric difference set that matter once dimension `order[chosen]` has a coefficient: differences that
-/// vanish in the dimensions chosen later and are positive in this one, in layers as long as the budget lasts. None if a part
-/// is unbounded or too complicated.
+/// The parts of a symmetric difference set that matter once dimension `order[chosen]` has a coefficient: differences
+/// that vanish in the dimensions chosen later and are positive in this one, in layers as long as the budget lasts. None
+/// if a part is unbounded or too complicated.
 pub(crate) fn parts_along(
     all: &Set<'_>,
     order: &[usize],
@@ -244,8 +245,8 @@ fn candidates(pitches: &[i64], previous: Option<Span>, reach: i64) -> Vec<i64> {
     found
 }
 
-/// Coefficients of `dim` that move the next row just past what conflicts in it: with `[low, high]` the values of the prefix
-/// on differences of 1 along `dim`, they are `1 - low` and `-1 - high`.
+/// Coefficients of `dim` that move the next row just past what conflicts in it: with `[low, high]` the values of the
+/// prefix on differences of 1 along `dim`, they are `1 - low` and `-1 - high`.
 fn clearing_pitches(parts: &[Polytope], gamma: &[i64], dim: usize) -> Vec<i64> {
     let ranges = merged(parts.iter().filter_map(|part| part.range_at(gamma, dim, 1)).collect());
     ranges.iter().flat_map(|&(low, high)| [1 - low, -1 - high]).take(MOST_CLEARING).collect()
@@ -260,7 +261,8 @@ fn modulus_at_least(parts: &[Polytope], gamma: &[i64], at_least: i64, grid: Grid
     allowed_beyond(&values, at_least, grid)
 }
 
-/// The smallest allowed `m >= at_least` such that no part's ranges of `gamma . d` hold a multiple of `m`; none if one holds 0.
+/// The smallest allowed `m >= at_least` such that no part's ranges of `gamma . d` hold a multiple of `m`; none if one
+/// holds 0.
 fn smallest_modulus(parts: &[Polytope], gamma: &[i64], at_least: i64, grid: Grid) -> Option<i64> {
     allowed_beyond(&merged(reached(parts, gamma, at_least)?), at_least, grid)
 }

@@ -1,15 +1,16 @@
 //! Successive modulo: one modulus per array dimension, the usual baseline (`t mod 2`: two lattices).
 //!
-//! In: the conflicts of an array.   Out: `A[i] -> [i_0 mod e_0, i_1 mod e_1, ..]`.   Source: Lefebvre and Feautrier (1998).
+//! In: the conflicts of an array.   Out: `A[i] -> [i_0 mod e_0, i_1 mod e_1, ..]`.   Source: Lefebvre and Feautrier
+//! (1998).
 //!
 //! Dimensions are taken one after the other. `e_k` is one more than the largest difference along `k` of two conflicting
-//! cells that agree in the dimensions taken before: pairs that differ there are kept apart already. Which order gives the
-//! smallest product depends on the schedule. Cells of one step in two tiles may be many steps apart, so that by step first
-//! a tile's height of rows is needed; by position first, each keeps its last two values.
+//! cells that agree in the dimensions taken before: pairs that differ there are kept apart already. Which order gives
+//! the smallest product depends on the schedule. Cells of one step in two tiles may be many steps apart, so that by
+//! step first a tile's height of rows is needed; by position first, each keeps its last two values.
 //!
-//! A dimension along which two conflicting cells lie as far apart as the array is wide, and agree in all others, has that
-//! modulus in every order. Such dimensions are taken first; if one is left, its modulus is then the smallest there is.
-//! Only where more are left, all their orders are tried, on the whole difference set.
+//! A dimension along which two conflicting cells lie as far apart as the array is wide, and agree in all others, has
+//! that modulus in every order. Such dimensions are taken first; if one is left, its modulus is then the smallest there
+//! is. Only where more are left, all their orders are tried, on the whole difference set.
 
 use crease_isl::Set;
 

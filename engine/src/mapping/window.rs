@@ -1,16 +1,17 @@
-//! Windows: the array in a linear order of its cells, modulo the longest distance at which two values are alive together.
+//! Windows: the array in a linear order of its cells, modulo the longest distance at which two values are alive
+//! together.
 //!
 //! In: the difference set at concrete sizes.   Out: one row, `A[i] -> linear(i) mod window`.
 //! Source: De Greef, Catthoor and De Man (1997), "Memory size reduction through storage order optimization".
 //!
-//! The linear orders are the canonical ones: the bounding box of the array, row by row, its indices nested in any order and
-//! each running forwards or backwards. The window of an order is one more than the largest distance of two conflicting
-//! cells in it. An index without bounds, as the step of a state, can only be the outermost.
+//! The linear orders are the canonical ones: the bounding box of the array, row by row, its indices nested in any order
+//! and each running forwards or backwards. The window of an order is one more than the largest distance of two
+//! conflicting cells in it. An index without bounds, as the step of a state, can only be the outermost.
 //!
 //! Orders are compared by the convex hulls of the difference set; the window of the best one is then found exactly.
 //!
-//! `u[t, y, x]` of a 5-point stencil, by rows, at N = 8: `(64 t + 8 y + x) mod 73`: a grid, a row and a cell. An array with
-//! few values alive, but far apart, gains nothing: that is for hyperplanes.
+//! `u[t, y, x]` of a 5-point stencil, by rows, at N = 8: `(64 t + 8 y + x) mod 73`: a grid, a row and a cell. An array
+//! with few values alive, but far apart, gains nothing: that is for hyperplanes.
 
 use crease_isl::Set;
 
@@ -49,8 +50,8 @@ struct Order {
 }
 
 impl Order {
-    /// Indices nested as `nesting` says, the first one outermost, those in the mask `backwards` running backwards; none if
-    /// an inner index has no bounds, or if places leave 63 bits.
+    /// Indices nested as `nesting` says, the first one outermost, those in the mask `backwards` running backwards; none
+    /// if an inner index has no bounds, or if places leave 63 bits.
     fn new(nesting: &[usize], backwards: usize, spans: &[Span]) -> Option<Order> {
         let mut coefficients = vec![0; nesting.len()];
         let mut pitch = Some(1_i64);

@@ -1,13 +1,15 @@
 //! Layout: the cells of each buffer as a block of memory, with row pitches and sizes in bytes.
 //!
-//! In: a storage mapping.   Out: [`Layout`]: strides, allocated bytes, and full row-major storage for the caller's arrays.
+//! In: a storage mapping.   Out: [`Layout`]: strides, allocated bytes, and full row-major storage for the caller's
+//! arrays.
 //!
-//! Rows of folded buffers are padded to whole cache lines, and by some more where the pitch would be close to a multiple of
-//! 4 KiB: loads and stores whose addresses agree in the low 12 bits otherwise wait for each other, also where a strip loads
-//! a few cells ahead of its stores. One-dimensional rings and short rows are not padded. The copies of a private buffer
-//! begin on cache lines of their own, in pairs, as processors fetch them, and not a multiple of 4 KiB apart: one core's
-//! stores never touch a line of another's. Arrays of the caller are row-major without padding, as `ndarray` lays them out,
-//! where a run keeps them; kernels without state can also run on arrays of any strides, which each call brings along.
+//! Rows of folded buffers are padded to whole cache lines, and by some more where the pitch would be close to a
+//! multiple of 4 KiB: loads and stores whose addresses agree in the low 12 bits otherwise wait for each other, also
+//! where a strip loads a few cells ahead of its stores. One-dimensional rings and short rows are not padded. The copies
+//! of a private buffer begin on cache lines of their own, in pairs, as processors fetch them, and not a multiple of 4
+//! KiB apart: one core's stores never touch a line of another's. Arrays of the caller are row-major without padding, as
+//! `ndarray` lays them out, where a run keeps them; kernels without state can also run on arrays of any strides, which
+//! each call brings along.
 
 use crease_jit::program::{Element, Mapped};
 

@@ -2,10 +2,10 @@
 //!
 //! In: a lowered program, what its operations come from, and how it was compiled.   Out: a [`Listing`].
 //!
-//! Bytes and operations are those of one iteration of a strip, which is one instance of each of its statements. Two kinds of
-//! bytes are told: what its loads and stores move, wherever that lies, and what must come from memory at least if nothing
-//! stays in a cache from one sweep to the next: each array's cell once for reading and once for writing. Lines that a machine
-//! fetches before it overwrites them are not counted.
+//! Bytes and operations are those of one iteration of a strip, which is one instance of each of its statements. Two
+//! kinds of bytes are told: what its loads and stores move, wherever that lies, and what must come from memory at least
+//! if nothing stays in a cache from one sweep to the next: each array's cell once for reading and once for writing.
+//! Lines that a machine fetches before it overwrites them are not counted.
 
 use std::collections::BTreeSet;
 use std::fmt::{Display, Formatter};
@@ -30,7 +30,8 @@ pub struct Listing {
     pub kernel: String,
     /// Every strip, by its name; one over lent arrays may come twice, for adjacent cells and for others.
     pub strips: Vec<StripReport>,
-    /// The functions around strips, which hold loops, conditions and addresses, and the strips without code of their own.
+    /// The functions around strips, which hold loops, conditions and addresses, and the strips without code of their
+    /// own.
     pub functions: String,
 }
 
@@ -73,7 +74,8 @@ pub struct StripReport {
     pub flops: u64,
     /// Arithmetic intensity: `flops` over `memory_bytes`; none if it touches no memory.
     pub flops_per_byte: Option<f64>,
-    /// Its instructions, each with what it computes; empty where they are part of `functions` or stand with another strip.
+    /// Its instructions, each with what it computes; empty where they are part of `functions` or stand with another
+    /// strip.
     pub code: String,
 }
 
@@ -155,8 +157,8 @@ fn find_strip(nodes: &[Node], var: Var) -> Option<&Strip> {
     })
 }
 
-/// Bytes of the arrays that an iteration reads and of those that it writes, each once: a cell and its neighbours are the
-/// same memory. Two steps of a state are two arrays.
+/// Bytes of the arrays that an iteration reads and of those that it writes, each once: a cell and its neighbours are
+/// the same memory. Two steps of a state are two arrays.
 fn memory_bytes(kernel: &Kernel, strip: &Strip, origins: &[Origin]) -> u64 {
     let (mut read, mut written) = (BTreeSet::new(), BTreeSet::new());
     // A lone instance reads its cells, too, though none of its streams moves.

@@ -1,7 +1,7 @@
 //! Plans: a kernel with sizes, a schedule and a proved storage layout, before anything is allocated.
 //!
-//! `layout` holds the memory layout, `listing` machine code for people, `parametric` the mapping at other sizes, `place` the
-//! places of single cells, `report` what a user is told, `request` the builder.
+//! `layout` holds the memory layout, `listing` machine code for people, `parametric` the mapping at other sizes,
+//! `place` the places of single cells, `report` what a user is told, `request` the builder.
 
 pub mod layout;
 pub mod listing;
@@ -71,8 +71,8 @@ impl Plan {
         self.request.threads
     }
 
-    /// The mapping as formulas of the sizes, with what is known of them. Computed anew at each call: it takes the analysis of
-    /// a few plans of other sizes and one with sizes as symbols, several times what the plan itself took.
+    /// The mapping as formulas of the sizes, with what is known of them. Computed anew at each call: it takes the
+    /// analysis of a few plans of other sizes and one with sizes as symbols, several times what the plan itself took.
     ///
     /// What stands in the way of a formula or a proof is said in the report.
     ///
@@ -102,7 +102,8 @@ impl Plan {
         }
     }
 
-    /// The machine code that options ask for, strip by strip, with what each instruction computes and what a site costs.
+    /// The machine code that options ask for, strip by strip, with what each instruction computes and what a site
+    /// costs.
     ///
     /// # Errors
     /// [`Error::Compile`] if there is no code generator for what the options ask for.

@@ -24,9 +24,9 @@ impl Plan {
         self.place_with(array, index, |buffer| &self.layout().buffers[buffer].moduli)
     }
 
-    /// Where a cell would be kept if buffers had other moduli, one positive number per coordinate. Nothing proves such a
-    /// mapping: it is for pictures and tests of what goes wrong. `None` as in [`Plan::place`], and for moduli that are
-    /// missing, not positive, or make more cells than 64 bits can count.
+    /// Where a cell would be kept if buffers had other moduli, one positive number per coordinate. Nothing proves such
+    /// a mapping: it is for pictures and tests of what goes wrong. `None` as in [`Plan::place`], and for moduli that
+    /// are missing, not positive, or make more cells than 64 bits can count.
     pub fn place_with<'a>(
         &self,
         array: ArrayId,
@@ -50,8 +50,8 @@ impl Plan {
         Some(Place { buffer: piece.buffer, cell, coordinates })
     }
 
-    /// Every instance, value and lifetime of a run of `steps` steps at this plan's sizes, by enumeration. `steps` counts
-    /// for kernels with a run parameter.
+    /// Every instance, value and lifetime of a run of `steps` steps at this plan's sizes, by enumeration. `steps`
+    /// counts for kernels with a run parameter.
     ///
     /// # Errors
     /// [`TraceError::TooMany`] if there are more than `limit` instances and cells; a few thousand are quick.

@@ -1,6 +1,7 @@
 //! The report: what a plan decided, for people and as JSON.
 //!
-//! `{"kernel","schedule","params","buffers":[..],"arrays":[..],"stages":[..],"notes":[..]}`; later versions only add fields.
+//! `{"kernel","schedule","params","buffers":[..],"arrays":[..],"stages":[..],"notes":[..]}`; later versions only add
+//! fields.
 
 use std::collections::BTreeMap;
 
@@ -68,8 +69,8 @@ pub struct ArrayReport {
     pub name: String,
     /// Cells of its bounding box; null if the number of steps bounds it.
     pub full_cells: Option<u64>,
-    /// Whether every value is read by a later statement of the iteration that wrote it, and so in a register: nothing is
-    /// ever stored in its cells.
+    /// Whether every value is read by a later statement of the iteration that wrote it, and so in a register: nothing
+    /// is ever stored in its cells.
     pub in_a_register: bool,
     /// Where its cells are kept.
     pub pieces: Vec<PieceReport>,

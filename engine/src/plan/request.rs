@@ -114,8 +114,8 @@ pub enum View {
     #[default]
     Contraction,
     /// Names are forgotten: every write of a temporary array has cells of its own ([`Kernel::expanded`]), and these are
-    /// folded. A read sees the last write in the kernel's first schedule, whichever one is planned: that must only write
-    /// values before they are read. Notes of the report say where this takes more cells than the array has.
+    /// folded. A read sees the last write in the kernel's first schedule, whichever one is planned: that must only
+    /// write values before they are read. Notes of the report say where this takes more cells than the array has.
     Reallocation,
 }
 
@@ -193,24 +193,25 @@ impl PlanBuilder {
         self
     }
 
-    /// To what pitches and moduli of strided hyperplanes are rounded; the notes of the report say what that costs. Default:
-    /// [`Rounding::Auto`].
+    /// To what pitches and moduli of strided hyperplanes are rounded; the notes of the report say what that costs.
+    /// Default: [`Rounding::Auto`].
     #[must_use]
     pub fn rounding(mut self, rounding: Rounding) -> Self {
         self.rounding = rounding;
         self
     }
 
-    /// How strips get past the end of a ring; the notes of the report say what mirrored rings cost. Default: [`Rings::Auto`].
+    /// How strips get past the end of a ring; the notes of the report say what mirrored rings cost. Default:
+    /// [`Rings::Auto`].
     #[must_use]
     pub fn rings(mut self, rings: Rings) -> Self {
         self.rings = rings;
         self
     }
 
-    /// Gives the storage of some arrays as text, `blurx[y, x] -> [(2x - y) mod (2N + 1)]`: one rule for each array, or for
-    /// each of its pieces with a condition behind `if`. It is proved like any other, or the plan is refused. Arrays without
-    /// a rule get what the strategy finds. Several calls add up; docs/KERNEL-TEXT.md has the grammar.
+    /// Gives the storage of some arrays as text, `blurx[y, x] -> [(2x - y) mod (2N + 1)]`: one rule for each array, or
+    /// for each of its pieces with a condition behind `if`. It is proved like any other, or the plan is refused. Arrays
+    /// without a rule get what the strategy finds. Several calls add up; docs/KERNEL-TEXT.md has the grammar.
     #[must_use]
     pub fn mapping(mut self, text: &str) -> Self {
         self.mapping.push_str(text);
@@ -240,9 +241,9 @@ impl PlanBuilder {
         self
     }
 
-    /// Bytes of the last cache: code writes past it what does not fit and is not needed soon. Where it is smaller than the
-    /// second-level cache, it is also what decides which cells code calls for ahead of time. No storage and no result
-    /// depends on it. Default: that of the machine.
+    /// Bytes of the last cache: code writes past it what does not fit and is not needed soon. Where it is smaller than
+    /// the second-level cache, it is also what decides which cells code calls for ahead of time. No storage and no
+    /// result depends on it. Default: that of the machine.
     #[must_use]
     pub fn cache_bytes(mut self, bytes: u64) -> Self {
         self.cache_bytes = Some(bytes);

@@ -2,9 +2,9 @@
 //!
 //! In: inputs and outputs by name, as views of any strides.   Out: the outputs, computed where they lie.
 //!
-//! Rows of adjacent cells run as vectors. Other layouts (transposed, reversed, every second column, one row broadcast to
-//! many) take a loop over single cells of the same code. Everything is checked before anything is computed: names, roles,
-//! element types, shapes, and for these shapes and strides that no access leaves a view.
+//! Rows of adjacent cells run as vectors. Other layouts (transposed, reversed, every second column, one row broadcast
+//! to many) take a loop over single cells of the same code. Everything is checked before anything is computed: names,
+//! roles, element types, shapes, and for these shapes and strides that no access leaves a view.
 
 use std::sync::Arc;
 
@@ -152,8 +152,9 @@ impl Code {
 }
 
 impl Run {
-    /// Runs a kernel without state once, on the caller's arrays by name, where they lie: no copy, whatever their strides.
-    /// Every input and output of the kernel has to be given, once. A view has the shape that [`Run::shape`] says.
+    /// Runs a kernel without state once, on the caller's arrays by name, where they lie: no copy, whatever their
+    /// strides. Every input and output of the kernel has to be given, once. A view has the shape that [`Run::shape`]
+    /// says.
     ///
     /// # Errors
     /// [`RunError::MissingArray`], [`RunError::UnknownArray`], [`RunError::DuplicateArray`], [`RunError::WrongRole`],

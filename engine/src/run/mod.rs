@@ -1,7 +1,7 @@
 //! Running: compiled code, its folded storage, and the logical view of it.
 //!
-//! [`Code`] is shared by any number of [`Run`]s; each has its own fields. `view` moves logical arrays in and out of folded
-//! storage; `lent` runs kernels without state on the caller's own arrays; `tune` times ways to compile.
+//! [`Code`] is shared by any number of [`Run`]s; each has its own fields. `view` moves logical arrays in and out of
+//! folded storage; `lent` runs kernels without state on the caller's own arrays; `tune` times ways to compile.
 
 mod error;
 mod lent;
@@ -26,7 +26,8 @@ pub use error::RunError;
 pub use lent::{Input, Output};
 pub use tune::TunedCode;
 
-/// Distance between the starts of neighbouring fields within a 4 KiB page: nine fields of a lattice end up spread evenly.
+/// Distance between the starts of neighbouring fields within a 4 KiB page: nine fields of a lattice end up spread
+/// evenly.
 const SKEW_BYTES: usize = 7 * 64;
 
 /// How a run is set up.
@@ -36,8 +37,8 @@ pub struct RunOptions {
     pub threads: usize,
     /// Guard pages around every field, so that a stray access stops the program. Default: off; it costs huge pages.
     pub guard_pages: bool,
-    /// What steps do with denormal numbers, on every thread that takes part. Default: as the calling thread has it, which is
-    /// to keep them unless somebody chose otherwise.
+    /// What steps do with denormal numbers, on every thread that takes part. Default: as the calling thread has it,
+    /// which is to keep them unless somebody chose otherwise.
     pub denormals: Denormals,
 }
 
@@ -83,8 +84,8 @@ impl Code {
     /// Allocates folded storage, all cells zero.
     ///
     /// # Errors
-    /// [`RunError::TooLarge`] if the copies of private buffers for so many threads exceed the plan's memory cap; and those
-    /// of [`Self::instantiate`].
+    /// [`RunError::TooLarge`] if the copies of private buffers for so many threads exceed the plan's memory cap; and
+    /// those of [`Self::instantiate`].
     pub fn instantiate_with(&self, options: RunOptions) -> Result<Run, Error> {
         self.shared.verify_cap(options.threads)?;
         let pool = Pool::new(options.threads).and_then(|pool| pool.with_denormals(options.denormals));
@@ -148,8 +149,8 @@ impl Run {
     /// Copies an array in, in logical order: an input, or the current level of a state array (without its step index).
     ///
     /// # Errors
-    /// [`RunError::Shape`], [`RunError::ElementType`], [`RunError::Temporary`], [`RunError::Memory`]; nothing has then been
-    /// copied.
+    /// [`RunError::Shape`], [`RunError::ElementType`], [`RunError::Temporary`], [`RunError::Memory`]; nothing has then
+    /// been copied.
     pub fn write<T: ElementType, D: Dimension>(&mut self, array: &str, view: ArrayView<'_, T, D>) -> Result<(), Error> {
         self.write_back(array, 0, view)
     }
@@ -306,7 +307,8 @@ impl Run {
 }
 
 impl Shared {
-    /// Bytes from a cache line's start to the first cell of a buffer, so that most rows of it are stored in whole lines.
+    /// Bytes from a cache line's start to the first cell of a buffer, so that most rows of it are stored in whole
+    /// lines.
     fn lead_bytes(&self, buffer: &BufferLayout) -> usize {
         let bytes = buffer.element.bytes() as usize;
         let line = LINE_BYTES as usize / bytes;

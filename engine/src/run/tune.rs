@@ -2,8 +2,9 @@
 //!
 //! In: a plan and ways to compile it.   Out: seconds for each.
 //!
-//! What is timed is a run of its own: the same fields, threads and strips, filled with ones, so that no page of memory is
-//! missing and no number is denormal. It needs the plan's storage once more while it lasts, and nothing of any other run.
+//! What is timed is a run of its own: the same fields, threads and strips, filled with ones, so that no page of memory
+//! is missing and no number is denormal. It needs the plan's storage once more while it lasts, and nothing of any other
+//! run.
 
 use std::time::Instant;
 
@@ -37,13 +38,13 @@ pub struct TunedCode {
 }
 
 impl Plan {
-    /// Compiles in the fastest way: what `memory` knows for this program on this machine, else what is fastest when timed now,
-    /// which takes a few seconds and the plan's storage, and is remembered. `options` says which instructions there are and
-    /// what to start from. Results never depend on it.
+    /// Compiles in the fastest way: what `memory` knows for this program on this machine, else what is fastest when
+    /// timed now, which takes a few seconds and the plan's storage, and is remembered. `options` says which
+    /// instructions there are and what to start from. Results never depend on it.
     ///
     /// # Errors
-    /// [`Error::Compile`] if there is no code generator for what the options ask for; [`Error::Run`] if there are no threads or
-    /// no memory to time in, above the plan's cap, or if the number of steps is open and cannot be chosen.
+    /// [`Error::Compile`] if there is no code generator for what the options ask for; [`Error::Run`] if there are no
+    /// threads or no memory to time in, above the plan's cap, or if the number of steps is open and cannot be chosen.
     pub fn compile_tuned(&self, options: &CompileOptions, memory: &TuningMemory) -> Result<TunedCode, Error> {
         let mut scratch = None;
         let mut stopwatch = |candidates: &[&Compiled]| {

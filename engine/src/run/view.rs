@@ -146,8 +146,8 @@ impl<'a> View<'a> {
     }
 }
 
-/// Whether the values of one index for which a formula holds, all others fixed, follow each other: a conjunction of bounds, no
-/// floor of that index in any.
+/// Whether the values of one index for which a formula holds, all others fixed, follow each other: a conjunction of
+/// bounds, no floor of that index in any.
 fn is_interval_along(formula: &Formula, index: usize) -> bool {
     fn mentions(e: &Affine, index: usize) -> bool {
         e.terms().any(|(term, _)| match term {

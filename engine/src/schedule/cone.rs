@@ -1,12 +1,13 @@
 //! The dependence cone: how fast dependences travel through space, for hyperplanes that respect all of them.
 //!
-//! In: a kernel, one of its schedules, two of its time dimensions.   Out: the extreme slopes of the distances between the
-//! write of a value and its reads, in the plane of the two.
+//! In: a kernel, one of its schedules, two of its time dimensions.   Out: the extreme slopes of the distances between
+//! the write of a value and its reads, in the plane of the two.
 //! Source: Bandishti, Pananilath and Bondhugula (SC 2012); Irigoin and Triolet (1988) for cones.
 //!
-//! Sizes stay symbolic, so what is found holds for all of them. A stencil that reads `x - 2 ..= x` at the step before has
-//! distances `(1, 0) .. (1, 2)`, so slopes 0 and 2 (cells per step), to which `x` and `2 t - x` are the extreme hyperplanes.
-//! Where a cell is written several times, its writes and reads count in the order that the given schedule has them.
+//! Sizes stay symbolic, so what is found holds for all of them. A stencil that reads `x - 2 ..= x` at the step before
+//! has distances `(1, 0) .. (1, 2)`, so slopes 0 and 2 (cells per step), to which `x` and `2 t - x` are the extreme
+//! hyperplanes. Where a cell is written several times, its writes and reads count in the order that the given schedule
+//! has them.
 
 use crease_isl::{Context, IslError, Map, Set};
 use num_integer::gcd;
@@ -97,12 +98,12 @@ impl Slope {
 
 impl Kernel {
     /// The dependence cone in the plane of two time dimensions of a schedule, `time` and `space`, by position. Only
-    /// dependences between instances that agree in all dimensions before these count: others are carried there. A kernel
-    /// without dependences has the slope 0 alone.
+    /// dependences between instances that agree in all dimensions before these count: others are carried there. A
+    /// kernel without dependences has the slope 0 alone.
     ///
     /// # Errors
-    /// [`TransformError`] if the schedule or a dimension does not exist, a dependence goes back in time, or distances have
-    /// no constant bound, as in periodic domains.
+    /// [`TransformError`] if the schedule or a dimension does not exist, a dependence goes back in time, or distances
+    /// have no constant bound, as in periodic domains.
     pub fn dependence_cone(
         &self,
         schedule: &str,

@@ -1,8 +1,8 @@
-//! Diamond tiles: a plane of time and space cut by two families of hyperplanes, one leaning with the fastest dependences
-//! to either side, so that the tiles of one wavefront depend on no other and start together.
+//! Diamond tiles: a plane of time and space cut by two families of hyperplanes, one leaning with the fastest
+//! dependences to either side, so that the tiles of one wavefront depend on no other and start together.
 //!
-//! In: a schedule, its time and space dimensions, two hyperplanes, a tile size.   Out: `[t, x]` of a three-point stencil,
-//! cut by `t + x` and `t - x` in tiles of 64, becomes
+//! In: a schedule, its time and space dimensions, two hyperplanes, a tile size.   Out: `[t, x]` of a three-point
+//! stencil, cut by `t + x` and `t - x` in tiles of 64, becomes
 //! `[floor((t+x)/64) + floor((t-x)/64), floor((t+x)/64) parallel, t, x]`.
 //! Source: Bandishti, Pananilath and Bondhugula, Tiling stencil computations to maximize parallelism (SC 2012).
 //!
@@ -13,8 +13,8 @@
 //!  +--> x
 //! ```
 //!
-//! The pair can be given, or found: `cone` has the extreme slopes of the dependences. One or two rows of storage hold what
-//! is alive between wavefronts; the mapping strategies find that out by themselves.
+//! The pair can be given, or found: `cone` has the extreme slopes of the dependences. One or two rows of storage hold
+//! what is alive between wavefronts; the mapping strategies find that out by themselves.
 
 use crate::kernel::graph::{DimKind, Kernel, Schedule};
 use crate::schedule::transform::TransformError;
@@ -30,12 +30,12 @@ pub struct Hyperplanes {
 
 impl Schedule {
     /// The schedule `name` in diamond tiles over the dimensions `time` and `space`; `size` is the distance between two
-    /// hyperplanes of a family, so tiles of a three-point stencil are `size` cells wide and `size` steps high. Wavefronts
-    /// come first, one after the other, then the tiles of one in parallel, then the dimensions there were.
+    /// hyperplanes of a family, so tiles of a three-point stencil are `size` cells wide and `size` steps high.
+    /// Wavefronts come first, one after the other, then the tiles of one in parallel, then the dimensions there were.
     ///
     /// # Errors
-    /// [`TransformError`] names the dimension that does not exist, the size that is not positive, or hyperplanes that do
-    /// not bound tiles. Hyperplanes that a dependence contradicts give an illegal schedule, which a plan refuses.
+    /// [`TransformError`] names the dimension that does not exist, the size that is not positive, or hyperplanes that
+    /// do not bound tiles. Hyperplanes that a dependence contradicts give an illegal schedule, which a plan refuses.
     pub fn diamond(
         &self,
         name: &str,
@@ -60,8 +60,8 @@ impl Schedule {
 }
 
 impl Kernel {
-    /// The kernel with one more schedule, `name`: `schedule` in diamond tiles of `size`, cut by the hyperplanes that the
-    /// dependence cone gives. `time` and `space` name iterators that are time dimensions of `schedule`.
+    /// The kernel with one more schedule, `name`: `schedule` in diamond tiles of `size`, cut by the hyperplanes that
+    /// the dependence cone gives. `time` and `space` name iterators that are time dimensions of `schedule`.
     ///
     /// ```
     /// use crease::prelude::*;
@@ -85,8 +85,8 @@ impl Kernel {
     /// ```
     ///
     /// # Errors
-    /// [`TransformError`] if a name is unknown, the size is not positive, distances are not bounded, or dependences within
-    /// one time step keep tiles from starting together.
+    /// [`TransformError`] if a name is unknown, the size is not positive, distances are not bounded, or dependences
+    /// within one time step keep tiles from starting together.
     pub fn diamond(
         &self,
         name: &str,

@@ -2,10 +2,10 @@
 //!
 //! In: a [`Model`].   Out: nothing, or the two statement instances that a schedule puts in the wrong order.
 //!
-//! States that every step replaces are legal if time never goes back from a write to its reads, which comparing time vectors
-//! shows. Otherwise the check runs per array on coalesced events; only when it fails are the references examined one by
-//! one, to name the instances. Where a cell is written several times, its writes must be ordered among each other and
-//! against every read.
+//! States that every step replaces are legal if time never goes back from a write to its reads, which comparing time
+//! vectors shows. Otherwise the check runs per array on coalesced events; only when it fails are the references
+//! examined one by one, to name the instances. Where a cell is written several times, its writes must be ordered among
+//! each other and against every read.
 
 use crease_isl::{Map, Set};
 
@@ -113,8 +113,9 @@ pub(crate) fn verify_schedule(model: &Model<'_, '_>) -> Result<(), LegalityError
     doubtful.iter().chain(&disordered).try_for_each(|&array| verify_array(model, array))
 }
 
-/// Whether comparing time vectors shows that every value is written before it is read: steps come first, or all statements
-/// have one time vector, no component of which shrinks from a write to its reads, up to a first one that grows.
+/// Whether comparing time vectors shows that every value is written before it is read: steps come first, or all
+/// statements have one time vector, no component of which shrinks from a write to its reads, up to a first one that
+/// grows.
 fn runs_after_writes(model: &Model<'_, '_>, readers: &Readers) -> bool {
     if model.steps_come_first() {
         return true;
@@ -143,8 +144,8 @@ enum Growth {
     NeverShrinks,
 }
 
-/// What becomes of an expression, an affine one or the floor of such a one, when `by` is added to its iterators; none if it
-/// shrinks, or might.
+/// What becomes of an expression, an affine one or the floor of such a one, when `by` is added to its iterators; none
+/// if it shrinks, or might.
 fn growth(e: &Affine, by: &[i64]) -> Option<Growth> {
     let mut terms = e.terms();
     if let (Some((Term::Floor(inner, _), 1)), None) = (terms.next(), terms.next()) {

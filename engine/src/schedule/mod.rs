@@ -1,9 +1,9 @@
 //! Schedules: the order of execution, whether it is legal, and rewritings of it.
 //!
 //! `order` is `HappensBefore`, the one relation that legality, conflicts and the checker share; `legality` refuses
-//! schedules that break a dependence. Rewritings, one a file: `tile` cuts time dimensions into rectangular tiles, `skew`
-//! leans one over others, `parallelogram` and `diamond` tile a plane of time and space, `wavefront` lets tiles run in
-//! parallel. `cone` finds which hyperplanes the dependences allow.
+//! schedules that break a dependence. Rewritings, one a file: `tile` cuts time dimensions into rectangular tiles,
+//! `skew` leans one over others, `parallelogram` and `diamond` tile a plane of time and space, `wavefront` lets tiles
+//! run in parallel. `cone` finds which hyperplanes the dependences allow.
 
 pub(crate) mod cone;
 pub(crate) mod diamond;

@@ -3,10 +3,10 @@
 //! In: the kinds of the time dimensions.   Out: relations between time vectors, one for each pair of phases.
 //! Source: docs/ARCHITECTURE.md, section 3; Lefebvre and Feautrier (1998) for the sequential case.
 //!
-//! An event is an instance with a phase: it reads, then it writes. Time vectors are compared lexicographically, except that
-//! instances which first differ in a parallel dimension are unordered, and that the lanes of a vector block run in
-//! lock-step: all their reads, then all their writes, statement by statement. Blocks may be cut anywhere, so two lanes at a
-//! distance below the block length are ordered only if they are both inside one block and in two.
+//! An event is an instance with a phase: it reads, then it writes. Time vectors are compared lexicographically, except
+//! that instances which first differ in a parallel dimension are unordered, and that the lanes of a vector block run in
+//! lock-step: all their reads, then all their writes, statement by statement. Blocks may be cut anywhere, so two lanes
+//! at a distance below the block length are ordered only if they are both inside one block and in two.
 //!
 //! Time vectors are *extended*: a leading epoch says whether the event is the (common) write of all live-in values, an
 //! ordinary one, or the read of all live-out values; see [`Epoch`].
@@ -116,8 +116,8 @@ impl<'c> HappensBefore<'c> {
         self.formula_from(0, &same_instance, first, second)
     }
 
-    /// The condition on components from `k` on, those before being equal or lanes of one vector block; `equal` is what holds
-    /// if all of these are equal too.
+    /// The condition on components from `k` on, those before being equal or lanes of one vector block; `equal` is what
+    /// holds if all of these are equal too.
     fn formula_from(&self, k: usize, equal: &Formula, first: Phase, second: Phase) -> Result<Formula, AffineOverflow> {
         let Some(kind) = self.kinds.get(k) else {
             return Ok(equal.clone());

@@ -1,11 +1,12 @@
 //! Parallelogram tiles: rectangles in time and skewed space, in order or in wavefronts.
 //!
 //! In: a schedule, its time and space dimensions, a lean, tile sizes.   Out: `[t, x]` becomes
-//! `[floor(t/h), floor((x + r t)/w), t, x]`, for a lean `r` that no dependence outruns: one that reaches `r` cells back in
-//! space for a step in time stays in its tile or comes from the one before. Tiles are `h` steps high and `w` cells wide.
-//! `wavefront` over the two block numbers then runs tiles in parallel.
+//! `[floor(t/h), floor((x + r t)/w), t, x]`, for a lean `r` that no dependence outruns: one that reaches `r` cells back
+//! in space for a step in time stays in its tile or comes from the one before. Tiles are `h` steps high and `w` cells
+//! wide. `wavefront` over the two block numbers then runs tiles in parallel.
 //!
-//! Unlike diamonds they need no concurrent start: dependences within one time step are welcome where they point forwards.
+//! Unlike diamonds they need no concurrent start: dependences within one time step are welcome where they point
+//! forwards.
 
 use crate::kernel::graph::{DimKind, Kernel, Schedule};
 use crate::schedule::transform::TransformError;
@@ -25,10 +26,11 @@ impl Schedule {
     /// The schedule `name` in parallelogram tiles over the dimensions `time` and `space`, which run tile after tile.
     ///
     /// # Errors
-    /// [`TransformError`] names the dimension that does not exist or the size that is not positive, and coefficients that
-    /// overflow.
+    /// [`TransformError`] names the dimension that does not exist or the size that is not positive, and coefficients
+    /// that overflow.
     ///
-    /// Source: Wonnacott, Using time skewing to eliminate idle time due to memory bandwidth and network limitations (2000).
+    /// Source: Wonnacott, Using time skewing to eliminate idle time due to memory bandwidth and network limitations
+    /// (2000).
     pub fn parallelogram(
         &self,
         name: &str,
@@ -47,9 +49,9 @@ impl Schedule {
 }
 
 impl Kernel {
-    /// The kernel with one more schedule, `name`: `schedule` in parallelogram tiles, those of one wavefront in parallel.
-    /// `time` and `space` name iterators that are time dimensions of `schedule`; tiles are `height` steps of `time` high
-    /// and `width` cells of `space` wide, and lean as the dependence cone says.
+    /// The kernel with one more schedule, `name`: `schedule` in parallelogram tiles, those of one wavefront in
+    /// parallel. `time` and `space` name iterators that are time dimensions of `schedule`; tiles are `height` steps of
+    /// `time` high and `width` cells of `space` wide, and lean as the dependence cone says.
     ///
     /// # Errors
     /// [`TransformError`] if a name is unknown, a size is not positive, or distances are not bounded.

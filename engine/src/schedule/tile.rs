@@ -1,9 +1,9 @@
 //! Rectangular tiles: time dimensions cut into blocks, block numbers first.
 //!
-//! In: a schedule and a size for some of its dimensions.   Out: the tiled schedule. `[t, y, x]` with `y` in tiles of 32 and
-//! `x` in tiles of 256 becomes `[t, floor(y/32), floor(x/256), y, x]`. The block numbers stand before the first tiled
-//! dimension and keep its kind (vector dimensions give sequential blocks); inside a tile, parallel dimensions stay as
-//! they are. Whether the result is legal is for `legality` to say.
+//! In: a schedule and a size for some of its dimensions.   Out: the tiled schedule. `[t, y, x]` with `y` in tiles of 32
+//! and `x` in tiles of 256 becomes `[t, floor(y/32), floor(x/256), y, x]`. The block numbers stand before the first
+//! tiled dimension and keep its kind (vector dimensions give sequential blocks); inside a tile, parallel dimensions
+//! stay as they are. Whether the result is legal is for `legality` to say.
 
 use crate::kernel::graph::{DimKind, Schedule};
 use crate::schedule::transform::TransformError;

@@ -1,8 +1,8 @@
 //! Wavefronts: neighbouring time dimensions that become their sum, then all but the last of them in parallel.
 //!
 //! In: a schedule, and which of its dimensions.   Out: `[a, b, ..]` becomes `[a + b, a parallel, ..]`. Where every
-//! dependence is non-negative in each of these dimensions, one that leaves a point of them goes to a later sum, so points
-//! of one sum may run at once. They are block numbers most often: tiles of one wavefront run in parallel.
+//! dependence is non-negative in each of these dimensions, one that leaves a point of them goes to a later sum, so
+//! points of one sum may run at once. They are block numbers most often: tiles of one wavefront run in parallel.
 
 use std::ops::Range;
 

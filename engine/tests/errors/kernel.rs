@@ -1,4 +1,5 @@
-//! Errors of kernels, schedules, and of what runs kernels without a plan. Those of kernel texts are in `filetests/parse/`.
+//! Errors of kernels, schedules, and of what runs kernels without a plan. Those of kernel texts are in
+//! `filetests/parse/`.
 
 use crease::analysis::trace::{Trace, TraceError};
 use crease::kernel::KernelErrorKind;

@@ -68,7 +68,8 @@ pub(crate) struct Generator<'r> {
     pub(crate) dims: usize,
     /// The type of values.
     pub(crate) element: &'static str,
-    /// Whether nothing depends on another value of the first iterator, so that it may be a parallel loop around all else.
+    /// Whether nothing depends on another value of the first iterator, so that it may be a parallel loop around all
+    /// else.
     pub(crate) tasks: bool,
     /// Whether statements run once for every step `t`.
     pub(crate) stepping: bool,

@@ -1,8 +1,8 @@
 //! The frame: one block of memory with everything a call passes to compiled code.
 //!
 //! First come the literals, constants and run-time scalars of all strips, each filling 16 bytes, so that an operation
-//! may read any of them as a memory operand of its own width; then the integer arguments; then the buffers' addresses; then
-//! the strides of arrays in bytes.
+//! may read any of them as a memory operand of its own width; then the integer arguments; then the buffers' addresses;
+//! then the strides of arrays in bytes.
 //!
 //! Cranelift would load a constant anew at each use and never as an operand; a literal costs no instruction.
 

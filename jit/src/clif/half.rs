@@ -1,10 +1,11 @@
-//! Conversions between `f16` cells and `f32` values, of one cell or of four: the code generator has no instructions for them.
+//! Conversions between `f16` cells and `f32` values, of one cell or of four: the code generator has no instructions for
+//! them.
 //!
-//! Values are sorted by magnitude. Where both types have a full mantissa, it and the exponent are shifted from one place to
-//! the other, and rounded on the way by an addition of integers that carries into the exponent, as far as infinity.
-//! Denormal `f16` numbers are multiples of 2^-24: an addition or subtraction of floats aligns them, whose operands and
-//! results are normal numbers or zeros. So the modes that flush denormal numbers to zero change nothing: what they would
-//! flush is an `f32` far below half of 2^-24, which becomes a zero of its sign anyway.
+//! Values are sorted by magnitude. Where both types have a full mantissa, it and the exponent are shifted from one
+//! place to the other, and rounded on the way by an addition of integers that carries into the exponent, as far as
+//! infinity. Denormal `f16` numbers are multiples of 2^-24: an addition or subtraction of floats aligns them, whose
+//! operands and results are normal numbers or zeros. So the modes that flush denormal numbers to zero change nothing:
+//! what they would flush is an `f32` far below half of 2^-24, which becomes a zero of its sign anyway.
 //!
 //! Source: F. Giesen, `half_to_float_fast5` and `float_to_half_fast3_rtne`, 2012 and 2016.
 
@@ -50,8 +51,8 @@ impl Emitter<'_, '_> {
         self.as_floats(result)
     }
 
-    /// The bits of each number as an `f16`, in the lower half of an integer above zeros; rounded to the nearest, ties to
-    /// even.
+    /// The bits of each number as an `f16`, in the lower half of an integer above zeros; rounded to the nearest, ties
+    /// to even.
     pub(super) fn narrow_to_half(&mut self, value: Value) -> Value {
         let bits = self.as_integers(value);
         let magnitude = self.and(bits, MAGNITUDE);

@@ -1,7 +1,7 @@
 //! Integer expressions as sums of products with constants: tells that two of them differ by a constant.
 //!
-//! A strip uses it to find its length where that is constant and to let streams share one pointer. Variables that a `let`
-//! defines as such a sum stand for it: rows of an array are a constant apart, although each has its own variable.
+//! A strip uses it to find its length where that is constant and to let streams share one pointer. Variables that a
+//! `let` defines as such a sum stand for it: rows of an array are a constant apart, although each has its own variable.
 
 use crate::program::{Int, Node, Program, Var};
 use rustc_hash::FxHashMap;

@@ -2,9 +2,9 @@
 //!
 //! In: a program.   Out: for such strips the same as if they went on along a row.
 //!
-//! Lowering leaves single cells beside rows, at the ends of a box for instance, that compute what the row does. Compiled by
-//! themselves they cost more time than everything else in a large kernel. How far a stream moves from one iteration to the
-//! next means nothing to them, so it may be what it is in the row: then both can run the same code.
+//! Lowering leaves single cells beside rows, at the ends of a box for instance, that compute what the row does.
+//! Compiled by themselves they cost more time than everything else in a large kernel. How far a stream moves from one
+//! iteration to the next means nothing to them, so it may be what it is in the row: then both can run the same code.
 
 use super::linear::Definitions;
 use crate::program::{Address, Node, Program, Strip, Var};

@@ -1,17 +1,20 @@
 //! Mirrored rings: streams that run past the end of their ring into its second copy.
 //!
-//! In: a strip.   Out: for each stream in a mirrored ring the pointer that it shares, and where that has to be moved back.
+//! In: a strip.   Out: for each stream in a mirrored ring the pointer that it shares, and where that has to be moved
+//! back.
 //!
-//! A ring that is the whole of a buffer that is mapped twice needs no cut at its end: what follows there is its beginning.
-//! Two positions of it that differ by a constant before they are reduced stay so far apart in memory as well, wherever they
-//! wrap, if the one behind is taken as it is and the other is counted from there. So a stencil's neighbours share one pointer,
-//! that of the last in line. It reaches the end of the second copy only in strips of nearly a ring, and then moves back.
+//! A ring that is the whole of a buffer that is mapped twice needs no cut at its end: what follows there is its
+//! beginning. Two positions of it that differ by a constant before they are reduced stay so far apart in memory as
+//! well, wherever they wrap, if the one behind is taken as it is and the other is counted from there. So a stencil's
+//! neighbours share one pointer, that of the last in line. It reaches the end of the second copy only in strips of
+//! nearly a ring, and then moves back.
 
 use super::linear::{Definitions, Linear};
 use super::plan::FARTHEST_BYTES;
 use crate::program::{Address, BufferId, Int, Mapped, Program, Stream, Strip};
 
-/// The part of a ring that streams may be ahead of their pointer in strips of unknown length; the rest is left to the strip.
+/// The part of a ring that streams may be ahead of their pointer in strips of unknown length; the rest is left to the
+/// strip.
 const FARTHEST_PART: i64 = 4;
 
 /// Where a pointer may go before it has to be moved back.
@@ -19,8 +22,8 @@ const FARTHEST_PART: i64 = 4;
 pub(super) struct Ring {
     /// The modulus; a pointer moves back by so many cells.
     pub(super) cells: i64,
-    /// The position that it may not reach: the ring's end, or in a mirrored ring that of the second copy, less how far ahead
-    /// of the pointer a stream is.
+    /// The position that it may not reach: the ring's end, or in a mirrored ring that of the second copy, less how far
+    /// ahead of the pointer a stream is.
     pub(super) end: i64,
 }
 

@@ -1,11 +1,11 @@
 //! Code generation with Cranelift.
 //!
 //! `module` turns a program into functions, `nodes` emits control flow, `ints` integers, `strip` the loops of a strip,
-//! `rings` its cuts, which `mirror` does without where a ring is mapped twice, and `lanes` its body, for which `half` converts
-//! cells of half precision, and which `wide` replaces by a call where [`crate::wide`] can compile it; `plan` and `order`
-//! decide about a strip before anything is emitted, and strips that do the same share their wide code (`shared_code`,
-//! `lone`). `frame` lays out what a call passes in, `linear` compares integer expressions, `emitter` holds the state of one
-//! function.
+//! `rings` its cuts, which `mirror` does without where a ring is mapped twice, and `lanes` its body, for which `half`
+//! converts cells of half precision, and which `wide` replaces by a call where [`crate::wide`] can compile it; `plan`
+//! and `order` decide about a strip before anything is emitted, and strips that do the same share their wide code
+//! (`shared_code`, `lone`). `frame` lays out what a call passes in, `linear` compares integer expressions, `emitter`
+//! holds the state of one function.
 
 mod alias;
 mod emitter;

@@ -171,8 +171,8 @@ impl<'a> StripPlan<'a> {
         }
     }
 
-    /// Rows of memory that the strip reads cell by cell. Streams that begin a few cells apart are in one row; where a ring
-    /// wraps does not matter here.
+    /// Rows of memory that the strip reads cell by cell. Streams that begin a few cells apart are in one row; where a
+    /// ring wraps does not matter here.
     pub(super) fn rows_read(&self) -> usize {
         let strip = self.strip;
         let mut rows: Vec<(BufferId, Cells<'_>)> = Vec::new();
@@ -362,8 +362,8 @@ impl<'a> Cells<'a> {
         }
     }
 
-    /// Cells from `other` to here if that is a constant: no other coordinate than the last may differ, and that one only
-    /// where the plan knows what a step of it costs.
+    /// Cells from `other` to here if that is a constant: no other coordinate than the last may differ, and that one
+    /// only where the plan knows what a step of it costs.
     fn constant_difference(&self, other: &Cells<'a>, last_is_known: bool) -> Option<i64> {
         let difference = |at: usize| self.0[at].as_ref()?.constant_difference(other.0[at].as_ref()?);
         let last = self.0.len().checked_sub(1)?;

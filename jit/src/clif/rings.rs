@@ -65,8 +65,8 @@ fn ring_stride(pointer: &Pointer) -> i64 {
 
 impl<'a> Emitter<'a, '_> {
     /// A table for the pointers of `plan` that may wrap in a strip of this length; `None` if none may. The first
-    /// iteration of a strip is inside all rings, so a strip of one wraps nowhere, and in mirrored rings none does of as many
-    /// as the second copy has room for.
+    /// iteration of a strip is inside all rings, so a strip of one wraps nowhere, and in mirrored rings none does of as
+    /// many as the second copy has room for.
     pub(super) fn ring_table(&mut self, plan: &StripPlan<'a>, length: Num) -> Option<Rings> {
         let may_wrap = |at: &usize| {
             let Pointer { ring, stride, .. } = plan.pointers[*at];

@@ -1,11 +1,12 @@
 //! Functions of wide code that several strips run.
 //!
-//! In: strips, as [`StripFacts`].   Out: for each a function of [`crate::wide`], and which of them still has to be defined.
+//! In: strips, as [`StripFacts`].   Out: for each a function of [`crate::wide`], and which of them still has to be
+//! defined.
 //!
 //! A kernel with walls has a strip for each kind of row and column, and nearly all of them compute the same from other
-//! addresses, which are not part of wide code. Strips with equal operations, places and facts share a function. One of a
-//! single iteration takes any function of no fixed length, with its operations and places, that is as careful about what may
-//! alias: its own function is kept back, and left out if such a strip comes later.
+//! addresses, which are not part of wide code. Strips with equal operations, places and facts share a function. One of
+//! a single iteration takes any function of no fixed length, with its operations and places, that is as careful about
+//! what may alias: its own function is kept back, and left out if such a strip comes later.
 
 use super::emitter::StripCode;
 use crate::compile::Prefetch;
@@ -91,8 +92,8 @@ pub(super) struct SharedCode {
 }
 
 impl SharedCode {
-    /// The code of a strip, and what its function is to be defined as, if that is known now; `None` if the strip has to be
-    /// compiled otherwise. `declare` makes functions.
+    /// The code of a strip, and what its function is to be defined as, if that is known now; `None` if the strip has to
+    /// be compiled otherwise. `declare` makes functions.
     ///
     /// # Errors
     /// That of `declare`.

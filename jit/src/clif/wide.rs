@@ -31,8 +31,8 @@ pub(super) struct WideCall {
 }
 
 impl<'a> Emitter<'a, '_> {
-    /// Finds or compiles wide code for a strip, which is always run whole or may be cut, and makes a table; `None` if there
-    /// is no such code for it.
+    /// Finds or compiles wide code for a strip, which is always run whole or may be cut, and makes a table; `None` if
+    /// there is no such code for it.
     pub(super) fn wide_call(&mut self, plan: &StripPlan<'a>, length: Num, is_whole: bool) -> Option<WideCall> {
         let isa = match self.shared.strips {
             IsaChoice::Avx2 => WideIsa::Avx2,

@@ -338,8 +338,8 @@ impl Analysis<'_> {
         Interval { min: base.min, max: base.max.saturating_add(whole.max) }
     }
 
-    /// The cells of an array that a stream can reach, as positions in row-major order. That they are inside says nothing
-    /// about the coordinates, so each of those is compared with its extent here.
+    /// The cells of an array that a stream can reach, as positions in row-major order. That they are inside says
+    /// nothing about the coordinates, so each of those is compared with its extent here.
     fn array_cells(&mut self, part: Part, strip: &Strip, buffer: BufferId, coordinates: &[Coordinate]) -> Interval {
         let extents = self.program.buffers[buffer.index()].extents.as_deref().unwrap_or_default();
         let mut cells = Interval { min: 0, max: 0 };

@@ -73,7 +73,8 @@ impl Scratch {
         Ok(())
     }
 
-    /// Evaluates the addresses of `count` iterations; refuses cells outside the buffers, whose lengths `cells_of` knows.
+    /// Evaluates the addresses of `count` iterations; refuses cells outside the buffers, whose lengths `cells_of`
+    /// knows.
     pub(super) fn place_cursors(
         &mut self,
         program: &Program,

@@ -1,8 +1,8 @@
 //! The loop language: what the engine lowers a plan to and what the code generators compile.
 //!
-//! `types` holds the language, `text` prints and parses it, `verify` checks it, `interpret` runs it and is the oracle for
-//! every code generator; `bounds` and `walk` say which cells a run may touch, `reuse` which of them soon again, `phase`
-//! where rows of them begin.
+//! `types` holds the language, `text` prints and parses it, `verify` checks it, `interpret` runs it and is the oracle
+//! for every code generator; `bounds` and `walk` say which cells a run may touch, `reuse` which of them soon again,
+//! `phase` where rows of them begin.
 
 mod bounds;
 mod cells;

@@ -1,8 +1,8 @@
 //! Opaque functions: a bit-mixing hash stands for `f(A[..], ..)`, so that any wrong cell changes the result.
 //!
 //! The accumulator is 64 bits and travels as the bit pattern of an `F64` value; it may look like a NaN, so it must be
-//! moved but never computed with. `f(x, y)` is `finish(mix(mix(seed("f"), bits(x)), bits(y)))`. Processors differ in the sign
-//! and payload of a NaN that they compute, so every NaN among the operands counts as [`OPAQUE_NAN`].
+//! moved but never computed with. `f(x, y)` is `finish(mix(mix(seed("f"), bits(x)), bits(y)))`. Processors differ in
+//! the sign and payload of a NaN that they compute, so every NaN among the operands counts as [`OPAQUE_NAN`].
 //!
 //! One mixing step, for an emitter, in arithmetic modulo 2^64 with [`OPAQUE_K1`] and [`OPAQUE_K2`]:
 //!

@@ -2,8 +2,8 @@
 //!
 //! In: a verified program.   Out: for a block of cells, the remainder that most of its stores begin with.
 //!
-//! Whoever places the block in memory can so bring those stores to multiples of a cache line, which the start of the block
-//! itself need not be: in a grid with walls, rows are computed from their second cell on.
+//! Whoever places the block in memory can so bring those stores to multiples of a cache line, which the start of the
+//! block itself need not be: in a grid with walls, rows are computed from their second cell on.
 
 use std::collections::HashMap;
 
@@ -13,8 +13,8 @@ use crate::program::{Address, BufferId, Int, Node, Op, Program, Strip, Var};
 const TYPICAL_LENGTH: i64 = 1000;
 
 impl Program {
-    /// The remainder by `modulus` of the cell at which most stores to `buffer` begin, counted in iterations of strips that
-    /// run in lanes and store adjacent cells. None if nothing is known of any.
+    /// The remainder by `modulus` of the cell at which most stores to `buffer` begin, counted in iterations of strips
+    /// that run in lanes and store adjacent cells. None if nothing is known of any.
     pub fn store_phase(&self, buffer: BufferId, modulus: i64) -> Option<i64> {
         let mut phases = Phases { buffer, modulus, known: HashMap::new(), votes: HashMap::new() };
         phases.visit(&self.body);

@@ -1,20 +1,20 @@
-//! Reuse of cells: which stores write what nothing touches before a cache would have given it up, and which loads read what
-//! it has given up.
+//! Reuse of cells: which stores write what nothing touches before a cache would have given it up, and which loads read
+//! what it has given up.
 //!
-//! In: a verified program, the arguments of a short run, the bytes of a cache.   Out: the same program, those stores marked as
-//! [`StoreHint::Streaming`], or the streams of those loads as far.
+//! In: a verified program, the arguments of a short run, the bytes of a cache.   Out: the same program, those stores
+//! marked as [`StoreHint::Streaming`], or the streams of those loads as far.
 //!
-//! An ordinary store fetches its line first and writes it back later; one past the caches only writes. That saves half of
-//! what a row of results costs where the line was not at hand, and nobody finds it in the cache afterwards; else it costs a
-//! transfer more. So what counts is how many bytes lie between a store and the accesses to its cells before and after it.
-//! A load whose line is not at hand waits for memory, unless the line was called for in time.
+//! An ordinary store fetches its line first and writes it back later; one past the caches only writes. That saves half
+//! of what a row of results costs where the line was not at hand, and nobody finds it in the cache afterwards; else it
+//! costs a transfer more. So what counts is how many bytes lie between a store and the accesses to its cells before and
+//! after it. A load whose line is not at hand waits for memory, unless the line was called for in time.
 //!
-//! Bytes are counted on the strips of a run, by pages, without touching memory. Loops that have moved twice what fits into the
-//! cache are cut short, as what they still do is too far away to be found there: the clock, which counts bytes that come
-//! from memory, goes on as if they had run. A store streams if it is unlikely (below [`MOST_REUSED`]) that a load is near
-//! its cells, before or after it. What the run has stored last is taken to be read when it has ended. A stream is far if
-//! half of what it loads was not touched lately. Programs that fit the cache, bytes, cells that are not adjacent and the
-//! copies of workers are never marked.
+//! Bytes are counted on the strips of a run, by pages, without touching memory. Loops that have moved twice what fits
+//! into the cache are cut short, as what they still do is too far away to be found there: the clock, which counts bytes
+//! that come from memory, goes on as if they had run. A store streams if it is unlikely (below [`MOST_REUSED`]) that a
+//! load is near its cells, before or after it. What the run has stored last is taken to be read when it has ended. A
+//! stream is far if half of what it loads was not touched lately. Programs that fit the cache, bytes, cells that are
+//! not adjacent and the copies of workers are never marked.
 //!
 //! Cost: some pages of the cache for each loop in a nest; nothing if all buffers fit the cache.
 
@@ -27,8 +27,8 @@ use rustc_hash::FxHashMap;
 const STORE_PAGE_BYTES: u64 = 4096;
 /// The same for loads: short rows are to have pages of their own.
 const LOAD_PAGE_BYTES: u64 = 512;
-/// A loop is cut short once it has moved so many times the bytes of the cache: what its first half does is then seen to its
-/// end.
+/// A loop is cut short once it has moved so many times the bytes of the cache: what its first half does is then seen to
+/// its end.
 const WINDOW_CACHES: u64 = 2;
 /// Iterations of a loop that run in any case: steps may alternate between places.
 const FEWEST_ITERATIONS: u64 = 4;
@@ -40,8 +40,8 @@ const LEAST_FAR: u64 = 2;
 const PAGE_BUDGET: u64 = 1 << 20;
 
 impl Program {
-    /// Marks the stores of a verified program that are better made past a cache of `cache_bytes`, judged by a run with these
-    /// arguments, and unmarks all others. Says how many are marked.
+    /// Marks the stores of a verified program that are better made past a cache of `cache_bytes`, judged by a run with
+    /// these arguments, and unmarks all others. Says how many are marked.
     pub fn mark_streaming(&mut self, args: &[i64], cache_bytes: u64) -> usize {
         let tallies = Tallies::of(self, args, cache_bytes, STORE_PAGE_BYTES);
         let mut streams = tallies.stores.iter().map(Tally::streams);
@@ -58,8 +58,8 @@ impl Program {
         marked
     }
 
-    /// Marks the streams of a verified program whose loads find at most half of their cells in a cache of `cache_bytes`,
-    /// judged by a run with these arguments, and unmarks all others. Says how many are marked.
+    /// Marks the streams of a verified program whose loads find at most half of their cells in a cache of
+    /// `cache_bytes`, judged by a run with these arguments, and unmarks all others. Says how many are marked.
     pub fn mark_far(&mut self, args: &[i64], cache_bytes: u64) -> usize {
         let tallies = Tallies::of(self, args, cache_bytes, LOAD_PAGE_BYTES);
         let mut far = tallies.streams.iter().map(Tally::is_far);
@@ -94,8 +94,8 @@ struct Tally {
     /// Whether code could make use of a mark at all.
     fits: bool,
     bytes: u64,
-    /// Of those, bytes that are near: of a stream, those touched before; of a store, those that a load is near, before or
-    /// after. The ones near on both sides count twice.
+    /// Of those, bytes that are near: of a stream, those touched before; of a store, those that a load is near, before
+    /// or after. The ones near on both sides count twice.
     near_bytes: u64,
 }
 

@@ -1,7 +1,7 @@
 //! The types of the loop language.
 //!
-//! A [`Program`] is loops around **strips**. Loops, conditions and addresses compute in 64-bit integers; only strips touch
-//! memory. A strip runs a straight line of operations for consecutive values of its variable; its operands are
+//! A [`Program`] is loops around **strips**. Loops, conditions and addresses compute in 64-bit integers; only strips
+//! touch memory. A strip runs a straight line of operations for consecutive values of its variable; its operands are
 //! [`Stream`]s, whose addresses advance by a constant and may run around a ring, so that no cell's address needs a
 //! division. The same program has one meaning for the interpreter and for every code generator, at any lane count up to
 //! [`Strip::lanes`] and any thread count.
@@ -13,11 +13,13 @@ pub enum Element {
     F64,
     /// IEEE 754 single precision, 4 bytes.
     F32,
-    /// IEEE 754 half precision, 2 bytes: storage only. A load converts exactly to `f32`, denormal numbers and infinities
-    /// too; a store rounds an `f32` to the nearest, ties to even, and from 65520 on to infinity. NaN stays NaN, with any
-    /// payload. Whether the processor flushes denormal numbers of computations makes no difference to either.
+    /// IEEE 754 half precision, 2 bytes: storage only. A load converts exactly to `f32`, denormal numbers and
+    /// infinities too; a store rounds an `f32` to the nearest, ties to even, and from 65520 on to infinity. NaN stays
+    /// NaN, with any payload. Whether the processor flushes denormal numbers of computations makes no difference to
+    /// either.
     F16,
-    /// Unsigned byte: masks. A load converts to the type of the operation that uses it; a store truncates and saturates.
+    /// Unsigned byte: masks. A load converts to the type of the operation that uses it; a store truncates and
+    /// saturates.
     U8,
 }
 
@@ -153,8 +155,8 @@ pub struct BufferDecl {
     /// Length in cells that a caller must provide at least; `None` if what the caller binds decides. Of an array the
     /// product of its extents; of a buffer with copies, the length of one.
     pub cells: Option<u64>,
-    /// Of a caller's array its extents, at least one: streams address it by [`Address::Array`], and what the caller binds
-    /// decides its strides. `None` for a block of cells, which streams address by [`Address::Block`].
+    /// Of a caller's array its extents, at least one: streams address it by [`Address::Array`], and what the caller
+    /// binds decides its strides. `None` for a block of cells, which streams address by [`Address::Block`].
     pub extents: Option<Vec<u64>>,
     /// Whether strips may store to it.
     pub access: BufferAccess,
@@ -164,15 +166,15 @@ pub struct BufferDecl {
     pub mapped: Mapped,
 }
 
-/// How often a buffer's cells are found in memory. No program means anything else by it; code runs around the end of a ring
-/// that is mapped twice without being cut there.
+/// How often a buffer's cells are found in memory. No program means anything else by it; code runs around the end of a
+/// ring that is mapped twice without being cut there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Mapped {
     /// Once.
     #[default]
     Once,
-    /// Twice, back to back (a *mirrored* buffer): behind the last cell comes the first one again, as the same memory. What a
-    /// call binds must be so, with exactly the declared length.
+    /// Twice, back to back (a *mirrored* buffer): behind the last cell comes the first one again, as the same memory.
+    /// What a call binds must be so, with exactly the declared length.
     Twice,
 }
 
@@ -182,8 +184,8 @@ pub enum Copies {
     /// One block of cells for all.
     One,
     /// A block per worker. An iteration of an outermost parallel loop sees the block of the worker that runs it, code
-    /// outside such loops sees the first one. The producer has proved that every value is read in the iteration that wrote
-    /// it: what a block holds when an iteration starts, or when a loop has ended, is undefined.
+    /// outside such loops sees the first one. The producer has proved that every value is read in the iteration that
+    /// wrote it: what a block holds when an iteration starts, or when a loop has ended, is undefined.
     PerWorker {
         /// Cells from the start of a block to the start of the next, at least the declared length.
         pitch: u64,
@@ -295,8 +297,8 @@ pub enum Node {
 pub enum LoopKind {
     /// One after the other.
     Sequential,
-    /// In any order and at the same time; a barrier follows the loop. The engine has proved that no iteration touches a cell
-    /// that another one writes. Inside another parallel loop it runs sequentially.
+    /// In any order and at the same time; a barrier follows the loop. The engine has proved that no iteration touches a
+    /// cell that another one writes. Inside another parallel loop it runs sequentially.
     Parallel,
 }
 
@@ -331,8 +333,8 @@ pub struct Stream {
     pub buffer: BufferId,
     /// Which of its cells.
     pub address: Address,
-    /// Whether most cells that it loads are expected to come from memory, as nothing touched them lately: a code generator
-    /// may call for them ahead of time. It decides when they come, never what they hold.
+    /// Whether most cells that it loads are expected to come from memory, as nothing touched them lately: a code
+    /// generator may call for them ahead of time. It decides when they come, never what they hold.
     pub is_far: bool,
 }
 
@@ -365,8 +367,8 @@ pub struct Coordinate {
 }
 
 impl Strip {
-    /// Whether the operation `store` may write a cell that `load` reads: they are a store and a load of one buffer, and not
-    /// known to be disjoint. Bindings of different buffers do not overlap; a call checks that.
+    /// Whether the operation `store` may write a cell that `load` reads: they are a store and a load of one buffer, and
+    /// not known to be disjoint. Bindings of different buffers do not overlap; a call checks that.
     pub fn may_alias(&self, load: ValueId, store: ValueId) -> bool {
         let is_disjoint =
             |fact: &AliasFact| fact.relation == AliasRelation::Disjoint && (fact.load, fact.store) == (load, store);
@@ -456,7 +458,8 @@ pub enum Op {
         /// `F64` or `F32`.
         ty: ValueType,
     },
-    /// Reads one cell per lane. `u8` cells convert exactly to `ty`, `f16` cells to `F32`; other cells have their own type.
+    /// Reads one cell per lane. `u8` cells convert exactly to `ty`, `f16` cells to `F32`; other cells have their own
+    /// type.
     Load {
         /// Where.
         stream: StreamId,
@@ -488,8 +491,8 @@ pub enum Op {
     OpaqueMix(ValueId, ValueId),
     /// Turns the accumulator into a double in `[0, 1)`. See [`super::opaque_finish`].
     OpaqueFinish(ValueId),
-    /// Writes one cell per lane; no result. `u8` cells truncate towards zero and saturate; NaN gives 0. `f16` cells take
-    /// `F32` values, as [`Element::F16`] says.
+    /// Writes one cell per lane; no result. `u8` cells truncate towards zero and saturate; NaN gives 0. `f16` cells
+    /// take `F32` values, as [`Element::F16`] says.
     Store {
         /// Where.
         stream: StreamId,
@@ -506,8 +509,9 @@ pub enum StoreHint {
     /// They, or the cells before, are at hand in a cache or soon needed: an ordinary store.
     #[default]
     Cached,
-    /// They were not touched lately and are not read before a cache would have given them up: a code generator may write
-    /// them past the caches, so that their lines are not fetched first. No load of the strip may share a cell with them.
+    /// They were not touched lately and are not read before a cache would have given them up: a code generator may
+    /// write them past the caches, so that their lines are not fetched first. No load of the strip may share a cell
+    /// with them.
     Streaming,
 }
 

@@ -2,8 +2,9 @@
 //!
 //! In: a program, arguments, buffer lengths, a budget.   Out: whether the run stays inside its buffers.
 //!
-//! Ranges of addresses (`bounds`) are hulls, too wide where loops depend on each other in ways that intervals cannot follow.
-//! Where they leave a doubt and the run is short, the walk decides exactly, at the cost of the run's loops without its strips.
+//! Ranges of addresses (`bounds`) are hulls, too wide where loops depend on each other in ways that intervals cannot
+//! follow. Where they leave a doubt and the run is short, the walk decides exactly, at the cost of the run's loops
+//! without its strips.
 
 use super::interpret::{Env, Trap, max_var};
 use super::interpret_strip::Scratch;

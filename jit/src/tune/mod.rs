@@ -2,10 +2,10 @@
 //!
 //! In: a program, options, a memory of earlier findings, and somebody who times code.   Out: [`Tuned`] code.
 //!
-//! Candidates differ in the width of vectors, copies of loop bodies and stores past the caches. All of them compute the same
-//! bits, so that a finding that is wrong, foreign or forged costs time and nothing else. Streaming is tried on the best of
-//! the others; code that comes out equal is timed once. What the estimates of `wide` and of the program say stays unless
-//! something is faster by more than [`LEAST_GAIN`].
+//! Candidates differ in the width of vectors, copies of loop bodies and stores past the caches. All of them compute the
+//! same bits, so that a finding that is wrong, foreign or forged costs time and nothing else. Streaming is tried on the
+//! best of the others; code that comes out equal is timed once. What the estimates of `wide` and of the program say
+//! stays unless something is faster by more than [`LEAST_GAIN`].
 
 mod store;
 
@@ -88,7 +88,8 @@ pub type Stopwatch<'s, E> = dyn FnMut(&[&Compiled]) -> Result<Vec<f64>, E> + 's;
 
 /// Compiles `program` in the fastest way that is known, or else found now.
 ///
-/// `conditions` says what else speed depends on, such as the number of threads; findings under other ones are not taken.
+/// `conditions` says what else speed depends on, such as the number of threads; findings under other ones are not
+/// taken.
 ///
 /// # Errors
 /// [`CompileError`] as an `E`, and what `stopwatch` returns.

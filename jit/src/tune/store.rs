@@ -2,9 +2,9 @@
 //!
 //! In: a directory.   Out: findings, looked up and added.
 //!
-//! A file holds the whole text it was found for, so that a finding is taken for nothing else: what is cut off, damaged, from
-//! another version or another machine is no finding. Files are written under names of their own and renamed, so that
-//! readers see one whole file or another, whoever else writes. Nothing here can fail a run.
+//! A file holds the whole text it was found for, so that a finding is taken for nothing else: what is cut off, damaged,
+//! from another version or another machine is no finding. Files are written under names of their own and renamed, so
+//! that readers see one whole file or another, whoever else writes. Nothing here can fail a run.
 
 use super::Variant;
 use crate::compile::{Prefetch, Streaming, Unroll, VectorWidth};
@@ -44,9 +44,10 @@ impl TuningMemory {
         TuningMemory { directory: Some(directory.into()) }
     }
 
-    /// Keeps findings in `crease` in the user's directory for such things: what `XDG_CACHE_HOME` names, else `.cache` in the
-    /// home directory; nothing is kept where there is neither. Read from the environment by name, as the base directory
-    /// specification of freedesktop.org has it: the one platform that code is tested on needs no library for that.
+    /// Keeps findings in `crease` in the user's directory for such things: what `XDG_CACHE_HOME` names, else `.cache`
+    /// in the home directory; nothing is kept where there is neither. Read from the environment by name, as the base
+    /// directory specification of freedesktop.org has it: the one platform that code is tested on needs no library for
+    /// that.
     pub fn of_user() -> Self {
         let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
         let base = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")));

@@ -2,8 +2,8 @@
 //!
 //! In: where stores are, as far as code can know it.   Out: code that counts those cells, and code that runs them.
 //!
-//! Vectors that begin anywhere are only slower. Stores past the caches have to be aligned: a strip with such stores has a
-//! second main loop for them, which runs where all of them are aligned together.
+//! Vectors that begin anywhere are only slower. Stores past the caches have to be aligned: a strip with such stores has
+//! a second main loop for them, which runs where all of them are aligned together.
 
 use super::body::{Body, Place};
 use super::encode::{Extent, ITERATION, SCRATCH, TABLE, memory};
@@ -12,11 +12,12 @@ use super::shape::{LINE_BYTES, Shape, WideIsa};
 use crate::program::{Op, StoreHint};
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 
-/// Whole lines of the cache for which stores are aligned first. Cells before the first aligned one take about 20 cycles, and
-/// each store of a line that lies in two costs two.
+/// Whole lines of the cache for which stores are aligned first. Cells before the first aligned one take about 20
+/// cycles, and each store of a line that lies in two costs two.
 const WORTH_ALIGNING: i64 = 12;
-/// Halves of lines for the same: every other store lies in two lines, and costs one more. Rows of 58 cells of a five-point
-/// stencil are faster without, rows of 250 with it (`cargo run --release -- bench --suite strips --kernel heat-2d-5pt`).
+/// Halves of lines for the same: every other store lies in two lines, and costs one more. Rows of 58 cells of a
+/// five-point stencil are faster without, rows of 250 with it
+/// (`cargo run --release -- bench --suite strips --kernel heat-2d-5pt`).
 const WORTH_ALIGNING_HALVES: i64 = 40;
 /// Vectors for which stores that are to stream are aligned: they cannot otherwise.
 const WORTH_STREAMING: i64 = 8;
@@ -32,8 +33,8 @@ pub(super) struct AlignedStores {
 }
 
 impl AlignedStores {
-    /// The streaming stores of `body`, or all to cells of the largest size if there are none; `None` if two lie differently
-    /// whatever the pointers.
+    /// The streaming stores of `body`, or all to cells of the largest size if there are none; `None` if two lie
+    /// differently whatever the pointers.
     pub(super) fn new(body: &Body<'_>) -> Option<AlignedStores> {
         let streaming = body.each.iter().any(|at| body.hints[*at] == StoreHint::Streaming);
         let place_of = |at: &usize| match body.strip.ops[*at] {

@@ -5,8 +5,8 @@
 //! A value has a *home* in memory besides its register: a constant in the pool, an invariant in its slot, a load in the
 //! array until a store may overwrite it, anything else in a slot once it was spilled. Giving up a register costs
 //! nothing if a home is there. Nothing stays in a register from one iteration to the next but the constants and
-//! invariants used most, which are *pinned* to registers that no computed value needs, and in a loop of its own the vectors
-//! that [`neighbours`](super::neighbours) share.
+//! invariants used most, which are *pinned* to registers that no computed value needs, and in a loop of its own the
+//! vectors that [`neighbours`](super::neighbours) share.
 //!
 //! Invariant: a register or a valid home holds every value that is still used; `home` relies on it.
 //! Cost: operations times registers.
@@ -22,13 +22,13 @@ const MASKS: (u8, usize) = (2, 6);
 
 /// A body as instructions.
 pub(super) struct Allocation {
-    /// Executed once, before the loops: computes invariants into slots or into the registers that they are pinned to, and
-    /// loads what else is pinned.
+    /// Executed once, before the loops: computes invariants into slots or into the registers that they are pinned to,
+    /// and loads what else is pinned.
     pub(super) once: Sequence,
     /// Executed for each block of lanes.
     pub(super) each: Sequence,
-    /// The same for blocks that are followed by a whole one, with loads that share vectors; none if there are no such loads or
-    /// too few registers.
+    /// The same for blocks that are followed by a whole one, with loads that share vectors; none if there are no such
+    /// loads or too few registers.
     pub(super) shared: Option<SharedLoads>,
     /// Slots on the stack.
     pub(super) slots: usize,
@@ -108,7 +108,8 @@ pub(super) fn allocate(body: &Body<'_>, rows: Vec<Row>) -> Allocation {
     for (pin, value) in pins.iter().enumerate() {
         let to = pin_register(body, pin);
         let from = each.home(*value, 0).expect("constants and invariants have homes");
-        // What is computed before the loops goes to its register at once, if nothing there takes that or reads the slot.
+        // What is computed before the loops goes to its register at once, if nothing there takes that or reads the
+        // slot.
         if is_taken[usize::from(to.number)] || !once.move_instead_of_spilling(from, to) {
             once.push(Inst::Load { to, from }, *value);
         }
@@ -128,8 +129,8 @@ pub(super) fn allocate(body: &Body<'_>, rows: Vec<Row>) -> Allocation {
     Allocation { once, slots, spills: each.spills, pinned: pins.len(), vectors, each: each.out, shared }
 }
 
-/// Registers for the vectors of rows, below those of pinned values; none if there are no rows, or if half of the registers
-/// would not be left.
+/// Registers for the vectors of rows, below those of pinned values; none if there are no rows, or if half of the
+/// registers would not be left.
 fn carry(body: &Body<'_>, pins: usize, rows: &[Row]) -> Option<Vec<Carried>> {
     let mut unused = body.shape.registers() - pins;
     let mut take = || {

@@ -3,9 +3,9 @@
 //! In: a strip, the order of its operations and where its streams are.   Out: a [`Body`], or `None`: then Cranelift
 //! compiles the strip.
 //!
-//! Equal operations are computed once, and a load of what was just stored is the value stored. Any other load is not bound
-//! to its place in the order: what it reads stays in memory until a store may overwrite it, so later passes may read it
-//! anywhere before that, or fold it into its use.
+//! Equal operations are computed once, and a load of what was just stored is the value stored. Any other load is not
+//! bound to its place in the order: what it reads stays in memory until a store may overwrite it, so later passes may
+//! read it anywhere before that, or fold it into its use.
 
 use super::shape::{Float, LINE_BYTES, Shape, WideIsa};
 use crate::clif::{Aliases, operands};
@@ -13,10 +13,11 @@ use crate::program::{Element, Op, StoreHint, Strip, UnaryOp, ValueId, ValueType}
 use rustc_hash::FxHashMap;
 use std::mem::{Discriminant, discriminant};
 
-/// Most streaming stores of a strip whose vectors are half a line of the cache. Halves wait for each other in a few buffers of
-/// the processor; where there are too few, every half is written by itself. Without this limit, eight such rows in turn were
-/// written at 27 GB/s and nine at 1.6, whole lines at 27 for any number, on one thread of an AMD EPYC (`cargo test --release -p
-/// crease-jit --test native rates_of_streaming -- --ignored --nocapture`). Half as many, for processors with fewer.
+/// Most streaming stores of a strip whose vectors are half a line of the cache. Halves wait for each other in a few
+/// buffers of the processor; where there are too few, every half is written by itself. Without this limit, eight such
+/// rows in turn were written at 27 GB/s and nine at 1.6, whole lines at 27 for any number, on one thread of an AMD EPYC
+/// (`cargo test --release -p crease-jit --test native rates_of_streaming -- --ignored --nocapture`). Half as many, for
+/// processors with fewer.
 const MOST_HALF_LINE_STREAMS: usize = 4;
 /// Index steps up to this fit a 32-bit immediate with all lanes and copies of a block.
 const LARGEST_STEP: u64 = 1 << 20;
@@ -117,9 +118,9 @@ pub(super) struct Body<'a> {
 }
 
 impl<'a> Body<'a> {
-    /// The body of a strip in vectors of `shape`, which holds numbers of its [`float_of`]; `None` if it has to be compiled
-    /// otherwise: stored cells that are not adjacent, opaque functions, conversions, bytes to store, fewer iterations than a
-    /// wide vector wants.
+    /// The body of a strip in vectors of `shape`, which holds numbers of its [`float_of`]; `None` if it has to be
+    /// compiled otherwise: stored cells that are not adjacent, opaque functions, conversions, bytes to store, fewer
+    /// iterations than a wide vector wants.
     pub(super) fn new(facts: &StripFacts<'a>, shape: Shape) -> Option<Self> {
         let strip = facts.strip;
         // A masked vector pays from half its lanes on; single cells in wide code never do.

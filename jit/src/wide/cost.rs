@@ -2,13 +2,14 @@
 //!
 //! In: a strip.   Out: its body and instructions for the best shape, and the number of copies.
 //!
-//! Registers are assigned for each width, as spills count. A block takes as long as what is busiest: arithmetic units, two
-//! for 256 bits or one for 512; ports to memory, where a load that is not aligned with the stores takes two lines at 512
-//! bits always and at 256 bits every other time; or the decoders. So 512 bits pay where a strip computes at least twice as
-//! often as it moves, and else 256. Copies save loop ends and cost code: a body of up to 32 instructions gains from four, one
-//! of more than 64 fills the window of instructions alone. Strips of known length also count what is left over, and
-//! stores that were to stream and cannot in these vectors what they fetch. Loads share vectors where that is estimated to be
-//! faster; a strip whose stores stream waits for memory, not for ports, and shifts only add to it.
+//! Registers are assigned for each width, as spills count. A block takes as long as what is busiest: arithmetic units,
+//! two for 256 bits or one for 512; ports to memory, where a load that is not aligned with the stores takes two lines
+//! at 512 bits always and at 256 bits every other time; or the decoders. So 512 bits pay where a strip computes at
+//! least twice as often as it moves, and else 256. Copies save loop ends and cost code: a body of up to 32 instructions
+//! gains from four, one of more than 64 fills the window of instructions alone. Strips of known length also count what
+//! is left over, and stores that were to stream and cannot in these vectors what they fetch. Loads share vectors where
+//! that is estimated to be faster; a strip whose stores stream waits for memory, not for ports, and shifts only add to
+//! it.
 //!
 //! `--autotune` finds out by measurement instead; answers do not depend on it.
 //!
@@ -188,8 +189,8 @@ fn arithmetic_cycles(inst: &Inst) -> f64 {
     }
 }
 
-/// Cycles of a load, if only the ports to memory counted: two lines in a cycle. What begins in the middle of a row is mostly
-/// aligned where stores are.
+/// Cycles of a load, if only the ports to memory counted: two lines in a cycle. What begins in the middle of a row is
+/// mostly aligned where stores are.
 fn load_cycles(body: &Body<'_>, from: Memory, is_aligned: bool) -> f64 {
     let bytes = |stream: usize| body.shape.lanes() * body.places[stream].element.bytes() as i64;
     match from {

@@ -118,7 +118,8 @@ struct Homes {
     saved: Vec<Register>,
     /// Bytes of slots.
     frame_bytes: i32,
-    /// Stores whose alignment is found out at run time, if all of them may be aligned together and strips are long enough.
+    /// Stores whose alignment is found out at run time, if all of them may be aligned together and strips are long
+    /// enough.
     aligned_stores: Option<AlignedStores>,
     /// The slot for what was found.
     alignment_slot: usize,
@@ -253,7 +254,8 @@ impl Function<'_, '_, '_> {
         }
     }
 
-    /// A strip of this length: a loop of so many blocks in turn if there are several turns, and what is left one by one.
+    /// A strip of this length: a loop of so many blocks in turn if there are several turns, and what is left one by
+    /// one.
     fn all_blocks(&mut self, length: i64, copies: i64) {
         let (each, lanes) = (&self.allocation.each, self.encoding.body.shape.lanes());
         let (vectors, cells) = (length / lanes, length % lanes);

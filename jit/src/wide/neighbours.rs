@@ -1,12 +1,13 @@
-//! Loads shared between neighbouring lanes: vectors that begin a few cells apart are cut out of whole ones, and each of these
-//! is read once for all blocks that need it.
+//! Loads shared between neighbouring lanes: vectors that begin a few cells apart are cut out of whole ones, and each of
+//! these is read once for all blocks that need it.
 //!
 //! In: a [`Body`].   Out: its [`Row`]s.
 //!
 //! A stencil reads a row at `j - 1`, `j` and `j + 1`. Of three vectors two lie in two lines of the cache each. Instead,
-//! a block reads the vector of the middle load for the block that follows, keeps it and the one before, and shifts its own
-//! out of two of them (`valign` of AVX-512). Nothing is read that some block does not read anyway: a loop of such blocks ends
-//! one block before the last whole one, and of the vector before the first only the cells that its first block reads.
+//! a block reads the vector of the middle load for the block that follows, keeps it and the one before, and shifts its
+//! own out of two of them (`valign` of AVX-512). Nothing is read that some block does not read anyway: a loop of such
+//! blocks ends one block before the last whole one, and of the vector before the first only the cells that its first
+//! block reads.
 //!
 //! Blocks so read earlier than without. That is right where no store of the strip may write what they read.
 

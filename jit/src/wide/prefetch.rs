@@ -1,10 +1,11 @@
-//! Prefetches: which lines a block calls for ahead of time, so that the second-level cache has them when it comes to them.
+//! Prefetches: which lines a block calls for ahead of time, so that the second-level cache has them when it comes to
+//! them.
 //!
 //! In: a strip.   Out: for its loads, the lines to call for.
 //!
-//! Processors follow rows of memory by themselves, but page by page, and some dozen at once. A strip that reads one row loses
-//! nothing by that. Among several, those that come from memory arrive earlier if they are called for. Streams say which they
-//! are ([`crate::program::Program::mark_far`]); a call for what is at hand costs as much as a load.
+//! Processors follow rows of memory by themselves, but page by page, and some dozen at once. A strip that reads one row
+//! loses nothing by that. Among several, those that come from memory arrive earlier if they are called for. Streams say
+//! which they are ([`crate::program::Program::mark_far`]); a call for what is at hand costs as much as a load.
 //! `cargo run --release -- bench --suite images --schedule rows --threads 1 --prefetch never --prefetch auto` shows the
 //! difference for images. Into the first-level cache prefetches would help less, as all rows together do not fit there.
 
@@ -18,10 +19,11 @@ use std::ops::RangeInclusive;
 
 /// Rows that processors follow as well by themselves.
 const FOLLOWED_ROWS: usize = 1;
-/// Bytes that are to be on their way at once, in all rows: what memory brings in the time that a line takes, and some more.
+/// Bytes that are to be on their way at once, in all rows: what memory brings in the time that a line takes, and some
+/// more.
 const BYTES_AHEAD: i64 = 16 << 10;
-/// How far ahead lines of a row are called for, in bytes. A page and more lets the processor follow the next page early;
-/// many rows at once leave less for each.
+/// How far ahead lines of a row are called for, in bytes. A page and more lets the processor follow the next page
+/// early; many rows at once leave less for each.
 const DISTANCES: RangeInclusive<i64> = 2048..=8192;
 
 /// Which lines to call for.

@@ -44,8 +44,8 @@ fn rounded() -> Vec<(f32, u16)> {
     cases
 }
 
-/// Runs a program of two buffers in every way, interpreted and compiled, with and without denormal numbers, and hands out the
-/// second one.
+/// Runs a program of two buffers in every way, interpreted and compiled, with and without denormal numbers, and hands
+/// out the second one.
 fn in_every_way(text: &str, from: &Field, to: Element, cells: u64, mut check: impl FnMut(&Field, &str)) {
     let program = Program::parse(text).unwrap();
     let guarded = FieldOptions { guard_pages: true, ..FieldOptions::default() };

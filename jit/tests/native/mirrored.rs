@@ -4,7 +4,8 @@ use crate::harness::{agree, variants};
 use crease_jit::program::{Element, Mapped, Program};
 use crease_jit::*;
 
-/// In place for many steps, so that every step wraps elsewhere: in strips of constant and of any length, of nearly a ring.
+/// In place for many steps, so that every step wraps elsewhere: in strips of constant and of any length, of nearly a
+/// ring.
 #[test]
 fn a_mirrored_ring_is_the_ring() {
     for (ty, cells) in [("f64", 512), ("f32", 1024)] {

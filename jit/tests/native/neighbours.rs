@@ -5,8 +5,8 @@ use crease_jit::program::Program;
 use crease_jit::{CompileOptions, Isa, IsaChoice, compile};
 use std::fmt::Write as _;
 
-/// Sums the cells at the offsets `apart` of each of two buffers that end where the last iteration of `length` reads, and with
-/// `in_place` writes the sum over the first of these cells.
+/// Sums the cells at the offsets `apart` of each of two buffers that end where the last iteration of `length` reads,
+/// and with `in_place` writes the sum over the first of these cells.
 fn sums(ty: &str, length: usize, apart: &[usize], in_place: bool) -> String {
     let reach = apart.iter().max().unwrap();
     let cells = length + reach;

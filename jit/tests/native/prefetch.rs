@@ -32,8 +32,8 @@ fn sums(rows: usize, cells: usize, apart: &[usize]) -> String {
     text
 }
 
-/// How many lines its wide strip calls for in one loop iteration of one vector, on a machine with a second-level cache of a
-/// hundred thousand bytes; none on machines without wide code.
+/// How many lines its wide strip calls for in one loop iteration of one vector, on a machine with a second-level cache
+/// of a hundred thousand bytes; none on machines without wide code.
 fn called(text: &str, prefetch: Prefetch) -> Option<usize> {
     let is_wide = |choice| matches!(choice, IsaChoice::Avx2 | IsaChoice::Avx512);
     Isa::detect().resolve(IsaChoice::Auto).ok().filter(|choice| is_wide(*choice))?;

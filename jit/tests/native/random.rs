@@ -283,8 +283,8 @@ impl Strip {
 
     /// Lanes for which the order of accesses in place does not matter, and facts about some pairs.
     ///
-    /// Operation `a` before `b` touches in iteration `j` what `b` touches in iteration `j + a.offset - b.offset`. If that
-    /// is earlier, lock-step would turn their order around, so no block may hold both.
+    /// Operation `a` before `b` touches in iteration `j` what `b` touches in iteration `j + a.offset - b.offset`. If
+    /// that is earlier, lock-step would turn their order around, so no block may hold both.
     fn lanes(&mut self) -> i64 {
         let mut lanes = 16;
         let seen = self.in_place.seen.clone();

@@ -1,5 +1,5 @@
-//! Rows of known length: few are short enough for code without tests, and those of one array share pointers where there are
-//! many.
+//! Rows of known length: few are short enough for code without tests, and those of one array share pointers where there
+//! are many.
 
 use super::harness::agree;
 use crease_jit::program::Program;

@@ -1,11 +1,12 @@
-//! Levinson-Durbin recursion: the Toeplitz system `T y = -r`, `T` with ones on its diagonal and `r[d-1]` at distance `d`.
+//! Levinson-Durbin recursion: the Toeplitz system `T y = -r`, `T` with ones on its diagonal and `r[d-1]` at distance
+//! `d`.
 //!
-//! Step `k` extends the solution of size `k` to size `k + 1`; it needs the last solution only, read in both directions. So
-//! two columns of `y` are alive, and `2N - 3` cells keep them apart: `(2i + k) mod (2N - 3)` is the smallest lattice,
-//! three less than a modulus per index takes. `alpha`, `beta` and `sum` fold to one cell each.
+//! Step `k` extends the solution of size `k` to size `k + 1`; it needs the last solution only, read in both directions.
+//! So two columns of `y` are alive, and `2N - 3` cells keep them apart: `(2i + k) mod (2N - 3)` is the smallest
+//! lattice, three less than a modulus per index takes. `alpha`, `beta` and `sum` fold to one cell each.
 //!
-//! Source: Bee+Cl@k (2007), figure 2; G. H. Golub, C. F. Van Loan, Matrix Computations, section 4.7.3. The paper's own text
-//! is lost; these are the usual single-assignment arrays, which reproduce its difference set.
+//! Source: Bee+Cl@k (2007), figure 2; G. H. Golub, C. F. Van Loan, Matrix Computations, section 4.7.3. The paper's own
+//! text is lost; these are the usual single-assignment arrays, which reproduce its difference set.
 
 use crate::catalogue::{Case, Entry, Preset, Published};
 use crate::fields::{Field, Fields, KernelDataError, cells, cells_of, field, noise};

@@ -1,8 +1,9 @@
 //! A toy of dynamic programming: costs of intervals from costs of their parts.
 //!
-//! `c[i,j]` is the sum over all cuts of the costs of both parts, and a weight. Rows are computed from the first to the last, so
-//! the right-hand parts are those of the start: every cell of `c` is written twice. As exact lifetimes know that, a
-//! modulus per index takes 9 x 8 cells at `N = 10`, where the paper's analysis gives 9 x 9; the smallest lattice has 61.
+//! `c[i,j]` is the sum over all cuts of the costs of both parts, and a weight. Rows are computed from the first to the
+//! last, so the right-hand parts are those of the start: every cell of `c` is written twice. As exact lifetimes know
+//! that, a modulus per index takes 9 x 8 cells at `N = 10`, where the paper's analysis gives 9 x 9; the smallest
+//! lattice has 61.
 //!
 //! Source: Bee+Cl@k (2007), figure 4; there `c` is live-in, here it is copied from `start`.
 

@@ -1,7 +1,8 @@
-//! Gaussian blur of an image, one direction after the other: sums of three weighted pixels, divided by the sum of weights.
+//! Gaussian blur of an image, one direction after the other: sums of three weighted pixels, divided by the sum of
+//! weights.
 //!
-//! The accumulators fold to one cell each. All rows of `g_tmp` but the border are alive between the two directions: as many
-//! cells as a modulus per index takes, so that nothing smaller is looked for.
+//! The accumulators fold to one cell each. All rows of `g_tmp` but the border are alive between the two directions: as
+//! many cells as a modulus per index takes, so that nothing smaller is looked for.
 //!
 //! Source: Bee+Cl@k (2007), figure 4. There columns are read at `x + k`, beyond the image; here at `x + k - 1`, as
 //! the second direction does.

@@ -1,8 +1,9 @@
-//! The programs of Bee+Cl@k [Alias, Baray and Darte 2007], figures 2 and 4: linear algebra, image processing and a toy of
-//! dynamic programming, whose temporary arrays fold by lattices.
+//! The programs of Bee+Cl@k [Alias, Baray and Darte 2007], figures 2 and 4: linear algebra, image processing and a toy
+//! of dynamic programming, whose temporary arrays fold by lattices.
 //!
-//! They are written in single assignment where the paper does, so that most temporary arrays turn out to be scalars. Where
-//! the paper's text leaves arithmetic open, each file says what it does. A run has no steps: inputs in, outputs out.
+//! They are written in single assignment where the paper does, so that most temporary arrays turn out to be scalars.
+//! Where the paper's text leaves arithmetic open, each file says what it does. A run has no steps: inputs in, outputs
+//! out.
 
 pub mod durbin;
 pub mod dynprog;

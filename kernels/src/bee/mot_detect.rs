@@ -3,8 +3,8 @@
 //! `Delta` accumulates the differences of one pixel, at index `9k - 9i + l - j + 41`, and `ODelta` those of all. The
 //! paper's analysis over-approximates the first to 10 cells and says so; exact lifetimes give one cell for either.
 //!
-//! Source: Bee+Cl@k (2007), figure 4, with `m = n = 4`. `ODelta` is indexed by `29 i + j - 120`, where 29 is the number of
-//! columns that have all their neighbours; so frames have 37 columns, and any number of rows.
+//! Source: Bee+Cl@k (2007), figure 4, with `m = n = 4`. `ODelta` is indexed by `29 i + j - 120`, where 29 is the number
+//! of columns that have all their neighbours; so frames have 37 columns, and any number of rows.
 
 use crate::bee::noisy;
 use crate::catalogue::{Case, Entry, Preset};

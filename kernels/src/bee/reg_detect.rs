@@ -1,11 +1,12 @@
 //! Regularity detection: means of growing windows of tangents, then sums of means along diagonals.
 //!
-//! `sum_t` and `mean` are triangles that are alive as a whole between two phases. They fold to `3 N^2 / 4` cells, not to the
-//! half of the square that is alive: no modular mapping is smaller. Neither a modulus per index nor a hyperplane finds
-//! that; `(j mod N/2, (i + j) mod 3N/2)` is the paper's for even `N`. `diff` is the same triangle, `P` values deep.
+//! `sum_t` and `mean` are triangles that are alive as a whole between two phases. They fold to `3 N^2 / 4` cells, not
+//! to the half of the square that is alive: no modular mapping is smaller. Neither a modulus per index nor a hyperplane
+//! finds that; `(j mod N/2, (i + j) mod 3N/2)` is the paper's for even `N`. `diff` is the same triangle, `P` values
+//! deep.
 //!
-//! Source: Bee+Cl@k (2007), figure 4, from Balasa, Catthoor and De Man (robot vision). The tangents are a square here, where
-//! the paper indexes a line by `i + N j`.
+//! Source: Bee+Cl@k (2007), figure 4, from Balasa, Catthoor and De Man (robot vision). The tangents are a square here,
+//! where the paper indexes a line by `i + N j`.
 
 use crate::bee::noisy;
 use crate::catalogue::{Case, Entry, Preset, Published};

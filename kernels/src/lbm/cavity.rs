@@ -1,15 +1,15 @@
 //! The lid-driven cavity: a box of resting walls and one moving lid.
 //!
 //! Walls bounce back half-way: a population that would come from beyond a wall is the opposite one of the same site, so
-//! that every value has exactly one reader and its slot dies there: one lattice is enough, without a cell to spare. The lid is the wall after the last row (2-D) or
-//! plane (3-D); it moves along `x` at `u_lid` and adds `6 w_q rho_0 c_q.u_lid` with the constant `rho_0 = 1`: a
-//! local density would be a second reader.
+//! that every value has exactly one reader and its slot dies there: one lattice is enough, without a cell to spare. The
+//! lid is the wall after the last row (2-D) or plane (3-D); it moves along `x` at `u_lid` and adds
+//! `6 w_q rho_0 c_q.u_lid` with the constant `rho_0 = 1`: a local density would be a second reader.
 //!
-//! A lattice that carries a concentration has insulating walls, and a lid that keeps the concentration `c_lid`: populations
-//! come back from it with their sign turned, `f_q = 2 w_q c_lid - f_opp(q)` (anti-bounce-back).
+//! A lattice that carries a concentration has insulating walls, and a lid that keeps the concentration `c_lid`:
+//! populations come back from it with their sign turned, `f_q = 2 w_q c_lid - f_opp(q)` (anti-bounce-back).
 //!
-//! Source: Ladd, J. Fluid Mech. 271, 1994 (half-way bounce-back with moving walls); Ghia, Ghia, Shin 1982 (the flow); Krueger
-//! et al. 2017, section 8.5.2 (anti-bounce-back).
+//! Source: Ladd, J. Fluid Mech. 271, 1994 (half-way bounce-back with moving walls); Ghia, Ghia, Shin 1982 (the flow);
+//! Krueger et al. 2017, section 8.5.2 (anti-bounce-back).
 
 use crate::catalogue::Case;
 use crate::fields::{Fields, KernelDataError};

@@ -6,12 +6,14 @@
 //! - *Inlet*, before the first cell of the last axis: half-way bounce-back off a wall that moves inwards with the speed
 //!   `u = u_mean inflow`: `f_q = f_opp(q) + 6 w_q u`.
 //! - *Outlet*, in the last cell: what comes back is in equilibrium at density 1 and at the cell's own velocity, which
-//!   follows from the populations that do not come back. Along the axis that is exact, `u = sum_(c = 0) g_q + 2 sum_(c = 1)
-//!   g_q - 1`; across it, the equilibrium's share of the known populations is divided out. Anti-bounce-back with a
-//!   constant velocity would be simpler, but amplifies every sound wave that it reflects.
+//!   follows from the populations that do not come back. Along the axis that is exact,
+//!   `u = sum_(c = 0) g_q + 2 sum_(c = 1) g_q - 1`; across it, the equilibrium's share of the known populations is
+//!   divided out. Anti-bounce-back with a constant velocity would be simpler, but amplifies every sound wave that it
+//!   reflects.
 //!
 //! Whatever the border does, it reads populations that this cell reads anyway, or the opposite one of its own cell. So
-//! every value keeps its one reader, or has none where it leaves, and storage is that of the cavity: exactly one lattice.
+//! every value keeps its one reader, or has none where it leaves, and storage is that of the cavity: exactly one
+//! lattice.
 //!
 //! Source: Ladd, J. Fluid Mech. 271, 1994 (moving walls); Mohamad, Succi, Eur. Phys. J. Special Topics 171, 2009
 //! (equilibrium boundaries); Zou, He, Phys. Fluids 9, 1997 (velocity from known populations); Schaefer, Turek 1996 (the
@@ -65,8 +67,8 @@ pub fn naive(lattice: Lattice, extents: &[&str], case: &Case, initial: &Fields) 
     advance(&set, Storage::Double, &shape, boundary, &Rates::of(&set, case)?, case.steps, initial)
 }
 
-/// A developed flow everywhere outside the cylinder of the benchmark, its mask and its inflow. Populations are off by up
-/// to a thousandth, each in its own way. With the diameter `D`, the height over 4.1, the Reynolds number is
+/// A developed flow everywhere outside the cylinder of the benchmark, its mask and its inflow. Populations are off by
+/// up to a thousandth, each in its own way. With the diameter `D`, the height over 4.1, the Reynolds number is
 /// `u_mean D / viscosity`.
 ///
 /// # Errors
@@ -87,8 +89,8 @@ pub fn initial(lattice: Lattice, extents: &[&str], case: &Case) -> Result<Fields
     Ok(fields)
 }
 
-/// The speed of a developed flow between walls half a cell outside, at every cell of a face; its mean is 1. In a duct it
-/// is the product of two such parabolas.
+/// The speed of a developed flow between walls half a cell outside, at every cell of a face; its mean is 1. In a duct
+/// it is the product of two such parabolas.
 fn parabola(face: &[usize]) -> Field {
     let along = |axis: usize, at: usize| {
         let position = (at as f64 + 0.5) / face[axis] as f64;

@@ -1,17 +1,19 @@
 //! The BGK collision as kernel text: from incoming populations `g0, g1, ..` to outgoing values.
 //!
-//! `f_q = (1 - omega) g_q + omega w_q (rho + 3 c_q.j + (4.5 (c_q.j)^2 - 1.5 j.j) / rho)`, with density `rho` and momentum
-//! `j`, the sums of `g_q` and `c_q g_q`. Opposite populations share all of it but the sign of `c_q.j`, so the text works
-//! on their sums `s` and differences `d`, and divides once. Products that feed a sum are written `fma`: that is decided
-//! here, once, and every way to run the kernel rounds the same. Expressions of `omega` alone are left to be hoisted.
+//! `f_q = (1 - omega) g_q + omega w_q (rho + 3 c_q.j + (4.5 (c_q.j)^2 - 1.5 j.j) / rho)`, with density `rho` and
+//! momentum `j`, the sums of `g_q` and `c_q g_q`. Opposite populations share all of it but the sign of `c_q.j`, so the
+//! text works on their sums `s` and differences `d`, and divides once. Products that feed a sum are written `fma`: that
+//! is decided here, once, and every way to run the kernel rounds the same. Expressions of `omega` alone are left to be
+//! hoisted.
 //!
-//! Where arrays hold deviations `h_q = f_q - w_q` instead (`storage`), the same lines work on them: their sum is `rho - 1`, and
-//! what remains of `rho` in the equilibrium, once `w_q` is taken off, is that excess. Momentum is the same for both.
+//! Where arrays hold deviations `h_q = f_q - w_q` instead (`storage`), the same lines work on them: their sum is
+//! `rho - 1`, and what remains of `rho` in the equilibrium, once `w_q` is taken off, is that excess. Momentum is the
+//! same for both.
 //!
 //! A D2Q9 site costs 57 instructions, fused ones counted once.
 //!
-//! A lattice that does not carry momentum, D2Q5, carries a concentration `rho` in a given wind `u`, one run-time scalar per
-//! axis: `f_q = (1 - omega) g_q + omega w_q rho (1 + 3 c_q.u)`. Diffusivity is `(1/omega - 1/2) / 3`.
+//! A lattice that does not carry momentum, D2Q5, carries a concentration `rho` in a given wind `u`, one run-time scalar
+//! per axis: `f_q = (1 - omega) g_q + omega w_q rho (1 + 3 c_q.u)`. Diffusivity is `(1/omega - 1/2) / 3`.
 //!
 //! Source: Bhatnagar, Gross, Krook 1954; Qian et al. 1992, equation 3; Krueger et al. 2017, section 8.3 (advection and
 //! diffusion).
@@ -32,9 +34,9 @@ pub(super) fn wind(set: &VelocitySet, axis: usize) -> String {
     format!("wind_{}", set.axes()[axis])
 }
 
-/// Lines that define `p` and `m` for each pair: its first population becomes `p + m`, its second one `p - m`; the resting
-/// population becomes `rest`. Incoming populations are `g0, g1, ..`, or their deviations; `omega` is the relaxation rate,
-/// `0 < omega < 2`.
+/// Lines that define `p` and `m` for each pair: its first population becomes `p + m`, its second one `p - m`; the
+/// resting population becomes `rest`. Incoming populations are `g0, g1, ..`, or their deviations; `omega` is the
+/// relaxation rate, `0 < omega < 2`.
 pub fn collision_text(set: &VelocitySet, storage: Storage) -> String {
     let mut text = String::new();
     let mut define = |name: &str, value: String| {
@@ -144,7 +146,8 @@ fn square(set: &VelocitySet) -> String {
     others.iter().rev().fold(format!("{last} * {last}"), |sum, j| format!("fma({j}, {j}, {sum})"))
 }
 
-/// `c_q.j` for the first population of a pair, whose first non-zero component is positive; `named` gives the components.
+/// `c_q.j` for the first population of a pair, whose first non-zero component is positive; `named` gives the
+/// components.
 fn projection(set: &VelocitySet, q: usize, named: fn(&VelocitySet, usize) -> String) -> String {
     let mut sum = String::new();
     for (axis, &c) in set.velocity(q).iter().enumerate().filter(|(_, c)| **c != 0) {

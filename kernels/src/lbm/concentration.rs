@@ -18,7 +18,8 @@ pub fn diffusivity(omega: f64) -> f64 {
 /// The concentration at every site: the sum of the populations.
 ///
 /// # Errors
-/// [`KernelDataError::Missing`] or [`KernelDataError::Shape`] if there is not one array per population, all of one shape.
+/// [`KernelDataError::Missing`] or [`KernelDataError::Shape`] if there is not one array per population, all of one
+/// shape.
 pub fn concentration(set: &VelocitySet, populations: &Fields) -> Result<Field, KernelDataError> {
     Ok(fluid::fluid(set, populations)?.density().clone())
 }
@@ -26,8 +27,8 @@ pub fn concentration(set: &VelocitySet, populations: &Fields) -> Result<Field, K
 /// Populations in equilibrium, in calm air, at a concentration that is a function of the site.
 ///
 /// # Errors
-/// [`KernelDataError::Axes`] if the shape does not fit to the lattice, [`KernelDataError::TooLarge`] if memory could not
-/// hold a field of that shape.
+/// [`KernelDataError::Axes`] if the shape does not fit to the lattice, [`KernelDataError::TooLarge`] if memory could
+/// not hold a field of that shape.
 pub fn populations(
     set: &VelocitySet,
     shape: &[usize],
@@ -38,7 +39,8 @@ pub fn populations(
     Ok((0..set.len()).map(|q| (set.array(q), population(q))).collect())
 }
 
-/// One wave along each axis around the concentration 1, every population off by up to a thousandth, each in its own way.
+/// One wave along each axis around the concentration 1, every population off by up to a thousandth, each in its own
+/// way.
 ///
 /// # Errors
 /// Those of [`populations`].

@@ -12,8 +12,8 @@ const CUBE: [&str; 3] = ["N", "N", "N"];
 const CHANNEL: [&str; 2] = ["NY", "NX"];
 const DUCT: [&str; 3] = ["NZ", "NY", "NX"];
 
-/// An entry: a module with `definition`, `initial` and `naive`, the lattice or scheme, its extents, and what else an [`Entry`]
-/// holds.
+/// An entry: a module with `definition`, `initial` and `naive`, the lattice or scheme, its extents, and what else an
+/// [`Entry`] holds.
 macro_rules! entry {
     ($module:ident, $lattice:expr, $extents:expr, $($field:ident: $value:expr),* $(,)?) => {
         Entry {

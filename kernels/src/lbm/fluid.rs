@@ -70,7 +70,8 @@ pub fn relaxation(viscosity: f64) -> f64 {
 /// Density and velocity of populations, before or after a collision: it keeps both.
 ///
 /// # Errors
-/// [`KernelDataError::Missing`] or [`KernelDataError::Shape`] if there is not one array per population, all of one shape.
+/// [`KernelDataError::Missing`] or [`KernelDataError::Shape`] if there is not one array per population, all of one
+/// shape.
 pub fn fluid(set: &VelocitySet, populations: &Fields) -> Result<Fluid, KernelDataError> {
     let arrays = (0..set.len()).map(|q| {
         let array = set.array(q);
@@ -104,8 +105,8 @@ pub fn equilibrium(set: &VelocitySet, q: usize, rho: f64, u: &[f64]) -> f64 {
 /// Populations in equilibrium at density 1 and a velocity that is a function of the site, outermost axis first.
 ///
 /// # Errors
-/// [`KernelDataError::Axes`] if the shape does not fit to the lattice, [`KernelDataError::TooLarge`] if memory could not
-/// hold a field of that shape.
+/// [`KernelDataError::Axes`] if the shape does not fit to the lattice, [`KernelDataError::TooLarge`] if memory could
+/// not hold a field of that shape.
 pub fn populations(
     set: &VelocitySet,
     shape: &[usize],
@@ -143,7 +144,8 @@ pub fn perturbed_vortex(set: &VelocitySet, shape: &[usize]) -> Result<Fields, Ke
     Ok(fields)
 }
 
-/// A fluid at rest in which every population is off by up to a thousandth: made much faster than a vortex, for large boxes.
+/// A fluid at rest in which every population is off by up to a thousandth: made much faster than a vortex, for large
+/// boxes.
 ///
 /// # Errors
 /// Those of [`populations`].

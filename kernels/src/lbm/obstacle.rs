@@ -12,8 +12,8 @@ const HEIGHT: f64 = 4.1;
 /// little below the middle and the flow need not be pushed out of its symmetry.
 const CENTRE: f64 = 2.0;
 
-/// A cylinder across a channel, in cells. The flow is along the last axis, the walls are half a cell outside the box; in
-/// three dimensions the cylinder spans the first axis.
+/// A cylinder across a channel, in cells. The flow is along the last axis, the walls are half a cell outside the box;
+/// in three dimensions the cylinder spans the first axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cylinder {
     /// Diameter.

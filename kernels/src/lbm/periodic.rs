@@ -1,6 +1,7 @@
 //! A periodic box: what leaves on one side enters on the other.
 //!
-//! The regions at the border read their neighbours at the far end by constant coordinates, so no index needs a remainder.
+//! The regions at the border read their neighbours at the far end by constant coordinates, so no index needs a
+//! remainder.
 //!
 //! Source: Taylor, Green 1937 (the flow); Qian et al. 1992 (the scheme).
 

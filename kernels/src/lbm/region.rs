@@ -4,8 +4,8 @@
 //! outside is the boundary's business.
 //!
 //! Obstacles are a matter of data: cells that a mask calls solid send every population back where it came from, instead
-//! of colliding (full-way bounce-back). Both outcomes are computed and one is selected, so that each value keeps its one
-//! reader, whatever the geometry. Bounce-back on links would give values two possible readers.
+//! of colliding (full-way bounce-back). Both outcomes are computed and one is selected, so that each value keeps its
+//! one reader, whatever the geometry. Bounce-back on links would give values two possible readers.
 
 use std::fmt::Write;
 

@@ -1,11 +1,11 @@
 //! What the arrays of a lattice hold: populations in `f64`, or in fewer digits what is left of them.
 //!
 //! A population is near its weight, so most of its digits say what is known anyway. Arrays of less precision hold the
-//! deviation `h_q = f_q - w_q` instead. Bounce-back and streaming are the same for both, as opposite weights are equal, and the
-//! collision needs nothing but deviations and `rho - 1`, the sum of them (`collision`). An `f16` has 11 digits of two, which
-//! begin where the deviation does; loads and stores convert, and everything is computed in `f32`. Deviations below 2^-14, those
-//! of velocities below a thousandth or so, are denormal: they come in steps of 2^-24. The source scales them by 2^15 first;
-//! here they are held as they are.
+//! deviation `h_q = f_q - w_q` instead. Bounce-back and streaming are the same for both, as opposite weights are equal,
+//! and the collision needs nothing but deviations and `rho - 1`, the sum of them (`collision`). An `f16` has 11 digits
+//! of two, which begin where the deviation does; loads and stores convert, and everything is computed in `f32`.
+//! Deviations below 2^-14, those of velocities below a thousandth or so, are denormal: they come in steps of 2^-24. The
+//! source scales them by 2^15 first; here they are held as they are.
 //!
 //! Source: Lehmann, Krause, Amati, Sega, Harting, Gekle: Accuracy and performance of the lattice Boltzmann method with
 //! 64-bit, 32-bit, and customized 16-bit number formats, Phys. Rev. E 106, 015308, 2022; Skordos, Phys. Rev. E 48, 1993

@@ -1,7 +1,7 @@
 //! Velocity sets: the directions in which populations travel, and their weights.
 //!
-//! Source: Qian, d'Humieres, Lallemand: Lattice BGK models for Navier-Stokes equation, 1992; Krueger et al.: The Lattice
-//! Boltzmann Method, 2017, tables 3.1 to 3.4. The speed of sound is `1/sqrt(3)` in all of them.
+//! Source: Qian, d'Humieres, Lallemand: Lattice BGK models for Navier-Stokes equation, 1992; Krueger et al.: The
+//! Lattice Boltzmann Method, 2017, tables 3.1 to 3.4. The speed of sound is `1/sqrt(3)` in all of them.
 
 use crate::fields::{KernelDataError, cells};
 
@@ -149,8 +149,8 @@ impl VelocitySet {
     /// Number of cells of a box.
     ///
     /// # Errors
-    /// [`KernelDataError::Axes`] if it does not have one extent per axis, [`KernelDataError::TooLarge`] if memory could not
-    /// hold one population.
+    /// [`KernelDataError::Axes`] if it does not have one extent per axis, [`KernelDataError::TooLarge`] if memory could
+    /// not hold one population.
     pub fn sites(&self, shape: &[usize]) -> Result<usize, KernelDataError> {
         if shape.len() != self.dims() {
             return Err(KernelDataError::Axes { expected: self.dims(), shape: shape.to_vec() });
@@ -158,8 +158,8 @@ impl VelocitySet {
         cells(shape)
     }
 
-    /// Whether the weights are isotropic to fourth order, `sum w c_a^2 c_b^2 = 1/9` for any two axes: what momentum needs
-    /// to be transported alike in all directions. A set that is not carries a concentration.
+    /// Whether the weights are isotropic to fourth order, `sum w c_a^2 c_b^2 = 1/9` for any two axes: what momentum
+    /// needs to be transported alike in all directions. A set that is not carries a concentration.
     pub fn carries_momentum(&self) -> bool {
         let fourth = |a: usize, b: usize| {
             let moment = |q: usize| (self.velocity(q)[a] * self.velocity(q)[b]).pow(2) as f64;

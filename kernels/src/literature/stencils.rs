@@ -32,8 +32,8 @@ kernel blur_interleaved(size N) for N >= 4 {
     .into()
 }
 
-/// Two stages inside a tile of side B, row by row: the second reads a window of `width` values, and the tile to the right
-/// needs the last of them.
+/// Two stages inside a tile of side B, row by row: the second reads a window of `width` values, and the tile to the
+/// right needs the last of them.
 pub(super) fn window(name: &str, array: &str, width: i64) -> String {
     let reach = width - 1;
     let mut text = format!(

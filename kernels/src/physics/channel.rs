@@ -1,13 +1,15 @@
 //! The channel: Poiseuille's law without an obstacle, drag and frequency with the cylinder of Schaefer and Turek.
 //!
-//! In: cells across the channel, a Reynolds number, a mean speed.   Out: pressure drop, drag coefficient, Strouhal number.
+//! In: cells across the channel, a Reynolds number, a mean speed.   Out: pressure drop, drag coefficient, Strouhal
+//! number.
 //!
 //! The Reynolds number is `u_mean D / viscosity` with the cylinder's diameter `D`, the drag coefficient
-//! `2 F / (u_mean^2 D)` with the force `F` on the cylinder, and the Strouhal number `f D / u_mean` with the frequency `f` at
-//! which vortices leave it. The force is the momentum that populations leave on the links between solid and fluid cells.
+//! `2 F / (u_mean^2 D)` with the force `F` on the cylinder, and the Strouhal number `f D / u_mean` with the frequency
+//! `f` at which vortices leave it. The force is the momentum that populations leave on the links between solid and
+//! fluid cells.
 //!
-//! Source: Schaefer, Turek: Benchmark Computations of Laminar Flow Around a Cylinder, 1996, flows 2D-1 and 2D-2; Ladd, J.
-//! Fluid Mech. 271, 1994 (momentum exchange).
+//! Source: Schaefer, Turek: Benchmark Computations of Laminar Flow Around a Cylinder, 1996, flows 2D-1 and 2D-2; Ladd,
+//! J. Fluid Mech. 271, 1994 (momentum exchange).
 
 use ndarray::Axis;
 
@@ -155,8 +157,8 @@ impl Channel {
     }
 }
 
-/// The force on the solid cells, across the channel and along it. What left a solid cell towards the fluid had come from
-/// there in the same step, in the opposite direction, and left twice its momentum.
+/// The force on the solid cells, across the channel and along it. What left a solid cell towards the fluid had come
+/// from there in the same step, in the opposite direction, and left twice its momentum.
 fn force(populations: &Fields, solid: &Field) -> [f64; 2] {
     let set = VelocitySet::new(Lattice::D2Q9);
     let is_solid = |y: i64, x: i64| {

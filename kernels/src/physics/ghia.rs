@@ -1,8 +1,8 @@
 //! Centre-line velocities of the lid-driven cavity.
 //!
-//! Source: U. Ghia, K. N. Ghia, C. T. Shin: High-Re Solutions for Incompressible Flow Using the Navier-Stokes Equations and
-//! a Multigrid Method. J. Comput. Phys. 48, 1982, tables I and II: 129 x 129 points, second order. Positions are over
-//! the side of the cavity, velocities over that of the lid, which is at height 1 and moves along `x`.
+//! Source: U. Ghia, K. N. Ghia, C. T. Shin: High-Re Solutions for Incompressible Flow Using the Navier-Stokes Equations
+//! and a Multigrid Method. J. Comput. Phys. 48, 1982, tables I and II: 129 x 129 points, second order. Positions are
+//! over the side of the cavity, velocities over that of the lid, which is at height 1 and moves along `x`.
 
 /// A Reynolds number of the tables: lid speed times side over viscosity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,8 +70,8 @@ impl Reynolds {
         }
     }
 
-    /// Table II: vertical velocity `v` against distance from the left wall, at half of the height; without the point that
-    /// [`Self::misprint`] tells.
+    /// Table II: vertical velocity `v` against distance from the left wall, at half of the height; without the point
+    /// that [`Self::misprint`] tells.
     pub fn v(self) -> Vec<Point> {
         let misprint = self.misprint().map(|point| point.position);
         self.v_printed().into_iter().filter(|point| Some(point.position) != misprint).collect()

@@ -3,8 +3,8 @@
 //! In: a kernel of one or two dimensions, a number of intervals.   Out: the observed order in space.
 //!
 //! `sin(pi x)`, or `sin(pi x) sin(pi y)`, on the unit interval or square decays as `exp(-d pi^2 t)` for `d` dimensions.
-//! The step is `k h^2` with `k` fixed, so that halving `h` takes four times the steps to the same time; a `k` of 1/6 would
-//! cancel the leading error and is avoided.
+//! The step is `k h^2` with `k` fixed, so that halving `h` takes four times the steps to the same time; a `k` of 1/6
+//! would cancel the leading error and is avoided.
 
 use std::f64::consts::PI;
 

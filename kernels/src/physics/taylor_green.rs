@@ -2,8 +2,8 @@
 //!
 //! In: cells per side, relaxation rate, speed.   Out: how fast the kinetic energy decays.
 //!
-//! The velocities `sin a cos b` and `-cos a sin b` solve the Navier-Stokes equations and decay as `exp(-2 nu k^2 t)` with
-//! the wave number `k = 2 pi / N` along both axes; their energy decays twice as fast.
+//! The velocities `sin a cos b` and `-cos a sin b` solve the Navier-Stokes equations and decay as `exp(-2 nu k^2 t)`
+//! with the wave number `k = 2 pi / N` along both axes; their energy decays twice as fast.
 //!
 //! Source: Taylor, Green: Mechanism of the Production of Small Eddies from Large Ones, 1937.
 

@@ -3,8 +3,8 @@
 //! `u[t,x] = u[t-1,x] + k (u[t-1,x-1] - 2 u[t-1,x] + u[t-1,x+1])`, written as one product with the hoisted `1 - 2 k`:
 //! three instructions a site.
 //!
-//! In `rows` a step passes over the whole line. Tiles stay in the first-level cache for many steps: `diamond` starts all of
-//! a wavefront together, `parallelogram` lets them follow each other along the line.
+//! In `rows` a step passes over the whole line. Tiles stay in the first-level cache for many steps: `diamond` starts
+//! all of a wavefront together, `parallelogram` lets them follow each other along the line.
 //!
 //! Source: forward-time central-space scheme; heat-1d and jacobi-1d of the Pluto and PolyBench suites.
 

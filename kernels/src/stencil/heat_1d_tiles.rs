@@ -1,19 +1,21 @@
 //! Explicit diffusion on a line in diamond tiles, each with an array of its own: the papers' tile-local buffers.
 //!
-//! Tile `(a, b)` of half-width `B` has the points `t = B (a + b) + s`, `x = B (a - b) + r` with `0 <= t + x - 2 B a < 2 B`
-//! and `0 <= t - x - 2 B b < 2 B`, that is `|r| <= min(s, 2 B - 1 - s)`. All that it needs of others lies in tiles
-//! `(a - 1, b)`, `(a, b - 1)` and `(a - 1, b - 1)`: tiles of one wave `a + b` are tasks that run at once.
+//! Tile `(a, b)` of half-width `B` has the points `t = B (a + b) + s`, `x = B (a - b) + r` with
+//! `0 <= t + x - 2 B a < 2 B` and `0 <= t - x - 2 B b < 2 B`, that is `|r| <= min(s, 2 B - 1 - s)`. All that it needs
+//! of others lies in tiles `(a - 1, b)`, `(a, b - 1)` and `(a - 1, b - 1)`: tiles of one wave `a + b` are tasks that
+//! run at once.
 //!
 //! A tile fills the border of its `local` array, two points deep, from what the tiles below left in `left` and `right`,
 //! computes, and leaves two points along each of its own upper sides. `local` lives inside one task: however many tiles
-//! there are, a thread has one buffer. By `rows`, borders are copied together with their row, so that little more than a
-//! row is alive: 2B + 2 cells. By `tiles` they are copied before and after all rows, as in the paper, and stay alive
+//! there are, a thread has one buffer. By `rows`, borders are copied together with their row, so that little more than
+//! a row is alive: 2B + 2 cells. By `tiles` they are copied before and after all rows, as in the paper, and stay alive
 //! meanwhile: 4B + 2 cells. An array for all points of a tile and its border would have (2B + 1)^2. The paper's
-//! hyperplane `t - 3 x` needs 6B + 2 cells here; its table counts no border below, a tile with one row less, and 6B - 5.
+//! hyperplane `t - 3 x` needs 6B + 2 cells here; its table counts no border below, a tile with one row less, and 6B -
+//! 5.
 //!
-//! Ranges of addresses cannot follow rows that depend on `a`, `b` and `s` at once, so each call walks its loops to check
-//! them (`jit/src/program/walk.rs`): this takes longer than the updates, and a million points by a thousand steps are
-//! refused. Hence no sizes to measure.
+//! Ranges of addresses cannot follow rows that depend on `a`, `b` and `s` at once, so each call walks its loops to
+//! check them (`jit/src/program/walk.rs`): this takes longer than the updates, and a million points by a thousand steps
+//! are refused. Hence no sizes to measure.
 //!
 //! Arithmetic and result are those of `heat-1d`. `B` is a number in the text, as `B a` with both free is not affine.
 //!
@@ -68,8 +70,8 @@ fn definition<const B: usize>() -> String {
     // Statements that touch the caller's arrays run along `x`.
     let r = format!("x - {B}*a + {B}*b");
     let (own, own_x) = (own_at("r"), own_at(&r));
-    // Point `q` of layer `d` along a side, counted from the middle of the tile that has it; from the tile above it is the
-    // same row, `B` lower, and the same place, `B` to the other side.
+    // Point `q` of layer `d` along a side, counted from the middle of the tile that has it; from the tile above it is
+    // the same row, `B` lower, and the same place, `B` to the other side.
     let side = format!("{tiles} and 0 <= d <= 1 and 0 <= q < {B}");
     let known = |s: &str, r: &str| format!("0 <= {} < T and 0 <= {} < N", step(s), site(r));
     let (upper, lower) = (format!("{last} - d - q"), format!("{} - d - q", B - 1));

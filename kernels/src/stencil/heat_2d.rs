@@ -3,8 +3,8 @@
 //! `u[t] = u[t-1] + k (neighbours - 4 u[t-1])`, written as one product with the hoisted `1 - 4 k`: five instructions a
 //! site.
 //!
-//! Row after row (`rows`), a value dies when the site above it is updated, so that at most `N^2 + N - 1` values are alive
-//! at once; with `parallel_rows` it is `2 N^2 - 2 N`, nearly two grids.
+//! Row after row (`rows`), a value dies when the site above it is updated, so that at most `N^2 + N - 1` values are
+//! alive at once; with `parallel_rows` it is `2 N^2 - 2 N`, nearly two grids.
 //!
 //! Source: forward-time central-space scheme; heat-2d of the Pluto suite, jacobi-2d of PolyBench.
 
@@ -62,8 +62,8 @@ pub const ENTRY: Entry = Entry {
     published: &[],
 };
 
-/// A grid of few long rows, which fits into a cache of any size. It is for measuring: what it computes, the square computes
-/// as well.
+/// A grid of few long rows, which fits into a cache of any size. It is for measuring: what it computes, the square
+/// computes as well.
 pub const BOX: Entry = Entry {
     name: "heat-2d-box",
     summary: "explicit diffusion on a grid of few rows, five points, fixed border",

@@ -191,8 +191,8 @@ fn read(run: &Run, array: &Array, back: u32) -> Vec<f64> {
     }
 }
 
-/// Compares the last steps of a state array, or all of an output; cells outside the index space hold anything, and so do
-/// those that nothing wrote.
+/// Compares the last steps of a state array, or all of an output; cells outside the index space hold anything, and so
+/// do those that nothing wrote.
 fn compare(
     run: &Run,
     array: &Array,

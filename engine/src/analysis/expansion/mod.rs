@@ -5,9 +5,10 @@
 //! Sources: Feautrier (1991), "Dataflow analysis of array and scalar references", for the expansion; the two views of
 //! memory, array contraction and memory reallocation, are those of GeCoS (`View`).
 //!
-//! An array `s` that statement `S[i]` writes becomes `s_S[i]`: the writing instance is the index. A read takes the cell of the
-//! last write before it (`sources`). Where that is another statement, or another function of the iterators, in different
-//! parts of a domain, the reading statement is split (`rewrite`), so that no guard remains in the code. Sizes stay parameters.
+//! An array `s` that statement `S[i]` writes becomes `s_S[i]`: the writing instance is the index. A read takes the cell
+//! of the last write before it (`sources`). Where that is another statement, or another function of the iterators, in
+//! different parts of a domain, the reading statement is split (`rewrite`), so that no guard remains in the code. Sizes
+//! stay parameters.
 //!
 //! Storage that is found for the expanded kernel may be smaller than what contraction leaves of the arrays as they are
 //! named, as the values of one name need not share, and larger: in an order that only keeps the dataflow, more
@@ -96,13 +97,13 @@ impl From<AffineOverflow> for ExpansionError {
 }
 
 impl Kernel {
-    /// The same computation with cells of its own for every write of a temporary array that is written several times per
-    /// cell. `schedule` decides which write a read sees. All schedules are kept: under the expanded kernel one is legal
-    /// if it writes every value before it is read, even if it overwrites names too early for the kernel as it is.
+    /// The same computation with cells of its own for every write of a temporary array that is written several times
+    /// per cell. `schedule` decides which write a read sees. All schedules are kept: under the expanded kernel one is
+    /// legal if it writes every value before it is read, even if it overwrites names too early for the kernel as it is.
     ///
     /// # Errors
-    /// [`ExpansionError`] if there is no such schedule, if it is illegal, or if the reads of a statement see too many kinds of
-    /// writes.
+    /// [`ExpansionError`] if there is no such schedule, if it is illegal, or if the reads of a statement see too many
+    /// kinds of writes.
     ///
     /// ```
     /// use crease::Kernel;

@@ -95,8 +95,8 @@ fn expansion<'c>(model: &Model<'c, '_>, array: ArrayId) -> Result<Option<Expansi
     Ok(Some(Expansion { array, writes, arrays: Vec::new(), reads }))
 }
 
-/// A kernel without statements and schedules, with an array for each write of those expanded, and the new numbers of the
-/// others.
+/// A kernel without statements and schedules, with an array for each write of those expanded, and the new numbers of
+/// the others.
 fn with_arrays(kernel: &Kernel, expansions: &mut [Expansion<'_>]) -> (Kernel, Vec<Option<ArrayId>>) {
     let mut arrays: Vec<Array> = Vec::new();
     let mut renumbered = Vec::new();

@@ -65,8 +65,8 @@ impl Trace {
         self.cells.get(self.values[value].cell)
     }
 
-    /// Whether two values may not share storage. Those of private arrays meet only inside a task; what is private is never
-    /// kept with what is shared.
+    /// Whether two values may not share storage. Those of private arrays meet only inside a task; what is private is
+    /// never kept with what is shared.
     pub(super) fn conflict(&self, a: usize, b: usize) -> bool {
         match (self.task_of(a), self.task_of(b)) {
             (Some(a), Some(b)) if a != b => return false,

@@ -4,8 +4,8 @@
 //!
 //! **Moments** number one execution that the schedule allows, the one in ascending time vectors. Moment 0 is the start,
 //! where live-in values exist; moment `n + 1` is instance `n`, which first reads and then writes; the last moment, the
-//! number of instances plus 1, is the end, where live-out values are read. A value occupies its cell from the moment it is
-//! written up to and without the moment of its last read, since what is written then may take its place.
+//! number of instances plus 1, is the end, where live-out values are read. A value occupies its cell from the moment it
+//! is written up to and without the moment of its last read, since what is written then may take its place.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -50,7 +50,8 @@ impl Trace {
         self.steps.len() + 2
     }
 
-    /// Every value of the arrays that storage mappings apply to; values of one cell in the order in which they are written.
+    /// Every value of the arrays that storage mappings apply to; values of one cell in the order in which they are
+    /// written.
     pub fn lifetimes(&self) -> impl Iterator<Item = Lifetime<'_>> {
         self.owned_values().map(|number| {
             let value = &self.values[number];

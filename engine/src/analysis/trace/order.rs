@@ -1,9 +1,9 @@
 //! The order of events, decided for two concrete time vectors at a time.
 //!
-//! Events are (instance, phase); an instance reads everything, then writes. Instances are ordered by their time vectors,
-//! lexicographically, except that a first difference in a parallel dimension orders nothing, and that a vector dimension
-//! is cut into blocks with any anchor, so that two lanes closer than its width may or may not share a block: what is
-//! definite is what both cases agree on.
+//! Events are (instance, phase); an instance reads everything, then writes. Instances are ordered by their time
+//! vectors, lexicographically, except that a first difference in a parallel dimension orders nothing, and that a vector
+//! dimension is cut into blocks with any anchor, so that two lanes closer than its width may or may not share a block:
+//! what is definite is what both cases agree on.
 
 use crate::kernel::graph::{DimKind, Schedule};
 
@@ -52,8 +52,8 @@ impl Order {
         self.times_before(0, a.time, b.time, false, lock_step)
     }
 
-    /// Compares from dimension `from` on. `tie` is the answer for equal rests, `lock_step` the answer for equal rests of
-    /// two lanes of one block.
+    /// Compares from dimension `from` on. `tie` is the answer for equal rests, `lock_step` the answer for equal rests
+    /// of two lanes of one block.
     fn times_before(&self, from: usize, a: &[i64], b: &[i64], tie: bool, lock_step: bool) -> bool {
         for dim in from..self.dims.len() {
             let distance = i128::from(b[dim]) - i128::from(a[dim]);

@@ -1,6 +1,7 @@
 //! Privacy at concrete sizes: arrays each cell of which is used inside one task of the outermost parallel loop.
 //!
-//! In: a trace and its schedule.   Out: per array, whether every worker has storage of its own for it; per value, its task.
+//! In: a trace and its schedule.   Out: per array, whether every worker has storage of its own for it; per value, its
+//! task.
 //!
 //! Read off the steps: a task is the part of a time vector up to the first parallel dimension.
 

@@ -67,8 +67,8 @@ struct Execution {
 
 type CellOf<'a> = &'a dyn Fn(ArrayId, &[i64]) -> Option<u64>;
 
-/// Who stored what: by stored cell and, of private arrays, the worker, named by the task it runs. A single worker has no
-/// name.
+/// Who stored what: by stored cell and, of private arrays, the worker, named by the task it runs. A single worker has
+/// no name.
 type Store<'t> = HashMap<(u64, &'t [i64]), usize>;
 
 impl Trace {

@@ -55,7 +55,8 @@ struct Touches {
 }
 
 impl Trace {
-    /// Runs the kernel symbolically: `params` has one value per parameter, in declaration order, run parameters included.
+    /// Runs the kernel symbolically: `params` has one value per parameter, in declaration order, run parameters
+    /// included.
     ///
     /// # Errors
     /// [`TraceError`]: wrong number of parameters, a schedule of another kernel, a domain that cannot be enumerated, or
@@ -91,8 +92,8 @@ impl Trace {
         Ok(trace)
     }
 
-    /// A pair of instances that shows the schedule to be illegal: they access one cell, one of them writes it, and their
-    /// order is not definite or contradicts the dataflow.
+    /// A pair of instances that shows the schedule to be illegal: they access one cell, one of them writes it, and
+    /// their order is not definite or contradicts the dataflow.
     pub fn illegal(&self) -> Option<(Instance, Instance)> {
         self.illegal.clone()
     }

@@ -2,9 +2,10 @@
 //!
 //! In: a statement.   Out: the same with `fma` for sums of which a summand is a product that all its uses fuse.
 //!
-//! A product that something else needs is computed anyway, so fusing it too would save nothing and keep its factors alive
-//! for longer. Of two products in one sum the deeper one is fused, which the sum then waits for least. Signs go to a number
-//! among the factors, else to the factor or summand itself: machines have fused operations that turn them for free.
+//! A product that something else needs is computed anyway, so fusing it too would save nothing and keep its factors
+//! alive for longer. Of two products in one sum the deeper one is fused, which the sum then waits for least. Signs go
+//! to a number among the factors, else to the factor or summand itself: machines have fused operations that turn them
+//! for free.
 
 use crate::kernel::arithmetic::rewrite::{Rewriter, rewrite, uses};
 use crate::kernel::exprs::operands;
@@ -56,8 +57,8 @@ fn fused_products(stmt: &Stmt) -> Vec<Option<ExprId>> {
     }
 }
 
-/// The product that a sum fuses, if any: the deeper one; of equals the one subtracted, which has two factors to turn the
-/// sign of, else the first one.
+/// The product that a sum fuses, if any: the deeper one; of equals the one subtracted, which has two factors to turn
+/// the sign of, else the first one.
 fn choice(expr: &Expr, may_fuse: &[bool], depths: &[u32]) -> Option<ExprId> {
     let &Expr::Binary(op @ (BinaryOp::Add | BinaryOp::Sub), a, b) = expr else { return None };
     let is_deeper =

@@ -6,9 +6,9 @@
 //! instance changes come first and together, so that they are computed once; a term that occurs several times gets a
 //! coefficient; the rest is joined shallowest first, which gives the least depth there is. Products are treated alike.
 //!
-//! A factor that several products of a sum share is taken out: that never costs an operation, and what is left of it is a
-//! larger sum or product, which the next round takes apart. Where products are fused with sums, those that are left form
-//! short chains on the other terms, as a chain of `fma`s costs one operation a product.
+//! A factor that several products of a sum share is taken out: that never costs an operation, and what is left of it is
+//! a larger sum or product, which the next round takes apart. Where products are fused with sums, those that are left
+//! form short chains on the other terms, as a chain of `fma`s costs one operation a product.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -17,7 +17,8 @@ use crate::kernel::arithmetic::rewrite::{Rewriter, rewrite, uses};
 use crate::kernel::exprs::operands;
 use crate::kernel::graph::{BinaryOp, Expr, ExprId, Stmt, UnaryOp};
 
-/// Products added to one term, one after the other, before another chain is begun: as many as an operation takes cycles.
+/// Products added to one term, one after the other, before another chain is begun: as many as an operation takes
+/// cycles.
 const LONGEST_CHAIN: usize = 4;
 /// Rounds after which nothing more is sought: each takes factors out of sums that the one before has made.
 const MOST_ROUNDS: usize = 8;
@@ -39,7 +40,8 @@ struct Like {
     count: u32,
 }
 
-/// The statement with its sums and products in another order; `contracts` says whether products will be fused with sums.
+/// The statement with its sums and products in another order; `contracts` says whether products will be fused with
+/// sums.
 pub(super) fn reassociate(stmt: &Stmt, contracts: bool) -> Stmt {
     let mut stmt = stmt.clone();
     for _ in 0..MOST_ROUNDS {

@@ -1,10 +1,11 @@
 //! Reciprocals: divisions that become products.
 //!
-//! In: a statement.   Out: the same with one division for each denominator that several share or that no instance changes.
+//! In: a statement.   Out: the same with one division for each denominator that several share or that no instance
+//! changes.
 //!
-//! A division takes as long as ten products or more, and cannot be pipelined. A denominator that is a number has a number
-//! as its reciprocal; that of one that only scalars decide is computed once for a whole strip. A denominator that only one
-//! division has keeps it.
+//! A division takes as long as ten products or more, and cannot be pipelined. A denominator that is a number has a
+//! number as its reciprocal; that of one that only scalars decide is computed once for a whole strip. A denominator
+//! that only one division has keeps it.
 
 use std::collections::HashMap;
 

@@ -24,8 +24,8 @@ pub(super) fn uses(stmt: &Stmt) -> Vec<u32> {
     uses
 }
 
-/// The statement whose nodes are what `node` makes of them, in order. It is given the place of a node, the node with its
-/// new operands, and for each old node the new one.
+/// The statement whose nodes are what `node` makes of them, in order. It is given the place of a node, the node with
+/// its new operands, and for each old node the new one.
 pub(super) fn rewrite(stmt: &Stmt, mut node: impl FnMut(&mut Rewriter, usize, Expr, &[ExprId]) -> ExprId) -> Stmt {
     let (mut rewriter, mut place) = (Rewriter::default(), Vec::with_capacity(stmt.exprs.len()));
     for (at, expr) in stmt.exprs.iter().enumerate() {

@@ -30,7 +30,8 @@ pub enum FullData {
 
 impl FullData {
     /// What a cell holds that has no value: a number that no sane computation gives. (The interpreter does not rely on
-    /// it: it knows which cells were written.) `f32` and `f16` cells hold it rounded, to minus infinity; bytes hold 238.
+    /// it: it knows which cells were written.) `f32` and `f16` cells hold it rounded, to minus infinity; bytes hold
+    /// 238.
     pub const UNWRITTEN: f64 = -6.022e230;
 
     fn unwritten(element: Element, cells: usize) -> FullData {
@@ -149,8 +150,8 @@ impl FullArray {
         }
     }
 
-    /// Stores at a position. `as` to a byte truncates, saturates and makes 0 of NaN: what a store means. What an `f16` cell
-    /// takes is an `f32`, and a literal is rounded to one first.
+    /// Stores at a position. `as` to a byte truncates, saturates and makes 0 of NaN: what a store means. What an `f16`
+    /// cell takes is an `f32`, and a literal is rounded to one first.
     pub(super) fn put(&mut self, address: usize, value: f64) {
         match &mut self.data {
             FullData::F64(cells) => cells[address] = value,

@@ -251,8 +251,8 @@ impl<'k> Body<'k> {
             _ => {
                 self.opaque(name)?;
                 match name {
-                    // The verifier says that only arrays have these types. They are no words of the language: an array may
-                    // be called `f16`.
+                    // The verifier says that only arrays have these types. They are no words of the language: an array
+                    // may be called `f16`.
                     "f16" => Expr::Convert(Element::F16, one()?),
                     "u8" => Expr::Convert(Element::U8, one()?),
                     _ => Expr::Opaque(name.to_string(), args.to_vec()),

@@ -9,8 +9,8 @@
 //!
 //! In: the text, a kernel, values of its sizes.   Out: the rules at those sizes.
 //!
-//! Size parameters are numbers here, so that `N*y` is linear. What stands before `mod` is one factor, in brackets if it is
-//! a sum or a product: `2x - y mod 5` could be read in two ways. What the engine prints as a mapping reads back.
+//! Size parameters are numbers here, so that `N*y` is linear. What stands before `mod` is one factor, in brackets if it
+//! is a sum or a product: `2x - y mod 5` could be read in two ways. What the engine prints as a mapping reads back.
 
 use crate::kernel::affine::{Affine, Term};
 use crate::kernel::error::{KernelError, KernelErrorKind};

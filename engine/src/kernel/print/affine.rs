@@ -140,8 +140,8 @@ impl<'e> Sum<'e> {
     }
 }
 
-/// If `sum` contains `factor * dividend` beside `c * floor(dividend / modulus)` with `c = -factor * modulus`: the factor
-/// and the sum without either.
+/// If `sum` contains `factor * dividend` beside `c * floor(dividend / modulus)` with `c = -factor * modulus`: the
+/// factor and the sum without either.
 fn take_remainder(
     sum: &Affine,
     c: i64,

@@ -1,8 +1,8 @@
 //! State arrays: one copy per step, stepped by the first iterator of each statement.
 //!
 //! In a kernel with state every statement is bounded from above by the run parameter, so that running `n` more steps
-//! means running the instances of `n` more values of the first iterator `t`. State is written at `t + w`, one `w` for the
-//! whole kernel, and read at `t + c` with `c <= w`: a read reaches `w - c` steps back.
+//! means running the instances of `n` more values of the first iterator `t`. State is written at `t + w`, one `w` for
+//! the whole kernel, and read at `t + c` with `c <= w`: a read reaches `w - c` steps back.
 
 use crate::kernel::affine::{Affine, Term};
 use crate::kernel::error::KernelErrorKind;

@@ -2,17 +2,18 @@
 //!
 //! In: a proposal for such states.   Out: whether it is certainly safe; if not, the integer sets decide.
 //!
-//! Let the coordinates of every piece be the cell's indices plus an offset, and a drift per step common to a buffer. Cells of
-//! one place then lie at constant distances, and who reads them is known from [`Readers`]. A mapping is safe if
+//! Let the coordinates of every piece be the cell's indices plus an offset, and a drift per step common to a buffer.
+//! Cells of one place then lie at constant distances, and who reads them is known from [`Readers`]. A mapping is safe
+//! if
 //!
 //! 1. no two values of one step share a place, and
 //! 2. one of these holds:
-//!    - *steps come first* in the schedule, and where a value and one of the next step share a place, the former is read by
-//!      no other instance than the one that writes the latter. Values further apart are never alive together;
-//!    - *in any legal schedule*: the place of every value is taken over, in the next step, by a value that the only reader of
-//!      the former writes. By 1 there is no other value in that place and step, so that each value in a place is written by the
-//!      reader of the one before: dependences put all of them into one order. Of a value that nothing reads it is enough
-//!      that the writer of the next one reads something else that its writer wrote.
+//!    - *steps come first* in the schedule, and where a value and one of the next step share a place, the former is
+//!      read by no other instance than the one that writes the latter. Values further apart are never alive together;
+//!    - *in any legal schedule*: the place of every value is taken over, in the next step, by a value that the only
+//!      reader of the former writes. By 1 there is no other value in that place and step, so that each value in a place
+//!      is written by the reader of the one before: dependences put all of them into one order. Of a value that nothing
+//!      reads it is enough that the writer of the next one reads something else that its writer wrote.
 //!
 //! An instance reads before it writes, so that its own value may take the place of what it reads.
 //!
@@ -200,8 +201,8 @@ impl Places<'_> {
         i128::from(a.offset[k]) - i128::from(b.offset[k]) - i128::from(self.drift[k])
     }
 
-    /// Whether every value of `a` is dead when one of `b`, a step later, is written to its place: there is no reader, or it
-    /// is the instance that writes. None if there are too many distances to look at.
+    /// Whether every value of `a` is dead when one of `b`, a step later, is written to its place: there is no reader,
+    /// or it is the instance that writes. None if there are too many distances to look at.
     fn is_outlived(&self, a: &Resident<'_>, b: &Resident<'_>) -> Option<bool> {
         let mut distances: Vec<Vec<i64>> = vec![Vec::new()];
         for k in 0..self.moduli.len() {
@@ -231,8 +232,8 @@ impl Places<'_> {
         Some(true)
     }
 
-    /// Whether the place of every value of `a` is taken, a step later, by what its only reader writes; if nothing reads it,
-    /// by what some instance writes that reads another value of the same writer.
+    /// Whether the place of every value of `a` is taken, a step later, by what its only reader writes; if nothing reads
+    /// it, by what some instance writes that reads another value of the same writer.
     fn is_handed_on(&self, a: &Resident<'_>, next: &[Resident<'_>], all: &[&Readers]) -> bool {
         a.readers.regions.iter().all(|region| {
             let cells = a.cells.intersect(&region.cells);
@@ -262,7 +263,8 @@ impl Places<'_> {
         })
     }
 
-    /// The cells of `a` among `cells` whose place is not taken, a step later, by what the instance at `distance` writes.
+    /// The cells of `a` among `cells` whose place is not taken, a step later, by what the instance at `distance`
+    /// writes.
     fn without_heirs(
         &self,
         a: &Resident<'_>,

@@ -3,9 +3,9 @@
 //! In: homogeneous constraints `a . x >= 0` or `= 0`.   Out: the lines and extreme rays that generate the cone.
 //! Source: Fukuda and Prodon, Double description method revisited (1996).
 //!
-//! Farkas' lemma in this form needs no multipliers: an affine form is not negative on a polyhedron if it is not negative on
-//! the generators of its homogeneous cone, which are its vertices and rays. What is left are inequalities in the
-//! coefficients of the form alone, the same that eliminating the multipliers by rational projection gives.
+//! Farkas' lemma in this form needs no multipliers: an affine form is not negative on a polyhedron if it is not
+//! negative on the generators of its homogeneous cone, which are its vertices and rays. What is left are inequalities
+//! in the coefficients of the form alone, the same that eliminating the multipliers by rational projection gives.
 //!
 //! Numbers are integers of 127 bits without common factor; where they would overflow, there is no answer.
 
@@ -97,7 +97,8 @@ impl Cone {
         Some(())
     }
 
-    /// A cut that meets a line: everything is moved along it into the plane `a . x = 0`, and of the line a half is left.
+    /// A cut that meets a line: everything is moved along it into the plane `a . x = 0`, and of the line a half is
+    /// left.
     fn cut_lines(&mut self, a: &[i128], is_equality: bool, position: usize, values: &[i128]) -> Option<()> {
         let mut pivot = self.lines.remove(position);
         let mut height = values[position];

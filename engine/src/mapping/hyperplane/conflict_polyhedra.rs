@@ -1,12 +1,12 @@
 //! Conflict polyhedra: the difference set of an array as convex parts, each with its vertices and rays.
 //!
-//! In: a symmetric set of differences, which may depend on parameters.   Out: one [`ConflictPolyhedron`] per convex part of
-//! its lexicographically positive half.   Source: Bhaskaracharya, Bondhugula and Cohen (2016), section 3.3.1.
+//! In: a symmetric set of differences, which may depend on parameters.   Out: one [`ConflictPolyhedron`] per convex
+//! part of its lexicographically positive half.   Source: Bhaskaracharya, Bondhugula and Cohen (2016), section 3.3.1.
 //!
 //! The paper splits pairs of cells by the schedule's order. Here their differences are split by the signs of their
-//! coordinates: fewer dimensions, parts that do not depend on how the analysis cut the conflicts, and each is satisfied by
-//! the unit vector of any dimension that is not zero in it. A form may be positive on one and negative on another, as
-//! `2x - y` is on the rows of an interleaved blur.
+//! coordinates: fewer dimensions, parts that do not depend on how the analysis cut the conflicts, and each is satisfied
+//! by the unit vector of any dimension that is not zero in it. A form may be positive on one and negative on another,
+//! as `2x - y` is on the rows of an interleaved blur.
 //!
 //! Parts are closed to their rational hulls: where the conflicts have remainders, that only adds conflicts.
 

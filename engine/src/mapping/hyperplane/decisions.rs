@@ -3,11 +3,12 @@
 //! In: conflict polyhedra.   Out: the choice that satisfies as many as possible and has the narrowest hyperplane.
 //! Source: Bhaskaracharya, Bondhugula and Cohen (2016), section 3.4.1.
 //!
-//! A polyhedron is satisfied if the form `gamma . d` is at least 1 all over it (`x_1` in the paper), or at most -1 (`x_2`).
-//! The paper puts these decisions as binary variables into one integer program, with a large constant `c` that switches a
-//! constraint off. Here they are searched: a partial choice is the cone of all `gamma` that fit it, and a polyhedron that no
-//! ray of the cone can satisfy any more counts as given up. The answer is the same, without the constant. As any positive
-//! multiple of `gamma` satisfies what `gamma` does, the cone tells exactly whether an integer one exists.
+//! A polyhedron is satisfied if the form `gamma . d` is at least 1 all over it (`x_1` in the paper), or at most -1
+//! (`x_2`). The paper puts these decisions as binary variables into one integer program, with a large constant `c` that
+//! switches a constraint off. Here they are searched: a partial choice is the cone of all `gamma` that fit it, and a
+//! polyhedron that no ray of the cone can satisfy any more counts as given up. The answer is the same, without the
+//! constant. As any positive multiple of `gamma` satisfies what `gamma` does, the cone tells exactly whether an integer
+//! one exists.
 //!
 //! `gamma` and `-gamma` partition the cells alike: the first polyhedron that is satisfied is so with sign 1.
 
@@ -22,8 +23,8 @@ const MOST_CHOICES: usize = 20_000;
 /// Per polyhedron: 1 or -1, the sign of the form on it, 0 if it is given up, none if that is not decided.
 pub(crate) type Signs = Vec<Option<i8>>;
 
-/// The choice with the narrowest hyperplane of those that satisfy the largest number of polyhedra, and that hyperplane. None
-/// if numbers overflow or the search takes too long.
+/// The choice with the narrowest hyperplane of those that satisfy the largest number of polyhedra, and that hyperplane.
+/// None if numbers overflow or the search takes too long.
 pub(crate) fn most_satisfying(
     polyhedra: &[ConflictPolyhedron<'_>],
     n_dims: usize,

@@ -4,8 +4,8 @@
 //! Out: the smallest point, in the order of the variables.   Source: Feautrier, Parametric integer programming (1988),
 //! without the parameters: the lexicographic dual simplex method with Gomory's cuts.
 //!
-//! Every row is an affine form of the variables that are 0 at present, with one denominator. The programs have less than
-//! ten variables; numbers are integers of 127 bits, and where they would overflow there is no answer.
+//! Every row is an affine form of the variables that are 0 at present, with one denominator. The programs have less
+//! than ten variables; numbers are integers of 127 bits, and where they would overflow there is no answer.
 
 use num_integer::gcd;
 
@@ -71,7 +71,8 @@ impl IntegerProgram {
         self.point().ok_or(GaveUp).map(Some)
     }
 
-    /// Cuts off the present rational point by an inequality that holds at all integer points. False if it is an integer one.
+    /// Cuts off the present rational point by an inequality that holds at all integer points. False if it is an integer
+    /// one.
     pub(crate) fn cut(&mut self) -> Result<bool, GaveUp> {
         let fractional = |row: &&Row| row.constant % row.denominator != 0;
         let Some(row) = self.rows[..self.n].iter().find(fractional) else { return Ok(false) };
@@ -110,8 +111,9 @@ impl IntegerProgram {
         Some(sum)
     }
 
-    /// The column that repairs a violated row and keeps the point the smallest one: of those with a positive coefficient
-    /// there, the lexicographically smallest when divided by it. The inner option is none if nothing repairs it.
+    /// The column that repairs a violated row and keeps the point the smallest one: of those with a positive
+    /// coefficient there, the lexicographically smallest when divided by it. The inner option is none if nothing
+    /// repairs it.
     fn entering(&self, violated: usize) -> Option<Option<usize>> {
         let row = &self.rows[violated].coefficients;
         let mut best: Option<usize> = None;

@@ -3,8 +3,8 @@
 //! Source: Bhaskaracharya, Bondhugula and Cohen, Automatic Storage Optimization for Arrays (2016).
 //!
 //! `conflict_polyhedra` cuts the difference set into convex parts, `decisions` finds which of them one hyperplane can
-//! satisfy, `narrowest` the hyperplane, and `search` repeats that until no conflict is left. All of it works with sizes as
-//! numbers or as parameters; `strategy` is the first. `cone` turns constraints into vertices and rays,
+//! satisfy, `narrowest` the hyperplane, and `search` repeats that until no conflict is left. All of it works with sizes
+//! as numbers or as parameters; `strategy` is the first. `cone` turns constraints into vertices and rays,
 //! `integer_program` finds smallest integer points.
 
 mod cone;

@@ -4,13 +4,13 @@
 //! `|gamma . d| <= u . N + w` on all of them, with `(u, w)` lexicographically smallest.
 //! Source: Bhaskaracharya, Bondhugula and Cohen (2016), sections 3.4.2 and 3.4.3.
 //!
-//! Both are conditions on affine forms over polyhedra, which by Farkas' lemma are inequalities in `u`, `w` and `gamma`, one
-//! for each vertex and ray. They are handed to the integer program as a point violates them: few of them bind. The
-//! coefficients of `gamma` and `w` may have either sign, `u` is not negative. Of several hyperplanes of equal bound the one
-//! with the smallest coefficients is taken, inner ones first: neighbours along a row stay close.
+//! Both are conditions on affine forms over polyhedra, which by Farkas' lemma are inequalities in `u`, `w` and `gamma`,
+//! one for each vertex and ray. They are handed to the integer program as a point violates them: few of them bind. The
+//! coefficients of `gamma` and `w` may have either sign, `u` is not negative. Of several hyperplanes of equal bound the
+//! one with the smallest coefficients is taken, inner ones first: neighbours along a row stay close.
 //!
-//! Variables of the program, none negative: `u`, the bound at one point of the parameters, `s = sum 4^k |gamma_k|`, and the
-//! `gamma_k + s`.
+//! Variables of the program, none negative: `u`, the bound at one point of the parameters, `s = sum 4^k |gamma_k|`, and
+//! the `gamma_k + s`.
 
 use std::collections::BTreeSet;
 
@@ -71,8 +71,8 @@ impl Narrowest {
         IntegerProgram::new(self.at.len() + 2 + self.n_dims)
     }
 
-    /// Whether a hyperplane with these signs, and any where none is given, may be narrower than the best so far. If all are
-    /// given, it becomes the best. `program` has been used with some of the signs and is for this question.
+    /// Whether a hyperplane with these signs, and any where none is given, may be narrower than the best so far. If all
+    /// are given, it becomes the best. `program` has been used with some of the signs and is for this question.
     pub(crate) fn improves(&mut self, program: &mut IntegerProgram, signs: &[Option<i8>]) -> Result<bool, GaveUp> {
         let is_complete = signs.iter().all(Option::is_some);
         if self.best.is_none() && !is_complete {

@@ -3,8 +3,9 @@
 //! In: a difference set, with or without parameters.   Out: the hyperplanes, each with the bound of what it separates.
 //! Source: Bhaskaracharya, Bondhugula and Cohen (2016), section 3.5 and algorithm 1.
 //!
-//! A row separates the conflicts it satisfies; of the others, those with `gamma . d = 0` are left to the next rows. Every
-//! part is satisfied by some unit vector, so each row satisfies one at least, and no more rows are needed than dimensions.
+//! A row separates the conflicts it satisfies; of the others, those with `gamma . d = 0` are left to the next rows.
+//! Every part is satisfied by some unit vector, so each row satisfies one at least, and no more rows are needed than
+//! dimensions.
 
 use crease_isl::{IslError, Set};
 
@@ -40,8 +41,8 @@ impl From<PartError> for SearchError {
     }
 }
 
-/// Hyperplanes that together satisfy all `differences`, a symmetric set without zero; none of an empty set. Parameters of
-/// the set are those of the bounds, in isl's order.
+/// Hyperplanes that together satisfy all `differences`, a symmetric set without zero; none of an empty set. Parameters
+/// of the set are those of the bounds, in isl's order.
 pub(crate) fn find_hyperplanes(differences: &Set<'_>) -> Result<Vec<Bounded>, SearchError> {
     let differences = differences.reset_tuple_id()?;
     let n_dims = differences.n_dims()?;
@@ -126,7 +127,8 @@ mod tests {
         assert_eq!(found("[N] -> { [y, x] : false }").unwrap(), []);
     }
 
-    /// All forms with small coefficients: none satisfies more parts, and of those that satisfy as many none is narrower.
+    /// All forms with small coefficients: none satisfies more parts, and of those that satisfy as many none is
+    /// narrower.
     #[test]
     fn the_first_row_is_the_best_of_all_small_ones() {
         let mut random = fastrand::Rng::with_seed(11);

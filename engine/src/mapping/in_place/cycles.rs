@@ -1,10 +1,10 @@
 //! Permutations whose cycles return to where they began.
 //!
-//! In: a displacement for each array.   Out: a permutation whose cycles each have displacements that sum to zero, and lengths
-//! that divide a common period, the shortest there is.
+//! In: a displacement for each array.   Out: a permutation whose cycles each have displacements that sum to zero, and
+//! lengths that divide a common period, the shortest there is.
 //!
-//! Arrays of one displacement are interchangeable, so that only the first free one of each is tried, and the last member of
-//! a cycle is known from the others: pairs are found at once, however many arrays there are.
+//! Arrays of one displacement are interchangeable, so that only the first free one of each is tried, and the last
+//! member of a cycle is known from the others: pairs are found at once, however many arrays there are.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,8 @@ pub(super) struct Cycles {
     pub(super) next: Vec<usize>,
 }
 
-/// The permutation of the shortest period whose cycles have zero sum; none if there is none, or it was not found in time.
+/// The permutation of the shortest period whose cycles have zero sum; none if there is none, or it was not found in
+/// time.
 pub(super) fn zero_drift_permutation(displacements: &[Vec<i64>]) -> Option<Cycles> {
     let mut by_displacement: BTreeMap<&[i64], Vec<usize>> = BTreeMap::new();
     for (q, displacement) in displacements.iter().enumerate() {

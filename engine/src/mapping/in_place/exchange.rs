@@ -2,14 +2,15 @@
 //!
 //! In: who reads each cell of the group.   Out: storage of period two in one box per array, without any room to spare.
 //!
-//! After even steps every value is in its own slot. Let the instance at `x + e` be the only reader of `f_q[t, x]`, `t` odd. Then
-//! this value takes the slot of a value at `x + e` that the instance at `x` reads: `x` reads it and writes `f_q` in its
-//! place, and `x + e` reads that and writes its own even value back into its own slot. Inside a domain that is the value that
-//! travels against `f_q`; at a wall, where `f_q` bounces back, `e = 0`, and it simply stays where it is. Nothing here knows
-//! of velocities or walls: displacements and the boxes where they hold come from the kernel's reads.
+//! After even steps every value is in its own slot. Let the instance at `x + e` be the only reader of `f_q[t, x]`, `t`
+//! odd. Then this value takes the slot of a value at `x + e` that the instance at `x` reads: `x` reads it and writes
+//! `f_q` in its place, and `x + e` reads that and writes its own even value back into its own slot. Inside a domain
+//! that is the value that travels against `f_q`; at a wall, where `f_q` bounces back, `e = 0`, and it simply stays
+//! where it is. Nothing here knows of velocities or walls: displacements and the boxes where they hold come from the
+//! kernel's reads.
 //!
-//! A value that nothing reads stays in its own slot. Values with several readers, as some outflow conditions make them, and
-//! those for which no slot is left, get small buffers of their own in odd steps.
+//! A value that nothing reads stays in its own slot. Values with several readers, as some outflow conditions make them,
+//! and those for which no slot is left, get small buffers of their own in odd steps.
 
 use std::collections::BTreeMap;
 

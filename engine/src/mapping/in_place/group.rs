@@ -65,7 +65,8 @@ impl<'p> Group<'p> {
         Ok(Group { arrays, names, element, distances, spans })
     }
 
-    /// Whether every read of the group, as far as it can be told, finds its value at the array's distance around a torus.
+    /// Whether every read of the group, as far as it can be told, finds its value at the array's distance around a
+    /// torus.
     pub(super) fn may_close(&self, problem: &Problem<'_, '_, '_>) -> bool {
         let values = &problem.model.values;
         let at_distance = |q: usize, index: &[Affine]| {
@@ -91,7 +92,8 @@ impl<'p> Group<'p> {
     }
 }
 
-/// The statement with the largest boxes: it covers the inside of the domain. Border statements consist of several thin ones.
+/// The statement with the largest boxes: it covers the inside of the domain. Border statements consist of several thin
+/// ones.
 fn dominant_statement(problem: &Problem<'_, '_, '_>) -> Result<StmtId, MappingError> {
     let mut best = (StmtId(0), -1.0);
     for stmt in problem.model.kernel.stmt_ids() {
@@ -112,8 +114,8 @@ fn dominant_statement(problem: &Problem<'_, '_, '_>) -> Result<StmtId, MappingEr
     Ok(best.0)
 }
 
-/// How far back the statement's one read of the array lies from the cell it writes; none unless it reads the array once,
-/// one step back, and writes it once at its own iterators.
+/// How far back the statement's one read of the array lies from the cell it writes; none unless it reads the array
+/// once, one step back, and writes it once at its own iterators.
 fn turnover(stmt: &Stmt, array: ArrayId) -> Option<Vec<i64>> {
     let mut reads = stmt.reads().filter(|(a, _)| *a == array).map(|(_, index)| index);
     let mut writes = stmt.assigns.iter().filter(|a| a.array == array).map(|a| a.index.as_slice());

@@ -1,17 +1,19 @@
 //! In place: a written value takes a slot that dies in the same instance, across the arrays of a statement.
 //!
 //! In: statements that read each of a group of state arrays at a constant distance, and write each once.
-//! Out: pieces by `t mod P`. Source: ours; occupancy vectors: Strout, Carter, Ferrante and Simon (1998); the two schemes it
-//! derives: periodic shift (Kummerländer et al. 2022, OpenLB) and the AA pattern (Bailey, Myre, Walsh, Lilja and Saar 2009).
+//! Out: pieces by `t mod P`. Source: ours; occupancy vectors: Strout, Carter, Ferrante and Simon (1998); the two
+//! schemes it derives: periodic shift (Kummerländer et al. 2022, OpenLB) and the AA pattern (Bailey, Myre, Walsh, Lilja
+//! and Saar 2009).
 //!
 //! Let `f_q[t, x]` take the slot of the dying `f_pi(q)[t-1, x - c_pi(q)]`, for a permutation `pi`. Then it lives in the
-//! buffer of `pi^t(q)`, displaced by the `c` of all arrays on the way. If those sum to zero over every cycle of `pi`, slots
-//! never drift and the storage only depends on `t mod P`: `q -> opposite(q)` gives P = 2, the AA pattern. The identity
-//! drifts by `c_q` each step: the periodic shift, in a ring.
+//! buffer of `pi^t(q)`, displaced by the `c` of all arrays on the way. If those sum to zero over every cycle of `pi`,
+//! slots never drift and the storage only depends on `t mod P`: `q -> opposite(q)` gives P = 2, the AA pattern. The
+//! identity drifts by `c_q` each step: the periodic shift, in a ring.
 //!
-//! Which permutation is searched (`cycles`), never known beforehand. At the border of the domain other slots die than inside.
-//! Where it is known who reads what, `exchange` finds them for every cell, so that nothing is wasted: exactly one lattice.
-//! Otherwise boxes with some room are proposed (`shifted`), smallest first, and the checker says whether the room suffices.
+//! Which permutation is searched (`cycles`), never known beforehand. At the border of the domain other slots die than
+//! inside. Where it is known who reads what, `exchange` finds them for every cell, so that nothing is wasted: exactly
+//! one lattice. Otherwise boxes with some room are proposed (`shifted`), smallest first, and the checker says whether
+//! the room suffices.
 
 mod cycles;
 mod exchange;

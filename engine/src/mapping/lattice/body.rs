@@ -3,9 +3,9 @@
 //! In: the differences by rows.   Out: [`Body`].
 //! Source: Bee+Cl@k [Alias, Baray and Darte 2007], sections 4.1 and 4.2.
 //!
-//! The hull K is kept by its vertices. The gauge of `x` is the smallest `r` with `x` in `r K`. By duality it is the largest
-//! `y . x` over all `y` with `y . v <= 1` at every vertex `v`: a linear program that holds the origin, and so are the
-//! gauges of projections `F_i` and of the polar body `F_i*`. No facet is ever computed.
+//! The hull K is kept by its vertices. The gauge of `x` is the smallest `r` with `x` in `r K`. By duality it is the
+//! largest `y . x` over all `y` with `y . v <= 1` at every vertex `v`: a linear program that holds the origin, and so
+//! are the gauges of projections `F_i` and of the polar body `F_i*`. No facet is ever computed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,7 +26,8 @@ pub(super) struct Body {
 pub(super) struct Span {
     /// Its dimension.
     pub(super) dimension: usize,
-    /// A basis of all integer vectors that begins with a basis of those in the space; that of the indices if they all are.
+    /// A basis of all integer vectors that begins with a basis of those in the space; that of the indices if they all
+    /// are.
     pub(super) basis: Matrix,
     /// The body in coordinates of the first vectors of the basis: it has inner points.
     pub(super) body: Body,

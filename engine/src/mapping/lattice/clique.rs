@@ -3,10 +3,10 @@
 //! In: the differences by rows.   Out: a number of index vectors all of whose differences are in the set, so that no
 //! admissible lattice has a smaller determinant.
 //!
-//! Two ways to grow such a family, one run of the fast coordinate for each prefix: in lexicographic order from 0, as the
-//! values of a sequential schedule come alive; and around the middle, since the points of half a convex symmetric set,
-//! anywhere, differ by points of the set (Minkowski). The larger one counts. For triangular arrays of side 6 the first
-//! finds the 21 values alive at once, the second 27, which a lattice attains.
+//! Two ways to grow such a family, one run of the fast coordinate for each prefix: in lexicographic order from 0, as
+//! the values of a sequential schedule come alive; and around the middle, since the points of half a convex symmetric
+//! set, anywhere, differ by points of the set (Minkowski). The larger one counts. For triangular arrays of side 6 the
+//! first finds the 21 values alive at once, the second 27, which a lattice attains.
 
 use std::collections::HashSet;
 
@@ -47,8 +47,8 @@ struct Index {
 }
 
 impl Index {
-    /// The set, those differences left out whose first `skip` coordinates are not zero; only the row of zeros if others are
-    /// spread too far.
+    /// The set, those differences left out whose first `skip` coordinates are not zero; only the row of zeros if others
+    /// are spread too far.
     fn of(rows: &Rows, skip: usize) -> Index {
         let zeros = rows.levels[rows.n - 1].first().and_then(|row| row.runs.first());
         let reach = zeros.map_or(0, |&(low, high)| if low == 1 { high } else { 0 });
@@ -105,8 +105,8 @@ impl Index {
         points
     }
 
-    /// Takes runs one after the other, as much of each as conflicts with all that were taken before; then lets each grow
-    /// as far as the others allow, and adds what still fits. Their total length.
+    /// Takes runs one after the other, as much of each as conflicts with all that were taken before; then lets each
+    /// grow as far as the others allow, and adds what still fits. Their total length.
     fn grown(&self, candidates: &[Candidate]) -> i64 {
         let (mut taken, mut pairs): (Vec<Taken<'_>>, u64) = (Vec::new(), MOST_PAIRS);
         for (prefix, wanted) in candidates {
@@ -137,7 +137,8 @@ impl Index {
         taken.iter().map(|(_, low, high)| high - low + 1).sum()
     }
 
-    /// The fast coordinates that, with a prefix, conflict with all of some runs; none where no more pairs may be compared.
+    /// The fast coordinates that, with a prefix, conflict with all of some runs; none where no more pairs may be
+    /// compared.
     fn allowed(&self, taken: &[Taken<'_>], prefix: &[i64], pairs: &mut u64) -> Option<(i64, i64)> {
         let (mut low, mut high) = (i64::MIN, i64::MAX);
         for (other, first, last) in taken {

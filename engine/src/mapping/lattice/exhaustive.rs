@@ -1,15 +1,16 @@
 //! The smallest admissible lattice, by exhaustive search over Hermite forms.
 //!
-//! In: the differences by rows, the determinants to try, a budget.   Out: admissible lattices of the smallest determinant.
-//! Source: Darte, Schreiber and Villard (2005); Bee+Cl@k [Alias, Baray and Darte 2007], sections 4 and 5; the order of the
-//! search and its pruning are ours.
+//! In: the differences by rows, the determinants to try, a budget.   Out: admissible lattices of the smallest
+//! determinant.
+//! Source: Darte, Schreiber and Villard (2005); Bee+Cl@k [Alias, Baray and Darte 2007], sections 4 and 5; the order of
+//! the search and its pruning are ours.
 //!
 //! A lattice is built from its last basis vector to the first. The vectors from `k` on span a sublattice whose points
-//! begin with `k` zeros, and it must avoid the differences that do: a sublattice that meets one is dropped with everything
-//! that would extend it, and so is one whose determinant is below that set's own bound. Of each vector the
-//! last entry, a residue of the fast coordinate, is not tried but solved for: every row that the vector's own multiple 1
-//! meets forbids an interval of residues, and only the gaps between them are looked at. Small moduli of the fast index come
-//! first: they have few residues, and where they do, strips of compiled code wrap least often.
+//! begin with `k` zeros, and it must avoid the differences that do: a sublattice that meets one is dropped with
+//! everything that would extend it, and so is one whose determinant is below that set's own bound. Of each vector the
+//! last entry, a residue of the fast coordinate, is not tried but solved for: every row that the vector's own multiple
+//! 1 meets forbids an interval of residues, and only the gaps between them are looked at. Small moduli of the fast
+//! index come first: they have few residues, and where they do, strips of compiled code wrap least often.
 
 use std::ops::Range;
 
@@ -197,8 +198,8 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Residues that would make the vector itself meet a row, as intervals in ascending order, closed by the modulus; none if
-/// these are all.
+/// Residues that would make the vector itself meet a row, as intervals in ascending order, closed by the modulus; none
+/// if these are all.
 fn forbidden_residues(meetings: &[Meeting<'_>], modulus: i64) -> Option<Vec<(i64, i64)>> {
     let mut forbidden = vec![(modulus, modulus)];
     for meeting in meetings {

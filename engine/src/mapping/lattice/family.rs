@@ -1,17 +1,18 @@
 //! Families: the smallest lattices of small sizes, carried over to the size at hand.
 //!
-//! In: a kernel whose sizes are too large for an exhaustive search.   Out: an admissible lattice for them, if the pattern
-//! of small sizes goes on.   Source: Bee+Cl@k [Alias, Baray and Darte 2007], section 5, where the pattern is found by hand.
+//! In: a kernel whose sizes are too large for an exhaustive search.   Out: an admissible lattice for them, if the
+//! pattern of small sizes goes on.   Source: Bee+Cl@k [Alias, Baray and Darte 2007], section 5, where the pattern is
+//! found by hand.
 //!
 //! The kernel is analysed again at a small value of each large size parameter, and at that value plus [`STEP`], one
-//! parameter at a time. A difference set grows with the sizes, and short vectors of its smallest lattices lie on its border:
-//! so vectors of two lattices that lie close together are taken for one vector that moves in equal steps, and
-//! predicted at the size at hand. Determinants of such bases are polynomials in the sizes. Which of many pairs of lattices
-//! belong together is not known beforehand; every prediction that is small enough is tried on the differences themselves
-//! or, where those are too many, on differences at a third small size. The checker proves what is chosen.
+//! parameter at a time. A difference set grows with the sizes, and short vectors of its smallest lattices lie on its
+//! border: so vectors of two lattices that lie close together are taken for one vector that moves in equal steps, and
+//! predicted at the size at hand. Determinants of such bases are polynomials in the sizes. Which of many pairs of
+//! lattices belong together is not known beforehand; every prediction that is small enough is tried on the differences
+//! themselves or, where those are too many, on differences at a third small size. The checker proves what is chosen.
 //!
-//! Triangular arrays of side `N = 2m` give vectors such as `(m, m)` and `(-m, 2m)`: `3 m^2` cells, where any modulus per index
-//! needs `4 m^2`.
+//! Triangular arrays of side `N = 2m` give vectors such as `(m, m)` and `(-m, 2m)`: `3 m^2` cells, where any modulus
+//! per index needs `4 m^2`.
 
 use std::cell::OnceCell;
 use std::rc::Rc;
@@ -200,7 +201,8 @@ fn within_quota<T>(
     }
 }
 
-/// The kernel's conflicts at small sizes; none if no or too many sizes are large, or if it is not defined for small ones.
+/// The kernel's conflicts at small sizes; none if no or too many sizes are large, or if it is not defined for small
+/// ones.
 fn analyse<'c, 'k>(problem: &Problem<'_, 'c, 'k>) -> Result<Option<Small<'c, 'k>>, AnalysisError> {
     let model = problem.model;
     let large: Vec<(usize, i64)> =
@@ -255,8 +257,8 @@ fn smallest_at(
     }
 }
 
-/// Bases that move from a smallest lattice of the smallest sizes, the first of `lattices`, to those one step on for each
-/// parameter.
+/// Bases that move from a smallest lattice of the smallest sizes, the first of `lattices`, to those one step on for
+/// each parameter.
 fn moving_bases(lattices: &[Vec<Hermite>]) -> Vec<Moving> {
     let Some((smallest, grown)) = lattices.split_first() else { return Vec::new() };
     let mut found = Vec::new();

@@ -3,11 +3,11 @@
 //! In: a lattice in Hermite form, the fast index last.   Out: rows and moduli; their product is the determinant.
 //! Source: Darte, Schreiber and Villard (2005), section 4; the preference for unit strides is ours.
 //!
-//! The Smith form gives the fewest rows, but mixes all indices. Compiled strips want the fast index in one row only, with
-//! coefficient 1: then a strip is as contiguous as an unfolded one. The points of a lattice whose outer indices are `p`
-//! have one residue `r(p)` of the fast index, modulo `d`. If some linear `f` on all `p` agrees with `r` there,
-//! `(x - f . p) mod d` is such a row, and the outer indices are folded in the same way. Where no `f` exists, the Smith form
-//! it is.
+//! The Smith form gives the fewest rows, but mixes all indices. Compiled strips want the fast index in one row only,
+//! with coefficient 1: then a strip is as contiguous as an unfolded one. The points of a lattice whose outer indices
+//! are `p` have one residue `r(p)` of the fast index, modulo `d`. If some linear `f` on all `p` agrees with `r` there,
+//! `(x - f . p) mod d` is such a row, and the outer indices are folded in the same way. Where no `f` exists, the Smith
+//! form it is.
 
 use super::matrix::smith;
 use num_integer::gcd;

@@ -3,11 +3,12 @@
 //! In: the differences by rows and their hull.   Out: admissible lattices, smallest first.
 //! Source: Darte, Schreiber and Villard (2005); Bee+Cl@k [Alias, Baray and Darte 2007], section 4.
 //!
-//! Each multiplies the vectors of a basis by scaling factors. Heuristic 1 takes the successive minima `r_i` and powers of two
-//! above `1 / r_i`; heuristic 1a takes the next integers instead and enlarges them in turn until the lattice is admissible.
-//! Heuristic 2 takes any basis, and what the gauge of the projection along the vectors before says of each; heuristic 3 is
-//! its dual, the widths of slices, which on the basis of the indices is successive modulo. Bases are that of the
-//! indices in every order, of the minima, and the reduced one. A direction in which no difference lies needs no cells.
+//! Each multiplies the vectors of a basis by scaling factors. Heuristic 1 takes the successive minima `r_i` and powers
+//! of two above `1 / r_i`; heuristic 1a takes the next integers instead and enlarges them in turn until the lattice is
+//! admissible. Heuristic 2 takes any basis, and what the gauge of the projection along the vectors before says of each;
+//! heuristic 3 is its dual, the widths of slices, which on the basis of the indices is successive modulo. Bases are
+//! that of the indices in every order, of the minima, and the reduced one. A direction in which no difference lies
+//! needs no cells.
 
 use super::body::{Body, Span};
 use super::matrix::{Matrix, Vector, inverse};

@@ -1,7 +1,7 @@
 //! Integer matrices: the normal forms that lattices are compared and turned into mappings by.
 //!
-//! In and out: matrices as lists of rows, of 128-bit integers; arithmetic is checked, and `None` says that a number left
-//! that range (or, for lattices, that the rows are not independent). Sizes are those of array indices: a few rows.
+//! In and out: matrices as lists of rows, of 128-bit integers; arithmetic is checked, and `None` says that a number
+//! left that range (or, for lattices, that the rows are not independent). Sizes are those of array indices: a few rows.
 //!
 //! Source: M. Newman, Integral Matrices (1972); Bee+Cl@k [Alias, Baray and Darte 2007], section 4.1.1.
 
@@ -65,8 +65,9 @@ pub(super) fn hermite(basis: &[Vector]) -> Option<Matrix> {
     Some(rows)
 }
 
-/// A diagonal form of a basis by unimodular row and column operations: the moduli, each of which divides the next, and the
-/// matrix of column operations `V`. A vector `x` is in the lattice if entry `j` of `x V` is a multiple of modulus `j`.
+/// A diagonal form of a basis by unimodular row and column operations: the moduli, each of which divides the next, and
+/// the matrix of column operations `V`. A vector `x` is in the lattice if entry `j` of `x V` is a multiple of modulus
+/// `j`.
 pub(super) fn smith(basis: &[Vector]) -> Option<(Vector, Matrix)> {
     let n = basis.len();
     let (mut rows, mut columns) = (basis.to_vec(), identity(n));

@@ -1,7 +1,8 @@
 //! Lattices: modular mappings as their kernels, found in the set of conflicting differences.
 //!
-//! The cells that a modular mapping keeps in one place differ by the vectors of a lattice; it is valid if no conflicting
-//! difference is among them (Darte, Schreiber and Villard 2005), and takes as many cells as the lattice's determinant says.
+//! The cells that a modular mapping keeps in one place differ by the vectors of a lattice; it is valid if no
+//! conflicting difference is among them (Darte, Schreiber and Villard 2005), and takes as many cells as the lattice's
+//! determinant says.
 //!
 //! - `rows` holds the differences, `body` their convex hull, `clique` a bound that no lattice goes below;
 //! - `exhaustive` finds the smallest lattice, `heuristics` good ones, from the bases of `reduction`; `family` carries

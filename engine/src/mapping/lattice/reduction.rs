@@ -1,8 +1,8 @@
 //! Bases with respect to a body: the successive minima, and generalised basis reduction.
 //!
 //! In: a symmetric body with inner points.   Out: bases of all integer vectors, shortest vectors first, as its gauge
-//! measures them.   Source: Bee+Cl@k [Alias, Baray and Darte 2007], section 4.1; L. Lovasz and H. E. Scarf, The Generalized
-//! Basis Reduction Algorithm (1992).
+//! measures them.   Source: Bee+Cl@k [Alias, Baray and Darte 2007], section 4.1; L. Lovasz and H. E. Scarf, The
+//! Generalized Basis Reduction Algorithm (1992).
 //!
 //! The `i`-th successive minimum is the smallest `r` such that `r K` holds `i` independent integer vectors. Vectors are
 //! expressed in a basis whose first ones span the minima found so far, and coordinates are chosen from the last to the
@@ -45,8 +45,8 @@ pub(super) fn basis_of_minima(body: &Body, minima: &[(Vector, Ratio)]) -> Option
     Some(basis)
 }
 
-/// A basis that is reduced in the sense of Lovasz and Scarf: in the projections along the first `i` vectors, vector `i + 1`
-/// is as short as multiples of vector `i` make it, and not much shorter than that.
+/// A basis that is reduced in the sense of Lovasz and Scarf: in the projections along the first `i` vectors, vector
+/// `i + 1` is as short as multiples of vector `i` make it, and not much shorter than that.
 pub(super) fn reduced_basis(body: &Body, n: usize) -> Option<Matrix> {
     let mut basis = identity(n);
     let (mut i, mut exchanges) = (0, MOST_EXCHANGES);

@@ -7,8 +7,8 @@
 //! the innermost dimension is bounded by the constraints themselves, so the rows are exact. Existential variables are
 //! scanned like dimensions, just outside the fast one.
 //!
-//! A lattice in Hermite form holds a point of a row if its prefix is in the lattice's projection, which fixes one residue
-//! for the fast coordinate: a few divisions decide about a row, however long it is.
+//! A lattice in Hermite form holds a point of a row if its prefix is in the lattice's projection, which fixes one
+//! residue for the fast coordinate: a few divisions decide about a row, however long it is.
 
 use crate::analysis::count::merged;
 use num_integer::gcd;

@@ -3,7 +3,8 @@
 //! In: `max c . x` over free `x` with `A x <= b`, `b >= 0`.   Out: a fraction, or that there is no bound.
 //!
 //! The simplex method with integer pivoting (Edmonds): a tableau of integers over one common denominator, entering and
-//! leaving variables by Bland's rule, which never cycles. `None` says that a number left 127 bits or that it takes too long.
+//! leaving variables by Bland's rule, which never cycles. `None` says that a number left 127 bits or that it takes too
+//! long.
 
 use super::matrix::{Matrix, Vector};
 
@@ -64,8 +65,8 @@ pub(super) fn maximum(rows: &[Vector], bounds: &[i128], objective: &[i128]) -> O
     None
 }
 
-/// Entries over a common denominator. Row `i` reads `basic[i] + sum of entries times nonbasic variables = last entry`; the
-/// last row is that of the objective. Variables below the number of columns are free, the others slacks.
+/// Entries over a common denominator. Row `i` reads `basic[i] + sum of entries times nonbasic variables = last entry`;
+/// the last row is that of the objective. Variables below the number of columns are free, the others slacks.
 struct Tableau {
     entries: Matrix,
     denominator: i128,

@@ -3,8 +3,8 @@
 //! In: the conflicts of each array.   Out: its lattices as mappings, the smallest first.
 //! Source: Darte, Schreiber and Villard (2005); Bee+Cl@k [Alias, Baray and Darte 2007].
 //!
-//! Heuristics come first and bound the exhaustive search from above, a clique of differences bounds it from below: where
-//! both meet, nothing is searched. Where the search is too long, lattices of small sizes are carried over.
+//! Heuristics come first and bound the exhaustive search from above, a clique of differences bounds it from below:
+//! where both meet, nothing is searched. Where the search is too long, lattices of small sizes are carried over.
 
 use crease_isl::Set;
 

@@ -137,7 +137,8 @@ fn by_heuristics(set: &str) -> [i64; 3] {
     [variant, first, third].map(|lattice| lattice.determinant().unwrap())
 }
 
-/// `y` of durbin; Figure 3 of the paper has 200 by all of them at N = 100, where heuristic 1 is cut to the array's extent.
+/// `y` of durbin; Figure 3 of the paper has 200 by all of them at N = 100, where heuristic 1 is cut to the array's
+/// extent.
 #[test]
 fn heuristics_on_a_flat_hexagon() {
     let y = |n: i64| {

@@ -9,8 +9,8 @@ pub(super) fn split(vector: &[i64]) -> Option<(i64, Vec<i64>)> {
     Some((divisor, vector.iter().map(|entry| entry / divisor).collect()))
 }
 
-/// A matrix of determinant 1 or -1 that sends a vector, whose entries have no common divisor, to `(1, 0, .., 0)`: its first
-/// row moves by 1 along the vector, the others are orthogonal to it. None if a number leaves 63 bits.
+/// A matrix of determinant 1 or -1 that sends a vector, whose entries have no common divisor, to `(1, 0, .., 0)`: its
+/// first row moves by 1 along the vector, the others are orthogonal to it. None if a number leaves 63 bits.
 ///
 /// Euclid's algorithm on the entries, which subtracts the smallest one from the others; the outermost of equal ones, so
 /// that the row of an inner index keeps its stride.

@@ -1,17 +1,18 @@
 //! Occupancy vectors: the value of a cell takes the place of the one that lies `v` before it, in any legal order.
 //!
-//! In: the distances at which statements read what others write.   Out: rows orthogonal to `v`, and `gcd(v)` places along it.
+//! In: the distances at which statements read what others write.   Out: rows orthogonal to `v`, and `gcd(v)` places
+//! along it.
 //! Source: Strout, Carter, Ferrante and Simon (1998), "Schedule-independent storage mapping for loops".
 //!
-//! `v` is universal if every statement that reads a cell comes before the one that writes the cell `v` further, because the
-//! latter depends on it through other statements: whatever the schedule. For `u[t, x]` from `u[t-1, x-1]` to `u[t-1, x+1]`
-//! that is `(2, 0)`, two rows, and for populations that move by `c` and are read once, `(1, c)`: they move in a ring.
-//! `stencil` finds the vectors, `completion` the rows.
+//! `v` is universal if every statement that reads a cell comes before the one that writes the cell `v` further, because
+//! the latter depends on it through other statements: whatever the schedule. For `u[t, x]` from `u[t-1, x-1]` to
+//! `u[t-1, x+1]` that is `(2, 0)`, two rows, and for populations that move by `c` and are read once, `(1, c)`: they
+//! move in a ring. `stencil` finds the vectors, `completion` the rows.
 //!
-//! Statements at the border may depend on less than those inside, and what is read by others than the stencil, to copy it out
-//! say, is not looked at: whether the vector holds there too, in the order of the schedule asked for, is the checker's to
-//! say. An index without bounds leaves rows without bounds; their moduli are the distances of what is alive together, and
-//! these do depend on the schedule.
+//! Statements at the border may depend on less than those inside, and what is read by others than the stencil, to copy
+//! it out say, is not looked at: whether the vector holds there too, in the order of the schedule asked for, is the
+//! checker's to say. An index without bounds leaves rows without bounds; their moduli are the distances of what is
+//! alive together, and these do depend on the schedule.
 
 mod completion;
 mod stencil;

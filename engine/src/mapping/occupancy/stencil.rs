@@ -1,12 +1,14 @@
-//! The stencil of an array: which statements depend on which, at what distances, and the vectors that are universal for it.
+//! The stencil of an array: which statements depend on which, at what distances, and the vectors that are universal for
+//! it.
 //!
 //! In: a kernel and an array.   Out: vectors `v`, shortest paths first.
 //!
 //! Statements with as many iterators as the array has indices, that write at their own iterators plus constants, are
 //! points of one grid. Those that write an array in common, as for its inside and its border, are one *part*
-//! of the stencil. If a part reads what another has written a distance `d` before, a path leads from the latter to the former
-//! that is `d` long. `v` is universal if from each reader of the array, at distance `d`, a path of length `v - d` leads back
-//! to the part that writes it. Lengths of paths are found by their number of steps, from none to a few.
+//! of the stencil. If a part reads what another has written a distance `d` before, a path leads from the latter to the
+//! former that is `d` long. `v` is universal if from each reader of the array, at distance `d`, a path of length
+//! `v - d` leads back to the part that writes it. Lengths of paths are found by their number of steps, from none to a
+//! few.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -245,7 +247,8 @@ kernel sweeps(size N; run T) {
   R[t, i] for 1 <= t <= T and i = N { b[t,i-1] = f(a[t,i-1]) }
   schedule rows { P -> [t, 0, x]; Q, R -> [t, 1, i] }
 }";
-        // `b[t, x]` is read by `a[t+1, x]` alone; `a[t, x]` by `b[t, x]` and `b[t, x-1]`, that only `b[t+1, x-1]` follows.
+        // `b[t, x]` is read by `a[t+1, x]` alone; `a[t, x]` by `b[t, x]` and `b[t, x-1]`, that only `b[t+1, x-1]`
+        // follows.
         assert_eq!(vectors(sweeps, "b").unwrap()[0], [1, 0]);
         assert_eq!(vectors(sweeps, "a").unwrap()[0], [2, -1]);
     }

@@ -1,11 +1,13 @@
 //! Colouring: rows whose arrays are never alive together share one row of cells, as large as the larger.
 //!
-//! In: rows of cells, each for one array or several.   Out: fewer rows.   Source: Lefebvre and Feautrier (1998), section 5.
+//! In: rows of cells, each for one array or several.   Out: fewer rows.   Source: Lefebvre and Feautrier (1998),
+//! section 5.
 //!
-//! Rows are the nodes of a graph, conflicts between any two of their arrays its edges; a colour is a buffer. The largest row
-//! comes first, and each takes the first colour that no conflicting row has: greedy colouring, which is exact for the interval
-//! graphs of a sequence of stages taken in order, and close to it in any order. A modulus larger than the one found for a
-//! row need not keep its cells apart, so that of a colour is the smallest that does for all of its rows.
+//! Rows are the nodes of a graph, conflicts between any two of their arrays its edges; a colour is a buffer. The
+//! largest row comes first, and each takes the first colour that no conflicting row has: greedy colouring, which is
+//! exact for the interval graphs of a sequence of stages taken in order, and close to it in any order. A modulus larger
+//! than the one found for a row need not keep its cells apart, so that of a colour is the smallest that does for all of
+//! its rows.
 
 use crate::analysis::count::merged;
 use crate::kernel::graph::ArrayId;

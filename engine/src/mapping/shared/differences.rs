@@ -37,8 +37,8 @@ impl<'p, 'a, 'c, 'k> Differences<'p, 'a, 'c, 'k> {
         Differences { problem, own: RefCell::default(), cross: RefCell::default() }
     }
 
-    /// Differences within an array that vanish in all indices after the first `chosen + 1` of [`order`], one of each pair
-    /// of opposite ones, and not those that vanish in the index `chosen` too.
+    /// Differences within an array that vanish in all indices after the first `chosen + 1` of [`order`], one of each
+    /// pair of opposite ones, and not those that vanish in the index `chosen` too.
     pub(super) fn within(&self, array: ArrayId, chosen: usize) -> Result<Parts, MappingError> {
         if let Some(known) = self.own.borrow().get(&(array, chosen)) {
             return Ok(known.clone());
@@ -59,8 +59,8 @@ impl<'p, 'a, 'c, 'k> Differences<'p, 'a, 'c, 'k> {
         Ok(parts)
     }
 
-    /// In parts of one sign along every index but the fast one: the hull of a row that is ahead and one that is behind also
-    /// holds what lies between.
+    /// In parts of one sign along every index but the fast one: the hull of a row that is ahead and one that is behind
+    /// also holds what lies between.
     fn find_between(&self, a: ArrayId, b: ArrayId) -> Result<Option<Vec<Polytope>>, MappingError> {
         let pairs = self.problem.conflicts.between(a, b)?;
         let name = &self.problem.model.kernel.array(b).name;

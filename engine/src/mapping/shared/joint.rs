@@ -4,10 +4,10 @@
 //! Source: ours; the condition is that of Darte, Schreiber and Villard (2005), with the offset of an array as the
 //! coefficient of one more index that says which array it is.
 //!
-//! `gamma` is searched as for one array (`engine/src/mapping/strided_hyperplane.rs`), judged by the differences within all of
-//! the arrays. These alone leave it open what moves from step to step, if each array is dead before its next step, so many
-//! more candidates are kept. Offsets follow array by array: those that move it just past what conflicts in one of the arrays
-//! before. `A[t, i]` and `B[t, i]` of two sweeps over a line: `(i - t) mod (N + 1)` for both.
+//! `gamma` is searched as for one array (`engine/src/mapping/strided_hyperplane.rs`), judged by the differences within
+//! all of the arrays. These alone leave it open what moves from step to step, if each array is dead before its next
+//! step, so many more candidates are kept. Offsets follow array by array: those that move it just past what conflicts
+//! in one of the arrays before. `A[t, i]` and `B[t, i]` of two sweeps over a line: `(i - t) mod (N + 1)` for both.
 
 use crate::analysis::count::merged;
 use crate::kernel::graph::ArrayId;
@@ -32,8 +32,8 @@ struct Offsets {
     distances: Vec<(i64, i64)>,
 }
 
-/// The row of fewest cells that holds the arrays, which have as many indices and the same fast one; none if their conflict
-/// sets are unbounded or too complicated, or if no candidate keeps the cells apart.
+/// The row of fewest cells that holds the arrays, which have as many indices and the same fast one; none if their
+/// conflict sets are unbounded or too complicated, or if no candidate keeps the cells apart.
 pub(super) fn best_row(
     differences: &Differences<'_, '_, '_, '_>,
     arrays: &[ArrayId],

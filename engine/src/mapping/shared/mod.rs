@@ -1,13 +1,14 @@
 //! Shared buffers: several arrays of one element type in one row of cells.
 //!
 //! In: the conflicts within each array and between every two.   Out: one proposal, in which at least two arrays share.
-//! Sources: Lefebvre and Feautrier (1998), section 5, for arrays that are never alive together; Bhaskaracharya, Bondhugula
-//! and Cohen (2016), "SMO: an integrated approach to intra-array and inter-array storage optimization", for those that are.
+//! Sources: Lefebvre and Feautrier (1998), section 5, for arrays that are never alive together; Bhaskaracharya,
+//! Bondhugula and Cohen (2016), "SMO: an integrated approach to intra-array and inter-array storage optimization", for
+//! those that are.
 //!
 //! Two ways to share are tried, one after the other:
-//! - arrays that are alive together, if they have as many indices and the same fast one: one hyperplane for all of them, and
-//!   an offset for each (`joint`). Say one sweep writes `A` from `B` and the next `B` from `A`: what the sweep has passed of
-//!   one dies as the other is written, so both fit into one grid and a little, not two;
+//! - arrays that are alive together, if they have as many indices and the same fast one: one hyperplane for all of
+//!   them, and an offset for each (`joint`). Say one sweep writes `A` from `B` and the next `B` from `A`: what the
+//!   sweep has passed of one dies as the other is written, so both fit into one grid and a little, not two;
 //! - rows of cells, each for one array or several, whose values are never alive together (`colouring`): the larger one
 //!   holds both.
 //!
@@ -26,8 +27,8 @@ use colouring::coloured;
 use differences::Differences;
 use joint::best_row;
 
-/// Arrays of one kind up to which all are tried together: a lattice Boltzmann cell has more, which are all alive between any
-/// two steps.
+/// Arrays of one kind up to which all are tried together: a lattice Boltzmann cell has more, which are all alive
+/// between any two steps.
 const MOST_ALIVE_TOGETHER: usize = 8;
 
 /// Several arrays in one buffer.
@@ -38,7 +39,8 @@ pub(crate) struct Shared;
 pub(super) struct Row {
     pub(super) members: Vec<Member>,
     pub(super) modulus: i64,
-    /// Distances that conflicting cells have in the row, in ascending order: no multiple of the modulus may be among them.
+    /// Distances that conflicting cells have in the row, in ascending order: no multiple of the modulus may be among
+    /// them.
     pub(super) distances: Vec<(i64, i64)>,
 }
 
@@ -106,7 +108,8 @@ impl Shared {
     }
 }
 
-/// What may share a buffer: element type and sharing among threads; to be alive together, number of indices and fast one.
+/// What may share a buffer: element type and sharing among threads; to be alive together, number of indices and fast
+/// one.
 fn kinds(problem: &Problem<'_, '_, '_>, arrays: &[ArrayId]) -> Vec<Vec<ArrayId>> {
     type Kind = (Element, Sharing, usize, usize);
     let mut kinds: Vec<(Kind, Vec<ArrayId>)> = Vec::new();
@@ -121,7 +124,8 @@ fn kinds(problem: &Problem<'_, '_, '_>, arrays: &[ArrayId]) -> Vec<Vec<ArrayId>>
     kinds.into_iter().map(|(_, members)| members).collect()
 }
 
-/// Takes the rows one after the other and puts each to the first of those before with which it takes fewer cells than alone.
+/// Takes the rows one after the other and puts each to the first of those before with which it takes fewer cells than
+/// alone.
 fn merged_while_smaller(differences: &Differences<'_, '_, '_, '_>, rows: Vec<Row>) -> Result<Vec<Row>, MappingError> {
     let mut merged: Vec<Row> = Vec::new();
     'rows: for row in rows {

@@ -1,11 +1,11 @@
 //! Mappings that the analysis gives with sizes as symbols.
 //!
-//! In: the differences of conflicting cells, with size parameters.   Out: [`Formulas`] with constant coefficients and moduli
-//! that are affine in the sizes.
-//! Sources: Bhaskaracharya, Bondhugula and Cohen (2016), whose hyperplanes are parametric; Lefebvre and Feautrier (1998).
+//! In: the differences of conflicting cells, with size parameters.   Out: [`Formulas`] with constant coefficients and
+//! moduli that are affine in the sizes. Sources: Bhaskaracharya, Bondhugula and Cohen (2016), whose hyperplanes are
+//! parametric; Lefebvre and Feautrier (1998).
 //!
-//! The largest difference along a dimension is piecewise affine in the sizes. What is given here is the narrowest affine
-//! bound of it, found as that of a hyperplane is: for one dimension there is one hyperplane.
+//! The largest difference along a dimension is piecewise affine in the sizes. What is given here is the narrowest
+//! affine bound of it, found as that of a hyperplane is: for one dimension there is one hyperplane.
 
 use std::sync::Arc;
 

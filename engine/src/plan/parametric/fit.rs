@@ -1,12 +1,12 @@
 //! Formulas through the mappings of a few sizes.
 //!
-//! In: a plan's mapping and, for other sizes, what the same strategy finds there.   Out: [`Formulas`] whose numbers agree
-//! with all of them, more than are needed to determine the polynomials.
+//! In: a plan's mapping and, for other sizes, what the same strategy finds there.   Out: [`Formulas`] whose numbers
+//! agree with all of them, more than are needed to determine the polynomials.
 //!
-//! The sizes are the plan's and those a few steps above it. Affine formulas are tried first; then, of one size, degrees 2
-//! and 3, of several their products without powers: `H*W`. The points that determine such a polynomial are `v + s e` with
-//! small `e`; it must also meet points beyond. A step is 1 where the kernel is defined at all these sizes, else a larger
-//! power of two. That a formula fits proves nothing about other sizes.
+//! The sizes are the plan's and those a few steps above it. Affine formulas are tried first; then, of one size, degrees
+//! 2 and 3, of several their products without powers: `H*W`. The points that determine such a polynomial are `v + s e`
+//! with small `e`; it must also meet points beyond. A step is 1 where the kernel is defined at all these sizes, else a
+//! larger power of two. That a formula fits proves nothing about other sizes.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -60,8 +60,8 @@ pub(super) fn fit(
     Ok(Ok((formulas(mapping, &request.kernel, &mut numbers.into_iter()), samples.sizes())))
 }
 
-/// Points `e` that determine a polynomial of that degree, without powers if it has several variables; and points to check it
-/// at. Each of the former comes after all that are smaller in every coordinate.
+/// Points `e` that determine a polynomial of that degree, without powers if it has several variables; and points to
+/// check it at. Each of the former comes after all that are smaller in every coordinate.
 fn points(n_params: usize, degree: usize) -> (Vec<Vec<usize>>, Vec<Vec<usize>>) {
     let highest = if n_params == 1 { degree } else { 1 };
     let mut grid: Vec<Vec<usize>> = vec![Vec::new()];
@@ -179,8 +179,8 @@ impl<'a> Samples<'a> {
     }
 }
 
-/// The polynomial through `values` at the points `start + step e`, by Newton's forward differences; none if a coefficient is
-/// no integer.
+/// The polynomial through `values` at the points `start + step e`, by Newton's forward differences; none if a
+/// coefficient is no integer.
 fn interpolate(
     params: &Arc<[String]>,
     grid: &[Vec<usize>],

@@ -1,5 +1,5 @@
-//! A storage mapping whose numbers are polynomials of the sizes: a [`StorageMapping`](crate::mapping::StorageMapping) at all
-//! sizes at once.
+//! A storage mapping whose numbers are polynomials of the sizes: a [`StorageMapping`](crate::mapping::StorageMapping)
+//! at all sizes at once.
 
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::ArrayId;

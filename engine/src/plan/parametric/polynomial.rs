@@ -149,8 +149,8 @@ impl Polynomial {
         Some(sum)
     }
 
-    /// Whether it is positive at all parameters that are at least `from`. An answer of no may be wrong: it is known where
-    /// no coefficient is negative when the parameters are counted from there.
+    /// Whether it is positive at all parameters that are at least `from`. An answer of no may be wrong: it is known
+    /// where no coefficient is negative when the parameters are counted from there.
     pub(crate) fn is_positive_from(&self, from: &[i64]) -> bool {
         let Some(moved) = self.shifted(from) else { return false };
         let constant = moved.terms.get(&vec![0; self.params.len()]).copied().unwrap_or(0);

@@ -4,10 +4,11 @@
 //! sizes.   Out: the pairs that all rows send to one cell, or that it cannot be decided.
 //! It shares no code with what finds mappings; docs/ARCHITECTURE.md, section 5.
 //!
-//! A pair meets in a row if the row's form `f` of the pair is `j m`, a multiple of the modulus. Only few `j` are possible,
-//! as bounds of `f` show. Products like `N y` are no affine terms, so `f - j m = 0` is taken apart digit by digit: with
-//! `f - j m = r + N q`, the rest `r` free of products must be a multiple `k N` of `N`, of which bounds leave few again, and
-//! what is left is `q + k = 0`. Each digit is an affine equation, for which isl decides exactly whether pairs satisfy it.
+//! A pair meets in a row if the row's form `f` of the pair is `j m`, a multiple of the modulus. Only few `j` are
+//! possible, as bounds of `f` show. Products like `N y` are no affine terms, so `f - j m = 0` is taken apart digit by
+//! digit: with `f - j m = r + N q`, the rest `r` free of products must be a multiple `k N` of `N`, of which bounds
+//! leave few again, and what is left is `q + k = 0`. Each digit is an affine equation, for which isl decides exactly
+//! whether pairs satisfy it.
 //!
 //! `(N y + x) mod (N*N + N)`: `x` differs by less than `N`, so by 0, and then `y` by a multiple of `N + 1`.
 
@@ -86,7 +87,8 @@ fn multiples_of<'c>(
     Ok(Some(found))
 }
 
-/// A number `J` such that the form is smaller in magnitude than `J + 1` times the modulus; none if no small one is found.
+/// A number `J` such that the form is smaller in magnitude than `J + 1` times the modulus; none if no small one is
+/// found.
 fn largest_multiple(
     points: &Set<'_>,
     form: &Form,
@@ -156,8 +158,8 @@ fn digits<'c>(
     Ok(Some(found))
 }
 
-/// A polynomial that the form does not exceed in magnitude: monomial by monomial, a constant or a multiple of one size, times
-/// the monomial.
+/// A polynomial that the form does not exceed in magnitude: monomial by monomial, a constant or a multiple of one size,
+/// times the monomial.
 fn bound(points: &Set<'_>, form: &Form) -> Result<Option<Polynomial>, IslError> {
     let params = form.constant.params();
     let monomials: std::collections::BTreeSet<Vec<u32>> = form

@@ -57,8 +57,8 @@ pub enum Source {
 pub enum Evidence {
     /// Proved at all sizes that meet the condition.
     ProvedForAllSizes,
-    /// The formulas run through the mappings found at these sizes, each of which was proved at its size. Nothing is known
-    /// of others.
+    /// The formulas run through the mappings found at these sizes, each of which was proved at its size. Nothing is
+    /// known of others.
     Fitted {
         /// The sizes, `N = 16`.
         sizes: Vec<String>,
@@ -85,8 +85,8 @@ pub struct ParametricPiece {
 }
 
 impl ParametricMapping {
-    /// Cells of the buffer that holds the array at these sizes, in the order of [`ParametricReport::params`]; none if the
-    /// number leaves 127 bits, or if the array has pieces in several buffers.
+    /// Cells of the buffer that holds the array at these sizes, in the order of [`ParametricReport::params`]; none if
+    /// the number leaves 127 bits, or if the array has pieces in several buffers.
     pub fn cells(&self, sizes: &[i64]) -> Option<i128> {
         let first = self.pieces.first().filter(|first| self.pieces.iter().all(|piece| piece.buffer == first.buffer))?;
         first.moduli.iter().try_fold(1_i128, |product, modulus| product.checked_mul(modulus.value(sizes)?))

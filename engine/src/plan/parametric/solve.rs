@@ -2,7 +2,8 @@
 //!
 //! In: a request and what its plan decided.   Out: [`ParametricReport`].
 //!
-//! Nothing here is part of a plan: it runs when asked for, in an isl context of its own, with a quota for all of it together.
+//! Nothing here is part of a plan: it runs when asked for, in an isl context of its own, with a quota for all of it
+//! together.
 //! Cost: the plan's analysis at a few more sizes, and once with sizes as symbols.
 
 use std::cell::RefCell;

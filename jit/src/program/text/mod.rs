@@ -22,9 +22,9 @@
 //! }
 //! ```
 //!
-//! Line ends mean nothing. A name that a program does not declare is printed as `#` and its number. Printing and reading
-//! back needs names that are identifiers and expressions of at most [`MAX_OPERATORS`] operators, in blocks at most
-//! [`MAX_DEPTH`] deep: the reader refuses more instead of exhausting the stack.
+//! Line ends mean nothing. A name that a program does not declare is printed as `#` and its number. Printing and
+//! reading back needs names that are identifiers and expressions of at most [`MAX_OPERATORS`] operators, in blocks at
+//! most [`MAX_DEPTH`] deep: the reader refuses more instead of exhausting the stack.
 
 mod cursor;
 mod lex;

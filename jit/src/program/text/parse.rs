@@ -1,4 +1,5 @@
-//! Reads programs, nodes, conditions and integer expressions: recursive descent, one function per rule, no backtracking.
+//! Reads programs, nodes, conditions and integer expressions: recursive descent, one function per rule, no
+//! backtracking.
 
 use super::cursor::{MAX_OPERATORS, Parser, Result, numbered};
 use super::lex::{Kind, Token};
