@@ -49,7 +49,9 @@ fn plan(text: &str, size: i64, schedule: &str, rounding: Rounding, rings: Rings)
 /// How many buffers are mapped twice; they fill whole pages of 4 KiB or more.
 fn mirrored(plan: &Plan) -> usize {
     let all = plan.layout().buffers.iter().filter(|b| b.mapped == Mapped::Twice);
-    all.inspect(|b| assert!(b.moduli.len() == 1 && b.bytes() % 4096 == 0, "{b:?}")).count()
+    let count = all.inspect(|b| assert!(b.moduli.len() == 1 && b.bytes() % 4096 == 0, "{b:?}")).count();
+    assert_eq!(plan.report().buffers.iter().filter(|b| b.mirrored).count(), count);
+    count
 }
 
 fn codes(plan: &Plan) -> Vec<(IsaChoice, Code)> {

@@ -213,8 +213,9 @@ impl StripReport {
         if self.lanes == 1 {
             return format!("one cell of {} bits at a time; part of the functions below", self.vector_bits);
         }
-        let lanes =
-            format!("{} lanes of {} bits, {} vectors a loop", self.lanes, self.vector_bits / self.lanes, self.blocks);
+        let vectors = if self.blocks == 1 { "vector" } else { "vectors" };
+        let (bits, blocks) = (self.vector_bits / self.lanes, self.blocks);
+        let lanes = format!("{} lanes of {bits} bits, {blocks} {vectors} a loop", self.lanes);
         match (self.instructions, self.registers, self.registers_available, self.pinned, self.spills) {
             (Some(instructions), Some(used), Some(available), Some(pinned), Some(spills)) => {
                 let cuts = self.cuts.filter(|cuts| *cuts > 0).map_or(String::new(), |cuts| format!(", {cuts} cuts"));

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use crease_jit::program::Mapped;
 use serde::Serialize;
 
 use crate::kernel::formula::Formula;
@@ -60,6 +61,8 @@ pub struct BufferReport {
     pub moduli: Vec<i64>,
     /// Bytes of one cell.
     pub element_bytes: u64,
+    /// Whether its memory is mapped twice, back to back, so that strips are not cut where it wraps.
+    pub mirrored: bool,
 }
 
 /// A folded array.
@@ -152,6 +155,7 @@ fn buffer_report(buffer: &BufferLayout, threads: usize, lower_bound_cells: Optio
         proved: true,
         moduli: buffer.moduli.clone(),
         element_bytes: buffer.element.bytes(),
+        mirrored: buffer.mapped == Mapped::Twice,
     }
 }
 
