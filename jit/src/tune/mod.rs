@@ -22,7 +22,7 @@ const LEAST_GAIN: f64 = 0.02;
 /// Copies of bodies that are tried.
 const COPIES: [u32; 4] = [1, 2, 4, 8];
 /// Raised when code generation changes, so that older findings are no longer taken.
-const GENERATION: u32 = 3;
+const GENERATION: u32 = 4;
 
 /// What tuning decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
