@@ -18,7 +18,8 @@ use crate::program::{
 pub(super) const FARTHEST_BYTES: u32 = 1 << 30;
 
 /// So many pointers are at hand without saving registers. Rows of one array keep their own up to here: code with large
-/// displacements is longer, and rows of 58 cells of a five-point stencil took 4 % longer with it.
+/// displacements is longer, and rows of 58 cells are slower with it
+/// (`cargo run --release -- bench --suite strips --kernel heat-2d-5pt`, with this number at 0).
 const FEW_POINTERS: usize = 5;
 
 /// Cells so near each other are in one row of memory.
