@@ -168,6 +168,10 @@ struct ExplainArgs {
     /// With `--dump asm`: measure what memory and arithmetic of this machine allow each strip.
     #[arg(long, requires = "dump")]
     probe: bool,
+    /// Wait for everything, the formulas of all sizes above all: else what takes longer than a second beyond the plan is
+    /// left out, and named.
+    #[arg(long, conflicts_with_all = ["dump", "plot"])]
+    all_sizes: bool,
     /// Draw storage map, lifetimes and wavefronts of a small run into this directory, with their data as CSV.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["json", "dump"])]
     plot: Option<PathBuf>,
@@ -180,12 +184,15 @@ struct ExplainArgs {
 struct RunArgs {
     #[command(flatten)]
     kernel: KernelArgs,
-    /// Threads; by default all cores.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
-    threads: Option<u16>,
-    /// An array and the .npy file to read it from; may be repeated.
+    /// Run opaque functions, as hashes of their arguments: for tests of storage, as no number means anything.
+    #[arg(long)]
+    opaque: bool,
+    /// An array and the .npy file to read it from, an older level of a state as u@1=FILE; may be repeated.
     #[arg(long = "input", value_name = "ARRAY=FILE")]
     inputs: Vec<Assignment>,
+    /// An input, or a state with all its levels, and the number that its cells start as; may be repeated.
+    #[arg(long = "fill", value_name = "ARRAY=NUMBER")]
+    fills: Vec<Assignment>,
     /// An array and the .npy file to write it to; may be repeated.
     #[arg(long = "output", value_name = "ARRAY=FILE")]
     outputs: Vec<Assignment>,
@@ -260,6 +267,7 @@ fn execute(command: Command, words: &[String]) -> Result<(), BenchError> {
                 form,
                 plot,
                 forced_moduli,
+                all_sizes: args.all_sizes,
             };
             print(&explain(&options)?)
         }
@@ -268,8 +276,7 @@ fn execute(command: Command, words: &[String]) -> Result<(), BenchError> {
             let mapping = mappings.join("\n");
             let files = |list: Vec<Assignment>| list.into_iter().map(|a| (a.name, PathBuf::from(a.value))).collect();
             let (inputs, outputs) = (files(args.inputs), files(args.outputs));
-            let threads = args.threads.map(usize::from);
-            let images = args.image;
+            let (fills, images) = (args.fills, args.image);
             let code = code.variant();
             let request = RunRequest {
                 kernel,
@@ -279,8 +286,9 @@ fn execute(command: Command, words: &[String]) -> Result<(), BenchError> {
                 mapping,
                 code,
                 arithmetic,
-                threads,
+                opaque: args.opaque,
                 inputs,
+                fills,
                 outputs,
                 images,
             };

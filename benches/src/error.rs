@@ -59,6 +59,25 @@ pub enum BenchError {
         /// The option that gives it.
         option: &'static str,
     },
+    /// There is not as much memory as the command would take. Sizes are in bytes.
+    #[error(
+        "kernel {kernel} needs {run} bytes to run and {others} for its data, and {available} are left, as {limited_by}\
+         {fits}; choose smaller sizes (--set)"
+    )]
+    Memory {
+        /// The kernel.
+        kernel: String,
+        /// Folded storage and copies of inputs and outputs.
+        run: u64,
+        /// Initial data or results, whichever are more.
+        others: u64,
+        /// What is left, less what predictions may be off by.
+        available: u64,
+        /// Who has no more, in words.
+        limited_by: String,
+        /// Sizes that would fit, in words; empty if none are known.
+        fits: String,
+    },
     /// A file could not be read or written.
     #[error("{}: {source}", path.display())]
     File {

@@ -6,17 +6,23 @@
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use crease::check::Proof;
 use crease::mapping::Sharing;
 use crease::plan::parametric::report::{ParametricReport, Source};
-use crease::plan::report::Report;
-use crease::{Arithmetic, Kernel, Plan, Stage, StrategyChoice};
+use crease::plan::report::{Reason, Report, Weighed};
+use crease::{Arithmetic, Kernel, Plan, PlanBuilder, Stage, StrategyChoice};
 
+use crate::beyond::look_beyond;
 use crate::code_variant::{CodeVariant, describe_tuning};
 use crate::error::BenchError;
 use crate::kernel_source::{KernelSource, load};
+use crate::memory::{Held, predict};
 use crate::pictures::kernel_pictures;
+use crate::progress::patiently;
 use crate::roofline;
+use crate::run::starting_arrays;
 use crate::settings::{Assignment, Settings};
 use crate::storage::StorageOptions;
 use crate::table::bytes;
@@ -44,7 +50,12 @@ pub struct ExplainOptions {
     pub plot: Option<PathBuf>,
     /// Buffers and moduli to draw them with instead of the proved ones.
     pub forced_moduli: Vec<Assignment>,
+    /// Whether to wait for what takes longer than a second beyond the plan: formulas of all sizes above all.
+    pub all_sizes: bool,
 }
+
+/// How long `explain` looks for more than the plan says, unless it is asked to wait.
+const PATIENCE: Duration = Duration::from_millis(800);
 
 /// Steps of the run that pictures show, unless `--set` gives another number.
 const DRAWN_STEPS: i64 = 4;
@@ -85,16 +96,23 @@ pub fn explain(options: &ExplainOptions) -> Result<String, BenchError> {
         source.kernel = source.kernel.with_arithmetic(arithmetic);
     }
     let settings = Settings::resolve(&source, &options.assignments)?;
-    let plan = plan(&source, &settings, options.schedule.as_deref(), options.storage, &options.mapping)?;
+    let schedule = options.schedule.as_deref();
+    let planned = || plan(&source, &settings, schedule, options.storage, &options.mapping);
+    let plan = patiently(&format!("planning {}", options.kernel), planned)?;
     if let Some(directory) = &options.plot {
         return plot(&plan, options, directory).or_else(|error| plot_smaller(options, error));
     }
     match options.form {
         Form::Text => {
-            Ok(render(&plan)? + &options.code.compile_tuned(&plan)?.as_ref().map(describe_tuning).unwrap_or_default())
+            let made = if source.entry.is_some() { starting_arrays(&source) } else { Vec::new() };
+            Ok(render(&plan, &made, options.all_sizes)?
+                + &options.code.compile_tuned(&plan)?.as_ref().map(describe_tuning).unwrap_or_default())
         }
-        Form::Json => json(&plan),
-        Form::Dump(stage) => Ok(plan.dump_with(stage, &options.code.found_options(&plan)?)?),
+        Form::Json => json(&plan, options.all_sizes),
+        Form::Dump(stage) => {
+            let found = options.code.found_options(&plan)?;
+            Ok(patiently(stage.name(), || plan.dump_with(stage, &found))?)
+        }
         Form::Listing { json, probe } => {
             let listing = plan.listing(&options.code.found_options(&plan)?)?;
             let roofline = probe.then(|| roofline::measure(options.code.isa)).transpose()?;
@@ -141,7 +159,18 @@ pub(crate) fn plan(
     storage: StorageOptions,
     mapping: &str,
 ) -> Result<Plan, BenchError> {
-    let StorageOptions { strategy, objective, rounding, rings, view } = storage;
+    Ok(plan_builder(source, settings, schedule, storage, mapping).build()?)
+}
+
+/// What such a plan is made from, for callers that ask for more.
+pub(crate) fn plan_builder(
+    source: &KernelSource,
+    settings: &Settings,
+    schedule: Option<&str>,
+    storage: StorageOptions,
+    mapping: &str,
+) -> PlanBuilder {
+    let StorageOptions { strategy, objective, rounding, rings, view, threads } = storage;
     let builder = source.kernel.plan().strategy(strategy).objective(objective).rounding(rounding);
     let mut builder = builder.rings(rings).view(view).mapping(mapping);
     for (name, value) in &settings.sizes {
@@ -150,25 +179,37 @@ pub(crate) fn plan(
     if let Some(name) = schedule {
         builder = builder.schedule(name);
     }
+    if let Some(threads) = threads {
+        builder = builder.threads(threads);
+    }
     if let Some(steps) = settings.steps.filter(|_| strategy == StrategyChoice::Full) {
         builder = builder.horizon(steps);
     }
-    Ok(builder.build()?)
+    builder
 }
 
-fn render(plan: &Plan) -> Result<String, BenchError> {
-    let report = plan.report();
+fn render(plan: &Plan, made: &[String], all_sizes: bool) -> Result<String, BenchError> {
+    let beyond = look_beyond(plan, (!all_sizes).then_some(PATIENCE))?;
+    let report = beyond.report.as_ref().unwrap_or(plan.report());
     let params: Vec<String> = report.params.iter().map(|(name, value)| format!("{name} = {value}")).collect();
     let mut text = format!("{}   schedule {}   {}\n", report.kernel, report.schedule, params.join(", "));
     render_domains(plan.kernel(), &mut text);
     render_mappings(report, &mut text);
-    render_parametric(&plan.parametric()?, &mut text);
+    if let Some(parametric) = &beyond.parametric {
+        render_parametric(parametric, &mut text);
+    }
     render_buffers(report, &mut text);
-    for (title, name, stage) in
-        [("lifetimes", "lifetimes", Stage::Lifetimes), ("conflicts", "conflicts", Stage::Conflicts)]
-    {
-        let _ = writeln!(text, "\n{title}");
-        push_cut(&plan.dump(stage)?, name, &mut text);
+    render_choices(report, &mut text);
+    render_run(plan, made, &mut text);
+    for (name, found) in [("lifetimes", &beyond.lifetimes), ("conflicts", &beyond.conflicts)] {
+        if let Some(found) = found {
+            let _ = writeln!(text, "\n{name}");
+            push_cut(found, name, &mut text);
+        }
+    }
+    if !beyond.missing.is_empty() {
+        let _ =
+            writeln!(text, "\nnot found within a second: {} (--all-sizes waits for them)", beyond.missing.join(", "));
     }
     if !report.notes.is_empty() {
         let _ = writeln!(text, "\nnotes");
@@ -180,10 +221,13 @@ fn render(plan: &Plan) -> Result<String, BenchError> {
     Ok(text)
 }
 
-/// The plan's report, and under `parametric` what is known of other sizes.
-fn json(plan: &Plan) -> Result<String, BenchError> {
-    let mut report = serde_json::to_value(plan.report())?;
-    report["parametric"] = serde_json::to_value(plan.parametric()?)?;
+/// The plan's report, and under `parametric` what is known of other sizes; null, and `missing` says so, if that takes
+/// too long.
+fn json(plan: &Plan, all_sizes: bool) -> Result<String, BenchError> {
+    let beyond = look_beyond(plan, (!all_sizes).then_some(PATIENCE))?;
+    let mut report = serde_json::to_value(beyond.report.as_ref().unwrap_or(plan.report()))?;
+    report["parametric"] = serde_json::to_value(&beyond.parametric)?;
+    report["missing"] = serde_json::to_value(&beyond.missing)?;
     Ok(serde_json::to_string_pretty(&report)? + "\n")
 }
 
@@ -258,7 +302,10 @@ fn render_buffers(report: &Report, text: &mut String) {
             Sharing::Shared => String::new(),
             Sharing::Private => format!(" for each of {} threads, {} in all", buffer.copies, bytes(buffer.bytes)),
         };
-        let proof = if buffer.proved { "proved" } else { "not proved" };
+        let proof = match buffer.proof {
+            Proof::Certificate => "proved by a verified certificate",
+            _ => "proved by integer sets",
+        };
         let _ = writeln!(
             text,
             "  {}: {} cells, {} with padding{copies}; lower bound {} cells{ratio}; {}, {proof}",
@@ -273,6 +320,57 @@ fn render_buffers(report: &Report, text: &mut String) {
     let against = report.lower_bound_bytes().filter(|&bound| bound > 0);
     let against = against.map(|bound| format!(", {:.3} times the lower bound", total as f64 / bound as f64));
     let _ = writeln!(text, "  all: {}{}", bytes(total), against.unwrap_or_default());
+}
+
+/// Where something smaller was left for speed, or may have been missed.
+fn render_choices(report: &Report, text: &mut String) {
+    for choice in &report.choices {
+        let (arrays, Weighed { strategy, bytes, access }) = (choice.arrays.join(", "), &choice.smallest);
+        let why = match choice.reason {
+            Reason::Smallest => String::new(),
+            Reason::NearSmallest => format!("; the smallest, {strategy}, has {bytes} bytes, at most 5 % less"),
+            _ => format!("; the smallest, {strategy}, has {bytes} bytes but {access:.2} an access"),
+        };
+        let gave_up = match choice.gave_up.as_slice() {
+            [] => String::new(),
+            names => format!("; not searched to the end, as it took too much: {}", names.join(", ")),
+        };
+        if !why.is_empty() || !gave_up.is_empty() {
+            let Weighed { strategy, bytes, access } = &choice.chosen;
+            let _ = writeln!(text, "  {arrays}: {strategy}, {bytes} bytes, {access:.2} an access{why}{gave_up}");
+        }
+    }
+}
+
+/// Threads of a run, and what it keeps in memory.
+fn render_run(plan: &Plan, made: &[String], text: &mut String) {
+    let (report, footprint) = (plan.report(), plan.footprint());
+    let _ = writeln!(text, "\na run");
+    let _ = writeln!(text, "  threads: {}", threads(report));
+    let copies = match (footprint.copied_bytes, footprint.always_copies) {
+        (0, _) => String::new(),
+        (copied, true) => format!(" and {} in copies of inputs and outputs", bytes(copied)),
+        (copied, false) => format!(" and, unless calls lend them, {} in copies of inputs and outputs", bytes(copied)),
+    };
+    let _ = writeln!(text, "  memory: {} folded{copies}", bytes(footprint.folded_bytes));
+    let predicted = predict(plan, Held { made, ..Held::default() });
+    let beside = predicted.initial_bytes.max(predicted.result_bytes);
+    let _ = writeln!(
+        text,
+        "  by `crease run`: {} in all, with {} of initial data or results; this process then has {}",
+        bytes(predicted.run_bytes.saturating_add(beside)),
+        bytes(beside),
+        bytes(predicted.peak_bytes)
+    );
+}
+
+/// How many threads a run takes, and why it is no more.
+pub(crate) fn threads(report: &Report) -> String {
+    match (report.threads, report.threads_used, report.threads_busy) {
+        (planned, 1, _) if planned > 1 => format!("1 of {planned}: no two iterations of a loop may run at a time"),
+        (_, used, busy) if busy < used => format!("{used}, of which {busy} have something to do at a time"),
+        (_, used, _) => used.to_string(),
+    }
 }
 
 /// The beginning of a long text, and how to see the rest.
@@ -306,9 +404,21 @@ mod tests {
     fn options(kernel: &str, form: Form) -> ExplainOptions {
         let (schedule, storage) = (None, StorageOptions::default());
         let assignments = vec!["N=16".parse().unwrap()];
-        let (plot, forced_moduli, mapping) = (None, Vec::new(), String::new());
+        let (plot, forced_moduli, mapping, all_sizes) = (None, Vec::new(), String::new(), true);
         let (kernel, code, arithmetic) = (kernel.into(), CodeVariant::default(), None);
-        ExplainOptions { kernel, schedule, assignments, storage, mapping, code, arithmetic, form, plot, forced_moduli }
+        ExplainOptions {
+            kernel,
+            schedule,
+            assignments,
+            storage,
+            mapping,
+            code,
+            arithmetic,
+            form,
+            plot,
+            forced_moduli,
+            all_sizes,
+        }
     }
 
     #[test]
@@ -322,6 +432,9 @@ mod tests {
             "conflicts",
             "stages",
             "lower bound",
+            "a run",
+            "threads: 1",
+            "by `crease run`",
             "proved",
             "sizes with",
         ] {

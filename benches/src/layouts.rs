@@ -88,7 +88,7 @@ pub fn plan(kernel: &Kernel, case: &Case, request: &Request<'_>) -> Result<Plann
     }
     let plan = builder.build()?;
     // On one thread: a plan that fits there may still be refused on more.
-    let fits = plan.layout().folded_bytes(1) <= cap_bytes;
+    let fits = plan.footprint_on(1).least_bytes() <= cap_bytes;
     let code = if fits { Some(code_variant.compile(&plan)?.0) } else { None };
     Ok(PlannedLayout { schedule: schedule.to_owned(), layout, code_variant, plan, code, horizon, cap_bytes })
 }
@@ -112,9 +112,9 @@ impl PlannedLayout {
         self.plan.layout().folded_bytes(threads)
     }
 
-    /// Bytes of the most values alive at once, in the copies of so many threads, if known.
+    /// Bytes of the most values alive at once, in the copies of so many threads, if known; counted by the first call.
     pub fn lower_bound_bytes(&self, threads: usize) -> Option<u64> {
-        self.plan.report().lower_bound_bytes_for(threads)
+        self.plan.report_with_bounds().ok()?.lower_bound_bytes_for(threads)
     }
 
     /// What compiling it takes, several times over.
@@ -131,7 +131,8 @@ impl PlannedLayout {
     /// # Errors
     /// [`BenchError::Crease`] if memory or threads cannot be had, or data do not fit the kernel.
     pub(crate) fn start(&self, threads: usize, case: &Case, initial: &Fields) -> Result<Option<LayoutRun>, BenchError> {
-        let Some(code) = self.code.as_ref().filter(|_| self.bytes(threads) <= self.cap_bytes) else { return Ok(None) };
+        let fits = self.plan.footprint_on(threads).least_bytes() <= self.cap_bytes;
+        let Some(code) = self.code.as_ref().filter(|_| fits) else { return Ok(None) };
         let mut run = code.instantiate_with(RunOptions { threads, ..RunOptions::default() })?;
         for (name, value) in &case.scalars {
             run.set(name, *value)?;

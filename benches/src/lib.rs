@@ -2,12 +2,13 @@
 //!
 //! `cli` reads the command line. `bench` measures: `suites` say what, `layouts` are ours, `cloops` the C they are
 //! compared with, `contestant` checks answers, `timing` interleaves, `bandwidth` gives the roofline, `report` and
-//! `table` say what was found. `explain` tells what a plan decides and why, `physics` and `optimizer` compare with
-//! published results, `strips` sets our code beside C, `run` computes on arrays in files, `listing` shows the
-//! catalogue, `pictures` draws.
+//! `table` say what was found. `explain` tells what a plan decides and why, `beyond` what more is
+//! known, `physics` and `optimizer` compare with published results, `strips` sets our code beside C, `run` computes on
+//! arrays in files, `listing` shows the catalogue, `pictures` draws.
 
 pub mod bandwidth;
 pub mod bench;
+mod beyond;
 pub mod cli;
 pub mod cloops;
 pub mod code_variant;
@@ -18,6 +19,7 @@ pub mod kernel_source;
 pub mod layouts;
 pub mod listing;
 pub mod machine;
+mod memory;
 pub mod optimizer;
 pub mod physics;
 pub mod pictures;

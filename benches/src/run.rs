@@ -1,8 +1,8 @@
 //! `crease run`: a kernel on arrays in files.
 //!
-//! Inputs and the state at step 0 come from `.npy` files, else from the catalogue's initial data; state that neither
-//! gives starts at zero. Outputs, and the state after the last step, go to `.npy` files; a summary is printed. Files of
-//! `f16` arrays hold `f32`, as the library for files has no half precision.
+//! Inputs and the state at step 0 come from `.npy` files, are filled with a number, or else are the catalogue's initial
+//! data; all must be given. Outputs, and the state after the last step, go to `.npy` files; a summary is printed. Files
+//! of `f16` arrays hold `f32`, as the library for files has no half precision.
 
 use std::convert::identity;
 use std::fmt::Write;
@@ -10,15 +10,16 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use crease::kernel::graph::{Array, Element, Role};
-use crease::{Arithmetic, ElementType, Run, RunOptions, f16};
+use crease::{Arithmetic, ElementType, Plan, Run, f16};
 use crease_kernels::{Fields, transfer};
-use ndarray::{ArrayD, ArrayView1};
+use ndarray::ArrayD;
 use ndarray_npy::{ReadableElement, WritableElement, read_npy, write_npy};
 
 use crate::code_variant::{CodeVariant, describe_tuning};
 use crate::error::BenchError;
-use crate::explain::plan;
+use crate::explain::{plan_builder, threads};
 use crate::kernel_source::{KernelSource, load};
+use crate::memory::{self, Held, Prediction};
 use crate::pictures::fields::{self, FieldImage};
 use crate::settings::{Assignment, Settings};
 use crate::storage::StorageOptions;
@@ -41,10 +42,12 @@ pub struct RunRequest {
     pub code: CodeVariant,
     /// What to do to arithmetic, instead of what the kernel allows.
     pub arithmetic: Option<Arithmetic>,
-    /// Threads; by default all cores.
-    pub threads: Option<usize>,
-    /// Array and `.npy` file to read it from.
+    /// Whether opaque functions run, as hashes of their arguments.
+    pub opaque: bool,
+    /// Array, or `ARRAY@BACK` for an older level, and `.npy` file to read it from.
     pub inputs: Vec<(String, PathBuf)>,
+    /// Array and the number that its cells start as.
+    pub fills: Vec<Assignment>,
     /// Array and `.npy` file to write it to.
     pub outputs: Vec<(String, PathBuf)>,
     /// Directory for images of what the last step leaves, if anywhere.
@@ -66,28 +69,29 @@ pub fn run(request: &RunRequest) -> Result<String, BenchError> {
         let (kernel, name) = (source.kernel.name().to_owned(), source.kernel.params()[id.index()].name.clone());
         return Err(BenchError::Unset { kernel, what: "a number of steps for", name, option: "--set NAME=STEPS" });
     }
-    let plan = plan(&source, &settings, request.schedule.as_deref(), request.storage, &request.mapping)?;
-    let mut options = RunOptions::default();
-    options.threads = request.threads.unwrap_or(options.threads);
+    let plan = plan_builder(&source, &settings, request.schedule.as_deref(), request.storage, &request.mapping);
+    let plan = plan.run_opaque_functions(request.opaque).build()?;
+    let made = if source.entry.is_some() { starting_arrays(&source) } else { Vec::new() };
+    let made: Vec<String> = made.into_iter().filter(|name| !is_given(request, name)).collect();
+    let (writes_files, draws_images) = (!request.outputs.is_empty(), request.images.is_some());
+    let held = Held { made: &made, writes_files, draws_images };
+    memory::verify(&plan, held)?;
     let (code, tuned) = request.code.compile(&plan)?;
-    let mut run = code.instantiate_with(options)?;
+    let predicted = memory::predict(&plan, held);
+    let mut run = code.instantiate()?;
     for (name, value) in &settings.scalars {
         run.set(name, *value)?;
     }
-    let initial = initial_data(&source, &settings)?;
+    start(&mut run, &source, &settings, request)?;
     let mut text = tuned.as_ref().map(describe_tuning).unwrap_or_default();
-    for array in source.kernel.arrays().iter().filter(|a| matches!(a.role, Role::Input | Role::State)) {
-        fill(&mut run, &source, array, request, initial.as_ref(), &mut text)?;
-    }
     let started = Instant::now();
     match settings.steps {
         Some(steps) => run.advance(steps)?,
         None => run.run_once()?,
     }
     let seconds = started.elapsed().as_secs_f64();
-    let storage = bytes(plan.layout().folded_bytes(run.threads()));
     let steps = settings.steps.map(|steps| format!("{steps} steps, ")).unwrap_or_default();
-    let _ = writeln!(text, "{}: {steps}{seconds:.6} s, threads {}, {storage}", source.kernel.name(), run.threads());
+    let _ = writeln!(text, "{}: {steps}{seconds:.6} s, threads {}", source.kernel.name(), threads(plan.report()));
     for array in source.kernel.arrays().iter().filter(|a| matches!(a.role, Role::Output | Role::State)) {
         hand_out(&run, array, request, &mut text)?;
     }
@@ -96,7 +100,43 @@ pub fn run(request: &RunRequest) -> Result<String, BenchError> {
             let _ = writeln!(text, "{title}: {least:.6e} to {most:.6e} -> {}", file.display());
         }
     }
+    describe_memory(&plan, predicted, &mut text);
     Ok(text)
+}
+
+/// What the run kept, what the process had, and what was said of threads.
+fn describe_memory(plan: &Plan, predicted: Prediction, text: &mut String) {
+    let footprint = plan.footprint();
+    let (folded, copied) = (bytes(footprint.folded_bytes), bytes(footprint.copied_bytes));
+    let copies = if footprint.copied_bytes > 0 { format!(" and {copied} in copies of arrays") } else { String::new() };
+    let measured = memory::measured_peak_bytes().map(|peak| format!(", measured {}", bytes(peak))).unwrap_or_default();
+    let (peak, base) = (bytes(predicted.peak_bytes), bytes(predicted.base_bytes));
+    let _ = writeln!(text, "memory: {folded} folded{copies}; peak predicted {peak}{measured}, {base} before the run");
+    for note in plan.report().notes.iter().filter(|note| note.contains("threads") || note.contains("one thread")) {
+        let _ = writeln!(text, "note: {note}");
+    }
+}
+
+/// Arrays that a run starts from.
+pub(crate) fn starting_arrays(source: &KernelSource) -> Vec<String> {
+    let starts = source.kernel.arrays().iter().filter(|array| matches!(array.role, Role::Input | Role::State));
+    starts.map(|array| array.name.clone()).collect()
+}
+
+/// Whether the command line says how an array starts.
+fn is_given(request: &RunRequest, name: &str) -> bool {
+    request.inputs.iter().any(|(given, _)| given == name) || request.fills.iter().any(|fill| fill.name == name)
+}
+
+/// Gives the run everything that it starts from. Initial data are gone when it returns.
+fn start(run: &mut Run, source: &KernelSource, settings: &Settings, request: &RunRequest) -> Result<(), BenchError> {
+    let starts = starting_arrays(source);
+    let is_made = starts.iter().any(|name| !is_given(request, name));
+    let initial = if is_made { initial_data(source, settings)? } else { None };
+    for array in source.kernel.arrays().iter().filter(|array| starts.contains(&array.name)) {
+        give(run, source, array, request, initial.as_ref())?;
+    }
+    Ok(())
 }
 
 /// Every array named on the command line exists and has a role that fits.
@@ -105,11 +145,16 @@ fn check_names(source: &KernelSource, request: &RunRequest) -> Result<(), BenchE
     for (given, role, what) in sides {
         let known =
             || source.kernel.arrays().iter().filter(|a| a.role == role || a.role == Role::State).map(|a| &a.name);
-        if let Some((name, _)) = given.iter().find(|(name, _)| !known().any(|k| k == name)) {
+        let array = |name: &str| name.split_once('@').map_or(name, |(array, _)| array).to_owned();
+        if let Some((name, _)) = given.iter().find(|(name, _)| !known().any(|k| *k == array(name))) {
             return Err(BenchError::unknown(source.kernel.name(), what, name, known()));
         }
     }
-    Ok(())
+    let starts = starting_arrays(source);
+    match request.fills.iter().find(|fill| !starts.contains(&fill.name)) {
+        Some(fill) => Err(BenchError::unknown(source.kernel.name(), "input or state", &fill.name, starts.iter())),
+        None => Ok(()),
+    }
 }
 
 fn initial_data(source: &KernelSource, settings: &Settings) -> Result<Option<Fields>, BenchError> {
@@ -120,46 +165,73 @@ fn initial_data(source: &KernelSource, settings: &Settings) -> Result<Option<Fie
     Ok(Some((entry.initial)(&case)?))
 }
 
-fn fill(
+/// Gives one array to the run, all of its levels.
+fn give(
     run: &mut Run,
     source: &KernelSource,
     array: &Array,
     request: &RunRequest,
     initial: Option<&Fields>,
-    text: &mut String,
 ) -> Result<(), BenchError> {
     let name = &array.name;
-    if let Some((_, path)) = request.inputs.iter().find(|(given, _)| given == name) {
-        return match array.element {
-            Element::F64 => read_into::<f64, _>(run, name, path, identity),
-            Element::F32 => read_into::<f32, _>(run, name, path, identity),
-            Element::F16 => read_into(run, name, path, f16::from_f32),
-            Element::U8 => read_into::<u8, _>(run, name, path, identity),
-        };
+    if let Some(fill) = request.fills.iter().rev().find(|fill| fill.name == *name) {
+        return fill_with(run, array, fill);
     }
-    match initial.and_then(|fields| fields.get(name)) {
-        Some(field) => transfer::write(run, array, field)?,
-        None if array.role == Role::State => {
-            let _ = writeln!(text, "{name} starts at zero (give it with --input {name}=FILE.npy)");
+    let id = source.kernel.array_id(name).expect("the array is the kernel's");
+    for back in 0..source.kernel.state_depth(id).max(1) {
+        let level = if back == 0 { name.clone() } else { format!("{name}@{back}") };
+        if let Some((_, path)) = request.inputs.iter().find(|(given, _)| *given == level) {
+            read_level(run, array, back, path)?;
+            continue;
         }
-        None => {
-            let (kernel, option) = (source.kernel.name().to_owned(), "--input NAME=FILE.npy");
-            return Err(BenchError::Unset { kernel, what: "the input", name: name.clone(), option });
+        match initial.and_then(|fields| fields.get(&level)) {
+            Some(field) => transfer::write(run, array, field)?,
+            None => {
+                let kernel = source.kernel.name().to_owned();
+                let what = if array.role == Role::State { "the state" } else { "the input" };
+                let option = "--input NAME=FILE.npy or --fill NAME=NUMBER";
+                return Err(BenchError::Unset { kernel, what, name: level, option });
+            }
         }
     }
     Ok(())
 }
 
-/// Writes the array of a file to one of the run.
-fn read_into<T: ElementType, F: ReadableElement + Clone>(
+fn fill_with(run: &mut Run, array: &Array, fill: &Assignment) -> Result<(), BenchError> {
+    let (name, value) = (&array.name, fill.number()?);
+    match array.element {
+        Element::F64 => run.fill(name, value)?,
+        Element::F32 => run.fill(name, value as f32)?,
+        Element::F16 => run.fill(name, f16::from_f32(value as f32))?,
+        Element::U8 => {
+            let whole = fill.value.parse::<u8>().map_err(|_| fill.bad("ARRAY=NUMBER, whole and from 0 to 255"))?;
+            run.fill(name, whole)?;
+        }
+    }
+    Ok(())
+}
+
+fn read_level(run: &mut Run, array: &Array, back: u32, path: &Path) -> Result<(), BenchError> {
+    let name = &array.name;
+    match array.element {
+        Element::F64 => read_into::<f64, _>(run, name, back, path, identity),
+        Element::F32 => read_into::<f32, _>(run, name, back, path, identity),
+        Element::F16 => read_into(run, name, back, path, f16::from_f32),
+        Element::U8 => read_into::<u8, _>(run, name, back, path, identity),
+    }
+}
+
+/// Writes the array of a file to one level of the run's.
+fn read_into<T: ElementType, F: ReadableElement + Clone + 'static>(
     run: &mut Run,
     name: &str,
+    back: u32,
     path: &Path,
     cell: fn(F) -> T,
 ) -> Result<(), BenchError> {
     let field: ArrayD<F> =
         read_npy(path).map_err(|error| BenchError::BadArray { path: path.to_owned(), message: error.to_string() })?;
-    Ok(run.write(name, field.mapv(cell).view())?)
+    Ok(run.write_back(name, back, field.mapv_into_any(cell).view())?)
 }
 
 fn hand_out(run: &Run, array: &Array, request: &RunRequest, text: &mut String) -> Result<(), BenchError> {
@@ -172,7 +244,7 @@ fn hand_out(run: &Run, array: &Array, request: &RunRequest, text: &mut String) -
     }
 }
 
-fn write_out<T: ElementType + Into<f64>, F: WritableElement>(
+fn write_out<T: ElementType + Into<f64>, F: WritableElement + 'static>(
     run: &Run,
     name: &str,
     path: Option<&Path>,
@@ -181,11 +253,10 @@ fn write_out<T: ElementType + Into<f64>, F: WritableElement>(
 ) -> Result<(), BenchError> {
     let mut field: ArrayD<T> = ArrayD::default(run.shape(name)?);
     run.read(name, field.view_mut())?;
-    let values: Vec<f64> = field.iter().map(|&value| value.into()).collect();
     let shape: Vec<String> = field.shape().iter().map(usize::to_string).collect();
-    let _ = write!(text, "{name} [{}]: {}", shape.join(", "), summary(ArrayView1::from(&values)));
+    let _ = write!(text, "{name} [{}]: {}", shape.join(", "), summary(field.iter().map(|&value| value.into())));
     if let Some(path) = path {
-        write_npy(path, &field.mapv(cell))
+        write_npy(path, &field.mapv_into_any(cell))
             .map_err(|error| BenchError::BadArray { path: path.to_owned(), message: error.to_string() })?;
         let _ = write!(text, " -> {}", path.display());
     }
@@ -193,11 +264,15 @@ fn write_out<T: ElementType + Into<f64>, F: WritableElement>(
     Ok(())
 }
 
-fn summary(values: ArrayView1<'_, f64>) -> String {
-    let least = values.iter().copied().fold(f64::INFINITY, f64::min);
-    let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let mean = values.mean().unwrap_or(f64::NAN);
-    let bad = values.iter().filter(|value| !value.is_finite()).count();
+/// Least, mean and most, of a first pass over all values, and how many are no numbers.
+fn summary(values: impl Iterator<Item = f64>) -> String {
+    let (mut least, mut most, mut sum, mut count, mut bad) = (f64::INFINITY, f64::NEG_INFINITY, 0.0, 0_u64, 0_u64);
+    for value in values {
+        (least, most) = (least.min(value), most.max(value));
+        (sum, count) = (sum + value, count + 1);
+        bad += u64::from(!value.is_finite());
+    }
+    let mean = sum / count as f64;
     let bad = if bad > 0 { format!(", {bad} not finite") } else { String::new() };
     format!("min {least:.6e}, mean {mean:.6e}, max {most:.6e}{bad}")
 }
@@ -212,12 +287,13 @@ mod tests {
             kernel: "heat-1d".into(),
             schedule: None,
             assignments: assignments.iter().map(|text| text.parse().unwrap()).collect(),
-            storage: StorageOptions::default(),
+            storage: StorageOptions { threads: Some(1), ..StorageOptions::default() },
             mapping: String::new(),
             code: CodeVariant::default(),
             arithmetic: None,
-            threads: Some(1),
+            opaque: false,
             inputs: Vec::new(),
+            fills: Vec::new(),
             outputs: Vec::new(),
             images: None,
         }

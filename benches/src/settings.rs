@@ -37,11 +37,15 @@ impl Assignment {
         self.value.parse().map_err(|_| self.bad("NAME=INTEGER"))
     }
 
-    fn number(&self) -> Result<f64, BenchError> {
+    /// The value as a number.
+    ///
+    /// # Errors
+    /// [`BenchError::BadSetting`].
+    pub fn number(&self) -> Result<f64, BenchError> {
         self.value.parse().map_err(|_| self.bad("NAME=NUMBER"))
     }
 
-    fn bad(&self, form: &'static str) -> BenchError {
+    pub(crate) fn bad(&self, form: &'static str) -> BenchError {
         BenchError::BadSetting { text: format!("{}={}", self.name, self.value), form }
     }
 }

@@ -1,4 +1,4 @@
-//! How storage is found: the options that `explain` and `run` share.
+//! How storage is found, and for how many threads: the options that `explain` and `run` share.
 
 use clap::Args;
 use crease::{Objective, Rings, Rounding, StrategyChoice, View};
@@ -21,6 +21,9 @@ pub struct StorageOptions {
     /// Whether arrays keep their names (contraction), or every write gets cells of its own first (reallocation).
     #[arg(long, value_name = "NAME", default_value = "contraction", value_parser = view)]
     pub view: View,
+    /// Threads; by default all cores. Schedules without parallel loops run on one.
+    #[arg(long, value_name = "N")]
+    pub threads: Option<usize>,
 }
 
 fn strategy(name: &str) -> Result<StrategyChoice, String> {

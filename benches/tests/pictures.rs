@@ -23,6 +23,7 @@ fn plot(kernel: &str, assignments: &[&str], forced: &[&str], directory: &Path) -
         form: Form::Text,
         plot: Some(directory.to_owned()),
         forced_moduli: read(forced),
+        all_sizes: false,
     };
     explain(&options).unwrap();
     let mut files: Vec<PathBuf> = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();

@@ -75,7 +75,7 @@ fn print_storage(plan: &Plan, n: i64) {
     let two_grids_bytes = 2 * 8 * n * n;
     let ratio = plan.folded_bytes() as f64 / two_grids_bytes as f64;
     println!("folded {} bytes, two grids {two_grids_bytes} bytes: {ratio:.3}", plan.folded_bytes());
-    if let Some(bound) = report.lower_bound_bytes() {
+    if let Ok(Some(bound)) = plan.report_with_bounds().map(|report| report.lower_bound_bytes()) {
         println!("no storage can go below {bound} bytes");
     }
 }

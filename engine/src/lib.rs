@@ -31,13 +31,14 @@
 //! - [`PlanBuilder`]: sizes, [schedule](kernel::graph::Schedule), [strategy](StrategyChoice), memory cap;
 //! - [`Plan`]: the proved storage, its [report](plan::report::Report), every [intermediate form](Stage) as text;
 //! - [`Code`]: machine code, shared by many runs;
-//! - [`Run`]: folded storage in use;
+//! - [`Run`]: folded storage in use, with the arrays that it was given;
 //! - [`trace`]: small runs, value by value.
 //!
 //! What fails, fails as an [`Error`] that names the culprit and the numbers; nothing has then been half written.
 
 pub mod analysis;
 mod cache;
+pub mod check;
 mod error;
 pub mod kernel;
 mod lower;
@@ -50,9 +51,10 @@ pub mod schedule;
 pub use analysis::{AnalysisError, Expanded, ExpansionError, trace};
 pub use crease_jit::{CallError, CompileError, FieldError, IsaError, PoolError};
 pub use crease_jit::{
-    CompileOptions, CompileTimes, Denormals, ElementType, Finding, Isa, IsaChoice, Prefetch, Streaming, TuningMemory,
-    TuningMemoryError, Unroll, Variant, VectorWidth, f16,
+    CompileOptions, CompileTimes, DEFAULT_WORK_LIMIT, Denormals, ElementType, Finding, Isa, IsaChoice, Prefetch,
+    Streaming, TuningMemory, TuningMemoryError, Unroll, Variant, VectorWidth, f16,
 };
+pub use crease_jit::{ThreadPool, ThreadPoolBuilder, most_threads};
 pub use error::Error;
 pub use kernel::arithmetic::{Arithmetic, Freedom};
 pub use kernel::graph::Kernel;
@@ -62,6 +64,7 @@ pub use mapping::mirror::Rings;
 pub use mapping::rounding::Rounding;
 pub use pipeline::Stage;
 pub use plan::{Plan, PlanBuilder, PlanError, View};
+pub use run::{AvailableMemory, LimitedBy, MemoryCheck, available_memory};
 pub use run::{Code, Input, Output, Run, RunError, RunOptions, TunedCode};
 
 /// What most programs import.

@@ -4,27 +4,35 @@
 //! under the request's operation quota, which each stage has for itself (lifetimes per array, mapping per strategy): an
 //! array that takes too much is kept in full, where that is possible, and the rest of the plan does not suffer.
 
-use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::Instant;
 
 use crease_isl::Context;
-use crease_jit::program::Program;
+use crease_jit::program::Verified;
 
-use crate::analysis::bound::{Group, lower_bounds};
+use crate::analysis::bound::LowerBound;
 use crate::analysis::conflicts::Conflicts;
 use crate::analysis::model::{AnalysisError, Model};
 use crate::analysis::privacy::Privacy;
+use crate::analysis::turnover::Turnover;
+use crate::check::{Checker, Proved};
 use crate::error::Error;
-use crate::kernel::graph::{ArrayId, Role};
+use crate::kernel::graph::{ArrayId, Kernel, Role};
 use crate::kernel::{MappingRule, parse_mapping};
-use crate::lower::{LowerError, Lowered, Origins, lower, mark_reuse};
-use crate::mapping::choice::{StrategyChoice, choose_mapping};
+use crate::lower::{Bounded, LowerError, Lowered, Origins, lower, mark_reuse, prove_bounds, verified};
+use crate::mapping::choice::{Chosen, StrategyChoice, choose_mapping};
+use crate::mapping::decision::Decision;
 use crate::mapping::{MappingError, Problem, Span, StorageMapping};
 use crate::plan::Request;
-use crate::plan::layout::{Layout, Owner, lay_out};
+use crate::plan::bounds::{BufferBounds, buffer_bounds, known_bounds};
+use crate::plan::footprint::Storage;
+use crate::plan::layout::{Layout, lay_out};
 use crate::plan::report::mapping_formulas;
 use crate::schedule::legality::verify_schedule;
+use crate::schedule::writes::verify_writes;
+
+/// How the time that lower bounds take is called.
+pub(crate) const LOWER_BOUND: &str = "lower bound";
 
 /// A stage whose result can be printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -67,11 +75,11 @@ crease_jit::named_choices! {
 #[derive(Clone, Debug)]
 pub(crate) struct Outcome {
     pub(crate) layout: Layout,
-    pub(crate) program: Program,
+    pub(crate) program: Verified,
     /// For each strip, by its variable, what its operations come from.
     pub(crate) origins: Origins,
-    /// Per buffer of the layout, a number of cells that no storage can go below.
-    pub(crate) lower_bounds: Vec<Option<u64>>,
+    /// Per buffer of the layout, a number of cells that no storage can go below, as far as the choice had to know it.
+    pub(crate) lower_bounds: Vec<Option<LowerBound>>,
     /// Per array, cells of its index space that hold a value; none if unbounded.
     pub(crate) full_cells: Vec<Option<u64>>,
     /// Per array and index, first and last value; the step index of a state array as `(0, 0)`.
@@ -82,13 +90,27 @@ pub(crate) struct Outcome {
     pub(crate) in_registers: Vec<ArrayId>,
     /// What was tried and rejected.
     pub(crate) notes: Vec<String>,
+    /// How what was chosen compares with the smallest that was found.
+    pub(crate) decisions: Vec<Decision>,
     /// Name and seconds of each stage.
     pub(crate) stages: Vec<(&'static str, f64)>,
 }
 
+impl Outcome {
+    /// Threads of so many that runs take: one, unless some loop is parallel.
+    pub(crate) fn threads_used(&self, threads: usize) -> usize {
+        if self.program.is_parallel() { threads } else { 1 }
+    }
+
+    /// Sizes of the storage.
+    pub(crate) fn storage(&self, kernel: &Kernel) -> Storage {
+        Storage::new(kernel, &self.layout, &self.index_boxes)
+    }
+}
+
 /// Runs every stage.
 pub(crate) fn run(request: &Request) -> Result<Outcome, Error> {
-    Ok(Runner::default().run(request, Until::Lowered)?.expect("a full run has an outcome"))
+    Ok(Runner::default().run(request)?.expect("a full run has an outcome"))
 }
 
 /// Runs the analyses once, and what follows for each strategy.
@@ -98,7 +120,7 @@ pub(crate) fn run_each(request: &Request, strategies: &[StrategyChoice]) -> Resu
         let analysed = runner.stages.clone();
         let finish = |&strategy: &StrategyChoice| {
             runner.stages.clone_from(&analysed);
-            let outcome = runner.finish(request, strategy, problem, given, Until::Lowered)?;
+            let outcome = runner.finish(request, strategy, problem, given)?;
             Ok(outcome.expect("a full run has an outcome"))
         };
         Ok(strategies.iter().map(finish).collect())
@@ -111,43 +133,61 @@ pub(crate) fn chosen_mapping(request: &Request) -> Result<StorageMapping, Error>
         let context = problem.model.context;
         Ok(runner
             .time("mapping", context, || choose_mapping(problem, (request.strategy, request.objective), given))?
-            .mapping)
+            .mapping
+            .into_inner())
     })
 }
 
-/// Predicted bytes of folded storage: the stages up to the layout.
-pub(crate) fn storage_bytes(request: &Request) -> Result<u64, Error> {
-    let mut runner = Runner::default();
-    runner.run(request, Until::LaidOut)?;
-    Ok(runner.bytes)
+/// The checker's word on each of some mappings.
+pub(crate) fn prove_each(
+    request: &Request,
+    storage: &[StorageMapping],
+) -> Result<Vec<Result<Proved<StorageMapping>, Error>>, Error> {
+    Runner::default().analyse(request, |_, problem, _| {
+        let prove = |mapping: &StorageMapping| {
+            problem.model.context.reset_operations();
+            problem.checker.prove(mapping.clone()).map_err(|error| name_stage(error.into(), "proof"))
+        };
+        Ok(storage.iter().map(prove).collect())
+    })
+}
+
+/// Sizes of storage alone: the stages up to the layout.
+pub(crate) fn storage(request: &Request) -> Result<Storage, Error> {
+    Runner::default().analyse(request, |runner, problem, given| {
+        let (_, layout) = runner.lay_out(request, request.strategy, problem, given)?;
+        Ok(Storage::new(&request.kernel, &layout, &index_boxes(problem)?))
+    })
+}
+
+/// Lower bounds of all buffers, from the lifetimes, which are found again.
+pub(crate) fn lower_bounds(request: &Request, layout: &Layout) -> Result<BufferBounds, Error> {
+    Runner::default().analyse(request, |runner, problem, _| {
+        let mut bounds = runner.time(LOWER_BOUND, problem.model.context, || buffer_bounds(problem, layout))?;
+        bounds.seconds = runner.stages.iter().map(|(_, seconds)| seconds).sum();
+        Ok(bounds)
+    })
 }
 
 /// Runs the stages again, as far as needed, to print one.
 pub(crate) fn dump(request: &Request, stage: Stage) -> Result<String, Error> {
     let mut runner = Runner { wanted: Some(stage), ..Runner::default() };
-    runner.run(request, Until::Lowered)?;
+    runner.run(request)?;
     Ok(runner.text)
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum Until {
-    LaidOut,
-    Lowered,
 }
 
 #[derive(Default)]
 struct Runner {
     wanted: Option<Stage>,
     text: String,
-    bytes: u64,
     stages: Vec<(&'static str, f64)>,
 }
 
 impl Runner {
-    fn run(&mut self, request: &Request, until: Until) -> Result<Option<Outcome>, Error> {
+    fn run(&mut self, request: &Request) -> Result<Option<Outcome>, Error> {
         self.analyse(request, |runner, problem, given| match runner.has_printed() {
             true => Ok(None),
-            false => runner.finish(request, request.strategy, problem, given, until),
+            false => runner.finish(request, request.strategy, problem, given),
         })
     }
 
@@ -165,7 +205,12 @@ impl Runner {
         let model = self.time("model", &context, || Model::new(&context, kernel, schedule, request.values.clone()))?;
         let model = Rc::new(model);
         self.print(Stage::Schedule, || print_schedule(&model))?;
-        self.time("legality", &context, || verify_schedule(&model))?;
+        let certificate = model.turnover.as_ref().map(Turnover::certificate);
+        let checker = self.time("certificate", &context, || -> Result<Checker<'_, '_>, Error> {
+            Ok(Checker::new(&context, kernel, schedule, &request.values, certificate.as_ref()))
+        })?;
+        let legal = || verify_writes(&model).and_then(|()| verify_schedule(&model, checker.readers()));
+        self.time("legality", &context, legal)?;
         // Full storage is the unfolded array, one for all.
         let derives = request.strategy != StrategyChoice::Full;
         let private = || if derives { Privacy::new(&model) } else { Ok(Privacy::none()) };
@@ -174,9 +219,11 @@ impl Runner {
         let problem = Problem {
             model: &model,
             conflicts: &conflicts,
+            checker: &checker,
             horizon: request.horizon,
             rounding: request.rounding,
             rings: request.rings,
+            alive: Default::default(),
             spans: Default::default(),
         };
         self.print(Stage::Lifetimes, || print_lifetimes(&problem))?;
@@ -191,33 +238,32 @@ impl Runner {
         strategy: StrategyChoice,
         problem: &Problem<'_, '_, '_>,
         given: &[MappingRule],
-        until: Until,
     ) -> Result<Option<Outcome>, Error> {
         let (kernel, context) = (problem.model.kernel, problem.model.context);
-        let mut choice =
-            self.time("mapping", context, || choose_mapping(problem, (strategy, request.objective), given))?;
-        let layout = self.time("layout", context, || lay_out(problem, &choice.mapping))?;
-        self.print(Stage::Mapping, || Ok(mapping_formulas(kernel, &layout)))?;
-        self.bytes = layout.folded_bytes(request.threads);
-        if until == Until::LaidOut || self.has_printed() {
+        let (mut choice, layout) = self.lay_out(request, strategy, problem, given)?;
+        if self.has_printed() {
             return Ok(None);
         }
-        let lower_bounds = self.time("lower bound", context, || buffer_bounds(problem, &layout, &mut choice.notes))?;
+        let lower_bounds = known_bounds(problem, &layout);
         let lowered = self.time("lower", context, || -> Result<Lowered, Error> {
-            let lowered = lower(context, problem.model, &layout)?;
+            let lowered = lower(context, problem.model, &layout, request.work_limit)?;
             Ok(Lowered { program: mark_reuse(lowered.program, kernel, request.cache_bytes), ..lowered })
         })?;
         self.print(Stage::Loops, || Ok(lowered.loops.clone()))?;
-        self.print(Stage::Program, || Ok(lowered.program.to_string()))?;
-        if cfg!(debug_assertions) {
-            lowered.program.verify().expect("lowering makes valid programs");
-        }
+        let program = self.time("bounds", context, || -> Result<Verified, Error> {
+            let Bounded { program, doubt } = prove_bounds(kernel.name(), lowered.program)?;
+            choice.notes.extend(doubt.map(|doubt| {
+                format!("every call is looked at before it runs, and may be refused, as for all steps at once it is open: {doubt}")
+            }));
+            Ok(verified(program, problem.model, &layout)?)
+        })?;
+        self.print(Stage::Program, || Ok(program.to_string()))?;
         context.reset_operations();
         let full_cells = kernel.array_ids().map(|id| full_cells(problem, id)).collect();
-        let index_boxes = kernel.array_ids().map(|id| index_box(problem, id)).collect::<Result<Vec<_>, _>>()?;
+        let index_boxes = index_boxes(problem)?;
         let params = request.values.iter().map(|v| v.unwrap_or(0)).collect();
-        let (notes, stages) = (choice.notes, std::mem::take(&mut self.stages));
-        let Lowered { program, origins, in_registers, .. } = lowered;
+        let (notes, decisions, stages) = (choice.notes, choice.decisions, std::mem::take(&mut self.stages));
+        let (origins, in_registers) = (lowered.origins, lowered.in_registers);
         Ok(Some(Outcome {
             layout,
             program,
@@ -228,8 +274,28 @@ impl Runner {
             params,
             in_registers,
             notes,
+            decisions,
             stages,
         }))
+    }
+
+    /// The choice of storage, and its layout.
+    fn lay_out(
+        &mut self,
+        request: &Request,
+        strategy: StrategyChoice,
+        problem: &Problem<'_, '_, '_>,
+        given: &[MappingRule],
+    ) -> Result<(Chosen, Layout), Error> {
+        let (kernel, context) = (problem.model.kernel, problem.model.context);
+        let mut choice =
+            self.time("mapping", context, || choose_mapping(problem, (strategy, request.objective), given))?;
+        if let Some(refusal) = problem.checker.refusal() {
+            choice.notes.push(format!("a certificate of who reads the states is not believed: {refusal}"));
+        }
+        let layout = self.time("layout", context, || lay_out(problem, &choice.mapping))?;
+        self.print(Stage::Mapping, || Ok(mapping_formulas(kernel, &layout)))?;
+        Ok((choice, layout))
     }
 
     /// Runs a stage under a quota of its own and keeps the time it took.
@@ -269,62 +335,6 @@ fn name_stage(error: Error, stage: &'static str) -> Error {
     cause.spent_quota().map_or(error, |limit| AnalysisError::Quota { stage, limit }.into())
 }
 
-/// Lower bounds of buffers; none, and a note, where they take too long. Arrays that share buffers are counted together,
-/// and each of their buffers gets its share of the bound.
-fn buffer_bounds(
-    problem: &Problem<'_, '_, '_>,
-    layout: &Layout,
-    notes: &mut Vec<String>,
-) -> Result<Vec<Option<u64>>, Error> {
-    let shared = buffers_in_common(problem, layout);
-    let cells =
-        |buffers: &BTreeSet<usize>| buffers.iter().map(|&b| layout.buffers[b].cells).fold(0, u64::saturating_add);
-    let group =
-        |(arrays, buffers): &(Vec<ArrayId>, BTreeSet<usize>)| Group { arrays: arrays.clone(), cells: cells(buffers) };
-    let groups: Vec<Group> = shared.iter().map(group).collect();
-    let bounds = match lower_bounds(problem.model, problem.conflicts, &groups) {
-        Err(error) if error.spent_quota().is_some() => {
-            notes.push(format!("no lower bound is known: {error}"));
-            vec![None; groups.len()]
-        }
-        bounds => bounds?,
-    };
-    let mut of_buffer = vec![None; layout.buffers.len()];
-    for ((group, (_, buffers)), bound) in groups.iter().zip(&shared).zip(bounds) {
-        let (mut cells_left, mut bound_left) = (group.cells, bound);
-        for &buffer in buffers {
-            let cells = layout.buffers[buffer].cells;
-            let share = |bound: u64| (u128::from(bound) * u128::from(cells) / u128::from(cells_left.max(1))) as u64;
-            of_buffer[buffer] = bound_left.map(share);
-            bound_left = bound_left.zip(of_buffer[buffer]).map(|(left, share)| left - share);
-            cells_left = cells_left.saturating_sub(cells);
-        }
-    }
-    for buffer in &layout.buffers {
-        if buffer.owner != Owner::Folded {
-            of_buffer[buffer.id as usize] = Some(buffer.cells);
-        }
-    }
-    Ok(of_buffer)
-}
-
-/// The folded arrays, those that share a buffer together, and the buffers that they are kept in.
-fn buffers_in_common(problem: &Problem<'_, '_, '_>, layout: &Layout) -> Vec<(Vec<ArrayId>, BTreeSet<usize>)> {
-    let mut groups: Vec<(Vec<ArrayId>, BTreeSet<usize>)> = Vec::new();
-    for array in problem.folded_arrays() {
-        let pieces = &layout.array(array).expect("folded arrays have a layout").pieces;
-        let mut own = (vec![array], pieces.iter().map(|piece| piece.buffer).collect::<BTreeSet<usize>>());
-        let (joined, rest) = groups.into_iter().partition::<Vec<_>, _>(|(_, buffers)| !buffers.is_disjoint(&own.1));
-        for (arrays, buffers) in joined {
-            own.0.splice(0..0, arrays);
-            own.1.extend(buffers);
-        }
-        groups = rest;
-        groups.push(own);
-    }
-    groups
-}
-
 /// Cells of an array's bounding box; none if the number of steps bounds it.
 fn full_cells(problem: &Problem<'_, '_, '_>, id: ArrayId) -> Option<u64> {
     let body = problem.model.kernel.array(id);
@@ -336,6 +346,11 @@ fn full_cells(problem: &Problem<'_, '_, '_>, id: ArrayId) -> Option<u64> {
         let (min, max) = set.dim_range(k).ok()??;
         n.checked_mul(Span { min: Some(min), max: Some(max) }.extent()? as u64)
     })
+}
+
+/// [`index_box`] of every array.
+fn index_boxes(problem: &Problem<'_, '_, '_>) -> Result<Vec<Vec<(i64, i64)>>, Error> {
+    problem.model.kernel.array_ids().map(|id| index_box(problem, id)).collect()
 }
 
 /// First and last value of each index over the index space, `(0, -1)` if that is empty; unbounded ones (the step of a

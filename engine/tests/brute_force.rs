@@ -74,6 +74,7 @@ fn a_line_of_stencil() {
     agree(
         "\
 kernel line(size N; run T) for N >= 3 {
+  opaque f(3)
   state u[t, x]: f64 for 0 <= x < N
   S[t, x] for 1 <= t <= T and 1 <= x < N-1 { u[t,x] = f(u[t-1,x-1], u[t-1,x], u[t-1,x+1]) }
   E[t, x] for 1 <= t <= T and (x = 0 or x = N-1) { u[t,x] = u[t-1,x] }
@@ -98,6 +99,7 @@ fn two_levels_and_two_states() {
     agree(
         "\
 kernel wave(size N; run T) {
+  opaque f(1), f(3)
   state u[t, x]: f64 for 0 <= x < N
   state v[t, x]: f64 for 0 <= x < N
   U[t, x] for 1 <= t <= T and 0 <= x < N { u[t,x] = f(u[t-1,x], u[t-2,x], v[t-1,x]) }
@@ -105,8 +107,8 @@ kernel wave(size N; run T) {
   W[t, x] for 1 <= t <= T and x = N-1 { v[t,x] = f(u[t,x]) }
   schedule seq { U -> [t, 0, x]; V, W -> [t, 1, x] }
   schedule fused { U -> [t, x, 0]; V, W -> [t, x + 1, 1] }
-  schedule lanes { U -> [t, 0, x vector(2)]; V, W -> [t, 1, x] }
-  schedule parallel_rows { U -> [t, 0, x parallel]; V, W -> [t, 1, x] }
+  schedule lanes { U -> [t, 0, x vector(2)]; V, W -> [t, 1, x vector(2)] }
+  schedule parallel_rows { U -> [t, 0, x parallel]; V, W -> [t, 1, x parallel] }
 }",
         &[&[2], &[4]],
     );
@@ -117,6 +119,7 @@ fn streaming_populations() {
     agree(
         "\
 kernel d1q3(size N; run T) {
+  opaque f(1), f(2), f(3)
   state a[t, x]: f64 for 0 <= x < N
   state l[t, x]: f64 for 0 <= x < N
   state r[t, x]: f64 for 0 <= x < N
@@ -145,6 +148,7 @@ fn diagonals_with_borders_that_leave() {
     agree(
         "\
 kernel diagonals(size N, M) {
+  opaque f(1), f(2)
   temp A[t, i]: f64 for 0 <= t < N and 0 <= i < M live out for t = N-1 or i = M-1
   C[t, i] for t = 0 and i = 0 { A[t,i] = f(1) }
   R[t, i] for t = 0 and 1 <= i < M { A[t,i] = f(A[t,i-1]) }
@@ -166,6 +170,7 @@ fn cells_written_again_and_dead_writes() {
     agree(
         "\
 kernel again(size N) {
+  opaque f(1), f(2)
   temp s[i]: f64 for 0 <= i < 2
   temp d[x]: f64 for 0 <= x < N
   temp g[x]: f64 for 0 <= x < N live in for 0 <= x < N live out for x >= 2
@@ -188,6 +193,7 @@ fn values_of_one_cell_are_held_until_their_own_reads() {
     agree(
         "\
 kernel held(size N) for N >= 2 {
+  opaque f(1), f(2)
   temp s[i]: f64 for 0 <= i < 2
   output o[x]: f64 for 0 <= x < N
   output p[x]: f64 for x = N-1
@@ -207,6 +213,7 @@ fn live_in_and_live_out_parts() {
     agree(
         "\
 kernel parts(size N) {
+  opaque f(1), f(2)
   temp a[x]: f64 for 0 <= x < N live in for x < 3 live out for x >= N-2
   temp b[x]: f64 for 0 <= x < N
   output o[x]: f64 for 0 <= x < N
@@ -215,7 +222,7 @@ kernel parts(size N) {
   O[x] for 0 <= x < N { o[N-1-x] = f(b[x]) }
   schedule apart { A -> [0, x]; B -> [1, x]; O -> [2, x] }
   schedule fused { A -> [x, 0]; B -> [x, 1]; O -> [x, 2] }
-  schedule lanes { A -> [0, x vector(2)]; B -> [1, x, 0]; O -> [1, x, 1] }
+  schedule lanes { A -> [0, x vector(2)]; B -> [1, x vector(2), 0]; O -> [1, x vector(2), 1] }
   schedule reversed { A -> [0, x]; B -> [1, 0, -x parallel]; O -> [2, x] }
 }",
         &[&[3], &[7]],
@@ -227,6 +234,7 @@ fn statements_by_position_and_at_one_time() {
     agree(
         "\
 kernel together(size N) {
+  opaque f(1), f(2), f(3)
   input i[x]: f64 for 0 <= x < N
   temp a[x]: f64 for 0 <= x < N
   temp b[x]: f64 for 0 <= x < N
@@ -237,8 +245,8 @@ kernel together(size N) {
   C[x] for 0 <= x < N { c[x] = f(a[x], i[N-1-x]) }
   O[x] for 0 <= x < N { o[x] = f(a[x], b[x], c[x]) }
   schedule seq { A -> [x, 0]; B, C -> [x, 1]; O -> [x, 2] }
-  schedule lanes { A -> [x vector(3), 0]; B, C -> [x, 1]; O -> [x, 2] }
-  schedule any { A -> [x parallel, 0]; B, C -> [x, 1]; O -> [x, 2] }
+  schedule lanes { A -> [x vector(3), 0]; B, C -> [x vector(3), 1]; O -> [x vector(3), 2] }
+  schedule any { A -> [x parallel, 0]; B, C -> [x parallel, 1]; O -> [x parallel, 2] }
   schedule unordered { A -> [0, 0, x]; B -> [1, 0 parallel, x]; C -> [1, 1, x]; O -> [2, 0, x] }
 }",
         &[&[1], &[6]],
@@ -250,6 +258,7 @@ fn strided_and_reversed_references() {
     agree(
         "\
 kernel strided(size N) {
+  opaque f(1), f(2)
   temp a[x]: f64 for 0 <= x < 2*N
   temp b[x, y]: f64 for 0 <= x < N and 0 <= y <= x
   output o[x]: f64 for 0 <= x < N
@@ -258,7 +267,7 @@ kernel strided(size N) {
   O[x] for 0 <= x < N { o[x] = f(b[N-1,x], b[x,0]) }
   schedule seq { A -> [0, x]; B -> [1, x, y]; O -> [2, x] }
   schedule transposed { A -> [0, x]; B -> [1, y, x vector(2)]; O -> [2, x] }
-  schedule triangle_in_parallel { A -> [0, x parallel]; B -> [1, x parallel, y]; O -> [2, -x] }
+  schedule triangle_in_parallel { A -> [0, x parallel]; B -> [1, x parallel, y]; O -> [2, -x parallel] }
 }",
         &[&[2], &[4]],
     );
@@ -266,6 +275,7 @@ kernel strided(size N) {
 
 const SWEEP: &str = "\
 kernel sweep(size N; run T) for N >= 3 {
+  opaque f(3)
   state u[t, x]: f64 for 0 <= x < N
   S[t, x] for 1 <= t <= T and 1 <= x < N-1 { u[t,x] = f(u[t,x-1], u[t-1,x], u[t-1,x+1]) }
   E[t, x] for 1 <= t <= T and (x = 0 or x = N-1) { u[t,x] = u[t-1,x] }
@@ -286,14 +296,15 @@ fn orders_against_the_dataflow_are_refused() {
 
 const CELL: &str = "\
 kernel cell(size N) {
+  opaque f(1)
   temp s[i]: f64 for i = 0
   temp r[x]: f64 for 0 <= x < N
   output o[x]: f64 for 0 <= x < N
   W[x] for 0 <= x < N { s[0] = f(x) }
   R[x] for 0 <= x < N { r[x] = s[0] }
   O[x] for 0 <= x < N { o[x] = r[x] }
-  schedule writes_at_once { W -> [0, x parallel]; R -> [1, x]; O -> [2, x] }
-  schedule lanes { W -> [x vector(2), 0]; R -> [x, 1]; O -> [x, 2] }
+  schedule writes_at_once { W -> [0, x parallel]; R -> [1, x parallel]; O -> [2, x parallel] }
+  schedule lanes { W -> [x vector(2), 0]; R -> [x vector(2), 1]; O -> [x vector(2), 2] }
   schedule one_time { W -> [x, 0]; R, O -> [x, 1] }
 }";
 

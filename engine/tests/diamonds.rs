@@ -191,7 +191,7 @@ fn conflicts_and_legality_are_those_of_brute_force() {
 fn two_rows_are_enough_and_found_to_be_nearly_needed() {
     let kernel = kernel(THREE_POINT).diamond("diamond", "rows", ("t", "x"), 32).unwrap();
     let plan = kernel.plan().size("N", 640).schedule("diamond").build().unwrap();
-    let buffer = &plan.report().buffers[0];
+    let buffer = &plan.report_with_bounds().unwrap().buffers[0];
     assert_eq!(buffer.cells, 2 * 640);
     assert!(buffer.lower_bound_cells.unwrap() >= 2 * 640 - 2 * 20, "{buffer:?}");
 }

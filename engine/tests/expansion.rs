@@ -46,6 +46,7 @@ fn random_kernel(seed: u64) -> String {
     let random = &mut Rng::with_seed(seed);
     let mut text = format!(
         "kernel again(size N) for N >= 4 {{
+  opaque f(1), f(2), f(3)
   input x[i]: f64 for 0 <= i < N
   temp a[j]: f64 for 0 <= j < {CELLS}
   temp b[j]: f32 for 0 <= j < {CELLS}
@@ -86,14 +87,25 @@ fn inputs(kernel: &Kernel) -> Inputs {
 /// The output after a run on full storage.
 fn interpreted(kernel: &Kernel) -> FullArray {
     let schedule = &kernel.schedules()[0];
-    interpret(kernel, schedule, &inputs(kernel), &InterpretOptions::default())
-        .unwrap_or_else(|e| panic!("{e}\n{kernel}"))["o"]
+    interpret(
+        kernel,
+        schedule,
+        &inputs(kernel),
+        &InterpretOptions { run_opaque_functions: true, ..InterpretOptions::default() },
+    )
+    .unwrap_or_else(|e| panic!("{e}\n{kernel}"))["o"]
         .clone()
 }
 
 /// The output of machine code on folded storage.
 fn native(kernel: &Kernel, view: View) -> Vec<u64> {
-    let plan = kernel.plan().size("N", SIZE).view(view).build().unwrap_or_else(|error| panic!("{error}\n{kernel}"));
+    let plan = kernel
+        .plan()
+        .run_opaque_functions(true)
+        .size("N", SIZE)
+        .view(view)
+        .build()
+        .unwrap_or_else(|error| panic!("{error}\n{kernel}"));
     let mut run = plan.compile().unwrap().instantiate().unwrap();
     run.write("x", ndarray::Array1::from_shape_fn(SIZE as usize, |i| contents(&[i as i64])).view()).unwrap();
     run.run_once().unwrap();
@@ -148,7 +160,8 @@ const ROWS: &str = "kernel rows(size N) for N >= 2 {
 #[test]
 fn with_cells_of_their_own_values_may_be_computed_in_any_order() {
     let kernel = Kernel::parse(ROWS).unwrap();
-    let builder = || kernel.plan().size("N", SIZE).strategy(StrategyChoice::SuccessiveModulo);
+    let builder =
+        || kernel.plan().run_opaque_functions(true).size("N", SIZE).strategy(StrategyChoice::SuccessiveModulo);
     let plan = |schedule: &str, view| builder().schedule(schedule).view(view).build();
     assert!(matches!(plan("free", View::Contraction), Err(Error::Illegal(_))));
     let expected: Vec<f64> = (0..SIZE).map(|i| 6.0 * contents(&[i]) * contents(&[i])).collect();

@@ -40,7 +40,7 @@ fn several_arrays_share_a_buffer_of_the_golden_size() {
             });
             let name = format!("{} at {}", kernel.name(), row["size"]);
             let plan = builder.build().unwrap_or_else(|error| panic!("{name}: {error}"));
-            let report = plan.report();
+            let report = plan.report_with_bounds().unwrap();
             let buffer = report.buffers.iter().find(|buffer| buffer.strategy == "shared").expect("a shared buffer");
             let number = |value: &Value| value.as_u64().expect("a number of cells");
             println!("{name}: {} cells, {:?}", buffer.cells, report.arrays);

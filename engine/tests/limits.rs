@@ -2,7 +2,7 @@
 
 use crease::mapping::MappingError;
 use crease::prelude::*;
-use crease::{PlanError, RunError};
+use crease::{MemoryCheck, PlanError, RunError};
 
 fn kernel() -> Kernel {
     Kernel::parse(
@@ -30,7 +30,8 @@ fn a_plan_above_the_cap_is_refused_with_the_size_that_would_fit() {
 fn memory_that_cannot_be_had_is_an_error_that_names_the_buffer() {
     let plan = kernel().plan().size("N", 1 << 45).build().unwrap();
     assert_eq!(plan.folded_bytes(), 1 << 48);
-    let error = plan.compile().unwrap().instantiate().unwrap_err();
+    let unchecked = RunOptions { memory: MemoryCheck::Unchecked, ..RunOptions::default() };
+    let error = plan.compile().unwrap().instantiate_with(unchecked).unwrap_err();
     let Error::Run(RunError::Memory { buffer, .. }) = &error else {
         panic!("unexpected error: {error}");
     };
@@ -65,6 +66,8 @@ fn wrong_names_and_shapes_copy_nothing() {
     assert!(matches!(run.write("u", wide.view()), Err(Error::Run(RunError::ElementType { .. }))));
     assert!(matches!(run.write("v", wide.view()), Err(Error::Run(RunError::UnknownArray { .. }))));
     assert!(matches!(run.set("k", 1.0), Err(Error::Run(RunError::UnknownScalar { .. }))));
+    run.fill("u", 0.0).unwrap();
+    assert!(matches!(run.write("u", short.view()), Err(Error::Run(RunError::Shape { .. }))));
     let mut back = ndarray::Array1::<f64>::ones(8);
     run.read("u", back.view_mut()).unwrap();
     assert_eq!(back, ndarray::Array1::zeros(8));
@@ -94,7 +97,7 @@ fn arrays_may_be_empty_at_some_sizes() {
            B[p, x] for 1 <= x < N-1 and 1 <= p < N-1 { b[p,x] = a[x] }
            C[x] for 1 <= x < N-1 { c[x] = b[x,x] + 1 }
            D[x] for 0 <= x < N { d[x] = x }
-           schedule s { B -> [p parallel, 0, x]; C -> [x, 1, x]; D -> [x, 2, x] }
+           schedule s { B -> [p parallel, 0, x]; C -> [x parallel, 1, x]; D -> [x parallel, 2, x] }
          }";
     let kernel = Kernel::parse(text).unwrap();
     for (_, strategy) in StrategyChoice::ALL {

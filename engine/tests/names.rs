@@ -50,7 +50,7 @@ fn text(names: &Names<'_>) -> String {
              {state}[{step},{site}] = {temp}[{step},{site}] }}
            schedule tiles {{
              F -> [{step}, floor({site}/4) parallel, 0, {site}]
-             {stmt}, E -> [{step}, floor({site}/4), 1, {site}] }}
+             {stmt}, E -> [{step}, floor({site}/4) parallel, 1, {site}] }}
            schedule skewed {{
              F -> [2*{step} + {site}, {step}, 0]
              {stmt}, E -> [2*{step} + {site}, {step}, 1] }}

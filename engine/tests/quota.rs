@@ -132,7 +132,14 @@ impl Sweep {
     }
 
     fn plan(&self, quota: u64) -> Result<Plan, Error> {
-        let builder = self.case.kernel.plan().size("N", N).schedule(&self.schedule.name).strategy(self.strategy);
+        let builder = self
+            .case
+            .kernel
+            .plan()
+            .run_opaque_functions(true)
+            .size("N", N)
+            .schedule(&self.schedule.name)
+            .strategy(self.strategy);
         builder.horizon(3).operation_quota(quota).build()
     }
 

@@ -21,6 +21,8 @@ mod host;
 #[path = "random_programs/kernels.rs"]
 mod kernels;
 mod oracle;
+#[path = "random_programs/periodic.rs"]
+mod periodic;
 #[path = "random_programs/schedules.rs"]
 mod schedules;
 
@@ -30,6 +32,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crease::analysis::trace::Trace;
 use crease::kernel::graph::{Kernel, Role, Schedule};
 use crease::mapping::{MappingError, Sharing};
+use crease::plan::report::{Reason, Report};
 use crease::{
     CompileOptions, Error, ExpansionError, Isa, IsaChoice, LowerError, Plan, Rings, Rounding, Stage, StrategyChoice,
     Streaming,
@@ -41,6 +44,10 @@ use generate::Sample;
 
 /// Kernels in one run of the tests.
 const DEFAULT_PROGRAMS: u64 = 200;
+/// Schemes on periodic grids in one run of the tests.
+const PERIODIC_PROGRAMS: u64 = 60;
+/// The name of such kernels.
+const PERIODIC: &str = "periodic";
 /// Operations for each stage of an analysis: few kernels need more, and those that do show what happens then.
 const QUOTA: u64 = 1 << 19;
 /// Strategies by name that each kernel is planned with, beside the automatic choice and full storage.
@@ -151,11 +158,14 @@ fn kernel_of(sample: &Sample) -> Kernel {
 }
 
 /// What users get, the oracle, and a few strategies by name: all of them would take most of the time to find the same.
-fn strategies_for(seed: u64) -> Vec<StrategyChoice> {
-    let (mut chosen, mut others): (Vec<_>, Vec<_>) = StrategyChoice::ALL
-        .map(|(_, strategy)| strategy)
-        .into_iter()
-        .partition(|strategy| matches!(strategy, StrategyChoice::Auto | StrategyChoice::Full));
+fn strategies_for(kernel: &Kernel, seed: u64) -> Vec<StrategyChoice> {
+    let is_wanted = |strategy: &StrategyChoice| match strategy {
+        StrategyChoice::Auto | StrategyChoice::Full => true,
+        StrategyChoice::Periodic => kernel.name() == PERIODIC,
+        _ => false,
+    };
+    let (mut chosen, mut others): (Vec<_>, Vec<_>) =
+        StrategyChoice::ALL.map(|(_, strategy)| strategy).into_iter().partition(is_wanted);
     Rng::with_seed(seed).shuffle(&mut others);
     chosen.extend(others.into_iter().take(NAMED_STRATEGIES));
     chosen
@@ -165,10 +175,16 @@ fn strategies_for(seed: u64) -> Vec<StrategyChoice> {
 fn plans(case: &Case, schedule: &Schedule, trace: &Trace, seed: u64, tally: &mut Tally) -> Option<Vec<Plan>> {
     // Arrays are too small for `auto` to round anything.
     let rounding = Rounding::ALL[seed as usize % Rounding::ALL.len()].1;
-    let builder = case.kernel.plan().schedule(&schedule.name).size("N", case.params[0]).operation_quota(QUOTA);
+    let builder = case
+        .kernel
+        .plan()
+        .run_opaque_functions(true)
+        .schedule(&schedule.name)
+        .size("N", case.params[0])
+        .operation_quota(QUOTA);
     let rings = if seed.is_multiple_of(MIRRORED_EVERY) { Rings::Mirrored } else { Rings::Cut };
     let builder = builder.rounding(rounding).rings(rings);
-    let strategies = strategies_for(seed);
+    let strategies = strategies_for(&case.kernel, seed);
     let horizon = case.params.get(1).copied().unwrap_or(0) as u64;
     let each = match builder.horizon(horizon).build_each(&strategies) {
         Ok(each) => each,
@@ -199,7 +215,23 @@ fn plans(case: &Case, schedule: &Schedule, trace: &Trace, seed: u64, tally: &mut
             Err(error) => panic!("{name}: {error}"),
         }
     }
+    if matches!(rounding, Rounding::Auto | Rounding::Exact) && rings == Rings::Cut {
+        verify_choice(&plans);
+    }
     Some(plans)
+}
+
+/// The first plan is that of the automatic choice: it is near the smallest of all, or faster and at most half as large
+/// again, unless a strategy that might have found less took more than it may spend.
+fn verify_choice(plans: &[Plan]) {
+    let Some(auto) = plans.first().map(Plan::report).filter(|report| !report.choices.is_empty()) else { return };
+    let bytes = |report: &Report| report.buffers.iter().map(|b| b.cells * b.element_bytes).sum::<u64>();
+    let (chosen, least) = (bytes(auto), plans.iter().map(|plan| bytes(plan.report())).min().expect("there is one"));
+    let is_faster = auto.choices.iter().any(|choice| choice.reason == Reason::Faster);
+    let gave_up = auto.choices.iter().any(|choice| !choice.gave_up.is_empty());
+    let is_admitted =
+        chosen * 20 <= least * 21 || is_faster && chosen <= least + (least / 2).max(64 * auto.choices.len() as u64);
+    assert!(is_admitted || gave_up, "{chosen} bytes where {least} are proved: {:?}", auto.choices);
 }
 
 impl Legal<'_> {
@@ -263,7 +295,8 @@ impl Legal<'_> {
         let cell_of = |array, index: &[i64]| oracle::stored_number(plan, &self.case.params, array, index);
         assert_eq!(self.trace.clash(&cell_of), None, "{:?}", plan.report().arrays);
         // Full storage holds as many steps as it is told to.
-        for buffer in plan.report().buffers.iter().filter(|buffer| buffer.strategy != "full") {
+        let report = plan.report_with_bounds().unwrap();
+        for buffer in report.buffers.iter().filter(|buffer| buffer.strategy != "full") {
             assert!(buffer.lower_bound_cells.is_none_or(|bound| bound <= buffer.cells), "{buffer:?}");
         }
         if let Err(overwritten) = self.trace.simulate(&cell_of) {
@@ -314,15 +347,28 @@ impl Legal<'_> {
 
 #[test]
 fn random_programs_agree() {
+    verify_all(DEFAULT_PROGRAMS, kernels::any);
+}
+
+#[test]
+fn random_periodic_programs_agree() {
+    let tally = verify_all(PERIODIC_PROGRAMS, periodic::periodic);
+    let number = StrategyChoice::ALL.iter().position(|(_, choice)| *choice == StrategyChoice::Periodic);
+    let cut = tally.planned[number.expect("all are listed")];
+    assert!(cut * 3 > tally.programs, "{cut} of {} programs have rows that wait for the far side", tally.programs);
+}
+
+/// Verifies as many samples as there shall be.
+fn verify_all(programs: u64, sample: fn(&mut Rng) -> Sample) -> Tally {
     let first = number("CREASE_RANDOM_SEED", 1);
-    let (next, end) = (AtomicU64::new(first), first + number("CREASE_RANDOM_PROGRAMS", DEFAULT_PROGRAMS));
+    let (next, end) = (AtomicU64::new(first), first + number("CREASE_RANDOM_PROGRAMS", programs));
     let (tally, failures) = (Mutex::new(Tally::default()), Mutex::new(Vec::new()));
     let work = || loop {
         let seed = next.fetch_add(1, Ordering::Relaxed);
         if seed >= end {
             break;
         }
-        let sample = kernels::any(&mut Rng::with_seed(seed));
+        let sample = sample(&mut Rng::with_seed(seed));
         match failure::catch(|| verify(&sample, seed)) {
             Ok(found) => tally.lock().unwrap().add(&found),
             Err(message) => failures.lock().unwrap().push(failure::report(seed, sample, message, verify)),
@@ -330,7 +376,9 @@ fn random_programs_agree() {
     };
     let n_threads = std::thread::available_parallelism().map_or(1, |n| n.get());
     failure::quietly(|| std::thread::scope(|scope| (0..n_threads).for_each(|_| drop(scope.spawn(work)))));
-    println!("{:?}", tally.lock().unwrap());
+    let tally = tally.into_inner().unwrap();
+    println!("{tally:?}");
     let failures = failures.into_inner().unwrap();
     assert!(failures.is_empty(), "{} random programs fail:\n\n{}", failures.len(), failures.join("\n\n"));
+    tally
 }

@@ -6,9 +6,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Where the integer set library may be named: analyses and what is built on them, and tests that compare relations.
-const ISL: [&str; 9] = [
+const ISL: [&str; 10] = [
     "engine/isl/",
     "engine/src/analysis/",
+    "engine/src/check/",
     "engine/src/error.rs",
     "engine/src/lower/",
     "engine/src/mapping/",
@@ -25,14 +26,33 @@ const CRANELIFT: [&str; 4] = ["jit/src/clif/", "jit/src/compile.rs", "jit/src/is
 const ASSEMBLER: [&str; 1] = ["jit/src/wide/"];
 
 /// Where unsafe code may stand; docs/ARCHITECTURE.md says why for each.
-const UNSAFE: [&str; 7] = [
+const UNSAFE: [&str; 9] = [
     "benches/src/cloops/native.rs",
     "engine/isl/src/",
+    "engine/src/lower/verified.rs",
     "jit/src/buffer.rs",
     "jit/src/callable.rs",
     "jit/src/denormals.rs",
     "jit/src/memory.rs",
     "jit/src/parallel.rs",
+    "jit/src/program/verified.rs",
+];
+
+/// What the checker may import from the rest of its crate: data types, and what order and task mean. Nothing that finds
+/// storage, and nothing that such finding rests on.
+const CHECKER: [&str; 12] = [
+    "analysis::AnalysisError",
+    "check::",
+    "kernel::affine::",
+    "kernel::formula::Formula",
+    "kernel::graph::",
+    "mapping::ArrayMapping",
+    "mapping::Buffer",
+    "mapping::MappingError",
+    "mapping::Piece",
+    "mapping::Sharing",
+    "mapping::StorageMapping",
+    "schedule::order::",
 ];
 
 /// Per crate, the crates of the workspace that it may depend on.
@@ -59,6 +79,41 @@ fn the_integer_set_library_is_named_only_by_analyses() {
 fn the_code_generators_library_is_named_only_where_code_is_made() {
     refuse_outside(&CRANELIFT, |code| code.contains("cranelift"));
     refuse_outside(&ASSEMBLER, |code| code.contains("iced_x86"));
+}
+
+#[test]
+fn the_checker_imports_data_types_and_the_definition_of_order_only() {
+    let mut wrong = Vec::new();
+    let checker: Vec<Source> = files("rs").into_iter().filter(|s| s.path.starts_with("engine/src/check/")).collect();
+    assert!(checker.len() > 5, "the checker has moved");
+    for source in checker {
+        let tested = source.text.split("#[cfg(test)]").next().unwrap_or_default();
+        let text: String = tested.lines().map(code).collect::<Vec<_>>().join(" ");
+        assert!(!text.contains("super::super"), "{} climbs out of its folder", source.path);
+        let imported = paths_of_crate(&text).into_iter();
+        let others = imported.filter(|path| !CHECKER.iter().any(|allowed| path.starts_with(allowed)));
+        wrong.extend(others.map(|path| format!("{}: {path}", source.path)));
+    }
+    assert!(wrong.is_empty(), "the checker imports {wrong:#?}");
+    // And nobody who proposes asks the checker what it knows.
+    refuse_outside(&["engine/src/check/", "engine/src/pipeline.rs"], |code| code.contains("checker.readers"));
+}
+
+/// Every path that begins with the crate itself, those in braces one by one.
+fn paths_of_crate(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for rest in text.split("crate::").skip(1) {
+        let is_path = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
+        let path: String = rest.chars().take_while(|&c| is_path(c)).collect();
+        match rest[path.len()..].strip_prefix('{').and_then(|names| names.split_once('}')) {
+            Some((names, _)) => {
+                let names = names.split(',').map(str::trim).filter(|name| !name.is_empty());
+                found.extend(names.map(|name| format!("{path}{name}")));
+            }
+            None => found.push(path),
+        }
+    }
+    found
 }
 
 #[test]
@@ -213,5 +268,6 @@ fn code_is_what_is_neither_comment_nor_literal() {
 #[test]
 fn links_and_paths_are_found() {
     assert_eq!(links("see [a](docs/A.md#b) and [c](https://d.e)").collect::<Vec<_>>(), ["docs/A.md"]);
+    assert_eq!(paths_of_crate("use crate::a::{B, c::D}; use crate::e::F;"), ["a::B", "a::c::D", "e::F"]);
     assert_eq!(paths("`jit/src/lib.rs`, `a/b`, `x/*.rs`, `docs/`").collect::<Vec<_>>(), ["jit/src/lib.rs", "docs/"]);
 }

@@ -12,6 +12,7 @@
 //! the cells once.
 #![allow(unsafe_code)]
 
+use crate::machine::has_huge_pages;
 use crate::program::{Element, Mapped};
 use half::f16;
 #[cfg(target_os = "linux")]
@@ -178,7 +179,7 @@ impl Field {
             }
             Mapped::Twice => data_bytes.checked_mul(2).ok_or_else(too_large)?,
         };
-        let huge = data_bytes >= HUGE_FROM_BYTES && !guard_pages && mapped == Mapped::Once;
+        let huge = asks_for_huge_pages(data_bytes as u64, guard_pages, mapped);
         let (guard, slack) = (if guard_pages { page } else { 0 }, if huge { HUGE_PAGE_BYTES } else { 0 });
         let before = skew_bytes.checked_add(lead_bytes);
         let inner = before.and_then(|bytes| bytes.checked_add(reach)?.checked_next_multiple_of(page));
@@ -354,6 +355,19 @@ pub fn mirror_bytes() -> Option<u64> {
         let options = FieldOptions { mapped: Mapped::Twice, ..FieldOptions::default() };
         Field::new(Element::U8, page, options).is_ok().then_some(page)
     })
+}
+
+/// Bytes of memory that cells of so many bytes take as a field once all were touched: whole pages, huge ones where the
+/// system gives them. Memory that is mapped again and again counts once; [`u64::MAX`] beyond 64 bits.
+pub fn field_memory_bytes(data_bytes: u64, mapped: Mapped) -> u64 {
+    let huge = asks_for_huge_pages(data_bytes, false, mapped) && has_huge_pages();
+    let page = if huge { HUGE_PAGE_BYTES } else { page_bytes() } as u64;
+    data_bytes.max(1).checked_next_multiple_of(page).unwrap_or(u64::MAX)
+}
+
+/// Whether a field of so many bytes asks for huge pages.
+fn asks_for_huge_pages(data_bytes: u64, guard_pages: bool, mapped: Mapped) -> bool {
+    data_bytes >= HUGE_FROM_BYTES as u64 && !guard_pages && mapped == Mapped::Once
 }
 
 fn page_bytes() -> usize {

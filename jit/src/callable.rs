@@ -10,25 +10,24 @@ use crate::clif::{Emitted, FrameLayout, Slot};
 use crate::compile::CompileTimes;
 use crate::listing::StripListing;
 use crate::memory::CodeMemory;
-use crate::parallel::Pool;
+use crate::parallel::{Entered, Pool};
 use crate::program::{
-    AddressRanges, BoundsError, BufferAccess, BufferDecl, BufferId, Copies, Element, LoopKind, Mapped, Node, Program,
+    ANY_STEP, AddressRanges, BoundsError, BufferAccess, BufferDecl, BufferId, Copies, Element, LoopKind, Mapped, Node,
+    Program, Verified,
 };
 use std::hash::Hasher;
-use std::ops::RangeInclusive;
 use std::sync::OnceLock;
 
-/// Nodes visited to decide exactly, where ranges of addresses are too wide to tell; bounds the work of a call.
-const WALK_BUDGET: u64 = 10_000_000;
-/// Arguments that one analysis is tried for, so that not every call needs its own: the steps of any run.
-const ANY_STEP: RangeInclusive<i64> = 0..=1 << 48;
+/// Steps taken to decide exactly, where ranges of addresses are too wide to tell; bounds the work of a call to less
+/// than a second.
+const WALK_BUDGET: u64 = 100_000_000;
 
 /// The main function of a program.
-type Main = unsafe extern "C" fn(frame: *const Slot, pool: *const Pool);
+type Main = unsafe extern "C" fn(frame: *const Slot, entered: *const Entered<'_>);
 
 /// A compiled program. Shared by any number of threads; each call brings its own buffers.
 pub struct Compiled {
-    program: Program,
+    program: Verified,
     layout: FrameLayout,
     /// Points into `memory`.
     main: Main,
@@ -38,6 +37,11 @@ pub struct Compiled {
     is_parallel: bool,
     /// What calls can touch whose arguments all lie in [`ANY_STEP`], once it was asked for; none if that is in doubt.
     for_any_step: OnceLock<Option<AddressRanges>>,
+    /// Memory that each worker needs during a call, in slots.
+    scratch_slots: usize,
+    /// Arguments and lengths of the first call that was walked and stayed inside: one that is repeated is not walked
+    /// again. Without arguments that is every call.
+    walked: OnceLock<(Vec<i64>, Vec<u64>)>,
     code_bytes: usize,
     code_hash: u64,
     clif_text: String,
@@ -143,14 +147,16 @@ pub enum CallError {
 impl Compiled {
     /// Wraps emitted code. `main` is the address of the main function of `program` in `memory`.
     pub(crate) fn new(
-        program: Program,
+        program: Verified,
         layout: FrameLayout,
         memory: CodeMemory,
         main: *const u8,
         emitted: Emitted,
         times: CompileTimes,
     ) -> Self {
-        let Emitted { code_bytes, code_hash, clif_text, functions_text, strips, .. } = emitted;
+        let Emitted { code_bytes, code_hash, clif_text, functions_text, strips, scratch_bytes, .. } = emitted;
+        // Two lines of the cache apart, so that no two workers write one.
+        let scratch_slots = scratch_bytes.next_multiple_of(128) / size_of::<Slot>();
         let code_hash = code_hash.finish();
         // SAFETY: `compile` emitted the function at this address with exactly this signature (`clif::module`), and made
         // it executable; it stays there as long as `memory`, which is kept beside it.
@@ -160,10 +166,12 @@ impl Compiled {
         Compiled {
             is_parallel,
             for_any_step,
+            walked: OnceLock::new(),
             program,
             layout,
             main,
             _memory: memory,
+            scratch_slots,
             code_bytes,
             code_hash,
             clif_text,
@@ -185,19 +193,23 @@ impl Compiled {
             None => Vec::new(),
         };
         let strides: Vec<i64> = call.buffers.iter().zip(&self.program.buffers).flat_map(strides).collect();
-        let frame = self.layout.fill(call.args, call.scalars, &addresses, &strides);
-        let (main, pool) = (self.main, call.pool);
-        let work = || {
+        // Workers have numbers below the threads of the pool, and a piece each.
+        let mut scratch = vec![Slot([0; 2]); self.scratch_slots * call.pool.threads()];
+        let scratch_words = [scratch.as_mut_ptr() as u64, (self.scratch_slots * size_of::<Slot>()) as u64];
+        let frame = self.layout.fill(call.args, call.scalars, &addresses, &strides, scratch_words);
+        let main = self.main;
+        let work = |entered: &Entered<'_>| {
             // SAFETY: the frame has the layout the code was emitted for and lives until the call returns, as do the
-            // pool and, borrowed by `call`, the buffers. `check` has shown that the code stays inside them, that it
-            // writes only where it may, and that what it writes overlaps nothing else.
-            unsafe { main(frame.as_ptr(), pool) };
+            // threads, the scratch memory and, borrowed by `call`, the buffers. `check` has shown that the code stays inside
+            // them, that it writes only where it may, and that what it writes overlaps nothing else. That iterations
+            // which run at the same time write no cell in common is proved: the program is a `Verified` one.
+            unsafe { main(frame.as_ptr(), entered) };
         };
         // Going over to the pool wakes a thread: only for programs that share their work.
         if self.is_parallel {
-            pool.enter(work)
+            call.pool.enter(work)
         } else {
-            pool.with_choice(work)
+            call.pool.enter_alone(work)
         }
         Ok(())
     }
@@ -250,9 +262,22 @@ impl Compiled {
         let args: Vec<_> = call.args.iter().map(|arg| *arg..=*arg).collect();
         let in_range = self.program.address_ranges(&args)?.verify(&lengths);
         match in_range {
-            Err(doubt) if !self.program.stays_inside(call.args, &lengths, WALK_BUDGET) => Err(doubt.into()),
+            Err(doubt) if !self.stays_inside_walked(call.args, lengths) => Err(doubt.into()),
             Ok(()) | Err(_) => Ok(()),
         }
+    }
+
+    /// Whether a walk over the addresses of this very call shows that it stays inside.
+    fn stays_inside_walked(&self, args: &[i64], lengths: Vec<u64>) -> bool {
+        if self.walked.get().is_some_and(|(known, of)| known == args && *of == lengths) {
+            return true;
+        }
+        let stays = self.program.walk_stays_inside(args, &lengths, WALK_BUDGET);
+        if stays {
+            // Another call may have been first; then this one is walked again when it is repeated.
+            let _ = self.walked.set((args.to_vec(), lengths));
+        }
+        stays
     }
 
     /// Whether the arguments are among those that one analysis, made by the first call, shows to stay inside.

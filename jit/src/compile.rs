@@ -1,17 +1,19 @@
 //! Compilation: a program and options in, a callable out.
 //!
-//! In: any [`Program`].   Out: [`Compiled`], or why not; nothing panics on a bad program.
+//! In: a [`Verified`] program.   Out: [`Compiled`], or why not.
 //!
 //! Cost: about 3 microseconds for each Cranelift instruction; twice a strip's operations times its unroll, for
 //! instance.
 
+use crate::alive::{MOST_VARIABLES, variables_in_use};
 use crate::callable::Compiled;
-use crate::clif::{EmitOptions, FrameLayout, emit};
+use crate::clif::{EmitError, EmitOptions, FrameLayout, MOST_FRAME_BYTES, emit};
 use crate::isa::{Isa, IsaChoice, IsaError};
 use crate::listing::OperationNames;
 use crate::memory::CodeMemory;
 use crate::named_choices;
-use crate::program::{Program, VerifyError};
+use crate::program::{Var, Verified};
+use crate::work::{DEFAULT_WORK_LIMIT, TooMuch, verify_work};
 use cranelift_module::ModuleError;
 use std::time::{Duration, Instant};
 
@@ -89,6 +91,8 @@ pub struct CompileOptions {
     pub(crate) unroll: Unroll,
     pub(crate) streaming: Streaming,
     pub(crate) prefetch: Prefetch,
+    work_limit: u64,
+    verifies: bool,
     texts: bool,
 }
 
@@ -101,6 +105,8 @@ impl Default for CompileOptions {
             unroll: Unroll::AtMost(4),
             streaming: Streaming::Auto,
             prefetch: Prefetch::Auto,
+            work_limit: DEFAULT_WORK_LIMIT,
+            verifies: false,
             texts: false,
         }
     }
@@ -158,6 +164,29 @@ impl CompileOptions {
         self
     }
 
+    /// Most work that a program may be, in operations of its strips and parts of its integer expressions: a count that
+    /// depends on the program and these options alone. Default: [`DEFAULT_WORK_LIMIT`], about ten seconds.
+    #[must_use]
+    pub fn work_limit(mut self, units: u64) -> Self {
+        self.work_limit = units;
+        self
+    }
+
+    /// The same limit, or a higher one.
+    #[must_use]
+    pub fn work_limit_at_least(self, units: u64) -> Self {
+        let limit = self.work_limit.max(units);
+        self.work_limit(limit)
+    }
+
+    /// Whether the code generator checks the form that it is given before it makes code of it. A mistake in it would be
+    /// one of this library, and [`CompileError::Generator`]. Default no: this library's tests of code generation do.
+    #[must_use]
+    pub fn verify_code(mut self, verify: bool) -> Self {
+        self.verifies = verify;
+        self
+    }
+
     /// Whether to keep Cranelift's text and the disassembly. Default no: they cost more than compiling.
     #[must_use]
     pub fn texts(mut self, keep: bool) -> Self {
@@ -170,9 +199,6 @@ impl CompileOptions {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CompileError {
-    /// The program breaks a rule of its language.
-    #[error("the program is not valid")]
-    Invalid(#[from] VerifyError),
     /// There is no code generator for this machine, or none of the kind asked for.
     #[error(transparent)]
     Isa(#[from] IsaError),
@@ -184,13 +210,53 @@ pub enum CompileError {
         /// In the words of the code generator.
         reason: String,
     },
+    /// The program is more work than [`CompileOptions::work_limit`] allows.
+    #[error(
+        "compiling `{program}` is {work} units of work, of at most {limit}{}; `CompileOptions::work_limit` allows more",
+        largest_part(most)
+    )]
+    Work {
+        /// The program's name.
+        program: String,
+        /// How much it is.
+        work: u64,
+        /// The strip with the most and its part, if there is one.
+        most: Option<(Var, u64)>,
+        /// What is allowed.
+        limit: u64,
+    },
+    /// More integer variables are in use at one place than compiled code has places for.
+    #[error("{alive} integer variables of `{program}` are in use at one place, of at most {limit}")]
+    Variables {
+        /// The program's name.
+        program: String,
+        /// How many are.
+        alive: usize,
+        /// How many may be.
+        limit: usize,
+    },
+    /// A function of compiled code would take more of a thread's stack than any is allowed to. Values of strips, their
+    /// pointers and integer variables are kept from that, so no program is known for which this happens.
+    #[error("{function} of `{program}` would need a stack frame of {frame_bytes} bytes, of at most {limit_bytes}")]
+    Frame {
+        /// The program's name.
+        program: String,
+        /// `the main function`, or `the parallel loop over v3`.
+        function: String,
+        /// What it would take.
+        frame_bytes: u32,
+        /// What a function may take.
+        limit_bytes: u32,
+    },
+}
+
+fn largest_part(most: &Option<(Var, u64)>) -> String {
+    most.map_or_else(String::new, |(strip, work)| format!(" (strip {strip} alone is {work})"))
 }
 
 /// Where compile time went.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CompileTimes {
-    /// Verification of the program.
-    pub verify: Duration,
     /// Building Cranelift's form.
     pub build: Duration,
     /// Instruction selection, register allocation, encoding.
@@ -206,7 +272,7 @@ pub struct CompileTimes {
 impl CompileTimes {
     /// All of it.
     pub fn total(&self) -> Duration {
-        self.verify + self.build + self.generate + self.link
+        self.build + self.generate + self.link
     }
 }
 
@@ -214,7 +280,7 @@ impl CompileTimes {
 ///
 /// # Errors
 /// [`CompileError`]; bounds of buffers are checked at each call, when lengths and arguments are known.
-pub fn compile(program: &Program, options: &CompileOptions) -> Result<Compiled, CompileError> {
+pub fn compile(program: &Verified, options: &CompileOptions) -> Result<Compiled, CompileError> {
     compile_named(program, options, &OperationNames::new())
 }
 
@@ -224,15 +290,21 @@ pub fn compile(program: &Program, options: &CompileOptions) -> Result<Compiled, 
 /// # Errors
 /// As [`compile`].
 pub fn compile_named(
-    program: &Program,
+    program: &Verified,
     options: &CompileOptions,
     names: &OperationNames,
 ) -> Result<Compiled, CompileError> {
-    let start = Instant::now();
-    program.verify()?;
-    let verify = start.elapsed();
+    let limit = options.work_limit;
+    verify_work(program, options.unroll, limit).map_err(|TooMuch { work, most }| {
+        let program = program.name.clone();
+        CompileError::Work { program, work, most, limit }
+    })?;
+    let alive = variables_in_use(program);
+    if alive > MOST_VARIABLES {
+        return Err(CompileError::Variables { program: program.name.clone(), alive, limit: MOST_VARIABLES });
+    }
     let strips = options.isa.resolve(options.choice)?;
-    let mut memory = CodeMemory::new(options.isa.target()?);
+    let mut memory = CodeMemory::new(options.isa.target(options.verifies)?);
     let layout = FrameLayout::new(program);
     let emit_options = EmitOptions {
         strips,
@@ -251,12 +323,19 @@ pub fn compile_named(
         },
     };
     let start = Instant::now();
-    let emitted = emit(program, &layout, (&emit_options, names), &mut memory).map_err(failed)?;
+    let emitted = emit(program, &layout, (&emit_options, names), &mut memory).map_err(|error| match error {
+        EmitError::Module(error) => failed(error),
+        EmitError::Frame { loop_, frame_bytes } => CompileError::Frame {
+            program: program.name.clone(),
+            function: loop_.map_or("the main function".into(), |var| format!("the parallel loop over {var}")),
+            frame_bytes,
+            limit_bytes: MOST_FRAME_BYTES,
+        },
+    })?;
     let generate = start.elapsed().saturating_sub(emitted.build_time);
     let start = Instant::now();
     let main = memory.finish(emitted.main).map_err(failed)?;
     let times = CompileTimes {
-        verify,
         build: emitted.build_time,
         generate,
         link: start.elapsed(),

@@ -1,6 +1,7 @@
 //! Denormal numbers: whether compiled code flushes them to zero.
 //!
-//! In: a choice.   Out: a guard that lets it hold for the current thread, and puts back what it found when it goes.
+//! In: a choice.   Out: a mode, and a guard that lets it hold for the current thread, and puts back what it found when
+//! it goes.
 //!
 //! Processors keep this in a register of each thread (x86: MXCSR, FTZ for results and DAZ for operands; AArch64: FPCR,
 //! FZ for both). It is left as found unless a pool is told otherwise. Some processors take a hundred times as long for
@@ -9,12 +10,13 @@
 //! Unsafe, because only instructions that Rust has no words for read and write that register.
 #![allow(unsafe_code)]
 
-use crate::parallel::PoolError;
+use crate::workers::PoolError;
 
 /// What compiled code does with numbers that are too small for a full mantissa.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Denormals {
-    /// Whatever the calling thread has chosen; by default they are kept, as IEEE 754 wants it.
+    /// Whatever the calling thread has chosen, on every thread that takes part; by default they are kept, as IEEE 754
+    /// wants it.
     #[default]
     AsFound,
     /// Taken for zeros, as operands and as results, on every thread that takes part. Results then differ from those of
@@ -32,27 +34,55 @@ impl Denormals {
         if self == Denormals::AsFound || has_mode { Ok(()) } else { Err(PoolError::Denormals) }
     }
 
-    /// Lets the choice hold for the current thread until the guard is dropped, which has to happen on the same thread.
+    /// The mode that a call has which is made by the current thread.
+    pub(crate) fn mode(self) -> Mode {
+        match self {
+            Denormals::AsFound => Mode::current(),
+            Denormals::Flush => Mode(FLUSH),
+        }
+    }
+}
+
+/// What a thread does with denormal numbers: the bits of its control register that flush them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Mode(u64);
+
+impl Mode {
+    /// That of the current thread.
+    pub(crate) fn current() -> Mode {
+        Mode(control() & FLUSH)
+    }
+
+    /// Lets the mode hold for the current thread until the guard is dropped, which has to happen on the same thread.
     pub(crate) fn enter(self) -> Guard {
         let found = control();
-        if self == Denormals::Flush {
-            set_control(found | FLUSH);
+        let wanted = found & !FLUSH | self.0;
+        if wanted != found {
+            set_control(wanted);
         }
-        Guard { found: (self == Denormals::Flush).then_some(found), _stays_here: std::marker::PhantomData }
+        Guard { found, changed: wanted != found, _stays_here: std::marker::PhantomData }
     }
 }
 
 /// Puts back what a thread had chosen.
 pub(crate) struct Guard {
-    found: Option<u64>,
+    found: u64,
+    changed: bool,
     /// Not to be sent to another thread.
     _stays_here: std::marker::PhantomData<*const ()>,
 }
 
+impl Guard {
+    /// The mode that is put back.
+    pub(crate) fn found(&self) -> Mode {
+        Mode(self.found & FLUSH)
+    }
+}
+
 impl Drop for Guard {
     fn drop(&mut self) {
-        if let Some(found) = self.found {
-            set_control(found);
+        if self.changed {
+            set_control(self.found);
         }
     }
 }
@@ -115,12 +145,15 @@ mod tests {
         let before = control();
         for choice in [Denormals::AsFound, Denormals::Flush] {
             choice.verify().unwrap();
-            let guard = choice.enter();
+            let guard = choice.mode().enter();
             let expected = if choice == Denormals::Flush { before | FLUSH } else { before };
+            assert_eq!(guard.found(), Mode(before & FLUSH));
             assert_eq!(control(), expected);
             {
-                let _inner = Denormals::Flush.enter();
+                let _inner = Denormals::Flush.mode().enter();
                 assert_eq!(control(), before | FLUSH);
+                let _back = Mode(before & FLUSH).enter();
+                assert_eq!(control(), before);
             }
             assert_eq!(control(), expected);
             drop(guard);

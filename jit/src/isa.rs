@@ -176,17 +176,21 @@ impl Isa {
     /// beside their use, where a memory operand costs little. The middle end keeps every shared load in a register from
     /// its first use on, and so spills (there are 16): a D2Q9 strip then ran slower by a tenth or more, and compiled
     /// slower.
-    pub(crate) fn target(&self) -> Result<OwnedTargetIsa, IsaError> {
+    ///
+    /// Functions whose frame is a page or more touch every page of it when they are entered, one after the other, so that
+    /// a stack that is too small is noticed by its guard page. `verifies` says whether the code generator checks the
+    /// form that it is given, which finds our own mistakes and changes nothing else.
+    pub(crate) fn target(&self, verifies: bool) -> Result<OwnedTargetIsa, IsaError> {
         let unsupported = |reason: String| IsaError::Unsupported { reason };
         let mut flags = settings::builder();
-        let verifier = if cfg!(debug_assertions) { "true" } else { "false" };
         for (name, value) in [
             ("opt_level", "none"),
-            ("enable_verifier", verifier),
+            ("enable_verifier", if verifies { "true" } else { "false" }),
             ("is_pic", "false"),
             ("use_colocated_libcalls", "false"),
             ("unwind_info", "false"),
-            ("enable_probestack", "false"),
+            ("enable_probestack", "true"),
+            ("probestack_strategy", "inline"),
         ] {
             flags.set(name, value).expect("the setting exists in the pinned version of the code generator");
         }
@@ -243,6 +247,6 @@ mod tests {
 
     #[test]
     fn the_machine_we_run_on_has_a_code_generator() {
-        assert!(Isa::detect().target().is_ok());
+        assert!(Isa::detect().target(true).is_ok());
     }
 }

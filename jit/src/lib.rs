@@ -4,6 +4,7 @@
 
 pub mod program;
 
+mod alive;
 mod binding;
 mod buffer;
 mod callable;
@@ -19,9 +20,11 @@ mod parallel;
 mod symbols;
 mod tune;
 mod wide;
+mod work;
+mod workers;
 
 pub use binding::BufferRef;
-pub use buffer::{ALIGN_BYTES, ElementType, Field, FieldError, FieldOptions, mirror_bytes};
+pub use buffer::{ALIGN_BYTES, ElementType, Field, FieldError, FieldOptions, field_memory_bytes, mirror_bytes};
 pub use callable::{Call, CallError, Compiled};
 pub use compile::{
     CompileError, CompileOptions, CompileTimes, Prefetch, Streaming, Unroll, VectorWidth, compile, compile_named,
@@ -32,5 +35,9 @@ pub use half::f16;
 pub use isa::{Isa, IsaChoice, IsaError};
 pub use listing::{OperationNames, RegisterUse, StripListing};
 pub use machine::{last_level_cache_bytes, second_level_cache_bytes};
-pub use parallel::{Pool, PoolError};
+pub use parallel::Pool;
+#[doc(inline)]
+pub use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 pub use tune::{Finding, Stopwatch, Tuned, TuningMemory, TuningMemoryError, Variant, tune};
+pub use work::{DEFAULT_WORK_LIMIT, PAIRS_PER_UNIT};
+pub use workers::{PoolError, cores, most_threads, verify_threads};

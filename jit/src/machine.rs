@@ -1,7 +1,8 @@
-//! The machine that code runs on: the sizes of its caches, and its processor's name.
+//! The machine that code runs on: the sizes of its caches, its pages, and its processor's name.
 //!
 //! In: what Linux says.   Out: values to pass on; which stores go past the caches and which loads are called for
-//! depends on the sizes, whether a finding of tuning holds on the name, too.
+//! depends on the sizes, whether a finding of tuning holds on the name, too, and how much memory a field takes on the
+//! pages.
 
 use std::fs::DirEntry;
 use std::path::Path;
@@ -13,6 +14,9 @@ const ASSUMED_SECOND_BYTES: u64 = 1 << 20;
 /// Where the caches of the first core are told.
 const CACHES: &str = "/sys/devices/system/cpu/cpu0/cache";
 
+/// When huge pages are given: the chosen word of `always madvise never` is in brackets.
+const HUGE_PAGES: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
+
 /// Bytes of the largest cache that the first core has, shared or not; 32 MiB where the system does not tell.
 pub fn last_level_cache_bytes() -> u64 {
     static BYTES: OnceLock<u64> = OnceLock::new();
@@ -23,6 +27,12 @@ pub fn last_level_cache_bytes() -> u64 {
 pub fn second_level_cache_bytes() -> u64 {
     static BYTES: OnceLock<u64> = OnceLock::new();
     *BYTES.get_or_init(|| largest_in(Path::new(CACHES), Some("2")).unwrap_or(ASSUMED_SECOND_BYTES))
+}
+
+/// Whether fields that ask for huge pages may get them; no where the system does not tell.
+pub(crate) fn has_huge_pages() -> bool {
+    static FOUND: OnceLock<bool> = OnceLock::new();
+    *FOUND.get_or_init(|| std::fs::read_to_string(HUGE_PAGES).is_ok_and(|text| !text.contains("[never]")))
 }
 
 /// What the processor calls itself; its architecture where the system does not tell.

@@ -1,4 +1,4 @@
-//! Parallel loops: a pool of threads of our own, and the function compiled code calls to spread a loop over it.
+//! Parallel loops: the threads of a call, and the function that compiled code calls to spread a loop over them.
 //!
 //! Unsafe, because iterations are compiled code behind an address, called from several threads with pointers that only
 //! the caller knows to be valid.
@@ -7,66 +7,61 @@
 //! threads or on which of them runs what. A barrier follows every loop.
 //!
 //! The exception are buffers with a copy per worker: an iteration writes the copy of the worker it runs on. A worker
-//! has a number below the number of threads, and runs an iteration to its end before it begins another: nothing inside
-//! an iteration waits, as loops inside it are sequential, so nothing can be stolen in between.
+//! has a number below the number of threads, of the pool whose loop it is and of no other, and runs an iteration to its
+//! end before it begins another: nothing inside an iteration waits, as loops inside it are sequential, so nothing can be
+//! stolen in between. Calls that run at the same time, on the same threads or on others, have been given buffers that
+//! do not overlap, by Rust's borrows: their copies are different ones.
+//!
+//! A thread that waits for the end of a loop takes up other work of its pool, which may be anybody's. Until it goes on,
+//! it treats denormal numbers as it did before the call. A panic in such work stays in the job that it belongs to.
 #![allow(unsafe_code)]
 
 use crate::clif::Slot;
-use crate::denormals::Denormals;
+use crate::denormals::{Denormals, Mode};
+use crate::workers::{PoolError, Workers};
+use rayon::ThreadPool;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
-use std::num::NonZeroUsize;
+use std::sync::Arc;
 
 /// Runs of iterations handed out per thread: enough to even out rows of unequal cost, few enough for two rows that
 /// follow each other to be usually updated by the same core.
 const RUNS_PER_THREAD: u64 = 4;
 
-/// The degree of parallelism, and the threads to go with it.
-#[derive(Debug)]
+/// Stack of a worker of our own: room for a call of compiled code, which takes less than 72 KiB of it
+/// (`MOST_FRAME_BYTES` in `jit/src/clif/module.rs`), and for the calls of others that a worker takes up while it waits for
+/// its own loop.
+pub(crate) const WORKER_STACK_BYTES: usize = 4 << 20;
+
+/// The degree of parallelism, and the threads to go with it; clones share them.
+#[derive(Clone, Debug)]
 pub struct Pool {
-    threads: usize,
     /// None for one thread: loops then run on the caller's.
-    workers: Option<rayon::ThreadPool>,
+    workers: Option<Arc<Workers>>,
     denormals: Denormals,
 }
 
-/// Why there is no pool.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum PoolError {
-    /// A pool needs at least one thread.
-    #[error("a pool of 0 threads cannot run anything")]
-    NoThreads,
-    /// The system refused to start threads.
-    #[error("cannot start {threads} threads")]
-    Start {
-        /// How many were asked for.
-        threads: usize,
-        /// Why not.
-        source: rayon::ThreadPoolBuildError,
-    },
-    /// Denormal numbers are to be flushed, and this kind of processor is not known to do that.
-    #[error("flushing denormal numbers to zero is not supported on this kind of processor")]
-    Denormals,
-}
-
 impl Pool {
-    /// A pool of `threads` threads; with one, loops run on the calling thread.
+    /// A pool of `threads` threads; with one, loops run on the calling thread. All pools of so many threads in this
+    /// process share theirs, which end with the last of these pools.
     ///
     /// # Errors
-    /// [`PoolError::NoThreads`] for 0, [`PoolError::Start`] if the system has no more threads to give.
+    /// [`PoolError::NoThreads`] for 0, [`PoolError::TooMany`] above [`most_threads`](crate::most_threads),
+    /// [`PoolError::Start`] if the system has no more threads to give.
     pub fn new(threads: usize) -> Result<Self, PoolError> {
-        let threads = NonZeroUsize::new(threads).ok_or(PoolError::NoThreads)?.get();
         if threads == 1 {
             return Ok(Self::sequential());
         }
-        let builder = rayon::ThreadPoolBuilder::new().num_threads(threads).thread_name(|at| format!("crease-{at}"));
-        let workers = builder.build().map_err(|source| PoolError::Start { threads, source })?;
-        Ok(Pool { threads, workers: Some(workers), denormals: Denormals::AsFound })
+        Ok(Pool { workers: Some(Workers::ours(threads)?), denormals: Denormals::AsFound })
+    }
+
+    /// The threads of a pool of the caller's, whatever else it does.
+    pub fn of(pool: &Arc<ThreadPool>) -> Self {
+        Pool { workers: Some(Workers::of(pool)), denormals: Denormals::AsFound }
     }
 
     /// A pool of the calling thread alone.
     pub fn sequential() -> Self {
-        Pool { threads: 1, workers: None, denormals: Denormals::AsFound }
+        Pool { workers: None, denormals: Denormals::AsFound }
     }
 
     /// The same threads with another choice of what they do with denormal numbers, while they run compiled code. What
@@ -81,21 +76,43 @@ impl Pool {
 
     /// Number of threads.
     pub fn threads(&self) -> usize {
-        self.threads
+        self.workers.as_ref().map_or(1, |workers| workers.count())
     }
 
-    /// Runs `work` on one of the pool's threads, so that the parallel loops in it need not wake the pool each time.
-    pub(crate) fn enter<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
-        match &self.workers {
-            Some(workers) => workers.install(|| self.with_choice(work)),
-            None => self.with_choice(work),
+    /// Runs a call whose loops are all sequential, on the current thread.
+    pub(crate) fn enter_alone<R>(&self, work: impl FnOnce(&Entered<'_>) -> R) -> R {
+        Entered::enter(None, self.denormals.mode(), work)
+    }
+
+    /// Runs a call with parallel loops, if possible on one of the pool's threads, so that the loops in it need not wake
+    /// the pool each time.
+    pub(crate) fn enter<R: Send>(&self, work: impl FnOnce(&Entered<'_>) -> R + Send) -> R {
+        let Some(workers) = self.workers.as_deref() else { return self.enter_alone(work) };
+        // What the calling thread does with denormal numbers holds on all that take part.
+        let mode = self.denormals.mode();
+        let work = || Entered::enter(Some(workers), mode, work);
+        match workers.host() {
+            Some(_until_done) => workers.install(work),
+            None => work(),
         }
     }
+}
 
-    /// Runs compiled code on the current thread, as the pool has chosen for its threads.
-    pub(crate) fn with_choice<R>(&self, work: impl FnOnce() -> R) -> R {
-        let _until_done = self.denormals.enter();
-        work()
+/// A pool while one call runs: what its parallel loops need.
+pub(crate) struct Entered<'p> {
+    /// None for one thread.
+    workers: Option<&'p Workers>,
+    /// What compiled code does with denormal numbers.
+    mode: Mode,
+    /// What the thread of the main function did before, and does while it waits.
+    outside: Mode,
+}
+
+impl<'p> Entered<'p> {
+    /// Runs the main function of a call on the current thread.
+    fn enter<R>(workers: Option<&'p Workers>, mode: Mode, work: impl FnOnce(&Entered<'p>) -> R) -> R {
+        let until_done = mode.enter();
+        work(&Entered { workers, mode, outside: until_done.found() })
     }
 
     /// Calls `run(worker, lo, hi)` for contiguous runs that together are `lo..hi step step`; returns when all have
@@ -104,16 +121,20 @@ impl Pool {
         if lo >= hi {
             return;
         }
-        let Some(workers) = &self.workers else { return self.with_choice(|| run(0, lo, hi)) };
+        // The main function is on the current thread, in the right mode.
+        let Some(workers) = self.workers else { return run(0, lo, hi) };
         let iterations = hi.abs_diff(lo).div_ceil(step.unsigned_abs().max(1));
-        let runs = iterations.min(self.threads as u64 * RUNS_PER_THREAD);
+        let runs = iterations.min((workers.count() as u64).saturating_mul(RUNS_PER_THREAD));
         // Iteration counts may exceed 64 bits when multiplied by a run's number.
         let first = |at: u64| (u128::from(iterations) * u128::from(at) / u128::from(runs)) as i64;
         let bound = |at: u64| if at == runs { hi } else { lo + first(at) * step };
+        let mode = self.mode;
         let run = |at| {
-            let worker = rayon::current_thread_index().expect("the pool's own threads run its loops");
-            self.with_choice(|| run(worker, bound(at), bound(at + 1)));
+            let worker = workers.current().expect("the pool's own threads run its loops");
+            let _until_done = mode.enter();
+            run(worker, bound(at), bound(at + 1));
         };
+        let _while_waiting = self.outside.enter();
         workers.install(|| (0..runs).into_par_iter().for_each(run));
     }
 }
@@ -131,7 +152,8 @@ struct Shared {
 }
 
 // SAFETY: a loop body only reads the frame and the environment, which live until the loop is done; the cells it writes
-// are disjoint between iterations of a parallel loop, or between the workers that run them.
+// are disjoint between iterations of a parallel loop (only a `Verified` program is compiled), or between the workers
+// that run them.
 unsafe impl Sync for Shared {}
 
 impl Shared {
@@ -150,10 +172,10 @@ impl Shared {
 /// nothing in a body panics.
 ///
 /// # Safety
-/// `pool` is the one this call of compiled code was started with; `body` is a loop body of the same program, to which
+/// `entered` is what this call of compiled code was started with; `body` is a loop body of the same program, to which
 /// `frame` and `environment` belong.
 pub(crate) unsafe extern "C" fn parallel_for(
-    pool: *const Pool,
+    entered: *const Entered<'_>,
     body: LoopBody,
     frame: *const Slot,
     environment: *const i64,
@@ -161,11 +183,11 @@ pub(crate) unsafe extern "C" fn parallel_for(
     hi: i64,
     step: i64,
 ) {
-    // SAFETY: `Compiled::run` borrows the pool for as long as its code runs.
-    let pool = unsafe { &*pool };
+    // SAFETY: `Compiled::run` keeps it for as long as its code runs.
+    let entered = unsafe { &*entered };
     let shared = Shared { body, frame, environment };
     let shared = &shared;
-    pool.for_runs(lo, hi, step, |worker, lo, hi| {
+    entered.for_runs(lo, hi, step, |worker, lo, hi| {
         // SAFETY: the fields are this call's, and `for_runs` returns only when every run has; it numbers workers below
         // its threads, for each of which `Compiled::run` has seen a copy, and gives a worker one run at a time.
         unsafe { shared.run(worker, lo, hi) }
@@ -178,15 +200,20 @@ mod tests {
     use std::sync::Mutex;
     use std::sync::atomic::{AtomicBool, Ordering};
 
+    fn lent(threads: usize) -> Arc<ThreadPool> {
+        Arc::new(rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap())
+    }
+
     fn iterations(threads: usize, lo: i64, hi: i64, step: i64) -> Vec<i64> {
         let seen = Mutex::new(Vec::new());
-        Pool::new(threads).unwrap().for_runs(lo, hi, step, |_, lo, hi| {
+        let run = |_: usize, lo: i64, hi: i64| {
             let mut at = lo;
             while at < hi {
                 seen.lock().unwrap().push(at);
                 at += step;
             }
-        });
+        };
+        Pool::new(threads).unwrap().enter(|entered| entered.for_runs(lo, hi, step, run));
         let mut seen = seen.into_inner().unwrap();
         seen.sort_unstable();
         seen
@@ -202,21 +229,108 @@ mod tests {
         }
     }
 
+    /// Runs loops of a call; no worker of it may be found busy.
+    fn verify_workers(pool: &Pool) {
+        let busy: Vec<AtomicBool> = (0..pool.threads()).map(|_| AtomicBool::new(false)).collect();
+        let run = |worker: usize, _: i64, _: i64| {
+            assert!(!busy[worker].swap(true, Ordering::SeqCst), "worker {worker} runs twice");
+            std::thread::yield_now();
+            busy[worker].store(false, Ordering::SeqCst);
+        };
+        pool.enter(|entered| (0..20).for_each(|_| entered.for_runs(0, 200, 1, run)));
+    }
+
     #[test]
     fn a_worker_has_a_number_below_the_threads_and_one_run_at_a_time() {
         for threads in 1..6 {
-            let pool = Pool::new(threads).unwrap();
-            let busy: Vec<AtomicBool> = (0..threads).map(|_| AtomicBool::new(false)).collect();
-            let work = || {
-                pool.for_runs(0, 500, 1, |worker, _, _| {
-                    assert!(!busy[worker].swap(true, Ordering::SeqCst), "worker {worker} of {threads} runs twice");
-                    std::thread::yield_now();
-                    busy[worker].store(false, Ordering::SeqCst);
+            verify_workers(&Pool::new(threads).unwrap());
+            verify_workers(&Pool::of(&lent(threads)));
+        }
+    }
+
+    #[test]
+    fn calls_at_the_same_time_share_threads_and_nothing_else() {
+        let lent = lent(3);
+        let pools = [Pool::new(3).unwrap(), Pool::new(3).unwrap(), Pool::of(&lent), Pool::of(&lent)];
+        std::thread::scope(|scope| {
+            for pool in pools.iter().chain(&pools) {
+                scope.spawn(|| verify_workers(pool));
+            }
+        });
+    }
+
+    #[test]
+    fn calls_from_inside_a_pool_run_on_the_pool_that_they_name() {
+        let (outer, inner) = (lent(4), lent(2));
+        // From the pool itself, from another one, and from several of its jobs at once.
+        inner.install(|| verify_workers(&Pool::of(&inner)));
+        outer.install(|| verify_workers(&Pool::of(&inner)));
+        outer.install(|| verify_workers(&Pool::new(3).unwrap()));
+        let pool = Pool::of(&outer);
+        outer.install(|| (0..16).into_par_iter().for_each(|_| verify_workers(&pool)));
+    }
+
+    #[test]
+    fn other_work_of_the_pool_may_panic_while_a_call_waits() {
+        let pool = lent(2);
+        let other = std::thread::scope(|scope| {
+            let other = scope.spawn(|| {
+                let fail = |at: i32| assert!(at % 8 != 7, "not ours");
+                let failed = |_: &usize| {
+                    let jobs = || (0..64).into_par_iter().for_each(fail);
+                    std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| pool.install(jobs))).is_err()
+                };
+                (0..50).filter(failed).count()
+            });
+            verify_workers(&Pool::of(&pool));
+            other.join().unwrap()
+        });
+        assert_eq!(other, 50, "each panic arrives where it belongs");
+        verify_workers(&Pool::of(&pool));
+    }
+
+    #[test]
+    fn what_the_caller_does_with_denormals_holds_on_all_threads_and_nowhere_else() {
+        let (flush, keep) = (Denormals::Flush.mode(), Mode::current());
+        for pool in [Pool::sequential(), Pool::new(3).unwrap(), Pool::of(&lent(3))] {
+            let flushing = pool.clone().with_denormals(Denormals::Flush).unwrap();
+            let expect = |pool: &Pool, expected: Mode| {
+                pool.enter(|entered| {
+                    assert_eq!(Mode::current(), expected);
+                    entered.for_runs(0, 50, 1, |_, _, _| assert_eq!(Mode::current(), expected));
+                    assert_eq!(Mode::current(), expected);
                 });
             };
-            work();
-            pool.enter(work);
+            expect(&pool, keep);
+            expect(&flushing, flush);
+            let callers = flush.enter();
+            expect(&pool, flush);
+            drop(callers);
+            expect(&pool, keep);
         }
+    }
+
+    #[test]
+    fn what_a_waiting_thread_takes_up_has_the_mode_of_before_the_call() {
+        let (pool, keep) = (lent(2), Mode::current());
+        let found = Arc::new(Mutex::new(None));
+        let both_run = std::sync::Barrier::new(2);
+        Pool::of(&pool).with_denormals(Denormals::Flush).unwrap().enter(|entered| {
+            let waiting = std::thread::current().id();
+            entered.for_runs(0, 2, 1, |_, _, _| {
+                both_run.wait();
+                if std::thread::current().id() != waiting {
+                    let note = Arc::clone(&found);
+                    pool.spawn(move || *note.lock().unwrap() = Some(Mode::current()));
+                    // This thread is busy, so the one that waits for it does it.
+                    while found.lock().unwrap().is_none() {
+                        std::thread::yield_now();
+                    }
+                }
+            });
+            assert_eq!(Mode::current(), Denormals::Flush.mode());
+        });
+        assert_eq!(*found.lock().unwrap(), Some(keep));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //!
 //! The stopwatch of these tests looks at no clock: it says which candidate is fastest.
 
-use crease_jit::program::Program;
+use crease_jit::program::{Program, Verified};
 use crease_jit::*;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -49,7 +49,7 @@ impl Drop for Directory {
 
 /// Tunes with a stopwatch for which candidate `fastest` of those it is shown wins; also says how often it was asked.
 fn tune_with(memory: &TuningMemory, conditions: &str, fastest: usize) -> (Tuned, u32) {
-    let program = Program::parse(PROGRAM).unwrap();
+    let program = Verified::new(Program::parse(PROGRAM).unwrap()).unwrap();
     let mut asked = 0;
     let mut stopwatch = |candidates: &[&Compiled]| {
         asked += 1;
@@ -86,7 +86,7 @@ fn the_fastest_is_taken_and_remembered() {
 
 #[test]
 fn a_gain_in_the_noise_changes_nothing() {
-    let program = Program::parse(PROGRAM).unwrap();
+    let program = Verified::new(Program::parse(PROGRAM).unwrap()).unwrap();
     let mut stopwatch =
         |candidates: &[&Compiled]| Ok((0..candidates.len()).map(|at| 1.0 - 0.001 * at as f64).collect());
     let options = CompileOptions::default();
@@ -148,7 +148,7 @@ fn a_directory_that_cannot_be_written_is_said_and_no_error() {
 
 #[test]
 fn what_the_stopwatch_says_is_handed_on() {
-    let program = Program::parse(PROGRAM).unwrap();
+    let program = Verified::new(Program::parse(PROGRAM).unwrap()).unwrap();
     let refuse = |_: &[&Compiled]| Err(IsaError::UnknownName { name: "broken".to_string() }.into());
     let tuned = tune::<CompileError>(&program, &CompileOptions::default(), "", &TuningMemory::none(), &mut { refuse });
     assert!(!has_candidates() || tuned.unwrap_err().to_string().contains("broken"));

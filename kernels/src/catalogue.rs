@@ -72,11 +72,16 @@ pub struct Case {
 
 /// Every kernel, in the order in which commands list them.
 pub fn catalogue() -> &'static [Entry] {
-    static CATALOGUE: [Entry; 32] = [
+    static CATALOGUE: [Entry; 37] = [
         stencil::heat_1d::ENTRY,
         stencil::heat_1d_tiles::ENTRY,
         stencil::heat_1d_tiles::SMALL,
         stencil::heat_2d::ENTRY,
+        stencil::periodic::RING,
+        stencil::periodic::TORUS,
+        stencil::periodic::TORUS_4TH,
+        stencil::periodic::REACTION,
+        stencil::periodic::CUBE,
         lbm::entries::D2Q5_PERIODIC,
         lbm::entries::D2Q5_CAVITY,
         lbm::entries::D2Q9_PERIODIC,

@@ -59,7 +59,7 @@ fn widened<T: ElementType + Default + Into<f64>>(run: &Run, name: &str) -> Resul
 }
 
 fn array<'a>(kernel: &'a Kernel, name: &str) -> Result<&'a Array, RunError> {
-    let unknown = || RunError::UnknownArray { kernel: kernel.name().to_owned(), array: name.to_owned() };
+    let unknown = || RunError::unknown_array(kernel, name);
     kernel.array_id(name).map(|id| kernel.array(id)).ok_or_else(unknown)
 }
 
@@ -97,7 +97,7 @@ mod tests {
             let wrong = Fields::from([(name.to_owned(), Field::zeros(vec![cells]))]);
             write_all(&mut run_of(&kernel), &kernel, &wrong).unwrap_err().to_string()
         };
-        assert_eq!(refused("w", 3), "kernel `k` has no array `w`");
+        assert_eq!(refused("w", 3), "kernel `k` has no array `w`; it has m, u, h");
         assert_eq!(refused("m", 4), "array `m` has shape [3], the view has [4]");
         let doubles = run.write("m", arr1(&[1.0; 3]).view()).unwrap_err();
         assert_eq!(doubles.to_string(), "array `m` holds u8, the view holds f64");

@@ -185,7 +185,7 @@ fn other_lattices_agree_in_boxes_of_unequal_sides() {
         let set = VelocitySet::new(lattice);
         let populations = fluid::perturbed_vortex(&set, &shape).unwrap();
         for storage in Storage::ALL {
-            let (scheme, initial) = (Scheme::new(lattice, storage), storage.held(&set, &populations));
+            let (scheme, initial) = (Scheme::new(lattice, storage), storage.held(&set, populations.clone()));
             let walls = Kernel::parse(&cavity::definition(scheme, extents)).unwrap();
             let expected = cavity::naive(scheme, extents, &case, &initial).unwrap();
             assert_same_bits(walls.name(), &expected, &evaluate(&walls, &case, &initial));

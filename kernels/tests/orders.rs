@@ -82,8 +82,47 @@ fn stencils_hold_about_a_line_more_than_the_grid_in_order_and_two_grids_in_paral
     };
     assert_eq!(["sequential", "rows", "strips"].map(|s| live("heat-1d", s)), [8 + 1; 3]);
     assert_eq!(["sequential", "rows"].map(|s| live("heat-2d-5pt", s)), [64 + 8 - 1; 2]);
+    assert_eq!(["sequential", "rows", "backwards"].map(|s| live("heat-2d-periodic", s)), [64 + 2 * 8; 3]);
+    assert_eq!(live("heat-2d-periodic", "parallel_rows"), 2 * 64);
     // A border column is read by its own row only, in order, so that its old and new values need not coexist.
     assert_eq!(live("heat-2d-5pt", "parallel_rows"), 64 + 8 * 6);
+}
+
+/// Schemes on periodic grids, how far they read, and their fields.
+const PERIODIC: [(&str, u64, u64); 5] = [
+    ("heat-1d-periodic", 1, 1),
+    ("heat-2d-periodic", 1, 1),
+    ("heat-2d-periodic-4th", 2, 1),
+    ("gray-scott-periodic", 1, 2),
+    ("heat-3d-periodic", 1, 1),
+];
+
+/// What the kernels' header says, and little more than is known to be alive at once: of the scheme that reads two rows on
+/// every side, the bound knows of one grid only.
+#[test]
+fn periodic_sweeps_take_one_grid_and_the_rows_that_wait() {
+    let n = 64_u64;
+    for (name, reach, fields) in PERIODIC {
+        let kernel = find(name).unwrap().kernel().unwrap();
+        let dims = kernel.arrays()[0].index.len() as u32 - 1;
+        for schedule in kernel.schedules() {
+            let plan = kernel.plan().size("N", n as i64).schedule(&schedule.name).build().unwrap();
+            let report = plan.report_with_bounds().unwrap();
+            let buffers = &report.buffers;
+            let cells: u64 = buffers.iter().map(|buffer| buffer.cells).sum();
+            let bound: u64 = buffers.iter().map(|buffer| buffer.lower_bound_cells.expect("it is found")).sum();
+            let place = format!("{name} {}: {cells} cells, {bound} alive", schedule.name);
+            if schedule.name == "parallel_rows" {
+                assert_eq!(cells, 2 * fields * n.pow(dims), "{place}");
+                let is_said = |note: &String| note.starts_with("strategy `periodic` does not apply");
+                assert!(plan.report().notes.iter().any(is_said), "{place}: {:?}", plan.report().notes);
+            } else {
+                assert_eq!(cells, fields * (n.pow(dims) + 2 * reach * n.pow(dims - 1)), "{place}");
+                assert!(cells * 16 <= bound * 17, "{place}");
+                assert!(buffers.iter().all(|buffer| buffer.strategy == "periodic"), "{place}");
+            }
+        }
+    }
 }
 
 #[test]

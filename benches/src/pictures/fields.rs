@@ -167,7 +167,9 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let leave = |name: &str| {
             let source = load(name).unwrap();
-            let run = source.kernel.plan().size("N", 7).build().unwrap().compile().unwrap().instantiate().unwrap();
+            let plan = source.kernel.plan().size("N", 7).build().unwrap();
+            let mut run = plan.compile().unwrap().instantiate().unwrap();
+            run.fill("u", 0.0).unwrap();
             draw(&run, &source.kernel, directory.path())
         };
         let images = leave("heat-2d-5pt").unwrap();

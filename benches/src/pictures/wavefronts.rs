@@ -197,7 +197,7 @@ fn names_iter(affine: &Affine, iter: usize) -> bool {
     affine.terms().any(|(term, _)| match term {
         Term::Iter(position) => *position as usize == iter,
         Term::Param(_) => false,
-        Term::Floor(inner, _) => names_iter(inner, iter),
+        Term::Floor { 0: inner, .. } => names_iter(inner, iter),
     })
 }
 

@@ -3,11 +3,13 @@
 //! In: the lifetimes of a kernel's arrays.   Out: a number of cells that no allocation can go below; none if unknown.
 //! Source: golden sizes (docs/ARCHITECTURE.md, section 6).
 //!
-//! All live-in values are alive together, and so are all live-out values; `moment` searches for the fullest moment of a
-//! run. At small sizes the brute-force trace counts as well, which for partial orders may find more; a run of few steps
-//! bounds longer ones from below.
+//! Three counts bound storage from below, and the largest is taken: what enters a run is alive together, and so is what
+//! leaves it; `moment` searches for the fullest moment of a run; at small sizes the brute-force trace looks at every
+//! moment of a run of few steps, which for partial orders may find more. A [`LowerBound`] says which count it is and
+//! whether that looked everywhere, so that a weak one is not taken for a strong one.
 
 use crease_isl::Set;
+use serde::Serialize;
 
 use crate::analysis::conflicts::Conflicts;
 use crate::analysis::count::Points;
@@ -21,6 +23,40 @@ const TRACE_LIMIT: usize = 3000;
 /// Intervals that counting one set may take.
 const COUNT_BUDGET: u64 = 1 << 20;
 
+/// A number of cells that no storage can go below, with what it counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LowerBound {
+    pub(crate) cells: u64,
+    pub(crate) method: BoundMethod,
+}
+
+/// What a lower bound counts. Later ones are at least as strong as those before, if they are complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum BoundMethod {
+    /// What the choice of storage counted, which stopped when it had seen enough.
+    Choice,
+    /// What enters or leaves a run; moments within it could not be counted, or need not: the storage is as small.
+    Ends,
+    /// The fullest moment that was found before counting them took too much.
+    SomeMoments,
+    /// The fullest moment of a run, by integer sets.
+    Moments,
+    /// Every moment of a run of few steps, instance by instance: sizes are small enough.
+    Trace,
+}
+
+crease_jit::named_choices! {
+    BoundMethod = [
+        ("choice", BoundMethod::Choice),
+        ("ends", BoundMethod::Ends),
+        ("some-moments", BoundMethod::SomeMoments),
+        ("moments", BoundMethod::Moments),
+        ("trace", BoundMethod::Trace),
+    ]
+}
+
 /// Arrays whose storage is counted together, since they share buffers, and how many cells they were given.
 pub(crate) struct Group {
     pub(crate) arrays: Vec<ArrayId>,
@@ -33,24 +69,41 @@ pub(crate) fn lower_bounds<'c>(
     model: &Model<'c, '_>,
     conflicts: &Conflicts<'c, '_>,
     groups: &[Group],
-) -> Result<Vec<Option<u64>>, AnalysisError> {
-    let steps = steps_to_trace(model);
-    let trace = trace(model, steps);
+) -> Result<Vec<Option<LowerBound>>, AnalysisError> {
+    let trace = trace(model, steps_to_trace(model));
     let bound = |group: &Group| {
-        let mut best = trace.as_ref().map(|trace| trace.max_live_of_all(&group.arrays));
-        for live in [Model::live_in, Model::live_out] {
-            let count = |&array: &ArrayId| cardinality(model, &at_step(model, live(model, array), steps)?);
-            let counts = group.arrays.iter().map(count).collect::<Result<Option<Vec<u64>>, AnalysisError>>()?;
-            let sum = counts.and_then(|counts| counts.iter().try_fold(0_u64, |sum, &n| sum.checked_add(n)));
-            best = best.max(sum.filter(|&sum| sum > 0));
+        let traced = trace.as_ref().map(|trace| trace.max_live_of_all(&group.arrays));
+        let ends = alive_at_ends(model, &group.arrays, COUNT_BUDGET)?;
+        let mut bounds = vec![(ends, BoundMethod::Ends)];
+        // What can be traced is counted in both ways, so that each is a check of the other.
+        if traced.is_some() || ends.is_none_or(|ends| ends < group.cells) {
+            let moments = most_alive(model, conflicts, &group.arrays, group.cells)?;
+            let method = if moments.is_cut_short { BoundMethod::SomeMoments } else { BoundMethod::Moments };
+            bounds.push((moments.values, method));
         }
-        // Debug builds look for a moment in any case, so that random kernels test that no moment counts too many.
-        if best.is_none_or(|best| best < group.cells) || cfg!(debug_assertions) {
-            best = best.max(most_alive(model, conflicts, &group.arrays, group.cells)?);
-        }
-        Ok(best)
+        bounds.push((traced, BoundMethod::Trace));
+        let known = bounds.into_iter().filter_map(|(cells, method)| Some(LowerBound { cells: cells?, method }));
+        // Of equal ones the last, which is the strongest count.
+        Ok(known.max_by_key(|bound| bound.cells))
     };
     groups.iter().map(bound).collect()
+}
+
+/// How many values of some arrays enter a run together, or leave it; none if that cannot be counted, or within `budget`.
+pub(crate) fn alive_at_ends(
+    model: &Model<'_, '_>,
+    arrays: &[ArrayId],
+    budget: u64,
+) -> Result<Option<u64>, AnalysisError> {
+    let steps = steps_to_trace(model);
+    let mut most = None;
+    for live in [Model::live_in, Model::live_out] {
+        let count = |&array: &ArrayId| cardinality(model, &at_step(model, live(model, array), steps)?, budget);
+        let counts = arrays.iter().map(count).collect::<Result<Option<Vec<u64>>, AnalysisError>>()?;
+        let sum = counts.and_then(|counts| counts.iter().try_fold(0_u64, |sum, &n| sum.checked_add(n)));
+        most = most.max(sum.filter(|&sum| sum > 0));
+    }
+    Ok(most)
 }
 
 /// Enough steps for every level of every state array to be replaced twice.
@@ -80,7 +133,7 @@ fn at_step<'c>(model: &Model<'c, '_>, set: &Set<'c>, steps: i64) -> Result<Set<'
 }
 
 /// Number of points; none if infinite or too many to count.
-fn cardinality(model: &Model<'_, '_>, set: &Set<'_>) -> Result<Option<u64>, AnalysisError> {
+fn cardinality(model: &Model<'_, '_>, set: &Set<'_>, budget: u64) -> Result<Option<u64>, AnalysisError> {
     if set.is_empty()? {
         return Ok(Some(0));
     }
@@ -100,5 +153,5 @@ fn cardinality(model: &Model<'_, '_>, set: &Set<'_>) -> Result<Option<u64>, Anal
     if model.context.set(&format!("{{ {name}[{dims}] : {condition} }}"))?.is_equal(set)? {
         return Ok(volume);
     }
-    Ok(Points::new(set.constraints()?).count(&[], &mut { COUNT_BUDGET }))
+    Ok(Points::new(set.constraints()?).count(&[], &mut { budget }))
 }

@@ -24,6 +24,11 @@ impl IntBox {
         IntBox { ranges: vec![(i64::MIN, i64::MAX); dims] }
     }
 
+    /// The product of these intervals.
+    pub(crate) fn of(ranges: Vec<(i64, i64)>) -> IntBox {
+        IntBox { ranges }
+    }
+
     /// The interval of each dimension.
     pub(crate) fn ranges(&self) -> &[(i64, i64)] {
         &self.ranges
@@ -41,6 +46,7 @@ impl IntBox {
 
     /// The points of both.
     pub(crate) fn intersect(&self, other: &IntBox) -> IntBox {
+        debug_assert_eq!(self.ranges.len(), other.ranges.len(), "boxes of one space");
         let pairs = self.ranges.iter().zip(&other.ranges);
         IntBox { ranges: pairs.map(|(a, b)| (a.0.max(b.0), a.1.min(b.1))).collect() }
     }
@@ -57,6 +63,7 @@ impl IntBox {
 
     /// The box moved by a vector; none if a bound leaves 64 bits.
     pub(crate) fn shifted(&self, by: &[i64]) -> Option<IntBox> {
+        debug_assert_eq!(self.ranges.len(), by.len(), "a displacement has an entry per dimension");
         let moved = |end: i64, by: i64| match end {
             i64::MIN | i64::MAX => Some(end),
             _ => end.checked_add(by).filter(|&end| end != i64::MIN && end != i64::MAX),
@@ -87,17 +94,8 @@ impl IntBox {
             }
             rest.ranges[k] = (low, high);
         }
+        debug_assert_eq!(rest, common, "what is left after all cuts is what was to be removed");
         parts
-    }
-
-    /// Number of points; none if that leaves 127 bits or a bound is missing.
-    pub(crate) fn volume(&self) -> Option<i128> {
-        if self.is_empty() {
-            return Some(0);
-        }
-        let extent = |&(low, high): &(i64, i64)| i128::from(high) - i128::from(low) + 1;
-        let extents = self.is_bounded().then(|| self.ranges.iter().map(extent))?;
-        extents.into_iter().try_fold(1_i128, |n, extent| n.checked_mul(extent))
     }
 
     /// The conditions that cut the box out of a larger one, over iterators that start at position `first`.
@@ -146,9 +144,15 @@ pub(crate) fn united(boxes: &[IntBox]) -> Vec<IntBox> {
             parts = merged_along(parts, k);
         }
         if parts.len() == before {
+            debug_assert!(are_disjoint(&parts), "a union is told as disjoint boxes: {parts:?}");
             return parts;
         }
     }
+}
+
+/// Whether no two boxes have a point in common.
+pub(crate) fn are_disjoint(boxes: &[IntBox]) -> bool {
+    boxes.iter().enumerate().all(|(k, a)| boxes[..k].iter().all(|b| a.is_disjoint(b)))
 }
 
 /// Makes one box of those that differ in dimension `k` only and are adjacent there.

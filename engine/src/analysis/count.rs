@@ -86,6 +86,7 @@ impl Points {
 
 /// Points of the parts that agree with `point` in the dimensions given there.
 fn count_inside(parts: &[&Bound], point: &mut Vec<i64>, n: usize, budget: &mut u64) -> Option<u64> {
+    debug_assert!(point.len() < n, "a dimension is left to count along");
     *budget = budget.checked_sub(parts.len() as u64)?;
     let is_innermost = point.len() + 1 == n;
     let mut ranges = Vec::with_capacity(parts.len());

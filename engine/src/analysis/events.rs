@@ -19,6 +19,9 @@ use crate::kernel::affine::Affine;
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::{ArrayId, Stmt, StmtId};
 
+/// Ways to touch an array that are coalesced together, and not by and by.
+const MOST_AT_ONCE: usize = 64;
+
 /// One place in a statement that touches an array.
 pub(crate) struct Reference<'c> {
     pub(crate) stmt: StmtId,
@@ -60,30 +63,43 @@ fn side<'c>(
 ) -> Result<Map<'c>, AnalysisError> {
     let all: Vec<(StmtId, Vec<Vec<Affine>>)> =
         model.kernel.stmt_ids().map(|id| (id, indices(model.kernel.stmt(id)))).collect();
-    let mut events: Option<Map<'c>> = None;
-    for group in groups(model, &all)? {
-        let touched = touched(model, array, &group)?;
-        events = Some(match events {
-            Some(events) => events.union(&touched)?,
-            None => touched,
-        });
-    }
-    match events {
+    let touched: Result<Vec<Map<'c>>, AnalysisError> =
+        groups(model, &all)?.iter().map(|group| touched(model, array, group)).collect();
+    match union_of(touched?)? {
         Some(events) => Ok(events.coalesce()?),
         None => no_events(model, array),
     }
 }
 
+/// The union of all, in their order; none of none. By halves: the library compares the two parts of every union, so that
+/// one part after the other would take the square of their number. Coalescing takes that too; so where there are very
+/// many, neighbours, which are mostly the ones that become one, are coalesced on the way.
+fn union_of<'c>(mut parts: Vec<Map<'c>>) -> Result<Option<Map<'c>>, AnalysisError> {
+    let are_many = parts.len() > MOST_AT_ONCE;
+    while parts.len() > 1 {
+        let mut left = parts.into_iter();
+        parts = Vec::new();
+        while let Some(first) = left.next() {
+            parts.push(match left.next() {
+                Some(second) if are_many => first.union(&second)?.coalesce()?,
+                Some(second) => first.union(&second)?,
+                None => first,
+            });
+        }
+    }
+    Ok(parts.pop())
+}
+
 /// Puts together what differs in domains only.
 fn groups<'m>(model: &Model<'_, '_>, all: &'m [(StmtId, Vec<Vec<Affine>>)]) -> Result<Vec<Group<'m>>, AnalysisError> {
     let mut groups: Vec<Group<'m>> = Vec::new();
+    let mut known: HashMap<(&'m [Affine], Vec<Affine>, usize), usize> = HashMap::new();
     for (stmt, indices) in all {
         let time = if indices.is_empty() { Vec::new() } else { model.time_vector(*stmt)? };
         for index in indices {
-            let n_iters = |stmt: StmtId| model.kernel.stmt(stmt).iters.len();
-            let alike =
-                |g: &&mut Group<'_>| g.index == index && g.time == time && n_iters(g.stmts[0]) == n_iters(*stmt);
-            match groups.iter_mut().find(alike) {
+            let n_iters = model.kernel.stmt(*stmt).iters.len();
+            let alike = *known.entry((index, time.clone(), n_iters)).or_insert(groups.len());
+            match groups.get_mut(alike) {
                 Some(group) if group.stmts.last() == Some(stmt) => {}
                 Some(group) => group.stmts.push(*stmt),
                 None => groups.push(Group { index, time: time.clone(), stmts: vec![*stmt] }),

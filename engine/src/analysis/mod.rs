@@ -1,7 +1,8 @@
 //! Analyses: what is known about a kernel under a schedule, as integer relations.
 //!
 //! `model` turns a kernel into relations; `lifetimes` says when each value is written and read; `privacy` which arrays
-//! live inside single tasks; `conflicts` which values may not share storage; `relations` hands affine expressions to
+//! live inside single tasks; `conflicts` which values may not share storage; `coverage` which cells are never written;
+//! `relations` hands affine expressions to
 //! the integer set library; `bound` how many are alive at once, `moment` when most are, `count` counts them;
 //! `expansion` gives every write cells of its own. `trace` is the independent oracle: it runs small kernels and
 //! compares lifetimes pair by pair, without integer sets.
@@ -10,6 +11,7 @@ pub(crate) mod bound;
 pub(crate) mod boxes;
 pub(crate) mod conflicts;
 pub(crate) mod count;
+pub(crate) mod coverage;
 pub(crate) mod events;
 pub(crate) mod expansion;
 pub(crate) mod lifetimes;

@@ -224,17 +224,6 @@ impl<'c, 'k> Model<'c, 'k> {
         Ok(self.context.set(&format!("{prefix}{{ {name}[{tuple}] : ({formula}) and {text} }}"))?)
     }
 
-    /// The pairs of two tuples that satisfy a formula over the dimensions of both.
-    pub(crate) fn pairs(&self, from: Tuple<'_>, to: Tuple<'_>, formula: &Formula) -> Result<Map<'c>, AnalysisError> {
-        let formula = formula.map(&|e| e.bind_params(&self.values))?;
-        if let Some(map) = self.params.relation(self.context, from, to, &formula)? {
-            return Ok(map);
-        }
-        let formula = formula.display(&[from.dims, to.dims].concat(), &self.param_names);
-        let text = |tuple: Tuple<'_>| format!("{}[{}]", tuple.name.unwrap_or_default(), tuple.dims.join(", "));
-        Ok(self.context.map(&format!("{}{{ {} -> {} : {formula} }}", self.prefix, text(from), text(to)))?)
-    }
-
     /// The map from a tuple to expressions over its dimensions.
     pub(crate) fn function(
         &self,

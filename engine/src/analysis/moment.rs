@@ -41,21 +41,39 @@ const MOST_MOMENTS: usize = 256;
 /// isl operations for one kind of shadow.
 const OPERATIONS: u64 = 100_000;
 
-/// Most values of some arrays found alive together, `enough` of them ending the search; none if none could be counted.
+/// What the search for the fullest moment found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(crate) struct Alive {
+    /// Most values found alive together; none if none could be counted.
+    pub(crate) values: Option<u64>,
+    /// Whether some moments were left out, as counting them takes too much.
+    pub(crate) is_cut_short: bool,
+}
+
+/// Nothing could be counted.
+const UNCOUNTED: Alive = Alive { values: None, is_cut_short: true };
+
+impl Alive {
+    fn and(self, other: Alive) -> Alive {
+        Alive { values: self.values.max(other.values), is_cut_short: self.is_cut_short || other.is_cut_short }
+    }
+}
+
+/// Most values of some arrays found alive together, `enough` of them ending the search.
 pub(crate) fn most_alive<'c>(
     model: &Model<'c, '_>,
     conflicts: &Conflicts<'c, '_>,
     arrays: &[ArrayId],
     enough: u64,
-) -> Result<Option<u64>, AnalysisError> {
-    let mut best = None;
+) -> Result<Alive, AnalysisError> {
+    let mut best = Alive::default();
     for shadow in shadows(model) {
         let one = if shadow.before_parallel { arrays.first().filter(|_| arrays.len() == 1) } else { None };
-        best = best.max(within_quota(model, || around(model, conflicts, arrays, &shadow))?);
-        if let Some(&array) = one.filter(|_| best.is_none_or(|best| best < enough)) {
-            best = best.max(within_quota(model, || around_parallel_iterations(model, conflicts, array, &shadow))?);
+        best = best.and(within_quota(model, || around(model, conflicts, arrays, &shadow))?);
+        if let Some(&array) = one.filter(|_| best.values.is_none_or(|best| best < enough)) {
+            best = best.and(within_quota(model, || around_parallel_iterations(model, conflicts, array, &shadow))?);
         }
-        if best.is_some_and(|best| best >= enough) {
+        if best.values.is_some_and(|best| best >= enough) {
             break;
         }
     }
@@ -73,14 +91,14 @@ pub(crate) fn alive_between_wavefronts<'c>(
         return Ok(None);
     }
     let Some(shadow) = shadows(model).into_iter().find(|shadow| shadow.before_parallel) else { return Ok(None) };
-    within_quota(model, || around(model, conflicts, &[array], &shadow))
+    Ok(within_quota(model, || around(model, conflicts, &[array], &shadow))?.values)
 }
 
-/// What a count finds with the operations it may spend; none if these do not suffice.
+/// What a count finds with the operations it may spend; nothing, and that it was cut short, if these do not suffice.
 fn within_quota(
     model: &Model<'_, '_>,
-    count: impl FnOnce() -> Result<Option<u64>, AnalysisError>,
-) -> Result<Option<u64>, AnalysisError> {
+    count: impl FnOnce() -> Result<Alive, AnalysisError>,
+) -> Result<Alive, AnalysisError> {
     let quota = model.context.max_operations();
     model.context.reset_operations();
     model.context.set_max_operations(OPERATIONS.min(quota));
@@ -88,7 +106,7 @@ fn within_quota(
     model.context.set_max_operations(quota);
     model.context.reset_operations();
     match found {
-        Err(error) if error.spent_quota().is_some() => Ok(None),
+        Err(error) if error.spent_quota().is_some() => Ok(UNCOUNTED),
         found => found,
     }
 }
@@ -143,19 +161,20 @@ fn around<'c>(
     conflicts: &Conflicts<'c, '_>,
     arrays: &[ArrayId],
     shadow: &Shadow,
-) -> Result<Option<u64>, AnalysisError> {
+) -> Result<Alive, AnalysisError> {
     let lifetimes = arrays.iter().map(|&array| conflicts.lifetimes(array)).collect::<Result<Vec<_>, _>>()?;
-    let Some(steps) = steps_with_a_middle(model, &lifetimes)? else { return Ok(None) };
+    let Some(steps) = steps_with_a_middle(model, &lifetimes)? else { return Ok(UNCOUNTED) };
     let projection = project(model, shadow)?;
     let (mut times, mut alive) = (Vec::new(), Vec::new());
     for (of, &array) in lifetimes.iter().zip(arrays) {
-        let Some(events) = Events::of(model, of, &steps, conflicts.is_private(array))? else { return Ok(None) };
+        let Some(events) = Events::of(model, of, &steps, conflicts.is_private(array))? else { return Ok(UNCOUNTED) };
         let events = events.project(&projection)?;
         times.extend(events.moments.constraints()?);
         alive.push(counted(&events.alive_after(!shadow.before_parallel)?, of)?);
     }
     let search = Search { n: shadow.parts.len(), times: Points::new(times) };
-    Ok(search.fullest(&alive).map(|(_, count)| count))
+    let (fullest, is_cut_short) = search.fullest(&alive);
+    Ok(Alive { values: fullest.map(|(_, count)| count), is_cut_short })
 }
 
 /// Most values of an array around one iteration of the loop outside the first parallel one: what is read inside that
@@ -165,24 +184,27 @@ fn around_parallel_iterations<'c>(
     conflicts: &Conflicts<'c, '_>,
     array: ArrayId,
     shadow: &Shadow,
-) -> Result<Option<u64>, AnalysisError> {
+) -> Result<Alive, AnalysisError> {
     let lifetimes = conflicts.lifetimes(array)?;
     if lifetimes.to_cell.is_some() {
-        return Ok(None);
+        // Values are no cells: this count does not apply.
+        return Ok(Alive::default());
     }
-    let Some(steps) = steps_with_a_middle(model, &[lifetimes])? else { return Ok(None) };
-    let Some(events) = Events::of(model, lifetimes, &steps, conflicts.is_private(array))? else { return Ok(None) };
+    let Some(steps) = steps_with_a_middle(model, &[lifetimes])? else { return Ok(UNCOUNTED) };
+    let Some(events) = Events::of(model, lifetimes, &steps, conflicts.is_private(array))? else { return Ok(UNCOUNTED) };
     let events = events.project(&project(model, shadow)?)?;
     let during = events.alive_during()?;
     let search = Search { n: shadow.parts.len(), times: Points::new(events.moments.constraints()?) };
-    let Some((moment, _)) = search.fullest(&[counted(&during, lifetimes)?]) else { return Ok(None) };
+    let (fullest, is_cut_short) = search.fullest(&[counted(&during, lifetimes)?]);
+    let Some((moment, _)) = fullest else { return Ok(UNCOUNTED) };
     let cells = cells_at(model, &during, &moment)?;
     let pairs = Map::lex_lt(&cells)?.intersect_domain(&cells)?.intersect_range(&cells)?;
     let apart = pairs.subtract(&in_run(&conflicts.among(array, array, &pairs)?, &steps)?)?;
-    let mut best = None;
+    let mut best = Alive { values: None, is_cut_short };
     for taken_out in [apart.domain()?, apart.range()?] {
         let clique = Points::new(cells.subtract(&taken_out)?.coalesce()?.constraints()?);
-        best = best.max(clique.count(&[], &mut { COUNT_BUDGET }));
+        let values = clique.count(&[], &mut { COUNT_BUDGET });
+        best = best.and(Alive { values, is_cut_short: values.is_none() });
     }
     Ok(best)
 }
@@ -321,23 +343,27 @@ struct Search {
 }
 
 impl Search {
-    /// A moment with many cells around it, and their number; none if none could be counted.
-    fn fullest(&self, cells: &[Points]) -> Option<(Vec<i64>, u64)> {
+    /// A moment with many cells around it, and their number, none if none could be counted; and whether the search was
+    /// cut short.
+    fn fullest(&self, cells: &[Points]) -> (Option<(Vec<i64>, u64)>, bool) {
         let mut budget = COUNT_BUDGET;
         let mut best: Option<(Vec<i64>, u64)> = None;
         let mut moments = Vec::new();
         self.spread(&mut Vec::new(), &mut moments);
         for moment in moments {
-            let Some(count) = count(cells, &moment, &mut budget) else { break };
+            let Some(count) = count(cells, &moment, &mut budget) else { return (best, true) };
             if best.as_ref().is_none_or(|(_, most)| count > *most) {
                 best = Some((moment, count));
             }
         }
-        let (mut moment, mut most) = best?;
-        while let Some((better, count)) = self.uphill(cells, &moment, most, &mut budget) {
-            (moment, most) = (better, count);
+        let Some((mut moment, mut most)) = best else { return (None, false) };
+        loop {
+            match self.uphill(cells, &moment, most, &mut budget) {
+                Climb::To(better, count) => (moment, most) = (better, count),
+                Climb::Top => return (Some((moment, most)), false),
+                Climb::CutShort => return (Some((moment, most)), true),
+            }
         }
-        Some((moment, most))
     }
 
     /// Moments at the ends and in the middle of each component.
@@ -364,7 +390,7 @@ impl Search {
     }
 
     /// A better moment nearby, one component changed, by much first.
-    fn uphill(&self, cells: &[Points], from: &[i64], most: u64, budget: &mut u64) -> Option<(Vec<i64>, u64)> {
+    fn uphill(&self, cells: &[Points], from: &[i64], most: u64, budget: &mut u64) -> Climb {
         for k in 1..self.n {
             let (low, high) = self.times.range(&from[..k]).unwrap_or((from[k], from[k]));
             let mut step = (high.saturating_sub(low) / 4).max(1);
@@ -372,16 +398,27 @@ impl Search {
                 for by in [step, -step] {
                     let mut moment = from.to_vec();
                     moment[k] = moment[k].saturating_add(by).clamp(low, high);
-                    let count = count(cells, &moment, budget)?;
-                    if count > most {
-                        return Some((moment, count));
+                    match count(cells, &moment, budget) {
+                        None => return Climb::CutShort,
+                        Some(count) if count > most => return Climb::To(moment, count),
+                        Some(_) => {}
                     }
                 }
                 step /= 2;
             }
         }
-        None
+        Climb::Top
     }
+}
+
+/// A step of the search uphill.
+enum Climb {
+    /// A better moment and its cells.
+    To(Vec<i64>, u64),
+    /// There is none nearby.
+    Top,
+    /// The budget does not suffice to tell.
+    CutShort,
 }
 
 /// The cells of all arrays around a shadow.

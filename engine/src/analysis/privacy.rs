@@ -14,20 +14,8 @@
 use crease_isl::Map;
 
 use crate::analysis::model::{AnalysisError, Model};
-use crate::kernel::graph::{ArrayId, DimKind, Role, Schedule};
-
-/// Leading time dimensions that tell tasks apart: one more than the position of the first parallel one. None if nothing
-/// runs in parallel, or if no task of this schedule keeps a copy of anything:
-///
-/// - lanes of an earlier vector dimension would run several tasks in lock-step;
-/// - where nothing moves behind the parallel dimension, its own iterations become the lanes of strips.
-pub(crate) fn task_depth(schedule: &Schedule) -> Option<usize> {
-    let first = schedule.dims.iter().position(|kind| *kind != DimKind::Sequential)?;
-    let depth = first + 1;
-    let moves = |k: &usize| schedule.times.iter().any(|time| time[*k].as_constant().is_none());
-    let has_inside = (depth..schedule.dims.len()).any(|k| moves(&k));
-    (schedule.dims[first] == DimKind::Parallel && has_inside).then_some(depth)
-}
+use crate::kernel::graph::{ArrayId, Role};
+pub(crate) use crate::schedule::order::task_depth;
 
 /// Which arrays are private to tasks.
 pub(crate) struct Privacy<'c> {

@@ -5,12 +5,13 @@
 //! The states of explicit schemes on grids are all alike: every cell is written once a step at the iterators of its
 //! instance, and read in the next step at constant distances. Who reads a cell then depends on where it lies alone,
 //! inside or at some wall, and is found by comparing bounds. An instance that reads a value for the last time may write
-//! another one into its place: `in_place` looks for those here, and `mapping/check` proves with it in microseconds what
-//! takes milliseconds with integer sets.
+//! another one into its place: `in_place` looks for those here. The checker is told the same as a [`Certificate`], which
+//! it verifies against the kernel's text before it believes a word (`engine/src/check/certificate.rs`).
 
 use std::collections::BTreeMap;
 
-use crate::analysis::boxes::{IntBox, boxes_of, subtract_all, united};
+use crate::analysis::boxes::{IntBox, are_disjoint, boxes_of, subtract_all, united};
+use crate::check::{Certificate, Claimed};
 use crate::kernel::affine::{Affine, Term};
 use crate::kernel::graph::{ArrayId, Kernel, Role, Stmt};
 
@@ -63,6 +64,15 @@ impl Turnover {
         Some(Turnover { states: states.iter().map(readers).collect::<Option<_>>()? })
     }
 
+    /// What is known, as a claim for the checker.
+    pub(crate) fn certificate(&self) -> Certificate {
+        let claimed =
+            |region: &Region| Claimed { cells: region.cells.ranges().to_vec(), readers: region.readers.clone() };
+        let state = |(&array, readers): (&ArrayId, &Readers)| (array, readers.regions.iter().map(claimed).collect());
+        let space = self.states.values().next().map_or_else(Vec::new, |readers| readers.space.ranges().to_vec());
+        Certificate { space, states: self.states.iter().map(state).collect() }
+    }
+
     /// Who reads a state array.
     pub(crate) fn readers(&self, array: ArrayId) -> Option<&Readers> {
         self.states.get(&array)
@@ -78,10 +88,6 @@ fn statement_box(kernel: &Kernel, stmt: &Stmt, values: &[Option<i64>]) -> Option
     let up_to_last = crate::kernel::formula::Formula::le(&Affine::iter(0), &last).ok()?;
     let space = one.without_first();
     (one.ranges()[0] == (1, i64::MAX) && *rest == up_to_last && space.is_bounded()).then_some(space)
-}
-
-fn are_disjoint(boxes: &[IntBox]) -> bool {
-    boxes.iter().enumerate().all(|(k, a)| boxes[..k].iter().all(|b| a.is_disjoint(b)))
 }
 
 /// Whether the statement writes the array once, at its own iterators.

@@ -22,7 +22,9 @@ pub enum Term {
     Iter(u32),
     /// A parameter of the kernel.
     Param(ParamId),
-    /// `floor(e / divisor)`, with a divisor of at least 2.
+    /// `floor(e / divisor)`, with a divisor of at least 2. Only [`Index`](crate::kernel::builder::Index) and texts make
+    /// one, so that floors are divided by positive numbers and not nested without end.
+    #[non_exhaustive]
     Floor(Box<Affine>, i64),
 }
 
@@ -39,7 +41,8 @@ impl Affine {
 
     /// The iterator at `position`.
     pub fn iter(position: usize) -> Affine {
-        Affine::term(Term::Iter(position as u32))
+        // A position beyond 32 bits is that of no tuple, and stays one.
+        Affine::term(Term::Iter(u32::try_from(position).unwrap_or(u32::MAX)))
     }
 
     /// A parameter.
@@ -117,11 +120,12 @@ impl Affine {
         self.add(&other.scale(-1)?)
     }
 
-    /// `floor(self / divisor)` for a positive divisor; exact multiples are taken out of the floor.
+    /// `floor(self / divisor)` for a positive divisor; exact multiples are taken out of the floor. For callers that have
+    /// seen to the divisor: [`Index::floor_div`](crate::kernel::builder::Index::floor_div) is for all others.
     ///
     /// # Errors
     /// [`AffineOverflow`] if a coefficient leaves 64 bits.
-    pub fn floor_div(&self, divisor: i64) -> Result<Affine, AffineOverflow> {
+    pub(crate) fn floor_div(&self, divisor: i64) -> Result<Affine, AffineOverflow> {
         assert!(divisor > 0, "floor by a non-positive divisor");
         if divisor == 1 {
             return Ok(self.clone());
@@ -142,7 +146,7 @@ impl Affine {
     ///
     /// # Errors
     /// [`AffineOverflow`] if a coefficient leaves 64 bits.
-    pub fn modulo(&self, modulus: i64) -> Result<Affine, AffineOverflow> {
+    pub(crate) fn modulo(&self, modulus: i64) -> Result<Affine, AffineOverflow> {
         self.sub(&self.floor_div(modulus)?.scale(modulus)?)
     }
 
@@ -150,6 +154,9 @@ impl Affine {
     ///
     /// # Errors
     /// [`AffineOverflow`] if an intermediate value leaves 64 bits.
+    ///
+    /// # Panics
+    /// If it names an iterator or a parameter beyond the values given.
     pub fn eval(&self, iters: &[i64], params: &[i64]) -> Result<i64, AffineOverflow> {
         let mut sum = self.constant;
         for (term, c) in self.terms() {

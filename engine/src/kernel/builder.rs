@@ -29,10 +29,12 @@ mod value;
 
 use crate::kernel::affine::Affine;
 use crate::kernel::arithmetic::{Arithmetic, Freedom};
+use crate::kernel::builder::value::DraftError;
 use crate::kernel::error::{KernelError, KernelErrorKind};
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::{
-    Array, ArrayId, DimKind, Element, Kernel, Param, ParamId, ParamKind, Role, Scalar, ScalarId, Schedule, Stmt, StmtId,
+    Array, ArrayId, DimKind, Element, Kernel, Opaque, Param, ParamId, ParamKind, Role, Scalar, ScalarId, Schedule,
+    SourceLine, Stmt, StmtId,
 };
 
 pub use index::{Domain, Index};
@@ -55,6 +57,7 @@ impl Kernel {
             context: Formula::everything(),
             arithmetic: Arithmetic::EXACT,
             scalars: Vec::new(),
+            opaques: Vec::new(),
             arrays: Vec::new(),
             stmts: Vec::new(),
             schedules: Vec::new(),
@@ -89,6 +92,13 @@ impl KernelBuilder {
     pub fn scalar(&mut self, name: impl Into<String>, element: Element) -> ScalarId {
         self.kernel.scalars.push(Scalar { name: name.into(), element });
         ScalarId(self.kernel.scalars.len() as u32 - 1)
+    }
+
+    /// Declares an uninterpreted function of `arity` doubles, for [`StmtBuilder::call`]. Kernels that call one are
+    /// analysed and planned like others, but only run if the plan allows it
+    /// ([`PlanBuilder::run_opaque_functions`](crate::PlanBuilder::run_opaque_functions)).
+    pub fn opaque(&mut self, name: impl Into<String>, arity: usize) {
+        self.kernel.opaques.push(Opaque { name: name.into(), arity });
     }
 
     /// Adds an array that the caller owns and the kernel reads.
@@ -180,9 +190,12 @@ impl KernelBuilder {
         body(&draft);
         let (exprs, assigns, error) = draft.finish();
         if let Some(error) = error {
-            self.record(error.kind(format!("an index of statement `{name}`")));
+            self.record(match error {
+                DraftError::Index(error) => error.kind(format!("an index of statement `{name}`")),
+                DraftError::Foreign => KernelErrorKind::ForeignValue { stmt: name.clone() },
+            });
         }
-        self.kernel.stmts.push(Stmt { name, iters, domain, exprs, assigns });
+        self.kernel.stmts.push(Stmt { name, iters, domain, line: SourceLine::default(), exprs, assigns });
         StmtId(self.kernel.stmts.len() as u32 - 1)
     }
 

@@ -27,7 +27,7 @@ pub struct Location {
 #[non_exhaustive]
 pub enum KernelErrorKind {
     /// A character that starts no token.
-    #[error("unexpected character `{found}`")]
+    #[error("unexpected character `{found}`{}", instead_of(*found))]
     UnexpectedCharacter {
         /// The character.
         found: char,
@@ -72,6 +72,30 @@ pub enum KernelErrorKind {
         /// The divisor.
         value: i64,
     },
+    /// A divisor or modulus that is a name.
+    #[error(
+        "the divisor `{text}` is not a number; where an index wraps around, the cells at the end are statements of their \
+         own, such as one for `x = 0` that reads `u[t - 1, N - 1]`"
+    )]
+    VaryingDivisor {
+        /// What stands there.
+        text: String,
+    },
+    /// An index or a domain that depends on what an array holds.
+    #[error(
+        "cells and domains are named by iterators and parameters, not by what `{array}[..]` holds; a choice between \
+         values is `select(condition, a, b)`"
+    )]
+    IndirectIndex {
+        /// The array.
+        array: String,
+    },
+    /// `if`.
+    #[error(
+        "there is no `if`: a condition on indices is the domain of a statement of its own, one on values is \
+         `select(condition, a, b)`"
+    )]
+    NoConditional,
     /// A product of two variables where an affine expression is needed.
     #[error("non-affine index `{text}`")]
     NonAffine {
@@ -101,12 +125,24 @@ pub enum KernelErrorKind {
         name: String,
     },
     /// A name that was not declared.
-    #[error("unknown {what} `{name}`")]
+    #[error("unknown {what} `{name}`{hint}")]
     Unknown {
         /// What was expected.
         what: &'static str,
         /// The name.
         name: String,
+        /// The nearest name there is, or all of them; starts with a separator.
+        hint: String,
+    },
+    /// A function that is neither of the language nor declared.
+    #[error("unknown function `{name}`{hint} (for analysis alone, declare `opaque {name}({arguments})`)")]
+    UnknownFunction {
+        /// The name.
+        name: String,
+        /// The nearest function there is, or all of them; starts with a separator.
+        hint: String,
+        /// How many arguments the call has.
+        arguments: usize,
     },
     /// An identifier (of the builder) that belongs to another kernel, or an iterator that the tuple does not have.
     #[error("{owner} names {what} {index}, but has {len}, counted from 0")]
@@ -133,8 +169,8 @@ pub enum KernelErrorKind {
     ArgumentCount {
         /// The function.
         function: String,
-        /// How many it takes.
-        expected: usize,
+        /// How many it takes; `1 or 3` for an opaque function that is declared with several numbers.
+        expected: String,
         /// How many there are.
         found: usize,
     },
@@ -202,6 +238,25 @@ pub enum KernelErrorKind {
         /// The other kind.
         second: String,
     },
+    /// A kind of a time dimension that one statement gives and another leaves out.
+    #[error(
+        "schedule `{schedule}`: dimension {dim} is {kind} for `{first}`, and a kind holds for all statements; `{stmt}` \
+         has `{time}` there without one: write `{time} {kind}`"
+    )]
+    KindLeftOut {
+        /// The schedule.
+        schedule: String,
+        /// The time dimension.
+        dim: usize,
+        /// The kind that is given.
+        kind: String,
+        /// The statement that gives it.
+        first: String,
+        /// The statement that does not.
+        stmt: String,
+        /// Its time in that dimension.
+        time: String,
+    },
     /// `vector(0)`.
     #[error("schedule `{schedule}`: dimension {dim} has vectors of no lanes")]
     NoLanes {
@@ -236,6 +291,14 @@ pub enum KernelErrorKind {
         /// The statement.
         stmt: String,
     },
+    /// A value that the builder of another statement made.
+    #[error(
+        "statement `{stmt}` uses a value that was made by another statement; compute it here, or store and load it"
+    )]
+    ForeignValue {
+        /// The statement.
+        stmt: String,
+    },
     /// An operand that comes after its use.
     #[error("statement `{stmt}`: expression {expr} uses one that is not before it")]
     OperandOrder {
@@ -251,6 +314,16 @@ pub enum KernelErrorKind {
         stmt: String,
         /// The array.
         array: String,
+    },
+    /// Two assignments of a statement to one cell.
+    #[error(
+        "statement `{stmt}` assigns `{cell}` twice: an instance writes all its cells at once, so one of two is lost"
+    )]
+    AssignedTwice {
+        /// The statement.
+        stmt: String,
+        /// The cell, with the statement's iterators.
+        cell: String,
     },
     /// A kernel that does nothing.
     #[error("kernel `{kernel}` has no statements")]
@@ -339,13 +412,28 @@ pub enum KernelErrorKind {
         text: String,
     },
     /// A statement of a time-stepping kernel that does not stop with the number of steps.
-    #[error("kernel has state: the domain of statement `{stmt}` must bound its first iterator by `{param}` from above")]
+    #[error(
+        "kernel has state: the domain of statement `{stmt}` must bound its first iterator by `{param}` from above, such \
+         as `1 <= t <= {param}`: steps count from 1"
+    )]
     NotBoundedByRun {
         /// The statement.
         stmt: String,
         /// The run parameter.
         param: String,
     },
+}
+
+/// What to write instead of a character that other languages have.
+fn instead_of(found: char) -> &'static str {
+    match found {
+        '?' => "; a choice is `select(condition, a, b)`",
+        '^' => "; a power is a product, `x * x`",
+        '&' => "; conditions are joined by `and`",
+        '|' => "; conditions are joined by `or`, and `abs(x)` is the absolute value",
+        '!' => "; a condition is negated by `not`",
+        _ => "",
+    }
 }
 
 impl KernelError {
@@ -371,7 +459,7 @@ impl KernelError {
 }
 
 impl Location {
-    fn of(source: &str, offset: usize) -> Location {
+    pub(in crate::kernel) fn of(source: &str, offset: usize) -> Location {
         let before = &source[..offset];
         let start = before.rfind('\n').map_or(0, |i| i + 1);
         let text = source[start..].lines().next().unwrap_or("").to_string();
@@ -402,7 +490,7 @@ mod tests {
 
     #[test]
     fn the_caret_stands_under_the_offset() {
-        let kind = KernelErrorKind::Unknown { what: "array", name: "f9".into() };
+        let kind = KernelErrorKind::Unknown { what: "array", name: "f9".into(), hint: String::new() };
         let error = KernelError::at(kind, "kernel k() {\n\tx = f9[t]\n}", 18);
         assert_eq!(error.to_string(), "line 2, column 6: unknown array `f9`\n  \tx = f9[t]\n  \t    ^");
     }

@@ -9,11 +9,15 @@ pub enum Formula {
     NonNegative(Affine),
     /// `e = 0`.
     Zero(Affine),
-    /// All of them; the whole space if empty.
+    /// All of them; the whole space if empty. Made by [`Domain`](crate::kernel::builder::Domain)s and texts, as are the
+    /// next two: they see to it that formulas are not nested without end.
+    #[non_exhaustive]
     And(Vec<Formula>),
     /// One of them; the empty set if empty.
+    #[non_exhaustive]
     Or(Vec<Formula>),
     /// The complement.
+    #[non_exhaustive]
     Not(Box<Formula>),
 }
 
@@ -70,6 +74,9 @@ impl Formula {
     ///
     /// # Errors
     /// [`AffineOverflow`] if a value leaves 64 bits.
+    ///
+    /// # Panics
+    /// If it names an iterator or a parameter beyond the values given.
     pub fn holds(&self, iters: &[i64], params: &[i64]) -> Result<bool, AffineOverflow> {
         Ok(match self {
             Formula::NonNegative(e) => e.eval(iters, params)? >= 0,

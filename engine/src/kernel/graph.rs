@@ -61,6 +61,7 @@ pub struct Kernel {
     /// What may be done to the arithmetic of its expressions; nothing by default.
     pub(crate) arithmetic: Arithmetic,
     pub(crate) scalars: Vec<Scalar>,
+    pub(crate) opaques: Vec<Opaque>,
     pub(crate) arrays: Vec<Array>,
     pub(crate) stmts: Vec<Stmt>,
     pub(crate) schedules: Vec<Schedule>,
@@ -91,6 +92,15 @@ pub struct Scalar {
     pub name: String,
     /// `F64` or `F32`.
     pub element: Element,
+}
+
+/// An uninterpreted function: a name and a number of arguments. Several numbers of arguments are several functions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Opaque {
+    /// Its name in the text form.
+    pub name: String,
+    /// How many arguments it takes.
+    pub arity: usize,
 }
 
 /// An array over an index space.
@@ -134,11 +144,37 @@ pub struct Stmt {
     pub iters: Vec<String>,
     /// The iteration domain.
     pub domain: Formula,
+    /// Where its text stands.
+    pub line: SourceLine,
     /// Expressions in evaluation order; operands precede their uses.
     pub exprs: Vec<Expr>,
     /// What an instance writes, all after everything it reads.
     pub assigns: Vec<Assign>,
 }
+
+/// The line of a text that something was read from, for messages. It is no part of what a kernel means: all lines are
+/// equal.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SourceLine(Option<u32>);
+
+impl SourceLine {
+    pub(crate) fn new(line: u32) -> SourceLine {
+        SourceLine(Some(line))
+    }
+
+    /// The line, from 1; none for what code made.
+    pub fn number(self) -> Option<u32> {
+        self.0
+    }
+}
+
+impl PartialEq for SourceLine {
+    fn eq(&self, _: &SourceLine) -> bool {
+        true
+    }
+}
+
+impl Eq for SourceLine {}
 
 /// One write of a statement.
 #[derive(Clone, Debug, PartialEq)]
@@ -180,7 +216,8 @@ pub enum Expr {
     Select(ExprId, ExprId, ExprId),
     /// `f64(x)` or `f32(x)`.
     Convert(Element, ExprId),
-    /// An opaque function of doubles: a hash of its name and arguments, so that any wrong cell shows.
+    /// A declared opaque function of doubles. Where a run is allowed all the same, it is a hash of its name and
+    /// arguments, so that any wrong cell shows.
     Opaque(String, Vec<ExprId>),
 }
 
@@ -225,6 +262,22 @@ impl Kernel {
     /// Scalars in declaration order; indexed by [`ScalarId`].
     pub fn scalars(&self) -> &[Scalar] {
         &self.scalars
+    }
+
+    /// Uninterpreted functions that are declared, in declaration order.
+    pub fn opaques(&self) -> &[Opaque] {
+        &self.opaques
+    }
+
+    /// Names of the uninterpreted functions that statements call, in the order of their declarations: with one of
+    /// them, a kernel can be analysed and planned, but what a run computes is no result.
+    pub fn opaque_calls(&self) -> Vec<&str> {
+        let exprs = || self.stmts.iter().flat_map(|stmt| &stmt.exprs);
+        let calls = |name: &str| exprs().any(|expr| matches!(expr, Expr::Opaque(called, _) if called == name));
+        let mut names: Vec<&str> = self.opaques.iter().map(|opaque| opaque.name.as_str()).collect();
+        let mut seen = std::collections::HashSet::new();
+        names.retain(|name| seen.insert(*name) && calls(name));
+        names
     }
 
     /// Arrays in declaration order; indexed by [`ArrayId`].
@@ -279,11 +332,17 @@ impl Kernel {
     }
 
     /// The statement with this id.
+    ///
+    /// # Panics
+    /// If the id is that of a larger kernel.
     pub fn stmt(&self, id: StmtId) -> &Stmt {
         &self.stmts[id.index()]
     }
 
     /// The array with this id.
+    ///
+    /// # Panics
+    /// If the id is that of a larger kernel.
     pub fn array(&self, id: ArrayId) -> &Array {
         &self.arrays[id.index()]
     }

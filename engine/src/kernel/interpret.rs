@@ -54,6 +54,8 @@ pub struct InterpretOptions {
     pub anchor: i64,
     /// Most instances and most cells of an array. The default keeps a run within a few gigabytes.
     pub limit: u64,
+    /// Whether opaque functions run, as hashes of their arguments. Default: a kernel that calls one is refused.
+    pub run_opaque_functions: bool,
 }
 
 /// The order of what is not ordered.
@@ -114,6 +116,15 @@ pub enum InterpretError {
         expected: String,
         /// Those of the array given.
         found: String,
+    },
+    /// A kernel for analysis.
+    #[error(
+        "kernel `{kernel}` calls opaque functions, which stand for any: to run a hash of their arguments instead, set \
+         `run_opaque_functions`"
+    )]
+    OpaqueFunctions {
+        /// The kernel.
+        kernel: String,
     },
     /// Points of a domain or index space cannot be listed.
     #[error("{owner}: {source}")]
@@ -177,7 +188,13 @@ pub enum InterpretError {
 
 impl Default for InterpretOptions {
     fn default() -> InterpretOptions {
-        InterpretOptions { direction: Direction::Ascending, lanes: u32::MAX, anchor: 0, limit: 1 << 25 }
+        InterpretOptions {
+            direction: Direction::Ascending,
+            lanes: u32::MAX,
+            anchor: 0,
+            limit: 1 << 25,
+            run_opaque_functions: false,
+        }
     }
 }
 
@@ -245,6 +262,9 @@ pub fn interpret(
     if schedule.times.len() != kernel.stmts().len() {
         let (expected, found) = (kernel.stmts().len(), schedule.times.len());
         return Err(InterpretError::ForeignSchedule { schedule: schedule.name.clone(), expected, found });
+    }
+    if !options.run_opaque_functions && !kernel.opaque_calls().is_empty() {
+        return Err(InterpretError::OpaqueFunctions { kernel: kernel.name().to_string() });
     }
     let kernel = &kernel.rewritten();
     let params = inputs.param_values(kernel)?;

@@ -8,7 +8,12 @@ use crate::kernel::formula::Formula;
 
 /// All of the parts, flattened.
 pub(super) fn and(parts: Vec<Formula>) -> Formula {
-    let mut flat = Vec::with_capacity(parts.len());
+    // The first list is the one that grows where conditions are added one by one.
+    let mut parts = parts.into_iter();
+    let mut flat = match parts.next() {
+        Some(Formula::And(inner)) => inner,
+        first => first.into_iter().collect(),
+    };
     for part in parts {
         match part {
             Formula::And(inner) => flat.extend(inner),
@@ -20,7 +25,11 @@ pub(super) fn and(parts: Vec<Formula>) -> Formula {
 
 /// One of the parts, flattened.
 pub(super) fn or(parts: Vec<Formula>) -> Formula {
-    let mut flat = Vec::with_capacity(parts.len());
+    let mut parts = parts.into_iter();
+    let mut flat = match parts.next() {
+        Some(Formula::Or(inner)) => inner,
+        first => first.into_iter().collect(),
+    };
     for part in parts {
         match part {
             Formula::Or(inner) => flat.extend(inner),

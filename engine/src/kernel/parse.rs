@@ -3,7 +3,8 @@
 //! ```text
 //! kernel   := 'kernel' name '(' [group (';' group)*] ')' ['for' set] '{' item* '}'
 //! group    := ('size' | 'run') name (',' name)*
-//! item     := 'arithmetic' freedom (',' freedom)* | 'scalar' name ':' element | array | stmt | schedule
+//! item     := 'arithmetic' freedom (',' freedom)* | 'scalar' name ':' element | opaque | array | stmt | schedule
+//! opaque   := 'opaque' name '(' count ')' (',' name '(' count ')')*
 //! freedom  := 'contract' | 'reassociate' | 'reciprocal'
 //! array    := ('input' | 'output' | 'temp' | 'state') name '[' names ']' ':' element ['for' set]
 //!             ['live' 'in' 'for' set] ['live' 'out' 'for' set]
@@ -14,8 +15,8 @@
 //! ```
 //!
 //! Names are declared before they are used. Line breaks are blanks. Comments: see `lex`; formulas, expressions and isl
-//! notation: see the submodules. Time vectors that are shorter than the longest one are continued with zeros, kinds may
-//! stand on any of the vectors.
+//! notation: see the submodules. Time vectors that are shorter than the longest one are continued with zeros; kinds hold
+//! for all statements, and only numbers in a time vector may leave them out.
 
 mod cursor;
 mod expr;
@@ -27,8 +28,9 @@ mod schedule;
 use crate::kernel::arithmetic::{Arithmetic, Freedom};
 use crate::kernel::error::{KernelError, KernelErrorKind};
 use crate::kernel::formula::Formula;
-use crate::kernel::graph::{Array, Element, Kernel, Param, ParamKind, Role, Scalar, Stmt};
+use crate::kernel::graph::{Array, Element, Kernel, Opaque, Param, ParamKind, Role, Scalar, SourceLine, Stmt};
 use crate::kernel::lex::{Failure, Parsed, Token};
+use crate::kernel::nearest;
 use crate::kernel::parse::cursor::{Cursor, fail_at};
 use crate::kernel::parse::formula::Scope;
 use crate::kernel::verify::{Place, verify_places};
@@ -47,12 +49,23 @@ impl Kernel {
     }
 }
 
+/// Reads a formula over these iterators and the kernel's parameters, if it is one.
+pub(crate) fn parse_domain(text: &str, iters: &[String], kernel: &Kernel) -> Option<Formula> {
+    let mut cursor = Cursor::new(text).ok()?;
+    let formula = formula::formula(&mut cursor, &Scope::new(iters, &kernel.params)).ok()?;
+    (cursor.peek() == Token::End).then_some(formula)
+}
+
+/// Words that begin an item of a kernel.
+const ITEMS: [&str; 8] = ["arithmetic", "scalar", "opaque", "input", "output", "temp", "state", "schedule"];
+
 /// Where the parts of a kernel stand in its text.
 #[derive(Default)]
 struct Places {
     kernel: usize,
     params: Vec<usize>,
     scalars: Vec<usize>,
+    opaques: Vec<usize>,
     arrays: Vec<usize>,
     stmts: Vec<StmtPlaces>,
     schedules: Vec<usize>,
@@ -78,6 +91,7 @@ fn parse(text: &str) -> Parsed<Kernel> {
         context: Formula::everything(),
         arithmetic: Arithmetic::EXACT,
         scalars: Vec::new(),
+        opaques: Vec::new(),
         arrays: Vec::new(),
         stmts: Vec::new(),
         schedules: Vec::new(),
@@ -89,12 +103,18 @@ fn parse(text: &str) -> Parsed<Kernel> {
     Ok(parser.kernel)
 }
 
+/// The error that nothing of that kind has the name.
+pub(super) fn unknown<'n>(what: &'static str, name: &str, known: impl IntoIterator<Item = &'n str>) -> KernelErrorKind {
+    KernelErrorKind::Unknown { what, name: name.into(), hint: nearest::hint(name, known) }
+}
+
 impl Places {
     fn offset(&self, place: Place) -> usize {
         match place {
             Place::Kernel => self.kernel,
             Place::Param(i) => self.params[i],
             Place::Scalar(i) => self.scalars[i],
+            Place::Opaque(i) => self.opaques[i],
             Place::Array(i) => self.arrays[i],
             Place::Stmt(i) => self.stmts[i].name,
             Place::Assign(i, a) => self.stmts[i].assigns[a],
@@ -156,12 +176,19 @@ impl Parser<'_> {
             (Token::Name(_), Token::Punct("[")) => return self.stmt(),
             (Token::Name("arithmetic"), _) => return self.arithmetic(),
             (Token::Name("scalar"), _) => return self.scalar(),
+            (Token::Name("opaque"), _) => return self.opaque(),
             (Token::Name("schedule"), _) => return self.schedule(),
             (Token::Name("input"), _) => Role::Input,
             (Token::Name("output"), _) => Role::Output,
             (Token::Name("temp"), _) => Role::Temp,
             (Token::Name("state"), _) => Role::State,
-            _ => return Err(self.cursor.expected("`arithmetic`, a scalar, an array, a statement, a schedule or `}`")),
+            (Token::Name("if"), _) => return Err(self.cursor.fail(KernelErrorKind::NoConditional)),
+            (Token::Name(word), _) => return Err(self.cursor.fail(unknown("item", word, ITEMS))),
+            _ => {
+                return Err(self
+                    .cursor
+                    .expected("an item of the kernel (a declaration, a statement, a schedule) or `}`"));
+            }
         };
         self.cursor.advance();
         self.array(role)
@@ -174,7 +201,7 @@ impl Parser<'_> {
             let name = self.cursor.name("`contract`, `reassociate` or `reciprocal`")?;
             let what = "arithmetic freedom";
             let freedom = Freedom::by_name(name)
-                .ok_or_else(|| fail_at(at, KernelErrorKind::Unknown { what, name: name.into() }))?;
+                .ok_or_else(|| fail_at(at, unknown(what, name, Freedom::ALL.map(|(name, _)| name))))?;
             if self.kernel.arithmetic.allows(freedom) {
                 return Err(fail_at(at, KernelErrorKind::Duplicate { what, name: name.into() }));
             }
@@ -195,6 +222,26 @@ impl Parser<'_> {
         Ok(())
     }
 
+    /// `opaque f(2), g(1)`.
+    fn opaque(&mut self) -> Parsed<()> {
+        self.cursor.advance();
+        loop {
+            let at = self.cursor.at();
+            let name = self.cursor.name("a function's name")?.to_string();
+            self.cursor.expect("(")?;
+            let count_at = self.cursor.at();
+            let count = self.cursor.integer("a number of arguments")?;
+            let bad = || KernelErrorKind::BadNumber { text: count.to_string(), expected: "a number of arguments" };
+            let arity = u16::try_from(count).map_err(|_| fail_at(count_at, bad()))?;
+            self.cursor.expect(")")?;
+            self.kernel.opaques.push(Opaque { name, arity: arity.into() });
+            self.places.opaques.push(at);
+            if !self.cursor.accept(",") {
+                return Ok(());
+            }
+        }
+    }
+
     fn element(&mut self) -> Parsed<Element> {
         self.cursor.expect(":")?;
         let element = match self.cursor.peek() {
@@ -203,7 +250,7 @@ impl Parser<'_> {
             Token::Name("f16") => Element::F16,
             Token::Name("u8") => Element::U8,
             Token::Name(name) => {
-                return Err(self.cursor.fail(KernelErrorKind::Unknown { what: "element type", name: name.into() }));
+                return Err(self.cursor.fail(unknown("element type", name, ["f64", "f32", "f16", "u8"])));
             }
             _ => return Err(self.cursor.expected("`f64`, `f32`, `f16` or `u8`")),
         };
@@ -249,7 +296,8 @@ impl Parser<'_> {
             self.cursor.accept(";");
         }
         let (exprs, assigns, expr_places, assign_places) = body.finish();
-        self.kernel.stmts.push(Stmt { name, iters, domain, exprs, assigns });
+        let line = SourceLine::new(self.cursor.line_of(name_at));
+        self.kernel.stmts.push(Stmt { name, iters, domain, line, exprs, assigns });
         self.places.stmts.push(StmtPlaces { name: name_at, assigns: assign_places, exprs: expr_places });
         Ok(())
     }

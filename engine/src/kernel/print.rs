@@ -4,6 +4,7 @@
 //! the size of the graph. Constraints print with positive coefficients on both sides.
 
 mod affine;
+mod domain;
 mod expr;
 
 use std::fmt::{Display, Formatter, Result};
@@ -11,8 +12,10 @@ use std::fmt::{Display, Formatter, Result};
 use crate::kernel::affine::Affine;
 use crate::kernel::arithmetic::Arithmetic;
 use crate::kernel::formula::Formula;
-use crate::kernel::graph::{Assign, DimKind, Kernel, ParamKind, Role, Schedule, Stmt};
+use crate::kernel::graph::{ArrayId, Assign, DimKind, Kernel, ParamKind, Role, Schedule, Stmt};
 use crate::kernel::parse::kind_name;
+
+pub(crate) use domain::domain_text;
 
 impl Display for Kernel {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
@@ -25,6 +28,9 @@ impl Display for Kernel {
         }
         for scalar in &self.scalars {
             writeln!(f, "  scalar {}: {}", scalar.name, scalar.element.name())?;
+        }
+        for opaque in &self.opaques {
+            writeln!(f, "  opaque {}({})", opaque.name, opaque.arity)?;
         }
         for array in &self.arrays {
             let (index, element) = (array.index.join(", "), array.element.name());
@@ -107,8 +113,7 @@ impl StmtTexts {
         let params: Vec<String> = kernel.params.iter().map(|p| p.name.clone()).collect();
         let texts = expr::ExprTexts::new(kernel, stmt, &params);
         let assign = |assign: &Assign| {
-            let index: Vec<String> = assign.index.iter().map(|e| e.display(&stmt.iters, &params)).collect();
-            format!("{}[{}] = {}", kernel.array(assign.array).name, index.join(", "), texts.text(assign.value))
+            format!("{} = {}", cell_text(kernel, stmt, assign.array, &assign.index), texts.text(assign.value))
         };
         let assigns = stmt.assigns.iter().map(assign).collect();
         let exprs = texts.definitions(stmt);
@@ -119,6 +124,13 @@ impl StmtTexts {
     pub(crate) fn lines(&self) -> impl Iterator<Item = String> {
         self.lets.iter().chain(&self.assigns).cloned()
     }
+}
+
+/// A cell as the text of a statement names it, `u[t - 1, x]`.
+pub(crate) fn cell_text(kernel: &Kernel, stmt: &Stmt, array: ArrayId, index: &[Affine]) -> String {
+    let params: Vec<String> = kernel.params.iter().map(|p| p.name.clone()).collect();
+    let index: Vec<String> = index.iter().map(|e| e.display(&stmt.iters, &params)).collect();
+    format!("{}[{}]", kernel.array(array).name, index.join(", "))
 }
 
 fn role_name(role: Role) -> &'static str {

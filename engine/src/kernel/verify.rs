@@ -1,23 +1,27 @@
 //! Verification: what every kernel fulfils, however it was made.
 //!
-//! Names are identifiers and unique; accesses have as many indices as their arrays; iterators and parameters exist;
-//! operands come first and have one type; inputs are not written; schedules give each statement one time; state is
-//! stepped by the first iterator and stops with the run parameter. Nothing here needs integer sets: single assignment,
-//! bounds of accesses and legality of schedules are analyses of their own.
+//! Names are identifiers and unique; nothing is nested beyond one limit (`depth`); accesses have as many indices as their
+//! arrays; iterators and parameters exist; operands come first and have one type; opaque functions are declared; inputs
+//! are not written, and no cell twice; schedules give each statement one time; state is stepped by the first iterator and
+//! stops with the run parameter. Nothing here needs integer sets: whether all cells are written, bounds of accesses and
+//! legality of schedules are analyses of their own.
 //!
 //! The order of the checks is fixed, so the first error of a kernel is always the same one.
 
 mod state;
 mod types;
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use crate::kernel::affine::{Affine, Term};
+use crate::kernel::depth::{MAX_DEPTH, affine_fits, formula_fits};
 use crate::kernel::error::{KernelError, KernelErrorKind};
 use crate::kernel::exprs::operands;
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::{ArrayId, DimKind, Expr, Kernel, ParamKind, Role, Schedule, Stmt};
+use crate::kernel::nearest;
 use crate::kernel::parse::RESERVED;
+use crate::kernel::print::cell_text;
 
 pub use types::value_types;
 
@@ -27,6 +31,7 @@ pub(in crate::kernel) enum Place {
     Kernel,
     Param(usize),
     Scalar(usize),
+    Opaque(usize),
     Array(usize),
     Stmt(usize),
     /// Statement, assignment.
@@ -80,6 +85,7 @@ fn verify_names(kernel: &Kernel) -> Verified {
     for (i, scalar) in kernel.scalars.iter().enumerate() {
         unique("scalar", &scalar.name, Place::Scalar(i))?;
     }
+    verify_opaques(kernel)?;
     for (i, array) in kernel.arrays.iter().enumerate() {
         notation_name(&array.name).map_err(|kind| (kind, Place::Array(i)))?;
         unique("array", &array.name, Place::Array(i))?;
@@ -102,6 +108,27 @@ fn verify_names(kernel: &Kernel) -> Verified {
         if !taken.insert(&schedule.name) {
             let kind = KernelErrorKind::Duplicate { what: "schedule", name: schedule.name.clone() };
             return Err((kind, Place::Schedule(i)));
+        }
+    }
+    Ok(())
+}
+
+/// Names of opaque functions are those of nothing that has a value; one may be declared with several numbers of
+/// arguments.
+fn verify_opaques(kernel: &Kernel) -> Verified {
+    for (i, opaque) in kernel.opaques.iter().enumerate() {
+        let here = |kind| (kind, Place::Opaque(i));
+        let name = &opaque.name;
+        identifier(name).map_err(here)?;
+        if ["f16", "u8"].contains(&name.as_str()) {
+            let reason = "it is a type of cells";
+            return Err(here(KernelErrorKind::BadName { name: name.clone(), reason }));
+        }
+        let is_value = kernel.params.iter().any(|p| p.name == *name)
+            || kernel.scalars.iter().any(|s| s.name == *name)
+            || kernel.arrays.iter().any(|a| a.name == *name);
+        if is_value || kernel.opaques[..i].contains(opaque) {
+            return Err(here(KernelErrorKind::Duplicate { what: "opaque function", name: name.clone() }));
         }
     }
     Ok(())
@@ -169,22 +196,36 @@ fn verify_declarations(kernel: &Kernel) -> Verified {
 }
 
 fn verify_formula(kernel: &Kernel, formula: &Formula, iters: usize, owner: &str) -> Result<(), KernelErrorKind> {
+    if !formula_fits(formula) {
+        return Err(KernelErrorKind::TooDeep { limit: MAX_DEPTH });
+    }
+    verify_part(kernel, formula, iters, owner)
+}
+
+fn verify_part(kernel: &Kernel, formula: &Formula, iters: usize, owner: &str) -> Result<(), KernelErrorKind> {
     match formula {
-        Formula::NonNegative(e) | Formula::Zero(e) => verify_affine(kernel, e, iters, owner),
+        Formula::NonNegative(e) | Formula::Zero(e) => verify_terms(kernel, e, iters, owner),
         Formula::And(parts) | Formula::Or(parts) => {
-            parts.iter().try_for_each(|part| verify_formula(kernel, part, iters, owner))
+            parts.iter().try_for_each(|part| verify_part(kernel, part, iters, owner))
         }
-        Formula::Not(part) => verify_formula(kernel, part, iters, owner),
+        Formula::Not(part) => verify_part(kernel, part, iters, owner),
     }
 }
 
 fn verify_affine(kernel: &Kernel, e: &Affine, iters: usize, owner: &str) -> Result<(), KernelErrorKind> {
+    if !affine_fits(e) {
+        return Err(KernelErrorKind::TooDeep { limit: MAX_DEPTH });
+    }
+    verify_terms(kernel, e, iters, owner)
+}
+
+fn verify_terms(kernel: &Kernel, e: &Affine, iters: usize, owner: &str) -> Result<(), KernelErrorKind> {
     for (term, _) in e.terms() {
         let (what, index, len) = match term {
             Term::Iter(i) => ("iterator", *i as usize, iters),
             Term::Param(p) => ("parameter", p.index(), kernel.params.len()),
             Term::Floor(inner, _) => {
-                verify_affine(kernel, inner, iters, owner)?;
+                verify_terms(kernel, inner, iters, owner)?;
                 continue;
             }
         };
@@ -217,6 +258,11 @@ fn verify_stmt(kernel: &Kernel, position: usize, stmt: &Stmt) -> Verified {
             let kind = KernelErrorKind::InputWritten { stmt: stmt.name.clone(), array: array.name.clone() };
             return Err(here(kind));
         }
+        // Cells that are one at some instances only are found when sizes are known.
+        if stmt.assigns[..i].iter().any(|other| other.array == assign.array && other.index == assign.index) {
+            let cell = cell_text(kernel, stmt, assign.array, &assign.index);
+            return Err(here(KernelErrorKind::AssignedTwice { stmt: stmt.name.clone(), cell }));
+        }
     }
     Ok(())
 }
@@ -233,12 +279,32 @@ fn verify_expr(kernel: &Kernel, stmt: &Stmt, position: usize, expr: &Expr, owner
         Expr::Convert(to, _) if !to.is_computed() => {
             Err(KernelErrorKind::StorageType { place: format!("a value of {owner}"), element: to.name() })
         }
-        Expr::Opaque(name, _) => verify_function(kernel, stmt, name),
+        Expr::Opaque(name, args) => verify_function(kernel, stmt, name, args.len()),
         _ => Ok(()),
     }
 }
 
-fn verify_function(kernel: &Kernel, stmt: &Stmt, name: &str) -> Result<(), KernelErrorKind> {
+/// Functions of the language.
+const FUNCTIONS: [&str; 9] = ["abs", "f32", "f64", "fma", "index", "max", "min", "select", "sqrt"];
+
+/// A call of an opaque function has as many arguments as one that is declared.
+pub(in crate::kernel) fn verify_declared(kernel: &Kernel, name: &str, found: usize) -> Result<(), KernelErrorKind> {
+    let mut counts: Vec<usize> = kernel.opaques.iter().filter(|o| o.name == name).map(|o| o.arity).collect();
+    if counts.contains(&found) {
+        return Ok(());
+    }
+    counts.sort_unstable();
+    if counts.is_empty() {
+        let declared = kernel.opaques.iter().map(|opaque| opaque.name.as_str());
+        let known: BTreeSet<&str> = FUNCTIONS.into_iter().chain(declared).collect();
+        let hint = nearest::hint(name, known);
+        return Err(KernelErrorKind::UnknownFunction { name: name.into(), hint, arguments: found });
+    }
+    let expected = counts.iter().map(usize::to_string).collect::<Vec<_>>().join(" or ");
+    Err(KernelErrorKind::ArgumentCount { function: name.into(), expected, found })
+}
+
+fn verify_function(kernel: &Kernel, stmt: &Stmt, name: &str, args: usize) -> Result<(), KernelErrorKind> {
     identifier(name)?;
     let is_value = kernel.params.iter().any(|p| p.name == name)
         || kernel.scalars.iter().any(|s| s.name == name)
@@ -247,7 +313,7 @@ fn verify_function(kernel: &Kernel, stmt: &Stmt, name: &str) -> Result<(), Kerne
     if is_value {
         return Err(KernelErrorKind::NotAFunction { name: name.into(), hint: "it is a value" });
     }
-    Ok(())
+    verify_declared(kernel, name, args)
 }
 
 fn verify_access(

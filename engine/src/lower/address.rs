@@ -89,6 +89,18 @@ struct Reduced {
     wraps: bool,
 }
 
+/// The coordinate that runs around within a strip.
+struct Ring {
+    /// Where it starts, in cells of the buffer, with the coordinates inside it.
+    pos: Int,
+    /// Its length, in cells of the buffer.
+    cells: u64,
+    /// Change per iteration, in cells of the buffer.
+    stride: i64,
+    /// Cells of the buffer from one place of the coordinate to the next.
+    pitch: i64,
+}
+
 /// A reference's stream; none if its strip cannot be expressed (more than one ring moves), in which case the caller
 /// takes one iteration at a time.
 pub(crate) fn reference(
@@ -102,11 +114,13 @@ pub(crate) fn reference(
         let stream = lent_stream(scopes, place, index, piece, layout)?;
         return Ok(stream.map(|stream| Reference { stream, walks: Vec::new() }));
     }
+    debug_assert_eq!(piece.matrix.len(), layout.moduli.len(), "a piece has a row for each coordinate of its buffer");
+    debug_assert!(piece.matrix.iter().all(|row| row.len() == index.len()), "a row has a coefficient per index");
     let overflow = || LowerError::Address { array: layout.name.clone() };
     let mut base = Int::Const(0);
     let mut plain = Int::Const(0);
     let mut plain_stride = 0_i64;
-    let mut ring: Option<(Int, u64, i64)> = None;
+    let mut ring: Option<Ring> = None;
     let mut walks = Vec::with_capacity(piece.matrix.len());
     for k in 0..piece.matrix.len() {
         let Some(coordinate) = evaluate(scopes, place, &coordinate_form(index, piece, k)?)? else {
@@ -121,7 +135,13 @@ pub(crate) fn reference(
         match (reduced.wraps, reduced.stride) {
             (true, _) if ring.is_some() || reduced.stride.abs() > modulus => return Ok(None),
             (true, _) => {
-                ring = Some((scaled, (modulus as u64).checked_mul(pitch as u64).ok_or_else(overflow)?, stride))
+                let cells = (modulus as u64).checked_mul(pitch as u64).ok_or_else(overflow)?;
+                ring = Some(Ring { pos: scaled, cells, stride, pitch });
+            }
+            // A place within what the ring is made of goes around with it: as a base it would move the ring's end out
+            // of the buffer.
+            (false, 0) if let Some(ring) = ring.as_mut().filter(|ring| pitch < ring.pitch) => {
+                ring.pos = add(std::mem::replace(&mut ring.pos, Int::Const(0)), scaled);
             }
             (false, 0) => base = add(base, scaled),
             (false, _) => {
@@ -133,7 +153,9 @@ pub(crate) fn reference(
     let base = hoist_sum(scopes, base);
     let address = match ring {
         Some(_) if plain_stride != 0 => return Ok(None),
-        Some((pos, ring, stride)) => Address::Block { base: add(base, plain), pos, ring: Some(ring), stride },
+        Some(Ring { pos, cells, stride, .. }) => {
+            Address::Block { base: add(base, plain), pos, ring: Some(cells), stride }
+        }
         None => Address::Block { base, pos: plain, ring: None, stride: plain_stride },
     };
     Ok(Some(Reference { stream: Stream::new(BufferId(layout.id), address), walks }))

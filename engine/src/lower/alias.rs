@@ -57,6 +57,11 @@ fn in_common(from: &Reference, to: &Reference, layout: &Layout) -> Option<AliasR
 /// Whether two references to one block stay apart in some coordinate, whatever iterations they are at: distinct
 /// coordinates are distinct cells.
 fn are_apart((a, b): (&[Option<Walk>], &[Option<Walk>]), moduli: &[i64]) -> bool {
+    // Lent arrays are addressed by their own coordinates and have no walks.
+    debug_assert!(
+        [a, b].iter().all(|walks| walks.is_empty() || walks.len() == moduli.len()),
+        "a reference to a block has a walk per coordinate"
+    );
     a.iter().zip(b).zip(moduli).any(|((a, b), modulus)| {
         let differences = a.as_ref().zip(b.as_ref()).and_then(|(a, b)| differences(a, b));
         differences.is_some_and(|(low, high)| high.div_euclid(i128::from(*modulus)) * i128::from(*modulus) < low)

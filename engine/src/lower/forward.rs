@@ -44,6 +44,7 @@ impl JustWritten {
 
 /// Whether some index of two cells differs by a constant that is not zero.
 fn are_different(a: &Cell, b: &Cell) -> bool {
+    debug_assert_eq!(a.len(), b.len(), "cells of one array have as many indices");
     a.iter().zip(b).any(|(a, b)| {
         let difference = a.add_scaled(b, -1).and_then(|difference| difference.as_constant());
         difference.is_some_and(|difference| difference != 0)

@@ -6,10 +6,11 @@
 //! can be computed; `address` folds references into streams; `operations` writes expression graphs, `forward` keeps in
 //! registers what the next statement reads, `unused` drops what no store needs; `alias` states what loads and stores of
 //! a strip have in common; `reuse` marks, in the finished program, what is written past the caches and what is read
-//! from behind them.
+//! from behind them; `bounds` proves that no call leaves its storage, `verified` says why the rest is proved.
 
 mod address;
 mod alias;
+mod bounds;
 mod conditions;
 mod expressions;
 mod forward;
@@ -22,6 +23,7 @@ mod scan;
 mod scope;
 mod split;
 mod unused;
+mod verified;
 
 pub(crate) use nodes::Origins;
 pub(crate) use operations::{Origin, Part};
@@ -29,7 +31,7 @@ pub(crate) use operations::{Origin, Part};
 use std::collections::BTreeSet;
 
 use crease_isl::Context;
-use crease_jit::program::Program;
+use crease_jit::program::{BoundsError, Program, VerifyError};
 
 use crate::analysis::model::{AnalysisError, Model};
 use crate::analysis::privacy::task_depth;
@@ -38,7 +40,9 @@ use crate::lower::nodes::Built;
 use crate::mapping::Sharing;
 use crate::plan::layout::Layout;
 
+pub(crate) use bounds::{Bounded, prove_bounds};
 pub(crate) use reuse::mark_reuse;
+pub(crate) use verified::verified;
 
 /// Why a plan could not be lowered.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -72,6 +76,33 @@ pub enum LowerError {
         /// The array.
         array: String,
     },
+    /// More operations than [`PlanBuilder::work_limit`](crate::plan::PlanBuilder::work_limit) allows.
+    #[error(
+        "lowering stopped at statement `{statement}` after {limit} units of work, as many as are allowed; \
+         `PlanBuilder::work_limit` allows more"
+    )]
+    Work {
+        /// The statement whose operations were being written.
+        statement: String,
+        /// What is allowed.
+        limit: u64,
+    },
+    /// Some address might leave its buffer, or some number 64 bits, in some call.
+    #[error("it cannot be proved that the program of `{kernel}` stays inside its storage: {reason}")]
+    Bounds {
+        /// The kernel.
+        kernel: String,
+        /// Which stream, and where it might be.
+        reason: BoundsError,
+    },
+    /// The program breaks a rule of its language: expressions too large, or loops nested too deep.
+    #[error("the program of `{kernel}` cannot be compiled: {fault}")]
+    Program {
+        /// The kernel.
+        kernel: String,
+        /// Which rule, and where.
+        fault: VerifyError,
+    },
     /// An analysis failed.
     #[error(transparent)]
     Analysis(#[from] AnalysisError),
@@ -100,8 +131,13 @@ pub(crate) struct Lowered {
     pub(crate) in_registers: Vec<ArrayId>,
 }
 
-/// Lowers a kernel with bound sizes under its schedule and storage layout.
-pub(crate) fn lower<'c>(context: &'c Context, model: &Model<'c, '_>, layout: &Layout) -> Result<Lowered, LowerError> {
+/// Lowers a kernel with bound sizes under its schedule and storage layout; `work_limit` is in operations of its strips.
+pub(crate) fn lower<'c>(
+    context: &'c Context,
+    model: &Model<'c, '_>,
+    layout: &Layout,
+    work_limit: u64,
+) -> Result<Lowered, LowerError> {
     for (param, value) in model.kernel.params().iter().zip(&model.values) {
         if param.kind == crate::kernel::graph::ParamKind::Size && value.is_none() {
             return Err(LowerError::UnboundSize { param: param.name.clone() });
@@ -111,7 +147,8 @@ pub(crate) fn lower<'c>(context: &'c Context, model: &Model<'c, '_>, layout: &La
     let private = layout.buffers.iter().any(|b| b.sharing == Sharing::Private);
     let tasks = task_depth(model.schedule).filter(|_| private);
     let loops = scan::scan_loops(context, model, &versions, tasks)?;
-    let build = |unread: &BTreeSet<ArrayId>| nodes::build_program(model, layout, &versions, &loops, unread);
+    let build =
+        |unread: &BTreeSet<ArrayId>| nodes::build_program(model, layout, (&versions, &loops), unread, work_limit);
     let Built { mut program, loaded, mut origins } = build(&BTreeSet::new())?;
     let mut unread: BTreeSet<ArrayId> = model.kernel.array_ids().filter(|&id| forward::is_unseen(model, id)).collect();
     unread.retain(|array| !loaded.contains(array));

@@ -47,9 +47,9 @@ pub(crate) struct Built {
 pub(crate) fn build_program<'c>(
     model: &Model<'c, '_>,
     layout: &Layout,
-    versions: &[Version<'c>],
-    loops: &AstNode,
+    (versions, loops): (&[Version<'c>], &AstNode),
     unread: &BTreeSet<ArrayId>,
+    work_limit: u64,
 ) -> Result<Built, LowerError> {
     let mut builder = Builder {
         model,
@@ -62,6 +62,8 @@ pub(crate) fn build_program<'c>(
         in_parallel: false,
         loaded: BTreeSet::new(),
         origins: Origins::new(),
+        work: 0,
+        work_limit,
     };
     builder.node(loops)?;
     let buffers = layout.buffers.iter().map(|b| BufferDecl {
@@ -112,6 +114,10 @@ pub(super) struct Builder<'b, 'c, 'k> {
     loaded: BTreeSet<ArrayId>,
     /// What the operations of each strip come from.
     origins: Origins,
+    /// What was done so far, in operations of strips, those that could not be finished among them.
+    work: u64,
+    /// Where that ends.
+    work_limit: u64,
 }
 
 /// A `for` of the loop tree.
@@ -410,6 +416,7 @@ impl Builder<'_, '_, '_> {
         let mut builder = StripBuilder::new(self.model, self.layout, self.unread);
         self.scopes.open(Runs::of_loop(&body.run.lo, &body.run.hi));
         let mut complete = true;
+        let before = self.work;
         for ((version, iters), &phase) in body.statements.iter().zip(chosen) {
             let version = &self.versions[*version];
             let iters = iters.iter().map(|value| value.substitute(body.var, &own)).collect::<Option<Vec<_>>>();
@@ -417,7 +424,12 @@ impl Builder<'_, '_, '_> {
             let place = Place { iters: &iters, bounds: &version.bounds, param: &param, strip: strip.clone() };
             let pieces = &version.phases[phase].pieces;
             complete = complete && builder.add_statement(&mut self.scopes, version.stmt, pieces, &place)?;
+            if before + builder.work() > self.work_limit {
+                let statement = kernel.stmt(version.stmt).name.clone();
+                return Err(LowerError::Work { statement, limit: self.work_limit });
+            }
         }
+        self.work = before + builder.work();
         self.loaded.extend(builder.loaded());
         let mut nodes = self.scopes.close();
         if !complete {

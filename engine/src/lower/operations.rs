@@ -13,6 +13,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use crease_jit::PAIRS_PER_UNIT;
 use crease_jit::program::{Int, Op, StoreHint, StreamId, Strip, ValueId, ValueType, Var, opaque_seed};
 
 use crate::analysis::model::Model;
@@ -45,6 +46,17 @@ pub(crate) struct StripBuilder<'b, 'c, 'k> {
     origin: Origin,
     written: JustWritten,
     loaded: BTreeSet<ArrayId>,
+    /// Loads and stores so far.
+    accesses: [u64; 2],
+    work: Work,
+}
+
+/// What was done for a strip.
+#[derive(Clone, Copy, Default)]
+struct Work {
+    operations: u64,
+    /// Pairs of references that are compared.
+    pairs: u64,
 }
 
 /// What an operation comes from.
@@ -101,7 +113,14 @@ impl<'b, 'c, 'k> StripBuilder<'b, 'c, 'k> {
             origin: Origin { stmt: StmtId(0), part: Part::Assign(0) },
             written: JustWritten::default(),
             loaded: BTreeSet::new(),
+            accesses: [0; 2],
+            work: Work::default(),
         }
+    }
+
+    /// The work done so far, in the units of [`PAIRS_PER_UNIT`]: operations, and pairs of references.
+    pub(crate) fn work(&self) -> u64 {
+        self.work.operations + self.work.pairs / PAIRS_PER_UNIT
     }
 
     /// Arrays that some operation loads so far.
@@ -154,6 +173,7 @@ impl<'b, 'c, 'k> StripBuilder<'b, 'c, 'k> {
 
     /// The finished strip, and what each of its operations comes from.
     pub(crate) fn finish(self, var: Var, lo: Int, hi: Int, lanes: u32) -> (Strip, Vec<Origin>) {
+        debug_assert_eq!(self.ops.len(), self.origins.len(), "every operation has an origin");
         let (ops, kept) = without_unused(self.ops);
         let origins = kept.into_iter().map(|at| self.origins[at]).collect();
         let alias = alias_facts(&self.references, &ops, self.layout);
@@ -163,9 +183,22 @@ impl<'b, 'c, 'k> StripBuilder<'b, 'c, 'k> {
 
     /// Appends an operation.
     fn push(&mut self, op: Op) -> ValueId {
+        self.work.operations += 1;
+        // Each load is compared with each store.
+        match op {
+            Op::Load { .. } => self.count_access(0),
+            Op::Store { .. } => self.count_access(1),
+            _ => {}
+        }
         self.ops.push(op);
         self.origins.push(self.origin);
         ValueId(self.ops.len() as u32 - 1)
+    }
+
+    /// Counts a load (0) or a store (1), and its pairs with the others.
+    fn count_access(&mut self, kind: usize) {
+        self.accesses[kind] += 1;
+        self.work.pairs += self.accesses[1 - kind];
     }
 
     /// The operation that computes the same, a new one if there is none.
@@ -232,6 +265,7 @@ impl<'b, 'c, 'k> StripBuilder<'b, 'c, 'k> {
         let Some(reference) = reference(scopes, place, &index, piece, buffer)? else {
             return Ok(None);
         };
+        self.work.pairs += self.references.len() as u64;
         let known = self.references.iter().position(|known| known.stream == reference.stream);
         let id = known.unwrap_or_else(|| {
             self.references.push(reference);

@@ -4,10 +4,12 @@
 //!
 //! Arrays whose storage is given take that or none. What is not proved is not used.
 
+use crate::check::Proved;
 use crate::kernel::MappingRule;
 use crate::kernel::graph::ArrayId;
 use crate::mapping::auto::choose_automatically;
 use crate::mapping::check::verify_mapping;
+use crate::mapping::decision::Decision;
 use crate::mapping::full::Full;
 use crate::mapping::given::given_proposal;
 use crate::mapping::hyperplane::Hyperplane;
@@ -15,11 +17,12 @@ use crate::mapping::in_place::InPlace;
 use crate::mapping::lattice::Lattice;
 use crate::mapping::mirror::mirror_rings;
 use crate::mapping::occupancy::Occupancy;
+use crate::mapping::periodic::Periodic;
 use crate::mapping::rounding::Rounding;
 use crate::mapping::scalar::Scalar;
 use crate::mapping::shared::Shared;
 use crate::mapping::strided_hyperplane::StridedHyperplane;
-use crate::mapping::successive_modulo::SuccessiveModulo;
+use crate::mapping::successive_modulo::{OneLevel, SuccessiveModulo};
 use crate::mapping::window::Window;
 use crate::mapping::{MappingError, Problem, Proposal, StorageMapping, Strategy};
 
@@ -34,6 +37,8 @@ pub enum StrategyChoice {
     Full,
     /// One modulus per dimension: the usual baseline.
     SuccessiveModulo,
+    /// The same with one step of a state array, where that will do.
+    OneLevel,
     /// One hyperplane with unit stride in the innermost schedule dimension.
     StridedHyperplane,
     /// Hyperplanes that satisfy most conflicts at once, as narrow as possible.
@@ -50,6 +55,8 @@ pub enum StrategyChoice {
     Scalar,
     /// A vector along which values replace each other in any legal order.
     Occupancy,
+    /// One grid in place, and apart the rows of it that wait for the far side of a periodic one.
+    Periodic,
 }
 
 crease_jit::named_choices! {
@@ -57,6 +64,7 @@ crease_jit::named_choices! {
         ("auto", StrategyChoice::Auto),
         ("full", StrategyChoice::Full),
         ("successive-modulo", StrategyChoice::SuccessiveModulo),
+        ("one-level", StrategyChoice::OneLevel),
         ("strided-hyperplane", StrategyChoice::StridedHyperplane),
         ("hyperplane", StrategyChoice::Hyperplane),
         ("in-place", StrategyChoice::InPlace),
@@ -65,6 +73,7 @@ crease_jit::named_choices! {
         ("shared", StrategyChoice::Shared),
         ("scalar", StrategyChoice::Scalar),
         ("occupancy", StrategyChoice::Occupancy),
+        ("periodic", StrategyChoice::Periodic),
     ]
 }
 
@@ -86,22 +95,36 @@ crease_jit::named_choices! {
     Objective = [("balanced", Objective::Balanced), ("footprint", Objective::Footprint), ("speed", Objective::Speed)]
 }
 
-/// A proved mapping and what was tried on the way.
+/// Storage that was chosen so far, and what was tried on the way.
 #[derive(Default)]
 pub(crate) struct Choice {
     pub(crate) mapping: StorageMapping,
     pub(crate) notes: Vec<String>,
+    /// What [`StrategyChoice::Auto`] decided.
+    pub(crate) decisions: Vec<Decision>,
 }
 
-/// Chooses a proved mapping for every folded array, with rings as the problem wants them.
+/// A proved mapping of every folded array, and what was tried on the way.
+pub(crate) struct Chosen {
+    pub(crate) mapping: Proved<StorageMapping>,
+    pub(crate) notes: Vec<String>,
+    /// What [`StrategyChoice::Auto`] decided.
+    pub(crate) decisions: Vec<Decision>,
+}
+
+/// Chooses a mapping for every folded array, with rings as the problem wants them. The checker has the last word, about
+/// all of it; what it has proved on the way costs nothing again.
 pub(crate) fn choose_mapping(
     problem: &Problem<'_, '_, '_>,
     choice: (StrategyChoice, Objective),
     given: &[MappingRule],
-) -> Result<Choice, MappingError> {
+) -> Result<Chosen, MappingError> {
     let mut chosen = choose_cells(problem, choice, given)?;
     mirror_rings(problem, choice, &mut chosen)?;
-    Ok(chosen)
+    let Choice { mapping, notes, decisions } = chosen;
+    let arrays = problem.folded_arrays();
+    let mapping = under_own_quota(problem, "auto", &arrays, || problem.checker.prove(mapping))?;
+    Ok(Chosen { mapping, notes, decisions })
 }
 
 /// What `given` says of each array, else what the strategy finds.
@@ -129,6 +152,7 @@ fn choose_cells(
         }
         StrategyChoice::Full => &Full,
         StrategyChoice::SuccessiveModulo => &SuccessiveModulo,
+        StrategyChoice::OneLevel => &OneLevel,
         StrategyChoice::StridedHyperplane => &StridedHyperplane,
         StrategyChoice::Hyperplane => &Hyperplane,
         StrategyChoice::InPlace => &InPlace,
@@ -137,6 +161,7 @@ fn choose_cells(
         StrategyChoice::Shared => &Shared,
         StrategyChoice::Scalar => &Scalar,
         StrategyChoice::Occupancy => &Occupancy,
+        StrategyChoice::Periodic => &Periodic,
     };
     let proposal = first_proved(problem, strategy, &arrays, &mut chosen.notes)?;
     chosen.add(proposal);

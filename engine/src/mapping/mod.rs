@@ -1,14 +1,17 @@
 //! Storage mappings: where each cell of a folded array is kept.
 //!
 //! A [`StorageMapping`] is a list of buffers and, per array, of [`Piece`]s that partition its index space. One file per
-//! strategy proposes mappings, `given` takes them from the caller; `check` proves them and shares no code with any of
-//! them; `choice` takes one by name, `auto` chooses among the proved, by their size and by what `cost` thinks of them.
-//! `mirror` has rings mapped twice.
+//! strategy proposes mappings, `given` takes them from the caller; `check` asks the checker (`engine/src/check/`) to prove
+//! them, which shares neither facts nor code with any of them; `choice` takes one by name, `auto` chooses among the
+//! proved: `search` asks strategies for one array, `candidate` compares what they found by size and by what `cost` thinks
+//! of it, `decision` says how it ended. `mirror` has rings mapped twice.
 
 pub(crate) mod auto;
+mod candidate;
 pub(crate) mod check;
 pub(crate) mod choice;
 pub(crate) mod cost;
+pub(crate) mod decision;
 pub(crate) mod full;
 pub(crate) mod given;
 pub(crate) mod hyperplane;
@@ -17,9 +20,11 @@ pub(crate) mod lattice;
 pub(crate) mod mirror;
 pub(crate) mod occupancy;
 mod outline;
+pub(crate) mod periodic;
 pub(crate) mod polytope;
 pub(crate) mod rounding;
 pub(crate) mod scalar;
+mod search;
 pub(crate) mod shared;
 pub(crate) mod strided_hyperplane;
 pub(crate) mod successive_modulo;
@@ -31,6 +36,7 @@ use crease_jit::program::{Element, Mapped};
 use crate::analysis::conflicts::Conflicts;
 use crate::analysis::model::{AnalysisError, Model};
 use crate::analysis::turnover::Readers;
+use crate::check::Checker;
 use crate::kernel::KernelError;
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::{ArrayId, Role};
@@ -219,12 +225,16 @@ impl From<crate::kernel::affine::AffineOverflow> for MappingError {
 pub(crate) struct Problem<'a, 'c, 'k> {
     pub(crate) model: &'a Model<'c, 'k>,
     pub(crate) conflicts: &'a Conflicts<'c, 'k>,
+    /// Proves proposals; it tells nothing of what it knows.
+    pub(crate) checker: &'a Checker<'c, 'k>,
     /// Steps that full storage of a state array shall hold.
     pub(crate) horizon: Option<u64>,
     /// What pitches and moduli of strided hyperplanes may be.
     pub(crate) rounding: Rounding,
     /// How strips get past the end of a ring.
     pub(crate) rings: Rings,
+    /// Values of arrays that the choice found alive at once.
+    pub(crate) alive: std::cell::RefCell<std::collections::BTreeMap<ArrayId, u64>>,
     /// Bounds of indices found so far.
     pub(crate) spans: std::cell::RefCell<std::collections::BTreeMap<ArrayId, Vec<Span>>>,
 }
@@ -273,8 +283,9 @@ impl Span {
 impl<'a, 'c> Problem<'a, 'c, '_> {
     /// The same problem with another rounding.
     pub(crate) fn rounded(&self, rounding: Rounding) -> Self {
-        let Problem { model, conflicts, horizon, rings, .. } = *self;
-        Problem { model, conflicts, horizon, rounding, rings, spans: self.spans.clone() }
+        let Problem { model, conflicts, checker, horizon, rings, .. } = *self;
+        let (alive, spans) = (self.alive.clone(), self.spans.clone());
+        Problem { model, conflicts, checker, horizon, rounding, rings, alive, spans }
     }
 
     /// Arrays that are ours to fold.
@@ -317,6 +328,7 @@ impl<'a, 'c> Problem<'a, 'c, '_> {
 
     /// A buffer for one array, named after it.
     pub(crate) fn buffer_for(&self, array: ArrayId, moduli: Vec<i64>, strategy: &'static str) -> Buffer {
+        debug_assert!(moduli.iter().all(|&modulus| modulus > 0), "moduli are positive: {moduli:?}");
         let sharing = self.sharing(array);
         let array = self.model.kernel.array(array);
         let (name, element) = (array.name.clone(), array.element);

@@ -11,13 +11,15 @@
 //! A dimension along which two conflicting cells lie as far apart as the array is wide, and agree in all others, has
 //! that modulus in every order. Such dimensions are taken first; if one is left, its modulus is then the smallest there
 //! is. Only where more are left, all their orders are tried, on the whole difference set.
+//!
+//! The usual layout keeps two steps of a state. Where conflicts allow for one, as in a sweep in place or one over every
+//! other cell, the strategy `one-level` has the same mapping with a single step.
 
 use crease_isl::Set;
 
-use crate::kernel::formula::Formula;
 use crate::kernel::graph::{ArrayId, Role};
 use crate::mapping::full::identity;
-use crate::mapping::{ArrayMapping, MappingError, Piece, Problem, Proposal, Strategy};
+use crate::mapping::{MappingError, Problem, Proposal, Strategy};
 
 /// Steps of a state array that the usual layout keeps, one to read and one to write. To make do with one is for other
 /// strategies: this one is what they are compared with.
@@ -34,26 +36,94 @@ impl Strategy for SuccessiveModulo {
     }
 
     fn propose(&self, problem: &Problem<'_, '_, '_>, arrays: &[ArrayId]) -> Result<Vec<Proposal>, MappingError> {
-        let mut proposal = Proposal { buffers: Vec::new(), arrays: Vec::new() };
+        let mut proposal = Proposal::default();
         for &array in arrays {
             let mut moduli = moduli(problem, array)?;
-            if problem.model.kernel.array(array).role == Role::State {
-                moduli[0] = moduli[0].max(USUAL_STEPS);
-            }
-            let spans = problem.spans(array)?;
-            // Move the lower corner of the index space to cell 0, so that dimensions kept whole need no wrap.
-            let offset = spans.iter().map(|s| s.min.map_or(0, |min| -min)).collect();
-            let piece = Piece {
-                when: Formula::everything(),
-                buffer: proposal.buffers.len(),
-                matrix: identity(moduli.len()),
-                offset,
-            };
-            proposal.buffers.push(problem.buffer_for(array, moduli, self.name()));
-            proposal.arrays.push(ArrayMapping { array, pieces: vec![piece] });
+            keep_usual_steps(problem, array, &mut moduli);
+            keep(&mut proposal, problem, array, moduli, self.name())?;
         }
         Ok(vec![proposal])
     }
+}
+
+/// The same where a single step of a state is enough.
+pub(crate) struct OneLevel;
+
+impl Strategy for OneLevel {
+    fn name(&self) -> &'static str {
+        "one-level"
+    }
+
+    fn propose(&self, problem: &Problem<'_, '_, '_>, arrays: &[ArrayId]) -> Result<Vec<Proposal>, MappingError> {
+        let mut proposal = Proposal::default();
+        for &array in arrays {
+            let moduli = moduli(problem, array)?;
+            if !is_one_level(problem, array, &moduli) {
+                let name = &problem.model.kernel.array(array).name;
+                let reason = format!("`{name}` is no state, or more than one step of it is alive at once");
+                return Err(MappingError::NotApplicable { strategy: self.name(), reason });
+            }
+            keep_one_level(&mut proposal, problem, array, moduli)?;
+        }
+        Ok(vec![proposal])
+    }
+}
+
+/// The usual layout of an array and, where one step of a state is enough, that: both from one analysis.
+pub(crate) fn usual_and_one_level(
+    problem: &Problem<'_, '_, '_>,
+    array: ArrayId,
+) -> Result<(Proposal, Option<Proposal>), MappingError> {
+    let mut moduli = moduli(problem, array)?;
+    let (mut usual, mut one_level) = (Proposal::default(), Proposal::default());
+    let is_one_level = is_one_level(problem, array, &moduli);
+    if is_one_level {
+        keep_one_level(&mut one_level, problem, array, moduli.clone())?;
+    }
+    keep_usual_steps(problem, array, &mut moduli);
+    keep(&mut usual, problem, array, moduli, SuccessiveModulo.name())?;
+    Ok((usual, is_one_level.then_some(one_level)))
+}
+
+fn is_one_level(problem: &Problem<'_, '_, '_>, array: ArrayId, moduli: &[i64]) -> bool {
+    problem.model.kernel.array(array).role == Role::State && moduli[0] == 1
+}
+
+fn keep_usual_steps(problem: &Problem<'_, '_, '_>, array: ArrayId, moduli: &mut [i64]) {
+    if problem.model.kernel.array(array).role == Role::State {
+        moduli[0] = moduli[0].max(USUAL_STEPS);
+    }
+}
+
+/// Adds an array with these moduli, the lower corner of its index space at cell 0, so that dimensions kept whole need
+/// no wrap.
+fn keep(
+    proposal: &mut Proposal,
+    problem: &Problem<'_, '_, '_>,
+    array: ArrayId,
+    moduli: Vec<i64>,
+    strategy: &'static str,
+) -> Result<(), MappingError> {
+    let spans = problem.spans(array)?;
+    let offset = spans.iter().map(|s| s.min.map_or(0, |min| -min)).collect();
+    let matrix = identity(moduli.len());
+    proposal.keep(array, problem.buffer_for(array, moduli, strategy), matrix, offset);
+    Ok(())
+}
+
+/// The same without the coordinate of the step, which is always 0.
+fn keep_one_level(
+    proposal: &mut Proposal,
+    problem: &Problem<'_, '_, '_>,
+    array: ArrayId,
+    mut moduli: Vec<i64>,
+) -> Result<(), MappingError> {
+    let spans = problem.spans(array)?;
+    let offset = spans[1..].iter().map(|s| s.min.map_or(0, |min| -min)).collect();
+    let matrix = identity(moduli.len()).split_off(1);
+    moduli.remove(0);
+    proposal.keep(array, problem.buffer_for(array, moduli, OneLevel.name()), matrix, offset);
+    Ok(())
 }
 
 /// One modulus per index, of the smallest product over the orders tried.

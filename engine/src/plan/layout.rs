@@ -1,6 +1,6 @@
 //! Layout: the cells of each buffer as a block of memory, with row pitches and sizes in bytes.
 //!
-//! In: a storage mapping.   Out: [`Layout`]: strides, allocated bytes, and full row-major storage for the caller's
+//! In: a proved storage mapping.   Out: [`Layout`]: strides, allocated bytes, and full row-major storage for the caller's
 //! arrays.
 //!
 //! Rows of folded buffers are padded to whole cache lines, and by some more where the pitch would be close to a
@@ -14,6 +14,7 @@
 use crease_jit::program::{Element, Mapped};
 
 use crate::cache::{ALIASING_BYTES, LINE_BYTES};
+use crate::check::{Proof, Proved};
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::{ArrayId, Role};
 use crate::mapping::full::identity;
@@ -68,6 +69,9 @@ pub struct BufferLayout {
     pub owner: Owner,
     /// The strategy that proposed it; `full` for arrays of the caller.
     pub strategy: &'static str,
+    /// How it was proved that no two values alive together share a cell; none for arrays of the caller, which are kept
+    /// cell by cell.
+    pub proof: Option<Proof>,
 }
 
 /// Who provides a buffer's memory.
@@ -111,6 +115,16 @@ impl BufferLayout {
         self.cells_for(threads).saturating_mul(self.element.bytes())
     }
 
+    /// The same buffer with other moduli, all positive; none if it leaves 63 bits.
+    pub(crate) fn resized(&self, moduli: &[i64]) -> Option<BufferLayout> {
+        let strides = match self.owner {
+            Owner::Folded => padded_strides(moduli, self.element)?,
+            Owner::Input(_) | Owner::Output(_) => row_major(moduli, None)?,
+        };
+        let Counts { cells, allocated_cells, copy_pitch } = Counts::new(moduli, &strides, self.sharing, self.element)?;
+        Some(BufferLayout { moduli: moduli.to_vec(), strides, cells, allocated_cells, copy_pitch, ..self.clone() })
+    }
+
     /// Whether calls lend the array, with strides of their own.
     pub(crate) fn is_lent(&self) -> bool {
         self.strides_from == StridesFrom::Call
@@ -130,17 +144,19 @@ impl Layout {
     }
 }
 
-/// Lays out a storage mapping, and full storage for the caller's arrays.
-pub(crate) fn lay_out(problem: &Problem<'_, '_, '_>, mapping: &StorageMapping) -> Result<Layout, MappingError> {
+/// Lays out a proved storage mapping, and full storage for the caller's arrays.
+pub(crate) fn lay_out(problem: &Problem<'_, '_, '_>, mapping: &Proved<StorageMapping>) -> Result<Layout, MappingError> {
     let kernel = problem.model.kernel;
     let mut layout = Layout { buffers: Vec::new(), arrays: vec![None; kernel.arrays().len()] };
-    for buffer in &mapping.buffers {
+    for (buffer, &proof) in mapping.buffers.iter().zip(mapping.proofs()) {
         buffer.cells()?;
         let strides = padded_strides(&buffer.moduli, buffer.element);
         let (sharing, mapped) = (buffer.sharing, buffer.mapped);
-        let block = Block { strides, owner: Owner::Folded, sharing, mapped, strategy: buffer.strategy };
+        let (owner, strategy) = (Owner::Folded, buffer.strategy);
+        let block = Block { strides, owner, sharing, mapped, strategy, proof: Some(proof) };
         layout.push(&buffer.name, buffer.element, &buffer.moduli, block)?;
     }
+    debug_assert_eq!(mapping.proofs().len(), mapping.buffers.len(), "every buffer is proved");
     for mapping in &mapping.arrays {
         layout.arrays[mapping.array.index()] = Some(mapping.clone());
     }
@@ -155,7 +171,7 @@ pub(crate) fn lay_out(problem: &Problem<'_, '_, '_>, mapping: &StorageMapping) -
         let buffer = layout.buffers.len();
         let strides = row_major(&moduli, None);
         let (sharing, mapped) = (Sharing::Shared, Mapped::Once);
-        let block = Block { strides, owner, sharing, mapped, strategy: "full" };
+        let block = Block { strides, owner, sharing, mapped, strategy: "full", proof: None };
         layout.push(&body.name, body.element, &moduli, block)?;
         if !kernel.has_state() && !moduli.is_empty() {
             layout.buffers[buffer].strides_from = StridesFrom::Call;
@@ -174,23 +190,20 @@ struct Block {
     sharing: Sharing,
     mapped: Mapped,
     strategy: &'static str,
+    proof: Option<Proof>,
 }
 
 impl Layout {
     fn push(&mut self, name: &str, element: Element, moduli: &[i64], block: Block) -> Result<(), MappingError> {
-        let Block { strides, owner, sharing, mapped, strategy } = block;
+        let Block { strides, owner, sharing, mapped, strategy, proof } = block;
         let too_many = || MappingError::TooManyCells { buffer: name.to_string(), moduli: moduli.to_vec() };
         let strides = strides.ok_or_else(too_many)?;
-        let cells = moduli.iter().try_fold(1_u64, |n, &m| n.checked_mul(m as u64)).ok_or_else(too_many)?;
-        let reach =
-            moduli.iter().zip(&strides).try_fold(1_u64, |n, (&m, &s)| n.checked_add((m as u64 - 1).checked_mul(s)?));
-        let allocated_cells = reach.ok_or_else(too_many)?;
-        let copy_pitch = match sharing {
-            Sharing::Shared => Some(allocated_cells),
-            Sharing::Private => copy_pitch(allocated_cells, element),
-        };
-        let copy_pitch = copy_pitch.ok_or_else(too_many)?;
-        copy_pitch.checked_mul(element.bytes()).filter(|&b| b <= i64::MAX as u64).ok_or_else(too_many)?;
+        let Counts { cells, allocated_cells, copy_pitch } =
+            Counts::new(moduli, &strides, sharing, element).ok_or_else(too_many)?;
+        assert!(
+            (1..moduli.len()).all(|k| strides[k - 1] >= strides[k].saturating_mul(moduli[k] as u64)),
+            "padding keeps the cells of `{name}` apart: strides {strides:?} of moduli {moduli:?}"
+        );
         self.buffers.push(BufferLayout {
             id: self.buffers.len() as u32,
             name: name.to_string(),
@@ -205,8 +218,31 @@ impl Layout {
             mapped,
             owner,
             strategy,
+            proof,
         });
         Ok(())
+    }
+}
+
+/// Numbers of cells of a buffer.
+struct Counts {
+    cells: u64,
+    allocated_cells: u64,
+    copy_pitch: u64,
+}
+
+impl Counts {
+    /// None if something leaves 63 bits.
+    fn new(moduli: &[i64], strides: &[u64], sharing: Sharing, element: Element) -> Option<Counts> {
+        let cells = moduli.iter().try_fold(1_u64, |n, &m| n.checked_mul(m as u64))?;
+        let allocated_cells =
+            moduli.iter().zip(strides).try_fold(1_u64, |n, (&m, &s)| n.checked_add((m as u64 - 1).checked_mul(s)?))?;
+        let copy_pitch = match sharing {
+            Sharing::Shared => allocated_cells,
+            Sharing::Private => copy_pitch(allocated_cells, element)?,
+        };
+        copy_pitch.checked_mul(element.bytes()).filter(|&bytes| bytes <= i64::MAX as u64)?;
+        Some(Counts { cells, allocated_cells, copy_pitch })
     }
 }
 

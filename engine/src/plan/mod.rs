@@ -1,14 +1,22 @@
 //! Plans: a kernel with sizes, a schedule and a proved storage layout, before anything is allocated.
 //!
-//! `layout` holds the memory layout, `listing` machine code for people, `parametric` the mapping at other sizes,
-//! `place` the places of single cells, `report` what a user is told, `request` the builder.
+//! `bounds` says how small storage could be, `fitting` finds sizes that keep to a limit, `footprint` counts what a run
+//! keeps in memory, `layout` holds the memory layout, `listing` machine code for people, `parallelism` says what threads
+//! are good for, `parametric` tells the mapping at other sizes, `place` the places of single cells, `report` what a user
+//! is told, `request` is the builder.
 
+pub(crate) mod bounds;
+mod fitting;
+pub mod footprint;
 pub mod layout;
 pub mod listing;
+mod parallelism;
 pub mod parametric;
 mod place;
 pub mod report;
 mod request;
+
+use std::sync::{Arc, OnceLock};
 
 use crease_jit::program::Program;
 use crease_jit::{CompileOptions, compile};
@@ -16,12 +24,15 @@ use crease_jit::{CompileOptions, compile};
 use crate::error::Error;
 use crate::kernel::graph::Kernel;
 use crate::pipeline::{self, Outcome, Stage};
+use crate::plan::footprint::Footprint;
 use crate::plan::layout::Layout;
 use crate::plan::listing::Listing;
 use crate::plan::parametric::report::ParametricReport;
 use crate::plan::report::Report;
 use crate::run::Code;
 
+pub use fitting::Fit;
+pub(crate) use fitting::{hint, largest_fitting};
 pub use place::Place;
 pub(crate) use request::Request;
 pub use request::{PlanBuilder, PlanError, View};
@@ -32,12 +43,14 @@ pub struct Plan {
     pub(crate) request: Request,
     pub(crate) outcome: Outcome,
     report: Report,
+    /// The report with all lower bounds, once somebody has asked for it.
+    bounded: Arc<OnceLock<Report>>,
 }
 
 impl Plan {
     pub(crate) fn new(request: Request, outcome: Outcome) -> Plan {
         let report = Report::new(&request, &outcome);
-        Plan { request, outcome, report }
+        Plan { request, outcome, report, bounded: Arc::default() }
     }
 
     /// The kernel it plans.
@@ -45,9 +58,24 @@ impl Plan {
         &self.request.kernel
     }
 
-    /// Buffers, formulas, sizes, lower bounds, time per stage.
+    /// Buffers, formulas, sizes, what was chosen and what else there was, time per stage. Of lower bounds it has what the
+    /// choice had to know.
     pub fn report(&self) -> &Report {
         &self.report
+    }
+
+    /// The same with a lower bound for every buffer that has one. The first call counts them, for which lifetimes are
+    /// found again: that can take as long as the plan did. Clones of a plan know what one of them has counted.
+    ///
+    /// # Errors
+    /// [`Error::Analysis`] if the integer set library fails for want of memory. Bounds that take too much are unknown, and
+    /// the report says so.
+    pub fn report_with_bounds(&self) -> Result<&Report, Error> {
+        if let Some(known) = self.bounded.get() {
+            return Ok(known);
+        }
+        let bounds = pipeline::lower_bounds(&self.request, self.layout())?;
+        Ok(self.bounded.get_or_init(|| self.report.with_bounds(self.layout(), bounds)))
     }
 
     /// Where every array lives.
@@ -63,12 +91,47 @@ impl Plan {
     /// Bytes of all folded buffers, with padding: what [`Code::instantiate`](crate::Code::instantiate) allocates. For
     /// other numbers of threads than planned, ask [`Layout::folded_bytes`].
     pub fn folded_bytes(&self) -> u64 {
-        self.outcome.layout.folded_bytes(self.request.threads)
+        self.outcome.layout.folded_bytes(self.threads())
     }
 
-    /// Threads that [`Code::instantiate`](crate::Code::instantiate) starts.
+    /// What a run on the planned threads keeps in memory, beside folded buffers the copies of inputs and outputs.
+    pub fn footprint(&self) -> Footprint {
+        self.footprint_on(self.threads())
+    }
+
+    /// The same on another number of threads.
+    pub fn footprint_on(&self, threads: usize) -> Footprint {
+        let storage = self.outcome.storage(&self.request.kernel);
+        Footprint::new(&self.request.kernel, &storage, self.outcome.threads_used(threads))
+    }
+
+    /// The largest sizes, in proportion to the plan's, at which `measure` is at most `limit_bytes`, where the plan's own
+    /// exceed it; none if none are known. It takes the analyses of at most two plans of smaller sizes.
+    ///
+    /// ```
+    /// use crease::{Kernel, plan::footprint::Footprint};
+    ///
+    /// let kernel = Kernel::parse(
+    ///     "kernel decay(size N; run T) {
+    ///        state u[t, x]: f64 for 0 <= x < N
+    ///        S[t, x] for 1 <= t <= T and 0 <= x < N { u[t,x] = 0.5 * u[t-1,x] }
+    ///        schedule rows { S -> [t, x] }
+    ///      }",
+    /// )?;
+    /// let plan = kernel.plan().size("N", 1_000_000).build()?;
+    /// let fit = plan.largest_fitting(4000, &Footprint::total_bytes).expect("some sizes fit");
+    /// assert_eq!(fit.to_string(), "N = 500");
+    /// # Ok::<(), crease::Error>(())
+    /// ```
+    pub fn largest_fitting(&self, limit_bytes: u64, measure: &dyn Fn(&Footprint) -> u64) -> Option<Fit> {
+        let storage = self.outcome.storage(&self.request.kernel);
+        largest_fitting(&self.request, &storage, self.threads(), measure, limit_bytes)
+    }
+
+    /// Threads that [`Code::instantiate`](crate::Code::instantiate) takes: as many as planned, or one if no loop of the
+    /// program is parallel.
     pub fn threads(&self) -> usize {
-        self.request.threads
+        self.outcome.threads_used(self.request.threads)
     }
 
     /// The mapping as formulas of the sizes, with what is known of them. Computed anew at each call: it takes the
@@ -96,7 +159,7 @@ impl Plan {
     /// As [`Plan::dump`], and [`Error::Compile`] if there is no code generator for what the options ask for.
     pub fn dump_with(&self, stage: Stage, options: &CompileOptions) -> Result<String, Error> {
         match stage {
-            Stage::Clif => Ok(compile(self.program(), &options.texts(true))?.clif_text().to_string()),
+            Stage::Clif => Ok(compile(&self.outcome.program, &options.texts(true))?.clif_text().to_string()),
             Stage::Asm => Ok(self.listing(options)?.to_string()),
             _ => pipeline::dump(&self.request, stage),
         }
@@ -114,7 +177,7 @@ impl Plan {
     /// Compiles for this machine.
     ///
     /// # Errors
-    /// [`Error::Compile`] if there is no code generator for it.
+    /// As [`Plan::compile_with`].
     pub fn compile(&self) -> Result<Code, Error> {
         self.compile_with(&CompileOptions::default())
     }
@@ -122,9 +185,21 @@ impl Plan {
     /// Compiles with options.
     ///
     /// # Errors
+    /// [`PlanError::OpaqueFunctions`] if the kernel calls opaque functions and the plan does not allow to run them;
     /// [`Error::Compile`] if there is no code generator for what the options ask for.
     pub fn compile_with(&self, options: &CompileOptions) -> Result<Code, Error> {
-        let compiled = compile(&self.outcome.program, options)?;
+        self.verify_runs()?;
+        let compiled = compile(&self.outcome.program, &options.work_limit_at_least(self.request.work_limit))?;
         Ok(Code::new(self.request.clone(), self.outcome.clone(), compiled))
+    }
+
+    /// Opaque functions stand for values that nobody has said how to compute: they run if that is asked for.
+    pub(crate) fn verify_runs(&self) -> Result<(), Error> {
+        let calls = self.kernel().opaque_calls();
+        if self.request.runs_opaque || calls.is_empty() {
+            return Ok(());
+        }
+        let functions = calls.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        Err(PlanError::OpaqueFunctions { kernel: self.kernel().name().to_string(), functions }.into())
     }
 }

@@ -1,19 +1,28 @@
 //! The report: what a plan decided, for people and as JSON.
 //!
-//! `{"kernel","schedule","params","buffers":[..],"arrays":[..],"stages":[..],"notes":[..]}`; later versions only add
-//! fields.
+//! `{"kernel","schedule","params","threads","threads_used","footprint","buffers":[..],"arrays":[..],"stages":[..],
+//! "notes":[..]}`.
 
 use std::collections::BTreeMap;
 
 use crease_jit::program::Mapped;
 use serde::Serialize;
 
+use crate::analysis::bound::LowerBound;
+use crate::check::Proof;
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::{ArrayId, Kernel, Role};
+use crate::mapping::decision::Decision;
 use crate::mapping::{Piece, Sharing};
-use crate::pipeline::Outcome;
+use crate::pipeline::{LOWER_BOUND, Outcome};
 use crate::plan::Request;
+use crate::plan::bounds::BufferBounds;
+use crate::plan::footprint::Footprint;
 use crate::plan::layout::{BufferLayout, Layout, Owner};
+use crate::plan::parallelism::busy_threads;
+
+pub use crate::analysis::bound::BoundMethod;
+pub use crate::mapping::decision::{Reason, Weighed};
 
 /// A plan's decisions.
 #[derive(Clone, Debug, Serialize, PartialEq)]
@@ -24,12 +33,21 @@ pub struct Report {
     pub schedule: String,
     /// Bound parameters.
     pub params: BTreeMap<String, i64>,
-    /// Threads that sizes in bytes are told for.
+    /// Threads that were planned for.
     pub threads: usize,
+    /// Threads that a run takes, which sizes in bytes are told for: one, if no loop is parallel. The notes say why, if a
+    /// number of threads was asked for.
+    pub threads_used: usize,
+    /// Threads that have something to do at the same time: no more than a parallel loop has iterations.
+    pub threads_busy: usize,
+    /// What a run keeps in memory, copies of inputs and outputs included.
+    pub footprint: Footprint,
     /// Folded buffers.
     pub buffers: Vec<BufferReport>,
     /// Folded arrays.
     pub arrays: Vec<ArrayReport>,
+    /// What [`StrategyChoice::Auto`](crate::StrategyChoice::Auto) chose and what else there was; empty for others.
+    pub choices: Vec<ChoiceReport>,
     /// Time per stage.
     pub stages: Vec<StageReport>,
     /// What was tried and rejected, in order.
@@ -51,18 +69,39 @@ pub struct BufferReport {
     pub copies: u64,
     /// Bytes of one copy, with padding.
     pub copy_bytes: u64,
-    /// Cells that no storage can go below, of a private buffer no copy; null if unknown.
+    /// Cells that no storage can go below, of a private buffer no copy; null if unknown. A plan's own report has what the
+    /// choice had to know; [`Plan::report_with_bounds`](crate::Plan::report_with_bounds) counts them all.
     pub lower_bound_cells: Option<u64>,
+    /// What that counts; null if it is unknown.
+    pub lower_bound_method: Option<BoundMethod>,
     /// The strategy that proposed it.
     pub strategy: &'static str,
-    /// Whether the checker proved it. Plans are only made of proved buffers.
-    pub proved: bool,
+    /// How the checker proved that no two values alive together share a cell.
+    pub proof: Proof,
     /// One modulus per coordinate.
     pub moduli: Vec<i64>,
     /// Bytes of one cell.
     pub element_bytes: u64,
     /// Whether its memory is mapped twice, back to back, so that strips are not cut where it wraps.
     pub mirrored: bool,
+}
+
+/// What was chosen for some arrays, and what else there was. Sizes are those of the cells: without padding, one copy of
+/// what is private, before rings are mirrored.
+#[derive(Clone, Debug, Serialize, PartialEq)]
+pub struct ChoiceReport {
+    /// The arrays; several that were chosen for together.
+    pub arrays: Vec<String>,
+    /// What was chosen.
+    pub chosen: Weighed,
+    /// The smallest storage that any strategy proved, of those that were asked.
+    pub smallest: Weighed,
+    /// Why the one is not the other.
+    pub reason: Reason,
+    /// Strategies whose search took more than they may spend; they might have found less.
+    pub gave_up: Vec<&'static str>,
+    /// Strategies that were not asked: what was found is near the lower bound, as near as the objective wants it.
+    pub not_asked: Vec<&'static str>,
 }
 
 /// A folded array.
@@ -111,26 +150,45 @@ impl Report {
         let bound = kernel.params().iter().zip(&request.values).filter_map(|(p, v)| Some((p.name.clone(), (*v)?)));
         let folded = outcome.layout.buffers.iter().filter(|b| b.owner == Owner::Folded);
         let arrays = kernel.array_ids().filter_map(|id| array_report(kernel, outcome, id));
+        let threads_used = outcome.threads_used(request.threads);
         Report {
             kernel: kernel.name().to_string(),
             schedule: kernel.schedules()[request.schedule].name.clone(),
             params: bound.collect(),
             threads: request.threads,
-            buffers: folded.map(|b| buffer_report(b, request.threads, outcome.lower_bounds[b.id as usize])).collect(),
+            threads_used,
+            threads_busy: busy_threads(&outcome.program, request.threads),
+            footprint: Footprint::new(kernel, &outcome.storage(kernel), threads_used),
+            buffers: folded.map(|b| buffer_report(b, threads_used, outcome.lower_bounds[b.id as usize])).collect(),
             arrays: arrays.collect(),
+            choices: outcome.decisions.iter().map(|decision| choice_report(kernel, decision)).collect(),
             stages: outcome.stages.iter().map(|&(name, seconds)| StageReport { name, seconds }).collect(),
             notes: outcome.notes.clone(),
         }
     }
 
-    /// Allocated bytes of all folded buffers.
+    /// The same with all lower bounds, and the time they took as one more stage.
+    pub(crate) fn with_bounds(&self, layout: &Layout, bounds: BufferBounds) -> Report {
+        let mut report = self.clone();
+        let folded = layout.buffers.iter().filter(|b| b.owner == Owner::Folded);
+        for (buffer, body) in report.buffers.iter_mut().zip(folded) {
+            let bound = bounds.of[body.id as usize];
+            buffer.lower_bound_cells = bound.map(|bound| bound.cells);
+            buffer.lower_bound_method = bound.map(|bound| bound.method);
+        }
+        report.notes.extend(bounds.notes);
+        report.stages.push(StageReport { name: LOWER_BOUND, seconds: bounds.seconds });
+        report
+    }
+
+    /// Allocated bytes of all folded buffers; `footprint` has what a run keeps besides.
     pub fn bytes(&self) -> u64 {
         self.buffers.iter().fold(0, |sum, b| sum.saturating_add(b.bytes))
     }
 
     /// Bytes that no storage can go below, on the planned threads; none if unknown for some buffer.
     pub fn lower_bound_bytes(&self) -> Option<u64> {
-        self.lower_bound_bytes_for(self.threads)
+        self.lower_bound_bytes_for(self.threads_used)
     }
 
     /// The same for another number of threads.
@@ -142,7 +200,13 @@ impl Report {
     }
 }
 
-fn buffer_report(buffer: &BufferLayout, threads: usize, lower_bound_cells: Option<u64>) -> BufferReport {
+fn choice_report(kernel: &Kernel, decision: &Decision) -> ChoiceReport {
+    let Decision { arrays, chosen, smallest, gave_up, not_asked } = decision.clone();
+    let arrays = arrays.iter().map(|&id| kernel.array(id).name.clone()).collect();
+    ChoiceReport { arrays, chosen, smallest, reason: decision.reason(), gave_up, not_asked }
+}
+
+fn buffer_report(buffer: &BufferLayout, threads: usize, bound: Option<LowerBound>) -> BufferReport {
     BufferReport {
         name: buffer.name.clone(),
         cells: buffer.cells,
@@ -150,9 +214,10 @@ fn buffer_report(buffer: &BufferLayout, threads: usize, lower_bound_cells: Optio
         sharing: buffer.sharing,
         copies: buffer.copies(threads),
         copy_bytes: buffer.bytes(),
-        lower_bound_cells,
+        lower_bound_cells: bound.map(|bound| bound.cells),
+        lower_bound_method: bound.map(|bound| bound.method),
         strategy: buffer.strategy,
-        proved: true,
+        proof: buffer.proof.expect("folded buffers are laid out with their proof"),
         moduli: buffer.moduli.clone(),
         element_bytes: buffer.element.bytes(),
         mirrored: buffer.mapped == Mapped::Twice,

@@ -3,15 +3,21 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use crease_jit::{DEFAULT_WORK_LIMIT, most_threads};
+
 use crate::analysis::expansion::{Expanded, box_cells};
+use crate::check::Proved;
 use crate::error::Error;
 use crate::kernel::graph::{Kernel, ParamKind};
+use crate::mapping::StorageMapping;
 use crate::mapping::choice::{Objective, StrategyChoice};
 use crate::mapping::mirror::Rings;
 use crate::mapping::rounding::Rounding;
 use crate::pipeline::{self, Outcome};
 use crate::plan::Plan;
-use crate::run::RunOptions;
+use crate::plan::fitting::{hint, largest_fitting};
+use crate::plan::footprint::Footprint;
+use crate::plan::parallelism::parallelism_notes;
 
 /// Operations that each stage of the analysis may use.
 const DEFAULT_QUOTA: u64 = 200_000_000;
@@ -41,7 +47,7 @@ pub enum PlanError {
         known: String,
     },
     /// A size parameter has no value.
-    #[error("kernel `{kernel}`: size parameter `{param}` has no value")]
+    #[error("kernel `{kernel}`: size parameter `{param}` has no value; give it one (`size(\"{param}\", ..)`)")]
     MissingSize {
         /// The kernel.
         kernel: String,
@@ -58,8 +64,38 @@ pub enum PlanError {
         /// The kernel's constraint.
         context: String,
     },
-    /// Storage would exceed the cap. Both sizes are in bytes; private buffers count once for each planned thread.
-    #[error("kernel `{kernel}` needs {needed_bytes} bytes, more than the cap of {cap_bytes}{fits}")]
+    /// A kernel for analysis, that was to run.
+    #[error(
+        "kernel `{kernel}` calls {functions}, declared as opaque: such a function stands for any, and what runs in its \
+         place is a hash of its arguments; allow that with `run_opaque_functions(true)`, or `--opaque` of `crease run`"
+    )]
+    OpaqueFunctions {
+        /// The kernel.
+        kernel: String,
+        /// The functions that it calls.
+        functions: String,
+    },
+    /// No pool has so many threads.
+    #[error(
+        "kernel `{kernel}` is planned for {threads} threads: on {cores} core(s) there can be from 1 to {most}; choose \
+         another number (`threads`), or none for all cores"
+    )]
+    Threads {
+        /// The kernel.
+        kernel: String,
+        /// How many were asked for.
+        threads: usize,
+        /// Cores that this process may use.
+        cores: usize,
+        /// The most threads there can be.
+        most: usize,
+    },
+    /// What a run keeps would exceed the cap. Both sizes are in bytes; private buffers count once for each planned
+    /// thread, the inputs and outputs of a kernel with state as the copies that a run keeps.
+    #[error(
+        "kernel `{kernel}` needs {needed_bytes} bytes, more than the cap of {cap_bytes}{fits}; choose smaller sizes \
+         or raise the cap (`memory_cap_bytes`)"
+    )]
     TooLarge {
         /// The kernel.
         kernel: String,
@@ -67,7 +103,7 @@ pub enum PlanError {
         needed_bytes: u64,
         /// The cap.
         cap_bytes: u64,
-        /// The largest sizes that would fit, as text; empty if none was found.
+        /// The largest sizes that would fit, as text; empty if none were found.
         fits: String,
     },
 }
@@ -87,12 +123,18 @@ pub(crate) struct Request {
     /// Rules of given storage; none if empty.
     pub(crate) mapping: String,
     pub(crate) horizon: Option<u64>,
-    /// Threads that sizes in bytes are told for.
+    /// Threads that runs have, if there is something to do for them.
     pub(crate) threads: usize,
+    /// Whether the caller named that number.
+    pub(crate) names_threads: bool,
     pub(crate) cap_bytes: Option<u64>,
     /// Bytes of the cache that stores may go past.
     pub(crate) cache_bytes: u64,
     pub(crate) quota: u64,
+    /// Operations that lowering may write, and compiling too.
+    pub(crate) work_limit: u64,
+    /// Whether opaque functions run, as hashes of their arguments.
+    pub(crate) runs_opaque: bool,
     /// What became of the kernel's arrays, if storage is allocated anew.
     pub(crate) expansion: Option<Expansion>,
 }
@@ -139,6 +181,8 @@ pub struct PlanBuilder {
     cap_bytes: Option<u64>,
     cache_bytes: Option<u64>,
     quota: u64,
+    work_limit: u64,
+    runs_opaque: bool,
     view: View,
 }
 
@@ -159,6 +203,8 @@ impl Kernel {
             cap_bytes: None,
             cache_bytes: None,
             quota: DEFAULT_QUOTA,
+            work_limit: DEFAULT_WORK_LIMIT,
+            runs_opaque: false,
             view: View::Contraction,
         }
     }
@@ -226,15 +272,19 @@ impl PlanBuilder {
         self
     }
 
-    /// How many threads a run will have: [`Code::instantiate`](crate::Code::instantiate) starts as many, and sizes in
-    /// bytes count private buffers as often. At least 1. Default: all cores.
+    /// How many threads a run will have: [`Code::instantiate`](crate::Code::instantiate) takes as many, and sizes in
+    /// bytes count private buffers as often. A schedule without parallel loops runs on one thread, whatever is said
+    /// here; the report notes that. From 1 to [`most_threads`](crate::most_threads), four a core or 16. Default: all
+    /// cores.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
-        self.threads = Some(threads.max(1));
+        self.threads = Some(threads);
         self
     }
 
-    /// Refuses plans whose folded storage exceeds this, and runs on so many threads that theirs does. Default: no cap.
+    /// Refuses plans whose runs keep more than this, and runs on so many threads that they do: folded storage, and
+    /// copies of inputs and outputs where runs keep them ([`Footprint`](crate::plan::footprint::Footprint)). Default:
+    /// no cap; when it is instantiated, a run is compared with the memory that the machine has.
     #[must_use]
     pub fn memory_cap_bytes(mut self, bytes: u64) -> Self {
         self.cap_bytes = Some(bytes);
@@ -260,6 +310,23 @@ impl PlanBuilder {
         self
     }
 
+    /// Operations that the program may have: what lowering writes before it gives up, and what compiling takes on unless
+    /// [`CompileOptions::work_limit`](crate::CompileOptions::work_limit) allows more. Default: 2^20, about ten seconds of
+    /// compiling; [`crate::DEFAULT_WORK_LIMIT`] says what counts as one.
+    #[must_use]
+    pub fn work_limit(mut self, units: u64) -> Self {
+        self.work_limit = units.max(1);
+        self
+    }
+
+    /// Whether a kernel runs that calls opaque functions: each is a hash of its arguments then, so that any wrong value
+    /// shows. That is for tests of storage; no result means anything. Default: it does not run.
+    #[must_use]
+    pub fn run_opaque_functions(mut self, allowed: bool) -> Self {
+        self.runs_opaque = allowed;
+        self
+    }
+
     /// Whether arrays that are written several times per cell keep their names. Default: they do.
     #[must_use]
     pub fn view(mut self, view: View) -> Self {
@@ -272,7 +339,8 @@ impl PlanBuilder {
     /// # Errors
     /// [`Error::Plan`] for names and sizes, [`Error::Illegal`] for a schedule that breaks a dependence,
     /// [`Error::Expansion`] for a kernel that cannot be expanded, where that is asked for,
-    /// [`Error::Mapping`] if no storage could be proved, [`PlanError::TooLarge`] above the cap.
+    /// [`Error::Mapping`] if no storage could be proved, [`PlanError::TooLarge`] above the cap, which takes up to two
+    /// analyses more to find sizes that fit.
     pub fn build(self) -> Result<Plan, Error> {
         let request = self.request()?;
         self.plan(&request, pipeline::run(&request)?)
@@ -291,15 +359,28 @@ impl PlanBuilder {
         Ok(strategies.iter().zip(outcomes).map(plan).collect())
     }
 
+    /// Has the checker prove storage that somebody else has found, one mapping after the other; the analysis that they
+    /// share is done once. Each mapping must have a place for every array that is not the caller's.
+    ///
+    /// # Errors
+    /// Inside, [`MappingError::Unproved`](crate::mapping::MappingError::Unproved) with what collides; outside, as
+    /// [`Self::build`] has it.
+    pub fn prove_each(self, storage: &[StorageMapping]) -> Result<Vec<Result<Proved<StorageMapping>, Error>>, Error> {
+        pipeline::prove_each(&self.request()?, storage)
+    }
+
     /// A plan, if it keeps to the cap.
     fn plan(&self, request: &Request, mut outcome: Outcome) -> Result<Plan, Error> {
         let notes = request.expansion.as_ref().map(|expansion| expansion.notes(request, &outcome));
         outcome.notes.splice(0..0, notes.into_iter().flatten());
-        let needed_bytes = outcome.layout.folded_bytes(request.threads);
+        let threads = outcome.threads_used(request.threads);
+        outcome.notes.extend(parallelism_notes(request, &outcome.program));
+        let storage = outcome.storage(&request.kernel);
+        let needed_bytes = Footprint::new(&request.kernel, &storage, threads).least_bytes();
         if let Some(cap_bytes) = request.cap_bytes.filter(|cap| needed_bytes > *cap) {
-            let fits = largest_fitting(request, cap_bytes).unwrap_or_default();
+            let fit = largest_fitting(request, &storage, threads, &Footprint::least_bytes, cap_bytes);
             let kernel = request.kernel.name().to_string();
-            return Err(PlanError::TooLarge { kernel, needed_bytes, cap_bytes, fits }.into());
+            return Err(PlanError::TooLarge { kernel, needed_bytes, cap_bytes, fits: hint(fit.as_ref()) }.into());
         }
         Ok(Plan::new(request.clone(), outcome))
     }
@@ -349,6 +430,11 @@ impl PlanBuilder {
             }
             values.push(value);
         }
+        let threads = self.threads.unwrap_or_else(crease_jit::cores);
+        let (cores, most) = (crease_jit::cores(), most_threads());
+        if !(1..=most).contains(&threads) {
+            return Err(PlanError::Threads { kernel: name(), threads, cores, most });
+        }
         let request = Request {
             kernel: Arc::clone(kernel),
             schedule,
@@ -359,10 +445,13 @@ impl PlanBuilder {
             rings: self.rings,
             mapping: self.mapping.clone(),
             horizon: self.horizon,
-            threads: self.threads.unwrap_or_else(|| RunOptions::default().threads),
+            threads,
+            names_threads: self.threads.is_some(),
             cap_bytes: self.cap_bytes,
             cache_bytes: self.cache_bytes.unwrap_or_else(crease_jit::last_level_cache_bytes),
             quota: self.quota,
+            work_limit: self.work_limit,
+            runs_opaque: self.runs_opaque,
             expansion: None,
         };
         request.verify_context()?;
@@ -373,8 +462,13 @@ impl PlanBuilder {
 impl Request {
     /// Sizes as text: `N = 3, M = 4`.
     pub(crate) fn sizes(&self) -> String {
-        let bound = self.kernel.params().iter().zip(&self.values).filter_map(|(p, v)| Some((p, (*v)?)));
-        bound.map(|(p, v)| format!("{} = {v}", p.name)).collect::<Vec<_>>().join(", ")
+        self.bound_sizes().iter().map(|(name, value)| format!("{name} = {value}")).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Each parameter that has a value.
+    pub(crate) fn bound_sizes(&self) -> Vec<(String, i64)> {
+        let bound = self.kernel.params().iter().zip(&self.values);
+        bound.filter_map(|(param, value)| Some((param.name.clone(), (*value)?))).collect()
     }
 
     /// Whether the kernel is defined at these sizes.
@@ -411,28 +505,4 @@ impl Expansion {
         }
         notes
     }
-}
-
-/// The largest sizes, all scaled alike, whose storage fits the cap: `; N = 812 would fit`.
-fn largest_fitting(request: &Request, cap_bytes: u64) -> Option<String> {
-    let scaled = |permille: i64| {
-        let scale = |v: &Option<i64>| v.map(|v| ((i128::from(v) * i128::from(permille)) / (1 << 20)) as i64);
-        Request { values: request.values.iter().map(scale).collect(), ..request.clone() }
-    };
-    let fits = |fraction: i64| {
-        let smaller = scaled(fraction);
-        smaller.verify_context().is_ok() && pipeline::storage_bytes(&smaller).is_ok_and(|bytes| bytes <= cap_bytes)
-    };
-    let (mut low, mut high) = (0_i64, 1 << 20);
-    let mut found = None;
-    while high - low > 1 {
-        let middle = low + (high - low) / 2;
-        if fits(middle) {
-            found = Some(scaled(middle).sizes());
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    found.map(|sizes| format!("; {sizes} would fit"))
 }

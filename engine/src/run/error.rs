@@ -2,35 +2,71 @@
 
 use crease_jit::{CallError, FieldError, PoolError};
 
-use crate::kernel::graph::Element;
+use crate::kernel::graph::{Element, Kernel};
+use crate::run::available::LimitedBy;
 
 /// Why a run was refused.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
     /// The kernel has no array of that name.
-    #[error("kernel `{kernel}` has no array `{array}`")]
+    #[error("kernel `{kernel}` has no array `{array}`; it has {known}")]
     UnknownArray {
         /// The kernel.
         kernel: String,
         /// The name asked for.
         array: String,
+        /// The names there are.
+        known: String,
     },
     /// The kernel has no scalar of that name.
-    #[error("kernel `{kernel}` has no scalar `{scalar}`")]
+    #[error("kernel `{kernel}` has no scalar `{scalar}`; it has {known}")]
     UnknownScalar {
         /// The kernel.
         kernel: String,
         /// The name asked for.
         scalar: String,
+        /// The names there are.
+        known: String,
     },
     /// A scalar was never set.
-    #[error("scalar `{scalar}` of kernel `{kernel}` has not been set")]
+    #[error("scalar `{scalar}` of kernel `{kernel}` has not been set; call `set(\"{scalar}\", ..)`")]
     UnsetScalar {
         /// The kernel.
         kernel: String,
         /// The scalar.
         scalar: String,
+    },
+    /// A call reads an input that was never given.
+    #[error("input `{array}` of kernel `{kernel}` was not given; `write` it, or `fill` it with one value")]
+    InputNotGiven {
+        /// The kernel.
+        kernel: String,
+        /// The input.
+        array: String,
+    },
+    /// The first steps read a level of a state that was never given.
+    #[error("state `{array}` of kernel `{kernel}` was not given {}", level_to_give(array, *back))]
+    StateNotGiven {
+        /// The kernel.
+        kernel: String,
+        /// The state.
+        array: String,
+        /// The level, in steps before the current one.
+        back: u32,
+    },
+    /// An array is read that was neither written nor computed.
+    #[error(
+        "array `{array}` of kernel `{kernel}` has no value{}: it was neither written nor computed",
+        steps_back(*back)
+    )]
+    NoValue {
+        /// The kernel.
+        kernel: String,
+        /// The array.
+        array: String,
+        /// The level of a state, in steps before the current one.
+        back: u32,
     },
     /// A view has another shape than the array.
     #[error("array `{array}` has shape {expected:?}, the view has {found:?}")]
@@ -53,13 +89,15 @@ pub enum RunError {
         found: Element,
     },
     /// The array cannot be read or written between calls.
-    #[error("array `{array}` is a temporary of the kernel: it has no value between calls")]
+    #[error(
+        "array `{array}` is a temporary of the kernel: it has no value between calls; declare it as an output to read it"
+    )]
     Temporary {
         /// The array.
         array: String,
     },
     /// The array has no such level.
-    #[error("array `{array}` keeps {depth} step(s), level {back} back is gone")]
+    #[error("array `{array}` keeps {depth} step(s), level {back} back is gone; ask for 0 to {}", depth.saturating_sub(1))]
     NoSuchLevel {
         /// The array.
         array: String,
@@ -77,13 +115,13 @@ pub enum RunError {
         shape: Vec<usize>,
     },
     /// An array was lent twice.
-    #[error("array `{array}` was given twice")]
+    #[error("array `{array}` was given twice; a call takes each array once")]
     DuplicateArray {
         /// The array.
         array: String,
     },
     /// An array was lent as what it is not.
-    #[error("array `{array}` of kernel `{kernel}` is not an {given}")]
+    #[error("array `{array}` of kernel `{kernel}` is not an {given}; give inputs as inputs, outputs as outputs")]
     WrongRole {
         /// The kernel.
         kernel: String,
@@ -99,7 +137,7 @@ pub enum RunError {
         kernel: String,
     },
     /// An array of a kernel without steps was not given.
-    #[error("array `{array}` of kernel `{kernel}` was not given")]
+    #[error("array `{array}` of kernel `{kernel}` was not given; a call takes all inputs and outputs")]
     MissingArray {
         /// The kernel.
         kernel: String,
@@ -121,27 +159,47 @@ pub enum RunError {
         param: String,
     },
     /// The step counter would leave 62 bits.
-    #[error("step {step} plus {more} leaves 62 bits")]
+    #[error("step {step} plus {more} leaves 62 bits; advance by fewer steps")]
     TooManySteps {
         /// The current step.
         step: i64,
         /// Steps asked for.
         more: u64,
     },
-    /// Storage for so many threads would exceed the plan's cap. Both sizes are in bytes.
-    #[error("kernel `{kernel}` needs {needed_bytes} bytes on {threads} threads, more than the cap of {cap_bytes}")]
+    /// What a run on so many threads keeps would exceed the plan's cap. Both sizes are in bytes.
+    #[error(
+        "kernel `{kernel}` needs {needed_bytes} bytes on {threads} thread(s), more than the cap of {cap_bytes}; plan \
+         with a larger cap (`memory_cap_bytes`) or smaller sizes, run on fewer threads, or lend arrays to calls"
+    )]
     TooLarge {
         /// The kernel.
         kernel: String,
-        /// Threads asked for: each has a copy of the private buffers.
+        /// Threads of the run: each has a copy of the private buffers.
         threads: usize,
-        /// Predicted storage.
+        /// What the run keeps, copies of inputs and outputs included if it makes them.
         needed_bytes: u64,
         /// The cap.
         cap_bytes: u64,
     },
+    /// There is not as much memory as a run would take. Sizes are in bytes.
+    #[error(
+        "kernel `{kernel}` needs {needed_bytes} bytes and {available_bytes} are left, as {limited_by}{fits}; choose \
+         smaller sizes, or let it try (`RunOptions::memory`)"
+    )]
+    OutOfMemory {
+        /// The kernel.
+        kernel: String,
+        /// What was about to be allocated, in whole pages.
+        needed_bytes: u64,
+        /// What is left for that, less a fiftieth and 16 MiB, as predictions are not exact.
+        available_bytes: u64,
+        /// Who has no more.
+        limited_by: LimitedBy,
+        /// The largest sizes that would fit, as text; empty if none were found.
+        fits: String,
+    },
     /// Memory could not be had.
-    #[error("buffer `{buffer}`: {source}")]
+    #[error("buffer `{buffer}`: {source}; choose smaller sizes")]
     Memory {
         /// The buffer.
         buffer: String,
@@ -154,4 +212,31 @@ pub enum RunError {
     /// The compiled code refused the call.
     #[error(transparent)]
     Call(#[from] CallError),
+}
+
+impl RunError {
+    /// A name that is no array of the kernel, and those that are.
+    pub fn unknown_array(kernel: &Kernel, array: &str) -> RunError {
+        let known = list(kernel.arrays().iter().map(|array| array.name.as_str()));
+        RunError::UnknownArray { kernel: kernel.name().to_string(), array: array.to_string(), known }
+    }
+}
+
+/// Names with commas; `none` for none.
+pub(crate) fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let names = names.collect::<Vec<_>>().join(", ");
+    if names.is_empty() { "none".to_string() } else { names }
+}
+
+/// What to do about a level that was not given.
+fn level_to_give(array: &str, back: u32) -> String {
+    match back {
+        0 => format!("at the first step; `write` it, or `fill` it with one value (`fill(\"{array}\", 0.0)`)"),
+        _ => format!("{back} step(s) before the first one; `write_back(\"{array}\", {back}, ..)`, or `fill` it"),
+    }
+}
+
+/// ` 2 step(s) back`; nothing for the current one.
+fn steps_back(back: u32) -> String {
+    if back == 0 { String::new() } else { format!(" {back} step(s) back") }
 }

@@ -14,7 +14,7 @@ use ndarray::{Array, ArrayView, ArrayViewMut, Dimension, IxDyn};
 use crate::error::Error;
 use crate::kernel::graph::Role;
 use crate::plan::layout::Owner;
-use crate::run::{Code, Run, RunError, RunOptions, Shared};
+use crate::run::{Code, Run, RunError, Shared};
 
 /// An input array lent to a call: a view, an array or a slice of `f64`, `f32`, [`f16`](crate::f16) or `u8`.
 ///
@@ -110,7 +110,8 @@ impl<'a, T: ElementType> From<&'a mut [T]> for Output<'a> {
 
 impl Code {
     /// Runs a kernel without state once, on the caller's arrays by name, where they lie. It allocates temporary storage
-    /// and starts the threads that a parallel schedule needs; to run often, keep a [`Run`] and call [`Run::run_on`].
+    /// and, if no other run has them, starts the threads that a parallel schedule needs; to run often, keep a [`Run`] and
+    /// call [`Run::run_on`].
     ///
     /// ```
     /// use crease::prelude::*;
@@ -142,8 +143,7 @@ impl Code {
         outputs: &mut [(&str, Output<'_>)],
         scalars: &[(&str, f64)],
     ) -> Result<(), Error> {
-        let threads = if self.compiled().is_parallel() { self.shared.threads } else { 1 };
-        let mut run = self.instantiate_with(RunOptions { threads, ..RunOptions::default() })?;
+        let mut run = self.instantiate()?;
         for (name, value) in scalars {
             run.set(name, *value)?;
         }
@@ -188,7 +188,7 @@ impl<'s, 'a> Lent<'s, 'a> {
     }
 
     fn add(&mut self, name: &str, role: Role, cells: BufferRef<'a>) -> Result<(), RunError> {
-        let (kernel, array) = (&self.shared.kernel, || name.to_string());
+        let (kernel, array) = (self.shared.kernel(), || name.to_string());
         let id = self.shared.array_id(name)?;
         if kernel.array(id).role != role {
             let given = if role == Role::Input { "input" } else { "output" };
@@ -216,7 +216,7 @@ impl<'s, 'a> Lent<'s, 'a> {
         for (buffer, lent) in self.shared.outcome.layout.buffers.iter().zip(&self.buffers) {
             let (Owner::Input(id) | Owner::Output(id)) = buffer.owner else { continue };
             if lent.is_none() {
-                let kernel = &self.shared.kernel;
+                let kernel = self.shared.kernel();
                 let (kernel, array) = (kernel.name().to_string(), kernel.array(id).name.clone());
                 return Err(RunError::MissingArray { kernel, array });
             }

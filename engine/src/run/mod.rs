@@ -1,53 +1,46 @@
 //! Running: compiled code, its folded storage, and the logical view of it.
 //!
 //! [`Code`] is shared by any number of [`Run`]s; each has its own fields. `view` moves logical arrays in and out of
-//! folded storage; `lent` runs kernels without state on the caller's own arrays; `tune` times ways to compile.
+//! folded storage and `given` remembers which; `lent` runs kernels without state on the caller's own arrays; `tune`
+//! times ways to compile; `available` and `memory` refuse what there is no memory for.
 
+mod available;
 mod error;
+mod given;
 mod lent;
+mod memory;
+mod options;
 mod tune;
 mod view;
 
 use std::sync::Arc;
 
 use crease_jit::program::BufferId;
-use crease_jit::{BufferRef, Call, Compiled, Denormals, ElementType, Field, FieldOptions, Pool};
+use crease_jit::{
+    BufferRef, Call, Compiled, ElementType, Field, FieldOptions, Pool, field_memory_bytes, verify_threads,
+};
 use ndarray::{ArrayView, ArrayViewMut, Dimension};
 
 use crate::cache::{ALIASING_BYTES, LINE_BYTES};
 use crate::error::Error;
-use crate::kernel::graph::{ArrayId, Kernel, Role};
+use crate::kernel::graph::{ArrayId, Kernel, Role, Scalar};
 use crate::pipeline::Outcome;
 use crate::plan::Request;
 use crate::plan::layout::{BufferLayout, Owner};
+use crate::run::given::Given;
+use crate::run::memory::Keeps;
 use crate::run::view::View;
 
+pub use available::{AvailableMemory, LimitedBy, available_memory};
 pub use error::RunError;
+use error::list;
 pub use lent::{Input, Output};
+pub use options::{MemoryCheck, RunOptions};
 pub use tune::TunedCode;
 
 /// Distance between the starts of neighbouring fields within a 4 KiB page: nine fields of a lattice end up spread
 /// evenly.
 const SKEW_BYTES: usize = 7 * 64;
-
-/// How a run is set up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RunOptions {
-    /// Threads of the run's own pool. Default: all cores.
-    pub threads: usize,
-    /// Guard pages around every field, so that a stray access stops the program. Default: off; it costs huge pages.
-    pub guard_pages: bool,
-    /// What steps do with denormal numbers, on every thread that takes part. Default: as the calling thread has it,
-    /// which is to keep them unless somebody chose otherwise.
-    pub denormals: Denormals,
-}
-
-impl Default for RunOptions {
-    fn default() -> Self {
-        let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        RunOptions { threads, guard_pages: false, denormals: Denormals::AsFound }
-    }
-}
 
 /// A compiled kernel: `Send + Sync`, cheap to clone, shared by many runs.
 #[derive(Clone, Debug)]
@@ -57,44 +50,43 @@ pub struct Code {
 
 #[derive(Debug)]
 struct Shared {
-    kernel: Arc<Kernel>,
-    /// Threads planned for.
-    threads: usize,
-    cap_bytes: Option<u64>,
+    request: Request,
     outcome: Outcome,
     compiled: Compiled,
 }
 
 impl Code {
     pub(crate) fn new(request: Request, outcome: Outcome, compiled: Compiled) -> Code {
-        let Request { kernel, threads, cap_bytes, .. } = request;
-        Code { shared: Arc::new(Shared { kernel, threads, cap_bytes, outcome, compiled }) }
+        Code { shared: Arc::new(Shared { request, outcome, compiled }) }
     }
 
-    /// Allocates folded storage, all cells zero, with the planned threads to run on: all cores, if nothing else was
-    /// planned.
-    /// Arrays of the caller that a run keeps get memory when they are first needed.
+    /// Allocates folded storage for the planned threads to run on: all cores, if nothing else was planned. Arrays of
+    /// the caller that a run keeps get memory when they are first needed.
     ///
     /// # Errors
-    /// [`RunError::Memory`] names the buffer that could not be had, [`RunError::Threads`] if the pool cannot start.
+    /// As [`Self::instantiate_with`].
     pub fn instantiate(&self) -> Result<Run, Error> {
-        self.instantiate_with(RunOptions { threads: self.shared.threads, ..RunOptions::default() })
+        self.instantiate_with(RunOptions { threads: self.shared.request.threads, ..RunOptions::default() })
     }
 
-    /// Allocates folded storage, all cells zero.
+    /// Allocates folded storage.
     ///
     /// # Errors
-    /// [`RunError::TooLarge`] if the copies of private buffers for so many threads exceed the plan's memory cap; and
-    /// those of [`Self::instantiate`].
+    /// [`RunError::Threads`] if there cannot be so many, [`RunError::TooLarge`] if the copies of private buffers for so
+    /// many exceed the plan's memory cap, [`RunError::OutOfMemory`] if the machine does not have the memory, and
+    /// [`RunError::Memory`], which names the buffer, if it does not give it.
     pub fn instantiate_with(&self, options: RunOptions) -> Result<Run, Error> {
-        self.shared.verify_cap(options.threads)?;
-        let pool = Pool::new(options.threads).and_then(|pool| pool.with_denormals(options.denormals));
-        let pool = pool.map_err(RunError::from)?;
-        let lead = |b: &BufferLayout| self.shared.lead_bytes(b);
-        let folded = |b: &BufferLayout| (b.owner == Owner::Folded).then(|| allocate(b, lead(b), options)).transpose();
-        let fields = self.shared.outcome.layout.buffers.iter().map(folded).collect::<Result<Vec<_>, _>>()?;
-        let scalars = vec![None; self.shared.kernel.scalars().len()];
-        Ok(Run { shared: Arc::clone(&self.shared), fields, scalars, pool, step: 0, options })
+        let shared = &self.shared;
+        let pool = shared.pool(&options)?;
+        let threads = pool.threads();
+        shared.verify_cap(threads, Keeps::Least)?;
+        shared.verify_memory(threads, Keeps::Least, 0, options.memory)?;
+        let folded = |b: &BufferLayout| {
+            (b.owner == Owner::Folded).then(|| allocate(b, shared.lead_bytes(b), threads, &options)).transpose()
+        };
+        let fields = shared.outcome.layout.buffers.iter().map(folded).collect::<Result<Vec<_>, _>>()?;
+        let (scalars, given) = (vec![None; shared.kernel().scalars().len()], Given::nothing(shared.kernel()));
+        Ok(Run { shared: Arc::clone(shared), fields, scalars, given, pool, step: 0, options })
     }
 
     /// The machine code's size, texts and compile times.
@@ -103,8 +95,8 @@ impl Code {
     }
 }
 
-fn allocate(buffer: &BufferLayout, lead_bytes: usize, options: RunOptions) -> Result<Field, RunError> {
-    let cells = buffer.cells_for(options.threads);
+fn allocate(buffer: &BufferLayout, lead_bytes: usize, threads: usize, options: &RunOptions) -> Result<Field, RunError> {
+    let cells = buffer.cells_for(threads);
     let skew_bytes = buffer.id as usize * SKEW_BYTES % ALIASING_BYTES as usize;
     let options = FieldOptions { skew_bytes, lead_bytes, guard_pages: options.guard_pages, mapped: buffer.mapped };
     let field = Field::new(buffer.element, cells, options);
@@ -118,6 +110,7 @@ pub struct Run {
     /// One per buffer of the layout; none for arrays of the caller that nobody wrote, read or computed.
     fields: Vec<Option<Field>>,
     scalars: Vec<Option<f64>>,
+    given: Given,
     pool: Pool,
     step: i64,
     options: RunOptions,
@@ -129,8 +122,10 @@ impl Run {
     /// # Errors
     /// [`RunError::UnknownScalar`].
     pub fn set(&mut self, scalar: &str, value: f64) -> Result<(), Error> {
-        let position = self.shared.kernel.scalars().iter().position(|s| s.name == scalar);
-        let unknown = || RunError::UnknownScalar { kernel: self.kernel_name(), scalar: scalar.to_string() };
+        let position = self.shared.kernel().scalars().iter().position(|s| s.name == scalar);
+        let known = || list(self.shared.kernel().scalars().iter().map(|s| s.name.as_str()));
+        let unknown =
+            || RunError::UnknownScalar { kernel: self.kernel_name(), scalar: scalar.to_string(), known: known() };
         let position = position.ok_or_else(unknown)?;
         self.scalars[position] = Some(value);
         Ok(())
@@ -141,7 +136,7 @@ impl Run {
         self.step
     }
 
-    /// Threads of the run's pool.
+    /// Threads that the run takes: one if no loop of the code is parallel.
     pub fn threads(&self) -> usize {
         self.pool.threads()
     }
@@ -166,15 +161,38 @@ impl Run {
         view: ArrayView<'_, T, D>,
     ) -> Result<(), Error> {
         let shared = Arc::clone(&self.shared);
-        let logical = shared.view_of::<T>(array, back, self.step, view.shape())?;
-        self.allocate_caller_arrays()?;
+        let logical = shared.view_of::<T>(array, back, self.step, Some(view.shape()))?;
         let mut values = view.iter();
+        self.put(&logical, &mut || *values.next().expect("the shape was checked"))?;
+        self.given.note(shared.kernel(), shared.array_id(array)?, back, self.step);
+        Ok(())
+    }
+
+    /// Sets all cells of an array to one value: an input, or all levels of a state array that the kernel reads back. So
+    /// an array is given that starts as zeros, or is the same everywhere, without one in memory to copy from.
+    ///
+    /// # Errors
+    /// As [`Self::write`].
+    pub fn fill<T: ElementType>(&mut self, array: &str, value: T) -> Result<(), Error> {
+        let shared = Arc::clone(&self.shared);
+        let id = shared.array_id(array)?;
+        for back in 0..shared.kernel().state_depth(id).max(1) {
+            let logical = shared.view_of::<T>(array, back, self.step, None)?;
+            self.put(&logical, &mut || value)?;
+            self.given.note(shared.kernel(), id, back, self.step);
+        }
+        Ok(())
+    }
+
+    /// Stores the next value in each cell of a level, in logical order.
+    fn put<T: ElementType>(&mut self, logical: &View<'_>, next: &mut dyn FnMut() -> T) -> Result<(), Error> {
+        self.allocate_caller_arrays()?;
         let fields = &mut self.fields;
         logical.for_each_row(&mut |row| {
             let field = fields[row.buffer].as_mut().expect("all fields are allocated");
             let cells = field.as_mut_slice::<T>().expect("the element type was checked");
             row.for_each_cell(&mut |cell, inside| {
-                let value = *values.next().expect("the shape was checked");
+                let value = next();
                 if inside {
                     cells[cell] = value;
                 }
@@ -186,7 +204,7 @@ impl Run {
     /// Copies an array out, in logical order. Cells outside the array's index space are left alone.
     ///
     /// # Errors
-    /// As [`Self::write`].
+    /// As [`Self::write`], and [`RunError::NoValue`] for an array that was neither written nor computed.
     pub fn read<T: ElementType, D: Dimension>(&self, array: &str, view: ArrayViewMut<'_, T, D>) -> Result<(), Error> {
         self.read_back(array, 0, view)
     }
@@ -201,16 +219,17 @@ impl Run {
         back: u32,
         mut view: ArrayViewMut<'_, T, D>,
     ) -> Result<(), Error> {
-        let logical = self.shared.view_of::<T>(array, back, self.step, view.shape())?;
+        let shared = &self.shared;
+        let logical = shared.view_of::<T>(array, back, self.step, Some(view.shape()))?;
+        self.given.verify_one(shared.kernel(), shared.array_id(array)?, back, self.step)?;
         let mut values = view.iter_mut();
         logical.for_each_row(&mut |row| {
-            let field = self.fields[row.buffer].as_ref();
-            let cells = field.map(|field| field.as_slice::<T>().expect("the element type was checked"));
+            let field = self.fields[row.buffer].as_ref().expect("what has a value has memory");
+            let cells = field.as_slice::<T>().expect("the element type was checked");
             row.for_each_cell(&mut |cell, inside| {
                 let value = values.next().expect("the shape was checked");
                 if inside {
-                    // Fields are zero before anything is written.
-                    *value = cells.map_or_else(T::default, |cells| cells[cell]);
+                    *value = cells[cell];
                 }
             });
         });
@@ -225,12 +244,15 @@ impl Run {
         Ok(self.shared.logical(array, 0, self.step)?.shape())
     }
 
-    /// Runs `steps` more steps.
+    /// Runs `steps` more steps. All inputs and all levels of state that the kernel reads back must have been given
+    /// ([`Self::write`], [`Self::write_back`], [`Self::fill`]).
     ///
     /// # Errors
-    /// [`RunError::UnsetScalar`], [`RunError::NoSteps`], [`RunError::TooManySteps`]; nothing has then been computed.
+    /// [`RunError::UnsetScalar`], [`RunError::InputNotGiven`], [`RunError::StateNotGiven`], [`RunError::NoSteps`],
+    /// [`RunError::TooManySteps`], and for copies of inputs and outputs the errors of [`Code::instantiate_with`]; nothing
+    /// has then been computed.
     pub fn advance(&mut self, steps: u64) -> Result<(), Error> {
-        if !self.shared.kernel.has_state() {
+        if !self.shared.kernel().has_state() {
             return Err(RunError::NoSteps { kernel: self.kernel_name() }.into());
         }
         let too_many = || RunError::TooManySteps { step: self.step, more: steps };
@@ -247,9 +269,9 @@ impl Run {
     /// Runs a kernel without state on the arrays written before; its outputs can then be read.
     ///
     /// # Errors
-    /// [`RunError::UnsetScalar`], [`RunError::UnboundRun`].
+    /// As [`Self::advance`], and [`RunError::UnboundRun`].
     pub fn run_once(&mut self) -> Result<(), Error> {
-        if self.shared.kernel.has_state() {
+        if self.shared.kernel().has_state() {
             return self.advance(1);
         }
         self.shared.check_stateless()?;
@@ -258,9 +280,13 @@ impl Run {
 
     /// Calls the code on the run's own arrays.
     fn call(&mut self, args: &[i64]) -> Result<(), Error> {
+        self.scalar_values()?;
+        self.given.verify_all(self.shared.kernel(), self.step)?;
         self.allocate_caller_arrays()?;
         let lent = self.fields.iter().map(|_| None).collect();
-        self.call_on(args, lent)
+        self.call_on(args, lent)?;
+        self.given.note_outputs(self.shared.kernel());
+        Ok(())
     }
 
     /// Calls the code; buffers that are not lent are the run's own.
@@ -271,12 +297,7 @@ impl Run {
 
     /// Calls code of the same program.
     fn call_code(&mut self, code: &Compiled, args: &[i64], lent: Vec<Option<BufferRef<'_>>>) -> Result<(), Error> {
-        let kernel = &self.shared.kernel;
-        let mut scalars = Vec::with_capacity(self.scalars.len());
-        for (value, scalar) in self.scalars.iter().zip(kernel.scalars()) {
-            let unset = || RunError::UnsetScalar { kernel: kernel.name().to_string(), scalar: scalar.name.clone() };
-            scalars.push(value.ok_or_else(unset)?);
-        }
+        let scalars = self.scalar_values()?;
         let owners = self.shared.outcome.layout.buffers.iter().map(|b| b.owner);
         let mut buffers = Vec::with_capacity(self.fields.len());
         for ((field, owner), lent) in self.fields.iter_mut().zip(owners).zip(lent) {
@@ -291,22 +312,43 @@ impl Run {
         Ok(code.run(&mut call).map_err(RunError::from)?)
     }
 
+    fn scalar_values(&self) -> Result<Vec<f64>, RunError> {
+        let kernel = self.shared.kernel();
+        let value = |(value, scalar): (&Option<f64>, &Scalar)| {
+            let unset = || RunError::UnsetScalar { kernel: kernel.name().to_string(), scalar: scalar.name.clone() };
+            value.ok_or_else(unset)
+        };
+        self.scalars.iter().zip(kernel.scalars()).map(value).collect()
+    }
+
     /// Memory for arrays of the caller that the run keeps, zero at first.
     fn allocate_caller_arrays(&mut self) -> Result<(), RunError> {
+        if self.fields.iter().all(Option::is_some) {
+            return Ok(());
+        }
+        let threads = self.threads();
+        self.shared.verify_cap(threads, Keeps::Copies)?;
+        let allocated = |field: &Field| field_memory_bytes(field.cells() * field.element().bytes(), field.mapped());
+        let has_bytes = self.fields.iter().flatten().map(allocated).fold(0, u64::saturating_add);
+        self.shared.verify_memory(threads, Keeps::Copies, has_bytes, self.options.memory)?;
         for (field, buffer) in self.fields.iter_mut().zip(&self.shared.outcome.layout.buffers) {
             if field.is_none() {
-                *field = Some(allocate(buffer, 0, self.options)?);
+                *field = Some(allocate(buffer, 0, threads, &self.options)?);
             }
         }
         Ok(())
     }
 
     fn kernel_name(&self) -> String {
-        self.shared.kernel.name().to_string()
+        self.shared.kernel().name().to_string()
     }
 }
 
 impl Shared {
+    fn kernel(&self) -> &Kernel {
+        &self.request.kernel
+    }
+
     /// Bytes from a cache line's start to the first cell of a buffer, so that most rows of it are stored in whole
     /// lines.
     fn lead_bytes(&self, buffer: &BufferLayout) -> usize {
@@ -316,21 +358,24 @@ impl Shared {
         (line - phase as usize) % line * bytes
     }
 
-    fn verify_cap(&self, threads: usize) -> Result<(), RunError> {
-        let needed_bytes = self.outcome.layout.folded_bytes(threads);
-        match self.cap_bytes.filter(|cap| needed_bytes > *cap) {
-            Some(cap_bytes) => {
-                let kernel = self.kernel.name().to_string();
-                Err(RunError::TooLarge { kernel, threads, needed_bytes, cap_bytes })
+    /// The threads of a run.
+    fn pool(&self, options: &RunOptions) -> Result<Pool, RunError> {
+        let pool = match &options.pool {
+            // Threads that cannot be had are an error also where they would have nothing to do.
+            None => {
+                verify_threads(options.threads)?;
+                Pool::new(self.outcome.threads_used(options.threads))?
             }
-            None => Ok(()),
-        }
+            Some(pool) if self.outcome.program.is_parallel() => Pool::of(pool),
+            Some(_) => Pool::sequential(),
+        };
+        Ok(pool.with_denormals(options.denormals)?)
     }
 
     /// Checks that a call needs to know of no steps.
     fn check_stateless(&self) -> Result<(), RunError> {
-        let kernel = || self.kernel.name().to_string();
-        if self.kernel.has_state() {
+        let kernel = || self.kernel().name().to_string();
+        if self.kernel().has_state() {
             return Err(RunError::HasState { kernel: kernel() });
         }
         match self.outcome.program.args.last() {
@@ -340,13 +385,13 @@ impl Shared {
     }
 
     fn array_id(&self, array: &str) -> Result<ArrayId, RunError> {
-        let unknown = || RunError::UnknownArray { kernel: self.kernel.name().to_string(), array: array.to_string() };
-        self.kernel.array_id(array).ok_or_else(unknown)
+        let unknown = || RunError::unknown_array(self.kernel(), array);
+        self.kernel().array_id(array).ok_or_else(unknown)
     }
 
     fn logical(&self, array: &str, back: u32, step: i64) -> Result<View<'_>, RunError> {
         let id = self.array_id(array)?;
-        let kernel = &self.kernel;
+        let kernel = self.kernel();
         let depth = kernel.state_depth(id).max(1);
         match kernel.array(id).role {
             Role::Temp => return Err(RunError::Temporary { array: array.to_string() }),
@@ -362,17 +407,19 @@ impl Shared {
         array: &str,
         back: u32,
         step: i64,
-        found: &[usize],
+        found: Option<&[usize]>,
     ) -> Result<View<'_>, RunError> {
         let logical = self.logical(array, back, step)?;
-        let element = self.kernel.array(self.array_id(array)?).element;
+        let element = self.kernel().array(self.array_id(array)?).element;
         if element != T::ELEMENT {
             return Err(RunError::ElementType { array: array.to_string(), expected: element, found: T::ELEMENT });
         }
         let expected = logical.shape();
-        if expected != found {
-            return Err(RunError::Shape { array: array.to_string(), expected, found: found.to_vec() });
+        match found {
+            Some(found) if expected != found => {
+                Err(RunError::Shape { array: array.to_string(), expected, found: found.to_vec() })
+            }
+            _ => Ok(logical),
         }
-        Ok(logical)
     }
 }

@@ -43,9 +43,10 @@ impl Plan {
     /// instructions there are and what to start from. Results never depend on it.
     ///
     /// # Errors
-    /// [`Error::Compile`] if there is no code generator for what the options ask for; [`Error::Run`] if there are no
+    /// As [`Plan::compile_with`]; [`Error::Run`] if there are no
     /// threads or no memory to time in, above the plan's cap, or if the number of steps is open and cannot be chosen.
     pub fn compile_tuned(&self, options: &CompileOptions, memory: &TuningMemory) -> Result<TunedCode, Error> {
+        self.verify_runs()?;
         let mut scratch = None;
         let mut stopwatch = |candidates: &[&Compiled]| {
             let scratch: &mut Scratch = match &mut scratch {
@@ -55,7 +56,8 @@ impl Plan {
             scratch.seconds(candidates)
         };
         let conditions = format!("threads {}", self.threads());
-        let tuned = tune::<Error>(self.program(), options, &conditions, memory, &mut stopwatch)?;
+        let options = &options.work_limit_at_least(self.request.work_limit);
+        let tuned = tune::<Error>(&self.outcome.program, options, &conditions, memory, &mut stopwatch)?;
         Ok(TunedCode {
             code: Code::new(self.request.clone(), self.outcome.clone(), tuned.compiled),
             variant: tuned.variant,

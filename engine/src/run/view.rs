@@ -40,7 +40,9 @@ impl<'a> View<'a> {
         let array = kernel.array(id);
         let mapping = outcome.layout.array(id).expect("every array has a layout");
         let prefix = if array.role == Role::State { vec![step] } else { Vec::new() };
-        let spans = &outcome.index_boxes[id.index()][prefix.len()..];
+        let spans = &outcome.index_boxes[id.index()];
+        assert_eq!(spans.len(), array.index.len(), "`{}` has a range per index", array.name);
+        let spans = &spans[prefix.len()..];
         View {
             array,
             mapping,
@@ -170,6 +172,10 @@ impl Row<'_> {
     pub(crate) fn for_each_cell(&self, visit: &mut dyn FnMut(usize, bool)) {
         let last = self.index.len().checked_sub(1);
         let n = self.layout.moduli.len();
+        debug_assert!(
+            self.piece.matrix.len() == n && self.piece.offset.len() == n && self.layout.strides.len() == n,
+            "a piece has a row, an offset and a stride per coordinate of its buffer"
+        );
         let mut coordinates: Vec<i64> = (0..n).map(|k| self.coordinate(k)).collect();
         let steps: Vec<i64> = (0..n)
             .map(|k| last.map_or(0, |last| self.piece.matrix[k][last].rem_euclid(self.layout.moduli[k])))
@@ -192,6 +198,7 @@ impl Row<'_> {
     }
 
     fn coordinate(&self, k: usize) -> i64 {
+        debug_assert_eq!(self.piece.matrix[k].len(), self.index.len(), "a row has a coefficient per index");
         let products = self.piece.matrix[k].iter().zip(&self.index).map(|(&m, &i)| i128::from(m) * i128::from(i));
         let sum: i128 = products.sum::<i128>() + i128::from(self.piece.offset[k]);
         sum.rem_euclid(i128::from(self.layout.moduli[k])) as i64

@@ -3,7 +3,8 @@
 //! In: a [`Model`].   Out: nothing, or the two statement instances that a schedule puts in the wrong order.
 //!
 //! States that every step replaces are legal if time never goes back from a write to its reads, which comparing time
-//! vectors shows. Otherwise the check runs per array on coalesced events; only when it fails are the references
+//! vectors shows where a certificate says who reads them that was verified against the kernel's text
+//! (`engine/src/check/certificate.rs`): every read then finds a value, written one step before. Otherwise the check runs per array on coalesced events; only when it fails are the references
 //! examined one by one, to name the instances. Where a cell is written several times, its writes must be ordered among
 //! each other and against every read.
 
@@ -11,17 +12,18 @@ use crease_isl::{Map, Set};
 
 use crate::analysis::events::Reference;
 use crate::analysis::model::{AnalysisError, Model};
-use crate::analysis::turnover::Readers;
+use crate::check::{Readers, Region, steps_come_first};
 use crate::kernel::affine::{Affine, Term};
 use crate::kernel::graph::{ArrayId, DimKind, StmtId};
 use crate::schedule::order::{Epoch, Phase};
+use crate::schedule::reason::{Offender, read_each_other, reason};
 
 /// Why a schedule was refused. Instances print with their iterators, as in `S[3, 0]`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum IllegalSchedule {
     /// A value is read before, or at the same time as, it is written.
-    #[error("schedule `{schedule}` is illegal: {reader} reads `{array}` before {writer} writes it")]
+    #[error("schedule `{schedule}` is illegal: {reader} reads `{array}` before {writer} writes it{reason}")]
     ReadBeforeWrite {
         /// The schedule.
         schedule: String,
@@ -31,9 +33,13 @@ pub enum IllegalSchedule {
         reader: String,
         /// The writing instance.
         writer: String,
+        /// What puts them in this order; starts with a separator.
+        reason: String,
     },
     /// Two writes of one cell have no order.
-    #[error("schedule `{schedule}` is illegal: {first} and {second} write one cell of `{array}` in no certain order")]
+    #[error(
+        "schedule `{schedule}` is illegal: {first} and {second} write one cell of `{array}` in no certain order{reason}"
+    )]
     UnorderedWrites {
         /// The schedule.
         schedule: String,
@@ -42,6 +48,35 @@ pub enum IllegalSchedule {
         /// One writing instance.
         first: String,
         /// The other one.
+        second: String,
+        /// What leaves them without order; starts with a separator.
+        reason: String,
+    },
+    /// Cells of a state or an output that no statement writes.
+    #[error("no statement writes `{cell}` for {domain}{hint}")]
+    Unwritten {
+        /// The array.
+        array: String,
+        /// The cell as an assignment names it, `u[t, x]`.
+        cell: String,
+        /// Which of them: a formula that can be the domain of a statement.
+        domain: String,
+        /// Why that is refused, and what to do; starts with a separator.
+        hint: &'static str,
+    },
+    /// Two assignments of one instance write one cell.
+    #[error(
+        "{instance} assigns one cell of `{array}` twice, as `{first}` and as `{second}`: an instance writes all its \
+         cells at once, so one of two values is lost"
+    )]
+    AssignedTwice {
+        /// The array.
+        array: String,
+        /// The instance.
+        instance: String,
+        /// The cell of one assignment, with the statement's iterators.
+        first: String,
+        /// The cell of the other one.
         second: String,
     },
     /// A cell is read that nothing writes and that is not live-in.
@@ -95,16 +130,17 @@ impl From<crate::kernel::affine::AffineOverflow> for LegalityError {
     }
 }
 
-/// Refuses a schedule that breaks a dependence, and references outside their arrays.
-pub(crate) fn verify_schedule(model: &Model<'_, '_>) -> Result<(), LegalityError> {
+/// Refuses a schedule that breaks a dependence, and references outside their arrays. `readers` are a verified
+/// certificate; without it, integer sets decide about every array.
+pub(crate) fn verify_schedule(model: &Model<'_, '_>, readers: Option<&Readers>) -> Result<(), LegalityError> {
     for stmt in model.kernel.stmt_ids() {
         verify_distinct_times(model, stmt)?;
     }
     let (mut doubtful, mut disordered) = (Vec::new(), Vec::new());
     for array in model.kernel.array_ids() {
-        match model.turnover.as_ref().and_then(|turnover| turnover.readers(array)) {
+        match readers.and_then(|readers| readers.of(array)) {
             // Every read finds its cell written one step before.
-            Some(readers) if runs_after_writes(model, readers) => {}
+            Some(regions) if runs_after_writes(model, regions) => {}
             Some(_) => disordered.push(array),
             None => doubtful.push(array),
         }
@@ -116,13 +152,13 @@ pub(crate) fn verify_schedule(model: &Model<'_, '_>) -> Result<(), LegalityError
 /// Whether comparing time vectors shows that every value is written before it is read: steps come first, or all
 /// statements have one time vector, no component of which shrinks from a write to its reads, up to a first one that
 /// grows.
-fn runs_after_writes(model: &Model<'_, '_>, readers: &Readers) -> bool {
-    if model.steps_come_first() {
+fn runs_after_writes(model: &Model<'_, '_>, regions: &[Region]) -> bool {
+    if steps_come_first(model.kernel, model.schedule) {
         return true;
     }
     let times = &model.schedule.times;
     let Some(time) = times.first().filter(|first| times.iter().all(|time| time == *first)) else { return false };
-    readers.regions.iter().flat_map(|region| &region.readers).all(|reader| {
+    regions.iter().flat_map(Region::distances).all(|reader| {
         let by = [&[1], reader.as_slice()].concat();
         for (kind, e) in model.schedule.dims.iter().zip(time) {
             match growth(e, &by) {
@@ -234,8 +270,10 @@ fn verify_rewritten_array<'c>(
     let unordered_writes = unordered(model, Phase::Write, Phase::Write)?.subtract(&same_time)?;
     if !writes.reverse()?.apply_range(writes)?.intersect(&unordered_writes)?.is_empty()? {
         let (first, second) = offenders(model, array, &unordered_writes, Side::Write, Side::Write)?;
+        let reason = reason(model, &first, &second);
+        let [first, second] = [first, second].map(|one| one.text(model, "a live-in value"));
         let (schedule, array) = (model.schedule.name.clone(), model.kernel.array(array).name.clone());
-        return Err(IllegalSchedule::UnorderedWrites { schedule, array, first, second }.into());
+        return Err(IllegalSchedule::UnorderedWrites { schedule, array, first, second, reason }.into());
     }
     let unordered_reads = unordered(model, Phase::Write, Phase::Read)?;
     if !writes.reverse()?.apply_range(reads)?.intersect(&unordered_reads)?.is_empty()? {
@@ -276,8 +314,13 @@ fn never_written(model: &Model<'_, '_>, array: ArrayId, writes: &Map<'_>) -> Res
 
 fn read_before_write(model: &Model<'_, '_>, array: ArrayId, wrong: &Map<'_>) -> Result<LegalityError, LegalityError> {
     let (writer, reader) = offenders(model, array, wrong, Side::Write, Side::Read)?;
+    let mut reason = reason(model, &writer, &reader);
+    if writer.0 != reader.0 && read_each_other(model, array, &writer, &reader)? {
+        reason = "; each of them reads what the other writes, so no schedule of this kernel can be legal".to_string();
+    }
+    let (writer, reader) = (writer.text(model, "a live-in value"), reader.text(model, "an instance"));
     let (schedule, array) = (model.schedule.name.clone(), model.kernel.array(array).name.clone());
-    Ok(IllegalSchedule::ReadBeforeWrite { schedule, array, reader, writer }.into())
+    Ok(IllegalSchedule::ReadBeforeWrite { schedule, array, reader, writer, reason }.into())
 }
 
 #[derive(Clone, Copy)]
@@ -303,19 +346,19 @@ fn offenders(
     wrong: &Map<'_>,
     first: Side,
     second: Side,
-) -> Result<(String, String), LegalityError> {
+) -> Result<(Offender, Offender), LegalityError> {
     for one in references(model, array, first)? {
         for two in references(model, array, second)? {
             let from = model.times[one.stmt.index()].apply_range(wrong)?;
             let timed = from.apply_range(&model.times[two.stmt.index()].reverse()?)?;
             let pairs = one.access.apply_range(&two.access.reverse()?)?.intersect(&timed)?;
             if !pairs.is_empty()? {
-                let pair = pairs.lexmin()?;
-                return Ok((instance(model, one.stmt, &pair.domain()?)?, instance(model, two.stmt, &pair.range()?)?));
+                let (first, second) = pairs.lexmin()?.sample_pair()?.unwrap_or_default();
+                return Ok((Offender::of(one.stmt, first), Offender::of(two.stmt, second)));
             }
         }
     }
-    Ok(("a live-in value".to_string(), "an instance".to_string()))
+    Ok((Offender(None), Offender(None)))
 }
 
 /// One instance of a set of instances, as text; the lexicographically first if there is one.
@@ -324,7 +367,8 @@ fn instance(model: &Model<'_, '_>, stmt: StmtId, set: &Set<'_>) -> Result<String
     Ok(instance_text(model, stmt, &point))
 }
 
-fn instance_text(model: &Model<'_, '_>, stmt: StmtId, point: &[i64]) -> String {
-    let iters = point.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
-    format!("{}[{iters}]", model.kernel.stmt(stmt).name)
+pub(super) fn instance_text(model: &Model<'_, '_>, stmt: StmtId, point: &[i64]) -> String {
+    let (body, iters) = (model.kernel.stmt(stmt), point.iter().map(i64::to_string).collect::<Vec<_>>().join(", "));
+    let line = body.line.number().map_or(String::new(), |line| format!(" (line {line})"));
+    format!("{}[{iters}]{line}", body.name)
 }

@@ -1,4 +1,4 @@
-//! `HappensBefore`: when one event is certain to precede another.
+//! `HappensBefore`: when one event is certain to precede another; and what a task is.
 //!
 //! In: the kinds of the time dimensions.   Out: relations between time vectors, one for each pair of phases.
 //! Source: docs/ARCHITECTURE.md, section 3; Lefebvre and Feautrier (1998) for the sequential case.
@@ -19,7 +19,7 @@ use crate::analysis::model::AnalysisError;
 use crate::analysis::relations::Params;
 use crate::kernel::affine::{Affine, AffineOverflow};
 use crate::kernel::formula::Formula;
-use crate::kernel::graph::DimKind;
+use crate::kernel::graph::{DimKind, Schedule};
 
 /// What an instance does at an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -39,6 +39,19 @@ pub(crate) enum Epoch {
     During = 1,
     /// After everything: live-out values are read.
     After = 2,
+}
+
+/// Leading time dimensions that tell tasks apart: one more than the position of the first parallel one. None if nothing
+/// runs in parallel, or if no task of this schedule keeps a copy of anything:
+///
+/// - lanes of an earlier vector dimension would run several tasks in lock-step;
+/// - where nothing moves behind the parallel dimension, its own iterations become the lanes of strips.
+pub(crate) fn task_depth(schedule: &Schedule) -> Option<usize> {
+    let first = schedule.dims.iter().position(|kind| *kind != DimKind::Sequential)?;
+    let depth = first + 1;
+    let moves = |k: &usize| schedule.times.iter().any(|time| time[*k].as_constant().is_none());
+    let has_inside = (depth..schedule.dims.len()).any(|k| moves(&k));
+    (schedule.dims[first] == DimKind::Parallel && has_inside).then_some(depth)
 }
 
 /// The order of events, as relations between extended time vectors.

@@ -1,6 +1,9 @@
 //! Errors of code generation and of calls. Faults of a program's text are in the filetests of `crease-jit`.
 
-use crease_jit::program::{self, BoundsError, Cells, Element, InterpretError, Mapped, Memory, Program};
+use crease_jit::program::{
+    self, BoundsError, Cells, Cond, DoubtReason, Element, ExactError, Fault, Int, InterpretError, Mapped, Memory, Node,
+    Program, Var, Verified,
+};
 use crease_jit::{
     BufferRef, Call, CompileError, CompileOptions, Field, FieldError, FieldOptions, Isa, IsaChoice, IsaError,
 };
@@ -27,6 +30,7 @@ pub(crate) fn cases(cases: &mut Cases) {
     pools(cases);
     instruction_sets(cases);
     compiler(cases);
+    independence(cases);
     calls(cases);
     ranges(cases);
     interpreter(cases);
@@ -35,6 +39,10 @@ pub(crate) fn cases(cases: &mut Cases) {
 
 fn parsed(text: &str) -> Program {
     Program::parse(text).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn verified(text: &str) -> Verified {
+    Verified::new(parsed(text)).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn fields(cases: &mut Cases) {
@@ -69,19 +77,83 @@ fn instruction_sets(cases: &mut Cases) {
 fn compiler(cases: &mut Cases) {
     let mut invalid = parsed(COPY);
     invalid.name = "two words".to_string();
-    let error = compile(&invalid, &CompileOptions::default()).unwrap_err();
-    let CompileError::Invalid(cause) = &error else { panic!("{error}") };
-    cases.add("a program named `two words`", cause.fault.clone());
-    cases.add("a program named `two words`", error);
+    let options = CompileOptions::default();
+    cases.add("a program named `two words`", Verified::new(invalid).unwrap_err().fault);
     let mut array = trapped_program("let v0 = $a");
     array.buffers[1].cells = Some(7);
     cases.add("an array of 2 x 3 in 7 cells", array.verify().unwrap_err().fault);
     let (program, reason) = ("copy".to_string(), "Code for function is too large".to_string());
     cases.add_made_up("no function of a test is too large", CompileError::Generator { program, reason });
+    cases.add("`copy` as at most 5 units of work", compile(&verified(COPY), &options.work_limit(5)).unwrap_err());
+    let (program, function) = ("copy".to_string(), "the parallel loop over v3".to_string());
+    let frame = CompileError::Frame { program, function, frame_bytes: 48_144, limit_bytes: 32_768 };
+    cases.add_made_up("strips and variables are kept from taking so much", frame);
+    let lets: String = (0..2000).map(|at| format!("let v{at} = $n\n")).collect();
+    let uses: String = (0..2000).map(|at| format!("let v{} = v{at}\n", 2000 + at)).collect();
+    let variables = verified(&format!("program lets(n) {{ {lets} {uses} }}"));
+    cases.add("2000 variables that are needed later", compile(&variables, &options).unwrap_err());
+}
+
+/// A program over three rows of eight cells; the first strip of the loop stands for what is claimed wrongly.
+fn rows(kind: &str, strip: &str) -> Program {
+    parsed(&format!(
+        "program rows() {{\nbuffer u: f64[24] write\nbuffer w: f64[8] write per_worker 8\n{kind}for v0 in 0 .. 3 \
+         {{\nstrip v1 in 0 .. 8 {strip}\n}}\n}}"
+    ))
+}
+
+/// Claims that are wrong: refused by the proof, and contradicted by the run.
+fn independence(cases: &mut Cases) {
+    let shifted = "m0 = u[base 8 * v0, pos 0, stride 1] m1 = u[base 8 * v0, pos 0, ring 8, stride 1] %0 = load m0: f64 %1: store m1, %0";
+    let behind = "m0 = u[pos 0, stride 1] m1 = u[pos 1, stride 1] %0 = load m0: f64 %1: store m1, %0";
+    let wrong = [
+        ("an alias fact that is wrong", rows("", &format!("lanes 1 {{ {shifted} alias %0, %1: disjoint }}"))),
+        (
+            "eight lanes, each of which reads what the one before it writes",
+            rows("", &format!("lanes 8 {{ {behind} }}")),
+        ),
+        (
+            "rows in parallel that overlap",
+            rows("parallel ", "lanes 1 { m0 = u[base 7 * v0, pos 0, stride 1] %0 = f64 1.0 %1: store m0, %0 }"),
+        ),
+    ];
+    for (done, program) in wrong {
+        let exact = program.verify_exactly(&[], &[24, 8], 10_000).unwrap_err();
+        let ExactError::Contradicted(found) = &exact else { panic!("{exact}") };
+        cases.add(done, found.claim.clone());
+        cases.add(done, exact);
+        cases.add(done, Verified::new(program).unwrap_err().fault);
+    }
+    let unwritten = rows("parallel ", "lanes 1 { m0 = w[pos 0, stride 1] %0 = load m0: f64 %1: store m0, %0 }");
+    let exact = unwritten.verify_exactly(&[], &[24, 8], 10_000).unwrap_err();
+    let ExactError::Contradicted(found) = &exact else { panic!("{exact}") };
+    cases.add("a copy is read before it is written", found.claim.clone());
+    let copy = parsed(COPY);
+    cases.add("`copy` looked at without its argument", copy.verify_exactly(&[], &[8, 8], 100).unwrap_err());
+    cases.add("`copy` of 9 cells looked at", copy.verify_exactly(&[9], &[8, 8], 100).unwrap_err());
+    cases.add("`copy` looked at in 3 steps", copy.verify_exactly(&[8], &[8, 8], 3).unwrap_err());
+    cases.add_made_up("no program of a test takes seconds to prove", Fault::TooIntricate);
+    let reason = DoubtReason::Effort { limit: 1 << 28 };
+    cases.add_made_up("no program of a test takes seconds to analyse", reason);
+    let nested = |depth: usize| {
+        let mut nodes = Vec::new();
+        for _ in 0..depth {
+            nodes = vec![Node::If { cond: Cond::And(Vec::new()), then: nodes, otherwise: Vec::new() }];
+        }
+        Program { body: nodes, ..parsed("program deep() { }") }
+    };
+    cases.add("a million blocks in each other", nested(1_000_000).verify().unwrap_err().fault);
+    let sum = (0..1001).fold(Int::Const(0), |sum, _| Int::Add(Box::new(sum), Box::new(Int::Const(1))));
+    let long = Program { body: vec![Node::Let { var: Var(0), value: sum }], ..parsed("program long() { }") };
+    cases.add("a sum of a thousand and two terms", long.verify().unwrap_err().fault);
+    let endless = parsed("program endless() { for v0 in 0 .. 4611686018427387904 { } }");
+    let error = program::interpret(&endless, &[], &[], &mut Memory::default(), 1).unwrap_err();
+    let InterpretError::Trapped(trapped) = error else { panic!("{error}") };
+    cases.add("a loop of 2^62 iterations", trapped.trap);
 }
 
 fn calls(cases: &mut Cases) {
-    let compiled = compile(&parsed(COPY), &CompileOptions::default()).expect("it compiles");
+    let compiled = compile(&verified(COPY), &CompileOptions::default()).expect("it compiles");
     let pool = Pool::sequential();
     let mut refuse = |done: &str, args: &[i64], buffers: Vec<BufferRef<'_>>| {
         cases.add(done, compiled.run(&mut Call { args, scalars: &[1.0], buffers, pool: &pool }).unwrap_err());
@@ -95,7 +167,7 @@ fn calls(cases: &mut Cases) {
     let wide = Array1::<f64>::ones(16);
     let second = BufferRef::read_view(wide.slice(s![..;2]));
     refuse("`copy` of every second cell", &[8], vec![second, BufferRef::write(&mut b)]);
-    let mirrored = parsed(&COPY.replace("b: f64[8] write", "b: f64[8] write mirrored"));
+    let mirrored = verified(&COPY.replace("b: f64[8] write", "b: f64[8] write mirrored"));
     let mirrored = compile(&mirrored, &CompileOptions::default()).expect("it compiles");
     let buffers = vec![BufferRef::read(&a), BufferRef::write(&mut b[..8])];
     cases.add(
@@ -104,7 +176,7 @@ fn calls(cases: &mut Cases) {
     );
     let array = "program ones() {\narray u: f64[2, 4] write\nstrip v0 in 0 .. 4 lanes 4 {\nm0 = u[at 0, 0 step 1]\n\
                  %0 = f64 1.0\n%1: store m0, %0\n}\n}";
-    let array = compile(&parsed(array), &CompileOptions::default()).expect("it compiles");
+    let array = compile(&verified(array), &CompileOptions::default()).expect("it compiles");
     let mut square = Array2::<f64>::zeros((3, 3));
     let buffers = vec![BufferRef::write_view(square.view_mut())];
     cases.add(

@@ -74,6 +74,21 @@ fn builders(cases: &mut Cases) {
     builder.schedule("rows", [DimKind::Sequential, DimKind::Parallel], [(s, [Index::iter(0)])]);
     cases.add("`Kernel::builder`: two kinds for one time dimension", builder.build().unwrap_err().kind().clone());
 
+    let mut builder = Kernel::builder("built");
+    let b = builder.output("b", ["x"], Element::F64, Index::iter(0).within(0, 8));
+    let mut inner = Kernel::builder("inner");
+    let c = inner.output("b", ["x"], Element::F64, Index::iter(0).within(0, 8));
+    builder.stmt("S", ["x"], Index::iter(0).within(0, 8), |outer| {
+        let foreign = outer.load(b, [Index::iter(0)]);
+        inner.stmt("R", ["x"], Index::iter(0).within(0, 8), |s| s.store(c, [Index::iter(0)], foreign + 1.0));
+    });
+    cases.add("`Kernel::builder`: a value of one statement in another", inner.build().unwrap_err().kind().clone());
+
+    let mut builder = Kernel::builder("built");
+    let deep = (0..1_000_000).fold(Index::iter(0).within(0, 8), |domain, _| !domain);
+    builder.output("b", ["x"], Element::F64, deep);
+    cases.add("`Kernel::builder`: a domain negated a million times", builder.build().unwrap_err().kind().clone());
+
     let order = KernelErrorKind::OperandOrder { stmt: "S".to_string(), expr: 4 };
     cases.add_made_up("neither parser nor builder puts an operand behind its use", order);
 }
@@ -110,6 +125,9 @@ fn interpreted_kernels(cases: &mut Cases) {
     let unbounded = "kernel k() { output b[x]: f64 for 0 <= x < 4
                      S[x] for x >= 0 { b[0] = 1.0 } schedule s { S -> [x] } }";
     cases.add("a statement over x >= 0", interpreted(unbounded, &none(), limit));
+    let opaque = "kernel k() { opaque f(1) output b[x]: f64 for 0 <= x < 4
+                  S[x] for 0 <= x < 4 { b[x] = f(x) } schedule s { S -> [x] } }";
+    cases.add("a kernel that calls an opaque function", interpreted(opaque, &none(), limit));
     let large = "kernel k() { output b[x]: f64 for 0 <= x < 5000
                  S[x] for 0 <= x < 4 { b[x] = 1.0 } schedule s { S -> [x] } }";
     cases.add("an output of 5000 cells, at most 1000", interpreted(large, &none(), limit));

@@ -2,7 +2,7 @@
 
 use crease::kernel::graph::Kernel;
 use crease::mapping::MappingError;
-use crease::{AnalysisError, Error, LowerError, Plan, PlanBuilder, StrategyChoice};
+use crease::{AnalysisError, Error, LowerError, Plan, PlanBuilder, PlanError, StrategyChoice};
 
 use crate::cases::Cases;
 
@@ -29,6 +29,8 @@ const PAIR: &str = "kernel pair(size N) for N >= 2 {
 pub(crate) fn cases(cases: &mut Cases) {
     requests(cases);
     legality(cases);
+    reasons(cases);
+    writes(cases);
     analyses(cases);
     mappings(cases);
     lowering(cases);
@@ -38,13 +40,16 @@ fn plan(text: &str) -> PlanBuilder {
     Kernel::parse(text).unwrap_or_else(|error| panic!("{error}")).plan()
 }
 
-/// A kernel of one statement `S` with an output `b` of 8 cells, and the rest of its text.
+/// A kernel of one statement `S` with an output `b` of 8 cells, which need not be written, and the rest of its text.
 fn small(rest: &str) -> Result<Plan, Error> {
-    plan(&format!("kernel small() {{ output b[x]: f64 for 0 <= x < 8 {rest} }}")).build()
+    plan(&format!("kernel small() {{ output b[x]: f64 for 0 <= x < 8 live in for x >= 0 {rest} }}")).build()
 }
 
 fn requests(cases: &mut Cases) {
     let line = || plan(LINE);
+    let opaque = "opaque f(1) S[x] for 0 <= x < 8 { b[x] = f(x) } schedule s { S -> [x] }";
+    let opaque = small(opaque).and_then(|plan| plan.compile());
+    cases.add_engine("a kernel that calls an opaque function is compiled", opaque);
     cases.add_engine("`line` by a schedule `rowz`", line().size("N", 8).schedule("rowz").build());
     cases.add_engine("`line` with a size `M`", line().size("N", 8).size("M", 8).build());
     cases.add_engine("`line` without a size", line().build());
@@ -53,6 +58,8 @@ fn requests(cases: &mut Cases) {
         "`line` at N = 1000000 in 100000 bytes",
         line().size("N", 1_000_000).memory_cap_bytes(100_000).build(),
     );
+    let threads = PlanError::Threads { kernel: "line".to_string(), threads: 100_000, cores: 2, most: 16 };
+    cases.add_made_up("machines have different numbers of cores", threads);
 }
 
 fn legality(cases: &mut Cases) {
@@ -65,6 +72,75 @@ fn legality(cases: &mut Cases) {
     cases.add_engine("a temporary that nothing writes is read", small(unwritten));
     let outside = "S[x] for 0 <= x < 8 { b[x + 1] = 1.0 } schedule s { S -> [x] }";
     cases.add_engine("b[x + 1] at x = 7, where b has cells 0..8", small(outside));
+}
+
+/// What puts instances in the wrong order.
+fn reasons(cases: &mut Cases) {
+    let state = |statement: &str, schedule: &str| {
+        let text = format!(
+            "kernel line(size N; run T) for N >= 3 {{
+               state u[t, x]: f64 for 0 <= x < N
+               S[t, x] for 1 <= t <= T and 1 <= x < N-1 {{ u[t,x] = {statement} }}
+               E[t, x] for 1 <= t <= T and (x = 0 or x = N-1) {{ u[t,x] = u[t-1,x] }}
+               schedule s {{ {schedule} }}
+             }}"
+        );
+        plan(&text).size("N", 8).build()
+    };
+    cases.add_engine("u[t, x] is made of u[t, x - 1] in lanes", state("u[t,x-1]", "S, E -> [t, x vector(4)]"));
+    cases.add_engine("u[t, x] is made of u[t, x - 1] in parallel", state("u[t,x-1]", "S, E -> [t, x parallel]"));
+    cases.add_engine("u[t, x] is made of u[t, x + 1], in ascending order", state("u[t,x+1]", "S, E -> [t, x]"));
+    cases.add_engine("u[t, x] is made of itself", state("u[t,x] + 1", "S, E -> [t, x]"));
+    cases.add_engine(
+        "u[t, x] is made of both neighbours of its own step",
+        state("u[t,x-1] + u[t,x+1]", "S, E -> [t, x]"),
+    );
+}
+
+/// Cells that are not written, or twice.
+fn writes(cases: &mut Cases) {
+    let state = |statements: &str| {
+        let text = format!(
+            "kernel line(size N; run T) for N >= 3 {{
+               state u[t, y, x]: f64 for 0 <= y < N and 0 <= x < N
+               {statements}
+             }}"
+        );
+        plan(&text).size("N", 8).build()
+    };
+    let without_corner = "S[t, y, x] for 1 <= t <= T and 0 <= y < N and 1 <= x < N { u[t,y,x] = u[t-1,y,x] }
+               E[t, y] for 1 <= t <= T and 1 <= y < N { u[t,y,0] = u[t-1,y,0] }
+               schedule s { S -> [t, 0, y, x]; E -> [t, 1, y, 0] }";
+    cases.add_engine("a state without one corner", state(without_corner));
+    let every_other = "S[t, y, x] for 1 <= t <= T and 0 <= y, x < N and x mod 2 = 0 { u[t,y,x] = u[t-1,y,x] }
+               schedule s { S -> [t, y, x] }";
+    cases.add_engine("a state of which every other column is written", state(every_other));
+    let from_zero =
+        "S[t, y, x] for 0 <= t < T and 0 <= y, x < N { u[t+1,y,x] = u[t,y,x] } schedule s { S -> [t, y, x] }";
+    cases.add_engine("a state whose steps are counted from 0", state(from_zero));
+    let output = |statements: &str| {
+        let text = format!("kernel half(size N) for N >= 4 {{ output b[x]: f64 for 0 <= x < N {statements} }}");
+        plan(&text).size("N", 8).build()
+    };
+    cases.add_engine(
+        "an output of which two ends are missing",
+        output("S[x] for 2 <= x < N-1 { b[x] = 1 } schedule s { S -> [x] }"),
+    );
+    cases.add_engine(
+        "a statement that assigns b[x] and b[2x]",
+        output("S[x] for 0 <= x < N { b[x] = 1; b[2x] = 2 } schedule s { S -> [x] }"),
+    );
+    let last = "state u[t, x]: f64 for 0 <= x < N
+               S[t, x] for 1 <= t <= T and 0 <= x < N { u[t,x] = u[t-1,x] }
+               O[t, x] for 1 <= t <= T and t mod 10 = 0 and 0 <= x < N { o[x] = u[t,x] }";
+    let text = format!(
+        "kernel tenth(size N; run T) for N >= 4 {{ output o[x]: f64 for 0 <= x < N
+               {last} schedule s {{ S -> [t, 0, x]; O -> [t, 1, x] }} }}"
+    );
+    cases.add_engine("an output written in every tenth step", plan(&text).size("N", 8).build());
+    let text = "kernel tail(size N) for N >= 4 { temp v[x]: f64 for 0 <= x < N live out for x >= N - 2
+               S[x] for 0 <= x < N - 1 { v[x] = 1 } schedule s { S -> [x] } }";
+    cases.add_engine("a temporary array whose last cell is live-out and not written", plan(text).size("N", 8).build());
 }
 
 fn analyses(cases: &mut Cases) {
@@ -104,7 +180,20 @@ fn lowering(cases: &mut Cases) {
     let unbound = LowerError::UnboundSize { param: "N".to_string() };
     cases.add_made_up("a request binds every size", unbound);
     let address = LowerError::Address { array: "u".to_string() };
+    cases.add_engine("`line` as at most 3 units of work", plan(LINE).size("N", 8).work_limit(3).build());
     cases.add_made_up("such storage would exceed the address space, which is found before", address);
+    let rows = "program rows(T) { buffer u: f64[8] write strip v0 in 0 .. $T lanes 1 { m0 = u[pos 0, stride 1] \
+                %0 = f64 1.0 %1: store m0, %0 } }";
+    let rows = crease_jit::program::Program::parse(rows).expect("it is a program");
+    let reason = rows.address_ranges(&[0..=9]).expect("a range was given").verify(&[8]).unwrap_err();
+    let bounds = LowerError::Bounds { kernel: "rows".to_string(), reason };
+    cases.add_made_up("lowering makes addresses whose ranges can be found", bounds);
+    let fault = crease_jit::program::VerifyError {
+        place: crease_jit::program::Place { path: Vec::new(), part: crease_jit::program::Part::Node(3) },
+        fault: crease_jit::program::Fault::TooManyOperators { limit: 1000 },
+    };
+    let invalid = LowerError::Program { kernel: "rows".to_string(), fault };
+    cases.add_made_up("no kernel of a test has bounds of a thousand terms", invalid);
     let floor = "S[x] for 0 <= x < 8 { b[x] = index(floor(x / 2)) } schedule s { S -> [x] }";
     cases.add_engine("the number floor(x/2) in an expression", small(floor));
 }

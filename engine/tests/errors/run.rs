@@ -1,7 +1,7 @@
 //! Errors of runs: names, shapes and types of what is given, steps, memory, threads.
 
 use crease::kernel::graph::Kernel;
-use crease::{Code, ElementType, Error, Input, Output, Run, RunOptions};
+use crease::{Code, ElementType, Error, Input, MemoryCheck, Output, PoolError, Run, RunOptions};
 use ndarray::{Array1, Array2};
 
 use crate::cases::Cases;
@@ -23,6 +23,13 @@ const TASKS: &str = "kernel tasks(size N) for N >= 2 {
   U[y, x] for 0 <= y < N and 0 <= x < N { u[y,x] = a[y,x] }
   B[y, x] for 0 <= y < N and 0 <= x < N { b[y,x] = u[y,N-1-x] }
   schedule rows { U -> [y parallel, 0, x]; B -> [y parallel, 1, x] }
+}";
+
+/// A state that is read two steps back.
+const WAVE: &str = "kernel wave(size N; run T) for N >= 3 {
+  state u[t, x]: f64 for 0 <= x < N
+  U[t, x] for 1 <= t <= T and 0 <= x < N { u[t,x] = 2 * u[t-1,x] - u[t-2,x] }
+  schedule rows { U -> [t, x] }
 }";
 
 const ONCE: &str = "kernel once(run T) {
@@ -65,11 +72,26 @@ fn scalars_and_steps(cases: &mut Cases) {
     cases.add_engine("a scalar `omega` is set", run.set("omega", 1.0));
     cases.add_engine("`line` is advanced before `k` is set", run.advance(1));
     run.set("k", 1.0).expect("it has k");
+    given(cases, &mut run);
     cases.add_engine("`line` is advanced by 2^63 - 1 steps", run.advance(i64::MAX as u64));
     let mut tasks = code(TASKS, Some(8)).instantiate_with(one_thread()).expect("8 x 8 cells");
     cases.add_engine("`tasks`, which has no steps, is advanced", tasks.advance(1));
     let mut once = code(ONCE, None).instantiate_with(one_thread()).expect("4 cells");
     cases.add_engine("`once`, which has no state, is run once", once.run_once());
+}
+
+fn given(cases: &mut Cases, line: &mut Run) {
+    cases.add_engine("`line` is advanced before `u` is given", line.advance(1));
+    let mut cells = Array1::<f64>::zeros(8);
+    cases.add_engine("`u` of `line` is read before it is given", line.read("u", cells.view_mut()));
+    let mut tasks = code(TASKS, Some(8)).instantiate_with(one_thread()).expect("8 x 8 cells");
+    cases.add_engine("`tasks` is run once before `a` is given", tasks.run_once());
+    let mut b = Array2::<f64>::zeros((8, 8));
+    cases.add_engine("`b`, an output, is read before it is computed", tasks.read("b", b.view_mut()));
+    let mut wave = code(WAVE, Some(8)).instantiate_with(one_thread()).expect("3 x 8 cells");
+    wave.write("u", cells.view()).expect("8 cells");
+    cases.add_engine("`wave` is advanced with one of the two levels of `u` that it reads", wave.advance(1));
+    cases.add_engine("`u` of `wave` is read one step back", wave.read_back("u", 1, cells.view_mut()));
 }
 
 fn whole_calls(cases: &mut Cases) {
@@ -89,11 +111,17 @@ fn whole_calls(cases: &mut Cases) {
 
 fn memory(cases: &mut Cases) {
     let large = code(LINE, Some(1 << 45));
-    cases.add_engine("`line` at N = 2^45", large.instantiate_with(one_thread()));
+    let on = |memory: MemoryCheck| RunOptions { memory, ..one_thread() };
+    cases.add_engine("`line` at N = 2^45, unchecked", large.instantiate_with(on(MemoryCheck::Unchecked)));
+    let line = code(LINE, Some(100_000));
+    let limited = line.instantiate_with(on(MemoryCheck::Limit(100_000)));
+    cases.add_engine("`line` at N = 100000, limited to 100000 bytes", limited);
     let kernel = Kernel::parse(TASKS).expect("it parses");
     let plan = kernel.plan().size("N", 64).threads(1).memory_cap_bytes(2000).build().expect("one copy fits");
     let code = plan.compile().expect("it compiles");
     let threads = |threads| RunOptions { threads, ..RunOptions::default() };
     cases.add_engine("`tasks`, with a copy for each of 16 threads, in 2000 bytes", code.instantiate_with(threads(16)));
     cases.add_engine("a run on no thread", code.instantiate_with(threads(0)));
+    let many = PoolError::TooMany { threads: 100_000, cores: 2, most: 16 };
+    cases.add_made_up("machines have different numbers of cores", many);
 }

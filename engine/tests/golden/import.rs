@@ -113,6 +113,9 @@ impl<'a> Entry<'a> {
             text.push_str(&format!(" for {}", self.text("context")));
         }
         text.push_str(" {\n");
+        let most = stmts.iter().map(|stmt| stmt.reads.len().max(stmt.tuple.items.len()).max(1)).max().unwrap_or(1);
+        let functions: Vec<String> = (1..=most).map(|n| format!("f({n})")).collect();
+        text.push_str(&format!("  opaque {}\n", functions.join(", ")));
         self.push_arrays(&stmts, &mut text)?;
         for (stmt, regions) in stmts.iter().zip(&regions) {
             regions.iter().try_for_each(|region| stmt.push_region(region, &mut text))?;

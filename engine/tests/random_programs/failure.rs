@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 use crate::generate::Sample;
 
@@ -18,8 +19,10 @@ pub(crate) fn at(place: &str) {
     PLACE.with_borrow_mut(|current| place.clone_into(current));
 }
 
-/// Runs `body` with panics kept for [`catch`] instead of printed.
+/// Runs `body` with panics kept for [`catch`] instead of printed. That is a matter of the whole process: one at a time.
 pub(crate) fn quietly(body: impl FnOnce()) {
+    static ONE: Mutex<()> = Mutex::new(());
+    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     let keep = |info: &PanicHookInfo<'_>| {
         MESSAGE.with_borrow_mut(|message| *message = info.to_string());
     };
@@ -43,7 +46,7 @@ pub(crate) fn report<R>(
     mut message: String,
     check: impl Fn(&Sample, u64) -> R,
 ) -> String {
-    let sizes = (3..=sample.size).flat_map(|size| match sample.steps {
+    let sizes = (sample.least..=sample.size).flat_map(|size| match sample.steps {
         Some(steps) => (1..=steps).map(|steps| (size, Some(steps))).collect(),
         None => vec![(size, None)],
     });

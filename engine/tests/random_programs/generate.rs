@@ -18,6 +18,8 @@ pub(crate) struct Sample {
     pub(crate) text: String,
     /// The value of `N`.
     pub(crate) size: i64,
+    /// The smallest one that the kernel is defined for.
+    pub(crate) least: i64,
     /// The value of `T`; none for kernels without state.
     pub(crate) steps: Option<i64>,
     /// Dimensions of the schedule `base` with tile sizes, for a schedule to be tried first; none if empty.

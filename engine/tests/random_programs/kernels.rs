@@ -7,6 +7,9 @@ use fastrand::Rng;
 use crate::affine::Affine;
 use crate::generate::{Array, Assign, Generator, ITERS, Position, Reach, Sample, Stmt};
 
+/// The functions that values are made by, of any number of operands there is.
+const OPAQUE: &str = "  opaque f(1), f(2), f(3), f(4), f(5), f(6), f(7), f(8)\n  opaque h(1), h(2), h(3), h(4), h(5), h(6), h(7), h(8)\n";
+
 /// A kernel of any family.
 pub(crate) fn any(random: &mut Rng) -> Sample {
     match random.u8(0..9) {
@@ -58,12 +61,12 @@ impl Generator<'_> {
                 }
             }
         }
-        Sample { text: self.text + "}\n", size, steps, tiles }
+        Sample { text: self.text + "}\n", size, least: 3, steps, tiles }
     }
 
     /// Statements in an order in which they may run, those of one position together.
     fn stateless_body(&mut self) -> Vec<Position> {
-        self.text = format!("kernel random(size N) for N >= 3 {{\n{}", self.arithmetic());
+        self.text = format!("kernel random(size N) for N >= 3 {{\n{OPAQUE}{}", self.arithmetic());
         self.inputs();
         let mut positions = Vec::new();
         let mut arrays: Vec<Array> = Vec::new();
@@ -163,7 +166,7 @@ impl Generator<'_> {
 
     /// States that read each other's last step, either all in one statement or one after the other.
     fn stepping_body(&mut self) -> Vec<Position> {
-        self.text = format!("kernel random(size N; run T) for N >= 3 {{\n{}", self.arithmetic());
+        self.text = format!("kernel random(size N; run T) for N >= 3 {{\n{OPAQUE}{}", self.arithmetic());
         self.inputs();
         let n_states = self.random.usize(1..=3);
         let element = if self.chance(10) { self.array_element() } else { self.element };

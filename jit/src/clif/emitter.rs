@@ -4,6 +4,7 @@
 use super::frame::FrameLayout;
 use super::ints::Num;
 use super::linear::Definitions;
+use super::scratch::Scratch;
 use crate::compile::{Prefetch, Streaming, Unroll, VectorWidth};
 use crate::isa::IsaChoice;
 use crate::listing::{OperationNames, StripListing};
@@ -120,6 +121,8 @@ pub(super) struct Emitter<'a, 'f> {
     pub(super) ring_slot: Option<StackSlot>,
     /// Where strips pass addresses to their wide code.
     pub(super) wide_slot: Option<StackSlot>,
+    /// The memory of the call.
+    pub(super) scratch: Scratch,
     /// Whether some strip so far may write past the caches.
     pub(super) has_streamed: bool,
     /// Parallel loops met so far, each with the function that is to hold it.

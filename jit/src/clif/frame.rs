@@ -2,7 +2,8 @@
 //!
 //! First come the literals, constants and run-time scalars of all strips, each filling 16 bytes, so that an operation
 //! may read any of them as a memory operand of its own width; then the integer arguments; then the buffers' addresses;
-//! then the strides of arrays in bytes.
+//! then the strides of arrays in bytes; last the address of the memory of the call, and how many bytes of it each
+//! worker has ([`super::scratch`]).
 //!
 //! Cranelift would load a constant anew at each use and never as an operand; a literal costs no instruction.
 
@@ -110,9 +111,26 @@ impl FrameLayout {
         offset(16 * self.literals.len() + 8 * (self.args + self.buffers + self.strides_before[array] + axis))
     }
 
+    /// Bytes from the start of the frame to the address of the memory of the call.
+    pub(super) fn scratch_offset(&self) -> i32 {
+        offset(16 * self.literals.len() + 8 * (self.args + self.buffers + self.strides))
+    }
+
+    /// Bytes from the start of the frame to the number of bytes that each worker has of that.
+    pub(super) fn scratch_pitch_offset(&self) -> i32 {
+        self.scratch_offset() + 8
+    }
+
     /// A frame for one call. `scalars` are rounded to the types the program declares; `strides` are those of all arrays
-    /// in turn, in bytes.
-    pub(crate) fn fill(&self, args: &[i64], scalars: &[f64], buffers: &[u64], strides: &[i64]) -> Vec<Slot> {
+    /// in turn, in bytes; `scratch` is the address of the memory of the call, and the bytes of it that a worker has.
+    pub(crate) fn fill(
+        &self,
+        args: &[i64],
+        scalars: &[f64],
+        buffers: &[u64],
+        strides: &[i64],
+        scratch: [u64; 2],
+    ) -> Vec<Slot> {
         assert_eq!((args.len(), scalars.len(), buffers.len()), (self.args, self.scalars.len(), self.buffers));
         assert_eq!(strides.len(), self.strides);
         let splat_f32 = |bits: u32| [u64::from(bits) << 32 | u64::from(bits); 2];
@@ -126,7 +144,7 @@ impl FrameLayout {
         };
         let mut slots: Vec<Slot> = self.literals.iter().map(|entry| Slot(literal(entry))).collect();
         let numbers = |numbers: &[i64]| numbers.iter().map(|number| *number as u64).collect::<Vec<u64>>();
-        let words = [&numbers(args)[..], buffers, &numbers(strides)[..]].concat();
+        let words = [&numbers(args)[..], buffers, &numbers(strides)[..], &scratch].concat();
         slots.extend(words.chunks(2).map(|pair| Slot([pair[0], pair.get(1).copied().unwrap_or(0)])));
         slots
     }

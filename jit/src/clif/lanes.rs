@@ -12,6 +12,7 @@ use super::emitter::{Emitter, plain};
 use super::frame::Literal;
 use super::ints::Num;
 use super::plan::{Kind, Shape};
+use super::spill::{Home, SLOT_BYTES, Step};
 use super::strip::{Held, Run};
 use crate::program::{
     BinaryOp, CompareOp, Element, OPAQUE_K1, OPAQUE_K2, OPAQUE_NAN, Op, StreamId, UnaryOp, ValueId, ValueType,
@@ -35,12 +36,15 @@ struct Block<'r, 'p, 'a> {
     addresses: HashMap<usize, Value>,
     /// Loads of cells that the strip does not write, by pointer, distance and type.
     loaded: HashMap<(usize, i32, bool), Value>,
+    /// Types of the values in the slots of the call's memory.
+    in_slots: HashMap<usize, Type>,
 }
 
 impl<'r, 'p, 'a> Block<'r, 'p, 'a> {
     fn new(run: &'r Run<'p, 'a>, held: &'r Held, shape: Shape, index: Option<Value>) -> Self {
         let values = vec![None; run.plan.strip.ops.len()];
-        Block { run, held, shape, index, copy: 0, values, addresses: HashMap::new(), loaded: HashMap::new() }
+        let (addresses, loaded, in_slots) = (HashMap::new(), HashMap::new(), HashMap::new());
+        Block { run, held, shape, index, copy: 0, values, addresses, loaded, in_slots }
     }
 
     fn index(&self) -> Num {
@@ -69,10 +73,46 @@ impl<'a> Emitter<'a, '_> {
         for copy in 0..copies {
             block.copy = copy;
             block.values.clone_from(&held.results);
-            for at in &run.plan.order {
-                block.values[*at] = self.op(&mut block, *at);
+            match &run.plan.spills {
+                None => run.plan.order.iter().for_each(|at| block.values[*at] = self.op(&mut block, *at)),
+                Some(spills) => {
+                    let steps = run.plan.order.iter().zip(&spills.steps);
+                    steps.for_each(|(at, step)| self.op_with_spills(&mut block, *at, step));
+                }
             }
         }
+    }
+
+    /// Emits an operation between what it takes from the call's memory and what it leaves there.
+    fn op_with_spills(&mut self, block: &mut Block<'_, '_, 'a>, at: usize, step: &Step) {
+        for (value, home) in &step.fetch {
+            block.values[*value] = match home {
+                Home::Cell => self.op(block, *value),
+                Home::Slot(slot) => {
+                    let ty = block.in_slots[slot];
+                    let (base, offset) = self.slot_place(block, *slot);
+                    Some(self.b.ins().load(ty, plain(), base, offset))
+                }
+            };
+        }
+        if step.is_put_off {
+            return;
+        }
+        block.values[at] = self.op(block, at);
+        if let Some(slot) = step.keep {
+            let value = block.values[at].expect("only results are kept");
+            let ty = self.b.func.dfg.value_type(value);
+            assert!(ty.bytes() <= SLOT_BYTES as u32, "a slot holds any value");
+            block.in_slots.insert(slot, ty);
+            let (base, offset) = self.slot_place(block, slot);
+            self.b.ins().store(plain(), value, base, offset);
+        }
+        step.drop.iter().for_each(|value| block.values[*value] = None);
+    }
+
+    /// A slot in the memory of the call.
+    fn slot_place(&mut self, block: &Block<'_, '_, 'a>, slot: usize) -> (Value, i32) {
+        (self.scratch_base(), block.run.slots + slot as i32 * SLOT_BYTES)
     }
 
     /// Emits the operations whose result is the same in every block; returns results by operation.
@@ -223,6 +263,7 @@ impl<'a> Emitter<'a, '_> {
     /// `first + increment * j` for each lane, converted from the exact integer.
     fn index(&mut self, block: &Block<'_, '_, 'a>, at: usize, ty: ValueType) -> Value {
         let (first, increment) = block.run.indices[&at];
+        let first = self.kept(first);
         let moved = self.mul(block.index(), Num::Const(increment));
         let start = self.add(first, moved);
         let vector = block.float(ty);
@@ -245,34 +286,45 @@ impl<'a> Emitter<'a, '_> {
     fn place(&mut self, block: &mut Block<'_, '_, 'a>, stream: StreamId) -> (Value, i32) {
         let (pointer, delta) = block.run.plan.places[stream.index()];
         let info = block.run.plan.pointers[pointer];
-        let first = block.run.addresses[pointer];
         // Only blocks of one copy have strides other than 0 and 1, known or not.
         let scale = info.stride.map(|stride| stride.wrapping_mul(info.bytes));
         let ahead = block.copy * block.shape.lanes() * scale.unwrap_or(0);
         let address = match (block.addresses.get(&pointer), scale) {
             (Some(known), _) => *known,
-            (None, Some(0)) => first,
+            (None, Some(0)) => self.first_of(block, pointer),
             (None, None) => {
+                let first = self.first_of(block, pointer);
                 let scale = block.run.strides[pointer].expect("what is not known now is computed before the loop");
+                let scale = self.kept(scale);
                 let moved = self.mul(block.index(), scale);
                 let moved = self.value(moved);
                 self.b.ins().iadd(first, moved)
             }
             (None, Some(scale)) => {
+                let first = self.first_of(block, pointer);
                 // Cranelift folds base, shifted index and displacement into one operand.
                 let moved = self.mul(block.index(), Num::Const(scale.wrapping_abs()));
                 let moved = self.value(moved);
                 if scale > 0 { self.b.ins().iadd(first, moved) } else { self.b.ins().isub(first, moved) }
             }
         };
-        block.addresses.insert(pointer, address);
-        (address, delta + ahead as i32)
+        if !block.run.plan.is_large {
+            block.addresses.insert(pointer, address);
+        }
+        let reach = i64::from(delta) + ahead;
+        (address, i32::try_from(reach).expect("streams that share a pointer are less than 1 GiB apart"))
+    }
+
+    /// The address of a pointer's cell at iteration 0.
+    fn first_of(&mut self, block: &Block<'_, '_, 'a>, pointer: usize) -> Value {
+        let first = self.kept(block.run.addresses[pointer]);
+        self.value(first)
     }
 
     fn load(&mut self, block: &mut Block<'_, '_, 'a>, at: usize, stream: StreamId, ty: ValueType) -> Value {
         let (address, offset) = self.place(block, stream);
         let key = (block.run.plan.places[stream.index()].0, offset, ty == ValueType::F32);
-        let shared = block.run.plan.unwritten[at];
+        let shared = block.run.plan.shares_loads && block.run.plan.unwritten[at];
         if let Some(known) = block.loaded.get(&key).filter(|_| shared) {
             return *known;
         }

@@ -4,7 +4,12 @@
 //! `let` defines as such a sum stand for it: rows of an array are a constant apart, although each has its own variable.
 
 use crate::program::{Int, Node, Program, Var};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+use std::hash::BuildHasher;
+
+/// Most terms of a sum: addresses have one for each of their loops and a few more. Without a limit, sums of sums of
+/// thousands of variables would take the cube of their number.
+const MOST_TERMS: usize = 64;
 
 /// What `let`s define as sums of products, by their variables.
 #[derive(Debug, Default)]
@@ -52,7 +57,7 @@ pub(super) struct Linear<'a> {
 }
 
 impl<'a> Linear<'a> {
-    /// The linear form of `expression`; `None` if a coefficient leaves 64 bits.
+    /// The linear form of `expression`; `None` if a coefficient leaves 64 bits, or if it has too many terms.
     pub(super) fn new(expression: &'a Int, lets: &Definitions<'a>) -> Option<Self> {
         let mut linear = Linear { terms: Vec::new(), constant: 0 };
         linear.add_scaled(expression, 1, lets)?;
@@ -64,6 +69,12 @@ impl<'a> Linear<'a> {
         let mut linear = Self::new(a, lets)?;
         linear.add_scaled(b, 1, lets)?;
         Some(linear)
+    }
+
+    /// A number that is the same for all that differ by a constant.
+    pub(super) fn hash_of_terms(&self) -> u64 {
+        let of = |(term, factor): &(&Int, i64)| FxBuildHasher.hash_one((term, factor));
+        self.terms.iter().fold(0, |sum, term| sum.wrapping_add(of(term)))
     }
 
     /// `self - other` if that is a constant.
@@ -113,8 +124,9 @@ impl<'a> Linear<'a> {
                     self.terms.swap_remove(at);
                 }
             }
-            None if factor != 0 => self.terms.push((term, factor)),
-            None => {}
+            None if factor == 0 => {}
+            None if self.terms.len() == MOST_TERMS => return None,
+            None => self.terms.push((term, factor)),
         }
         Some(())
     }
@@ -134,6 +146,13 @@ mod tests {
         let row = || Int::Mul(Box::new(Int::Const(64)), Box::new(Int::Var(Var(0))));
         let (left, right) = (add(row(), Int::Const(-1)), add(Int::Const(1), row()));
         assert_eq!(Definitions::default().difference(&right, &left), Some(2));
+    }
+
+    #[test]
+    fn sums_of_very_many_terms_are_left_alone() {
+        let sum = |terms: u32| (0..terms).map(|v| Int::Var(Var(v))).reduce(add).unwrap();
+        let difference = |terms: u32| Definitions::default().difference(&sum(terms), &add(Int::Const(1), sum(terms)));
+        assert_eq!((difference(MOST_TERMS as u32), difference(MOST_TERMS as u32 + 1)), (Some(-1), None));
     }
 
     #[test]

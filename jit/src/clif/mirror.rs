@@ -12,6 +12,7 @@
 use super::linear::{Definitions, Linear};
 use super::plan::FARTHEST_BYTES;
 use crate::program::{Address, BufferId, Int, Mapped, Program, Stream, Strip};
+use rustc_hash::FxHashMap;
 
 /// The part of a ring that streams may be ahead of their pointer in strips of unknown length; the rest is left to the
 /// strip.
@@ -59,7 +60,9 @@ pub(super) struct Follower {
 pub(super) fn followers<'a>(strip: &'a Strip, program: &Program, lets: &Definitions<'a>) -> Vec<Option<Follower>> {
     let moving: Vec<_> = strip.streams.iter().map(|stream| Moving::new(stream, program, lets)).collect();
     let length = lets.difference(&strip.hi, &strip.lo);
-    (0..moving.len()).map(|at| follower(&moving, at, length)).collect()
+    let mut found = vec![None; moving.len()];
+    groups(&moving).iter().for_each(|group| follow(group, &moving, length, &mut found));
+    found
 }
 
 /// A stream that moves forwards in a mirrored ring.
@@ -101,27 +104,54 @@ impl<'a> Moving<'a> {
     }
 }
 
-fn follower(moving: &[Option<Moving<'_>>], at: usize, length: Option<i64>) -> Option<Follower> {
-    let own = moving[at].as_ref()?;
-    let distance = |from: usize, to: usize| moving[to].as_ref()?.ahead_of(moving[from].as_ref()?);
-    // All that are a constant distance apart count from the same one, and so agree on who is behind.
-    let first = (0..=at).find(|other| distance(*other, at).is_some())?;
-    let mut group: Vec<(i64, usize)> =
-        (0..moving.len()).filter_map(|other| Some((distance(first, other)?, other))).collect();
-    let ahead = distance(first, at)?;
+/// Streams that are a constant distance apart.
+struct Group {
+    /// The first of them, from which distances are counted.
+    first: usize,
+    /// The streams in order, each with its distance.
+    streams: Vec<(i64, usize)>,
+}
+
+/// Puts streams together that are a constant distance apart. All of a group count from its first one, and so agree on
+/// who is behind.
+fn groups(moving: &[Option<Moving<'_>>]) -> Vec<Group> {
+    let (mut groups, mut alike): (Vec<Group>, FxHashMap<_, Vec<usize>>) = (Vec::new(), FxHashMap::default());
+    for (at, own) in moving.iter().enumerate() {
+        let Some(own) = own else { continue };
+        let known = alike.entry((own.buffer, own.stride, own.start.hash_of_terms())).or_default();
+        let distance = |group: &Group| own.ahead_of(moving[group.first].as_ref()?);
+        let found = known.iter().find_map(|group| Some((*group, distance(&groups[*group])?)));
+        let (group, ahead) = found.unwrap_or_else(|| {
+            groups.push(Group { first: at, streams: Vec::new() });
+            known.push(groups.len() - 1);
+            (groups.len() - 1, 0)
+        });
+        groups[group].streams.push((ahead, at));
+    }
+    groups
+}
+
+/// Lets the streams of a group share the pointer of the last in line, or those at one position that of the first of
+/// them, if there is not as much room.
+fn follow(group: &Group, moving: &[Option<Moving<'_>>], length: Option<i64>, found: &mut [Option<Follower>]) {
+    let own = moving[group.first].as_ref().expect("the streams of a group move");
     let ring = |reach: i64| Ring { cells: own.cells, end: 2 * own.cells - reach };
-    let reach = |group: &[(i64, usize)]| Some(group.iter().max()?.0 - group.iter().min()?.0);
     let has_room = |reach: &i64| match length {
         Some(length) => length <= ring(*reach).least_iterations(own.stride),
         None => *reach <= own.cells / FARTHEST_PART,
     };
     let is_near = |reach: &i64| *reach <= i64::from(FARTHEST_BYTES) / own.bytes;
-    if reach(&group).filter(has_room).filter(is_near).is_none() {
-        group.retain(|(other, _)| *other == ahead);
+    let (Some(last), Some(most)) = (group.streams.iter().min(), group.streams.iter().max()) else { return };
+    let shared = Some(most.0 - last.0).filter(has_room).filter(is_near);
+    let mut first_at: FxHashMap<i64, usize> = FxHashMap::default();
+    for (ahead, at) in &group.streams {
+        let (behind, leader) = match shared {
+            Some(_) => *last,
+            None => (*ahead, *first_at.entry(*ahead).or_insert(*at)),
+        };
+        let bytes = i32::try_from((ahead - behind) * own.bytes).ok();
+        found[*at] = bytes.map(|ahead_bytes| Follower { leader, ahead_bytes, ring: ring(shared.unwrap_or(0)) });
     }
-    let (behind, leader) = *group.iter().min()?;
-    let ahead_bytes = i32::try_from((ahead - behind) * own.bytes).ok()?;
-    Some(Follower { leader, ahead_bytes, ring: ring(reach(&group)?) })
 }
 
 #[cfg(test)]

@@ -9,12 +9,13 @@ use super::frame::FrameLayout;
 use super::ints::Num;
 use super::linear::Definitions;
 use super::lone::lone_strips;
+use super::scratch::Scratch;
 use super::shared_code::SharedCode;
 use crate::compile::{Prefetch, Streaming, Unroll, VectorWidth};
 use crate::isa::IsaChoice;
 use crate::listing::{OperationNames, StripListing};
 use crate::memory::CodeMemory;
-use crate::program::Program;
+use crate::program::{Program, Var};
 use crate::symbols::{MUL_MOD, PARALLEL_FOR};
 use crate::wide::{StripFacts, WideCode, WideOptions};
 use cranelift_codegen::Context;
@@ -58,6 +59,8 @@ pub(crate) struct Emitted {
     pub(crate) clif_text: String,
     /// Machine code of Cranelift's functions as text, if it was asked for.
     pub(crate) functions_text: String,
+    /// Memory that each worker of a call needs besides its stack, in bytes.
+    pub(crate) scratch_bytes: usize,
     /// How each strip was compiled, if texts were asked for.
     pub(crate) strips: Vec<StripListing>,
     /// Time spent in building Cranelift's form; the rest went into its machine code.
@@ -66,6 +69,44 @@ pub(crate) struct Emitted {
     pub(crate) wide_time: Duration,
     /// How many were compiled; those that do the same share their code.
     pub(crate) wide_strips: u32,
+}
+
+/// Most bytes of stack that a function of compiled code takes. Functions nest at most three deep: the main one, the body
+/// of a parallel loop, and the wide code of a strip, which takes less than a page; so a call takes less than 72 KiB of a
+/// thread's stack, besides what the run time needs to hand out loops. Functions of the catalogue take 1.7 KiB at most
+/// (`crease explain lbm-d3q27-periodic --isa v128 --dump asm`).
+///
+/// Larger frames would not only be unkind to small stacks. A frame is entered by moving the stack pointer, and below a
+/// stack lies a single guard page; so all frames of a page and more touch each page in turn first (`enable_probestack`
+/// in `isa`), and a stack that is too small ends in the fault that it should.
+pub(crate) const MOST_FRAME_BYTES: u32 = 32 << 10;
+/// The return address and the frame pointer, which Cranelift does not count.
+const FRAME_LINK_BYTES: u32 = 16;
+
+/// Why nothing was emitted.
+#[derive(Debug)]
+pub(crate) enum EmitError {
+    /// Cranelift gave up.
+    Module(Box<ModuleError>),
+    /// A function takes more stack than [`MOST_FRAME_BYTES`].
+    Frame {
+        /// The variable of the parallel loop whose body it is; none for the main function.
+        loop_: Option<Var>,
+        /// What it takes.
+        frame_bytes: u32,
+    },
+}
+
+impl From<Box<ModuleError>> for EmitError {
+    fn from(error: Box<ModuleError>) -> Self {
+        EmitError::Module(error)
+    }
+}
+
+impl From<ModuleError> for EmitError {
+    fn from(error: ModuleError) -> Self {
+        EmitError::Module(Box::new(error))
+    }
 }
 
 /// A function that is declared and not yet emitted.
@@ -81,7 +122,7 @@ pub(crate) fn emit(
     layout: &FrameLayout,
     (options, names): (&EmitOptions, &OperationNames),
     memory: &mut CodeMemory,
-) -> Result<Emitted, Box<ModuleError>> {
+) -> Result<Emitted, EmitError> {
     let EmitOptions { strips, registers, width, unroll, streaming, prefetch, texts } = *options;
     let is_wide = matches!(strips, IsaChoice::Avx2 | IsaChoice::Avx512);
     let lets = Definitions::of(program);
@@ -112,6 +153,7 @@ pub(crate) fn emit(
         code_hash: DefaultHasher::new(),
         clif_text: String::new(),
         functions_text: String::new(),
+        scratch_bytes: 0,
         strips: Vec::new(),
         build_time: Duration::ZERO,
         wide_time: Duration::ZERO,
@@ -131,12 +173,17 @@ pub(crate) fn emit(
             emitted: &mut emitted,
             error: None,
         };
-        let found = build(&shared, &mut context, &mut builder_context, next.outlined.as_ref(), &mut declare);
+        let (found, scratch) = build(&shared, &mut context, &mut builder_context, next.outlined.as_ref(), &mut declare);
         let Declare { bodies, error, .. } = declare;
-        error.map_or(Ok(()), |error| Err(Box::new(error)))?;
+        error.map_or(Ok(()), Err)?;
+        emitted.scratch_bytes = emitted.scratch_bytes.max(scratch);
+        let next_loop = next.outlined.as_ref().map(|outlined| outlined.var);
         pending.extend(bodies.into_iter().zip(found).map(|(id, loop_)| Pending { id, outlined: Some(loop_) }));
         emitted.build_time += start.elapsed();
-        define(module, &mut context, next.id, texts, &mut emitted)?;
+        let frame_bytes = define(module, &mut context, next.id, texts, &mut emitted)?;
+        if frame_bytes > MOST_FRAME_BYTES {
+            return Err(EmitError::Frame { loop_: next_loop, frame_bytes });
+        }
     }
     for (function, code) in wide.take_kept_back() {
         define_wide(module, function, &code, &mut emitted)?;
@@ -246,14 +293,14 @@ impl<M: Module> Declare<'_, M> {
     }
 }
 
-/// Builds one function in `context` and returns the parallel loops it met.
+/// Builds one function in `context` and returns the parallel loops it met, and how much memory of the call it uses.
 fn build<'a, M: Module>(
     shared: &'a Shared<'a>,
     context: &mut Context,
     builder_context: &mut FunctionBuilderContext,
     outlined: Option<&Outlined<'a>>,
     declare: &mut Declare<'_, M>,
-) -> Vec<Outlined<'a>> {
+) -> (Vec<Outlined<'a>>, usize) {
     let imports = Imports {
         parallel_for: declare.reference(declare.imports.parallel_for, &mut context.func),
         mul_mod: declare.reference(declare.imports.mul_mod, &mut context.func),
@@ -277,6 +324,7 @@ fn build<'a, M: Module>(
         ring_slot: None,
         outlined: Vec::new(),
         wide_slot: None,
+        scratch: Scratch::default(),
         has_streamed: false,
         functions: declare,
     };
@@ -293,7 +341,7 @@ fn build<'a, M: Module>(
     emitter.b.ins().return_(&[]);
     emitter.b.seal_all_blocks();
     emitter.b.finalize(config);
-    emitter.outlined
+    (emitter.outlined, emitter.scratch.most)
 }
 
 /// Takes wide code as that of a function.
@@ -308,14 +356,14 @@ fn define_wide(
     Ok(module.define_function_bytes(function, WideCode::ALIGNMENT, &code.bytes, &[])?)
 }
 
-/// Compiles the function in `context` and clears it.
+/// Compiles the function in `context` and clears it; returns the bytes of its stack frame.
 fn define(
     module: &mut impl Module,
     context: &mut Context,
     id: FuncId,
     texts: bool,
     emitted: &mut Emitted,
-) -> Result<(), Box<ModuleError>> {
+) -> Result<u32, Box<ModuleError>> {
     if texts {
         emitted.clif_text += &format!("{}\n", context.func.display());
     }
@@ -327,6 +375,9 @@ fn define(
     if texts {
         emitted.functions_text += &format!("{}\n", code.vcode.as_deref().unwrap_or(""));
     }
+    // Without a layout nobody would know that the stack suffices.
+    let layout = code.buffer.frame_layout().expect("the code generator lays out the frame of every function");
+    let frame_bytes = layout.frame_to_fp_offset.saturating_add(FRAME_LINK_BYTES);
     module.clear_context(context);
-    Ok(())
+    Ok(frame_bytes)
 }

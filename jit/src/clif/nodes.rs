@@ -89,20 +89,21 @@ impl<'a> Emitter<'a, '_> {
 
 /// Variables used in the body of a loop over `var` and defined outside, in order of first use.
 fn free_variables(var: Var, body: &[Node]) -> Vec<Var> {
-    let mut search = FreeVariables { bound: HashSet::from([var]), found: Vec::new() };
+    let mut search = FreeVariables { known: HashSet::from([var]), found: Vec::new() };
     search.nodes(body);
     search.found
 }
 
 /// Every variable is defined once, so the definitions met so far tell inside from outside.
 struct FreeVariables {
-    bound: HashSet<Var>,
+    /// Variables that are defined inside, or found already.
+    known: HashSet<Var>,
     found: Vec<Var>,
 }
 
 impl FreeVariables {
     fn var(&mut self, var: Var) {
-        if !self.bound.contains(&var) && !self.found.contains(&var) {
+        if self.known.insert(var) {
             self.found.push(var);
         }
     }
@@ -112,12 +113,12 @@ impl FreeVariables {
             match node {
                 Node::Let { var, value } => {
                     self.int(value);
-                    self.bound.insert(*var);
+                    self.known.insert(*var);
                 }
                 Node::For { var, lo, hi, body, .. } => {
                     self.int(lo);
                     self.int(hi);
-                    self.bound.insert(*var);
+                    self.known.insert(*var);
                     self.nodes(body);
                 }
                 Node::If { cond, then, otherwise } => {
@@ -136,7 +137,7 @@ impl FreeVariables {
         for stream in &strip.streams {
             stream.ints().for_each(|int| self.int(int));
         }
-        self.bound.insert(strip.var);
+        self.known.insert(strip.var);
         for op in &strip.ops {
             if let Op::Index { base: Some(base), .. } = op {
                 self.var(*base);

@@ -33,7 +33,23 @@ pub(super) fn emission_order(strip: &Strip, aliases: &Aliases<'_>) -> Vec<usize>
         }
         walk.emit_tree(store);
     }
+    debug_assert!(
+        keeps_memory_order(strip, &walk.order, aliases),
+        "a load changed places with a store that it may meet"
+    );
     walk.order
+}
+
+/// Whether stores keep their order, and each load its side of every store that it may meet.
+fn keeps_memory_order(strip: &Strip, order: &[usize], aliases: &Aliases<'_>) -> bool {
+    let mut place = vec![None; strip.ops.len()];
+    order.iter().enumerate().for_each(|(at, op)| place[*op] = Some(at));
+    let stores: Vec<usize> = order.iter().copied().filter(|at| is_store(&strip.ops[*at])).collect();
+    let keeps = |load: usize| {
+        let side = |store: &usize| (load < *store) == (place[load] < place[*store]) || !aliases.may_meet(load, *store);
+        !matches!(strip.ops[load], Op::Load { .. }) || stores.iter().all(side)
+    };
+    stores.is_sorted() && order.iter().all(|at| keeps(*at))
 }
 
 fn is_store(op: &Op) -> bool {

@@ -8,11 +8,13 @@ use super::frame::Literal;
 use super::linear::{Definitions, Linear};
 use super::mirror::{self, Follower, Ring};
 use super::order::{emission_order, pressure};
+use super::spill::{MOST_LIVE, Spills};
 use crate::isa::IsaChoice;
 use crate::program::{
     Address, BinaryOp, BufferId, Element, Int, Op, Program, ScalarId, Stream, StreamId, Strip, UnaryOp, ValueId,
     ValueType,
 };
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Streams share a pointer up to this distance: with the unrolled copies it still fits a 32-bit displacement.
 pub(super) const FARTHEST_BYTES: u32 = 1 << 30;
@@ -21,6 +23,13 @@ pub(super) const FARTHEST_BYTES: u32 = 1 << 30;
 /// displacements is longer, and rows of 58 cells are slower with it
 /// (`cargo run --release -- bench --suite strips --kernel heat-2d-5pt`, with this number at 0).
 const FEW_POINTERS: usize = 5;
+
+/// Pointers and index operations of a strip that may be on the stack, in tables or in registers that are spilled: 16 KiB
+/// of it at most. The largest strips of the catalogue have about 60.
+const MOST_ON_STACK: usize = 256;
+
+/// More rows than this are many, whatever is decided by their number.
+const MOST_COUNTED_ROWS: usize = 16;
 
 /// Cells so near each other are in one row of memory.
 const NEIGHBOURS: u64 = 16;
@@ -120,6 +129,12 @@ pub(super) struct StripPlan<'a> {
     pub(super) literals: Vec<Literal>,
     /// Whether literals stay in registers during the main loop.
     pub(super) literals_in_registers: bool,
+    /// Whether copies and operations share loads of cells that the strip does not write.
+    pub(super) shares_loads: bool,
+    /// Which values wait in the memory of the call, if too many are alive at once.
+    pub(super) spills: Option<Spills>,
+    /// Whether there are so many pointers that they are in the memory of the call.
+    pub(super) is_large: bool,
 }
 
 impl<'a> StripPlan<'a> {
@@ -144,6 +159,11 @@ impl<'a> StripPlan<'a> {
             (invariants, order) = (Vec::new(), all.clone());
             literals = self::literals(strip, &order);
         }
+        let spills = (pressure(strip, &order) + invariants.len() > MOST_LIVE).then(|| {
+            (invariants, order) = (Vec::new(), all.clone());
+            literals = self::literals(strip, &order);
+            Spills::new(strip, &order, &unwritten)
+        });
         // A body of up to 32 operations gains from four copies; one of 128 or more fills the instruction window alone.
         let unroll = shared.unroll.copies(128 / order.len().max(1) as i64);
         let mut shared_pointers = pointers(strip, (program, &Definitions::default()), rows);
@@ -151,28 +171,35 @@ impl<'a> StripPlan<'a> {
             shared_pointers = pointers(strip, (program, shared.lets), rows);
         }
         let (pointers, places) = shared_pointers;
+        let unroll = if shape == Shape::Scalar || spills.is_some() { 1 } else { unroll };
+        let loads = order.iter().filter(|at| unwritten[**at]).count();
+        let indices = strip.ops.iter().filter(|op| matches!(op, Op::Index { .. })).count();
         StripPlan {
             strip,
             aliases,
             lets: shared.lets,
             rows,
-            pointers,
-            places,
             elements: strip.streams.iter().map(|stream| program.buffers[stream.buffer.index()].element).collect(),
             needed: all,
             is_invariant,
             unwritten,
             shape,
-            unroll: if shape == Shape::Scalar { 1 } else { unroll },
+            unroll,
+            // What is shared stays alive in between.
+            shares_loads: spills.is_none() && loads * unroll as usize <= MOST_LIVE,
+            is_large: pointers.len() + indices > MOST_ON_STACK,
+            spills,
             literals_in_registers,
             invariants,
             order,
             literals,
             kinds,
+            pointers,
+            places,
         }
     }
 
-    /// Rows of memory that the strip reads cell by cell. Streams that begin a few cells apart are in one row; where a
+    /// Rows of memory that the strip reads cell by cell, counted up to [`MOST_COUNTED_ROWS`]. Streams that begin a few cells apart are in one row; where a
     /// ring wraps does not matter here.
     pub(super) fn rows_read(&self) -> usize {
         let strip = self.strip;
@@ -195,6 +222,9 @@ impl<'a> StripPlan<'a> {
             };
             if !rows.iter().any(is_near) {
                 rows.push((*buffer, cells));
+            }
+            if rows.len() == MOST_COUNTED_ROWS {
+                break;
             }
         }
         rows.len()
@@ -228,10 +258,10 @@ fn unwritten_loads(strip: &Strip, aliases: &Aliases<'_>) -> Vec<bool> {
 
 /// The literals that the operations of `order` use.
 fn literals(strip: &Strip, order: &[usize]) -> Vec<Literal> {
-    let mut literals: Vec<Literal> = Vec::new();
+    let (mut literals, mut known) = (Vec::new(), FxHashSet::default());
     for id in order.iter().flat_map(|at| operands(&strip.ops[*at])) {
         let literal = Literal::of(&strip.ops[id.index()]);
-        literals.extend(literal.filter(|literal| !literals.contains(literal)));
+        literals.extend(literal.filter(|literal| known.insert(*literal)));
     }
     literals
 }
@@ -321,12 +351,15 @@ fn pointers<'a>(
     let cells: Vec<_> = strip.streams.iter().map(|stream| Cells::new(stream, lets)).collect();
     let followers = mirror::followers(strip, program, lets);
     let (mut pointers, mut places): (Vec<Pointer>, Vec<(usize, i32)>) = (Vec::new(), Vec::new());
+    // Pointers that a stream may share start at an equal sum of terms, so at one of equal hash.
+    let mut alike: FxHashMap<(BufferId, u64), Vec<usize>> = FxHashMap::default();
+    let mut leaders: FxHashMap<usize, usize> = FxHashMap::default();
     for (at, stream) in strip.streams.iter().enumerate() {
         if let Some(Follower { leader, ahead_bytes, ring }) = followers[at] {
-            let known = pointers.iter().position(|pointer| pointer.stream == leader);
-            let index = known.unwrap_or_else(|| {
+            let index = *leaders.entry(leader).or_insert_with(|| {
                 let (stride, bytes) = (stride(stream, rows), bytes(stream));
                 pointers.push(Pointer { stream: leader, stride, bytes, ring: Some(ring) });
+                alike.entry((stream.buffer, cells[leader].hash_of_terms())).or_default().push(pointers.len() - 1);
                 pointers.len() - 1
             });
             // They agree, unless the difference of two positions leaves 64 bits.
@@ -335,7 +368,9 @@ fn pointers<'a>(
             places.push((index, ahead_bytes));
             continue;
         }
-        let shared = pointers.iter().enumerate().find_map(|(index, pointer)| {
+        let known = alike.entry((stream.buffer, cells[at].hash_of_terms())).or_default();
+        let shared = known.iter().find_map(|&index| {
+            let pointer: &Pointer = &pointers[index];
             let delta = distance((&strip.streams[pointer.stream], stream), (&cells[pointer.stream], &cells[at]), rows)?;
             let delta = i32::try_from(delta.checked_mul(bytes(stream))?).ok()?;
             (delta.unsigned_abs() <= FARTHEST_BYTES).then_some((index, delta))
@@ -346,6 +381,7 @@ fn pointers<'a>(
                 Address::Block { .. } | Address::Array(_) => None,
             };
             pointers.push(Pointer { stream: at, stride: stride(stream, rows), bytes: bytes(stream), ring });
+            known.push(pointers.len() - 1);
             (pointers.len() - 1, 0)
         }));
     }
@@ -361,6 +397,12 @@ impl<'a> Cells<'a> {
             Address::Block { base, pos, .. } => Cells(vec![Linear::sum(base, pos, lets)]),
             Address::Array(coordinates) => Cells(coordinates.iter().map(|c| Linear::new(&c.start, lets)).collect()),
         }
+    }
+
+    /// Equal for those that are a constant apart.
+    fn hash_of_terms(&self) -> u64 {
+        let one = |linear: &Option<Linear<'_>>| linear.as_ref().map_or(0, Linear::hash_of_terms);
+        self.0.iter().fold(0, |all, linear| all.wrapping_mul(31).wrapping_add(one(linear)))
     }
 
     /// Cells from `other` to here if that is a constant: no other coordinate than the last may differ, and that one

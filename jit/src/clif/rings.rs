@@ -22,10 +22,11 @@
 use super::emitter::{Emitter, plain};
 use super::ints::Num;
 use super::plan::{Pointer, StripPlan};
+use super::scratch::{Kept, Table};
 use super::strip::Run;
 use crate::program::Address;
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{Block, InstBuilder, StackSlotData, StackSlotKind, Value, types};
+use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
 
 /// Fields of a table entry, in bytes from its start.
 const ADDRESS: i32 = 0;
@@ -45,8 +46,7 @@ const ENTRY: i32 = 48;
 /// The rings of a strip: which pointers may wrap, and their table.
 pub(super) struct Rings {
     pointers: Vec<usize>,
-    /// Address of the table.
-    table: Value,
+    table: Table,
     /// Whether any stride is neither 1 nor -1.
     long: bool,
 }
@@ -75,21 +75,11 @@ impl<'a> Emitter<'a, '_> {
         };
         let pointers: Vec<usize> = (0..plan.pointers.len()).filter(may_wrap).collect();
         let long = pointers.iter().any(|pointer| ring_stride(&plan.pointers[*pointer]).unsigned_abs() != 1);
-        let bytes = ENTRY as u32 * u32::try_from(pointers.len()).expect("a strip has fewer than 2^26 streams");
         if pointers.is_empty() {
             return None;
         }
-        // All strips of a function share one piece of stack, as large as the largest needs.
-        let slot = match self.ring_slot {
-            Some(slot) => slot,
-            None => {
-                let slot = StackSlotData::new(StackSlotKind::ExplicitSlot, bytes, 3);
-                *self.ring_slot.insert(self.b.create_sized_stack_slot(slot))
-            }
-        };
-        let slots = &mut self.b.func.sized_stack_slots;
-        slots[slot].size = slots[slot].size.max(bytes);
-        Some(Rings { pointers, table: self.b.ins().stack_addr(types::I64, slot, 0), long })
+        let table = self.table(plan, ENTRY as usize * pointers.len(), |emitter| &mut emitter.ring_slot);
+        Some(Rings { pointers, table, long })
     }
 
     /// Fills the entry of a pointer that starts at `address`, if it has one.
@@ -107,7 +97,7 @@ impl<'a> Emitter<'a, '_> {
         fields.extend([(GAP, gap), (STRIDE, Num::Const(step))].iter().filter(|_| rings.long));
         for (field, value) in fields {
             let value = self.value(value);
-            self.b.ins().store(plain().with_aligned(), value, rings.table, ENTRY * entry as i32 + field);
+            self.b.ins().store(plain().with_aligned(), value, rings.table.address, ENTRY * entry as i32 + field);
         }
     }
 
@@ -156,8 +146,12 @@ impl<'a> Emitter<'a, '_> {
         let end = self.next_cut(rings, start, length);
         for (at, pointer) in rings.pointers.iter().enumerate() {
             let offset = ENTRY * at as i32 + ADDRESS;
-            let address = self.b.ins().load(types::I64, plain().with_aligned(), rings.table, offset);
-            run.addresses[*pointer] = address;
+            if let (Some(entry), None) = (rings.table.entry(offset), &run.wide) {
+                run.addresses[*pointer] = entry;
+                continue;
+            }
+            let address = self.b.ins().load(types::I64, plain().with_aligned(), rings.table.address, offset);
+            run.addresses[*pointer] = Kept::Num(Num::Value(address));
             if let Some(wide) = &run.wide {
                 self.pass_address(wide, *pointer, address);
             }
@@ -171,8 +165,8 @@ impl<'a> Emitter<'a, '_> {
         let (body, done) = (self.b.create_block(), self.b.create_block());
         let entry = self.b.append_block_param(body, types::I64);
         let nearest = self.b.append_block_param(body, types::I64);
-        let last = self.b.ins().iadd_imm_s(rings.table, i64::from(ENTRY) * rings.pointers.len() as i64);
-        self.b.ins().jump(body, &[rings.table.into(), length.into()]);
+        let last = self.b.ins().iadd_imm_s(rings.table.address, i64::from(ENTRY) * rings.pointers.len() as i64);
+        self.b.ins().jump(body, &[rings.table.address.into(), length.into()]);
         self.enter(body);
         let field =
             |emitter: &mut Self, offset| emitter.b.ins().load(types::I64, plain().with_aligned(), entry, offset);

@@ -41,8 +41,8 @@ impl Key {
         let first = |stream: usize| (0..stream).find(|other| buffer(*other) == buffer(stream)).unwrap_or(stream);
         let ats = |is: fn(&Op) -> bool| (0..strip.ops.len()).filter(move |at| is(&strip.ops[*at]));
         let loads = ats(|op| matches!(op, Op::Load { .. }));
-        let of_stores =
-            |load| ats(|op| matches!(op, Op::Store { .. })).map(move |store| facts.aliases.may_meet(load, store));
+        let stores: Vec<usize> = ats(|op| matches!(op, Op::Store { .. })).collect();
+        let of_stores = |load| stores.iter().map(move |store| facts.aliases.may_meet(load, *store));
         Key {
             ops: strip.ops.clone(),
             places: facts.places.to_vec(),

@@ -12,6 +12,8 @@ use super::emitter::Emitter;
 use super::frame::Literal;
 use super::ints::Num;
 use super::plan::{Kind, Pointer, Rows, Shape, StripPlan};
+use super::scratch::Kept;
+use super::spill::SLOT_BYTES;
 use super::wide::WideCall;
 use crate::listing::StripListing;
 use crate::program::{Address, Op, Strip};
@@ -24,11 +26,13 @@ pub(super) struct Run<'p, 'a> {
     /// What was decided.
     pub(super) plan: &'p StripPlan<'a>,
     /// Address of each pointer's cell at `j = 0`, moved by the rings passed since.
-    pub(super) addresses: Vec<Value>,
+    pub(super) addresses: Vec<Kept>,
     /// For each pointer whose stride only the call tells, bytes per iteration.
-    pub(super) strides: Vec<Option<Num>>,
+    pub(super) strides: Vec<Option<Kept>>,
     /// For each `Op::Index` its value at `j = 0` and its increment.
-    pub(super) indices: HashMap<usize, (Num, i64)>,
+    pub(super) indices: HashMap<usize, (Kept, i64)>,
+    /// Where the slots of values begin in the memory of the call.
+    pub(super) slots: i32,
     /// The function that runs segments, if there is one.
     pub(super) wide: Option<WideCall>,
 }
@@ -99,8 +103,11 @@ impl<'a> Emitter<'a, '_> {
             self.branch_if_less(zero, length, (start, &[]), (exit, &[]));
             self.enter(start);
         }
+        self.begin_scratch(plan);
         let rings = self.ring_table(plan, length);
         let wide = self.wide_call(plan, length, rings.is_none());
+        let spills = plan.spills.as_ref().filter(|_| wide.is_none());
+        let slots = self.take_scratch(spills.map_or(0, |spills| spills.slots * SLOT_BYTES as usize));
         if self.shared.texts && wide.is_none() {
             self.functions.listed(listing(plan));
         }
@@ -112,10 +119,14 @@ impl<'a> Emitter<'a, '_> {
                 (None, Some(rings)) => self.start_ring(plan, rings, at, address),
                 (None, None) => {}
             }
-            addresses.push(address);
-            strides.push(self.stride_bytes(plan, pointer));
+            // In rings, and in wide code, addresses come from tables.
+            let is_read = wide.is_none() && rings.is_none();
+            let address = Num::Value(address);
+            addresses.push(if is_read { self.keep(plan, address) } else { Kept::Num(address) });
+            let stride = self.stride_bytes(plan, pointer);
+            strides.push(stride.map(|stride| self.keep(plan, stride)));
         }
-        let mut run = Run { plan, addresses, strides, indices: self.first_indices(strip), wide };
+        let mut run = Run { plan, addresses, strides, indices: self.first_indices(plan), slots, wide };
         self.pass_indices(&run);
         match (rings, &run.wide) {
             (Some(rings), None) => self.segments(&mut run, &rings, length, exit),
@@ -179,7 +190,8 @@ impl<'a> Emitter<'a, '_> {
         Some(sum)
     }
 
-    fn first_indices(&mut self, strip: &'a Strip) -> HashMap<usize, (Num, i64)> {
+    fn first_indices(&mut self, plan: &StripPlan<'a>) -> HashMap<usize, (Kept, i64)> {
+        let strip = plan.strip;
         let mut indices = HashMap::new();
         for (at, op) in strip.ops.iter().enumerate() {
             if let Op::Index { base, offset, step, .. } = *op {
@@ -187,7 +199,8 @@ impl<'a> Emitter<'a, '_> {
                 let lo = self.int(&strip.lo);
                 let moved = self.mul(lo, Num::Const(step));
                 let first = self.add(base, Num::Const(offset));
-                indices.insert(at, (self.add(first, moved), step));
+                let first = self.add(first, moved);
+                indices.insert(at, (self.keep(plan, first), step));
             }
         }
         indices
@@ -227,7 +240,10 @@ impl<'a> Emitter<'a, '_> {
         let limit = self.add(end, Num::Const(1 - step));
         let known = match (start, limit) {
             (Num::Const(start), Num::Const(limit)) if start >= limit => return Num::Const(start),
-            (Num::Const(start), Num::Const(limit)) => Some(start + (limit - start + step - 1) / step * step),
+            (Num::Const(start), Num::Const(limit)) => {
+                // At most `end`, so it has 64 bits.
+                Some(start + ((limit - start - 1) / step + 1) * step)
+            }
             _ => None,
         };
         let (body, index) = self.block_with_param();

@@ -2,7 +2,7 @@
 //!
 //! In: a [`StripPlan`].   Out: a function for its segments, and a call of it in place of each of their bodies.
 //!
-//! The table is a piece of stack: the address of each pointer's cell at iteration 0, then the first value of each index
+//! The table is a piece of stack, or of the call's memory if there are very many pointers: the address of each pointer's cell at iteration 0, then the first value of each index
 //! operation. Addresses in rings move between segments; the others are stored once.
 //!
 //! Most strips in rings wrap nowhere, for the ring has many rows. They are told by one comparison and run in one call,
@@ -20,7 +20,7 @@ use crate::compile::Streaming;
 use crate::isa::IsaChoice;
 use crate::program::{Element, Op, StoreHint, Strip, ValueId};
 use crate::wide::{Place, StripFacts, WideIsa, WideOptions};
-use cranelift_codegen::ir::{Block, FuncRef, InstBuilder, StackSlotData, StackSlotKind, Value, types};
+use cranelift_codegen::ir::{Block, FuncRef, InstBuilder, Value, types};
 
 /// A function that runs segments of one strip, and its table.
 pub(super) struct WideCall {
@@ -71,7 +71,8 @@ impl<'a> Emitter<'a, '_> {
         };
         let (function, StripCode { indices, streams, .. }) = self.functions.wide(&facts, &options, self.b.func)?;
         self.has_streamed |= streams;
-        let table = self.wide_table(plan.pointers.len() + indices.len());
+        let entries = plan.pointers.len() + indices.len();
+        let table = self.table(plan, 8 * entries, |emitter| &mut emitter.wide_slot).address;
         Some(WideCall { function, table, indices })
     }
 
@@ -84,7 +85,8 @@ impl<'a> Emitter<'a, '_> {
     pub(super) fn pass_indices(&mut self, run: &Run<'_, 'a>) {
         let Some(wide) = &run.wide else { return };
         for (index, entry) in wide.indices.iter().zip(run.plan.pointers.len()..) {
-            let first = self.value(run.indices[index].0);
+            let first = self.kept(run.indices[index].0);
+            let first = self.value(first);
             self.b.ins().store(plain().with_aligned(), first, wide.table, 8 * entry as i32);
         }
     }
@@ -111,21 +113,6 @@ impl<'a> Emitter<'a, '_> {
             self.start_ring(run.plan, rings, *pointer, address);
         }
         self.segments(run, rings, length, exit);
-    }
-
-    /// The address of a table; all strips of a function share one piece of stack, as large as the largest needs.
-    fn wide_table(&mut self, entries: usize) -> Value {
-        let bytes = 8 * u32::try_from(entries).expect("a strip has fewer than 2^26 streams");
-        let slot = match self.wide_slot {
-            Some(slot) => slot,
-            None => {
-                let slot = StackSlotData::new(StackSlotKind::ExplicitSlot, bytes, 3);
-                *self.wide_slot.insert(self.b.create_sized_stack_slot(slot))
-            }
-        };
-        let slots = &mut self.b.func.sized_stack_slots;
-        slots[slot].size = slots[slot].size.max(bytes);
-        self.b.ins().stack_addr(types::I64, slot, 0)
     }
 }
 

@@ -7,16 +7,21 @@
 //! and every `wrap` and every ring position is in its range. It may be too wide, and then a correct program is refused;
 //! [`Doubt`]s say what could not be shown.
 //!
-//! Cost: each expression is analysed once, with bounded effort (`ranges`).
+//! Cost: each expression is analysed once, with bounded effort (`ranges`), and the whole program as well.
 
+use super::fault::VerifyError;
 use super::interval::Interval;
 use super::place::{Part, Place, Step};
-use super::ranges::{Affine, Scope};
+use super::ranges::{Affine, MOST_EFFORT, Scope};
+use super::trips::ring_travel;
 use super::types::*;
-use super::verify::VerifyError;
 use std::fmt;
 use std::ops::RangeInclusive;
 use thiserror::Error;
+
+/// What the arguments of a run that counts steps can be: whoever shows that a program stays inside for all of these
+/// has shown it for each of its calls.
+pub const ANY_STEP: RangeInclusive<i64> = 0..=1 << 48;
 
 /// What a program can touch.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,6 +61,12 @@ pub enum DoubtReason {
     /// An integer may need more than 64 bits.
     #[error("an integer may exceed 64 bits")]
     Overflow,
+    /// The analysis has spent its effort; what follows was not looked at.
+    #[error("the program is too intricate to analyse: nothing is known after {limit} steps")]
+    Effort {
+        /// Most steps.
+        limit: u64,
+    },
     /// The argument of a `wrap` may leave `-m..2 m`.
     #[error("wrap of {argument} may be outside -{modulus}..2*{modulus}")]
     Wrap {
@@ -191,6 +202,14 @@ impl Analysis<'_> {
 
     fn doubt(&mut self, part: Part, reason: DoubtReason) {
         let place = self.place(part);
+        let reason = match self.scope.is_exhausted() {
+            true => DoubtReason::Effort { limit: MOST_EFFORT },
+            false => reason,
+        };
+        // One doubt is enough where nothing is known.
+        if self.found.doubts.last().is_some_and(|last| matches!(last.reason, DoubtReason::Effort { .. })) {
+            return;
+        }
         let doubt = Doubt { place, reason };
         // The parts of one expression often fail together.
         if self.found.doubts.last() != Some(&doubt) {
@@ -201,6 +220,10 @@ impl Analysis<'_> {
     fn block(&mut self, nodes: &[Node]) {
         let outer = self.scope.len();
         for (position, node) in (0..).zip(nodes) {
+            if self.scope.is_exhausted() {
+                self.doubt(Part::Node(position), DoubtReason::Effort { limit: MOST_EFFORT });
+                break;
+            }
             self.node(position, node);
         }
         self.scope.truncate(outer);
@@ -222,6 +245,7 @@ impl Analysis<'_> {
             Node::For { var, lo, hi, step, body, .. } => {
                 self.int(head, lo);
                 self.int(head, hi);
+                self.length(head, lo, hi);
                 if self.scope.enter(*var, lo, hi) {
                     // Compiled loops add the step to the last value before they compare.
                     let end = self.scope.range(hi).unwrap_or(Interval::ALL);
@@ -239,7 +263,7 @@ impl Analysis<'_> {
                 for (holds, step, nodes) in [(true, Step::Then { node }, then), (false, Step::Else { node }, otherwise)]
                 {
                     if decided != Some(!holds) {
-                        let outer = self.scope.clone();
+                        let outer = self.scope.branch();
                         self.scope.assume(cond, holds);
                         self.inside(step, nodes);
                         self.scope = outer;
@@ -253,11 +277,11 @@ impl Analysis<'_> {
     fn strip(&mut self, node: u32, strip: &Strip) {
         self.int(Part::Node(node), &strip.lo);
         self.int(Part::Node(node), &strip.hi);
+        let length = self.length(Part::Node(node), &strip.lo, &strip.hi);
         let outer = self.scope.len();
         if !self.scope.enter(strip.var, &strip.lo, &strip.hi) {
             return;
         }
-        self.length(Part::Node(node), strip);
         self.path.push(Step::Strip { node, var: strip.var });
         let mut used = vec![false; strip.streams.len()];
         for (id, op) in (0..).map(ValueId).zip(&strip.ops) {
@@ -270,6 +294,11 @@ impl Analysis<'_> {
         for ((id, stream), used) in (0..).map(StreamId).zip(&strip.streams).zip(used) {
             let part = Part::Stream(id);
             stream.ints().for_each(|int| self.int(part, int));
+            if let Address::Block { ring: Some(ring), stride, .. } = stream.address
+                && ring_travel(length, stride, ring as i64) > Interval::ALL.max
+            {
+                self.doubt(part, DoubtReason::Overflow);
+            }
             let cells = match &stream.address {
                 Address::Block { base, pos, ring, stride } => {
                     self.block_cells(part, strip, (base, pos), *ring, *stride)
@@ -285,13 +314,14 @@ impl Analysis<'_> {
         self.scope.truncate(outer);
     }
 
-    /// Checks that the number of iterations fits into 64 bits.
-    fn length(&mut self, part: Part, strip: &Strip) {
-        let length = Affine::of(&strip.hi).zip(Affine::of(&strip.lo)).and_then(|(hi, lo)| hi.plus(&lo, -1));
-        let range = length.and_then(|length| self.scope.affine_range(length));
-        if range.is_none_or(|range| range.max > Interval::ALL.max) {
+    /// Checks that the distance of two ends fits into 64 bits, and says how far apart they can be.
+    fn length(&mut self, part: Part, lo: &Int, hi: &Int) -> i128 {
+        let length = Affine::of(hi).zip(Affine::of(lo)).and_then(|(hi, lo)| hi.plus(&lo, -1));
+        let range = length.and_then(|length| self.scope.affine_range(length)).unwrap_or(UNBOUNDED);
+        if !range.within(Interval::ALL) {
             self.doubt(part, DoubtReason::Overflow);
         }
+        range.intersect(Interval::ALL).max
     }
 
     fn index(&mut self, part: Part, var: Var, base: Option<Var>, offset: i64, step: i64) {
@@ -384,7 +414,7 @@ impl Analysis<'_> {
             }
             Cond::And(conds) | Cond::Or(conds) => {
                 let goes_on = matches!(cond, Cond::And(_));
-                let outer = self.scope.clone();
+                let outer = self.scope.branch();
                 for cond in conds {
                     self.cond(part, cond);
                     self.scope.assume(cond, goes_on);

@@ -11,10 +11,11 @@
 //! such a loop has ended. A value that is wrongly claimed to stay within an iteration is then read as a NaN.
 
 use super::cells::Memory;
+use super::fault::VerifyError;
 use super::interpret_strip::Scratch;
 use super::place::{Part, Place, Step};
+use super::trips::{strip_length, trips};
 use super::types::*;
-use super::verify::VerifyError;
 use std::fmt;
 use thiserror::Error;
 
@@ -105,6 +106,12 @@ pub enum Trap {
         /// The ring's length in cells.
         ring: u64,
     },
+    /// The run takes more work than the interpreter does.
+    #[error("the run takes more than {limit} steps of work")]
+    Work {
+        /// Most steps: nodes, iterations, and operations on cells.
+        limit: u64,
+    },
     /// An address leaves its buffer.
     #[error("cell {cell} is outside buffer `{buffer}` of {cells} cells")]
     OutOfBuffer {
@@ -138,6 +145,10 @@ impl fmt::Display for Trapped {
         Ok(())
     }
 }
+
+/// Steps of work that one run may take, so that a loop without end is an error: nodes, iterations, operations on cells.
+/// Some minutes.
+const MOST_WORK: u64 = 1 << 34;
 
 /// Runs a program once. Blocks of a strip have at most `lanes` lanes and at most [`Strip::lanes`]; 1 runs cell by cell.
 /// `args`, `scalars` and the buffers of `memory` are in the order of their declarations; `f32` scalars are rounded.
@@ -174,7 +185,8 @@ pub fn interpret_in_order(
     let scratch = Scratch::default();
     let lanes = lanes.max(1);
     let path = Vec::new();
-    let mut machine = Machine { program, env, scalars, memory, lanes, order, path, scratch, in_parallel: false };
+    let (in_parallel, work) = (false, MOST_WORK);
+    let mut machine = Machine { program, env, scalars, memory, lanes, order, path, scratch, in_parallel, work };
     machine.poison_copies();
     machine.block(&program.body).map_err(InterpretError::Trapped)
 }
@@ -294,6 +306,8 @@ struct Machine<'a> {
     scratch: Scratch,
     /// Whether an iteration of a parallel loop is running: no worker changes before it ends.
     in_parallel: bool,
+    /// Steps of work that are left.
+    work: u64,
 }
 
 type Run = Result<(), Box<Trapped>>;
@@ -310,8 +324,18 @@ impl Machine<'_> {
         Ok(())
     }
 
+    /// Counts steps of work.
+    fn spend(&mut self, part: Part, steps: u128) -> Run {
+        match u64::try_from(steps).ok().and_then(|steps| self.work.checked_sub(steps)) {
+            Some(left) => self.work = left,
+            None => return Err(self.trapped(part, Trap::Work { limit: MOST_WORK })),
+        }
+        Ok(())
+    }
+
     fn node(&mut self, node: u32, content: &Node) -> Run {
         let head = Part::Node(node);
+        self.spend(head, 1)?;
         match content {
             Node::Let { var, value } => {
                 self.env.vars[var.index()] = self.env.int(value).map_err(|trap| self.trapped(head, trap))?;
@@ -320,14 +344,19 @@ impl Machine<'_> {
             Node::For { var, lo, hi, step, kind, body } => {
                 let lo = self.env.int(lo).map_err(|trap| self.trapped(head, trap))?;
                 let hi = self.env.int(hi).map_err(|trap| self.trapped(head, trap))?;
-                let values = (lo..hi).step_by(usize::try_from(*step).unwrap_or(usize::MAX));
+                let trips = trips(lo, hi, *step).map_err(|trap| self.trapped(head, trap))?;
+                self.spend(head, trips as u128)?;
                 let inside = Step::For { node, var: *var };
+                // The last value and the sum behind it have 64 bits.
+                let ascending = (0..trips).map(|at| lo + at * step);
                 match (kind, self.order) {
-                    (LoopKind::Sequential, _) => self.iterations(inside, values, body),
-                    (LoopKind::Parallel, ParallelOrder::Ascending) => self.tasks(inside, values, body),
-                    (LoopKind::Parallel, ParallelOrder::Descending) => {
-                        self.tasks(inside, descending(lo, hi, *step), body)
+                    (LoopKind::Sequential, _) => self.iterations(inside, ascending, body),
+                    (LoopKind::Parallel, ParallelOrder::Ascending) => self.tasks(inside, ascending, body),
+                    // Inside another parallel loop it is sequential.
+                    (LoopKind::Parallel, ParallelOrder::Descending) if self.in_parallel => {
+                        self.iterations(inside, ascending, body)
                     }
+                    (LoopKind::Parallel, ParallelOrder::Descending) => self.tasks(inside, ascending.rev(), body),
                 }
             }
             Node::If { cond, then, otherwise } => {
@@ -376,9 +405,11 @@ impl Machine<'_> {
         let head = Part::Node(node);
         let lo = self.env.int(&strip.lo).map_err(|trap| self.trapped(head, trap))?;
         let hi = self.env.int(&strip.hi).map_err(|trap| self.trapped(head, trap))?;
-        if lo >= hi {
+        let length = strip_length(lo, hi).map_err(|trap| self.trapped(head, trap))?;
+        if length <= 0 {
             return Ok(());
         }
+        self.spend(head, length as u128 * (strip.ops.len() as u128 + 1))?;
         self.path.push(Step::Strip { node, var: strip.var });
         self.scratch
             .run(self.program, strip, lo..hi, &self.env, self.scalars, self.memory, self.lanes)
@@ -394,14 +425,6 @@ impl Machine<'_> {
         });
         Box::new(Trapped { place: Place { path: self.path.clone(), part }, iteration: iteration.collect(), trap })
     }
-}
-
-/// `lo..hi` by `step`, last value first.
-fn descending(lo: i64, hi: i64, step: i64) -> impl Iterator<Item = i64> {
-    let (lo, step) = (i128::from(lo), i128::from(step));
-    let count = (i128::from(hi) - lo + step - 1) / step;
-    // Every value lies in `lo..hi`, which has 64 bits.
-    (0..count).rev().map(move |at| (lo + at * step) as i64)
 }
 
 #[cfg(test)]
@@ -448,11 +471,15 @@ mod tests {
     }
 
     #[test]
-    fn descending_visits_what_ascending_visits() {
-        for (lo, hi, step) in [(0, 10, 3), (0, 9, 3), (-5, -5, 1), (3, -3, 2), (i64::MAX - 4, i64::MAX, 3)] {
-            let mut values: Vec<i64> = descending(lo, hi, step).collect();
-            values.reverse();
-            assert_eq!(values, (lo..hi).step_by(step as usize).collect::<Vec<_>>());
-        }
+    fn loops_without_end_are_errors() {
+        let limit = |text: &str| match run(text, &[], &mut Memory::default()) {
+            Err(InterpretError::Trapped(trapped)) => trapped.trap,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(limit("program p() { for v0 in 0 .. 4611686018427387904 { } }"), Trap::Work { limit: MOST_WORK });
+        assert_eq!(
+            limit("program p() { strip v0 in 0 .. 4611686018427387904 lanes 1 { } }"),
+            Trap::Work { limit: MOST_WORK }
+        );
     }
 }

@@ -7,6 +7,7 @@ use super::cells::{Cells, Memory};
 use super::interpret::{Env, Trap};
 use super::opaque::{opaque_finish, opaque_mix};
 use super::place::Part;
+use super::trips::ring_travel;
 use super::types::*;
 use super::verify_strip::result_type;
 use half::f16;
@@ -55,10 +56,10 @@ impl Scratch {
         lanes: u32,
     ) -> Fallible<()> {
         let count = i128::from(range.end) - i128::from(range.start);
-        self.place_cursors(program, strip, count, env, &|buffer| memory.buffers[buffer].len())?;
+        self.place_cursors(program, strip, &range, env, &|buffer| memory.buffers[buffer].len())?;
         let most = i128::from(lanes.min(strip.lanes).min(MAX_BLOCK)).min(count);
         let block = usize::try_from(most).expect("at most MAX_BLOCK");
-        self.prepare(program, strip, &range, env, scalars, block)?;
+        self.prepare(program, strip, scalars, block);
         let mut var = range.start;
         while var < range.end {
             let length = block.min(usize::try_from(range.end.abs_diff(var)).unwrap_or(usize::MAX));
@@ -73,22 +74,29 @@ impl Scratch {
         Ok(())
     }
 
-    /// Evaluates the addresses of `count` iterations; refuses cells outside the buffers, whose lengths `cells_of`
-    /// knows.
+    /// Evaluates the addresses of the iterations in `range`, which is not empty; refuses numbers beyond 64 bits, and
+    /// cells outside the buffers, whose lengths `cells_of` knows.
     pub(super) fn place_cursors(
         &mut self,
         program: &Program,
         strip: &Strip,
-        count: i128,
+        range: &Range<i64>,
         env: &Env<'_>,
         cells_of: &dyn Fn(usize) -> usize,
     ) -> Fallible<()> {
+        let count = i128::from(range.end) - i128::from(range.start);
         self.cursors.clear();
         for (id, stream) in (0..).map(StreamId).zip(&strip.streams) {
             let cursor = place(program, stream, env).map_err(|trap| (Part::Stream(id), trap))?;
+            if cursor.ring > 0 && ring_travel(count, cursor.stride, cursor.ring) > i128::from(i64::MAX) {
+                return Err((Part::Stream(id), Trap::Overflow));
+            }
             self.cursors.push(cursor);
         }
-        for op in &strip.ops {
+        for (id, op) in (0..).map(ValueId).zip(&strip.ops) {
+            if let Op::Index { base, offset, step, .. } = *op {
+                index_fits(range, env, base, offset, step).map_err(|trap| (Part::Op(id), trap))?;
+            }
             let (Op::Load { stream, .. } | Op::Store { stream, .. }) = *op else { continue };
             let cursor = self.cursors[stream.index()];
             if let Address::Array(coordinates) = &strip.streams[stream.index()].address {
@@ -104,16 +112,16 @@ impl Scratch {
         Ok(())
     }
 
+    /// The cells that a stream is at in `count` iterations; only of a stream that is used, after
+    /// [`Self::place_cursors`].
+    pub(super) fn cells(&self, stream: StreamId, count: usize) -> Vec<usize> {
+        let mut cells = Vec::with_capacity(count);
+        self.cursors[stream.index()].each_cell(count, |_, cell| cells.push(cell));
+        cells
+    }
+
     /// Types, lanes, and the operations whose result is the same in every lane.
-    fn prepare(
-        &mut self,
-        program: &Program,
-        strip: &Strip,
-        range: &Range<i64>,
-        env: &Env<'_>,
-        scalars: &[f64],
-        block: usize,
-    ) -> Fallible<()> {
+    fn prepare(&mut self, program: &Program, strip: &Strip, scalars: &[f64], block: usize) {
         self.types.clear();
         self.lanes.clear();
         self.lanes.resize(strip.ops.len() * block, 0);
@@ -124,19 +132,10 @@ impl Scratch {
                 Op::F64(bits) | Op::OpaqueSeed(bits) => bits,
                 Op::F32(bits) => u64::from(bits),
                 Op::Scalar(id) => float_bits(ty, scalars[id.index()]),
-                Op::Index { base, offset, step, .. } => {
-                    let ends = [range.start, range.end - 1];
-                    let fits = ends.iter().all(|var| i64::try_from(index(env, base, offset, step, *var)).is_ok());
-                    if !fits {
-                        return Err((Part::Op(ValueId(at as u32)), Trap::Overflow));
-                    }
-                    continue;
-                }
                 _ => continue,
             };
             self.lanes[at * block..][..block].fill(bits);
         }
-        Ok(())
     }
 
     /// Executes one operation for `length` lanes from `var` on. One arm per operation.
@@ -225,7 +224,8 @@ impl Cursor {
     fn each_cell(&self, count: usize, mut touch: impl FnMut(usize, usize)) {
         let mut pos = self.pos;
         for lane in 0..count {
-            touch(lane, (self.base + pos) as usize);
+            // The cell is inside its buffer; base and position alone may be anywhere.
+            touch(lane, self.base.wrapping_add(pos) as usize);
             pos = self.next(pos);
         }
     }
@@ -246,19 +246,17 @@ impl Cursor {
                 Some(first + stride * (first / -stride + 1))
             };
         }
-        if base >= 0 && base + ring <= cells {
-            return None;
+        let last = pos + stride * (count - 1);
+        let around = last < 0 || last >= ring;
+        // One that runs around visits some cells on either side of its end, and code may count with all of them.
+        let [lowest, highest] = if around { [0, ring - 1] } else { [pos.min(last), pos.max(last)] };
+        if base + lowest < 0 {
+            Some(base + lowest)
+        } else if base + highest >= cells {
+            Some((base + lowest).max(cells))
+        } else {
+            None
         }
-        // Rare: part of the ring lies outside. The positions repeat after at most `ring` iterations.
-        let mut pos = self.pos;
-        for _ in 0..count.min(ring) {
-            let cell = base + i128::from(pos);
-            if cell < 0 || cell >= cells {
-                return Some(cell);
-            }
-            pos = self.next(pos);
-        }
-        None
     }
 }
 
@@ -301,6 +299,13 @@ fn coordinates_inside(decl: &BufferDecl, coordinates: &[Coordinate], count: i128
         }
     }
     Ok(())
+}
+
+/// Checks that an index stays in 64 bits: at both ends, so everywhere.
+fn index_fits(range: &Range<i64>, env: &Env<'_>, base: Option<Var>, offset: i64, step: i64) -> Result<(), Trap> {
+    let ends = [range.start, range.end - 1];
+    let fits = ends.iter().all(|var| i64::try_from(index(env, base, offset, step, *var)).is_ok());
+    if fits { Ok(()) } else { Err(Trap::Overflow) }
 }
 
 /// `base + offset + step * var`.

@@ -1,33 +1,49 @@
 //! The loop language: what the engine lowers a plan to and what the code generators compile.
 //!
-//! `types` holds the language, `text` prints and parses it, `verify` checks it, `interpret` runs it and is the oracle
-//! for every code generator; `bounds` and `walk` say which cells a run may touch, `reuse` which of them soon again,
+//! `types` holds the language, `text` prints and parses it, `verify` checks it, `independence` proves what it claims of
+//! its accesses, which makes it `verified`; `exact` looks for what contradicts a claim in one run. `interpret` runs it
+//! and is the oracle for every code generator; `bounds` and `walk` say which cells a run may touch, `reuse` which soon again,
 //! `phase` where rows of them begin.
 
+mod apart;
 mod bounds;
 mod cells;
 mod costs;
+mod depth;
+mod exact;
+mod fault;
+mod independence;
 mod interpret;
 mod interpret_strip;
 mod interval;
 mod opaque;
+mod parallelism;
 mod phase;
 mod place;
 mod ranges;
+mod rename;
 mod reuse;
+mod sites;
 mod text;
+mod trips;
 mod types;
+mod verified;
 mod verify;
 mod verify_strip;
 mod walk;
+mod wraps;
 
-pub use bounds::{AddressRanges, BoundsError, Doubt, DoubtReason, Touched};
+pub use bounds::{ANY_STEP, AddressRanges, BoundsError, Doubt, DoubtReason, Touched};
 pub use cells::{Cells, Memory};
 pub use costs::StripCosts;
+pub use depth::{MAX_DEPTH, MAX_OPERATORS};
+pub use exact::{Claim, Contradiction, ExactError};
+pub use fault::{Fault, VerifyError};
 pub use interpret::{InterpretError, ParallelOrder, Trap, Trapped, interpret, interpret_in_order};
 pub use interval::Interval;
 pub use opaque::{OPAQUE_K1, OPAQUE_K2, OPAQUE_NAN, opaque_finish, opaque_mix, opaque_seed};
 pub use place::{Part, Place, Step};
-pub use text::{MAX_DEPTH, MAX_OPERATORS, ParseError};
+pub use text::ParseError;
 pub use types::*;
-pub use verify::{Fault, MAX_VARS, VerifyError};
+pub use verified::Verified;
+pub use verify::MAX_VARS;

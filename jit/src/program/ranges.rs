@@ -8,15 +8,21 @@
 //! and `max` by their operands, a quotient by its dividend. What occurs with both signs cancels on the way, so a skewed
 //! loop `for v1 in 2 * v0 .. 2 * v0 + 9` gives `0 <= v1 - 2 * v0 <= 8`, which intervals alone would not.
 //!
-//! Cost: `min` and `max` branch, so the number of eliminations is capped; beyond it, intervals decide.
+//! Two operands of one `min` or `max` may move against each other, as `v - 7` and `-v` do: then half their sum bounds
+//! it, too.
+//!
+//! Cost: `min` and `max` branch, so the number of eliminations is capped; beyond it, intervals decide. All questions of
+//! one analysis share [`MOST_EFFORT`]; when it is spent, nothing is known any more.
 
 use super::interval::Interval;
 use super::types::*;
 use num_integer::gcd;
+use std::cell::Cell;
+use std::rc::Rc;
 
 /// What an affine form is made of.
 #[derive(Clone, Debug, PartialEq)]
-enum Atom {
+pub(super) enum Atom {
     Arg(ArgId),
     Var(Var),
     /// Not affine.
@@ -26,8 +32,8 @@ enum Atom {
 /// `constant + sum of coefficient * atom`; no coefficient is 0, no atom occurs twice.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Affine {
-    terms: Vec<(Atom, i128)>,
-    constant: i128,
+    pub(super) terms: Vec<(Atom, i128)>,
+    pub(super) constant: i128,
 }
 
 impl Affine {
@@ -56,8 +62,28 @@ impl Affine {
                     _ => atom(Atom::Term(int.clone())),
                 }
             }
+            Int::Mod(x, 2) => match &**x {
+                Int::Add(y, constant) if matches!(**constant, Int::Const(_)) => Affine::parity(y, constant),
+                _ => atom(Atom::Term(int.clone())),
+            },
             _ => atom(Atom::Term(int.clone())),
         }
+    }
+
+    /// `(y + constant) mod 2` by `y mod 2`: the two colours of a grid add up to 1.
+    fn parity(y: &Int, constant: &Int) -> Option<Affine> {
+        let Int::Const(constant) = constant else { return None };
+        let even = Affine::of(&Int::Mod(Box::new(y.clone()), 2))?;
+        match constant.rem_euclid(2) {
+            0 => Some(even),
+            _ => Affine::constant(1).plus(&even, -1),
+        }
+    }
+
+    /// Whether some atom has opposite signs in both.
+    fn moves_against(&self, other: &Affine) -> bool {
+        let sign = |atom: &Atom| other.terms.iter().find(|(own, _)| own == atom).map_or(0, |(_, c)| c.signum());
+        self.terms.iter().any(|(atom, coefficient)| coefficient.signum() * sign(atom) < 0)
     }
 
     /// `self + factor * other`.
@@ -90,7 +116,21 @@ enum Meaning {
     /// Defined by a `let`; `None` if its value has no affine form.
     Equal(Option<Affine>),
     /// Bounded by a loop or a condition, both ends included, by expressions of variables defined earlier.
-    Between { lower: Vec<Affine>, upper: Vec<Affine> },
+    Between { lower: Vec<Bound>, upper: Vec<Bound> },
+}
+
+/// A bound of a multiple of a variable: `scale * variable` is at least, or at most, `form`.
+#[derive(Clone, Debug)]
+struct Bound {
+    /// Positive.
+    scale: i128,
+    form: Affine,
+}
+
+impl From<Affine> for Bound {
+    fn from(form: Affine) -> Bound {
+        Bound { scale: 1, form }
+    }
 }
 
 /// What is known about arguments and about the variables in scope, earliest definition first.
@@ -98,14 +138,37 @@ enum Meaning {
 pub(super) struct Scope {
     args: Vec<Interval>,
     known: Vec<Known>,
+    /// Steps that are left to this scope and all that were cloned from it.
+    effort: Rc<Cell<u64>>,
 }
 
 /// Eliminations per question. Bounds of real loops need a few dozen.
 const FUEL: u32 = 500;
 
+/// Steps of one analysis: terms looked at, and variables. A second or two; real programs take a hundredth.
+pub(super) const MOST_EFFORT: u64 = 1 << 28;
+
 impl Scope {
     pub(super) fn new(args: Vec<Interval>) -> Scope {
-        Scope { args, known: Vec::new() }
+        Scope { args, known: Vec::new(), effort: Rc::new(Cell::new(MOST_EFFORT)) }
+    }
+
+    /// Whether questions are no longer answered.
+    pub(super) fn is_exhausted(&self) -> bool {
+        self.effort.get() == 0
+    }
+
+    /// Takes from the effort that is left; `None` if that is not enough.
+    fn spend(&self, steps: usize) -> Option<()> {
+        let left = self.effort.get().saturating_sub(steps as u64);
+        self.effort.set(left);
+        (left > 0).then_some(())
+    }
+
+    /// A scope to change for a while.
+    pub(super) fn branch(&self) -> Scope {
+        let _ = self.spend(self.known.len());
+        self.clone()
     }
 
     pub(super) fn len(&self) -> usize {
@@ -124,6 +187,74 @@ impl Scope {
         self.known.push(Known { var, meaning: Meaning::Equal(Affine::of(value)), interval, divisor });
     }
 
+    /// Adds a variable that stands for one value between these bounds, ends included. False, and nothing is added, if
+    /// there is none.
+    pub(super) fn choose(&mut self, var: Var, lower: Vec<Affine>, upper: Vec<Affine>) -> bool {
+        let mut interval = Interval::ALL;
+        for low in &lower {
+            for high in &upper {
+                let extent = high.clone().plus(low, -1).and_then(|extent| self.affine_range(extent));
+                if extent.is_some_and(|extent| extent.max < 0) {
+                    return false;
+                }
+            }
+        }
+        for low in &lower {
+            interval.min = interval.min.max(self.affine_range(low.clone()).unwrap_or(Interval::ALL).min);
+        }
+        for high in &upper {
+            interval.max = interval.max.min(self.affine_range(high.clone()).unwrap_or(Interval::ALL).max);
+        }
+        if interval.max < interval.min {
+            return false;
+        }
+        let [lower, upper] = [lower, upper].map(|ends| ends.into_iter().map(Bound::from).collect());
+        self.known.push(Known { var, meaning: Meaning::Between { lower, upper }, interval, divisor: 1 });
+        true
+    }
+
+    /// Adds a variable that is the value of a form.
+    pub(super) fn equate(&mut self, var: Var, value: Affine) {
+        let interval = self.affine_range(value.clone()).unwrap_or(Interval::ALL).intersect(Interval::ALL);
+        self.known.push(Known { var, meaning: Meaning::Equal(Some(value)), interval, divisor: 1 });
+    }
+
+    /// The form with variables that a `let` defines replaced by what they are.
+    pub(super) fn expanded(&self, mut form: Affine) -> Option<Affine> {
+        loop {
+            self.spend(1 + form.terms.len())?;
+            let definition = |(atom, _): &(Atom, i128)| match atom {
+                Atom::Var(var) => match &self.known[self.position(*var)].meaning {
+                    Meaning::Equal(Some(value)) => Some(value.clone()),
+                    _ => None,
+                },
+                // One of the factors may turn out to be a constant.
+                Atom::Term(Int::Mul(a, b)) => {
+                    let (a, b) = (self.expanded(Affine::of(a)?)?, self.expanded(Affine::of(b)?)?);
+                    match (a.terms.is_empty(), b.terms.is_empty()) {
+                        (true, _) => Affine::constant(0).plus(&b, a.constant),
+                        (_, true) => Affine::constant(0).plus(&a, b.constant),
+                        _ => None,
+                    }
+                }
+                _ => None,
+            };
+            let found = form.terms.iter().enumerate().find_map(|(at, term)| Some((at, definition(term)?)));
+            let Some((at, value)) = found else { return Some(form) };
+            let (_, coefficient) = form.terms.swap_remove(at);
+            form = form.plus(&value, coefficient)?;
+        }
+    }
+
+    /// What all values of an atom are multiples of; 0 if it is 0.
+    pub(super) fn atom_divisor(&self, atom: &Atom) -> u64 {
+        match atom {
+            Atom::Arg(_) => 1,
+            Atom::Var(var) => self.known[self.position(*var)].divisor,
+            Atom::Term(term) => self.divisor(term),
+        }
+    }
+
     /// Adds a variable that takes values of `lo..hi`. False, and nothing is added, if there are none.
     pub(super) fn enter(&mut self, var: Var, lo: &Int, hi: &Int) -> bool {
         let lower: Vec<_> = Affine::of(lo).into_iter().collect();
@@ -139,6 +270,7 @@ impl Scope {
             return false;
         }
         let interval = Interval { min: first.min, max: end.max.saturating_sub(1) }.intersect(Interval::ALL);
+        let [lower, upper] = [lower, upper].map(|ends| ends.into_iter().map(Bound::from).collect());
         self.known.push(Known { var, meaning: Meaning::Between { lower, upper }, interval, divisor: 1 });
         true
     }
@@ -179,7 +311,7 @@ impl Scope {
         (end(|range| range.min).then_some(-1), end(|range| range.max).then_some(-1))
     }
 
-    /// Bounds the latest loop variable of `form`, if its coefficient is 1 or -1, by `form >= 0`.
+    /// Bounds the latest variable of `form` that is no `let`'s, by `form >= 0`.
     fn assume_not_negative(&mut self, mut form: Affine) {
         while let Some(at) = self.latest(&form) {
             let (atom, coefficient) = form.terms.swap_remove(at);
@@ -187,15 +319,16 @@ impl Scope {
             let position = self.position(var);
             let substituted = match &mut self.known[position].meaning {
                 Meaning::Equal(Some(value)) => form.plus(value, coefficient),
-                Meaning::Between { lower, .. } if coefficient == 1 => {
-                    lower.extend(Affine::constant(0).plus(&form, -1));
+                Meaning::Equal(None) => None,
+                Meaning::Between { lower, .. } if coefficient > 0 => {
+                    let negative = Affine::constant(0).plus(&form, -1);
+                    lower.extend(negative.map(|form| Bound { scale: coefficient, form }));
                     None
                 }
-                Meaning::Between { upper, .. } if coefficient == -1 => {
-                    upper.push(form);
+                Meaning::Between { upper, .. } => {
+                    upper.extend(coefficient.checked_neg().map(|scale| Bound { scale, form }));
                     None
                 }
-                _ => None,
             };
             let Some(substituted) = substituted else {
                 let known = &self.known[position];
@@ -236,6 +369,9 @@ impl Scope {
 
     /// The range of an expression; `None` if it exceeds 128 bits.
     pub(super) fn range(&self, int: &Int) -> Option<Interval> {
+        // Terms of a sum are compared with each other.
+        let size = self.rank(int).1;
+        self.spend(1 + size * size / 16)?;
         let exact = Affine::of(int).and_then(|form| self.affine_range(form));
         match (exact, self.interval(int)) {
             (Some(exact), Some(interval)) => Some(exact.intersect(interval)),
@@ -252,6 +388,7 @@ impl Scope {
 
     /// An upper bound of `form`.
     fn upper(&self, mut form: Affine, fuel: &mut u32) -> Option<i128> {
+        self.spend(1 + form.terms.len() * form.terms.len())?;
         let Some(at) = self.latest(&form) else { return Some(form.constant) };
         if *fuel == 0 {
             return self.upper_by_intervals(&form);
@@ -267,8 +404,15 @@ impl Scope {
                 Meaning::Equal(None) => self.upper(by_interval?, fuel),
                 Meaning::Between { lower, upper } => {
                     let ends = if coefficient > 0 { upper } else { lower };
-                    let forms: Vec<_> = ends.iter().filter_map(|end| form.clone().plus(end, coefficient)).collect();
-                    if forms.is_empty() { self.upper(by_interval?, fuel) } else { self.least_upper(forms, fuel) }
+                    let bound = |end: &Bound| {
+                        // Of so many times the whole.
+                        let scaled = Affine::constant(0).plus(&form, end.scale)?.plus(&end.form, coefficient)?;
+                        Some(self.upper(scaled, fuel)?.div_euclid(end.scale))
+                    };
+                    match ends.iter().filter_map(bound).min() {
+                        Some(bound) => Some(bound),
+                        None => self.upper(by_interval?, fuel),
+                    }
                 }
             },
             Atom::Term(term) => self.upper_of_term(form, term, coefficient, by_interval, fuel),
@@ -288,12 +432,10 @@ impl Scope {
         let mut forms: Vec<Affine> = by_interval.into_iter().collect();
         match term {
             Int::Min(a, b) | Int::Max(a, b) => {
-                let operands = [with(a), with(b)];
                 if matches!(term, Int::Min(..)) == (coefficient > 0) {
-                    // Each operand alone bounds the term.
-                    return self.least_upper(operands.into_iter().flatten().collect(), fuel);
+                    return self.upper_of_choice(&rest, term, coefficient, fuel);
                 }
-                let [a, b] = operands;
+                let [a, b] = [with(a), with(b)];
                 return Some(self.upper(a?, fuel)?.max(self.upper(b?, fuel)?));
             }
             Int::FloorDiv(x, divisor) => {
@@ -314,6 +456,24 @@ impl Scope {
             _ => {}
         }
         self.least_upper(forms, fuel)
+    }
+
+    /// An upper bound of `rest + coefficient * term`, where each operand of the term, a `min` or `max`, alone bounds it.
+    /// So does half the sum of two of them, which is better where they move against each other.
+    fn upper_of_choice(&self, rest: &Affine, term: &Int, coefficient: i128, fuel: &mut u32) -> Option<i128> {
+        let mut operands = Vec::new();
+        choices(term, matches!(term, Int::Min(..)), &mut operands);
+        let operands: Vec<Affine> = operands.into_iter().filter_map(Affine::of).collect();
+        let alone = operands.iter().filter_map(|operand| rest.clone().plus(operand, coefficient)).collect();
+        let mut best = self.least_upper(alone, fuel);
+        for (at, a) in operands.iter().enumerate() {
+            for b in operands[..at].iter().filter(|b| a.moves_against(b)) {
+                let twice = Affine::constant(0).plus(rest, 2)?.plus(a, coefficient)?.plus(b, coefficient)?;
+                let half = self.upper(twice, fuel).map(|twice| twice.div_euclid(2));
+                best = best.into_iter().chain(half).min();
+            }
+        }
+        best
     }
 
     /// The best of several upper bounds.
@@ -338,6 +498,7 @@ impl Scope {
 
     /// The range by the rules of intervals alone, with ends that are values which remainders can have.
     fn interval(&self, int: &Int) -> Option<Interval> {
+        self.spend(1)?;
         let interval = self.plain_interval(int)?;
         let is_remainder = matches!(int, Int::Mod(..) | Int::Wrap(..) | Int::MulMod(..));
         let divisor = i128::from(if is_remainder { self.divisor(int).max(1) } else { 1 });
@@ -418,14 +579,24 @@ impl Scope {
     }
 
     fn position(&self, var: Var) -> usize {
+        // The last ones are found first; what is asked for is mostly among them.
         let position = self.known.iter().rposition(|known| known.var == var);
         position.expect("the program has verified, so every variable used is in scope")
     }
 }
 
+/// The operands of nested `min`s, or of nested `max`s.
+fn choices<'i>(int: &'i Int, is_min: bool, found: &mut Vec<&'i Int>) {
+    match int {
+        Int::Min(a, b) if is_min => [a, b].into_iter().for_each(|operand| choices(operand, is_min, found)),
+        Int::Max(a, b) if !is_min => [a, b].into_iter().for_each(|operand| choices(operand, is_min, found)),
+        operand => found.push(operand),
+    }
+}
+
 impl CompareOp {
     /// The comparison that holds, of integers, exactly if this one does not.
-    fn negated(self) -> CompareOp {
+    pub(super) fn negated(self) -> CompareOp {
         match self {
             CompareOp::Lt => CompareOp::Ge,
             CompareOp::Le => CompareOp::Gt,
@@ -495,6 +666,29 @@ mod tests {
         assert_eq!(last_range(tiled), Interval { min: 0, max: 31 });
         let tiled = "for v0 in 0 .. 4 { for v1 in max(1, 32 * v0) .. min(99, 32 * v0 + 32) { let v2 = v1 } }";
         assert_eq!(last_range(tiled), Interval { min: 1, max: 98 });
+    }
+
+    #[test]
+    fn multiples_of_a_variable_are_bounded_too() {
+        // Columns of a diamond: twice the number of a tile follows the steps.
+        let tile = "for v0 in 0 .. $a { for v1 in 0 .. $a { if all(2 * v1 >= v0 + 1, v0 + 5 >= 2 * v1) { \
+                    let v2 = 2 * v1 - v0 let v3 = v2 } } }";
+        assert_eq!(last_range(tile), Interval { min: 1, max: 5 });
+    }
+
+    #[test]
+    fn the_colours_of_a_grid_add_up() {
+        let colours = "for v0 in 0 .. $a { let v1 = mod(v0 + 1, 2) let v2 = mod(v0 + -2, 2) let v3 = 3 * v1 + 3 * v2 }";
+        assert_eq!(last_range(colours), Interval { min: 3, max: 3 });
+    }
+
+    #[test]
+    fn half_a_sum_bounds_what_moves_against_each_other() {
+        // The sides of a diamond of eight rows.
+        let side = "for v0 in 0 .. 8 { let v1 = max(max(v0 - 7, -100), 0 - v0) let v2 = v1 }";
+        assert_eq!(last_range(side), Interval { min: -3, max: 0 });
+        let side = "for v0 in 0 .. 8 { let v1 = min(min(v0, 100), 7 - v0) let v2 = v1 }";
+        assert_eq!(last_range(side), Interval { min: 0, max: 3 });
     }
 
     #[test]

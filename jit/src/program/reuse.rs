@@ -40,9 +40,12 @@ const LEAST_FAR: u64 = 2;
 const PAGE_BUDGET: u64 = 1 << 20;
 
 impl Program {
-    /// Marks the stores of a verified program that are better made past a cache of `cache_bytes`, judged by a run with
-    /// these arguments, and unmarks all others. Says how many are marked.
+    /// Marks the stores of a program that are better made past a cache of `cache_bytes`, judged by a run with
+    /// these arguments, and unmarks all others. Says how many are marked: none in a program that does not verify.
     pub fn mark_streaming(&mut self, args: &[i64], cache_bytes: u64) -> usize {
+        if self.verify().is_err() {
+            return 0;
+        }
         let tallies = Tallies::of(self, args, cache_bytes, STORE_PAGE_BYTES);
         let mut streams = tallies.stores.iter().map(Tally::streams);
         let mut marked = 0;
@@ -61,6 +64,9 @@ impl Program {
     /// Marks the streams of a verified program whose loads find at most half of their cells in a cache of
     /// `cache_bytes`, judged by a run with these arguments, and unmarks all others. Says how many are marked.
     pub fn mark_far(&mut self, args: &[i64], cache_bytes: u64) -> usize {
+        if self.verify().is_err() {
+            return 0;
+        }
         let tallies = Tallies::of(self, args, cache_bytes, LOAD_PAGE_BYTES);
         let mut far = tallies.streams.iter().map(Tally::is_far);
         let mut marked = 0;

@@ -75,6 +75,17 @@ pub enum ValueType {
     Bool,
 }
 
+impl ValueType {
+    /// The name in the text form: `f64`, `f32`, `bool`.
+    pub fn name(self) -> &'static str {
+        match self {
+            ValueType::F64 => "f64",
+            ValueType::F32 => "f32",
+            ValueType::Bool => "bool",
+        }
+    }
+}
+
 macro_rules! index_type {
     ($(#[$doc:meta])* $name:ident, $prefix:literal) => {
         $(#[$doc])*
@@ -297,16 +308,16 @@ pub enum Node {
 pub enum LoopKind {
     /// One after the other.
     Sequential,
-    /// In any order and at the same time; a barrier follows the loop. The engine has proved that no iteration touches a
-    /// cell that another one writes. Inside another parallel loop it runs sequentially.
+    /// In any order and at the same time; a barrier follows the loop. No iteration touches a cell that another one
+    /// writes, which [`Verified`](super::Verified) proves. Inside another parallel loop it runs sequentially.
     Parallel,
 }
 
 /// The innermost run: `ops` for each `var` in `lo..hi` (step 1).
 ///
 /// Values of `var` are taken in blocks of at most `lanes` consecutive ones, blocks in ascending order; a block executes
-/// each operation for all its lanes before the next operation. Any block sizes from 1 to `lanes` give the same result:
-/// the engine proves it.
+/// each operation for all its lanes before the next operation. Any block sizes from 1 to `lanes` give the same result,
+/// which [`Verified`](super::Verified) proves.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Strip {
     /// The strip variable: in scope in `Op::Index`, not in stream addresses.
@@ -415,7 +426,7 @@ impl Stream {
     }
 }
 
-/// A relation between a load and a store of one strip, proved by the engine.
+/// A relation between a load and a store of one strip; [`Verified`](super::Verified) proves it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct AliasFact {
     /// A load operation of the strip.
@@ -436,6 +447,16 @@ pub enum AliasRelation {
     SameLane,
     /// The store at iteration `j` may touch what the load touches at iteration `j + d` only for this `d != 0`.
     Distance(i64),
+}
+
+impl std::fmt::Display for AliasRelation {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            AliasRelation::Disjoint => write!(f, "never touch one cell"),
+            AliasRelation::SameLane => write!(f, "touch one cell only within an iteration"),
+            AliasRelation::Distance(d) => write!(f, "touch one cell only {d} iterations apart"),
+        }
+    }
 }
 
 /// One operation. Its result, if it has one, is named by its position.

@@ -5,249 +5,19 @@
 //! What depends on run-time values (an address inside its buffer, the argument of a `wrap` in its range) is checked by
 //! [`Program::address_ranges`] and by the interpreter, not here.
 //!
-//! Cost: linear in the size of the program, and quadratic in the number of names.
+//! Nothing is followed deeper than [`MAX_DEPTH`], so programs that were built by hand cannot exhaust the stack.
+//!
+//! Cost: linear in the size of the program.
 
+use super::depth::{Excess, MAX_DEPTH};
+use super::fault::{Fault, VerifyError};
 use super::place::{Part, Place, Step};
 use super::types::*;
 use super::verify_strip::strip_errors;
-use std::collections::HashSet;
-use std::fmt;
-use thiserror::Error;
+use rustc_hash::FxHashSet;
 
 /// Variables are numbered below this: interpreter and code generators keep tables indexed by variable.
 pub const MAX_VARS: u32 = 1 << 20;
-
-/// Why a program is refused, and where.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct VerifyError {
-    /// Where.
-    pub place: Place,
-    /// Why.
-    pub fault: Fault,
-}
-
-impl fmt::Display for VerifyError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.place, self.fault)
-    }
-}
-
-impl std::error::Error for VerifyError {}
-
-/// What is wrong with one part of a program.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum Fault {
-    /// A name is no identifier.
-    #[error("the name {name:?} is not an identifier")]
-    NotAnIdentifier {
-        /// The name.
-        name: String,
-    },
-    /// Two declarations of one kind share a name.
-    #[error("the name `{name}` is declared twice")]
-    DuplicateName {
-        /// The name.
-        name: String,
-    },
-    /// A scalar is neither `f64` nor `f32`.
-    #[error("a scalar cannot be {}", element.name())]
-    ScalarElement {
-        /// Its type.
-        element: Element,
-    },
-    /// A buffer does not fit into the address space.
-    #[error("{cells} cells of {element_bytes} bytes exceed the address space")]
-    BufferTooLarge {
-        /// Declared length.
-        cells: u64,
-        /// Bytes per cell.
-        element_bytes: u64,
-    },
-    /// Copies per worker that hold nothing of their own: of unknown length, or never written; or of a caller's array.
-    #[error("copies per worker need a declared length and `write`")]
-    UselessCopies,
-    /// Copies of a buffer would overlap.
-    #[error("copies of {cells} cells overlap at a pitch of {pitch}")]
-    CopiesOverlap {
-        /// Declared length of one.
-        cells: u64,
-        /// Cells from one start to the next.
-        pitch: u64,
-    },
-    /// A mirrored buffer has no declared length to repeat, or copies, or is a caller's array.
-    #[error("a mirrored buffer is one block of a declared length")]
-    UselessMirror,
-    /// An array has no extents, or another number of cells than their product.
-    #[error("an array of {cells:?} cells cannot have the extents {extents:?}")]
-    Extents {
-        /// Declared length.
-        cells: Option<u64>,
-        /// Declared extents.
-        extents: Vec<u64>,
-    },
-    /// A stream addresses an array as a block, a block as an array, or an array by another number of coordinates.
-    #[error("the number of coordinates in `{buffer}` is {expected}, not {found}")]
-    Coordinates {
-        /// The buffer's name.
-        buffer: String,
-        /// How many extents it has; 0 for a block.
-        expected: usize,
-        /// How many coordinates the stream has; 0 for an address in a block.
-        found: usize,
-    },
-    /// An id has no declaration.
-    #[error("{id} does not exist: the program has {count}")]
-    NoSuchId {
-        /// The id as text.
-        id: String,
-        /// How many there are.
-        count: usize,
-    },
-    /// A variable's number is too large.
-    #[error("{var} is numbered beyond the limit of {MAX_VARS} variables")]
-    VarTooLarge {
-        /// The variable.
-        var: Var,
-    },
-    /// A variable is defined a second time.
-    #[error("{var} is defined twice")]
-    Redefined {
-        /// The variable.
-        var: Var,
-    },
-    /// A variable is used where it is not in scope.
-    #[error("{var} is not in scope")]
-    NotInScope {
-        /// The variable.
-        var: Var,
-    },
-    /// A divisor, modulus or step is not positive.
-    #[error("the {what} is {value}, not positive")]
-    NotPositive {
-        /// What it is.
-        what: &'static str,
-        /// Its value.
-        value: i64,
-    },
-    /// The factor of a `mulmod` is outside `0..modulus`.
-    #[error("the factor {factor} of a mulmod is outside 0..{modulus}")]
-    Factor {
-        /// The factor.
-        factor: i64,
-        /// The modulus.
-        modulus: i64,
-    },
-    /// A strip has no lanes.
-    #[error("a strip needs at least one lane")]
-    NoLanes,
-    /// A ring is empty or too large for 64-bit positions.
-    #[error("a ring of {ring} cells is outside 1..={}", i64::MAX / 2)]
-    Ring {
-        /// Its length in cells.
-        ring: u64,
-    },
-    /// A stride exceeds its ring.
-    #[error("the stride {stride} exceeds the ring of {ring} cells")]
-    StrideBeyondRing {
-        /// The stride in cells.
-        stride: i64,
-        /// The ring's length in cells.
-        ring: u64,
-    },
-    /// A streaming store writes cells that the strip may read.
-    #[error("the store is streaming, and {load} may read its cells: no fact says that they are disjoint")]
-    StreamingLoaded {
-        /// The load.
-        load: ValueId,
-    },
-    /// An operand is not the result of an earlier operation.
-    #[error("the operand {operand} is not an earlier operation with a result")]
-    Operand {
-        /// The operand.
-        operand: ValueId,
-    },
-    /// An operand has the wrong type.
-    #[error("the operand {operand} is {}, expected {expected}", found.name())]
-    OperandType {
-        /// The operand.
-        operand: ValueId,
-        /// Its type.
-        found: ValueType,
-        /// What the operation takes.
-        expected: &'static str,
-    },
-    /// Two operands that must agree differ in type.
-    #[error("the operands {a} and {b} are {} and {}", type_a.name(), type_b.name())]
-    OperandsDiffer {
-        /// One operand.
-        a: ValueId,
-        /// The other one.
-        b: ValueId,
-        /// Type of `a`.
-        type_a: ValueType,
-        /// Type of `b`.
-        type_b: ValueType,
-    },
-    /// A result type is not possible.
-    #[error("the result cannot be {}", ty.name())]
-    ResultType {
-        /// The type asked for.
-        ty: ValueType,
-    },
-    /// A load or store has another type than the buffer's cells.
-    #[error("buffer `{buffer}` holds {}, not {}", element.name(), ty.name())]
-    ElementType {
-        /// The buffer's name.
-        buffer: String,
-        /// What it holds.
-        element: Element,
-        /// What is loaded or stored.
-        ty: ValueType,
-    },
-    /// A store to a read-only buffer.
-    #[error("buffer `{buffer}` is read-only")]
-    ReadOnly {
-        /// The buffer's name.
-        buffer: String,
-    },
-    /// An index operation is based on its strip's own variable.
-    #[error("{var} is the strip's own variable: use `step`")]
-    IndexBase {
-        /// The variable.
-        var: Var,
-    },
-    /// An alias fact does not name a load and a store.
-    #[error("{value} is not a {expected} of this strip")]
-    AliasOperand {
-        /// What it names.
-        value: ValueId,
-        /// `load` or `store`.
-        expected: &'static str,
-    },
-    /// An alias fact of distance 0, which is `same_lane`.
-    #[error("a distance of 0 is same_lane")]
-    AliasDistance,
-    /// Two alias facts about one pair.
-    #[error("{load} and {store} already have an alias fact")]
-    AliasTwice {
-        /// The load.
-        load: ValueId,
-        /// The store.
-        store: ValueId,
-    },
-}
-
-impl ValueType {
-    /// The name in the text form: `f64`, `f32`, `bool`.
-    pub fn name(self) -> &'static str {
-        match self {
-            ValueType::F64 => "f64",
-            ValueType::F32 => "f32",
-            ValueType::Bool => "bool",
-        }
-    }
-}
 
 impl Program {
     /// Checks everything that does not depend on run-time values.
@@ -255,7 +25,8 @@ impl Program {
     /// # Errors
     /// The first [`VerifyError`] in the order of the text.
     pub fn verify(&self) -> Result<(), VerifyError> {
-        let mut verifier = Verifier { program: self, path: Vec::new(), defined: HashSet::new(), scope: Vec::new() };
+        let (defined, scope) = (FxHashSet::default(), Visible::default());
+        let mut verifier = Verifier { program: self, path: Vec::new(), depth: 1, defined, scope };
         verifier.declarations()?;
         verifier.block(&self.body)
     }
@@ -264,9 +35,37 @@ impl Program {
 struct Verifier<'p> {
     program: &'p Program,
     path: Vec<Step>,
+    /// Blocks around what is checked now.
+    depth: usize,
     /// Every variable so far, in scope or not.
-    defined: HashSet<Var>,
-    scope: Vec<Var>,
+    defined: FxHashSet<Var>,
+    scope: Visible,
+}
+
+/// The variables in scope.
+#[derive(Default)]
+pub(super) struct Visible {
+    /// In the order of their definitions.
+    order: Vec<Var>,
+    all: FxHashSet<Var>,
+}
+
+impl Visible {
+    /// Whether it is in scope.
+    pub(super) fn contains(&self, var: Var) -> bool {
+        self.all.contains(&var)
+    }
+
+    fn push(&mut self, var: Var) {
+        self.order.push(var);
+        self.all.insert(var);
+    }
+
+    fn truncate(&mut self, len: usize) {
+        for var in self.order.drain(len..) {
+            self.all.remove(&var);
+        }
+    }
 }
 
 type Checked = Result<(), VerifyError>;
@@ -279,23 +78,23 @@ impl Verifier<'_> {
 
     fn declarations(&self) -> Checked {
         let Program { name, args, scalars, buffers, .. } = self.program;
-        unique_identifier(&[], name).map_err(self.at(Part::Program))?;
+        unique_identifier(&mut FxHashSet::default(), name).map_err(self.at(Part::Program))?;
+        let mut earlier = FxHashSet::default();
         for (at, name) in args.iter().enumerate() {
-            let earlier: Vec<_> = args[..at].iter().collect();
-            unique_identifier(&earlier, name).map_err(self.at(Part::Arg(ArgId(at as u32))))?;
+            unique_identifier(&mut earlier, name).map_err(self.at(Part::Arg(ArgId(at as u32))))?;
         }
+        earlier.clear();
         for (at, scalar) in scalars.iter().enumerate() {
-            let earlier: Vec<_> = scalars[..at].iter().map(|scalar| &scalar.name).collect();
             let part = Part::Scalar(ScalarId(at as u32));
-            unique_identifier(&earlier, &scalar.name).map_err(self.at(part))?;
+            unique_identifier(&mut earlier, &scalar.name).map_err(self.at(part))?;
             if !scalar.element.is_computed() {
                 return Err(self.at(part)(Fault::ScalarElement { element: scalar.element }));
             }
         }
+        earlier.clear();
         for (at, buffer) in buffers.iter().enumerate() {
-            let earlier: Vec<_> = buffers[..at].iter().map(|buffer| &buffer.name).collect();
             let part = Part::Buffer(BufferId(at as u32));
-            unique_identifier(&earlier, &buffer.name).map_err(self.at(part))?;
+            unique_identifier(&mut earlier, &buffer.name).map_err(self.at(part))?;
             let (cells, element_bytes) = (buffer.cells.unwrap_or(0), buffer.element.bytes());
             if let Copies::PerWorker { pitch } = buffer.copies {
                 if buffer.cells.is_none() || buffer.extents.is_some() || buffer.access == BufferAccess::ReadOnly {
@@ -327,7 +126,7 @@ impl Verifier<'_> {
     }
 
     fn block(&mut self, nodes: &[Node]) -> Checked {
-        let outer = self.scope.len();
+        let outer = self.scope.order.len();
         for (position, node) in (0..).zip(nodes) {
             self.node(position, node)?;
         }
@@ -336,8 +135,14 @@ impl Verifier<'_> {
     }
 
     fn inside(&mut self, step: Step, nodes: &[Node]) -> Checked {
+        if self.depth == MAX_DEPTH {
+            let (Step::For { node, .. } | Step::Then { node } | Step::Else { node } | Step::Strip { node, .. }) = step;
+            return Err(self.at(Part::Node(node))(Excess::Depth.into()));
+        }
         self.path.push(step);
+        self.depth += 1;
         self.block(nodes)?;
+        self.depth -= 1;
         self.path.pop();
         Ok(())
     }
@@ -353,11 +158,13 @@ impl Verifier<'_> {
                 self.int(lo).and_then(|()| self.int(hi)).map_err(self.at(head))?;
                 positive("step", *step).map_err(self.at(head))?;
                 self.define(*var).map_err(self.at(head))?;
+                let outer = self.scope.order.len() - 1;
                 self.inside(Step::For { node, var: *var }, body)?;
-                self.scope.pop();
+                self.scope.truncate(outer);
                 Ok(())
             }
             Node::If { cond, then, otherwise } => {
+                cond.within_limits(self.depth).map_err(|excess| self.at(head)(excess.into()))?;
                 self.cond(cond).map_err(self.at(head))?;
                 self.inside(Step::Then { node }, then)?;
                 self.inside(Step::Else { node }, otherwise)
@@ -372,9 +179,10 @@ impl Verifier<'_> {
         if strip.lanes == 0 {
             return Err(self.at(head)(Fault::NoLanes));
         }
+        let outer = self.scope.order.len();
         self.define(strip.var).map_err(self.at(head))?;
         // Addresses may not use the strip's variable; only `Op::Index` may, and it does not name it.
-        self.scope.pop();
+        self.scope.truncate(outer);
         self.path.push(Step::Strip { node, var: strip.var });
         for (id, stream) in (0..).map(StreamId).zip(&strip.streams) {
             self.stream(stream).map_err(self.at(Part::Stream(id)))?;
@@ -416,29 +224,35 @@ impl Verifier<'_> {
 
     fn cond(&self, cond: &Cond) -> Result<(), Fault> {
         match cond {
-            Cond::Compare(_, lhs, rhs) => self.int(lhs).and_then(|()| self.int(rhs)),
+            Cond::Compare(_, lhs, rhs) => self.known(lhs).and_then(|()| self.known(rhs)),
             Cond::And(conds) | Cond::Or(conds) => conds.iter().try_for_each(|cond| self.cond(cond)),
             Cond::Not(cond) => self.cond(cond),
         }
     }
 
     fn int(&self, int: &Int) -> Result<(), Fault> {
+        int.within_limits(self.depth)?;
+        self.known(int)
+    }
+
+    /// Checks an expression that is small enough.
+    fn known(&self, int: &Int) -> Result<(), Fault> {
         match int {
             Int::Const(_) => Ok(()),
             Int::Arg(id) => declared(id.index(), self.program.args.len(), || format!("argument {id}")),
-            Int::Var(var) if self.scope.contains(var) => Ok(()),
+            Int::Var(var) if self.scope.contains(*var) => Ok(()),
             Int::Var(var) => Err(Fault::NotInScope { var: *var }),
             Int::Add(a, b) | Int::Sub(a, b) | Int::Mul(a, b) | Int::Min(a, b) | Int::Max(a, b) => {
-                self.int(a).and_then(|()| self.int(b))
+                self.known(a).and_then(|()| self.known(b))
             }
-            Int::FloorDiv(x, divisor) => positive("divisor", *divisor).and_then(|()| self.int(x)),
-            Int::Mod(x, modulus) | Int::Wrap(x, modulus) => positive("modulus", *modulus).and_then(|()| self.int(x)),
+            Int::FloorDiv(x, divisor) => positive("divisor", *divisor).and_then(|()| self.known(x)),
+            Int::Mod(x, modulus) | Int::Wrap(x, modulus) => positive("modulus", *modulus).and_then(|()| self.known(x)),
             Int::MulMod(factor, x, modulus) => {
                 positive("modulus", *modulus)?;
                 if !(0..*modulus).contains(factor) {
                     return Err(Fault::Factor { factor: *factor, modulus: *modulus });
                 }
-                self.int(x)
+                self.known(x)
             }
         }
     }
@@ -453,14 +267,15 @@ fn positive(what: &'static str, value: i64) -> Result<(), Fault> {
     if value > 0 { Ok(()) } else { Err(Fault::NotPositive { what, value }) }
 }
 
-fn unique_identifier(earlier: &[&String], name: &String) -> Result<(), Fault> {
+/// Checks a name and adds it to the earlier ones.
+fn unique_identifier<'p>(earlier: &mut FxHashSet<&'p str>, name: &'p str) -> Result<(), Fault> {
     let letter = |c: char| c.is_ascii_alphabetic() || c == '_';
     let identifier = name.starts_with(letter) && name.chars().all(|c| letter(c) || c.is_ascii_digit());
     if !identifier {
-        return Err(Fault::NotAnIdentifier { name: name.clone() });
+        return Err(Fault::NotAnIdentifier { name: name.to_string() });
     }
-    if earlier.contains(&name) {
-        return Err(Fault::DuplicateName { name: name.clone() });
+    if !earlier.insert(name) {
+        return Err(Fault::DuplicateName { name: name.to_string() });
     }
     Ok(())
 }

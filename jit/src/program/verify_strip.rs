@@ -1,9 +1,10 @@
 //! The part of the verifier inside strips: operands, types, stores, alias facts.
 
+use super::fault::Fault;
 use super::place::Part;
 use super::types::*;
-use super::verify::{Fault, declared};
-use std::collections::HashSet;
+use super::verify::{Visible, declared};
+use rustc_hash::FxHashSet;
 
 type Results = [Option<ValueType>];
 
@@ -14,13 +15,13 @@ type Results = [Option<ValueType>];
 pub(super) fn value_types(
     program: &Program,
     strip: &Strip,
-    scope: &[Var],
+    scope: &Visible,
 ) -> Result<Vec<Option<ValueType>>, (Part, Fault)> {
     let mut results = Vec::with_capacity(strip.ops.len());
     for (id, op) in (0..).map(ValueId).zip(&strip.ops) {
         let result = match *op {
             Op::Index { base: Some(var), .. } if var == strip.var => Err(Fault::IndexBase { var }),
-            Op::Index { base: Some(var), .. } if !scope.contains(&var) => Err(Fault::NotInScope { var }),
+            Op::Index { base: Some(var), .. } if !scope.contains(var) => Err(Fault::NotInScope { var }),
             _ => result_type(program, strip, &results, op),
         };
         results.push(result.map_err(|fault| (Part::Op(id), fault))?);
@@ -29,10 +30,10 @@ pub(super) fn value_types(
 }
 
 /// Checks operations and alias facts.
-pub(super) fn strip_errors(program: &Program, strip: &Strip, scope: &[Var]) -> Result<(), (Part, Fault)> {
+pub(super) fn strip_errors(program: &Program, strip: &Strip, scope: &Visible) -> Result<(), (Part, Fault)> {
     value_types(program, strip, scope)?;
     streaming_stores(strip)?;
-    let mut pairs = HashSet::new();
+    let mut pairs = FxHashSet::default();
     for (position, fact) in (0..).zip(&strip.alias) {
         alias_fact(strip, fact, &mut pairs).map_err(|fault| (Part::Alias(position), fault))?;
     }
@@ -138,17 +139,23 @@ fn cell_type(buffer: &BufferDecl, ty: ValueType) -> Result<(), Fault> {
 
 /// Checks that no load may share a cell with a streaming store.
 fn streaming_stores(strip: &Strip) -> Result<(), (Part, Fault)> {
+    let disjoint = strip.alias.iter().filter(|fact| fact.relation == AliasRelation::Disjoint);
+    let disjoint: FxHashSet<_> = disjoint.map(|fact| (fact.load, fact.store)).collect();
+    let buffer = |stream: StreamId| strip.streams[stream.index()].buffer;
     for (store, op) in (0..).map(ValueId).zip(&strip.ops) {
-        if matches!(op, Op::Store { hint: StoreHint::Streaming, .. })
-            && let Some(load) = strip.first_load_of(store)
-        {
+        let Op::Store { stream: to, hint: StoreHint::Streaming, .. } = *op else { continue };
+        let may_share = |(load, op): &(ValueId, &Op)| match **op {
+            Op::Load { stream, .. } => buffer(stream) == buffer(to) && !disjoint.contains(&(*load, store)),
+            _ => false,
+        };
+        if let Some((load, _)) = (0..).map(ValueId).zip(&strip.ops).find(may_share) {
             return Err((Part::Op(store), Fault::StreamingLoaded { load }));
         }
     }
     Ok(())
 }
 
-fn alias_fact(strip: &Strip, fact: &AliasFact, pairs: &mut HashSet<(ValueId, ValueId)>) -> Result<(), Fault> {
+fn alias_fact(strip: &Strip, fact: &AliasFact, pairs: &mut FxHashSet<(ValueId, ValueId)>) -> Result<(), Fault> {
     let AliasFact { load, store, relation } = *fact;
     if !matches!(strip.ops.get(load.index()), Some(Op::Load { .. })) {
         return Err(Fault::AliasOperand { value: load, expected: "load" });

@@ -13,7 +13,7 @@ use crate::callable::Compiled;
 use crate::compile::{CompileError, CompileOptions, Prefetch, Streaming, Unroll, VectorWidth, compile};
 use crate::isa::IsaChoice;
 use crate::machine::{last_level_cache_bytes, processor_name};
-use crate::program::Program;
+use crate::program::{Program, Verified};
 
 pub use store::{TuningMemory, TuningMemoryError};
 
@@ -94,7 +94,7 @@ pub type Stopwatch<'s, E> = dyn FnMut(&[&Compiled]) -> Result<Vec<f64>, E> + 's;
 /// # Errors
 /// [`CompileError`] as an `E`, and what `stopwatch` returns.
 pub fn tune<E: From<CompileError>>(
-    program: &Program,
+    program: &Verified,
     options: &CompileOptions,
     conditions: &str,
     memory: &TuningMemory,
@@ -158,7 +158,7 @@ fn key(program: &Program, options: &CompileOptions, conditions: &str) -> String 
 
 /// Candidates and what is known of them.
 struct Trial<'t> {
-    program: &'t Program,
+    program: &'t Verified,
     options: &'t CompileOptions,
     candidates: Vec<(Variant, Compiled)>,
     /// The least time of each so far.
@@ -168,7 +168,11 @@ struct Trial<'t> {
 impl Trial<'_> {
     /// Compiles one more candidate; one whose code is there already is dropped.
     fn add(&mut self, variant: Variant) -> Result<(), CompileError> {
-        let compiled = compile(self.program, &self.options.with_variant(variant))?;
+        let compiled = match compile(self.program, &self.options.with_variant(variant)) {
+            // So many copies are more than may be compiled; with fewer it was fine.
+            Err(CompileError::Work { .. }) if !self.candidates.is_empty() => return Ok(()),
+            compiled => compiled?,
+        };
         if self.candidates.iter().all(|(_, other)| other.code_hash() != compiled.code_hash()) {
             self.candidates.push((variant, compiled));
             self.seconds.push(f64::INFINITY);

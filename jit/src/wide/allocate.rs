@@ -439,6 +439,8 @@ impl<'b, 'a> Allocator<'b, 'a> {
     }
 
     fn own(&mut self, value: usize, class: Class, at: usize) -> Reg {
+        debug_assert_eq!(self.class(value), class, "a value goes to a register of its class");
+        debug_assert!(self.registers[value].is_none(), "a value has one register");
         let first = if class == Class::Mask { MASKS.0 } else { 0 };
         let register = Reg { class, number: first + at as u8 };
         *self.entry(class, at) = Some(value);
@@ -523,9 +525,8 @@ impl<'b, 'a> Allocator<'b, 'a> {
     /// Loads what the store at the current place may overwrite and later operations still read.
     pub(super) fn rescue(&mut self, keep: &[usize]) {
         let body = self.body;
-        for value in body.each.iter().take(self.now).copied() {
-            let dies_here = body.roles[value] == Role::Cell { until: self.now };
-            if dies_here && self.next_use(value).is_some() && self.slots.of[value].is_none() {
+        for value in body.overwritten.get(&self.now).into_iter().flatten().copied() {
+            if self.next_use(value).is_some() && self.slots.of[value].is_none() {
                 self.register(value, keep);
             }
         }

@@ -82,11 +82,13 @@ pub(super) enum Role {
 pub(super) struct Pool {
     /// What each holds in every lane; the upper half is unused for floats.
     pub(super) bits: Vec<u64>,
+    /// The number of each.
+    numbers: FxHashMap<u64, usize>,
 }
 
 impl Pool {
     fn constant(&mut self, bits: u64) -> usize {
-        self.bits.iter().position(|known| *known == bits).unwrap_or_else(|| {
+        *self.numbers.entry(bits).or_insert_with(|| {
             self.bits.push(bits);
             self.bits.len() - 1
         })
@@ -115,6 +117,10 @@ pub(super) struct Body<'a> {
     pub(super) each: Vec<usize>,
     /// Constants.
     pub(super) pool: Pool,
+    /// The stores of the strip.
+    stores: Vec<usize>,
+    /// For the place in `each` of a store, the loads before it that stay where they were only until then.
+    pub(super) overwritten: FxHashMap<usize, Vec<usize>>,
 }
 
 impl<'a> Body<'a> {
@@ -141,6 +147,8 @@ impl<'a> Body<'a> {
             once: Vec::new(),
             each: Vec::new(),
             pool: Pool::default(),
+            stores: (0..count).filter(|at| matches!(strip.ops[*at], Op::Store { .. })).collect(),
+            overwritten: FxHashMap::default(),
         };
         let used: Vec<usize> =
             facts.order.iter().flat_map(|at| operands(&strip.ops[*at])).map(ValueId::index).collect();
@@ -173,7 +181,7 @@ impl<'a> Body<'a> {
 
     /// A constant of the pool with these bits; [`Body::new`] put there what operations need.
     pub(super) fn constant(&self, bits: u64) -> usize {
-        self.pool.bits.iter().position(|known| *known == bits).expect("constants of operations are in the pool")
+        *self.pool.numbers.get(&bits).expect("constants of operations are in the pool")
     }
 
     /// The bits of all other than the sign, and all bits.
@@ -232,9 +240,8 @@ impl<'a> Body<'a> {
     }
 
     fn is_written(&self, at: usize) -> bool {
-        let is_store = |store: &usize| matches!(self.strip.ops[*store], Op::Store { .. });
         matches!(self.strip.ops[at], Op::Load { .. })
-            && (0..self.strip.ops.len()).filter(is_store).any(|store| self.aliases.may_meet(at, store))
+            && self.stores.iter().any(|store| self.aliases.may_meet(at, *store))
     }
 
     /// What makes an operation equal to another one; `None` for stores.
@@ -280,6 +287,13 @@ impl<'a> Body<'a> {
                 {
                     *until = place;
                 }
+            }
+        }
+        for load in self.each.iter().copied() {
+            if let Role::Cell { until } = self.roles[load]
+                && until != usize::MAX
+            {
+                self.overwritten.entry(until).or_default().push(load);
             }
         }
     }

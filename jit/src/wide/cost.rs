@@ -25,8 +25,9 @@ use super::shape::{LINE_BYTES, Shape, WideIsa};
 use crate::compile::{MOST_COPIES, VectorWidth};
 use crate::program::Element;
 
-/// Most bytes of slots: less than a page, so that no function steps over the guard page below a thread's stack.
-const MOST_SLOT_BYTES: i64 = 4096 - 64;
+/// Most bytes of slots: with what the alignment of the stack pointer takes less than a page, so that no function steps
+/// over the guard page below a thread's stack. Wide code calls nothing.
+pub(super) const MOST_SLOT_BYTES: i64 = 4096 - 64;
 /// Instructions decoded in a cycle.
 const DECODED: f64 = 5.0;
 /// Cycles of a division or square root of 256 bits.

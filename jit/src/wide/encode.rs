@@ -67,6 +67,8 @@ pub(super) struct Encoding<'b, 'a> {
     pub(super) names: &'b [String],
     /// Bytes from the frame's start to a scalar.
     pub(super) scalar_offset: &'b dyn Fn(ScalarId) -> i32,
+    /// Slots in the frame.
+    pub(super) slots: usize,
     /// A slot for numbers that are converted one by one.
     pub(super) conversion_slot: usize,
     /// Which scratch register comes next.
@@ -233,6 +235,7 @@ impl Encoding<'_, '_> {
         }
         for lane in 0..lanes {
             self.three(convert, first, first, Source::Register(value));
+            assert!(self.conversion_slot < self.slots, "a conversion has a slot in the frame");
             let place =
                 memory(Register::RSP, self.conversion_slot as i64 * self.body.shape.bytes + lane * float.bytes());
             self.put(Instruction::with2(self.code(Kind::StoreFirst), place, first));
@@ -348,11 +351,11 @@ impl Encoding<'_, '_> {
 
     /// The register as vectors of this block.
     fn vector(&self, register: Reg) -> Register {
-        debug_assert_eq!(register.class, Class::Vector);
         self.sized(register, if self.extent == Extent::Single { 16 } else { self.body.shape.bytes })
     }
 
     fn sized(&self, register: Reg, bytes: i64) -> Register {
+        assert!(register.class == Class::Vector && usize::from(register.number) < self.body.shape.registers());
         let first = match bytes {
             16 => Register::XMM0,
             32 => Register::YMM0,
@@ -365,7 +368,10 @@ impl Encoding<'_, '_> {
     fn register(&self, register: Reg) -> Register {
         match register.class {
             Class::Vector => self.vector(register),
-            Class::Mask => Register::K0 + u32::from(register.number),
+            Class::Mask => {
+                assert!((2..8).contains(&register.number), "masks 0 and 1 have meanings of their own");
+                Register::K0 + u32::from(register.number)
+            }
         }
     }
 
@@ -417,6 +423,7 @@ impl Encoding<'_, '_> {
     }
 
     fn slot(&self, slot: usize) -> MemoryOperand {
+        assert!(slot < self.slots, "slot {slot} of {} lies outside the frame", self.slots);
         memory(Register::RSP, slot as i64 * self.body.shape.bytes)
     }
 
@@ -440,6 +447,8 @@ impl Encoding<'_, '_> {
         }
         let bytes = element.bytes() as i64;
         let offset = i64::from(offset) + vector * self.body.shape.lanes() * bytes;
+        assert!(i32::try_from(offset).is_ok(), "a displacement has 32 bits, not {offset}");
+        debug_assert_eq!(stride, Some(1), "eligible streams are rows or single cells");
         MemoryOperand::new(base, ITERATION, bytes as u32, offset, 1, false, Register::None)
     }
 
@@ -499,5 +508,6 @@ impl Encoding<'_, '_> {
 
 /// `[base + offset]`.
 pub(super) fn memory(base: Register, offset: i64) -> MemoryOperand {
+    assert!(i32::try_from(offset).is_ok(), "a displacement has 32 bits, not {offset}");
     MemoryOperand::with_base_displ_size(base, offset, 1)
 }

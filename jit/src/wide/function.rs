@@ -25,7 +25,7 @@ use super::alignment::{AlignedStores, AlignmentSlot};
 use super::allocate::Allocation;
 use super::assembler::{Assembler, Jump};
 use super::body::{Body, StripFacts};
-use super::cost::{Choice, LOOP_INSTRUCTIONS, choose};
+use super::cost::{Choice, LOOP_INSTRUCTIONS, MOST_SLOT_BYTES, choose};
 use super::encode::{Encoding, Extent, ITERATION, REMAINDER, SCRATCH, TABLE, memory};
 use super::instruction::{Inst, Memory, Sequence};
 use super::prefetch::Ahead;
@@ -96,6 +96,7 @@ pub(crate) fn emit(facts: &StripFacts<'_>, options: &WideOptions<'_>) -> Option<
         indices,
         names: options.names,
         scalar_offset: options.scalar_offset,
+        slots: homes.frame_bytes as usize / body.shape.bytes as usize,
         conversion_slot: allocation.slots,
         next_scratch: 0,
         extent: Extent::Whole,
@@ -159,7 +160,10 @@ impl Homes {
         let has_halves = body.places.iter().any(|place| place.element == Element::F16);
         let alignment_slot = allocation.slots + usize::from(!no_indices || has_halves);
         let slots = alignment_slot + usize::from(aligned_stores.is_some());
-        let frame_bytes = (slots as i64 * body.shape.bytes) as i32;
+        let frame_bytes = slots as i64 * body.shape.bytes;
+        // Memory safety rests on it: nothing touches the pages that a larger frame would step over.
+        assert!(frame_bytes <= MOST_SLOT_BYTES, "slots of {frame_bytes} bytes in a frame that is not probed");
+        let frame_bytes = frame_bytes as i32;
         let is_plain = facts.is_whole && aligned_stores.is_none() && allocation.shared.is_none();
         let is_small = |length: &i64| {
             let blocks = copies + (length / body.shape.lanes()) % copies + 1;

@@ -46,19 +46,24 @@ pub(crate) fn calls_for_far(rows_read: usize, prefetch: Prefetch) -> bool {
 impl Ahead {
     /// For a strip.
     pub(super) fn new(facts: &StripFacts<'_>, body: &Body<'_>, prefetch: Prefetch) -> Self {
-        let is_near = |a: usize, b: usize| {
-            let (a, b) = (&facts.places[a], &facts.places[b]);
-            a.pointer == b.pointer && i64::from(a.offset).abs_diff(i64::from(b.offset)) < body.shape.bytes as u64
-        };
         let streams = 0..facts.places.len();
-        let row = |stream: usize| streams.clone().filter(move |other| is_near(stream, *other));
+        // In this order the streams that are less than a vector away from one stand beside it.
+        let position = |stream: &usize| (facts.places[*stream].pointer, i64::from(facts.places[*stream].offset));
+        let mut sorted: Vec<usize> = streams.clone().collect();
+        sorted.sort_unstable_by_key(position);
+        let row = |stream: usize| {
+            let (pointer, offset) = position(&stream);
+            let start = sorted.partition_point(|other| position(other) <= (pointer, offset - body.shape.bytes));
+            let end = sorted.partition_point(|other| position(other) < (pointer, offset + body.shape.bytes));
+            &sorted[start..end]
+        };
         let calls_for_far = calls_for_far(facts.rows_read, prefetch);
         let is_called = |stream: usize| {
-            let is_far = |other: usize| facts.strip.streams[other].is_far;
-            prefetch == Prefetch::Always || calls_for_far && row(stream).any(is_far)
+            let is_far = |other: &usize| facts.strip.streams[*other].is_far;
+            prefetch == Prefetch::Always || calls_for_far && row(stream).iter().any(is_far)
         };
-        let first = |stream| row(stream).map(|other| facts.places[other].offset).min().filter(|_| is_called(stream));
-        let rows: Vec<Option<i32>> = streams.clone().map(first).collect();
+        let first = |stream: usize| row(stream).first().map(|first| facts.places[*first].offset);
+        let rows: Vec<Option<i32>> = streams.clone().map(|at| first(at).filter(|_| is_called(at))).collect();
         let called = streams.filter_map(|stream| Some((facts.places[stream].pointer, rows[stream]?)));
         let count = called.collect::<HashSet<_>>().len().max(1) as i64;
         let distance = (BYTES_AHEAD / count).clamp(*DISTANCES.start(), *DISTANCES.end());

@@ -1,5 +1,6 @@
 //! Denormal numbers: kept as found, flushed where a pool says so, and the threads left as they were.
 
+use crate::harness::verified;
 use crate::harness::{agree, bits, reference, variants};
 use crease_jit::program::{Element, Program};
 use crease_jit::*;
@@ -36,7 +37,8 @@ fn run(compiled: &Compiled, pool: &Pool) -> Vec<f64> {
 fn they_are_flushed_only_where_a_pool_says_so() {
     let program = Program::parse(TEXT).unwrap();
     for (choice, unroll) in variants() {
-        let compiled = compile(&program, &CompileOptions::default().choice(choice).max_unroll(unroll)).unwrap();
+        let compiled =
+            compile(&verified(&program), &CompileOptions::default().choice(choice).max_unroll(unroll)).unwrap();
         for threads in 1..4 {
             let (plain, flushing) = (Pool::new(threads).unwrap(), Pool::new(threads).unwrap());
             let flushing = flushing.with_denormals(Denormals::Flush).unwrap();
@@ -57,7 +59,7 @@ fn as_found_is_what_the_interpreter_does() {
     let program = Program::parse(TEXT).unwrap();
     let fill = [("x", CELLS.to_vec())];
     let expected = reference(&program, &[10], &[], &fill);
-    let compiled = compile(&program, &CompileOptions::default()).unwrap();
+    let compiled = compile(&verified(&program), &CompileOptions::default()).unwrap();
     let found = crate::harness::run_native(&compiled, &[10], &[], &fill, &Pool::sequential());
     assert_eq!(bits(&expected), bits(&found));
 }

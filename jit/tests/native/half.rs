@@ -2,6 +2,7 @@
 //!
 //! What is expected is derived from the format's definition, not by another conversion.
 
+use crate::harness::verified;
 use crate::harness::{agree, agree_on, from_field, to_field, variants};
 use crease_jit::program::{Cells, Element, Memory, Program, interpret};
 use crease_jit::*;
@@ -56,7 +57,7 @@ fn in_every_way(text: &str, from: &Field, to: Element, cells: u64, mut check: im
     for (choice, unroll) in variants() {
         for (name, width) in [("256 bits", VectorWidth::Bits256), ("512 bits", VectorWidth::Bits512)] {
             let options = CompileOptions::default().choice(choice).max_unroll(unroll).width(width);
-            let compiled = compile(&program, &options).unwrap();
+            let compiled = compile(&verified(&program), &options).unwrap();
             for (mode, pool) in [("kept", &Pool::sequential()), ("flushed", &flushing)] {
                 let mut field = Field::new(to, cells, guarded).unwrap();
                 let buffers = vec![BufferRef::from(from), BufferRef::from(&mut field)];
@@ -243,7 +244,7 @@ fn wide_code_converts_by_instructions() {
     }";
     let program = Program::parse(text).unwrap();
     for (choice, _) in variants() {
-        let compiled = compile(&program, &CompileOptions::default().choice(choice).texts(true)).unwrap();
+        let compiled = compile(&verified(&program), &CompileOptions::default().choice(choice).texts(true)).unwrap();
         let assembly = compiled.disassembly();
         let wide = matches!(choice, IsaChoice::Avx2 | IsaChoice::Avx512);
         assert_eq!(assembly.contains("vcvtph2ps") && assembly.contains("vcvtps2ph"), wide, "{choice:?}\n{assembly}");

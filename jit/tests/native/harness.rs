@@ -1,6 +1,8 @@
 //! Runs programs interpreted and compiled on the same data.
 
-use crease_jit::program::{BufferAccess, BufferDecl, Cells, Copies, Element, Memory, Node, Program, interpret};
+use crease_jit::program::{
+    BufferAccess, BufferDecl, Cells, Copies, Element, Memory, Node, Program, Verified, interpret,
+};
 use crease_jit::*;
 
 /// Data to start from, by buffer, repeated to its length; noise for buffers without.
@@ -20,8 +22,8 @@ pub(crate) fn agree_on(text: &str, args: &[i64], scalars: &[f64], lanes: &[u32],
     for lanes in lanes {
         limit_lanes(&mut program.body, *lanes);
         for (choice, unroll) in variants() {
-            let options = CompileOptions::default().choice(choice).max_unroll(unroll);
-            let compiled = compile(&program, &options).unwrap_or_else(|error| panic!("{error}\n{program}"));
+            let options = CompileOptions::default().choice(choice).max_unroll(unroll).verify_code(true);
+            let compiled = compile(&verified(&program), &options).unwrap_or_else(|error| panic!("{error}\n{program}"));
             for pool in &pools[..if parallel { 3 } else { 1 }] {
                 let found = run_native(&compiled, args, scalars, fill, pool);
                 let context = format!("{choice:?}, unroll {unroll}, {} threads, args {args:?}", pool.threads());
@@ -42,12 +44,17 @@ pub(crate) fn agree_once(text: &str, args: &[i64], scalars: &[f64], seed: u64) {
         let (width, streaming) = (VectorWidth::ALL[random.usize(0..3)].1, Streaming::ALL[random.usize(0..3)].1);
         let prefetch = Prefetch::ALL[random.usize(0..3)].1;
         let options = CompileOptions::default().choice(choice).width(width).unroll(unroll).streaming(streaming);
-        let options = options.prefetch(prefetch);
-        let compiled = compile(&program, &options);
+        let options = options.prefetch(prefetch).verify_code(true);
+        let compiled = compile(&verified(&program), &options);
         let compiled = compiled.unwrap_or_else(|error| panic!("{error}\n{program}"));
         let found = run_native(&compiled, args, scalars, &[], &Pool::sequential());
         assert_same(&program, &expected, &found, &format!("{choice:?}, {:?}, args {args:?}", options.variant()));
     }
+}
+
+/// The program with the proof that it may be compiled.
+pub(crate) fn verified(program: &Program) -> Verified {
+    Verified::new(program.clone()).unwrap_or_else(|error| panic!("{error}\n{program}"))
 }
 
 /// Every kind of strip that this machine can run, with one copy of its body in a loop and with several.

@@ -1,5 +1,6 @@
 //! Rings that are mapped twice: strips go on past the end, between guard pages, and calls bind nothing else.
 
+use crate::harness::verified;
 use crate::harness::{agree, variants};
 use crease_jit::program::{Element, Mapped, Program};
 use crease_jit::*;
@@ -80,7 +81,7 @@ fn only_mirrored_cells_of_the_declared_length_are_bound() {
       strip v0 in 0 .. 512 lanes 8 { m0 = u[pos 500, ring 512, stride 1] %0 = f64 1.0 %1: store m0, %0 } }";
     let program = Program::parse(text).unwrap();
     for (choice, _) in variants() {
-        let compiled = compile(&program, &CompileOptions::default().choice(choice)).unwrap();
+        let compiled = compile(&verified(&program), &CompileOptions::default().choice(choice)).unwrap();
         let run = |cells, mapped| {
             let mut field = Field::new(Element::F64, cells, FieldOptions { mapped, ..Default::default() }).unwrap();
             let buffers = vec![BufferRef::from(&mut field)];

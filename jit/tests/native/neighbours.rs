@@ -1,6 +1,7 @@
 //! Loads that begin a few cells apart share vectors, and read no cell that the strip does not read.
 
 use super::harness::agree;
+use crate::harness::verified;
 use crease_jit::program::Program;
 use crease_jit::{CompileOptions, Isa, IsaChoice, compile};
 use std::fmt::Write as _;
@@ -40,7 +41,7 @@ fn sums(ty: &str, length: usize, apart: &[usize], in_place: bool) -> String {
 fn cuts(text: &str) -> Option<usize> {
     Isa::detect().resolve(IsaChoice::Avx512).ok()?;
     let options = CompileOptions::default().choice(IsaChoice::Avx512).max_unroll(1).texts(true);
-    let compiled = compile(&Program::parse(text).unwrap(), &options).unwrap();
+    let compiled = compile(&verified(&Program::parse(text).unwrap()), &options).unwrap();
     Some(compiled.strips().iter().map(|strip| strip.text.matches("valign").count()).sum())
 }
 

@@ -1,6 +1,7 @@
 //! Strips that read several rows call for cells that come from memory ahead of time; others do not.
 
 use super::harness::agree;
+use crate::harness::verified;
 use crease_jit::program::Program;
 use crease_jit::{CompileOptions, Isa, IsaChoice, Prefetch, compile};
 use std::fmt::Write as _;
@@ -40,7 +41,7 @@ fn called(text: &str, prefetch: Prefetch) -> Option<usize> {
     let options = CompileOptions::default().prefetch(prefetch).max_unroll(1).texts(true);
     let mut program = Program::parse(text).unwrap();
     program.mark_far(&[], 100_000);
-    let compiled = compile(&program, &options).unwrap();
+    let compiled = compile(&verified(&program), &options).unwrap();
     Some(compiled.strips().iter().map(|strip| strip.text.matches("prefetch").count()).sum())
 }
 

@@ -2,6 +2,7 @@
 //! are many.
 
 use super::harness::agree;
+use crate::harness::verified;
 use crease_jit::program::Program;
 use crease_jit::{CompileOptions, Isa, IsaChoice, compile};
 use std::fmt::Write as _;
@@ -35,7 +36,7 @@ fn sums(ty: &str, length: usize, reach: usize) -> String {
 fn code(text: &str) -> Option<String> {
     Isa::detect().resolve(IsaChoice::Avx512).ok()?;
     let options = CompileOptions::default().choice(IsaChoice::Avx512).max_unroll(2).texts(true);
-    let compiled = compile(&Program::parse(text).unwrap(), &options).unwrap();
+    let compiled = compile(&verified(&Program::parse(text).unwrap()), &options).unwrap();
     Some(compiled.strips().iter().map(|strip| strip.text.as_str()).collect())
 }
 

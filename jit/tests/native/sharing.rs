@@ -1,6 +1,7 @@
 //! Strips that do the same share wide code, single cells beside rows among them; those that differ do not.
 
 use super::harness::agree;
+use crate::harness::verified;
 use crease_jit::program::Program;
 use crease_jit::{CompileOptions, Isa, IsaChoice, compile};
 
@@ -33,7 +34,7 @@ fn program(strips: &[String]) -> String {
 fn wide_strips(text: &str) -> Option<u32> {
     let is_wide = |choice| matches!(choice, IsaChoice::Avx2 | IsaChoice::Avx512);
     Isa::detect().resolve(IsaChoice::Auto).ok().filter(|choice| is_wide(*choice))?;
-    let compiled = compile(&Program::parse(text).unwrap(), &CompileOptions::default()).unwrap();
+    let compiled = compile(&verified(&Program::parse(text).unwrap()), &CompileOptions::default()).unwrap();
     Some(compiled.times().wide_strips)
 }
 

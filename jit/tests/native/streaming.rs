@@ -1,5 +1,6 @@
 //! Stores past the caches: rows that begin anywhere, threads that read what others wrote so.
 
+use crate::harness::verified;
 use crate::harness::{agree, variants};
 use crease_jit::program::{Element, Program};
 use crease_jit::*;
@@ -75,7 +76,7 @@ fn code_streams_as_the_program_or_the_options_say() {
     for (choice, _) in variants() {
         let streams = |program: &Program, streaming: Streaming| {
             let options = CompileOptions::default().choice(choice).streaming(streaming).texts(true);
-            let compiled = compile(program, &options).unwrap();
+            let compiled = compile(&verified(program), &options).unwrap();
             // As many functions with a fence as with such stores.
             let count = |word: &str| compiled.disassembly().matches(word).count();
             (count("vmovnt"), count("mfence"))
@@ -122,7 +123,8 @@ fn rates_of_streaming() {
             ("256 bits", VectorWidth::Bits256, Streaming::Auto),
             ("512 bits", VectorWidth::Bits512, Streaming::Auto),
         ] {
-            let code = compile(&program, &CompileOptions::default().width(width).streaming(streaming)).unwrap();
+            let code =
+                compile(&verified(&program), &CompileOptions::default().width(width).streaming(streaming)).unwrap();
             let seconds = (0..7).map(|_| {
                 let buffers = fields.iter_mut().map(BufferRef::from).collect();
                 let start = std::time::Instant::now();
@@ -146,7 +148,7 @@ fn many_rows_stream_in_whole_lines_only() {
         }
         for rows in [1, 4, 5, 20] {
             let options = CompileOptions::default().choice(choice).texts(true);
-            let code = compile(&program(rows), &options).unwrap();
+            let code = compile(&verified(&program(rows)), &options).unwrap();
             assert_eq!(code.disassembly().contains("vmovnt"), rows <= most, "{rows} rows, {width} bytes");
         }
     }

@@ -3,6 +3,7 @@
 //! The interpreter, whose arrays are dense, says what the cells of a view must be afterwards; the cells around it must
 //! not have changed.
 
+use crate::harness::verified;
 use crate::harness::{Fill, reference, variants};
 use crease_jit::program::{Cells, Program};
 use crease_jit::*;
@@ -142,7 +143,7 @@ fn views_of_any_strides_agree() {
         let program = Program::parse(&DIFFERENCES.replace("TY", ty).replace("LANES", &lanes.to_string())).unwrap();
         for (choice, unroll) in variants() {
             let options = CompileOptions::default().choice(choice).max_unroll(unroll);
-            let code = compile(&program, &options).unwrap();
+            let code = compile(&verified(&program), &options).unwrap();
             for round in 0..40 {
                 let pool = &pools[round % 2];
                 match ty {
@@ -161,7 +162,7 @@ fn an_array_takes_views_of_its_shape_and_a_block_takes_dense_ones() {
            strip v0 in 0 .. 3 lanes 2 { m0 = a[at 1, 0 step 1] m1 = b[pos 3, stride 1]
              %0 = load m1: f64 %1: store m0, %0 } }",
     );
-    let code = compile(&program.unwrap(), &CompileOptions::default()).unwrap();
+    let code = compile(&verified(&program.unwrap()), &CompileOptions::default()).unwrap();
     let run = |a: BufferRef<'_>, b: BufferRef<'_>| {
         code.run(&mut Call { args: &[], scalars: &[], buffers: vec![a, b], pool: &Pool::sequential() })
     };

@@ -59,7 +59,7 @@ pub fn initial(scheme: impl Into<Scheme>, extents: &[&str], case: &Case) -> Resu
         true => fluid::perturbed_vortex(&set, &shape)?,
         false => concentration::perturbed_waves(&set, &shape)?,
     };
-    Ok(storage.held(&set, &populations))
+    Ok(storage.held(&set, populations))
 }
 
 /// Sweeps, one step after the other: legal whatever the boundary.

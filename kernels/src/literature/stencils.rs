@@ -1,6 +1,6 @@
 //! Kernels of Table I of the SMO paper: pipelines, one tile of an image or of a stencil on a line, lattice nodes.
 
-use super::text::{Guarded, GuardedRead};
+use super::text::{Guarded, GuardedRead, opaque};
 
 /// Each value is made of its predecessors along both dimensions; the last row and column are needed afterwards.
 pub(super) fn produce_consume() -> String {
@@ -11,10 +11,12 @@ pub(super) fn produce_consume() -> String {
     let names = names.join(", ");
     format!(
         "kernel produce_consume(size N) for N >= 3 {{
+  {}
   temp A[t, i]: f64 for 0 <= t, i < N live out for t = N-1 or i = N-1
 {text}  schedule order {{ {names} -> [t, i] }}
 }}
-"
+",
+        opaque(2)
     )
 }
 
@@ -22,6 +24,7 @@ pub(super) fn produce_consume() -> String {
 pub(super) fn blur_interleaved() -> String {
     "\
 kernel blur_interleaved(size N) for N >= 4 {
+  opaque f(2), f(3)
   temp blurx[y, x]: f64 for 0 <= y, x < N
   output out[y, x]: f64 for 2 <= y < N and 0 <= x < N
   S[y, x] for 0 <= y, x < N { blurx[y, x] = f(y, x) }
@@ -38,11 +41,13 @@ pub(super) fn window(name: &str, array: &str, width: i64) -> String {
     let reach = width - 1;
     let mut text = format!(
         "kernel {name}(size B) for B >= {} {{
+  {}
   temp {array}[x, y]: f64 for 0 <= x, y < B live out for y >= B - {reach}
   output out[x, y]: f64 for 0 <= x, y < B
   P[x, y] for 0 <= x, y < B {{ {array}[x, y] = f(x, y) }}
 ",
-        2 * width - 1
+        2 * width - 1,
+        opaque(width as usize)
     );
     let mut names = Vec::new();
     for known in (0..=reach).rev() {
@@ -71,10 +76,12 @@ pub(super) fn tile(name: &str, inside: fn(&str, &str) -> String) -> String {
     let names = names.join(", ");
     format!(
         "kernel {name}(size B) for B >= 4 {{
+  {}
   temp A[t, i]: f64 for {own} live out for not ({readers})
 {text}  schedule order {{ {names} -> [t, i] }}
 }}
-"
+",
+        opaque(3)
     )
 }
 
@@ -99,9 +106,11 @@ pub(super) fn nodes(name: &str, dims: &[&str], links: fn(&[i64]) -> bool) -> Str
     let index = dims.join(", ");
     let mut text = format!(
         "kernel {name}(size N) for N >= 3 {{
+  {}
   temp A[t, {index}]: f64 for 0 <= t, {index} < N live out for t = N-1
   I[t, {index}] for t = 0 and 0 <= {index} < N {{ A[t, {index}] = f({index}) }}
-"
+",
+        opaque(combinations(dims.len()).len())
     );
     let mut names = vec!["I".to_owned()];
     for region in combinations(dims.len()) {

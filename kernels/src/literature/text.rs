@@ -5,6 +5,12 @@
 
 use std::fmt::Write;
 
+/// Declares the opaque function `f` of up to `most` arguments.
+pub(super) fn opaque(most: usize) -> String {
+    let functions: Vec<String> = (1..=most).map(|arguments| format!("f({arguments})")).collect();
+    format!("opaque {}", functions.join(", "))
+}
+
 /// A read, and the instances in which it happens.
 pub(super) struct GuardedRead {
     /// The cell, such as `A[t-1, i]`.

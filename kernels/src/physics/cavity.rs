@@ -74,7 +74,7 @@ impl Cavity {
             scalars: scalars.map(|(name, value)| (name.to_owned(), value)).to_vec(),
         };
         let set = VelocitySet::new(Lattice::D2Q9);
-        let rest = storage.held(&set, &fluid::populations(&set, &[n, n], |_| vec![0.0; 2])?);
+        let rest = storage.held(&set, fluid::populations(&set, &[n, n], |_| vec![0.0; 2])?);
         let mut simulation = Simulation::new(&entry, &case, &rest, threads)?;
         let side = (n as f64 / u_lid).ceil() as u64;
         let steady = simulation.settle(u_lid, side, tolerance, MOST_SIDES * side)?;

@@ -54,7 +54,7 @@ impl TaylorGreen {
         };
         let set = VelocitySet::new(Lattice::D2Q9);
         let vortex = fluid::vortex(&set, &[self.n; 2], positive("the speed", self.speed)?)?;
-        let mut simulation = Simulation::new(&entry, &case, &storage.held(&set, &vortex), threads)?;
+        let mut simulation = Simulation::new(&entry, &case, &storage.held(&set, vortex.clone()), threads)?;
         let before = simulation.fluid()?.energy();
         simulation.advance(steps)?;
         let computed = (before / simulation.fluid()?.energy()).ln() / steps as f64;

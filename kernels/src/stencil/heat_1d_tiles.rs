@@ -13,9 +13,9 @@
 //! hyperplane `t - 3 x` needs 6B + 2 cells here; its table counts no border below, a tile with one row less, and 6B -
 //! 5.
 //!
-//! Ranges of addresses cannot follow rows that depend on `a`, `b` and `s` at once, so each call walks its loops to
-//! check them (`jit/src/program/walk.rs`): this takes longer than the updates, and a million points by a thousand steps
-//! are refused. Hence no sizes to measure.
+//! Where ranges of addresses cannot follow rows that depend on `a`, `b` and `s` at once, planning walks the loops to check
+//! them (`jit/src/program/walk.rs`), and so does the first call: this takes longer than the updates, and a million points
+//! by a thousand steps are refused. Hence no sizes to measure.
 //!
 //! Arithmetic and result are those of `heat-1d`. `B` is a number in the text, as `B a` with both free is not affine.
 //!
@@ -99,15 +99,15 @@ fn definition<const B: usize>() -> String {
   O[a, b, s, x] for {t} = T and 0 <= x < N and {own_x} {{ after[x] = local[a,b,s,{r}] }}
   schedule rows {{
     I -> [a+b, a-b parallel, s, 1, x vector(8)]
-    L -> [a+b, a-b, {lower}, 1, {B} - q]; R -> [a+b, a-b, {lower}, 1, q - {B}]; B -> [a+b, a-b, -1, 1, 0]
-    S, E -> [a+b, a-b, s, 0, r]
-    F -> [a+b, a-b, {upper}, 2, -q]; G -> [a+b, a-b, {upper}, 3, q]; O -> [a+b, a-b, s, 4, x]
+    L -> [a+b, a-b parallel, {lower}, 1, {B} - q vector(8)]; R -> [a+b, a-b parallel, {lower}, 1, q - {B} vector(8)]; B -> [a+b, a-b parallel, -1, 1, 0]
+    S, E -> [a+b, a-b parallel, s, 0, r vector(8)]
+    F -> [a+b, a-b parallel, {upper}, 2, -q vector(8)]; G -> [a+b, a-b parallel, {upper}, 3, q vector(8)]; O -> [a+b, a-b parallel, s, 4, x vector(8)]
   }}
   schedule tiles {{
     I -> [a+b, a-b parallel, 0, s, x vector(8)]
-    L -> [a+b, a-b, 0, {lower}, {B} - q]; R -> [a+b, a-b, 0, {lower}, q - {B}]; B -> [a+b, a-b, 0, -1, 0]
-    S, E -> [a+b, a-b, 1, s, r]
-    F -> [a+b, a-b, 2, {upper}, -q]; G -> [a+b, a-b, 3, {upper}, q]; O -> [a+b, a-b, 4, s, x]
+    L -> [a+b, a-b parallel, 0, {lower}, {B} - q vector(8)]; R -> [a+b, a-b parallel, 0, {lower}, q - {B} vector(8)]; B -> [a+b, a-b parallel, 0, -1, 0]
+    S, E -> [a+b, a-b parallel, 1, s, r vector(8)]
+    F -> [a+b, a-b parallel, 2, {upper}, -q vector(8)]; G -> [a+b, a-b parallel, 3, {upper}, q vector(8)]; O -> [a+b, a-b parallel, 4, s, x vector(8)]
   }}
 }}
 "

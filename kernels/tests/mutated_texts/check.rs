@@ -75,7 +75,7 @@ fn plan(kernel: &Kernel, schedule: &Schedule, params: &[i64], random: &mut Rng) 
             builder = builder.size(&param.name, *value);
         }
     }
-    builder.operation_quota(QUOTA).memory_cap_bytes(CAP_BYTES).threads(2).build()
+    builder.operation_quota(QUOTA).memory_cap_bytes(CAP_BYTES).threads(2).run_opaque_functions(true).build()
 }
 
 /// A kernel with what to run it on.
@@ -102,7 +102,7 @@ fn run(case: &Case<'_>, plan: &Plan) -> Outcome {
         };
         inputs = inputs.array(&kernel.array(id).name, array.filled(value));
     }
-    let options = InterpretOptions { limit: LIMIT, ..InterpretOptions::default() };
+    let options = InterpretOptions { limit: LIMIT, run_opaque_functions: true, ..InterpretOptions::default() };
     let Ok(expected) = interpret(kernel, case.schedule, &inputs, &options) else {
         return Outcome::TooLarge;
     };

@@ -8,7 +8,7 @@ use crate::kernel::formula::Formula;
 use crate::kernel::graph::Kernel;
 
 /// A set as a formula over its dimensions; none if it depends on a parameter that the kernel does not have.
-pub(super) fn formula(kernel: &Kernel, set: &Set<'_>) -> Result<Option<Formula>, ExpansionError> {
+pub(crate) fn formula(kernel: &Kernel, set: &Set<'_>) -> Result<Option<Formula>, ExpansionError> {
     let pieces = set.constraints()?.iter().map(|basic| conjunction(kernel, basic)).collect::<Result<Vec<_>, _>>()?;
     let Some(mut pieces) = pieces.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
     Ok(Some(if pieces.len() == 1 { pieces.remove(0) } else { Formula::Or(pieces) }))

@@ -20,6 +20,8 @@ mod constraints;
 mod rewrite;
 mod sources;
 
+pub(crate) use constraints::formula as set_formula;
+
 use crease_isl::Context;
 
 use crate::analysis::model::{AnalysisError, Model};
@@ -133,7 +135,7 @@ impl Kernel {
         };
         let context = Context::new(QUOTA)?;
         let model = Model::new(&context, self, schedule, vec![None; self.params().len()])?;
-        verify_schedule(&model)?;
+        verify_schedule(&model, None)?;
         let (mut arrays, mut notes) = (Vec::new(), Vec::new());
         for array in self.array_ids().filter(|&array| self.array(array).role == Role::Temp) {
             if model.writes(array)?.is_single_valued()? {

@@ -177,6 +177,7 @@ mod tests {
 
     const LINE: &str = "\
 kernel line(size N; run T) {
+  opaque f(3)
   state u[t, x]: f64 for 0 <= x < N
   S[t, x] for 1 <= t <= T and 1 <= x < N-1 { u[t,x] = f(u[t-1,x-1], u[t-1,x], u[t-1,x+1]) }
   E[t, x] for 1 <= t <= T and (x = 0 or x = N-1) { u[t,x] = u[t-1,x] }
@@ -196,13 +197,14 @@ kernel line(size N; run T) {
     fn lanes_hold_a_value_each() {
         let text = "\
 kernel lanes(size N) {
+  opaque f(1)
   temp b[x]: f64 for 0 <= x < N
   output c[x]: f64 for 0 <= x < N
   P[x] for 0 <= x < N { b[x] = f(x) }
   Q[x] for 0 <= x < N { c[x] = b[x] + 1 }
   schedule seq { P -> [x, 0]; Q -> [x, 1] }
-  schedule vec { P -> [x vector(3), 0]; Q -> [x, 1] }
-  schedule blocks { P -> [floor(x/2) parallel, x, 0]; Q -> [floor(x/2), x, 1] }
+  schedule vec { P -> [x vector(3), 0]; Q -> [x vector(3), 1] }
+  schedule blocks { P -> [floor(x/2) parallel, x, 0]; Q -> [floor(x/2) parallel, x, 1] }
 }";
         assert_eq!(counts(text, "seq", &[5], 0), (0, 1));
         // Distances 1 and 2 may share a block: 4 + 3 pairs, and three of them at once.
@@ -219,6 +221,7 @@ kernel lanes(size N) {
     fn produce_consume_has_the_published_conflicts() {
         let text = "\
 kernel produce_consume(size N) {
+  opaque f(1), f(2)
   temp A[t, i]: f64 for 0 <= t < N and 0 <= i < N live out for t = N-1 or i = N-1
   C[t, i] for t = 0 and i = 0 { A[t,i] = f(1) }
   R[t, i] for t = 0 and 1 <= i < N { A[t,i] = f(A[t,i-1]) }
@@ -246,6 +249,7 @@ kernel produce_consume(size N) {
     fn arrays_conflict_with_each_other_and_dead_values_with_what_is_alive() {
         let text = "\
 kernel pair(size N) {
+  opaque f(1), f(2)
   temp a[x]: f64 for 0 <= x < N
   temp d[x]: f64 for 0 <= x < N
   output o[x]: f64 for 0 <= x < N

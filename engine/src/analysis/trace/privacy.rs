@@ -69,6 +69,7 @@ mod tests {
     fn private(schedule: &str) -> Vec<bool> {
         let text = "\
 kernel rows(size N) {
+  opaque f(1), f(2), f(3)
   temp a[y, x]: f64 for 0 <= y < N and 0 <= x < N
   temp b[y, x]: f64 for 0 <= y < N and 0 <= x < N
   temp c[y, x]: f64 for 0 <= y < N and 0 <= x < N live out for y = 0
@@ -77,10 +78,10 @@ kernel rows(size N) {
                                           b[y,x] = f(y)
                                           c[y,x] = f(x, y) }
   B[y, x] for 0 <= y < N and 0 <= x < N { o[y,x] = f(a[y,N-1-x], b[N-1-y,x], c[y,x]) }
-  schedule rows { A -> [0, y parallel, 0, x]; B -> [0, y, 1, x] }
-  schedule apart { A -> [0, y parallel, 0, x]; B -> [1, y, 0, x] }
-  schedule lanes { A -> [0, y vector(4), 0, x parallel]; B -> [1, y, 0, x] }
-  schedule points { A -> [0, y, 0, x parallel]; B -> [1, y, 0, x] }
+  schedule rows { A -> [0, y parallel, 0, x]; B -> [0, y parallel, 1, x] }
+  schedule apart { A -> [0, y parallel, 0, x]; B -> [1, y parallel, 0, x] }
+  schedule lanes { A -> [0, y vector(4), 0, x parallel]; B -> [1, y vector(4), 0, x parallel] }
+  schedule points { A -> [0, y, 0, x parallel]; B -> [1, y, 0, x parallel] }
   schedule seq { A -> [0, y, 0, x]; B -> [1, y, 0, x] }
 }";
         let kernel = Kernel::parse(text).unwrap();

@@ -206,6 +206,7 @@ mod tests {
     fn accepts(schedule: &str, modulus: i64) -> bool {
         let text = "\
 kernel line(size N; run T) {
+  opaque f(3)
   state u[t, x]: f64 for 0 <= x < N
   S[t, x] for 1 <= t <= T and 1 <= x < N-1 { u[t,x] = f(u[t-1,x-1], u[t-1,x], u[t-1,x+1]) }
   E[t, x] for 1 <= t <= T and (x = 0 or x = N-1) { u[t,x] = u[t-1,x] }
@@ -238,6 +239,7 @@ kernel line(size N; run T) {
     fn the_report_names_reader_and_cells() {
         let text = "\
 kernel copy(size N) {
+  opaque f(1)
   temp a[x]: f64 for 0 <= x < N live out for x = 0
   P[x] for 0 <= x < N { a[x] = f(x) }
   schedule seq { P -> [x] }

@@ -260,6 +260,7 @@ mod tests {
 
     const SWEEP: &str = "\
 kernel sweep(size N) {
+  opaque f(1)
   temp u[x]: f64 for 0 <= x < N live in for x = 0 live out for x = N-1
   S[x] for 1 <= x < N { u[x] = f(u[x-1]) }
   schedule forwards { S -> [x] }
@@ -283,6 +284,7 @@ kernel sweep(size N) {
     fn a_read_belongs_to_the_last_write_before_it() {
         let text = "\
 kernel reuse(size N) {
+  opaque f(1)
   temp s[i]: f64 for i = 0
   output o[x]: f64 for 0 <= x < N
   W[x] for 0 <= x < N { s[0] = f(x) }
@@ -322,6 +324,7 @@ kernel wave(size N; run T) {
     fn an_undefined_final_value_is_illegal() {
         let text = "\
 kernel race(size N) {
+  opaque f(1)
   temp s[i]: f64 for i = 0 live out for true
   W[x] for 0 <= x < N { s[0] = f(x) }
   schedule seq { W -> [x] }

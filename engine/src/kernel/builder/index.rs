@@ -1,8 +1,11 @@
-//! Affine expressions and domains with operators. Overflow is kept and reported when the kernel is built.
+//! Affine expressions and domains with operators. What is wrong is kept and reported when the kernel is built.
+//!
+//! Invariant: no value is nested more deeply than a text may be, as values are walked and dropped by recursion.
 
 use std::ops::{Add, BitAnd, BitOr, Mul, Neg, Not, Sub};
 
 use crate::kernel::affine::{Affine, AffineOverflow};
+use crate::kernel::depth::{MAX_DEPTH, affine_fits, formula_fits, formula_levels, joined_levels};
 use crate::kernel::error::KernelErrorKind;
 use crate::kernel::formula::Formula;
 use crate::kernel::normal;
@@ -14,13 +17,18 @@ pub struct Index(Result<Affine, IndexError>);
 
 /// A set of points, made by comparing [`Index`]es and joined by `&`, `|` and `!`.
 #[derive(Clone, Debug)]
-pub struct Domain(Result<Formula, IndexError>);
+pub struct Domain {
+    formula: Result<Formula, IndexError>,
+    /// Levels of nesting of the formula: joining thousands of conditions must not count them anew each time.
+    levels: u32,
+}
 
 /// Why an expression has no value.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum IndexError {
     Overflow,
     NotPositive(i64),
+    TooDeep,
 }
 
 impl IndexError {
@@ -29,6 +37,7 @@ impl IndexError {
         match self {
             IndexError::Overflow => KernelErrorKind::Overflow { place },
             IndexError::NotPositive(value) => KernelErrorKind::NotPositive { value },
+            IndexError::TooDeep => KernelErrorKind::TooDeep { limit: MAX_DEPTH },
         }
     }
 }
@@ -103,11 +112,11 @@ impl Index {
         if by <= 0 {
             return Index(Err(IndexError::NotPositive(by)));
         }
-        Index(self.0.clone().and_then(|e| Ok(divide(&e, by)?)))
+        Index(self.0.clone().and_then(|e| shallow(divide(&e, by)?)))
     }
 
     fn compared(&self, other: Index, compare: impl Fn(&Affine, &Affine) -> Result<Formula, AffineOverflow>) -> Domain {
-        Domain(self.0.clone().and_then(|a| Ok(compare(&a, &other.0?)?)))
+        Domain::new(self.0.clone().and_then(|a| Ok(compare(&a, &other.0?)?)))
     }
 
     fn combined(self, other: Index, combine: impl Fn(&Affine, &Affine) -> Result<Affine, AffineOverflow>) -> Index {
@@ -119,14 +128,43 @@ impl Index {
     }
 }
 
+/// The expression, unless it is nested too deeply.
+fn shallow(e: Affine) -> Result<Affine, IndexError> {
+    if affine_fits(&e) { Ok(e) } else { Err(IndexError::TooDeep) }
+}
+
 impl Domain {
     /// The whole space.
     pub fn everything() -> Domain {
-        Domain(Ok(Formula::everything()))
+        Domain::new(Ok(Formula::everything()))
     }
 
     pub(super) fn into_formula(self) -> Result<Formula, IndexError> {
-        self.0
+        self.formula
+    }
+
+    /// A formula whose levels are not known.
+    fn new(formula: Result<Formula, IndexError>) -> Domain {
+        let levels = formula.as_ref().map_or(0, formula_levels);
+        Domain::of_levels(formula, levels)
+    }
+
+    /// The formula, unless it is nested too deeply.
+    fn of_levels(formula: Result<Formula, IndexError>, levels: u32) -> Domain {
+        let formula = if levels <= MAX_DEPTH { formula } else { formula.and(Err(IndexError::TooDeep)) };
+        Domain { formula, levels }
+    }
+
+    /// The conjunction or disjunction of two sets.
+    fn joined(self, other: Domain, join: fn(Vec<Formula>) -> Formula, is_flattened: fn(&Formula) -> bool) -> Domain {
+        let (a, b) = match (self.formula, other.formula) {
+            (Ok(a), Ok(b)) => (a, b),
+            (Err(error), _) | (_, Err(error)) => return Domain { formula: Err(error), levels: 0 },
+        };
+        let of = [(is_flattened(&a), self.levels), (is_flattened(&b), other.levels)];
+        let joined = join(vec![a, b]);
+        let levels = joined_levels(&joined, of);
+        Domain::of_levels(Ok(joined), levels)
     }
 }
 
@@ -144,13 +182,14 @@ impl From<&Index> for Index {
 
 impl From<Affine> for Index {
     fn from(e: Affine) -> Index {
-        Index(normal::normal_affine(&e).map_err(IndexError::from))
+        Index(shallow(e).and_then(|e| Ok(normal::normal_affine(&e)?)))
     }
 }
 
 impl From<Formula> for Domain {
     fn from(formula: Formula) -> Domain {
-        Domain(normal::normal(&formula).map_err(IndexError::from))
+        let shallow = if formula_fits(&formula) { Ok(formula) } else { Err(IndexError::TooDeep) };
+        Domain::new(shallow.and_then(|formula| Ok(normal::normal(&formula)?)))
     }
 }
 
@@ -206,7 +245,7 @@ impl BitAnd for Domain {
     type Output = Domain;
 
     fn bitand(self, other: Domain) -> Domain {
-        Domain(self.0.and_then(|a| Ok(normal::and(vec![a, other.0?]))))
+        self.joined(other, normal::and, |f| matches!(f, Formula::And(_)))
     }
 }
 
@@ -214,7 +253,7 @@ impl BitOr for Domain {
     type Output = Domain;
 
     fn bitor(self, other: Domain) -> Domain {
-        Domain(self.0.and_then(|a| Ok(normal::or(vec![a, other.0?]))))
+        self.joined(other, normal::or, |f| matches!(f, Formula::Or(_)))
     }
 }
 
@@ -222,6 +261,7 @@ impl Not for Domain {
     type Output = Domain;
 
     fn not(self) -> Domain {
-        Domain(self.0.map(|a| Formula::Not(Box::new(a))))
+        let levels = self.levels + 2;
+        Domain::of_levels(self.formula.map(|a| Formula::Not(Box::new(a))), levels)
     }
 }

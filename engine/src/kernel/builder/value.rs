@@ -19,7 +19,15 @@ pub struct StmtBuilder {
 struct Draft {
     graph: ExprGraph,
     assigns: Vec<Assign>,
-    error: Option<IndexError>,
+    error: Option<DraftError>,
+}
+
+/// What is wrong with a body.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum DraftError {
+    Index(IndexError),
+    /// A value of another statement.
+    Foreign,
 }
 
 /// A value that an instance computes. `+ - * /` and unary `-` are arithmetic, `& | !` join truth values. Numbers may
@@ -37,8 +45,12 @@ pub trait Operand<'s> {
 }
 
 impl<'s> Operand<'s> for Value<'s> {
-    fn value(self, _: &'s StmtBuilder) -> Value<'s> {
-        self
+    fn value(self, stmt: &'s StmtBuilder) -> Value<'s> {
+        if std::ptr::eq(self.stmt, stmt) {
+            return self;
+        }
+        stmt.draft.borrow_mut().error.get_or_insert(DraftError::Foreign);
+        stmt.constant(0.0)
     }
 }
 
@@ -75,9 +87,12 @@ impl StmtBuilder {
         self.add(Expr::Load(array, index))
     }
 
-    /// Calls an opaque function of doubles.
+    /// Calls an opaque function of doubles, which the kernel declares ([`KernelBuilder::opaque`]).
+    ///
+    /// [`KernelBuilder::opaque`]: crate::kernel::builder::KernelBuilder::opaque
     pub fn call<'s>(&'s self, function: impl Into<String>, args: impl IntoIterator<Item = Value<'s>>) -> Value<'s> {
-        self.add(Expr::Opaque(function.into(), args.into_iter().map(|a| a.id).collect()))
+        let args = args.into_iter().map(|arg| arg.value(self).id).collect();
+        self.add(Expr::Opaque(function.into(), args))
     }
 
     /// Writes a cell; after everything the instance reads.
@@ -88,7 +103,7 @@ impl StmtBuilder {
     }
 
     /// Expressions in evaluation order, assignments, and the first error.
-    pub(super) fn finish(self) -> (Vec<Expr>, Vec<Assign>, Option<IndexError>) {
+    pub(super) fn finish(self) -> (Vec<Expr>, Vec<Assign>, Option<DraftError>) {
         let Draft { graph, mut assigns, error } = self.draft.into_inner();
         let (exprs, _) = graph.finish(&mut assigns);
         (exprs, assigns, error)
@@ -101,7 +116,7 @@ impl StmtBuilder {
 
     fn affine(&self, index: Index) -> Affine {
         index.into_affine().unwrap_or_else(|error| {
-            self.draft.borrow_mut().error.get_or_insert(error);
+            self.draft.borrow_mut().error.get_or_insert(DraftError::Index(error));
             Affine::default()
         })
     }
@@ -230,7 +245,8 @@ impl<'s> BitAnd for Value<'s> {
     type Output = Value<'s>;
 
     fn bitand(self, other: Value<'s>) -> Value<'s> {
-        self.stmt.add(Expr::And(self.id, other.id))
+        let other = other.value(self.stmt).id;
+        self.stmt.add(Expr::And(self.id, other))
     }
 }
 
@@ -238,7 +254,8 @@ impl<'s> BitOr for Value<'s> {
     type Output = Value<'s>;
 
     fn bitor(self, other: Value<'s>) -> Value<'s> {
-        self.stmt.add(Expr::Or(self.id, other.id))
+        let other = other.value(self.stmt).id;
+        self.stmt.add(Expr::Or(self.id, other))
     }
 }
 

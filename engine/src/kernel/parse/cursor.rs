@@ -1,10 +1,8 @@
 //! A position in a list of tokens, with what every rule of the grammar needs.
 
+use crate::kernel::depth::MAX_DEPTH;
 use crate::kernel::error::KernelErrorKind;
 use crate::kernel::lex::{Comments, Failure, Parsed, Spanned, Token, lex};
-
-/// Deepest nesting of parentheses, calls and prefix operators: keeps recursion within any thread's stack.
-const MAX_DEPTH: u32 = 100;
 
 /// Words that formulas and expressions read as operators or functions.
 pub(in crate::kernel) const RESERVED: [&str; 20] = [
@@ -51,6 +49,11 @@ impl<'a> Cursor<'a> {
     /// Byte offset of the next token.
     pub(super) fn at(&self) -> usize {
         self.tokens[self.next].at.start
+    }
+
+    /// The line of a byte offset, from 1.
+    pub(super) fn line_of(&self, offset: usize) -> u32 {
+        self.source[..offset].matches('\n').count() as u32 + 1
     }
 
     /// Byte offset behind the last token taken.

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! A number is a double. The name of an iterator or parameter is its value as a double, as is `index(e)` for any affine
-//! `e`. Functions that the language does not know are opaque. Evaluation order is that of the text, nothing is
+//! `e`. Functions that the language does not know are declared as opaque. Evaluation order is that of the text, nothing is
 //! re-associated or contracted; `-` before a literal belongs to the literal.
 
 use std::collections::HashMap;
@@ -20,6 +20,8 @@ use crate::kernel::graph::{ArrayId, Assign, BinaryOp, CompareOp, Element, Expr, 
 use crate::kernel::lex::{Parsed, Token};
 use crate::kernel::parse::cursor::{Cursor, fail_at};
 use crate::kernel::parse::formula::{Scope, affine};
+use crate::kernel::parse::unknown;
+use crate::kernel::verify::verify_declared;
 
 /// A statement's body while it is read.
 pub(super) struct Body<'k> {
@@ -71,6 +73,7 @@ impl<'k> Body<'k> {
             return self.let_line(cursor);
         }
         let at = cursor.at();
+        self.verify_inside(cursor)?;
         let name = cursor.name("`let`, an assignment or `}`")?;
         let array = self.array(name, at)?;
         let index = self.index(cursor, array, at)?;
@@ -78,6 +81,20 @@ impl<'k> Body<'k> {
         let value = self.expr(cursor)?;
         self.assigns.push(Assign { array, index, value });
         self.assign_places.push(at);
+        Ok(())
+    }
+
+    /// Refuses what begins another item of the kernel, and what other languages have.
+    fn verify_inside(&self, cursor: &Cursor) -> Parsed<()> {
+        let Token::Name(name) = cursor.peek() else { return Ok(()) };
+        let is_array = self.kernel.array_id(name).is_some();
+        if name == "if" && !is_array {
+            return Err(cursor.fail(KernelErrorKind::NoConditional));
+        }
+        let is_item = super::ITEMS.contains(&name) && matches!(cursor.peek_at(1), Token::Name(_));
+        if is_item || !is_array && begins_statement(cursor) {
+            return Err(cursor.expected("`}` of the statement before it"));
+        }
         Ok(())
     }
 
@@ -210,7 +227,11 @@ impl<'k> Body<'k> {
             let expected = self.kernel.array(id).index.len();
             return Err(fail_at(at, KernelErrorKind::IndexCount { array: name.into(), expected, found: 0 }));
         }
-        Err(fail_at(at, KernelErrorKind::Unknown { what: "name", name: name.into() }))
+        let lets = self.lets.keys().map(String::as_str);
+        let scalars = self.kernel.scalars.iter().map(|s| s.name.as_str());
+        let mut known: Vec<&str> = lets.chain(scalars).chain(self.scope.names()).collect();
+        known.sort_unstable();
+        Err(fail_at(at, unknown("name", name, known)))
     }
 
     fn call(&mut self, cursor: &mut Cursor, name: &str) -> Parsed<ExprId> {
@@ -235,10 +256,14 @@ impl<'k> Body<'k> {
     }
 
     fn function(&self, name: &str, args: &[ExprId]) -> Result<Expr, KernelErrorKind> {
-        let count = |expected| KernelErrorKind::ArgumentCount { function: name.into(), expected, found: args.len() };
-        let one = || if let [a] = args { Ok(*a) } else { Err(count(1)) };
-        let two = || if let [a, b] = args { Ok((*a, *b)) } else { Err(count(2)) };
-        let three = || if let [a, b, c] = args { Ok((*a, *b, *c)) } else { Err(count(3)) };
+        let count = |expected: &str| KernelErrorKind::ArgumentCount {
+            function: name.into(),
+            expected: expected.into(),
+            found: args.len(),
+        };
+        let one = || if let [a] = args { Ok(*a) } else { Err(count("1")) };
+        let two = || if let [a, b] = args { Ok((*a, *b)) } else { Err(count("2")) };
+        let three = || if let [a, b, c] = args { Ok((*a, *b, *c)) } else { Err(count("3")) };
         Ok(match name {
             "sqrt" => Expr::Unary(UnaryOp::Sqrt, one()?),
             "abs" => Expr::Unary(UnaryOp::Abs, one()?),
@@ -249,20 +274,26 @@ impl<'k> Body<'k> {
             "f64" => Expr::Convert(Element::F64, one()?),
             "f32" => Expr::Convert(Element::F32, one()?),
             _ => {
-                self.opaque(name)?;
+                self.not_a_value(name)?;
+                if name == "if" {
+                    return Err(KernelErrorKind::NoConditional);
+                }
                 match name {
                     // The verifier says that only arrays have these types. They are no words of the language: an array
                     // may be called `f16`.
                     "f16" => Expr::Convert(Element::F16, one()?),
                     "u8" => Expr::Convert(Element::U8, one()?),
-                    _ => Expr::Opaque(name.to_string(), args.to_vec()),
+                    _ => {
+                        verify_declared(self.kernel, name, args.len())?;
+                        Expr::Opaque(name.to_string(), args.to_vec())
+                    }
                 }
             }
         })
     }
 
     /// Refuses calls of what has another meaning.
-    fn opaque(&self, name: &str) -> Result<(), KernelErrorKind> {
+    fn not_a_value(&self, name: &str) -> Result<(), KernelErrorKind> {
         let hint = if self.kernel.array_id(name).is_some() {
             "it is an array, whose cells are written with `[..]`"
         } else if self.lets.contains_key(name) || self.scalar(name).is_some() || self.scope.lookup(name).is_some() {
@@ -294,8 +325,8 @@ impl<'k> Body<'k> {
     }
 
     fn array(&self, name: &str, at: usize) -> Parsed<ArrayId> {
-        let unknown = || KernelErrorKind::Unknown { what: "array", name: name.into() };
-        self.kernel.array_id(name).ok_or_else(|| fail_at(at, unknown()))
+        let names = || self.kernel.arrays.iter().map(|array| array.name.as_str());
+        self.kernel.array_id(name).ok_or_else(|| fail_at(at, unknown("array", name, names())))
     }
 
     fn scalar(&self, name: &str) -> Option<ScalarId> {
@@ -309,6 +340,14 @@ impl<'k> Body<'k> {
         }
         id
     }
+}
+
+/// Whether a name in front of `[..]` is that of a statement: behind its iterators stands a domain or a body.
+fn begins_statement(cursor: &Cursor) -> bool {
+    let behind =
+        (1..).take_while(|&k| cursor.peek_at(k) != Token::End).find(|&k| cursor.peek_at(k) == Token::Punct("]"));
+    cursor.peek_at(1) == Token::Punct("[")
+        && behind.is_some_and(|k| matches!(cursor.peek_at(k + 1), Token::Name("for") | Token::Punct("{")))
 }
 
 fn operator(token: Token) -> Option<(Level, Operator)> {

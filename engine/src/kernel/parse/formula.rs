@@ -18,6 +18,7 @@ use crate::kernel::graph::{Param, ParamId};
 use crate::kernel::lex::{Parsed, Token};
 use crate::kernel::normal;
 use crate::kernel::parse::cursor::{Cursor, fail_at};
+use crate::kernel::parse::unknown;
 
 /// What names mean inside an affine expression.
 pub(super) struct Scope<'k> {
@@ -41,6 +42,11 @@ impl<'k> Scope<'k> {
     /// A scope in which parameters are their values.
     pub(super) fn bound(iters: &[String], params: &'k [Param], values: &'k [Option<i64>]) -> Scope<'k> {
         Scope { values, ..Scope::new(iters, params) }
+    }
+
+    /// Every name that has a meaning.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.iters.iter().flatten().map(String::as_str).chain(self.params.iter().map(|param| param.name.as_str()))
     }
 
     pub(super) fn lookup(&self, name: &str) -> Option<Affine> {
@@ -230,11 +236,13 @@ pub(super) fn factor(cursor: &mut Cursor, scope: &Scope, negative: &mut bool) ->
         Token::Number(text) => number(cursor, text, negative),
         Token::Name("floor" | "floord") => floor(cursor, scope),
         Token::Name("exists") => Err(cursor.fail(KernelErrorKind::Quantifier)),
+        Token::Name(array) if cursor.peek_at(1) == Token::Punct("[") => {
+            Err(cursor.fail(KernelErrorKind::IndirectIndex { array: array.into() }))
+        }
         Token::Name(_) => {
             let at = cursor.at();
             let name = cursor.name("an affine expression")?;
-            let unknown = || KernelErrorKind::Unknown { what: "iterator or parameter", name: name.into() };
-            scope.lookup(name).ok_or_else(|| fail_at(at, unknown()))
+            scope.lookup(name).ok_or_else(|| fail_at(at, unknown("iterator or parameter", name, scope.names())))
         }
         Token::Punct("(") => {
             cursor.advance();
@@ -303,6 +311,9 @@ fn affine_rest(cursor: &mut Cursor, scope: &Scope) -> Parsed<Affine> {
 
 fn divisor(cursor: &mut Cursor) -> Parsed<i64> {
     let at = cursor.at();
+    if let Token::Name(name) = cursor.peek() {
+        return Err(cursor.fail(KernelErrorKind::VaryingDivisor { text: name.into() }));
+    }
     let value = cursor.integer("an integer")?;
     if value > 0 { Ok(value) } else { Err(fail_at(at, KernelErrorKind::NotPositive { value })) }
 }

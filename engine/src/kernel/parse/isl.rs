@@ -16,6 +16,7 @@ use crate::kernel::lex::{Parsed, Token};
 use crate::kernel::normal;
 use crate::kernel::parse::cursor::{Cursor, fail_at};
 use crate::kernel::parse::formula::{Scope, affine, formula};
+use crate::kernel::parse::unknown;
 
 /// One rule of a schedule map: a statement and its time vector.
 pub(super) struct Rule {
@@ -79,8 +80,8 @@ fn rule(cursor: &mut Cursor, stmts: &[Stmt], params: &[Param]) -> Parsed<Rule> {
     let mut scope = Scope::of(Vec::new(), params);
     let (name, fixed) = tuple(cursor, &mut scope)?;
     let name = name.unwrap_or_default();
-    let unknown = || KernelErrorKind::Unknown { what: "statement", name: name.clone() };
-    let stmt = stmts.iter().position(|s| s.name == name).ok_or_else(|| fail_at(at, unknown()))?;
+    let names = || stmts.iter().map(|s| s.name.as_str());
+    let stmt = names().position(|s| s == name).ok_or_else(|| fail_at(at, unknown("statement", &name, names())))?;
     let expected = stmts[stmt].iters.len();
     if scope.iters.len() != expected {
         let kind = KernelErrorKind::TupleMismatch {
@@ -117,7 +118,7 @@ fn param_list(cursor: &mut Cursor, params: &[Param]) -> Parsed<()> {
         let at = cursor.at();
         let name = cursor.name("a parameter or `]`")?;
         if !params.iter().any(|p| p.name == name) {
-            return Err(fail_at(at, KernelErrorKind::Unknown { what: "parameter", name: name.into() }));
+            return Err(fail_at(at, unknown("parameter", name, params.iter().map(|p| p.name.as_str()))));
         }
         if !cursor.accept(",") {
             cursor.expect("]")?;

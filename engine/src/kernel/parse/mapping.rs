@@ -19,6 +19,7 @@ use crate::kernel::graph::{ArrayId, Kernel, Role};
 use crate::kernel::lex::{Failure, Parsed, Token};
 use crate::kernel::parse::cursor::{Cursor, fail_at};
 use crate::kernel::parse::formula::{self, Scope};
+use crate::kernel::parse::unknown;
 
 /// One rule: where some cells of an array are kept.
 #[derive(Clone, Debug, PartialEq)]
@@ -85,8 +86,8 @@ fn rule(cursor: &mut Cursor, kernel: &Kernel, values: &[Option<i64>]) -> Parsed<
 fn folded_array(cursor: &mut Cursor, kernel: &Kernel) -> Parsed<ArrayId> {
     let at = cursor.at();
     let name = cursor.name("an array")?;
-    let unknown = || fail_at(at, KernelErrorKind::Unknown { what: "array", name: name.into() });
-    let id = kernel.array_id(name).ok_or_else(unknown)?;
+    let names = || kernel.arrays().iter().map(|array| array.name.as_str());
+    let id = kernel.array_id(name).ok_or_else(|| fail_at(at, unknown("array", name, names())))?;
     let role = match kernel.array(id).role {
         Role::Input => "an input",
         Role::Output => "an output",

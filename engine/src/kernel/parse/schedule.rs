@@ -1,18 +1,22 @@
 //! Schedules: time vectors statement by statement, or an isl map.
 
-use crate::kernel::affine::Affine;
+use crate::kernel::affine::{Affine, Term};
 use crate::kernel::error::KernelErrorKind;
 use crate::kernel::graph::{DimKind, Schedule};
-use crate::kernel::lex::Parsed;
+use crate::kernel::lex::{Parsed, Token};
 use crate::kernel::parse::cursor::fail_at;
 use crate::kernel::parse::formula::{Scope, affine};
-use crate::kernel::parse::{Parser, isl};
+use crate::kernel::parse::{Parser, isl, unknown};
 
 /// A schedule while it is read.
 struct Draft {
     name: String,
     at: usize,
     times: Vec<Option<Vec<Affine>>>,
+    /// Per statement, where its entry stands.
+    places: Vec<usize>,
+    /// Statement, dimension and kind, wherever a kind is written beside a time.
+    written: Vec<(usize, usize, DimKind)>,
     /// Kinds given so far.
     kinds: Vec<Option<DimKind>>,
 }
@@ -31,7 +35,9 @@ impl Parser<'_> {
         self.cursor.advance();
         let at = self.cursor.at();
         let name = self.cursor.name("a schedule's name")?.to_string();
-        let mut draft = Draft { name, at, times: vec![None; self.kernel.stmts.len()], kinds: Vec::new() };
+        let n = self.kernel.stmts.len();
+        let (times, places) = (vec![None; n], vec![at; n]);
+        let mut draft = Draft { name, at, times, places, written: Vec::new(), kinds: Vec::new() };
         if let Some(mut inside) = self.cursor.enter_quotes()? {
             for rule in isl::map(&mut inside, &self.kernel.stmts, &self.kernel.params)? {
                 self.set_time(&mut draft, rule.stmt, rule.time, rule.at)?;
@@ -56,9 +62,9 @@ impl Parser<'_> {
         loop {
             let at = self.cursor.at();
             let name = self.cursor.name("a statement or `}`")?;
-            let unknown = || KernelErrorKind::Unknown { what: "statement", name: name.into() };
-            let stmt = self.kernel.stmts.iter().position(|s| s.name == name);
-            stmts.push((stmt.ok_or_else(|| fail_at(at, unknown()))?, at));
+            let names = || self.kernel.stmts.iter().map(|s| s.name.as_str());
+            let stmt = names().position(|s| s == name);
+            stmts.push((stmt.ok_or_else(|| fail_at(at, unknown("statement", name, names())))?, at));
             if !self.cursor.accept(",") {
                 break;
             }
@@ -69,6 +75,7 @@ impl Parser<'_> {
         for (stmt, at) in stmts {
             self.cursor.rewind(start);
             let time = self.time(draft, stmt)?;
+            draft.places[stmt] = at;
             self.set_time(draft, stmt, time, at)?;
         }
         Ok(())
@@ -87,6 +94,7 @@ impl Parser<'_> {
             let at = self.cursor.at();
             if let Some(kind) = self.kind()? {
                 draft.set_kind(time.len() - 1, kind, at)?;
+                draft.written.push((stmt, time.len() - 1, kind));
             }
             if !self.cursor.accept(",") {
                 self.cursor.expect("]")?;
@@ -119,7 +127,12 @@ impl Parser<'_> {
             return Ok(Some(DimKind::Parallel));
         }
         if !self.cursor.accept_word("vector") {
-            return Ok(None);
+            return match self.cursor.peek() {
+                Token::Name(word) => {
+                    Err(self.cursor.fail(unknown("kind of time dimension", word, ["sequential", "parallel", "vector"])))
+                }
+                _ => Ok(None),
+            };
         }
         self.cursor.expect("(")?;
         let at = self.cursor.at();
@@ -138,7 +151,33 @@ impl Parser<'_> {
         Err(fail_at(at, KernelErrorKind::ScheduledTwice { schedule: draft.name.clone(), stmt }))
     }
 
+    /// Refuses a kind that is written at some statements only: it would hold for the others without a word. Where these
+    /// have a number, it says nothing.
+    fn verify_kinds(&self, draft: &Draft) -> Parsed<()> {
+        for &(first, dim, kind) in draft.written.iter().filter(|(_, _, kind)| *kind != DimKind::Sequential) {
+            for (stmt, time) in draft.times.iter().enumerate() {
+                let Some(e) = time.as_ref().and_then(|time| time.get(dim)) else { continue };
+                if !varies(e) || draft.written.iter().any(|(s, d, _)| (*s, *d) == (stmt, dim)) {
+                    continue;
+                }
+                let params: Vec<String> = self.kernel.params.iter().map(|p| p.name.clone()).collect();
+                let name = |stmt: usize| self.kernel.stmts[stmt].name.clone();
+                let kind = KernelErrorKind::KindLeftOut {
+                    schedule: draft.name.clone(),
+                    dim,
+                    kind: kind_name(kind),
+                    first: name(first),
+                    stmt: name(stmt),
+                    time: e.display(&self.kernel.stmts[stmt].iters, &params),
+                };
+                return Err(fail_at(draft.places[stmt], kind));
+            }
+        }
+        Ok(())
+    }
+
     fn finish(&self, draft: Draft) -> Parsed<Schedule> {
+        self.verify_kinds(&draft)?;
         let len = draft.times.iter().flatten().map(Vec::len).max().unwrap_or(0);
         if draft.kinds.len() > len {
             let owner = "the list of kinds".to_string();
@@ -158,6 +197,15 @@ impl Parser<'_> {
         dims.resize(len, DimKind::Sequential);
         Ok(Schedule { name: draft.name, dims, times })
     }
+}
+
+/// Whether an expression depends on an iterator.
+fn varies(e: &Affine) -> bool {
+    e.terms().any(|(term, _)| match term {
+        Term::Iter(_) => true,
+        Term::Param(_) => false,
+        Term::Floor(inner, _) => varies(inner),
+    })
 }
 
 impl Draft {

@@ -60,7 +60,10 @@ fn formula_text(formula: &Formula, names: &Names<'_>, level: Level) -> String {
         Formula::Or(parts) if parts.is_empty() => "false".into(),
         Formula::And(parts) => join(parts, " and ", Level::And, Level::Not),
         Formula::Or(parts) => join(parts, " or ", Level::Or, Level::And),
-        Formula::Not(part) => format!("not ({})", formula_text(part, names, Level::Or)),
+        Formula::Not(part) => match part.as_ref() {
+            Formula::Not(_) => format!("not {}", formula_text(part, names, Level::Not)),
+            part => format!("not ({})", formula_text(part, names, Level::Or)),
+        },
     }
 }
 
@@ -165,8 +168,8 @@ impl Atom<'_> {
     /// `alone` says that nothing stands beside it, so that a remainder needs no brackets.
     fn text(&self, names: &Names<'_>, alone: bool) -> String {
         match self {
-            Atom::Term(Term::Iter(i)) => names.iters[*i as usize].clone(),
-            Atom::Term(Term::Param(p)) => names.params[p.index()].clone(),
+            Atom::Term(Term::Iter(i)) => names.iters.get(*i as usize).map_or_else(|| format!("i{i}"), String::clone),
+            Atom::Term(Term::Param(p)) => names.params.get(p.index()).map_or_else(|| p.to_string(), String::clone),
             Atom::Term(Term::Floor(e, d)) => format!("floor({}/{d})", operand(e, names)),
             Atom::Mod(e, d) if alone => format!("{} mod {d}", operand(e, names)),
             Atom::Mod(e, d) => format!("({} mod {d})", operand(e, names)),

@@ -153,7 +153,7 @@ fn let_prefix(kernel: &Kernel, stmt: &Stmt) -> String {
         let params = kernel.params.iter().map(|p| &p.name);
         params.chain(kernel.scalars.iter().map(|s| &s.name)).chain(&stmt.iters)
     };
-    let functions = || stmt.exprs.iter().filter_map(|e| if let Expr::Opaque(name, _) = e { Some(name) } else { None });
+    let functions = || kernel.opaques.iter().map(|opaque| &opaque.name);
     let mut prefix = "v".to_string();
     while names().chain(functions()).any(|n| n.starts_with(&prefix)) {
         prefix.push('_');

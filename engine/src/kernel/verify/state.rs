@@ -112,7 +112,17 @@ fn offset(kernel: &Kernel, stmt: &Stmt, array: ArrayId, index: &[Affine]) -> Res
         return Ok(c);
     }
     let params: Vec<String> = kernel.params.iter().map(|p| p.name.clone()).collect();
+    let names_last =
+        index[0].terms().any(|(term, _)| matches!(term, Term::Param(p) if Some(*p) == kernel.step_param()));
     let expected = match stmt.iters.first() {
+        Some(t) if index[0].as_constant().is_some() => {
+            format!(
+                "`{t}` (the first iterator) plus a constant: what a state holds before step 1 is written by the caller"
+            )
+        }
+        Some(t) if names_last => {
+            format!("`{t}` (the first iterator) plus a constant: what the last step leaves is read by the caller")
+        }
         Some(t) => format!("`{t}` (the first iterator) plus a constant of at most {MAX_STEP_OFFSET}"),
         None => "a statement whose first iterator is the step".to_string(),
     };

@@ -219,6 +219,7 @@ mod tests {
     fn a_stencil_needs_two_steps_and_a_wavefront_the_sum_of_its_distances() {
         let line = "\
 kernel line(size N; run T) {
+  opaque f(3)
   state u[t, x]: f64 for 0 <= x < N
   S[t, x] for 1 <= t <= T and 1 <= x < N-1 { u[t,x] = f(u[t-1,x-1], u[t-1,x], u[t-1,x+1]) }
   E[t, x] for 1 <= t <= T and (x = 0 or x = N-1) { u[t,x] = u[t-1,x] }
@@ -227,6 +228,7 @@ kernel line(size N; run T) {
         assert_eq!(vectors(line, "u").unwrap()[0], [2, 0]);
         let cube = "\
 kernel cube(size N) {
+  opaque f(3)
   temp a[z, y, x]: f64 for 0 <= z, y, x < N live in for z = 0 or y = 0 or x = 0
   output out[y, x]: f64 for 0 <= y, x < N
   S[z, y, x] for 1 <= z, y, x < N { a[z,y,x] = f(a[z-1,y,x], a[z,y-1,x], a[z,y,x-1]) }
@@ -240,6 +242,7 @@ kernel cube(size N) {
     fn two_arrays_in_turn_lead_back_to_the_first() {
         let sweeps = "\
 kernel sweeps(size N; run T) {
+  opaque f(1), f(2)
   state a[t, x]: f64 for 0 <= x < N
   state b[t, x]: f64 for 0 <= x < N
   P[t, x] for 1 <= t <= T and 0 <= x < N { a[t,x] = f(b[t-1,x]) }
@@ -257,6 +260,7 @@ kernel sweeps(size N; run T) {
     fn a_pipeline_has_no_vector() {
         let pipeline = "\
 kernel pipeline(size N) {
+  opaque f(1)
   temp a[x]: f64 for 0 <= x < N
   output b[x]: f64 for 0 <= x < N
   S[x] for 0 <= x < N { a[x] = f(x) }

@@ -3,14 +3,9 @@
 use super::ParseError;
 use super::lex::{Kind, Token};
 use super::names::meaning;
+use crate::program::depth::MAX_DEPTH;
 use crate::program::types::*;
 use std::str::FromStr;
-
-/// How deep blocks, conditions, parentheses and calls may nest altogether.
-pub const MAX_DEPTH: usize = 200;
-
-/// How many operators and calls one integer expression may have.
-pub const MAX_OPERATORS: usize = 1000;
 
 /// What every rule returns.
 pub(super) type Result<T> = std::result::Result<T, ParseError>;

@@ -33,9 +33,9 @@ mod parse;
 mod parse_strip;
 mod print;
 
-pub use cursor::{MAX_DEPTH, MAX_OPERATORS};
-
 use super::types::Program;
+#[cfg(doc)]
+use super::{MAX_DEPTH, MAX_OPERATORS};
 use std::fmt;
 
 /// Why a text is no program.

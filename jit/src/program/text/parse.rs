@@ -1,9 +1,10 @@
 //! Reads programs, nodes, conditions and integer expressions: recursive descent, one function per rule, no
 //! backtracking.
 
-use super::cursor::{MAX_OPERATORS, Parser, Result, numbered};
+use super::cursor::{Parser, Result, numbered};
 use super::lex::{Kind, Token};
 use super::names::{COMPARE_SIGN, ELEMENT};
+use crate::program::depth::MAX_OPERATORS;
 use crate::program::types::*;
 
 impl Parser<'_> {

@@ -1,6 +1,7 @@
 //! Prints programs, remembering which line shows which place.
 
 use super::names::{BINARY, COMPARE, COMPARE_SIGN, STORE_HINT, UNARY, VALUE_TYPE, word};
+use crate::program::depth::{Binding, MAX_DEPTH};
 use crate::program::place::{Part, Place, Step};
 use crate::program::types::*;
 use std::fmt;
@@ -18,13 +19,8 @@ impl Program {
     }
 }
 
-/// Integer expressions binding less tightly than this need parentheses.
-#[derive(Clone, Copy, PartialEq, PartialOrd)]
-enum Binding {
-    Sum,
-    Product,
-    Primary,
-}
+/// Stands for what nests too deep to be followed: no program that verifies has it.
+const TOO_DEEP: &str = "(too deep)";
 
 struct Printer<'p> {
     program: &'p Program,
@@ -79,6 +75,10 @@ impl<'p> Printer<'p> {
     }
 
     fn block(&mut self, nodes: &[Node]) {
+        // The path may end in a strip, which is no block.
+        if self.path.len() > MAX_DEPTH {
+            return self.line(1, None, TOO_DEEP);
+        }
         for (node, content) in (0..).zip(nodes) {
             self.node(node, content);
         }
@@ -103,7 +103,7 @@ impl<'p> Printer<'p> {
                 self.line(1, None, "}");
             }
             Node::If { cond, then, otherwise } => {
-                self.line(1, head, &format!("if {} {{", self.cond(cond)));
+                self.line(1, head, &format!("if {} {{", self.guard(cond)));
                 self.inside(Step::Then { node }, then);
                 if !otherwise.is_empty() {
                     self.line(1, None, "} else {");
@@ -196,6 +196,10 @@ impl<'p> Printer<'p> {
         }
     }
 
+    fn guard(&self, cond: &Cond) -> String {
+        if cond.within_limits(0).is_err() { TOO_DEEP.to_string() } else { self.cond(cond) }
+    }
+
     fn cond(&self, cond: &Cond) -> String {
         let list = |conds: &[Cond]| conds.iter().map(|cond| self.cond(cond)).collect::<Vec<_>>().join(", ");
         match cond {
@@ -207,6 +211,9 @@ impl<'p> Printer<'p> {
     }
 
     fn int(&self, int: &Int) -> String {
+        if int.within_limits(0).is_err() {
+            return TOO_DEEP.to_string();
+        }
         let mut text = String::new();
         self.int_into(&mut text, int, Binding::Sum);
         text

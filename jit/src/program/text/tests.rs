@@ -1,8 +1,8 @@
 //! What the filetests cannot show: limits, numbers without names, places.
 
-use super::{MAX_DEPTH, MAX_OPERATORS};
 use crate::program::place::{Part, Place, Step};
 use crate::program::types::*;
+use crate::program::{MAX_DEPTH, MAX_OPERATORS};
 
 fn program(body: Vec<Node>) -> Program {
     Program { name: "p".to_string(), args: vec![], scalars: vec![], buffers: vec![], body }

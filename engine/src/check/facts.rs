@@ -1,0 +1,403 @@
+//! Facts: what the checker derives of a kernel under a schedule, for itself.
+//!
+//! In: a kernel, a schedule, values of (some of) its parameters.   Out: [`Values`] of arrays: when each value is
+//! written and read, and at which times a write would destroy it; which arrays are private to tasks.
+//!
+//! Everything is computed when a proof first asks for it and kept, under a quota of its own for each array. The
+//! analyses that proposals rest on (`engine/src/analysis/`) compute lifetimes and conflicts as well; nothing of them is
+//! used here. What both share is the definition of order and task (`engine/src/schedule/order.rs`).
+//!
+//! A value is a cell where each cell is written once, else a cell with the time of its write; a read belongs to the
+//! last write before it. States are live-in at the levels that the first step reads back, at whatever step a call
+//! starts: a parameter, unless all of a step runs before the next one. Then what is alive where a later call starts is
+//! what is alive between two steps of any call, and step 0 stands for all.
+
+use std::cell::{OnceCell, RefCell};
+use std::collections::BTreeMap;
+
+use crease_isl::{Context, Map, Set, Tuple};
+
+use crate::analysis::AnalysisError;
+use crate::check::translate::Translator;
+use crate::kernel::affine::Affine;
+use crate::kernel::formula::Formula;
+use crate::kernel::graph::{ArrayId, DimKind, Kernel, ParamId, Role, Schedule, StmtId};
+use crate::mapping::Sharing;
+use crate::schedule::order::{Epoch, HappensBefore, Phase, task_depth};
+
+/// The parameter that holds the step a call starts from; no name of a kernel begins like this.
+const START: &str = "_from";
+
+/// First and last value of an index; none if unbounded.
+pub(super) type Ends = Option<(i64, i64)>;
+
+/// What is derived of a kernel.
+pub(super) struct Facts<'c, 'k> {
+    pub(super) kernel: &'k Kernel,
+    pub(super) schedule: &'k Schedule,
+    pub(super) translator: Translator<'c>,
+    /// The parameter that holds the step a call starts from, if it makes a difference.
+    start: Option<ParamId>,
+    /// Operations that the facts of an array may take.
+    quota: u64,
+    timing: OnceCell<Timing<'c>>,
+    /// Unions of the domains of statements, without their names.
+    domains: RefCell<BTreeMap<Vec<StmtId>, Set<'c>>>,
+    written: Vec<OnceCell<Result<Map<'c>, AnalysisError>>>,
+    values: Vec<OnceCell<Result<Values<'c>, AnalysisError>>>,
+    private: Vec<OnceCell<Result<bool, AnalysisError>>>,
+    alive: RefCell<BTreeMap<(ArrayId, bool), [Map<'c>; 2]>>,
+    spans: RefCell<BTreeMap<ArrayId, Vec<Ends>>>,
+}
+
+/// When instances run.
+struct Timing<'c> {
+    order: HappensBefore<'c>,
+    /// Per statement, the extended time vector over its iterators.
+    times: Vec<Vec<Affine>>,
+}
+
+/// The values of an array.
+pub(super) struct Values<'c> {
+    /// Value -> the time of its write.
+    pub(super) write: Map<'c>,
+    /// Value -> the times of its reads.
+    reads: Map<'c>,
+    /// Value -> cell, where a cell may hold several values; none if a value is its cell.
+    pub(super) to_cell: Option<Map<'c>>,
+}
+
+impl<'c, 'k> Facts<'c, 'k> {
+    pub(super) fn new(
+        context: &'c Context,
+        kernel: &'k Kernel,
+        schedule: &'k Schedule,
+        values: &[Option<i64>],
+    ) -> Facts<'c, 'k> {
+        let is_open = kernel.has_state() && !steps_come_first(kernel, schedule);
+        let start = is_open.then(|| ParamId(kernel.params().len() as u32));
+        let arrays = kernel.arrays().len();
+        Facts {
+            kernel,
+            schedule,
+            translator: Translator::new(context, kernel, values, start.map(|_| START)),
+            start,
+            quota: context.max_operations(),
+            timing: OnceCell::new(),
+            domains: RefCell::default(),
+            written: (0..arrays).map(|_| OnceCell::new()).collect(),
+            values: (0..arrays).map(|_| OnceCell::new()).collect(),
+            private: (0..arrays).map(|_| OnceCell::new()).collect(),
+            alive: RefCell::default(),
+            spans: RefCell::default(),
+        }
+    }
+
+    /// Cells of an array that hold a value at some time.
+    pub(super) fn cells(&self, array: ArrayId) -> Result<Set<'c>, AnalysisError> {
+        Ok(self.written(array)?.domain()?)
+    }
+
+    /// First and last value of each index over these cells, for all values of the parameters; none where unbounded.
+    pub(super) fn spans(&self, array: ArrayId) -> Result<Vec<Ends>, AnalysisError> {
+        if let Some(known) = self.spans.borrow().get(&array) {
+            return Ok(known.clone());
+        }
+        let cells = self.cells(array)?.project_out_params()?;
+        let n = self.kernel.array(array).index.len();
+        let ends = |k: usize| Ok(cells.dim_min(k)?.zip(cells.dim_max(k)?));
+        let spans = match cells.is_empty()? {
+            true => vec![Some((0, 0)); n],
+            false => (0..n).map(ends).collect::<Result<Vec<_>, AnalysisError>>()?,
+        };
+        self.spans.borrow_mut().insert(array, spans.clone());
+        Ok(spans)
+    }
+
+    /// Every write of an array, that of live-in values before everything: cell -> time.
+    fn written(&self, array: ArrayId) -> Result<&Map<'c>, AnalysisError> {
+        let compute = || {
+            let writes = self.events(array, Side::Write)?;
+            let before = self.at(Epoch::Before, array, &self.live(array, Epoch::Before)?)?;
+            Ok(writes.union(&before)?.coalesce()?)
+        };
+        self.known(&self.written[array.index()], compute)
+    }
+
+    /// The values of an array.
+    pub(super) fn values(&self, array: ArrayId) -> Result<&Values<'c>, AnalysisError> {
+        let written = self.written(array)?;
+        self.known(&self.values[array.index()], || {
+            let survivors = self.live(array, Epoch::After)?.intersect(&written.domain()?)?;
+            let reads =
+                self.events(array, Side::Read)?.union(&self.at(Epoch::After, array, &survivors)?)?.coalesce()?;
+            if written.is_single_valued()? {
+                return Ok(Values { write: written.clone(), reads, to_cell: None });
+            }
+            self.dataflow(written, &reads)
+        })
+    }
+
+    /// Values `[cell -> time]` where cells are written several times: each read sees the last write before it.
+    fn dataflow(&self, written: &Map<'c>, reads: &Map<'c>) -> Result<Values<'c>, AnalysisError> {
+        let order = &self.timing()?.order;
+        let (cell, time) = (written.domain_map()?, written.range_map()?);
+        let rewrites = cell.apply_range(written)?;
+        // Reads of the cell after the value was written, but not after it was written over.
+        let after =
+            cell.apply_range(reads)?.intersect(&time.apply_range(&order.before(Phase::Write, Phase::Read)?)?)?;
+        let over = rewrites.intersect(&time.apply_range(&order.before(Phase::Write, Phase::Write)?)?)?;
+        let too_late = over.apply_range(&order.before(Phase::Write, Phase::Read)?)?;
+        let reads = after.subtract(&too_late)?.coalesce()?;
+        Ok(Values { write: time, reads, to_cell: Some(cell) })
+    }
+
+    /// Value -> times of writes that would destroy it: some event of the value is not certain to come before them. In a
+    /// private buffer only writes of the value's own task count. Two parts, because of its reads and because of its own
+    /// write: together they would have pieces that isl compares in vain.
+    pub(super) fn alive(&self, array: ArrayId, sharing: Sharing) -> Result<[Map<'c>; 2], AnalysisError> {
+        let key = (array, sharing == Sharing::Private);
+        if let Some(known) = self.alive.borrow().get(&key) {
+            return Ok(known.clone());
+        }
+        let (values, order) = (self.values(array)?, &self.timing()?.order);
+        let mut after_read = order.not_before(Phase::Read, Phase::Write)?;
+        let mut after_write = order.not_before(Phase::Write, Phase::Write)?;
+        if sharing == Sharing::Private
+            && let Some(same_task) = self.same_task()?
+        {
+            (after_read, after_write) = (after_read.intersect(&same_task)?, after_write.intersect(&same_task)?);
+        }
+        let alive =
+            [values.reads.apply_range(&after_read)?.coalesce()?, values.write.apply_range(&after_write)?.coalesce()?];
+        self.alive.borrow_mut().insert(key, alive.clone());
+        Ok(alive)
+    }
+
+    /// Whether the array is used, each cell of it inside one task, and is neither live-in nor live-out: then each
+    /// worker may have storage of its own for it.
+    pub(super) fn is_private(&self, array: ArrayId) -> Result<bool, AnalysisError> {
+        self.known(&self.private[array.index()], || {
+            let Some(depth) = task_depth(self.schedule) else { return Ok(false) };
+            let is_temp = self.kernel.array(array).role == Role::Temp;
+            let lives = |epoch| Ok::<_, AnalysisError>(!self.live(array, epoch)?.is_empty()?);
+            if !is_temp || lives(Epoch::Before)? || lives(Epoch::After)? {
+                return Ok(false);
+            }
+            let events = self.events(array, Side::Write)?.union(&self.events(array, Side::Read)?)?;
+            if events.is_empty()? {
+                return Ok(false);
+            }
+            // The epoch comes before the components that name a task.
+            let (named, all) = (depth + 1, self.timing()?.order.n_dims());
+            Ok(events.project_out_out(named, all - named)?.coalesce()?.is_single_valued()?)
+        })
+        .copied()
+    }
+
+    /// Pairs of times of one task; none if the schedule has no tasks.
+    fn same_task(&self) -> Result<Option<Map<'c>>, AnalysisError> {
+        let Some(depth) = task_depth(self.schedule) else { return Ok(None) };
+        self.timing()?.order.equal_up_to(depth + 1).map(Some)
+    }
+
+    /// Computes something once, under the quota of an array. A failure is kept as well: it took the whole quota.
+    fn known<'s, T>(
+        &self,
+        slot: &'s OnceCell<Result<T, AnalysisError>>,
+        compute: impl FnOnce() -> Result<T, AnalysisError>,
+    ) -> Result<&'s T, AnalysisError> {
+        if slot.get().is_none() {
+            let context = self.translator.context;
+            let limit = context.max_operations();
+            context.reset_operations();
+            context.set_max_operations(self.quota);
+            let found = compute();
+            context.reset_operations();
+            context.set_max_operations(limit);
+            let _ = slot.set(found);
+        }
+        slot.get().expect("it was just set").as_ref().map_err(Clone::clone)
+    }
+
+    /// All events of one side during the run: cell -> time. Statements that touch cells in the same way at the same
+    /// times differ in their domains alone, which are united first.
+    fn events(&self, array: ArrayId, side: Side) -> Result<Map<'c>, AnalysisError> {
+        let timing = self.timing()?;
+        // Instances of one group touch the same cells at the same times, as functions of equally many iterators.
+        type Touch<'t> = (&'t [Affine], &'t [Affine], usize);
+        let mut groups: Vec<(Touch<'_>, Vec<StmtId>)> = Vec::new();
+        for id in self.kernel.stmt_ids() {
+            let (stmt, time) = (self.kernel.stmt(id), timing.times[id.index()].as_slice());
+            let reads = stmt.reads().filter(|_| side == Side::Read);
+            let writes = stmt.assigns.iter().filter(|_| side == Side::Write).map(|a| (a.array, a.index.as_slice()));
+            for (_, index) in reads.chain(writes).filter(|(touched, _)| *touched == array) {
+                let n = stmt.iters.len();
+                let touch = (index, time, n);
+                match groups.iter_mut().find(|(known, _)| *known == touch) {
+                    Some((_, stmts)) if stmts.last() == Some(&id) => {}
+                    Some((_, stmts)) => stmts.push(id),
+                    None => groups.push((touch, vec![id])),
+                }
+            }
+        }
+        let body = self.kernel.array(array);
+        let mut events = self.at(Epoch::During, array, &self.empty(array)?)?;
+        for ((index, time, n), stmts) in groups {
+            let iters = iterators(n);
+            let from = Tuple { name: None, dims: &iters };
+            let cells = self.translator.function(from, Some(&body.name), index)?;
+            let cells = cells.intersect_domain(&self.instances(stmts)?)?;
+            events = events.union(&cells.reverse()?.apply_range(&self.translator.function(from, None, time)?)?)?;
+        }
+        Ok(events.coalesce()?)
+    }
+
+    /// The instances of statements with equally many iterators, without names.
+    fn instances(&self, stmts: Vec<StmtId>) -> Result<Set<'c>, AnalysisError> {
+        if let Some(known) = self.domains.borrow().get(&stmts) {
+            return Ok(known.clone());
+        }
+        let mut all: Option<Set<'c>> = None;
+        for &id in &stmts {
+            let stmt = self.kernel.stmt(id);
+            let iters = iterators(stmt.iters.len());
+            let mut formula = stmt.domain.clone().and(self.kernel.context().clone());
+            if let Some(start) = self.start {
+                formula = formula.and(Formula::le(&Affine::constant(0), &Affine::param(start))?);
+                if !iters.is_empty() {
+                    formula = formula.and(Formula::lt(&Affine::param(start), &Affine::iter(0))?);
+                }
+            }
+            let domain = self.translator.set(Tuple { name: None, dims: &iters }, &formula)?;
+            all = Some(all.map_or(Ok(domain.clone()), |all| all.union(&domain))?);
+        }
+        let all = simplified(&all.expect("a group has a statement"))?;
+        self.domains.borrow_mut().insert(stmts, all.clone());
+        Ok(all)
+    }
+
+    /// Cells of an array that hold a value before the run, or whose value is needed after it: those that its role
+    /// implies and those declared.
+    fn live(&self, array: ArrayId, epoch: Epoch) -> Result<Set<'c>, AnalysisError> {
+        let body = self.kernel.array(array);
+        let declared = if epoch == Epoch::Before { &body.live_in } else { &body.live_out };
+        let whole = if epoch == Epoch::Before { Role::Input } else { Role::Output };
+        let mut live = Vec::from_iter(declared.clone());
+        if body.role == whole {
+            live.push(Formula::everything());
+        }
+        if let (Role::State, Some(last)) = (body.role, self.kernel.step_param()) {
+            let start = self.start.map_or(Affine::constant(0), Affine::param);
+            let step = if epoch == Epoch::Before { start.clone() } else { Affine::param(last) };
+            let newest = step.add(&Affine::constant(self.kernel.state_write_offset()))?;
+            let oldest = newest.add(&Affine::constant(1 - i64::from(self.kernel.state_depth(array))))?;
+            let levels = Formula::le(&oldest, &Affine::iter(0))?.and(Formula::le(&Affine::iter(0), &newest)?);
+            live.push(levels);
+        }
+        let mut cells = self.empty(array)?;
+        for part in live {
+            cells = cells.union(&self.part(array, &part)?)?;
+        }
+        simplified(&cells)
+    }
+
+    /// The cells of an array's index space that satisfy a formula.
+    fn part(&self, array: ArrayId, formula: &Formula) -> Result<Set<'c>, AnalysisError> {
+        let body = self.kernel.array(array);
+        let mut all = body.domain.clone().and(formula.clone());
+        if let (Role::State, Some(last)) = (body.role, self.kernel.step_param()) {
+            let start = self.start.map_or(Affine::constant(0), Affine::param);
+            all = all.and(Formula::le(&Affine::constant(0), &start)?).and(Formula::le(&start, &Affine::param(last))?);
+        }
+        self.all_where(array, &all)
+    }
+
+    /// The cells of an array, in its index space or not, that satisfy a formula.
+    pub(super) fn all_where(&self, array: ArrayId, formula: &Formula) -> Result<Set<'c>, AnalysisError> {
+        let body = self.kernel.array(array);
+        self.translator.set(Tuple { name: Some(&body.name), dims: &body.index }, formula)
+    }
+
+    fn empty(&self, array: ArrayId) -> Result<Set<'c>, AnalysisError> {
+        self.all_where(array, &Formula::nothing())
+    }
+
+    /// All of some cells at one moment: cell -> time.
+    fn at(&self, epoch: Epoch, array: ArrayId, cells: &Set<'c>) -> Result<Map<'c>, AnalysisError> {
+        let mut time = vec![Affine::constant(epoch as i64)];
+        time.resize(self.timing()?.order.n_dims(), Affine::constant(0));
+        let body = self.kernel.array(array);
+        let all = self.translator.function(Tuple { name: Some(&body.name), dims: &body.index }, None, &time)?;
+        Ok(all.intersect_domain(cells)?)
+    }
+
+    /// Times of instances. If two statements share time vectors, a last component tells them apart.
+    fn timing(&self) -> Result<&Timing<'c>, AnalysisError> {
+        if self.timing.get().is_none() {
+            let context = self.translator.context;
+            let is_shared = self.statements_share_times()?;
+            let order = HappensBefore::new(context, &self.schedule.dims, is_shared);
+            let mut times = Vec::new();
+            for (k, own) in self.schedule.times.iter().enumerate() {
+                let mut time = vec![Affine::constant(Epoch::During as i64)];
+                for e in own {
+                    time.push(e.bind_params(self.bound())?);
+                }
+                time.extend(is_shared.then(|| Affine::constant(k as i64)));
+                times.push(time);
+            }
+            let _ = self.timing.set(Timing { order, times });
+        }
+        Ok(self.timing.get().expect("it was just set"))
+    }
+
+    fn bound(&self) -> &[Option<i64>] {
+        self.translator.values()
+    }
+
+    fn statements_share_times(&self) -> Result<bool, AnalysisError> {
+        let mut known: Vec<Set<'c>> = Vec::new();
+        for id in self.kernel.stmt_ids() {
+            let iters = iterators(self.kernel.stmt(id).iters.len());
+            let from = Tuple { name: None, dims: &iters };
+            let time = self.translator.function(from, None, &self.schedule.times[id.index()])?;
+            let time = time.intersect_domain(&self.instances(vec![id])?)?.range()?;
+            for other in &known {
+                if !time.is_disjoint(other)? {
+                    return Ok(true);
+                }
+            }
+            known.push(time);
+        }
+        Ok(false)
+    }
+}
+
+/// Whether all of a step runs before the next one.
+pub(crate) fn steps_come_first(kernel: &Kernel, schedule: &Schedule) -> bool {
+    kernel.step_param().is_some()
+        && schedule.dims.first() == Some(&DimKind::Sequential)
+        && schedule.times.iter().all(|time| time.first() == Some(&Affine::iter(0)))
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Side {
+    Read,
+    Write,
+}
+
+/// Names of iterators that are no kernel's.
+fn iterators(n: usize) -> Vec<String> {
+    (0..n).map(|k| format!("_i{k}")).collect()
+}
+
+/// The same set in fewer pieces: a single one where the union is convex.
+fn simplified<'c>(set: &Set<'c>) -> Result<Set<'c>, AnalysisError> {
+    let set = set.coalesce()?;
+    if set.n_basic_sets()? <= 1 {
+        return Ok(set);
+    }
+    let hull = set.simple_hull()?;
+    Ok(if hull.is_subset(&set)? { hull } else { set })
+}

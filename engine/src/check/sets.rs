@@ -1,0 +1,234 @@
+//! Proof by integer sets: no two values that are alive together share a place, decided exactly and for all steps.
+//!
+//! In: facts of a kernel and storage.   Out: nothing, or two cells that collide.
+//!
+//! The pieces of an array must hold every cell that ever has a value, each exactly once; and for every pair of pieces
+//! of one buffer, of the pairs of cells that both formulas send to the same coordinates none may be alive together.
+//! Pairs in one place are few, so that they come first: conflicts of whole arrays are never computed.
+
+use std::cell::RefCell;
+
+use crease_isl::{Map, Tuple};
+
+use crate::check::facts::{Ends, Facts, Values};
+use crate::kernel::affine::{Affine, AffineOverflow};
+use crate::kernel::formula::Formula;
+use crate::kernel::graph::ArrayId;
+use crate::mapping::{ArrayMapping, Buffer, MappingError, Piece, Sharing};
+
+/// Multiples of a modulus that are spelled out one by one.
+const MOST_MULTIPLES: i128 = 2;
+
+/// What has been proved already. Searches ask for the same storage again, alone and with other arrays beside it.
+#[derive(Default)]
+pub(super) struct Known {
+    partitions: RefCell<Vec<(ArrayId, Vec<Formula>)>>,
+    pairs: RefCell<Vec<Pair>>,
+}
+
+/// Two pieces in a buffer with these moduli.
+#[derive(Clone, PartialEq)]
+struct Pair {
+    moduli: Vec<i64>,
+    sharing: Sharing,
+    first: (ArrayId, Piece),
+    second: (ArrayId, Piece),
+}
+
+/// Proves storage of some arrays.
+///
+/// # Errors
+/// [`MappingError::Unproved`] names cells that are alive at one moment and would share a place, or that no piece or two
+/// pieces hold.
+pub(super) fn verify(
+    facts: &Facts<'_, '_>,
+    known: &Known,
+    buffers: &[Buffer],
+    arrays: &[ArrayMapping],
+) -> Result<(), MappingError> {
+    let mut residents: Vec<Vec<(ArrayId, &Piece)>> = vec![Vec::new(); buffers.len()];
+    for mapping in arrays {
+        verify_partition(facts, known, mapping, buffers)?;
+        mapping.pieces.iter().for_each(|piece| residents[piece.buffer].push((mapping.array, piece)));
+    }
+    for (buffer, residents) in buffers.iter().zip(&residents) {
+        for (position, &(a, first)) in residents.iter().enumerate() {
+            for (offset, &(b, second)) in residents[position..].iter().enumerate() {
+                verify_pair(facts, known, buffer, (a, first), (b, second), offset == 0)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Each cell that ever holds a value belongs to exactly one piece.
+fn verify_partition(
+    facts: &Facts<'_, '_>,
+    known: &Known,
+    mapping: &ArrayMapping,
+    buffers: &[Buffer],
+) -> Result<(), MappingError> {
+    let claim = (mapping.array, mapping.pieces.iter().map(|piece| piece.when.clone()).collect::<Vec<_>>());
+    if known.partitions.borrow().contains(&claim) {
+        return Ok(());
+    }
+    let name = &facts.kernel.array(mapping.array).name;
+    let unproved = |collision: String| {
+        let strategy = mapping.pieces.first().map_or("none", |piece| buffers[piece.buffer].strategy);
+        Err(MappingError::Unproved { strategy, collision })
+    };
+    let mut rest = facts.cells(mapping.array)?;
+    let mut covered = Vec::new();
+    for piece in &mapping.pieces {
+        let cells = facts.all_where(mapping.array, &piece.when)?;
+        for other in &covered {
+            if !cells.intersect(other)?.is_disjoint(&facts.cells(mapping.array)?)? {
+                return unproved(format!("two pieces of `{name}` overlap"));
+            }
+        }
+        rest = rest.subtract(&cells)?;
+        covered.push(cells);
+    }
+    if !rest.is_empty()? {
+        return unproved(format!("no piece of `{name}` holds {rest}"));
+    }
+    known.partitions.borrow_mut().push(claim);
+    Ok(())
+}
+
+fn verify_pair(
+    facts: &Facts<'_, '_>,
+    known: &Known,
+    buffer: &Buffer,
+    (a, first): (ArrayId, &Piece),
+    (b, second): (ArrayId, &Piece),
+    is_same: bool,
+) -> Result<(), MappingError> {
+    let claim = Pair {
+        moduli: buffer.moduli.clone(),
+        sharing: buffer.sharing,
+        first: (a, Piece { buffer: 0, ..first.clone() }),
+        second: (b, Piece { buffer: 0, ..second.clone() }),
+    };
+    if known.pairs.borrow().contains(&claim) {
+        return Ok(());
+    }
+    let same_place = in_one_place(facts, &buffer.moduli, (a, first), (b, second))?;
+    // Being alive together is symmetric: within one piece every pair needs a look from one side only.
+    let distinct = match (a == b, is_same) {
+        (false, _) => same_place,
+        (true, true) => same_place.intersect(&Map::lex_lt(&same_place.domain()?)?)?,
+        (true, false) => same_place.subtract(&same_place.domain()?.identity()?)?,
+    };
+    if !distinct.is_empty()? {
+        let together = alive_together(facts, buffer.sharing, (a, b), &distinct)?;
+        if !together.is_empty()? {
+            let point = together.wrap()?.flatten()?.sample()?.unwrap_or_default();
+            let [left, right] = [a, b].map(|array| facts.kernel.array(array));
+            let (x, y) = point.split_at(left.index.len().min(point.len()));
+            let collision =
+                format!("{}{x:?} and {}{y:?} are alive at one moment and would share a cell", left.name, right.name);
+            return Err(MappingError::Unproved { strategy: buffer.strategy, collision });
+        }
+    }
+    known.pairs.borrow_mut().push(claim);
+    Ok(())
+}
+
+/// Pairs of `candidates` (`{ A[x] -> B[y] }`, without a cell and itself) with values that are alive together: some
+/// event of either does not come before the write of the other.
+fn alive_together<'c>(
+    facts: &Facts<'c, '_>,
+    sharing: Sharing,
+    (a, b): (ArrayId, ArrayId),
+    candidates: &Map<'c>,
+) -> Result<Map<'c>, MappingError> {
+    let (of_a, of_b) = (facts.values(a)?, facts.values(b)?);
+    // From cells to values, where a cell has several.
+    let mut pairs = candidates.clone();
+    if let Some(to_cell) = &of_a.to_cell {
+        pairs = to_cell.apply_range(&pairs)?;
+    }
+    if let Some(to_cell) = &of_b.to_cell {
+        pairs = pairs.apply_range(&to_cell.reverse()?)?;
+    }
+    let forwards = written_while_alive(&facts.alive(a, sharing)?, of_b, &pairs)?;
+    if forwards.is_empty()? {
+        return Ok(forwards);
+    }
+    let both = written_while_alive(&facts.alive(b, sharing)?, of_a, &forwards.reverse()?)?.reverse()?;
+    let left = of_a.to_cell.as_ref().map_or(Ok(both.clone()), |to_cell| both.apply_domain(to_cell))?;
+    Ok(of_b.to_cell.as_ref().map_or(Ok(left.clone()), |to_cell| left.apply_range(to_cell))?)
+}
+
+/// Pairs `x -> y` such that `y` may be written while `x` is alive: at a time in one part of `alive`.
+fn written_while_alive<'c>(alive: &[Map<'c>; 2], y: &Values<'c>, pairs: &Map<'c>) -> Result<Map<'c>, MappingError> {
+    let writes = pairs.apply_range(&y.write)?;
+    let times = writes.intersect(&alive[0])?.union(&writes.intersect(&alive[1])?)?;
+    if times.is_empty()? {
+        return Ok(pairs.subtract(pairs)?);
+    }
+    Ok(times.coalesce()?.apply_range(&y.write.reverse()?)?.intersect(pairs)?)
+}
+
+/// `{ A[x] -> B[y] }`: cells of two pieces that both formulas send to the same coordinates.
+fn in_one_place<'c>(
+    facts: &Facts<'c, '_>,
+    moduli: &[i64],
+    (a, first): (ArrayId, &Piece),
+    (b, second): (ArrayId, &Piece),
+) -> Result<Map<'c>, MappingError> {
+    let names = |array: ArrayId, letter: &str| -> Vec<String> {
+        (0..facts.kernel.array(array).index.len()).map(|k| format!("_{letter}{k}")).collect()
+    };
+    let (x, y) = (names(a, "x"), names(b, "y"));
+    let of_second: Vec<Affine> = (x.len()..x.len() + y.len()).map(Affine::iter).collect();
+    let mut same = vec![first.when.clone(), second.when.map(&|e| e.substitute_iters(&of_second))?];
+    let (spans_a, spans_b) = (facts.spans(a)?, facts.spans(b)?);
+    for (k, &modulus) in moduli.iter().enumerate() {
+        let left = linear(&first.matrix[k], 0, first.offset[k])?;
+        let apart = left.sub(&linear(&second.matrix[k], x.len(), second.offset[k])?)?;
+        let ranges = range(&first.matrix[k], first.offset[k], &spans_a);
+        let ranges = ranges.zip(range(&second.matrix[k], second.offset[k], &spans_b));
+        // Where the difference only reaches few multiples of the modulus, name them: no existential is needed.
+        let multiples = ranges.map(|(l, r)| {
+            let modulus = i128::from(modulus);
+            (-(r.1 - l.0).div_euclid(modulus), (l.1 - r.0).div_euclid(modulus))
+        });
+        same.push(match multiples {
+            Some((low, high)) if high < low => Formula::nothing(),
+            Some((low, high)) if high - low < MOST_MULTIPLES => {
+                let case = |k: i128| {
+                    let wraps = i64::try_from(k * i128::from(modulus)).map_err(|_| AffineOverflow)?;
+                    apart.sub(&Affine::constant(wraps)).map(Formula::Zero)
+                };
+                Formula::Or((low..=high).map(case).collect::<Result<_, AffineOverflow>>()?)
+            }
+            _ => Formula::Zero(apart.modulo(modulus)?),
+        });
+    }
+    let (left, right) = (&facts.kernel.array(a).name, &facts.kernel.array(b).name);
+    let (from, to) = (Tuple { name: Some(left), dims: &x }, Tuple { name: Some(right), dims: &y });
+    Ok(facts.translator.pairs(from, to, &Formula::And(same))?)
+}
+
+/// Bounds of `coefficients . index + offset` over the spans of the indices; none if unbounded.
+fn range(coefficients: &[i64], offset: i64, spans: &[Ends]) -> Option<(i128, i128)> {
+    let mut bounds = (i128::from(offset), i128::from(offset));
+    for (&c, span) in coefficients.iter().zip(spans).filter(|(c, _)| **c != 0) {
+        let (min, max) = (*span)?;
+        let ends = [min, max].map(|end| i128::from(end) * i128::from(c));
+        bounds.0 += ends[0].min(ends[1]);
+        bounds.1 += ends[0].max(ends[1]);
+    }
+    Some(bounds)
+}
+
+/// `coefficients . index + offset` over iterators that begin at `first`.
+fn linear(coefficients: &[i64], first: usize, offset: i64) -> Result<Affine, AffineOverflow> {
+    let mut sum = Affine::constant(offset);
+    for (k, &c) in coefficients.iter().enumerate() {
+        sum = sum.add(&Affine::iter(first + k).scale(c)?)?;
+    }
+    Ok(sum)
+}

@@ -1,0 +1,178 @@
+//! From formulas to integer sets: the checker's own reading of domains, indices and time vectors.
+//!
+//! In: formulas and affine expressions of a kernel, parameters bound as far as they are.   Out: sets and maps of isl.
+//!
+//! The analyses that proposals rest on have a translation of their own (`engine/src/analysis/relations.rs`), which
+//! takes formulas apart in another way. What has a floor goes through isl's notation in both, written by `display`.
+
+use crease_isl::{Constraint, Context, Map, Set, Tuple};
+
+use crate::analysis::AnalysisError;
+use crate::kernel::affine::{Affine, AffineOverflow, Term};
+use crate::kernel::formula::Formula;
+use crate::kernel::graph::Kernel;
+
+/// Conjunctions of one formula that are written out; more are left to isl to find.
+const MOST_CONJUNCTIONS: usize = 32;
+
+/// Where sets and maps of one kernel are made.
+pub(super) struct Translator<'c> {
+    pub(super) context: &'c Context,
+    /// Bound parameters, by position.
+    values: Vec<Option<i64>>,
+    /// Names of all parameters; one may follow that is not the kernel's.
+    names: Vec<String>,
+    /// Names of those that are not bound.
+    free: Vec<String>,
+}
+
+/// A conjunction of constraints.
+type Conjunction = Vec<Constraint>;
+
+impl<'c> Translator<'c> {
+    /// `extra` is a parameter that follows those of the kernel.
+    pub(super) fn new(context: &'c Context, kernel: &Kernel, values: &[Option<i64>], extra: Option<&str>) -> Self {
+        let own = kernel.params().iter().map(|param| param.name.clone());
+        let names: Vec<String> = own.chain(extra.map(str::to_owned)).collect();
+        let values: Vec<Option<i64>> = values.iter().copied().chain(extra.map(|_| None)).collect();
+        let unbound = names.iter().zip(&values).filter(|(_, value)| value.is_none());
+        let free = unbound.map(|(name, _)| name.clone()).collect();
+        Translator { context, values, names, free }
+    }
+
+    /// Bound parameters, by position.
+    pub(super) fn values(&self) -> &[Option<i64>] {
+        &self.values
+    }
+
+    /// The points of a tuple that satisfy a formula.
+    pub(super) fn set(&self, tuple: Tuple<'_>, formula: &Formula) -> Result<Set<'c>, AnalysisError> {
+        let formula = formula.map(&|e| e.bind_params(&self.values))?;
+        if let Formula::And(parts) = &formula
+            && parts.iter().any(|part| matches!(part, Formula::Not(_)))
+        {
+            // A hole is taken away rather than written as a union of half-spaces.
+            let (holes, rest): (Vec<_>, Vec<_>) = parts.iter().partition(|part| matches!(part, Formula::Not(_)));
+            let mut set = self.set(tuple, &Formula::And(rest.into_iter().cloned().collect()))?;
+            for hole in holes {
+                let Formula::Not(hole) = hole else { continue };
+                set = set.subtract(&self.set(tuple, hole)?)?;
+            }
+            return Ok(set);
+        }
+        if let Some(union) = self.conjunctions(&formula, false, tuple.dims.len())? {
+            return Ok(self.context.set_of(&self.params(), tuple, &union)?.coalesce()?);
+        }
+        let text = format!("{}{{ {} : {} }}", self.prefix(), written(tuple), formula.display(tuple.dims, &self.names));
+        Ok(self.context.set(&text)?)
+    }
+
+    /// The pairs of two tuples that satisfy a formula over the dimensions of both.
+    pub(super) fn pairs(&self, from: Tuple<'_>, to: Tuple<'_>, formula: &Formula) -> Result<Map<'c>, AnalysisError> {
+        let formula = formula.map(&|e| e.bind_params(&self.values))?;
+        if let Some(union) = self.conjunctions(&formula, false, from.dims.len() + to.dims.len())? {
+            return Ok(self.context.map_of(&self.params(), from, to, &union)?);
+        }
+        let formula = formula.display(&[from.dims, to.dims].concat(), &self.names);
+        Ok(self.context.map(&format!("{}{{ {} -> {} : {formula} }}", self.prefix(), written(from), written(to)))?)
+    }
+
+    /// The map from a tuple to expressions over its dimensions, the range named or not.
+    pub(super) fn function(
+        &self,
+        from: Tuple<'_>,
+        to: Option<&str>,
+        values: &[Affine],
+    ) -> Result<Map<'c>, AnalysisError> {
+        let values = values.iter().map(|e| e.bind_params(&self.values)).collect::<Result<Vec<_>, _>>()?;
+        let n = from.dims.len();
+        let equals = |(k, value): (usize, &Affine)| {
+            let mut row = self.row(value, n + values.len(), true)?;
+            row.dims[n + k] = -1;
+            Some(row)
+        };
+        if let Some(rows) = values.iter().enumerate().map(equals).collect::<Option<Vec<_>>>() {
+            let nameless = vec![String::new(); values.len()];
+            return Ok(self.context.map_of(&self.params(), from, Tuple { name: to, dims: &nameless }, &[rows])?);
+        }
+        let values: Vec<String> = values.iter().map(|value| value.display(from.dims, &self.names)).collect();
+        let (prefix, to) = (self.prefix(), to.unwrap_or_default());
+        Ok(self.context.map(&format!("{prefix}{{ {} -> {to}[{}] }}", written(from), values.join(", ")))?)
+    }
+
+    fn params(&self) -> Vec<&str> {
+        self.free.iter().map(String::as_str).collect()
+    }
+
+    fn prefix(&self) -> String {
+        format!("[{}] -> ", self.free.join(", "))
+    }
+
+    /// A formula, or its complement, as a union of conjunctions; none if a floor occurs or there are too many.
+    fn conjunctions(
+        &self,
+        formula: &Formula,
+        complement: bool,
+        n_dims: usize,
+    ) -> Result<Option<Vec<Conjunction>>, AffineOverflow> {
+        let one = |e: &Affine, is_equality| Ok(self.row(e, n_dims, is_equality).map(|row| vec![vec![row]]));
+        let minus = |e: &Affine, constant: i64| e.scale(-1)?.add(&Affine::constant(constant));
+        match (formula, complement) {
+            (Formula::NonNegative(e), false) => one(e, false),
+            (Formula::NonNegative(e), true) => one(&minus(e, -1)?, false),
+            (Formula::Zero(e), false) => one(e, true),
+            (Formula::Zero(e), true) => {
+                let (above, below) = (e.add(&Affine::constant(-1))?, minus(e, -1)?);
+                let rows = self.row(&above, n_dims, false).zip(self.row(&below, n_dims, false));
+                Ok(rows.map(|(above, below)| vec![vec![above], vec![below]]))
+            }
+            (Formula::Not(part), _) => self.conjunctions(part, !complement, n_dims),
+            (Formula::And(parts), false) | (Formula::Or(parts), true) => {
+                let mut product: Vec<Conjunction> = vec![Vec::new()];
+                for part in parts {
+                    let Some(factor) = self.conjunctions(part, complement, n_dims)? else { return Ok(None) };
+                    let times = |a: &Conjunction| {
+                        factor.iter().map(|b| a.iter().chain(b).cloned().collect()).collect::<Vec<Conjunction>>()
+                    };
+                    product = product.iter().flat_map(times).collect();
+                    if product.len() > MOST_CONJUNCTIONS {
+                        return Ok(None);
+                    }
+                }
+                Ok(Some(product))
+            }
+            (Formula::Or(parts), false) | (Formula::And(parts), true) => {
+                let mut sum = Vec::new();
+                for part in parts {
+                    let Some(more) = self.conjunctions(part, complement, n_dims)? else { return Ok(None) };
+                    sum.extend(more);
+                }
+                Ok((sum.len() <= MOST_CONJUNCTIONS).then_some(sum))
+            }
+        }
+    }
+
+    /// `e >= 0`, or `e = 0`; none if a floor occurs.
+    fn row(&self, e: &Affine, n_dims: usize, is_equality: bool) -> Option<Constraint> {
+        let (mut params, mut dims) = (vec![0; self.free.len()], vec![0; n_dims]);
+        for (term, factor) in e.terms() {
+            match term {
+                Term::Iter(i) => *dims.get_mut(*i as usize)? = factor,
+                Term::Param(p) => *params.get_mut(self.column(p.index())?)? = factor,
+                Term::Floor(..) => return None,
+            }
+        }
+        Some(Constraint { is_equality, params, dims, divs: Vec::new(), constant: e.constant_part() })
+    }
+
+    /// Where a parameter stands among the free ones.
+    fn column(&self, param: usize) -> Option<usize> {
+        let is_free = |value: &&Option<i64>| value.is_none();
+        self.values.get(param)?.is_none().then(|| self.values[..param].iter().filter(is_free).count())
+    }
+}
+
+/// A tuple in isl's notation.
+fn written(tuple: Tuple<'_>) -> String {
+    format!("{}[{}]", tuple.name.unwrap_or_default(), tuple.dims.join(", "))
+}

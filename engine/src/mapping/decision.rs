@@ -1,0 +1,71 @@
+//! Decisions: how what was chosen compares with the smallest storage that was found, and what was left untried.
+//!
+//! In: the candidates of a choice.   Out: a [`Decision`], for the report.
+
+use serde::Serialize;
+
+use crate::kernel::graph::ArrayId;
+use crate::mapping::candidate::{Candidate, is_near, smallest};
+
+/// What was chosen for some arrays, and what else there was.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Decision {
+    pub(crate) arrays: Vec<ArrayId>,
+    pub(crate) chosen: Weighed,
+    /// The smallest that was proved.
+    pub(crate) smallest: Weighed,
+    /// Strategies whose search took too much.
+    pub(crate) gave_up: Vec<&'static str>,
+    /// Strategies that were not asked, as there was no need.
+    pub(crate) not_asked: Vec<&'static str>,
+}
+
+/// A mapping with what it takes.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Weighed {
+    /// The strategy that proposed it.
+    pub strategy: &'static str,
+    /// Bytes of its cells: without padding, one copy of what is private, before rings are mirrored.
+    pub bytes: u64,
+    /// What an access is estimated to cost, relative to one of a contiguous, unfolded array.
+    pub access: f64,
+}
+
+/// Why what was chosen is not the smallest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Reason {
+    /// It is the smallest.
+    Smallest,
+    /// It has at most 1.05 times the bytes of the smallest.
+    NearSmallest,
+    /// It is reached faster than the smallest, and has at most 1.5 times its bytes or a cache line more, unless speed
+    /// was all that counts.
+    Faster,
+}
+
+impl Weighed {
+    fn of(candidate: &Candidate) -> Weighed {
+        Weighed { strategy: candidate.strategy(), bytes: candidate.bytes, access: candidate.access }
+    }
+}
+
+impl Decision {
+    /// For `chosen`, one of `found` or as good as one of these; all strategies were asked.
+    pub(super) fn new(arrays: Vec<ArrayId>, chosen: &Candidate, found: &[Candidate]) -> Decision {
+        let proved = found.iter().filter(|candidate| candidate.proved);
+        let least = smallest(proved.chain([chosen])).expect("at least what was chosen");
+        let (gave_up, not_asked) = Default::default();
+        Decision { arrays, chosen: Weighed::of(chosen), smallest: Weighed::of(least), gave_up, not_asked }
+    }
+
+    /// Why it is not the smallest.
+    pub(crate) fn reason(&self) -> Reason {
+        match (self.chosen.bytes, self.smallest.bytes) {
+            (chosen, least) if chosen <= least => Reason::Smallest,
+            (chosen, least) if is_near(chosen, least) => Reason::NearSmallest,
+            _ => Reason::Faster,
+        }
+    }
+}

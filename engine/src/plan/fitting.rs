@@ -1,0 +1,161 @@
+//! Fitting: the largest sizes at which a run keeps to a limit of memory.
+//!
+//! In: a request whose storage exceeds a limit, and what counts as its size.   Out: sizes, all scaled alike, that fit.
+//!
+//! Not every size is planned to find them: extents of buffers are taken for affine in the sizes, through those of two
+//! plans, the one that was too large and one that should be near the limit. What comes out is planned once more, to know
+//! that it fits. So a refusal costs the analyses of two plans at most, both of smaller sizes; these do not choose code.
+//!
+//! Extents that are no affine functions, or a choice of storage that changes with the sizes, make the estimate worse:
+//! it is then called one, if its plan turns out not to fit.
+
+use std::fmt;
+
+use crate::pipeline;
+use crate::plan::Request;
+use crate::plan::footprint::{Footprint, Storage};
+use crate::plan::layout::BufferLayout;
+
+/// Sizes that keep to a limit; shows as `N = 812, M = 4`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fit {
+    /// Each size parameter and its value.
+    pub sizes: Vec<(String, i64)>,
+    /// Whether these sizes were planned and fit. Otherwise they are estimated from plans at other sizes.
+    pub planned: bool,
+}
+
+impl fmt::Display for Fit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sizes: Vec<String> = self.sizes.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+        f.write_str(&sizes.join(", "))
+    }
+}
+
+/// Appended to a refusal: `; N = 812 would fit`, or nothing if no sizes are known to.
+pub(crate) fn hint(fit: Option<&Fit>) -> String {
+    match fit {
+        Some(fit) if fit.planned => format!("; {fit} would fit"),
+        Some(fit) => format!("; about {fit} would fit, by an estimate"),
+        None => String::new(),
+    }
+}
+
+/// What counts: a size in bytes of a run with this footprint.
+pub(crate) type Measure<'m> = &'m dyn Fn(&Footprint) -> u64;
+
+/// The largest sizes, in proportion to those of the request, at which `measure` is at most `limit_bytes`; none if no
+/// sizes are. `whole` is the request's own storage, for so many threads.
+pub(crate) fn largest_fitting(
+    request: &Request,
+    whole: &Storage,
+    threads: usize,
+    measure: Measure<'_>,
+    limit_bytes: u64,
+) -> Option<Fit> {
+    let bytes = |storage: &Storage| measure(&Footprint::new(&request.kernel, storage, threads));
+    let largest = request.values.iter().flatten().copied().max().filter(|&size| size > 1)?;
+    let (whole_at, nothing_at) = ((largest, whole), (0, &empty_like(whole)));
+    let fits = |line: (At<'_>, At<'_>), size: i64| on_line(line, size).is_some_and(|s| bytes(&s) <= limit_bytes);
+    let largest_on = |line: (At<'_>, At<'_>)| last_that(|size| fits(line, size), largest - 1);
+    let fit = |size: i64, planned: bool| Some(Fit { sizes: scaled(request, size, largest).bound_sizes(), planned });
+    let guess = largest_on((whole_at, nothing_at))?;
+    let near = storage_at(request, guess, largest)?;
+    let near_fits = bytes(&near) <= limit_bytes;
+    let better = if has_shape_of(&near, whole) { largest_on((whole_at, (guess, &near))) } else { None };
+    match better.filter(|better| *better != guess) {
+        None => fit(guess, near_fits),
+        Some(better) if storage_at(request, better, largest).is_some_and(|s| bytes(&s) <= limit_bytes) => {
+            fit(better, true)
+        }
+        Some(_) if near_fits => fit(guess, true),
+        Some(better) => fit(better, false),
+    }
+}
+
+/// Storage at one value of the largest size.
+type At<'s> = (i64, &'s Storage);
+
+/// The last of `1..=most` for which a property holds that holds up to some value.
+fn last_that(holds: impl Fn(i64) -> bool, most: i64) -> Option<i64> {
+    let (mut low, mut high) = (0, most.checked_add(1)?);
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        if holds(middle) { low = middle } else { high = middle }
+    }
+    (low > 0).then_some(low)
+}
+
+/// The request with all sizes in proportion, the largest of them as given.
+fn scaled(request: &Request, size: i64, largest: i64) -> Request {
+    let scale = |value: i64| (i128::from(value) * i128::from(size) / i128::from(largest)) as i64;
+    Request { values: request.values.iter().map(|value| value.map(scale)).collect(), ..request.clone() }
+}
+
+/// The storage of a plan at other sizes; none if there is no such plan.
+fn storage_at(request: &Request, size: i64, largest: i64) -> Option<Storage> {
+    let request = scaled(request, size, largest);
+    request.verify_context().ok()?;
+    pipeline::storage(&request).ok()
+}
+
+/// The same buffers with nothing in them.
+fn empty_like(whole: &Storage) -> Storage {
+    let mut empty = whole.clone();
+    empty.buffers.iter_mut().for_each(|buffer| buffer.moduli.fill(0));
+    empty.extents.iter_mut().for_each(|extents| extents.fill(0));
+    empty
+}
+
+/// Whether both have the same buffers, but for their sizes.
+fn has_shape_of(one: &Storage, other: &Storage) -> bool {
+    let alike = |(a, b): (&BufferLayout, &BufferLayout)| {
+        (a.owner, a.sharing, a.mapped, a.moduli.len()) == (b.owner, b.sharing, b.mapped, b.moduli.len())
+    };
+    one.buffers.len() == other.buffers.len() && one.buffers.iter().zip(&other.buffers).all(alike)
+}
+
+/// Storage whose extents lie on the lines through those of two others, rounded up; none if it leaves 64 bits.
+fn on_line((a, b): (At<'_>, At<'_>), size: i64) -> Option<Storage> {
+    let all = |a_extents: &[i64], b_extents: &[i64], least: i64| -> Option<Vec<i64>> {
+        let pairs = a_extents.iter().zip(b_extents);
+        pairs.map(|(&x, &y)| Some(extent_on_line((a.0, x), (b.0, y), size)?.max(least))).collect()
+    };
+    let mut storage = a.1.clone();
+    for (buffer, other) in storage.buffers.iter_mut().zip(&b.1.buffers) {
+        *buffer = buffer.resized(&all(&buffer.moduli, &other.moduli, 1)?)?;
+    }
+    for (extents, other) in storage.extents.iter_mut().zip(&b.1.extents) {
+        *extents = all(extents, other, 0)?;
+    }
+    Some(storage)
+}
+
+/// The value at `size` of the line through two points of sizes and extents, rounded up.
+fn extent_on_line((a, x): (i64, i64), (b, y): (i64, i64), size: i64) -> Option<i64> {
+    let (run, rise) = (i128::from(a) - i128::from(b), i128::from(x) - i128::from(y));
+    let above = i128::from(size) - i128::from(b);
+    let value = i128::from(y) + num_integer::Integer::div_ceil(&rise.checked_mul(above)?, &run);
+    i64::try_from(value).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn extents_on_a_line_are_rounded_up() {
+        assert_eq!(extent_on_line((100, 201), (0, 0), 50), Some(101));
+        assert_eq!(extent_on_line((100, 101), (10, 11), 37), Some(38));
+        assert_eq!(extent_on_line((100, 5), (10, 5), 37), Some(5));
+        assert_eq!(extent_on_line((i64::MAX, i64::MAX), (0, 0), 12), Some(12));
+    }
+
+    #[test]
+    fn the_last_that_holds_is_found_or_none() {
+        assert_eq!(last_that(|x| x <= 17, 1000), Some(17));
+        assert_eq!(last_that(|_| true, 1000), Some(1000));
+        assert_eq!(last_that(|_| false, 1000), None);
+        assert_eq!(last_that(|_| true, i64::MAX), None);
+    }
+}

@@ -1,0 +1,72 @@
+//! How a run is set up: threads, memory, denormal numbers, guard pages.
+
+use std::sync::Arc;
+
+use crease_jit::{Denormals, ThreadPool};
+
+/// How a run is set up.
+#[derive(Clone, Debug)]
+pub struct RunOptions {
+    /// Threads for parallel loops, from 1 to [`most_threads`](crate::most_threads): four a core or 16. All runs of so
+    /// many threads share theirs, which end with the last of these runs. One thread is the caller's, and so is the only
+    /// one of code without parallel loops. Default: all cores.
+    pub threads: usize,
+    /// Threads of the caller's own, instead of [`Self::threads`], which then do not count. Results do not depend on it.
+    /// A call that several runs make at a time on these threads is theirs to share; nothing else is. Default: none.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use crease::prelude::*;
+    /// use crease::ThreadPoolBuilder;
+    ///
+    /// let kernel = Kernel::parse(
+    ///     "kernel squares(size N) {
+    ///        output b[x]: f64 for 0 <= x < N
+    ///        S[x] for 0 <= x < N { b[x] = index(x) * index(x) }
+    ///        schedule s { S -> [x parallel] }
+    ///      }",
+    /// )?;
+    /// let pool = Arc::new(ThreadPoolBuilder::new().num_threads(3).build().expect("three threads start"));
+    /// let code = kernel.plan().size("N", 100).build()?.compile()?;
+    /// let mut run = code.instantiate_with(RunOptions { pool: Some(pool), ..RunOptions::default() })?;
+    /// run.run_once()?;
+    /// assert_eq!(run.threads(), 3);
+    /// # Ok::<(), crease::Error>(())
+    /// ```
+    pub pool: Option<Arc<ThreadPool>>,
+    /// Guard pages around every field, so that a stray access stops the program. Default: off; it costs huge pages.
+    pub guard_pages: bool,
+    /// What steps do with denormal numbers, on every thread that takes part. Default: as the calling thread has it,
+    /// which is to keep them unless somebody chose otherwise.
+    pub denormals: Denormals,
+    /// With what the memory of a run is compared before it is allocated. Default: with what is available.
+    pub memory: MemoryCheck,
+}
+
+impl Default for RunOptions {
+    fn default() -> Self {
+        RunOptions {
+            threads: crease_jit::cores(),
+            pool: None,
+            guard_pages: false,
+            denormals: Denormals::AsFound,
+            memory: MemoryCheck::Available,
+        }
+    }
+}
+
+/// How much memory a run may take, beside the cap of its plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum MemoryCheck {
+    /// What the machine, and the control groups that this process is in, have left
+    /// ([`available_memory`](crate::available_memory)). Systems give addresses for more than they have and end the
+    /// process that touches it, without a word; so such a run is refused. Memory that other runs were given and have not
+    /// touched yet still seems to be left.
+    #[default]
+    Available,
+    /// So many bytes.
+    Limit(u64),
+    /// Whatever the system gives addresses for.
+    Unchecked,
+}

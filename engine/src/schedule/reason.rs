@@ -1,0 +1,84 @@
+//! Why a schedule puts two instances in the wrong order, in words.
+//!
+//! In: a model, and the two instances.   Out: how the message that names them goes on.
+//!
+//! Only called once a schedule is refused, so nothing here decides anything.
+
+use crate::analysis::model::{AnalysisError, Model};
+use crate::kernel::affine::Affine;
+use crate::kernel::graph::{ArrayId, DimKind, StmtId};
+use crate::schedule::legality::instance_text;
+
+/// An instance in the wrong order; none for what happens outside the run.
+pub(super) struct Offender(pub(super) Option<(StmtId, Vec<i64>)>);
+
+impl Offender {
+    pub(super) fn of(stmt: StmtId, point: Vec<i64>) -> Offender {
+        Offender(Some((stmt, point)))
+    }
+
+    pub(super) fn text(&self, model: &Model<'_, '_>, outside: &str) -> String {
+        self.0.as_ref().map_or(outside.to_string(), |(stmt, point)| instance_text(model, *stmt, point))
+    }
+}
+
+/// What a schedule does to two instances, the first of which had to be certainly earlier.
+pub(super) fn reason(model: &Model<'_, '_>, first: &Offender, second: &Offender) -> String {
+    let (Some((a, from)), Some((b, to))) = (&first.0, &second.0) else { return String::new() };
+    if a == b && from == to {
+        return "; an instance reads everything before it writes, so no schedule of this kernel can be legal".into();
+    }
+    let (Some(one), Some(other)) = (time_of(model, *a, from), time_of(model, *b, to)) else { return String::new() };
+    let text = |time: &[i64]| time.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
+    let (at_one, at_other) = (text(&one), text(&other));
+    let Some(dim) = (0..one.len()).find(|&k| one[k] != other[k]) else {
+        return format!("; both run at time [{at_one}]");
+    };
+    let times = format!("at the times [{at_one}] and [{at_other}]");
+    match model.schedule.dims[dim] {
+        DimKind::Parallel => {
+            format!("; {times}, which differ in dimension {dim} first: it is parallel, so nothing orders them")
+        }
+        DimKind::Vector(lanes) if one[dim].abs_diff(other[dim]) < u64::from(lanes) => format!(
+            "; {times}, which differ in dimension {dim} first: vector({lanes}) runs up to {lanes} of its values at once, \
+             for all statements, and all reads of a block come before its writes"
+        ),
+        _ if one > other => format!("; time [{at_other}] comes before time [{at_one}]"),
+        _ => format!("; {times}"),
+    }
+}
+
+/// The time vector of an instance; none where it depends on more than iterators and sizes.
+fn time_of(model: &Model<'_, '_>, stmt: StmtId, point: &[i64]) -> Option<Vec<i64>> {
+    let value = |e: &Affine| {
+        let e = e.bind_params(&model.values).ok()?;
+        let point: Vec<Affine> = point.iter().map(|&value| Affine::constant(value)).collect();
+        e.substitute_iters(&point).ok()?.as_constant()
+    };
+    model.schedule.times[stmt.index()].iter().map(value).collect()
+}
+
+/// Whether two instances read values of an array that the other one writes: then neither can come first.
+pub(super) fn read_each_other(
+    model: &Model<'_, '_>,
+    array: ArrayId,
+    writer: &Offender,
+    reader: &Offender,
+) -> Result<bool, AnalysisError> {
+    let (Some((a, from)), Some((b, to))) = (&writer.0, &reader.0) else { return Ok(false) };
+    let value = |e: &Affine, point: &[i64]| {
+        let point: Vec<Affine> = point.iter().map(|&value| Affine::constant(value)).collect();
+        Ok::<_, AnalysisError>(e.bind_params(&model.values)?.substitute_iters(&point)?)
+    };
+    let cell = |index: &[Affine], point: &[i64]| index.iter().map(|e| value(e, point)).collect::<Result<Vec<_>, _>>();
+    let mut written = Vec::new();
+    for assign in model.kernel.stmt(*b).assigns.iter().filter(|assign| assign.array == array) {
+        written.push(cell(&assign.index, to)?);
+    }
+    for (_, index) in model.kernel.stmt(*a).reads().filter(|(read, _)| *read == array) {
+        if written.contains(&cell(index, from)?) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}

@@ -1,0 +1,58 @@
+//! What a kernel writes, whatever the schedule: all cells that somebody reads afterwards, and none twice at a time.
+//!
+//! In: a [`Model`].   Out: nothing, or the cells that are not written, or the instance that writes one twice.
+
+use crate::analysis::coverage::{Unwritten, unwritten};
+use crate::analysis::model::Model;
+use crate::kernel::cell_text;
+use crate::kernel::formula::Formula;
+use crate::kernel::graph::{Role, StmtId};
+use crate::schedule::legality::{IllegalSchedule, LegalityError, instance_text};
+
+/// Refuses kernels that leave cells of a state or an output unwritten, or write one twice at a time: whatever the
+/// schedule.
+pub(crate) fn verify_writes(model: &Model<'_, '_>) -> Result<(), LegalityError> {
+    for stmt in model.kernel.stmt_ids() {
+        verify_assigned_once(model, stmt)?;
+    }
+    let Some(Unwritten { array, cell, domain }) = unwritten(model)? else { return Ok(()) };
+    let array = model.kernel.array(array);
+    let hint = match array.role {
+        Role::State => {
+            "; every step 1, 2, .. of a run writes all cells of a state: add a statement over them, if only to copy \
+             those of the step before"
+        }
+        _ if model.kernel.has_state() => {
+            "; the last step of a call writes all cells of an output: add a statement over them, or declare them \
+             `live in`, as cells that keep what the caller put there"
+        }
+        _ => {
+            "; they would hold anything: add a statement over them, or declare them `live in`, as cells that keep what \
+             they held before"
+        }
+    };
+    Err(IllegalSchedule::Unwritten { array: array.name.clone(), cell, domain, hint }.into())
+}
+
+/// Refuses a statement that assigns one cell twice in some instance.
+fn verify_assigned_once(model: &Model<'_, '_>, id: StmtId) -> Result<(), LegalityError> {
+    let stmt = model.kernel.stmt(id);
+    for (k, one) in stmt.assigns.iter().enumerate() {
+        for other in stmt.assigns[..k].iter().filter(|other| other.array == one.array) {
+            let mut same = stmt.domain.clone();
+            for (a, b) in one.index.iter().zip(&other.index) {
+                same = same.and(Formula::Zero(a.sub(b)?.bind_params(&model.values)?));
+            }
+            let never = |f: &Formula| matches!(f, Formula::Zero(e) if e.as_constant().is_some_and(|c| c != 0));
+            if matches!(&same, Formula::And(parts) if parts.iter().any(never)) || never(&same) {
+                continue;
+            }
+            let instances = model.instances(Some(&stmt.name), &stmt.iters, &same)?;
+            let Some(point) = instances.sample()? else { continue };
+            let [first, second] = [other, one].map(|assign| cell_text(model.kernel, stmt, one.array, &assign.index));
+            let (array, instance) = (model.kernel.array(one.array).name.clone(), instance_text(model, id, &point));
+            return Err(IllegalSchedule::AssignedTwice { array, instance, first, second }.into());
+        }
+    }
+    Ok(())
+}

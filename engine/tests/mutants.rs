@@ -1,0 +1,163 @@
+//! Mutants of proved mappings and of legal schedules of random kernels: what brute force shows to be wrong is refused.
+//!
+//! The checker and the oracle share nothing but the kernel. `kernels/tests/mutants.rs` does the same with the kernels
+//! of the catalogue; mutants of certificates are in `engine/src/check/certificate.rs`.
+
+#[allow(dead_code)] // Other tests use more of it.
+#[path = "random_programs/affine.rs"]
+mod affine;
+#[path = "mutants/change.rs"]
+mod change;
+#[allow(dead_code)]
+#[path = "random_programs/generate.rs"]
+mod generate;
+#[allow(dead_code)]
+#[path = "random_programs/kernels.rs"]
+mod kernels;
+#[allow(dead_code)]
+#[path = "random_programs/schedules.rs"]
+mod schedules;
+
+use change::{Tally, fault, mutant, storage_of};
+use crease::analysis::trace::Trace;
+use crease::kernel::affine::Affine;
+use crease::kernel::graph::{DimKind, Kernel, Schedule};
+use crease::{Error, PlanBuilder, StrategyChoice};
+use fastrand::Rng;
+
+/// Wrong mutants of mappings that must be caught.
+const WRONG_MAPPINGS: usize = 1000;
+/// Schedules that break a dependence and must be refused.
+const WRONG_SCHEDULES: usize = 300;
+/// Most seeds that are tried for them.
+const MOST_SEEDS: u64 = 1500;
+/// Mutants of each plan.
+const MUTANTS: usize = 40;
+/// Instances and cells of a trace.
+const LIMIT: usize = 6000;
+/// Operations for each stage.
+const QUOTA: u64 = 1 << 19;
+
+fn builder(kernel: &Kernel, schedule: &str, size: i64) -> PlanBuilder {
+    kernel.plan().size("N", size).schedule(schedule).horizon(5).operation_quota(QUOTA)
+}
+
+#[test]
+fn wrong_mappings_of_random_kernels_are_refused() {
+    let mut tally = Tally::default();
+    for seed in 1..MOST_SEEDS {
+        if tally.caught >= WRONG_MAPPINGS {
+            break;
+        }
+        let mut random = Rng::with_seed(seed);
+        let sample = kernels::any(&mut random);
+        let kernel = Kernel::parse(&sample.text).unwrap();
+        let params: Vec<i64> = [sample.size].into_iter().chain(sample.steps).collect();
+        let strategies = [StrategyChoice::Auto, StrategyChoice::SuccessiveModulo, StrategyChoice::Shared];
+        let strategy = strategies[seed as usize % strategies.len()];
+        let Ok(plan) = builder(&kernel, "base", sample.size).strategy(strategy).build() else { continue };
+        let Ok(trace) = Trace::new(&kernel, kernel.schedule("base").unwrap(), &params, LIMIT) else { continue };
+        let storage = storage_of(&plan);
+        if storage.arrays.is_empty() {
+            continue;
+        }
+        assert_eq!(fault(&trace, &kernel, &storage, &params), None, "seed {seed}\n{kernel}");
+        let mutants: Vec<_> = (0..MUTANTS).filter_map(|_| mutant(&storage, &mut random)).collect();
+        let mappings: Vec<_> = mutants.iter().map(|(mapping, _)| mapping.clone()).collect();
+        let answers = builder(&kernel, "base", sample.size).prove_each(&mappings).unwrap();
+        for ((mapping, what), answer) in mutants.iter().zip(&answers) {
+            let about = || format!("seed {seed}, {what} changed\n{storage:?}\n{mapping:?}\n{kernel}");
+            tally.judge(answer, fault(&trace, &kernel, mapping, &params), &about);
+        }
+    }
+    println!("{tally:?}");
+    assert!(tally.caught >= WRONG_MAPPINGS && tally.proved > WRONG_MAPPINGS / 10, "{tally:?}");
+}
+
+/// A schedule with a sign, an order, a kind or an offset changed.
+fn changed_schedule(schedule: &Schedule, random: &mut Rng) -> Schedule {
+    let mut changed = Schedule { name: "changed".to_owned(), ..schedule.clone() };
+    let (d, s) = (random.usize(0..changed.dims.len()), random.usize(0..changed.times.len()));
+    let whole = random.bool();
+    let e = random.usize(0..changed.dims.len());
+    match random.u8(0..4) {
+        0 => changed.dims[d] = *random.choice(&[DimKind::Parallel, DimKind::Vector(4), DimKind::Sequential]).unwrap(),
+        1 => changed.times.iter_mut().for_each(|time| time.swap(d, e)),
+        2 => {
+            let chosen = changed.times.iter_mut().enumerate().filter(|(k, _)| whole || *k == s);
+            chosen.for_each(|(_, time)| time[d] = time[d].scale(-1).unwrap());
+        }
+        _ => changed.times[s][d] = changed.times[s][d].add(&Affine::constant(random.i64(-2..=2))).unwrap(),
+    }
+    changed
+}
+
+/// Whether the plan of a changed schedule is refused, if brute force finds that it breaks a dependence.
+fn judge_schedule(kernel: &Kernel, changed: Schedule, params: &[i64]) -> Option<bool> {
+    let kernel = kernel.with_schedule(changed).ok()?;
+    let trace = Trace::new(&kernel, kernel.schedule("changed").unwrap(), params, LIMIT).ok()?;
+    let wrong = trace.illegal();
+    // No mapping to prove: only whether the schedule is legal.
+    match (builder(&kernel, "changed", params[0]).prove_each(&[]), wrong) {
+        (Err(Error::Illegal(_)), Some(_)) => Some(true),
+        (Err(Error::Illegal(_)) | Ok(_), None) => Some(false),
+        (Ok(_), Some(pair)) => panic!("{} and {} are out of order\n{kernel}", pair.0, pair.1),
+        // No verdict within the quota.
+        (Err(_), _) => None,
+    }
+}
+
+#[test]
+fn wrong_schedules_of_random_kernels_are_refused() {
+    let (mut refused, mut legal) = (0, 0);
+    for seed in 1..MOST_SEEDS {
+        if refused >= WRONG_SCHEDULES {
+            break;
+        }
+        let mut random = Rng::with_seed(seed);
+        let sample = kernels::any(&mut random);
+        let kernel = Kernel::parse(&sample.text).unwrap();
+        let params: Vec<i64> = [sample.size].into_iter().chain(sample.steps).collect();
+        for _ in 0..2 {
+            let changed = changed_schedule(kernel.schedule("base").unwrap(), &mut random);
+            match judge_schedule(&kernel, changed, &params) {
+                Some(true) => refused += 1,
+                Some(false) => legal += 1,
+                None => {}
+            }
+        }
+    }
+    println!("{refused} refused, {legal} others");
+    assert!(refused >= WRONG_SCHEDULES, "{refused}");
+}
+
+/// Kernels whose legality rests on a certificate: three populations between walls.
+#[test]
+fn wrong_schedules_of_states_that_turn_over_are_refused() {
+    let kernel = Kernel::parse(
+        "kernel line(size N; run T) for N >= 3 {
+           state r[t, x]: f64 for 0 <= x < N
+           state a[t, x]: f64 for 0 <= x < N
+           state b[t, x]: f64 for 0 <= x < N
+           S[t, x] for 1 <= t <= T and 1 <= x < N-1 { r[t,x] = r[t-1,x] a[t,x] = a[t-1,x-1] b[t,x] = b[t-1,x+1] }
+           L[t, x] for 1 <= t <= T and x = 0 { r[t,x] = r[t-1,x] a[t,x] = b[t-1,x] b[t,x] = b[t-1,x+1] }
+           H[t, x] for 1 <= t <= T and x = N-1 { r[t,x] = r[t-1,x] a[t,x] = a[t-1,x-1] b[t,x] = a[t-1,x] }
+           schedule rows { S, L, H -> [t, x] }
+           schedule skewed { S, L, H -> [t + x, t] }
+           schedule tiles { S, L, H -> [floor((t + x)/3), t, x] }
+         }",
+    )
+    .unwrap();
+    let mut random = Rng::with_seed(3);
+    let (mut refused, mut legal) = (0, 0);
+    for round in 0..240 {
+        let base = &kernel.schedules()[round % 3];
+        match judge_schedule(&kernel, changed_schedule(base, &mut random), &[5, 5]) {
+            Some(true) => refused += 1,
+            Some(false) => legal += 1,
+            None => {}
+        }
+    }
+    println!("{refused} refused, {legal} others");
+    assert!(refused >= 60 && legal >= 40, "{refused} refused, {legal} others");
+}

@@ -1,0 +1,154 @@
+//! Integer variables in use at once: each of them takes a register or a place on the stack of compiled code.
+//!
+//! In: a verified program.   Out: the most variables that are defined and still needed at one place.
+//!
+//! A variable is in use from its `let` or the head of its loop to its last use; if that is in a loop which begins after
+//! the variable, to the end of the loop, for the next iteration needs it too.
+//!
+//! Cost: uses times the logarithm of the depth of loops.
+
+use crate::program::{Cond, Int, Node, Op, Program, Strip, Var};
+use rustc_hash::FxHashMap;
+
+/// Most variables in use at once. Each takes 8 bytes of a frame at most, and the code generator takes a time that grows
+/// with the square of them: a second for as many as this. Functions of the catalogue have
+/// frames of 1.7 KiB at most, and so at most 200.
+pub(crate) const MOST_VARIABLES: usize = 1024;
+
+/// The most variables in use at once.
+pub(crate) fn variables_in_use(program: &Program) -> usize {
+    let mut search = Search::default();
+    search.nodes(&program.body);
+    let mut changes: Vec<(usize, i64)> = Vec::new();
+    for (first, last) in search.spans.values() {
+        changes.extend([(*first, 1), (*last + 1, -1)]);
+    }
+    changes.sort_unstable();
+    let (mut alive, mut most) = (0, 0);
+    for (_, change) in changes {
+        alive += change;
+        most = most.max(alive);
+    }
+    most as usize
+}
+
+#[derive(Default)]
+struct Search {
+    /// Nodes and ends of loops so far.
+    position: usize,
+    /// For each variable where it is defined and where it is last needed, as far as is known.
+    spans: FxHashMap<Var, (usize, usize)>,
+    /// The loops around the current place: where they begin, and variables from outside that they need.
+    loops: Vec<(usize, Vec<Var>)>,
+}
+
+impl Search {
+    fn nodes(&mut self, nodes: &[Node]) {
+        for node in nodes {
+            self.position += 1;
+            match node {
+                Node::Let { var, value } => {
+                    self.int(value);
+                    self.define(*var);
+                }
+                Node::For { var, lo, hi, body, .. } => {
+                    self.int(lo);
+                    self.int(hi);
+                    self.loops.push((self.position, Vec::new()));
+                    self.position += 1;
+                    self.define(*var);
+                    self.nodes(body);
+                    self.position += 1;
+                    let (_, needed) = self.loops.pop().expect("it was pushed before the body");
+                    // The loop tests its variable at its end.
+                    needed.into_iter().chain([*var]).for_each(|var| self.extend(var));
+                }
+                Node::If { cond, then, otherwise } => {
+                    self.cond(cond);
+                    self.nodes(then);
+                    self.nodes(otherwise);
+                }
+                Node::Strip(strip) => self.strip(strip),
+            }
+        }
+    }
+
+    fn define(&mut self, var: Var) {
+        self.spans.insert(var, (self.position, self.position));
+    }
+
+    /// The variable is needed here.
+    fn extend(&mut self, var: Var) {
+        if let Some((_, last)) = self.spans.get_mut(&var) {
+            *last = self.position;
+        }
+    }
+
+    fn needs(&mut self, var: Var) {
+        self.extend(var);
+        let Some((first, _)) = self.spans.get(&var) else { return };
+        // The outermost loop that the variable is defined before.
+        let at = self.loops.partition_point(|(start, _)| start < first);
+        if let Some((_, needed)) = self.loops.get_mut(at) {
+            needed.push(var);
+        }
+    }
+
+    fn strip(&mut self, strip: &Strip) {
+        self.int(&strip.lo);
+        self.int(&strip.hi);
+        strip.streams.iter().flat_map(|stream| stream.ints()).for_each(|int| self.int(int));
+        for op in &strip.ops {
+            if let Op::Index { base: Some(base), .. } = op {
+                self.needs(*base);
+            }
+        }
+    }
+
+    fn cond(&mut self, cond: &Cond) {
+        match cond {
+            Cond::Compare(_, a, b) => {
+                self.int(a);
+                self.int(b);
+            }
+            Cond::And(parts) | Cond::Or(parts) => parts.iter().for_each(|part| self.cond(part)),
+            Cond::Not(inner) => self.cond(inner),
+        }
+    }
+
+    fn int(&mut self, expression: &Int) {
+        match expression {
+            Int::Const(_) | Int::Arg(_) => {}
+            Int::Var(var) => self.needs(*var),
+            Int::Add(a, b) | Int::Sub(a, b) | Int::Mul(a, b) | Int::Min(a, b) | Int::Max(a, b) => {
+                self.int(a);
+                self.int(b);
+            }
+            Int::FloorDiv(a, _) | Int::Mod(a, _) | Int::Wrap(a, _) | Int::MulMod(_, a, _) => self.int(a),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn in_use(body: &str) -> usize {
+        let program = Program::parse(&format!("program p(n) {{ {body} }}"));
+        variables_in_use(&program.unwrap_or_else(|error| panic!("{error}")))
+    }
+
+    #[test]
+    fn variables_end_with_their_last_use() {
+        assert_eq!(in_use("let v0 = $n let v1 = v0 + 1 let v2 = v1 + 1 let v3 = v2 + 1"), 2);
+        assert_eq!(in_use("let v0 = $n let v1 = $n let v2 = $n let v3 = v0 + v1 + v2"), 4);
+    }
+
+    #[test]
+    fn loops_need_what_comes_from_outside_until_they_end() {
+        // `v0` and the loop's own until the end, and then one pair after the other.
+        let body = "let v2 = v0 + v1 let v3 = v2 let v4 = v3 let v5 = v4";
+        assert_eq!(in_use(&format!("let v0 = $n for v1 in 0 .. 4 {{ {body} }}")), 4);
+        assert_eq!(in_use(&format!("for v1 in 0 .. 4 {{ let v0 = $n {body} }}")), 3);
+    }
+}

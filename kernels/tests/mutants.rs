@@ -1,0 +1,77 @@
+//! Mutants of the catalogue's proved mappings: what brute force shows to be wrong, the checker refuses.
+//!
+//! Kernels of every kind, at the smallest size of their tests, under their first and their last schedule, with what users
+//! get and with two rows. Kernels that differ from another one in their cells' type alone are left out.
+
+#[path = "../../engine/tests/mutants/change.rs"]
+mod change;
+
+use change::{Tally, fault, mutant, storage_of};
+use crease::StrategyChoice;
+use crease::analysis::trace::Trace;
+use crease_kernels::{Entry, catalogue};
+use fastrand::Rng;
+
+/// Wrong mutants that must at least have been found, and caught.
+const WRONG_MAPPINGS: usize = 400;
+/// Mutants of each plan.
+const MUTANTS: usize = 30;
+/// The same for kernels with many statements, which the integer sets take long to refuse.
+const FEW_MUTANTS: usize = 12;
+/// Statements from which on those are enough.
+const MANY_STATEMENTS: usize = 9;
+/// Steps of a trace: more than any period of storage, and its double.
+const STEPS: i64 = 5;
+/// Statements from which on kernels have so many cells that a trace has fewer steps, yet more than a period.
+const MANY_CELLS: usize = 19;
+const FEW_STEPS: i64 = 3;
+/// Instances and cells of a trace.
+const LIMIT: usize = 100_000;
+
+fn hunt(entry: &Entry, seed: u64, tally: &mut Tally) {
+    let kernel = entry.kernel().expect("catalogue kernels parse");
+    let case = entry.case(&entry.tests[0]);
+    let is_large = kernel.stmts().len() >= MANY_STATEMENTS;
+    let steps = if kernel.stmts().len() >= MANY_CELLS { FEW_STEPS } else { STEPS };
+    let size = |name: &str| case.sizes.iter().find(|(own, _)| own == name).map_or(steps, |(_, value)| *value);
+    let params: Vec<i64> = kernel.params().iter().map(|param| size(&param.name)).collect();
+    let mut random = Rng::with_seed(seed);
+    let schedules = kernel.schedules();
+    let last = &schedules[schedules.len() - 1];
+    let strategies = [StrategyChoice::Auto, StrategyChoice::SuccessiveModulo];
+    for schedule in [&schedules[0], last].into_iter().take(if is_large { 1 } else { 2 }) {
+        let Ok(trace) = Trace::new(&kernel, schedule, &params, LIMIT) else { continue };
+        for strategy in strategies.into_iter().take(if is_large { 1 } else { 2 }) {
+            let builder = || {
+                let plan = kernel.plan().schedule(&schedule.name).strategy(strategy).horizon(steps as u64);
+                case.sizes.iter().fold(plan, |plan, (name, value)| plan.size(name, *value))
+            };
+            let Ok(plan) = builder().build() else { continue };
+            let storage = storage_of(&plan);
+            if storage.arrays.is_empty() {
+                continue;
+            }
+            let at = format!("{} {} {}", entry.name, schedule.name, strategy.name());
+            assert_eq!(fault(&trace, &kernel, &storage, &params), None, "{at}");
+            let wanted = if is_large { FEW_MUTANTS } else { MUTANTS };
+            let mutants: Vec<_> = (0..wanted).filter_map(|_| mutant(&storage, &mut random)).collect();
+            let mappings: Vec<_> = mutants.iter().map(|(mapping, _)| mapping.clone()).collect();
+            let answers = builder().prove_each(&mappings).expect("what was planned can be analysed again");
+            for ((mapping, what), answer) in mutants.iter().zip(&answers) {
+                let about = || format!("{at}, {what} changed\n{storage:?}\n{mapping:?}");
+                tally.judge(answer, fault(&trace, &kernel, mapping, &params), &about);
+            }
+        }
+    }
+}
+
+#[test]
+fn wrong_mappings_of_the_catalogue_are_refused() {
+    let mut tally = Tally::default();
+    let is_double = |entry: &&Entry| !["-f16", "-f32"].iter().any(|kind| entry.name.ends_with(kind));
+    for (number, entry) in catalogue().iter().filter(is_double).enumerate() {
+        hunt(entry, number as u64 + 1, &mut tally);
+    }
+    println!("{tally:?}");
+    assert!(tally.caught >= WRONG_MAPPINGS && tally.proved >= 100, "{tally:?}");
+}
