@@ -19,7 +19,7 @@ use crate::check::{Checker, Proved};
 use crate::error::Error;
 use crate::kernel::graph::{ArrayId, Kernel, Role};
 use crate::kernel::{MappingRule, parse_mapping};
-use crate::lower::{Bounded, LowerError, Lowered, Origins, lower, mark_reuse, prove_bounds, verified};
+use crate::lower::{LowerError, Lowered, Origins, lower, mark_reuse, prove_bounds, verified};
 use crate::mapping::choice::{Chosen, StrategyChoice, choose_mapping};
 use crate::mapping::decision::Decision;
 use crate::mapping::{MappingError, Problem, Span, StorageMapping};
@@ -240,7 +240,7 @@ impl Runner {
         given: &[MappingRule],
     ) -> Result<Option<Outcome>, Error> {
         let (kernel, context) = (problem.model.kernel, problem.model.context);
-        let (mut choice, layout) = self.lay_out(request, strategy, problem, given)?;
+        let (choice, layout) = self.lay_out(request, strategy, problem, given)?;
         if self.has_printed() {
             return Ok(None);
         }
@@ -251,11 +251,8 @@ impl Runner {
         })?;
         self.print(Stage::Loops, || Ok(lowered.loops.clone()))?;
         let program = self.time("bounds", context, || -> Result<Verified, Error> {
-            let Bounded { program, doubt } = prove_bounds(kernel.name(), lowered.program)?;
-            choice.notes.extend(doubt.map(|doubt| {
-                format!("every call is looked at before it runs, and may be refused, as for all steps at once it is open: {doubt}")
-            }));
-            Ok(verified(program, problem.model, &layout)?)
+            let bounded = prove_bounds(context, kernel.name(), lowered.program)?;
+            Ok(verified(bounded, problem.model, &layout)?)
         })?;
         self.print(Stage::Program, || Ok(program.to_string()))?;
         context.reset_operations();

@@ -7,7 +7,7 @@
 //!
 //! Cost: uses times the logarithm of the depth of loops.
 
-use crate::program::{Cond, Int, Node, Op, Program, Strip, Var};
+use crate::program::{Int, Node, Program, Var};
 use rustc_hash::FxHashMap;
 
 /// Most variables in use at once. Each takes 8 bytes of a frame at most, and the code generator takes a time that grows
@@ -48,12 +48,12 @@ impl Search {
             self.position += 1;
             match node {
                 Node::Let { var, value } => {
-                    self.int(value);
+                    value.vars().for_each(|var| self.needs(var));
                     self.define(*var);
                 }
                 Node::For { var, lo, hi, body, .. } => {
-                    self.int(lo);
-                    self.int(hi);
+                    lo.vars().for_each(|var| self.needs(var));
+                    hi.vars().for_each(|var| self.needs(var));
                     self.loops.push((self.position, Vec::new()));
                     self.position += 1;
                     self.define(*var);
@@ -64,11 +64,11 @@ impl Search {
                     needed.into_iter().chain([*var]).for_each(|var| self.extend(var));
                 }
                 Node::If { cond, then, otherwise } => {
-                    self.cond(cond);
+                    cond.ints().flat_map(Int::vars).for_each(|var| self.needs(var));
                     self.nodes(then);
                     self.nodes(otherwise);
                 }
-                Node::Strip(strip) => self.strip(strip),
+                Node::Strip(strip) => strip.vars().chain(strip.bases()).for_each(|var| self.needs(var)),
             }
         }
     }
@@ -91,40 +91,6 @@ impl Search {
         let at = self.loops.partition_point(|(start, _)| start < first);
         if let Some((_, needed)) = self.loops.get_mut(at) {
             needed.push(var);
-        }
-    }
-
-    fn strip(&mut self, strip: &Strip) {
-        self.int(&strip.lo);
-        self.int(&strip.hi);
-        strip.streams.iter().flat_map(|stream| stream.ints()).for_each(|int| self.int(int));
-        for op in &strip.ops {
-            if let Op::Index { base: Some(base), .. } = op {
-                self.needs(*base);
-            }
-        }
-    }
-
-    fn cond(&mut self, cond: &Cond) {
-        match cond {
-            Cond::Compare(_, a, b) => {
-                self.int(a);
-                self.int(b);
-            }
-            Cond::And(parts) | Cond::Or(parts) => parts.iter().for_each(|part| self.cond(part)),
-            Cond::Not(inner) => self.cond(inner),
-        }
-    }
-
-    fn int(&mut self, expression: &Int) {
-        match expression {
-            Int::Const(_) | Int::Arg(_) => {}
-            Int::Var(var) => self.needs(*var),
-            Int::Add(a, b) | Int::Sub(a, b) | Int::Mul(a, b) | Int::Min(a, b) | Int::Max(a, b) => {
-                self.int(a);
-                self.int(b);
-            }
-            Int::FloorDiv(a, _) | Int::Mod(a, _) | Int::Wrap(a, _) | Int::MulMod(_, a, _) => self.int(a),
         }
     }
 }

@@ -256,7 +256,7 @@ impl Compiled {
             Copies::PerWorker { .. } => declared.cells.unwrap_or(0),
         };
         let lengths: Vec<u64> = self.program.buffers.iter().zip(&call.buffers).map(length).collect();
-        if self.stays_inside_at_any_step(call.args, &lengths) {
+        if self.program.is_inside(call.args, &lengths) || self.stays_inside_at_any_step(call.args, &lengths) {
             return Ok(());
         }
         let args: Vec<_> = call.args.iter().map(|arg| *arg..=*arg).collect();

@@ -91,36 +91,13 @@ fn of_strip(strip: &Strip, unroll: Unroll) -> u64 {
 
 /// How many parts an expression has.
 fn parts_of(expression: &Int) -> u64 {
-    let (mut left, mut parts) = (vec![expression], 0);
-    while let Some(expression) = left.pop() {
-        parts += 1;
-        match expression {
-            Int::Const(_) | Int::Arg(_) | Int::Var(_) => {}
-            Int::Add(a, b) | Int::Sub(a, b) | Int::Mul(a, b) | Int::Min(a, b) | Int::Max(a, b) => {
-                left.extend([&**a, b])
-            }
-            Int::FloorDiv(a, _) | Int::Mod(a, _) | Int::Wrap(a, _) | Int::MulMod(_, a, _) => left.push(a),
-        }
-    }
-    parts
+    expression.parts().count() as u64
 }
 
+/// How many parts a condition has, those of what it compares among them.
 fn parts_of_cond(cond: &Cond) -> u64 {
-    let (mut left, mut parts) = (vec![cond], 0);
-    while let Some(cond) = left.pop() {
-        parts += match cond {
-            Cond::Compare(_, a, b) => parts_of(a) + parts_of(b),
-            Cond::And(parts) | Cond::Or(parts) => {
-                left.extend(parts);
-                1
-            }
-            Cond::Not(inner) => {
-                left.push(inner);
-                1
-            }
-        };
-    }
-    parts
+    let joints = cond.parts().filter(|part| !matches!(part, Cond::Compare(..))).count() as u64;
+    joints + cond.ints().map(parts_of).sum::<u64>()
 }
 
 #[cfg(test)]

@@ -1,33 +1,39 @@
 //! Bounds: no call of a program leaves its storage or 64 bits, whatever its steps.
 //!
-//! In: a lowered program.   Out: one that stays inside for all steps, or the stream that does not.
+//! In: a lowered program.   Out: one that stays inside for all steps, or the place where it does not.
 //!
 //! Ranges of addresses decide (`Program::address_ranges`), for all arguments at once. A `wrap` that they cannot show to
-//! be in its range becomes a remainder, which has none to leave. A program without arguments has one run only: where
-//! ranges are too wide, its loops are walked once. So are those of the first steps of a program with any number of them:
-//! what leaves its storage there is refused, and what does not is planned with a note. Such a program is looked at again
-//! in each call, for its steps, and a call that might leave its storage is refused before anything is written.
+//! be in its range becomes a remainder, which has none to leave. What else they leave open is decided by integer sets
+//! (`inside`). A program without arguments has one run only: where sets give up, its loops are walked once.
 
-use crease_jit::program::{ANY_STEP, BoundsError, Program};
+use crease_isl::Context;
+use crease_jit::program::{ANY_STEP, BoundsError, Doubt, DoubtReason, Program};
 
 use crate::lower::LowerError;
+use crate::lower::inside::first_not_shown;
 
 /// Steps of the walk: about a second.
 const WALK_BUDGET: u64 = 100_000_000;
-/// Steps that are walked of a program with any number of them: more than storage has phases in any catalogue kernel.
-const FIRST_STEPS: i64 = 8;
 
-/// A program, and what could not be shown of all its calls when it was planned.
+/// A program of which every call stays inside its storage.
 pub(crate) struct Bounded {
-    pub(crate) program: Program,
-    pub(crate) doubt: Option<BoundsError>,
+    program: Program,
+    lengths: Vec<u64>,
+}
+
+impl Bounded {
+    /// The program, and the length of each buffer in cells.
+    pub(crate) fn into_parts(self) -> (Program, Vec<u64>) {
+        (self.program, self.lengths)
+    }
 }
 
 /// Proves that every call of the kernel's program stays inside buffers of the declared lengths.
 ///
 /// # Errors
-/// [`LowerError::Bounds`] if a call would not, or its only call cannot be shown to; [`LowerError::Program`] if the program breaks a rule of its language.
-pub(crate) fn prove_bounds(kernel: &str, mut program: Program) -> Result<Bounded, LowerError> {
+/// [`LowerError::Bounds`] if that cannot be shown; [`LowerError::Program`] if the program breaks a rule of its
+/// language; what isl reports, but for a quota that is spent.
+pub(crate) fn prove_bounds(context: &Context, kernel: &str, mut program: Program) -> Result<Bounded, LowerError> {
     let lengths: Vec<u64> = program.buffers.iter().map(|buffer| buffer.cells.unwrap_or(0)).collect();
     let args = vec![ANY_STEP; program.args.len()];
     let fails = |reason| match reason {
@@ -38,16 +44,27 @@ pub(crate) fn prove_bounds(kernel: &str, mut program: Program) -> Result<Bounded
     if program.replace_doubtful_wraps(&ranges.doubts) > 0 {
         ranges = program.address_ranges(&args).map_err(fails)?;
     }
-    let Err(reason) = ranges.verify(&lengths) else { return Ok(Bounded { program, doubt: None }) };
-    // A call goes from the step before its first one to its last one.
-    let mut first_steps = vec![0; args.len()];
-    if let Some(last) = first_steps.last_mut() {
-        *last = FIRST_STEPS;
+    if ranges.verify(&lengths).is_ok() {
+        return Ok(Bounded { program, lengths });
     }
-    match program.stays_inside(&first_steps, &lengths, WALK_BUDGET) {
-        true => Ok(Bounded { program, doubt: Some(reason).filter(|_| !args.is_empty()) }),
-        false => Err(fails(reason)),
+    let open = program.open_bounds(&args, &lengths).map_err(fails)?;
+    let Some(doubt) = first_not_shown(context, &program, &ANY_STEP, &lengths, &open)? else {
+        return Ok(Bounded { program, lengths });
+    };
+    if args.is_empty() && program.stays_inside(&[], &lengths, WALK_BUDGET) {
+        return Ok(Bounded { program, lengths });
     }
+    Err(fails(refusal(&program, doubt)))
+}
+
+/// The error of what was not shown.
+fn refusal(program: &Program, doubt: &Doubt) -> BoundsError {
+    let DoubtReason::Cells { buffer, touched, cells } = doubt.reason else {
+        return BoundsError::Doubt(Box::new(doubt.clone()));
+    };
+    let cell = if touched.min < 0 { touched.min } else { touched.max };
+    let (place, buffer) = (Box::new(doubt.place.clone()), program.buffers[buffer.index()].name.clone());
+    BoundsError::OutOfBuffer { place, buffer, cell, cells }
 }
 
 #[cfg(test)]
@@ -55,7 +72,8 @@ mod tests {
     use super::*;
 
     fn proved(text: &str) -> Result<Program, LowerError> {
-        prove_bounds("rows", Program::parse(text).unwrap()).map(|bounded| bounded.program)
+        let context = Context::new(1_000_000).unwrap();
+        prove_bounds(&context, "rows", Program::parse(text).unwrap()).map(|bounded| bounded.program)
     }
 
     #[test]
@@ -80,18 +98,41 @@ mod tests {
     }
 
     #[test]
-    fn what_holds_for_the_first_steps_only_is_planned_with_a_doubt() {
-        let rows = "program rows(T) { buffer u: f64[40] write for v0 in 0 .. $T { strip v1 in 0 .. 4 lanes 4 {
-            m0 = u[base 4 * v0, pos 0, stride 1] %0 = f64 1.0 %1: store m0, %0 } } }";
-        let bounded = prove_bounds("rows", Program::parse(rows).unwrap()).unwrap();
-        assert!(bounded.doubt.unwrap().to_string().contains("buffer `u` has 40 cells"));
+    fn what_leaves_its_storage_after_many_steps_is_refused() {
+        let rows = "program rows(T) { buffer u: f64[4000] write for v0 in 0 .. $T { strip v1 in 0 .. 4 lanes 4 {
+            m0 = u[base 4 * min(v0, 1000), pos 0, stride 1] %0 = f64 1.0 %1: store m0, %0 } } }";
+        assert!(proved(rows).is_err());
+        assert!(proved(&rows.replace("1000)", "999)")).is_ok());
     }
 
     #[test]
-    fn a_program_with_one_run_is_walked_where_ranges_are_too_wide() {
-        let triangle = "program p() { buffer b: f64[6] write for v0 in 0 .. 3 { strip v1 in 0 .. v0 + 1 lanes 1 {
-            m0 = b[base floordiv(v0 * (v0 + 1), 2), pos 0, stride 1] %0 = f64 1.0 %1: store m0, %0 } } }";
-        assert!(proved(triangle).is_ok());
-        assert!(proved(&triangle.replace("f64[6]", "f64[5]")).is_err());
+    fn integer_sets_decide_where_ranges_are_too_wide() {
+        // Of the eight remainders the condition leaves out the last one.
+        let text = "program p(T) { buffer b: f64[7] write for v0 in 0 .. $T { for v1 in 0 .. 8 {
+            let v2 = mod(v0, 3) if all(v1 + v2 != 3, v1 + v2 <= 8) { strip v3 in v2 .. v2 + 1 lanes 1 {
+            m0 = b[base mod(v1 + v2 + 4, 8), pos 0, stride 1] %0 = f64 1.0 %1: store m0, %0 } } } }}";
+        let program = Program::parse(text).unwrap();
+        assert!(program.address_ranges(&[ANY_STEP]).unwrap().verify(&[7]).is_err());
+        assert!(proved(text).is_ok());
+        let error = proved(&text.replace("f64[7]", "f64[6]")).unwrap_err().to_string();
+        assert!(error.contains("strip v3, stream m0: cell 7 may be touched, but buffer `b` has 6 cells"), "{error}");
+        assert!(proved(&text.replace("!= 3", "!= 2")).is_err());
+        let both = text.replace("all(v1 + v2 != 3, v1 + v2 <= 8)", "not(any(v1 + v2 == 3, v1 + v2 > 8))");
+        assert!(proved(&both).is_ok());
+        // The same number in a ring, as the smaller or the larger of two, and after a product.
+        let ring = text.replace("pos 0, stride", "pos max(0, min(v2, -1)), ring 1, stride");
+        assert!(proved(&ring).is_ok());
+        let product = text.replace("mod(v1 + v2 + 4, 8)", "mulmod(3, 3 * (v1 + v2 + 4), 8)");
+        assert!(proved(&product).is_ok(), "nine times a number, modulo 8, is that number");
+    }
+
+    #[test]
+    fn a_program_with_one_run_is_walked_where_sets_give_up() {
+        let hill = "program p() { buffer b: f64[5] write for v0 in 0 .. 5 { strip v1 in 0 .. 1 lanes 1 {
+            m0 = b[base v0 * (4 - v0), pos 0, stride 1] %0 = f64 1.0 %1: store m0, %0 } } }";
+        assert!(proved(hill).is_ok());
+        assert!(proved(&hill.replace("f64[5]", "f64[4]")).is_err());
+        let stepped = hill.replace("p()", "p(T)").replace("0 .. 5", "0 .. min($T, 5)");
+        assert!(proved(&stepped).is_err(), "a product has no constraints");
     }
 }

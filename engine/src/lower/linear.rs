@@ -12,7 +12,7 @@ pub(crate) struct Linear {
 }
 
 /// What a coefficient multiplies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Atom {
     /// A variable in scope.
     Var(Var),
@@ -32,6 +32,11 @@ impl Linear {
     /// Coefficient of a variable.
     pub(crate) fn coefficient(&self, var: Var) -> i64 {
         self.terms.get(&Atom::Var(var)).copied().unwrap_or(0)
+    }
+
+    /// What occurs, with its coefficient.
+    pub(crate) fn terms(&self) -> impl Iterator<Item = (Atom, i64)> {
+        self.terms.iter().map(|(&atom, &coefficient)| (atom, coefficient))
     }
 
     /// The coefficients of all variables.
@@ -100,21 +105,10 @@ pub(crate) fn linear_of(value: &Int) -> Option<Linear> {
 
 /// Whether an integer expression depends on a variable.
 pub(crate) fn mentions(value: &Int, var: Var) -> bool {
-    match value {
-        Int::Var(v) => *v == var,
-        Int::Const(_) | Int::Arg(_) => false,
-        Int::Add(a, b) | Int::Sub(a, b) | Int::Mul(a, b) | Int::Min(a, b) | Int::Max(a, b) => {
-            mentions(a, var) || mentions(b, var)
-        }
-        Int::FloorDiv(a, _) | Int::Mod(a, _) | Int::Wrap(a, _) | Int::MulMod(_, a, _) => mentions(a, var),
-    }
+    value.vars().any(|v| v == var)
 }
 
 /// Whether a condition depends on a variable.
 pub(crate) fn cond_mentions(cond: &Cond, var: Var) -> bool {
-    match cond {
-        Cond::Compare(_, a, b) => mentions(a, var) || mentions(b, var),
-        Cond::And(parts) | Cond::Or(parts) => parts.iter().any(|part| cond_mentions(part, var)),
-        Cond::Not(part) => cond_mentions(part, var),
-    }
+    cond.ints().any(|int| mentions(int, var))
 }

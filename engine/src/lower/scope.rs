@@ -111,29 +111,19 @@ impl Scopes {
 
     /// The innermost block that defines a variable of the expression.
     fn home_of(&self, value: &Int) -> usize {
-        match value {
-            Int::Const(_) | Int::Arg(_) => 0,
-            Int::Var(var) => self.home.get(var).copied().unwrap_or(self.blocks.len() - 1),
-            Int::Add(a, b) | Int::Sub(a, b) | Int::Mul(a, b) | Int::Min(a, b) | Int::Max(a, b) => {
-                self.home_of(a).max(self.home_of(b))
-            }
-            Int::FloorDiv(a, _) | Int::Mod(a, _) | Int::Wrap(a, _) | Int::MulMod(_, a, _) => self.home_of(a),
-        }
+        let home = |var| self.home.get(&var).copied().unwrap_or(self.blocks.len() - 1);
+        value.vars().map(home).max().unwrap_or(0)
     }
 
     /// Whether the expression may be a bug for some values of its variables.
     fn is_partial(&self, value: &Int) -> bool {
-        match value {
+        value.parts().any(|part| match part {
             Int::Wrap(a, modulus) => {
                 let fits = |(low, high): (i64, i64)| low >= -modulus && high / 2 < *modulus;
-                self.is_partial(a) || !self.range(a).is_some_and(fits)
+                !self.range(a).is_some_and(fits)
             }
-            Int::Const(_) | Int::Arg(_) | Int::Var(_) => false,
-            Int::Add(a, b) | Int::Sub(a, b) | Int::Mul(a, b) | Int::Min(a, b) | Int::Max(a, b) => {
-                self.is_partial(a) || self.is_partial(b)
-            }
-            Int::FloorDiv(a, _) | Int::Mod(a, _) | Int::MulMod(_, a, _) => self.is_partial(a),
-        }
+            _ => false,
+        })
     }
 
     /// First and last value of what is bounded whatever loops do; none if that is not seen.
@@ -153,10 +143,5 @@ impl Scopes {
 
 /// Whether a `Wrap` is part of the expression.
 fn wraps(value: &Int) -> bool {
-    match value {
-        Int::Wrap(..) => true,
-        Int::Const(_) | Int::Arg(_) | Int::Var(_) => false,
-        Int::Add(a, b) | Int::Sub(a, b) | Int::Mul(a, b) | Int::Min(a, b) | Int::Max(a, b) => wraps(a) || wraps(b),
-        Int::FloorDiv(a, _) | Int::Mod(a, _) | Int::MulMod(_, a, _) => wraps(a),
-    }
+    value.parts().any(|part| matches!(part, Int::Wrap(..)))
 }

@@ -130,6 +130,8 @@ fn independence(cases: &mut Cases) {
     cases.add("a copy is read before it is written", found.claim.clone());
     let copy = parsed(COPY);
     cases.add("`copy` looked at without its argument", copy.verify_exactly(&[], &[8, 8], 100).unwrap_err());
+    let open = copy.open_bounds(&[0..=9], &[8, 8]).unwrap();
+    cases.add("`copy` of up to 9 cells, in buffers of 8", open[0].reason);
     cases.add("`copy` of 9 cells looked at", copy.verify_exactly(&[9], &[8, 8], 100).unwrap_err());
     cases.add("`copy` looked at in 3 steps", copy.verify_exactly(&[8], &[8, 8], 3).unwrap_err());
     cases.add_made_up("no program of a test takes seconds to prove", Fault::TooIntricate);

@@ -2,7 +2,7 @@
 
 use super::emitter::{Emitter, Outlined, plain};
 use super::ints::Num;
-use crate::program::{Cond, Int, LoopKind, Node, Op, Strip, Var};
+use crate::program::{Cond, Int, LoopKind, Node, Var};
 use cranelift_codegen::ir::{InstBuilder, StackSlotData, StackSlotKind, Value, types};
 use std::collections::HashSet;
 
@@ -112,59 +112,26 @@ impl FreeVariables {
         for node in nodes {
             match node {
                 Node::Let { var, value } => {
-                    self.int(value);
+                    value.vars().for_each(|var| self.var(var));
                     self.known.insert(*var);
                 }
                 Node::For { var, lo, hi, body, .. } => {
-                    self.int(lo);
-                    self.int(hi);
+                    lo.vars().for_each(|var| self.var(var));
+                    hi.vars().for_each(|var| self.var(var));
                     self.known.insert(*var);
                     self.nodes(body);
                 }
                 Node::If { cond, then, otherwise } => {
-                    self.cond(cond);
+                    cond.ints().flat_map(Int::vars).for_each(|var| self.var(var));
                     self.nodes(then);
                     self.nodes(otherwise);
                 }
-                Node::Strip(strip) => self.strip(strip),
+                Node::Strip(strip) => {
+                    strip.vars().for_each(|var| self.var(var));
+                    self.known.insert(strip.var);
+                    strip.bases().for_each(|var| self.var(var));
+                }
             }
-        }
-    }
-
-    fn strip(&mut self, strip: &Strip) {
-        self.int(&strip.lo);
-        self.int(&strip.hi);
-        for stream in &strip.streams {
-            stream.ints().for_each(|int| self.int(int));
-        }
-        self.known.insert(strip.var);
-        for op in &strip.ops {
-            if let Op::Index { base: Some(base), .. } = op {
-                self.var(*base);
-            }
-        }
-    }
-
-    fn cond(&mut self, cond: &Cond) {
-        match cond {
-            Cond::Compare(_, a, b) => {
-                self.int(a);
-                self.int(b);
-            }
-            Cond::And(parts) | Cond::Or(parts) => parts.iter().for_each(|part| self.cond(part)),
-            Cond::Not(inner) => self.cond(inner),
-        }
-    }
-
-    fn int(&mut self, expression: &Int) {
-        match expression {
-            Int::Const(_) | Int::Arg(_) => {}
-            Int::Var(var) => self.var(*var),
-            Int::Add(a, b) | Int::Sub(a, b) | Int::Mul(a, b) | Int::Min(a, b) | Int::Max(a, b) => {
-                self.int(a);
-                self.int(b);
-            }
-            Int::FloorDiv(a, _) | Int::Mod(a, _) | Int::Wrap(a, _) | Int::MulMod(_, a, _) => self.int(a),
         }
     }
 }

@@ -14,8 +14,9 @@
 //!
 //! Cost: bounded by the effort of the scope and by [`MOST_ARGUMENTS`] for each pair.
 
+use super::affine::{Affine, Atom};
 use super::interval::Interval;
-use super::ranges::{Affine, Atom, Scope};
+use super::scope::Scope;
 use super::types::*;
 use num_integer::gcd;
 

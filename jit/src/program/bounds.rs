@@ -9,10 +9,11 @@
 //!
 //! Cost: each expression is analysed once, with bounded effort (`ranges`), and the whole program as well.
 
+use super::affine::Affine;
 use super::fault::VerifyError;
 use super::interval::Interval;
 use super::place::{Part, Place, Step};
-use super::ranges::{Affine, MOST_EFFORT, Scope};
+use super::scope::{MOST_EFFORT, Scope};
 use super::trips::ring_travel;
 use super::types::*;
 use std::fmt;
@@ -93,6 +94,16 @@ pub enum DoubtReason {
         /// The array's extent.
         extent: u64,
     },
+    /// A stream may leave its buffer.
+    #[error("cells {touched} of {buffer} may be touched, which has {cells}")]
+    Cells {
+        /// The buffer.
+        buffer: BufferId,
+        /// Cells that it may touch.
+        touched: Interval,
+        /// The buffer's length in cells.
+        cells: u64,
+    },
 }
 
 impl fmt::Display for Doubt {
@@ -167,6 +178,24 @@ impl Program {
     /// # Errors
     /// [`BoundsError::Invalid`] or [`BoundsError::Count`]. What cannot be shown is no error but a [`Doubt`].
     pub fn address_ranges(&self, args: &[RangeInclusive<i64>]) -> Result<AddressRanges, BoundsError> {
+        self.analyse(args, None)
+    }
+
+    /// Everything that has to be shown, by other means than ranges, of a run on buffers of these lengths, in cells, if
+    /// each argument lies in its range: each place where ranges leave open what may happen.
+    ///
+    /// # Errors
+    /// [`BoundsError::Invalid`] or [`BoundsError::Count`].
+    pub fn open_bounds(&self, args: &[RangeInclusive<i64>], lengths: &[u64]) -> Result<Vec<Doubt>, BoundsError> {
+        let (found, expected) = (lengths.len(), self.buffers.len());
+        if found != expected {
+            return Err(BoundsError::Count { what: "buffer lengths", found, expected });
+        }
+        Ok(self.analyse(args, Some(lengths))?.doubts)
+    }
+
+    /// The analysis. With lengths, a stream that may leave its buffer is a doubt as well.
+    fn analyse(&self, args: &[RangeInclusive<i64>], lengths: Option<&[u64]>) -> Result<AddressRanges, BoundsError> {
         self.verify()?;
         let (found, expected) = (args.len(), self.args.len());
         if found != expected {
@@ -179,7 +208,7 @@ impl Program {
         };
         let found = AddressRanges { buffers: vec![None; self.buffers.len()], doubts: Vec::new() };
         let scope = Scope::new(args.iter().map(interval).collect());
-        let mut analysis = Analysis { program: self, scope, path: Vec::new(), found };
+        let mut analysis = Analysis { program: self, lengths, scope, path: Vec::new(), found };
         analysis.block(&self.body);
         Ok(analysis.found)
     }
@@ -190,6 +219,8 @@ const UNBOUNDED: Interval = Interval { min: i128::MIN, max: i128::MAX };
 
 struct Analysis<'p> {
     program: &'p Program,
+    /// Cells of each buffer, if streams are to be compared with them.
+    lengths: Option<&'p [u64]>,
     scope: Scope,
     path: Vec<Step>,
     found: AddressRanges,
@@ -388,6 +419,11 @@ impl Analysis<'_> {
     }
 
     fn touch(&mut self, part: Part, buffer: BufferId, cells: Interval) {
+        if let Some(length) = self.lengths.map(|lengths| lengths[buffer.index()])
+            && !cells.within(Interval { min: 0, max: i128::from(length) - 1 })
+        {
+            self.doubt(part, DoubtReason::Cells { buffer, touched: cells, cells: length });
+        }
         let place = self.place(part);
         match &mut self.found.buffers[buffer.index()] {
             Some(touched) => {

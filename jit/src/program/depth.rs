@@ -47,18 +47,14 @@ impl Int {
     }
 
     /// What it is computed from, each with how tightly it has to bind.
-    pub(super) fn operands(&self) -> impl Iterator<Item = (&Int, Binding)> {
-        let [a, b] = match self {
-            Int::Const(_) | Int::Arg(_) | Int::Var(_) => [None, None],
+    pub(super) fn bound_operands(&self) -> impl Iterator<Item = (&Int, Binding)> {
+        let least = match self {
             // Chains associate to the left, so only a right operand of the same binding needs parentheses.
-            Int::Add(a, b) | Int::Sub(a, b) => [Some((&**a, Binding::Sum)), Some((&**b, Binding::Product))],
-            Int::Mul(a, b) => [Some((&**a, Binding::Product)), Some((&**b, Binding::Primary))],
-            Int::Min(a, b) | Int::Max(a, b) => [Some((&**a, Binding::Sum)), Some((&**b, Binding::Sum))],
-            Int::FloorDiv(x, _) | Int::Mod(x, _) | Int::Wrap(x, _) | Int::MulMod(_, x, _) => {
-                [Some((&**x, Binding::Sum)), None]
-            }
+            Int::Add(..) | Int::Sub(..) => [Binding::Sum, Binding::Product],
+            Int::Mul(..) => [Binding::Product, Binding::Primary],
+            _ => [Binding::Sum, Binding::Sum],
         };
-        [a, b].into_iter().flatten()
+        self.operands().zip(least)
     }
 
     /// Checks the limits for an expression in `depth` blocks. Works on a list: the expression may be of any depth.
@@ -80,7 +76,7 @@ impl Int {
             if operators > MAX_OPERATORS {
                 return Err(Excess::Operators);
             }
-            waiting.extend(int.operands().map(|(operand, least)| (operand, least, depth + usize::from(is_call))));
+            waiting.extend(int.bound_operands().map(|(operand, least)| (operand, least, depth + usize::from(is_call))));
         }
         Ok(())
     }

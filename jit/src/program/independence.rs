@@ -17,13 +17,14 @@
 //!
 //! Cost: strips squared in a parallel loop, memory operations squared in a strip; in all at most the effort of a scope.
 
+use super::affine::Affine;
 use super::apart::Cell;
 use super::fault::{Fault, VerifyError};
 use super::interpret::max_var;
 use super::interval::Interval;
 use super::place::{Part, Place, Step};
-use super::ranges::{Affine, Scope};
 use super::rename::{Renamed, renamed};
+use super::scope::Scope;
 use super::sites::{Site, Steps, Visited, Walker};
 use super::types::*;
 use rustc_hash::{FxHashMap, FxHashSet};

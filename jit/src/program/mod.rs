@@ -5,6 +5,7 @@
 //! and is the oracle for every code generator; `bounds` and `walk` say which cells a run may touch, `reuse` which soon again,
 //! `phase` where rows of them begin.
 
+mod affine;
 mod apart;
 mod bounds;
 mod cells;
@@ -23,6 +24,7 @@ mod place;
 mod ranges;
 mod rename;
 mod reuse;
+mod scope;
 mod sites;
 mod text;
 mod trips;
@@ -30,6 +32,7 @@ mod types;
 mod verified;
 mod verify;
 mod verify_strip;
+mod visit;
 mod walk;
 mod wraps;
 

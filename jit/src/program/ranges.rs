@@ -12,334 +12,17 @@
 //! it, too.
 //!
 //! Cost: `min` and `max` branch, so the number of eliminations is capped; beyond it, intervals decide. All questions of
-//! one analysis share [`MOST_EFFORT`]; when it is spent, nothing is known any more.
+//! one analysis share [`MOST_EFFORT`](super::scope::MOST_EFFORT); when it is spent, nothing is known any more.
 
+use super::affine::{Affine, Atom};
 use super::interval::Interval;
+use super::scope::{Bound, Meaning, Scope};
 use super::types::*;
 use num_integer::gcd;
-use std::cell::Cell;
-use std::rc::Rc;
-
-/// What an affine form is made of.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Atom {
-    Arg(ArgId),
-    Var(Var),
-    /// Not affine.
-    Term(Int),
-}
-
-/// `constant + sum of coefficient * atom`; no coefficient is 0, no atom occurs twice.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Affine {
-    pub(super) terms: Vec<(Atom, i128)>,
-    pub(super) constant: i128,
-}
-
-impl Affine {
-    pub(super) fn constant(constant: i128) -> Affine {
-        Affine { terms: Vec::new(), constant }
-    }
-
-    pub(super) fn var(var: Var) -> Affine {
-        Affine { terms: vec![(Atom::Var(var), 1)], constant: 0 }
-    }
-
-    /// `None` if a coefficient exceeds 128 bits.
-    pub(super) fn of(int: &Int) -> Option<Affine> {
-        let atom = |atom| Some(Affine { terms: vec![(atom, 1)], constant: 0 });
-        match int {
-            Int::Const(value) => Some(Affine::constant(i128::from(*value))),
-            Int::Arg(id) => atom(Atom::Arg(*id)),
-            Int::Var(var) => Some(Affine::var(*var)),
-            Int::Add(a, b) => Affine::of(a)?.plus(&Affine::of(b)?, 1),
-            Int::Sub(a, b) => Affine::of(a)?.plus(&Affine::of(b)?, -1),
-            Int::Mul(a, b) => {
-                let (a, b) = (Affine::of(a)?, Affine::of(b)?);
-                match (a.terms.is_empty(), b.terms.is_empty()) {
-                    (true, _) => Affine::constant(0).plus(&b, a.constant),
-                    (_, true) => Affine::constant(0).plus(&a, b.constant),
-                    _ => atom(Atom::Term(int.clone())),
-                }
-            }
-            Int::Mod(x, 2) => match &**x {
-                Int::Add(y, constant) if matches!(**constant, Int::Const(_)) => Affine::parity(y, constant),
-                _ => atom(Atom::Term(int.clone())),
-            },
-            _ => atom(Atom::Term(int.clone())),
-        }
-    }
-
-    /// `(y + constant) mod 2` by `y mod 2`: the two colours of a grid add up to 1.
-    fn parity(y: &Int, constant: &Int) -> Option<Affine> {
-        let Int::Const(constant) = constant else { return None };
-        let even = Affine::of(&Int::Mod(Box::new(y.clone()), 2))?;
-        match constant.rem_euclid(2) {
-            0 => Some(even),
-            _ => Affine::constant(1).plus(&even, -1),
-        }
-    }
-
-    /// Whether some atom has opposite signs in both.
-    fn moves_against(&self, other: &Affine) -> bool {
-        let sign = |atom: &Atom| other.terms.iter().find(|(own, _)| own == atom).map_or(0, |(_, c)| c.signum());
-        self.terms.iter().any(|(atom, coefficient)| coefficient.signum() * sign(atom) < 0)
-    }
-
-    /// `self + factor * other`.
-    pub(super) fn plus(mut self, other: &Affine, factor: i128) -> Option<Affine> {
-        self.constant = self.constant.checked_add(other.constant.checked_mul(factor)?)?;
-        for (atom, coefficient) in &other.terms {
-            let added = coefficient.checked_mul(factor)?;
-            match self.terms.iter_mut().find(|(own, _)| own == atom) {
-                Some((_, own)) => *own = own.checked_add(added)?,
-                None => self.terms.push((atom.clone(), added)),
-            }
-        }
-        self.terms.retain(|(_, coefficient)| *coefficient != 0);
-        Some(self)
-    }
-}
-
-/// A variable in scope.
-#[derive(Clone, Debug)]
-struct Known {
-    var: Var,
-    meaning: Meaning,
-    interval: Interval,
-    /// What all its values are multiples of; 0 if it is 0.
-    divisor: u64,
-}
-
-#[derive(Clone, Debug)]
-enum Meaning {
-    /// Defined by a `let`; `None` if its value has no affine form.
-    Equal(Option<Affine>),
-    /// Bounded by a loop or a condition, both ends included, by expressions of variables defined earlier.
-    Between { lower: Vec<Bound>, upper: Vec<Bound> },
-}
-
-/// A bound of a multiple of a variable: `scale * variable` is at least, or at most, `form`.
-#[derive(Clone, Debug)]
-struct Bound {
-    /// Positive.
-    scale: i128,
-    form: Affine,
-}
-
-impl From<Affine> for Bound {
-    fn from(form: Affine) -> Bound {
-        Bound { scale: 1, form }
-    }
-}
-
-/// What is known about arguments and about the variables in scope, earliest definition first.
-#[derive(Clone, Debug)]
-pub(super) struct Scope {
-    args: Vec<Interval>,
-    known: Vec<Known>,
-    /// Steps that are left to this scope and all that were cloned from it.
-    effort: Rc<Cell<u64>>,
-}
-
 /// Eliminations per question. Bounds of real loops need a few dozen.
 const FUEL: u32 = 500;
 
-/// Steps of one analysis: terms looked at, and variables. A second or two; real programs take a hundredth.
-pub(super) const MOST_EFFORT: u64 = 1 << 28;
-
 impl Scope {
-    pub(super) fn new(args: Vec<Interval>) -> Scope {
-        Scope { args, known: Vec::new(), effort: Rc::new(Cell::new(MOST_EFFORT)) }
-    }
-
-    /// Whether questions are no longer answered.
-    pub(super) fn is_exhausted(&self) -> bool {
-        self.effort.get() == 0
-    }
-
-    /// Takes from the effort that is left; `None` if that is not enough.
-    fn spend(&self, steps: usize) -> Option<()> {
-        let left = self.effort.get().saturating_sub(steps as u64);
-        self.effort.set(left);
-        (left > 0).then_some(())
-    }
-
-    /// A scope to change for a while.
-    pub(super) fn branch(&self) -> Scope {
-        let _ = self.spend(self.known.len());
-        self.clone()
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.known.len()
-    }
-
-    /// Forgets all but the first `len` variables.
-    pub(super) fn truncate(&mut self, len: usize) {
-        self.known.truncate(len);
-    }
-
-    /// Adds a variable defined by a `let`.
-    pub(super) fn define(&mut self, var: Var, value: &Int) {
-        let interval = self.range(value).unwrap_or(Interval::ALL).intersect(Interval::ALL);
-        let divisor = self.divisor(value);
-        self.known.push(Known { var, meaning: Meaning::Equal(Affine::of(value)), interval, divisor });
-    }
-
-    /// Adds a variable that stands for one value between these bounds, ends included. False, and nothing is added, if
-    /// there is none.
-    pub(super) fn choose(&mut self, var: Var, lower: Vec<Affine>, upper: Vec<Affine>) -> bool {
-        let mut interval = Interval::ALL;
-        for low in &lower {
-            for high in &upper {
-                let extent = high.clone().plus(low, -1).and_then(|extent| self.affine_range(extent));
-                if extent.is_some_and(|extent| extent.max < 0) {
-                    return false;
-                }
-            }
-        }
-        for low in &lower {
-            interval.min = interval.min.max(self.affine_range(low.clone()).unwrap_or(Interval::ALL).min);
-        }
-        for high in &upper {
-            interval.max = interval.max.min(self.affine_range(high.clone()).unwrap_or(Interval::ALL).max);
-        }
-        if interval.max < interval.min {
-            return false;
-        }
-        let [lower, upper] = [lower, upper].map(|ends| ends.into_iter().map(Bound::from).collect());
-        self.known.push(Known { var, meaning: Meaning::Between { lower, upper }, interval, divisor: 1 });
-        true
-    }
-
-    /// Adds a variable that is the value of a form.
-    pub(super) fn equate(&mut self, var: Var, value: Affine) {
-        let interval = self.affine_range(value.clone()).unwrap_or(Interval::ALL).intersect(Interval::ALL);
-        self.known.push(Known { var, meaning: Meaning::Equal(Some(value)), interval, divisor: 1 });
-    }
-
-    /// The form with variables that a `let` defines replaced by what they are.
-    pub(super) fn expanded(&self, mut form: Affine) -> Option<Affine> {
-        loop {
-            self.spend(1 + form.terms.len())?;
-            let definition = |(atom, _): &(Atom, i128)| match atom {
-                Atom::Var(var) => match &self.known[self.position(*var)].meaning {
-                    Meaning::Equal(Some(value)) => Some(value.clone()),
-                    _ => None,
-                },
-                // One of the factors may turn out to be a constant.
-                Atom::Term(Int::Mul(a, b)) => {
-                    let (a, b) = (self.expanded(Affine::of(a)?)?, self.expanded(Affine::of(b)?)?);
-                    match (a.terms.is_empty(), b.terms.is_empty()) {
-                        (true, _) => Affine::constant(0).plus(&b, a.constant),
-                        (_, true) => Affine::constant(0).plus(&a, b.constant),
-                        _ => None,
-                    }
-                }
-                _ => None,
-            };
-            let found = form.terms.iter().enumerate().find_map(|(at, term)| Some((at, definition(term)?)));
-            let Some((at, value)) = found else { return Some(form) };
-            let (_, coefficient) = form.terms.swap_remove(at);
-            form = form.plus(&value, coefficient)?;
-        }
-    }
-
-    /// What all values of an atom are multiples of; 0 if it is 0.
-    pub(super) fn atom_divisor(&self, atom: &Atom) -> u64 {
-        match atom {
-            Atom::Arg(_) => 1,
-            Atom::Var(var) => self.known[self.position(*var)].divisor,
-            Atom::Term(term) => self.divisor(term),
-        }
-    }
-
-    /// Adds a variable that takes values of `lo..hi`. False, and nothing is added, if there are none.
-    pub(super) fn enter(&mut self, var: Var, lo: &Int, hi: &Int) -> bool {
-        let lower: Vec<_> = Affine::of(lo).into_iter().collect();
-        let upper: Vec<_> = Affine::of(hi).and_then(|hi| hi.plus(&Affine::constant(1), -1)).into_iter().collect();
-        if let ([lower], [upper]) = (&lower[..], &upper[..]) {
-            let extent = upper.clone().plus(lower, -1).and_then(|extent| self.affine_range(extent));
-            if extent.is_some_and(|extent| extent.max < 0) {
-                return false;
-            }
-        }
-        let [first, end] = [lo, hi].map(|bound| self.range(bound).unwrap_or(Interval::ALL));
-        if end.max <= first.min {
-            return false;
-        }
-        let interval = Interval { min: first.min, max: end.max.saturating_sub(1) }.intersect(Interval::ALL);
-        let [lower, upper] = [lower, upper].map(|ends| ends.into_iter().map(Bound::from).collect());
-        self.known.push(Known { var, meaning: Meaning::Between { lower, upper }, interval, divisor: 1 });
-        true
-    }
-
-    /// Notes that a condition holds, or that it does not.
-    pub(super) fn assume(&mut self, cond: &Cond, holds: bool) {
-        match cond {
-            Cond::Compare(op, lhs, rhs) => {
-                let difference = Affine::of(rhs).zip(Affine::of(lhs)).and_then(|(rhs, lhs)| rhs.plus(&lhs, -1));
-                let Some(difference) = difference else { return };
-                let op = if holds { *op } else { op.negated() };
-                let (rising, falling) = match op {
-                    CompareOp::Lt => (Some(-1), None),
-                    CompareOp::Le => (Some(0), None),
-                    CompareOp::Gt => (None, Some(-1)),
-                    CompareOp::Ge => (None, Some(0)),
-                    CompareOp::Eq => (Some(0), Some(0)),
-                    CompareOp::Ne => self.unequal(&difference),
-                };
-                for (sign, slack) in [(1, rising), (-1, falling)] {
-                    let Some(slack) = slack else { continue };
-                    if let Some(form) = Affine::constant(slack).plus(&difference, sign) {
-                        self.assume_not_negative(form);
-                    }
-                }
-            }
-            Cond::And(conds) if holds => conds.iter().for_each(|cond| self.assume(cond, true)),
-            Cond::Or(conds) if !holds => conds.iter().for_each(|cond| self.assume(cond, false)),
-            Cond::Not(cond) => self.assume(cond, !holds),
-            Cond::And(_) | Cond::Or(_) => {}
-        }
-    }
-
-    /// What `difference != 0` adds where 0 is one end of its range.
-    fn unequal(&self, difference: &Affine) -> (Option<i128>, Option<i128>) {
-        let range = self.affine_range(difference.clone());
-        let end = |pick: fn(&Interval) -> i128| range.as_ref().map(pick) == Some(0);
-        (end(|range| range.min).then_some(-1), end(|range| range.max).then_some(-1))
-    }
-
-    /// Bounds the latest variable of `form` that is no `let`'s, by `form >= 0`.
-    fn assume_not_negative(&mut self, mut form: Affine) {
-        while let Some(at) = self.latest(&form) {
-            let (atom, coefficient) = form.terms.swap_remove(at);
-            let Atom::Var(var) = atom else { return };
-            let position = self.position(var);
-            let substituted = match &mut self.known[position].meaning {
-                Meaning::Equal(Some(value)) => form.plus(value, coefficient),
-                Meaning::Equal(None) => None,
-                Meaning::Between { lower, .. } if coefficient > 0 => {
-                    let negative = Affine::constant(0).plus(&form, -1);
-                    lower.extend(negative.map(|form| Bound { scale: coefficient, form }));
-                    None
-                }
-                Meaning::Between { upper, .. } => {
-                    upper.extend(coefficient.checked_neg().map(|scale| Bound { scale, form }));
-                    None
-                }
-            };
-            let Some(substituted) = substituted else {
-                let known = &self.known[position];
-                let refined = self.affine_range(Affine::var(var)).map(|range| known.interval.intersect(range));
-                self.known[position].interval = refined.unwrap_or(self.known[position].interval);
-                return;
-            };
-            form = substituted;
-        }
-    }
-
     /// Whether a condition holds for all iterations, for none, or `None`.
     pub(super) fn decide(&self, cond: &Cond) -> Option<bool> {
         match cond {
@@ -509,7 +192,7 @@ impl Scope {
 
     /// What all values of an expression are multiples of, 0 if it is 0. Sums, products and remainders by a multiple of
     /// something keep it, also where they leave 64 bits, which is an error wherever it happens.
-    fn divisor(&self, int: &Int) -> u64 {
+    pub(super) fn divisor(&self, int: &Int) -> u64 {
         match int {
             Int::Const(value) => value.unsigned_abs(),
             Int::Arg(_) | Int::FloorDiv(..) => 1,
@@ -554,7 +237,7 @@ impl Scope {
     }
 
     /// Which term of `form` to eliminate first: the one defined last; of those, the one that contains most.
-    fn latest(&self, form: &Affine) -> Option<usize> {
+    pub(super) fn latest(&self, form: &Affine) -> Option<usize> {
         (0..form.terms.len()).max_by_key(|at| match &form.terms[*at].0 {
             Atom::Arg(_) => (0, 0),
             Atom::Var(var) => (self.position(*var) + 1, 0),
@@ -577,12 +260,6 @@ impl Scope {
             }
         }
     }
-
-    fn position(&self, var: Var) -> usize {
-        // The last ones are found first; what is asked for is mostly among them.
-        let position = self.known.iter().rposition(|known| known.var == var);
-        position.expect("the program has verified, so every variable used is in scope")
-    }
 }
 
 /// The operands of nested `min`s, or of nested `max`s.
@@ -591,20 +268,6 @@ fn choices<'i>(int: &'i Int, is_min: bool, found: &mut Vec<&'i Int>) {
         Int::Min(a, b) if is_min => [a, b].into_iter().for_each(|operand| choices(operand, is_min, found)),
         Int::Max(a, b) if !is_min => [a, b].into_iter().for_each(|operand| choices(operand, is_min, found)),
         operand => found.push(operand),
-    }
-}
-
-impl CompareOp {
-    /// The comparison that holds, of integers, exactly if this one does not.
-    pub(super) fn negated(self) -> CompareOp {
-        match self {
-            CompareOp::Lt => CompareOp::Ge,
-            CompareOp::Le => CompareOp::Gt,
-            CompareOp::Gt => CompareOp::Le,
-            CompareOp::Ge => CompareOp::Lt,
-            CompareOp::Eq => CompareOp::Ne,
-            CompareOp::Ne => CompareOp::Eq,
-        }
     }
 }
 

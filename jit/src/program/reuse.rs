@@ -257,7 +257,9 @@ impl Sample<'_> {
 
     /// Runs a loop, or enough of it; time goes on as if all of it had run.
     fn iterations(&mut self, var: Var, (lo, hi, step): (i64, i64, i64), body: &[Node]) -> Result<(), Stopped> {
-        let count = if lo < hi { hi.abs_diff(lo).div_ceil(step.unsigned_abs().max(1)) } else { 0 };
+        // Every node of a body takes from the budget; where there is none, nothing else would end the loop.
+        let runs = lo < hi && !body.is_empty();
+        let count = if runs { hi.abs_diff(lo).div_ceil(step.unsigned_abs().max(1)) } else { 0 };
         let (start, mut done) = (self.clock, 0_u64);
         let mut value = lo;
         while done < count {
@@ -385,6 +387,13 @@ mod tests {
             found.extend(hints);
         });
         found
+    }
+
+    #[test]
+    fn an_empty_loop_takes_no_time() {
+        let text = "program p() { buffer out: f64[1048576] write for v0 in 0 .. 4611686018427387904 { }
+            strip v1 in 0 .. 1048576 lanes 8 { m0 = out[pos 0, stride 1] %0 = f64 1.0 %1: store m0, %0 } }";
+        assert_eq!(streaming(text, &[]), [true]);
     }
 
     /// Two rows of `mid` are alive at a time; rows of `out` are only written.

@@ -6,9 +6,10 @@
 //! A loop with a step counts its iterations in a variable of its own, so that the scope knows which numbers are the
 //! loop's.
 
+use super::affine::Affine;
 use super::fault::{Fault, VerifyError};
 use super::place::{Part, Place, Step};
-use super::ranges::{Affine, Scope};
+use super::scope::Scope;
 use super::types::*;
 
 /// What is visited.

@@ -4,12 +4,14 @@
 //!
 //! Compiled code relies on three kinds of facts: that the program means something (`verify`), that its claims of
 //! independence hold (`independence`: alias facts, lanes, parallel loops), and that a call stays in its buffers and in
-//! 64 bits (`bounds`, asked for at each call). The first two are facts of the program; this type is their proof.
+//! 64 bits (`bounds`, asked for at each call). The first two are facts of the program; this type is their proof. The third
+//! is one of the lengths of buffers too, and may come with it.
 //!
 //! Unsafe, because who has proved independence in another way, from what the program was made of, may say so: a proof
 //! about values and schedules knows more than one about addresses.
 #![allow(unsafe_code)]
 
+use super::bounds::ANY_STEP;
 use super::fault::VerifyError;
 use super::independence::prove_independence;
 use super::types::Program;
@@ -23,6 +25,8 @@ use std::ops::Deref;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verified {
     program: Program,
+    /// Lengths of buffers, in cells, in which every call stays whose arguments lie in [`ANY_STEP`], if that was shown.
+    inside: Option<Vec<u64>>,
 }
 
 impl Verified {
@@ -34,7 +38,7 @@ impl Verified {
     pub fn new(program: Program) -> Result<Verified, VerifyError> {
         program.verify()?;
         prove_independence(&program)?;
-        Ok(Verified { program })
+        Ok(Verified { program, inside: None })
     }
 
     /// Verifies a program but for its claims of independence, which were proved otherwise.
@@ -51,7 +55,25 @@ impl Verified {
     ///   iteration of the same run of that loop writes, cells of [`super::Copies::PerWorker`] buffers excepted.
     pub unsafe fn new_unchecked(program: Program) -> Result<Verified, VerifyError> {
         program.verify()?;
-        Ok(Verified { program })
+        Ok(Verified { program, inside: None })
+    }
+
+    /// Says in which buffers every call stays, so that no call has to be looked at.
+    ///
+    /// # Safety
+    /// A run whose arguments all lie in [`ANY_STEP`], on buffers of these lengths in cells, one for each, touches no cell
+    /// outside, no integer of it exceeds 64 bits, and every `wrap` and every position in a ring is in its range.
+    #[must_use]
+    pub unsafe fn stays_inside(self, lengths: Vec<u64>) -> Verified {
+        Verified { inside: Some(lengths), ..self }
+    }
+
+    /// Whether a call with these arguments, on buffers of these lengths in cells, is known to stay inside.
+    pub(crate) fn is_inside(&self, args: &[i64], lengths: &[u64]) -> bool {
+        let is_long_enough = |known: &Vec<u64>| {
+            known.len() == lengths.len() && known.iter().zip(lengths).all(|(known, length)| known <= length)
+        };
+        args.iter().all(|arg| ANY_STEP.contains(arg)) && self.inside.as_ref().is_some_and(is_long_enough)
     }
 
     /// The program.
