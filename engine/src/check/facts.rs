@@ -18,6 +18,7 @@ use std::collections::BTreeMap;
 use crease_isl::{Context, Map, Set, Tuple};
 
 use crate::analysis::AnalysisError;
+use crate::check::domains::united;
 use crate::check::translate::Translator;
 use crate::kernel::affine::Affine;
 use crate::kernel::formula::Formula;
@@ -258,18 +259,21 @@ impl<'c, 'k> Facts<'c, 'k> {
         if let Some(known) = self.domains.borrow().get(&stmts) {
             return Ok(known.clone());
         }
-        let mut all: Option<Set<'c>> = None;
+        let mut domains = Vec::new();
+        let n = stmts.first().map_or(0, |&id| self.kernel.stmt(id).iters.len());
         for &id in &stmts {
-            let stmt = self.kernel.stmt(id);
-            let iters = iterators(stmt.iters.len());
-            let mut formula = stmt.domain.clone().and(self.kernel.context().clone());
+            let mut formula = self.kernel.stmt(id).domain.clone().and(self.kernel.context().clone());
             if let Some(start) = self.start {
                 formula = formula.and(Formula::le(&Affine::constant(0), &Affine::param(start))?);
-                if !iters.is_empty() {
+                if n > 0 {
                     formula = formula.and(Formula::lt(&Affine::param(start), &Affine::iter(0))?);
                 }
             }
-            let domain = self.translator.set(Tuple { name: None, dims: &iters }, &formula)?;
+            domains.push(formula.map(&|e| e.bind_params(self.bound()))?);
+        }
+        let (mut all, iters): (Option<Set<'c>>, _) = (None, iterators(n));
+        for domain in united(domains, n)? {
+            let domain = self.translator.set(Tuple { name: None, dims: &iters }, &domain)?;
             all = Some(all.map_or(Ok(domain.clone()), |all| all.union(&domain))?);
         }
         let all = simplified(&all.expect("a group has a statement"))?;

@@ -11,6 +11,7 @@
 //! | `facts` | derives from kernel and schedule when values are written and read, and which arrays are private |
 //! | `sets` | proves any storage with these facts, exactly, by integer sets |
 //! | `groups` | takes storage apart into arrays that share buffers |
+//! | `domains` | puts together statements that differ in their domains alone |
 //! | `cuboid`, `translate` | the checker's own arithmetic on boxes, and its own way from formulas to integer sets |
 //!
 //! Nothing is taken over from what finds storage: no lifetimes, no conflicts, no spans, no privacy, no boxes. What both
@@ -26,6 +27,7 @@
 
 mod certificate;
 mod cuboid;
+mod domains;
 mod facts;
 mod groups;
 mod proved;

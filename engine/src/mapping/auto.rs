@@ -17,7 +17,7 @@ use crate::mapping::candidate::{Candidate, is_near, pick};
 use crate::mapping::choice::{Choice, Objective, first_proved};
 use crate::mapping::decision::Decision;
 use crate::mapping::in_place::InPlace;
-use crate::mapping::search::{ENDS_BUDGET, LEAST_PATIENCE, Search, unless_spent};
+use crate::mapping::search::{BestOfOne, ENDS_BUDGET, LEAST_PATIENCE, Search, unless_spent};
 use crate::mapping::shared::Shared;
 use crate::mapping::{ArrayMapping, Buffer, MappingError, Problem, Proposal, Strategy};
 
@@ -36,17 +36,17 @@ pub(crate) fn choose_automatically(
     if !state.is_empty() && !choose_in_place(problem, &state, objective, chosen)? {
         rest.splice(0..0, state);
     }
-    let (mut separate, mut decisions) = (Vec::new(), Vec::new());
-    for &array in &rest {
-        let (candidate, decision) = Search::new(problem, array, objective, &mut chosen.notes).best()?;
-        separate.push(candidate);
-        decisions.push(decision);
-    }
-    match together(problem, &rest, objective, &separate, &mut decisions, &mut chosen.notes)? {
+    let search = |&array: &ArrayId| Search::new(problem, array, objective, &mut chosen.notes).best();
+    let mut separate = rest.iter().map(search).collect::<Result<Vec<_>, MappingError>>()?;
+    match together(problem, &rest, objective, &mut separate, chosen)? {
         Some(proposal) => chosen.add(proposal),
-        None => separate.into_iter().for_each(|candidate| chosen.add(candidate.proposal)),
+        None => {
+            for found in separate {
+                chosen.add(found.best.proposal);
+                chosen.decisions.push(found.decision);
+            }
+        }
     }
-    chosen.decisions.append(&mut decisions);
     Ok(())
 }
 
@@ -68,9 +68,10 @@ fn choose_in_place(
     };
     let mut found = vec![Candidate::new(problem, proposal)?];
     if !is_near(found[0].bytes, bytes_at_ends(problem, state)?) {
-        let search = |&array: &ArrayId| Ok(Search::new(problem, array, objective, &mut Vec::new()).best()?.0);
+        let search = |&array: &ArrayId| Search::new(problem, array, objective, &mut Vec::new()).best();
         let separate = state.iter().map(search).collect::<Result<Vec<_>, MappingError>>()?;
-        found.push(all_of(problem, &separate)?);
+        found.push(all_of(problem, separate.iter().map(BestOfOne::best))?);
+        found.push(all_of(problem, separate.iter().map(BestOfOne::smallest))?);
     }
     let is_best = pick(&found, objective) == Some(0);
     if is_best {
@@ -91,20 +92,22 @@ fn bytes_at_ends(problem: &Problem<'_, '_, '_>, arrays: &[ArrayId]) -> Result<u6
 }
 
 /// The storage of several arrays as one candidate.
-fn all_of(problem: &Problem<'_, '_, '_>, separate: &[Candidate]) -> Result<Candidate, MappingError> {
+fn all_of<'a>(
+    problem: &Problem<'_, '_, '_>,
+    separate: impl Iterator<Item = &'a Candidate>,
+) -> Result<Candidate, MappingError> {
     let mut all = Choice::default();
-    separate.iter().for_each(|candidate| all.add(candidate.proposal.clone()));
+    separate.for_each(|candidate| all.add(candidate.proposal.clone()));
     Candidate::new(problem, Proposal { buffers: all.mapping.buffers, arrays: all.mapping.arrays })
 }
 
-/// Storage in which arrays share buffers, if it is better than that of each. The decisions then are one for all.
+/// Storage in which arrays share buffers, if it is better than that of each. Its decision then is one for all.
 fn together(
     problem: &Problem<'_, '_, '_>,
     arrays: &[ArrayId],
     objective: Objective,
-    separate: &[Candidate],
-    decisions: &mut Vec<Decision>,
-    notes: &mut Vec<String>,
+    separate: &mut [BestOfOne],
+    chosen: &mut Choice,
 ) -> Result<Option<Proposal>, MappingError> {
     if objective == Objective::Speed || !could_save(problem, arrays, separate)? {
         return Ok(None);
@@ -118,35 +121,47 @@ fn together(
         Ok(proposal) => proposal,
         Err(error) => {
             if matches!(error, MappingError::GaveUp { .. }) {
-                notes.push(error.to_string());
-                decisions.iter_mut().for_each(|decision| decision.gave_up.push(Shared.name()));
+                chosen.notes.push(error.to_string());
+                separate.iter_mut().for_each(|found| found.decision.gave_up.push(Shared.name()));
             }
             return Ok(None);
         }
     };
-    let mixed = Candidate::new(problem, with_own_buffers(&proposal, arrays, separate))?;
-    // What the mixture keeps apart was chosen by its speed too: all as it was proposed may be smaller.
-    let mut found = vec![all_of(problem, separate)?, mixed, Candidate::new(problem, proposal)?];
+    let (best_of, smallest_of) = (BestOfOne::best, BestOfOne::smallest);
+    // What the mixture keeps apart was chosen by its speed too: all as it was proposed, or what is smallest of each, may
+    // be smaller.
+    let mut found = vec![
+        all_of(problem, separate.iter().map(best_of))?,
+        Candidate::new(problem, with_own_buffers(&proposal, arrays, separate.iter().map(best_of)))?,
+        all_of(problem, separate.iter().map(smallest_of))?,
+        Candidate::new(problem, with_own_buffers(&proposal, arrays, separate.iter().map(smallest_of)))?,
+        Candidate::new(problem, proposal)?,
+    ];
     let Some(best) = pick(&found, objective) else { return Ok(None) };
     let mut decision = Decision::new(arrays.to_vec(), &found[best], &found);
     if best == 0 {
         if decision.chosen != decision.smallest {
-            decisions.push(decision);
+            chosen.decisions.push(decision);
         }
         return Ok(None);
     }
-    notes.push(format!("arrays share buffers: {} bytes instead of {}", found[best].bytes, found[0].bytes));
-    for of_one in decisions.drain(..) {
-        decision.gave_up.extend(of_one.gave_up);
+    let what = if best == 2 { "the smallest of each array together" } else { "arrays share buffers" };
+    chosen.notes.push(format!("{what}: {} bytes instead of {}", found[best].bytes, found[0].bytes));
+    for of_one in separate {
+        decision.gave_up.append(&mut of_one.decision.gave_up);
     }
     decision.gave_up.sort_unstable();
     decision.gave_up.dedup();
-    decisions.push(decision);
+    chosen.decisions.push(decision);
     Ok(Some(found.swap_remove(best).proposal))
 }
 
 /// Shared storage, but arrays that have a buffer to themselves in it are kept as they would be alone.
-fn with_own_buffers(shared: &Proposal, arrays: &[ArrayId], separate: &[Candidate]) -> Proposal {
+fn with_own_buffers<'a>(
+    shared: &Proposal,
+    arrays: &[ArrayId],
+    separate: impl Iterator<Item = &'a Candidate>,
+) -> Proposal {
     let residents = |buffer: usize| {
         let kept_in = |mapping: &&ArrayMapping| mapping.pieces.iter().any(|piece| piece.buffer == buffer);
         shared.arrays.iter().filter(kept_in).count()
@@ -170,9 +185,9 @@ fn with_own_buffers(shared: &Proposal, arrays: &[ArrayId], separate: &[Candidate
 }
 
 /// Whether arrays of one kind have clearly more cells, each alone, than values alive at once together.
-fn could_save(problem: &Problem<'_, '_, '_>, arrays: &[ArrayId], separate: &[Candidate]) -> Result<bool, MappingError> {
+fn could_save(problem: &Problem<'_, '_, '_>, arrays: &[ArrayId], separate: &[BestOfOne]) -> Result<bool, MappingError> {
     let mut kinds: Vec<(&Buffer, Vec<ArrayId>, u64)> = Vec::new();
-    for (&array, candidate) in arrays.iter().zip(separate) {
+    for (&array, candidate) in arrays.iter().zip(separate.iter().map(BestOfOne::best)) {
         let (buffer, cells) = (&candidate.proposal.buffers[0], candidate.cells()?);
         let alike = |kind: &&mut (&Buffer, _, _)| (kind.0.element, kind.0.sharing) == (buffer.element, buffer.sharing);
         match kinds.iter_mut().find(alike) {

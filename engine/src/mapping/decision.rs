@@ -53,8 +53,12 @@ impl Weighed {
 
 impl Decision {
     /// For `chosen`, one of `found` or as good as one of these; all strategies were asked.
-    pub(super) fn new(arrays: Vec<ArrayId>, chosen: &Candidate, found: &[Candidate]) -> Decision {
-        let proved = found.iter().filter(|candidate| candidate.proved);
+    pub(super) fn new<'a>(
+        arrays: Vec<ArrayId>,
+        chosen: &'a Candidate,
+        found: impl IntoIterator<Item = &'a Candidate>,
+    ) -> Decision {
+        let proved = found.into_iter().filter(|candidate| candidate.proved);
         let least = smallest(proved.chain([chosen])).expect("at least what was chosen");
         let (gave_up, not_asked) = Default::default();
         Decision { arrays, chosen: Weighed::of(chosen), smallest: Weighed::of(least), gave_up, not_asked }

@@ -1,6 +1,6 @@
 //! The search for the best mapping of one array alone.
 //!
-//! In: an array and an objective.   Out: a proved [`Candidate`], and a [`Decision`] that says how good it is.
+//! In: an array and an objective.   Out: a [`BestOfOne`]: a proved candidate, and a [`Decision`] that says how good it is.
 //!
 //! Strategies are asked in ascending order of what it costs to ask them, and no more of them than there is reason for:
 //! 1. successive modulo, with one step of a state instead of two where that will do; an array of one value at a time
@@ -13,6 +13,9 @@
 //!
 //! Rows that run in lanes are moved to whole cache lines where that takes few cells more. Successive modulo is proved
 //! only where it is picked. What a strategy may spend is limited once there is a mapping; those that gave up are named.
+
+use std::mem::replace;
+use std::ptr;
 
 use crate::analysis::bound::alive_at_ends;
 use crate::analysis::model::AnalysisError;
@@ -42,16 +45,36 @@ const FEW_CELLS: u64 = 8;
 const PATIENCE: u64 = 8;
 /// .. and as many as this in any case: more than twice what stencils in rectangular tiles need.
 pub(super) const LEAST_PATIENCE: u64 = 500_000;
+/// .. but `periodic` no more than this where nothing is read from the far side. Cuts of small kernels take less, and in
+/// tiles, whose conflicts have many pieces, none was found that helps.
+const CUT_PATIENCE: u64 = 100_000;
 /// Cells of which one more may be spent on rows of whole cache lines: where both count ..
 const LINE_PRICE: u64 = 32;
 /// .. and where speed counts first.
 const LINE_PRICE_FOR_SPEED: u64 = 4;
-/// Of a periodic grid one part in so many may wait for the far side.
-const MOST_WAITING: u64 = 8;
 /// Intervals for counting what enters or leaves a run.
 pub(super) const ENDS_BUDGET: u64 = 1 << 16;
 /// Who is asked after strided hyperplanes, those that take longest last.
 const LATER: [&dyn Strategy; 5] = [&Hyperplane, &Occupancy, &Window, &Periodic, &Lattice];
+
+/// The best mapping of one array that was found.
+pub(super) struct BestOfOne {
+    pub(super) best: Candidate,
+    /// A proved mapping of fewer bytes, if one was found.
+    pub(super) smaller: Option<Candidate>,
+    pub(super) decision: Decision,
+}
+
+impl BestOfOne {
+    pub(super) fn best(&self) -> &Candidate {
+        &self.best
+    }
+
+    /// The smallest that was found.
+    pub(super) fn smallest(&self) -> &Candidate {
+        self.smaller.as_ref().unwrap_or(&self.best)
+    }
+}
 
 /// The search, with what it found so far.
 pub(super) struct Search<'s, 'a, 'c, 'k> {
@@ -59,6 +82,8 @@ pub(super) struct Search<'s, 'a, 'c, 'k> {
     array: ArrayId,
     objective: Objective,
     found: Vec<Candidate>,
+    /// What was replaced by itself in rows of whole cache lines.
+    replaced: Option<Candidate>,
     notes: &'s mut Vec<String>,
     /// The latest reason why a strategy has nothing.
     failure: Option<MappingError>,
@@ -68,6 +93,8 @@ pub(super) struct Search<'s, 'a, 'c, 'k> {
     has_counted: bool,
     gave_up: Vec<&'static str>,
     not_asked: Vec<&'static str>,
+    /// Who was asked, and the operations that each might spend.
+    asked: Vec<(&'static str, u64)>,
 }
 
 impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
@@ -77,12 +104,26 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
         objective: Objective,
         notes: &'s mut Vec<String>,
     ) -> Self {
-        let (found, failure, alive, has_counted, gave_up, not_asked) = Default::default();
-        Search { problem, array, objective, found, notes, failure, alive, has_counted, gave_up, not_asked }
+        let (found, replaced, failure, alive, has_counted) = Default::default();
+        let (gave_up, not_asked, asked) = Default::default();
+        Search {
+            problem,
+            array,
+            objective,
+            found,
+            replaced,
+            notes,
+            failure,
+            alive,
+            has_counted,
+            gave_up,
+            not_asked,
+            asked,
+        }
     }
 
     /// The best mapping that is proved; full storage if there is no other.
-    pub(super) fn best(mut self) -> Result<(Candidate, Decision), MappingError> {
+    pub(super) fn best(mut self) -> Result<BestOfOne, MappingError> {
         self.ask_first()?;
         let spent = self.problem.model.context.operations();
         let found_some = !self.found.is_empty();
@@ -107,9 +148,13 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
         if self.alive > 0 {
             self.problem.alive.borrow_mut().insert(self.array, self.alive);
         }
-        let decision = Decision::new(vec![self.array], &self.found[best], &self.found);
+        let decision = Decision::new(vec![self.array], &self.found[best], self.found.iter().chain(&self.replaced));
         let decision = Decision { gave_up: self.gave_up, not_asked: self.not_asked, ..decision };
-        Ok((self.found.swap_remove(best), decision))
+        let best = self.found.swap_remove(best);
+        let smaller =
+            self.found.into_iter().chain(self.replaced).filter(|other| other.proved && other.bytes < best.bytes);
+        let smaller = smaller.min_by_key(|other| other.bytes);
+        Ok(BestOfOne { best, smaller, decision })
     }
 
     /// The search where what was found first, if anything, will not do.
@@ -123,7 +168,7 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
         let Some(best) = self.prove_best()? else { return Ok(()) };
         self.explain(best);
         if let Some(in_lines) = self.in_lines(best, patience)? {
-            self.found[best] = in_lines;
+            self.replaced = Some(replace(&mut self.found[best], in_lines));
         }
         Ok(())
     }
@@ -171,11 +216,13 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
         Ok(cells <= alive.saturating_add((alive / GOOD_ENOUGH).max(FEW_CELLS)) && is_near(cells, alive))
     }
 
-    /// Whether the array is read from the far side, and storage of a periodic sweep takes hardly more cells than one of
-    /// two grids in turn: no other storage takes many fewer. If it takes more, it is a candidate among others.
+    /// Whether the array is read from the far side, and storage of a periodic sweep takes hardly more cells than the
+    /// values that enter the run together. If it takes more, it is a candidate among others.
     fn is_best_periodic(&mut self, patience: u64) -> Result<bool, MappingError> {
-        let Some(in_turn) = self.found.first().map(Candidate::cells).transpose()? else { return Ok(false) };
         let (problem, array) = (self.problem, self.array);
+        if self.found.is_empty() {
+            return Ok(false);
+        }
         let may_wait = || reads_far_side(problem, array);
         // Whether there is a far side is no reason to fail: other strategies say what they cannot find out.
         if !under_own_quota(problem, Periodic.name(), &[array], may_wait).unwrap_or(false) {
@@ -183,21 +230,30 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
         }
         self.ask(&Periodic, patience)?;
         let Some(best) = pick(&self.found, self.objective) else { return Ok(false) };
-        let (best, one_grid) = (&self.found[best], in_turn / 2);
-        let is_enough = best.cells()? <= one_grid.saturating_add(one_grid / MOST_WAITING);
-        Ok(self.objective != Objective::Footprint && best.strategy() == Periodic.name() && is_enough)
+        if self.objective == Objective::Footprint || self.found[best].strategy() != Periodic.name() {
+            return Ok(false);
+        }
+        Ok(is_near(self.found[best].cells()?, self.at_ends()?))
     }
 
     /// Strided hyperplanes, then all others as long as there is reason to.
     fn ask_others(&mut self, patience: u64) -> Result<(), MappingError> {
-        (self.gave_up, self.not_asked) = Default::default();
-        self.ask(&StridedHyperplane, patience)?;
+        let is_known = |search: &Self, strategy: &dyn Strategy| {
+            search.asked.iter().any(|(name, spent)| *name == strategy.name() && *spent >= patience)
+        };
+        self.gave_up.retain(|name| self.asked.iter().any(|(other, spent)| other == name && *spent >= patience));
+        self.not_asked.clear();
+        if !is_known(self, &StridedHyperplane) {
+            self.ask(&StridedHyperplane, patience)?;
+        }
         for strategy in LATER {
-            if self.found.iter().any(|candidate| candidate.strategy() == strategy.name()) {
+            let has_found = self.found.iter().any(|candidate| candidate.strategy() == strategy.name());
+            if has_found || is_known(self, strategy) {
                 continue;
             }
             match self.is_enough()? {
                 true => self.not_asked.push(strategy.name()),
+                false if strategy.name() == Periodic.name() => self.ask(strategy, patience.min(CUT_PATIENCE))?,
                 false => self.ask(strategy, patience)?,
             }
         }
@@ -239,6 +295,7 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
 
     /// Adds what the strategy finds within so many operations.
     fn ask(&mut self, strategy: &dyn Strategy, patience: u64) -> Result<(), MappingError> {
+        self.asked.push((strategy.name(), patience));
         let found =
             self.within(patience, |search| first_proved(search.problem, strategy, &[search.array], search.notes));
         match found.and_then(|proposal| Candidate::new(self.problem, proposal)) {
@@ -269,10 +326,12 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
         result
     }
 
-    /// Which candidate is picked, once it is proved; what turns out wrong is taken out. None if nothing is left.
+    /// Which candidate is picked, once it and what it is compared with are proved; what turns out wrong is taken out.
+    /// None if nothing is left.
     fn prove_best(&mut self) -> Result<Option<usize>, MappingError> {
-        while let Some(best) = pick(&self.found, self.objective) {
-            if self.prove(best)? {
+        while let (Some(best), Some(least)) = (pick(&self.found, self.objective), smallest(&self.found)) {
+            let least = self.found.iter().position(|candidate| ptr::eq(candidate, least)).expect("it is one of them");
+            if self.prove(least)? && self.prove(best)? {
                 return Ok(Some(best));
             }
         }

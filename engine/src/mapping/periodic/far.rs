@@ -10,14 +10,18 @@ use crate::kernel::graph::{ArrayId, StmtId};
 use crate::mapping::{MappingError, Problem};
 
 /// Whether some statement reads a cell that lies, along an index that is no step, farther than half of the array from
-/// what it writes.
+/// what it writes there, or in an array of the same shape.
 pub(crate) fn reads_far_side(problem: &Problem<'_, '_, '_>, array: ArrayId) -> Result<bool, MappingError> {
     let kernel = problem.model.kernel;
     let spans = problem.spans(array)?;
     for stmt in kernel.stmt_ids() {
         let body = kernel.stmt(stmt);
         for (_, read) in body.reads().filter(|(read, _)| *read == array) {
-            for written in body.assigns.iter().filter(|assign| assign.index.len() == read.len()) {
+            for written in &body.assigns {
+                // Fields of one grid read each other; an array of another shape has no sides in common.
+                if written.array != array && problem.spans(written.array)? != spans {
+                    continue;
+                }
                 for ((from, to), span) in read.iter().zip(&written.index).zip(&spans) {
                     let Some(half) = span.extent().map(|extent| extent / 2).filter(|half| *half > 0) else { continue };
                     let distance = from.sub(to)?.bind_params(&problem.model.values)?;

@@ -43,6 +43,7 @@ impl Strategy for Periodic {
                     let kept = |cut| self.keep(problem, array, cut);
                     alternatives.push(cuts.iter().map(kept).collect::<Result<Vec<_>, _>>()?);
                 }
+                Err(error) if arrays.len() == 1 => return Err(error),
                 Err(error) => {
                     refusal.get_or_insert(error);
                     alternatives.push(SuccessiveModulo.propose(problem, &[array])?);
