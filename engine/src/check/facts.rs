@@ -63,7 +63,7 @@ pub(super) struct Values<'c> {
     /// Value -> the time of its write.
     pub(super) write: Map<'c>,
     /// Value -> the times of its reads.
-    reads: Map<'c>,
+    pub(super) reads: Map<'c>,
     /// Value -> cell, where a cell may hold several values; none if a value is its cell.
     pub(super) to_cell: Option<Map<'c>>,
 }
@@ -161,18 +161,23 @@ impl<'c, 'k> Facts<'c, 'k> {
         if let Some(known) = self.alive.borrow().get(&key) {
             return Ok(known.clone());
         }
-        let (values, order) = (self.values(array)?, &self.timing()?.order);
-        let mut after_read = order.not_before(Phase::Read, Phase::Write)?;
-        let mut after_write = order.not_before(Phase::Write, Phase::Write)?;
-        if sharing == Sharing::Private
-            && let Some(same_task) = self.same_task()?
-        {
-            (after_read, after_write) = (after_read.intersect(&same_task)?, after_write.intersect(&same_task)?);
-        }
+        let (values, [after_read, after_write]) = (self.values(array)?, self.too_early(sharing)?);
         let alive =
             [values.reads.apply_range(&after_read)?.coalesce()?, values.write.apply_range(&after_write)?.coalesce()?];
         self.alive.borrow_mut().insert(key, alive.clone());
         Ok(alive)
+    }
+
+    /// From the time of a read, and of a write, to the times of writes that are not certain to come after it. In a
+    /// private buffer only those of the same task count.
+    pub(super) fn too_early(&self, sharing: Sharing) -> Result<[Map<'c>; 2], AnalysisError> {
+        let order = &self.timing()?.order;
+        let after_read = order.not_before(Phase::Read, Phase::Write)?;
+        let after_write = order.not_before(Phase::Write, Phase::Write)?;
+        match self.same_task()?.filter(|_| sharing == Sharing::Private) {
+            Some(same_task) => Ok([after_read.intersect(&same_task)?, after_write.intersect(&same_task)?]),
+            None => Ok([after_read, after_write]),
+        }
     }
 
     /// Whether the array is used, each cell of it inside one task, and is neither live-in nor live-out: then each
@@ -221,7 +226,7 @@ impl<'c, 'k> Facts<'c, 'k> {
         slot.get().expect("it was just set").as_ref().map_err(Clone::clone)
     }
 
-    /// All events of one side during the run: cell -> time. Statements that touch cells in the same way at the same
+    /// All events of one side during the run, not coalesced: cell -> time. Statements that touch cells in the same way at the same
     /// times differ in their domains alone, which are united first.
     fn events(&self, array: ArrayId, side: Side) -> Result<Map<'c>, AnalysisError> {
         let timing = self.timing()?;
@@ -251,7 +256,7 @@ impl<'c, 'k> Facts<'c, 'k> {
             let cells = cells.intersect_domain(&self.instances(stmts)?)?;
             events = events.union(&cells.reverse()?.apply_range(&self.translator.function(from, None, time)?)?)?;
         }
-        Ok(events.coalesce()?)
+        Ok(events)
     }
 
     /// The instances of statements with equally many iterators, without names.

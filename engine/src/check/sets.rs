@@ -19,6 +19,9 @@ use crate::mapping::{ArrayMapping, Buffer, MappingError, Piece, Sharing};
 /// Multiples of a modulus that are spelled out one by one.
 const MOST_MULTIPLES: i128 = 2;
 
+/// Pieces of reads times pieces of pairs, up to which each is compared with each.
+const MOST_COMPARED: usize = 24;
+
 /// What has been proved already. Searches ask for the same storage again, alone and with other arrays beside it.
 #[derive(Default)]
 pub(super) struct Known {
@@ -152,6 +155,10 @@ fn alive_together<'c>(
     if let Some(to_cell) = &of_b.to_cell {
         pairs = pairs.apply_range(&to_cell.reverse()?)?;
     }
+    let are_few = of_a.reads.n_basic_maps()?.saturating_mul(pairs.n_basic_maps()?) <= MOST_COMPARED;
+    if are_few && !is_written_over(facts, sharing, of_a, of_b, &pairs)? {
+        return Ok(candidates.subtract(candidates)?);
+    }
     let forwards = written_while_alive(&facts.alive(a, sharing)?, of_b, &pairs)?;
     if forwards.is_empty()? {
         return Ok(forwards);
@@ -159,6 +166,25 @@ fn alive_together<'c>(
     let both = written_while_alive(&facts.alive(b, sharing)?, of_a, &forwards.reverse()?)?.reverse()?;
     let left = of_a.to_cell.as_ref().map_or(Ok(both.clone()), |to_cell| both.apply_domain(to_cell))?;
     Ok(of_b.to_cell.as_ref().map_or(Ok(left.clone()), |to_cell| left.apply_range(to_cell))?)
+}
+
+/// Whether for some pair `x -> y` some event of `x` is not certain to come before the write of `y`. Asked first where
+/// reads and pairs are few, as in storage that is right none is: times of both are compared pair by pair, and when `x`
+/// is alive need not be known.
+fn is_written_over<'c>(
+    facts: &Facts<'c, '_>,
+    sharing: Sharing,
+    x: &Values<'c>,
+    y: &Values<'c>,
+    pairs: &Map<'c>,
+) -> Result<bool, MappingError> {
+    let writes = pairs.apply_range(&y.write)?;
+    for (events, too_early) in [&x.reads, &x.write].into_iter().zip(facts.too_early(sharing)?) {
+        if !events.reverse()?.apply_range(&writes)?.is_disjoint(&too_early)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Pairs `x -> y` such that `y` may be written while `x` is alive: at a time in one part of `alive`.

@@ -4,9 +4,10 @@
 //! first place where it happens, or where sets do not decide it either.
 //!
 //! The loops, conditions and definitions around a place become constraints over integers: a quotient or a remainder gets
-//! an unknown of its own, `min` and `max` are two cases. Nothing leaves its range if no integers satisfy the constraints of
+//! an unknown of its own; `min` and `max` are two cases, but where each of their operands bounds something. Nothing leaves its range if no integers satisfy the constraints of
 //! any case and lie outside the range. Products of variables have no constraints: they are not decided.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
@@ -17,8 +18,10 @@ use crease_jit::program::{
 
 use crate::lower::linear::{Atom, Linear};
 
-/// Cases of one place. Tiles have a dozen.
+/// Cases of one place that are kept. Tiles have a dozen.
 const MOST_CASES: usize = 256;
+/// From so many cases on, those that no integers satisfy are sorted out.
+const MANY_CASES: usize = 16;
 /// What integers may be, a quarter of what has 64 bits: constraints are computed in 64 bits themselves.
 const WIDE: RangeInclusive<i64> = -(1 << 62)..=1 << 62;
 
@@ -49,8 +52,12 @@ pub(super) fn first_not_shown<'d>(
     lengths: &[u64],
     open: &'d [Doubt],
 ) -> Result<Option<&'d Doubt>, IslError> {
-    let sets = Sets { context, program, args, lengths };
+    let mut definitions = BTreeMap::new();
+    add_definitions(&program.body, &mut definitions);
+    let sets = Sets { context, program, definitions, args, lengths, latest: RefCell::default() };
     for doubt in open {
+        // Each place may take a whole quota, as each array may elsewhere.
+        context.reset_operations();
         match sets.is_harmless(doubt) {
             Ok(true) => {}
             Err(Undecided::Isl(error)) if !matches!(error, IslError::Quota { .. }) => return Err(error),
@@ -67,32 +74,25 @@ struct Row {
     is_equality: bool,
 }
 
-/// What is known of a variable that is no unknown.
-#[derive(Clone)]
-enum Known<'p> {
-    /// Its definition, not looked at so far.
-    Defined(&'p Int),
-    Value(Linear),
-}
-
 /// Constraints that hold together.
 #[derive(Clone)]
-struct Case<'p> {
+struct Case {
     rows: Vec<Row>,
-    known: BTreeMap<Var, Known<'p>>,
+    /// Values of variables that are defined by a `let`, once they were asked for.
+    known: BTreeMap<Var, Linear>,
     /// The next variable that the program does not use.
     fresh: u32,
 }
 
-impl<'p> Case<'p> {
+impl Case {
     /// With `form >= 0`.
-    fn with(mut self, form: Option<Linear>) -> Decided<Case<'p>> {
+    fn with(mut self, form: Option<Linear>) -> Decided<Case> {
         let form = form.ok_or(Undecided::NoConstraints)?;
         self.rows.push(Row { form, is_equality: false });
         Ok(self)
     }
 
-    fn with_zero(mut self, form: Option<Linear>) -> Decided<Case<'p>> {
+    fn with_zero(mut self, form: Option<Linear>) -> Decided<Case> {
         let form = form.ok_or(Undecided::NoConstraints)?;
         self.rows.push(Row { form, is_equality: true });
         Ok(self)
@@ -104,7 +104,7 @@ impl<'p> Case<'p> {
     }
 
     /// `value` less some multiple of `divisor`, from 0 to below it; and that multiple's factor.
-    fn divided(mut self, value: &Linear, divisor: i64) -> Decided<(Case<'p>, Linear, Linear)> {
+    fn divided(mut self, value: &Linear, divisor: i64) -> Decided<(Case, Linear, Linear)> {
         let quotient = self.unknown();
         let remainder = value.add_scaled(&quotient, -divisor).ok_or(Undecided::NoConstraints)?;
         let rest = plus(&remainder, -1, divisor - 1);
@@ -120,12 +120,29 @@ fn plus(form: &Linear, factor: i64, constant: i64) -> Option<Linear> {
 struct Sets<'c, 'p> {
     context: &'c Context,
     program: &'p Program,
+    /// What `let`s define: every variable is defined once.
+    definitions: BTreeMap<Var, &'p Int>,
     args: &'p RangeInclusive<i64>,
     lengths: &'p [u64],
+    /// What holds where the latest place is: streams of one strip are asked for one after the other.
+    latest: RefCell<Option<(Vec<Step>, Vec<Case>)>>,
+}
+
+/// Where a bound lies, seen from what it bounds.
+#[derive(Clone, Copy, PartialEq)]
+enum Side {
+    Below,
+    Above,
+}
+
+impl Side {
+    fn other(self) -> Side {
+        if self == Side::Below { Side::Above } else { Side::Below }
+    }
 }
 
 /// A case in which an expression has a linear value.
-type Valued<'p> = (Case<'p>, Linear);
+type Valued = (Case, Linear);
 
 impl<'p> Sets<'_, 'p> {
     fn is_harmless(&self, doubt: &Doubt) -> Decided<bool> {
@@ -164,13 +181,7 @@ impl<'p> Sets<'_, 'p> {
     }
 
     /// Whether no `wrap` at the place leaves its range.
-    fn wraps_fit(
-        &self,
-        cases: Vec<Case<'p>>,
-        part: Part,
-        block: &'p [Node],
-        strip: Option<&'p Strip>,
-    ) -> Decided<bool> {
+    fn wraps_fit(&self, cases: Vec<Case>, part: Part, block: &'p [Node], strip: Option<&'p Strip>) -> Decided<bool> {
         for (cases, int) in self.ints(cases, part, block, strip)? {
             for part in int.parts() {
                 if let Int::Wrap(argument, modulus) = part {
@@ -186,13 +197,7 @@ impl<'p> Sets<'_, 'p> {
 
     /// Whether no number at the place leaves 64 bits: parts of expressions, lengths, the last value of a loop and a step,
     /// the way along a ring, what an operation counts.
-    fn numbers_fit(
-        &self,
-        cases: Vec<Case<'p>>,
-        part: Part,
-        block: &'p [Node],
-        strip: Option<&'p Strip>,
-    ) -> Decided<bool> {
+    fn numbers_fit(&self, cases: Vec<Case>, part: Part, block: &'p [Node], strip: Option<&'p Strip>) -> Decided<bool> {
         for (cases, int) in self.ints(cases.clone(), part, block, strip)? {
             for part in int.parts().filter(|part| !matches!(part, Int::Const(_) | Int::Arg(_) | Int::Var(_))) {
                 if !self.all_within(self.values(cases.clone(), part)?, &WIDE)? {
@@ -240,7 +245,7 @@ impl<'p> Sets<'_, 'p> {
     }
 
     /// How far the ends of a loop are apart.
-    fn lengths_of(&self, cases: Vec<Case<'p>>, lo: &'p Int, hi: &'p Int) -> Decided<Vec<Valued<'p>>> {
+    fn lengths_of(&self, cases: Vec<Case>, lo: &'p Int, hi: &'p Int) -> Decided<Vec<Valued>> {
         let mut lengths = Vec::new();
         for (case, lo) in self.values(cases, lo)? {
             for (case, hi) in self.value(&case, hi)? {
@@ -251,7 +256,7 @@ impl<'p> Sets<'_, 'p> {
     }
 
     /// `start + stride * (var - lo)`, for all iterations of the strip.
-    fn moved(&self, cases: Vec<Case<'p>>, strip: &'p Strip, start: &'p Int, stride: i64) -> Decided<Vec<Valued<'p>>> {
+    fn moved(&self, cases: Vec<Case>, strip: &'p Strip, start: &'p Int, stride: i64) -> Decided<Vec<Valued>> {
         let mut values = Vec::new();
         for (case, start) in self.values(cases, start)? {
             for (case, lo) in self.value(&case, &strip.lo)? {
@@ -266,11 +271,11 @@ impl<'p> Sets<'_, 'p> {
     /// The expressions at a place, each with the cases in which it is computed.
     fn ints(
         &self,
-        cases: Vec<Case<'p>>,
+        cases: Vec<Case>,
         part: Part,
         block: &'p [Node],
         strip: Option<&'p Strip>,
-    ) -> Decided<Vec<(Vec<Case<'p>>, &'p Int)>> {
+    ) -> Decided<Vec<(Vec<Case>, &'p Int)>> {
         let mut ints = Vec::new();
         match (part, strip) {
             (Part::Node(node), _) => match &block[node as usize] {
@@ -288,12 +293,7 @@ impl<'p> Sets<'_, 'p> {
     }
 
     /// The expressions of a condition. Later ones are computed only if the earlier ones leave it open.
-    fn compared(
-        &self,
-        mut cases: Vec<Case<'p>>,
-        cond: &'p Cond,
-        ints: &mut Vec<(Vec<Case<'p>>, &'p Int)>,
-    ) -> Decided<()> {
+    fn compared(&self, mut cases: Vec<Case>, cond: &'p Cond, ints: &mut Vec<(Vec<Case>, &'p Int)>) -> Decided<()> {
         match cond {
             Cond::Compare(_, lhs, rhs) => ints.extend([(cases.clone(), lhs), (cases, rhs)]),
             Cond::And(parts) | Cond::Or(parts) => {
@@ -308,71 +308,100 @@ impl<'p> Sets<'_, 'p> {
     }
 
     /// What holds at a place, the block that it is in, and the strip, if it is in one.
-    fn scope(&self, place: &Place) -> Decided<(Vec<Case<'p>>, &'p [Node], Option<&'p Strip>)> {
-        let mut block = &self.program.body[..];
-        let fresh = self.program.body.iter().map(last_var).max().flatten().map_or(0, |var| var.0 + 1);
-        let mut cases = vec![Case { rows: Vec::new(), known: BTreeMap::new(), fresh }];
-        let define = |cases: &mut Vec<Case<'p>>, block: &'p [Node], end: u32| {
-            for node in &block[..end as usize] {
-                if let Node::Let { var, value } = node {
-                    cases.iter_mut().for_each(|case| drop(case.known.insert(*var, Known::Defined(value))));
-                }
-            }
-        };
+    fn scope(&self, place: &Place) -> Decided<(Vec<Case>, &'p [Node], Option<&'p Strip>)> {
+        let (mut block, mut strip) = (&self.program.body[..], None);
         for step in &place.path {
-            let (Step::For { node, .. } | Step::Then { node } | Step::Else { node } | Step::Strip { node, .. }) = *step;
-            define(&mut cases, block, node);
-            match (&block[node as usize], step) {
-                (Node::For { var, lo, hi, step, body, .. }, _) => {
-                    cases = self.entered(cases, *var, (lo, hi, *step))?;
-                    block = body;
-                }
-                (Node::If { cond, then, .. }, Step::Then { .. }) => {
-                    cases = self.assumed(cases, cond, true)?;
-                    block = then;
-                }
-                (Node::If { cond, otherwise, .. }, _) => {
-                    cases = self.assumed(cases, cond, false)?;
-                    block = otherwise;
-                }
-                (Node::Strip(strip), _) => {
-                    return Ok((self.entered(cases, strip.var, (&strip.lo, &strip.hi, 1))?, block, Some(strip)));
-                }
+            match (&block[position(step)], step) {
+                (Node::For { body, .. }, _) => block = body,
+                (Node::If { then, .. }, Step::Then { .. }) => block = then,
+                (Node::If { otherwise, .. }, _) => block = otherwise,
+                (Node::Strip(inside), _) => strip = Some(inside),
                 (Node::Let { .. }, _) => return Err(Undecided::NoConstraints),
             }
         }
-        if let Part::Node(node) = place.part {
-            define(&mut cases, block, node);
+        if let Some((path, cases)) = &*self.latest.borrow()
+            && *path == place.path
+        {
+            return Ok((cases.clone(), block, strip));
         }
-        Ok((cases, block, None))
+        let cases = self.cases(&place.path)?;
+        *self.latest.borrow_mut() = Some((place.path.clone(), cases.clone()));
+        Ok((cases, block, strip))
+    }
+
+    /// What holds at the end of a path.
+    fn cases(&self, path: &[Step]) -> Decided<Vec<Case>> {
+        let fresh = self.program.body.iter().map(last_var).max().flatten().map_or(0, |var| var.0 + 1);
+        let mut cases = vec![Case { rows: Vec::new(), known: BTreeMap::new(), fresh }];
+        let mut block = &self.program.body[..];
+        for step in path {
+            match &block[position(step)] {
+                Node::For { var, lo, hi, step, body, .. } => {
+                    cases = self.entered(cases, *var, (lo, hi, *step))?;
+                    block = body;
+                }
+                Node::If { cond, then, otherwise } => {
+                    let holds = matches!(step, Step::Then { .. });
+                    cases = self.assumed(cases, cond, holds)?;
+                    block = if holds { then } else { otherwise };
+                }
+                Node::Strip(strip) => cases = self.entered(cases, strip.var, (&strip.lo, &strip.hi, 1))?,
+                Node::Let { .. } => {}
+            }
+        }
+        if cases.len() > 1 { self.possible(cases, |case| case) } else { Ok(cases) }
     }
 
     /// With a variable of `lo..hi`, in steps.
-    fn entered(
-        &self,
-        cases: Vec<Case<'p>>,
-        var: Var,
-        (lo, hi, step): (&'p Int, &'p Int, i64),
-    ) -> Decided<Vec<Case<'p>>> {
+    fn entered(&self, cases: Vec<Case>, var: Var, (lo, hi, step): (&'p Int, &'p Int, i64)) -> Decided<Vec<Case>> {
         let own = Linear::atom(Atom::Var(var));
-        let mut inside = Vec::new();
-        for (mut case, lo) in self.values(cases, lo)? {
-            let from_lo = own.add_scaled(&lo, -1).ok_or(Undecided::NoConstraints)?;
-            if step > 1 {
-                let trips = case.unknown();
-                case = case.with_zero(from_lo.add_scaled(&trips, -step))?;
+        let mut inside = self.bounded(cases, &own, Side::Above, hi, 1)?;
+        if step == 1 {
+            return self.bounded(inside, &own, Side::Below, lo, 0);
+        }
+        let mut stepped = Vec::new();
+        for (mut case, lo) in self.values(std::mem::take(&mut inside), lo)? {
+            let (from_lo, trips) = (own.add_scaled(&lo, -1).ok_or(Undecided::NoConstraints)?, case.unknown());
+            stepped.push(case.with_zero(from_lo.add_scaled(&trips, -step))?.with(Some(from_lo))?);
+        }
+        self.few(stepped, |case| case)
+    }
+
+    /// With a bound that lies on one side of a value, at least so far away. All operands of a `min` above it, or of a `max`
+    /// below it, are bounds.
+    fn bounded(&self, cases: Vec<Case>, value: &Linear, side: Side, bound: &'p Int, least: i64) -> Decided<Vec<Case>> {
+        match (side, self.meaning(bound)) {
+            (Side::Above, Int::Min(a, b)) | (Side::Below, Int::Max(a, b)) => {
+                let cases = self.bounded(cases, value, side, a, least)?;
+                self.bounded(cases, value, side, b, least)
             }
-            let case = case.with(Some(from_lo))?;
-            for (case, hi) in self.value(&case, hi)? {
-                let to_hi = hi.add_scaled(&own, -1).and_then(|left| plus(&left, 1, -1));
-                inside.push(case.with(to_hi)?);
+            _ => {
+                let sign = if side == Side::Above { 1 } else { -1 };
+                let mut found = Vec::new();
+                for (case, bound) in self.values(cases, bound)? {
+                    let distance = bound.add_scaled(value, -1).ok_or(Undecided::NoConstraints)?;
+                    found.push(case.with(plus(&distance, sign, -least))?);
+                }
+                self.few(found, |case| case)
             }
         }
-        few(inside)
+    }
+
+    /// What a variable is defined as; other expressions are what they are.
+    fn meaning<'i>(&self, mut int: &'i Int) -> &'i Int
+    where
+        'p: 'i,
+    {
+        while let Int::Var(var) = int
+            && let Some(definition) = self.definitions.get(var)
+        {
+            int = definition;
+        }
+        int
     }
 
     /// With a condition that holds, or does not.
-    fn assumed(&self, cases: Vec<Case<'p>>, cond: &'p Cond, holds: bool) -> Decided<Vec<Case<'p>>> {
+    fn assumed(&self, cases: Vec<Case>, cond: &'p Cond, holds: bool) -> Decided<Vec<Case>> {
         let (parts, together) = match cond {
             Cond::Compare(op, lhs, rhs) => return self.compare(cases, *op, (lhs, rhs), holds),
             Cond::Not(inner) => return self.assumed(cases, inner, !holds),
@@ -386,58 +415,60 @@ impl<'p> Sets<'_, 'p> {
         for part in parts {
             any.append(&mut self.assumed(cases.clone(), part, holds)?);
         }
-        few(any)
+        self.few(any, |case| case)
     }
 
     fn compare(
         &self,
-        cases: Vec<Case<'p>>,
+        cases: Vec<Case>,
         op: CompareOp,
         (lhs, rhs): (&'p Int, &'p Int),
         holds: bool,
-    ) -> Decided<Vec<Case<'p>>> {
-        // Of `rhs - lhs`: which sign, and at least how much.
-        let rows: &[(i64, i64)] = match (op, holds) {
-            (CompareOp::Lt, true) | (CompareOp::Ge, false) => &[(1, 1)],
-            (CompareOp::Le, true) | (CompareOp::Gt, false) => &[(1, 0)],
-            (CompareOp::Gt, true) | (CompareOp::Le, false) => &[(-1, 1)],
-            (CompareOp::Ge, true) | (CompareOp::Lt, false) => &[(-1, 0)],
-            (CompareOp::Ne, true) | (CompareOp::Eq, false) => &[(1, 1), (-1, 1)],
-            (CompareOp::Eq, true) | (CompareOp::Ne, false) => &[],
+    ) -> Decided<Vec<Case>> {
+        // Where the right side lies, and how far away at least.
+        let sides: &[(Side, i64)] = match (op, holds) {
+            (CompareOp::Lt, true) | (CompareOp::Ge, false) => &[(Side::Above, 1)],
+            (CompareOp::Le, true) | (CompareOp::Gt, false) => &[(Side::Above, 0)],
+            (CompareOp::Gt, true) | (CompareOp::Le, false) => &[(Side::Below, 1)],
+            (CompareOp::Ge, true) | (CompareOp::Lt, false) => &[(Side::Below, 0)],
+            (CompareOp::Ne, true) | (CompareOp::Eq, false) => &[(Side::Above, 1), (Side::Below, 1)],
+            (CompareOp::Eq, true) | (CompareOp::Ne, false) => {
+                let equal = |(case, difference): Valued| case.with_zero(Some(difference));
+                return self.lengths_of(cases, lhs, rhs)?.into_iter().map(equal).collect();
+            }
         };
         let mut found = Vec::new();
-        for (case, difference) in self.lengths_of(cases, lhs, rhs)? {
-            match rows {
-                [] => found.push(case.with_zero(Some(difference))?),
-                rows => {
-                    for (sign, least) in rows {
-                        found.push(case.clone().with(plus(&difference, *sign, -least))?);
-                    }
-                }
+        for &(side, least) in sides {
+            // A `max` below or a `min` above is taken apart on either side of the comparison.
+            let swapped =
+                matches!((side, self.meaning(lhs)), (Side::Above, Int::Max(..)) | (Side::Below, Int::Min(..)));
+            let (value, bound, side) = if swapped { (rhs, lhs, side.other()) } else { (lhs, rhs, side) };
+            for (case, value) in self.values(cases.clone(), value)? {
+                found.append(&mut self.bounded(vec![case], &value, side, bound, least)?);
             }
         }
-        few(found)
+        self.few(found, |case| case)
     }
 
-    fn values(&self, cases: Vec<Case<'p>>, int: &'p Int) -> Decided<Vec<Valued<'p>>> {
+    fn values(&self, cases: Vec<Case>, int: &'p Int) -> Decided<Vec<Valued>> {
         let mut values = Vec::new();
         for case in cases {
             values.append(&mut self.value(&case, int)?);
         }
-        few(values)
+        self.few(values, |(case, ..)| case)
     }
 
     /// What an expression is, in each of the cases into which its `min`s and `max`s cut this one.
-    fn value(&self, case: &Case<'p>, int: &'p Int) -> Decided<Vec<Valued<'p>>> {
-        let both = |a: &'p Int, b: &'p Int| -> Decided<Vec<(Case<'p>, Linear, Linear)>> {
+    fn value(&self, case: &Case, int: &'p Int) -> Decided<Vec<Valued>> {
+        let both = |a: &'p Int, b: &'p Int| -> Decided<Vec<(Case, Linear, Linear)>> {
             let mut found = Vec::new();
             for (case, a) in self.value(case, a)? {
                 found.extend(self.value(&case, b)?.into_iter().map(|(case, b)| (case, a.clone(), b)));
             }
-            few(found)
+            self.few(found, |(case, ..)| case)
         };
-        let sum = |a: &'p Int, b: &'p Int, factor: i64| -> Decided<Vec<Valued<'p>>> {
-            let sum = |(case, a, b): (Case<'p>, Linear, Linear)| {
+        let sum = |a: &'p Int, b: &'p Int, factor: i64| -> Decided<Vec<Valued>> {
+            let sum = |(case, a, b): (Case, Linear, Linear)| {
                 Ok((case, a.add_scaled(&b, factor).ok_or(Undecided::NoConstraints)?))
             };
             both(a, b)?.into_iter().map(sum).collect()
@@ -449,7 +480,7 @@ impl<'p> Sets<'_, 'p> {
             Int::Add(a, b) => sum(a, b, 1),
             Int::Sub(a, b) => sum(a, b, -1),
             Int::Mul(a, b) => {
-                let product = |(case, a, b): (Case<'p>, Linear, Linear)| {
+                let product = |(case, a, b): (Case, Linear, Linear)| {
                     let (factor, form) = match (a.as_constant(), b.as_constant()) {
                         (Some(factor), _) => (factor, b),
                         (_, Some(factor)) => (factor, a),
@@ -470,20 +501,20 @@ impl<'p> Sets<'_, 'p> {
                     found.push((case.clone().with(Some(more.clone()))?, a));
                     found.push((case.with(plus(&more, -1, -1))?, b));
                 }
-                few(found)
+                self.few(found, |(case, ..)| case)
             }
         }
     }
 
     /// What a variable is; its definition is looked at once.
-    fn variable(&self, case: &Case<'p>, var: Var) -> Decided<Vec<Valued<'p>>> {
-        match case.known.get(&var) {
-            None => Ok(vec![(case.clone(), Linear::atom(Atom::Var(var)))]),
-            Some(Known::Value(value)) => Ok(vec![(case.clone(), value.clone())]),
-            Some(Known::Defined(definition)) => {
+    fn variable(&self, case: &Case, var: Var) -> Decided<Vec<Valued>> {
+        match (case.known.get(&var), self.definitions.get(&var)) {
+            (Some(value), _) => Ok(vec![(case.clone(), value.clone())]),
+            (None, None) => Ok(vec![(case.clone(), Linear::atom(Atom::Var(var)))]),
+            (None, Some(definition)) => {
                 let mut values = self.value(case, definition)?;
                 for (case, value) in &mut values {
-                    case.known.insert(var, Known::Value(value.clone()));
+                    case.known.insert(var, value.clone());
                 }
                 Ok(values)
             }
@@ -493,13 +524,13 @@ impl<'p> Sets<'_, 'p> {
     /// The quotient or the remainder of `factor * x`.
     fn divided(
         &self,
-        case: &Case<'p>,
+        case: &Case,
         x: &'p Int,
         factor: i64,
         divisor: i64,
         pick: fn(Linear, Linear) -> Linear,
-    ) -> Decided<Vec<Valued<'p>>> {
-        let divide = |(case, x): Valued<'p>| {
+    ) -> Decided<Vec<Valued>> {
+        let divide = |(case, x): Valued| {
             let (case, quotient, rest) = case.divided(&affine(&x, factor, 0)?, divisor)?;
             Ok((case, pick(quotient, rest)))
         };
@@ -507,7 +538,7 @@ impl<'p> Sets<'_, 'p> {
     }
 
     /// Whether in no case the value leaves the range.
-    fn all_within(&self, values: Vec<Valued<'p>>, range: &RangeInclusive<i64>) -> Decided<bool> {
+    fn all_within(&self, values: Vec<Valued>, range: &RangeInclusive<i64>) -> Decided<bool> {
         for (case, value) in values {
             let below = plus(&value, -1, *range.start() - 1);
             let above = plus(&value, 1, -range.end() - 1);
@@ -520,8 +551,27 @@ impl<'p> Sets<'_, 'p> {
         Ok(true)
     }
 
+    /// The same cases, without those of no integers if they are many.
+    fn few<T>(&self, mut cases: Vec<T>, case_of: impl Fn(&T) -> &Case) -> Decided<Vec<T>> {
+        if cases.len() >= MANY_CASES {
+            cases = self.possible(cases, case_of)?;
+        }
+        if cases.len() > MOST_CASES { Err(Undecided::NoConstraints) } else { Ok(cases) }
+    }
+
+    /// The cases that some integers satisfy.
+    fn possible<T>(&self, cases: Vec<T>, case_of: impl Fn(&T) -> &Case) -> Decided<Vec<T>> {
+        let mut possible = Vec::new();
+        for case in cases {
+            if !self.is_empty(case_of(&case))? {
+                possible.push(case);
+            }
+        }
+        Ok(possible)
+    }
+
     /// Whether no integers satisfy all constraints.
-    fn is_empty(&self, case: &Case<'p>) -> Decided<bool> {
+    fn is_empty(&self, case: &Case) -> Decided<bool> {
         let mut columns: BTreeMap<Atom, usize> = BTreeMap::new();
         for row in &case.rows {
             for (atom, _) in row.form.terms() {
@@ -556,8 +606,27 @@ fn signed(cells: u64) -> Decided<i64> {
     i64::try_from(cells).map_err(|_| Undecided::NoConstraints)
 }
 
-fn few<T>(cases: Vec<T>) -> Decided<Vec<T>> {
-    if cases.len() > MOST_CASES { Err(Undecided::NoConstraints) } else { Ok(cases) }
+/// Which node of its block a step goes into.
+fn position(step: &Step) -> usize {
+    let (Step::For { node, .. } | Step::Then { node } | Step::Else { node } | Step::Strip { node, .. }) = step;
+    *node as usize
+}
+
+/// Adds what each `let` among some nodes defines.
+fn add_definitions<'p>(nodes: &'p [Node], definitions: &mut BTreeMap<Var, &'p Int>) {
+    for node in nodes {
+        match node {
+            Node::Let { var, value } => {
+                definitions.insert(*var, value);
+            }
+            Node::For { body, .. } => add_definitions(body, definitions),
+            Node::If { then, otherwise, .. } => {
+                add_definitions(then, definitions);
+                add_definitions(otherwise, definitions);
+            }
+            Node::Strip(_) => {}
+        }
+    }
 }
 
 /// The variable of the highest number that a node defines.
