@@ -85,7 +85,12 @@ fn choose_in_place(
 fn bytes_at_ends(problem: &Problem<'_, '_, '_>, arrays: &[ArrayId]) -> Result<u64, MappingError> {
     let mut bytes = 0_u64;
     for &array in arrays {
-        let cells = unless_spent(alive_at_ends(problem.model, &[array], ENDS_BUDGET))?.unwrap_or(0);
+        let extent = |cells: u64, (low, high): &(i64, i64)| cells.checked_mul(high.abs_diff(*low).checked_add(1)?);
+        let cells = match problem.readers(array) {
+            // All cells of its last step are needed after the run.
+            Some(readers) => readers.space.ranges().iter().try_fold(1, extent).unwrap_or(0),
+            None => unless_spent(alive_at_ends(problem.model, &[array], ENDS_BUDGET))?.unwrap_or(0),
+        };
         bytes = bytes.saturating_add(cells.saturating_mul(problem.model.kernel.array(array).element.bytes()));
     }
     Ok(bytes)
