@@ -25,7 +25,7 @@ methods! {
         make subtract(other: &Map) -> Map = isl_map_subtract;
         /// The pairs of the space that are not in the map.
         make complement() -> Map = isl_map_complement;
-        /// The same map, written with fewer pieces where isl finds a way; as it is if it has more than a thousand.
+        /// The same map, written with fewer pieces where isl finds a way.
         pieces coalesce() -> Map = isl_map_coalesce unless n_basic_maps;
         /// The same map, in pieces that do not overlap.
         make make_disjoint() -> Map = isl_map_make_disjoint;

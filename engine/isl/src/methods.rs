@@ -12,10 +12,6 @@
 //!
 //! All operands are checked to belong to one context.
 
-/// More pieces than this are not coalesced: isl compares each with each, no quota stops it (`Context::without_limit`),
-/// and a thousand take seconds.
-pub(crate) const MOST_COALESCED: usize = 1000;
-
 /// Operations for comparing a set with floors to what isl made of its pieces.
 pub(crate) const COMPARISON: u64 = 100_000;
 
@@ -75,8 +71,7 @@ macro_rules! methods {
         /// # Errors
         /// [`IslError::Quota`](crate::IslError::Quota).
         pub fn $name(&self) -> Result<$Out<'c>, $crate::IslError> {
-            let pieces = self.$count()?;
-            if pieces <= 1 || pieces > $crate::methods::MOST_COALESCED {
+            if self.$count()? <= 1 {
                 return Ok(self.clone());
             }
             let explicit = self.detect_equalities()?;

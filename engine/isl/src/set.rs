@@ -26,7 +26,7 @@ methods! {
         make subtract(other: &Set) -> Set = isl_set_subtract;
         /// The points of the space that are not in the set.
         make complement() -> Set = isl_set_complement;
-        /// The same set, written with fewer pieces where isl finds a way; as it is if it has more than a thousand.
+        /// The same set, written with fewer pieces where isl finds a way.
         pieces coalesce() -> Set = isl_set_coalesce unless n_basic_sets;
         /// The same set, in pieces that do not overlap.
         make make_disjoint() -> Set = isl_set_make_disjoint;

@@ -268,21 +268,3 @@ fn fewer_pieces_hold_the_same_points() {
     assert!(map.has_floors().unwrap());
     assert!(map.coalesce().unwrap().is_equal(&map).unwrap());
 }
-
-#[test]
-fn more_than_a_thousand_pieces_stay_as_they_are() {
-    let context = Context::new(100_000_000).unwrap();
-    let points = |count: i64| {
-        let constraint = |x: i64| Constraint {
-            is_equality: true,
-            params: Vec::new(),
-            dims: vec![1],
-            divs: Vec::new(),
-            constant: -x,
-        };
-        let pieces: Vec<_> = (0..count).map(|x| vec![constraint(x)]).collect();
-        context.set_of(&[], Tuple { name: None, dims: &[String::new()] }, &pieces).unwrap()
-    };
-    assert_eq!(points(40).coalesce().unwrap().n_basic_sets(), Ok(1));
-    assert_eq!(points(1001).coalesce().unwrap().n_basic_sets(), Ok(1001));
-}
