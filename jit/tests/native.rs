@@ -15,6 +15,8 @@ mod half;
 mod harness;
 #[path = "native/live.rs"]
 mod live;
+#[path = "native/made.rs"]
+mod made;
 #[path = "native/mirrored.rs"]
 mod mirrored;
 #[path = "native/neighbours.rs"]

@@ -22,7 +22,7 @@ use std::collections::BTreeSet;
 pub(super) const MOST_LIVE: usize = 256;
 /// Results that are held where there are more: few enough that most of them get registers, of which there are 16 or 32.
 /// With as many as above, thousands of values take 2.7 times as long to compile
-/// (`cargo test -p crease-jit --test native times_of_many_values -- --ignored --nocapture`).
+/// (`cargo run --release -p crease-jit --example times_of_many_values`).
 pub(super) const MOST_HELD: usize = 32;
 /// Bytes of a slot: a vector.
 pub(super) const SLOT_BYTES: i32 = 16;

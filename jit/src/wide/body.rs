@@ -16,7 +16,7 @@ use std::mem::{Discriminant, discriminant};
 /// Most streaming stores of a strip whose vectors are half a line of the cache. Halves wait for each other in a few
 /// buffers of the processor; where there are too few, every half is written by itself. Without this limit, eight such
 /// rows in turn were written at 27 GB/s and nine at 1.6, whole lines at 27 for any number, on one thread of an AMD EPYC
-/// (`cargo test --release -p crease-jit --test native rates_of_streaming -- --ignored --nocapture`). Half as many, for
+/// (`cargo run --release -p crease-jit --example rates_of_streaming`). Half as many, for
 /// processors with fewer.
 const MOST_HALF_LINE_STREAMS: usize = 4;
 /// Index steps up to this fit a 32-bit immediate with all lanes and copies of a block.

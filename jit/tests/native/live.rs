@@ -1,8 +1,8 @@
 //! Strips with thousands of values alive, or thousands of pointers: compiled code needs little stack for them, and gives
 //! the interpreter's bits in every kind of vectors, on threads of 128 KiB.
 
-use crate::harness::verified;
-use crate::harness::{bits, reference, run_native, variants};
+use crate::harness::{bits, reference, run_native, variants, verified};
+use crate::made::all_alive;
 use crease_jit::program::Program;
 use crease_jit::*;
 use fastrand::Rng;
@@ -32,38 +32,6 @@ fn agree_on_small_stacks(text: &str, args: &[i64], threads: &[usize]) {
             assert!(expected == found, "{choice:?}, unroll {unroll}, {threads} threads");
         }
     }
-}
-
-/// `count` products, all needed once more when the last of them is there.
-fn all_alive(ty: &str, count: usize) -> String {
-    let mut text = format!(
-        "program alive() {{ buffer a: {ty}[{}] read buffer b: {ty}[77] write strip v0 in 0 .. 77 lanes 16 {{\n",
-        count + 80
-    );
-    for at in 0..count {
-        writeln!(text, "m{at} = a[pos {at}, stride 1]").unwrap();
-    }
-    writeln!(text, "m{count} = b[pos 0, stride 1]").unwrap();
-    for at in 0..count {
-        writeln!(text, "%{at} = load m{at}: {ty}").unwrap();
-    }
-    for at in 0..count {
-        writeln!(text, "%{} = mul %{at}, %{}", count + at, (at * 7 + 3) % count).unwrap();
-    }
-    let mut last = count;
-    for at in 1..count {
-        writeln!(text, "%{} = add %{last}, %{}", 2 * count - 1 + at, count + at).unwrap();
-        last = 2 * count - 1 + at;
-    }
-    writeln!(text, "%{} = {ty} 0.5", last + 1).unwrap();
-    let half = last + 1;
-    let mut next = half + 1;
-    for at in 0..count {
-        writeln!(text, "%{next} = fma %{last}, %{half}, %{}", count + at).unwrap();
-        last = next;
-        next += 1;
-    }
-    text + &format!("%{next}: store m{count}, %{last}\n}} }}")
 }
 
 #[test]
@@ -197,23 +165,6 @@ fn hundreds_of_pointers_need_little_stack() {
         writeln!(text, "%{} = add %{}, %{}", 2 * count, 2 * count - 1, 2 * count - 2).unwrap();
         writeln!(text, "%{}: store m{count}, %{}\n}} }} }}", 2 * count + 1, 2 * count).unwrap();
         agree_on_small_stacks(&text, &[17], &[1, 2]);
-    }
-}
-
-/// How compile time grows with the values alive: a measurement, not a test.
-/// `cargo test --release -p crease-jit --test native times_of_many_values -- --ignored --nocapture`
-#[test]
-#[ignore = "prints times"]
-fn times_of_many_values() {
-    for count in [1000, 2000, 4000, 8000] {
-        let start = std::time::Instant::now();
-        let program = Program::parse(&all_alive("f64", count)).unwrap();
-        println!("{count} values: parse {:?}", start.elapsed());
-        for (choice, _) in variants().filter(|(_, unroll)| *unroll == 1) {
-            let start = std::time::Instant::now();
-            let compiled = compile(&verified(&program), &CompileOptions::default().choice(choice)).unwrap();
-            println!("  {choice:?}: {:?}, {:?}", start.elapsed(), compiled.times());
-        }
     }
 }
 

@@ -1,8 +1,8 @@
 //! Stores past the caches: rows that begin anywhere, threads that read what others wrote so.
 
-use crate::harness::verified;
-use crate::harness::{agree, variants};
-use crease_jit::program::{Element, Program};
+use crate::harness::{agree, variants, verified};
+use crate::made::constant_rows;
+use crease_jit::program::Program;
 use crease_jit::*;
 
 /// Each row of `mid` is written by one iteration of a parallel loop and read by others of the next.
@@ -90,58 +90,10 @@ fn code_streams_as_the_program_or_the_options_say() {
     }
 }
 
-/// Writes a constant to so many buffers in turn: each has so many rows of so many cells.
-fn constant_rows(buffers: usize, rows: usize, cells: usize) -> Program {
-    let (mut decls, mut streams, mut stores) = (String::new(), String::new(), String::new());
-    for at in 0..buffers {
-        decls += &format!("buffer y{at}: f64[{}] write\n", rows * cells + 7);
-        streams += &format!("m{at} = y{at}[base {cells} * v1, pos 7, stride 1]\n");
-        stores += &format!("%{}: store m{at}, %0 streaming\n", at + 1);
-    }
-    let text = format!(
-        "program rows() {{ {decls} for v1 in 0 .. {rows} {{ strip v0 in 0 .. {cells} lanes 8 {{ {streams}
-         %0 = f64 1.5 {stores} }} }} }}"
-    );
-    Program::parse(&text).unwrap()
-}
-
-/// A measurement: gigabytes a second of storing to several buffers, the best of some rounds.
-#[test]
-#[ignore = "takes a minute and checks nothing"]
-fn rates_of_streaming() {
-    for buffers in [1, 2, 4, 6, 8, 9, 12, 19] {
-        let rows = 6144 / buffers.min(8);
-        let program = constant_rows(buffers, rows, 1024);
-        let cells = (rows * 1024 + 7) as u64;
-        let mut fields: Vec<Field> = (0..buffers)
-            .map(|at| FieldOptions { skew_bytes: at * 448 % 4096, ..FieldOptions::default() })
-            .map(|options| Field::new(Element::F64, cells, options).unwrap())
-            .collect();
-        print!("{buffers:2} buffers");
-        for (name, width, streaming) in [
-            ("cached", VectorWidth::Auto, Streaming::Never),
-            ("256 bits", VectorWidth::Bits256, Streaming::Auto),
-            ("512 bits", VectorWidth::Bits512, Streaming::Auto),
-        ] {
-            let code =
-                compile(&verified(&program), &CompileOptions::default().width(width).streaming(streaming)).unwrap();
-            let seconds = (0..7).map(|_| {
-                let buffers = fields.iter_mut().map(BufferRef::from).collect();
-                let start = std::time::Instant::now();
-                code.run(&mut Call { args: &[], scalars: &[], buffers, pool: &Pool::sequential() }).unwrap();
-                start.elapsed().as_secs_f64()
-            });
-            let bytes = 8.0 * buffers as f64 * cells as f64;
-            print!(", {name} {:.1}", bytes / seconds.fold(f64::INFINITY, f64::min) / 1e9);
-        }
-        println!(" GB/s");
-    }
-}
-
 /// A processor has room for few half lines at a time.
 #[test]
 fn many_rows_stream_in_whole_lines_only() {
-    let program = |rows| constant_rows(rows, 1, 900);
+    let program = |rows| Program::parse(&constant_rows(rows, 1, 900)).unwrap();
     for (choice, width, most) in [(IsaChoice::Avx2, 32, 4), (IsaChoice::Avx512, 64, 20)] {
         if Isa::detect().resolve(choice).is_err() {
             continue;
