@@ -137,15 +137,18 @@ impl Context {
         }
     }
 
-    /// Starts `call` only within the quota, and lets it run to its end whatever it takes. For functions of isl that
-    /// dereference what they failed to allocate (seen in version 0.25: coalescing and printing).
-    /// What they spend counts: the next call finds the quota exhausted.
+    /// Starts `call` only if the quota has `expected` operations left, and lets it run to its end whatever it takes. For
+    /// functions of isl that dereference what they failed to allocate (seen in version 0.25: coalescing and printing).
+    /// What they spend counts: if they take more than expected, the next call finds the quota exhausted.
     ///
     /// # Errors
-    /// [`IslError::Quota`] if it is exhausted already.
-    pub(crate) fn without_limit<R>(&self, call: impl FnOnce() -> R) -> Result<R, IslError> {
+    /// [`IslError::Quota`] if fewer are left.
+    pub(crate) fn without_limit<R>(&self, expected: u64, call: impl FnOnce() -> R) -> Result<R, IslError> {
         let limit = self.max_operations();
-        if !self.may_go_on() {
+        self.set_max_operations(limit.saturating_sub(expected));
+        let may_start = self.may_go_on();
+        self.set_max_operations(limit);
+        if !may_start {
             self.forget_failure();
             return Err(IslError::Quota { limit });
         }

@@ -59,3 +59,17 @@ fn display_does_not_fail() {
     assert_eq!(set.to_string(), "<isl gave up after 1 operations>");
     assert_eq!(set.to_text(), Err(IslError::Quota { limit: 1 }));
 }
+
+/// Coalescing runs to its end once it has begun, so what would take more than is left does not begin.
+#[test]
+fn coalescing_of_too_many_pieces_does_not_begin() {
+    let isl = Context::new(u64::MAX).unwrap();
+    let pieces: Vec<String> = (0..2000).map(|k| format!("[i, j] : i = {} and 0 <= j <= {k}", 2 * k)).collect();
+    let set = isl.set(&format!("{{ {} }}", pieces.join("; "))).unwrap();
+    isl.reset_operations();
+    isl.set_max_operations(500_000);
+    assert_eq!(set.coalesce().unwrap_err(), IslError::Quota { limit: 500_000 });
+    assert!(isl.operations() < 500_000, "{} operations were spent", isl.operations());
+    isl.set_max_operations(u64::MAX);
+    assert_eq!(set.coalesce().unwrap().n_basic_sets(), Ok(2000));
+}
