@@ -3,46 +3,23 @@
 //! In: a program, and the places where ranges of addresses leave open what happens (`Program::open_bounds`).   Out: the
 //! first place where it happens, or where sets do not decide it either.
 //!
-//! The loops, conditions and definitions around a place become constraints over integers: a quotient or a remainder gets
-//! an unknown of its own; `min` and `max` are two cases, but where each of their operands bounds something. Nothing
-//! leaves its range if no integers satisfy the constraints of any case and lie outside the range. Products of variables
-//! have no constraints: they are not decided. That a `wrap` is a remainder and no number leaves 64 bits is taken for
-//! granted at every place but the one where it is asked: the first place of a run where it were not so would be refused.
+//! Nothing leaves its range if in no case in which a place is reached (`cases`) any integers lie outside the range. That
+//! a `wrap` is a remainder and no number leaves 64 bits is taken for granted at every place but the one where it is
+//! asked: the first place of a run where it were not so would be refused.
 //!
 //! Cost: a case takes an emptiness test for each end of a range; places of one strip share what holds there.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use crease_isl::{Constraint, Context, IslError, Tuple};
-use crease_jit::program::{
-    Address, CompareOp, Cond, Doubt, DoubtReason, Int, Node, Op, Part, Place, Program, Step, Strip, Var,
-};
+use crease_isl::{Context, IslError};
+use crease_jit::program::{Address, Cond, Doubt, DoubtReason, Int, Node, Op, Part, Place, Program, Step, Strip};
 
+use crate::lower::cases::{Case, Cases, Decided, Undecided, Valued, affine, step_into};
 use crate::lower::linear::{Atom, Linear};
 
-/// Cases of one place that are kept. Tiles have a dozen.
-const MOST_CASES: usize = 256;
-/// From so many cases on, those that no integers satisfy are sorted out.
-const MANY_CASES: usize = 16;
 /// What integers may be, a quarter of what has 64 bits: constraints are computed in 64 bits themselves.
 const WIDE: RangeInclusive<i64> = -(1 << 62)..=1 << 62;
-
-/// Why sets do not decide.
-enum Undecided {
-    /// Not affine, too many cases, or numbers too large.
-    NoConstraints,
-    Isl(IslError),
-}
-
-type Decided<T> = Result<T, Undecided>;
-
-impl From<IslError> for Undecided {
-    fn from(error: IslError) -> Self {
-        Undecided::Isl(error)
-    }
-}
 
 /// The first of `open` that is not shown to be harmless for all arguments in `args`, on buffers of these lengths in
 /// cells; none if there is no such.
@@ -56,9 +33,8 @@ pub(super) fn first_not_shown<'d>(
     lengths: &[u64],
     open: &'d [Doubt],
 ) -> Result<Option<&'d Doubt>, IslError> {
-    let mut definitions = BTreeMap::new();
-    add_definitions(&program.body, &mut definitions);
-    let sets = Sets { context, program, definitions, args, lengths, latest: RefCell::default() };
+    let cases = Cases::new(context, program, args);
+    let sets = Sets { program, cases, lengths, latest: RefCell::default() };
     for doubt in open {
         // Each place may take a whole quota, as each array may elsewhere.
         context.reset_operations();
@@ -71,82 +47,15 @@ pub(super) fn first_not_shown<'d>(
     Ok(None)
 }
 
-/// A linear form that is at least 0, or 0.
-#[derive(Clone)]
-struct Row {
-    form: Linear,
-    is_equality: bool,
-}
-
-/// Constraints that hold together.
-#[derive(Clone)]
-struct Case {
-    rows: Vec<Row>,
-    /// Values of variables that are defined by a `let`, once they were asked for.
-    known: BTreeMap<Var, Linear>,
-    /// The next variable that the program does not use.
-    fresh: u32,
-}
-
-impl Case {
-    /// With `form >= 0`.
-    fn with(mut self, form: Option<Linear>) -> Decided<Case> {
-        let form = form.ok_or(Undecided::NoConstraints)?;
-        self.rows.push(Row { form, is_equality: false });
-        Ok(self)
-    }
-
-    fn with_zero(mut self, form: Option<Linear>) -> Decided<Case> {
-        let form = form.ok_or(Undecided::NoConstraints)?;
-        self.rows.push(Row { form, is_equality: true });
-        Ok(self)
-    }
-
-    fn unknown(&mut self) -> Linear {
-        self.fresh += 1;
-        Linear::atom(Atom::Var(Var(self.fresh - 1)))
-    }
-
-    /// `value` less some multiple of `divisor`, from 0 to below it; and that multiple's factor.
-    fn divided(mut self, value: &Linear, divisor: i64) -> Decided<(Case, Linear, Linear)> {
-        let quotient = self.unknown();
-        let remainder = value.add_scaled(&quotient, -divisor).ok_or(Undecided::NoConstraints)?;
-        let rest = plus(&remainder, -1, divisor - 1);
-        Ok((self.with(Some(remainder.clone()))?.with(rest)?, quotient, remainder))
-    }
-}
-
-/// `factor * form + constant`.
-fn plus(form: &Linear, factor: i64, constant: i64) -> Option<Linear> {
-    Linear::constant(constant).add_scaled(form, factor)
-}
-
+/// Questions about places of a program.
 struct Sets<'c, 'p> {
-    context: &'c Context,
     program: &'p Program,
-    /// What `let`s define: every variable is defined once.
-    definitions: BTreeMap<Var, &'p Int>,
-    args: &'p RangeInclusive<i64>,
+    cases: Cases<'c, 'p>,
+    /// Cells of each buffer.
     lengths: &'p [u64],
     /// What holds where the latest place is: streams of one strip are asked for one after the other.
     latest: RefCell<Option<(Vec<Step>, Vec<Case>)>>,
 }
-
-/// Where a bound lies, seen from what it bounds.
-#[derive(Clone, Copy, PartialEq)]
-enum Side {
-    Below,
-    Above,
-}
-
-impl Side {
-    fn other(self) -> Side {
-        if self == Side::Below { Side::Above } else { Side::Below }
-    }
-}
-
-/// A case in which an expression has a linear value.
-type Valued = (Case, Linear);
 
 impl<'p> Sets<'_, 'p> {
     fn is_harmless(&self, doubt: &Doubt) -> Decided<bool> {
@@ -156,13 +65,13 @@ impl<'p> Sets<'_, 'p> {
             (DoubtReason::Overflow, part, _) => self.numbers_fit(cases, part, block, strip),
             (DoubtReason::Position { ring, .. }, Part::Stream(stream), Some(strip)) => {
                 let Address::Block { pos, .. } = &strip.streams[stream.index()].address else { return Ok(false) };
-                self.all_within(self.values(cases, pos)?, &(0..=signed(ring)? - 1))
+                self.cases.all_within(self.cases.values(cases, pos)?, &(0..=signed(ring)? - 1))
             }
             (DoubtReason::Coordinate { axis, extent, .. }, Part::Stream(stream), Some(strip)) => {
                 let Address::Array(coordinates) = &strip.streams[stream.index()].address else { return Ok(false) };
                 let Some(coordinate) = coordinates.get(axis) else { return Ok(false) };
                 let values = self.moved(cases, strip, &coordinate.start, coordinate.step)?;
-                self.all_within(values, &(0..=signed(extent)? - 1))
+                self.cases.all_within(values, &(0..=signed(extent)? - 1))
             }
             (DoubtReason::Cells { .. }, Part::Stream(stream), Some(strip)) => {
                 let stream = &strip.streams[stream.index()];
@@ -174,11 +83,11 @@ impl<'p> Sets<'_, 'p> {
                     if let Some(ring) = ring {
                         (case, _, pos) = case.divided(&pos, signed(*ring)?)?;
                     }
-                    for (case, base) in self.value(&case, base)? {
+                    for (case, base) in self.cases.value(&case, base)? {
                         cells.push((case, base.add_scaled(&pos, 1).ok_or(Undecided::NoConstraints)?));
                     }
                 }
-                self.all_within(cells, &(0..=length - 1))
+                self.cases.all_within(cells, &(0..=length - 1))
             }
             _ => Ok(false),
         }
@@ -190,7 +99,7 @@ impl<'p> Sets<'_, 'p> {
             for part in int.parts() {
                 if let Int::Wrap(argument, modulus) = part {
                     let last = modulus.checked_mul(2).ok_or(Undecided::NoConstraints)? - 1;
-                    if !self.all_within(self.values(cases.clone(), argument)?, &(-modulus..=last))? {
+                    if !self.cases.all_within(self.cases.values(cases.clone(), argument)?, &(-modulus..=last))? {
                         return Ok(false);
                     }
                 }
@@ -204,7 +113,7 @@ impl<'p> Sets<'_, 'p> {
     fn numbers_fit(&self, cases: Vec<Case>, part: Part, block: &'p [Node], strip: Option<&'p Strip>) -> Decided<bool> {
         for (cases, int) in self.ints(cases.clone(), part, block, strip)? {
             for part in int.parts().filter(|part| !matches!(part, Int::Const(_) | Int::Arg(_) | Int::Var(_))) {
-                if !self.all_within(self.values(cases.clone(), part)?, &WIDE)? {
+                if !self.cases.all_within(self.cases.values(cases.clone(), part)?, &WIDE)? {
                     return Ok(false);
                 }
             }
@@ -220,9 +129,9 @@ impl<'p> Sets<'_, 'p> {
                     return Ok(true);
                 };
                 let rings = signed(ring)?.checked_mul(2).ok_or(Undecided::NoConstraints)?;
-                let travel = self.lengths_of(cases, &strip.lo, &strip.hi)?.into_iter();
+                let travel = self.cases.lengths_of(cases, &strip.lo, &strip.hi)?.into_iter();
                 let travel = travel.map(|(case, length)| Ok((case, affine(&length, stride.saturating_abs(), rings)?)));
-                return self.all_within(travel.collect::<Decided<Vec<_>>>()?, &WIDE);
+                return self.cases.all_within(travel.collect::<Decided<Vec<_>>>()?, &WIDE);
             }
             (Part::Op(op), Some(strip)) => {
                 let Op::Index { base, offset, step, .. } = strip.ops[op.index()] else { return Ok(true) };
@@ -230,40 +139,30 @@ impl<'p> Sets<'_, 'p> {
                 for case in cases {
                     let own = affine(&Linear::atom(Atom::Var(strip.var)), step, offset)?;
                     let bases = match base {
-                        Some(base) => self.variable(&case, base)?,
+                        Some(base) => self.cases.variable(&case, base)?,
                         None => vec![(case, Linear::constant(0))],
                     };
                     for (case, base) in bases {
                         values.push((case, own.add_scaled(&base, 1).ok_or(Undecided::NoConstraints)?));
                     }
                 }
-                return self.all_within(values, &WIDE);
+                return self.cases.all_within(values, &WIDE);
             }
             _ => return Ok(true),
         };
         let mut ends = Vec::new();
-        for (case, end) in self.values(cases.clone(), hi)? {
+        for (case, end) in self.cases.values(cases.clone(), hi)? {
             ends.push((case, affine(&end, 1, step)?));
         }
-        Ok(self.all_within(self.lengths_of(cases, lo, hi)?, &WIDE)? && self.all_within(ends, &WIDE)?)
-    }
-
-    /// How far the ends of a loop are apart.
-    fn lengths_of(&self, cases: Vec<Case>, lo: &'p Int, hi: &'p Int) -> Decided<Vec<Valued>> {
-        let mut lengths = Vec::new();
-        for (case, lo) in self.values(cases, lo)? {
-            for (case, hi) in self.value(&case, hi)? {
-                lengths.push((case, hi.add_scaled(&lo, -1).ok_or(Undecided::NoConstraints)?));
-            }
-        }
-        Ok(lengths)
+        Ok(self.cases.all_within(self.cases.lengths_of(cases, lo, hi)?, &WIDE)?
+            && self.cases.all_within(ends, &WIDE)?)
     }
 
     /// `start + stride * (var - lo)`, for all iterations of the strip.
     fn moved(&self, cases: Vec<Case>, strip: &'p Strip, start: &'p Int, stride: i64) -> Decided<Vec<Valued>> {
         let mut values = Vec::new();
-        for (case, start) in self.values(cases, start)? {
-            for (case, lo) in self.value(&case, &strip.lo)? {
+        for (case, start) in self.cases.values(cases, start)? {
+            for (case, lo) in self.cases.value(&case, &strip.lo)? {
                 let at = Linear::atom(Atom::Var(strip.var)).add_scaled(&lo, -1);
                 let value = at.and_then(|at| start.add_scaled(&at, stride)).ok_or(Undecided::NoConstraints)?;
                 values.push((case, value));
@@ -303,7 +202,7 @@ impl<'p> Sets<'_, 'p> {
             Cond::And(parts) | Cond::Or(parts) => {
                 for part in parts {
                     self.compared(cases.clone(), part, ints)?;
-                    cases = self.assumed(cases, part, matches!(cond, Cond::And(_)))?;
+                    cases = self.cases.assumed(cases, part, matches!(cond, Cond::And(_)))?;
                 }
             }
             Cond::Not(inner) => self.compared(cases, inner, ints)?,
@@ -315,7 +214,7 @@ impl<'p> Sets<'_, 'p> {
     fn scope(&self, place: &Place) -> Decided<(Vec<Case>, &'p [Node], Option<&'p Strip>)> {
         let (mut block, mut strip) = (&self.program.body[..], None);
         for step in &place.path {
-            match (&block[position(step)], step) {
+            match (&block[step_into(step)], step) {
                 (Node::For { body, .. }, _) => block = body,
                 (Node::If { then, .. }, Step::Then { .. }) => block = then,
                 (Node::If { otherwise, .. }, _) => block = otherwise,
@@ -328,318 +227,12 @@ impl<'p> Sets<'_, 'p> {
         {
             return Ok((cases.clone(), block, strip));
         }
-        let cases = self.cases(&place.path)?;
+        let cases = self.cases.at(&place.path)?;
         *self.latest.borrow_mut() = Some((place.path.clone(), cases.clone()));
         Ok((cases, block, strip))
     }
-
-    /// What holds at the end of a path.
-    fn cases(&self, path: &[Step]) -> Decided<Vec<Case>> {
-        let fresh = self.program.body.iter().map(last_var).max().flatten().map_or(0, |var| var.0 + 1);
-        let mut cases = vec![Case { rows: Vec::new(), known: BTreeMap::new(), fresh }];
-        let mut block = &self.program.body[..];
-        for step in path {
-            match &block[position(step)] {
-                Node::For { var, lo, hi, step, body, .. } => {
-                    cases = self.entered(cases, *var, (lo, hi, *step))?;
-                    block = body;
-                }
-                Node::If { cond, then, otherwise } => {
-                    let holds = matches!(step, Step::Then { .. });
-                    cases = self.assumed(cases, cond, holds)?;
-                    block = if holds { then } else { otherwise };
-                }
-                Node::Strip(strip) => cases = self.entered(cases, strip.var, (&strip.lo, &strip.hi, 1))?,
-                Node::Let { .. } => {}
-            }
-        }
-        if cases.len() > 1 { self.possible(cases, |case| case) } else { Ok(cases) }
-    }
-
-    /// With a variable of `lo..hi`, in steps.
-    fn entered(&self, cases: Vec<Case>, var: Var, (lo, hi, step): (&'p Int, &'p Int, i64)) -> Decided<Vec<Case>> {
-        let own = Linear::atom(Atom::Var(var));
-        let mut inside = self.bounded(cases, &own, Side::Above, hi, 1)?;
-        if step == 1 {
-            return self.bounded(inside, &own, Side::Below, lo, 0);
-        }
-        let mut stepped = Vec::new();
-        for (mut case, lo) in self.values(std::mem::take(&mut inside), lo)? {
-            let (from_lo, trips) = (own.add_scaled(&lo, -1).ok_or(Undecided::NoConstraints)?, case.unknown());
-            stepped.push(case.with_zero(from_lo.add_scaled(&trips, -step))?.with(Some(from_lo))?);
-        }
-        self.few(stepped, |case| case)
-    }
-
-    /// With a bound that lies on one side of a value, at least so far away. All operands of a `min` above it, or of a `max`
-    /// below it, are bounds.
-    fn bounded(&self, cases: Vec<Case>, value: &Linear, side: Side, bound: &'p Int, least: i64) -> Decided<Vec<Case>> {
-        match (side, self.meaning(bound)) {
-            (Side::Above, Int::Min(a, b)) | (Side::Below, Int::Max(a, b)) => {
-                let cases = self.bounded(cases, value, side, a, least)?;
-                self.bounded(cases, value, side, b, least)
-            }
-            _ => {
-                let sign = if side == Side::Above { 1 } else { -1 };
-                let mut found = Vec::new();
-                for (case, bound) in self.values(cases, bound)? {
-                    let distance = bound.add_scaled(value, -1).ok_or(Undecided::NoConstraints)?;
-                    found.push(case.with(plus(&distance, sign, -least))?);
-                }
-                self.few(found, |case| case)
-            }
-        }
-    }
-
-    /// What a variable is defined as; other expressions are what they are.
-    fn meaning<'i>(&self, mut int: &'i Int) -> &'i Int
-    where
-        'p: 'i,
-    {
-        while let Int::Var(var) = int
-            && let Some(definition) = self.definitions.get(var)
-        {
-            int = definition;
-        }
-        int
-    }
-
-    /// With a condition that holds, or does not.
-    fn assumed(&self, cases: Vec<Case>, cond: &'p Cond, holds: bool) -> Decided<Vec<Case>> {
-        let (parts, together) = match cond {
-            Cond::Compare(op, lhs, rhs) => return self.compare(cases, *op, (lhs, rhs), holds),
-            Cond::Not(inner) => return self.assumed(cases, inner, !holds),
-            Cond::And(parts) => (parts, holds),
-            Cond::Or(parts) => (parts, !holds),
-        };
-        if together {
-            return parts.iter().try_fold(cases, |cases, part| self.assumed(cases, part, holds));
-        }
-        let mut any = Vec::new();
-        for part in parts {
-            any.append(&mut self.assumed(cases.clone(), part, holds)?);
-        }
-        self.few(any, |case| case)
-    }
-
-    fn compare(
-        &self,
-        cases: Vec<Case>,
-        op: CompareOp,
-        (lhs, rhs): (&'p Int, &'p Int),
-        holds: bool,
-    ) -> Decided<Vec<Case>> {
-        // Where the right side lies, and how far away at least.
-        let sides: &[(Side, i64)] = match (op, holds) {
-            (CompareOp::Lt, true) | (CompareOp::Ge, false) => &[(Side::Above, 1)],
-            (CompareOp::Le, true) | (CompareOp::Gt, false) => &[(Side::Above, 0)],
-            (CompareOp::Gt, true) | (CompareOp::Le, false) => &[(Side::Below, 1)],
-            (CompareOp::Ge, true) | (CompareOp::Lt, false) => &[(Side::Below, 0)],
-            (CompareOp::Ne, true) | (CompareOp::Eq, false) => &[(Side::Above, 1), (Side::Below, 1)],
-            (CompareOp::Eq, true) | (CompareOp::Ne, false) => {
-                let equal = |(case, difference): Valued| case.with_zero(Some(difference));
-                return self.lengths_of(cases, lhs, rhs)?.into_iter().map(equal).collect();
-            }
-        };
-        let mut found = Vec::new();
-        for &(side, least) in sides {
-            // A `max` below or a `min` above is taken apart on either side of the comparison.
-            let swapped =
-                matches!((side, self.meaning(lhs)), (Side::Above, Int::Max(..)) | (Side::Below, Int::Min(..)));
-            let (value, bound, side) = if swapped { (rhs, lhs, side.other()) } else { (lhs, rhs, side) };
-            for (case, value) in self.values(cases.clone(), value)? {
-                found.append(&mut self.bounded(vec![case], &value, side, bound, least)?);
-            }
-        }
-        self.few(found, |case| case)
-    }
-
-    fn values(&self, cases: Vec<Case>, int: &'p Int) -> Decided<Vec<Valued>> {
-        let mut values = Vec::new();
-        for case in cases {
-            values.append(&mut self.value(&case, int)?);
-        }
-        self.few(values, |(case, ..)| case)
-    }
-
-    /// What an expression is, in each of the cases into which its `min`s and `max`s cut this one.
-    fn value(&self, case: &Case, int: &'p Int) -> Decided<Vec<Valued>> {
-        let both = |a: &'p Int, b: &'p Int| -> Decided<Vec<(Case, Linear, Linear)>> {
-            let mut found = Vec::new();
-            for (case, a) in self.value(case, a)? {
-                found.extend(self.value(&case, b)?.into_iter().map(|(case, b)| (case, a.clone(), b)));
-            }
-            self.few(found, |(case, ..)| case)
-        };
-        let sum = |a: &'p Int, b: &'p Int, factor: i64| -> Decided<Vec<Valued>> {
-            let sum = |(case, a, b): (Case, Linear, Linear)| {
-                Ok((case, a.add_scaled(&b, factor).ok_or(Undecided::NoConstraints)?))
-            };
-            both(a, b)?.into_iter().map(sum).collect()
-        };
-        match int {
-            Int::Const(value) => Ok(vec![(case.clone(), Linear::constant(*value))]),
-            Int::Arg(arg) => Ok(vec![(case.clone(), Linear::atom(Atom::Arg(*arg)))]),
-            Int::Var(var) => self.variable(case, *var),
-            Int::Add(a, b) => sum(a, b, 1),
-            Int::Sub(a, b) => sum(a, b, -1),
-            Int::Mul(a, b) => {
-                let product = |(case, a, b): (Case, Linear, Linear)| {
-                    let (factor, form) = match (a.as_constant(), b.as_constant()) {
-                        (Some(factor), _) => (factor, b),
-                        (_, Some(factor)) => (factor, a),
-                        _ => return Err(Undecided::NoConstraints),
-                    };
-                    Ok((case, affine(&form, factor, 0)?))
-                };
-                both(a, b)?.into_iter().map(product).collect()
-            }
-            Int::FloorDiv(x, divisor) => self.divided(case, x, 1, *divisor, |quotient, _| quotient),
-            Int::Mod(x, modulus) | Int::Wrap(x, modulus) => self.divided(case, x, 1, *modulus, |_, rest| rest),
-            Int::MulMod(factor, x, modulus) => self.divided(case, x, *factor, *modulus, |_, rest| rest),
-            Int::Min(a, b) | Int::Max(a, b) => {
-                let sign = if matches!(int, Int::Min(..)) { 1 } else { -1 };
-                let mut found = Vec::new();
-                for (case, a, b) in both(a, b)? {
-                    let more = affine(&b.add_scaled(&a, -1).ok_or(Undecided::NoConstraints)?, sign, 0)?;
-                    found.push((case.clone().with(Some(more.clone()))?, a));
-                    found.push((case.with(plus(&more, -1, -1))?, b));
-                }
-                self.few(found, |(case, ..)| case)
-            }
-        }
-    }
-
-    /// What a variable is; its definition is looked at once.
-    fn variable(&self, case: &Case, var: Var) -> Decided<Vec<Valued>> {
-        match (case.known.get(&var), self.definitions.get(&var)) {
-            (Some(value), _) => Ok(vec![(case.clone(), value.clone())]),
-            (None, None) => Ok(vec![(case.clone(), Linear::atom(Atom::Var(var)))]),
-            (None, Some(definition)) => {
-                let mut values = self.value(case, definition)?;
-                for (case, value) in &mut values {
-                    case.known.insert(var, value.clone());
-                }
-                Ok(values)
-            }
-        }
-    }
-
-    /// The quotient or the remainder of `factor * x`.
-    fn divided(
-        &self,
-        case: &Case,
-        x: &'p Int,
-        factor: i64,
-        divisor: i64,
-        pick: fn(Linear, Linear) -> Linear,
-    ) -> Decided<Vec<Valued>> {
-        let divide = |(case, x): Valued| {
-            let (case, quotient, rest) = case.divided(&affine(&x, factor, 0)?, divisor)?;
-            Ok((case, pick(quotient, rest)))
-        };
-        self.value(case, x)?.into_iter().map(divide).collect()
-    }
-
-    /// Whether in no case the value leaves the range.
-    fn all_within(&self, values: Vec<Valued>, range: &RangeInclusive<i64>) -> Decided<bool> {
-        for (case, value) in values {
-            let below = plus(&value, -1, *range.start() - 1);
-            let above = plus(&value, 1, -range.end() - 1);
-            for outside in [below, above] {
-                if !self.is_empty(&case.clone().with(outside)?)? {
-                    return Ok(false);
-                }
-            }
-        }
-        Ok(true)
-    }
-
-    /// The same cases, without those of no integers if they are many.
-    fn few<T>(&self, mut cases: Vec<T>, case_of: impl Fn(&T) -> &Case) -> Decided<Vec<T>> {
-        if cases.len() >= MANY_CASES {
-            cases = self.possible(cases, case_of)?;
-        }
-        if cases.len() > MOST_CASES { Err(Undecided::NoConstraints) } else { Ok(cases) }
-    }
-
-    /// The cases that some integers satisfy.
-    fn possible<T>(&self, cases: Vec<T>, case_of: impl Fn(&T) -> &Case) -> Decided<Vec<T>> {
-        let mut possible = Vec::new();
-        for case in cases {
-            if !self.is_empty(case_of(&case))? {
-                possible.push(case);
-            }
-        }
-        Ok(possible)
-    }
-
-    /// Whether no integers satisfy all constraints.
-    fn is_empty(&self, case: &Case) -> Decided<bool> {
-        let mut columns: BTreeMap<Atom, usize> = BTreeMap::new();
-        for row in &case.rows {
-            for (atom, _) in row.form.terms() {
-                let next = columns.len();
-                columns.entry(atom).or_insert(next);
-            }
-        }
-        let constraint = |form: &Linear, is_equality: bool| {
-            let mut dims = vec![0; columns.len()];
-            form.terms().for_each(|(atom, coefficient)| dims[columns[&atom]] = coefficient);
-            Constraint { is_equality, params: Vec::new(), dims, divs: Vec::new(), constant: form.constant }
-        };
-        let mut piece: Vec<Constraint> = case.rows.iter().map(|row| constraint(&row.form, row.is_equality)).collect();
-        for atom in columns.keys().filter(|atom| matches!(atom, Atom::Arg(_))) {
-            let arg = Linear::atom(*atom);
-            for end in [plus(&arg, 1, -self.args.start()), plus(&arg, -1, *self.args.end())] {
-                piece.push(constraint(&end.ok_or(Undecided::NoConstraints)?, false));
-            }
-        }
-        let dims = vec![String::new(); columns.len()];
-        let set = self.context.set_of(&[], Tuple { name: None, dims: &dims }, &[piece])?;
-        Ok(set.is_empty()?)
-    }
-}
-
-/// `factor * form + constant`.
-fn affine(form: &Linear, factor: i64, constant: i64) -> Decided<Linear> {
-    plus(form, factor, constant).ok_or(Undecided::NoConstraints)
 }
 
 fn signed(cells: u64) -> Decided<i64> {
     i64::try_from(cells).map_err(|_| Undecided::NoConstraints)
-}
-
-/// Which node of its block a step goes into.
-fn position(step: &Step) -> usize {
-    let (Step::For { node, .. } | Step::Then { node } | Step::Else { node } | Step::Strip { node, .. }) = step;
-    *node as usize
-}
-
-/// Adds what each `let` among some nodes defines.
-fn add_definitions<'p>(nodes: &'p [Node], definitions: &mut BTreeMap<Var, &'p Int>) {
-    for node in nodes {
-        match node {
-            Node::Let { var, value } => {
-                definitions.insert(*var, value);
-            }
-            Node::For { body, .. } => add_definitions(body, definitions),
-            Node::If { then, otherwise, .. } => {
-                add_definitions(then, definitions);
-                add_definitions(otherwise, definitions);
-            }
-            Node::Strip(_) => {}
-        }
-    }
-}
-
-/// The variable of the highest number that a node defines.
-fn last_var(node: &Node) -> Option<Var> {
-    let inside = |nodes: &[Node]| nodes.iter().filter_map(last_var).max();
-    match node {
-        Node::Let { var, .. } => Some(*var),
-        Node::For { var, body, .. } => inside(body).max(Some(*var)),
-        Node::If { then, otherwise, .. } => inside(then).max(inside(otherwise)),
-        Node::Strip(strip) => Some(strip.var),
-    }
 }

@@ -6,12 +6,13 @@
 //! can be computed; `address` folds references into streams; `operations` writes expression graphs, `forward` keeps in
 //! registers what the next statement reads, `unused` drops what no store needs; `alias` states what loads and stores of
 //! a strip have in common; `reuse` marks, in the finished program, what is written past the caches and what is read
-//! from behind them; `bounds` proves that no call leaves its storage, with `inside` where ranges are too wide; `verified`
-//! says why the rest is proved.
+//! from behind them; `bounds` proves that no call leaves its storage, with `inside` where ranges are too wide, over the
+//! constraints that `cases` finds; `verified` says why the rest is proved.
 
 mod address;
 mod alias;
 mod bounds;
+mod cases;
 mod conditions;
 mod expressions;
 mod forward;

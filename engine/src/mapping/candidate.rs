@@ -50,6 +50,11 @@ impl Candidate {
         cells.try_fold(0_u64, |sum, cells| Ok(sum.saturating_add(cells?)))
     }
 
+    /// Whether no objective prefers the other.
+    pub(super) fn is_as_good_as(&self, other: &Candidate) -> bool {
+        self.bytes <= other.bytes && self.access <= other.access
+    }
+
     /// What is compared, smallest first.
     fn rank(&self, objective: Objective) -> (f64, f64) {
         let (bytes, alike) = (self.bytes as f64, (self.access / COST_STEP).round());

@@ -195,11 +195,26 @@ pub(crate) fn first_proved(
     arrays: &[ArrayId],
     notes: &mut Vec<String>,
 ) -> Result<Proposal, MappingError> {
+    first_useful(problem, strategy, arrays, notes, |_| Ok(true)).map(|(proposal, _)| proposal)
+}
+
+/// The first proposal of a strategy that the checker accepts, or that is of no use, and whether it was proved: what is
+/// of no use is not.
+pub(crate) fn first_useful(
+    problem: &Problem<'_, '_, '_>,
+    strategy: &dyn Strategy,
+    arrays: &[ArrayId],
+    notes: &mut Vec<String>,
+    is_useful: impl Fn(&Proposal) -> Result<bool, MappingError>,
+) -> Result<(Proposal, bool), MappingError> {
     under_own_quota(problem, strategy.name(), arrays, || {
         let mut last = MappingError::NotApplicable { strategy: strategy.name(), reason: "it has no candidate".into() };
         for proposal in strategy.propose(problem, arrays)? {
+            if !is_useful(&proposal)? {
+                return Ok((proposal, false));
+            }
             match verify_mapping(problem, &proposal) {
-                Ok(()) => return Ok(proposal),
+                Ok(()) => return Ok((proposal, true)),
                 Err(error @ MappingError::Unproved { .. }) => {
                     let note = format!("rejected: {error}");
                     if !notes.contains(&note) {

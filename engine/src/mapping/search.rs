@@ -12,7 +12,8 @@
 //!    is) and vectors can reach it.
 //!
 //! Rows that run in lanes are moved to whole cache lines where that takes few cells more. Successive modulo is proved
-//! only where it is picked. What a strategy may spend is limited once there is a mapping; those that gave up are named.
+//! only where it is picked, what others propose only if it is better in some way than what is proved. What a strategy
+//! may spend is limited once there is a mapping; those that gave up are named.
 
 use std::mem::replace;
 use std::ptr;
@@ -23,7 +24,7 @@ use crate::analysis::moment::{alive_between_wavefronts, most_alive};
 use crate::kernel::graph::{ArrayId, DimKind};
 use crate::mapping::candidate::{Candidate, FAST_ACCESS, is_near, near_below, pick, smallest};
 use crate::mapping::check::verify_mapping;
-use crate::mapping::choice::{Objective, first_proved, under_own_quota};
+use crate::mapping::choice::{Objective, first_proved, first_useful, under_own_quota};
 use crate::mapping::decision::Decision;
 use crate::mapping::full::Full;
 use crate::mapping::hyperplane::Hyperplane;
@@ -35,7 +36,7 @@ use crate::mapping::scalar::Scalar;
 use crate::mapping::strided_hyperplane::{StridedHyperplane, is_on_grid};
 use crate::mapping::successive_modulo::{OneLevel, SuccessiveModulo, usual_and_one_level};
 use crate::mapping::window::Window;
-use crate::mapping::{MappingError, Problem, Sharing, Strategy};
+use crate::mapping::{MappingError, Problem, Proposal, Sharing, Strategy};
 
 /// Successive modulo is good enough if it needs at most one part in so many more than the values alive at once ..
 const GOOD_ENOUGH: u64 = 64;
@@ -293,12 +294,21 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
         Ok(alive)
     }
 
-    /// Adds what the strategy finds within so many operations.
+    /// Adds what the strategy finds within so many operations. What is in no way better than something proved will not
+    /// be picked, so that it needs no proof.
     fn ask(&mut self, strategy: &dyn Strategy, patience: u64) -> Result<(), MappingError> {
         self.asked.push((strategy.name(), patience));
-        let found =
-            self.within(patience, |search| first_proved(search.problem, strategy, &[search.array], search.notes));
-        match found.and_then(|proposal| Candidate::new(self.problem, proposal)) {
+        let (problem, array) = (self.problem, self.array);
+        let found = self.within(patience, |search| {
+            let is_useful = |proposal: &Proposal| {
+                let candidate = Candidate::new(problem, proposal.clone())?;
+                Ok(!search.found.iter().any(|other| other.proved && other.is_as_good_as(&candidate)))
+            };
+            first_useful(problem, strategy, &[array], search.notes, is_useful)
+        });
+        let candidate =
+            found.and_then(|(proposal, proved)| Ok(Candidate { proved, ..Candidate::new(problem, proposal)? }));
+        match candidate {
             Ok(candidate) => self.found.push(candidate),
             Err(error) => self.fail(strategy.name(), error),
         }
