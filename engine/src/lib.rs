@@ -37,11 +37,11 @@
 //! What fails, fails as an [`Error`] that names the culprit and the numbers; nothing has then been half written.
 
 pub mod analysis;
-mod cache;
 pub mod check;
 mod error;
 pub mod kernel;
 mod lower;
+mod machine;
 pub mod mapping;
 mod pipeline;
 pub mod plan;
@@ -51,14 +51,16 @@ pub mod schedule;
 pub use analysis::{AnalysisError, Expanded, ExpansionError, trace};
 pub use crease_jit::{CallError, CompileError, FieldError, IsaError, PoolError};
 pub use crease_jit::{
-    CompileOptions, CompileTimes, DEFAULT_WORK_LIMIT, Denormals, ElementType, Finding, Isa, IsaChoice, Prefetch,
-    Streaming, TuningMemory, TuningMemoryError, Unroll, Variant, VectorWidth, f16,
+    CompileOptions, CompileTimes, Denormals, ElementType, Finding, Isa, IsaChoice, Prefetch, Streaming, TuningMemory,
+    TuningMemoryError, Unroll, Variant, VectorWidth,
 };
 pub use crease_jit::{ThreadPool, ThreadPoolBuilder, most_threads};
+pub use crease_program::{DEFAULT_WORK_LIMIT, f16};
 pub use error::Error;
 pub use kernel::arithmetic::{Arithmetic, Freedom};
 pub use kernel::graph::Kernel;
 pub use lower::LowerError;
+pub use machine::MachineModel;
 pub use mapping::choice::{Objective, StrategyChoice};
 pub use mapping::mirror::Rings;
 pub use mapping::rounding::Rounding;

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use crease_isl::Context;
-use crease_jit::program::Verified;
+use crease_program::Verified;
 
 use crate::analysis::bound::LowerBound;
 use crate::analysis::conflicts::Conflicts;
@@ -57,7 +57,7 @@ pub enum Stage {
     Asm,
 }
 
-crease_jit::named_choices! {
+crease_program::named_choices! {
     Stage = [
         ("kernel", Stage::Kernel),
         ("schedule", Stage::Schedule),
@@ -223,6 +223,7 @@ impl Runner {
             horizon: request.horizon,
             rounding: request.rounding,
             rings: request.rings,
+            machine: request.machine,
             alive: Default::default(),
             spans: Default::default(),
         };
@@ -247,7 +248,7 @@ impl Runner {
         let lower_bounds = known_bounds(problem, &layout);
         let lowered = self.time("lower", context, || -> Result<Lowered, Error> {
             let lowered = lower(context, problem.model, &layout, request.work_limit)?;
-            Ok(Lowered { program: mark_reuse(lowered.program, kernel, request.cache_bytes), ..lowered })
+            Ok(Lowered { program: mark_reuse(lowered.program, kernel, &request.machine), ..lowered })
         })?;
         self.print(Stage::Loops, || Ok(lowered.loops.clone()))?;
         let program = self.time("bounds", context, || -> Result<Verified, Error> {

@@ -29,7 +29,7 @@ use std::path::{Path, PathBuf};
 
 use cases::Cases;
 use crease::kernel::graph::Kernel;
-use crease_jit::program::Program;
+use crease_program::Program;
 
 /// A machine without threads to give: nothing that a test should bring about, and its cause cannot be made up. A kind
 /// of processor that this is not.

@@ -112,7 +112,7 @@ fn types_round_as_their_operations_do() {
     let k = 3.3_f32;
     let a = if k * 0.1_f32 > 0.3_f32 { k.sqrt() / 3.0 } else { 0.0 } + 1e-9_f32;
     assert_eq!(arrays["a"].get(&[]), Some(f64::from(a)));
-    use crease_jit::program::{opaque_finish, opaque_mix, opaque_seed};
+    use crease_program::{opaque_finish, opaque_mix, opaque_seed};
     let f = opaque_mix(opaque_mix(opaque_seed("f"), 7.0_f64.to_bits()), 2.0_f64.to_bits());
     let f = f64::from_bits(opaque_finish(f));
     assert_eq!(arrays["b"].get(&[]), Some(0.1_f64.mul_add(10.0, -1.0) + f64::from(k) + 200.0 + 5.0 + f));

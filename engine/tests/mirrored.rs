@@ -4,7 +4,7 @@
 
 use crease::prelude::*;
 use crease::{CompileOptions, Isa, IsaChoice, Rings, Rounding};
-use crease_jit::program::Mapped;
+use crease_program::Mapped;
 use ndarray::{Array1, Array2};
 
 /// One ring of a row and a cell, by steps.

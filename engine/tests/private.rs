@@ -7,7 +7,7 @@ use crease::kernel::interpret::{Inputs, InterpretOptions, interpret};
 use crease::mapping::Sharing;
 use crease::prelude::*;
 use crease::{PlanError, RunError};
-use crease_jit::program::{Cells, Memory, ParallelOrder, interpret_in_order};
+use crease_program::{Cells, Memory, ParallelOrder, interpret_in_order};
 use ndarray::Array1;
 
 /// More threads than tasks and fewer, dividing their number and not.

@@ -4,8 +4,8 @@
 
 use std::time::Instant;
 
-use crease_jit::program::{Element, Program, Verified};
 use crease_jit::{BufferRef, Call, CompileOptions, Field, FieldOptions, Pool, Streaming, VectorWidth, compile};
+use crease_program::{Element, Program, Verified};
 
 #[path = "../tests/native/made.rs"]
 mod made;

@@ -4,8 +4,8 @@
 
 use std::time::Instant;
 
-use crease_jit::program::{Program, Verified};
 use crease_jit::{CompileOptions, Isa, IsaChoice, compile};
+use crease_program::{Program, Verified};
 
 #[path = "../tests/native/made.rs"]
 mod made;

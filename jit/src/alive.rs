@@ -7,7 +7,7 @@
 //!
 //! Cost: uses times the logarithm of the depth of loops.
 
-use crate::program::{Int, Node, Program, Var};
+use crease_program::{Int, Node, Program, Var};
 use rustc_hash::FxHashMap;
 
 /// Most variables in use at once. Each takes 8 bytes of a frame at most, and the code generator takes a time that grows

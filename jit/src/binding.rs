@@ -6,8 +6,9 @@
 //! Every binding is made from a Rust borrow, so cells that a call may write belong to no other binding. It does no
 //! access of its own: compiled code does, after `callable` has checked where.
 
+use crease_program::{BufferDecl, Element, Mapped};
+
 use crate::buffer::{ElementType, Field};
-use crate::program::{BufferDecl, Element, Mapped};
 use ndarray::{ArrayView, ArrayViewMut, Dimension};
 use std::marker::PhantomData;
 use std::ptr::NonNull;

@@ -12,8 +12,9 @@
 //! the cells once.
 #![allow(unsafe_code)]
 
+use crease_program::{Element, Mapped};
+
 use crate::machine::has_huge_pages;
-use crate::program::{Element, Mapped};
 use half::f16;
 #[cfg(target_os = "linux")]
 use std::fs::File;

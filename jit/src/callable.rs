@@ -1,22 +1,24 @@
 //! Calls: the one place where compiled code is entered.
 //!
 //! Unsafe, because compiled code reads and writes whatever addresses it computes. Before each call the bindings are
-//! checked against the program's declarations, and interval analysis (`program::bounds`) shows for these arguments and
+//! checked against the program's declarations, and interval analysis (`crease_program`) shows for these arguments and
 //! these lengths that no stream leaves its buffer; otherwise the call is refused and nothing is written.
 #![allow(unsafe_code)]
 
-use crate::binding::BufferRef;
-use crate::clif::{Emitted, FrameLayout, Slot};
-use crate::compile::CompileTimes;
-use crate::listing::StripListing;
-use crate::memory::CodeMemory;
-use crate::parallel::{Entered, Pool};
-use crate::program::{
+use crease_program::{
     ANY_STEP, AddressRanges, BoundsError, BufferAccess, BufferDecl, BufferId, Copies, Element, LoopKind, Mapped, Node,
     Program, Verified,
 };
+
+use crate::binding::BufferRef;
+use crate::clif::Emitted;
+use crate::frame::{FrameLayout, Slot};
+use crate::listing::StripListing;
+use crate::memory::CodeMemory;
+use crate::parallel::{Entered, Pool};
 use std::hash::Hasher;
 use std::sync::OnceLock;
+use std::time::Duration;
 
 /// Steps taken to decide exactly, where ranges of addresses are too wide to tell; bounds the work of a call to less
 /// than a second.
@@ -24,6 +26,28 @@ const WALK_BUDGET: u64 = 100_000_000;
 
 /// The main function of a program.
 type Main = unsafe extern "C" fn(frame: *const Slot, entered: *const Entered<'_>);
+
+/// Where compile time went.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CompileTimes {
+    /// Building Cranelift's form.
+    pub build: Duration,
+    /// Instruction selection, register allocation, encoding.
+    pub generate: Duration,
+    /// Linking and making the code executable.
+    pub link: Duration,
+    /// Of all that, the AVX2 or AVX-512 code of strips.
+    pub wide: Duration,
+    /// Strips that have such code of their own; those that do the same share it.
+    pub wide_strips: u32,
+}
+
+impl CompileTimes {
+    /// All of it.
+    pub fn total(&self) -> Duration {
+        self.build + self.generate + self.link
+    }
+}
 
 /// A compiled program. Shared by any number of threads; each call brings its own buffers.
 pub struct Compiled {
@@ -59,7 +83,7 @@ pub struct Call<'a> {
     pub scalars: &'a [f64],
     /// Cells for each buffer, in the order of [`Program::buffers`]; [`BufferDecl::cells_for`] says how many.
     ///
-    /// [`BufferDecl::cells_for`]: crate::program::BufferDecl::cells_for
+    /// [`BufferDecl::cells_for`]: crease_program::BufferDecl::cells_for
     pub buffers: Vec<BufferRef<'a>>,
     /// The threads for parallel loops.
     pub pool: &'a Pool,
@@ -272,7 +296,7 @@ impl Compiled {
         if self.walked.get().is_some_and(|(known, of)| known == args && *of == lengths) {
             return true;
         }
-        let stays = self.program.walk_stays_inside(args, &lengths, WALK_BUDGET);
+        let stays = self.program.walks_inside(args, &lengths, WALK_BUDGET);
         if stays {
             // Another call may have been first; then this one is walked again when it is repeated.
             let _ = self.walked.set((args.to_vec(), lengths));

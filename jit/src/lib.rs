@@ -1,8 +1,6 @@
-//! `crease-jit`: a loop language with strips of lock-step lanes, its interpreter, and code generation for it.
+//! `crease-jit`: machine code for the loop language of `crease-program`, and what runs it.
 //!
 //! It knows machine code and nothing of integer sets.
-
-pub mod program;
 
 mod alive;
 mod binding;
@@ -11,12 +9,14 @@ mod callable;
 mod clif;
 mod compile;
 mod denormals;
+mod frame;
 mod isa;
 mod listing;
 mod machine;
 mod memory;
-mod names;
+mod options;
 mod parallel;
+mod strip;
 mod symbols;
 mod tune;
 mod wide;
@@ -25,19 +25,15 @@ mod workers;
 
 pub use binding::BufferRef;
 pub use buffer::{ALIGN_BYTES, ElementType, Field, FieldError, FieldOptions, field_memory_bytes, mirror_bytes};
-pub use callable::{Call, CallError, Compiled};
-pub use compile::{
-    CompileError, CompileOptions, CompileTimes, Prefetch, Streaming, Unroll, VectorWidth, compile, compile_named,
-};
+pub use callable::{Call, CallError, CompileTimes, Compiled};
+pub use compile::{CompileError, compile, compile_named};
 pub use denormals::Denormals;
-#[doc(inline)]
-pub use half::f16;
 pub use isa::{Isa, IsaChoice, IsaError};
 pub use listing::{OperationNames, RegisterUse, StripListing};
 pub use machine::{last_level_cache_bytes, second_level_cache_bytes};
+pub use options::{CompileOptions, Prefetch, Streaming, Unroll, VectorWidth};
 pub use parallel::Pool;
 #[doc(inline)]
 pub use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 pub use tune::{Finding, Stopwatch, Tuned, TuningMemory, TuningMemoryError, Variant, tune};
-pub use work::{DEFAULT_WORK_LIMIT, PAIRS_PER_UNIT};
 pub use workers::{PoolError, cores, most_threads, verify_threads};

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::program::Var;
+use crease_program::Var;
 
 /// For strips, by their variables, what a reader calls the result of each operation; empty texts for nothing.
 pub type OperationNames = BTreeMap<Var, Vec<String>>;

@@ -16,8 +16,8 @@
 //! it treats denormal numbers as it did before the call. A panic in such work stays in the job that it belongs to.
 #![allow(unsafe_code)]
 
-use crate::clif::Slot;
 use crate::denormals::{Denormals, Mode};
+use crate::frame::Slot;
 use crate::workers::{PoolError, Workers};
 use rayon::ThreadPool;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
@@ -26,11 +26,6 @@ use std::sync::Arc;
 /// Runs of iterations handed out per thread: enough to even out rows of unequal cost, few enough for two rows that
 /// follow each other to be usually updated by the same core.
 const RUNS_PER_THREAD: u64 = 4;
-
-/// Stack of a worker of our own: room for a call of compiled code, which takes less than 72 KiB of it
-/// (`MOST_FRAME_BYTES` in `jit/src/clif/module.rs`), and for the calls of others that a worker takes up while it waits for
-/// its own loop.
-pub(crate) const WORKER_STACK_BYTES: usize = 4 << 20;
 
 /// The degree of parallelism, and the threads to go with it; clones share them.
 #[derive(Clone, Debug)]

@@ -7,14 +7,10 @@
 //! a part of an integer expression count as one, and as one counts what takes as long: the comparison of 256 pairs of a
 //! load and a store. The count depends on the program and on the options alone, neither on time nor on the machine.
 
-use crate::compile::Unroll;
-use crate::program::{Address, Cond, Int, Node, Op, Program, Strip, Var};
+use crease_program::{Address, Cond, Int, Node, Op, PAIRS_PER_UNIT, Program, Strip, Var};
 
-/// The default limit: about ten seconds of compiling. A D3Q27 lattice with walls has 14,000 operations
-/// (`crease explain lbm-d3q27-cavity --dump program`).
-pub const DEFAULT_WORK_LIMIT: u64 = 1 << 20;
-/// Pairs of a load and a store that take as long as an operation.
-pub const PAIRS_PER_UNIT: u64 = 256;
+use crate::options::Unroll;
+
 /// Operations that one iteration of a loop has at most because of copies, unless that many are asked for.
 const COPIED_OPERATIONS: u64 = 128;
 

@@ -5,7 +5,6 @@
 //! Pools are held weakly: the threads of one end with the last [`Pool`](crate::Pool) that uses them. A process that
 //! starts run after run therefore keeps one `Pool` if it does not want to start threads each time.
 
-use crate::parallel::WORKER_STACK_BYTES;
 use rayon::ThreadPool;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -15,6 +14,10 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 const THREADS_PER_CORE: usize = 4;
 /// So many are allowed on any machine, so that what is tested on few cores is what runs on many.
 const ALWAYS_ALLOWED: usize = 16;
+/// Stack of a worker of our own: room for a call of compiled code, which takes less than 72 KiB of it
+/// (`MOST_FRAME_BYTES` in `jit/src/clif/module.rs`), and for the calls of others that a worker takes up while it waits for
+/// its own loop.
+const WORKER_STACK_BYTES: usize = 4 << 20;
 
 /// Why there is no pool.
 #[derive(Debug, thiserror::Error)]

@@ -1,8 +1,8 @@
 //! Programs at the edges: numbers near the ends of 64 bits, and nesting without end. They are refused, or mean the same
 //! to the interpreter and to compiled code; nothing faults.
 
-use crease_jit::program::*;
 use crease_jit::{BufferRef, Call, CompileOptions, IsaChoice, Pool, Unroll, compile};
+use crease_program::*;
 
 const CELLS: u64 = 40;
 

@@ -14,7 +14,7 @@
 //! `run` runs the program at several block sizes and both orders of its parallel loops: all must give the same bits. If
 //! `bounds` accepts the program for the buffers, then `run` must not trap.
 
-use crease_jit::program::*;
+use crease_program::*;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::ops::RangeInclusive;

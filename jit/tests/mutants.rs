@@ -6,7 +6,7 @@
 //! at every cell of some runs (`verify_exactly`). What the oracle refuses the proof has to refuse, 1,000 of 1,000; what
 //! the oracle accepts has to give the same bits in any order and at any number of lanes.
 
-use crease_jit::program::*;
+use crease_program::*;
 use std::fs;
 use std::path::Path;
 

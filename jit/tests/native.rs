@@ -34,8 +34,8 @@ mod streaming;
 #[path = "native/views.rs"]
 mod views;
 
-use crease_jit::program::{AliasFact, Fault, Node, Program, Verified};
 use crease_jit::*;
+use crease_program::{AliasFact, Fault, Node, Program, Verified};
 use harness::{agree, bits, run_native, verified};
 
 /// Three rings that wrap at different places, against each other, and more than once.
@@ -532,7 +532,7 @@ fn a_copy_per_thread_is_needed() {
 fn a_call_runs_on_borrowed_slices_and_on_fields() {
     let (code, pool) = (copy(), Pool::sequential());
     let from: Vec<f64> = (0..8).map(f64::from).collect();
-    let mut to = Field::new(crease_jit::program::Element::F64, 8, FieldOptions::default()).unwrap();
+    let mut to = Field::new(crease_program::Element::F64, 8, FieldOptions::default()).unwrap();
     let buffers = vec![BufferRef::read(&from), BufferRef::from(&mut to)];
     code.run(&mut Call { args: &[5], scalars: &[], buffers, pool: &pool }).unwrap();
     assert_eq!(to.as_slice::<f64>().unwrap(), [0.0, 1.0, 2.0, 3.0, 4.0, 0.0, 0.0, 0.0]);

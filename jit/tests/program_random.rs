@@ -1,6 +1,6 @@
 //! Random programs: the text form loses nothing, and what `address_ranges` accepts neither traps nor writes elsewhere.
 
-use crease_jit::program::*;
+use crease_program::*;
 
 /// Makes small programs that verify. Few of them make sense; that is the point.
 struct Maker {

@@ -2,8 +2,8 @@
 //!
 //! The stopwatch of these tests looks at no clock: it says which candidate is fastest.
 
-use crease_jit::program::{Program, Verified};
 use crease_jit::*;
+use crease_program::{Program, Verified};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -47,7 +47,7 @@ pub enum BoundMethod {
     Trace,
 }
 
-crease_jit::named_choices! {
+crease_program::named_choices! {
     BoundMethod = [
         ("choice", BoundMethod::Choice),
         ("ends", BoundMethod::Ends),

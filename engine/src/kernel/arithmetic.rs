@@ -38,7 +38,7 @@ pub enum Freedom {
     Reciprocal,
 }
 
-crease_jit::named_choices! {
+crease_program::named_choices! {
     Freedom = [("contract", Freedom::Contract), ("reassociate", Freedom::Reassociate), ("reciprocal", Freedom::Reciprocal)]
 }
 

@@ -7,7 +7,7 @@
 use crate::kernel::affine::Affine;
 use crate::kernel::arithmetic::Arithmetic;
 use crate::kernel::formula::Formula;
-pub use crease_jit::program::{BinaryOp, CompareOp, Element, UnaryOp};
+pub use crease_program::{BinaryOp, CompareOp, Element, UnaryOp};
 
 macro_rules! index_type {
     ($(#[$doc:meta])* $name:ident, $prefix:literal) => {

@@ -10,7 +10,7 @@
 //!
 //! Arrays that a call lends are addressed by their coordinates as they are: the call knows their strides.
 
-use crease_jit::program::{self, Address, BufferId, Int, Stream, Var};
+use crease_program::{Address, BufferId, Int, Stream, Var};
 use num_integer::gcd;
 
 use crate::kernel::affine::{Affine, Term};
@@ -184,7 +184,7 @@ fn lent_stream(
             Some((var, first)) => (bounded.coefficient(*var), bounded.substitute(*var, first).ok_or_else(overflow)?),
             None => (0, bounded),
         };
-        coordinates.push(program::Coordinate { start: start.to_int(), step });
+        coordinates.push(crease_program::Coordinate { start: start.to_int(), step });
     }
     Ok(Some(Stream::new(BufferId(layout.id), Address::Array(coordinates))))
 }

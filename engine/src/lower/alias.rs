@@ -8,7 +8,7 @@
 //! within an iteration, which is what an in-place fold does on purpose. Cells of an array that a call lends meet where
 //! all their coordinates do. A pair whose distance is not a constant gets no fact: it may alias in any way.
 
-use crease_jit::program::{Address, AliasFact, AliasRelation, Coordinate, Int, Op, Stream, StreamId, ValueId};
+use crease_program::{Address, AliasFact, AliasRelation, Coordinate, Int, Op, Stream, StreamId, ValueId};
 
 use crate::lower::address::{Reference, Walk};
 use crate::plan::layout::Layout;
@@ -171,7 +171,7 @@ fn split_constant(e: &Int) -> (Option<&Int>, i64) {
 mod tests {
     use super::*;
     use crate::lower::linear::{Atom, Linear};
-    use crease_jit::program::{BufferId, Var};
+    use crease_program::{BufferId, Var};
 
     fn at(offset: i64) -> Stream {
         let pos = Int::Add(Box::new(Int::Var(Var(0))), Box::new(Int::Const(offset)));

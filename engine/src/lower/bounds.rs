@@ -7,7 +7,7 @@
 //! (`inside`). A program without arguments has one run only: where sets give up, its loops are walked once.
 
 use crease_isl::Context;
-use crease_jit::program::{ANY_STEP, BoundsError, Doubt, DoubtReason, Program};
+use crease_program::{ANY_STEP, BoundsError, Doubt, DoubtReason, Program};
 
 use crate::lower::LowerError;
 use crate::lower::inside::first_not_shown;

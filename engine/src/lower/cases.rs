@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use crease_isl::{Constraint, Context, IslError, Tuple};
-use crease_jit::program::{CompareOp, Cond, Int, Node, Program, Step, Var};
+use crease_program::{CompareOp, Cond, Int, Node, Program, Step, Var};
 
 use crate::lower::linear::{Atom, Linear};
 
@@ -117,7 +117,7 @@ impl<'c, 'p> Cases<'c, 'p> {
     pub(super) fn new(context: &'c Context, program: &'p Program, args: &'p RangeInclusive<i64>) -> Self {
         let mut definitions = BTreeMap::new();
         add_definitions(&program.body, &mut definitions);
-        let fresh = program.body.iter().map(last_var).max().flatten().map_or(0, |var| var.0 + 1);
+        let fresh = program.variables() as u32;
         Cases { context, program, definitions, fresh, args }
     }
 
@@ -424,16 +424,5 @@ fn add_definitions<'p>(nodes: &'p [Node], definitions: &mut BTreeMap<Var, &'p In
             }
             Node::Strip(_) => {}
         }
-    }
-}
-
-/// The variable of the highest number that a node defines.
-fn last_var(node: &Node) -> Option<Var> {
-    let inside = |nodes: &[Node]| nodes.iter().filter_map(last_var).max();
-    match node {
-        Node::Let { var, .. } => Some(*var),
-        Node::For { var, body, .. } => inside(body).max(Some(*var)),
-        Node::If { then, otherwise, .. } => inside(then).max(inside(otherwise)),
-        Node::Strip(strip) => Some(strip.var),
     }
 }

@@ -4,7 +4,7 @@
 //! operators that no loop of ours has are errors.
 
 use crease_isl::ast::{AstExpr, AstOp};
-use crease_jit::program::{ArgId, CompareOp, Cond, Int, Var};
+use crease_program::{ArgId, CompareOp, Cond, Int, Var};
 
 use crate::kernel::affine::{Affine, Term};
 use crate::kernel::formula::Formula;

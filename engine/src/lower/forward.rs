@@ -8,7 +8,7 @@
 //! Where the cells of two references may or may not be one, nothing is forwarded. An array of the kernel's own that no
 //! operation loads any more need not be stored: its values live in registers only.
 
-use crease_jit::program::ValueId;
+use crease_program::ValueId;
 
 use crate::analysis::model::Model;
 use crate::kernel::affine::{Affine, Term};
@@ -83,7 +83,7 @@ pub(crate) fn is_unseen(model: &Model<'_, '_>, array: ArrayId) -> bool {
 mod tests {
     use super::*;
     use crate::lower::linear::Atom;
-    use crease_jit::program::Var;
+    use crease_program::Var;
 
     fn at(var: u32, offset: i64) -> Linear {
         Linear::atom(Atom::Var(Var(var))).add_scaled(&Linear::constant(offset), 1).unwrap()

@@ -13,7 +13,7 @@ use std::cell::RefCell;
 use std::ops::RangeInclusive;
 
 use crease_isl::{Context, IslError};
-use crease_jit::program::{Address, Cond, Doubt, DoubtReason, Int, Node, Op, Part, Place, Program, Step, Strip};
+use crease_program::{Address, Cond, Doubt, DoubtReason, Int, Node, Op, Part, Place, Program, Step, Strip};
 
 use crate::lower::cases::{Case, Cases, Decided, Undecided, Valued, affine, step_into};
 use crate::lower::linear::{Atom, Linear};

@@ -7,7 +7,7 @@
 //! else: a loop over even times only counts by one, and one iteration may hold times that differ, an even one and the
 //! odd one behind it. What counts is where the statements stand in time.
 
-use crease_jit::program::Var;
+use crease_program::Var;
 
 use crate::analysis::model::Model;
 use crate::kernel::affine::Term;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crease_jit::program::{ArgId, Cond, Int, Var};
+use crease_program::{ArgId, Cond, Int, Var};
 
 /// `sum of coefficient * variable + constant`.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]

@@ -34,7 +34,7 @@ pub(crate) use operations::{Origin, Part};
 use std::collections::BTreeSet;
 
 use crease_isl::Context;
-use crease_jit::program::{BoundsError, Program, VerifyError};
+use crease_program::{BoundsError, Program, VerifyError};
 
 use crate::analysis::model::{AnalysisError, Model};
 use crate::analysis::privacy::task_depth;

@@ -10,7 +10,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crease_isl::ast::{AstExpr, AstNode};
-use crease_jit::program::{
+use crease_program::{
     ArgId, BufferAccess, BufferDecl, CompareOp, Cond, Copies, Int, LoopKind, Node, Program, ScalarDecl, Var,
 };
 

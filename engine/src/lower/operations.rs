@@ -13,8 +13,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use crease_jit::PAIRS_PER_UNIT;
-use crease_jit::program::{Int, Op, StoreHint, StreamId, Strip, ValueId, ValueType, Var, opaque_seed};
+use crease_program::PAIRS_PER_UNIT;
+use crease_program::{Int, Op, StoreHint, StreamId, Strip, ValueId, ValueType, Var, opaque_seed};
 
 use crate::analysis::model::Model;
 use crate::kernel::affine::{Affine, Term};
@@ -287,7 +287,7 @@ impl<'b, 'c, 'k> StripBuilder<'b, 'c, 'k> {
         let same = |id: &ExprId| values.of[id.index()].expect("operands precede their uses");
         let op = match &stmt.exprs[position] {
             Expr::Const(value) => Op::F64(value.to_bits()),
-            Expr::Scalar(id) => Op::Scalar(crease_jit::program::ScalarId(id.0)),
+            Expr::Scalar(id) => Op::Scalar(crease_program::ScalarId(id.0)),
             Expr::Index(form) => self.index(scopes, place, form)?,
             Expr::Load(..) => {
                 let stream = match read.expect("loads have sources") {

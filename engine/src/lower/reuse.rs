@@ -1,25 +1,27 @@
 //! Marks of reuse: which stores of a program write what neither it nor its caller needs before a cache would have lost
 //! it, and which streams load what no cache holds.
 //!
-//! In: a lowered program, the bytes of caches.   Out: the same, marked; [`Program::mark_streaming`] and
+//! In: a lowered program, the machine's caches.   Out: the same, marked; [`Program::mark_streaming`] and
 //! [`Program::mark_far`] say by what model.
 
-use crease_jit::program::Program;
+use crease_program::Program;
 
 use crate::kernel::graph::Kernel;
+use crate::machine::MachineModel;
 
 /// Steps of the run by which a program is judged: storage of most mappings repeats after one or two.
 const STEPS: i64 = 4;
 
-/// Marks, in `program`, the lowered `kernel`, the stores that are to go past a cache of `cache_bytes`, the last one,
-/// and the streams that come from behind the second one.
-pub(crate) fn mark_reuse(mut program: Program, kernel: &Kernel, cache_bytes: u64) -> Program {
+/// Marks, in `program`, the lowered `kernel`, the stores that are to go past the last cache, and the streams that come
+/// from behind the second one.
+pub(crate) fn mark_reuse(mut program: Program, kernel: &Kernel, machine: &MachineModel) -> Program {
     // The steps done so far and those to be done, or a run parameter without state.
     let args: Vec<i64> = match (program.args.len(), kernel.has_state()) {
         (2, true) => vec![0, STEPS],
         (count, _) => vec![STEPS; count],
     };
-    program.mark_streaming(&args, cache_bytes);
-    program.mark_far(&args, cache_bytes.min(crease_jit::second_level_cache_bytes()));
+    let MachineModel { second_level_cache_bytes, last_level_cache_bytes, .. } = *machine;
+    program.mark_streaming(&args, last_level_cache_bytes);
+    program.mark_far(&args, last_level_cache_bytes.min(second_level_cache_bytes));
     program
 }

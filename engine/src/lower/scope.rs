@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 
-use crease_jit::program::{Int, Node, Var};
+use crease_program::{Int, Node, Var};
 
 /// Blocks under construction, outermost first.
 pub(crate) struct Scopes {

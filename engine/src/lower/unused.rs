@@ -5,22 +5,22 @@
 //! Some are left when literals and bytes have taken the type of what uses them. They would cost nothing at run time,
 //! but a double that nobody needs keeps a strip of `f32` from running in vectors.
 
-use crease_jit::program::{Op, ValueId};
+use crease_program::{Op, ValueId};
 
 /// The operations that some store needs, in the same order, and their positions among all.
-pub(crate) fn without_unused(mut ops: Vec<Op>) -> (Vec<Op>, Vec<usize>) {
+pub(crate) fn without_unused(ops: Vec<Op>) -> (Vec<Op>, Vec<usize>) {
     let mut used = vec![false; ops.len()];
-    for (at, op) in ops.iter_mut().enumerate().rev() {
+    for (at, op) in ops.iter().enumerate().rev() {
         used[at] |= matches!(op, Op::Store { .. });
         if used[at] {
-            visit_operands(op, |operand| used[operand.index()] = true);
+            op.operands().for_each(|operand| used[operand.index()] = true);
         }
     }
     let (mut kept, mut positions, mut numbers) = (Vec::new(), Vec::new(), Vec::with_capacity(ops.len()));
     for (at, (mut op, used)) in ops.into_iter().zip(used).enumerate() {
         numbers.push(ValueId(kept.len() as u32));
         if used {
-            visit_operands(&mut op, |operand| *operand = numbers[operand.index()]);
+            op.operands_mut().into_iter().flatten().for_each(|operand| *operand = numbers[operand.index()]);
             kept.push(op);
             positions.push(at);
         }
@@ -28,21 +28,10 @@ pub(crate) fn without_unused(mut ops: Vec<Op>) -> (Vec<Op>, Vec<usize>) {
     (kept, positions)
 }
 
-fn visit_operands(op: &mut Op, mut visit: impl FnMut(&mut ValueId)) {
-    match op {
-        Op::F64(_) | Op::F32(_) | Op::Scalar(_) | Op::Index { .. } | Op::Load { .. } | Op::OpaqueSeed(_) => {}
-        Op::Unary(_, a) | Op::Not(a) | Op::Convert(_, a) | Op::OpaqueFinish(a) | Op::Store { value: a, .. } => visit(a),
-        Op::Binary(_, a, b) | Op::Compare(_, a, b) | Op::And(a, b) | Op::Or(a, b) | Op::OpaqueMix(a, b) => {
-            [a, b].into_iter().for_each(visit);
-        }
-        Op::Fma(a, b, c) | Op::Select(a, b, c) => [a, b, c].into_iter().for_each(visit),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crease_jit::program::{BinaryOp, StoreHint, StreamId, ValueType};
+    use crease_program::{BinaryOp, StoreHint, StreamId, ValueType};
 
     #[test]
     fn what_is_left_refers_to_its_new_numbers() {

@@ -10,7 +10,7 @@
 //! `prove_bounds` proved.
 #![allow(unsafe_code)]
 
-use crease_jit::program::Verified;
+use crease_program::Verified;
 
 use crate::analysis::model::Model;
 use crate::lower::{Bounded, LowerError};

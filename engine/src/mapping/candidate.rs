@@ -7,7 +7,7 @@
 //! might share a cell. Among what the rule admits, the objective decides. Only [`Objective::Speed`] takes what is
 //! fastest at any size.
 
-use crate::cache::LINE_BYTES;
+use crate::machine::LINE_BYTES;
 use crate::mapping::choice::Objective;
 use crate::mapping::cost::access_cost;
 use crate::mapping::{Buffer, MappingError, Problem, Proposal};

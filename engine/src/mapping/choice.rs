@@ -59,7 +59,7 @@ pub enum StrategyChoice {
     Periodic,
 }
 
-crease_jit::named_choices! {
+crease_program::named_choices! {
     StrategyChoice = [
         ("auto", StrategyChoice::Auto),
         ("full", StrategyChoice::Full),
@@ -91,7 +91,7 @@ pub enum Objective {
     Speed,
 }
 
-crease_jit::named_choices! {
+crease_program::named_choices! {
     Objective = [("balanced", Objective::Balanced), ("footprint", Objective::Footprint), ("speed", Objective::Speed)]
 }
 

@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use crease_jit::program::Mapped;
+use crease_program::Mapped;
 
 use crate::kernel::MappingRule;
 use crate::kernel::graph::ArrayId;

@@ -10,7 +10,7 @@
 //! coordinates have rings within rows, which are no memory of their own. What mirroring costs in cells, the report's
 //! notes say.
 
-use crease_jit::program::Mapped;
+use crease_program::Mapped;
 
 use crate::kernel::graph::DimKind;
 use crate::mapping::check::verify_mapping;
@@ -37,7 +37,7 @@ pub enum Rings {
     Mirrored,
 }
 
-crease_jit::named_choices! {
+crease_program::named_choices! {
     Rings = [("auto", Rings::Auto), ("cut", Rings::Cut), ("mirrored", Rings::Mirrored)]
 }
 
@@ -69,7 +69,7 @@ pub(crate) fn mirror_rings(
     if problem.rings == Rings::Cut || !is_asked_for && choice != StrategyChoice::Auto {
         return Ok(());
     }
-    let Some(page_bytes) = crease_jit::mirror_bytes() else {
+    let Some(page_bytes) = problem.machine.mirror_bytes else {
         if is_asked_for {
             chosen.notes.push("rings are cut: this system maps no memory twice".to_string());
         }

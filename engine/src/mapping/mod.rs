@@ -31,7 +31,7 @@ pub(crate) mod successive_modulo;
 pub(crate) mod window;
 
 use crease_isl::Set;
-use crease_jit::program::{Element, Mapped};
+use crease_program::{Element, Mapped};
 
 use crate::analysis::conflicts::Conflicts;
 use crate::analysis::model::{AnalysisError, Model};
@@ -40,6 +40,7 @@ use crate::check::Checker;
 use crate::kernel::KernelError;
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::{ArrayId, Role};
+use crate::machine::MachineModel;
 use crate::mapping::mirror::Rings;
 use crate::mapping::rounding::Rounding;
 
@@ -233,6 +234,7 @@ pub(crate) struct Problem<'a, 'c, 'k> {
     pub(crate) rounding: Rounding,
     /// How strips get past the end of a ring.
     pub(crate) rings: Rings,
+    pub(crate) machine: MachineModel,
     /// Values of arrays that the choice found alive at once.
     pub(crate) alive: std::cell::RefCell<std::collections::BTreeMap<ArrayId, u64>>,
     /// Bounds of indices found so far.
@@ -283,9 +285,9 @@ impl Span {
 impl<'a, 'c> Problem<'a, 'c, '_> {
     /// The same problem with another rounding.
     pub(crate) fn rounded(&self, rounding: Rounding) -> Self {
-        let Problem { model, conflicts, checker, horizon, rings, .. } = *self;
+        let Problem { model, conflicts, checker, horizon, rings, machine, .. } = *self;
         let (alive, spans) = (self.alive.clone(), self.spans.clone());
-        Problem { model, conflicts, checker, horizon, rounding, rings, alive, spans }
+        Problem { model, conflicts, checker, horizon, rounding, rings, machine, alive, spans }
     }
 
     /// Arrays that are ours to fold.

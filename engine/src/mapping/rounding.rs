@@ -7,8 +7,8 @@
 //! multiple of 4 KiB away: processors take a load for one of what was stored just before if their addresses agree in
 //! the low 12 bits. Remainders by powers of two are masks. What that costs in cells, the report's notes say.
 
-use crate::cache::{ALIASING_BYTES, LINE_BYTES};
 use crate::kernel::graph::{ArrayId, DimKind};
+use crate::machine::{ALIASING_BYTES, LINE_BYTES};
 use crate::mapping::Problem;
 
 /// To what pitches and moduli of hyperplanes are rounded.
@@ -29,7 +29,7 @@ pub enum Rounding {
     PowerOfTwo,
 }
 
-crease_jit::named_choices! {
+crease_program::named_choices! {
     Rounding = [
         ("auto", Rounding::Auto),
         ("exact", Rounding::Exact),

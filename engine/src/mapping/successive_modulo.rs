@@ -23,7 +23,7 @@ use crate::mapping::{MappingError, Problem, Proposal, Strategy};
 
 /// Steps of a state array that the usual layout keeps, one to read and one to write. To make do with one is for other
 /// strategies: this one is what they are compared with.
-const USUAL_STEPS: i64 = 2;
+pub(crate) const USUAL_STEPS: i64 = 2;
 /// Dimensions of which every order is tried: at most 24 of them.
 const MOST_PERMUTED: usize = 4;
 

@@ -11,12 +11,12 @@
 //! `ndarray` lays them out, where a run keeps them; kernels without state can also run on arrays of any strides, which
 //! each call brings along.
 
-use crease_jit::program::{Element, Mapped};
+use crease_program::{Element, Mapped};
 
-use crate::cache::{ALIASING_BYTES, LINE_BYTES};
 use crate::check::{Proof, Proved};
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::{ArrayId, Role};
+use crate::machine::{ALIASING_BYTES, LINE_BYTES};
 use crate::mapping::full::identity;
 use crate::mapping::{ArrayMapping, MappingError, Piece, Problem, Sharing, Span, StorageMapping};
 

@@ -10,8 +10,8 @@
 use std::collections::BTreeSet;
 use std::fmt::{Display, Formatter};
 
-use crease_jit::program::{Node, Op, Strip, StripCosts, Var};
 use crease_jit::{CompileOptions, Compiled, OperationNames, StripListing, compile_named};
+use crease_program::{Node, Op, Strip, StripCosts, Var};
 
 use crate::error::Error;
 use crate::kernel::StmtTexts;

@@ -18,8 +18,8 @@ mod request;
 
 use std::sync::{Arc, OnceLock};
 
-use crease_jit::program::Program;
 use crease_jit::{CompileOptions, compile};
+use crease_program::Program;
 
 use crate::error::Error;
 use crate::kernel::graph::Kernel;

@@ -5,7 +5,7 @@
 //! Nothing is wrong with a schedule that keeps fewer threads busy than were named, but whoever named them expects
 //! something of them, and should not have to measure to learn that there is nothing.
 
-use crease_jit::program::Program;
+use crease_program::Program;
 
 use crate::kernel::graph::DimKind;
 use crate::plan::Request;

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crease_jit::program::Mapped;
+use crease_program::Mapped;
 use serde::Serialize;
 
 use crate::analysis::bound::LowerBound;

@@ -3,12 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crease_jit::{DEFAULT_WORK_LIMIT, most_threads};
+use crease_jit::most_threads;
+use crease_program::DEFAULT_WORK_LIMIT;
 
 use crate::analysis::expansion::{Expanded, box_cells};
 use crate::check::Proved;
 use crate::error::Error;
 use crate::kernel::graph::{Kernel, ParamKind};
+use crate::machine::MachineModel;
 use crate::mapping::StorageMapping;
 use crate::mapping::choice::{Objective, StrategyChoice};
 use crate::mapping::mirror::Rings;
@@ -128,8 +130,7 @@ pub(crate) struct Request {
     /// Whether the caller named that number.
     pub(crate) names_threads: bool,
     pub(crate) cap_bytes: Option<u64>,
-    /// Bytes of the cache that stores may go past.
-    pub(crate) cache_bytes: u64,
+    pub(crate) machine: MachineModel,
     pub(crate) quota: u64,
     /// Operations that lowering may write, and compiling too.
     pub(crate) work_limit: u64,
@@ -161,7 +162,7 @@ pub enum View {
     Reallocation,
 }
 
-crease_jit::named_choices! {
+crease_program::named_choices! {
     View = [("contraction", View::Contraction), ("reallocation", View::Reallocation)]
 }
 
@@ -179,6 +180,7 @@ pub struct PlanBuilder {
     horizon: Option<u64>,
     threads: Option<usize>,
     cap_bytes: Option<u64>,
+    machine: Option<MachineModel>,
     cache_bytes: Option<u64>,
     quota: u64,
     work_limit: u64,
@@ -201,6 +203,7 @@ impl Kernel {
             horizon: None,
             threads: None,
             cap_bytes: None,
+            machine: None,
             cache_bytes: None,
             quota: DEFAULT_QUOTA,
             work_limit: DEFAULT_WORK_LIMIT,
@@ -291,9 +294,16 @@ impl PlanBuilder {
         self
     }
 
-    /// Bytes of the last cache: code writes past it what does not fit and is not needed soon. Where it is smaller than
+    /// The machine that the code is for. Default: this one, [`MachineModel::detect`].
+    #[must_use]
+    pub fn machine(mut self, machine: MachineModel) -> Self {
+        self.machine = Some(machine);
+        self
+    }
+
+    /// Bytes of the last cache, whatever the machine has: code writes past it what does not fit and is not needed soon. Where it is smaller than
     /// the second-level cache, it is also what decides which cells code calls for ahead of time. No storage and no
-    /// result depends on it. Default: that of the machine.
+    /// result depends on it. Default: that of [`Self::machine`].
     #[must_use]
     pub fn cache_bytes(mut self, bytes: u64) -> Self {
         self.cache_bytes = Some(bytes);
@@ -435,6 +445,8 @@ impl PlanBuilder {
         if !(1..=most).contains(&threads) {
             return Err(PlanError::Threads { kernel: name(), threads, cores, most });
         }
+        let mut machine = self.machine.unwrap_or_else(MachineModel::detect);
+        machine.last_level_cache_bytes = self.cache_bytes.unwrap_or(machine.last_level_cache_bytes);
         let request = Request {
             kernel: Arc::clone(kernel),
             schedule,
@@ -448,7 +460,7 @@ impl PlanBuilder {
             threads,
             names_threads: self.threads.is_some(),
             cap_bytes: self.cap_bytes,
-            cache_bytes: self.cache_bytes.unwrap_or_else(crease_jit::last_level_cache_bytes),
+            machine,
             quota: self.quota,
             work_limit: self.work_limit,
             runs_opaque: self.runs_opaque,

@@ -15,15 +15,15 @@ mod view;
 
 use std::sync::Arc;
 
-use crease_jit::program::BufferId;
 use crease_jit::{
     BufferRef, Call, Compiled, ElementType, Field, FieldOptions, Pool, field_memory_bytes, verify_threads,
 };
+use crease_program::BufferId;
 use ndarray::{ArrayView, ArrayViewMut, Dimension};
 
-use crate::cache::{ALIASING_BYTES, LINE_BYTES};
 use crate::error::Error;
 use crate::kernel::graph::{ArrayId, Kernel, Role, Scalar};
+use crate::machine::{ALIASING_BYTES, LINE_BYTES};
 use crate::pipeline::Outcome;
 use crate::plan::Request;
 use crate::plan::layout::{BufferLayout, Owner};

@@ -8,8 +8,9 @@
 
 use std::time::Instant;
 
-use crease_jit::program::Element;
-use crease_jit::{CompileOptions, Compiled, Finding, TuningMemory, Variant, f16, tune};
+use crease_jit::{CompileOptions, Compiled, Finding, TuningMemory, Variant, tune};
+use crease_program::Element;
+use crease_program::f16;
 
 use crate::error::Error;
 use crate::plan::Plan;

@@ -1,13 +1,13 @@
 //! Errors of code generation and of calls. Faults of a program's text are in the filetests of `crease-jit`.
 
-use crease_jit::program::{
-    self, BoundsError, Cells, Cond, DoubtReason, Element, ExactError, Fault, Int, InterpretError, Mapped, Memory, Node,
-    Program, Var, Verified,
-};
 use crease_jit::{
     BufferRef, Call, CompileError, CompileOptions, Field, FieldError, FieldOptions, Isa, IsaChoice, IsaError,
 };
 use crease_jit::{CallError, Pool, compile};
+use crease_program::{
+    self, BoundsError, Cells, Cond, DoubtReason, Element, ExactError, Fault, Int, InterpretError, Mapped, Memory, Node,
+    Program, Var, Verified,
+};
 
 use ndarray::{Array1, Array2, s};
 
@@ -149,7 +149,7 @@ fn independence(cases: &mut Cases) {
     let long = Program { body: vec![Node::Let { var: Var(0), value: sum }], ..parsed("program long() { }") };
     cases.add("a sum of a thousand and two terms", long.verify().unwrap_err().fault);
     let endless = parsed("program endless() { for v0 in 0 .. 4611686018427387904 { } }");
-    let error = program::interpret(&endless, &[], &[], &mut Memory::default(), 1).unwrap_err();
+    let error = crease_program::interpret(&endless, &[], &[], &mut Memory::default(), 1).unwrap_err();
     let InterpretError::Trapped(trapped) = error else { panic!("{error}") };
     cases.add("a loop of 2^62 iterations", trapped.trap);
 }
@@ -209,7 +209,8 @@ fn ranges(cases: &mut Cases) {
 fn interpreter(cases: &mut Cases) {
     let copy = parsed(COPY);
     let memory = |first, cells| Memory { buffers: vec![first, Cells::zeros(Element::F64, cells)] };
-    let run = |args: &[i64], mut memory: Memory| program::interpret(&copy, args, &[1.0], &mut memory, 1).unwrap_err();
+    let run =
+        |args: &[i64], mut memory: Memory| crease_program::interpret(&copy, args, &[1.0], &mut memory, 1).unwrap_err();
     let double = |cells| Cells::zeros(Element::F64, cells);
     cases.add("`copy` interpreted without its argument", run(&[], memory(double(8), 8)));
     cases.add("`copy` of f32 interpreted", run(&[8], memory(Cells::zeros(Element::F32, 8), 8)));
@@ -237,7 +238,7 @@ fn trapped_program(nodes: &str) -> Program {
 fn traps(cases: &mut Cases) {
     for (done, nodes) in TRAPS {
         let mut memory = Memory { buffers: vec![Cells::zeros(Element::F64, 6); 2] };
-        let error = program::interpret(&trapped_program(nodes), &[6], &[], &mut memory, 1).unwrap_err();
+        let error = crease_program::interpret(&trapped_program(nodes), &[6], &[], &mut memory, 1).unwrap_err();
         let InterpretError::Trapped(trapped) = &error else { panic!("{done}: {error}") };
         cases.add(done, trapped.trap.clone());
         cases.add(done, error);

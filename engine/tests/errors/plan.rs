@@ -184,13 +184,13 @@ fn lowering(cases: &mut Cases) {
     cases.add_made_up("such storage would exceed the address space, which is found before", address);
     let rows = "program rows(T) { buffer u: f64[8] write strip v0 in 0 .. $T lanes 1 { m0 = u[pos 0, stride 1] \
                 %0 = f64 1.0 %1: store m0, %0 } }";
-    let rows = crease_jit::program::Program::parse(rows).expect("it is a program");
+    let rows = crease_program::Program::parse(rows).expect("it is a program");
     let reason = rows.address_ranges(&[0..=9]).expect("a range was given").verify(&[8]).unwrap_err();
     let bounds = LowerError::Bounds { kernel: "rows".to_string(), reason };
     cases.add_made_up("lowering makes addresses whose ranges can be found", bounds);
-    let fault = crease_jit::program::VerifyError {
-        place: crease_jit::program::Place { path: Vec::new(), part: crease_jit::program::Part::Node(3) },
-        fault: crease_jit::program::Fault::TooManyOperators { limit: 1000 },
+    let fault = crease_program::VerifyError {
+        place: crease_program::Place { path: Vec::new(), part: crease_program::Part::Node(3) },
+        fault: crease_program::Fault::TooManyOperators { limit: 1000 },
     };
     let invalid = LowerError::Program { kernel: "rows".to_string(), fault };
     cases.add_made_up("no kernel of a test has bounds of a thousand terms", invalid);

@@ -9,7 +9,7 @@ use crease::analysis::trace::Trace;
 use crease::kernel::graph::{ArrayId, Element, Kernel, Role, Schedule};
 use crease::kernel::interpret::{FullArray, Inputs, InterpretOptions, full_array, interpret, live_in_array};
 use crease::{Code, ElementType, Error, Input, Output, Plan, RunOptions, f16};
-use crease_jit::program::{self, Cells, Memory};
+use crease_program::{Cells, Memory};
 use fastrand::Rng;
 use ndarray::ArrayD;
 
@@ -168,7 +168,7 @@ impl Case {
             Some(_) => (0..pieces.len()).map(|n| vec![pieces[..n].iter().sum(), pieces[..=n].iter().sum()]).collect(),
         };
         for args in calls {
-            program::interpret(program, &args, &[SCALAR], &mut memory, lanes)
+            crease_program::interpret(program, &args, &[SCALAR], &mut memory, lanes)
                 .unwrap_or_else(|e| panic!("{e}\n{program}"));
         }
         self.contents(&|id, index| {

@@ -1,14 +1,12 @@
 //! The state while one function is emitted, and the few shapes every part of it needs: frame loads, counted loops,
 //! calls into the run time.
 
-use super::frame::FrameLayout;
-use super::ints::Num;
-use super::linear::Definitions;
-use super::scratch::Scratch;
-use crate::compile::{Prefetch, Streaming, Unroll, VectorWidth};
-use crate::isa::IsaChoice;
+use crease_program::{Copies, Int, Node, Program, Strip, Var};
+
+use crate::frame::FrameLayout;
 use crate::listing::{OperationNames, StripListing};
-use crate::program::{Copies, Int, Node, Program, Strip, Var};
+use crate::options::CompileOptions;
+use crate::strip::Definitions;
 use crate::wide::{StripFacts, WideOptions};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{
@@ -25,24 +23,12 @@ pub(super) struct Shared<'a> {
     pub(super) program: &'a Program,
     /// Where literals, arguments and buffer addresses are.
     pub(super) layout: &'a FrameLayout,
-    /// The instructions that strips may use; not `Auto`.
-    pub(super) strips: IsaChoice,
-    /// Floating-point registers.
-    pub(super) registers: u32,
-    /// The vectors of wide strips.
-    pub(super) width: VectorWidth,
-    /// Copies of a strip's body in one iteration of its vector loop.
-    pub(super) unroll: Unroll,
-    /// Which stores go past the caches.
-    pub(super) streaming: Streaming,
-    /// Which strips call for cells ahead of time.
-    pub(super) prefetch: Prefetch,
-    /// Whether texts are kept.
-    pub(super) texts: bool,
+    /// How to compile; the choice of instructions is not `Auto`.
+    pub(super) options: &'a CompileOptions,
     /// Names of operations, for texts.
     pub(super) names: &'a OperationNames,
     /// What stands for strips of one iteration, by their variables.
-    pub(super) lone: &'a HashMap<Var, Strip>,
+    pub(super) single_iteration: &'a HashMap<Var, Strip>,
     /// What variables stand for.
     pub(super) lets: &'a Definitions<'a>,
 }
@@ -97,6 +83,26 @@ pub(super) trait Functions {
 
     /// Takes note of how a strip was compiled.
     fn listed(&mut self, listing: StripListing);
+}
+
+/// An integer that may be known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Num {
+    /// Known now.
+    Const(i64),
+    /// Computed.
+    Value(Value),
+}
+
+/// The memory of a call, as one function uses it.
+#[derive(Default)]
+pub(super) struct Scratch {
+    /// The address of this worker's, in strips that use it.
+    pub(super) base: Option<Value>,
+    /// Bytes that the current strip has taken.
+    pub(super) taken: usize,
+    /// Bytes that any strip takes.
+    pub(super) most: usize,
 }
 
 /// Emits one function.

@@ -3,19 +3,11 @@
 //! Constants are folded on the way. Divisors are constants: powers of two become shifts, the rest one signed division
 //! with a branch-free correction towards minus infinity. Nothing here runs per cell.
 
-use super::emitter::Emitter;
-use crate::program::{CompareOp, Cond, Int};
+use crease_program::{CompareOp, Cond, Int};
+
+use super::emitter::{Emitter, Num};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
-
-/// An integer that may be known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Num {
-    /// Known now.
-    Const(i64),
-    /// Computed.
-    Value(Value),
-}
 
 impl<'a> Emitter<'a, '_> {
     /// Materialises an integer.

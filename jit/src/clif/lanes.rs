@@ -8,15 +8,17 @@
 //! Each operation gives the interpreter's bits. Minimum and maximum are `select(a < b, a, b)`, which is the machine's
 //! own `minpd`; Cranelift's `fmin` treats NaN and zeros differently.
 
-use super::emitter::{Emitter, plain};
-use super::frame::Literal;
-use super::ints::Num;
-use super::plan::{Kind, Shape};
-use super::spill::{Home, SLOT_BYTES, Step};
-use super::strip::{Held, Run};
-use crate::program::{
+use crease_program::{
     BinaryOp, CompareOp, Element, OPAQUE_K1, OPAQUE_K2, OPAQUE_NAN, Op, StreamId, UnaryOp, ValueId, ValueType,
 };
+
+use super::emitter::Num;
+use super::emitter::{Emitter, plain};
+use super::plan::{Kind, Shape};
+use super::run::Run;
+use super::spill::{Home, SLOT_BYTES, Step};
+use super::strip::Held;
+use crate::frame::Literal;
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{Endianness, InstBuilder, MemFlagsData, Type, Value, types};
 use std::collections::HashMap;
@@ -424,7 +426,7 @@ impl<'a> Emitter<'a, '_> {
         self.b.ins().fcvt_to_sint_sat(types::I32, value)
     }
 
-    /// One step of [`crate::program::opaque_mix`].
+    /// One step of [`crease_program::opaque_mix`].
     fn opaque_mix(&mut self, acc: Value, x: Value) -> Value {
         let bits = self.bits(x);
         let magnitude = self.b.ins().ishl_imm_u(bits, 1);
@@ -443,7 +445,7 @@ impl<'a> Emitter<'a, '_> {
         acc
     }
 
-    /// [`crate::program::opaque_finish`]: the upper 53 bits, scaled by 2^-53; both steps are exact.
+    /// [`crease_program::opaque_finish`]: the upper 53 bits, scaled by 2^-53; both steps are exact.
     fn opaque_finish(&mut self, acc: Value) -> Value {
         let acc = self.bits(acc);
         let upper = self.b.ins().ushr_imm_u(acc, 11);

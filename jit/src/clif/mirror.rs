@@ -9,10 +9,13 @@
 //! neighbours share one pointer, that of the last in line. It reaches the end of the second copy only in strips of
 //! nearly a ring, and then moves back.
 
-use super::linear::{Definitions, Linear};
-use super::plan::FARTHEST_BYTES;
-use crate::program::{Address, BufferId, Int, Mapped, Program, Stream, Strip};
+use crease_program::{Address, BufferId, Int, Mapped, Program, Stream, Strip};
+
+use crate::strip::{Definitions, Linear};
 use rustc_hash::FxHashMap;
+
+/// Streams share a pointer up to this distance: with the unrolled copies it still fits a 32-bit displacement.
+pub(super) const FARTHEST_BYTES: u32 = 1 << 30;
 
 /// The part of a ring that streams may be ahead of their pointer in strips of unknown length; the rest is left to the
 /// strip.
@@ -157,7 +160,7 @@ fn follow(group: &Group, moving: &[Option<Moving<'_>>], length: Option<i64>, fou
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::program::Node;
+    use crease_program::Node;
 
     /// Leader, bytes ahead of it and end of the ring, for each stream of the strip.
     fn found(positions: &[&str], strip: &str) -> Vec<Option<(usize, i32, i64)>> {

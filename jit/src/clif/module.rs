@@ -4,18 +4,18 @@
 //!
 //! The main function is `extern "C" fn(frame, runtime)`; the body of a parallel loop is [`crate::parallel::LoopBody`].
 
-use super::emitter::{Emitter, Functions, Imports, Outlined, Shared, StripCode};
-use super::frame::FrameLayout;
-use super::ints::Num;
-use super::linear::Definitions;
-use super::lone::lone_strips;
-use super::scratch::Scratch;
+use crease_program::{Program, Var};
+
+use super::emitter::{Emitter, Functions, Imports, Num, Outlined, Scratch, Shared, StripCode};
+use crate::frame::FrameLayout;
+
 use super::shared_code::SharedCode;
-use crate::compile::{Prefetch, Streaming, Unroll, VectorWidth};
 use crate::isa::IsaChoice;
 use crate::listing::{OperationNames, StripListing};
 use crate::memory::CodeMemory;
-use crate::program::{Program, Var};
+use crate::options::CompileOptions;
+use crate::strip::Definitions;
+use crate::strip::single_iteration_strips;
 use crate::symbols::{MUL_MOD, PARALLEL_FOR};
 use crate::wide::{StripFacts, WideCode, WideOptions};
 use cranelift_codegen::Context;
@@ -27,25 +27,6 @@ use rustc_hash::FxHashMap;
 use std::collections::{HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hasher};
 use std::time::{Duration, Instant};
-
-/// How to emit.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct EmitOptions {
-    /// The instructions that strips may use; not `Auto`.
-    pub(crate) strips: IsaChoice,
-    /// Floating-point registers.
-    pub(crate) registers: u32,
-    /// The vectors of wide strips.
-    pub(crate) width: VectorWidth,
-    /// Copies of a strip's body in one iteration of its vector loop.
-    pub(crate) unroll: Unroll,
-    /// Which stores go past the caches.
-    pub(crate) streaming: Streaming,
-    /// Which strips call for cells ahead of time.
-    pub(crate) prefetch: Prefetch,
-    /// Whether to keep texts.
-    pub(crate) texts: bool,
-}
 
 /// What emission gives.
 pub(crate) struct Emitted {
@@ -120,27 +101,13 @@ struct Pending<'a> {
 pub(crate) fn emit(
     program: &Program,
     layout: &FrameLayout,
-    (options, names): (&EmitOptions, &OperationNames),
+    (options, names): (&CompileOptions, &OperationNames),
     memory: &mut CodeMemory,
 ) -> Result<Emitted, EmitError> {
-    let EmitOptions { strips, registers, width, unroll, streaming, prefetch, texts } = *options;
-    let is_wide = matches!(strips, IsaChoice::Avx2 | IsaChoice::Avx512);
+    let is_wide = matches!(options.choice, IsaChoice::Avx2 | IsaChoice::Avx512);
     let lets = Definitions::of(program);
-    let lone = if is_wide { lone_strips(program, &lets) } else { HashMap::new() };
-    let shared = Shared {
-        program,
-        layout,
-        strips,
-        registers,
-        width,
-        unroll,
-        streaming,
-        prefetch,
-        texts,
-        names,
-        lone: &lone,
-        lets: &lets,
-    };
+    let single_iteration = if is_wide { single_iteration_strips(program, &lets) } else { HashMap::new() };
+    let shared = Shared { program, layout, options, names, single_iteration: &single_iteration, lets: &lets };
     let mut wide = SharedCode::default();
     let module = memory.module();
     let signatures = Signatures::new(module);
@@ -180,7 +147,7 @@ pub(crate) fn emit(
         let next_loop = next.outlined.as_ref().map(|outlined| outlined.var);
         pending.extend(bodies.into_iter().zip(found).map(|(id, loop_)| Pending { id, outlined: Some(loop_) }));
         emitted.build_time += start.elapsed();
-        let frame_bytes = define(module, &mut context, next.id, texts, &mut emitted)?;
+        let frame_bytes = define(module, &mut context, next.id, options.texts, &mut emitted)?;
         if frame_bytes > MOST_FRAME_BYTES {
             return Err(EmitError::Frame { loop_: next_loop, frame_bytes });
         }

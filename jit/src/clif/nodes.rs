@@ -1,8 +1,9 @@
 //! Control flow: `let`, loops, conditions, and parallel loops turned into functions.
 
+use crease_program::{Cond, Int, LoopKind, Node, Var};
+
+use super::emitter::Num;
 use super::emitter::{Emitter, Outlined, plain};
-use super::ints::Num;
-use crate::program::{Cond, Int, LoopKind, Node, Var};
 use cranelift_codegen::ir::{InstBuilder, StackSlotData, StackSlotKind, Value, types};
 use std::collections::HashSet;
 

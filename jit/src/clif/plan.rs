@@ -2,22 +2,20 @@
 //!
 //! In: a strip of a verified program.   Out: a [`StripPlan`]; nothing is emitted yet.
 
-use super::alias::Aliases;
-use super::emitter::Shared;
-use super::frame::Literal;
-use super::linear::{Definitions, Linear};
-use super::mirror::{self, Follower, Ring};
-use super::order::{emission_order, pressure};
-use super::spill::{MOST_LIVE, Spills};
-use crate::isa::IsaChoice;
-use crate::program::{
+use crease_program::{
     Address, BinaryOp, BufferId, Element, Int, Op, Program, ScalarId, Stream, StreamId, Strip, UnaryOp, ValueId,
     ValueType,
 };
-use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Streams share a pointer up to this distance: with the unrolled copies it still fits a 32-bit displacement.
-pub(super) const FARTHEST_BYTES: u32 = 1 << 30;
+use super::emitter::Shared;
+use super::mirror::{self, FARTHEST_BYTES, Follower, Ring};
+use super::spill::{MOST_LIVE, Spills};
+use crate::frame::Literal;
+use crate::isa::IsaChoice;
+use crate::strip::Aliases;
+use crate::strip::{Definitions, Linear};
+use crate::strip::{emission_order, pressure};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// So many pointers are at hand without saving registers. Rows of one array keep their own up to here: code with large
 /// displacements is longer, and rows of 58 cells are slower with it
@@ -142,7 +140,7 @@ impl<'a> StripPlan<'a> {
     pub(super) fn new(strip: &'a Strip, shared: &Shared<'a>, rows: Rows) -> Self {
         let program = shared.program;
         let kinds = kinds(strip, program);
-        let scalar = shared.strips == IsaChoice::Scalar;
+        let scalar = shared.options.choice == IsaChoice::Scalar;
         let shape = if scalar { Shape::Scalar } else { vector_shape(strip, &kinds, rows) };
         let aliases = Aliases::new(strip);
         let unwritten = unwritten_loads(strip, &aliases);
@@ -151,7 +149,7 @@ impl<'a> StripPlan<'a> {
         let (mut invariants, mut order): (Vec<usize>, Vec<usize>) = all.iter().partition(|at| is_invariant[**at]);
         let mut literals = literals(strip, &order);
         let held = pressure(strip, &order) + literals.len() + invariants.len();
-        let literals_in_registers = held < shared.registers as usize;
+        let literals_in_registers = held < shared.options.isa.vector_registers as usize;
         // A result that is spilled costs as much as a sum of two literals, but not as much as a division.
         let is_slow =
             |at: &usize| matches!(strip.ops[*at], Op::Binary(BinaryOp::Div, ..) | Op::Unary(UnaryOp::Sqrt, _));
@@ -165,7 +163,7 @@ impl<'a> StripPlan<'a> {
             Spills::new(strip, &order, &unwritten)
         });
         // A body of up to 32 operations gains from four copies; one of 128 or more fills the instruction window alone.
-        let unroll = shared.unroll.copies(128 / order.len().max(1) as i64);
+        let unroll = shared.options.unroll.copies(128 / order.len().max(1) as i64);
         let mut shared_pointers = pointers(strip, (program, &Definitions::default()), rows);
         if shared_pointers.0.len() > FEW_POINTERS {
             shared_pointers = pointers(strip, (program, shared.lets), rows);
@@ -236,20 +234,6 @@ impl<'a> StripPlan<'a> {
     }
 }
 
-/// The operands of an operation.
-pub(crate) fn operands(op: &Op) -> impl DoubleEndedIterator<Item = ValueId> + use<> {
-    let all = match *op {
-        Op::F64(_) | Op::F32(_) | Op::Scalar(_) | Op::Index { .. } | Op::Load { .. } | Op::OpaqueSeed(_) => [None; 3],
-        Op::Unary(_, a) | Op::Not(a) | Op::Convert(_, a) | Op::OpaqueFinish(a) => [Some(a), None, None],
-        Op::Store { value, .. } => [Some(value), None, None],
-        Op::Binary(_, a, b) | Op::Compare(_, a, b) | Op::And(a, b) | Op::Or(a, b) | Op::OpaqueMix(a, b) => {
-            [Some(a), Some(b), None]
-        }
-        Op::Fma(a, b, c) | Op::Select(a, b, c) => [Some(a), Some(b), Some(c)],
-    };
-    all.into_iter().flatten()
-}
-
 fn unwritten_loads(strip: &Strip, aliases: &Aliases<'_>) -> Vec<bool> {
     let stores: Vec<usize> = (0..strip.ops.len()).filter(|at| matches!(strip.ops[*at], Op::Store { .. })).collect();
     let unwritten = |at| stores.iter().all(|store| !aliases.may_meet(at, *store));
@@ -259,7 +243,7 @@ fn unwritten_loads(strip: &Strip, aliases: &Aliases<'_>) -> Vec<bool> {
 /// The literals that the operations of `order` use.
 fn literals(strip: &Strip, order: &[usize]) -> Vec<Literal> {
     let (mut literals, mut known) = (Vec::new(), FxHashSet::default());
-    for id in order.iter().flat_map(|at| operands(&strip.ops[*at])) {
+    for id in order.iter().flat_map(|at| strip.ops[*at].operands()) {
         let literal = Literal::of(&strip.ops[id.index()]);
         literals.extend(literal.filter(|literal| known.insert(*literal)));
     }
@@ -276,7 +260,7 @@ fn invariant_operations(strip: &Strip, unwritten: &[bool]) -> Vec<bool> {
             Op::F64(_) | Op::F32(_) | Op::Scalar(_) | Op::Index { .. } | Op::Store { .. } => false,
             Op::OpaqueSeed(_) | Op::OpaqueMix(..) | Op::OpaqueFinish(_) => false,
             Op::Load { stream, .. } => unwritten[at] && strip.streams[stream.index()].is_fixed(),
-            _ => operands(op).all(known),
+            _ => op.operands().all(known),
         };
     }
     invariant

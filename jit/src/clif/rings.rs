@@ -19,12 +19,12 @@
 //! number of rings, and no register is held for them during a segment. (With all of them in SSA values, a strip of 18
 //! rings took three times as long to compile.)
 
-use super::emitter::{Emitter, plain};
-use super::ints::Num;
+use crease_program::Address;
+
+use super::emitter::{Emitter, Num, plain};
 use super::plan::{Pointer, StripPlan};
+use super::run::Run;
 use super::scratch::{Kept, Table};
-use super::strip::Run;
-use crate::program::Address;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
 

@@ -9,21 +9,9 @@
 //!
 //! A strip in the main function uses the first worker's, which waits meanwhile or is the same thread.
 
-use super::emitter::{Emitter, plain};
-use super::ints::Num;
+use super::emitter::{Emitter, Num, plain};
 use super::plan::StripPlan;
 use cranelift_codegen::ir::{InstBuilder, StackSlot, StackSlotData, StackSlotKind, Value, types};
-
-/// The memory of a call, as one function uses it.
-#[derive(Default)]
-pub(super) struct Scratch {
-    /// The address of this worker's, in strips that use it.
-    base: Option<Value>,
-    /// Bytes that the current strip has taken.
-    taken: usize,
-    /// Bytes that any strip takes.
-    pub(super) most: usize,
-}
 
 /// An integer that a loop needs again and again.
 #[derive(Clone, Copy, Debug)]

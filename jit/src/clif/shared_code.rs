@@ -8,10 +8,11 @@
 //! a single iteration takes any function of no fixed length, with its operations and places, that is as careful about
 //! what may alias: its own function is kept back, and left out if such a strip comes later.
 
+use crease_program::{BufferId, Op, StoreHint, Var};
+
 use super::emitter::StripCode;
-use crate::compile::Prefetch;
 use crate::listing::StripListing;
-use crate::program::{BufferId, Op, StoreHint, Var};
+use crate::options::Prefetch;
 use crate::wide::{Place, StripFacts, WideCode, WideOptions, calls_for_far, emit};
 use cranelift_module::FuncId;
 use std::time::{Duration, Instant};
@@ -58,15 +59,15 @@ impl Key {
         }
     }
 
-    /// Whether code for strips like this one also runs `lone`, of one iteration. How streams move means nothing there.
-    fn runs(&self, lone: &Key) -> bool {
+    /// Whether code for strips like this one also runs `single`, of one iteration. How streams move means nothing there.
+    fn runs(&self, single: &Key) -> bool {
         let place = |place: &Place| (place.pointer, place.offset, place.element);
-        self.ops == lone.ops
-            && self.places.iter().map(place).eq(lone.places.iter().map(place))
-            && self.buffers == lone.buffers
-            && self.hints == lone.hints
+        self.ops == single.ops
+            && self.places.iter().map(place).eq(single.places.iter().map(place))
+            && self.buffers == single.buffers
+            && self.hints == single.hints
             && self.hints.iter().all(|hint| *hint == StoreHint::Cached)
-            && self.aliases.iter().zip(&lone.aliases).all(|(careful, needed)| *careful || !needed)
+            && self.aliases.iter().zip(&single.aliases).all(|(careful, needed)| *careful || !needed)
     }
 }
 
@@ -103,8 +104,8 @@ impl SharedCode {
         options: &WideOptions<'_>,
         declare: impl FnOnce() -> Result<FuncId, E>,
     ) -> Result<Option<(StripCode, Option<WideCode>)>, E> {
-        let key = Key::new(facts, options.prefetch);
-        let fits = |known: &&mut Known| match facts.is_lone {
+        let key = Key::new(facts, options.options.prefetch);
+        let fits = |known: &&mut Known| match facts.is_single_iteration {
             true => known.code.fixed_length.is_none() && known.key.runs(&key),
             false => known.key == key,
         };
@@ -135,7 +136,7 @@ impl SharedCode {
             listing: code.listing.clone(),
             strips: vec![facts.strip.var],
         };
-        if facts.is_lone {
+        if facts.is_single_iteration {
             known.kept_back = Some(code);
             self.known.push(known);
             return Ok(Some((strip, None)));

@@ -13,8 +13,8 @@
 //! room for.
 //! Cost: operations times the logarithm of [`MOST_HELD`].
 
-use super::plan::operands;
-use crate::program::Strip;
+use crease_program::Strip;
+
 use std::collections::BTreeSet;
 
 /// Results of a block that are left to the registers and the stack: 4 KiB of it with vectors of 128 bits. Strips of the
@@ -91,7 +91,7 @@ impl<'s> Search<'s> {
         order.iter().for_each(|at| in_order[*at] = true);
         let mut uses = vec![Vec::new(); count];
         for (place, at) in order.iter().enumerate().rev() {
-            for operand in operands(&strip.ops[*at]).map(|operand| operand.index()) {
+            for operand in strip.ops[*at].operands().map(|operand| operand.index()) {
                 // Literals are no part of the order; they are read from the frame where they are used.
                 if in_order[operand] && uses[operand].last() != Some(&place) {
                     uses[operand].push(place);
@@ -110,7 +110,7 @@ impl<'s> Search<'s> {
     }
 
     fn step(&mut self, place: usize, at: usize) {
-        for operand in operands(&self.strip.ops[at]).map(|operand| operand.index()) {
+        for operand in self.strip.ops[at].operands().map(|operand| operand.index()) {
             if self.uses[operand].last() != Some(&place) {
                 // A literal, or the same operand once more.
                 continue;
@@ -140,14 +140,14 @@ impl<'s> Search<'s> {
     fn finish(self, strip: &Strip, order: &[usize]) -> Spills {
         let mut last_use = vec![0; strip.ops.len()];
         for (place, at) in order.iter().enumerate() {
-            operands(&strip.ops[*at]).for_each(|operand| last_use[operand.index()] = place);
+            strip.ops[*at].operands().for_each(|operand| last_use[operand.index()] = place);
         }
         let (mut slot_of, mut free, mut slots) = (vec![None; strip.ops.len()], Vec::new(), 0);
         let mut steps = Vec::with_capacity(order.len());
         for (place, (at, (fetched, drop))) in order.iter().zip(self.fetched.into_iter().zip(self.dropped)).enumerate() {
             let home = |value: usize| slot_of[value].map_or(Home::Cell, Home::Slot);
             let fetch: Vec<(usize, Home)> = fetched.into_iter().map(|value| (value, home(value))).collect();
-            for operand in operands(&strip.ops[*at]).map(|operand| operand.index()) {
+            for operand in strip.ops[*at].operands().map(|operand| operand.index()) {
                 if last_use[operand] == place {
                     free.extend(slot_of[operand].take());
                 }
@@ -168,7 +168,7 @@ impl<'s> Search<'s> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::program::{Node, Op, Program};
+    use crease_program::{Node, Op, Program};
 
     /// Follows the steps as the emitter does: every operand is held, or its slot has it, when it is needed.
     fn most_held(strip: &Strip, order: &[usize], unwritten: &[bool], spills: &Spills) -> usize {
@@ -183,7 +183,7 @@ mod tests {
             }
             let is_literal = |value: usize| matches!(strip.ops[value], Op::F64(_));
             let there = |value: usize| held[value] || is_literal(value);
-            assert!(operands(&strip.ops[*at]).all(|operand| there(operand.index())), "an operand of %{at} is missing");
+            assert!(strip.ops[*at].operands().all(|operand| there(operand.index())), "an operand of %{at} is missing");
             held[*at] = !matches!(strip.ops[*at], Op::Store { .. }) && !step.is_put_off;
             if let Some(slot) = step.keep {
                 assert!(held[*at]);

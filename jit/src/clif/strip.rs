@@ -8,34 +8,19 @@
 //! A strip over arrays whose strides the call decides exists twice where vectors could run: with vectors for rows of
 //! adjacent cells, and one cell at a time for all others. It tests once, before its loops, which way to go.
 
+use crease_program::{Address, Op, Strip};
+
 use super::emitter::Emitter;
-use super::frame::Literal;
-use super::ints::Num;
+use super::emitter::Num;
 use super::plan::{Kind, Pointer, Rows, Shape, StripPlan};
+use super::run::Run;
 use super::scratch::Kept;
 use super::spill::SLOT_BYTES;
-use super::wide::WideCall;
+use crate::frame::Literal;
 use crate::listing::StripListing;
-use crate::program::{Address, Op, Strip};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use std::collections::HashMap;
-
-/// A strip whose pointers are known.
-pub(super) struct Run<'p, 'a> {
-    /// What was decided.
-    pub(super) plan: &'p StripPlan<'a>,
-    /// Address of each pointer's cell at `j = 0`, moved by the rings passed since.
-    pub(super) addresses: Vec<Kept>,
-    /// For each pointer whose stride only the call tells, bytes per iteration.
-    pub(super) strides: Vec<Option<Kept>>,
-    /// For each `Op::Index` its value at `j = 0` and its increment.
-    pub(super) indices: HashMap<usize, (Kept, i64)>,
-    /// Where the slots of values begin in the memory of the call.
-    pub(super) slots: i32,
-    /// The function that runs segments, if there is one.
-    pub(super) wide: Option<WideCall>,
-}
 
 /// What a loop keeps from iteration to iteration, in its own shape.
 pub(super) struct Held {
@@ -48,7 +33,7 @@ pub(super) struct Held {
 impl<'a> Emitter<'a, '_> {
     /// Emits a strip.
     pub(super) fn strip(&mut self, strip: &'a Strip) {
-        let strip = self.shared.lone.get(&strip.var).unwrap_or(strip);
+        let strip = self.shared.single_iteration.get(&strip.var).unwrap_or(strip);
         let arrays = arrays(strip);
         let plan = StripPlan::new(strip, self.shared, Rows::Adjacent);
         if arrays.is_empty() {
@@ -108,7 +93,7 @@ impl<'a> Emitter<'a, '_> {
         let wide = self.wide_call(plan, length, rings.is_none());
         let spills = plan.spills.as_ref().filter(|_| wide.is_none());
         let slots = self.take_scratch(spills.map_or(0, |spills| spills.slots * SLOT_BYTES as usize));
-        if self.shared.texts && wide.is_none() {
+        if self.shared.options.texts && wide.is_none() {
             self.functions.listed(listing(plan));
         }
         let (mut addresses, mut strides) = (Vec::with_capacity(plan.pointers.len()), Vec::new());

@@ -10,31 +10,24 @@
 //!
 //! Strips that do the same share a function ([`super::shared_code`]).
 
+use crease_program::{Element, Op, StoreHint, Strip, ValueId};
+
+use super::emitter::Num;
 use super::emitter::{Emitter, StripCode, plain};
-use super::frame::Literal;
-use super::ints::Num;
 use super::plan::StripPlan;
 use super::rings::Rings;
-use super::strip::Run;
-use crate::compile::Streaming;
+use super::run::{Run, WideCall};
+use crate::frame::Literal;
 use crate::isa::IsaChoice;
-use crate::program::{Element, Op, StoreHint, Strip, ValueId};
+use crate::options::Streaming;
 use crate::wide::{Place, StripFacts, WideIsa, WideOptions};
-use cranelift_codegen::ir::{Block, FuncRef, InstBuilder, Value, types};
-
-/// A function that runs segments of one strip, and its table.
-pub(super) struct WideCall {
-    function: FuncRef,
-    table: Value,
-    /// Index operations, in the order of the table.
-    indices: Vec<usize>,
-}
+use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
 
 impl<'a> Emitter<'a, '_> {
     /// Finds or compiles wide code for a strip, which is always run whole or may be cut, and makes a table; `None` if
     /// there is no such code for it.
     pub(super) fn wide_call(&mut self, plan: &StripPlan<'a>, length: Num, is_whole: bool) -> Option<WideCall> {
-        let isa = match self.shared.strips {
+        let isa = match self.shared.options.choice {
             IsaChoice::Avx2 => WideIsa::Avx2,
             IsaChoice::Avx512 => WideIsa::Avx512,
             IsaChoice::Scalar | IsaChoice::V128 | IsaChoice::Auto => return None,
@@ -46,7 +39,7 @@ impl<'a> Emitter<'a, '_> {
         };
         let places: Vec<Place> = (0..plan.places.len()).map(place).collect();
         let scalars: Vec<Element> = shared.program.scalars.iter().map(|scalar| scalar.element).collect();
-        let hints = store_hints(plan.strip, shared.streaming);
+        let hints = store_hints(plan.strip, shared.options.streaming);
         let facts = StripFacts {
             strip: plan.strip,
             aliases: &plan.aliases,
@@ -57,15 +50,12 @@ impl<'a> Emitter<'a, '_> {
             hints: &hints,
             rows_read: plan.rows_read(),
             is_whole,
-            is_lone: length == Num::Const(1),
+            is_single_iteration: length == Num::Const(1),
             length: if let Num::Const(length @ 2..) = length { Some(length) } else { None },
         };
         let options = WideOptions {
             isa,
-            width: shared.width,
-            unroll: shared.unroll,
-            prefetch: shared.prefetch,
-            text: shared.texts,
+            options: shared.options,
             names: shared.names.get(&plan.strip.var).map_or(&[], Vec::as_slice),
             scalar_offset: &|scalar| shared.layout.literal_offset(Literal::Scalar(scalar)),
         };

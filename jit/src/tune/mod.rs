@@ -9,11 +9,13 @@
 
 mod store;
 
+use crease_program::{Program, Verified};
+
 use crate::callable::Compiled;
-use crate::compile::{CompileError, CompileOptions, Prefetch, Streaming, Unroll, VectorWidth, compile};
+use crate::compile::{CompileError, compile};
 use crate::isa::IsaChoice;
 use crate::machine::{last_level_cache_bytes, processor_name};
-use crate::program::{Program, Verified};
+use crate::options::{CompileOptions, Prefetch, Streaming, Unroll, VectorWidth};
 
 pub use store::{TuningMemory, TuningMemoryError};
 
@@ -21,8 +23,8 @@ pub use store::{TuningMemory, TuningMemoryError};
 const LEAST_GAIN: f64 = 0.02;
 /// Copies of bodies that are tried.
 const COPIES: [u32; 4] = [1, 2, 4, 8];
-/// Raised when code generation changes, so that older findings are no longer taken.
-const GENERATION: u32 = 4;
+/// A hash of the sources that make code (`jit/build.rs`): findings of other builds are not taken.
+const BUILD: &str = env!("CREASE_JIT_BUILD");
 
 /// What tuning decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -147,7 +149,7 @@ fn shapes(options: &CompileOptions) -> Vec<Variant> {
 fn key(program: &Program, options: &CompileOptions, conditions: &str) -> String {
     let Variant { width, unroll, streaming, prefetch } = options.variant();
     format!(
-        "crease {} {GENERATION}\nprocessor {}, {:?}, {} bytes\noptions {} {width:?} {unroll:?} {streaming:?} {prefetch:?}\n{conditions}\n{program}",
+        "crease {} {BUILD}\nprocessor {}, {:?}, {} bytes\noptions {} {width:?} {unroll:?} {streaming:?} {prefetch:?}\n{conditions}\n{program}",
         env!("CARGO_PKG_VERSION"),
         processor_name(),
         options.isa,

@@ -7,7 +7,7 @@
 //! that readers see one whole file or another, whoever else writes. Nothing here can fail a run.
 
 use super::Variant;
-use crate::compile::{Prefetch, Streaming, Unroll, VectorWidth};
+use crate::options::{Prefetch, Streaming, Unroll, VectorWidth};
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

@@ -11,11 +11,12 @@
 //! Invariant: a register or a valid home holds every value that is still used; `home` relies on it.
 //! Cost: operations times registers.
 
+use crease_program::Op;
+
 use super::body::{Body, Role};
 use super::instruction::{Class, Inst, Memory, Operand, Reg, Sequence};
 use super::neighbours::Row;
 use super::shape::WideIsa;
-use crate::program::Op;
 
 /// The first mask register that may be assigned, and how many there are.
 const MASKS: (u8, usize) = (2, 6);

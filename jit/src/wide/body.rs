@@ -7,9 +7,11 @@
 //! bound to its place in the order: what it reads stays in memory until a store may overwrite it, so later passes may
 //! read it anywhere before that, or fold it into its use.
 
+use crease_program::{Element, Op, ScalarId, StoreHint, Strip, UnaryOp, ValueId, ValueType};
+
 use super::shape::{Float, LINE_BYTES, Shape, WideIsa};
-use crate::clif::{Aliases, operands};
-use crate::program::{Element, Op, StoreHint, Strip, UnaryOp, ValueId, ValueType};
+use crate::options::CompileOptions;
+use crate::strip::Aliases;
 use rustc_hash::FxHashMap;
 use std::mem::{Discriminant, discriminant};
 
@@ -35,6 +37,18 @@ pub(crate) struct Place {
     pub(crate) element: Element,
 }
 
+/// What to emit.
+pub(crate) struct WideOptions<'o> {
+    /// The instruction set.
+    pub(crate) isa: WideIsa,
+    /// How to compile.
+    pub(crate) options: &'o CompileOptions,
+    /// For each operation what to call its result there.
+    pub(crate) names: &'o [String],
+    /// Bytes from the frame's start to a scalar.
+    pub(crate) scalar_offset: &'o dyn Fn(ScalarId) -> i32,
+}
+
 /// What is known about a strip.
 pub(crate) struct StripFacts<'a> {
     /// The strip, of a verified program.
@@ -58,7 +72,7 @@ pub(crate) struct StripFacts<'a> {
     /// Whether all of them are always run at once, as no stream runs around a ring.
     pub(crate) is_whole: bool,
     /// Whether there is one iteration.
-    pub(crate) is_lone: bool,
+    pub(crate) is_single_iteration: bool,
 }
 
 /// Where the result of an operation comes from.
@@ -151,7 +165,7 @@ impl<'a> Body<'a> {
             overwritten: FxHashMap::default(),
         };
         let used: Vec<usize> =
-            facts.order.iter().flat_map(|at| operands(&strip.ops[*at])).map(ValueId::index).collect();
+            facts.order.iter().flat_map(|at| strip.ops[*at].operands()).map(ValueId::index).collect();
         used.iter().chain(facts.order).for_each(|at| body.add_constants(*at));
         if shape.isa == WideIsa::Avx512 {
             // Masks of remainders are cut from all ones.
@@ -168,7 +182,7 @@ impl<'a> Body<'a> {
 
     /// The distinct operands of an operation.
     pub(super) fn operands(&self, at: usize) -> impl Iterator<Item = usize> + use<'_> {
-        operands(&self.strip.ops[at]).map(|id| self.operand(id))
+        self.strip.ops[at].operands().map(|id| self.operand(id))
     }
 
     /// The sign bit, as a constant.
@@ -342,7 +356,7 @@ pub(super) fn float_of(facts: &StripFacts<'_>) -> Option<Float> {
         }
         _ => None,
     };
-    let literals = facts.order.iter().flat_map(|at| operands(&strip.ops[*at])).map(ValueId::index);
+    let literals = facts.order.iter().flat_map(|at| strip.ops[*at].operands()).map(ValueId::index);
     let mut all = literals.chain(facts.order.iter().copied()).filter_map(|at| of(&strip.ops[at]));
     let first = all.next()?;
     all.all(|float| float == first).then_some(first)

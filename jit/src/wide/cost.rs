@@ -15,15 +15,15 @@
 //!
 //! Cost: one register assignment for each width.
 
-use super::alignment::AlignedStores;
+use crease_program::{Element, TYPICAL_LENGTH};
+
+use super::aligned_stores::AlignedStores;
 use super::allocate::{Allocation, allocate};
-use super::body::{Body, StripFacts, float_of};
-use super::function::WideOptions;
+use super::body::{Body, StripFacts, WideOptions, float_of};
 use super::instruction::{Arith, Inst, Memory, Sequence};
 use super::neighbours::Row;
 use super::shape::{LINE_BYTES, Shape, WideIsa};
-use crate::compile::{MOST_COPIES, VectorWidth};
-use crate::program::Element;
+use crate::options::{MOST_COPIES, VectorWidth};
 
 /// Most bytes of slots: with what the alignment of the stack pointer takes less than a page, so that no function steps
 /// over the guard page below a thread's stack. Wide code calls nothing.
@@ -46,8 +46,6 @@ const MASK_CYCLES: f64 = 4.0;
 const FETCHED_LINE_CYCLES: f64 = 12.0;
 /// Instructions of a loop with several copies, at most.
 pub(super) const LOOP_INSTRUCTIONS: usize = 128;
-/// Iterations of a strip whose length only the run knows.
-const TYPICAL_LENGTH: i64 = 1000;
 /// By how much an estimate has to be better for fewer bits, as nothing else speaks for them.
 const MARGIN: f64 = 0.99;
 
@@ -64,7 +62,7 @@ pub(super) struct Choice<'a> {
 /// The best way to compile a strip within `options`; `None` if it cannot be wide.
 pub(super) fn choose<'a>(facts: &StripFacts<'a>, options: &WideOptions<'_>) -> Option<Choice<'a>> {
     let shapes: Vec<Shape> = Shape::all(options.isa, float_of(facts)?, facts.strip.lanes).collect();
-    let wanted = match options.width {
+    let wanted = match options.options.width {
         VectorWidth::Auto => None,
         VectorWidth::Bits256 => Some(32),
         VectorWidth::Bits512 => Some(64),
@@ -152,11 +150,11 @@ impl Loops {
         let mut best = (1, f64::INFINITY);
         for copies in (1..=MOST_COPIES).filter(fits) {
             let cycles = self.strip_cycles(length, copies);
-            if options.unroll.copies(copies) == copies && cycles < best.1 {
+            if options.options.unroll.copies(copies) == copies && cycles < best.1 {
                 best = (copies, cycles);
             }
         }
-        let copies = options.unroll.copies(best.0);
+        let copies = options.options.unroll.copies(best.0);
         (copies, self.strip_cycles(length, copies))
     }
 

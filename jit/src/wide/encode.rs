@@ -6,13 +6,14 @@
 //! Registers of the function: `rdx` is the iteration, `rcx` the end, `rdi` the table, and `rsi` the frame before the
 //! loops. Slots lie from the stack pointer on, which is a multiple of their size.
 
+use crease_program::{CompareOp, Element, Op, ScalarId, StoreHint};
+
 use super::assembler::Assembler;
 use super::body::{Body, Place};
 use super::codes::{Form, Kind, code};
 use super::instruction::{Arith, Class, Inst, Memory, Operand, Reg, Sequence};
 use super::prefetch::Ahead;
-use super::shape::{Float, WideIsa};
-use crate::program::{CompareOp, Element, Op, ScalarId, StoreHint};
+use super::shape::{Extent, Float, WideIsa};
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 
 /// The iteration at which a block begins.
@@ -29,19 +30,6 @@ const SCRATCH_WORDS: [Register; 2] = [Register::AX, Register::R8W];
 const TO_NEAREST: u32 = 0;
 /// The lanes of a remainder.
 pub(super) const REMAINDER: Register = Register::K1;
-
-/// How much of a vector a block is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Extent {
-    /// All of it.
-    Whole,
-    /// All of it, where streaming stores are aligned.
-    Aligned,
-    /// The lanes in [`REMAINDER`]; memory behind them is not touched.
-    Masked,
-    /// Its first number.
-    Single,
-}
 
 /// An operand of a machine instruction.
 #[derive(Clone, Copy)]

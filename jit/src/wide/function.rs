@@ -21,18 +21,18 @@
 //!
 //! Cost: about 0.2 microseconds for each machine instruction.
 
-use super::alignment::{AlignedStores, AlignmentSlot};
+use crease_program::{Element, Op};
+
+use super::aligned_stores::{AlignedStores, AlignmentSlot};
 use super::allocate::Allocation;
 use super::assembler::{Assembler, Jump};
-use super::body::{Body, StripFacts};
+use super::body::{Body, StripFacts, WideOptions};
 use super::cost::{Choice, LOOP_INSTRUCTIONS, MOST_SLOT_BYTES, choose};
-use super::encode::{Encoding, Extent, ITERATION, REMAINDER, SCRATCH, TABLE, memory};
+use super::encode::{Encoding, ITERATION, REMAINDER, SCRATCH, TABLE, memory};
 use super::instruction::{Inst, Memory, Sequence};
 use super::prefetch::Ahead;
-use super::shape::WideIsa;
-use crate::compile::{Prefetch, Unroll, VectorWidth};
+use super::shape::{Extent, WideIsa};
 use crate::listing::{RegisterUse, StripListing};
-use crate::program::{Element, Op, ScalarId};
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 
 /// One past the last iteration.
@@ -45,24 +45,6 @@ pub(super) const FREE: [Register; 3] = [Register::R9, Register::R10, Register::R
 const SAVED: [Register; 5] = [Register::RBX, Register::R12, Register::R13, Register::R14, Register::R15];
 /// Loops begin at multiples of this many bytes.
 const ALIGNMENT: usize = 32;
-
-/// What to emit.
-pub(crate) struct WideOptions<'o> {
-    /// The instruction set.
-    pub(crate) isa: WideIsa,
-    /// How wide vectors are.
-    pub(crate) width: VectorWidth,
-    /// Blocks in one iteration of the main loop.
-    pub(crate) unroll: Unroll,
-    /// Whether it calls for cells ahead of time.
-    pub(crate) prefetch: Prefetch,
-    /// Whether to keep a text.
-    pub(crate) text: bool,
-    /// For each operation what to call its result there.
-    pub(crate) names: &'o [String],
-    /// Bytes from the frame's start to a scalar.
-    pub(crate) scalar_offset: &'o dyn Fn(ScalarId) -> i32,
-}
 
 /// A function of machine code.
 pub(crate) struct WideCode {
@@ -90,7 +72,7 @@ pub(crate) fn emit(facts: &StripFacts<'_>, options: &WideOptions<'_>) -> Option<
     let indices: Vec<usize> = body.each.iter().copied().filter(is_index).collect();
     let homes = Homes::new(facts, &body, &allocation, copies, indices.is_empty());
     let mut encoding = Encoding {
-        assembler: Assembler::new(options.text),
+        assembler: Assembler::new(options.options.texts),
         body: &body,
         pointers: homes.pointers.clone(),
         indices,
@@ -101,12 +83,12 @@ pub(crate) fn emit(facts: &StripFacts<'_>, options: &WideOptions<'_>) -> Option<
         next_scratch: 0,
         extent: Extent::Whole,
         copy: 0,
-        ahead: Ahead::new(facts, &body, options.prefetch),
+        ahead: Ahead::new(facts, &body, options.options.prefetch),
     };
     Function { encoding: &mut encoding, homes: &homes, allocation: &allocation }.emit(copies);
     let (bytes, text) = encoding.assembler.finish(&pool(&body), pool_entry(&body));
     let streams = homes.aligned_stores.as_ref().is_some_and(|stores| stores.streaming);
-    let listing = options.text.then(|| StripListing { text, ..listing(&body, &allocation, copies) });
+    let listing = options.options.texts.then(|| StripListing { text, ..listing(&body, &allocation, copies) });
     let fixed_length = homes.fixed_length;
     Some(WideCode { bytes, listing, streams, indices: encoding.indices, fixed_length })
 }

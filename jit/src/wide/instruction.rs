@@ -3,7 +3,7 @@
 //! They are straight-line and the same for whole vectors, for masked ones and for single cells; `encode` knows the
 //! differences.
 
-use crate::program::{CompareOp, ScalarId, StoreHint};
+use crease_program::{CompareOp, ScalarId, StoreHint};
 
 /// Which registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,12 +9,13 @@
 //!
 //! `body` decides whether a strip is eligible and what is computed once; `allocate` and `select` turn operations into
 //! instructions on registers, without loops or branches; `neighbours` finds loads that share vectors; `function` lays
-//! out the loops around them, `alignment` what brings stores to multiples of a vector's size, `prefetch` what calls for
+//! out the loops around them, `aligned_stores` and `alignment` what brings stores to multiples of a vector's size, `prefetch` what calls for
 //! cells ahead of time, `encode` and `codes` make bytes. `shape` names the vectors, `cost` chooses among them.
 //!
 //! Both emitters give the interpreter's bits: one operation is one instruction of the same rounding, and nothing is
 //! contracted or reassociated.
 
+mod aligned_stores;
 mod alignment;
 mod allocate;
 mod assembler;
@@ -29,7 +30,7 @@ mod prefetch;
 mod select;
 mod shape;
 
-pub(crate) use body::{Place, StripFacts};
-pub(crate) use function::{WideCode, WideOptions, emit};
+pub(crate) use body::{Place, StripFacts, WideOptions};
+pub(crate) use function::{WideCode, emit};
 pub(crate) use prefetch::calls_for_far;
 pub(crate) use shape::WideIsa;

@@ -11,9 +11,10 @@
 //!
 //! Blocks so read earlier than without. That is right where no store of the strip may write what they read.
 
+use crease_program::Op;
+
 use super::body::{Body, Role};
 use super::shape::WideIsa;
-use crate::program::Op;
 
 /// Loads of one row of memory that begin less than a vector apart.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,14 +5,13 @@
 //!
 //! Processors follow rows of memory by themselves, but page by page, and some dozen at once. A strip that reads one row
 //! loses nothing by that. Among several, those that come from memory arrive earlier if they are called for. Streams say
-//! which they are ([`crate::program::Program::mark_far`]); a call for what is at hand costs as much as a load.
+//! which they are ([`crease_program::Program::mark_far`]); a call for what is at hand costs as much as a load.
 //! `cargo run --release -- bench --suite images --schedule rows --threads 1 --prefetch never --prefetch auto` shows the
 //! difference for images. Into the first-level cache prefetches would help less, as all rows together do not fit there.
 
 use super::body::{Body, StripFacts};
-use super::encode::Extent;
-use super::shape::LINE_BYTES;
-use crate::compile::Prefetch;
+use super::shape::{Extent, LINE_BYTES};
+use crate::options::Prefetch;
 use iced_x86::MemoryOperand;
 use std::collections::HashSet;
 use std::ops::RangeInclusive;

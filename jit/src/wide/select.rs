@@ -3,10 +3,11 @@
 //!
 //! In: an [`Allocator`] at an operation.   Out: its instructions, appended.
 
+use crease_program::{BinaryOp, CompareOp, Op, UnaryOp};
+
 use super::allocate::Allocator;
 use super::body::Role;
 use super::instruction::{Arith, Class, FmaForm, Inst, Memory, Operand, Reg};
-use crate::program::{BinaryOp, CompareOp, Op, UnaryOp};
 
 impl Allocator<'_, '_> {
     /// Chooses the instructions of the operation `at`.

@@ -1,6 +1,6 @@
 //! Vectors: which instruction set, how wide, of which numbers.
 
-use crate::program::Element;
+use crease_program::Element;
 
 /// Bytes of a line of the caches.
 pub(super) const LINE_BYTES: i64 = 64;
@@ -75,4 +75,17 @@ impl Shape {
             WideIsa::Avx512 => 32,
         }
     }
+}
+
+/// How much of a vector a block is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Extent {
+    /// All of it.
+    Whole,
+    /// All of it, where streaming stores are aligned.
+    Aligned,
+    /// The lanes of a remainder; memory behind them is not touched.
+    Masked,
+    /// Its first number.
+    Single,
 }

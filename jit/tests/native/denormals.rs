@@ -1,9 +1,10 @@
 //! Denormal numbers: kept as found, flushed where a pool says so, and the threads left as they were.
 
+use crease_jit::*;
+use crease_program::{Element, Program};
+
 use crate::harness::verified;
 use crate::harness::{agree, bits, reference, variants};
-use crease_jit::program::{Element, Program};
-use crease_jit::*;
 
 const TEXT: &str = "program halves(rows) {
   buffer x: f64[320] read

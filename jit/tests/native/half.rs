@@ -2,10 +2,11 @@
 //!
 //! What is expected is derived from the format's definition, not by another conversion.
 
+use crease_jit::*;
+use crease_program::{Cells, Element, Memory, Program, f16, interpret};
+
 use crate::harness::verified;
 use crate::harness::{agree, agree_on, from_field, to_field, variants};
-use crease_jit::program::{Cells, Element, Memory, Program, interpret};
-use crease_jit::*;
 
 /// What the bits of an `f16` stand for; every value is exact in an `f32`.
 fn meaning(bits: u16) -> f32 {

@@ -1,9 +1,9 @@
 //! Runs programs interpreted and compiled on the same data.
 
-use crease_jit::program::{
-    BufferAccess, BufferDecl, Cells, Copies, Element, Memory, Node, Program, Verified, interpret,
-};
 use crease_jit::*;
+use crease_program::{
+    BufferAccess, BufferDecl, Cells, Copies, Element, Memory, Node, Program, Verified, f16, interpret,
+};
 
 /// Data to start from, by buffer, repeated to its length; noise for buffers without.
 pub(crate) type Fill = [(&'static str, Vec<f64>)];

@@ -1,10 +1,11 @@
 //! Strips with thousands of values alive, or thousands of pointers: compiled code needs little stack for them, and gives
 //! the interpreter's bits in every kind of vectors, on threads of 128 KiB.
 
+use crease_jit::*;
+use crease_program::Program;
+
 use crate::harness::{bits, reference, run_native, variants, verified};
 use crate::made::all_alive;
-use crease_jit::program::Program;
-use crease_jit::*;
 use fastrand::Rng;
 use std::fmt::Write as _;
 

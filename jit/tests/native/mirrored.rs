@@ -1,9 +1,10 @@
 //! Rings that are mapped twice: strips go on past the end, between guard pages, and calls bind nothing else.
 
+use crease_jit::*;
+use crease_program::{Element, Mapped, Program};
+
 use crate::harness::verified;
 use crate::harness::{agree, variants};
-use crease_jit::program::{Element, Mapped, Program};
-use crease_jit::*;
 
 /// In place for many steps, so that every step wraps elsewhere: in strips of constant and of any length, of nearly a
 /// ring.

@@ -1,9 +1,10 @@
 //! Loads that begin a few cells apart share vectors, and read no cell that the strip does not read.
 
+use crease_jit::{CompileOptions, Isa, IsaChoice, compile};
+use crease_program::Program;
+
 use super::harness::agree;
 use crate::harness::verified;
-use crease_jit::program::Program;
-use crease_jit::{CompileOptions, Isa, IsaChoice, compile};
 use std::fmt::Write as _;
 
 /// Sums the cells at the offsets `apart` of each of two buffers that end where the last iteration of `length` reads,

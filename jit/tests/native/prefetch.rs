@@ -1,9 +1,10 @@
 //! Strips that read several rows call for cells that come from memory ahead of time; others do not.
 
+use crease_jit::{CompileOptions, Isa, IsaChoice, Prefetch, compile};
+use crease_program::Program;
+
 use super::harness::agree;
 use crate::harness::verified;
-use crease_jit::program::Program;
-use crease_jit::{CompileOptions, Isa, IsaChoice, Prefetch, compile};
 use std::fmt::Write as _;
 
 /// Sums cells of `rows` buffers of `cells` cells, of each those at the offsets `apart`, moved by `v9` cells.

@@ -1,10 +1,11 @@
 //! Rows of known length: few are short enough for code without tests, and those of one array share pointers where there
 //! are many.
 
+use crease_jit::{CompileOptions, Isa, IsaChoice, compile};
+use crease_program::Program;
+
 use super::harness::agree;
 use crate::harness::verified;
-use crease_jit::program::Program;
-use crease_jit::{CompileOptions, Isa, IsaChoice, compile};
 use std::fmt::Write as _;
 
 /// Each row of `out` becomes the sum of `reach` rows of `x`, whose positions have variables of their own.

@@ -1,9 +1,10 @@
 //! Strips that do the same share wide code, single cells beside rows among them; those that differ do not.
 
+use crease_jit::{CompileOptions, Isa, IsaChoice, compile};
+use crease_program::Program;
+
 use super::harness::agree;
 use crate::harness::verified;
-use crease_jit::program::Program;
-use crease_jit::{CompileOptions, Isa, IsaChoice, compile};
 
 /// Long enough that single cells are worth a call.
 const PRODUCTS: usize = 70;

@@ -1,9 +1,10 @@
 //! Stores past the caches: rows that begin anywhere, threads that read what others wrote so.
 
+use crease_jit::*;
+use crease_program::Program;
+
 use crate::harness::{agree, variants, verified};
 use crate::made::constant_rows;
-use crease_jit::program::Program;
-use crease_jit::*;
 
 /// Each row of `mid` is written by one iteration of a parallel loop and read by others of the next.
 const STAGES: &str = "program stages(first) {

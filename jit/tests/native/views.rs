@@ -3,10 +3,11 @@
 //! The interpreter, whose arrays are dense, says what the cells of a view must be afterwards; the cells around it must
 //! not have changed.
 
+use crease_jit::*;
+use crease_program::{Cells, Program};
+
 use crate::harness::verified;
 use crate::harness::{Fill, reference, variants};
-use crease_jit::program::{Cells, Program};
-use crease_jit::*;
 use fastrand::Rng;
 use ndarray::{Array2, Array3, ArrayView2, ArrayViewMut2, Axis, Slice};
 

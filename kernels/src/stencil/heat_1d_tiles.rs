@@ -14,7 +14,7 @@
 //! 5.
 //!
 //! Where ranges of addresses cannot follow rows that depend on `a`, `b` and `s` at once, planning walks the loops to check
-//! them (`jit/src/program/walk.rs`), and so does the first call: this takes longer than the updates, and a million points
+//! them (`jit/program/src/walk.rs`), and so does the first call: this takes longer than the updates, and a million points
 //! by a thousand steps are refused. Hence no sizes to measure.
 //!
 //! Arithmetic and result are those of `heat-1d`. `B` is a number in the text, as `B a` with both free is not affine.

@@ -1,6 +1,6 @@
 //! Arrays over a box of indices: what goes into the interpreter and comes out of it.
 
-use crease_jit::f16;
+use crease_program::f16;
 
 use crate::kernel::graph::Element;
 

@@ -2,7 +2,7 @@
 //!
 //! Every value is held as a double: an `f32` exactly, a truth value as 1 or 0. Operations on `f32` compute in `f32`.
 
-use crease_jit::program::{ValueType, opaque_finish, opaque_mix, opaque_seed};
+use crease_program::{ValueType, opaque_finish, opaque_mix, opaque_seed};
 
 use crate::kernel::affine::{Affine, AffineOverflow};
 use crate::kernel::bound::BoundAffine;

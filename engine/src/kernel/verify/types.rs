@@ -1,9 +1,10 @@
 //! Types of expressions: every operation has operands of one type; only literals adapt.
 
+use crease_program::ValueType;
+
 use crate::kernel::error::{KernelError, KernelErrorKind};
 use crate::kernel::graph::{Assign, BinaryOp, Element, Expr, ExprId, Kernel, Stmt, UnaryOp};
 use crate::kernel::verify::{Place, Verified};
-use crease_jit::program::ValueType;
 
 /// The type of a node; a literal is `f32` among `f32`s and `f64` otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

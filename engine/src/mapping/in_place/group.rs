@@ -1,6 +1,6 @@
 //! Groups: arrays that a statement turns over, read once and written once by each instance.
 
-use crease_jit::program::Mapped;
+use crease_program::Mapped;
 
 use crate::kernel::affine::{Affine, Term};
 use crate::kernel::graph::{ArrayId, Element, Role, Stmt, StmtId};

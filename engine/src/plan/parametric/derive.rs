@@ -15,11 +15,9 @@ use crate::kernel::formula::Formula;
 use crate::kernel::graph::{ArrayId, Kernel, Role};
 use crate::mapping::Sharing;
 use crate::mapping::hyperplane::{Bounded, SearchError, find_hyperplanes};
+use crate::mapping::successive_modulo::USUAL_STEPS;
 use crate::plan::parametric::Polynomial;
 use crate::plan::parametric::formulas::{FormulaArray, FormulaBuffer, FormulaPiece, Formulas};
-
-/// Steps of a state array that successive modulo keeps at least.
-const USUAL_STEPS: i64 = 2;
 
 /// An array and the differences of its conflicting cells; their parameters are `params`.
 pub(super) struct Differences<'a, 'c> {

@@ -1,0 +1,404 @@
+//! The interpreter inside strips: addresses, then the operations block by block.
+//!
+//! A value is 64 bits per lane: the bits of a double, the bits of a float, or 0 and 1. So opaque accumulators pass
+//! through untouched, and each operation is one loop over its lanes.
+
+use super::cells::{Cells, Memory};
+use super::environment::{Env, Trap};
+use super::opaque::{opaque_finish, opaque_mix};
+use super::place::Part;
+use super::trips::ring_travel;
+use super::types::*;
+use super::verify_strip::result_type;
+use half::f16;
+use std::ops::Range;
+
+/// Most lanes of a block, whatever the strip allows: bounds the memory of a strip.
+const MAX_BLOCK: u32 = 4096;
+
+/// What strips compute with, kept between strips to save allocations.
+#[derive(Default)]
+pub(super) struct Scratch {
+    /// One per stream.
+    cursors: Vec<Cursor>,
+    /// One per operation.
+    types: Vec<Option<ValueType>>,
+    /// `block` lanes per operation.
+    lanes: Vec<u64>,
+}
+
+/// Where a stream stands. Only streams that are loaded from or stored to have been checked.
+#[derive(Clone, Copy)]
+pub(super) struct Cursor {
+    pub(super) buffer: usize,
+    /// Cells before the ring, or before everything.
+    pub(super) base: i64,
+    /// Behind the base.
+    pub(super) pos: i64,
+    /// 0 if there is none.
+    pub(super) ring: i64,
+    pub(super) stride: i64,
+}
+
+type Fallible<T> = Result<T, (Part, Trap)>;
+
+impl Scratch {
+    /// Runs `strip` for the values in `range`, which is not empty, of a verified program.
+    #[expect(clippy::too_many_arguments, reason = "the parts of the machine that a strip borrows separately")]
+    pub(super) fn run(
+        &mut self,
+        program: &Program,
+        strip: &Strip,
+        range: Range<i64>,
+        env: &Env<'_>,
+        scalars: &[f64],
+        memory: &mut Memory,
+        lanes: u32,
+    ) -> Fallible<()> {
+        let count = i128::from(range.end) - i128::from(range.start);
+        self.place_cursors(program, strip, &range, env, &|buffer| memory.buffers[buffer].len())?;
+        let most = i128::from(lanes.min(strip.lanes).min(MAX_BLOCK)).min(count);
+        let block = usize::try_from(most).expect("at most MAX_BLOCK");
+        self.prepare(program, strip, scalars, block);
+        let mut var = range.start;
+        while var < range.end {
+            let length = block.min(usize::try_from(range.end.abs_diff(var)).unwrap_or(usize::MAX));
+            for (at, op) in strip.ops.iter().enumerate() {
+                self.execute(at, op, env, memory, var, block, length);
+            }
+            for cursor in &mut self.cursors {
+                cursor.pos = (0..length).fold(cursor.pos, |pos, _| cursor.next(pos));
+            }
+            var += length as i64;
+        }
+        Ok(())
+    }
+
+    /// Evaluates the addresses of the iterations in `range`, which is not empty; refuses numbers beyond 64 bits, and
+    /// cells outside the buffers, whose lengths `cells_of` knows.
+    pub(super) fn place_cursors(
+        &mut self,
+        program: &Program,
+        strip: &Strip,
+        range: &Range<i64>,
+        env: &Env<'_>,
+        cells_of: &dyn Fn(usize) -> usize,
+    ) -> Fallible<()> {
+        let count = i128::from(range.end) - i128::from(range.start);
+        self.cursors.clear();
+        for (id, stream) in (0..).map(StreamId).zip(&strip.streams) {
+            let cursor = place(program, stream, env).map_err(|trap| (Part::Stream(id), trap))?;
+            if cursor.ring > 0 && ring_travel(count, cursor.stride, cursor.ring) > i128::from(i64::MAX) {
+                return Err((Part::Stream(id), Trap::Overflow));
+            }
+            self.cursors.push(cursor);
+        }
+        for (id, op) in (0..).map(ValueId).zip(&strip.ops) {
+            if let Op::Index { base, offset, step, .. } = *op {
+                index_fits(range, env, base, offset, step).map_err(|trap| (Part::Op(id), trap))?;
+            }
+            let (Op::Load { stream, .. } | Op::Store { stream, .. }) = *op else { continue };
+            let cursor = self.cursors[stream.index()];
+            if let Address::Array(coordinates) = &strip.streams[stream.index()].address {
+                let decl = &program.buffers[cursor.buffer];
+                coordinates_inside(decl, coordinates, count, env).map_err(|trap| (Part::Stream(stream), trap))?;
+            }
+            let cells = cells_of(cursor.buffer);
+            if let Some(cell) = cursor.first_outside(count, cells as i128) {
+                let buffer = program.buffers[cursor.buffer].name.clone();
+                return Err((Part::Stream(stream), Trap::OutOfBuffer { buffer, cell, cells }));
+            }
+        }
+        Ok(())
+    }
+
+    /// The cells that a stream is at in `count` iterations; only of a stream that is used, after
+    /// [`Self::place_cursors`].
+    pub(super) fn cells(&self, stream: StreamId, count: usize) -> Vec<usize> {
+        let mut cells = Vec::with_capacity(count);
+        self.cursors[stream.index()].each_cell(count, |_, cell| cells.push(cell));
+        cells
+    }
+
+    /// Types, lanes, and the operations whose result is the same in every lane.
+    fn prepare(&mut self, program: &Program, strip: &Strip, scalars: &[f64], block: usize) {
+        self.types.clear();
+        self.lanes.clear();
+        self.lanes.resize(strip.ops.len() * block, 0);
+        for (at, op) in strip.ops.iter().enumerate() {
+            let ty = result_type(program, strip, &self.types, op).expect("the program has verified");
+            self.types.push(ty);
+            let bits = match *op {
+                Op::F64(bits) | Op::OpaqueSeed(bits) => bits,
+                Op::F32(bits) => u64::from(bits),
+                Op::Scalar(id) => float_bits(ty, scalars[id.index()]),
+                _ => continue,
+            };
+            self.lanes[at * block..][..block].fill(bits);
+        }
+    }
+
+    /// Executes one operation for `length` lanes from `var` on. One arm per operation.
+    #[expect(clippy::too_many_arguments, reason = "one call per operation and block")]
+    fn execute(
+        &mut self,
+        at: usize,
+        op: &Op,
+        env: &Env<'_>,
+        memory: &mut Memory,
+        var: i64,
+        block: usize,
+        length: usize,
+    ) {
+        // Operands precede their uses, so they lie before this operation's own lanes.
+        let (earlier, own) = self.lanes.split_at_mut(at * block);
+        let arg = |id: ValueId| &earlier[id.index() * block..][..length];
+        let type_of = |id: ValueId| self.types[id.index()];
+        match *op {
+            Op::F64(_) | Op::F32(_) | Op::Scalar(_) | Op::OpaqueSeed(_) => {}
+            Op::Index { base, offset, step, ty } => {
+                for (lane, out) in own[..length].iter_mut().enumerate() {
+                    // Fits: both ends of the strip were checked.
+                    let value = index(env, base, offset, step, var + lane as i64) as i64;
+                    *out = if ty == ValueType::F32 { bits32(value as f32) } else { (value as f64).to_bits() };
+                }
+            }
+            Op::Load { stream, ty } => {
+                let cursor = self.cursors[stream.index()];
+                load(&memory.buffers[cursor.buffer], cursor, ty, &mut own[..length]);
+            }
+            Op::Store { stream, value, .. } => {
+                let cursor = self.cursors[stream.index()];
+                store(&mut memory.buffers[cursor.buffer], cursor, type_of(value), arg(value));
+            }
+            Op::Unary(op, a) => unary(op, type_of(a), &mut own[..length], arg(a)),
+            Op::Binary(op, a, b) => binary(op, type_of(a), &mut own[..length], arg(a), arg(b)),
+            Op::Fma(a, b, c) => {
+                let operands = arg(a).iter().zip(arg(b)).zip(arg(c));
+                let single = type_of(a) == Some(ValueType::F32);
+                for (out, ((a, b), c)) in own.iter_mut().zip(operands) {
+                    *out = if single {
+                        bits32(single_of(*a).mul_add(single_of(*b), single_of(*c)))
+                    } else {
+                        double_of(*a).mul_add(double_of(*b), double_of(*c)).to_bits()
+                    };
+                }
+            }
+            Op::Compare(op, a, b) if type_of(a) == Some(ValueType::F32) => {
+                combine(&mut own[..length], arg(a), arg(b), |a, b| u64::from(op.holds(single_of(a), single_of(b))));
+            }
+            Op::Compare(op, a, b) => {
+                combine(&mut own[..length], arg(a), arg(b), |a, b| u64::from(op.holds(double_of(a), double_of(b))));
+            }
+            Op::And(a, b) => combine(&mut own[..length], arg(a), arg(b), |a, b| a & b),
+            Op::Or(a, b) => combine(&mut own[..length], arg(a), arg(b), |a, b| a | b),
+            Op::Not(a) => each(&mut own[..length], arg(a), |a| a ^ 1),
+            Op::Select(cond, a, b) => {
+                let operands = arg(cond).iter().zip(arg(a)).zip(arg(b));
+                for (out, ((cond, a), b)) in own.iter_mut().zip(operands) {
+                    *out = if *cond != 0 { *a } else { *b };
+                }
+            }
+            Op::Convert(ValueType::F32, a) => each(&mut own[..length], arg(a), |a| bits32(double_of(a) as f32)),
+            Op::Convert(_, a) => each(&mut own[..length], arg(a), |a| f64::from(single_of(a)).to_bits()),
+            Op::OpaqueMix(acc, x) => combine(&mut own[..length], arg(acc), arg(x), opaque_mix),
+            Op::OpaqueFinish(acc) => each(&mut own[..length], arg(acc), opaque_finish),
+        }
+    }
+}
+
+impl Cursor {
+    /// The position one iteration later. In a ring, one correction suffices: `|stride| <= ring`.
+    fn next(&self, pos: i64) -> i64 {
+        // Wraps around only for streams that are never used, or after the last iteration.
+        let next = pos.wrapping_add(self.stride);
+        match self.ring {
+            0 => next,
+            ring if next >= ring => next - ring,
+            ring if next < 0 => next + ring,
+            _ => next,
+        }
+    }
+
+    /// Calls `touch` with each of `count` cells in turn.
+    fn each_cell(&self, count: usize, mut touch: impl FnMut(usize, usize)) {
+        let mut pos = self.pos;
+        for lane in 0..count {
+            // The cell is inside its buffer; base and position alone may be anywhere.
+            touch(lane, self.base.wrapping_add(pos) as usize);
+            pos = self.next(pos);
+        }
+    }
+
+    /// The first of `count` cells that is not in `0..cells`.
+    fn first_outside(&self, count: i128, cells: i128) -> Option<i128> {
+        let [base, pos, ring, stride] = [self.base, self.pos, self.ring, self.stride].map(i128::from);
+        let first = base + pos;
+        if ring == 0 {
+            let inside = |cell: i128| 0 <= cell && cell < cells;
+            return if !inside(first) {
+                Some(first)
+            } else if inside(first + stride * (count - 1)) {
+                None
+            } else if stride > 0 {
+                Some(first + stride * ((cells - first + stride - 1) / stride))
+            } else {
+                Some(first + stride * (first / -stride + 1))
+            };
+        }
+        let last = pos + stride * (count - 1);
+        let around = last < 0 || last >= ring;
+        // One that runs around visits some cells on either side of its end, and code may count with all of them.
+        let [lowest, highest] = if around { [0, ring - 1] } else { [pos.min(last), pos.max(last)] };
+        if base + lowest < 0 {
+            Some(base + lowest)
+        } else if base + highest >= cells {
+            Some((base + lowest).max(cells))
+        } else {
+            None
+        }
+    }
+}
+
+pub(super) fn place(program: &Program, stream: &Stream, env: &Env<'_>) -> Result<Cursor, Trap> {
+    let buffer = stream.buffer.index();
+    match &stream.address {
+        Address::Block { base, pos, ring, stride } => {
+            let (base, pos) = (env.int(base)?, env.int(pos)?);
+            if let Some(ring) = ring.filter(|ring| pos < 0 || pos as u64 >= *ring) {
+                return Err(Trap::Position { pos, ring });
+            }
+            // The verifier keeps rings below half of what an `i64` holds.
+            let ring = ring.map_or(0, |ring| ring as i64);
+            Ok(Cursor { buffer, base, pos, ring, stride: *stride })
+        }
+        Address::Array(coordinates) => {
+            // Memory of the interpreter is dense, the last coordinate fastest. What leaves 64 bits has left the array.
+            let extents = program.buffers[buffer].extents.as_ref().expect("the program has verified");
+            let (mut pos, mut stride) = (0_i64, 0_i64);
+            for (coordinate, extent) in coordinates.iter().zip(extents) {
+                let next = |sum: i64, more: i64| sum.wrapping_mul(*extent as i64).wrapping_add(more);
+                pos = next(pos, env.int(&coordinate.start)?);
+                stride = next(stride, coordinate.step);
+            }
+            Ok(Cursor { buffer, base: 0, pos, ring: 0, stride })
+        }
+    }
+}
+
+/// Checks that every coordinate stays inside its extent for `count` iterations.
+fn coordinates_inside(decl: &BufferDecl, coordinates: &[Coordinate], count: i128, env: &Env<'_>) -> Result<(), Trap> {
+    let extents = decl.extents.iter().flatten();
+    for (axis, (coordinate, &extent)) in coordinates.iter().zip(extents).enumerate() {
+        let first = i128::from(env.int(&coordinate.start)?);
+        let last = first + i128::from(coordinate.step) * (count - 1);
+        for value in [first, last] {
+            if value < 0 || value >= i128::from(extent) {
+                return Err(Trap::OutOfArray { array: decl.name.clone(), axis, value, extent });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Checks that an index stays in 64 bits: at both ends, so everywhere.
+fn index_fits(range: &Range<i64>, env: &Env<'_>, base: Option<Var>, offset: i64, step: i64) -> Result<(), Trap> {
+    let ends = [range.start, range.end - 1];
+    let fits = ends.iter().all(|var| i64::try_from(index(env, base, offset, step, *var)).is_ok());
+    if fits { Ok(()) } else { Err(Trap::Overflow) }
+}
+
+/// `base + offset + step * var`.
+fn index(env: &Env<'_>, base: Option<Var>, offset: i64, step: i64, var: i64) -> i128 {
+    let base = base.map_or(0, |base| env.vars[base.index()]);
+    i128::from(base) + i128::from(offset) + i128::from(step) * i128::from(var)
+}
+
+fn load(cells: &Cells, cursor: Cursor, ty: ValueType, out: &mut [u64]) {
+    let count = out.len();
+    match cells {
+        Cells::F64(cells) => cursor.each_cell(count, |lane, cell| out[lane] = cells[cell].to_bits()),
+        Cells::F32(cells) => cursor.each_cell(count, |lane, cell| out[lane] = bits32(cells[cell])),
+        Cells::F16(cells) => cursor.each_cell(count, |lane, cell| out[lane] = bits32(cells[cell].to_f32())),
+        Cells::U8(cells) => {
+            cursor.each_cell(count, |lane, cell| out[lane] = float_bits(Some(ty), f64::from(cells[cell])));
+        }
+    }
+}
+
+fn store(cells: &mut Cells, cursor: Cursor, ty: Option<ValueType>, values: &[u64]) {
+    let count = values.len();
+    match cells {
+        Cells::F64(cells) => cursor.each_cell(count, |lane, cell| cells[cell] = double_of(values[lane])),
+        Cells::F32(cells) => cursor.each_cell(count, |lane, cell| cells[cell] = single_of(values[lane])),
+        Cells::F16(cells) => {
+            cursor.each_cell(count, |lane, cell| cells[cell] = f16::from_f32(single_of(values[lane])));
+        }
+        // Rust's conversion is the one we define: it truncates, saturates and gives 0 for NaN.
+        Cells::U8(cells) if ty == Some(ValueType::F32) => {
+            cursor.each_cell(count, |lane, cell| cells[cell] = single_of(values[lane]) as u8);
+        }
+        Cells::U8(cells) => cursor.each_cell(count, |lane, cell| cells[cell] = double_of(values[lane]) as u8),
+    }
+}
+
+fn unary(op: UnaryOp, ty: Option<ValueType>, out: &mut [u64], a: &[u64]) {
+    if ty == Some(ValueType::F32) {
+        return match op {
+            UnaryOp::Neg => each(out, a, |a| bits32(-single_of(a))),
+            UnaryOp::Abs => each(out, a, |a| bits32(single_of(a).abs())),
+            UnaryOp::Sqrt => each(out, a, |a| bits32(single_of(a).sqrt())),
+        };
+    }
+    match op {
+        UnaryOp::Neg => each(out, a, |a| (-double_of(a)).to_bits()),
+        UnaryOp::Abs => each(out, a, |a| double_of(a).abs().to_bits()),
+        UnaryOp::Sqrt => each(out, a, |a| double_of(a).sqrt().to_bits()),
+    }
+}
+
+fn binary(op: BinaryOp, ty: Option<ValueType>, out: &mut [u64], a: &[u64], b: &[u64]) {
+    macro_rules! arms {
+        ($of:expr, $bits:expr) => {
+            match op {
+                BinaryOp::Add => combine(out, a, b, |a, b| $bits($of(a) + $of(b))),
+                BinaryOp::Sub => combine(out, a, b, |a, b| $bits($of(a) - $of(b))),
+                BinaryOp::Mul => combine(out, a, b, |a, b| $bits($of(a) * $of(b))),
+                BinaryOp::Div => combine(out, a, b, |a, b| $bits($of(a) / $of(b))),
+                // Whole bit patterns: the result is one of the operands, also of zeros and NaNs.
+                BinaryOp::Min => combine(out, a, b, |a, b| if $of(a) < $of(b) { a } else { b }),
+                BinaryOp::Max => combine(out, a, b, |a, b| if $of(a) > $of(b) { a } else { b }),
+            }
+        };
+    }
+    if ty == Some(ValueType::F32) { arms!(single_of, bits32) } else { arms!(double_of, f64::to_bits) }
+}
+
+fn each(out: &mut [u64], a: &[u64], f: impl Fn(u64) -> u64) {
+    for (out, a) in out.iter_mut().zip(a) {
+        *out = f(*a);
+    }
+}
+
+fn combine(out: &mut [u64], a: &[u64], b: &[u64], f: impl Fn(u64, u64) -> u64) {
+    for ((out, a), b) in out.iter_mut().zip(a).zip(b) {
+        *out = f(*a, *b);
+    }
+}
+
+fn double_of(bits: u64) -> f64 {
+    f64::from_bits(bits)
+}
+
+fn single_of(bits: u64) -> f32 {
+    f32::from_bits(bits as u32)
+}
+
+fn bits32(value: f32) -> u64 {
+    u64::from(value.to_bits())
+}
+
+/// The bits of `value`, rounded to `ty`.
+fn float_bits(ty: Option<ValueType>, value: f64) -> u64 {
+    if ty == Some(ValueType::F32) { bits32(value as f32) } else { value.to_bits() }
+}

@@ -1,0 +1,62 @@
+//! `crease-program`: the loop language, what the engine lowers a plan to and what the code generators compile.
+//!
+//! It knows nothing of integer sets and nothing of machine code; it imports no other crate of the workspace.
+//!
+//! `types` holds the language, `text` prints and parses it, `verify` checks it, `independence` proves what it claims of
+//! its accesses, which makes it `verified`; `exact` looks for what contradicts a claim in one run. `interpret` runs it
+//! and is the oracle for every code generator; `bounds` and `walk` say which cells a run may touch, `reuse` which soon again,
+//! `phase` where rows of them begin.
+
+mod affine;
+mod apart;
+mod bounds;
+mod cells;
+mod costs;
+mod depth;
+mod environment;
+mod exact;
+mod fault;
+mod independence;
+mod interpret;
+mod interpret_strip;
+mod interval;
+mod names;
+mod opaque;
+mod parallelism;
+mod phase;
+mod place;
+mod ranges;
+mod rename;
+mod reuse;
+mod scope;
+mod sites;
+mod text;
+mod trips;
+mod types;
+mod verified;
+mod verify;
+mod verify_strip;
+mod visible;
+mod visit;
+mod walk;
+mod work;
+mod wraps;
+
+pub use bounds::{ANY_STEP, AddressRanges, BoundsError, Doubt, DoubtReason, Touched};
+pub use cells::{Cells, Memory};
+pub use costs::StripCosts;
+pub use depth::{MAX_DEPTH, MAX_OPERATORS};
+pub use environment::Trap;
+pub use exact::{Claim, Contradiction, ExactError};
+pub use fault::{Fault, VerifyError};
+#[doc(inline)]
+pub use half::f16;
+pub use interpret::{InterpretError, ParallelOrder, Trapped, interpret, interpret_in_order};
+pub use interval::Interval;
+pub use opaque::{OPAQUE_K1, OPAQUE_K2, OPAQUE_NAN, opaque_finish, opaque_mix, opaque_seed};
+pub use phase::TYPICAL_LENGTH;
+pub use place::{Part, Place, Step};
+pub use text::ParseError;
+pub use types::*;
+pub use verified::Verified;
+pub use work::{DEFAULT_WORK_LIMIT, PAIRS_PER_UNIT};

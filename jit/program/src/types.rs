@@ -1,0 +1,585 @@
+//! The types of the loop language.
+//!
+//! A [`Program`] is loops around **strips**. Loops, conditions and addresses compute in 64-bit integers; only strips
+//! touch memory. A strip runs a straight line of operations for consecutive values of its variable; its operands are
+//! [`Stream`]s, whose addresses advance by a constant and may run around a ring, so that no cell's address needs a
+//! division. The same program has one meaning for the interpreter and for every code generator, at any lane count up to
+//! [`Strip::lanes`] and any thread count.
+
+/// The type of an array element in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Element {
+    /// IEEE 754 double precision, 8 bytes.
+    F64,
+    /// IEEE 754 single precision, 4 bytes.
+    F32,
+    /// IEEE 754 half precision, 2 bytes: storage only. A load converts exactly to `f32`, denormal numbers and
+    /// infinities too; a store rounds an `f32` to the nearest, ties to even, and from 65520 on to infinity. NaN stays
+    /// NaN, with any payload. Whether the processor flushes denormal numbers of computations makes no difference to
+    /// either.
+    F16,
+    /// Unsigned byte: masks. A load converts to the type of the operation that uses it; a store truncates and
+    /// saturates.
+    U8,
+}
+
+impl Element {
+    /// Size of one element in bytes.
+    pub fn bytes(self) -> u64 {
+        match self {
+            Element::F64 => 8,
+            Element::F32 => 4,
+            Element::F16 => 2,
+            Element::U8 => 1,
+        }
+    }
+
+    /// The name in both text forms: `f64`, `f32`, `f16`, `u8`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Element::F64 => "f64",
+            Element::F32 => "f32",
+            Element::F16 => "f16",
+            Element::U8 => "u8",
+        }
+    }
+
+    /// The type in which cells are loaded and stored; none for bytes, which take any.
+    pub fn value_type(self) -> Option<ValueType> {
+        match self {
+            Element::F64 => Some(ValueType::F64),
+            Element::F32 | Element::F16 => Some(ValueType::F32),
+            Element::U8 => None,
+        }
+    }
+
+    /// Whether a load gives what was stored, whatever that was: `f16` cells and bytes hold rounded values.
+    pub fn keeps_values(self) -> bool {
+        matches!(self, Element::F64 | Element::F32)
+    }
+
+    /// Whether scalars and computed values may have this type: the others are for memory only.
+    pub fn is_computed(self) -> bool {
+        matches!(self, Element::F64 | Element::F32)
+    }
+}
+
+/// The type of a computed value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ValueType {
+    /// Double precision.
+    F64,
+    /// Single precision.
+    F32,
+    /// Truth value of a comparison, one per lane.
+    Bool,
+}
+
+impl ValueType {
+    /// The name in the text form: `f64`, `f32`, `bool`.
+    pub fn name(self) -> &'static str {
+        match self {
+            ValueType::F64 => "f64",
+            ValueType::F32 => "f32",
+            ValueType::Bool => "bool",
+        }
+    }
+}
+
+/// Variables are numbered below this: interpreter and code generators keep tables indexed by variable.
+pub const MAX_VARS: u32 = 1 << 20;
+
+macro_rules! index_type {
+    ($(#[$doc:meta])* $name:ident, $prefix:literal) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub struct $name(pub u32);
+
+        impl $name {
+            /// Position in the table it indexes.
+            pub fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                write!(f, concat!($prefix, "{}"), self.0)
+            }
+        }
+    };
+}
+
+index_type!(
+    /// An integer argument of the program, in [`Program::args`].
+    ArgId, "a"
+);
+index_type!(
+    /// An integer variable: defined once, by a `let`, a loop or a strip; in scope until the end of that block.
+    Var, "v"
+);
+index_type!(
+    /// A run-time floating-point scalar, in [`Program::scalars`].
+    ScalarId, "s"
+);
+index_type!(
+    /// A buffer, in [`Program::buffers`].
+    BufferId, "b"
+);
+index_type!(
+    /// A stream of the enclosing strip, in [`Strip::streams`].
+    StreamId, "m"
+);
+index_type!(
+    /// The result of an operation: its position in [`Strip::ops`].
+    ValueId, "%"
+);
+
+/// A whole program: its interface and its body.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Program {
+    /// An identifier; names the compiled function.
+    pub name: String,
+    /// Names of the 64-bit integer arguments (first and last step).
+    pub args: Vec<String>,
+    /// Run-time scalars.
+    pub scalars: Vec<ScalarDecl>,
+    /// Every memory block the program may touch.
+    pub buffers: Vec<BufferDecl>,
+    /// Executed once, in order.
+    pub body: Vec<Node>,
+}
+
+/// A run-time scalar.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScalarDecl {
+    /// An identifier.
+    pub name: String,
+    /// Either `F64` or `F32`.
+    pub element: Element,
+}
+
+/// A memory block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BufferDecl {
+    /// An identifier.
+    pub name: String,
+    /// Element type of every cell.
+    pub element: Element,
+    /// Length in cells that a caller must provide at least; `None` if what the caller binds decides. Of an array the
+    /// product of its extents; of a buffer with copies, the length of one.
+    pub cells: Option<u64>,
+    /// Of a caller's array its extents, at least one: streams address it by [`Address::Array`], and what the caller
+    /// binds decides its strides. `None` for a block of cells, which streams address by [`Address::Block`].
+    pub extents: Option<Vec<u64>>,
+    /// Whether strips may store to it.
+    pub access: BufferAccess,
+    /// Whether all workers see the same cells.
+    pub copies: Copies,
+    /// How often its cells are found in memory.
+    pub mapped: Mapped,
+}
+
+/// How often a buffer's cells are found in memory. No program means anything else by it; code runs around the end of a
+/// ring that is mapped twice without being cut there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Mapped {
+    /// Once.
+    #[default]
+    Once,
+    /// Twice, back to back (a *mirrored* buffer): behind the last cell comes the first one again, as the same memory.
+    /// What a call binds must be so, with exactly the declared length.
+    Twice,
+}
+
+/// Whether the workers of a parallel loop share a buffer's cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Copies {
+    /// One block of cells for all.
+    One,
+    /// A block per worker. An iteration of an outermost parallel loop sees the block of the worker that runs it, code
+    /// outside such loops sees the first one. The producer has proved that every value is read in the iteration that
+    /// wrote it: what a block holds when an iteration starts, or when a loop has ended, is undefined.
+    PerWorker {
+        /// Cells from the start of a block to the start of the next, at least the declared length.
+        pitch: u64,
+    },
+}
+
+impl BufferDecl {
+    /// Cells that a run on so many workers needs; `None` if the caller's view decides, or if they exceed 64 bits.
+    pub fn cells_for(&self, workers: u64) -> Option<u64> {
+        match self.copies {
+            Copies::One => self.cells,
+            Copies::PerWorker { pitch } => pitch.checked_mul(workers.max(1) - 1)?.checked_add(self.cells?),
+        }
+    }
+}
+
+/// Whether a buffer may be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BufferAccess {
+    /// Only loads.
+    ReadOnly,
+    /// Loads and stores.
+    ReadWrite,
+}
+
+/// An integer expression. Overflow of 64 bits is a bug of the producer; the interpreter reports it as an error.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Int {
+    /// A constant.
+    Const(i64),
+    /// An argument of the program.
+    Arg(ArgId),
+    /// A variable in scope.
+    Var(Var),
+    /// Sum.
+    Add(Box<Int>, Box<Int>),
+    /// Difference.
+    Sub(Box<Int>, Box<Int>),
+    /// Product.
+    Mul(Box<Int>, Box<Int>),
+    /// Quotient rounded towards minus infinity; the divisor is positive.
+    FloorDiv(Box<Int>, i64),
+    /// Non-negative remainder; the modulus is positive.
+    Mod(Box<Int>, i64),
+    /// `x mod m` for an `x` known to lie in `-m <= x < 2 m`: costs compares, no division. Out of that range is a bug of
+    /// the producer, caught by the interpreter.
+    Wrap(Box<Int>, i64),
+    /// `(a * b) mod m` for a non-negative constant `a < m`, without overflow for any `b`.
+    MulMod(i64, Box<Int>, i64),
+    /// The smaller one.
+    Min(Box<Int>, Box<Int>),
+    /// The larger one.
+    Max(Box<Int>, Box<Int>),
+}
+
+/// A condition on integers.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Cond {
+    /// `lhs <op> rhs`.
+    Compare(CompareOp, Int, Int),
+    /// All of them; true if empty.
+    And(Vec<Cond>),
+    /// One of them; false if empty.
+    Or(Vec<Cond>),
+    /// Negation.
+    Not(Box<Cond>),
+}
+
+/// One node of a body.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Node {
+    /// Defines `var` for the rest of the block.
+    Let {
+        /// The new variable.
+        var: Var,
+        /// Its value.
+        value: Int,
+    },
+    /// `for var in lo..hi step step`; `hi` is exclusive, `step` positive.
+    For {
+        /// The loop variable.
+        var: Var,
+        /// First value.
+        lo: Int,
+        /// One past the last value.
+        hi: Int,
+        /// Positive increment.
+        step: i64,
+        /// Whether iterations may run at the same time.
+        kind: LoopKind,
+        /// The iteration.
+        body: Vec<Node>,
+    },
+    /// Runs one of two blocks.
+    If {
+        /// Decides which.
+        cond: Cond,
+        /// If it holds.
+        then: Vec<Node>,
+        /// If not.
+        otherwise: Vec<Node>,
+    },
+    /// The innermost run.
+    Strip(Strip),
+}
+
+/// Whether the iterations of a loop are ordered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum LoopKind {
+    /// One after the other.
+    Sequential,
+    /// In any order and at the same time; a barrier follows the loop. No iteration touches a cell that another one
+    /// writes, which [`Verified`](super::Verified) proves. Inside another parallel loop it runs sequentially.
+    Parallel,
+}
+
+/// The innermost run: `ops` for each `var` in `lo..hi` (step 1).
+///
+/// Values of `var` are taken in blocks of at most `lanes` consecutive ones, blocks in ascending order; a block executes
+/// each operation for all its lanes before the next operation. Any block sizes from 1 to `lanes` give the same result,
+/// which [`Verified`](super::Verified) proves.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Strip {
+    /// The strip variable: in scope in `Op::Index`, not in stream addresses.
+    pub var: Var,
+    /// First value.
+    pub lo: Int,
+    /// One past the last value.
+    pub hi: Int,
+    /// Most lanes (vector width times unroll) that may run in lock-step; at least 1.
+    pub lanes: u32,
+    /// The memory operands.
+    pub streams: Vec<Stream>,
+    /// Straight-line code in execution order; operands precede their uses. Loads and stores stay in this order wherever
+    /// they may alias.
+    pub ops: Vec<Op>,
+    /// What is known about pairs of a load and a store; pairs not listed may alias in any way.
+    pub alias: Vec<AliasFact>,
+}
+
+/// A memory operand: one cell at each iteration `j = var - lo` of its strip.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stream {
+    /// The memory block or array.
+    pub buffer: BufferId,
+    /// Which of its cells.
+    pub address: Address,
+    /// Whether most cells that it loads are expected to come from memory, as nothing touched them lately: a code
+    /// generator may call for them ahead of time. It decides when they come, never what they hold.
+    pub is_far: bool,
+}
+
+/// Which cell a stream is at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Address {
+    /// Of a block: the cell `base + pos(j)`, where `pos(j) = pos + stride * j`, taken modulo `ring` if there is one.
+    Block {
+        /// Cells before the ring (or before everything).
+        base: Int,
+        /// Position at `j = 0`; in `0..ring` if there is a ring.
+        pos: Int,
+        /// Modulus of the position, in cells.
+        ring: Option<u64>,
+        /// Cells between consecutive iterations; for a ring `|stride| <= ring`. Vector code needs 0 or 1.
+        stride: i64,
+    },
+    /// Of an array: one coordinate for each extent, outermost first. Vector code runs where coordinates do not move, or
+    /// the last one moves by 1 and neighbours along it turn out to be adjacent in memory.
+    Array(Vec<Coordinate>),
+}
+
+/// A coordinate of an array's cell: `start + step * j`, in `0..extent`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Coordinate {
+    /// Its value at `j = 0`.
+    pub start: Int,
+    /// Change between consecutive iterations.
+    pub step: i64,
+}
+
+impl Strip {
+    /// Whether the operation `store` may write a cell that `load` reads: they are a store and a load of one buffer, and
+    /// not known to be disjoint. Bindings of different buffers do not overlap; a call checks that.
+    pub fn may_alias(&self, load: ValueId, store: ValueId) -> bool {
+        let is_disjoint =
+            |fact: &AliasFact| fact.relation == AliasRelation::Disjoint && (fact.load, fact.store) == (load, store);
+        self.have_one_buffer(load, store) && !self.alias.iter().any(is_disjoint)
+    }
+
+    /// Whether two loads or stores are of one buffer.
+    pub fn have_one_buffer(&self, one: ValueId, other: ValueId) -> bool {
+        let buffer = |at: ValueId| match self.ops[at.index()] {
+            Op::Load { stream, .. } | Op::Store { stream, .. } => Some(self.streams[stream.index()].buffer),
+            _ => None,
+        };
+        buffer(one) == buffer(other)
+    }
+
+    /// The first load that may read a cell that `store` writes; a strip with one cannot write these past the caches.
+    pub fn first_load_of(&self, store: ValueId) -> Option<ValueId> {
+        let loads = (0..).map(ValueId).zip(&self.ops).filter(|(_, op)| matches!(op, Op::Load { .. }));
+        loads.map(|(load, _)| load).find(|load| self.may_alias(*load, store))
+    }
+}
+
+impl Stream {
+    /// A stream whose cells are at hand, as far as is known.
+    pub fn new(buffer: BufferId, address: Address) -> Stream {
+        Stream { buffer, address, is_far: false }
+    }
+
+    /// Whether it is at the same cell in every iteration.
+    pub fn is_fixed(&self) -> bool {
+        match &self.address {
+            Address::Block { stride, .. } => *stride == 0,
+            Address::Array(coordinates) => coordinates.iter().all(|c| c.step == 0),
+        }
+    }
+
+    /// The integer expressions in it.
+    pub fn ints(&self) -> impl Iterator<Item = &Int> {
+        let (block, array) = match &self.address {
+            Address::Block { base, pos, .. } => ([Some(base), Some(pos)], &[][..]),
+            Address::Array(coordinates) => ([None, None], &coordinates[..]),
+        };
+        block.into_iter().flatten().chain(array.iter().map(|c| &c.start))
+    }
+}
+
+/// A relation between a load and a store of one strip; [`Verified`](super::Verified) proves it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct AliasFact {
+    /// A load operation of the strip.
+    pub load: ValueId,
+    /// A store operation of the strip.
+    pub store: ValueId,
+    /// What is known.
+    pub relation: AliasRelation,
+}
+
+/// How the cells of a load and a store relate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AliasRelation {
+    /// No cell in common during the strip.
+    Disjoint,
+    /// A cell in common only within one iteration: the load stays before that iteration's store and is never repeated
+    /// after it.
+    SameLane,
+    /// The store at iteration `j` may touch what the load touches at iteration `j + d` only for this `d != 0`.
+    Distance(i64),
+}
+
+impl std::fmt::Display for AliasRelation {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            AliasRelation::Disjoint => write!(f, "never touch one cell"),
+            AliasRelation::SameLane => write!(f, "touch one cell only within an iteration"),
+            AliasRelation::Distance(d) => write!(f, "touch one cell only {d} iterations apart"),
+        }
+    }
+}
+
+/// One operation. Its result, if it has one, is named by its position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Op {
+    /// A double, by its bits.
+    F64(u64),
+    /// A float, by its bits.
+    F32(u32),
+    /// A run-time scalar.
+    Scalar(ScalarId),
+    /// The integer `base + step * var` as a floating-point number of the given type.
+    Index {
+        /// Value at `var = 0`: an integer variable in scope, or none for 0.
+        base: Option<Var>,
+        /// Added to `base`.
+        offset: i64,
+        /// Increment per iteration.
+        step: i64,
+        /// `F64` or `F32`.
+        ty: ValueType,
+    },
+    /// Reads one cell per lane. `u8` cells convert exactly to `ty`, `f16` cells to `F32`; other cells have their own
+    /// type.
+    Load {
+        /// Where.
+        stream: StreamId,
+        /// `F64` or `F32`.
+        ty: ValueType,
+    },
+    /// One operand.
+    Unary(UnaryOp, ValueId),
+    /// Two operands of one floating-point type.
+    Binary(BinaryOp, ValueId, ValueId),
+    /// `a * b + c` with one rounding.
+    Fma(ValueId, ValueId, ValueId),
+    /// Compares two floating-point values; false if unordered, except `Ne`.
+    Compare(CompareOp, ValueId, ValueId),
+    /// Conjunction of two truth values.
+    And(ValueId, ValueId),
+    /// Disjunction of two truth values.
+    Or(ValueId, ValueId),
+    /// Negation of a truth value.
+    Not(ValueId),
+    /// `if cond then a else b`; both were evaluated.
+    Select(ValueId, ValueId, ValueId),
+    /// Conversion between `F64` and `F32`.
+    Convert(ValueType, ValueId),
+    /// Starts an opaque function: a truth-less accumulator seeded by its name's hash. See [`super::opaque_seed`].
+    /// The three opaque operations work on `F64` bit patterns.
+    OpaqueSeed(u64),
+    /// Mixes the bits of the second operand into the accumulator. See [`super::opaque_mix`].
+    OpaqueMix(ValueId, ValueId),
+    /// Turns the accumulator into a double in `[0, 1)`. See [`super::opaque_finish`].
+    OpaqueFinish(ValueId),
+    /// Writes one cell per lane; no result. `u8` cells truncate towards zero and saturate; NaN gives 0. `f16` cells
+    /// take `F32` values, as [`Element::F16`] says.
+    Store {
+        /// Where.
+        stream: StreamId,
+        /// What.
+        value: ValueId,
+        /// How soon the cells are needed.
+        hint: StoreHint,
+    },
+}
+
+/// What is expected of the cells that a store writes. It decides how they are written, never what they hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum StoreHint {
+    /// They, or the cells before, are at hand in a cache or soon needed: an ordinary store.
+    #[default]
+    Cached,
+    /// They were not touched lately and are not read before a cache would have given them up: a code generator may
+    /// write them past the caches, so that their lines are not fetched first. No load of the strip may share a cell
+    /// with them.
+    Streaming,
+}
+
+/// Operations with one operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum UnaryOp {
+    /// Sign change.
+    Neg,
+    /// Absolute value.
+    Abs,
+    /// Square root, correctly rounded.
+    Sqrt,
+}
+
+/// Operations with two operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BinaryOp {
+    /// Sum.
+    Add,
+    /// Difference.
+    Sub,
+    /// Product.
+    Mul,
+    /// Quotient.
+    Div,
+    /// `a < b ? a : b`.
+    Min,
+    /// `a > b ? a : b`.
+    Max,
+}
+
+/// Comparisons, of floating-point values and of integers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CompareOp {
+    /// Less.
+    Lt,
+    /// Less or equal.
+    Le,
+    /// Greater.
+    Gt,
+    /// Greater or equal.
+    Ge,
+    /// Equal.
+    Eq,
+    /// Not equal.
+    Ne,
+}

@@ -1,0 +1,30 @@
+//! A strip that is being emitted: what its loops share.
+
+use super::plan::StripPlan;
+use super::scratch::Kept;
+use cranelift_codegen::ir::{FuncRef, Value};
+use std::collections::HashMap;
+
+/// A strip whose pointers are known.
+pub(super) struct Run<'p, 'a> {
+    /// What was decided.
+    pub(super) plan: &'p StripPlan<'a>,
+    /// Address of each pointer's cell at `j = 0`, moved by the rings passed since.
+    pub(super) addresses: Vec<Kept>,
+    /// For each pointer whose stride only the call tells, bytes per iteration.
+    pub(super) strides: Vec<Option<Kept>>,
+    /// For each `Op::Index` its value at `j = 0` and its increment.
+    pub(super) indices: HashMap<usize, (Kept, i64)>,
+    /// Where the slots of values begin in the memory of the call.
+    pub(super) slots: i32,
+    /// The function that runs segments, if there is one.
+    pub(super) wide: Option<WideCall>,
+}
+
+/// A function that runs segments of one strip, and its table.
+pub(super) struct WideCall {
+    pub(super) function: FuncRef,
+    pub(super) table: Value,
+    /// Index operations, in the order of the table.
+    pub(super) indices: Vec<usize>,
+}

@@ -1,0 +1,190 @@
+//! How to compile: one struct, which every stage of code generation borrows.
+//!
+//! In: what a caller asks for.   Out: [`CompileOptions`]; answers never depend on them.
+
+use crease_program::{DEFAULT_WORK_LIMIT, named_choices};
+
+use crate::isa::{Isa, IsaChoice, IsaError};
+
+/// Which stores of wide strips go past the caches, where their rows are aligned and long enough. The answers are the
+/// same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Streaming {
+    /// Those that the program marks as streaming.
+    #[default]
+    Auto,
+    /// None.
+    Never,
+    /// All whose cells their strip does not read. Only measurements want that.
+    Always,
+}
+
+named_choices! { Streaming = [("auto", Streaming::Auto), ("never", Streaming::Never), ("always", Streaming::Always)] }
+
+/// Which wide strips call for cells ahead of time, as prefetches into the second-level cache. The answers are the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Prefetch {
+    /// Those that read several rows, for streams that come from memory: [`crease_program::Stream::is_far`].
+    #[default]
+    Auto,
+    /// None.
+    Never,
+    /// All, for all streams. Only measurements want that.
+    Always,
+}
+
+named_choices! { Prefetch = [("auto", Prefetch::Auto), ("never", Prefetch::Never), ("always", Prefetch::Always)] }
+
+/// How wide the vectors of wide strips are, where instructions and lanes leave a choice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum VectorWidth {
+    /// As wide as is estimated to be fastest, strip by strip.
+    #[default]
+    Auto,
+    /// 256 bits.
+    Bits256,
+    /// 512 bits, with AVX-512.
+    Bits512,
+}
+
+named_choices! { VectorWidth = [("auto", VectorWidth::Auto), ("256", VectorWidth::Bits256), ("512", VectorWidth::Bits512)] }
+
+/// Copies of a strip's body in one iteration of its vector loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Unroll {
+    /// As many as are estimated to be fastest, strip by strip, and no more than this; 0 counts as 1.
+    AtMost(u32),
+    /// As many as this, from 1 to 8.
+    Exactly(u32),
+}
+
+impl Unroll {
+    /// So many copies, or what is asked for.
+    pub(crate) fn copies(self, estimated: i64) -> i64 {
+        match self {
+            Unroll::AtMost(most) => estimated.clamp(1, i64::from(most).clamp(1, MOST_COPIES)),
+            Unroll::Exactly(copies) => i64::from(copies).clamp(1, MOST_COPIES),
+        }
+    }
+}
+
+/// Most copies of a body, whatever the options allow: what they leave has to fit the count of a mask, which is a byte.
+pub(crate) const MOST_COPIES: i64 = 8;
+
+/// How to compile. `CompileOptions::default()` is the measured choice for each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CompileOptions {
+    pub(crate) isa: Isa,
+    pub(crate) choice: IsaChoice,
+    pub(crate) width: VectorWidth,
+    pub(crate) unroll: Unroll,
+    pub(crate) streaming: Streaming,
+    pub(crate) prefetch: Prefetch,
+    pub(crate) work_limit: u64,
+    pub(crate) verifies: bool,
+    pub(crate) texts: bool,
+}
+
+impl Default for CompileOptions {
+    fn default() -> Self {
+        CompileOptions {
+            isa: Isa::detect(),
+            choice: IsaChoice::Auto,
+            width: VectorWidth::Auto,
+            unroll: Unroll::AtMost(4),
+            streaming: Streaming::Auto,
+            prefetch: Prefetch::Auto,
+            work_limit: DEFAULT_WORK_LIMIT,
+            verifies: false,
+            texts: false,
+        }
+    }
+}
+
+impl CompileOptions {
+    /// Compiles for this processor. Default: the one this runs on.
+    ///
+    /// Code for features that the machine lacks would stop it; so features are only ever taken away here.
+    #[must_use]
+    pub fn isa(mut self, isa: Isa) -> Self {
+        self.isa = isa.intersect(&Isa::detect());
+        self
+    }
+
+    /// The instructions that strips may use. Default: [`IsaChoice::Auto`].
+    #[must_use]
+    pub fn choice(mut self, choice: IsaChoice) -> Self {
+        self.choice = choice;
+        self
+    }
+
+    /// The vectors of wide strips. Default: [`VectorWidth::Auto`].
+    #[must_use]
+    pub fn width(mut self, width: VectorWidth) -> Self {
+        self.width = width;
+        self
+    }
+
+    /// Copies of a strip's body in one iteration of its vector loop. Default: at most 4: a small body gains nothing
+    /// from more, and large ones get fewer by themselves.
+    #[must_use]
+    pub fn unroll(mut self, unroll: Unroll) -> Self {
+        self.unroll = unroll;
+        self
+    }
+
+    /// The same as [`Unroll::AtMost`].
+    #[must_use]
+    pub fn max_unroll(self, copies: u32) -> Self {
+        self.unroll(Unroll::AtMost(copies))
+    }
+
+    /// Which stores go past the caches. Default: [`Streaming::Auto`].
+    #[must_use]
+    pub fn streaming(mut self, streaming: Streaming) -> Self {
+        self.streaming = streaming;
+        self
+    }
+
+    /// Which strips call for cells ahead of time. Default: [`Prefetch::Auto`].
+    #[must_use]
+    pub fn prefetch(mut self, prefetch: Prefetch) -> Self {
+        self.prefetch = prefetch;
+        self
+    }
+
+    /// Most work that a program may be, in operations of its strips and parts of its integer expressions: a count that
+    /// depends on the program and these options alone. Default: [`DEFAULT_WORK_LIMIT`], about ten seconds.
+    #[must_use]
+    pub fn work_limit(mut self, units: u64) -> Self {
+        self.work_limit = units;
+        self
+    }
+
+    /// The same limit, or a higher one.
+    #[must_use]
+    pub fn work_limit_at_least(self, units: u64) -> Self {
+        let limit = self.work_limit.max(units);
+        self.work_limit(limit)
+    }
+
+    /// Whether the code generator checks the form that it is given before it makes code of it. A mistake in it would be
+    /// one of this library, and [`CompileError::Generator`]. Default no: this library's tests of code generation do.
+    #[must_use]
+    pub fn verify_code(mut self, verify: bool) -> Self {
+        self.verifies = verify;
+        self
+    }
+
+    /// The same options with the instructions that strips get on this processor in place of [`IsaChoice::Auto`].
+    pub(crate) fn resolved(&self) -> Result<CompileOptions, IsaError> {
+        Ok(self.choice(self.isa.resolve(self.choice)?))
+    }
+
+    /// Whether to keep Cranelift's text and the disassembly. Default no: they cost more than compiling.
+    #[must_use]
+    pub fn texts(mut self, keep: bool) -> Self {
+        self.texts = keep;
+        self
+    }
+}

@@ -1,0 +1,181 @@
+//! Integer expressions as sums of products with constants: tells that two of them differ by a constant.
+//!
+//! A strip uses it to find its length where that is constant and to let streams share one pointer. Variables that a
+//! `let` defines as such a sum stand for it: rows of an array are a constant apart, although each has its own variable.
+
+use crease_program::{Int, Node, Program, Var};
+use rustc_hash::{FxBuildHasher, FxHashMap};
+use std::hash::BuildHasher;
+
+/// Most terms of a sum: addresses have one for each of their loops and a few more. Without a limit, sums of sums of
+/// thousands of variables would take the cube of their number.
+const MOST_TERMS: usize = 64;
+
+/// What `let`s define as sums of products, by their variables.
+#[derive(Debug, Default)]
+pub(crate) struct Definitions<'a>(FxHashMap<Var, Linear<'a>>);
+
+impl<'a> Definitions<'a> {
+    /// Those of a verified program.
+    pub(crate) fn of(program: &'a Program) -> Self {
+        let mut definitions = Definitions::default();
+        definitions.add(&program.body);
+        definitions
+    }
+
+    fn add(&mut self, nodes: &'a [Node]) {
+        for node in nodes {
+            match node {
+                Node::Let {
+                    var,
+                    value: value @ (Int::Const(_) | Int::Var(_) | Int::Add(..) | Int::Sub(..) | Int::Mul(..)),
+                } => {
+                    let linear = Linear::new(value, self);
+                    self.0.extend(linear.map(|linear| (*var, linear)));
+                }
+                Node::Let { .. } | Node::Strip(_) => {}
+                Node::For { body, .. } => self.add(body),
+                Node::If { then, otherwise, .. } => {
+                    self.add(then);
+                    self.add(otherwise);
+                }
+            }
+        }
+    }
+
+    /// `a - b` if it is constant.
+    pub(crate) fn difference(&self, a: &Int, b: &Int) -> Option<i64> {
+        Linear::new(a, self)?.constant_difference(&Linear::new(b, self)?)
+    }
+}
+
+/// `sum(factor * term) + constant`; no factor is 0, no term is itself a sum or a product with a constant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Linear<'a> {
+    terms: Vec<(&'a Int, i64)>,
+    constant: i64,
+}
+
+impl<'a> Linear<'a> {
+    /// The linear form of `expression`; `None` if a coefficient leaves 64 bits, or if it has too many terms.
+    pub(crate) fn new(expression: &'a Int, lets: &Definitions<'a>) -> Option<Self> {
+        let mut linear = Linear { terms: Vec::new(), constant: 0 };
+        linear.add_scaled(expression, 1, lets)?;
+        Some(linear)
+    }
+
+    /// The linear form of `a + b`.
+    pub(crate) fn sum(a: &'a Int, b: &'a Int, lets: &Definitions<'a>) -> Option<Self> {
+        let mut linear = Self::new(a, lets)?;
+        linear.add_scaled(b, 1, lets)?;
+        Some(linear)
+    }
+
+    /// A number that is the same for all that differ by a constant.
+    pub(crate) fn hash_of_terms(&self) -> u64 {
+        let of = |(term, factor): &(&Int, i64)| FxBuildHasher.hash_one((term, factor));
+        self.terms.iter().fold(0, |sum, term| sum.wrapping_add(of(term)))
+    }
+
+    /// `self - other` if that is a constant.
+    pub(crate) fn constant_difference(&self, other: &Linear<'a>) -> Option<i64> {
+        // No term occurs twice, and none is nothing: sums differ by a constant if they have the same terms.
+        let is_here = |term: &(&Int, i64)| self.terms.contains(term);
+        let same_terms = self.terms.len() == other.terms.len() && other.terms.iter().all(is_here);
+        if same_terms { self.constant.checked_sub(other.constant) } else { None }
+    }
+
+    fn add_scaled(&mut self, expression: &'a Int, factor: i64, lets: &Definitions<'a>) -> Option<()> {
+        match expression {
+            Int::Var(var) => match lets.0.get(var) {
+                Some(definition) => self.add_linear(definition, factor)?,
+                None => self.add_term(expression, factor)?,
+            },
+            Int::Const(value) => {
+                self.constant = self.constant.checked_add(value.checked_mul(factor)?)?;
+            }
+            Int::Add(a, b) => {
+                self.add_scaled(a, factor, lets)?;
+                self.add_scaled(b, factor, lets)?;
+            }
+            Int::Sub(a, b) => {
+                self.add_scaled(a, factor, lets)?;
+                self.add_scaled(b, factor.checked_neg()?, lets)?;
+            }
+            Int::Mul(a, b) => match (&**a, &**b) {
+                (Int::Const(c), x) | (x, Int::Const(c)) => self.add_scaled(x, factor.checked_mul(*c)?, lets)?,
+                _ => self.add_term(expression, factor)?,
+            },
+            _ => self.add_term(expression, factor)?,
+        }
+        Some(())
+    }
+
+    fn add_linear(&mut self, other: &Linear<'a>, factor: i64) -> Option<()> {
+        self.constant = self.constant.checked_add(other.constant.checked_mul(factor)?)?;
+        other.terms.iter().try_for_each(|(term, times)| self.add_term(term, times.checked_mul(factor)?))
+    }
+
+    fn add_term(&mut self, term: &'a Int, factor: i64) -> Option<()> {
+        match self.terms.iter().position(|(known, _)| *known == term) {
+            Some(at) => {
+                self.terms[at].1 = self.terms[at].1.checked_add(factor)?;
+                if self.terms[at].1 == 0 {
+                    self.terms.swap_remove(at);
+                }
+            }
+            None if factor == 0 => {}
+            None if self.terms.len() == MOST_TERMS => return None,
+            None => self.terms.push((term, factor)),
+        }
+        Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crease_program::Var;
+
+    fn add(a: Int, b: Int) -> Int {
+        Int::Add(Box::new(a), Box::new(b))
+    }
+
+    #[test]
+    fn neighbours_in_a_row_differ_by_a_constant() {
+        let row = || Int::Mul(Box::new(Int::Const(64)), Box::new(Int::Var(Var(0))));
+        let (left, right) = (add(row(), Int::Const(-1)), add(Int::Const(1), row()));
+        assert_eq!(Definitions::default().difference(&right, &left), Some(2));
+    }
+
+    #[test]
+    fn sums_of_very_many_terms_are_left_alone() {
+        let sum = |terms: u32| (0..terms).map(|v| Int::Var(Var(v))).reduce(add).unwrap();
+        let difference = |terms: u32| Definitions::default().difference(&sum(terms), &add(Int::Const(1), sum(terms)));
+        assert_eq!((difference(MOST_TERMS as u32), difference(MOST_TERMS as u32 + 1)), (Some(-1), None));
+    }
+
+    #[test]
+    fn different_wraps_do_not() {
+        let wrap = |c| Int::Wrap(Box::new(add(Int::Var(Var(0)), Int::Const(c))), 10);
+        let (a, b) = (wrap(0), wrap(1));
+        assert_eq!(Definitions::default().difference(&a, &b), None);
+    }
+
+    #[test]
+    fn overflow_is_not_a_constant() {
+        let huge = Int::Mul(Box::new(Int::Const(i64::MAX)), Box::new(Int::Const(2)));
+        assert_eq!(Linear::new(&huge, &Definitions::default()), None);
+    }
+
+    #[test]
+    fn rows_of_an_array_differ_by_a_constant_whatever_their_variables() {
+        let lets = "let v1 = mod($t, 7) let v2 = 60 * v1 + 2 * $t let v3 = 60 * (v1 + -1) + 2 * $t let v4 = mod($t, 8)";
+        let program = Program::parse(&format!("program p(t) {{ {lets} }}")).unwrap();
+        let definitions = Definitions::of(&program);
+        let var = |number| Int::Var(Var(number));
+        assert_eq!(definitions.difference(&var(2), &var(3)), Some(60));
+        assert_eq!(definitions.difference(&var(2), &var(1)), None);
+        assert_eq!(definitions.difference(&var(4), &var(1)), None);
+    }
+}
