@@ -25,7 +25,8 @@ pub struct MachineModel {
 }
 
 impl MachineModel {
-    /// This machine: the caches that the system tells of (1 and 32 MiB where it does not), and pages if an attempt to map
+    /// This machine: the caches that the system tells of (1 and 32 MiB where it does not; of a shared cache no more than 16 MiB
+    /// for each logical processor), and pages if an attempt to map
     /// one twice succeeds. Asked for once in a process.
     pub fn detect() -> MachineModel {
         MachineModel {

@@ -11,13 +11,18 @@ use std::sync::OnceLock;
 /// What is assumed where the system does not tell: a server of recent years.
 const ASSUMED_LAST_BYTES: u64 = 32 << 20;
 const ASSUMED_SECOND_BYTES: u64 = 1 << 20;
+/// What of a shared cache counts for each logical processor, at most. A virtual machine of two is told of the 260 MiB that
+/// its host has for a hundred, and rows that were then kept from streaming ran at half their speed
+/// (`bench --suite images --kernel unsharp-mask --streaming auto --streaming always`).
+const MOST_SHARED_BYTES: u64 = 16 << 20;
 /// Where the caches of the first core are told.
 const CACHES: &str = "/sys/devices/system/cpu/cpu0/cache";
 
 /// When huge pages are given: the chosen word of `always madvise never` is in brackets.
 const HUGE_PAGES: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
 
-/// Bytes of the largest cache that the first core has, shared or not; 32 MiB where the system does not tell.
+/// Bytes of the largest cache that the first core has, shared or not, and no more than 16 MiB for each logical processor
+/// that this system has of those that share it; 32 MiB where the system does not tell.
 pub fn last_level_cache_bytes() -> u64 {
     static BYTES: OnceLock<u64> = OnceLock::new();
     *BYTES.get_or_init(|| largest_in(Path::new(CACHES), None).unwrap_or(ASSUMED_LAST_BYTES))
@@ -48,8 +53,22 @@ fn largest_in(directory: &Path, level: Option<&str>) -> Option<u64> {
     let read = |cache: &DirEntry, file| std::fs::read_to_string(cache.path().join(file)).ok();
     let is_wanted =
         |cache: &DirEntry| level.is_none_or(|level| read(cache, "level").is_some_and(|l| l.trim() == level));
-    let sizes = caches.filter(is_wanted).filter_map(|cache| parse(&read(&cache, "size")?));
+    let sizes = caches.filter(is_wanted).filter_map(|cache| {
+        let sharing = read(&cache, "shared_cpu_list").and_then(|list| count(&list)).unwrap_or(1);
+        Some(parse(&read(&cache, "size")?)?.min(MOST_SHARED_BYTES.saturating_mul(sharing)))
+    });
     sizes.max().filter(|bytes| *bytes > 0)
+}
+
+/// How many numbers a list like `0-3,8-11` has.
+fn count(list: &str) -> Option<u64> {
+    let mut all = 0_u64;
+    for range in list.trim().split(',') {
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        let (first, last) = (first.parse::<u64>().ok()?, last.parse::<u64>().ok()?);
+        all = all.checked_add(last.checked_sub(first)?.checked_add(1)?)?;
+    }
+    Some(all)
 }
 
 /// `32768K` as bytes.
@@ -76,6 +95,10 @@ mod tests {
             assert_eq!(parse(text), None, "{text:?}");
         }
         assert_eq!(largest_in(Path::new("/no/such/directory"), None), None);
+        assert_eq!([count("0-1\n"), count("0-3,8-11"), count("5")], [Some(2), Some(8), Some(1)]);
+        for text in ["", "3-1", "0-", "a", "0-18446744073709551615"] {
+            assert_eq!(count(text), None, "{text:?}");
+        }
         assert!(second_level_cache_bytes() > 0 && second_level_cache_bytes() <= last_level_cache_bytes());
         assert!(!processor_name().is_empty());
     }
