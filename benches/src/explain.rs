@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crease::check::Proof;
-use crease::mapping::Sharing;
 use crease::plan::parametric::report::{ParametricReport, Source};
 use crease::plan::report::{Reason, Report, Weighed};
+use crease::storage::Sharing;
 use crease::{Arithmetic, Kernel, Plan, PlanBuilder, Stage, StrategyChoice};
 
 use crate::beyond::look_beyond;

@@ -1,12 +1,12 @@
 //! The top error: one enum a stage, wrapped.
 
-use crate::analysis::model::AnalysisError;
+use crate::analysis::error::AnalysisError;
 use crate::kernel::KernelError;
 use crate::lower::LowerError;
-use crate::mapping::MappingError;
 use crate::plan::PlanError;
 use crate::run::RunError;
 use crate::schedule::IllegalSchedule;
+use crate::storage::MappingError;
 
 /// Anything that can go wrong between a kernel's text and its results.
 #[derive(Debug, thiserror::Error)]

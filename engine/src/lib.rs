@@ -47,6 +47,7 @@ mod pipeline;
 pub mod plan;
 mod run;
 pub mod schedule;
+pub mod storage;
 
 pub use analysis::{AnalysisError, Expanded, ExpansionError, trace};
 pub use crease_jit::{CallError, CompileError, FieldError, IsaError, PoolError};
@@ -57,13 +58,11 @@ pub use crease_jit::{
 pub use crease_jit::{ThreadPool, ThreadPoolBuilder, most_threads};
 pub use crease_program::{DEFAULT_WORK_LIMIT, f16};
 pub use error::Error;
-pub use kernel::arithmetic::{Arithmetic, Freedom};
+pub use kernel::freedom::{Arithmetic, Freedom};
 pub use kernel::graph::Kernel;
 pub use lower::LowerError;
 pub use machine::MachineModel;
-pub use mapping::choice::{Objective, StrategyChoice};
-pub use mapping::mirror::Rings;
-pub use mapping::rounding::Rounding;
+pub use mapping::options::{Objective, Rings, Rounding, StrategyChoice};
 pub use pipeline::Stage;
 pub use plan::{Plan, PlanBuilder, PlanError, View};
 pub use run::{AvailableMemory, LimitedBy, MemoryCheck, available_memory};

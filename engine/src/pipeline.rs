@@ -12,7 +12,8 @@ use crease_program::Verified;
 
 use crate::analysis::bound::LowerBound;
 use crate::analysis::conflicts::Conflicts;
-use crate::analysis::model::{AnalysisError, Model};
+use crate::analysis::error::AnalysisError;
+use crate::analysis::model::Model;
 use crate::analysis::privacy::Privacy;
 use crate::analysis::turnover::Turnover;
 use crate::check::{Checker, Proved};
@@ -20,9 +21,10 @@ use crate::error::Error;
 use crate::kernel::graph::{ArrayId, Kernel, Role};
 use crate::kernel::{MappingRule, parse_mapping};
 use crate::lower::{LowerError, Lowered, Origins, lower, mark_reuse, prove_bounds, verified};
-use crate::mapping::choice::{Chosen, StrategyChoice, choose_mapping};
-use crate::mapping::decision::Decision;
-use crate::mapping::{MappingError, Problem, Span, StorageMapping};
+use crate::mapping::choice::choose_mapping;
+use crate::mapping::decision::{Chosen, Decision};
+use crate::mapping::options::StrategyChoice;
+use crate::mapping::{Problem, Span};
 use crate::plan::Request;
 use crate::plan::bounds::{BufferBounds, buffer_bounds, known_bounds};
 use crate::plan::footprint::Storage;
@@ -30,6 +32,7 @@ use crate::plan::layout::{Layout, lay_out};
 use crate::plan::report::mapping_formulas;
 use crate::schedule::legality::verify_schedule;
 use crate::schedule::writes::verify_writes;
+use crate::storage::{MappingError, StorageMapping};
 
 /// How the time that lower bounds take is called.
 pub(crate) const LOWER_BOUND: &str = "lower bound";

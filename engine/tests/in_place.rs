@@ -7,7 +7,7 @@ mod oracle;
 
 use crease::analysis::trace::Trace;
 use crease::kernel::graph::{ArrayId, Kernel};
-use crease::mapping::MappingError;
+use crease::storage::MappingError;
 use crease::{Error, Plan, StrategyChoice};
 use ndarray::ArrayD;
 use oracle::stored_number;

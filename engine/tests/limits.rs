@@ -1,7 +1,7 @@
 //! Sizes and memory: predicted before anything is allocated, refused with the numbers.
 
-use crease::mapping::MappingError;
 use crease::prelude::*;
+use crease::storage::MappingError;
 use crease::{MemoryCheck, PlanError, RunError};
 
 fn kernel() -> Kernel {

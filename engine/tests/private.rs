@@ -4,8 +4,8 @@
 //! pages, and the interpreter of programs, which poisons what a task must not see.
 
 use crease::kernel::interpret::{Inputs, InterpretOptions, interpret};
-use crease::mapping::Sharing;
 use crease::prelude::*;
+use crease::storage::Sharing;
 use crease::{PlanError, RunError};
 use crease_program::{Cells, Memory, ParallelOrder, interpret_in_order};
 use ndarray::Array1;

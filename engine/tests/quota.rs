@@ -15,7 +15,7 @@ use std::process::Command;
 
 use crease::AnalysisError;
 use crease::kernel::graph::{Kernel, Schedule};
-use crease::mapping::MappingError;
+use crease::storage::MappingError;
 use crease::{Error, Plan, StrategyChoice};
 
 use execute::{Case, Contents};

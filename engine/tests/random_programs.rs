@@ -32,8 +32,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crease::analysis::trace::Trace;
 use crease::kernel::graph::{Kernel, Role, Schedule};
-use crease::mapping::{MappingError, Sharing};
 use crease::plan::report::{Reason, Report};
+use crease::storage::{MappingError, Sharing};
 use crease::{
     CompileOptions, Error, ExpansionError, Isa, IsaChoice, LowerError, Plan, Rings, Rounding, Stage, StrategyChoice,
     Streaming,

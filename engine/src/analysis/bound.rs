@@ -13,7 +13,8 @@ use serde::Serialize;
 
 use crate::analysis::conflicts::Conflicts;
 use crate::analysis::count::Points;
-use crate::analysis::model::{AnalysisError, FROM_STEP, Model};
+use crate::analysis::error::AnalysisError;
+use crate::analysis::model::{FROM_STEP, Model};
 use crate::analysis::moment::most_alive;
 use crate::analysis::trace::Trace;
 use crate::kernel::graph::{ArrayId, ParamKind};

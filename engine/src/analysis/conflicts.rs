@@ -20,8 +20,9 @@ use std::rc::Rc;
 
 use crease_isl::{Map, Set};
 
+use crate::analysis::error::AnalysisError;
 use crate::analysis::lifetimes::{Lifetimes, NotBefore, lifetimes};
-use crate::analysis::model::{AnalysisError, Model};
+use crate::analysis::model::Model;
 use crate::analysis::privacy::Privacy;
 use crate::kernel::graph::{ArrayId, Role};
 use crate::schedule::order::Phase;

@@ -12,8 +12,9 @@
 use crease_isl::{Set, Tuple};
 
 use crate::analysis::boxes::{IntBox, boxes_of, subtract_all};
+use crate::analysis::error::AnalysisError;
 use crate::analysis::expansion::set_formula;
-use crate::analysis::model::{AnalysisError, FromStep, Model};
+use crate::analysis::model::{FromStep, Model};
 use crate::kernel::affine::{Affine, Term};
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::{Array, ArrayId, Assign, Kernel, Role, Stmt, StmtId};

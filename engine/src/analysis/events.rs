@@ -12,9 +12,11 @@ use std::collections::HashMap;
 
 use crease_isl::{Map, Set, Tuple};
 
+use crate::analysis::accesses::{Events, Reference};
 use crate::analysis::boxes::{IntBox, united};
-use crate::analysis::lifetimes::compact_set;
-use crate::analysis::model::{AnalysisError, Model, OWN};
+use crate::analysis::error::AnalysisError;
+use crate::analysis::model::{Model, OWN};
+use crate::analysis::relations::compact_set;
 use crate::kernel::affine::Affine;
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::{ArrayId, Stmt, StmtId};
@@ -22,26 +24,41 @@ use crate::kernel::graph::{ArrayId, Stmt, StmtId};
 /// Ways to touch an array that are coalesced together, and not by and by.
 const MOST_AT_ONCE: usize = 64;
 
-/// One place in a statement that touches an array.
-pub(crate) struct Reference<'c> {
-    pub(crate) stmt: StmtId,
-    pub(crate) array: ArrayId,
-    pub(crate) is_write: bool,
-    /// Instance -> cell, for the instances of the domain.
-    pub(crate) access: Map<'c>,
-}
-
-/// Cell -> extended time, of all reads and of all writes of an array.
-pub(crate) struct Events<'c> {
-    pub(crate) reads: Map<'c>,
-    pub(crate) writes: Map<'c>,
-}
-
 /// Instances of several statements that touch an array alike: cells and times are the same functions of the iterators.
 struct Group<'m> {
     index: &'m [Affine],
     time: Vec<Affine>,
     stmts: Vec<StmtId>,
+}
+
+impl<'c> Model<'c, '_> {
+    /// Every write of an array: cell -> extended time.
+    pub(crate) fn writes(&self, array: ArrayId) -> Result<&Map<'c>, AnalysisError> {
+        Ok(&self.events(array)?.writes)
+    }
+
+    /// Every read of an array: cell -> extended time.
+    pub(crate) fn reads(&self, array: ArrayId) -> Result<&Map<'c>, AnalysisError> {
+        Ok(&self.events(array)?.reads)
+    }
+
+    fn events(&self, array: ArrayId) -> Result<&Events<'c>, AnalysisError> {
+        let known = &self.events[array.index()];
+        if known.get().is_none() {
+            let events = Events::of(self, array)?;
+            return Ok(known.get_or_init(|| events));
+        }
+        Ok(known.get().expect("it was just seen"))
+    }
+
+    /// Every reference, statement by statement: its reads in expression order, then its writes.
+    pub(crate) fn references(&self) -> Result<&[Reference<'c>], AnalysisError> {
+        if self.references.get().is_none() {
+            let all = references(self)?;
+            return Ok(self.references.get_or_init(|| all));
+        }
+        Ok(self.references.get().expect("they were just seen"))
+    }
 }
 
 impl<'c> Events<'c> {

@@ -9,7 +9,9 @@
 
 use crease_isl::{Map, Set};
 
-use crate::analysis::model::{AnalysisError, Model};
+use crate::analysis::error::AnalysisError;
+use crate::analysis::model::Model;
+use crate::analysis::relations::compact_set;
 use crate::kernel::graph::ArrayId;
 use crate::schedule::order::{Epoch, Phase};
 
@@ -53,16 +55,6 @@ fn compact<'c>(map: &Map<'c>) -> Result<Map<'c>, AnalysisError> {
     }
     let hull = map.simple_hull()?;
     Ok(if hull.is_subset(&map)? { hull } else { map })
-}
-
-/// The same set in fewer pieces, as [`compact`].
-pub(crate) fn compact_set<'c>(set: &Set<'c>) -> Result<Set<'c>, AnalysisError> {
-    let set = set.coalesce()?;
-    if set.n_basic_sets()? <= 1 {
-        return Ok(set);
-    }
-    let hull = set.simple_hull()?;
-    Ok(if hull.is_subset(&set)? { hull } else { set })
 }
 
 /// Reads that no other read of the same cell certainly follows: only these decide when a value dies.

@@ -7,11 +7,13 @@
 //! `expansion` gives every write cells of its own. `trace` is the independent oracle: it runs small kernels and
 //! compares lifetimes pair by pair, without integer sets.
 
+pub(crate) mod accesses;
 pub(crate) mod bound;
 pub(crate) mod boxes;
 pub(crate) mod conflicts;
 pub(crate) mod count;
 pub(crate) mod coverage;
+pub(crate) mod error;
 pub(crate) mod events;
 pub(crate) mod expansion;
 pub(crate) mod lifetimes;
@@ -23,5 +25,5 @@ pub mod trace;
 pub(crate) mod turnover;
 
 pub use crease_isl::IslError;
+pub use error::AnalysisError;
 pub use expansion::{Expanded, ExpansionError};
-pub use model::AnalysisError;

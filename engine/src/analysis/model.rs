@@ -12,47 +12,18 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use crease_isl::{Constraint, Context, IslError, Map, Set, Tuple};
+use crease_isl::{Constraint, Context, Map, Set, Tuple};
 
+use crate::analysis::accesses::{Events, Reference};
 use crate::analysis::boxes::{Boxed, boxes_of};
-use crate::analysis::events::{Events, Reference, references};
+use crate::analysis::error::AnalysisError;
 use crate::analysis::relations::Params;
 use crate::analysis::turnover::Turnover;
 
-use crate::kernel::affine::{Affine, AffineOverflow};
+use crate::kernel::affine::Affine;
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::{ArrayId, DimKind, Kernel, ParamId, Role, Schedule, Stmt, StmtId};
 use crate::schedule::order::{Epoch, HappensBefore};
-
-/// Why an analysis gave no answer.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum AnalysisError {
-    /// The integer set library failed.
-    #[error("integer set analysis failed: {0}")]
-    Isl(#[from] IslError),
-    /// A stage used up its quota.
-    #[error("stage `{stage}` takes more than {limit} integer-set operations, its quota")]
-    Quota {
-        /// The stage, as the report names it.
-        stage: &'static str,
-        /// The quota.
-        limit: u64,
-    },
-    /// An index, a bound or a time left 64 bits when sizes were put in.
-    #[error("{0} at the sizes of the plan")]
-    Overflow(#[from] AffineOverflow),
-}
-
-impl AnalysisError {
-    /// The quota, if running out of it is what happened.
-    pub(crate) fn spent_quota(&self) -> Option<u64> {
-        match self {
-            AnalysisError::Isl(IslError::Quota { limit }) | AnalysisError::Quota { limit, .. } => Some(*limit),
-            _ => None,
-        }
-    }
-}
 
 /// Begins every name of a parameter, index or iterator that the engine adds to those of a kernel, whose names begin
 /// with a letter: else a run parameter called `c0`, say, would be taken for a loop's iterator.
@@ -109,11 +80,11 @@ pub(crate) struct Model<'c, 'k> {
     pub(crate) turnover: Option<Turnover>,
     /// Whether statements have a last time dimension of their own, because two of them share time vectors.
     pub(crate) statement_dim: bool,
-    references: OnceCell<Vec<Reference<'c>>>,
+    pub(super) references: OnceCell<Vec<Reference<'c>>>,
     /// Per array, its live-in and live-out cells.
     live: Vec<(Set<'c>, Set<'c>)>,
     /// Per array, its events, once somebody has asked for them.
-    events: Vec<OnceCell<Events<'c>>>,
+    pub(super) events: Vec<OnceCell<Events<'c>>>,
     param_names: Vec<String>,
     /// Parameters of the relations.
     params: Params,
@@ -344,34 +315,6 @@ impl<'c, 'k> Model<'c, 'k> {
         let newest = step.add(&Affine::constant(self.kernel.state_write_offset()))?;
         let after = Formula::lt(&newest.add(&Affine::constant(-depth))?, &Affine::iter(0))?;
         Ok(after.and(Formula::le(&Affine::iter(0), &newest)?))
-    }
-
-    /// Every write of an array: cell -> extended time.
-    pub(crate) fn writes(&self, array: ArrayId) -> Result<&Map<'c>, AnalysisError> {
-        Ok(&self.events(array)?.writes)
-    }
-
-    /// Every read of an array: cell -> extended time.
-    pub(crate) fn reads(&self, array: ArrayId) -> Result<&Map<'c>, AnalysisError> {
-        Ok(&self.events(array)?.reads)
-    }
-
-    fn events(&self, array: ArrayId) -> Result<&Events<'c>, AnalysisError> {
-        let known = &self.events[array.index()];
-        if known.get().is_none() {
-            let events = Events::of(self, array)?;
-            return Ok(known.get_or_init(|| events));
-        }
-        Ok(known.get().expect("it was just seen"))
-    }
-
-    /// Every reference, statement by statement: its reads in expression order, then its writes.
-    pub(crate) fn references(&self) -> Result<&[Reference<'c>], AnalysisError> {
-        if self.references.get().is_none() {
-            let all = references(self)?;
-            return Ok(self.references.get_or_init(|| all));
-        }
-        Ok(self.references.get().expect("they were just seen"))
     }
 
     /// All cells of `cells` at one moment outside the run.

@@ -24,8 +24,9 @@ use crease_isl::{Map, Set};
 
 use crate::analysis::conflicts::Conflicts;
 use crate::analysis::count::Points;
+use crate::analysis::error::AnalysisError;
 use crate::analysis::lifetimes::Lifetimes;
-use crate::analysis::model::{AnalysisError, FROM_STEP, Model};
+use crate::analysis::model::{FROM_STEP, Model};
 use crate::analysis::privacy::task_depth;
 use crate::kernel::graph::{ArrayId, DimKind};
 use crate::schedule::order::Epoch;

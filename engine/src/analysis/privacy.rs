@@ -13,7 +13,8 @@
 
 use crease_isl::Map;
 
-use crate::analysis::model::{AnalysisError, Model};
+use crate::analysis::error::AnalysisError;
+use crate::analysis::model::Model;
 use crate::kernel::graph::{ArrayId, Role};
 pub(crate) use crate::schedule::order::task_depth;
 

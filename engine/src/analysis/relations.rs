@@ -8,7 +8,7 @@
 use crease_isl::{Constraint, Context, Map, Set, Tuple};
 
 use crate::analysis::boxes::{IntBox, boxes_of};
-use crate::analysis::model::AnalysisError;
+use crate::analysis::error::AnalysisError;
 use crate::kernel::affine::{Affine, AffineOverflow, Term};
 use crate::kernel::formula::Formula;
 
@@ -155,6 +155,16 @@ impl Params {
         let nameless = vec![String::new(); values.len()];
         Ok(Some(context.map_of(&self.list(), from, Tuple { name: to, dims: &nameless }, &[piece])?))
     }
+}
+
+/// The same set in fewer pieces: coalesced, or its hull if that is no larger.
+pub(crate) fn compact_set<'c>(set: &Set<'c>) -> Result<Set<'c>, AnalysisError> {
+    let set = set.coalesce()?;
+    if set.n_basic_sets()? <= 1 {
+        return Ok(set);
+    }
+    let hull = set.simple_hull()?;
+    Ok(if hull.is_subset(&set)? { hull } else { set })
 }
 
 #[cfg(test)]

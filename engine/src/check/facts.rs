@@ -17,14 +17,14 @@ use std::collections::BTreeMap;
 
 use crease_isl::{Context, Map, Set, Tuple};
 
-use crate::analysis::AnalysisError;
+use crate::analysis::error::AnalysisError;
 use crate::check::domains::united;
 use crate::check::translate::Translator;
 use crate::kernel::affine::Affine;
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::{ArrayId, DimKind, Kernel, ParamId, Role, Schedule, StmtId};
-use crate::mapping::Sharing;
 use crate::schedule::order::{Epoch, HappensBefore, Phase, task_depth};
+use crate::storage::Sharing;
 
 /// The parameter that holds the step a call starts from; no name of a kernel begins like this.
 const START: &str = "_from";

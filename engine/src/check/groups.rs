@@ -1,6 +1,6 @@
 //! Groups: arrays that share buffers, directly or by way of others. Storage of one group says nothing of another's.
 
-use crate::mapping::{ArrayMapping, Buffer};
+use crate::storage::{ArrayMapping, Buffer};
 
 /// Storage of some arrays that share buffers; buffer numbers count within the group.
 #[derive(Clone, Debug, PartialEq)]

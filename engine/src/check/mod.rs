@@ -48,7 +48,7 @@ use crate::check::facts::Facts;
 use crate::check::groups::{Group, groups};
 use crate::check::sets::Known;
 use crate::kernel::graph::{Kernel, Role, Schedule};
-use crate::mapping::{ArrayMapping, Buffer, MappingError, Sharing, StorageMapping};
+use crate::storage::{ArrayMapping, Buffer, MappingError, Sharing, StorageMapping};
 
 /// Proves storage for one kernel under one schedule.
 pub(crate) struct Checker<'c, 'k> {

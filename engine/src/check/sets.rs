@@ -14,7 +14,7 @@ use crate::check::facts::{Ends, Facts, Values};
 use crate::kernel::affine::{Affine, AffineOverflow};
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::ArrayId;
-use crate::mapping::{ArrayMapping, Buffer, MappingError, Piece, Sharing};
+use crate::storage::{ArrayMapping, Buffer, MappingError, Piece, Sharing};
 
 /// Multiples of a modulus that are spelled out one by one.
 const MOST_MULTIPLES: i128 = 2;

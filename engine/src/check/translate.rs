@@ -7,7 +7,7 @@
 
 use crease_isl::{Constraint, Context, Map, Set, Tuple};
 
-use crate::analysis::AnalysisError;
+use crate::analysis::error::AnalysisError;
 use crate::kernel::affine::{Affine, AffineOverflow, Term};
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::Kernel;

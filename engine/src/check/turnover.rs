@@ -24,7 +24,7 @@ use crate::check::certificate::{Readers, Region};
 use crate::check::cuboid::{Cuboid, bounds_of, is_partition, remainder};
 use crate::kernel::affine::{Affine, Term};
 use crate::kernel::formula::Formula;
-use crate::mapping::{ArrayMapping, Buffer, Piece};
+use crate::storage::{ArrayMapping, Buffer, Piece};
 
 /// Longest common period of pieces that is looked at.
 const MOST_PHASES: i64 = 60;

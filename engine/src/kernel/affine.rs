@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::kernel::graph::ParamId;
+use crate::kernel::ids::ParamId;
 
 /// An integer affine expression over a tuple's iterators and a kernel's parameters.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]

@@ -28,10 +28,10 @@ mod index;
 mod value;
 
 use crate::kernel::affine::Affine;
-use crate::kernel::arithmetic::{Arithmetic, Freedom};
 use crate::kernel::builder::value::DraftError;
 use crate::kernel::error::{KernelError, KernelErrorKind};
 use crate::kernel::formula::Formula;
+use crate::kernel::freedom::{Arithmetic, Freedom};
 use crate::kernel::graph::{
     Array, ArrayId, DimKind, Element, Kernel, Opaque, Param, ParamId, ParamKind, Role, Scalar, ScalarId, Schedule,
     SourceLine, Stmt, StmtId,

@@ -5,51 +5,10 @@
 //! assignments. `KernelBuilder` and `Kernel::parse` are the only ways to make one; both verify it.
 
 use crate::kernel::affine::Affine;
-use crate::kernel::arithmetic::Arithmetic;
 use crate::kernel::formula::Formula;
+use crate::kernel::freedom::Arithmetic;
+pub use crate::kernel::ids::{ArrayId, ExprId, ParamId, ScalarId, StmtId};
 pub use crease_program::{BinaryOp, CompareOp, Element, UnaryOp};
-
-macro_rules! index_type {
-    ($(#[$doc:meta])* $name:ident, $prefix:literal) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub struct $name(pub(crate) u32);
-
-        impl $name {
-            /// Position in the kernel's table.
-            pub fn index(self) -> usize {
-                self.0 as usize
-            }
-        }
-
-        impl std::fmt::Display for $name {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                write!(f, concat!($prefix, "{}"), self.0)
-            }
-        }
-    };
-}
-
-index_type!(
-    /// A parameter of the kernel it came from; prints as `P0`.
-    ParamId, "P"
-);
-index_type!(
-    /// A run-time scalar of the kernel it came from; prints as `K0`.
-    ScalarId, "K"
-);
-index_type!(
-    /// An array of the kernel it came from; prints as `A0`.
-    ArrayId, "A"
-);
-index_type!(
-    /// A statement of the kernel it came from; prints as `S0`.
-    StmtId, "S"
-);
-index_type!(
-    /// An expression of the statement it came from; prints as `%0`.
-    ExprId, "%"
-);
 
 /// An affine dataflow graph with its schedules.
 #[derive(Clone, Debug, PartialEq)]

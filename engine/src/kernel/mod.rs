@@ -1,18 +1,20 @@
 //! Kernels: systems of affine recurrences over arrays, with named schedules.
 //!
 //! `affine` and `formula` hold index expressions and sets of integer points, `graph` the kernel itself; `builder` and
-//! `parse` make one, `print` writes it, `verify` checks it, `arithmetic` uses the freedom it gives, `interpret` runs it
+//! `parse` make one, `print` writes it, `verify` checks it, `arithmetic` uses the `freedom` it gives, `interpret` runs it
 //! on full storage (the oracle).
 
 pub mod affine;
-pub mod arithmetic;
+mod arithmetic;
 mod bound;
 pub mod builder;
 mod depth;
 mod error;
 mod exprs;
 pub mod formula;
+pub mod freedom;
 pub mod graph;
+mod ids;
 pub mod interpret;
 mod intervals;
 mod lex;
@@ -22,6 +24,7 @@ mod parse;
 pub mod points;
 mod print;
 mod verify;
+mod words;
 
 pub use error::{KernelError, KernelErrorKind, Location};
 pub(crate) use parse::{MappingRule, parse_domain, parse_mapping};

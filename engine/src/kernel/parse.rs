@@ -25,19 +25,17 @@ mod isl;
 mod mapping;
 mod schedule;
 
-use crate::kernel::arithmetic::{Arithmetic, Freedom};
 use crate::kernel::error::{KernelError, KernelErrorKind};
 use crate::kernel::formula::Formula;
+use crate::kernel::freedom::{Arithmetic, Freedom};
 use crate::kernel::graph::{Array, Element, Kernel, Opaque, Param, ParamKind, Role, Scalar, SourceLine, Stmt};
 use crate::kernel::lex::{Failure, Parsed, Token};
-use crate::kernel::nearest;
 use crate::kernel::parse::cursor::{Cursor, fail_at};
 use crate::kernel::parse::formula::Scope;
 use crate::kernel::verify::{Place, verify_places};
+use crate::kernel::words::unknown;
 
-pub(in crate::kernel) use cursor::RESERVED;
 pub(crate) use mapping::{MappingRule, parse_mapping};
-pub(in crate::kernel) use schedule::kind_name;
 
 impl Kernel {
     /// Reads a kernel from its text form and verifies it.
@@ -101,11 +99,6 @@ fn parse(text: &str) -> Parsed<Kernel> {
     verify_places(&parser.kernel)
         .map_err(|(kind, place)| Failure { kind: Box::new(kind), at: parser.places.offset(place) })?;
     Ok(parser.kernel)
-}
-
-/// The error that nothing of that kind has the name.
-pub(super) fn unknown<'n>(what: &'static str, name: &str, known: impl IntoIterator<Item = &'n str>) -> KernelErrorKind {
-    KernelErrorKind::Unknown { what, name: name.into(), hint: nearest::hint(name, known) }
 }
 
 impl Places {

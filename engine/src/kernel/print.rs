@@ -10,10 +10,10 @@ mod expr;
 use std::fmt::{Display, Formatter, Result};
 
 use crate::kernel::affine::Affine;
-use crate::kernel::arithmetic::Arithmetic;
 use crate::kernel::formula::Formula;
+use crate::kernel::freedom::Arithmetic;
 use crate::kernel::graph::{ArrayId, Assign, DimKind, Kernel, ParamKind, Role, Schedule, Stmt};
-use crate::kernel::parse::kind_name;
+use crate::kernel::words::kind_name;
 
 pub(crate) use domain::domain_text;
 

@@ -20,8 +20,8 @@ use crate::kernel::exprs::operands;
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::{ArrayId, DimKind, Expr, Kernel, ParamKind, Role, Schedule, Stmt};
 use crate::kernel::nearest;
-use crate::kernel::parse::RESERVED;
 use crate::kernel::print::cell_text;
+use crate::kernel::words::RESERVED;
 
 pub use types::value_types;
 

@@ -15,11 +15,11 @@ use num_integer::gcd;
 
 use crate::kernel::affine::{Affine, Term};
 use crate::kernel::graph::ParamId;
-use crate::lower::LowerError;
+use crate::lower::error::LowerError;
 use crate::lower::linear::Linear;
 use crate::lower::scope::Scopes;
-use crate::mapping::Piece;
 use crate::plan::layout::BufferLayout;
+use crate::storage::Piece;
 
 /// Values of a statement's iterators where a reference is evaluated.
 pub(crate) struct Place<'a> {

@@ -9,7 +9,7 @@
 use crease_isl::Context;
 use crease_program::{ANY_STEP, BoundsError, Doubt, DoubtReason, Program};
 
-use crate::lower::LowerError;
+use crate::lower::error::LowerError;
 use crate::lower::inside::first_not_shown;
 
 /// Steps of the walk: about a second.

@@ -13,8 +13,8 @@ use crease_program::ValueId;
 use crate::analysis::model::Model;
 use crate::kernel::affine::{Affine, Term};
 use crate::kernel::graph::{ArrayId, Role};
-use crate::lower::LowerError;
 use crate::lower::address::Place;
+use crate::lower::error::LowerError;
 use crate::lower::linear::Linear;
 
 /// A cell of an array: its indices in the iteration that the strip is in.

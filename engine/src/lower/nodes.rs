@@ -14,18 +14,18 @@ use crease_program::{
     ArgId, BufferAccess, BufferDecl, CompareOp, Cond, Copies, Int, LoopKind, Node, Program, ScalarDecl, Var,
 };
 
-use crate::analysis::model::{FROM_STEP, Model};
+use crate::analysis::model::Model;
 use crate::kernel::graph::{ArrayId, DimKind};
-use crate::lower::LowerError;
 use crate::lower::address::Place;
+use crate::lower::error::LowerError;
 use crate::lower::lanes::lanes_in_time;
 use crate::lower::linear::{Atom, Linear, cond_mentions, linear_of};
+use crate::lower::names::{arguments, is_task_coordinate, iterator_dim};
 use crate::lower::operations::{Origin, StripBuilder};
-use crate::lower::scan::{is_task_coordinate, iterator_dim};
 use crate::lower::scope::{Runs, Scopes};
 use crate::lower::split::Version;
-use crate::mapping::Sharing;
 use crate::plan::layout::{Layout, Owner};
+use crate::storage::Sharing;
 
 /// Lanes of a strip along a parallel dimension, whose iterations may run in any order.
 const PARALLEL_LANES: u32 = 64;
@@ -87,16 +87,6 @@ pub(crate) fn build_program<'c>(
         body: builder.scopes.close(),
     };
     Ok(Built { program, loaded: builder.loaded, origins: builder.origins })
-}
-
-/// Names of the program's integer arguments: where a call starts, and the run parameter where it ends.
-pub(crate) fn arguments(model: &Model<'_, '_>) -> Vec<String> {
-    let mut names: Vec<String> = match model.kernel.step_param() {
-        Some(_) => vec![FROM_STEP.to_string()],
-        None => Vec::new(),
-    };
-    names.extend(model.kernel.step_param().map(|p| model.kernel.params()[p.index()].name.clone()));
-    names
 }
 
 /// The state of the walk.

@@ -13,32 +13,10 @@
 use crease_isl::ast::{AstExpr, AstNode, Builder};
 use crease_isl::{Context, Set};
 
-use crate::analysis::model::{Model, OWN};
+use crate::analysis::model::Model;
+use crate::lower::error::LowerError;
+use crate::lower::names::{arguments, iterator_name, task_coordinate};
 use crate::lower::split::Version;
-use crate::lower::{LowerError, nodes};
-
-/// Name of the loop iterator of a time dimension.
-pub(crate) fn iterator_name(dim: usize) -> String {
-    format!("{OWN}c{dim}")
-}
-
-/// The time dimension of a loop iterator.
-pub(crate) fn iterator_dim(name: &str) -> Option<usize> {
-    name.strip_prefix(OWN)?.strip_prefix('c')?.parse().ok()
-}
-
-/// Begins the names of tasks' coordinates: the values that their first time dimensions have.
-const TASK: &str = "_task";
-
-/// Name of the parameter that holds a task's coordinate.
-fn task_coordinate(dim: usize) -> String {
-    format!("{TASK}{dim}")
-}
-
-/// Whether a degenerate loop's iterator is a coordinate of the task that its body belongs to.
-pub(crate) fn is_task_coordinate(iterator: &str) -> bool {
-    iterator.starts_with(TASK)
-}
 
 /// Scans all versions; `tasks` has the number of leading time dimensions that tell tasks apart, if some buffer is
 /// private.
@@ -50,7 +28,7 @@ pub(crate) fn scan_loops<'c>(
 ) -> Result<AstNode, LowerError> {
     let scanner = Scanner { context, model, versions };
     // A call runs at least one step.
-    let parameters = match nodes::arguments(model).as_slice() {
+    let parameters = match arguments(model).as_slice() {
         [from, last] => context.set(&format!("[{from}, {last}] -> {{ : 0 <= {from} < {last} }}"))?,
         _ => context.set("{ : }")?,
     };

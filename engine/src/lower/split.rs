@@ -17,10 +17,10 @@ use crate::analysis::model::{FROM_STEP, Model};
 use crate::kernel::affine::Affine;
 use crate::kernel::formula::{Formula, depends_on_first_only};
 use crate::kernel::graph::{ArrayId, StmtId};
-use crate::lower::LowerError;
 use crate::lower::conditions::{Condition, Known, are_residues, conjuncts, distinct, holds_in};
-use crate::mapping::Piece;
+use crate::lower::error::LowerError;
 use crate::plan::layout::Layout;
+use crate::storage::Piece;
 
 /// A statement on a part of its domain.
 pub(crate) struct Version<'c> {

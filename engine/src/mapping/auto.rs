@@ -14,12 +14,14 @@ use crate::analysis::bound::alive_at_ends;
 use crate::analysis::moment::most_alive;
 use crate::kernel::graph::{ArrayId, Role};
 use crate::mapping::candidate::{Candidate, is_near, pick};
-use crate::mapping::choice::{Choice, Objective, first_proved};
-use crate::mapping::decision::Decision;
+use crate::mapping::check::first_proved;
+use crate::mapping::decision::{Choice, Decision};
 use crate::mapping::in_place::InPlace;
+use crate::mapping::options::Objective;
 use crate::mapping::search::{BestOfOne, ENDS_BUDGET, LEAST_PATIENCE, Search, unless_spent};
 use crate::mapping::shared::Shared;
-use crate::mapping::{ArrayMapping, Buffer, MappingError, Problem, Proposal, Strategy};
+use crate::mapping::{Problem, Proposal, Strategy};
+use crate::storage::{ArrayMapping, Buffer, MappingError};
 
 /// Buffers are tried to be shared if that can save more than one part in so many: what is smaller is near enough.
 const WORTH_SHARING: u64 = 21;

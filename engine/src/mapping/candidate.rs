@@ -8,9 +8,10 @@
 //! fastest at any size.
 
 use crate::machine::LINE_BYTES;
-use crate::mapping::choice::Objective;
 use crate::mapping::cost::access_cost;
-use crate::mapping::{Buffer, MappingError, Problem, Proposal};
+use crate::mapping::options::Objective;
+use crate::mapping::{Problem, Proposal};
+use crate::storage::{Buffer, MappingError};
 
 /// Accesses that cost less than this count as those of vectors.
 pub(super) const FAST_ACCESS: f64 = 1.5;

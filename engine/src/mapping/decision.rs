@@ -1,11 +1,44 @@
-//! Decisions: how what was chosen compares with the smallest storage that was found, and what was left untried.
+//! Choices and decisions: what storage was chosen so far, how it compares with the smallest that was found, and what was
+//! left untried.
 //!
-//! In: the candidates of a choice.   Out: a [`Decision`], for the report.
+//! In: proposals, and the candidates of a choice.   Out: a [`Choice`], and [`Decision`]s for the report.
 
 use serde::Serialize;
 
+use crate::check::Proved;
 use crate::kernel::graph::ArrayId;
+use crate::mapping::Proposal;
 use crate::mapping::candidate::{Candidate, is_near, smallest};
+use crate::storage::StorageMapping;
+
+/// Storage that was chosen so far, and what was tried on the way.
+#[derive(Default)]
+pub(crate) struct Choice {
+    pub(crate) mapping: StorageMapping,
+    pub(crate) notes: Vec<String>,
+    /// What [`StrategyChoice::Auto`] decided.
+    pub(crate) decisions: Vec<Decision>,
+}
+
+/// A proved mapping of every folded array, and what was tried on the way.
+pub(crate) struct Chosen {
+    pub(crate) mapping: Proved<StorageMapping>,
+    pub(crate) notes: Vec<String>,
+    /// What [`StrategyChoice::Auto`] decided.
+    pub(crate) decisions: Vec<Decision>,
+}
+
+impl Choice {
+    /// Appends a proposal, renumbering its buffers.
+    pub(crate) fn add(&mut self, proposal: Proposal) {
+        let first = self.mapping.buffers.len();
+        self.mapping.buffers.extend(proposal.buffers);
+        for mut mapping in proposal.arrays {
+            mapping.pieces.iter_mut().for_each(|piece| piece.buffer += first);
+            self.mapping.arrays.push(mapping);
+        }
+    }
+}
 
 /// What was chosen for some arrays, and what else there was.
 #[derive(Clone, Debug, PartialEq)]

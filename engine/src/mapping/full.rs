@@ -5,7 +5,8 @@
 
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::ArrayId;
-use crate::mapping::{ArrayMapping, MappingError, Piece, Problem, Proposal, Strategy};
+use crate::mapping::{Problem, Proposal, Strategy};
+use crate::storage::{ArrayMapping, MappingError, Piece};
 
 /// The unfolded array.
 pub(crate) struct Full;

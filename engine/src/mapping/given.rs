@@ -12,7 +12,8 @@ use crease_program::Mapped;
 
 use crate::kernel::MappingRule;
 use crate::kernel::graph::ArrayId;
-use crate::mapping::{ArrayMapping, Buffer, MappingError, Piece, Problem, Proposal, Span};
+use crate::mapping::{Problem, Proposal, Span};
+use crate::storage::{ArrayMapping, Buffer, MappingError, Piece};
 
 /// The name of this way to find storage.
 pub(crate) const NAME: &str = "given";

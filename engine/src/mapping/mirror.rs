@@ -13,33 +13,14 @@
 use crease_program::Mapped;
 
 use crate::kernel::graph::DimKind;
-use crate::mapping::check::verify_mapping;
-use crate::mapping::choice::{Choice, Objective, StrategyChoice, under_own_quota};
+use crate::mapping::check::{under_own_quota, verify_mapping};
+use crate::mapping::decision::Choice;
 use crate::mapping::full::Full;
-use crate::mapping::given;
+use crate::mapping::options::{Objective, Rings, StrategyChoice};
 use crate::mapping::scalar::Scalar;
 use crate::mapping::strided_hyperplane::fast_dimension;
-use crate::mapping::{ArrayMapping, MappingError, Piece, Problem, Proposal, Sharing, Span, StorageMapping, Strategy};
-
-/// How strips get past the end of a ring.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
-#[non_exhaustive]
-pub enum Rings {
-    /// Mirrored where [`StrategyChoice::Auto`] decides, rows run in lanes and are as long as half of the ring or more,
-    /// the first-level cache holds it, and whole pages take few cells more: none at all for [`Objective::Footprint`],
-    /// any number for [`Objective::Speed`].
-    #[default]
-    Auto,
-    /// Strips are cut there.
-    Cut,
-    /// The ring is mapped twice, back to back, where it is one-dimensional and shared by all threads, and can be
-    /// rounded to whole pages; other rings are cut. Linux only: elsewhere all are.
-    Mirrored,
-}
-
-crease_program::named_choices! {
-    Rings = [("auto", Rings::Auto), ("cut", Rings::Cut), ("mirrored", Rings::Mirrored)]
-}
+use crate::mapping::{Problem, Proposal, Span, Strategy, given};
+use crate::storage::{ArrayMapping, MappingError, Piece, Sharing, StorageMapping};
 
 /// Numbers of pages that are tried for a ring.
 const MOST_TRIED: u64 = 4;

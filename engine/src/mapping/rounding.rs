@@ -10,34 +10,7 @@
 use crate::kernel::graph::{ArrayId, DimKind};
 use crate::machine::{ALIASING_BYTES, LINE_BYTES};
 use crate::mapping::Problem;
-
-/// To what pitches and moduli of hyperplanes are rounded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
-#[non_exhaustive]
-pub enum Rounding {
-    /// To whole cache lines where [`StrategyChoice::Auto`](crate::StrategyChoice::Auto) decides and that costs little,
-    /// else not at all.
-    #[default]
-    Auto,
-    /// Not at all: the fewest cells.
-    Exact,
-    /// To multiples of the most lanes of a vector dimension.
-    Lanes,
-    /// To whole cache lines, apart from those that would make rows alias.
-    Lines,
-    /// To powers of two.
-    PowerOfTwo,
-}
-
-crease_program::named_choices! {
-    Rounding = [
-        ("auto", Rounding::Auto),
-        ("exact", Rounding::Exact),
-        ("lanes", Rounding::Lanes),
-        ("lines", Rounding::Lines),
-        ("power-of-two", Rounding::PowerOfTwo),
-    ]
-}
+use crate::mapping::options::Rounding;
 
 /// The numbers that pitches and moduli may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

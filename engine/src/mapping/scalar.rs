@@ -9,7 +9,8 @@
 //! lowering keeps it in a register and the ring is never touched (`engine/src/lower/forward.rs`).
 
 use crate::kernel::graph::{ArrayId, DimKind};
-use crate::mapping::{MappingError, Problem, Proposal, Strategy};
+use crate::mapping::{Problem, Proposal, Strategy};
+use crate::storage::MappingError;
 
 /// One value, or one in each lane.
 pub(crate) struct Scalar;

@@ -19,24 +19,24 @@ use std::mem::replace;
 use std::ptr;
 
 use crate::analysis::bound::alive_at_ends;
-use crate::analysis::model::AnalysisError;
+use crate::analysis::error::AnalysisError;
 use crate::analysis::moment::{alive_between_wavefronts, most_alive};
 use crate::kernel::graph::{ArrayId, DimKind};
 use crate::mapping::candidate::{Candidate, FAST_ACCESS, is_near, near_below, pick, smallest};
-use crate::mapping::check::verify_mapping;
-use crate::mapping::choice::{Objective, first_proved, first_useful, under_own_quota};
+use crate::mapping::check::{first_proved, first_useful, under_own_quota, verify_mapping};
 use crate::mapping::decision::Decision;
 use crate::mapping::full::Full;
 use crate::mapping::hyperplane::Hyperplane;
 use crate::mapping::lattice::Lattice;
 use crate::mapping::occupancy::Occupancy;
+use crate::mapping::options::{Objective, Rounding};
 use crate::mapping::periodic::{Periodic, reads_far_side};
-use crate::mapping::rounding::Rounding;
 use crate::mapping::scalar::Scalar;
 use crate::mapping::strided_hyperplane::{StridedHyperplane, is_on_grid};
 use crate::mapping::successive_modulo::{OneLevel, SuccessiveModulo, usual_and_one_level};
 use crate::mapping::window::Window;
-use crate::mapping::{MappingError, Problem, Proposal, Sharing, Strategy};
+use crate::mapping::{Problem, Proposal, Strategy};
+use crate::storage::{MappingError, Sharing};
 
 /// Successive modulo is good enough if it needs at most one part in so many more than the values alive at once ..
 const GOOD_ENOUGH: u64 = 64;

@@ -28,7 +28,8 @@ use crate::kernel::formula::Formula;
 use crate::kernel::graph::ArrayId;
 use crate::mapping::polytope::{Polytope, polytopes};
 use crate::mapping::rounding::Grid;
-use crate::mapping::{ArrayMapping, MappingError, Piece, Problem, Proposal, Span, Strategy};
+use crate::mapping::{Problem, Proposal, Span, Strategy};
+use crate::storage::{ArrayMapping, MappingError, Piece};
 
 /// Prefixes kept after each dimension: bounds the search.
 const BEAM: usize = 8;

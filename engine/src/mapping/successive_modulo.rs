@@ -19,7 +19,8 @@ use crease_isl::Set;
 
 use crate::kernel::graph::{ArrayId, Role};
 use crate::mapping::full::identity;
-use crate::mapping::{MappingError, Problem, Proposal, Strategy};
+use crate::mapping::{Problem, Proposal, Strategy};
+use crate::storage::MappingError;
 
 /// Steps of a state array that the usual layout keeps, one to read and one to write. To make do with one is for other
 /// strategies: this one is what they are compared with.

@@ -17,7 +17,8 @@ use crease_isl::Set;
 
 use crate::kernel::graph::ArrayId;
 use crate::mapping::polytope::{Polytope, polytopes};
-use crate::mapping::{MappingError, Problem, Proposal, Span, Strategy};
+use crate::mapping::{Problem, Proposal, Span, Strategy};
+use crate::storage::MappingError;
 
 /// Indices up to which all orders are tried: at most 24 orders in 8 directions. Of more, only that of the declaration.
 const MOST_PERMUTED: usize = 4;

@@ -18,7 +18,8 @@ use crate::kernel::formula::Formula;
 use crate::kernel::graph::{ArrayId, Role};
 use crate::machine::{ALIASING_BYTES, LINE_BYTES};
 use crate::mapping::full::identity;
-use crate::mapping::{ArrayMapping, MappingError, Piece, Problem, Sharing, Span, StorageMapping};
+use crate::mapping::{Problem, Span};
+use crate::storage::{ArrayMapping, MappingError, Piece, Sharing, StorageMapping};
 
 /// Distance below which copies of two workers could be fetched together.
 const LINE_PAIR_BYTES: u64 = 128;

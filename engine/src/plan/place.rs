@@ -4,8 +4,8 @@
 
 use crate::analysis::trace::{Trace, TraceError};
 use crate::kernel::graph::{ArrayId, ParamKind};
-use crate::mapping::Piece;
 use crate::plan::Plan;
+use crate::storage::Piece;
 
 /// Where a cell is kept.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

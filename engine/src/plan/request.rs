@@ -11,15 +11,13 @@ use crate::check::Proved;
 use crate::error::Error;
 use crate::kernel::graph::{Kernel, ParamKind};
 use crate::machine::MachineModel;
-use crate::mapping::StorageMapping;
-use crate::mapping::choice::{Objective, StrategyChoice};
-use crate::mapping::mirror::Rings;
-use crate::mapping::rounding::Rounding;
+use crate::mapping::options::{Objective, Rings, Rounding, StrategyChoice};
 use crate::pipeline::{self, Outcome};
 use crate::plan::Plan;
 use crate::plan::fitting::{hint, largest_fitting};
 use crate::plan::footprint::Footprint;
 use crate::plan::parallelism::parallelism_notes;
+use crate::storage::StorageMapping;
 
 /// Operations that each stage of the analysis may use.
 const DEFAULT_QUOTA: u64 = 200_000_000;
@@ -373,7 +371,7 @@ impl PlanBuilder {
     /// share is done once. Each mapping must have a place for every array that is not the caller's.
     ///
     /// # Errors
-    /// Inside, [`MappingError::Unproved`](crate::mapping::MappingError::Unproved) with what collides; outside, as
+    /// Inside, [`MappingError::Unproved`](crate::storage::MappingError::Unproved) with what collides; outside, as
     /// [`Self::build`] has it.
     pub fn prove_each(self, storage: &[StorageMapping]) -> Result<Vec<Result<Proved<StorageMapping>, Error>>, Error> {
         pipeline::prove_each(&self.request()?, storage)

@@ -3,9 +3,9 @@
 use crate::kernel::affine::{Affine, Term};
 use crate::kernel::formula::{Formula, depends_on_first_only};
 use crate::kernel::graph::{Array, ArrayId, Kernel, Role};
-use crate::mapping::{ArrayMapping, Piece};
 use crate::pipeline::Outcome;
 use crate::plan::layout::{BufferLayout, Layout};
+use crate::storage::{ArrayMapping, Piece};
 
 /// One level of an array.
 pub(crate) struct View<'a> {

@@ -12,7 +12,8 @@
 use crease_isl::{Context, IslError, Map, Set};
 use num_integer::gcd;
 
-use crate::analysis::model::{AnalysisError, Model};
+use crate::analysis::error::AnalysisError;
+use crate::analysis::model::Model;
 use crate::kernel::affine::AffineOverflow;
 use crate::kernel::graph::{ArrayId, Kernel, Schedule};
 use crate::schedule::diamond::Hyperplanes;

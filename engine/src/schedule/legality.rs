@@ -10,13 +10,14 @@
 
 use crease_isl::{Map, Set};
 
-use crate::analysis::events::Reference;
-use crate::analysis::model::{AnalysisError, Model};
+use crate::analysis::accesses::Reference;
+use crate::analysis::error::AnalysisError;
+use crate::analysis::model::Model;
 use crate::check::{Readers, Region, steps_come_first};
 use crate::kernel::affine::{Affine, Term};
 use crate::kernel::graph::{ArrayId, DimKind, StmtId};
 use crate::schedule::order::{Epoch, Phase};
-use crate::schedule::reason::{Offender, read_each_other, reason};
+use crate::schedule::reason::{Offender, instance_text, read_each_other, reason};
 
 /// Why a schedule was refused. Instances print with their iterators, as in `S[3, 0]`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -365,10 +366,4 @@ fn offenders(
 fn instance(model: &Model<'_, '_>, stmt: StmtId, set: &Set<'_>) -> Result<String, AnalysisError> {
     let point = set.sample()?.unwrap_or_default();
     Ok(instance_text(model, stmt, &point))
-}
-
-pub(super) fn instance_text(model: &Model<'_, '_>, stmt: StmtId, point: &[i64]) -> String {
-    let (body, iters) = (model.kernel.stmt(stmt), point.iter().map(i64::to_string).collect::<Vec<_>>().join(", "));
-    let line = body.line.number().map_or(String::new(), |line| format!(" (line {line})"));
-    format!("{}[{iters}]{line}", body.name)
 }

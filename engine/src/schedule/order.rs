@@ -15,7 +15,7 @@ use std::cell::RefCell;
 
 use crease_isl::{Context, Map, Tuple};
 
-use crate::analysis::model::AnalysisError;
+use crate::analysis::error::AnalysisError;
 use crate::analysis::relations::Params;
 use crate::kernel::affine::{Affine, AffineOverflow};
 use crate::kernel::formula::Formula;

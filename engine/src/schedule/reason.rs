@@ -4,10 +4,10 @@
 //!
 //! Only called once a schedule is refused, so nothing here decides anything.
 
-use crate::analysis::model::{AnalysisError, Model};
+use crate::analysis::error::AnalysisError;
+use crate::analysis::model::Model;
 use crate::kernel::affine::Affine;
 use crate::kernel::graph::{ArrayId, DimKind, StmtId};
-use crate::schedule::legality::instance_text;
 
 /// An instance in the wrong order; none for what happens outside the run.
 pub(super) struct Offender(pub(super) Option<(StmtId, Vec<i64>)>);
@@ -81,4 +81,11 @@ pub(super) fn read_each_other(
         }
     }
     Ok(false)
+}
+
+/// An instance as `S[3, 0]`, with its line in the text.
+pub(super) fn instance_text(model: &Model<'_, '_>, stmt: StmtId, point: &[i64]) -> String {
+    let (body, iters) = (model.kernel.stmt(stmt), point.iter().map(i64::to_string).collect::<Vec<_>>().join(", "));
+    let line = body.line.number().map_or(String::new(), |line| format!(" (line {line})"));
+    format!("{}[{iters}]{line}", body.name)
 }

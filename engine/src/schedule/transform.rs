@@ -1,6 +1,6 @@
 //! What the rewritings of schedules have in common: their error, and how dimensions are named.
 
-use crate::analysis::model::AnalysisError;
+use crate::analysis::error::AnalysisError;
 use crate::kernel::KernelError;
 use crate::kernel::affine::{Affine, AffineOverflow};
 use crate::kernel::graph::{DimKind, Kernel, Schedule};

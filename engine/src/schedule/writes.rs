@@ -7,7 +7,8 @@ use crate::analysis::model::Model;
 use crate::kernel::cell_text;
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::{Role, StmtId};
-use crate::schedule::legality::{IllegalSchedule, LegalityError, instance_text};
+use crate::schedule::legality::{IllegalSchedule, LegalityError};
+use crate::schedule::reason::instance_text;
 
 /// Refuses kernels that leave cells of a state or an output unwritten, or write one twice at a time: whatever the
 /// schedule.

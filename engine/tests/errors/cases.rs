@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::error::Error as StdError;
 use std::fmt::Debug;
 
-use crease::mapping::MappingError;
+use crease::storage::MappingError;
 use crease::{Error, LowerError, RunError};
 
 /// By variant: what was done, and the message.

@@ -9,7 +9,7 @@ use crease::kernel::formula::Formula;
 use crease::kernel::graph::{DimKind, Element, Kernel, Schedule};
 use crease::kernel::interpret::{FullArray, Inputs, InterpretError, InterpretOptions, interpret};
 use crease::kernel::points::points;
-use crease::mapping::MappingError;
+use crease::storage::MappingError;
 
 use crate::cases::Cases;
 

@@ -1,7 +1,7 @@
 //! Errors of plans: requests, legality, analyses, storage mappings, lowering.
 
 use crease::kernel::graph::Kernel;
-use crease::mapping::MappingError;
+use crease::storage::MappingError;
 use crease::{AnalysisError, Error, LowerError, Plan, PlanBuilder, PlanError, StrategyChoice};
 
 use crate::cases::Cases;

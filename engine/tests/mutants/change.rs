@@ -13,8 +13,8 @@ use crease::check::Proved;
 use crease::kernel::affine::Affine;
 use crease::kernel::formula::Formula;
 use crease::kernel::graph::{ArrayId, Kernel};
-use crease::mapping::{Buffer, MappingError, Piece, Sharing, StorageMapping};
 use crease::plan::layout::Owner;
+use crease::storage::{Buffer, MappingError, Piece, Sharing, StorageMapping};
 use fastrand::Rng;
 
 /// The storage that a plan has, as the checker proved it.

@@ -24,10 +24,11 @@ pub(crate) use constraints::formula as set_formula;
 
 use crease_isl::Context;
 
-use crate::analysis::model::{AnalysisError, Model};
+use crate::analysis::error::AnalysisError;
+use crate::analysis::model::Model;
 use crate::kernel::KernelError;
 use crate::kernel::affine::AffineOverflow;
-use crate::kernel::arithmetic::Arithmetic;
+use crate::kernel::freedom::Arithmetic;
 use crate::kernel::graph::{ArrayId, Kernel, Role};
 use crate::schedule::IllegalSchedule;
 use crate::schedule::legality::{LegalityError, verify_schedule};

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use crease_isl::Set;
 
-use crate::analysis::events::Reference;
+use crate::analysis::accesses::Reference;
 use crate::analysis::expansion::sources::{Source, sources, writes};
 use crate::analysis::expansion::{Expanded, ExpansionError};
 use crate::analysis::model::Model;

@@ -5,7 +5,7 @@
 
 use crease_isl::{Map, Set};
 
-use crate::analysis::events::Reference;
+use crate::analysis::accesses::Reference;
 use crate::analysis::expansion::ExpansionError;
 use crate::analysis::expansion::constraints::{formula, function};
 use crate::analysis::model::Model;

@@ -3,12 +3,7 @@
 use crate::kernel::depth::MAX_DEPTH;
 use crate::kernel::error::KernelErrorKind;
 use crate::kernel::lex::{Comments, Failure, Parsed, Spanned, Token, lex};
-
-/// Words that formulas and expressions read as operators or functions.
-pub(in crate::kernel) const RESERVED: [&str; 20] = [
-    "and", "or", "not", "mod", "floor", "floord", "true", "false", "exists", "let", "for", "sqrt", "abs", "min", "max",
-    "fma", "select", "index", "f64", "f32",
-];
+use crate::kernel::words::RESERVED;
 
 /// Tokens and the next one's position.
 pub(super) struct Cursor<'a> {

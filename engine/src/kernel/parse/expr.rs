@@ -20,8 +20,8 @@ use crate::kernel::graph::{ArrayId, Assign, BinaryOp, CompareOp, Element, Expr, 
 use crate::kernel::lex::{Parsed, Token};
 use crate::kernel::parse::cursor::{Cursor, fail_at};
 use crate::kernel::parse::formula::{Scope, affine};
-use crate::kernel::parse::unknown;
 use crate::kernel::verify::verify_declared;
+use crate::kernel::words::unknown;
 
 /// A statement's body while it is read.
 pub(super) struct Body<'k> {
@@ -298,7 +298,7 @@ impl<'k> Body<'k> {
             "it is an array, whose cells are written with `[..]`"
         } else if self.lets.contains_key(name) || self.scalar(name).is_some() || self.scope.lookup(name).is_some() {
             "it is a value; write `*` to multiply"
-        } else if super::RESERVED.contains(&name) {
+        } else if crate::kernel::words::RESERVED.contains(&name) {
             "it is a word of the language"
         } else {
             return Ok(());

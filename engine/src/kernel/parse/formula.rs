@@ -18,7 +18,7 @@ use crate::kernel::graph::{Param, ParamId};
 use crate::kernel::lex::{Parsed, Token};
 use crate::kernel::normal;
 use crate::kernel::parse::cursor::{Cursor, fail_at};
-use crate::kernel::parse::unknown;
+use crate::kernel::words::unknown;
 
 /// What names mean inside an affine expression.
 pub(super) struct Scope<'k> {

@@ -16,7 +16,7 @@ use crate::kernel::lex::{Parsed, Token};
 use crate::kernel::normal;
 use crate::kernel::parse::cursor::{Cursor, fail_at};
 use crate::kernel::parse::formula::{Scope, affine, formula};
-use crate::kernel::parse::unknown;
+use crate::kernel::words::unknown;
 
 /// One rule of a schedule map: a statement and its time vector.
 pub(super) struct Rule {

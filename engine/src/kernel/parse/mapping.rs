@@ -19,7 +19,7 @@ use crate::kernel::graph::{ArrayId, Kernel, Role};
 use crate::kernel::lex::{Failure, Parsed, Token};
 use crate::kernel::parse::cursor::{Cursor, fail_at};
 use crate::kernel::parse::formula::{self, Scope};
-use crate::kernel::parse::unknown;
+use crate::kernel::words::unknown;
 
 /// One rule: where some cells of an array are kept.
 #[derive(Clone, Debug, PartialEq)]

@@ -7,6 +7,7 @@ use crate::kernel::lex::{Parsed, Token};
 use crate::kernel::parse::cursor::fail_at;
 use crate::kernel::parse::formula::{Scope, affine};
 use crate::kernel::parse::{Parser, isl, unknown};
+use crate::kernel::words::kind_name;
 
 /// A schedule while it is read.
 struct Draft {
@@ -19,15 +20,6 @@ struct Draft {
     written: Vec<(usize, usize, DimKind)>,
     /// Kinds given so far.
     kinds: Vec<Option<DimKind>>,
-}
-
-/// How kinds print and parse.
-pub(in crate::kernel) fn kind_name(kind: DimKind) -> String {
-    match kind {
-        DimKind::Sequential => "sequential".into(),
-        DimKind::Parallel => "parallel".into(),
-        DimKind::Vector(lanes) => format!("vector({lanes})"),
-    }
 }
 
 impl Parser<'_> {

@@ -7,7 +7,8 @@ use crate::kernel::formula::Formula;
 use crate::kernel::graph::ArrayId;
 use crate::mapping::hyperplane::narrowest::Bounded;
 use crate::mapping::hyperplane::search::{SearchError, find_hyperplanes};
-use crate::mapping::{ArrayMapping, MappingError, Piece, Problem, Proposal, Strategy};
+use crate::mapping::{Problem, Proposal, Strategy};
+use crate::storage::{ArrayMapping, MappingError, Piece};
 
 /// Storage hyperplanes.
 pub(crate) struct Hyperplane;

@@ -19,7 +19,8 @@ use crate::analysis::turnover::Readers;
 use crate::mapping::in_place::cycles::Cycles;
 use crate::mapping::in_place::group::Group;
 use crate::mapping::in_place::{step_residue, without_step};
-use crate::mapping::{ArrayMapping, MappingError, Piece, Problem, Proposal};
+use crate::mapping::{Problem, Proposal};
+use crate::storage::{ArrayMapping, MappingError, Piece};
 
 /// Cells of odd steps that keep in one buffer at one displacement.
 struct Slot {

@@ -5,7 +5,8 @@ use crease_program::Mapped;
 use crate::kernel::affine::{Affine, Term};
 use crate::kernel::graph::{ArrayId, Element, Role, Stmt, StmtId};
 use crate::mapping::in_place::InPlace;
-use crate::mapping::{Buffer, MappingError, Problem, Sharing, Span, Strategy};
+use crate::mapping::{Problem, Span, Strategy};
+use crate::storage::{Buffer, MappingError, Sharing};
 
 /// Arrays that a statement turns over: read once and written once by each instance.
 pub(super) struct Group<'p> {

@@ -23,7 +23,8 @@ mod shifted;
 use crate::kernel::affine::Affine;
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::ArrayId;
-use crate::mapping::{MappingError, Problem, Proposal, Strategy};
+use crate::mapping::{Problem, Proposal, Strategy};
+use crate::storage::MappingError;
 use cycles::zero_drift_permutation;
 use group::Group;
 

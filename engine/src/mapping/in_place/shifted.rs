@@ -3,10 +3,11 @@
 //! In: a group and how much room.   Out: storage that rests and depends on the phase, or drifts with the step.
 
 use crate::kernel::formula::Formula;
+use crate::mapping::Proposal;
 use crate::mapping::in_place::cycles::Cycles;
 use crate::mapping::in_place::group::Group;
 use crate::mapping::in_place::{step_residue, without_step};
-use crate::mapping::{ArrayMapping, MappingError, Piece, Proposal};
+use crate::storage::{ArrayMapping, MappingError, Piece};
 
 /// Storage that rests in place: pieces by phase, in boxes larger than the domain by `slack` times the displacement.
 pub(super) fn resting(group: &Group<'_>, cycles: &Cycles, slack: i64) -> Result<Proposal, MappingError> {

@@ -18,7 +18,8 @@ use std::cell::OnceCell;
 use std::rc::Rc;
 
 use crate::analysis::conflicts::Conflicts;
-use crate::analysis::model::{AnalysisError, Model};
+use crate::analysis::error::AnalysisError;
+use crate::analysis::model::Model;
 use crate::analysis::privacy::Privacy;
 use crate::kernel::graph::ArrayId;
 use crate::mapping::Problem;

@@ -18,7 +18,8 @@ use crate::mapping::lattice::heuristics::heuristic_lattices;
 use crate::mapping::lattice::matrix::identity;
 use crate::mapping::lattice::rows::{Hermite, MOST_DIMS, Rows};
 use crate::mapping::strided_hyperplane::fast_dimension;
-use crate::mapping::{ArrayMapping, MappingError, Piece, Problem, Proposal, Strategy};
+use crate::mapping::{Problem, Proposal, Strategy};
+use crate::storage::{ArrayMapping, MappingError, Piece};
 
 /// Smallest lattices among which the simplest mapping is chosen.
 const MOST_EQUAL: usize = 32;

@@ -18,7 +18,8 @@ mod completion;
 mod stencil;
 
 use crate::kernel::graph::ArrayId;
-use crate::mapping::{MappingError, Problem, Proposal, Strategy};
+use crate::mapping::{Problem, Proposal, Strategy};
+use crate::storage::MappingError;
 
 use completion::{completion, split};
 use stencil::Stencil;

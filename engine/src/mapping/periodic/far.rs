@@ -7,7 +7,8 @@
 
 use crate::kernel::affine::{Affine, Term};
 use crate::kernel::graph::{ArrayId, StmtId};
-use crate::mapping::{MappingError, Problem};
+use crate::mapping::Problem;
+use crate::storage::MappingError;
 
 /// Whether some statement reads a cell that lies, along an index that is no step, farther than half of the array from
 /// what it writes there, or in an array of the same shape.

@@ -9,7 +9,8 @@
 use crease_isl::{Map, Set};
 
 use crate::kernel::graph::ArrayId;
-use crate::mapping::{MappingError, Problem};
+use crate::mapping::Problem;
+use crate::storage::MappingError;
 
 /// Steps that may lie between conflicting cells: storage turns through one more of them.
 const MOST_STEPS: i64 = 8;

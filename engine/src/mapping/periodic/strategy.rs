@@ -8,7 +8,8 @@ use crate::kernel::affine::Affine;
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::{ArrayId, Role};
 use crate::mapping::successive_modulo::SuccessiveModulo;
-use crate::mapping::{ArrayMapping, Buffer, MappingError, Piece, Problem, Proposal, Span, Strategy};
+use crate::mapping::{Problem, Proposal, Span, Strategy};
+use crate::storage::{ArrayMapping, Buffer, MappingError, Piece};
 
 use super::fold::Fold;
 use super::rows::RowConflicts;

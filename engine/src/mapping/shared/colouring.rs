@@ -11,8 +11,9 @@
 
 use crate::analysis::count::merged;
 use crate::kernel::graph::ArrayId;
+use crate::mapping::Problem;
 use crate::mapping::strided_hyperplane::modulus_beyond;
-use crate::mapping::{MappingError, Problem};
+use crate::storage::MappingError;
 
 use super::Row;
 

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use crate::kernel::graph::ArrayId;
+use crate::mapping::Problem;
 use crate::mapping::polytope::{Polytope, polytopes};
 use crate::mapping::strided_hyperplane::{LAYER_BUDGET, fast_dimension, parts_along};
-use crate::mapping::{MappingError, Problem};
+use crate::storage::MappingError;
 
 /// Convex parts of a difference set; none if it is unbounded or too complicated.
 type Parts = Option<Rc<Vec<Polytope>>>;

@@ -11,8 +11,9 @@
 
 use crate::analysis::count::merged;
 use crate::kernel::graph::ArrayId;
+use crate::mapping::Span;
 use crate::mapping::strided_hyperplane::{Prefix, consumer_distance, distances, extend, modulus_beyond, reached};
-use crate::mapping::{MappingError, Span};
+use crate::storage::MappingError;
 
 use super::differences::{Differences, order};
 use super::{Member, Row};

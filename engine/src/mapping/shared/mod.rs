@@ -21,7 +21,8 @@ mod joint;
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::{ArrayId, Element};
 use crate::mapping::successive_modulo::SuccessiveModulo;
-use crate::mapping::{ArrayMapping, MappingError, Piece, Problem, Proposal, Sharing, Strategy};
+use crate::mapping::{Problem, Proposal, Strategy};
+use crate::storage::{ArrayMapping, MappingError, Piece, Sharing};
 
 use colouring::coloured;
 use differences::Differences;

@@ -16,11 +16,11 @@ use crate::error::Error;
 use crate::kernel::affine::Affine;
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::Kernel;
-use crate::mapping::StorageMapping;
 use crate::pipeline;
 use crate::plan::Request;
 use crate::plan::parametric::Polynomial;
 use crate::plan::parametric::formulas::{FormulaArray, FormulaBuffer, FormulaPiece, Formulas};
+use crate::storage::StorageMapping;
 
 /// Largest degree of a formula.
 const MOST_DEGREE: usize = 3;

@@ -1,10 +1,10 @@
-//! A storage mapping whose numbers are polynomials of the sizes: a [`StorageMapping`](crate::mapping::StorageMapping)
+//! A storage mapping whose numbers are polynomials of the sizes: a [`StorageMapping`](crate::storage::StorageMapping)
 //! at all sizes at once.
 
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::ArrayId;
-use crate::mapping::Sharing;
 use crate::plan::parametric::Polynomial;
+use crate::storage::Sharing;
 
 /// Storage of some arrays.
 #[derive(Clone, Debug)]

@@ -14,13 +14,13 @@ use std::sync::Arc;
 use crease_isl::{Context, Set};
 
 use crate::analysis::conflicts::Conflicts;
-use crate::analysis::model::{AnalysisError, FROM_STEP, Model};
+use crate::analysis::error::AnalysisError;
+use crate::analysis::model::{FROM_STEP, Model};
 use crate::analysis::privacy::Privacy;
 use crate::error::Error;
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::{ArrayId, Kernel, ParamKind, Role};
 use crate::mapping::hyperplane::SearchError;
-use crate::mapping::{ArrayMapping, Buffer, Sharing, StorageMapping};
 use crate::plan::Request;
 use crate::plan::layout::{Layout, Owner};
 use crate::plan::parametric::Polynomial;
@@ -31,6 +31,7 @@ use crate::plan::parametric::prove::{Form, Sizes, meeting};
 use crate::plan::parametric::report::{
     Evidence, ParametricArray, ParametricMapping, ParametricPiece, ParametricReport, Source,
 };
+use crate::storage::{ArrayMapping, Buffer, Sharing, StorageMapping};
 
 /// Operations for all proofs with sizes as symbols; what is left then counts as not proved.
 const MOST_OPERATIONS: u64 = 8_000_000;

@@ -1,0 +1,25 @@
+//! Words of the language, and words for what is not among them.
+
+use crate::kernel::error::KernelErrorKind;
+use crate::kernel::graph::DimKind;
+use crate::kernel::nearest;
+
+/// Words that formulas and expressions read as operators or functions.
+pub(super) const RESERVED: [&str; 20] = [
+    "and", "or", "not", "mod", "floor", "floord", "true", "false", "exists", "let", "for", "sqrt", "abs", "min", "max",
+    "fma", "select", "index", "f64", "f32",
+];
+
+/// How kinds print and parse.
+pub(super) fn kind_name(kind: DimKind) -> String {
+    match kind {
+        DimKind::Sequential => "sequential".into(),
+        DimKind::Parallel => "parallel".into(),
+        DimKind::Vector(lanes) => format!("vector({lanes})"),
+    }
+}
+
+/// The error that nothing of that kind has the name.
+pub(super) fn unknown<'n>(what: &'static str, name: &str, known: impl IntoIterator<Item = &'n str>) -> KernelErrorKind {
+    KernelErrorKind::Unknown { what, name: name.into(), hint: nearest::hint(name, known) }
+}
