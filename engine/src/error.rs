@@ -3,8 +3,8 @@
 use crate::analysis::error::AnalysisError;
 use crate::kernel::KernelError;
 use crate::lower::LowerError;
-use crate::plan::PlanError;
-use crate::run::RunError;
+use crate::plan::error::PlanError;
+use crate::run::error::RunError;
 use crate::schedule::IllegalSchedule;
 use crate::storage::MappingError;
 

@@ -47,6 +47,7 @@ mod pipeline;
 pub mod plan;
 mod run;
 pub mod schedule;
+mod stage;
 pub mod storage;
 
 pub use analysis::{AnalysisError, Expanded, ExpansionError, trace};
@@ -63,10 +64,10 @@ pub use kernel::graph::Kernel;
 pub use lower::LowerError;
 pub use machine::MachineModel;
 pub use mapping::options::{Objective, Rings, Rounding, StrategyChoice};
-pub use pipeline::Stage;
 pub use plan::{Plan, PlanBuilder, PlanError, View};
 pub use run::{AvailableMemory, LimitedBy, MemoryCheck, available_memory};
 pub use run::{Code, Input, Output, Run, RunError, RunOptions, TunedCode};
+pub use stage::Stage;
 
 /// What most programs import.
 pub mod prelude {

@@ -10,7 +10,6 @@ use std::time::Instant;
 use crease_isl::Context;
 use crease_program::Verified;
 
-use crate::analysis::bound::LowerBound;
 use crate::analysis::conflicts::Conflicts;
 use crate::analysis::error::AnalysisError;
 use crate::analysis::model::Model;
@@ -18,98 +17,24 @@ use crate::analysis::privacy::Privacy;
 use crate::analysis::turnover::Turnover;
 use crate::check::{Checker, Proved};
 use crate::error::Error;
-use crate::kernel::graph::{ArrayId, Kernel, Role};
+use crate::kernel::graph::{ArrayId, Role};
 use crate::kernel::{MappingRule, parse_mapping};
-use crate::lower::{LowerError, Lowered, Origins, lower, mark_reuse, prove_bounds, verified};
+use crate::lower::{LowerError, Lowered, lower, mark_reuse, prove_bounds, verified};
 use crate::mapping::choice::choose_mapping;
-use crate::mapping::decision::{Chosen, Decision};
+use crate::mapping::decision::Chosen;
 use crate::mapping::options::StrategyChoice;
 use crate::mapping::{Problem, Span};
-use crate::plan::Request;
 use crate::plan::bounds::{BufferBounds, buffer_bounds, known_bounds};
 use crate::plan::footprint::Storage;
 use crate::plan::layout::{Layout, lay_out};
+use crate::plan::outcome::Outcome;
 use crate::plan::report::mapping_formulas;
+use crate::plan::request::Request;
 use crate::schedule::legality::verify_schedule;
 use crate::schedule::writes::verify_writes;
+use crate::stage::LOWER_BOUND;
+use crate::stage::Stage;
 use crate::storage::{MappingError, StorageMapping};
-
-/// How the time that lower bounds take is called.
-pub(crate) const LOWER_BOUND: &str = "lower bound";
-
-/// A stage whose result can be printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Stage {
-    /// The kernel in text form.
-    Kernel,
-    /// Domains and time vectors as relations.
-    Schedule,
-    /// When each cell is written and read.
-    Lifetimes,
-    /// Which cells may not share storage.
-    Conflicts,
-    /// The storage mapping as formulas.
-    Mapping,
-    /// The loops that scan the schedule.
-    Loops,
-    /// The lowered program.
-    Program,
-    /// Cranelift's intermediate form.
-    Clif,
-    /// Machine code.
-    Asm,
-}
-
-crease_program::named_choices! {
-    Stage = [
-        ("kernel", Stage::Kernel),
-        ("schedule", Stage::Schedule),
-        ("lifetimes", Stage::Lifetimes),
-        ("conflicts", Stage::Conflicts),
-        ("mapping", Stage::Mapping),
-        ("loops", Stage::Loops),
-        ("program", Stage::Program),
-        ("clif", Stage::Clif),
-        ("asm", Stage::Asm),
-    ]
-}
-
-/// What a run of all stages leaves.
-#[derive(Clone, Debug)]
-pub(crate) struct Outcome {
-    pub(crate) layout: Layout,
-    pub(crate) program: Verified,
-    /// For each strip, by its variable, what its operations come from.
-    pub(crate) origins: Origins,
-    /// Per buffer of the layout, a number of cells that no storage can go below, as far as the choice had to know it.
-    pub(crate) lower_bounds: Vec<Option<LowerBound>>,
-    /// Per array, cells of its index space that hold a value; none if unbounded.
-    pub(crate) full_cells: Vec<Option<u64>>,
-    /// Per array and index, first and last value; the step index of a state array as `(0, 0)`.
-    pub(crate) index_boxes: Vec<Vec<(i64, i64)>>,
-    /// Bound parameters; 0 for run parameters.
-    pub(crate) params: Vec<i64>,
-    /// Arrays whose values live in registers.
-    pub(crate) in_registers: Vec<ArrayId>,
-    /// What was tried and rejected.
-    pub(crate) notes: Vec<String>,
-    /// How what was chosen compares with the smallest that was found.
-    pub(crate) decisions: Vec<Decision>,
-    /// Name and seconds of each stage.
-    pub(crate) stages: Vec<(&'static str, f64)>,
-}
-
-impl Outcome {
-    /// Threads of so many that runs take: one, unless some loop is parallel.
-    pub(crate) fn threads_used(&self, threads: usize) -> usize {
-        if self.program.is_parallel() { threads } else { 1 }
-    }
-
-    /// Sizes of the storage.
-    pub(crate) fn storage(&self, kernel: &Kernel) -> Storage {
-        Storage::new(kernel, &self.layout, &self.index_boxes)
-    }
-}
 
 /// Runs every stage.
 pub(crate) fn run(request: &Request) -> Result<Outcome, Error> {

@@ -169,7 +169,7 @@ impl CompileOptions {
     }
 
     /// Whether the code generator checks the form that it is given before it makes code of it. A mistake in it would be
-    /// one of this library, and [`CompileError::Generator`]. Default no: this library's tests of code generation do.
+    /// one of this library, and [`CompileError::Generator`](crate::CompileError::Generator). Default no: this library's tests of code generation do.
     #[must_use]
     pub fn verify_code(mut self, verify: bool) -> Self {
         self.verifies = verify;

@@ -6,7 +6,7 @@ use crease::f16;
 use crease::kernel::affine::Affine;
 use crease::kernel::graph::{ArrayId, BinaryOp, CompareOp, Element, Expr, Kernel, Role, Stmt, UnaryOp};
 use crease::kernel::points::points;
-use crease_kernels::lbm::{Lattice, Scheme, Storage, VelocitySet, cavity, channel, fluid, periodic};
+use crease_kernels::lbm::{Lattice, Scheme, Storage, VelocitySet, cavity, channel, fluid, inflow, periodic};
 use crease_kernels::{Case, Field, Fields, Preset, boxes, catalogue};
 use ndarray::Dimension;
 
@@ -195,7 +195,7 @@ fn other_lattices_agree_in_boxes_of_unequal_sides() {
         }
         let blocked = Kernel::parse(&channel::definition(lattice, extents)).unwrap();
         let mut initial = channel::initial(lattice, extents, &case).unwrap();
-        initial.get_mut(channel::SOLID).unwrap().iter_mut().step_by(7).for_each(|cell| *cell = 1.0);
+        initial.get_mut(inflow::SOLID).unwrap().iter_mut().step_by(7).for_each(|cell| *cell = 1.0);
         let expected = channel::naive(lattice, extents, &case, &initial).unwrap();
         assert_same_bits(blocked.name(), &expected, &evaluate(&blocked, &case, &initial));
     }

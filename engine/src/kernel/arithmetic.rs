@@ -68,6 +68,7 @@ fn rewritten(stmt: &Stmt, arithmetic: Arithmetic) -> Stmt {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel::freedom::UnknownFreedom;
 
     /// The text of the one value that a statement computes from inputs `a` to `d` and scalars `k` and `m`.
     fn value(arithmetic: &str, expr: &str) -> String {

@@ -12,9 +12,9 @@
 use std::fmt;
 
 use crate::pipeline;
-use crate::plan::Request;
 use crate::plan::footprint::{Footprint, Storage};
 use crate::plan::layout::BufferLayout;
+use crate::plan::request::Request;
 
 /// Sizes that keep to a limit; shows as `N = 812, M = 4`.
 #[derive(Clone, Debug, PartialEq, Eq)]

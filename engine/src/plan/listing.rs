@@ -18,7 +18,7 @@ use crate::kernel::StmtTexts;
 use crate::kernel::affine::Affine;
 use crate::kernel::graph::{ArrayId, Expr, Kernel, Role};
 use crate::lower::{Origin, Part};
-use crate::pipeline::Outcome;
+use crate::plan::outcome::Outcome;
 
 /// Longest name of an operation; longer ones are cut.
 const LONGEST_NAME: usize = 88;

@@ -3,18 +3,21 @@
 //! `bounds` says how small storage could be, `fitting` finds sizes that keep to a limit, `footprint` counts what a run
 //! keeps in memory, `layout` holds the memory layout, `listing` machine code for people, `parallelism` says what threads
 //! are good for, `parametric` tells the mapping at other sizes, `place` the places of single cells, `report` what a user
-//! is told, `request` is the builder.
+//! is told, `builder` takes what is asked for, `request` holds it, `outcome` what all stages leave.
 
 pub(crate) mod bounds;
+mod builder;
+pub(crate) mod error;
 mod fitting;
 pub mod footprint;
 pub mod layout;
 pub mod listing;
+pub(crate) mod outcome;
 mod parallelism;
 pub mod parametric;
 mod place;
 pub mod report;
-mod request;
+pub(crate) mod request;
 
 use std::sync::{Arc, OnceLock};
 
@@ -23,19 +26,22 @@ use crease_program::Program;
 
 use crate::error::Error;
 use crate::kernel::graph::Kernel;
-use crate::pipeline::{self, Outcome, Stage};
+use crate::pipeline::{self};
 use crate::plan::footprint::Footprint;
 use crate::plan::layout::Layout;
 use crate::plan::listing::Listing;
+use crate::plan::outcome::Outcome;
 use crate::plan::parametric::report::ParametricReport;
 use crate::plan::report::Report;
 use crate::run::Code;
+use crate::stage::Stage;
 
+pub use builder::{PlanBuilder, View};
+pub use error::PlanError;
 pub use fitting::Fit;
 pub(crate) use fitting::{hint, largest_fitting};
 pub use place::Place;
 pub(crate) use request::Request;
-pub use request::{PlanBuilder, PlanError, View};
 
 /// A proved plan. Nothing is allocated yet.
 #[derive(Clone, Debug)]

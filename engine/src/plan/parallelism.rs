@@ -8,7 +8,7 @@
 use crease_program::Program;
 
 use crate::kernel::graph::DimKind;
-use crate::plan::Request;
+use crate::plan::request::Request;
 
 /// Threads of so many that have something to do in a program.
 pub(crate) fn busy_threads(program: &Program, threads: usize) -> usize {

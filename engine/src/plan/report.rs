@@ -13,12 +13,13 @@ use crate::check::Proof;
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::{ArrayId, Kernel, Role};
 use crate::mapping::decision::Decision;
-use crate::pipeline::{LOWER_BOUND, Outcome};
-use crate::plan::Request;
 use crate::plan::bounds::BufferBounds;
 use crate::plan::footprint::Footprint;
 use crate::plan::layout::{BufferLayout, Layout, Owner};
+use crate::plan::outcome::Outcome;
 use crate::plan::parallelism::busy_threads;
+use crate::plan::request::Request;
+use crate::stage::LOWER_BOUND;
 use crate::storage::{Piece, Sharing};
 
 pub use crate::analysis::bound::BoundMethod;

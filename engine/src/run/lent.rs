@@ -14,7 +14,8 @@ use ndarray::{Array, ArrayView, ArrayViewMut, Dimension, IxDyn};
 use crate::error::Error;
 use crate::kernel::graph::Role;
 use crate::plan::layout::Owner;
-use crate::run::{Code, Run, RunError, Shared};
+use crate::run::shared::Shared;
+use crate::run::{Code, Run, RunError};
 
 /// An input array lent to a call: a view, an array or a slice of `f64`, `f32`, [`f16`](crate::f16) or `u8`.
 ///

@@ -5,7 +5,8 @@
 use crate::plan::footprint::Footprint;
 use crate::plan::{hint, largest_fitting};
 use crate::run::available::{AvailableMemory, LimitedBy, available_memory};
-use crate::run::{MemoryCheck, RunError, Shared};
+use crate::run::shared::Shared;
+use crate::run::{MemoryCheck, RunError};
 
 /// Less than this is not compared with what the machine has: asking takes as long as a small call.
 const CHECKED_FROM_BYTES: u64 = 16 << 20;

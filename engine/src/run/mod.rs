@@ -5,30 +5,29 @@
 //! times ways to compile; `available` and `memory` refuse what there is no memory for.
 
 mod available;
-mod error;
+pub(crate) mod error;
 mod given;
 mod lent;
 mod memory;
 mod options;
+mod shared;
 mod tune;
 mod view;
 
 use std::sync::Arc;
 
-use crease_jit::{
-    BufferRef, Call, Compiled, ElementType, Field, FieldOptions, Pool, field_memory_bytes, verify_threads,
-};
-use crease_program::BufferId;
+use crease_jit::{BufferRef, Call, Compiled, ElementType, Field, FieldOptions, Pool, field_memory_bytes};
 use ndarray::{ArrayView, ArrayViewMut, Dimension};
 
 use crate::error::Error;
-use crate::kernel::graph::{ArrayId, Kernel, Role, Scalar};
-use crate::machine::{ALIASING_BYTES, LINE_BYTES};
-use crate::pipeline::Outcome;
-use crate::plan::Request;
+use crate::kernel::graph::Scalar;
+use crate::machine::ALIASING_BYTES;
 use crate::plan::layout::{BufferLayout, Owner};
+use crate::plan::outcome::Outcome;
+use crate::plan::request::Request;
 use crate::run::given::Given;
 use crate::run::memory::Keeps;
+use crate::run::shared::Shared;
 use crate::run::view::View;
 
 pub use available::{AvailableMemory, LimitedBy, available_memory};
@@ -46,13 +45,6 @@ const SKEW_BYTES: usize = 7 * 64;
 #[derive(Clone, Debug)]
 pub struct Code {
     shared: Arc<Shared>,
-}
-
-#[derive(Debug)]
-struct Shared {
-    request: Request,
-    outcome: Outcome,
-    compiled: Compiled,
 }
 
 impl Code {
@@ -341,85 +333,5 @@ impl Run {
 
     fn kernel_name(&self) -> String {
         self.shared.kernel().name().to_string()
-    }
-}
-
-impl Shared {
-    fn kernel(&self) -> &Kernel {
-        &self.request.kernel
-    }
-
-    /// Bytes from a cache line's start to the first cell of a buffer, so that most rows of it are stored in whole
-    /// lines.
-    fn lead_bytes(&self, buffer: &BufferLayout) -> usize {
-        let bytes = buffer.element.bytes() as usize;
-        let line = LINE_BYTES as usize / bytes;
-        let phase = self.outcome.program.store_phase(BufferId(buffer.id), line as i64).unwrap_or(0);
-        (line - phase as usize) % line * bytes
-    }
-
-    /// The threads of a run.
-    fn pool(&self, options: &RunOptions) -> Result<Pool, RunError> {
-        let pool = match &options.pool {
-            // Threads that cannot be had are an error also where they would have nothing to do.
-            None => {
-                verify_threads(options.threads)?;
-                Pool::new(self.outcome.threads_used(options.threads))?
-            }
-            Some(pool) if self.outcome.program.is_parallel() => Pool::of(pool),
-            Some(_) => Pool::sequential(),
-        };
-        Ok(pool.with_denormals(options.denormals)?)
-    }
-
-    /// Checks that a call needs to know of no steps.
-    fn check_stateless(&self) -> Result<(), RunError> {
-        let kernel = || self.kernel().name().to_string();
-        if self.kernel().has_state() {
-            return Err(RunError::HasState { kernel: kernel() });
-        }
-        match self.outcome.program.args.last() {
-            Some(param) => Err(RunError::UnboundRun { kernel: kernel(), param: param.clone() }),
-            None => Ok(()),
-        }
-    }
-
-    fn array_id(&self, array: &str) -> Result<ArrayId, RunError> {
-        let unknown = || RunError::unknown_array(self.kernel(), array);
-        self.kernel().array_id(array).ok_or_else(unknown)
-    }
-
-    fn logical(&self, array: &str, back: u32, step: i64) -> Result<View<'_>, RunError> {
-        let id = self.array_id(array)?;
-        let kernel = self.kernel();
-        let depth = kernel.state_depth(id).max(1);
-        match kernel.array(id).role {
-            Role::Temp => return Err(RunError::Temporary { array: array.to_string() }),
-            _ if back >= depth => return Err(RunError::NoSuchLevel { array: array.to_string(), depth, back }),
-            Role::Input | Role::Output | Role::State => {}
-        }
-        let level = step + kernel.state_write_offset() - i64::from(back);
-        Ok(View::new(kernel, &self.outcome, id, level))
-    }
-
-    fn view_of<T: ElementType>(
-        &self,
-        array: &str,
-        back: u32,
-        step: i64,
-        found: Option<&[usize]>,
-    ) -> Result<View<'_>, RunError> {
-        let logical = self.logical(array, back, step)?;
-        let element = self.kernel().array(self.array_id(array)?).element;
-        if element != T::ELEMENT {
-            return Err(RunError::ElementType { array: array.to_string(), expected: element, found: T::ELEMENT });
-        }
-        let expected = logical.shape();
-        match found {
-            Some(found) if expected != found => {
-                Err(RunError::Shape { array: array.to_string(), expected, found: found.to_vec() })
-            }
-            _ => Ok(logical),
-        }
     }
 }

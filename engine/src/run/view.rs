@@ -3,8 +3,8 @@
 use crate::kernel::affine::{Affine, Term};
 use crate::kernel::formula::{Formula, depends_on_first_only};
 use crate::kernel::graph::{Array, ArrayId, Kernel, Role};
-use crate::pipeline::Outcome;
 use crate::plan::layout::{BufferLayout, Layout};
+use crate::plan::outcome::Outcome;
 use crate::storage::{ArrayMapping, Piece};
 
 /// One level of an array.

@@ -24,17 +24,13 @@ use ndarray::{Dimension, IxDyn};
 use crate::catalogue::Case;
 use crate::fields::{Field, Fields, KernelDataError};
 use crate::lbm::collision::{balanced_sum, named};
+use crate::lbm::inflow::{INFLOW, SOLID, known_share};
 use crate::lbm::naive::{Boundary, Rates, advance};
 use crate::lbm::obstacle::Cylinder;
 use crate::lbm::region::{BoxKernel, Outside, Region, Side};
 use crate::lbm::storage::Storage;
 use crate::lbm::velocity_set::{Lattice, VelocitySet};
 use crate::lbm::{cavity, fluid, periodic};
-
-/// The input with the shape of the inflow: speed at each cell of the inlet over the mean speed.
-pub const INFLOW: &str = "inflow";
-/// The mask of obstacles.
-pub const SOLID: &str = "solid";
 
 /// The kernel's text for any lattice; `extents` are size parameters, one per axis, outermost axis first.
 pub fn definition(lattice: Lattice, extents: &[&str]) -> String {
@@ -151,11 +147,4 @@ fn outlet(set: &VelocitySet, region: &Region) -> String {
         text += &format!("    let g{q} = {:?} * fma(fma(4.5, h{q}, 3), h{q}, flat)\n", set.weight(q));
     }
     text
-}
-
-/// What the populations that do not come in through the outlet carry of the momentum along another axis, at rest along
-/// the last one.
-pub(super) fn known_share(set: &VelocitySet, axis: usize) -> f64 {
-    let known = (0..set.len()).filter(|&q| set.velocity(q)[set.dims() - 1] >= 0);
-    3.0 * known.map(|q| set.weight(q) * set.velocity(q)[axis].pow(2) as f64).sum::<f64>()
 }

@@ -2,7 +2,7 @@
 //!
 //! `velocity_set` holds the lattices, `storage` what arrays hold of them, `collision` the text of a BGK collision,
 //! `region` a box cut into inside, faces, edges and corners; `cavity`, `periodic` and `channel` put them together,
-//! `naive` are plain loops for all, `obstacle` makes masks, `fluid` and `concentration` relate populations to what they
+//! `naive` are plain loops for all, `obstacle` makes masks, `inflow` names what flows in and where, `fluid` and `concentration` relate populations to what they
 //! carry, `entries` lists all of it for the catalogue.
 
 pub mod cavity;
@@ -11,6 +11,7 @@ pub mod collision;
 pub mod concentration;
 pub mod entries;
 pub mod fluid;
+pub mod inflow;
 pub mod naive;
 pub mod obstacle;
 pub mod periodic;

@@ -5,9 +5,10 @@
 
 use crate::catalogue::Case;
 use crate::fields::{Fields, KernelDataError, cells_of, field};
+use crate::lbm::collision;
+use crate::lbm::inflow::{INFLOW, SOLID, known_share};
 use crate::lbm::storage::Storage;
 use crate::lbm::velocity_set::VelocitySet;
-use crate::lbm::{channel, collision};
 use crate::real::Real;
 
 /// What lies beyond the box.
@@ -149,8 +150,8 @@ impl<'a, R: Real> Surroundings<'a, R> {
         let (inflow, solid) = match boundary {
             Boundary::Periodic | Boundary::Cavity { .. } => (Vec::new(), vec![false; set.sites(shape)?]),
             Boundary::Channel { .. } => {
-                let mask = cells_of(initial, channel::SOLID, shape)?;
-                let inflow = cells_of(initial, channel::INFLOW, &shape[..shape.len() - 1])?;
+                let mask = cells_of(initial, SOLID, shape)?;
+                let inflow = cells_of(initial, INFLOW, &shape[..shape.len() - 1])?;
                 (inflow.into_iter().map(R::of).collect(), mask.into_iter().map(|cell| cell != 0.0).collect())
             }
         };
@@ -202,7 +203,7 @@ impl<'a, R: Real> Surroundings<'a, R> {
         let mut u = vec![R::default(); self.shape.len()];
         u[last] = R::of(2.0).fma(known(1, last, 1), known(0, last, 0)) - R::of(1.0);
         for (axis, u) in u[..last].iter_mut().enumerate() {
-            *u = R::of(1.0 / channel::known_share(set, axis)) * (known(0, axis, 1) - known(0, axis, -1));
+            *u = R::of(1.0 / known_share(set, axis)) * (known(0, axis, 1) - known(0, axis, -1));
         }
         let square = (0..last).fold(u[last] * u[last], |square, axis| u[axis].fma(u[axis], square));
         let flat = R::of(-1.5).fma(square, R::of(1.0));

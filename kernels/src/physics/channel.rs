@@ -16,6 +16,7 @@ use ndarray::Axis;
 use crate::catalogue::Case;
 use crate::fields::{Field, Fields};
 use crate::lbm::entries::D2Q9_CYLINDER;
+use crate::lbm::inflow::SOLID;
 use crate::lbm::obstacle::Cylinder;
 use crate::lbm::{Lattice, VelocitySet, channel, fluid};
 use crate::physics::{Check, PhysicsError, Simulation, positive, relative};
@@ -51,7 +52,7 @@ impl Channel {
     pub fn check_poiseuille(&self, limit: f64, threads: Option<usize>) -> Result<Check, PhysicsError> {
         let viscosity = self.viscosity()?;
         let mut initial = self.initial()?;
-        initial.insert(channel::SOLID.to_owned(), Field::zeros(vec![self.height, self.length]));
+        initial.insert(SOLID.to_owned(), Field::zeros(vec![self.height, self.length]));
         let mut simulation = self.start(&initial, threads)?;
         let steady = self.settle(&mut simulation)?;
         let (from, to) = (self.length / 4, 3 * self.length / 4);
@@ -69,7 +70,7 @@ impl Channel {
         let initial = self.initial()?;
         let mut simulation = self.start(&initial, threads)?;
         self.settle(&mut simulation)?;
-        let [_, drag] = force(&simulation.fields()?, &initial[channel::SOLID]);
+        let [_, drag] = force(&simulation.fields()?, &initial[SOLID]);
         let computed = 2.0 * drag / (self.u_mean.powi(2) * self.cylinder().diameter);
         Ok(self.result("drag coefficient", "Schaefer, Turek 1996, 2D-1", &simulation, computed, reference, limit))
     }
@@ -88,7 +89,7 @@ impl Channel {
         let mut lift = Vec::new();
         for _ in 0..samples {
             simulation.advance(every)?;
-            lift.push(force(&simulation.fields()?, &initial[channel::SOLID])[0]);
+            lift.push(force(&simulation.fields()?, &initial[SOLID])[0]);
         }
         let crossings = upward_crossings(&lift);
         let (Some(first), Some(last), true) = (crossings.first(), crossings.last(), crossings.len() >= 4) else {

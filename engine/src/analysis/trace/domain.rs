@@ -3,7 +3,7 @@
 //! Interval arithmetic bounds the next iterator, given the ones fixed so far; every point found is then tested. It is
 //! written for the oracle alone, so that an error in the enumeration used elsewhere shows.
 
-use crate::analysis::trace::instances::TraceError;
+use crate::analysis::trace::error::TraceError;
 use crate::kernel::affine::{Affine, Term};
 use crate::kernel::formula::Formula;
 

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 
 use crate::analysis::trace::domain::points;
+use crate::analysis::trace::error::TraceError;
 use crate::kernel::affine::{Affine, AffineOverflow};
 use crate::kernel::graph::{ArrayId, Kernel, Schedule, StmtId};
 
@@ -35,51 +36,6 @@ impl fmt::Display for Instance {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}{:?}", self.stmt, self.point)
     }
-}
-
-/// Why a kernel could not be traced.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum TraceError {
-    /// A value is needed for every parameter, in declaration order.
-    #[error("cannot trace: the kernel has {expected} parameters, {found} values were given")]
-    ParamCount {
-        /// Parameters of the kernel.
-        expected: usize,
-        /// Values given.
-        found: usize,
-    },
-    /// The schedule belongs to another kernel.
-    #[error("cannot trace: the schedule orders {found} statements, the kernel has {expected}")]
-    ScheduleShape {
-        /// Statements of the kernel.
-        expected: usize,
-        /// Statements of the schedule.
-        found: usize,
-    },
-    /// A time vector does not have the schedule's length.
-    #[error("cannot trace: a time vector has {found} components, the schedule has {expected} dimensions")]
-    TimeLength {
-        /// Dimensions of the schedule.
-        expected: usize,
-        /// Components of the time vector.
-        found: usize,
-    },
-    /// There are more instances and cells than the caller allows.
-    #[error("cannot trace: more than {limit} instances and cells")]
-    TooMany {
-        /// The caller's limit.
-        limit: usize,
-    },
-    /// An iterator or index has no bound at these parameters.
-    #[error("cannot trace: nothing bounds iterator {iter} of a domain")]
-    Unbounded {
-        /// Its position, from 0.
-        iter: usize,
-    },
-    /// An index leaves 64 bits.
-    #[error("cannot trace: {0}")]
-    Overflow(#[from] AffineOverflow),
 }
 
 /// Cells by number, so that pairs of them are cheap.

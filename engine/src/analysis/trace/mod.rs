@@ -7,6 +7,7 @@
 
 mod conflicts;
 mod domain;
+mod error;
 mod history;
 mod instances;
 mod order;
@@ -14,7 +15,8 @@ mod privacy;
 mod simulate;
 mod values;
 
+pub use error::TraceError;
 pub use history::{Lifetime, TracedInstance};
-pub use instances::{Cell, Instance, TraceError};
+pub use instances::{Cell, Instance};
 pub use simulate::{Overwritten, Reader};
 pub use values::Trace;

@@ -12,7 +12,8 @@
 use std::collections::BTreeSet;
 
 use crate::analysis::trace::domain::points;
-use crate::analysis::trace::instances::{Cell, Cells, Instance, Step, TraceError, enumerate_steps};
+use crate::analysis::trace::error::TraceError;
+use crate::analysis::trace::instances::{Cell, Cells, Instance, Step, enumerate_steps};
 use crate::analysis::trace::order::{Event, Order, Phase};
 use crate::kernel::affine::Affine;
 use crate::kernel::formula::Formula;

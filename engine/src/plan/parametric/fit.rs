@@ -17,9 +17,9 @@ use crate::kernel::affine::Affine;
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::Kernel;
 use crate::pipeline;
-use crate::plan::Request;
 use crate::plan::parametric::Polynomial;
 use crate::plan::parametric::formulas::{FormulaArray, FormulaBuffer, FormulaPiece, Formulas};
+use crate::plan::request::Request;
 use crate::storage::StorageMapping;
 
 /// Largest degree of a formula.

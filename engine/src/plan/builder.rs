@@ -1,0 +1,349 @@
+//! The plan builder: which sizes, schedule and strategy, and how much memory at most.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crease_jit::most_threads;
+use crease_program::DEFAULT_WORK_LIMIT;
+
+use crate::analysis::expansion::{Expanded, box_cells};
+use crate::check::Proved;
+use crate::error::Error;
+use crate::kernel::graph::{Kernel, ParamKind};
+use crate::machine::MachineModel;
+use crate::mapping::options::{Objective, Rings, Rounding, StrategyChoice};
+use crate::pipeline::{self};
+use crate::plan::Plan;
+use crate::plan::error::PlanError;
+use crate::plan::fitting::{hint, largest_fitting};
+use crate::plan::footprint::Footprint;
+use crate::plan::outcome::Outcome;
+use crate::plan::parallelism::parallelism_notes;
+use crate::plan::request::Expansion;
+use crate::plan::request::Request;
+use crate::storage::StorageMapping;
+
+/// Operations that each stage of the analysis may use.
+const DEFAULT_QUOTA: u64 = 200_000_000;
+
+/// What the names of arrays mean. Both are views of GeCoS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum View {
+    /// Arrays keep their names: the values of each are folded within it. A read sees the last write of its cell in the
+    /// schedule that is planned, so another schedule may compute something else.
+    #[default]
+    Contraction,
+    /// Names are forgotten: every write of a temporary array has cells of its own ([`Kernel::expanded`]), and these are
+    /// folded. A read sees the last write in the kernel's first schedule, whichever one is planned: that must only
+    /// write values before they are read. Notes of the report say where this takes more cells than the array has.
+    Reallocation,
+}
+
+crease_program::named_choices! {
+    View = [("contraction", View::Contraction), ("reallocation", View::Reallocation)]
+}
+
+/// Collects what a plan needs. Made by [`Kernel::plan`].
+#[derive(Clone, Debug)]
+pub struct PlanBuilder {
+    kernel: Arc<Kernel>,
+    sizes: BTreeMap<String, i64>,
+    schedule: Option<String>,
+    strategy: StrategyChoice,
+    objective: Objective,
+    rounding: Rounding,
+    rings: Rings,
+    mapping: String,
+    horizon: Option<u64>,
+    threads: Option<usize>,
+    cap_bytes: Option<u64>,
+    machine: Option<MachineModel>,
+    cache_bytes: Option<u64>,
+    quota: u64,
+    work_limit: u64,
+    runs_opaque: bool,
+    view: View,
+}
+
+impl Kernel {
+    /// Starts a plan for this kernel, whose arithmetic uses the freedom that it gives ([`Kernel::rewritten`]).
+    pub fn plan(&self) -> PlanBuilder {
+        PlanBuilder {
+            kernel: Arc::new(self.rewritten()),
+            sizes: BTreeMap::new(),
+            schedule: None,
+            strategy: StrategyChoice::Auto,
+            objective: Objective::default(),
+            rounding: Rounding::default(),
+            rings: Rings::default(),
+            mapping: String::new(),
+            horizon: None,
+            threads: None,
+            cap_bytes: None,
+            machine: None,
+            cache_bytes: None,
+            quota: DEFAULT_QUOTA,
+            work_limit: DEFAULT_WORK_LIMIT,
+            runs_opaque: false,
+            view: View::Contraction,
+        }
+    }
+}
+
+impl PlanBuilder {
+    /// Binds a size parameter.
+    #[must_use]
+    pub fn size(mut self, param: &str, value: i64) -> Self {
+        self.sizes.insert(param.to_string(), value);
+        self
+    }
+
+    /// Chooses a schedule by name. Default: the kernel's first.
+    #[must_use]
+    pub fn schedule(mut self, name: &str) -> Self {
+        self.schedule = Some(name.to_string());
+        self
+    }
+
+    /// How storage mappings are found. Default: [`StrategyChoice::Auto`].
+    #[must_use]
+    pub fn strategy(mut self, strategy: StrategyChoice) -> Self {
+        self.strategy = strategy;
+        self
+    }
+
+    /// What [`StrategyChoice::Auto`] prefers. Default: [`Objective::Balanced`].
+    #[must_use]
+    pub fn objective(mut self, objective: Objective) -> Self {
+        self.objective = objective;
+        self
+    }
+
+    /// To what pitches and moduli of strided hyperplanes are rounded; the notes of the report say what that costs.
+    /// Default: [`Rounding::Auto`].
+    #[must_use]
+    pub fn rounding(mut self, rounding: Rounding) -> Self {
+        self.rounding = rounding;
+        self
+    }
+
+    /// How strips get past the end of a ring; the notes of the report say what mirrored rings cost. Default:
+    /// [`Rings::Auto`].
+    #[must_use]
+    pub fn rings(mut self, rings: Rings) -> Self {
+        self.rings = rings;
+        self
+    }
+
+    /// Gives the storage of some arrays as text, `blurx[y, x] -> [(2x - y) mod (2N + 1)]`: one rule for each array, or
+    /// for each of its pieces with a condition behind `if`. It is proved like any other, or the plan is refused. Arrays
+    /// without a rule get what the strategy finds. Several calls add up; docs/KERNEL-TEXT.md has the grammar.
+    #[must_use]
+    pub fn mapping(mut self, text: &str) -> Self {
+        self.mapping.push_str(text);
+        self.mapping.push('\n');
+        self
+    }
+
+    /// How many steps full storage of a state array shall hold. Only [`StrategyChoice::Full`] needs it.
+    #[must_use]
+    pub fn horizon(mut self, steps: u64) -> Self {
+        self.horizon = Some(steps);
+        self
+    }
+
+    /// How many threads a run will have: [`Code::instantiate`](crate::Code::instantiate) takes as many, and sizes in
+    /// bytes count private buffers as often. A schedule without parallel loops runs on one thread, whatever is said
+    /// here; the report notes that. From 1 to [`most_threads`](crate::most_threads), four a core or 16. Default: all
+    /// cores.
+    #[must_use]
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = Some(threads);
+        self
+    }
+
+    /// Refuses plans whose runs keep more than this, and runs on so many threads that they do: folded storage, and
+    /// copies of inputs and outputs where runs keep them ([`Footprint`](crate::plan::footprint::Footprint)). Default:
+    /// no cap; when it is instantiated, a run is compared with the memory that the machine has.
+    #[must_use]
+    pub fn memory_cap_bytes(mut self, bytes: u64) -> Self {
+        self.cap_bytes = Some(bytes);
+        self
+    }
+
+    /// The machine that the code is for. Default: this one, [`MachineModel::detect`].
+    #[must_use]
+    pub fn machine(mut self, machine: MachineModel) -> Self {
+        self.machine = Some(machine);
+        self
+    }
+
+    /// Bytes of the last cache, whatever the machine has: code writes past it what does not fit and is not needed soon. Where it is smaller than
+    /// the second-level cache, it is also what decides which cells code calls for ahead of time. No storage and no
+    /// result depends on it. Default: that of [`Self::machine`].
+    #[must_use]
+    pub fn cache_bytes(mut self, bytes: u64) -> Self {
+        self.cache_bytes = Some(bytes);
+        self
+    }
+
+    /// Integer-set operations that each stage of the analysis may use before it gives up. Default: 200 million.
+    ///
+    /// Where it is too small for the conflicts of an array, the array gets the best mapping that was proved, at last
+    /// full storage, and the report's notes say so; a schedule that could not be checked is an error.
+    #[must_use]
+    pub fn operation_quota(mut self, operations: u64) -> Self {
+        self.quota = operations.max(1);
+        self
+    }
+
+    /// Operations that the program may have: what lowering writes before it gives up, and what compiling takes on unless
+    /// [`CompileOptions::work_limit`](crate::CompileOptions::work_limit) allows more. Default: 2^20, about ten seconds of
+    /// compiling; [`crate::DEFAULT_WORK_LIMIT`] says what counts as one.
+    #[must_use]
+    pub fn work_limit(mut self, units: u64) -> Self {
+        self.work_limit = units.max(1);
+        self
+    }
+
+    /// Whether a kernel runs that calls opaque functions: each is a hash of its arguments then, so that any wrong value
+    /// shows. That is for tests of storage; no result means anything. Default: it does not run.
+    #[must_use]
+    pub fn run_opaque_functions(mut self, allowed: bool) -> Self {
+        self.runs_opaque = allowed;
+        self
+    }
+
+    /// Whether arrays that are written several times per cell keep their names. Default: they do.
+    #[must_use]
+    pub fn view(mut self, view: View) -> Self {
+        self.view = view;
+        self
+    }
+
+    /// Analyses, chooses storage, proves it and lowers the kernel. Allocates no field.
+    ///
+    /// # Errors
+    /// [`Error::Plan`] for names and sizes, [`Error::Illegal`] for a schedule that breaks a dependence,
+    /// [`Error::Expansion`] for a kernel that cannot be expanded, where that is asked for,
+    /// [`Error::Mapping`] if no storage could be proved, [`PlanError::TooLarge`] above the cap, which takes up to two
+    /// analyses more to find sizes that fit.
+    pub fn build(self) -> Result<Plan, Error> {
+        let request = self.request()?;
+        self.plan(&request, pipeline::run(&request)?)
+    }
+
+    /// A plan for each strategy, in the order given; the analysis that they share is done once.
+    ///
+    /// # Errors
+    /// Inside, what each strategy returns; outside, what stands in the way of all of them, as [`Self::build`] has it.
+    pub fn build_each(self, strategies: &[StrategyChoice]) -> Result<Vec<Result<Plan, Error>>, Error> {
+        let request = self.request()?;
+        let outcomes = pipeline::run_each(&request, strategies)?;
+        let plan = |(&strategy, outcome): (&StrategyChoice, Result<Outcome, Error>)| {
+            self.plan(&Request { strategy, ..request.clone() }, outcome?)
+        };
+        Ok(strategies.iter().zip(outcomes).map(plan).collect())
+    }
+
+    /// Has the checker prove storage that somebody else has found, one mapping after the other; the analysis that they
+    /// share is done once. Each mapping must have a place for every array that is not the caller's.
+    ///
+    /// # Errors
+    /// Inside, [`MappingError::Unproved`](crate::storage::MappingError::Unproved) with what collides; outside, as
+    /// [`Self::build`] has it.
+    pub fn prove_each(self, storage: &[StorageMapping]) -> Result<Vec<Result<Proved<StorageMapping>, Error>>, Error> {
+        pipeline::prove_each(&self.request()?, storage)
+    }
+
+    /// A plan, if it keeps to the cap.
+    fn plan(&self, request: &Request, mut outcome: Outcome) -> Result<Plan, Error> {
+        let notes = request.expansion.as_ref().map(|expansion| expansion.notes(request, &outcome));
+        outcome.notes.splice(0..0, notes.into_iter().flatten());
+        let threads = outcome.threads_used(request.threads);
+        outcome.notes.extend(parallelism_notes(request, &outcome.program));
+        let storage = outcome.storage(&request.kernel);
+        let needed_bytes = Footprint::new(&request.kernel, &storage, threads).least_bytes();
+        if let Some(cap_bytes) = request.cap_bytes.filter(|cap| needed_bytes > *cap) {
+            let fit = largest_fitting(request, &storage, threads, &Footprint::least_bytes, cap_bytes);
+            let kernel = request.kernel.name().to_string();
+            return Err(PlanError::TooLarge { kernel, needed_bytes, cap_bytes, fits: hint(fit.as_ref()) }.into());
+        }
+        Ok(Plan::new(request.clone(), outcome))
+    }
+
+    fn request(&self) -> Result<Request, Error> {
+        let request = self.as_it_is()?;
+        if self.view == View::Contraction {
+            return Ok(request);
+        }
+        let Expanded { kernel, arrays, notes } = self.kernel.expanded(&self.kernel.schedules()[0].name)?;
+        let count = |(name, into): (String, Vec<String>)| {
+            let id = self.kernel.array_id(&name).expect("expanded arrays are the kernel's");
+            Ok((name, box_cells(&self.kernel, id, &request.values)?, into))
+        };
+        let arrays = arrays.into_iter().map(count).collect::<Result<_, Error>>()?;
+        Ok(Request { kernel: Arc::new(kernel), expansion: Some(Expansion { arrays, notes }), ..request })
+    }
+
+    /// The request for the kernel whose arrays keep their names.
+    fn as_it_is(&self) -> Result<Request, PlanError> {
+        let kernel = &self.kernel;
+        let name = || kernel.name().to_string();
+        let list = |names: Vec<&str>| if names.is_empty() { "none".to_string() } else { names.join(", ") };
+        let schedules: Vec<&str> = kernel.schedules().iter().map(|s| s.name.as_str()).collect();
+        let schedule = match &self.schedule {
+            None if schedules.is_empty() => Err("default".to_string()),
+            None => Ok(0),
+            Some(wanted) => schedules.iter().position(|s| s == wanted).ok_or_else(|| wanted.clone()),
+        };
+        let schedule = schedule.map_err(|schedule| PlanError::UnknownSchedule {
+            kernel: name(),
+            schedule,
+            known: list(schedules),
+        })?;
+        let is_size = |p: &&crate::kernel::graph::Param| p.kind == ParamKind::Size;
+        for param in self.sizes.keys() {
+            if !kernel.params().iter().filter(is_size).any(|p| p.name == *param) {
+                let known = list(kernel.params().iter().filter(is_size).map(|p| p.name.as_str()).collect());
+                return Err(PlanError::UnknownSize { kernel: name(), param: param.clone(), known });
+            }
+        }
+        let mut values = Vec::new();
+        for param in kernel.params() {
+            let value = self.sizes.get(&param.name).copied();
+            if value.is_none() && param.kind == ParamKind::Size {
+                return Err(PlanError::MissingSize { kernel: name(), param: param.name.clone() });
+            }
+            values.push(value);
+        }
+        let threads = self.threads.unwrap_or_else(crease_jit::cores);
+        let (cores, most) = (crease_jit::cores(), most_threads());
+        if !(1..=most).contains(&threads) {
+            return Err(PlanError::Threads { kernel: name(), threads, cores, most });
+        }
+        let mut machine = self.machine.unwrap_or_else(MachineModel::detect);
+        machine.last_level_cache_bytes = self.cache_bytes.unwrap_or(machine.last_level_cache_bytes);
+        let request = Request {
+            kernel: Arc::clone(kernel),
+            schedule,
+            values,
+            strategy: self.strategy,
+            objective: self.objective,
+            rounding: self.rounding,
+            rings: self.rings,
+            mapping: self.mapping.clone(),
+            horizon: self.horizon,
+            threads,
+            names_threads: self.threads.is_some(),
+            cap_bytes: self.cap_bytes,
+            machine,
+            quota: self.quota,
+            work_limit: self.work_limit,
+            runs_opaque: self.runs_opaque,
+            expansion: None,
+        };
+        request.verify_context()?;
+        Ok(request)
+    }
+}

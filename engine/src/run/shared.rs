@@ -1,0 +1,101 @@
+//! Code with what it was made of, which all its runs share.
+
+use crease_jit::{Compiled, ElementType, Pool, verify_threads};
+use crease_program::BufferId;
+
+use crate::kernel::graph::{ArrayId, Kernel, Role};
+use crate::machine::LINE_BYTES;
+use crate::plan::layout::BufferLayout;
+use crate::plan::outcome::Outcome;
+use crate::plan::request::Request;
+use crate::run::RunError;
+use crate::run::options::RunOptions;
+use crate::run::view::View;
+
+/// What code and its runs share.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) request: Request,
+    pub(super) outcome: Outcome,
+    pub(super) compiled: Compiled,
+}
+
+impl Shared {
+    pub(super) fn kernel(&self) -> &Kernel {
+        &self.request.kernel
+    }
+
+    /// Bytes from a cache line's start to the first cell of a buffer, so that most rows of it are stored in whole
+    /// lines.
+    pub(super) fn lead_bytes(&self, buffer: &BufferLayout) -> usize {
+        let bytes = buffer.element.bytes() as usize;
+        let line = LINE_BYTES as usize / bytes;
+        let phase = self.outcome.program.store_phase(BufferId(buffer.id), line as i64).unwrap_or(0);
+        (line - phase as usize) % line * bytes
+    }
+
+    /// The threads of a run.
+    pub(super) fn pool(&self, options: &RunOptions) -> Result<Pool, RunError> {
+        let pool = match &options.pool {
+            // Threads that cannot be had are an error also where they would have nothing to do.
+            None => {
+                verify_threads(options.threads)?;
+                Pool::new(self.outcome.threads_used(options.threads))?
+            }
+            Some(pool) if self.outcome.program.is_parallel() => Pool::of(pool),
+            Some(_) => Pool::sequential(),
+        };
+        Ok(pool.with_denormals(options.denormals)?)
+    }
+
+    /// Checks that a call needs to know of no steps.
+    pub(super) fn check_stateless(&self) -> Result<(), RunError> {
+        let kernel = || self.kernel().name().to_string();
+        if self.kernel().has_state() {
+            return Err(RunError::HasState { kernel: kernel() });
+        }
+        match self.outcome.program.args.last() {
+            Some(param) => Err(RunError::UnboundRun { kernel: kernel(), param: param.clone() }),
+            None => Ok(()),
+        }
+    }
+
+    pub(super) fn array_id(&self, array: &str) -> Result<ArrayId, RunError> {
+        let unknown = || RunError::unknown_array(self.kernel(), array);
+        self.kernel().array_id(array).ok_or_else(unknown)
+    }
+
+    pub(super) fn logical(&self, array: &str, back: u32, step: i64) -> Result<View<'_>, RunError> {
+        let id = self.array_id(array)?;
+        let kernel = self.kernel();
+        let depth = kernel.state_depth(id).max(1);
+        match kernel.array(id).role {
+            Role::Temp => return Err(RunError::Temporary { array: array.to_string() }),
+            _ if back >= depth => return Err(RunError::NoSuchLevel { array: array.to_string(), depth, back }),
+            Role::Input | Role::Output | Role::State => {}
+        }
+        let level = step + kernel.state_write_offset() - i64::from(back);
+        Ok(View::new(kernel, &self.outcome, id, level))
+    }
+
+    pub(super) fn view_of<T: ElementType>(
+        &self,
+        array: &str,
+        back: u32,
+        step: i64,
+        found: Option<&[usize]>,
+    ) -> Result<View<'_>, RunError> {
+        let logical = self.logical(array, back, step)?;
+        let element = self.kernel().array(self.array_id(array)?).element;
+        if element != T::ELEMENT {
+            return Err(RunError::ElementType { array: array.to_string(), expected: element, found: T::ELEMENT });
+        }
+        let expected = logical.shape();
+        match found {
+            Some(found) if expected != found => {
+                Err(RunError::Shape { array: array.to_string(), expected, found: found.to_vec() })
+            }
+            _ => Ok(logical),
+        }
+    }
+}
