@@ -16,9 +16,9 @@ use crate::contestant::{Entrant, Prepared, c_entrants, check_answers, layout_ent
 use crate::error::BenchError;
 use crate::kernel_source::catalogue_entry;
 use crate::layouts::{self, Layout, Request};
-use crate::machine::{Machine, cores, date, revision};
+use crate::machine::cores;
 use crate::progress::Progress;
-use crate::report::{Record, Row};
+use crate::report::{Header, Record, Row};
 use crate::suites::{Contest, Suite};
 use crate::timing::{Budget, Outcome, Runner, Seconds, contest};
 
@@ -66,14 +66,8 @@ pub fn bench(options: &BenchOptions) -> Result<Record, BenchError> {
     progress.stage("looking for a C compiler, warming up memory");
     let mut c_loops = CLoops::new().map_err(|missing| progress.note(&format!("note: {missing}"))).ok();
     let mut probe = Probe::new()?;
-    let mut record = Record {
-        date: date(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        revision: revision(),
-        command: options.command.clone(),
-        machine: Machine::describe(c_loops.as_ref().map(|loops| loops.compiler().describe())),
-        rows: Vec::new(),
-    };
+    let c_compiler = c_loops.as_ref().map(|loops| loops.compiler().describe());
+    let mut record = Record { header: Header::new(&options.command, c_compiler), rows: Vec::new() };
     let seconds = options.seconds.unwrap_or(options.suite.seconds) / (contests.len() * threads.len()).max(1) as f64;
     let steps = options.suite.steps.filter(|_| options.seconds.is_none());
     let budget = Budget { seconds, rounds: options.suite.rounds, steps };
@@ -95,7 +89,7 @@ pub fn bench(options: &BenchOptions) -> Result<Record, BenchError> {
     }
     for (count, samples) in bandwidths.iter().filter(|(_, samples)| !samples.is_empty()) {
         let median = |of: fn(&Bandwidth) -> f64| Seconds::of(&samples.iter().map(of).collect::<Vec<_>>()).median;
-        let machine = &mut record.machine;
+        let machine = &mut record.header.machine;
         machine.update_in_place_gb_per_s.insert(count.to_string(), median(|b| b.update_in_place));
         machine.triad_gb_per_s.insert(count.to_string(), median(|b| b.triad));
     }

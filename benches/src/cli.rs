@@ -16,6 +16,7 @@ use crate::optimizer::OptimizerOptions;
 use crate::physics::PhysicsOptions;
 use crate::pictures::record_charts;
 use crate::report::{Record, Row};
+use crate::results::Results;
 use crate::run::{RunRequest, run};
 use crate::settings::Assignment;
 use crate::storage::StorageOptions;
@@ -40,6 +41,8 @@ enum Command {
     Run(RunArgs),
     /// Draw the charts of a record that `bench` wrote.
     Plot(PlotArgs),
+    /// Write docs/RESULTS.md, and the table in README.md, from the newest record of each suite in bench-results/.
+    Results(ResultsArgs),
     /// List the catalogue of kernels.
     Kernels,
 }
@@ -105,6 +108,16 @@ struct PlotArgs {
     /// Where to draw footprint and speed; by default beside the record.
     #[arg(long, value_name = "DIR")]
     charts: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+struct ResultsArgs {
+    /// Write nothing; fail if a document is not what would be written.
+    #[arg(long)]
+    check: bool,
+    /// The directory that has bench-results/, docs/ and README.md.
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    root: PathBuf,
 }
 
 /// How the strips of one kernel are compiled.
@@ -295,6 +308,7 @@ fn execute(command: Command, words: &[String]) -> Result<(), BenchError> {
             print(&run(&request)?)
         }
         Command::Plot(args) => print_charts(&Record::load(&args.record)?, &args.record, args.charts.as_deref()),
+        Command::Results(args) => execute_results(&args),
         Command::Kernels => print(&listing::render()?),
     }
 }
@@ -391,6 +405,22 @@ fn execute_strips(args: BenchArgs, words: &[String]) -> Result<(), BenchError> {
     match record.failed() {
         0 => Ok(()),
         failed => Err(BenchError::Strips { failed, rows: record.rows.len() }),
+    }
+}
+
+fn execute_results(args: &ResultsArgs) -> Result<(), BenchError> {
+    let results = Results::read(&args.root)?;
+    for reason in &results.skipped {
+        print(&format!("skipped {reason}\n"))?;
+    }
+    let stale = results.stale();
+    if !args.check {
+        results.write()?;
+        stale.iter().try_for_each(|path| print(&format!("written to {path}\n")))
+    } else if stale.is_empty() {
+        Ok(())
+    } else {
+        Err(BenchError::Stale { paths: stale.join(", ") })
     }
 }
 

@@ -187,6 +187,22 @@ pub enum BenchError {
         /// How many.
         failed: usize,
     },
+    /// Documents that are made from records differ from what would be made.
+    #[error("{paths}: not what the records in bench-results/ say; `crease results` writes it again")]
+    Stale {
+        /// Which, with commas.
+        paths: String,
+    },
+    /// A document has no place for results.
+    #[error("{}: no lines `{begin}` and `{end}` with results between them", path.display())]
+    NoPlaceForResults {
+        /// The document.
+        path: PathBuf,
+        /// The line before results.
+        begin: &'static str,
+        /// The line behind them.
+        end: &'static str,
+    },
     /// The catalogue could not make a kernel's data.
     #[error(transparent)]
     Data(#[from] KernelDataError),

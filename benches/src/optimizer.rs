@@ -8,24 +8,22 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use crease::check::Proof;
 use crease::plan::report::Report;
 use crease::{Kernel, Objective, Plan, StrategyChoice};
 use crease_kernels::literature::{Cells, Example, FoldedArray, examples};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::error::{BenchError, chain};
 use crate::kernel_source::catalogue_entry;
-use crate::machine::{Machine, date, revision};
 use crate::progress::Progress;
-use crate::report::save_json;
+use crate::report::{Header, load_json, save_json};
 use crate::table::Columns;
 
 /// How the command line names the suite.
 pub const SUITE: &str = "optimizer";
 
 /// How rows of the automatic choice are called where only cells count.
-const FOOTPRINT: &str = "auto-footprint";
+pub(crate) const FOOTPRINT: &str = "auto-footprint";
 /// Plans measured of each strategy ..
 const PLANS: usize = 5;
 /// .. unless the first takes longer than this.
@@ -60,29 +58,22 @@ pub struct OptimizerOptions {
 }
 
 /// Everything one run of the suite found.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct OptimizerRecord {
-    /// When, in UTC.
-    pub date: String,
-    /// Version of Crease.
-    pub version: &'static str,
-    /// Revision of its sources, if known.
-    pub revision: Option<String>,
-    /// The command line.
-    pub command: String,
-    /// Where.
-    pub machine: Machine,
+    /// When, from which sources, how and where.
+    #[serde(flatten)]
+    pub header: Header,
     /// One per array, size and strategy; arrays that share buffers have one together.
     pub rows: Vec<OptimizerRow>,
 }
 
 /// What one strategy makes of an array.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct OptimizerRow {
     /// The kernel.
     pub kernel: String,
     /// Where it comes from.
-    pub source: &'static str,
+    pub source: String,
     /// The schedule.
     pub schedule: String,
     /// Sizes.
@@ -90,9 +81,9 @@ pub struct OptimizerRow {
     /// The array, or those that share buffers.
     pub array: String,
     /// The strategy asked for.
-    pub strategy: &'static str,
+    pub strategy: String,
     /// The strategy that proposed what is used: `auto` takes the best of the others.
-    pub chosen: Option<&'static str>,
+    pub chosen: Option<String>,
     /// Cells of its storage; none if the strategy has no mapping.
     pub cells: Option<u64>,
     /// Cells that no storage can go below.
@@ -105,8 +96,8 @@ pub struct OptimizerRow {
     pub seconds: Option<f64>,
     /// Seconds the publication reports.
     pub published_seconds: Option<f64>,
-    /// How the mapping was proved.
-    pub proof: Option<Proof>,
+    /// How the mapping was proved: `certificate`, `integer-sets`; none in records that do not say it.
+    pub proof: Option<String>,
     /// Why there is no mapping.
     pub reason: Option<String>,
 }
@@ -142,14 +133,7 @@ pub fn optimizer(options: &OptimizerOptions) -> Result<OptimizerRecord, BenchErr
         }
     }
     progress.clear();
-    Ok(OptimizerRecord {
-        date: date(),
-        version: env!("CARGO_PKG_VERSION"),
-        revision: revision(),
-        command: options.command.clone(),
-        machine: Machine::describe(None),
-        rows,
-    })
+    Ok(OptimizerRecord { header: Header::new(&options.command, None), rows })
 }
 
 /// The strategies by name, `auto` with both objectives that look for few cells.
@@ -215,14 +199,14 @@ impl Subject {
     ) -> Vec<OptimizerRow> {
         let row = |array: String| OptimizerRow {
             kernel: self.name.clone(),
-            source: self.source,
+            source: self.source.to_owned(),
             schedule: self.schedule.clone(),
             params: self.params.clone(),
             published_cells: self.fact(&array, |facts| facts.published),
             best_recorded_cells: self.fact(&array, |facts| facts.best),
             published_seconds: self.facts.iter().find(|f| f.0.name == array).and_then(|f| f.0.published_seconds),
             array,
-            strategy,
+            strategy: strategy.to_owned(),
             chosen: None,
             cells: None,
             lower_bound_cells: None,
@@ -243,11 +227,11 @@ impl Subject {
             let bound = buffers.iter().map(|b| b.lower_bound_cells).sum::<Option<u64>>();
             let known = bound.into_iter().chain(bounds.get(&row.array).copied()).max();
             bounds.extend(known.map(|bound| (row.array.clone(), bound)));
-            row.chosen = buffers.first().map(|b| b.strategy);
+            row.chosen = buffers.first().map(|b| b.strategy.to_owned());
             row.cells = Some(buffers.iter().map(|b| b.cells).sum());
             row.lower_bound_cells = known;
             row.seconds = Some(*seconds);
-            row.proof = buffers.first().map(|b| b.proof);
+            row.proof = buffers.first().map(|b| b.proof.name().to_owned());
             row
         };
         groups(report).into_iter().map(of_group).collect()
@@ -298,6 +282,14 @@ fn measure(
 }
 
 impl OptimizerRecord {
+    /// Reads a record that [`OptimizerRecord::save`] wrote.
+    ///
+    /// # Errors
+    /// [`BenchError::File`] if there is no such file, [`BenchError::BadRecord`] if it holds something else.
+    pub fn load(path: &Path) -> Result<OptimizerRecord, BenchError> {
+        load_json(path)
+    }
+
     /// Rows that break a promise: a mapping below the bound, or the choice of the fewest cells
     /// above the smallest size known.
     pub fn broken(&self) -> Vec<String> {
@@ -325,51 +317,72 @@ impl OptimizerRecord {
     /// # Errors
     /// [`BenchError::File`] if it cannot be written.
     pub fn save(&self, file: Option<&Path>) -> Result<PathBuf, BenchError> {
-        save_json(self, file, &format!("{}-optimizer", self.date))
+        save_json(self, file, &format!("{}-optimizer", self.header.date))
     }
 }
 
 /// The table a person reads: a line per array and size, cells by strategy.
 pub fn render(record: &OptimizerRecord) -> String {
     let mut strategies: Vec<&str> = Vec::new();
-    for row in &record.rows {
-        if row.strategy != "auto" && !strategies.contains(&row.strategy) {
-            strategies.push(row.strategy);
+    for row in record.rows.iter().filter(|row| row.strategy != "auto") {
+        if !strategies.contains(&row.strategy.as_str()) {
+            strategies.push(&row.strategy);
         }
     }
-    let mut header =
-        vec!["kernel", "size", "array", "bound", "published", "known", "auto", "chosen", "ms", "published s"];
-    header.extend(&strategies);
-    let mut columns = Columns::new(3, &header);
-    let same = |a: &OptimizerRow, b: &OptimizerRow| {
-        (&a.kernel, &a.schedule, &a.params, &a.array) == (&b.kernel, &b.schedule, &b.params, &b.array)
-    };
-    for auto in record.rows.iter().filter(|row| row.strategy == "auto") {
-        let sizes: Vec<String> = auto.params.iter().map(|(name, value)| format!("{name} = {value}")).collect();
-        let number = |cells: Option<u64>| cells.map_or("-".to_owned(), |cells| cells.to_string());
-        let mut line = vec![
-            auto.kernel.clone(),
-            sizes.join(", "),
-            shortened(&auto.array),
-            number(auto.lower_bound_cells),
-            number(auto.published_cells),
-            number(auto.best_recorded_cells),
-            number(auto.cells),
-            auto.chosen.unwrap_or("-").to_owned(),
-            auto.seconds.map_or("-".to_owned(), |s| format!("{:.1}", s * 1e3)),
-            auto.published_seconds.map_or("-".to_owned(), |s| format!("{s}")),
-        ];
-        line.extend(strategies.iter().map(|strategy| {
-            let row = record.rows.iter().find(|row| row.strategy == *strategy && same(row, auto));
-            number(row.and_then(|row| row.cells))
-        }));
-        columns.push(line);
-    }
-    let mut text = columns.render();
+    let mut text = columns(record, &strategies).render();
     for line in record.broken() {
         text.push_str(&format!("  FAIL {line}\n"));
     }
     text
+}
+
+/// A line per array and size, with what `auto` found and the cells of `strategies`.
+pub(crate) fn columns(record: &OptimizerRecord, strategies: &[&str]) -> Columns {
+    let mut header = vec![
+        "kernel",
+        "schedule",
+        "size",
+        "array",
+        "bound",
+        "published",
+        "known",
+        "auto",
+        "chosen",
+        "ms",
+        "published s",
+    ];
+    header.extend(strategies);
+    let mut columns = Columns::new(4, &header);
+    for auto in record.rows.iter().filter(|row| row.strategy == "auto") {
+        columns.push(cells(record, auto, strategies));
+    }
+    columns
+}
+
+fn cells(record: &OptimizerRecord, auto: &OptimizerRow, strategies: &[&str]) -> Vec<String> {
+    let same = |a: &OptimizerRow, b: &OptimizerRow| {
+        (&a.kernel, &a.schedule, &a.params, &a.array) == (&b.kernel, &b.schedule, &b.params, &b.array)
+    };
+    let sizes: Vec<String> = auto.params.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+    let number = |cells: Option<u64>| cells.map_or("-".to_owned(), |cells| cells.to_string());
+    let mut line = vec![
+        auto.kernel.clone(),
+        auto.schedule.clone(),
+        sizes.join(", "),
+        shortened(&auto.array),
+        number(auto.lower_bound_cells),
+        number(auto.published_cells),
+        number(auto.best_recorded_cells),
+        number(auto.cells),
+        auto.chosen.clone().unwrap_or_else(|| "-".to_owned()),
+        auto.seconds.map_or("-".to_owned(), |s| format!("{:.1}", s * 1e3)),
+        auto.published_seconds.map_or("-".to_owned(), |s| format!("{s}")),
+    ];
+    line.extend(strategies.iter().map(|strategy| {
+        let row = record.rows.iter().find(|row| row.strategy == *strategy && same(row, auto));
+        number(row.and_then(|row| row.cells))
+    }));
+    line
 }
 
 /// A list of names by its ends.

@@ -2,6 +2,7 @@
 //!
 //! In: which kernel, how many threads.   Out: a record with one check per quantity, and its table.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -11,13 +12,12 @@ use crease_kernels::physics::ghia::Reynolds;
 use crease_kernels::physics::heat::Heat;
 use crease_kernels::physics::taylor_green::TaylorGreen;
 use crease_kernels::physics::{Check, PhysicsError};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::error::{BenchError, chain};
 use crate::kernel_source::catalogue_entry;
-use crate::machine::{Machine, date, revision};
 use crate::progress::Progress;
-use crate::report::save_json;
+use crate::report::{Header, load_json, save_json};
 use crate::table::{Columns, bytes};
 
 /// How the command line names the suite.
@@ -37,29 +37,47 @@ pub struct PhysicsOptions {
 }
 
 /// Everything one run of the suite found.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct PhysicsRecord {
-    /// When, in UTC.
-    pub date: String,
-    /// Version of Crease.
-    pub version: &'static str,
-    /// Revision of its sources, if known.
-    pub revision: Option<String>,
-    /// The command line.
-    pub command: String,
-    /// Where.
-    pub machine: Machine,
+    /// When, from which sources, how and where.
+    #[serde(flatten)]
+    pub header: Header,
     /// One per quantity.
-    pub checks: Vec<Check>,
+    pub checks: Vec<Comparison>,
     /// Runs that gave none.
     pub failures: Vec<Failure>,
 }
 
+/// A quantity and its reference: a [`Check`] as records keep it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Comparison {
+    /// The kernel's name in the catalogue.
+    pub kernel: String,
+    /// What was compared.
+    pub quantity: String,
+    /// Where the reference comes from.
+    pub source: String,
+    /// Sizes and dimensionless numbers of the run.
+    pub setting: BTreeMap<String, f64>,
+    /// Steps of the longest run.
+    pub steps: u64,
+    /// Folded storage of the largest run, in bytes.
+    pub storage_bytes: u64,
+    /// What came out.
+    pub computed: f64,
+    /// What should.
+    pub reference: f64,
+    /// How far they are apart: over the lid's speed for profiles of the cavity, relative for all else.
+    pub deviation: f64,
+    /// The deviation that is accepted.
+    pub limit: f64,
+}
+
 /// A run without a result.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Failure {
     /// What was run.
-    pub run: &'static str,
+    pub run: String,
     /// Why there is no result.
     pub reason: String,
 }
@@ -142,27 +160,52 @@ pub fn physics(options: &PhysicsOptions) -> Result<PhysicsRecord, BenchError> {
         return Err(BenchError::NoPhysics { kernel: catalogue_entry(kernel)?.name });
     }
     let mut progress = Progress::new(runs.len(), options.silent);
-    let mut record = PhysicsRecord {
-        date: date(),
-        version: env!("CARGO_PKG_VERSION"),
-        revision: revision(),
-        command: options.command.clone(),
-        machine: Machine::describe(None),
-        checks: Vec::new(),
-        failures: Vec::new(),
-    };
+    let header = Header::new(&options.command, None);
+    let mut record = PhysicsRecord { header, checks: Vec::new(), failures: Vec::new() };
     for listed in runs {
         progress.stage(listed.name);
         match (listed.run)(options.threads) {
-            Ok(checks) => record.checks.extend(checks),
-            Err(error) => record.failures.push(Failure { run: listed.name, reason: chain(&error) }),
+            Ok(checks) => record.checks.extend(checks.into_iter().map(Comparison::from)),
+            Err(error) => record.failures.push(Failure { run: listed.name.to_owned(), reason: chain(&error) }),
         }
     }
     progress.clear();
     Ok(record)
 }
 
+impl From<Check> for Comparison {
+    fn from(check: Check) -> Comparison {
+        Comparison {
+            kernel: check.kernel.to_owned(),
+            quantity: check.quantity,
+            source: check.source.to_owned(),
+            setting: check.setting.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
+            steps: check.steps,
+            storage_bytes: check.storage_bytes,
+            computed: check.computed,
+            reference: check.reference,
+            deviation: check.deviation,
+            limit: check.limit,
+        }
+    }
+}
+
+impl Comparison {
+    /// Whether the deviation is within the limit; NaN is not.
+    pub fn passes(&self) -> bool {
+        self.deviation <= self.limit
+    }
+}
+
 impl PhysicsRecord {
+    /// Reads a record that [`PhysicsRecord::save`] wrote.
+    ///
+    /// # Errors
+    /// [`BenchError::File`] if there is no such file, [`BenchError::BadRecord`] if it holds something else.
+    pub fn load(path: &Path) -> Result<PhysicsRecord, BenchError> {
+        load_json(path)
+    }
+
     /// Checks beyond their limit and runs without a result.
     pub fn failed(&self) -> usize {
         self.checks.iter().filter(|check| !check.passes()).count() + self.failures.len()
@@ -173,22 +216,42 @@ impl PhysicsRecord {
     /// # Errors
     /// [`BenchError::File`] if it cannot be written.
     pub fn save(&self, file: Option<&Path>) -> Result<PathBuf, BenchError> {
-        save_json(self, file, &format!("{}-physics", self.date))
+        save_json(self, file, &format!("{}-physics", self.header.date))
     }
 }
 
 /// The table a person reads.
 pub fn render(record: &PhysicsRecord) -> String {
-    let mut columns = Columns::new(
-        3,
-        &["kernel", "setting", "quantity", "computed", "reference", "deviation", "limit", "storage", "steps", ""],
-    );
+    let mut text = columns(record).render();
+    for Failure { run, reason } in &record.failures {
+        let _ = writeln!(text, "  {run}: FAIL, {reason}");
+    }
+    text
+}
+
+/// A line per quantity.
+pub(crate) fn columns(record: &PhysicsRecord) -> Columns {
+    let header = [
+        "kernel",
+        "setting",
+        "quantity",
+        "source",
+        "computed",
+        "reference",
+        "deviation",
+        "limit",
+        "storage",
+        "steps",
+        "verdict",
+    ];
+    let mut columns = Columns::new(4, &header);
     for check in &record.checks {
         let setting: Vec<String> = check.setting.iter().map(|(name, value)| format!("{name} = {value}")).collect();
         columns.push(vec![
-            check.kernel.to_owned(),
+            check.kernel.clone(),
             setting.join(", "),
             check.quantity.clone(),
+            check.source.clone(),
             significant(check.computed),
             significant(check.reference),
             format!("{:.2} %", check.deviation * 100.0),
@@ -198,11 +261,7 @@ pub fn render(record: &PhysicsRecord) -> String {
             if check.passes() { "pass" } else { "FAIL" }.to_owned(),
         ]);
     }
-    let mut text = columns.render();
-    for Failure { run, reason } in &record.failures {
-        let _ = writeln!(text, "  {run}: FAIL, {reason}");
-    }
-    text
+    columns
 }
 
 /// Five significant digits.
@@ -236,7 +295,7 @@ mod tests {
         let mut record = physics(&options("heat-1d")).unwrap();
         record.checks[0].deviation = f64::NAN;
         record.checks[1].deviation = 2.0 * record.checks[1].limit;
-        record.failures.push(Failure { run: "a flow", reason: "it did not become steady".into() });
+        record.failures.push(Failure { run: "a flow".into(), reason: "it did not become steady".into() });
         assert_eq!(record.failed(), 3);
         let table = render(&record);
         assert!(table.matches("FAIL").count() == 3 && table.contains("a flow: FAIL, it did"), "{table}");

@@ -4,16 +4,17 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::bandwidth::Bandwidth;
 use crate::error::{BenchError, chain};
-use crate::machine::Machine;
+use crate::machine::{Machine, date, revision};
 use crate::timing::Seconds;
 
-/// Everything one `crease bench` found.
+/// What heads the record of any suite.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Record {
+pub struct Header {
     /// When, in UTC.
     pub date: String,
     /// Version of Crease.
@@ -24,6 +25,14 @@ pub struct Record {
     pub command: String,
     /// Where.
     pub machine: Machine,
+}
+
+/// Everything one `crease bench` found.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Record {
+    /// When, from which sources, how and where.
+    #[serde(flatten)]
+    pub header: Header,
     /// One per kernel, schedule, layout and number of threads.
     pub rows: Vec<Row>,
 }
@@ -108,15 +117,26 @@ impl Row {
     }
 }
 
+impl Header {
+    /// Here and now; bandwidths are still empty.
+    pub fn new(command: &str, c_compiler: Option<String>) -> Header {
+        Header {
+            date: date(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            revision: revision(),
+            command: command.to_owned(),
+            machine: Machine::describe(c_compiler),
+        }
+    }
+}
+
 impl Record {
     /// Reads a record that [`Record::save`] wrote.
     ///
     /// # Errors
     /// [`BenchError::File`] if there is no such file, [`BenchError::BadRecord`] if it holds something else.
     pub fn load(path: &Path) -> Result<Record, BenchError> {
-        let text = fs::read_to_string(path).map_err(|source| BenchError::File { path: path.to_owned(), source })?;
-        serde_json::from_str(&text)
-            .map_err(|error| BenchError::BadRecord { path: path.to_owned(), message: error.to_string() })
+        load_json(path)
     }
 
     /// Writes the record as JSON to `file`, or to a new file in `bench-results/` of the current directory.
@@ -124,7 +144,7 @@ impl Record {
     /// # Errors
     /// [`BenchError::File`] if it cannot be written.
     pub fn save(&self, file: Option<&Path>) -> Result<PathBuf, BenchError> {
-        save_json(self, file, &self.date)
+        save_json(self, file, &self.header.date)
     }
 
     /// Rows of one kernel, with the same sizes and number of threads, as they appear: the groups of the table.
@@ -132,6 +152,16 @@ impl Record {
         let sizes = |row: &Row| row.params.clone();
         self.rows.chunk_by(|a, b| a.kernel == b.kernel && a.threads == b.threads && sizes(a) == sizes(b)).collect()
     }
+}
+
+/// Reads a record of any suite, or its [`Header`] alone.
+///
+/// # Errors
+/// [`BenchError::File`] if there is no such file, [`BenchError::BadRecord`] if it holds something else.
+pub(crate) fn load_json<T: DeserializeOwned>(path: &Path) -> Result<T, BenchError> {
+    let text = fs::read_to_string(path).map_err(|source| BenchError::File { path: path.to_owned(), source })?;
+    serde_json::from_str(&text)
+        .map_err(|error| BenchError::BadRecord { path: path.to_owned(), message: error.to_string() })
 }
 
 /// Writes a record as JSON to `file`, or to a new file in `bench-results/` of the current directory that is called
@@ -158,14 +188,7 @@ mod tests {
     fn a_record_has_the_promised_fields() {
         let mut row = Row::new("k", &[("N".to_owned(), 8)], "folded", 1);
         row.seconds = Some(Seconds { median: 2.0, min: 1.0, max: 3.0 });
-        let record = Record {
-            date: crate::machine::date(),
-            version: "0".into(),
-            revision: None,
-            command: "crease".into(),
-            machine: Machine::describe(None),
-            rows: vec![row],
-        };
+        let record = Record { header: Header::new("crease", None), rows: vec![row] };
         let json = serde_json::to_value(&record).unwrap();
         assert!(json["machine"]["update_in_place_gb_per_s"].is_object());
         let row = json["rows"][0].as_object().unwrap();

@@ -11,6 +11,13 @@ pub(crate) struct Columns {
     left: usize,
 }
 
+/// One contest: what it is about, its rows, and what the comparison says.
+pub(crate) struct Block {
+    pub(crate) title: Vec<String>,
+    pub(crate) columns: Columns,
+    pub(crate) remarks: Vec<String>,
+}
+
 /// Half-spreads of an otherwise idle machine stay below this.
 const CALM_SPREAD: f64 = 0.15;
 
@@ -19,33 +26,37 @@ const BEYOND_CACHES_BYTES: u64 = 64 << 20;
 
 /// Renders every group of a record, and what the comparison says.
 pub fn render(record: &Record) -> String {
-    let machine = &record.machine;
+    let machine = &record.header.machine;
     let mut text = format!("{}, {} cores, {}", machine.cpu, machine.cores, machine.isa.join(" "));
     for (threads, gb_per_s) in &machine.update_in_place_gb_per_s {
         let _ = write!(text, "; update in place {gb_per_s:.0} GB/s on {}", plural(threads, "thread"));
     }
     text.push('\n');
-    for group in record.groups() {
-        text.push('\n');
-        text.push_str(&render_group(group));
+    for block in record.groups().into_iter().filter_map(block) {
+        let _ = write!(text, "\n{}", render_block(&block));
     }
     text
 }
 
-fn render_group(rows: &[Row]) -> String {
-    let Some(first) = rows.first() else { return String::new() };
-    let params: Vec<String> = first.params.iter().map(|(name, value)| format!("{name} = {value}")).collect();
-    let threads = plural(&first.threads.to_string(), "thread");
-    let mut text = format!("{}   {}   {threads}", first.kernel, params.join(", "));
-    if let Some(Bandwidth { update_in_place, triad }) = first.gb_per_s {
-        let _ = write!(text, "   update in place {update_in_place:.0} GB/s, triad {triad:.0} GB/s");
-    }
-    text.push('\n');
-    text.push_str(&columns(rows).render());
-    for line in verdicts(rows).into_iter().chain(c_quality(rows)).chain(unrest(rows)) {
+fn render_block(block: &Block) -> String {
+    let mut text = format!("{}\n{}", block.title.join("   "), block.columns.render());
+    for line in &block.remarks {
         let _ = writeln!(text, "  {line}");
     }
     text
+}
+
+/// The block of one group; none of an empty one.
+pub(crate) fn block(rows: &[Row]) -> Option<Block> {
+    let first = rows.first()?;
+    let params: Vec<String> = first.params.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+    let threads = plural(&first.threads.to_string(), "thread");
+    let mut title = vec![first.kernel.clone(), params.join(", "), threads];
+    if let Some(Bandwidth { update_in_place, triad }) = first.gb_per_s {
+        title.push(format!("update in place {update_in_place:.0} GB/s, triad {triad:.0} GB/s"));
+    }
+    let remarks = verdicts(rows).into_iter().chain(c_quality(rows)).chain(unrest(rows)).collect();
+    Some(Block { title, columns: columns(rows), remarks })
 }
 
 fn columns(rows: &[Row]) -> Columns {
@@ -92,17 +103,17 @@ fn columns(rows: &[Row]) -> Columns {
 }
 
 /// The successive-modulo row of the same schedule and instruction set, or for a C loop the first one.
-fn successive_modulo<'a>(rows: &'a [Row], row: &Row) -> Option<&'a Row> {
+pub(crate) fn successive_modulo<'a>(rows: &'a [Row], row: &Row) -> Option<&'a Row> {
     let fits = |other: &&Row| row.schedule.is_none() || (&other.schedule, &other.isa) == (&row.schedule, &row.isa);
     rows.iter().filter(fits).find(|other| other.layout == "successive-modulo")
 }
 
-fn memory_ratio(bytes: Option<u64>, other: Option<u64>) -> Option<String> {
+pub(crate) fn memory_ratio(bytes: Option<u64>, other: Option<u64>) -> Option<String> {
     let (bytes, other) = (bytes?, other.filter(|&other| other > 0)?);
     Some(format!("{:.2}", bytes as f64 / other as f64))
 }
 
-fn best_c(rows: &[Row]) -> Option<&Row> {
+pub(crate) fn best_c(rows: &[Row]) -> Option<&Row> {
     let timed = rows.iter().filter(|row| row.layout.starts_with("c-") && row.updates_per_second.is_some());
     timed.max_by(|a, b| a.updates_per_second.unwrap_or(0.0).total_cmp(&b.updates_per_second.unwrap_or(0.0)))
 }
@@ -188,6 +199,22 @@ impl Columns {
         }
         text
     }
+
+    /// The rows as a table of Markdown; cells beyond the header get a column without a name.
+    pub(crate) fn markdown(&self) -> String {
+        let count = self.rows.iter().map(Vec::len).max().unwrap_or(0);
+        let mut text = String::new();
+        for (number, row) in self.rows.iter().enumerate() {
+            let cell = |column: usize| row.get(column).map_or(String::new(), |cell| cell.replace('|', "\\|"));
+            let _ = writeln!(text, "| {} |", (0..count).map(cell).collect::<Vec<_>>().join(" | "));
+            if number == 0 {
+                let is_text = |column: usize| column < self.left || column >= row.len();
+                let rule = (0..count).map(|column| if is_text(column) { "---" } else { "---:" });
+                let _ = writeln!(text, "|{}|", rule.collect::<Vec<_>>().join("|"));
+            }
+        }
+        text
+    }
 }
 
 /// Bytes for people: decimal units, four digits or fewer.
@@ -201,7 +228,7 @@ pub fn bytes(count: u64) -> String {
     }
 }
 
-fn plural(count: &str, noun: &str) -> String {
+pub(crate) fn plural(count: &str, noun: &str) -> String {
     if count == "1" { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
@@ -230,7 +257,7 @@ mod tests {
             row("c-slow", None, 2000, 8.0),
             row("c-fast", None, 1000, 2.5),
         ];
-        let text = render_group(&rows);
+        let text = render_block(&block(&rows).unwrap());
         let expected = "folded, b: 0.50 of the memory and 2.00 times the speed of successive modulo; \
                         1.00 of the memory and 1.25 times the speed of c-fast";
         assert!(text.contains(expected), "{text}");
@@ -238,9 +265,17 @@ mod tests {
 
     #[test]
     fn columns_line_up() {
-        let text = render_group(&[row("successive-modulo", Some("rows"), 9000, 9.0), row("c-aa", None, 12_000, 1.0)]);
+        let rows = [row("successive-modulo", Some("rows"), 9000, 9.0), row("c-aa", None, 12_000, 1.0)];
+        let text = render_block(&block(&rows).unwrap());
         let ends: Vec<usize> = text.lines().skip(1).take(3).map(|line| line.chars().count()).collect();
         assert_eq!(ends[1], ends[2], "{text}");
+    }
+
+    #[test]
+    fn a_table_of_markdown_has_a_rule_and_a_column_for_notes() {
+        let mut columns = Columns::new(1, &["kernel", "cells"]);
+        columns.push(vec!["a|b".into(), "7".into(), "above the cap".into()]);
+        assert_eq!(columns.markdown(), "| kernel | cells |  |\n|---|---:|---|\n| a\\|b | 7 | above the cap |\n");
     }
 
     #[test]

@@ -2,6 +2,9 @@
 //!
 //! Reads the workspace's own files; where a wall is moved on purpose, its list here moves in the same change.
 
+#[path = "walls/symbols.rs"]
+mod symbols;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -168,7 +171,11 @@ fn documents_name_files_that_exist() {
             links(&document.text).filter(|link| !directory.join(link).exists()).map(|l| (&document.path, l)).map(named),
         );
         missing.extend(
-            paths(&document.text).filter(|path| !root().join(path).exists()).map(|p| (&document.path, p)).map(named),
+            paths(&document.text)
+                .iter()
+                .filter(|p| !root().join(p).exists())
+                .map(|p| (&document.path, &**p))
+                .map(named),
         );
     }
     for source in files("rs") {
@@ -178,6 +185,18 @@ fn documents_name_files_that_exist() {
         missing.extend(documents.filter(|path| !root().join(path).exists()).map(|p| (&source.path, p)).map(named));
     }
     assert!(missing.is_empty(), "these do not exist: {missing:#?}");
+}
+
+#[test]
+fn citations_are_in_the_list_of_references() {
+    let references = read(&root().join("docs/REFERENCES.md"));
+    let known: Vec<&str> =
+        references.lines().filter_map(|line| line.split_once(". ")).map(|(number, _)| number).collect();
+    for document in files("md").iter().filter(|d| d.path == "README.md" || d.path.starts_with("docs/")) {
+        for number in citations(&document.text) {
+            assert!(known.contains(&number.as_str()), "{} cites [{number}]", document.path);
+        }
+    }
 }
 
 #[test]
@@ -264,12 +283,41 @@ fn links(document: &str) -> impl Iterator<Item = &str> {
     targets.filter(|target| !target.is_empty() && !target.contains("://"))
 }
 
-/// Quoted paths from the root of the repository: words with a slash that end in a slash or an extension we use.
-fn paths(document: &str) -> impl Iterator<Item = &str> {
-    let quoted = document.lines().flat_map(|line| line.split('`').skip(1).step_by(2));
+/// Quoted paths from the root of the repository: words with a slash that end in a slash or an extension we use, or begin
+/// with a directory of the repository.
+fn paths(document: &str) -> Vec<String> {
     let endings = ["/", ".rs", ".md", ".toml", ".json", ".c", ".h", ".crk", ".crp"];
-    let is_path = move |word: &&str| word.contains('/') && endings.iter().any(|ending| word.ends_with(ending));
-    quoted.filter(is_path).filter(|word| !word.contains([' ', '<', '*', '{', '$', '(']) && !word.starts_with('/'))
+    let is_ours = |word: &str| word.split_once('/').is_some_and(|(first, _)| root().join(first).is_dir());
+    let is_path = |word: &String| word.contains('/') && (endings.iter().any(|e| word.ends_with(e)) || is_ours(word));
+    let no_path = [' ', '\n', '<', '*', '{', '$', '('];
+    quoted(document).into_iter().filter(is_path).filter(|w| !w.contains(no_path) && !w.starts_with('/')).collect()
+}
+
+/// What stands between single backquotes, blocks of code left out.
+fn quoted(document: &str) -> Vec<String> {
+    spans(document, 1)
+}
+
+/// Numbers in brackets outside of code, as `[1]` or `[2, 3]`.
+fn citations(document: &str) -> Vec<String> {
+    let prose = spans(document, 0).join(" ");
+    let brackets = prose.split('[').skip(1).filter_map(|rest| rest.split_once(']')).map(|(inside, _)| inside);
+    let is_number = |word: &str| !word.is_empty() && word.chars().all(|c| c.is_ascii_digit());
+    let lists = brackets.filter(|inside| inside.split(", ").all(is_number));
+    lists.flat_map(|inside| inside.split(", ")).map(str::to_owned).collect()
+}
+
+/// What stands outside of single backquotes (0) or between them (1), blocks of code left out. By paragraphs, so that a
+/// backquote without its other half does no harm beyond one.
+fn spans(document: &str, first: usize) -> Vec<String> {
+    let mut is_code = false;
+    let text = document.lines().filter(|line| {
+        let is_fence = line.trim_start().starts_with("```");
+        is_code ^= is_fence;
+        !is_code && !is_fence
+    });
+    let text = text.collect::<Vec<_>>().join("\n");
+    text.split("\n\n").flat_map(|part| part.split('`').skip(first).step_by(2)).map(str::to_owned).collect()
 }
 
 fn named((document, target): (&String, &str)) -> String {
@@ -286,6 +334,7 @@ fn code_is_what_is_neither_comment_nor_literal() {
 #[test]
 fn links_and_paths_are_found() {
     assert_eq!(links("see [a](docs/A.md#b) and [c](https://d.e)").collect::<Vec<_>>(), ["docs/A.md"]);
+    assert_eq!(citations("as in [1] and [2, 3], not `a[4]` nor [b](c)"), ["1", "2", "3"]);
     assert_eq!(paths_of_crate("use crate::a::{B, c::D}; use crate::e::F;"), ["a::B", "a::c::D", "e::F"]);
-    assert_eq!(paths("`jit/src/lib.rs`, `a/b`, `x/*.rs`, `docs/`").collect::<Vec<_>>(), ["jit/src/lib.rs", "docs/"]);
+    assert_eq!(paths("`jit/src/lib.rs`, `a/b`, `x/*.rs`, `docs/`"), ["jit/src/lib.rs", "docs/"]);
 }

@@ -90,16 +90,16 @@ impl Contest<'_> {
 
 /// Where and when the numbers were measured, and the file that holds them.
 pub(crate) fn source_line(record: &Record, data: &str) -> String {
-    let day = record.date.get(..10).unwrap_or(&record.date);
-    let machine = &record.machine;
-    let revision = record.revision.as_deref().map(|r| format!(", revision {r}")).unwrap_or_default();
+    let day = record.header.date.get(..10).unwrap_or(&record.header.date);
+    let machine = &record.header.machine;
+    let revision = record.header.revision.as_deref().map(|r| format!(", revision {r}")).unwrap_or_default();
     format!("{}, {} cores, {day}{revision}; data: {data}", machine.cpu, machine.cores)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::Machine;
+    use crate::report::Header;
     use crate::timing::Seconds;
 
     fn row(layout: &str, threads: usize, temp_bytes: u64, median: f64) -> Row {
@@ -122,11 +122,7 @@ mod tests {
             rows.extend([row("folded", threads, 1010, 1.0 / threads as f64), row("c-aa <best>", threads, 2000, 0.5)]);
         }
         Record {
-            date: "2026-01-31T12:00:00Z".into(),
-            version: "0".into(),
-            revision: None,
-            command: "crease".into(),
-            machine: Machine::describe(None),
+            header: Header { date: "2026-01-31T12:00:00Z".into(), revision: None, ..Header::new("crease", None) },
             rows,
         }
     }

@@ -19,6 +19,7 @@ use crease_kernels::lbm::{VelocitySet, fluid};
 use crease_kernels::{Case, Fields};
 
 pub use record::{CompileRow, StripsRecord, StripsRow, render};
+pub(crate) use record::{columns, compile_columns};
 pub use subjects::WorkingSet;
 
 use crate::bandwidth::{Bandwidth, Probe};
@@ -28,9 +29,8 @@ use crate::code_variant::CodeVariant;
 use crate::contestant::{Entrant, Prepared, c_entrants, check_answers, layout_entrants};
 use crate::error::BenchError;
 use crate::layouts::{self, Request};
-use crate::machine::{Machine, date, revision};
 use crate::progress::Progress;
-use crate::report::Row;
+use crate::report::{Header, Row};
 use crate::timing::{Budget, Seconds};
 use record::row;
 use subjects::{Subject, entry, subjects};
@@ -83,7 +83,8 @@ pub fn strips(options: &StripsOptions) -> Result<StripsRecord, BenchError> {
         }
     };
     let mut probe = Probe::new()?;
-    let mut machine = Machine::describe(c_loops.first().map(|loops| loops.compiler().describe()));
+    let c_compiler = c_loops.first().map(|loops| loops.compiler().describe());
+    let mut header = Header::new(&options.command, c_compiler);
     let (mut rows, mut compile) = (Vec::new(), Vec::new());
     let mut bandwidths: BTreeMap<usize, Vec<Bandwidth>> = BTreeMap::new();
     for (subject, threads) in chosen {
@@ -102,12 +103,11 @@ pub fn strips(options: &StripsOptions) -> Result<StripsRecord, BenchError> {
     }
     for (threads, samples) in &bandwidths {
         let median = |of: fn(&Bandwidth) -> f64| Seconds::of(&samples.iter().map(of).collect::<Vec<_>>()).median;
-        machine.update_in_place_gb_per_s.insert(threads.to_string(), median(|b| b.update_in_place));
-        machine.triad_gb_per_s.insert(threads.to_string(), median(|b| b.triad));
+        header.machine.update_in_place_gb_per_s.insert(threads.to_string(), median(|b| b.update_in_place));
+        header.machine.triad_gb_per_s.insert(threads.to_string(), median(|b| b.triad));
     }
     progress.clear();
-    let (version, command) = (env!("CARGO_PKG_VERSION"), options.command.clone());
-    Ok(StripsRecord { date: date(), version, revision: revision(), command, machine, rows, compile })
+    Ok(StripsRecord { header, rows, compile })
 }
 
 /// The subjects with the numbers of threads they run on.
@@ -305,7 +305,7 @@ mod tests {
         for kernel in ["heat-2d-5pt", "lbm-d2q9-box"] {
             let record = record(kernel);
             assert_eq!(record.failed(), 0, "{record:?}");
-            let has_c = record.machine.c_compiler.is_some();
+            let has_c = record.header.machine.c_compiler.is_some();
             for row in &record.rows {
                 assert_eq!(row.max_abs_diff, Some(0.0), "{row:?}");
                 assert_eq!(row.ratio.is_some(), has_c, "{row:?}");

@@ -4,27 +4,19 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::error::BenchError;
-use crate::machine::Machine;
-use crate::report::{Row, save_json};
+use crate::report::{Header, Row, load_json, save_json};
 use crate::strips::subjects::{Subject, WorkingSet};
 use crate::table::Columns;
 
 /// Everything one run of the suite found.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct StripsRecord {
-    /// When, in UTC.
-    pub date: String,
-    /// Version of Crease.
-    pub version: &'static str,
-    /// Revision of its sources, if known.
-    pub revision: Option<String>,
-    /// The command line.
-    pub command: String,
-    /// Where.
-    pub machine: Machine,
+    /// When, from which sources, how and where.
+    #[serde(flatten)]
+    pub header: Header,
     /// One per kernel, size, reference, instruction set and number of threads.
     pub rows: Vec<StripsRow>,
     /// One per kernel and instruction set.
@@ -32,12 +24,12 @@ pub struct StripsRecord {
 }
 
 /// Our code for a kernel, and the C loop beside it.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct StripsRow {
     /// The kernel.
     pub kernel: String,
     /// Element type of its arrays.
-    pub element: &'static str,
+    pub element: String,
     /// Where its data lie.
     pub working_set: WorkingSet,
     /// Length of a row.
@@ -78,7 +70,7 @@ pub struct StripsRow {
 }
 
 /// What compiling a kernel takes.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CompileRow {
     /// The kernel.
     pub kernel: String,
@@ -98,7 +90,7 @@ pub(super) fn row(subject: &Subject, ours: &Row, reference: Option<&Row>) -> Str
     let wrong = reference.filter(|row| row.is_wrong() || row.failed);
     StripsRow {
         kernel: ours.kernel.clone(),
-        element: subject.element,
+        element: subject.element.to_owned(),
         working_set: subject.working_set,
         n: subject.row_length(&ours.params),
         params: ours.params.clone(),
@@ -121,6 +113,14 @@ pub(super) fn row(subject: &Subject, ours: &Row, reference: Option<&Row>) -> Str
 }
 
 impl StripsRecord {
+    /// Reads a record that [`StripsRecord::save`] wrote.
+    ///
+    /// # Errors
+    /// [`BenchError::File`] if there is no such file, [`BenchError::BadRecord`] if it holds something else.
+    pub fn load(path: &Path) -> Result<StripsRecord, BenchError> {
+        load_json(path)
+    }
+
     /// Rows with a wrong answer, ours or of the C loop, and rows that could not be run.
     pub fn failed(&self) -> usize {
         self.rows.iter().filter(|row| row.failed).count()
@@ -131,17 +131,23 @@ impl StripsRecord {
     /// # Errors
     /// [`BenchError::File`] if it cannot be written.
     pub fn save(&self, file: Option<&Path>) -> Result<PathBuf, BenchError> {
-        save_json(self, file, &format!("{}-strips", self.date))
+        save_json(self, file, &format!("{}-strips", self.header.date))
     }
 }
 
 /// The tables a person reads: rates beside those of C, and compile times.
 pub fn render(record: &StripsRecord) -> String {
-    let machine = &record.machine;
+    let machine = &record.header.machine;
     let mut text = format!("{}, {} cores, {}", machine.cpu, machine.cores, machine.isa.join(" "));
     for (threads, gb_per_s) in &machine.update_in_place_gb_per_s {
         let _ = write!(text, "; update in place {gb_per_s:.0} GB/s on {threads}");
     }
+    let compile = compile_columns(&record.compile).render();
+    format!("{text}\n\n{}\n{compile}", columns(record.rows.iter()).render())
+}
+
+/// Rates beside those of C.
+pub(crate) fn columns<'a>(rows: impl Iterator<Item = &'a StripsRow>) -> Columns {
     let header = [
         "kernel",
         "from",
@@ -160,17 +166,31 @@ pub fn render(record: &StripsRecord) -> String {
         "max diff",
     ];
     let mut columns = Columns::new(5, &header);
-    for row in &record.rows {
-        columns.push(cells(row));
-    }
-    let mut compile = Columns::new(2, &["kernel", "isa", "compiled in ms", "wide strips", "ms each"]);
-    for row in &record.compile {
+    rows.for_each(|row| columns.push(cells(row)));
+    columns
+}
+
+/// Compile times.
+pub(crate) fn compile_columns(rows: &[CompileRow]) -> Columns {
+    let mut columns = Columns::new(2, &["kernel", "isa", "compiled in ms", "wide strips", "ms each"]);
+    for row in rows {
         let milliseconds = |seconds: f64| format!("{:.3}", seconds * 1e3);
         let each = if row.wide_strips > 0 { milliseconds(row.wide_strip_seconds) } else { "-".into() };
         let strips = row.wide_strips.to_string();
-        compile.push(vec![row.kernel.clone(), row.isa.clone(), milliseconds(row.seconds), strips, each]);
+        columns.push(vec![row.kernel.clone(), row.isa.clone(), milliseconds(row.seconds), strips, each]);
     }
-    format!("{text}\n\n{}\n{}", columns.render(), compile.render())
+    columns
+}
+
+impl StripsRow {
+    /// What is below its aim, in words; empty if nothing is, or nothing was aimed for.
+    pub(crate) fn shortfalls(&self) -> Vec<String> {
+        let below = |value: Option<f64>, aim: Option<f64>| value.zip(aim).filter(|(value, aim)| value < aim);
+        let ratio = below(self.ratio, self.ratio_aim).map(|(ratio, aim)| format!("ratio {ratio:.3}, aim {aim:.2}"));
+        let share = below(self.share_of_bandwidth_limit, self.share_aim)
+            .map(|(share, aim)| format!("{:.1} % of the bandwidth limit, aim {:.0} %", share * 100.0, aim * 100.0));
+        ratio.into_iter().chain(share).collect()
+    }
 }
 
 fn cells(row: &StripsRow) -> Vec<String> {

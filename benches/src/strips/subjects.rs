@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 
 use crease_kernels::lbm::Lattice;
 use crease_kernels::{Entry, boxes};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::error::BenchError;
 use crate::kernel_source::catalogue_entry;
 use crate::layouts::Layout;
 
 /// Where the data of a subject lie while it is updated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum WorkingSet {
     /// At most 32 KiB.
