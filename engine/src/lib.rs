@@ -40,6 +40,8 @@ pub mod analysis;
 mod cache;
 pub mod check;
 mod error;
+#[cfg(doctest)]
+mod guide;
 pub mod kernel;
 mod lower;
 pub mod mapping;
