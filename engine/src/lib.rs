@@ -39,6 +39,8 @@
 pub mod analysis;
 pub mod check;
 mod error;
+#[cfg(doctest)]
+mod guide;
 pub mod kernel;
 mod lower;
 mod machine;
