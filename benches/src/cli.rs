@@ -206,7 +206,7 @@ struct RunArgs {
     /// An input, or a state with all its levels, and the number that its cells start as; may be repeated.
     #[arg(long = "fill", value_name = "ARRAY=NUMBER")]
     fills: Vec<Assignment>,
-    /// An array and the .npy file to write it to; may be repeated.
+    /// An array and the .npy file to write it to, an older level of a state as u@1=FILE; may be repeated.
     #[arg(long = "output", value_name = "ARRAY=FILE")]
     outputs: Vec<Assignment>,
     /// Draw what the last step leaves into this directory: speed and vorticity of a flow, else arrays in the plane.

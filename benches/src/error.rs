@@ -19,6 +19,12 @@ pub enum BenchError {
         /// The catalogue, with commas.
         known: String,
     },
+    /// Two options say how one array starts, or where it goes.
+    #[error("two options name `{name}`; which one counts?")]
+    GivenTwice {
+        /// The array, or one of its levels.
+        name: String,
+    },
     /// There is no suite of that name.
     #[error("there is no suite `{name}`; there are {known}")]
     UnknownSuite {

@@ -48,7 +48,7 @@ pub struct RunRequest {
     pub inputs: Vec<(String, PathBuf)>,
     /// Array and the number that its cells start as.
     pub fills: Vec<Assignment>,
-    /// Array and `.npy` file to write it to.
+    /// Array, or `ARRAY@BACK` for an older level, and `.npy` file to write it to.
     pub outputs: Vec<(String, PathBuf)>,
     /// Directory for images of what the last step leaves, if anywhere.
     pub images: Option<PathBuf>,
@@ -92,8 +92,13 @@ pub fn run(request: &RunRequest) -> Result<String, BenchError> {
     let seconds = started.elapsed().as_secs_f64();
     let steps = settings.steps.map(|steps| format!("{steps} steps, ")).unwrap_or_default();
     let _ = writeln!(text, "{}: {steps}{seconds:.6} s, threads {}", source.kernel.name(), threads(plan.report()));
-    for array in source.kernel.arrays().iter().filter(|a| matches!(a.role, Role::Output | Role::State)) {
-        hand_out(&run, array, request, &mut text)?;
+    for id in source.kernel.array_ids() {
+        let array = source.kernel.array(id);
+        if matches!(array.role, Role::Output | Role::State) {
+            for back in 0..source.kernel.state_depth(id).max(1) {
+                hand_out(&run, array, back, request, &mut text)?;
+            }
+        }
     }
     if let Some(directory) = &request.images {
         for FieldImage { file, range: (least, most), title, .. } in fields::draw(&run, &source.kernel, directory)? {
@@ -117,9 +122,18 @@ fn describe_memory(plan: &Plan, predicted: Prediction, text: &mut String) {
     }
 }
 
+/// Whether a run needs values of the array before it begins: an output that is live in keeps some of them.
+fn starts(array: &Array) -> bool {
+    match array.role {
+        Role::Input | Role::State => true,
+        Role::Output => array.live_in.is_some(),
+        Role::Temp => false,
+    }
+}
+
 /// Arrays that a run starts from.
 pub(crate) fn starting_arrays(source: &KernelSource) -> Vec<String> {
-    let starts = source.kernel.arrays().iter().filter(|array| matches!(array.role, Role::Input | Role::State));
+    let starts = source.kernel.arrays().iter().filter(|array| starts(array));
     starts.map(|array| array.name.clone()).collect()
 }
 
@@ -141,20 +155,43 @@ fn start(run: &mut Run, source: &KernelSource, settings: &Settings, request: &Ru
 
 /// Every array named on the command line exists and has a role that fits.
 fn check_names(source: &KernelSource, request: &RunRequest) -> Result<(), BenchError> {
-    let sides = [(&request.inputs, Role::Input, "input or state"), (&request.outputs, Role::Output, "output or state")];
-    for (given, role, what) in sides {
-        let known =
-            || source.kernel.arrays().iter().filter(|a| a.role == role || a.role == Role::State).map(|a| &a.name);
-        let array = |name: &str| name.split_once('@').map_or(name, |(array, _)| array).to_owned();
-        if let Some((name, _)) = given.iter().find(|(name, _)| !known().any(|k| *k == array(name))) {
-            return Err(BenchError::unknown(source.kernel.name(), what, name, known()));
+    const STARTS: &str = "array to start from";
+    let kernel = &source.kernel;
+    let levels_of = |is: fn(&Array) -> bool| -> Vec<String> {
+        let arrays = kernel.array_ids().filter(move |&id| is(kernel.array(id)));
+        arrays
+            .flat_map(|id| (0..kernel.state_depth(id).max(1)).map(move |back| level(kernel.array(id), back)))
+            .collect()
+    };
+    let leaves = |array: &Array| matches!(array.role, Role::Output | Role::State);
+    for (given, known, what) in
+        [(&request.inputs, levels_of(starts), STARTS), (&request.outputs, levels_of(leaves), "output or state")]
+    {
+        for (position, (name, _)) in given.iter().enumerate() {
+            if !known.contains(name) {
+                return Err(BenchError::unknown(kernel.name(), what, name, known.iter()));
+            }
+            if given[..position].iter().any(|(other, _)| other == name) {
+                return Err(BenchError::GivenTwice { name: name.clone() });
+            }
         }
     }
     let starts = starting_arrays(source);
-    match request.fills.iter().find(|fill| !starts.contains(&fill.name)) {
-        Some(fill) => Err(BenchError::unknown(source.kernel.name(), "input or state", &fill.name, starts.iter())),
-        None => Ok(()),
+    for (position, Assignment { name, .. }) in request.fills.iter().enumerate() {
+        if !starts.contains(name) {
+            return Err(BenchError::unknown(kernel.name(), STARTS, name, starts.iter()));
+        }
+        let is_read = request.inputs.iter().any(|(input, _)| input.split('@').next() == Some(name));
+        if is_read || request.fills[..position].iter().any(|other| other.name == *name) {
+            return Err(BenchError::GivenTwice { name: name.clone() });
+        }
     }
+    Ok(())
+}
+
+/// How the command line calls a level of an array: `u` the newest one, `u@1` the one before.
+fn level(array: &Array, back: u32) -> String {
+    if back == 0 { array.name.clone() } else { format!("{}@{back}", array.name) }
 }
 
 fn initial_data(source: &KernelSource, settings: &Settings) -> Result<Option<Fields>, BenchError> {
@@ -179,7 +216,7 @@ fn give(
     }
     let id = source.kernel.array_id(name).expect("the array is the kernel's");
     for back in 0..source.kernel.state_depth(id).max(1) {
-        let level = if back == 0 { name.clone() } else { format!("{name}@{back}") };
+        let level = level(array, back);
         if let Some((_, path)) = request.inputs.iter().find(|(given, _)| *given == level) {
             read_level(run, array, back, path)?;
             continue;
@@ -188,7 +225,11 @@ fn give(
             Some(field) => transfer::write(run, array, field)?,
             None => {
                 let kernel = source.kernel.name().to_owned();
-                let what = if array.role == Role::State { "the state" } else { "the input" };
+                let what = match array.role {
+                    Role::State => "the state",
+                    Role::Output => "the live-in output",
+                    _ => "the input",
+                };
                 let option = "--input NAME=FILE.npy or --fill NAME=NUMBER";
                 return Err(BenchError::Unset { kernel, what, name: level, option });
             }
@@ -234,25 +275,31 @@ fn read_into<T: ElementType, F: ReadableElement + Clone + 'static>(
     Ok(run.write_back(name, back, field.mapv_into_any(cell).view())?)
 }
 
-fn hand_out(run: &Run, array: &Array, request: &RunRequest, text: &mut String) -> Result<(), BenchError> {
-    let path = request.outputs.iter().find(|(given, _)| *given == array.name).map(|(_, path)| path.as_path());
+/// Tells of the newest level of an array, and of those that go to a file.
+fn hand_out(run: &Run, array: &Array, back: u32, request: &RunRequest, text: &mut String) -> Result<(), BenchError> {
+    let name = level(array, back);
+    let path = request.outputs.iter().find(|(given, _)| *given == name).map(|(_, path)| path.as_path());
+    if back > 0 && path.is_none() {
+        return Ok(());
+    }
     match array.element {
-        Element::F64 => write_out::<f64, _>(run, &array.name, path, identity, text),
-        Element::F32 => write_out::<f32, _>(run, &array.name, path, identity, text),
-        Element::F16 => write_out(run, &array.name, path, f16::to_f32, text),
-        Element::U8 => write_out::<u8, _>(run, &array.name, path, identity, text),
+        Element::F64 => write_out::<f64, _>(run, (array, back), path, identity, text),
+        Element::F32 => write_out::<f32, _>(run, (array, back), path, identity, text),
+        Element::F16 => write_out(run, (array, back), path, f16::to_f32, text),
+        Element::U8 => write_out::<u8, _>(run, (array, back), path, identity, text),
     }
 }
 
 fn write_out<T: ElementType + Into<f64>, F: WritableElement + 'static>(
     run: &Run,
-    name: &str,
+    (array, back): (&Array, u32),
     path: Option<&Path>,
     cell: fn(T) -> F,
     text: &mut String,
 ) -> Result<(), BenchError> {
-    let mut field: ArrayD<T> = ArrayD::default(run.shape(name)?);
-    run.read(name, field.view_mut())?;
+    let mut field: ArrayD<T> = ArrayD::default(run.shape(&array.name)?);
+    run.read_back(&array.name, back, field.view_mut())?;
+    let name = level(array, back);
     let shape: Vec<String> = field.shape().iter().map(usize::to_string).collect();
     let _ = write!(text, "{name} [{}]: {}", shape.join(", "), summary(field.iter().map(|&value| value.into())));
     if let Some(path) = path {
@@ -316,6 +363,57 @@ mod tests {
         assert!(text.contains("6 steps"), "{text}");
         let found: ArrayD<f64> = read_npy(&output).unwrap();
         assert_eq!(found, expected["u"]);
+    }
+
+    /// Two levels of a state, and an output of which some cells are kept.
+    const WAVE: &str = "kernel wave(size N; run T) {
+      state u[t, x]: f64 for 0 <= x < N
+      output seen[x]: f64 for 0 <= x < N live in for 0 <= x < N
+      U[t, x] for 1 <= t <= T and 0 <= x < N { u[t,x] = u[t-1,x] + u[t-2,x] }
+      S[t, x] for 1 <= t <= T and t mod 10 = 0 and 0 <= x < N { seen[x] = u[t,x] }
+      schedule rows { U -> [t, 0, x]; S -> [t, 1, x] }
+    }";
+
+    #[test]
+    fn older_levels_go_to_files_and_come_from_them() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = |name: &str| directory.path().join(name);
+        std::fs::write(path("wave.crk"), WAVE).unwrap();
+        let mut request = request(&["N=4", "T=3"]);
+        request.kernel = path("wave.crk").display().to_string();
+        request.fills = vec!["u=1".parse().unwrap(), "seen=7".parse().unwrap()];
+        request.outputs = vec![("u".into(), path("new.npy")), ("u@1".into(), path("old.npy"))];
+        let text = run(&request).unwrap();
+        assert!(text.contains("u@1 [4]:") && text.contains("seen [4]: min 7.0"), "{text}");
+        let values = |name: &str| -> f64 { read_npy::<_, ArrayD<f64>>(path(name)).unwrap()[3] };
+        assert_eq!((values("old.npy"), values("new.npy")), (3.0, 5.0));
+        request.fills.remove(0);
+        request.inputs = vec![("u".into(), path("new.npy")), ("u@1".into(), path("old.npy"))];
+        request.outputs = vec![("u".into(), path("newest.npy"))];
+        run(&request).unwrap();
+        assert_eq!(values("newest.npy"), 21.0);
+    }
+
+    #[test]
+    fn what_the_command_would_not_use_is_an_error() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("wave.crk");
+        std::fs::write(&path, WAVE).unwrap();
+        let refused = |fills: &[&str], inputs: &[&str], outputs: &[&str]| {
+            let mut request = request(&["N=4", "T=3"]);
+            request.kernel = path.display().to_string();
+            request.fills = fills.iter().map(|fill| fill.parse().unwrap()).collect();
+            let files = |names: &[&str]| names.iter().map(|name| (name.to_string(), "no.npy".into())).collect();
+            (request.inputs, request.outputs) = (files(inputs), files(outputs));
+            run(&request).unwrap_err().to_string()
+        };
+        assert!(refused(&["u=0", "seen=0"], &[], &["u@2"]).contains("u, u@1, seen"));
+        assert!(refused(&["seen=0"], &["u@9"], &[]).contains("`u@9`"));
+        assert_eq!(refused(&["u=0", "seen=0"], &["u"], &[]), "two options name `u`; which one counts?");
+        assert_eq!(refused(&["u=0", "seen=0"], &["u@1"], &[]), "two options name `u`; which one counts?");
+        assert_eq!(refused(&["seen=0"], &["u@1", "u@1"], &[]), "two options name `u@1`; which one counts?");
+        assert_eq!(refused(&["u=0", "u=1"], &[], &[]), "two options name `u`; which one counts?");
+        assert!(refused(&["u=0"], &[], &[]).contains("the live-in output"));
     }
 
     #[test]

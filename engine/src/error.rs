@@ -5,7 +5,7 @@ use crate::kernel::KernelError;
 use crate::lower::LowerError;
 use crate::plan::error::PlanError;
 use crate::run::error::RunError;
-use crate::schedule::IllegalSchedule;
+use crate::schedule::{IllegalSchedule, TransformError};
 use crate::storage::MappingError;
 
 /// Anything that can go wrong between a kernel's text and its results.
@@ -21,6 +21,9 @@ pub enum Error {
     /// Names, sizes or the memory cap.
     #[error(transparent)]
     Plan(#[from] PlanError),
+    /// The schedule could not be rewritten.
+    #[error(transparent)]
+    Transform(#[from] TransformError),
     /// An analysis failed or used up its quota.
     #[error(transparent)]
     Analysis(#[from] AnalysisError),

@@ -87,6 +87,26 @@ fn an_output_has_a_value_once_a_call_has_computed_it() {
 }
 
 #[test]
+fn an_output_keeps_what_it_was_given_where_no_statement_writes_it() {
+    let mut run = start(
+        "kernel every_tenth(size N; run T) {
+           state u[t, x]: f64 for 0 <= x < N
+           output seen[x]: f64 for 0 <= x < N live in for 0 <= x < N
+           U[t, x] for 1 <= t <= T and 0 <= x < N { u[t,x] = u[t-1,x] + 1 }
+           S[t, x] for 1 <= t <= T and t mod 10 = 0 and 0 <= x < N { seen[x] = u[t,x] }
+           schedule rows { U -> [t, 0, x]; S -> [t, 1, x] }
+         }",
+    );
+    run.fill("u", 1.0).unwrap();
+    assert!(matches!(run.advance(5), Err(Error::Run(RunError::OutputNotGiven { array, .. })) if array == "seen"));
+    run.fill("seen", 7.0).unwrap();
+    run.advance(5).unwrap();
+    assert_eq!(read::<f64>(&run, "seen", 0).unwrap(), [7.0; 8]);
+    run.advance(7).unwrap();
+    assert_eq!(read::<f64>(&run, "seen", 0).unwrap(), [11.0; 8]);
+}
+
+#[test]
 fn what_calls_lend_is_not_what_the_run_holds() {
     let mut run = start(DOUBLE);
     let mut b = [0.0; 8];

@@ -40,12 +40,15 @@ pub(crate) struct Conflicts<'c, 'k> {
     /// One entry per array; empty for the caller's arrays.
     arrays: Vec<OnceCell<Known<'c>>>,
     privacy: Privacy<'c>,
-    /// Failures are kept as well: they took the whole quota.
+    /// Failures are kept as well, for as long as the quota is no larger.
     pairs: RefCell<BTreeMap<(ArrayId, ArrayId), Result<Map<'c>, AnalysisError>>>,
     differences: RefCell<BTreeMap<ArrayId, Set<'c>>>,
     /// [`Self::later_half`] of each array, once somebody has asked for it.
-    halves: Vec<OnceCell<Result<Option<Map<'c>>, AnalysisError>>>,
+    halves: Vec<RefCell<Option<Half<'c>>>>,
 }
+
+/// Conflicts of an array with itself, one of each two opposite ones; none if they are not found so.
+type Half<'c> = Result<Option<Map<'c>>, AnalysisError>;
 
 /// What is known of a folded array.
 enum Known<'c> {
@@ -62,7 +65,7 @@ impl<'c, 'k> Conflicts<'c, 'k> {
         let in_task = privacy.same_task.as_ref().map(|same_task| not_before.within(same_task)).transpose()?;
         let arrays = model.kernel.array_ids().map(|_| OnceCell::new()).collect();
         let quota = model.context.max_operations();
-        let halves = model.kernel.array_ids().map(|_| OnceCell::new()).collect();
+        let halves = model.kernel.array_ids().map(|_| RefCell::default()).collect();
         let (pairs, differences) = Default::default();
         let conflicts = Conflicts {
             model: Rc::clone(&model),
@@ -127,7 +130,7 @@ impl<'c, 'k> Conflicts<'c, 'k> {
 
     /// `{ A[x] -> B[y] }`: cells that hold values alive at one moment.
     pub(crate) fn between(&self, a: ArrayId, b: ArrayId) -> Result<Map<'c>, AnalysisError> {
-        if let Some(known) = self.pairs.borrow().get(&(a, b)) {
+        if let Some(known) = self.pairs.borrow().get(&(a, b)).filter(|known| self.is_final(known)) {
             return known.clone();
         }
         let pairs = self.compute(a, b);
@@ -199,8 +202,20 @@ impl<'c, 'k> Conflicts<'c, 'k> {
     /// `{ A[x] -> A[y] }`: conflicting cells, the second written after the first, or at the same time and behind it in
     /// the array. None unless each cell has one value and times are ordered: all events of `y` then come after the
     /// write of `x`, and only those of `x` need a look.
-    fn later_half(&self, array: ArrayId) -> Result<Option<Map<'c>>, AnalysisError> {
-        self.halves[array.index()].get_or_init(|| self.find_later_half(array)).clone()
+    fn later_half(&self, array: ArrayId) -> Half<'c> {
+        let slot = &self.halves[array.index()];
+        if let Some(known) = slot.borrow().as_ref().filter(|known| self.is_final(known)) {
+            return known.clone();
+        }
+        let half = self.find_later_half(array);
+        *slot.borrow_mut() = Some(half.clone());
+        half
+    }
+
+    /// Whether asking again would give the same: a quota that did not suffice may be larger now.
+    fn is_final<T>(&self, known: &Result<T, AnalysisError>) -> bool {
+        let spent = known.as_ref().err().and_then(AnalysisError::spent_quota);
+        spent.is_none_or(|limit| limit >= self.model.context.max_operations())
     }
 
     /// The same of two arrays, if they are one.

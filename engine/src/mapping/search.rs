@@ -13,7 +13,8 @@
 //!
 //! Rows that run in lanes are moved to whole cache lines where that takes few cells more. Successive modulo is proved
 //! only where it is picked, what others propose only if it is better in some way than what is proved. What a strategy
-//! may spend is limited once there is a mapping; those that gave up are named.
+//! may spend is limited once there is a mapping, to more for strided hyperplanes where that mapping is far from the
+//! values alive at once; those that gave up are named.
 
 use std::mem::replace;
 use std::ptr;
@@ -161,6 +162,10 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
     /// The search where what was found first, if anything, will not do.
     fn search_on(&mut self, patience: u64, found_some: bool) -> Result<(), MappingError> {
         self.ask_others(patience)?;
+        if self.is_far()? && self.gave_up.contains(&StridedHyperplane.name()) {
+            self.gave_up.retain(|name| *name != StridedHyperplane.name());
+            self.ask(&StridedHyperplane, patience.saturating_mul(PATIENCE))?;
+        }
         let is_unproved = self.found.iter().all(|candidate| !candidate.proved);
         if is_unproved && self.prove_best()?.is_none() && found_some {
             // A mapping that turns out wrong was no reason for haste.
@@ -273,6 +278,14 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
         let is_rounded = !matches!(self.problem.rounding, Rounding::Auto | Rounding::Exact);
         let least = near_below(cells);
         Ok(is_fast && (is_rounded || self.alive(least)? >= least))
+    }
+
+    /// Whether what would be picked now takes half as much again as the values known to be alive at once, or more.
+    fn is_far(&mut self) -> Result<bool, MappingError> {
+        let Some(best) = pick(&self.found, self.objective) else { return Ok(false) };
+        let cells = self.found[best].cells()?;
+        let alive = self.alive(near_below(cells))?;
+        Ok(alive > 0 && cells > alive.saturating_add(alive / 2))
     }
 
     /// Values alive at once, counted until there are `enough`. Later calls ask for fewer, so one count will do.

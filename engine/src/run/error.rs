@@ -45,6 +45,28 @@ pub enum RunError {
         /// The input.
         array: String,
     },
+    /// A call leaves cells of an output as they were, and nobody said what they are.
+    #[error(
+        "output `{array}` of kernel `{kernel}` is live in and was not given; `write` what its cells keep where no \
+         statement writes them, or `fill` it with one value"
+    )]
+    OutputNotGiven {
+        /// The kernel.
+        kernel: String,
+        /// The output.
+        array: String,
+    },
+    /// A temporary array is live in: it can be analysed, but nothing gives its cells values.
+    #[error(
+        "`{array}` of kernel `{kernel}` is temporary and live in, which can be analysed and not run: nothing gives its \
+         cells values; make it an input, or compute them"
+    )]
+    LiveInTemporary {
+        /// The kernel.
+        kernel: String,
+        /// The array.
+        array: String,
+    },
     /// The first steps read a level of a state that was never given.
     #[error("state `{array}` of kernel `{kernel}` was not given {}", level_to_give(array, *back))]
     StateNotGiven {

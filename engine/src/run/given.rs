@@ -38,13 +38,15 @@ impl Given {
         }
     }
 
-    /// Whether a call that begins at `step` has all that it reads.
+    /// Whether a call that begins at `step` has all that it reads or keeps.
     pub(crate) fn verify_all(&self, kernel: &Kernel, step: i64) -> Result<(), RunError> {
         let needed = |id: &ArrayId| match kernel.array(*id).role {
             Role::Input => true,
+            // What cells keep that no statement writes.
+            Role::Output => kernel.array(*id).live_in.is_some(),
             // Once steps were computed, all that was needed before the first of them had been given.
             Role::State => step == 0 && is_read(kernel, *id),
-            Role::Output | Role::Temp => false,
+            Role::Temp => false,
         };
         for id in kernel.array_ids().filter(needed) {
             if let Some(back) = self.levels[id.index()].iter().position(|given| !given) {
@@ -52,6 +54,7 @@ impl Given {
                 let (kernel, array) = (kernel.name().to_string(), name.clone());
                 return Err(match role {
                     Role::State => RunError::StateNotGiven { kernel, array, back: back as u32 },
+                    Role::Output => RunError::OutputNotGiven { kernel, array },
                     _ => RunError::InputNotGiven { kernel, array },
                 });
             }

@@ -240,9 +240,9 @@ impl Run {
     /// ([`Self::write`], [`Self::write_back`], [`Self::fill`]).
     ///
     /// # Errors
-    /// [`RunError::UnsetScalar`], [`RunError::InputNotGiven`], [`RunError::StateNotGiven`], [`RunError::NoSteps`],
-    /// [`RunError::TooManySteps`], and for copies of inputs and outputs the errors of [`Code::instantiate_with`]; nothing
-    /// has then been computed.
+    /// [`RunError::UnsetScalar`], [`RunError::InputNotGiven`], [`RunError::OutputNotGiven`],
+    /// [`RunError::StateNotGiven`], [`RunError::LiveInTemporary`], [`RunError::NoSteps`], [`RunError::TooManySteps`], and
+    /// for copies of inputs and outputs the errors of [`Code::instantiate_with`]; nothing has then been computed.
     pub fn advance(&mut self, steps: u64) -> Result<(), Error> {
         if !self.shared.kernel().has_state() {
             return Err(RunError::NoSteps { kernel: self.kernel_name() }.into());
@@ -273,6 +273,7 @@ impl Run {
     /// Calls the code on the run's own arrays.
     fn call(&mut self, args: &[i64]) -> Result<(), Error> {
         self.scalar_values()?;
+        self.shared.check_live_in()?;
         self.given.verify_all(self.shared.kernel(), self.step)?;
         self.allocate_caller_arrays()?;
         let lent = self.fields.iter().map(|_| None).collect();

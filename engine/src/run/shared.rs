@@ -48,12 +48,25 @@ impl Shared {
         Ok(pool.with_denormals(options.denormals)?)
     }
 
+    /// Checks that every array with values from before a run can be given them.
+    pub(super) fn check_live_in(&self) -> Result<(), RunError> {
+        let mut arrays = self.kernel().arrays().iter();
+        match arrays.find(|array| array.role == Role::Temp && array.live_in.is_some()) {
+            Some(array) => {
+                let (kernel, array) = (self.kernel().name().to_string(), array.name.clone());
+                Err(RunError::LiveInTemporary { kernel, array })
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Checks that a call needs to know of no steps.
     pub(super) fn check_stateless(&self) -> Result<(), RunError> {
         let kernel = || self.kernel().name().to_string();
         if self.kernel().has_state() {
             return Err(RunError::HasState { kernel: kernel() });
         }
+        self.check_live_in()?;
         match self.outcome.program.args.last() {
             Some(param) => Err(RunError::UnboundRun { kernel: kernel(), param: param.clone() }),
             None => Ok(()),

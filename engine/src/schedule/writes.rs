@@ -2,11 +2,14 @@
 //!
 //! In: a [`Model`].   Out: nothing, or the cells that are not written, or the instance that writes one twice.
 
+use std::cell::Cell;
+
 use crate::analysis::coverage::{Unwritten, unwritten};
 use crate::analysis::model::Model;
+use crate::kernel::affine::{Affine, AffineOverflow, Term};
 use crate::kernel::cell_text;
 use crate::kernel::formula::Formula;
-use crate::kernel::graph::{Role, StmtId};
+use crate::kernel::graph::{Array, Role, StmtId};
 use crate::schedule::legality::{IllegalSchedule, LegalityError};
 use crate::schedule::reason::instance_text;
 
@@ -23,6 +26,10 @@ pub(crate) fn verify_writes(model: &Model<'_, '_>) -> Result<(), LegalityError> 
             "; every step 1, 2, .. of a run writes all cells of a state: add a statement over them, if only to copy \
              those of the step before"
         }
+        _ if model.kernel.has_state() && counts_steps(model, array) => {
+            "; an output holds what one call leaves, and has no index for steps: give it the indices of a state but the \
+             first, and read it after each call"
+        }
         _ if model.kernel.has_state() => {
             "; the last step of a call writes all cells of an output: add a statement over them, or declare them \
              `live in`, as cells that keep what the caller put there"
@@ -33,6 +40,18 @@ pub(crate) fn verify_writes(model: &Model<'_, '_>) -> Result<(), LegalityError> 
         }
     };
     Err(IllegalSchedule::Unwritten { array: array.name.clone(), cell, domain, hint }.into())
+}
+
+/// Whether the index space of an array depends on the number of steps.
+fn counts_steps(model: &Model<'_, '_>, array: &Array) -> bool {
+    let step = model.kernel.step_param();
+    let is_step = |e: &Affine| e.terms().any(|(term, _)| matches!(term, Term::Param(param) if Some(*param) == step));
+    let found = Cell::new(false);
+    let look = |e: &Affine| -> Result<Affine, AffineOverflow> {
+        found.set(found.get() || is_step(e));
+        Ok(e.clone())
+    };
+    array.domain.map(&look).is_ok() && found.get()
 }
 
 /// Refuses a statement that assigns one cell twice in some instance.

@@ -138,6 +138,11 @@ fn writes(cases: &mut Cases) {
                {last} schedule s {{ S -> [t, 0, x]; O -> [t, 1, x] }} }}"
     );
     cases.add_engine("an output written in every tenth step", plan(&text).size("N", 8).build());
+    let film = "kernel film(size N; run T) for N >= 4 { state u[t, x]: f64 for 0 <= x < N
+               output film[t, x]: f64 for 1 <= t <= T and 0 <= x < N
+               S[t, x] for 1 <= t <= T and 0 <= x < N { u[t,x] = u[t-1,x] + 1; film[t,x] = u[t-1,x] }
+               schedule s { S -> [t, x] } }";
+    cases.add_engine("an output with an index for steps", plan(film).size("N", 8).build());
     let text = "kernel tail(size N) for N >= 4 { temp v[x]: f64 for 0 <= x < N live out for x >= N - 2
                S[x] for 0 <= x < N - 1 { v[x] = 1 } schedule s { S -> [x] } }";
     cases.add_engine("a temporary array whose last cell is live-out and not written", plan(text).size("N", 8).build());

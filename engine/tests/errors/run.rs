@@ -38,6 +38,23 @@ const ONCE: &str = "kernel once(run T) {
   schedule s { S -> [t, x] }
 }";
 
+/// Writes its output in every tenth step; in others its cells stay as they are.
+const EVERY_TENTH: &str = "kernel every_tenth(size N; run T) {
+  state u[t, x]: f64 for 0 <= x < N
+  output seen[x]: f64 for 0 <= x < N live in for 0 <= x < N
+  U[t, x] for 1 <= t <= T and 0 <= x < N { u[t,x] = u[t-1,x] + 1 }
+  S[t, x] for 1 <= t <= T and t mod 10 = 0 and 0 <= x < N { seen[x] = u[t,x] }
+  schedule rows { U -> [t, 0, x]; S -> [t, 1, x] }
+}";
+
+/// A temporary that holds values before the run.
+const FROM_NOWHERE: &str = "kernel from_nowhere(size N) {
+  temp c[x]: f64 for 0 <= x < N live in for 0 <= x < N
+  output d[x]: f64 for 0 <= x < N
+  S[x] for 0 <= x < N { d[x] = c[x] }
+  schedule row { S -> [x] }
+}";
+
 pub(crate) fn cases(cases: &mut Cases) {
     arrays(cases);
     scalars_and_steps(cases);
@@ -92,6 +109,14 @@ fn given(cases: &mut Cases, line: &mut Run) {
     wave.write("u", cells.view()).expect("8 cells");
     cases.add_engine("`wave` is advanced with one of the two levels of `u` that it reads", wave.advance(1));
     cases.add_engine("`u` of `wave` is read one step back", wave.read_back("u", 1, cells.view_mut()));
+    let mut every_tenth = code(EVERY_TENTH, Some(8)).instantiate_with(one_thread()).expect("16 cells");
+    every_tenth.fill("u", 0.0).expect("8 cells");
+    cases.add_engine("`every_tenth` is advanced before `seen` is given", every_tenth.advance(5));
+    let mut from_nowhere = code(FROM_NOWHERE, Some(8)).instantiate_with(one_thread()).expect("16 cells");
+    cases.add_engine("`from_nowhere` is run once", from_nowhere.run_once());
+    let mut d = [0.0; 8];
+    let lent = &mut [("d", (&mut d[..]).into())];
+    cases.add_engine("`from_nowhere` is called on lent arrays", code(FROM_NOWHERE, Some(8)).run(&[], lent, &[]));
 }
 
 fn whole_calls(cases: &mut Cases) {

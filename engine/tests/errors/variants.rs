@@ -7,8 +7,12 @@ use std::fs;
 use std::path::Path;
 
 /// Sources of each crate, by the name that paths of its types start with.
-const CRATES: [(&str, &str); 3] =
-    [("crease", "engine/src"), ("crease_isl", "engine/isl/src"), ("crease_jit", "jit/src")];
+const CRATES: [(&str, &str); 4] = [
+    ("crease", "engine/src"),
+    ("crease_isl", "engine/isl/src"),
+    ("crease_jit", "jit/src"),
+    ("crease_program", "jit/program/src"),
+];
 
 /// `CRATE/ENUM.VARIANT` for each variant with a message of its own.
 pub(crate) fn declared(root: &Path) -> BTreeSet<String> {
