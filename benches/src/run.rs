@@ -155,7 +155,7 @@ fn start(run: &mut Run, source: &KernelSource, settings: &Settings, request: &Ru
 
 /// Every array named on the command line exists and has a role that fits.
 fn check_names(source: &KernelSource, request: &RunRequest) -> Result<(), BenchError> {
-    const STARTS: &str = "array to start from";
+    const STARTS: &str = "input, state or live-in output";
     let kernel = &source.kernel;
     let levels_of = |is: fn(&Array) -> bool| -> Vec<String> {
         let arrays = kernel.array_ids().filter(move |&id| is(kernel.array(id)));

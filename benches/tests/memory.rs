@@ -93,5 +93,5 @@ fn a_kernel_in_a_file_is_told_what_its_arrays_start_as() {
     assert!(text(&output.stdout).contains("u [8]: min 7.000000e0"), "{}", text(&output.stdout));
     let output = run("--fill c=1 --fill u=0");
     assert!(text(&output.stdout).contains("u [8]: min 1.000000e0"), "{}", text(&output.stdout));
-    assert!(said("--fill w=1").contains("has no input or state `w`"));
+    assert!(said("--fill w=1").contains("has no input, state or live-in output `w`"));
 }

@@ -32,8 +32,7 @@ use crate::plan::report::mapping_formulas;
 use crate::plan::request::Request;
 use crate::schedule::legality::verify_schedule;
 use crate::schedule::writes::verify_writes;
-use crate::stage::LOWER_BOUND;
-use crate::stage::Stage;
+use crate::stage::{LOWER_BOUND, Stage};
 use crate::storage::{MappingError, StorageMapping};
 
 /// Runs every stage.

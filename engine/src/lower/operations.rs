@@ -13,8 +13,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use crease_program::PAIRS_PER_UNIT;
-use crease_program::{Int, Op, StoreHint, StreamId, Strip, ValueId, ValueType, Var, opaque_seed};
+use crease_program::{Int, Op, PAIRS_PER_UNIT, StoreHint, StreamId, Strip, ValueId, ValueType, Var, opaque_seed};
 
 use crate::analysis::model::Model;
 use crate::kernel::affine::{Affine, Term};

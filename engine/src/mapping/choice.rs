@@ -1,4 +1,4 @@
-//! Strategies by name, and the search for the first mapping of one that is proved.
+//! The choice of storage: by the strategy that a caller names, or automatically.
 //!
 //! In: what the caller asked for.   Out: a proved [`StorageMapping`], with notes on what was tried.
 //!

@@ -16,7 +16,7 @@ use crate::storage::StorageMapping;
 pub(crate) struct Choice {
     pub(crate) mapping: StorageMapping,
     pub(crate) notes: Vec<String>,
-    /// What [`StrategyChoice::Auto`] decided.
+    /// What the automatic choice decided.
     pub(crate) decisions: Vec<Decision>,
 }
 
@@ -24,7 +24,7 @@ pub(crate) struct Choice {
 pub(crate) struct Chosen {
     pub(crate) mapping: Proved<StorageMapping>,
     pub(crate) notes: Vec<String>,
-    /// What [`StrategyChoice::Auto`] decided.
+    /// What the automatic choice decided.
     pub(crate) decisions: Vec<Decision>,
 }
 

@@ -12,15 +12,14 @@ use crate::error::Error;
 use crate::kernel::graph::{Kernel, ParamKind};
 use crate::machine::MachineModel;
 use crate::mapping::options::{Objective, Rings, Rounding, StrategyChoice};
-use crate::pipeline::{self};
+use crate::pipeline;
 use crate::plan::Plan;
 use crate::plan::error::PlanError;
 use crate::plan::fitting::{hint, largest_fitting};
 use crate::plan::footprint::Footprint;
 use crate::plan::outcome::Outcome;
 use crate::plan::parallelism::parallelism_notes;
-use crate::plan::request::Expansion;
-use crate::plan::request::Request;
+use crate::plan::request::{Expansion, Request};
 use crate::storage::StorageMapping;
 
 /// Operations that each stage of the analysis may use.

@@ -26,7 +26,7 @@ use crease_program::Program;
 
 use crate::error::Error;
 use crate::kernel::graph::Kernel;
-use crate::pipeline::{self};
+use crate::pipeline;
 use crate::plan::footprint::Footprint;
 use crate::plan::layout::Layout;
 use crate::plan::listing::Listing;

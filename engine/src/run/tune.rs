@@ -9,8 +9,7 @@
 use std::time::Instant;
 
 use crease_jit::{CompileOptions, Compiled, Finding, TuningMemory, Variant, tune};
-use crease_program::Element;
-use crease_program::f16;
+use crease_program::{Element, f16};
 
 use crate::error::Error;
 use crate::plan::Plan;

@@ -3,8 +3,7 @@
 use crease_jit::*;
 use crease_program::{Element, Program};
 
-use crate::harness::verified;
-use crate::harness::{agree, bits, reference, variants};
+use crate::harness::{agree, bits, reference, variants, verified};
 
 const TEXT: &str = "program halves(rows) {
   buffer x: f64[320] read

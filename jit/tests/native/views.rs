@@ -6,8 +6,7 @@
 use crease_jit::*;
 use crease_program::{Cells, Program};
 
-use crate::harness::verified;
-use crate::harness::{Fill, reference, variants};
+use crate::harness::{Fill, reference, variants, verified};
 use fastrand::Rng;
 use ndarray::{Array2, Array3, ArrayView2, ArrayViewMut2, Axis, Slice};
 

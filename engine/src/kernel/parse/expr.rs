@@ -21,7 +21,7 @@ use crate::kernel::lex::{Parsed, Token};
 use crate::kernel::parse::cursor::{Cursor, fail_at};
 use crate::kernel::parse::formula::{Scope, affine};
 use crate::kernel::verify::verify_declared;
-use crate::kernel::words::unknown;
+use crate::kernel::words::{RESERVED, unknown};
 
 /// A statement's body while it is read.
 pub(super) struct Body<'k> {
@@ -298,7 +298,7 @@ impl<'k> Body<'k> {
             "it is an array, whose cells are written with `[..]`"
         } else if self.lets.contains_key(name) || self.scalar(name).is_some() || self.scope.lookup(name).is_some() {
             "it is a value; write `*` to multiply"
-        } else if crate::kernel::words::RESERVED.contains(&name) {
+        } else if RESERVED.contains(&name) {
             "it is a word of the language"
         } else {
             return Ok(());
