@@ -195,7 +195,7 @@ pub(crate) fn least_traffic_bytes(kernel: &Kernel, initial: &Fields, expected: &
     let bytes = |array: &Array| match array.role {
         Role::State => 2 * array.element.bytes() * cells(array) as u64,
         Role::Input | Role::Output => array.element.bytes() * cells(array) as u64,
-        Role::Temp => 0,
+        _ => 0,
     };
     kernel.arrays().iter().map(bytes).sum()
 }

@@ -172,7 +172,7 @@ pub(crate) fn plan_builder(
 ) -> PlanBuilder {
     let StorageOptions { strategy, objective, rounding, rings, view, threads } = storage;
     let builder = source.kernel.plan().strategy(strategy).objective(objective).rounding(rounding);
-    let mut builder = builder.rings(rings).view(view).mapping(mapping);
+    let mut builder = builder.rings(rings).storage_view(view).mapping(mapping);
     for (name, value) in &settings.sizes {
         builder = builder.size(name, *value);
     }
@@ -325,7 +325,7 @@ fn render_buffers(report: &Report, text: &mut String) {
 /// Where something smaller was left for speed, or may have been missed.
 fn render_choices(report: &Report, text: &mut String) {
     for choice in &report.choices {
-        let (arrays, Weighed { strategy, bytes, access }) = (choice.arrays.join(", "), &choice.smallest);
+        let (arrays, Weighed { strategy, bytes, access, .. }) = (choice.arrays.join(", "), &choice.smallest);
         let why = match choice.reason {
             Reason::Smallest => String::new(),
             Reason::NearSmallest => format!("; the smallest, {strategy}, has {bytes} bytes, at most 5 % less"),
@@ -336,7 +336,7 @@ fn render_choices(report: &Report, text: &mut String) {
             names => format!("; not searched to the end, as it took too much: {}", names.join(", ")),
         };
         if !why.is_empty() || !gave_up.is_empty() {
-            let Weighed { strategy, bytes, access } = &choice.chosen;
+            let Weighed { strategy, bytes, access, .. } = &choice.chosen;
             let _ = writeln!(text, "  {arrays}: {strategy}, {bytes} bytes, {access:.2} an access{why}{gave_up}");
         }
     }

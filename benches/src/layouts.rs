@@ -133,7 +133,7 @@ impl PlannedLayout {
     pub(crate) fn start(&self, threads: usize, case: &Case, initial: &Fields) -> Result<Option<LayoutRun>, BenchError> {
         let fits = self.plan.footprint_on(threads).least_bytes() <= self.cap_bytes;
         let Some(code) = self.code.as_ref().filter(|_| fits) else { return Ok(None) };
-        let mut run = code.instantiate_with(RunOptions { threads, ..RunOptions::default() })?;
+        let mut run = code.instantiate_with(RunOptions::default().threads(threads))?;
         for (name, value) in &case.scalars {
             run.set(name, *value)?;
         }

@@ -127,7 +127,7 @@ fn starts(array: &Array) -> bool {
     match array.role {
         Role::Input | Role::State => true,
         Role::Output => array.live_in.is_some(),
-        Role::Temp => false,
+        _ => false,
     }
 }
 

@@ -96,6 +96,7 @@ impl Settings {
                 ParamKind::Run => {
                     self.steps = Some(u64::try_from(value).map_err(|_| assignment.bad("NAME=STEPS, not negative"))?);
                 }
+                _ => return Err(assignment.bad("NAME=VALUE of a size or of the steps")),
             }
             return Ok(());
         }

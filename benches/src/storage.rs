@@ -1,7 +1,7 @@
 //! How storage is found, and for how many threads: the options that `explain` and `run` share.
 
 use clap::Args;
-use crease::{Objective, Rings, Rounding, StrategyChoice, View};
+use crease::{Objective, Rings, Rounding, StorageView, StrategyChoice};
 
 /// Which strategy, what it prefers, and what the names of arrays mean.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Args)]
@@ -20,7 +20,7 @@ pub struct StorageOptions {
     pub rings: Rings,
     /// Whether arrays keep their names (contraction), or every write gets cells of its own first (reallocation).
     #[arg(long, value_name = "NAME", default_value = "contraction", value_parser = view)]
-    pub view: View,
+    pub view: StorageView,
     /// Threads; by default all cores. Schedules without parallel loops run on one.
     #[arg(long, value_name = "N")]
     pub threads: Option<usize>,
@@ -42,8 +42,8 @@ fn rings(name: &str) -> Result<Rings, String> {
     Rings::by_name(name).ok_or_else(|| known(&Rings::ALL.map(|(name, _)| name)))
 }
 
-fn view(name: &str) -> Result<View, String> {
-    View::by_name(name).ok_or_else(|| known(&View::ALL.map(|(name, _)| name)))
+fn view(name: &str) -> Result<StorageView, String> {
+    StorageView::by_name(name).ok_or_else(|| known(&StorageView::ALL.map(|(name, _)| name)))
 }
 
 fn known(names: &[&str]) -> String {

@@ -34,7 +34,13 @@
 //! - [`Run`]: folded storage in use, with the arrays that it was given;
 //! - [`trace`]: small runs, value by value.
 //!
-//! What fails, fails as an [`Error`] that names the culprit and the numbers; nothing has then been half written.
+//! What fails, fails as an [`Error`] that names the culprit and the numbers; nothing has then been half written. Its
+//! [code](Error::code) is for programs; `docs/ERRORS.md` lists all.
+//!
+//! Builders: what only collects options is taken and given back by each call ([`PlanBuilder`], [`RunOptions`]); what hands
+//! out handles while it grows is borrowed ([`kernel::builder`]). Every choice that has a name is read with `FromStr` and
+//! written with `Display`. Reports, errors, options and the nodes of kernels may grow in a later version, and are marked
+//! so (`non_exhaustive`); what a definition closes, as a mapping's matrix, offset and moduli, is not.
 
 pub mod analysis;
 pub mod check;
@@ -66,7 +72,7 @@ pub use kernel::graph::Kernel;
 pub use lower::LowerError;
 pub use machine::MachineModel;
 pub use mapping::options::{Objective, Rings, Rounding, StrategyChoice};
-pub use plan::{Plan, PlanBuilder, PlanError, View};
+pub use plan::{Plan, PlanBuilder, PlanError, StorageView};
 pub use run::{AvailableMemory, LimitedBy, MemoryCheck, available_memory};
 pub use run::{Code, Input, Output, Run, RunError, RunOptions, TunedCode};
 pub use stage::Stage;

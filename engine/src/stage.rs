@@ -5,6 +5,7 @@ pub(crate) const LOWER_BOUND: &str = "lower bound";
 
 /// A stage whose result can be printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Stage {
     /// The kernel in text form.
     Kernel,

@@ -99,7 +99,8 @@ impl Buffer {
 }
 
 /// Why a strategy has no mapping.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error, strum::IntoStaticStr)]
+#[strum(serialize_all = "kebab-case", prefix = "storage/")]
 #[non_exhaustive]
 pub enum MappingError {
     /// An index space, or what is alive of it, has no bound, so no finite modulus exists.
@@ -173,6 +174,7 @@ pub enum MappingError {
     },
     /// An analysis failed.
     #[error(transparent)]
+    #[strum(transparent)]
     Analysis(#[from] AnalysisError),
 }
 

@@ -95,11 +95,7 @@ fn the_cone_has_the_extreme_slopes_of_the_dependences() {
 fn run(kernel: &Kernel, schedule: &str, n: i64, pieces: &[u64]) -> Vec<ArrayD<f64>> {
     let plan = kernel.plan().size("N", n).schedule(schedule).strategy(StrategyChoice::SuccessiveModulo).build();
     let plan = plan.unwrap_or_else(|error| panic!("{} {schedule} at {n}: {error}", kernel.name()));
-    let mut run = plan
-        .compile()
-        .unwrap()
-        .instantiate_with(RunOptions { threads: 2, guard_pages: true, ..RunOptions::default() })
-        .unwrap();
+    let mut run = plan.compile().unwrap().instantiate_with(RunOptions::default().threads(2).guard_pages(true)).unwrap();
     let names: Vec<&str> = kernel.arrays().iter().map(|array| array.name.as_str()).collect();
     for name in &names {
         let shape = run.shape(name).unwrap();

@@ -4,7 +4,7 @@
 //! the files. The variants there are come from the sources, so that one without a case fails here: provoke it in the
 //! file of `errors/` that is named after its subject, by a call if there is one that does. Errors of kernel texts have
 //! their cases in `filetests/parse/`, those of programs in the filetests of `crease-jit`. A variant that only passes on
-//! what another error says (`transparent`) needs none.
+//! what another error says (`transparent`) needs none. `docs/ERRORS.md` lists the codes; it is generated here, too.
 
 #[path = "errors/cases.rs"]
 mod cases;
@@ -34,6 +34,18 @@ use crease_program::Program;
 /// A machine without threads to give: nothing that a test should bring about, and its cause cannot be made up. A kind
 /// of processor that this is not.
 const NOT_MADE: [&str; 2] = ["crease_jit/PoolError.Start", "crease_jit/PoolError.Denormals"];
+
+const CODES_HEAD: &str = "\
+# Codes of errors
+
+What `Error::code` answers: it stays the same when the message gets better. The part before the slash says where an error
+arose. Messages name the statement, the array, the dimension and the numbers; what they look like stands in
+`engine/tests/filetests/errors/` and beside the wrong texts in `engine/tests/filetests/parse/`. Generated from the
+sources: `BLESS=1 cargo test -p crease --test errors`.
+
+| code | what it means |
+|---|---|
+";
 
 fn all_cases() -> Cases {
     let mut cases = Cases::default();
@@ -87,7 +99,7 @@ fn in_filetests() -> BTreeSet<String> {
 fn every_error_has_a_case() {
     let (cases, filetests) = (all_cases(), in_filetests());
     let known: BTreeSet<String> = cases.keys().chain(filetests).chain(NOT_MADE.map(str::to_string)).collect();
-    let declared = variants::declared(&root());
+    let declared: BTreeSet<String> = variants::declared(&root()).into_keys().collect();
     let missing: Vec<&String> = declared.difference(&known).collect();
     assert!(missing.is_empty(), "these errors have no case in engine/tests/errors/: {missing:#?}");
     let unknown: Vec<&String> = known.difference(&declared).collect();
@@ -116,4 +128,29 @@ fn messages_are_those_of_the_files() {
     let found = folders.flat_map(|folder| fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()));
     let stale: Vec<PathBuf> = found.filter(|path| !files.contains(path)).collect();
     assert!(stale.is_empty(), "these files belong to no case: {stale:#?}");
+}
+
+#[test]
+fn codes_are_those_of_the_document() {
+    let declared = variants::declared(&root());
+    for (key, code) in all_cases().codes() {
+        assert_eq!(declared[key].code.as_deref(), Some(code), "{key}");
+    }
+    let mut codes: Vec<(&str, &str)> =
+        declared.values().filter_map(|variant| Some((variant.code.as_deref()?, variant.meaning.as_str()))).collect();
+    codes.sort_unstable();
+    assert!(codes.windows(2).all(|pair| pair[0].0 != pair[1].0), "two variants have one code");
+    let mut text = CODES_HEAD.to_string();
+    for (code, meaning) in codes {
+        let meaning = meaning.replace("[`", "`").replace("`]", "`");
+        text += &format!("| `{code}` | {} |\n", meaning.split(". ").next().unwrap_or_default().trim_end_matches('.'));
+    }
+    let path = root().join("docs/ERRORS.md");
+    if std::env::var_os("BLESS").is_some() {
+        fs::write(&path, &text).unwrap();
+    }
+    assert!(
+        fs::read_to_string(&path).unwrap_or_default() == text,
+        "docs/ERRORS.md is not up to date; BLESS=1 writes it"
+    );
 }

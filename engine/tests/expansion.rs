@@ -6,7 +6,7 @@
 
 use crease::kernel::graph::{Kernel, Role};
 use crease::kernel::interpret::{FullArray, Inputs, InterpretOptions, full_array, interpret};
-use crease::{Error, StrategyChoice, View};
+use crease::{Error, StorageView, StrategyChoice};
 use fastrand::Rng;
 
 /// Cells of each array.
@@ -98,12 +98,12 @@ fn interpreted(kernel: &Kernel) -> FullArray {
 }
 
 /// The output of machine code on folded storage.
-fn native(kernel: &Kernel, view: View) -> Vec<u64> {
+fn native(kernel: &Kernel, view: StorageView) -> Vec<u64> {
     let plan = kernel
         .plan()
         .run_opaque_functions(true)
         .size("N", SIZE)
-        .view(view)
+        .storage_view(view)
         .build()
         .unwrap_or_else(|error| panic!("{error}\n{kernel}"));
     let mut run = plan.compile().unwrap().instantiate().unwrap();
@@ -134,7 +134,7 @@ fn random_kernels_give_the_same_bits_with_cells_of_their_own() {
         n_split += u64::from(expanded.kernel.stmts().len() > kernel.stmts().len());
         if seed % 8 == 0 {
             let expected: Vec<u64> = (0..SIZE).map(|i| expected.get(&[i]).unwrap().to_bits()).collect();
-            for view in [View::Contraction, View::Reallocation] {
+            for view in [StorageView::Contraction, StorageView::Reallocation] {
                 assert_eq!(native(&kernel, view), expected, "seed {seed}, {view:?}:\n{kernel}");
             }
         }
@@ -162,15 +162,15 @@ fn with_cells_of_their_own_values_may_be_computed_in_any_order() {
     let kernel = Kernel::parse(ROWS).unwrap();
     let builder =
         || kernel.plan().run_opaque_functions(true).size("N", SIZE).strategy(StrategyChoice::SuccessiveModulo);
-    let plan = |schedule: &str, view| builder().schedule(schedule).view(view).build();
-    assert!(matches!(plan("free", View::Contraction), Err(Error::Illegal(_))));
+    let plan = |schedule: &str, view| builder().schedule(schedule).storage_view(view).build();
+    assert!(matches!(plan("free", StorageView::Contraction), Err(Error::Illegal(_))));
     let expected: Vec<f64> = (0..SIZE).map(|i| 6.0 * contents(&[i]) * contents(&[i])).collect();
     for (schedule, note) in [
         ("seq", "`s`, allocated anew as `s_Z`, `s_S`, `s_R`, takes 3 cells, more than the 2 it has"),
         ("stages", "`s`, allocated anew as `s_Z`, `s_S`, `s_R`, takes 21 cells, more than the 2 it has"),
         ("free", "`s`, allocated anew as `s_Z`, `s_S`, `s_R`, takes 21 cells, more than the 2 it has"),
     ] {
-        let plan = plan(schedule, View::Reallocation).unwrap();
+        let plan = plan(schedule, StorageView::Reallocation).unwrap();
         assert_eq!(plan.report().notes[0], note);
         let mut run = plan.compile().unwrap().instantiate().unwrap();
         run.write("x", ndarray::Array1::from_shape_fn(SIZE as usize, |i| contents(&[i as i64])).view()).unwrap();

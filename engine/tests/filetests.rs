@@ -17,7 +17,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crease::kernel::graph::Kernel;
-use crease::{Plan, PlanBuilder, Rings, Rounding, Stage, StrategyChoice, View};
+use crease::{Plan, PlanBuilder, Rings, Rounding, Stage, StorageView, StrategyChoice};
 
 const TEST: &str = "; test ";
 const MAPPING: &str = "; mapping ";
@@ -58,7 +58,7 @@ fn plan(file: &str, kernel: &Kernel, options: &str) -> PlanBuilder {
             "mapping" => builder.mapping(given(file, value)),
             "rounding" => builder.rounding(Rounding::by_name(value).unwrap_or_else(|| panic!("no `{value}`"))),
             "rings" => builder.rings(Rings::by_name(value).unwrap_or_else(|| panic!("no `{value}`"))),
-            "view" if value == "reallocation" => builder.view(View::Reallocation),
+            "view" if value == "reallocation" => builder.storage_view(StorageView::Reallocation),
             "horizon" => builder.horizon(value.parse().expect("a number of steps")),
             "quota" => builder.operation_quota(value.parse().expect("a number of operations")),
             size => builder.size(size, value.parse().expect("a size")),

@@ -145,8 +145,7 @@ impl Case {
 
     /// Runs on views that `random` chooses; `T` is the type of the outputs.
     fn run_on_views<T: Number>(&self, random: &mut Rng) {
-        let mut run =
-            self.code.instantiate_with(RunOptions { threads: 2, guard_pages: true, ..RunOptions::default() }).unwrap();
+        let mut run = self.code.instantiate_with(RunOptions::default().threads(2).guard_pages(true)).unwrap();
         run.set("k", K).unwrap();
         let (numbers, bytes) = (self.inputs::<T>(random), self.inputs::<u8>(random));
         let (numbers_cut, bytes_cut): (Vec<_>, Vec<_>) =

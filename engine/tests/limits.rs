@@ -30,7 +30,7 @@ fn a_plan_above_the_cap_is_refused_with_the_size_that_would_fit() {
 fn memory_that_cannot_be_had_is_an_error_that_names_the_buffer() {
     let plan = kernel().plan().size("N", 1 << 45).build().unwrap();
     assert_eq!(plan.folded_bytes(), 1 << 48);
-    let unchecked = RunOptions { memory: MemoryCheck::Unchecked, ..RunOptions::default() };
+    let unchecked = RunOptions::default().memory(MemoryCheck::Unchecked);
     let error = plan.compile().unwrap().instantiate_with(unchecked).unwrap_err();
     let Error::Run(RunError::Memory { buffer, .. }) = &error else {
         panic!("unexpected error: {error}");
@@ -59,7 +59,7 @@ fn an_exhausted_quota_is_an_error() {
 #[test]
 fn wrong_names_and_shapes_copy_nothing() {
     let code = kernel().plan().size("N", 8).build().unwrap().compile().unwrap();
-    let mut run = code.instantiate_with(RunOptions { threads: 1, guard_pages: true, ..RunOptions::default() }).unwrap();
+    let mut run = code.instantiate_with(RunOptions::default().threads(1).guard_pages(true)).unwrap();
     let short = ndarray::Array1::<f64>::ones(7);
     assert!(matches!(run.write("u", short.view()), Err(Error::Run(RunError::Shape { .. }))));
     let wide = ndarray::Array1::<f32>::ones(8);

@@ -140,7 +140,7 @@ fn runs_beyond_what_there_is_are_refused_with_what_would_fit() {
     let plan = plan(FORCED, 300);
     let code = plan.compile().unwrap();
     let needs = plan.footprint().least_memory_bytes();
-    let on = |memory: MemoryCheck| code.instantiate_with(RunOptions { memory, ..RunOptions::default() });
+    let on = |memory: MemoryCheck| code.instantiate_with(RunOptions::default().memory(memory));
     assert!(on(MemoryCheck::Limit(needs)).is_ok() && on(MemoryCheck::Unchecked).is_ok());
     let Err(Error::Run(RunError::OutOfMemory { needed_bytes, available_bytes, fits, .. })) =
         on(MemoryCheck::Limit(needs / 4))

@@ -62,7 +62,7 @@ fn codes(plan: &Plan) -> Vec<(IsaChoice, Code)> {
 
 /// Whether fields are between guard pages: the second copy then ends at one.
 fn options(guard_pages: bool) -> RunOptions {
-    RunOptions { threads: 2, guard_pages, ..RunOptions::default() }
+    RunOptions::default().threads(2).guard_pages(guard_pages)
 }
 
 fn value(at: usize) -> f64 {

@@ -45,8 +45,7 @@ fn agree(text: &str, schedule: &str, size: i64, private: &[&str]) -> Plan {
     }
     let code = plan.compile().unwrap();
     for threads in THREADS {
-        let mut run =
-            code.instantiate_with(RunOptions { threads, guard_pages: true, ..RunOptions::default() }).unwrap();
+        let mut run = code.instantiate_with(RunOptions::default().threads(threads).guard_pages(true)).unwrap();
         run.run_once().unwrap();
         let mut out = Array1::<f64>::zeros(run.shape("out").unwrap()[0]);
         run.read("out", out.view_mut()).unwrap();
@@ -143,8 +142,7 @@ fn sizes_count_a_copy_for_each_thread() {
     assert!(matches!(error, Error::Plan(PlanError::TooLarge { needed_bytes: 456, cap_bytes: 328, .. })), "{error}");
     let code = three.compile().unwrap();
     assert_eq!(code.instantiate().unwrap().threads(), 3);
-    let error =
-        code.instantiate_with(RunOptions { threads: 4, guard_pages: false, ..RunOptions::default() }).unwrap_err();
+    let error = code.instantiate_with(RunOptions::default().threads(4).guard_pages(false)).unwrap_err();
     let Error::Run(RunError::TooLarge { threads: 4, needed_bytes: 456, cap_bytes: 328, .. }) = &error else {
         panic!("unexpected error: {error}");
     };

@@ -24,7 +24,7 @@ fn code(schedule: &str, size: i64) -> Code {
 }
 
 fn on(threads: usize) -> RunOptions {
-    RunOptions { threads, ..RunOptions::default() }
+    RunOptions::default().threads(threads)
 }
 
 fn lent(threads: usize) -> Arc<ThreadPool> {
@@ -68,7 +68,7 @@ fn runs_share_threads_use_the_callers_and_end_them() {
     // Neither a run of one thread nor code without parallel loops has any.
     let alone = [tasks.instantiate_with(on(1)).unwrap(), sequential.instantiate_with(on(7)).unwrap()];
     assert!(alone.iter().all(|run| run.threads() == 1));
-    let foreign = RunOptions { pool: Some(lent(3)), ..RunOptions::default() };
+    let foreign = RunOptions::default().pool(lent(3));
     let lent = tasks.instantiate_with(foreign).unwrap();
     assert_eq!((lent.threads(), started()), (3, 0));
     let runs: Vec<Run> = (0..20).map(|_| tasks.instantiate_with(on(7)).unwrap()).collect();
@@ -88,7 +88,7 @@ fn results_do_not_depend_on_whose_threads_they_are() {
         let code = code("tasks", size as i64);
         for threads in [1, 2, 5] {
             let pool = lent(threads);
-            let options = || RunOptions { pool: Some(Arc::clone(&pool)), guard_pages: true, ..RunOptions::default() };
+            let options = || RunOptions::default().pool(Arc::clone(&pool)).guard_pages(true);
             verify(code.instantiate_with(options()).unwrap(), size, 0.5);
             // From inside the pool itself, and several runs at a time.
             let runs: Vec<Run> = (0..4).map(|_| code.instantiate_with(options()).unwrap()).collect();

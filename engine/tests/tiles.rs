@@ -23,11 +23,7 @@ fn kernel() -> Kernel {
 
 fn run(kernel: &Kernel, schedule: &str) -> Array2<f64> {
     let plan = kernel.plan().size("N", N as i64).schedule(schedule).build().unwrap();
-    let mut run = plan
-        .compile()
-        .unwrap()
-        .instantiate_with(RunOptions { threads: 2, guard_pages: true, ..RunOptions::default() })
-        .unwrap();
+    let mut run = plan.compile().unwrap().instantiate_with(RunOptions::default().threads(2).guard_pages(true)).unwrap();
     run.write("u", Array2::from_shape_fn((N, N), |(y, x)| (y * 7 + x * 3) as f64).view()).unwrap();
     run.advance(5).unwrap();
     let mut u = Array2::zeros((N, N));

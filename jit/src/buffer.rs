@@ -64,7 +64,8 @@ impl ElementType for u8 {
 }
 
 /// Why there is no field, or no such view of it.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, strum::IntoStaticStr)]
+#[strum(serialize_all = "kebab-case", prefix = "memory/")]
 #[non_exhaustive]
 pub enum FieldError {
     /// The size does not fit the address space.

@@ -90,7 +90,8 @@ pub struct Call<'a> {
 }
 
 /// Why a call was refused. Nothing has then been written.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error, strum::IntoStaticStr)]
+#[strum(serialize_all = "kebab-case", prefix = "call/")]
 #[non_exhaustive]
 pub enum CallError {
     /// Too few or too many of something.

@@ -20,11 +20,13 @@ use cranelift_module::ModuleError;
 use std::time::Instant;
 
 /// Why a program was not compiled.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, strum::IntoStaticStr)]
+#[strum(serialize_all = "kebab-case", prefix = "compile/")]
 #[non_exhaustive]
 pub enum CompileError {
     /// There is no code generator for this machine, or none of the kind asked for.
     #[error(transparent)]
+    #[strum(transparent)]
     Isa(#[from] IsaError),
     /// The code generator gave up: a function too large, or no memory for code.
     #[error("cannot generate code for `{program}`: {reason}")]

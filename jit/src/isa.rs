@@ -50,7 +50,8 @@ impl std::str::FromStr for IsaChoice {
 }
 
 /// Why there is no code generator for this machine, or none of the kind asked for.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, strum::IntoStaticStr)]
+#[strum(serialize_all = "kebab-case", prefix = "isa/")]
 #[non_exhaustive]
 pub enum IsaError {
     /// The code generator does not know this processor.

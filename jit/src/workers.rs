@@ -20,7 +20,8 @@ const ALWAYS_ALLOWED: usize = 16;
 const WORKER_STACK_BYTES: usize = 4 << 20;
 
 /// Why there is no pool.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, strum::IntoStaticStr)]
+#[strum(serialize_all = "kebab-case", prefix = "threads/")]
 #[non_exhaustive]
 pub enum PoolError {
     /// A pool needs at least one thread.

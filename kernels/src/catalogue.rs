@@ -193,6 +193,7 @@ pub fn site_instructions(stmt: &Stmt) -> usize {
             Expr::Binary(_, a, b) | Expr::Compare(_, a, b) | Expr::And(a, b) | Expr::Or(a, b) => (true, any(&[*a, *b])),
             Expr::Fma(a, b, c) | Expr::Select(a, b, c) => (true, any(&[*a, *b, *c])),
             Expr::Opaque(_, operands) => (true, any(operands)),
+            other => unreachable!("no instruction is known for {other:?}"),
         };
         instructions += usize::from(operation && depends);
         varies.push(depends);

@@ -26,7 +26,7 @@ fn run_folded(plan: &Plan, isa: IsaChoice, case: &Case, initial: &Fields) -> Vec
     let mut results = Vec::new();
     for (threads, guard_pages) in [(1, true), (3, false)] {
         let mut run = code
-            .instantiate_with(RunOptions { threads, guard_pages, ..RunOptions::default() })
+            .instantiate_with(RunOptions::default().threads(threads).guard_pages(guard_pages))
             .expect("test sizes fit");
         for (name, value) in &case.scalars {
             run.set(name, *value).expect("the kernel has its scalars");

@@ -50,7 +50,7 @@ pub fn draw(run: &Run, kernel: &Kernel, directory: &Path) -> Result<Vec<FieldIma
                 results.insert(array.name.clone(), transfer::read(run, array)?);
             }
             Role::Input if array.element == Element::U8 => masks.push(transfer::read(run, array)?),
-            Role::Input | Role::Temp => {}
+            _ => {}
         }
     }
     fs::create_dir_all(directory).map_err(|source| BenchError::File { path: directory.to_owned(), source })?;

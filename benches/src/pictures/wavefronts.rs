@@ -87,6 +87,7 @@ fn subtitle(run: &SmallRun<'_>, groups: &Groups, sparse: &[Panel]) -> String {
             DimKind::Sequential => name,
             DimKind::Parallel => format!("{name} parallel"),
             DimKind::Vector(width) => format!("{name} vector({width})"),
+            other => format!("{name} {other:?}"),
         }
     });
     let dims = dims.collect::<Vec<_>>().join(", ");

@@ -5,7 +5,8 @@ use crease_isl::IslError;
 use crate::kernel::affine::AffineOverflow;
 
 /// Why an analysis gave no answer.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error, strum::IntoStaticStr)]
+#[strum(serialize_all = "kebab-case", prefix = "analysis/")]
 #[non_exhaustive]
 pub enum AnalysisError {
     /// The integer set library failed.

@@ -13,6 +13,7 @@ pub struct KernelError {
 
 /// A place in the text of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Location {
     /// Line, from 1.
     pub line: u32,
@@ -23,7 +24,8 @@ pub struct Location {
 }
 
 /// What is wrong. Names are those of the kernel's text, positions count from 0.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, strum::IntoStaticStr)]
+#[strum(serialize_all = "kebab-case", prefix = "kernel/")]
 #[non_exhaustive]
 pub enum KernelErrorKind {
     /// A character that starts no token.
@@ -433,6 +435,12 @@ fn instead_of(found: char) -> &'static str {
         '|' => "; conditions are joined by `or`, and `abs(x)` is the absolute value",
         '!' => "; a condition is negated by `not`",
         _ => "",
+    }
+}
+
+impl From<&KernelError> for &'static str {
+    fn from(error: &KernelError) -> &'static str {
+        (&*error.kind).into()
     }
 }
 

@@ -8,6 +8,7 @@ const EXACT: &str = "exact";
 
 /// Something that a kernel may allow to be done to its arithmetic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum Freedom {
     /// `a * b + c` rounds once, as `fma(a, b, c)`, where no other operation needs the product.
     Contract,

@@ -28,6 +28,7 @@ pub struct Kernel {
 
 /// A symbolic integer.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Param {
     /// Its name in the text form.
     pub name: String,
@@ -37,6 +38,7 @@ pub struct Param {
 
 /// When a parameter is bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum ParamKind {
     /// At compile time: array extents.
     Size,
@@ -46,6 +48,7 @@ pub enum ParamKind {
 
 /// A run-time floating-point scalar.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Scalar {
     /// Its name in the text form.
     pub name: String,
@@ -55,6 +58,7 @@ pub struct Scalar {
 
 /// An uninterpreted function: a name and a number of arguments. Several numbers of arguments are several functions.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Opaque {
     /// Its name in the text form.
     pub name: String,
@@ -64,6 +68,7 @@ pub struct Opaque {
 
 /// An array over an index space.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Array {
     /// Its name in the text form.
     pub name: String,
@@ -83,6 +88,7 @@ pub struct Array {
 
 /// Who owns an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Role {
     /// The caller's, read only.
     Input,
@@ -96,6 +102,7 @@ pub enum Role {
 
 /// A statement: one instance for each point of its domain.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Stmt {
     /// Its name in the text form.
     pub name: String,
@@ -137,6 +144,7 @@ impl Eq for SourceLine {}
 
 /// One write of a statement.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Assign {
     /// The array written.
     pub array: ArrayId,
@@ -148,6 +156,7 @@ pub struct Assign {
 
 /// A node of a statement's expression graph.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Expr {
     /// A double-precision constant; takes the other operand's type where that is `f32`.
     Const(f64),
@@ -193,6 +202,7 @@ pub struct Schedule {
 
 /// How instances that first differ in a time dimension are ordered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum DimKind {
     /// Ascending.
     Sequential,

@@ -60,6 +60,7 @@ pub struct InterpretOptions {
 
 /// The order of what is not ordered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Direction {
     /// From the smallest time on.
     Ascending,

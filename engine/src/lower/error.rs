@@ -5,7 +5,8 @@ use crease_program::{BoundsError, VerifyError};
 use crate::analysis::error::AnalysisError;
 
 /// Why a plan could not be lowered.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error, strum::IntoStaticStr)]
+#[strum(serialize_all = "kebab-case", prefix = "lower/")]
 #[non_exhaustive]
 pub enum LowerError {
     /// A size parameter has no value; code is compiled for one size.
@@ -65,6 +66,7 @@ pub enum LowerError {
     },
     /// An analysis failed.
     #[error(transparent)]
+    #[strum(transparent)]
     Analysis(#[from] AnalysisError),
 }
 

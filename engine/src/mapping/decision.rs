@@ -55,6 +55,7 @@ pub(crate) struct Decision {
 
 /// A mapping with what it takes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Weighed {
     /// The strategy that proposed it.
     pub strategy: &'static str,

@@ -27,7 +27,8 @@ const DEFAULT_QUOTA: u64 = 200_000_000;
 
 /// What the names of arrays mean. Both are views of GeCoS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
-pub enum View {
+#[non_exhaustive]
+pub enum StorageView {
     /// Arrays keep their names: the values of each are folded within it. A read sees the last write of its cell in the
     /// schedule that is planned, so another schedule may compute something else.
     #[default]
@@ -39,7 +40,7 @@ pub enum View {
 }
 
 crease_program::named_choices! {
-    View = [("contraction", View::Contraction), ("reallocation", View::Reallocation)]
+    StorageView = [("contraction", StorageView::Contraction), ("reallocation", StorageView::Reallocation)]
 }
 
 /// Collects what a plan needs. Made by [`Kernel::plan`].
@@ -61,7 +62,7 @@ pub struct PlanBuilder {
     quota: u64,
     work_limit: u64,
     runs_opaque: bool,
-    view: View,
+    view: StorageView,
 }
 
 impl Kernel {
@@ -84,7 +85,7 @@ impl Kernel {
             quota: DEFAULT_QUOTA,
             work_limit: DEFAULT_WORK_LIMIT,
             runs_opaque: false,
-            view: View::Contraction,
+            view: StorageView::Contraction,
         }
     }
 }
@@ -215,7 +216,7 @@ impl PlanBuilder {
 
     /// Whether arrays that are written several times per cell keep their names. Default: they do.
     #[must_use]
-    pub fn view(mut self, view: View) -> Self {
+    pub fn storage_view(mut self, view: StorageView) -> Self {
         self.view = view;
         self
     }
@@ -273,7 +274,7 @@ impl PlanBuilder {
 
     fn request(&self) -> Result<Request, Error> {
         let request = self.as_it_is()?;
-        if self.view == View::Contraction {
+        if self.view == StorageView::Contraction {
             return Ok(request);
         }
         let Expanded { kernel, arrays, notes } = self.kernel.expanded(&self.kernel.schedules()[0].name)?;

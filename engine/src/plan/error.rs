@@ -1,7 +1,8 @@
 //! Why a plan was refused.
 
 /// Why a plan was refused.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, strum::IntoStaticStr)]
+#[strum(serialize_all = "kebab-case", prefix = "plan/")]
 #[non_exhaustive]
 pub enum PlanError {
     /// The kernel has no schedule of that name.

@@ -18,6 +18,7 @@ use crate::plan::request::Request;
 
 /// Sizes that keep to a limit; shows as `N = 812, M = 4`.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Fit {
     /// Each size parameter and its value.
     pub sizes: Vec<(String, i64)>,

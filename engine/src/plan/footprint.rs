@@ -47,6 +47,7 @@ impl Storage {
 
 /// What a run keeps in memory, in bytes. Sums beyond 64 bits are [`u64::MAX`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Footprint {
     /// Folded buffers, with padding and with a copy of private ones for each thread.
     pub folded_bytes: u64,
@@ -65,6 +66,7 @@ pub struct Footprint {
 
 /// An array as its caller sees it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct LogicalArray {
     /// Its name.
     pub name: String,

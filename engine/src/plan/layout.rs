@@ -35,6 +35,7 @@ const LARGEST_PADDING: u64 = 32;
 
 /// Storage of every array of a kernel.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Layout {
     /// The memory blocks: folded buffers first, then one per array of the caller.
     pub buffers: Vec<BufferLayout>,
@@ -43,6 +44,7 @@ pub struct Layout {
 
 /// A block of memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct BufferLayout {
     /// Position in [`Layout::buffers`] and in the program.
     pub id: u32,
@@ -77,6 +79,7 @@ pub struct BufferLayout {
 
 /// Who provides a buffer's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Owner {
     /// Allocated when a plan is instantiated.
     Folded,
@@ -88,6 +91,7 @@ pub enum Owner {
 
 /// Who decides how far apart neighbouring cells of a buffer lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum StridesFrom {
     /// The layout: [`BufferLayout::strides`].
     Layout,

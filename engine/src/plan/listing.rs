@@ -25,6 +25,7 @@ const LONGEST_NAME: usize = 88;
 
 /// Machine code of a plan, for people.
 #[derive(Clone, Debug, serde::Serialize)]
+#[non_exhaustive]
 pub struct Listing {
     /// The kernel's name.
     pub kernel: String,
@@ -37,6 +38,7 @@ pub struct Listing {
 
 /// One strip: what it computes, what that costs, and how.
 #[derive(Clone, Debug, serde::Serialize)]
+#[non_exhaustive]
 pub struct StripReport {
     /// Its name in the program, such as `v7`.
     pub strip: String,

@@ -36,7 +36,7 @@ use crate::plan::report::Report;
 use crate::run::Code;
 use crate::stage::Stage;
 
-pub use builder::{PlanBuilder, View};
+pub use builder::{PlanBuilder, StorageView};
 pub use error::PlanError;
 pub use fitting::Fit;
 pub(crate) use fitting::{hint, largest_fitting};

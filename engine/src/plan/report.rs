@@ -27,6 +27,7 @@ pub use crate::mapping::decision::{Reason, Weighed};
 
 /// A plan's decisions.
 #[derive(Clone, Debug, Serialize, PartialEq)]
+#[non_exhaustive]
 pub struct Report {
     /// The kernel's name.
     pub kernel: String,
@@ -57,6 +58,7 @@ pub struct Report {
 
 /// A folded buffer.
 #[derive(Clone, Debug, Serialize, PartialEq)]
+#[non_exhaustive]
 pub struct BufferReport {
     /// Names the array it was made for.
     pub name: String,
@@ -90,6 +92,7 @@ pub struct BufferReport {
 /// What was chosen for some arrays, and what else there was. Sizes are those of the cells: without padding, one copy of
 /// what is private, before rings are mirrored.
 #[derive(Clone, Debug, Serialize, PartialEq)]
+#[non_exhaustive]
 pub struct ChoiceReport {
     /// The arrays; several that were chosen for together.
     pub arrays: Vec<String>,
@@ -107,6 +110,7 @@ pub struct ChoiceReport {
 
 /// A folded array.
 #[derive(Clone, Debug, Serialize, PartialEq)]
+#[non_exhaustive]
 pub struct ArrayReport {
     /// Its name.
     pub name: String,
@@ -121,6 +125,7 @@ pub struct ArrayReport {
 
 /// A part of an array.
 #[derive(Clone, Debug, Serialize, PartialEq)]
+#[non_exhaustive]
 pub struct PieceReport {
     /// The condition on the indices.
     pub when: String,
@@ -138,6 +143,7 @@ pub struct PieceReport {
 
 /// Time of a stage.
 #[derive(Clone, Debug, Serialize, PartialEq)]
+#[non_exhaustive]
 pub struct StageReport {
     /// Its name.
     pub name: &'static str,

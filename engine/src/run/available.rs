@@ -18,6 +18,7 @@ const NO_LIMIT_BYTES: u64 = 1 << 60;
 
 /// How much memory this process may still take.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct AvailableMemory {
     /// Bytes.
     pub bytes: u64,

@@ -6,7 +6,8 @@ use crate::kernel::graph::{Element, Kernel};
 use crate::run::available::LimitedBy;
 
 /// Why a run was refused.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, strum::IntoStaticStr)]
+#[strum(serialize_all = "kebab-case", prefix = "run/")]
 #[non_exhaustive]
 pub enum RunError {
     /// The kernel has no array of that name.
@@ -230,9 +231,11 @@ pub enum RunError {
     },
     /// Threads could not be started.
     #[error(transparent)]
+    #[strum(transparent)]
     Threads(#[from] PoolError),
     /// The compiled code refused the call.
     #[error(transparent)]
+    #[strum(transparent)]
     Call(#[from] CallError),
 }
 

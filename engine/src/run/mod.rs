@@ -58,7 +58,7 @@ impl Code {
     /// # Errors
     /// As [`Self::instantiate_with`].
     pub fn instantiate(&self) -> Result<Run, Error> {
-        self.instantiate_with(RunOptions { threads: self.shared.request.threads, ..RunOptions::default() })
+        self.instantiate_with(RunOptions::default().threads(self.shared.request.threads))
     }
 
     /// Allocates folded storage.

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use crease_jit::{Denormals, ThreadPool};
 
-/// How a run is set up.
+/// How a run is set up; see [`Code::instantiate_with`](crate::Code::instantiate_with).
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct RunOptions {
     /// Threads for parallel loops, from 1 to [`most_threads`](crate::most_threads): four a core or 16. All runs of so
     /// many threads share theirs, which end with the last of these runs. One thread is the caller's, and so is the only
@@ -28,7 +29,7 @@ pub struct RunOptions {
     /// )?;
     /// let pool = Arc::new(ThreadPoolBuilder::new().num_threads(3).build().expect("three threads start"));
     /// let code = kernel.plan().size("N", 100).build()?.compile()?;
-    /// let mut run = code.instantiate_with(RunOptions { pool: Some(pool), ..RunOptions::default() })?;
+    /// let mut run = code.instantiate_with(RunOptions::default().pool(pool))?;
     /// run.run_once()?;
     /// assert_eq!(run.threads(), 3);
     /// # Ok::<(), crease::Error>(())
@@ -41,6 +42,38 @@ pub struct RunOptions {
     pub denormals: Denormals,
     /// With what the memory of a run is compared before it is allocated. Default: with what is available.
     pub memory: MemoryCheck,
+}
+
+impl RunOptions {
+    /// Sets [`Self::threads`].
+    pub fn threads(mut self, threads: usize) -> RunOptions {
+        self.threads = threads;
+        self
+    }
+
+    /// Sets [`Self::pool`].
+    pub fn pool(mut self, pool: Arc<ThreadPool>) -> RunOptions {
+        self.pool = Some(pool);
+        self
+    }
+
+    /// Sets [`Self::guard_pages`].
+    pub fn guard_pages(mut self, guard_pages: bool) -> RunOptions {
+        self.guard_pages = guard_pages;
+        self
+    }
+
+    /// Sets [`Self::denormals`].
+    pub fn denormals(mut self, denormals: Denormals) -> RunOptions {
+        self.denormals = denormals;
+        self
+    }
+
+    /// Sets [`Self::memory`].
+    pub fn memory(mut self, memory: MemoryCheck) -> RunOptions {
+        self.memory = memory;
+        self
+    }
 }
 
 impl Default for RunOptions {

@@ -78,7 +78,7 @@ struct Scratch {
 impl Scratch {
     fn new(plan: &Plan, options: &CompileOptions) -> Result<Self, Error> {
         let code = plan.compile_with(options)?;
-        let mut run = code.instantiate_with(RunOptions { threads: plan.threads(), ..RunOptions::default() })?;
+        let mut run = code.instantiate_with(RunOptions::default().threads(plan.threads()))?;
         run.allocate_caller_arrays()?;
         for field in run.fields.iter_mut().flatten() {
             match field.element() {

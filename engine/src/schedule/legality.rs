@@ -20,7 +20,8 @@ use crate::schedule::order::{Epoch, Phase};
 use crate::schedule::reason::{Offender, instance_text, read_each_other, reason};
 
 /// Why a schedule was refused. Instances print with their iterators, as in `S[3, 0]`.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, strum::IntoStaticStr)]
+#[strum(serialize_all = "kebab-case", prefix = "schedule/")]
 #[non_exhaustive]
 pub enum IllegalSchedule {
     /// A value is read before, or at the same time as, it is written.

@@ -6,7 +6,8 @@ use crate::kernel::affine::{Affine, AffineOverflow};
 use crate::kernel::graph::{DimKind, Kernel, Schedule};
 
 /// Why a schedule was not rewritten. Whether a rewritten schedule is legal is for the plan to say.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error, strum::IntoStaticStr)]
+#[strum(serialize_all = "kebab-case", prefix = "transform/")]
 #[non_exhaustive]
 pub enum TransformError {
     /// The kernel has no such schedule.
@@ -101,9 +102,11 @@ pub enum TransformError {
     },
     /// The rewritten schedule does not fit the kernel, or its name is taken.
     #[error(transparent)]
+    #[strum(transparent)]
     Kernel(#[from] KernelError),
     /// Dependences could not be found.
     #[error(transparent)]
+    #[strum(transparent)]
     Analysis(#[from] AnalysisError),
     /// A coefficient left 64 bits.
     #[error("{0}")]

@@ -12,11 +12,12 @@ use crease::{Error, LowerError, RunError};
 #[derive(Default)]
 pub(crate) struct Cases {
     messages: BTreeMap<String, Vec<(String, String)>>,
+    codes: BTreeMap<String, &'static str>,
 }
 
 impl Cases {
-    /// What a call answers.
-    pub(crate) fn add<E: StdError + Debug>(&mut self, done: &str, error: E) {
+    /// What a call answers; returns its key.
+    pub(crate) fn add<E: StdError + Debug>(&mut self, done: &str, error: E) -> String {
         let mut message = error.to_string();
         let mut cause = error.source();
         while let Some(error) = cause {
@@ -27,7 +28,9 @@ impl Cases {
             }
             cause = error.source();
         }
-        self.messages.entry(key_of(&error)).or_default().push((done.to_string(), message));
+        let key = key_of(&error);
+        self.messages.entry(key.clone()).or_default().push((done.to_string(), message));
+        key
     }
 
     /// An error that no call of a test can provoke, because of what is said in `why`.
@@ -37,7 +40,14 @@ impl Cases {
 
     /// What the engine answers, under the stage that it comes from.
     pub(crate) fn add_engine<R>(&mut self, done: &str, result: Result<R, Error>) {
-        match result.err().unwrap_or_else(|| panic!("{done}: no error")) {
+        let error = result.err().unwrap_or_else(|| panic!("{done}: no error"));
+        let code = error.code();
+        let key = self.add_unwrapped(done, error);
+        self.codes.insert(key, code);
+    }
+
+    fn add_unwrapped(&mut self, done: &str, error: Error) -> String {
+        match error {
             Error::Kernel(error) => self.add(done, error.kind().clone()),
             Error::Illegal(error) => self.add(done, error),
             Error::Plan(error) => self.add(done, error),
@@ -55,6 +65,11 @@ impl Cases {
 
     pub(crate) fn keys(&self) -> impl Iterator<Item = String> {
         self.messages.keys().cloned()
+    }
+
+    /// The code that [`Error::code`] gave for errors of the engine, by key.
+    pub(crate) fn codes(&self) -> impl Iterator<Item = (&str, &'static str)> {
+        self.codes.iter().map(|(key, code)| (key.as_str(), *code))
     }
 
     /// The text of each file.

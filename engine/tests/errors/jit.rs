@@ -199,10 +199,10 @@ fn ranges(cases: &mut Cases) {
         match ranges.verify(&[6, 6]).unwrap_err() {
             BoundsError::Doubt(doubt) => {
                 cases.add(done, doubt.reason);
-                cases.add(done, BoundsError::Doubt(doubt));
+                cases.add(done, BoundsError::Doubt(doubt))
             }
             error => cases.add(done, error),
-        }
+        };
     }
 }
 

@@ -69,7 +69,7 @@ fn code(text: &str, size: Option<i64>) -> Code {
 }
 
 fn one_thread() -> RunOptions {
-    RunOptions { threads: 1, ..RunOptions::default() }
+    RunOptions::default().threads(1)
 }
 
 fn arrays(cases: &mut Cases) {
@@ -136,7 +136,7 @@ fn whole_calls(cases: &mut Cases) {
 
 fn memory(cases: &mut Cases) {
     let large = code(LINE, Some(1 << 45));
-    let on = |memory: MemoryCheck| RunOptions { memory, ..one_thread() };
+    let on = |memory: MemoryCheck| one_thread().memory(memory);
     cases.add_engine("`line` at N = 2^45, unchecked", large.instantiate_with(on(MemoryCheck::Unchecked)));
     let line = code(LINE, Some(100_000));
     let limited = line.instantiate_with(on(MemoryCheck::Limit(100_000)));
@@ -144,7 +144,7 @@ fn memory(cases: &mut Cases) {
     let kernel = Kernel::parse(TASKS).expect("it parses");
     let plan = kernel.plan().size("N", 64).threads(1).memory_cap_bytes(2000).build().expect("one copy fits");
     let code = plan.compile().expect("it compiles");
-    let threads = |threads| RunOptions { threads, ..RunOptions::default() };
+    let threads = |threads| RunOptions::default().threads(threads);
     cases.add_engine("`tasks`, with a copy for each of 16 threads, in 2000 bytes", code.instantiate_with(threads(16)));
     cases.add_engine("a run on no thread", code.instantiate_with(threads(0)));
     let many = PoolError::TooMany { threads: 100_000, cores: 2, most: 16 };

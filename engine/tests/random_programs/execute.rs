@@ -72,8 +72,7 @@ impl Case {
 
     /// Runs compiled code, in calls of so many steps if there are steps; only a call that is refused is an error.
     pub(crate) fn native(&self, code: &Code, threads: usize, pieces: &[i64]) -> Result<Contents, Error> {
-        let mut run =
-            code.instantiate_with(RunOptions { threads, guard_pages: true, ..RunOptions::default() }).unwrap();
+        let mut run = code.instantiate_with(RunOptions::default().threads(threads).guard_pages(true)).unwrap();
         run.set("c", SCALAR).unwrap();
         for (id, back) in self.levels(&[Role::Input, Role::State]) {
             match self.kernel.array(id).element {
@@ -103,8 +102,7 @@ impl Case {
 
     /// Runs compiled code on arrays that lie somehow in others. For kernels without state.
     pub(crate) fn lent(&self, code: &Code, threads: usize, random: &mut Rng) -> Result<Contents, Error> {
-        let mut run =
-            code.instantiate_with(RunOptions { threads, guard_pages: true, ..RunOptions::default() }).unwrap();
+        let mut run = code.instantiate_with(RunOptions::default().threads(threads).guard_pages(true)).unwrap();
         run.set("c", SCALAR).unwrap();
         let doubles = self.hosts::<f64>(&run, Role::Input, random);
         let singles = self.hosts::<f32>(&run, Role::Input, random);

@@ -107,7 +107,7 @@ fn run(case: &Case<'_>, plan: &Plan) -> Outcome {
         return Outcome::TooLarge;
     };
     let code = plan.compile().expect("what was lowered compiles");
-    let options = RunOptions { threads: 2, guard_pages: true, ..RunOptions::default() };
+    let options = RunOptions::default().threads(2).guard_pages(true);
     let Ok(mut run) = code.instantiate_with(options) else {
         return Outcome::TooLarge;
     };

@@ -3,7 +3,7 @@
 //! In: a kernel whose temporary arrays are written several times per cell, and the schedule that says what it means.
 //! Out: a kernel that computes the same in single assignment.
 //! Sources: Feautrier (1991), "Dataflow analysis of array and scalar references", for the expansion; the two views of
-//! memory, array contraction and memory reallocation, are those of GeCoS (`View`).
+//! memory, array contraction and memory reallocation, are those of GeCoS (`StorageView`).
 //!
 //! An array `s` that statement `S[i]` writes becomes `s_S[i]`: the writing instance is the index. A read takes the cell
 //! of the last write before it (`sources`). Where that is another statement, or another function of the iterators, in
@@ -38,6 +38,7 @@ const QUOTA: u64 = 200_000_000;
 
 /// A kernel in single assignment, but for the arrays that keep their names.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Expanded {
     /// The kernel.
     pub kernel: Kernel,
@@ -48,7 +49,8 @@ pub struct Expanded {
 }
 
 /// Why a kernel was not expanded.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error, strum::IntoStaticStr)]
+#[strum(serialize_all = "kebab-case", prefix = "expansion/")]
 #[non_exhaustive]
 pub enum ExpansionError {
     /// The kernel has no such schedule.
@@ -69,12 +71,15 @@ pub enum ExpansionError {
     },
     /// In this schedule no certain write is the last before some read.
     #[error(transparent)]
+    #[strum(transparent)]
     Illegal(#[from] IllegalSchedule),
     /// An analysis failed or used up its quota.
     #[error(transparent)]
+    #[strum(transparent)]
     Analysis(#[from] AnalysisError),
     /// The expanded kernel is not valid.
     #[error(transparent)]
+    #[strum(transparent)]
     Kernel(#[from] KernelError),
 }
 

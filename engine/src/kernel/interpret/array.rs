@@ -17,6 +17,7 @@ pub struct FullArray {
 
 /// Cells of one type.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum FullData {
     /// Doubles.
     F64(Vec<f64>),

@@ -8,6 +8,7 @@ use crate::plan::parametric::Polynomial;
 
 /// Storage of all folded arrays as formulas of the sizes.
 #[derive(Clone, Debug, Serialize, PartialEq)]
+#[non_exhaustive]
 pub struct ParametricReport {
     /// Names of the size parameters; polynomials take their values in this order.
     pub params: Vec<String>,
@@ -17,6 +18,7 @@ pub struct ParametricReport {
 
 /// A folded array.
 #[derive(Clone, Debug, Serialize, PartialEq)]
+#[non_exhaustive]
 pub struct ParametricArray {
     /// Its name.
     pub name: String,
@@ -28,6 +30,7 @@ pub struct ParametricArray {
 
 /// A mapping at many sizes.
 #[derive(Clone, Debug, Serialize, PartialEq)]
+#[non_exhaustive]
 pub struct ParametricMapping {
     /// The strategy it is an answer of.
     pub strategy: String,
@@ -69,6 +72,7 @@ pub enum Evidence {
 
 /// A part of an array: cell `i` is kept at `(matrix i + offset) mod moduli`, component-wise.
 #[derive(Clone, Debug, Serialize, PartialEq)]
+#[non_exhaustive]
 pub struct ParametricPiece {
     /// The condition on the indices.
     pub when: String,
