@@ -17,8 +17,8 @@ use crate::check::{Proof, Proved};
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::{ArrayId, Role};
 use crate::machine::{ALIASING_BYTES, LINE_BYTES};
-use crate::mapping::full::identity;
-use crate::mapping::{Problem, Span};
+use crate::storage::problem::{Problem, Span};
+use crate::storage::strategies::full::identity;
 use crate::storage::{ArrayMapping, MappingError, Piece, Sharing, StorageMapping};
 
 /// Distance below which copies of two workers could be fetched together.

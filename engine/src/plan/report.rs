@@ -12,7 +12,6 @@ use crate::analysis::bound::LowerBound;
 use crate::check::Proof;
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::{ArrayId, Kernel, Role};
-use crate::mapping::decision::Decision;
 use crate::plan::bounds::BufferBounds;
 use crate::plan::footprint::Footprint;
 use crate::plan::layout::{BufferLayout, Layout, Owner};
@@ -20,10 +19,11 @@ use crate::plan::outcome::Outcome;
 use crate::plan::parallelism::busy_threads;
 use crate::plan::request::Request;
 use crate::stage::LOWER_BOUND;
+use crate::storage::choose::decision::Decision;
 use crate::storage::{Piece, Sharing};
 
 pub use crate::analysis::bound::BoundMethod;
-pub use crate::mapping::decision::{Reason, Weighed};
+pub use crate::storage::choose::decision::{Reason, Weighed};
 
 /// A plan's decisions.
 #[derive(Clone, Debug, Serialize, PartialEq)]

@@ -13,11 +13,11 @@ use crease_isl::Set;
 
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::{ArrayId, Kernel, Role};
-use crate::mapping::hyperplane::{Bounded, SearchError, find_hyperplanes};
-use crate::mapping::successive_modulo::USUAL_STEPS;
 use crate::plan::parametric::Polynomial;
 use crate::plan::parametric::formulas::{FormulaArray, FormulaBuffer, FormulaPiece, Formulas};
 use crate::storage::Sharing;
+use crate::storage::strategies::baseline::hyperplane::{Bounded, SearchError, find_hyperplanes};
+use crate::storage::strategies::successive_modulo::USUAL_STEPS;
 
 /// An array and the differences of its conflicting cells; their parameters are `params`.
 pub(super) struct Differences<'a, 'c> {

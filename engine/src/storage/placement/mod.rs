@@ -1,0 +1,4 @@
+//! Placement.
+
+pub(crate) mod mirror;
+pub(crate) mod rounding;
