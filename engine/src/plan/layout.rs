@@ -19,7 +19,7 @@ use crate::kernel::graph::{ArrayId, Role};
 use crate::machine::{ALIASING_BYTES, LINE_BYTES};
 use crate::storage::problem::{Problem, Span};
 use crate::storage::strategies::full::identity;
-use crate::storage::{ArrayMapping, MappingError, Piece, Sharing, StorageMapping};
+use crate::storage::{ArrayMapping, MappingError, Piece, Sharing, StorageMapping, StrategyId};
 
 /// Distance below which copies of two workers could be fetched together.
 const LINE_PAIR_BYTES: u64 = 128;
@@ -68,8 +68,8 @@ pub struct BufferLayout {
     pub mapped: Mapped,
     /// Who provides the memory.
     pub owner: Owner,
-    /// The strategy that proposed it; `full` for arrays of the caller.
-    pub strategy: &'static str,
+    /// Who proposed it; [`StrategyId::Full`] for arrays of the caller.
+    pub strategy: StrategyId,
     /// How it was proved that no two values alive together share a cell; none for arrays of the caller, which are kept
     /// cell by cell.
     pub proof: Option<Proof>,
@@ -172,7 +172,7 @@ pub(crate) fn lay_out(problem: &Problem<'_, '_, '_>, mapping: &Proved<StorageMap
         let buffer = layout.buffers.len();
         let strides = row_major(&moduli, None);
         let (sharing, mapped) = (Sharing::Shared, Mapped::Once);
-        let block = Block { strides, owner, sharing, mapped, strategy: "full", proof: None };
+        let block = Block { strides, owner, sharing, mapped, strategy: StrategyId::Full, proof: None };
         layout.push(&body.name, body.element, &moduli, block)?;
         if !kernel.has_state() && !moduli.is_empty() {
             layout.buffers[buffer].strides_from = StridesFrom::Call;
@@ -190,7 +190,7 @@ struct Block {
     owner: Owner,
     sharing: Sharing,
     mapped: Mapped,
-    strategy: &'static str,
+    strategy: StrategyId,
     proof: Option<Proof>,
 }
 

@@ -20,7 +20,7 @@ use crate::plan::parallelism::busy_threads;
 use crate::plan::request::Request;
 use crate::stage::LOWER_BOUND;
 use crate::storage::choose::decision::Decision;
-use crate::storage::{Piece, Sharing};
+use crate::storage::{Piece, Sharing, StrategyId};
 
 pub use crate::analysis::bound::BoundMethod;
 pub use crate::storage::choose::decision::{Reason, Weighed};
@@ -202,9 +202,15 @@ impl Report {
 }
 
 fn choice_report(kernel: &Kernel, decision: &Decision) -> ChoiceReport {
-    let Decision { arrays, chosen, smallest, gave_up, not_asked } = decision.clone();
-    let arrays = arrays.iter().map(|&id| kernel.array(id).name.clone()).collect();
-    ChoiceReport { arrays, chosen, smallest, reason: decision.reason(), gave_up, not_asked }
+    let names = |strategies: &[StrategyId]| strategies.iter().map(|id| id.name()).collect();
+    ChoiceReport {
+        arrays: decision.arrays.iter().map(|&id| kernel.array(id).name.clone()).collect(),
+        chosen: decision.chosen.clone(),
+        smallest: decision.smallest.clone(),
+        reason: decision.reason(),
+        gave_up: names(&decision.gave_up),
+        not_asked: names(&decision.not_asked),
+    }
 }
 
 fn buffer_report(buffer: &BufferLayout, threads: usize, bound: Option<LowerBound>) -> BufferReport {
@@ -217,7 +223,7 @@ fn buffer_report(buffer: &BufferLayout, threads: usize, bound: Option<LowerBound
         copy_bytes: buffer.bytes(),
         lower_bound_cells: bound.map(|bound| bound.cells),
         lower_bound_method: bound.map(|bound| bound.method),
-        strategy: buffer.strategy,
+        strategy: buffer.strategy.name(),
         proof: buffer.proof.expect("folded buffers are laid out with their proof"),
         moduli: buffer.moduli.clone(),
         element_bytes: buffer.element.bytes(),

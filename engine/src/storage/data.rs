@@ -8,6 +8,7 @@ use crease_program::{Element, Mapped};
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::ArrayId;
 use crate::storage::MappingError;
+use crate::storage::options::StrategyId;
 
 /// Storage of all folded arrays of a kernel.
 #[derive(Clone, Debug, PartialEq, Default)]
@@ -31,8 +32,8 @@ pub struct Buffer {
     pub sharing: Sharing,
     /// Whether its cells come twice in memory; then it is a ring in whole pages.
     pub mapped: Mapped,
-    /// Which strategy proposed it.
-    pub strategy: &'static str,
+    /// Who proposed it.
+    pub strategy: StrategyId,
 }
 
 /// Whether the workers of a parallel loop share a buffer.

@@ -15,3 +15,4 @@ pub(crate) mod strategies;
 
 pub use data::{ArrayMapping, Buffer, Piece, Sharing, StorageMapping};
 pub use error::MappingError;
+pub use options::StrategyId;

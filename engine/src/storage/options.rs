@@ -1,54 +1,78 @@
 //! What a caller may ask for of storage.
 
-/// How storage mappings are found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
-#[non_exhaustive]
-pub enum StrategyChoice {
-    /// The best proved mapping.
-    #[default]
-    Auto,
-    /// The unfolded array (a state array: `horizon` steps of it).
-    Full,
-    /// One modulus per dimension: the usual baseline.
-    SuccessiveModulo,
-    /// The same with one step of a state array, where that will do.
-    OneLevel,
-    /// One hyperplane with unit stride in the innermost schedule dimension.
-    StridedHyperplane,
-    /// Hyperplanes that satisfy most conflicts at once, as narrow as possible.
-    Hyperplane,
-    /// Reuse of dying slots across the arrays of a statement.
-    InPlace,
-    /// The smallest lattice of differences that never conflict.
-    Lattice,
-    /// A linear order of the cells, modulo the longest distance of two that are alive together.
-    Window,
-    /// Several arrays in one buffer.
-    Shared,
-    /// One value, or one in each lane: in a register where that can be.
-    Scalar,
-    /// A vector along which values replace each other in any legal order.
-    Occupancy,
-    /// One grid in place, and apart the rows of it that wait for the far side of a periodic one.
-    Periodic,
+/// What a caller may choose and what a buffer tells of its origin, from one list of the strategies.
+macro_rules! strategies {
+    ($($(#[$doc:meta])* $Name:ident = $name:literal,)*) => {
+        /// How storage mappings are found.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+        #[non_exhaustive]
+        pub enum StrategyChoice {
+            /// The best proved mapping.
+            #[default]
+            Auto,
+            $($(#[$doc])* $Name,)*
+        }
+
+        crease_program::named_choices! {
+            StrategyChoice = [("auto", StrategyChoice::Auto), $(($name, StrategyChoice::$Name)),*]
+        }
+
+        impl StrategyChoice {
+            /// The strategy, where one is named.
+            pub(crate) fn id(self) -> Option<StrategyId> {
+                match self {
+                    StrategyChoice::Auto => None,
+                    $(StrategyChoice::$Name => Some(StrategyId::$Name),)*
+                }
+            }
+        }
+
+        /// Who proposed storage.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum StrategyId {
+            $($(#[$doc])* $Name,)*
+            /// The caller, who wrote it down.
+            Given,
+        }
+
+        crease_program::named_choices! {
+            StrategyId = [$(($name, StrategyId::$Name),)* ("given", StrategyId::Given)]
+        }
+    };
 }
 
-crease_program::named_choices! {
-    StrategyChoice = [
-        ("auto", StrategyChoice::Auto),
-        ("full", StrategyChoice::Full),
-        ("successive-modulo", StrategyChoice::SuccessiveModulo),
-        ("one-level", StrategyChoice::OneLevel),
-        ("strided-hyperplane", StrategyChoice::StridedHyperplane),
-        ("hyperplane", StrategyChoice::Hyperplane),
-        ("in-place", StrategyChoice::InPlace),
-        ("lattice", StrategyChoice::Lattice),
-        ("window", StrategyChoice::Window),
-        ("shared", StrategyChoice::Shared),
-        ("scalar", StrategyChoice::Scalar),
-        ("occupancy", StrategyChoice::Occupancy),
-        ("periodic", StrategyChoice::Periodic),
-    ]
+strategies! {
+    /// The unfolded array (a state array: `horizon` steps of it).
+    Full = "full",
+    /// One modulus per dimension: the usual baseline.
+    SuccessiveModulo = "successive-modulo",
+    /// The same with one step of a state array, where that will do.
+    OneLevel = "one-level",
+    /// One hyperplane with unit stride in the innermost schedule dimension.
+    StridedHyperplane = "strided-hyperplane",
+    /// Hyperplanes that satisfy most conflicts at once, as narrow as possible.
+    Hyperplane = "hyperplane",
+    /// Reuse of dying slots across the arrays of a statement.
+    InPlace = "in-place",
+    /// The smallest lattice of differences that never conflict.
+    Lattice = "lattice",
+    /// A linear order of the cells, modulo the longest distance of two that are alive together.
+    Window = "window",
+    /// Several arrays in one buffer.
+    Shared = "shared",
+    /// One value, or one in each lane: in a register where that can be.
+    Scalar = "scalar",
+    /// A vector along which values replace each other in any legal order.
+    Occupancy = "occupancy",
+    /// One grid in place, and apart the rows of it that wait for the far side of a periodic one.
+    Periodic = "periodic",
+}
+
+impl std::fmt::Display for StrategyId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
 }
 
 /// What [`StrategyChoice::Auto`] prefers among proved mappings.

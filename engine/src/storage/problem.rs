@@ -10,10 +10,11 @@ use crate::analysis::conflicts::Conflicts;
 use crate::analysis::model::Model;
 use crate::analysis::turnover::Readers;
 use crate::check::Checker;
+use crate::kernel::affine::Affine;
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::{ArrayId, Role};
 use crate::machine::MachineModel;
-use crate::storage::options::{Rings, Rounding};
+use crate::storage::options::{Rings, Rounding, StrategyId};
 use crate::storage::{ArrayMapping, Buffer, MappingError, Piece, Sharing};
 
 /// What strategies see.
@@ -52,9 +53,9 @@ impl Proposal {
 }
 
 /// A way to find mappings.
-pub(crate) trait Strategy {
-    /// The name users choose it by.
-    fn name(&self) -> &'static str;
+pub(crate) trait Strategy: Sync {
+    /// Which one it is.
+    fn id(&self) -> StrategyId;
 
     /// Mappings of all of `arrays` together, best first. An empty list or [`MappingError::NotApplicable`] if there are
     /// none.
@@ -122,8 +123,27 @@ impl<'a, 'c> Problem<'a, 'c, '_> {
         self.model.turnover.as_ref()?.readers(array).filter(|readers| !readers.space.is_empty())
     }
 
+    /// The array index that moves with the innermost schedule dimension; the last one if none does.
+    pub(crate) fn fast_dimension(&self, array: ArrayId) -> usize {
+        let kernel = self.model.kernel;
+        let Some(last) = kernel.array(array).index.len().checked_sub(1) else { return 0 };
+        for stmt in kernel.stmt_ids() {
+            let body = kernel.stmt(stmt);
+            let Some(assign) = body.assigns.iter().find(|a| a.array == array) else {
+                continue;
+            };
+            let moves = |e: &Affine, iter: usize| e.iter_coefficient(iter) != 0;
+            let times = &self.model.schedule.times[stmt.index()];
+            let innermost = times.iter().rev().find_map(|e| (0..body.iters.len()).find(|&iter| moves(e, iter)));
+            if let Some(iter) = innermost {
+                return (0..=last).rev().find(|&k| moves(&assign.index[k], iter)).unwrap_or(last);
+            }
+        }
+        last
+    }
+
     /// A buffer for one array, named after it.
-    pub(crate) fn buffer_for(&self, array: ArrayId, moduli: Vec<i64>, strategy: &'static str) -> Buffer {
+    pub(crate) fn buffer_for(&self, array: ArrayId, moduli: Vec<i64>, strategy: StrategyId) -> Buffer {
         debug_assert!(moduli.iter().all(|&modulus| modulus > 0), "moduli are positive: {moduli:?}");
         let sharing = self.sharing(array);
         let array = self.model.kernel.array(array);

@@ -17,8 +17,8 @@ use crate::storage::choose::candidate::{Candidate, is_near, pick};
 use crate::storage::choose::check::first_proved;
 use crate::storage::choose::decision::{Choice, Decision};
 use crate::storage::choose::search::{BestOfOne, ENDS_BUDGET, LEAST_PATIENCE, Search, unless_spent};
-use crate::storage::options::Objective;
-use crate::storage::problem::{Problem, Proposal, Strategy};
+use crate::storage::options::{Objective, StrategyId};
+use crate::storage::problem::{Problem, Proposal};
 use crate::storage::strategies::in_place::InPlace;
 use crate::storage::strategies::shared::Shared;
 use crate::storage::{ArrayMapping, Buffer, MappingError};
@@ -129,7 +129,7 @@ fn together(
         Err(error) => {
             if matches!(error, MappingError::GaveUp { .. }) {
                 chosen.notes.push(error.to_string());
-                separate.iter_mut().for_each(|found| found.decision.gave_up.push(Shared.name()));
+                separate.iter_mut().for_each(|found| found.decision.gave_up.push(StrategyId::Shared));
             }
             return Ok(None);
         }
@@ -157,7 +157,7 @@ fn together(
     for of_one in separate {
         decision.gave_up.append(&mut of_one.decision.gave_up);
     }
-    decision.gave_up.sort_unstable();
+    decision.gave_up.sort_unstable_by_key(|id| id.name());
     decision.gave_up.dedup();
     chosen.decisions.push(decision);
     Ok(Some(found.swap_remove(best).proposal))

@@ -9,7 +9,7 @@
 
 use crate::machine::LINE_BYTES;
 use crate::storage::choose::cost::access_cost;
-use crate::storage::options::Objective;
+use crate::storage::options::{Objective, StrategyId};
 use crate::storage::problem::{Problem, Proposal};
 use crate::storage::{Buffer, MappingError};
 
@@ -41,8 +41,8 @@ impl Candidate {
     }
 
     /// The strategy of its first buffer.
-    pub(super) fn strategy(&self) -> &'static str {
-        self.proposal.buffers.first().map_or("", |buffer| buffer.strategy)
+    pub(super) fn strategy(&self) -> Option<StrategyId> {
+        self.proposal.buffers.first().map(|buffer| buffer.strategy)
     }
 
     /// Cells of all its buffers.

@@ -33,8 +33,9 @@ pub(crate) fn first_useful(
     notes: &mut Vec<String>,
     is_useful: impl Fn(&Proposal) -> Result<bool, MappingError>,
 ) -> Result<(Proposal, bool), MappingError> {
-    under_own_quota(problem, strategy.name(), arrays, || {
-        let mut last = MappingError::NotApplicable { strategy: strategy.name(), reason: "it has no candidate".into() };
+    under_own_quota(problem, strategy.id().name(), arrays, || {
+        let mut last =
+            MappingError::NotApplicable { strategy: strategy.id().name(), reason: "it has no candidate".into() };
         for proposal in strategy.propose(problem, arrays)? {
             if !is_useful(&proposal)? {
                 return Ok((proposal, false));

@@ -11,19 +11,9 @@ use crate::storage::choose::check::{first_proved, under_own_quota, verify_mappin
 use crate::storage::choose::decision::{Choice, Chosen};
 use crate::storage::options::{Objective, Rounding, StrategyChoice};
 use crate::storage::placement::mirror::mirror_rings;
-use crate::storage::problem::{Problem, Strategy};
-use crate::storage::strategies::baseline::hyperplane::Hyperplane;
-use crate::storage::strategies::baseline::lattice::Lattice;
-use crate::storage::strategies::baseline::occupancy::Occupancy;
-use crate::storage::strategies::baseline::window::Window;
-use crate::storage::strategies::full::Full;
+use crate::storage::problem::Problem;
 use crate::storage::strategies::given::given_proposal;
-use crate::storage::strategies::in_place::InPlace;
-use crate::storage::strategies::periodic::Periodic;
-use crate::storage::strategies::scalar::Scalar;
-use crate::storage::strategies::shared::Shared;
-use crate::storage::strategies::strided_hyperplane::StridedHyperplane;
-use crate::storage::strategies::successive_modulo::{OneLevel, SuccessiveModulo};
+use crate::storage::strategies::registry::{Entry, entry_of};
 
 /// Chooses a mapping for every folded array, with rings as the problem wants them. The checker has the last word, about
 /// all of it; what it has proved on the way costs nothing again.
@@ -57,26 +47,13 @@ fn choose_cells(
     if arrays.is_empty() {
         return Ok(chosen);
     }
-    let strategy: &dyn Strategy = match choice {
-        StrategyChoice::Auto => {
-            choose_automatically(problem, &arrays, objective, &mut chosen)?;
-            report_price(problem, &mut chosen)?;
-            return Ok(chosen);
-        }
-        StrategyChoice::Full => &Full,
-        StrategyChoice::SuccessiveModulo => &SuccessiveModulo,
-        StrategyChoice::OneLevel => &OneLevel,
-        StrategyChoice::StridedHyperplane => &StridedHyperplane,
-        StrategyChoice::Hyperplane => &Hyperplane,
-        StrategyChoice::InPlace => &InPlace,
-        StrategyChoice::Lattice => &Lattice,
-        StrategyChoice::Window => &Window,
-        StrategyChoice::Shared => &Shared,
-        StrategyChoice::Scalar => &Scalar,
-        StrategyChoice::Occupancy => &Occupancy,
-        StrategyChoice::Periodic => &Periodic,
+    let Some(id) = choice.id() else {
+        choose_automatically(problem, &arrays, objective, &mut chosen)?;
+        report_price(problem, &mut chosen)?;
+        return Ok(chosen);
     };
-    let proposal = first_proved(problem, strategy, &arrays, &mut chosen.notes)?;
+    let Entry { strategy, .. } = entry_of(id).expect("every strategy that can be chosen is in the table");
+    let proposal = first_proved(problem, *strategy, &arrays, &mut chosen.notes)?;
     chosen.add(proposal);
     report_price(problem, &mut chosen)?;
     Ok(chosen)
@@ -90,10 +67,8 @@ fn report_price(problem: &Problem<'_, '_, '_>, chosen: &mut Choice) -> Result<()
     let exact = problem.rounded(Rounding::Exact);
     for mapping in &chosen.mapping.arrays {
         let Some(buffer) = mapping.pieces.first().map(|piece| &chosen.mapping.buffers[piece.buffer]) else { continue };
-        if buffer.strategy != StridedHyperplane.name() {
-            continue;
-        }
-        let without = first_proved(&exact, &StridedHyperplane, &[mapping.array], &mut Vec::new())?;
+        let Some(entry) = entry_of(buffer.strategy).filter(|entry| entry.rounds) else { continue };
+        let without = first_proved(&exact, entry.strategy, &[mapping.array], &mut Vec::new())?;
         let (cells, fewer) = (buffer.cells()?, without.buffers[0].cells()?);
         let name = &problem.model.kernel.array(mapping.array).name;
         chosen.notes.push(format!("`{name}`: {cells} cells with pitch and modulus rounded, {fewer} without"));

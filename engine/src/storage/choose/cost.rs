@@ -9,7 +9,6 @@
 
 use crate::kernel::graph::DimKind;
 use crate::storage::problem::{Problem, Proposal};
-use crate::storage::strategies::strided_hyperplane::fast_dimension;
 use crate::storage::{Buffer, Piece};
 
 /// An access without vectors, where there could be some.
@@ -22,7 +21,7 @@ const FORMULA: f64 = 0.02;
 /// The cost of an access under a proposal, that of its worst array.
 pub(crate) fn access_cost(problem: &Problem<'_, '_, '_>, proposal: &Proposal) -> f64 {
     let of_array = |mapping: &crate::storage::ArrayMapping| {
-        let fast = fast_dimension(problem, mapping.array);
+        let fast = problem.fast_dimension(mapping.array);
         let pieces = mapping.pieces.iter().map(|piece| of_piece(problem, piece, &proposal.buffers[piece.buffer], fast));
         pieces.fold(1.0, f64::max) + FORMULA * (mapping.pieces.len() as f64 - 1.0)
     };

@@ -9,6 +9,7 @@ use crate::check::Proved;
 use crate::kernel::graph::ArrayId;
 use crate::storage::StorageMapping;
 use crate::storage::choose::candidate::{Candidate, is_near, smallest};
+use crate::storage::options::StrategyId;
 use crate::storage::problem::Proposal;
 
 /// Storage that was chosen so far, and what was tried on the way.
@@ -48,9 +49,9 @@ pub(crate) struct Decision {
     /// The smallest that was proved.
     pub(crate) smallest: Weighed,
     /// Strategies whose search took too much.
-    pub(crate) gave_up: Vec<&'static str>,
+    pub(crate) gave_up: Vec<StrategyId>,
     /// Strategies that were not asked, as there was no need.
-    pub(crate) not_asked: Vec<&'static str>,
+    pub(crate) not_asked: Vec<StrategyId>,
 }
 
 /// A mapping with what it takes.
@@ -80,7 +81,11 @@ pub enum Reason {
 
 impl Weighed {
     fn of(candidate: &Candidate) -> Weighed {
-        Weighed { strategy: candidate.strategy(), bytes: candidate.bytes, access: candidate.access }
+        Weighed {
+            strategy: candidate.strategy().map_or("", StrategyId::name),
+            bytes: candidate.bytes,
+            access: candidate.access,
+        }
     }
 }
 

@@ -26,17 +26,14 @@ use crate::kernel::graph::{ArrayId, DimKind};
 use crate::storage::choose::candidate::{Candidate, FAST_ACCESS, is_near, near_below, pick, smallest};
 use crate::storage::choose::check::{first_proved, first_useful, under_own_quota, verify_mapping};
 use crate::storage::choose::decision::Decision;
-use crate::storage::options::{Objective, Rounding};
+use crate::storage::options::{Objective, Rounding, StrategyId};
+use crate::storage::placement::rounding::is_on_grid;
 use crate::storage::problem::{Problem, Proposal, Strategy};
-use crate::storage::strategies::baseline::hyperplane::Hyperplane;
-use crate::storage::strategies::baseline::lattice::Lattice;
-use crate::storage::strategies::baseline::occupancy::Occupancy;
-use crate::storage::strategies::baseline::window::Window;
 use crate::storage::strategies::full::Full;
 use crate::storage::strategies::periodic::{Periodic, reads_far_side};
+use crate::storage::strategies::registry::{Budget, Entry, Turn, entry_of, one_by_one};
 use crate::storage::strategies::scalar::Scalar;
-use crate::storage::strategies::strided_hyperplane::{StridedHyperplane, is_on_grid};
-use crate::storage::strategies::successive_modulo::{OneLevel, SuccessiveModulo, usual_and_one_level};
+use crate::storage::strategies::successive_modulo::usual_and_one_level;
 use crate::storage::{MappingError, Sharing};
 
 /// Successive modulo is good enough if it needs at most one part in so many more than the values alive at once ..
@@ -56,8 +53,6 @@ const LINE_PRICE: u64 = 32;
 const LINE_PRICE_FOR_SPEED: u64 = 4;
 /// Intervals for counting what enters or leaves a run.
 pub(super) const ENDS_BUDGET: u64 = 1 << 16;
-/// Who is asked after strided hyperplanes, those that take longest last.
-const LATER: [&dyn Strategy; 5] = [&Hyperplane, &Occupancy, &Window, &Periodic, &Lattice];
 
 /// The best mapping of one array that was found.
 pub(super) struct BestOfOne {
@@ -93,10 +88,10 @@ pub(super) struct Search<'s, 'a, 'c, 'k> {
     alive: u64,
     /// Whether they were counted at all moments that are looked at.
     has_counted: bool,
-    gave_up: Vec<&'static str>,
-    not_asked: Vec<&'static str>,
+    gave_up: Vec<StrategyId>,
+    not_asked: Vec<StrategyId>,
     /// Who was asked, and the operations that each might spend.
-    asked: Vec<(&'static str, u64)>,
+    asked: Vec<(StrategyId, u64)>,
 }
 
 impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
@@ -134,8 +129,7 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
             || self.is_nearly_alive()? && self.prove_best()?.is_some()
             || self.is_best_periodic(patience)?
         {
-            self.not_asked.push(StridedHyperplane.name());
-            self.not_asked.extend(LATER.map(|strategy| strategy.name()));
+            self.not_asked.extend(one_by_one().map(|entry| entry.strategy.id()));
             self.prove_best()?.into_iter().for_each(|best| self.explain(best));
         } else {
             self.search_on(patience, found_some)?;
@@ -162,9 +156,14 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
     /// The search where what was found first, if anything, will not do.
     fn search_on(&mut self, patience: u64, found_some: bool) -> Result<(), MappingError> {
         self.ask_others(patience)?;
-        if self.is_far()? && self.gave_up.contains(&StridedHyperplane.name()) {
-            self.gave_up.retain(|name| *name != StridedHyperplane.name());
-            self.ask(&StridedHyperplane, patience.saturating_mul(PATIENCE))?;
+        if self.is_far()? {
+            for entry in one_by_one().filter(|entry| entry.budget == Budget::Again) {
+                let asked = self.gave_up.len();
+                self.gave_up.retain(|id| *id != entry.strategy.id());
+                if self.gave_up.len() < asked {
+                    self.ask(entry.strategy, patience.saturating_mul(PATIENCE))?;
+                }
+            }
         }
         let is_unproved = self.found.iter().all(|candidate| !candidate.proved);
         if is_unproved && self.prove_best()?.is_none() && found_some {
@@ -181,14 +180,14 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
 
     /// What costs least to find, to be proved once it turns out to be the best.
     fn ask_first(&mut self) -> Result<(), MappingError> {
-        let (problem, array, name) = (self.problem, self.array, SuccessiveModulo.name());
-        match under_own_quota(problem, name, &[array], || usual_and_one_level(problem, array)) {
+        let (problem, array, id) = (self.problem, self.array, StrategyId::SuccessiveModulo);
+        match under_own_quota(problem, id.name(), &[array], || usual_and_one_level(problem, array)) {
             Ok((usual, one_level)) => {
                 for proposal in [Some(usual), one_level].into_iter().flatten() {
                     self.found.push(Candidate { proved: false, ..Candidate::new(problem, proposal)? });
                 }
             }
-            Err(error) => self.fail(name, error),
+            Err(error) => self.fail(id, error),
         }
         Ok(())
     }
@@ -214,7 +213,7 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
             return Ok(false);
         }
         let cells = self.found[best].cells()?;
-        if self.found[best].strategy() == OneLevel.name() && self.at_ends()? >= cells {
+        if self.found[best].strategy() == Some(StrategyId::OneLevel) && self.at_ends()? >= cells {
             return Ok(true);
         }
         let Some(alive) = alive_between_wavefronts(problem.model, problem.conflicts, array)? else { return Ok(false) };
@@ -231,37 +230,37 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
         }
         let may_wait = || reads_far_side(problem, array);
         // Whether there is a far side is no reason to fail: other strategies say what they cannot find out.
-        if !under_own_quota(problem, Periodic.name(), &[array], may_wait).unwrap_or(false) {
+        if !under_own_quota(problem, StrategyId::Periodic.name(), &[array], may_wait).unwrap_or(false) {
             return Ok(false);
         }
         self.ask(&Periodic, patience)?;
         let Some(best) = pick(&self.found, self.objective) else { return Ok(false) };
-        if self.objective == Objective::Footprint || self.found[best].strategy() != Periodic.name() {
+        if self.objective == Objective::Footprint || self.found[best].strategy() != Some(StrategyId::Periodic) {
             return Ok(false);
         }
         Ok(is_near(self.found[best].cells()?, self.at_ends()?))
     }
 
-    /// Strided hyperplanes, then all others as long as there is reason to.
+    /// The strategies that are asked one by one, those of the last turn as long as there is reason to.
     fn ask_others(&mut self, patience: u64) -> Result<(), MappingError> {
-        let is_known = |search: &Self, strategy: &dyn Strategy| {
-            search.asked.iter().any(|(name, spent)| *name == strategy.name() && *spent >= patience)
+        let is_known = |search: &Self, id: StrategyId| {
+            search.asked.iter().any(|(other, spent)| *other == id && *spent >= patience)
         };
-        self.gave_up.retain(|name| self.asked.iter().any(|(other, spent)| other == name && *spent >= patience));
+        self.gave_up = self.gave_up.iter().copied().filter(|id| is_known(self, *id)).collect();
         self.not_asked.clear();
-        if !is_known(self, &StridedHyperplane) {
-            self.ask(&StridedHyperplane, patience)?;
-        }
-        for strategy in LATER {
-            let has_found = self.found.iter().any(|candidate| candidate.strategy() == strategy.name());
-            if has_found || is_known(self, strategy) {
+        for entry in one_by_one() {
+            let id = entry.strategy.id();
+            let is_later = entry.turn == Turn::Later;
+            let has_found = self.found.iter().any(|candidate| candidate.strategy() == Some(id));
+            if is_known(self, id) || is_later && has_found {
                 continue;
             }
-            match self.is_enough()? {
-                true => self.not_asked.push(strategy.name()),
-                false if strategy.name() == Periodic.name() => self.ask(strategy, patience.min(CUT_PATIENCE))?,
-                false => self.ask(strategy, patience)?,
+            if is_later && self.is_enough()? {
+                self.not_asked.push(id);
+                continue;
             }
+            let most = if entry.budget == Budget::Small { patience.min(CUT_PATIENCE) } else { patience };
+            self.ask(entry.strategy, most)?;
         }
         Ok(())
     }
@@ -310,7 +309,7 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
     /// Adds what the strategy finds within so many operations. What is in no way better than something proved will not
     /// be picked, so that it needs no proof.
     fn ask(&mut self, strategy: &dyn Strategy, patience: u64) -> Result<(), MappingError> {
-        self.asked.push((strategy.name(), patience));
+        self.asked.push((strategy.id(), patience));
         let (problem, array) = (self.problem, self.array);
         let found = self.within(patience, |search| {
             let is_useful = |proposal: &Proposal| {
@@ -323,13 +322,13 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
             found.and_then(|(proposal, proved)| Ok(Candidate { proved, ..Candidate::new(problem, proposal)? }));
         match candidate {
             Ok(candidate) => self.found.push(candidate),
-            Err(error) => self.fail(strategy.name(), error),
+            Err(error) => self.fail(strategy.id(), error),
         }
         Ok(())
     }
 
     /// Says why a strategy has nothing.
-    fn fail(&mut self, strategy: &'static str, error: MappingError) {
+    fn fail(&mut self, strategy: StrategyId, error: MappingError) {
         if matches!(error, MappingError::GaveUp { .. }) {
             self.gave_up.push(strategy);
         }
@@ -367,7 +366,7 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
         if candidate.proved {
             return Ok(true);
         }
-        let strategy = candidate.strategy();
+        let strategy = candidate.strategy().map_or("", StrategyId::name);
         let proof = under_own_quota(problem, strategy, &[self.array], || verify_mapping(problem, &candidate.proposal));
         candidate.proved = proof.is_ok();
         if let Err(error) = proof {
@@ -386,16 +385,16 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
             Objective::Balanced => LINE_PRICE,
             Objective::Speed => LINE_PRICE_FOR_SPEED,
         };
-        let is_strided = self.found[best].strategy() == StridedHyperplane.name();
-        if self.problem.rounding != Rounding::Auto || !is_strided || self.lanes() == 1 {
+        let entry = self.found[best].strategy().and_then(entry_of).filter(|entry| entry.rounds);
+        let Some(Entry { strategy, .. }) = entry else { return Ok(None) };
+        if self.problem.rounding != Rounding::Auto || self.lanes() == 1 {
             return Ok(None);
         }
         let rounded = self.problem.rounded(Rounding::Lines);
         if is_on_grid(&rounded, &self.found[best].proposal) {
             return Ok(None);
         }
-        let found = self
-            .within(patience, |search| first_proved(&rounded, &StridedHyperplane, &[search.array], &mut Vec::new()));
+        let found = self.within(patience, |search| first_proved(&rounded, *strategy, &[search.array], &mut Vec::new()));
         let Ok(proposal) = found else { return Ok(None) };
         let found = Candidate::new(self.problem, proposal)?;
         let (few, more) = (self.found[best].cells()?, found.cells()?);
@@ -413,7 +412,8 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
     /// Says why a mapping was preferred, where there was a choice.
     fn explain(&mut self, best: usize) {
         let describe = |candidate: &Candidate| {
-            format!("{} ({} bytes, {:.2} an access)", candidate.strategy(), candidate.bytes, candidate.access)
+            let strategy = candidate.strategy().map_or("", StrategyId::name);
+            format!("{strategy} ({} bytes, {:.2} an access)", candidate.bytes, candidate.access)
         };
         let others: Vec<String> =
             self.found.iter().enumerate().filter(|(k, _)| *k != best).map(|(_, c)| describe(c)).collect();

@@ -16,11 +16,8 @@ use crate::kernel::graph::DimKind;
 use crate::storage::choose::check::{under_own_quota, verify_mapping};
 use crate::storage::choose::decision::Choice;
 use crate::storage::options::{Objective, Rings, StrategyChoice};
-use crate::storage::problem::{Problem, Proposal, Span, Strategy};
-use crate::storage::strategies::full::Full;
-use crate::storage::strategies::given;
-use crate::storage::strategies::scalar::Scalar;
-use crate::storage::strategies::strided_hyperplane::fast_dimension;
+use crate::storage::problem::{Problem, Proposal, Span};
+use crate::storage::strategies::registry::entry_of;
 use crate::storage::{ArrayMapping, MappingError, Piece, Sharing, StorageMapping};
 
 /// Numbers of pages that are tried for a ring.
@@ -108,7 +105,7 @@ fn gains(problem: &Problem<'_, '_, '_>, mapping: &StorageMapping, ring: Ring, ob
     let is_small = (modulus as u64).saturating_mul(body.element.bytes()) <= LARGEST_BYTES;
     let has_lanes = problem.model.schedule.dims.iter().any(|kind| matches!(kind, DimKind::Vector(_)));
     let has_long_row = |array: &ArrayMapping, piece: &Piece| {
-        let fast = fast_dimension(problem, array.array);
+        let fast = problem.fast_dimension(array.array);
         let row = problem.spans(array.array).ok().and_then(|spans| spans.get(fast)?.extent());
         let moves = piece.matrix[0].get(fast).is_some_and(|step| step.abs() == 1);
         moves && row.is_some_and(|row| row >= body.moduli[0] / 2)
@@ -131,7 +128,7 @@ fn proved(
         (buffers[buffer].moduli, buffers[buffer].mapped) = (vec![modulus], Mapped::Twice);
     }
     let proposal = Proposal { buffers, arrays };
-    let strategy = proposal.buffers[rings[0].buffer].strategy;
+    let strategy = proposal.buffers[rings[0].buffer].strategy.name();
     match under_own_quota(problem, strategy, &[], || verify_mapping(problem, &proposal)) {
         Ok(()) => Ok(Some(StorageMapping { buffers: proposal.buffers, arrays: proposal.arrays })),
         Err(MappingError::Unproved { .. } | MappingError::GaveUp { .. }) => Ok(None),
@@ -139,7 +136,7 @@ fn proved(
     }
 }
 
-/// For each ring that strips may run around, its moduli in whole pages, smallest first. A given one is not changed.
+/// For each ring that strips may run around, its moduli in whole pages, smallest first. One that the caller gives is not changed.
 fn rings_of(
     problem: &Problem<'_, '_, '_>,
     mapping: &StorageMapping,
@@ -148,15 +145,18 @@ fn rings_of(
     let mut rings = Vec::new();
     for (buffer, body) in mapping.buffers.iter().enumerate() {
         let &[modulus] = &body.moduli[..] else { continue };
-        let is_folded = ![Full.name(), Scalar.name()].contains(&body.strategy);
-        if !is_folded || body.sharing == Sharing::Private || !is_run_around(problem, mapping, buffer, modulus)? {
+        let entry = entry_of(body.strategy);
+        if entry.is_some_and(|entry| !entry.makes_rings)
+            || body.sharing == Sharing::Private
+            || !is_run_around(problem, mapping, buffer, modulus)?
+        {
             continue;
         }
         let page = page_bytes / body.element.bytes();
         let pages = (modulus as u64).div_ceil(page);
         let rounded = (pages..pages.saturating_add(MOST_TRIED)).filter_map(|pages| pages.checked_mul(page));
         let moduli = rounded.filter_map(|modulus| i64::try_from(modulus).ok());
-        let moduli = moduli.filter(|rounded| *rounded == modulus || body.strategy != given::NAME);
+        let moduli = moduli.filter(|rounded| *rounded == modulus || entry.is_some());
         rings.push(moduli.map(|modulus| Ring { buffer, modulus }).collect());
     }
     Ok(rings)

@@ -10,7 +10,7 @@
 use crate::kernel::graph::{ArrayId, DimKind};
 use crate::machine::{ALIASING_BYTES, LINE_BYTES};
 use crate::storage::options::Rounding;
-use crate::storage::problem::Problem;
+use crate::storage::problem::{Problem, Proposal};
 
 /// The numbers that pitches and moduli may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +68,15 @@ impl Grid {
         let lines = (pitch / cells) as u64 % (ALIASING_BYTES / LINE_BYTES);
         (1..=ROWS_AHEAD).any(|rows| lines * rows * LINE_BYTES % ALIASING_BYTES > ALIASING_BYTES - ALIASING_MARGIN_BYTES)
     }
+}
+
+/// Whether a strided hyperplane for one array has the pitches and the modulus that the problem's rounding allows.
+pub(crate) fn is_on_grid(problem: &Problem<'_, '_, '_>, proposal: &Proposal) -> bool {
+    let mapping = &proposal.arrays[0];
+    let (grid, fast) = (Grid::of(problem, mapping.array), problem.fast_dimension(mapping.array));
+    let mut pitches = mapping.pieces[0].matrix[0].iter().enumerate().filter(|(dim, _)| *dim != fast);
+    let modulus = proposal.buffers[0].moduli[0];
+    grid.up(modulus) == Some(modulus) && pitches.all(|(_, pitch)| grid.pitches(*pitch) == [*pitch])
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::ArrayId;
+use crate::storage::options::StrategyId;
 use crate::storage::problem::{Problem, Proposal, Strategy};
 use crate::storage::{ArrayMapping, MappingError, Piece};
 
@@ -12,8 +13,8 @@ use crate::storage::{ArrayMapping, MappingError, Piece};
 pub(crate) struct Full;
 
 impl Strategy for Full {
-    fn name(&self) -> &'static str {
-        "full"
+    fn id(&self) -> StrategyId {
+        StrategyId::Full
     }
 
     fn propose(&self, problem: &Problem<'_, '_, '_>, arrays: &[ArrayId]) -> Result<Vec<Proposal>, MappingError> {
@@ -26,7 +27,7 @@ impl Strategy for Full {
                 matrix: identity(moduli.len()),
                 offset,
             };
-            proposal.buffers.push(problem.buffer_for(array, moduli, self.name()));
+            proposal.buffers.push(problem.buffer_for(array, moduli, self.id()));
             proposal.arrays.push(ArrayMapping { array, pieces: vec![piece] });
         }
         Ok(vec![proposal])

@@ -12,11 +12,9 @@ use crease_program::Mapped;
 
 use crate::kernel::MappingRule;
 use crate::kernel::graph::ArrayId;
+use crate::storage::options::StrategyId;
 use crate::storage::problem::{Problem, Proposal, Span};
 use crate::storage::{ArrayMapping, Buffer, MappingError, Piece};
-
-/// The name of this way to find storage.
-pub(crate) const NAME: &str = "given";
 
 /// The mapping that the rules describe, not yet proved.
 ///
@@ -94,7 +92,10 @@ fn buffer(
         shifts.push(shift);
     }
     let sharing = problem.sharing(first.array);
-    Ok((Buffer { name: name.to_owned(), element, moduli, sharing, mapped: Mapped::Once, strategy: NAME }, shifts))
+    Ok((
+        Buffer { name: name.to_owned(), element, moduli, sharing, mapped: Mapped::Once, strategy: StrategyId::Given },
+        shifts,
+    ))
 }
 
 /// How many places a coordinate without `mod` takes, and what moves the first one to 0.

@@ -7,6 +7,7 @@ pub(crate) mod in_place;
 mod outline;
 pub(crate) mod periodic;
 pub(crate) mod polytope;
+pub(crate) mod registry;
 pub(crate) mod scalar;
 pub(crate) mod shared;
 pub(crate) mod strided_hyperplane;

@@ -10,25 +10,26 @@
 
 use crate::kernel::graph::{ArrayId, DimKind};
 use crate::storage::MappingError;
+use crate::storage::options::StrategyId;
 use crate::storage::problem::{Problem, Proposal, Strategy};
 
 /// One value, or one in each lane.
 pub(crate) struct Scalar;
 
 impl Strategy for Scalar {
-    fn name(&self) -> &'static str {
-        "scalar"
+    fn id(&self) -> StrategyId {
+        StrategyId::Scalar
     }
 
     fn propose(&self, problem: &Problem<'_, '_, '_>, arrays: &[ArrayId]) -> Result<Vec<Proposal>, MappingError> {
         let mut proposal = Proposal::default();
         for &array in arrays {
-            let (row, modulus) = one_value(problem, array, self.name())?;
+            let (row, modulus) = one_value(problem, array, self.id())?;
             let min = |k: usize| Ok::<_, MappingError>(problem.spans(array)?[k].min.unwrap_or(0));
             // Moves the lower corner of the index space to cell 0.
             let corner = row.iter().position(|&c| c != 0).map(min).transpose()?.unwrap_or(0);
             let offset = (-i128::from(corner)).rem_euclid(i128::from(modulus)) as i64;
-            proposal.keep(array, problem.buffer_for(array, vec![modulus], self.name()), vec![row], vec![offset]);
+            proposal.keep(array, problem.buffer_for(array, vec![modulus], self.id()), vec![row], vec![offset]);
         }
         Ok(vec![proposal])
     }
@@ -38,7 +39,7 @@ impl Strategy for Scalar {
 fn one_value(
     problem: &Problem<'_, '_, '_>,
     array: ArrayId,
-    strategy: &'static str,
+    strategy: StrategyId,
 ) -> Result<(Vec<i64>, i64), MappingError> {
     let body = problem.model.kernel.array(array);
     let mut row = vec![0; body.index.len()];
@@ -54,7 +55,7 @@ fn one_value(
             Some(largest) if largest < lanes && along.is_none() => along = Some((k, largest + 1)),
             _ => {
                 let reason = format!("`{}` has more than one value at a time along `{}`", body.name, body.index[k]);
-                return Err(MappingError::NotApplicable { strategy, reason });
+                return Err(MappingError::NotApplicable { strategy: strategy.name(), reason });
             }
         }
     }

@@ -23,9 +23,9 @@ use std::collections::BinaryHeap;
 use crease_isl::Set;
 
 use crate::analysis::count::merged;
-use crate::kernel::affine::Affine;
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::ArrayId;
+use crate::storage::options::StrategyId;
 use crate::storage::placement::rounding::Grid;
 use crate::storage::problem::{Problem, Proposal, Span, Strategy};
 use crate::storage::strategies::polytope::{Polytope, polytopes};
@@ -46,14 +46,14 @@ const MOST_CLEARING: usize = 16;
 pub(crate) struct StridedHyperplane;
 
 impl Strategy for StridedHyperplane {
-    fn name(&self) -> &'static str {
-        "strided-hyperplane"
+    fn id(&self) -> StrategyId {
+        StrategyId::StridedHyperplane
     }
 
     fn propose(&self, problem: &Problem<'_, '_, '_>, arrays: &[ArrayId]) -> Result<Vec<Proposal>, MappingError> {
         let mut per_array = Vec::new();
         for &array in arrays {
-            per_array.push(search(problem, array, self.name())?);
+            per_array.push(search(problem, array, self.id())?);
         }
         let ranks = per_array.iter().map(Vec::len).min().unwrap_or(0);
         let proposal = |rank: usize| {
@@ -62,7 +62,7 @@ impl Strategy for StridedHyperplane {
                 let Hyperplane { gamma, modulus, offset } = &found[rank];
                 let (matrix, offset) = (vec![gamma.clone()], vec![*offset]);
                 let piece = Piece { when: Formula::everything(), buffer: proposal.buffers.len(), matrix, offset };
-                proposal.buffers.push(problem.buffer_for(array, vec![*modulus], self.name()));
+                proposal.buffers.push(problem.buffer_for(array, vec![*modulus], self.id()));
                 proposal.arrays.push(ArrayMapping { array, pieces: vec![piece] });
             }
             proposal
@@ -98,17 +98,19 @@ impl Prefix {
 fn search(
     problem: &Problem<'_, '_, '_>,
     array: ArrayId,
-    strategy: &'static str,
+    strategy: StrategyId,
 ) -> Result<Vec<Hyperplane>, MappingError> {
     let body = problem.model.kernel.array(array);
     let n = body.index.len();
-    let not_applicable =
-        |reason: &str| MappingError::NotApplicable { strategy, reason: format!("`{}`: {reason}", body.name) };
+    let not_applicable = |reason: &str| MappingError::NotApplicable {
+        strategy: strategy.name(),
+        reason: format!("`{}`: {reason}", body.name),
+    };
     if n == 0 {
         return Ok(vec![Hyperplane { gamma: Vec::new(), modulus: 1, offset: 0 }]);
     }
     let spans = problem.spans(array)?;
-    let fast = fast_dimension(problem, array);
+    let fast = problem.fast_dimension(array);
     let reach = consumer_distance(problem, array);
     let mut order = vec![fast];
     order.extend((0..n).rev().filter(|&k| k != fast));
@@ -332,34 +334,6 @@ fn finish(prefix: Prefix, spans: &[Span]) -> Hyperplane {
     // Move the lower corner of the bounded dimensions to cell 0.
     let corner: i64 = prefix.gamma.iter().zip(spans).filter_map(|(g, s)| Some(g * s.min.and(s.max).and(s.min)?)).sum();
     Hyperplane { gamma: prefix.gamma, modulus: prefix.modulus, offset: (-corner).rem_euclid(prefix.modulus) }
-}
-
-/// Whether a strided hyperplane for one array has the pitches and the modulus that the problem's rounding allows.
-pub(crate) fn is_on_grid(problem: &Problem<'_, '_, '_>, proposal: &Proposal) -> bool {
-    let mapping = &proposal.arrays[0];
-    let (grid, fast) = (Grid::of(problem, mapping.array), fast_dimension(problem, mapping.array));
-    let mut pitches = mapping.pieces[0].matrix[0].iter().enumerate().filter(|(dim, _)| *dim != fast);
-    let modulus = proposal.buffers[0].moduli[0];
-    grid.up(modulus) == Some(modulus) && pitches.all(|(_, pitch)| grid.pitches(*pitch) == [*pitch])
-}
-
-/// The array index that moves with the innermost schedule dimension; the last one if none does.
-pub(crate) fn fast_dimension(problem: &Problem<'_, '_, '_>, array: ArrayId) -> usize {
-    let kernel = problem.model.kernel;
-    let last = kernel.array(array).index.len() - 1;
-    for stmt in kernel.stmt_ids() {
-        let body = kernel.stmt(stmt);
-        let Some(assign) = body.assigns.iter().find(|a| a.array == array) else {
-            continue;
-        };
-        let moves = |e: &Affine, iter: usize| e.iter_coefficient(iter) != 0;
-        let times = &problem.model.schedule.times[stmt.index()];
-        let innermost = times.iter().rev().find_map(|e| (0..body.iters.len()).find(|&iter| moves(e, iter)));
-        if let Some(iter) = innermost {
-            return (0..=last).rev().find(|&k| moves(&assign.index[k], iter)).unwrap_or(last);
-        }
-    }
-    last
 }
 
 /// The largest distance, along any index, between two references of one statement to the array; at least 2.

@@ -19,6 +19,7 @@ use crease_isl::Set;
 
 use crate::kernel::graph::{ArrayId, Role};
 use crate::storage::MappingError;
+use crate::storage::options::StrategyId;
 use crate::storage::problem::{Problem, Proposal, Strategy};
 use crate::storage::strategies::full::identity;
 
@@ -32,8 +33,8 @@ const MOST_PERMUTED: usize = 4;
 pub(crate) struct SuccessiveModulo;
 
 impl Strategy for SuccessiveModulo {
-    fn name(&self) -> &'static str {
-        "successive-modulo"
+    fn id(&self) -> StrategyId {
+        StrategyId::SuccessiveModulo
     }
 
     fn propose(&self, problem: &Problem<'_, '_, '_>, arrays: &[ArrayId]) -> Result<Vec<Proposal>, MappingError> {
@@ -41,7 +42,7 @@ impl Strategy for SuccessiveModulo {
         for &array in arrays {
             let mut moduli = moduli(problem, array)?;
             keep_usual_steps(problem, array, &mut moduli);
-            keep(&mut proposal, problem, array, moduli, self.name())?;
+            keep(&mut proposal, problem, array, moduli, self.id())?;
         }
         Ok(vec![proposal])
     }
@@ -51,8 +52,8 @@ impl Strategy for SuccessiveModulo {
 pub(crate) struct OneLevel;
 
 impl Strategy for OneLevel {
-    fn name(&self) -> &'static str {
-        "one-level"
+    fn id(&self) -> StrategyId {
+        StrategyId::OneLevel
     }
 
     fn propose(&self, problem: &Problem<'_, '_, '_>, arrays: &[ArrayId]) -> Result<Vec<Proposal>, MappingError> {
@@ -62,7 +63,7 @@ impl Strategy for OneLevel {
             if !is_one_level(problem, array, &moduli) {
                 let name = &problem.model.kernel.array(array).name;
                 let reason = format!("`{name}` is no state, or more than one step of it is alive at once");
-                return Err(MappingError::NotApplicable { strategy: self.name(), reason });
+                return Err(MappingError::NotApplicable { strategy: self.id().name(), reason });
             }
             keep_one_level(&mut proposal, problem, array, moduli)?;
         }
@@ -82,7 +83,7 @@ pub(crate) fn usual_and_one_level(
         keep_one_level(&mut one_level, problem, array, moduli.clone())?;
     }
     keep_usual_steps(problem, array, &mut moduli);
-    keep(&mut usual, problem, array, moduli, SuccessiveModulo.name())?;
+    keep(&mut usual, problem, array, moduli, StrategyId::SuccessiveModulo)?;
     Ok((usual, is_one_level.then_some(one_level)))
 }
 
@@ -103,7 +104,7 @@ fn keep(
     problem: &Problem<'_, '_, '_>,
     array: ArrayId,
     moduli: Vec<i64>,
-    strategy: &'static str,
+    strategy: StrategyId,
 ) -> Result<(), MappingError> {
     let spans = problem.spans(array)?;
     let offset = spans.iter().map(|s| s.min.map_or(0, |min| -min)).collect();
@@ -123,7 +124,7 @@ fn keep_one_level(
     let offset = spans[1..].iter().map(|s| s.min.map_or(0, |min| -min)).collect();
     let matrix = identity(moduli.len()).split_off(1);
     moduli.remove(0);
-    proposal.keep(array, problem.buffer_for(array, moduli, OneLevel.name()), matrix, offset);
+    proposal.keep(array, problem.buffer_for(array, moduli, StrategyId::OneLevel), matrix, offset);
     Ok(())
 }
 

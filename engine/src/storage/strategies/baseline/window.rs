@@ -17,6 +17,7 @@ use crease_isl::Set;
 
 use crate::kernel::graph::ArrayId;
 use crate::storage::MappingError;
+use crate::storage::options::StrategyId;
 use crate::storage::problem::{Problem, Proposal, Span, Strategy};
 use crate::storage::strategies::polytope::{Polytope, polytopes};
 
@@ -27,18 +28,18 @@ const MOST_PERMUTED: usize = 4;
 pub(crate) struct Window;
 
 impl Strategy for Window {
-    fn name(&self) -> &'static str {
-        "window"
+    fn id(&self) -> StrategyId {
+        StrategyId::Window
     }
 
     fn propose(&self, problem: &Problem<'_, '_, '_>, arrays: &[ArrayId]) -> Result<Vec<Proposal>, MappingError> {
         let mut proposal = Proposal::default();
         for &array in arrays {
-            let order = best_order(problem, array, self.name())?;
+            let order = best_order(problem, array, self.id())?;
             let window = order.window(problem, array)?;
             let corner = order.corner(&problem.spans(array)?).and_then(|corner| corner.checked_neg());
             let offset = corner.map_or(0, |offset| offset.rem_euclid(window));
-            let buffer = problem.buffer_for(array, vec![window], self.name());
+            let buffer = problem.buffer_for(array, vec![window], self.id());
             proposal.keep(array, buffer, vec![order.coefficients], vec![offset]);
         }
         Ok(vec![proposal])
@@ -94,11 +95,13 @@ impl Order {
 }
 
 /// The order of the smallest window; that of the declaration, forwards, if none is better.
-fn best_order(problem: &Problem<'_, '_, '_>, array: ArrayId, strategy: &'static str) -> Result<Order, MappingError> {
+fn best_order(problem: &Problem<'_, '_, '_>, array: ArrayId, strategy: StrategyId) -> Result<Order, MappingError> {
     let body = problem.model.kernel.array(array);
     let (n, spans) = (body.index.len(), problem.spans(array)?);
-    let no_order =
-        || MappingError::NotApplicable { strategy, reason: format!("`{}` has no linear order in 63 bits", body.name) };
+    let no_order = || MappingError::NotApplicable {
+        strategy: strategy.name(),
+        reason: format!("`{}` has no linear order in 63 bits", body.name),
+    };
     if let Some(dim) = (0..n).filter(|&dim| spans[dim].extent().is_none()).nth(1) {
         let (array, index) = (body.name.clone(), body.index[dim].clone());
         return Err(MappingError::UnboundedModulus { array, dim, index });

@@ -4,8 +4,8 @@ use crease_program::Mapped;
 
 use crate::kernel::affine::{Affine, Term};
 use crate::kernel::graph::{ArrayId, Element, Role, Stmt, StmtId};
-use crate::storage::problem::{Problem, Span, Strategy};
-use crate::storage::strategies::in_place::InPlace;
+use crate::storage::options::StrategyId;
+use crate::storage::problem::{Problem, Span};
 use crate::storage::{Buffer, MappingError, Sharing};
 
 /// Arrays that a statement turns over: read once and written once by each instance.
@@ -27,10 +27,10 @@ impl<'p> Group<'p> {
     pub(super) fn of(
         problem: &Problem<'_, '_, '_>,
         arrays: &'p [ArrayId],
-        strategy: &'static str,
+        strategy: StrategyId,
     ) -> Result<Self, MappingError> {
         let kernel = problem.model.kernel;
-        let no = |reason: String| Err(MappingError::NotApplicable { strategy, reason });
+        let no = |reason: String| Err(MappingError::NotApplicable { strategy: strategy.name(), reason });
         let Some(&first) = arrays.first() else {
             return no("the kernel has no folded arrays".into());
         };
@@ -89,7 +89,7 @@ impl<'p> Group<'p> {
     pub(super) fn buffer(&self, name: String, moduli: Vec<i64>) -> Buffer {
         // State outlives every task.
         let (sharing, mapped) = (Sharing::Shared, Mapped::Once);
-        Buffer { name, element: self.element, moduli, sharing, mapped, strategy: InPlace.name() }
+        Buffer { name, element: self.element, moduli, sharing, mapped, strategy: StrategyId::InPlace }
     }
 }
 

@@ -24,6 +24,7 @@ use crate::kernel::affine::Affine;
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::ArrayId;
 use crate::storage::MappingError;
+use crate::storage::options::StrategyId;
 use crate::storage::problem::{Problem, Proposal, Strategy};
 use cycles::zero_drift_permutation;
 use group::Group;
@@ -35,12 +36,12 @@ const DEAR: u128 = 16;
 pub(crate) struct InPlace;
 
 impl Strategy for InPlace {
-    fn name(&self) -> &'static str {
-        "in-place"
+    fn id(&self) -> StrategyId {
+        StrategyId::InPlace
     }
 
     fn propose(&self, problem: &Problem<'_, '_, '_>, arrays: &[ArrayId]) -> Result<Vec<Proposal>, MappingError> {
-        let group = Group::of(problem, arrays, self.name())?;
+        let group = Group::of(problem, arrays, self.id())?;
         let cycle = zero_drift_permutation(&group.distances);
         let mut resting = Vec::from_iter(exchange::exchange(problem, &group, cycle.as_ref())?);
         // Without slack the box is a torus, which holds only if no statement finds its values elsewhere.

@@ -7,6 +7,7 @@
 use crate::kernel::affine::Affine;
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::{ArrayId, Role};
+use crate::storage::options::StrategyId;
 use crate::storage::problem::{Problem, Proposal, Span, Strategy};
 use crate::storage::strategies::successive_modulo::SuccessiveModulo;
 use crate::storage::{ArrayMapping, Buffer, MappingError, Piece};
@@ -32,14 +33,14 @@ struct Cut {
 }
 
 impl Strategy for Periodic {
-    fn name(&self) -> &'static str {
-        "periodic"
+    fn id(&self) -> StrategyId {
+        StrategyId::Periodic
     }
 
     fn propose(&self, problem: &Problem<'_, '_, '_>, arrays: &[ArrayId]) -> Result<Vec<Proposal>, MappingError> {
         let (mut alternatives, mut refusal) = (Vec::new(), None);
         for &array in arrays {
-            match cuts_of(problem, array, self.name())? {
+            match cuts_of(problem, array, self.id())? {
                 Ok(cuts) => {
                     let kept = |cut| self.keep(problem, array, cut);
                     alternatives.push(cuts.iter().map(kept).collect::<Result<Vec<_>, _>>()?);
@@ -81,7 +82,7 @@ fn combined(alternatives: &[Vec<Proposal>]) -> Vec<Proposal> {
 fn cuts_of(
     problem: &Problem<'_, '_, '_>,
     array: ArrayId,
-    strategy: &'static str,
+    strategy: StrategyId,
 ) -> Result<Result<Vec<Cut>, MappingError>, MappingError> {
     let body = problem.model.kernel.array(array);
     let (spans, n) = (problem.spans(array)?, body.index.len());
@@ -102,7 +103,7 @@ fn cuts_of(
              a step run in parallel, every row does",
             body.name
         );
-        return Ok(Err(MappingError::NotApplicable { strategy, reason }));
+        return Ok(Err(MappingError::NotApplicable { strategy: strategy.name(), reason }));
     }
     Ok(Ok(cuts))
 }
@@ -169,7 +170,7 @@ impl Periodic {
                 kept.push(places, row, first.checked_neg().unwrap_or(0));
             }
             let kept = kept.without_constants();
-            let mut buffer = problem.buffer_for(array, kept.moduli, self.name());
+            let mut buffer = problem.buffer_for(array, kept.moduli, self.id());
             if at > 0 {
                 buffer.name = border_name(problem, &buffer);
             }

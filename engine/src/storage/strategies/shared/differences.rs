@@ -8,7 +8,7 @@ use crate::kernel::graph::ArrayId;
 use crate::storage::MappingError;
 use crate::storage::problem::Problem;
 use crate::storage::strategies::polytope::{Polytope, polytopes};
-use crate::storage::strategies::strided_hyperplane::{LAYER_BUDGET, fast_dimension, parts_along};
+use crate::storage::strategies::strided_hyperplane::{LAYER_BUDGET, parts_along};
 
 /// Convex parts of a difference set; none if it is unbounded or too complicated.
 type Parts = Option<Rc<Vec<Polytope>>>;
@@ -21,14 +21,9 @@ pub(super) struct Differences<'p, 'a, 'c, 'k> {
     cross: RefCell<BTreeMap<(ArrayId, ArrayId), Parts>>,
 }
 
-/// The index that moves with the innermost schedule dimension; 0 of an array without indices.
-pub(super) fn fast_index(problem: &Problem<'_, '_, '_>, array: ArrayId) -> usize {
-    if problem.model.kernel.array(array).index.is_empty() { 0 } else { fast_dimension(problem, array) }
-}
-
 /// The order in which indices get their coefficients: the fast one, then from the last to the first.
 pub(super) fn order(problem: &Problem<'_, '_, '_>, array: ArrayId) -> Vec<usize> {
-    let (n, fast) = (problem.model.kernel.array(array).index.len(), fast_index(problem, array));
+    let (n, fast) = (problem.model.kernel.array(array).index.len(), problem.fast_dimension(array));
     let rest = (0..n).rev().filter(|&k| k != fast);
     (n > 0).then_some(fast).into_iter().chain(rest).collect()
 }

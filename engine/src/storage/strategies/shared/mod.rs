@@ -20,6 +20,7 @@ mod joint;
 
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::{ArrayId, Element};
+use crate::storage::options::StrategyId;
 use crate::storage::problem::{Problem, Proposal, Strategy};
 use crate::storage::strategies::successive_modulo::SuccessiveModulo;
 use crate::storage::{ArrayMapping, MappingError, Piece, Sharing};
@@ -54,8 +55,8 @@ pub(super) struct Member {
 }
 
 impl Strategy for Shared {
-    fn name(&self) -> &'static str {
-        "shared"
+    fn id(&self) -> StrategyId {
+        StrategyId::Shared
     }
 
     fn propose(&self, problem: &Problem<'_, '_, '_>, arrays: &[ArrayId]) -> Result<Vec<Proposal>, MappingError> {
@@ -83,7 +84,7 @@ impl Strategy for Shared {
                 1 => format!("{names} has no other array to share with"),
                 _ => format!("no two of {names} take fewer cells in one buffer than in two"),
             };
-            return Err(MappingError::NotApplicable { strategy: self.name(), reason });
+            return Err(MappingError::NotApplicable { strategy: self.id().name(), reason });
         }
         for row in rows {
             append(&mut proposal, self.keep(problem, &row)?);
@@ -104,7 +105,7 @@ impl Shared {
             let piece = Piece { when: Formula::everything(), buffer: 0, matrix, offset };
             arrays.push(ArrayMapping { array: member.array, pieces: vec![piece] });
         }
-        let buffer = problem.buffer_for(row.members[0].array, vec![row.modulus], self.name());
+        let buffer = problem.buffer_for(row.members[0].array, vec![row.modulus], self.id());
         Ok(Proposal { buffers: vec![buffer], arrays })
     }
 }
@@ -116,7 +117,7 @@ fn kinds(problem: &Problem<'_, '_, '_>, arrays: &[ArrayId]) -> Vec<Vec<ArrayId>>
     let mut kinds: Vec<(Kind, Vec<ArrayId>)> = Vec::new();
     for &array in arrays {
         let body = problem.model.kernel.array(array);
-        let kind = (body.element, problem.sharing(array), body.index.len(), differences::fast_index(problem, array));
+        let kind = (body.element, problem.sharing(array), body.index.len(), problem.fast_dimension(array));
         match kinds.iter_mut().find(|(known, _)| *known == kind) {
             Some((_, members)) => members.push(array),
             None => kinds.push((kind, vec![array])),

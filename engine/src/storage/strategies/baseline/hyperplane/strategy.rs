@@ -5,6 +5,7 @@
 
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::ArrayId;
+use crate::storage::options::StrategyId;
 use crate::storage::problem::{Problem, Proposal, Strategy};
 use crate::storage::strategies::baseline::hyperplane::narrowest::Bounded;
 use crate::storage::strategies::baseline::hyperplane::search::{SearchError, find_hyperplanes};
@@ -14,8 +15,8 @@ use crate::storage::{ArrayMapping, MappingError, Piece};
 pub(crate) struct Hyperplane;
 
 impl Strategy for Hyperplane {
-    fn name(&self) -> &'static str {
-        "hyperplane"
+    fn id(&self) -> StrategyId {
+        StrategyId::Hyperplane
     }
 
     fn propose(&self, problem: &Problem<'_, '_, '_>, arrays: &[ArrayId]) -> Result<Vec<Proposal>, MappingError> {
@@ -24,7 +25,7 @@ impl Strategy for Hyperplane {
             let rows = find_hyperplanes(&problem.conflicts.differences(array)?)
                 .map_err(|error| mapping_error(problem, array, error))?;
             let (piece, moduli) = self.place(problem, array, &rows, proposal.buffers.len())?;
-            proposal.buffers.push(problem.buffer_for(array, moduli, self.name()));
+            proposal.buffers.push(problem.buffer_for(array, moduli, self.id()));
             proposal.arrays.push(ArrayMapping { array, pieces: vec![piece] });
         }
         Ok(vec![proposal])
@@ -67,7 +68,7 @@ impl Hyperplane {
 
     fn not_applicable(&self, problem: &Problem<'_, '_, '_>, array: ArrayId, reason: &str) -> MappingError {
         let name = &problem.model.kernel.array(array).name;
-        MappingError::NotApplicable { strategy: self.name(), reason: format!("`{name}`: {reason}") }
+        MappingError::NotApplicable { strategy: self.id().name(), reason: format!("`{name}`: {reason}") }
     }
 }
 

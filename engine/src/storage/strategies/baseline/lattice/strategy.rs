@@ -10,6 +10,7 @@ use crease_isl::Set;
 
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::ArrayId;
+use crate::storage::options::StrategyId;
 use crate::storage::problem::{Problem, Proposal, Strategy};
 use crate::storage::strategies::baseline::lattice::clique::clique_bound;
 use crate::storage::strategies::baseline::lattice::exhaustive::{BUDGET, Found, smallest_lattices};
@@ -18,7 +19,6 @@ use crate::storage::strategies::baseline::lattice::fold::Fold;
 use crate::storage::strategies::baseline::lattice::heuristics::heuristic_lattices;
 use crate::storage::strategies::baseline::lattice::matrix::identity;
 use crate::storage::strategies::baseline::lattice::rows::{Hermite, MOST_DIMS, Rows};
-use crate::storage::strategies::strided_hyperplane::fast_dimension;
 use crate::storage::{ArrayMapping, MappingError, Piece};
 
 /// Smallest lattices among which the simplest mapping is chosen.
@@ -28,13 +28,13 @@ const MOST_EQUAL: usize = 32;
 pub(crate) struct Lattice;
 
 impl Strategy for Lattice {
-    fn name(&self) -> &'static str {
-        "lattice"
+    fn id(&self) -> StrategyId {
+        StrategyId::Lattice
     }
 
     fn propose(&self, problem: &Problem<'_, '_, '_>, arrays: &[ArrayId]) -> Result<Vec<Proposal>, MappingError> {
         let families = Families::new(problem);
-        let folds = |&array: &ArrayId| folds(problem, &families, array, self.name());
+        let folds = |&array: &ArrayId| folds(problem, &families, array, self.id());
         let folds = arrays.iter().map(folds).collect::<Result<Vec<_>, _>>()?;
         let ranks = folds.iter().map(|folds| folds.len()).max().unwrap_or(0);
         let proposal = |rank: usize| {
@@ -43,7 +43,7 @@ impl Strategy for Lattice {
                 let fold = &folds[rank.min(folds.len() - 1)];
                 let piece = piece(problem, array, fold, proposal.buffers.len())?;
                 let moduli = fold.rows.iter().map(|(_, modulus)| *modulus).collect();
-                proposal.buffers.push(problem.buffer_for(array, moduli, self.name()));
+                proposal.buffers.push(problem.buffer_for(array, moduli, self.id()));
                 proposal.arrays.push(ArrayMapping { array, pieces: vec![piece] });
             }
             Ok(proposal)
@@ -73,7 +73,7 @@ fn piece(problem: &Problem<'_, '_, '_>, array: ArrayId, fold: &Fold, buffer: usi
 /// The indices of an array, the fast one last.
 fn order(problem: &Problem<'_, '_, '_>, array: ArrayId) -> Vec<usize> {
     let n = problem.model.kernel.array(array).index.len();
-    let fast = if n == 0 { 0 } else { fast_dimension(problem, array) };
+    let fast = problem.fast_dimension(array);
     (0..n).filter(|&k| k != fast).chain((n > 0).then_some(fast)).collect()
 }
 
@@ -82,11 +82,13 @@ fn folds(
     problem: &Problem<'_, '_, '_>,
     families: &Families<'_, '_, '_>,
     array: ArrayId,
-    strategy: &'static str,
+    strategy: StrategyId,
 ) -> Result<Vec<Fold>, MappingError> {
     let body = problem.model.kernel.array(array);
-    let not_applicable =
-        |reason: &str| MappingError::NotApplicable { strategy, reason: format!("`{}`: {reason}", body.name) };
+    let not_applicable = |reason: &str| MappingError::NotApplicable {
+        strategy: strategy.name(),
+        reason: format!("`{}`: {reason}", body.name),
+    };
     if body.index.is_empty() {
         return Ok(vec![Fold { rows: Vec::new() }]);
     }

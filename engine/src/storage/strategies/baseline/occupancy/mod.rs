@@ -19,6 +19,7 @@ mod stencil;
 
 use crate::kernel::graph::ArrayId;
 use crate::storage::MappingError;
+use crate::storage::options::StrategyId;
 use crate::storage::problem::{Problem, Proposal, Strategy};
 
 use completion::{completion, split};
@@ -40,21 +41,21 @@ struct Formula {
 }
 
 impl Strategy for Occupancy {
-    fn name(&self) -> &'static str {
-        "occupancy"
+    fn id(&self) -> StrategyId {
+        StrategyId::Occupancy
     }
 
     fn propose(&self, problem: &Problem<'_, '_, '_>, arrays: &[ArrayId]) -> Result<Vec<Proposal>, MappingError> {
         let mut per_array = Vec::new();
         for &array in arrays {
-            per_array.push(formulas(problem, array, self.name())?);
+            per_array.push(formulas(problem, array, self.id())?);
         }
         let ranks = per_array.iter().map(Vec::len).max().unwrap_or(0);
         let proposal = |rank: usize| {
             let mut proposal = Proposal::default();
             for (found, &array) in per_array.iter().zip(arrays) {
                 let Formula { matrix, offset, moduli } = &found[rank.min(found.len() - 1)];
-                let buffer = problem.buffer_for(array, moduli.clone(), self.name());
+                let buffer = problem.buffer_for(array, moduli.clone(), self.id());
                 proposal.keep(array, buffer, matrix.clone(), offset.clone());
             }
             proposal
@@ -64,12 +65,8 @@ impl Strategy for Occupancy {
 }
 
 /// The formulas of an array's universal vectors, of fewest cells first; at least one.
-fn formulas(
-    problem: &Problem<'_, '_, '_>,
-    array: ArrayId,
-    strategy: &'static str,
-) -> Result<Vec<Formula>, MappingError> {
-    let no = |reason: String| MappingError::NotApplicable { strategy, reason };
+fn formulas(problem: &Problem<'_, '_, '_>, array: ArrayId, strategy: StrategyId) -> Result<Vec<Formula>, MappingError> {
+    let no = |reason: String| MappingError::NotApplicable { strategy: strategy.name(), reason };
     let vectors = Stencil::new(problem.model.kernel, array).and_then(|stencil| stencil.universal_vectors());
     let mut found = Vec::new();
     for vector in vectors.map_err(no)?.iter().take(MOST_COUNTED) {
