@@ -86,6 +86,15 @@ pub struct Piece {
     pub offset: Vec<i64>,
 }
 
+impl Piece {
+    /// Coordinate `k` of a cell, in a buffer of this modulus, which is positive.
+    pub fn coordinate(&self, k: usize, index: &[i64], modulus: i64) -> i64 {
+        let products = self.matrix[k].iter().zip(index).map(|(&m, &i)| i128::from(m) * i128::from(i));
+        let sum = products.sum::<i128>() + i128::from(self.offset[k]);
+        sum.rem_euclid(i128::from(modulus)) as i64
+    }
+}
+
 impl Buffer {
     /// Number of cells, without padding.
     ///

@@ -8,6 +8,7 @@
 pub(crate) mod choose;
 mod data;
 mod error;
+mod knobs;
 pub(crate) mod options;
 pub(crate) mod placement;
 pub(crate) mod problem;

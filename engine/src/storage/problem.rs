@@ -77,6 +77,16 @@ impl Span {
     }
 }
 
+/// The least and the largest value of `coefficients . index + offset`; none if it has no bounds.
+pub(crate) fn range(coefficients: &[i64], offset: i64, spans: &[Span]) -> Option<(i128, i128)> {
+    let start = (i128::from(offset), i128::from(offset));
+    let mut terms = coefficients.iter().zip(spans).filter(|(factor, _)| **factor != 0);
+    terms.try_fold(start, |(low, high), (&factor, span)| {
+        let ends = [span.min?, span.max?].map(|end| i128::from(end) * i128::from(factor));
+        Some((low + ends[0].min(ends[1]), high + ends[0].max(ends[1])))
+    })
+}
+
 impl<'a, 'c> Problem<'a, 'c, '_> {
     /// The same problem with another rounding.
     pub(crate) fn rounded(&self, rounding: Rounding) -> Self {
@@ -154,5 +164,17 @@ impl<'a, 'c> Problem<'a, 'c, '_> {
     /// Whether the array's buffer is one for all workers.
     pub(crate) fn sharing(&self, array: ArrayId) -> Sharing {
         if self.conflicts.is_private(array) { Sharing::Private } else { Sharing::Shared }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_drifting_row_has_no_bounds_and_a_resting_one_has() {
+        let spans = [Span { min: Some(0), max: None }, Span { min: Some(-2), max: Some(9) }];
+        assert_eq!(range(&[-1, 1], 3, &spans), None);
+        assert_eq!(range(&[0, -2], 3, &spans), Some((-15, 7)));
     }
 }

@@ -13,18 +13,16 @@
 use crate::analysis::bound::alive_at_ends;
 use crate::analysis::moment::most_alive;
 use crate::kernel::graph::{ArrayId, Role};
-use crate::storage::choose::candidate::{Candidate, is_near, pick};
+use crate::storage::choose::candidate::{Candidate, is_near, near_below, pick};
 use crate::storage::choose::check::first_proved;
 use crate::storage::choose::decision::{Choice, Decision};
-use crate::storage::choose::search::{BestOfOne, ENDS_BUDGET, LEAST_PATIENCE, Search, unless_spent};
+use crate::storage::choose::search::{BestOfOne, Search, unless_spent};
+use crate::storage::knobs::choice::{ENDS_BUDGET, LEAST_PATIENCE};
 use crate::storage::options::{Objective, StrategyId};
 use crate::storage::problem::{Problem, Proposal};
 use crate::storage::strategies::in_place::InPlace;
 use crate::storage::strategies::shared::Shared;
 use crate::storage::{ArrayMapping, Buffer, MappingError};
-
-/// Buffers are tried to be shared if that can save more than one part in so many: what is smaller is near enough.
-const WORTH_SHARING: u64 = 21;
 
 /// Chooses proved storage for all of `arrays`.
 pub(crate) fn choose_automatically(
@@ -206,7 +204,7 @@ fn could_save(problem: &Problem<'_, '_, '_>, arrays: &[ArrayId], separate: &[Bes
         }
     }
     for (_, arrays, cells) in kinds.iter().filter(|(_, arrays, _)| arrays.len() > 1) {
-        let least = cells - cells / WORTH_SHARING;
+        let least = near_below(*cells);
         let mut alive = unless_spent(alive_at_ends(problem.model, arrays, ENDS_BUDGET))?.unwrap_or(0);
         if alive < least {
             match most_alive(problem.model, problem.conflicts, arrays, least) {

@@ -9,16 +9,10 @@
 
 use crate::machine::LINE_BYTES;
 use crate::storage::choose::cost::access_cost;
+use crate::storage::knobs::choice::{COST_STEP, FAST_ACCESS, NEAR_PARTS};
 use crate::storage::options::{Objective, StrategyId};
 use crate::storage::problem::{Problem, Proposal};
 use crate::storage::{Buffer, MappingError};
-
-/// Accesses that cost less than this count as those of vectors.
-pub(super) const FAST_ACCESS: f64 = 1.5;
-/// Costs of access that differ by less are alike.
-const COST_STEP: f64 = 0.1;
-/// What is near something has at most one part in so many more.
-const NEAR_PARTS: u64 = 20;
 
 /// A mapping with what it takes.
 pub(super) struct Candidate {
@@ -83,9 +77,7 @@ pub(super) fn is_near(size: u64, least: u64) -> bool {
 
 /// The least number that a size is near to.
 pub(super) fn near_below(size: u64) -> u64 {
-    let least = (u128::from(size) * u128::from(NEAR_PARTS)).div_ceil(u128::from(NEAR_PARTS) + 1) as u64;
-    // Rounding may leave `least` one short of what `is_near` asks for.
-    (least..).find(|&least| is_near(size, least)).expect("a number is near to itself")
+    size - size / (NEAR_PARTS + 1)
 }
 
 /// The one of fewest bytes, of several the one that is reached fastest.

@@ -8,15 +8,9 @@
 //! against a vector. They only rank mappings.
 
 use crate::kernel::graph::DimKind;
+use crate::storage::knobs::choice::{CUT, FORMULA, SCALAR_ACCESS};
 use crate::storage::problem::{Problem, Proposal};
 use crate::storage::{Buffer, Piece};
-
-/// An access without vectors, where there could be some.
-const SCALAR: f64 = 4.0;
-/// What a strip that is cut costs, in accesses.
-const CUT: f64 = 3.0;
-/// What each formula behind the first adds: coordinates and pieces.
-const FORMULA: f64 = 0.02;
 
 /// The cost of an access under a proposal, that of its worst array.
 pub(crate) fn access_cost(problem: &Problem<'_, '_, '_>, proposal: &Proposal) -> f64 {
@@ -35,7 +29,7 @@ fn of_piece(problem: &Problem<'_, '_, '_>, piece: &Piece, buffer: &Buffer, fast:
     let lanes = problem.model.schedule.dims.iter().any(|kind| matches!(kind, DimKind::Vector(_)));
     let modulus = buffer.moduli.last().copied().unwrap_or(1);
     if lanes && (outer.iter().any(|row| step(row) != 0) || !(0..=1).contains(&step(last))) {
-        cost += SCALAR - 1.0;
+        cost += SCALAR_ACCESS - 1.0;
     }
     let moves = step(last) != 0;
     let shifts = last.iter().enumerate().any(|(k, c)| k != fast && *c != 0);

@@ -23,9 +23,13 @@ use crate::analysis::bound::alive_at_ends;
 use crate::analysis::error::AnalysisError;
 use crate::analysis::moment::{alive_between_wavefronts, most_alive};
 use crate::kernel::graph::{ArrayId, DimKind};
-use crate::storage::choose::candidate::{Candidate, FAST_ACCESS, is_near, near_below, pick, smallest};
+use crate::storage::choose::candidate::{Candidate, is_near, near_below, pick, smallest};
 use crate::storage::choose::check::{first_proved, first_useful, under_own_quota, verify_mapping};
 use crate::storage::choose::decision::Decision;
+use crate::storage::knobs::choice::{
+    ENDS_BUDGET, FAST_ACCESS, FEW_CELLS, GOOD_ENOUGH_PARTS, LEAST_PATIENCE, PATIENCE, SMALL_PATIENCE,
+};
+use crate::storage::knobs::placement::{LINE_PRICE, LINE_PRICE_FOR_SPEED};
 use crate::storage::options::{Objective, Rounding, StrategyId};
 use crate::storage::placement::rounding::is_on_grid;
 use crate::storage::problem::{Problem, Proposal, Strategy};
@@ -35,24 +39,6 @@ use crate::storage::strategies::registry::{Budget, Entry, Turn, entry_of, one_by
 use crate::storage::strategies::scalar::Scalar;
 use crate::storage::strategies::successive_modulo::usual_and_one_level;
 use crate::storage::{MappingError, Sharing};
-
-/// Successive modulo is good enough if it needs at most one part in so many more than the values alive at once ..
-const GOOD_ENOUGH: u64 = 64;
-/// .. or so few cells more, a cache line, and is near them in any case.
-const FEW_CELLS: u64 = 8;
-/// Where there is a mapping, a strategy may spend so many times the operations that found it ..
-const PATIENCE: u64 = 8;
-/// .. and as many as this in any case: more than twice what stencils in rectangular tiles need.
-pub(super) const LEAST_PATIENCE: u64 = 500_000;
-/// .. but `periodic` no more than this where nothing is read from the far side. Cuts of small kernels take less, and in
-/// tiles, whose conflicts have many pieces, none was found that helps.
-const CUT_PATIENCE: u64 = 100_000;
-/// Cells of which one more may be spent on rows of whole cache lines: where both count ..
-const LINE_PRICE: u64 = 32;
-/// .. and where speed counts first.
-const LINE_PRICE_FOR_SPEED: u64 = 4;
-/// Intervals for counting what enters or leaves a run.
-pub(super) const ENDS_BUDGET: u64 = 1 << 16;
 
 /// The best mapping of one array that was found.
 pub(super) struct BestOfOne {
@@ -218,7 +204,7 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
         }
         let Some(alive) = alive_between_wavefronts(problem.model, problem.conflicts, array)? else { return Ok(false) };
         self.alive = self.alive.max(alive);
-        Ok(cells <= alive.saturating_add((alive / GOOD_ENOUGH).max(FEW_CELLS)) && is_near(cells, alive))
+        Ok(cells <= alive.saturating_add((alive / GOOD_ENOUGH_PARTS).max(FEW_CELLS)) && is_near(cells, alive))
     }
 
     /// Whether the array is read from the far side, and storage of a periodic sweep takes hardly more cells than the
@@ -259,7 +245,7 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
                 self.not_asked.push(id);
                 continue;
             }
-            let most = if entry.budget == Budget::Small { patience.min(CUT_PATIENCE) } else { patience };
+            let most = if entry.budget == Budget::Small { patience.min(SMALL_PATIENCE) } else { patience };
             self.ask(entry.strategy, most)?;
         }
         Ok(())

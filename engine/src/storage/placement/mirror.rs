@@ -15,20 +15,11 @@ use crease_program::Mapped;
 use crate::kernel::graph::DimKind;
 use crate::storage::choose::check::{under_own_quota, verify_mapping};
 use crate::storage::choose::decision::Choice;
+use crate::storage::knobs::placement::{LARGEST_MIRRORED_BYTES, MOST_ADDED, MOST_PAGES_TRIED};
 use crate::storage::options::{Objective, Rings, StrategyChoice};
-use crate::storage::problem::{Problem, Proposal, Span};
+use crate::storage::problem::{Problem, Proposal, range};
 use crate::storage::strategies::registry::entry_of;
 use crate::storage::{ArrayMapping, MappingError, Piece, Sharing, StorageMapping};
-
-/// Numbers of pages that are tried for a ring.
-const MOST_TRIED: u64 = 4;
-/// Cells that the balanced choice gives for a ring without cuts. A row of heat-1d that is cut takes as long as one of
-/// some 250 cells more: `run heat-1d --set N=1000 --set T=200000 --threads 1 --rounding exact` with `--rings cut`, and
-/// with `mirrored`.
-const MOST_ADDED: i64 = 128;
-/// The largest ring that gains: 4000 doubles did, 6000 did not, with T=50000 and T=30000 in the same command. Rings of
-/// many rows, as those of heat-2d-5pt, gained at no size.
-const LARGEST_BYTES: u64 = 32 << 10;
 
 /// A ring that may be mirrored.
 #[derive(Clone, Copy)]
@@ -102,7 +93,7 @@ fn gains(problem: &Problem<'_, '_, '_>, mapping: &StorageMapping, ring: Ring, ob
         Objective::Balanced => added <= MOST_ADDED,
         Objective::Speed => true,
     };
-    let is_small = (modulus as u64).saturating_mul(body.element.bytes()) <= LARGEST_BYTES;
+    let is_small = (modulus as u64).saturating_mul(body.element.bytes()) <= LARGEST_MIRRORED_BYTES;
     let has_lanes = problem.model.schedule.dims.iter().any(|kind| matches!(kind, DimKind::Vector(_)));
     let has_long_row = |array: &ArrayMapping, piece: &Piece| {
         let fast = problem.fast_dimension(array.array);
@@ -154,7 +145,7 @@ fn rings_of(
         }
         let page = page_bytes / body.element.bytes();
         let pages = (modulus as u64).div_ceil(page);
-        let rounded = (pages..pages.saturating_add(MOST_TRIED)).filter_map(|pages| pages.checked_mul(page));
+        let rounded = (pages..pages.saturating_add(MOST_PAGES_TRIED)).filter_map(|pages| pages.checked_mul(page));
         let moduli = rounded.filter_map(|modulus| i64::try_from(modulus).ok());
         let moduli = moduli.filter(|rounded| *rounded == modulus || entry.is_some());
         rings.push(moduli.map(|modulus| Ring { buffer, modulus }).collect());
@@ -172,37 +163,11 @@ fn is_run_around(
     for array in &mapping.arrays {
         for piece in array.pieces.iter().filter(|piece| piece.buffer == buffer) {
             let multiple = |value: i128| value.div_euclid(i128::from(modulus));
-            let range = values(piece, &problem.spans(array.array)?);
+            let range = range(&piece.matrix[0], piece.offset[0], &problem.spans(array.array)?);
             if range.is_none_or(|(low, high)| multiple(low) != multiple(high)) {
                 return Ok(true);
             }
         }
     }
     Ok(false)
-}
-
-/// The least and the largest number that the formula of a piece has before it is reduced; `None` if unbounded.
-fn values(piece: &Piece, spans: &[Span]) -> Option<(i128, i128)> {
-    let start = i128::from(piece.offset[0]);
-    let terms = piece.matrix[0].iter().zip(spans).filter(|(factor, _)| **factor != 0);
-    let mut sum = (start, start);
-    for (&factor, span) in terms {
-        let ends = [span.min?, span.max?].map(|end| i128::from(end) * i128::from(factor));
-        sum = (sum.0 + ends[0].min(ends[1]), sum.1 + ends[0].max(ends[1]));
-    }
-    Some(sum)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::kernel::formula::Formula;
-
-    #[test]
-    fn a_drifting_row_has_no_bounds_and_a_resting_one_has() {
-        let piece = |matrix| Piece { when: Formula::everything(), buffer: 0, matrix: vec![matrix], offset: vec![3] };
-        let spans = [Span { min: Some(0), max: None }, Span { min: Some(-2), max: Some(9) }];
-        assert_eq!(values(&piece(vec![-1, 1]), &spans), None);
-        assert_eq!(values(&piece(vec![0, -2]), &spans), Some((-15, 7)));
-    }
 }

@@ -9,7 +9,9 @@
 
 use crate::kernel::graph::{ArrayId, DimKind};
 use crate::machine::{ALIASING_BYTES, LINE_BYTES};
+use crate::storage::knobs::placement::{BEHIND_STORES_BYTES, ROWS_AHEAD};
 use crate::storage::options::Rounding;
+use crate::storage::placement::rows::cells_of_line;
 use crate::storage::problem::{Problem, Proposal};
 
 /// The numbers that pitches and moduli may have.
@@ -23,12 +25,6 @@ pub(crate) enum Grid {
     Powers,
 }
 
-/// How far below its multiples rows may not lie apart. Five-point rows of 506 cells are slower without this:
-/// `run heat-2d-5pt --set N=506 --set T=10000 --threads 1` with `--rounding exact`, and with `lines`.
-const ALIASING_MARGIN_BYTES: u64 = 192;
-/// Rows whose distance counts: a stencil stores a row while it reads the next two.
-const ROWS_AHEAD: u64 = 2;
-
 impl Grid {
     /// What a rounding means for an array under the schedule of a problem.
     pub(crate) fn of(problem: &Problem<'_, '_, '_>, array: ArrayId) -> Grid {
@@ -37,7 +33,7 @@ impl Grid {
         match problem.rounding {
             Rounding::Auto | Rounding::Exact => Grid::Multiples(1),
             Rounding::Lanes => Grid::Multiples(lanes.max().unwrap_or(1)),
-            Rounding::Lines => Grid::Lines((LINE_BYTES / problem.model.kernel.array(array).element.bytes()) as i64),
+            Rounding::Lines => Grid::Lines(cells_of_line(problem.model.kernel.array(array).element)),
             Rounding::PowerOfTwo => Grid::Powers,
         }
     }
@@ -66,7 +62,7 @@ impl Grid {
     fn makes_rows_alias(self, pitch: i64) -> bool {
         let Grid::Lines(cells) = self else { return false };
         let lines = (pitch / cells) as u64 % (ALIASING_BYTES / LINE_BYTES);
-        (1..=ROWS_AHEAD).any(|rows| lines * rows * LINE_BYTES % ALIASING_BYTES > ALIASING_BYTES - ALIASING_MARGIN_BYTES)
+        (1..=ROWS_AHEAD).any(|rows| lines * rows * LINE_BYTES % ALIASING_BYTES > ALIASING_BYTES - BEHIND_STORES_BYTES)
     }
 }
 

@@ -13,7 +13,7 @@ use crease_program::Mapped;
 use crate::kernel::MappingRule;
 use crate::kernel::graph::ArrayId;
 use crate::storage::options::StrategyId;
-use crate::storage::problem::{Problem, Proposal, Span};
+use crate::storage::problem::{Problem, Proposal, Span, range};
 use crate::storage::{ArrayMapping, Buffer, MappingError, Piece};
 
 /// The mapping that the rules describe, not yet proved.
@@ -107,21 +107,14 @@ fn extent(
 ) -> Result<(i64, i64), MappingError> {
     let (mut low, mut high) = (i128::MAX, i128::MIN);
     for rule in rules {
-        let (mut least, mut most) = (i128::from(rule.coordinates[k].offset), i128::from(rule.coordinates[k].offset));
-        let spans = problem.spans(rule.array)?;
-        for (dim, (&coefficient, span)) in rule.coordinates[k].coefficients.iter().zip(&spans).enumerate() {
-            let Span { min: Some(min), max: Some(max) } = *span else {
-                if coefficient == 0 {
-                    continue;
-                }
-                let body = problem.model.kernel.array(rule.array);
-                let (array, index) = (body.name.clone(), body.index[dim].clone());
-                return Err(MappingError::UnboundedModulus { array, dim, index });
-            };
-            let ends = [min, max].map(|end| i128::from(end) * i128::from(coefficient));
-            least += ends[0].min(ends[1]);
-            most += ends[0].max(ends[1]);
-        }
+        let (coordinate, spans) = (&rule.coordinates[k], problem.spans(rule.array)?);
+        let bounds = range(&coordinate.coefficients, coordinate.offset, &spans);
+        let (least, most) = bounds.ok_or_else(|| {
+            let is_unbounded = |(c, span): (&i64, &Span)| *c != 0 && (span.min.is_none() || span.max.is_none());
+            let dim = coordinate.coefficients.iter().zip(&spans).position(is_unbounded).unwrap_or(0);
+            let body = problem.model.kernel.array(rule.array);
+            MappingError::UnboundedModulus { array: body.name.clone(), dim, index: body.index[dim].clone() }
+        })?;
         (low, high) = (low.min(least), high.max(most));
     }
     let places = i64::try_from(high - low + 1).ok().zip(i64::try_from(-low).ok());

@@ -25,22 +25,13 @@ use crease_isl::Set;
 use crate::analysis::count::merged;
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::ArrayId;
+use crate::storage::knobs::strategies::{LAYER_BUDGET, MOST_CLEARING, MOST_PROPOSALS};
+use crate::storage::knobs::strided::{BEAM, MOST_DISTANCE};
 use crate::storage::options::StrategyId;
 use crate::storage::placement::rounding::Grid;
 use crate::storage::problem::{Problem, Proposal, Span, Strategy};
 use crate::storage::strategies::polytope::{Polytope, polytopes};
 use crate::storage::{ArrayMapping, MappingError, Piece};
-
-/// Prefixes kept after each dimension: bounds the search.
-const BEAM: usize = 8;
-/// Largest consumer distance used as a coefficient.
-const MOST_DISTANCE: i64 = 8;
-/// Proposals handed to the checker.
-const MOST_PROPOSALS: usize = 4;
-/// Layers of the parts of one difference set; parts beyond that stay whole.
-pub(crate) const LAYER_BUDGET: u64 = 1 << 12;
-/// Pitches that clear the next row, of each prefix.
-const MOST_CLEARING: usize = 16;
 
 /// One-dimensional mappings with unit stride.
 pub(crate) struct StridedHyperplane;

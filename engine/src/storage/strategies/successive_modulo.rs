@@ -19,6 +19,7 @@ use crease_isl::Set;
 
 use crate::kernel::graph::{ArrayId, Role};
 use crate::storage::MappingError;
+use crate::storage::knobs::strategies::MOST_PERMUTED;
 use crate::storage::options::StrategyId;
 use crate::storage::problem::{Problem, Proposal, Strategy};
 use crate::storage::strategies::full::identity;
@@ -26,8 +27,6 @@ use crate::storage::strategies::full::identity;
 /// Steps of a state array that the usual layout keeps, one to read and one to write. To make do with one is for other
 /// strategies: this one is what they are compared with.
 pub(crate) const USUAL_STEPS: i64 = 2;
-/// Dimensions of which every order is tried: at most 24 of them.
-const MOST_PERMUTED: usize = 4;
 
 /// Lefebvre and Feautrier's mapping.
 pub(crate) struct SuccessiveModulo;

@@ -17,12 +17,10 @@ use crease_isl::Set;
 
 use crate::kernel::graph::ArrayId;
 use crate::storage::MappingError;
+use crate::storage::knobs::strategies::MOST_PERMUTED;
 use crate::storage::options::StrategyId;
 use crate::storage::problem::{Problem, Proposal, Span, Strategy};
 use crate::storage::strategies::polytope::{Polytope, polytopes};
-
-/// Indices up to which all orders are tried: at most 24 orders in 8 directions. Of more, only that of the declaration.
-const MOST_PERMUTED: usize = 4;
 
 /// De Greef's mapping.
 pub(crate) struct Window;

@@ -6,12 +6,8 @@
 //! Arrays of one displacement are interchangeable, so that only the first free one of each is tried, and the last
 //! member of a cycle is known from the others: pairs are found at once, however many arrays there are.
 
+use crate::storage::knobs::in_place::{MOST_PERIOD, MOST_TRIALS};
 use std::collections::BTreeMap;
-
-/// Longest period searched.
-const MOST_PERIOD: usize = 4;
-/// Members that are tried before the search gives up.
-const MOST_TRIALS: usize = 100_000;
 
 /// A permutation of arrays, all of whose cycles have lengths dividing `period`.
 #[derive(Debug, PartialEq)]

@@ -24,13 +24,11 @@ use crate::kernel::affine::Affine;
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::ArrayId;
 use crate::storage::MappingError;
+use crate::storage::knobs::in_place::RESTING_PARTS;
 use crate::storage::options::StrategyId;
 use crate::storage::problem::{Problem, Proposal, Strategy};
 use cycles::zero_drift_permutation;
 use group::Group;
-
-/// Storage that rests may need one part in so many more cells than rings.
-const DEAR: u128 = 16;
 
 /// Reuse of dying slots within a statement.
 pub(crate) struct InPlace;
@@ -54,7 +52,7 @@ impl Strategy for InPlace {
         resting.sort_by_key(cost);
         let drifting: Vec<Proposal> = slacks.map(|slack| shifted::drifting(&group, slack)).collect();
         // Storage that rests is faster, but not at any price.
-        let most = drifting.last().map_or(u128::MAX, |ring| cost(ring).0.saturating_add(cost(ring).0 / DEAR));
+        let most = drifting.last().map_or(u128::MAX, |ring| cost(ring).0.saturating_add(cost(ring).0 / RESTING_PARTS));
         let (near, dear): (Vec<_>, Vec<_>) = resting.into_iter().partition(|proposal| cost(proposal).0 <= most);
         Ok(near.into_iter().chain(drifting).chain(dear).collect())
     }

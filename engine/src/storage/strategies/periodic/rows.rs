@@ -10,12 +10,8 @@ use crease_isl::{Map, Set};
 
 use crate::kernel::graph::ArrayId;
 use crate::storage::MappingError;
+use crate::storage::knobs::periodic::{MOST_CUTS, MOST_STEPS};
 use crate::storage::problem::Problem;
-
-/// Steps that may lie between conflicting cells: storage turns through one more of them.
-const MOST_STEPS: i64 = 8;
-/// Places at which rows are cut in two.
-const MOST_CUTS: usize = 16;
 
 /// The positions of its dimensions: the rows of both cells, and how far apart they are.
 const EARLIER: usize = 0;

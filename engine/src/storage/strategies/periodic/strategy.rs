@@ -7,6 +7,7 @@
 use crate::kernel::affine::Affine;
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::{ArrayId, Role};
+use crate::storage::knobs::periodic::MOST_PROPOSALS;
 use crate::storage::options::StrategyId;
 use crate::storage::problem::{Problem, Proposal, Span, Strategy};
 use crate::storage::strategies::successive_modulo::SuccessiveModulo;
@@ -14,9 +15,6 @@ use crate::storage::{ArrayMapping, Buffer, MappingError, Piece};
 
 use super::fold::Fold;
 use super::rows::RowConflicts;
-
-/// Proposals handed to the checker.
-const MOST_PROPOSALS: usize = 2;
 
 /// Storage cut into what a sweep leaves behind and what waits for its end.
 pub(crate) struct Periodic;

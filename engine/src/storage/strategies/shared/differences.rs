@@ -6,9 +6,10 @@ use std::rc::Rc;
 
 use crate::kernel::graph::ArrayId;
 use crate::storage::MappingError;
+use crate::storage::knobs::strategies::LAYER_BUDGET;
 use crate::storage::problem::Problem;
 use crate::storage::strategies::polytope::{Polytope, polytopes};
-use crate::storage::strategies::strided_hyperplane::{LAYER_BUDGET, parts_along};
+use crate::storage::strategies::strided_hyperplane::parts_along;
 
 /// Convex parts of a difference set; none if it is unbounded or too complicated.
 type Parts = Option<Rc<Vec<Polytope>>>;

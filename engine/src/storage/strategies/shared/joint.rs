@@ -12,6 +12,8 @@
 use crate::analysis::count::merged;
 use crate::kernel::graph::ArrayId;
 use crate::storage::MappingError;
+use crate::storage::knobs::shared::{GAMMAS, OFFSETS};
+use crate::storage::knobs::strategies::MOST_CLEARING;
 use crate::storage::problem::Span;
 use crate::storage::strategies::strided_hyperplane::{
     Prefix, consumer_distance, distances, extend, modulus_beyond, reached,
@@ -19,13 +21,6 @@ use crate::storage::strategies::strided_hyperplane::{
 
 use super::differences::{Differences, order};
 use super::{Member, Row};
-
-/// Choices of `gamma` kept after each index.
-const GAMMAS: usize = 96;
-/// Choices of offsets kept after each array, for one `gamma`.
-const OFFSETS: usize = 4;
-/// Offsets tried against each array before.
-const MOST_CLEARING: usize = 16;
 
 /// Offsets of the first arrays, and what they lead to.
 #[derive(Clone)]

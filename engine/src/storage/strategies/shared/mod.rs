@@ -20,6 +20,7 @@ mod joint;
 
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::{ArrayId, Element};
+use crate::storage::knobs::shared::MOST_ALIVE_TOGETHER;
 use crate::storage::options::StrategyId;
 use crate::storage::problem::{Problem, Proposal, Strategy};
 use crate::storage::strategies::successive_modulo::SuccessiveModulo;
@@ -28,10 +29,6 @@ use crate::storage::{ArrayMapping, MappingError, Piece, Sharing};
 use colouring::coloured;
 use differences::Differences;
 use joint::best_row;
-
-/// Arrays of one kind up to which all are tried together: a lattice Boltzmann cell has more, which are all alive
-/// between any two steps.
-const MOST_ALIVE_TOGETHER: usize = 8;
 
 /// Several arrays in one buffer.
 pub(crate) struct Shared;

@@ -12,10 +12,8 @@
 
 use crease_isl::{BasicSet, IslError, Set};
 
+use crate::storage::knobs::hyperplane::MANY_PARTS;
 use crate::storage::strategies::baseline::hyperplane::cone::Cone;
-
-/// Parts beyond which those of equal signs are replaced by one that holds them all.
-const MANY_PARTS: usize = 48;
 
 /// A convex part of the difference set.
 #[derive(Clone, Debug)]

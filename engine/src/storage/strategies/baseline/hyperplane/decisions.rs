@@ -12,13 +12,11 @@
 //!
 //! `gamma` and `-gamma` partition the cells alike: the first polyhedron that is satisfied is so with sign 1.
 
+use crate::storage::knobs::hyperplane::MOST_CHOICES;
 use crate::storage::strategies::baseline::hyperplane::cone::{Cone, dot};
 use crate::storage::strategies::baseline::hyperplane::conflict_polyhedra::{ConflictPolyhedron, Generator};
 use crate::storage::strategies::baseline::hyperplane::integer_program::IntegerProgram;
 use crate::storage::strategies::baseline::hyperplane::narrowest::{Bounded, Narrowest};
-
-/// Partial choices looked at: bounds the search.
-const MOST_CHOICES: usize = 20_000;
 
 /// Per polyhedron: 1 or -1, the sign of the form on it, 0 if it is given up, none if that is not decided.
 pub(crate) type Signs = Vec<Option<i8>>;

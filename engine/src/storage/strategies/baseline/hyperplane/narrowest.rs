@@ -16,11 +16,9 @@ use std::collections::BTreeSet;
 
 use crease_isl::IslError;
 
+use crate::storage::knobs::hyperplane::WEIGHT_BITS;
 use crate::storage::strategies::baseline::hyperplane::conflict_polyhedra::{ConflictPolyhedron, Generator};
 use crate::storage::strategies::baseline::hyperplane::integer_program::{GaveUp, IntegerProgram, RationalPoint};
-
-/// How much more the size of a coefficient weighs than that of the one before, as a power of two.
-const WEIGHT_BITS: usize = 2;
 
 /// A hyperplane and its bound.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -12,9 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::matrix::{Matrix, Vector, dot};
 use super::rows::Rows;
 use super::simplex::{Maximum, Ratio, maximum};
-
-/// Vertices up to which programs are solved.
-const MOST_VERTICES: usize = 1 << 10;
+use crate::storage::knobs::lattice::MOST_VERTICES;
 
 /// The hull of a symmetric set of integer points.
 pub(super) struct Body {

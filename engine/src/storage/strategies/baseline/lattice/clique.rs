@@ -11,11 +11,7 @@
 use std::collections::HashSet;
 
 use super::rows::{Row, Rows};
-
-/// Prefixes in the box around all of them.
-const MOST_CODES: i64 = 1 << 20;
-/// Pairs of runs compared in one attempt.
-const MOST_PAIRS: u64 = 1 << 16;
+use crate::storage::knobs::lattice::{MOST_CODES, MOST_PAIRS};
 
 /// A number of cells that no admissible lattice goes below, of differences whose first `skip` coordinates are zero.
 pub(super) fn clique_bound(rows: &Rows, skip: usize) -> i64 {

@@ -16,13 +16,7 @@ use std::ops::Range;
 
 use super::clique::clique_bound;
 use super::rows::{Hermite, Row, Rows};
-
-/// Looks at rows and residues in one search, which take some nanoseconds each ..
-pub(super) const BUDGET: u64 = 1 << 23;
-/// .. of which the first determinant may take one part in so many: one that takes more is one of too many.
-const FIRST_PART: u64 = 2;
-/// Looks for further lattices of a determinant that has one.
-const BUDGET_FOR_OTHERS: u64 = 1 << 18;
+use crate::storage::knobs::lattice::{BUDGET_FOR_OTHERS, FIRST_PART};
 
 /// What a search found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -239,6 +233,7 @@ fn divisors(number: i64) -> Vec<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::storage::knobs::lattice::BUDGET;
     use crate::storage::strategies::baseline::lattice::clique::clique_bound;
     use crease_isl::Context;
 

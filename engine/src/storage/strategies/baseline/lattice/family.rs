@@ -22,35 +22,17 @@ use crate::analysis::error::AnalysisError;
 use crate::analysis::model::Model;
 use crate::analysis::privacy::Privacy;
 use crate::kernel::graph::ArrayId;
+use crate::storage::knobs::family::{
+    CHECKED, LARGE, MOST_EXTRAPOLATED, MOST_LATTICES, MOST_NEIGHBOURS, MOST_PARAMETERS, MOST_PARTNERS, MOST_TRIED,
+    MOST_VALUES, SMALLEST, STEP,
+};
+use crate::storage::knobs::lattice::BUDGET;
 use crate::storage::problem::Problem;
 use crate::storage::strategies::baseline::lattice::clique::clique_bound;
-use crate::storage::strategies::baseline::lattice::exhaustive::{BUDGET, Found, smallest_lattices};
+use crate::storage::strategies::baseline::lattice::exhaustive::{Found, smallest_lattices};
 use crate::storage::strategies::baseline::lattice::heuristics::heuristic_lattices;
 use crate::storage::strategies::baseline::lattice::matrix::{Matrix, Vector, add_multiple};
 use crate::storage::strategies::baseline::lattice::rows::{Hermite, Rows};
-
-/// The smallest value that a large parameter is analysed at; the next one if the large value is odd.
-const SMALLEST: i64 = 6;
-/// Values tried until the kernel is defined for one.
-const MOST_VALUES: i64 = 4;
-/// From one small value to the next: patterns often alternate between even and odd sizes.
-const STEP: i64 = 2;
-/// Steps from the smallest sizes to those where predictions are checked.
-const CHECKED: i64 = 2;
-/// Lattices proposed though their differences were not looked at.
-const MOST_EXTRAPOLATED: usize = 2;
-/// Parameters from this on are large.
-const LARGE: i64 = SMALLEST + (MOST_VALUES + 2) * STEP;
-/// Large parameters that a kernel may have.
-const MOST_PARAMETERS: usize = 2;
-/// Smallest lattices taken at each size.
-const MOST_LATTICES: usize = 8;
-/// Bases of a grown lattice kept as partners of one basis.
-const MOST_PARTNERS: usize = 24;
-/// Partners tried for one vector.
-const MOST_NEIGHBOURS: usize = 3;
-/// Predictions tried on the differences.
-const MOST_TRIED: usize = 1 << 12;
 
 /// The kernel at small sizes, analysed when first asked for.
 pub(super) struct Families<'a, 'c, 'k> {

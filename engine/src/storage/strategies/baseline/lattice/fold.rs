@@ -10,12 +10,10 @@
 //! form it is.
 
 use super::matrix::smith;
+use crate::storage::knobs::lattice::MOST_SOLUTIONS;
 use num_integer::gcd;
 
 use super::rows::Hermite;
-
-/// Solutions tried for one coefficient: they differ by multiples of a divisor of the modulus.
-const MOST_SOLUTIONS: i64 = 64;
 
 /// `(coefficients . x) mod modulus` for each row; the coefficients in the order of the lattice's dimensions.
 #[derive(Clone, Debug, PartialEq, Eq)]

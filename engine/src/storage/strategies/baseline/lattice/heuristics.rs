@@ -15,11 +15,7 @@ use super::matrix::{Matrix, Vector, inverse};
 use super::reduction::{basis_of_minima, reduced_basis, successive_minima};
 use super::rows::{Hermite, Rows};
 use super::simplex::Ratio;
-
-/// Dimensions of which all orders are tried.
-const MOST_PERMUTED: usize = 3;
-/// Times that heuristic 1a enlarges a factor.
-const MOST_ENLARGED: usize = 64;
+use crate::storage::knobs::lattice::{MOST_ENLARGED, MOST_PERMUTED};
 
 /// Admissible lattices, smallest first, without repeats.
 pub(super) fn heuristic_lattices(rows: &Rows) -> Vec<Hermite> {

@@ -12,11 +12,7 @@
 use super::body::Body;
 use super::matrix::{Matrix, Vector, add_multiple, completed, identity};
 use super::simplex::Ratio;
-
-/// Branches looked at for one minimum.
-const MOST_BRANCHES: usize = 1 << 12;
-/// Exchanges of neighbours in one reduction.
-const MOST_EXCHANGES: usize = 1 << 8;
+use crate::storage::knobs::lattice::{MOST_BRANCHES, MOST_EXCHANGES};
 
 /// The successive minima in `n` dimensions with vectors that attain them.
 pub(super) fn successive_minima(body: &Body, n: usize) -> Option<Vec<(Vector, Ratio)>> {

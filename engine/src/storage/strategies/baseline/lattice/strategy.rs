@@ -10,19 +10,17 @@ use crease_isl::Set;
 
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::ArrayId;
+use crate::storage::knobs::lattice::{BUDGET, MOST_EQUAL};
 use crate::storage::options::StrategyId;
 use crate::storage::problem::{Problem, Proposal, Strategy};
 use crate::storage::strategies::baseline::lattice::clique::clique_bound;
-use crate::storage::strategies::baseline::lattice::exhaustive::{BUDGET, Found, smallest_lattices};
+use crate::storage::strategies::baseline::lattice::exhaustive::{Found, smallest_lattices};
 use crate::storage::strategies::baseline::lattice::family::Families;
 use crate::storage::strategies::baseline::lattice::fold::Fold;
 use crate::storage::strategies::baseline::lattice::heuristics::heuristic_lattices;
 use crate::storage::strategies::baseline::lattice::matrix::identity;
 use crate::storage::strategies::baseline::lattice::rows::{Hermite, MOST_DIMS, Rows};
 use crate::storage::{ArrayMapping, MappingError, Piece};
-
-/// Smallest lattices among which the simplest mapping is chosen.
-const MOST_EQUAL: usize = 32;
 
 /// Lattice-based storage.
 pub(crate) struct Lattice;

@@ -19,16 +19,13 @@ mod stencil;
 
 use crate::kernel::graph::ArrayId;
 use crate::storage::MappingError;
+use crate::storage::knobs::occupancy::MOST_COUNTED;
+use crate::storage::knobs::strategies::MOST_PROPOSALS;
 use crate::storage::options::StrategyId;
 use crate::storage::problem::{Problem, Proposal, Strategy};
 
 use completion::{completion, split};
 use stencil::Stencil;
-
-/// Vectors of which the cells are counted, shortest first.
-const MOST_COUNTED: usize = 32;
-/// Proposals handed to the checker.
-const MOST_PROPOSALS: usize = 4;
 
 /// Strout's mapping.
 pub(crate) struct Occupancy;

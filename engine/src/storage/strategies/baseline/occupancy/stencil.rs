@@ -14,11 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::kernel::affine::{Affine, Term};
 use crate::kernel::graph::{ArrayId, Kernel, Stmt};
-
-/// Steps of the longest path that is tried: for a universal vector, one less than the stencil has distances is enough.
-const MOST_STEPS: usize = 6;
-/// Lengths of paths that are kept, of all parts together.
-const MOST_LENGTHS: usize = 1 << 14;
+use crate::storage::knobs::occupancy::{MOST_LENGTHS, MOST_STEPS};
 
 type Vector = Vec<i64>;
 
