@@ -50,7 +50,6 @@ mod guide;
 pub mod kernel;
 mod lower;
 mod machine;
-pub mod mapping;
 mod pipeline;
 pub mod plan;
 mod run;
@@ -71,11 +70,11 @@ pub use kernel::freedom::{Arithmetic, Freedom};
 pub use kernel::graph::Kernel;
 pub use lower::LowerError;
 pub use machine::MachineModel;
-pub use mapping::options::{Objective, Rings, Rounding, StrategyChoice};
 pub use plan::{Plan, PlanBuilder, PlanError, StorageView};
 pub use run::{AvailableMemory, LimitedBy, MemoryCheck, available_memory};
 pub use run::{Code, Input, Output, Run, RunError, RunOptions, TunedCode};
 pub use stage::Stage;
+pub use storage::options::{Objective, Rings, Rounding, StrategyChoice};
 
 /// What most programs import.
 pub mod prelude {

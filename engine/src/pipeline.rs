@@ -20,10 +20,6 @@ use crate::error::Error;
 use crate::kernel::graph::{ArrayId, Role};
 use crate::kernel::{MappingRule, parse_mapping};
 use crate::lower::{LowerError, Lowered, lower, mark_reuse, prove_bounds, verified};
-use crate::mapping::choice::choose_mapping;
-use crate::mapping::decision::Chosen;
-use crate::mapping::options::StrategyChoice;
-use crate::mapping::{Problem, Span};
 use crate::plan::bounds::{BufferBounds, buffer_bounds, known_bounds};
 use crate::plan::footprint::Storage;
 use crate::plan::layout::{Layout, lay_out};
@@ -33,6 +29,10 @@ use crate::plan::request::Request;
 use crate::schedule::legality::verify_schedule;
 use crate::schedule::writes::verify_writes;
 use crate::stage::{LOWER_BOUND, Stage};
+use crate::storage::choose::choice::choose_mapping;
+use crate::storage::choose::decision::Chosen;
+use crate::storage::options::StrategyChoice;
+use crate::storage::problem::{Problem, Span};
 use crate::storage::{MappingError, StorageMapping};
 
 /// Runs every stage.

@@ -153,7 +153,7 @@ impl<'c, 'k> Checker<'c, 'k> {
         let kernel = self.facts.kernel;
         if let Some(buffer) = buffers.iter().find(|buffer| buffer.moduli.iter().any(|&modulus| modulus < 1)) {
             let problem = format!("buffer `{}` has moduli {:?}, which must be positive", buffer.name, buffer.moduli);
-            return Err(unproved(buffer.strategy, problem));
+            return Err(unproved(buffer.strategy.name(), problem));
         }
         for (position, mapping) in arrays.iter().enumerate() {
             let Some(array) = kernel.arrays().get(mapping.array.index()) else {
@@ -172,7 +172,7 @@ impl<'c, 'k> Checker<'c, 'k> {
                     && piece.matrix.iter().all(|row| row.len() == columns);
                 if !fits || buffer.element != array.element {
                     let problem = format!("a formula of `{}` does not fit buffer `{}`", array.name, buffer.name);
-                    return Err(unproved(buffer.strategy, problem));
+                    return Err(unproved(buffer.strategy.name(), problem));
                 }
             }
         }
@@ -188,7 +188,7 @@ impl<'c, 'k> Checker<'c, 'k> {
                 if buffer.sharing == Sharing::Private && !self.facts.is_private(mapping.array)? {
                     let name = &self.facts.kernel.array(mapping.array).name;
                     let problem = format!("`{name}` is shared and its buffer `{}` is private", buffer.name);
-                    return Err(unproved(buffer.strategy, problem));
+                    return Err(unproved(buffer.strategy.name(), problem));
                 }
             }
         }

@@ -77,7 +77,7 @@ fn verify_partition(
     }
     let name = &facts.kernel.array(mapping.array).name;
     let unproved = |collision: String| {
-        let strategy = mapping.pieces.first().map_or("none", |piece| buffers[piece.buffer].strategy);
+        let strategy = mapping.pieces.first().map_or("none", |piece| buffers[piece.buffer].strategy.name());
         Err(MappingError::Unproved { strategy, collision })
     };
     let mut rest = facts.cells(mapping.array)?;
@@ -131,7 +131,7 @@ fn verify_pair(
             let (x, y) = point.split_at(left.index.len().min(point.len()));
             let collision =
                 format!("{}{x:?} and {}{y:?} are alive at one moment and would share a cell", left.name, right.name);
-            return Err(MappingError::Unproved { strategy: buffer.strategy, collision });
+            return Err(MappingError::Unproved { strategy: buffer.strategy.name(), collision });
         }
     }
     known.pairs.borrow_mut().push(claim);

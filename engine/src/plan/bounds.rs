@@ -9,8 +9,8 @@ use std::collections::BTreeSet;
 use crate::analysis::bound::{BoundMethod, Group, LowerBound, lower_bounds};
 use crate::error::Error;
 use crate::kernel::graph::ArrayId;
-use crate::mapping::Problem;
 use crate::plan::layout::{Layout, Owner};
+use crate::storage::problem::Problem;
 
 /// What is known once it was asked for.
 #[derive(Clone, Debug)]

@@ -11,7 +11,6 @@ use crate::check::Proved;
 use crate::error::Error;
 use crate::kernel::graph::{Kernel, ParamKind};
 use crate::machine::MachineModel;
-use crate::mapping::options::{Objective, Rings, Rounding, StrategyChoice};
 use crate::pipeline;
 use crate::plan::Plan;
 use crate::plan::error::PlanError;
@@ -21,6 +20,7 @@ use crate::plan::outcome::Outcome;
 use crate::plan::parallelism::parallelism_notes;
 use crate::plan::request::{Expansion, Request};
 use crate::storage::StorageMapping;
+use crate::storage::options::{Objective, Rings, Rounding, StrategyChoice};
 
 /// Operations that each stage of the analysis may use.
 const DEFAULT_QUOTA: u64 = 200_000_000;

@@ -3,35 +3,19 @@
 //! In: a proved storage mapping.   Out: [`Layout`]: strides, allocated bytes, and full row-major storage for the caller's
 //! arrays.
 //!
-//! Rows of folded buffers are padded to whole cache lines, and by some more where the pitch would be close to a
-//! multiple of 4 KiB: loads and stores whose addresses agree in the low 12 bits otherwise wait for each other, also
-//! where a strip loads a few cells ahead of its stores. One-dimensional rings and short rows are not padded. The copies
-//! of a private buffer begin on cache lines of their own, in pairs, as processors fetch them, and not a multiple of 4
-//! KiB apart: one core's stores never touch a line of another's. Arrays of the caller are row-major without padding, as
-//! `ndarray` lays them out, where a run keeps them; kernels without state can also run on arrays of any strides, which
-//! each call brings along.
+//! How far rows and copies lie apart is a matter of placement (`engine/src/storage/placement/rows.rs`). Arrays of the
+//! caller are row-major without padding, as `ndarray` lays them out, where a run keeps them; kernels without state can
+//! also run on arrays of any strides, which each call brings along.
 
 use crease_program::{Element, Mapped};
 
 use crate::check::{Proof, Proved};
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::{ArrayId, Role};
-use crate::machine::{ALIASING_BYTES, LINE_BYTES};
-use crate::mapping::full::identity;
-use crate::mapping::{Problem, Span};
-use crate::storage::{ArrayMapping, MappingError, Piece, Sharing, StorageMapping};
-
-/// Distance below which copies of two workers could be fetched together.
-const LINE_PAIR_BYTES: u64 = 128;
-/// How far pitches keep from its multiples. heat-1d on two rows in the first-level cache gains nothing beyond this, and
-/// lost up to a third at one cache line.
-const ALIASING_MARGIN_BYTES: u64 = 512;
-/// The part of a row that the margin may be at most, unless it is a cache line.
-const LARGEST_MARGIN: u64 = 128;
-/// Rows shorter than this are not padded: the padding would weigh more than the alignment gains.
-const SHORTEST_PADDED_ROW_BYTES: u64 = 1024;
-/// The part of a row that padding to whole cache lines may be at most.
-const LARGEST_PADDING: u64 = 32;
+use crate::storage::placement::rows::{copy_pitch, padded_strides, row_major};
+use crate::storage::problem::{Problem, Span};
+use crate::storage::strategies::full::identity;
+use crate::storage::{ArrayMapping, MappingError, Piece, Sharing, StorageMapping, StrategyId};
 
 /// Storage of every array of a kernel.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,8 +54,8 @@ pub struct BufferLayout {
     pub mapped: Mapped,
     /// Who provides the memory.
     pub owner: Owner,
-    /// The strategy that proposed it; `full` for arrays of the caller.
-    pub strategy: &'static str,
+    /// Who proposed it; [`StrategyId::Full`] for arrays of the caller.
+    pub strategy: StrategyId,
     /// How it was proved that no two values alive together share a cell; none for arrays of the caller, which are kept
     /// cell by cell.
     pub proof: Option<Proof>,
@@ -176,7 +160,7 @@ pub(crate) fn lay_out(problem: &Problem<'_, '_, '_>, mapping: &Proved<StorageMap
         let buffer = layout.buffers.len();
         let strides = row_major(&moduli, None);
         let (sharing, mapped) = (Sharing::Shared, Mapped::Once);
-        let block = Block { strides, owner, sharing, mapped, strategy: "full", proof: None };
+        let block = Block { strides, owner, sharing, mapped, strategy: StrategyId::Full, proof: None };
         layout.push(&body.name, body.element, &moduli, block)?;
         if !kernel.has_state() && !moduli.is_empty() {
             layout.buffers[buffer].strides_from = StridesFrom::Call;
@@ -194,7 +178,7 @@ struct Block {
     owner: Owner,
     sharing: Sharing,
     mapped: Mapped,
-    strategy: &'static str,
+    strategy: StrategyId,
     proof: Option<Proof>,
 }
 
@@ -268,82 +252,4 @@ fn caller_box(problem: &Problem<'_, '_, '_>, id: ArrayId) -> Result<(Vec<i64>, V
         offset.push(-low);
     }
     Ok((moduli, offset))
-}
-
-/// Row-major strides, rows of at least two-dimensional buffers padded.
-fn padded_strides(moduli: &[i64], element: Element) -> Option<Vec<u64>> {
-    let Some(&row) = moduli.last() else {
-        return Some(Vec::new());
-    };
-    let row = row as u64;
-    let row_bytes = row.checked_mul(element.bytes())?;
-    if moduli.len() < 2 || row_bytes < SHORTEST_PADDED_ROW_BYTES {
-        return row_major(moduli, None);
-    }
-    let lines = row_bytes.checked_next_multiple_of(LINE_BYTES)?;
-    if lines - row_bytes > row_bytes / LARGEST_PADDING {
-        return row_major(moduli, None);
-    }
-    row_major(moduli, Some(apart_from_aliases(lines)? / element.bytes()))
-}
-
-/// The least pitch from `bytes` on, in whole cache lines, that is not close to a multiple of 4 KiB.
-fn apart_from_aliases(bytes: u64) -> Option<u64> {
-    let margin = (bytes / LARGEST_MARGIN).next_multiple_of(LINE_BYTES).min(ALIASING_MARGIN_BYTES);
-    let above = bytes % ALIASING_BYTES;
-    if (margin..=ALIASING_BYTES - margin).contains(&above) {
-        return Some(bytes);
-    }
-    let multiple = if above < margin { bytes - above } else { bytes.checked_next_multiple_of(ALIASING_BYTES)? };
-    multiple.checked_add(margin)
-}
-
-/// Cells from one worker's copy to the next one's.
-fn copy_pitch(allocated_cells: u64, element: Element) -> Option<u64> {
-    let pitch_bytes = allocated_cells.checked_mul(element.bytes())?.checked_next_multiple_of(LINE_PAIR_BYTES)?;
-    let aliases = pitch_bytes % ALIASING_BYTES == 0;
-    Some(pitch_bytes.checked_add(if aliases { LINE_PAIR_BYTES } else { 0 })? / element.bytes())
-}
-
-/// Row-major strides with the given pitch of the last but one coordinate.
-fn row_major(moduli: &[i64], pitch: Option<u64>) -> Option<Vec<u64>> {
-    let mut strides = vec![1_u64; moduli.len()];
-    for k in (0..moduli.len().saturating_sub(1)).rev() {
-        let dense = strides[k + 1].checked_mul(moduli[k + 1] as u64)?;
-        strides[k] = if k + 2 == moduli.len() { pitch.unwrap_or(dense) } else { dense };
-    }
-    Some(strides)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rows_of_4_kib_get_another_line() {
-        assert_eq!(padded_strides(&[2, 8, 512], Element::F64), Some(vec![8 * 520, 520, 1]));
-    }
-
-    #[test]
-    fn long_rows_keep_off_multiples_of_4_kib_by_a_small_part_of_their_length() {
-        let pitch = |cells: i64| padded_strides(&[2, cells], Element::F64).unwrap()[0] * 8;
-        assert_eq!([8192, 8184, 8200, 8256, 8128].map(pitch), [66048, 66048, 66048, 66048, 65024]);
-        assert_eq!([1024, 1016, 2048].map(pitch), [8192 + 64, 8128, 16384 + 128]);
-        assert_eq!(apart_from_aliases(u64::MAX - 63), None);
-    }
-
-    #[test]
-    fn copies_keep_off_each_others_lines_and_pages() {
-        assert_eq!(copy_pitch(12, Element::F64), Some(16));
-        assert_eq!(copy_pitch(16, Element::F64), Some(16));
-        assert_eq!(copy_pitch(17, Element::F32), Some(32));
-        assert_eq!(copy_pitch(4000, Element::U8), Some(4096 + 128));
-        assert_eq!(copy_pitch(u64::MAX, Element::U8), None);
-    }
-
-    #[test]
-    fn rings_and_short_rows_stay_dense() {
-        assert_eq!(padded_strides(&[1000], Element::F64), Some(vec![1]));
-        assert_eq!(padded_strides(&[7, 9], Element::F64), Some(vec![9, 1]));
-    }
 }

@@ -5,9 +5,9 @@ use crease_program::Verified;
 use crate::analysis::bound::LowerBound;
 use crate::kernel::graph::{ArrayId, Kernel};
 use crate::lower::Origins;
-use crate::mapping::decision::Decision;
 use crate::plan::footprint::Storage;
 use crate::plan::layout::Layout;
+use crate::storage::choose::decision::Decision;
 
 /// What a run of all stages leaves.
 #[derive(Clone, Debug)]

@@ -36,13 +36,9 @@ impl Plan {
         let holds = |piece: &&Piece| piece.when.holds(index, &self.outcome.params).unwrap_or(false);
         let piece = self.layout().array(array)?.pieces.iter().find(holds)?;
         let moduli = moduli(piece.buffer);
-        let coordinate = |(k, row): (usize, &Vec<i64>)| {
-            let products = row.iter().zip(index).map(|(&c, &i)| i128::from(c) * i128::from(i));
-            let modulus = moduli.get(k).copied().filter(|&m| m > 0)?;
-            let sum = products.sum::<i128>() + i128::from(piece.offset[k]);
-            Some(sum.rem_euclid(i128::from(modulus)) as i64)
-        };
-        let coordinates: Vec<i64> = piece.matrix.iter().enumerate().map(coordinate).collect::<Option<_>>()?;
+        let modulus = |k: usize| moduli.get(k).copied().filter(|&m| m > 0);
+        let coordinate = |k| Some(piece.coordinate(k, index, modulus(k)?));
+        let coordinates: Vec<i64> = (0..piece.matrix.len()).map(coordinate).collect::<Option<_>>()?;
         let cell = coordinates
             .iter()
             .zip(moduli)

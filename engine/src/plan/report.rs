@@ -12,7 +12,6 @@ use crate::analysis::bound::LowerBound;
 use crate::check::Proof;
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::{ArrayId, Kernel, Role};
-use crate::mapping::decision::Decision;
 use crate::plan::bounds::BufferBounds;
 use crate::plan::footprint::Footprint;
 use crate::plan::layout::{BufferLayout, Layout, Owner};
@@ -20,10 +19,11 @@ use crate::plan::outcome::Outcome;
 use crate::plan::parallelism::busy_threads;
 use crate::plan::request::Request;
 use crate::stage::LOWER_BOUND;
-use crate::storage::{Piece, Sharing};
+use crate::storage::choose::decision::Decision;
+use crate::storage::{Piece, Sharing, StrategyId};
 
 pub use crate::analysis::bound::BoundMethod;
-pub use crate::mapping::decision::{Reason, Weighed};
+pub use crate::storage::choose::decision::{Reason, Weighed};
 
 /// A plan's decisions.
 #[derive(Clone, Debug, Serialize, PartialEq)]
@@ -208,9 +208,15 @@ impl Report {
 }
 
 fn choice_report(kernel: &Kernel, decision: &Decision) -> ChoiceReport {
-    let Decision { arrays, chosen, smallest, gave_up, not_asked } = decision.clone();
-    let arrays = arrays.iter().map(|&id| kernel.array(id).name.clone()).collect();
-    ChoiceReport { arrays, chosen, smallest, reason: decision.reason(), gave_up, not_asked }
+    let names = |strategies: &[StrategyId]| strategies.iter().map(|id| id.name()).collect();
+    ChoiceReport {
+        arrays: decision.arrays.iter().map(|&id| kernel.array(id).name.clone()).collect(),
+        chosen: decision.chosen.clone(),
+        smallest: decision.smallest.clone(),
+        reason: decision.reason(),
+        gave_up: names(&decision.gave_up),
+        not_asked: names(&decision.not_asked),
+    }
 }
 
 fn buffer_report(buffer: &BufferLayout, threads: usize, bound: Option<LowerBound>) -> BufferReport {
@@ -223,7 +229,7 @@ fn buffer_report(buffer: &BufferLayout, threads: usize, bound: Option<LowerBound
         copy_bytes: buffer.bytes(),
         lower_bound_cells: bound.map(|bound| bound.cells),
         lower_bound_method: bound.map(|bound| bound.method),
-        strategy: buffer.strategy,
+        strategy: buffer.strategy.name(),
         proof: buffer.proof.expect("folded buffers are laid out with their proof"),
         moduli: buffer.moduli.clone(),
         element_bytes: buffer.element.bytes(),

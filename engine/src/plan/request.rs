@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use crate::kernel::graph::Kernel;
 use crate::machine::MachineModel;
-use crate::mapping::options::{Objective, Rings, Rounding, StrategyChoice};
 use crate::plan::error::PlanError;
 use crate::plan::outcome::Outcome;
+use crate::storage::options::{Objective, Rings, Rounding, StrategyChoice};
 
 /// What a plan is made from.
 #[derive(Clone, Debug)]

@@ -21,7 +21,6 @@ use ndarray::{ArrayView, ArrayViewMut, Dimension};
 
 use crate::error::Error;
 use crate::kernel::graph::Scalar;
-use crate::machine::ALIASING_BYTES;
 use crate::plan::layout::{BufferLayout, Owner};
 use crate::plan::outcome::Outcome;
 use crate::plan::request::Request;
@@ -29,6 +28,7 @@ use crate::run::given::Given;
 use crate::run::memory::Keeps;
 use crate::run::shared::Shared;
 use crate::run::view::View;
+use crate::storage::placement::rows::skew_bytes;
 
 pub use available::{AvailableMemory, LimitedBy, available_memory};
 pub use error::RunError;
@@ -36,10 +36,6 @@ use error::list;
 pub use lent::{Input, Output};
 pub use options::{MemoryCheck, RunOptions};
 pub use tune::TunedCode;
-
-/// Distance between the starts of neighbouring fields within a 4 KiB page: nine fields of a lattice end up spread
-/// evenly.
-const SKEW_BYTES: usize = 7 * 64;
 
 /// A compiled kernel: `Send + Sync`, cheap to clone, shared by many runs.
 #[derive(Clone, Debug)]
@@ -89,7 +85,7 @@ impl Code {
 
 fn allocate(buffer: &BufferLayout, lead_bytes: usize, threads: usize, options: &RunOptions) -> Result<Field, RunError> {
     let cells = buffer.cells_for(threads);
-    let skew_bytes = buffer.id as usize * SKEW_BYTES % ALIASING_BYTES as usize;
+    let skew_bytes = skew_bytes(buffer.id);
     let options = FieldOptions { skew_bytes, lead_bytes, guard_pages: options.guard_pages, mapped: buffer.mapped };
     let field = Field::new(buffer.element, cells, options);
     field.map_err(|source| RunError::Memory { buffer: buffer.name.clone(), source })

@@ -4,13 +4,13 @@ use crease_jit::{Compiled, ElementType, Pool, verify_threads};
 use crease_program::BufferId;
 
 use crate::kernel::graph::{ArrayId, Kernel, Role};
-use crate::machine::LINE_BYTES;
 use crate::plan::layout::BufferLayout;
 use crate::plan::outcome::Outcome;
 use crate::plan::request::Request;
 use crate::run::RunError;
 use crate::run::options::RunOptions;
 use crate::run::view::View;
+use crate::storage::placement::rows::{cells_of_line, lead_bytes};
 
 /// What code and its runs share.
 #[derive(Debug)]
@@ -28,10 +28,8 @@ impl Shared {
     /// Bytes from a cache line's start to the first cell of a buffer, so that most rows of it are stored in whole
     /// lines.
     pub(super) fn lead_bytes(&self, buffer: &BufferLayout) -> usize {
-        let bytes = buffer.element.bytes() as usize;
-        let line = LINE_BYTES as usize / bytes;
-        let phase = self.outcome.program.store_phase(BufferId(buffer.id), line as i64).unwrap_or(0);
-        (line - phase as usize) % line * bytes
+        let phase = self.outcome.program.store_phase(BufferId(buffer.id), cells_of_line(buffer.element));
+        lead_bytes(phase.unwrap_or(0), buffer.element)
     }
 
     /// The threads of a run.

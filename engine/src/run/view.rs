@@ -176,7 +176,12 @@ impl Row<'_> {
             self.piece.matrix.len() == n && self.piece.offset.len() == n && self.layout.strides.len() == n,
             "a piece has a row, an offset and a stride per coordinate of its buffer"
         );
-        let mut coordinates: Vec<i64> = (0..n).map(|k| self.coordinate(k)).collect();
+        debug_assert!(
+            self.piece.matrix.iter().all(|row| row.len() == self.index.len()),
+            "a row has a coefficient per index"
+        );
+        let mut coordinates: Vec<i64> =
+            (0..n).map(|k| self.piece.coordinate(k, &self.index, self.layout.moduli[k])).collect();
         let steps: Vec<i64> = (0..n)
             .map(|k| last.map_or(0, |last| self.piece.matrix[k][last].rem_euclid(self.layout.moduli[k])))
             .collect();
@@ -195,12 +200,5 @@ impl Row<'_> {
                 index[last] += 1;
             }
         }
-    }
-
-    fn coordinate(&self, k: usize) -> i64 {
-        debug_assert_eq!(self.piece.matrix[k].len(), self.index.len(), "a row has a coefficient per index");
-        let products = self.piece.matrix[k].iter().zip(&self.index).map(|(&m, &i)| i128::from(m) * i128::from(i));
-        let sum: i128 = products.sum::<i128>() + i128::from(self.piece.offset[k]);
-        sum.rem_euclid(i128::from(self.layout.moduli[k])) as i64
     }
 }

@@ -13,11 +13,11 @@ use crease_isl::Set;
 
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::{ArrayId, Kernel, Role};
-use crate::mapping::hyperplane::{Bounded, SearchError, find_hyperplanes};
-use crate::mapping::successive_modulo::USUAL_STEPS;
 use crate::plan::parametric::Polynomial;
 use crate::plan::parametric::formulas::{FormulaArray, FormulaBuffer, FormulaPiece, Formulas};
-use crate::storage::Sharing;
+use crate::storage::strategies::baseline::hyperplane::{Bounded, SearchError, find_hyperplanes};
+use crate::storage::strategies::successive_modulo::USUAL_STEPS;
+use crate::storage::{Sharing, StrategyId};
 
 /// An array and the differences of its conflicting cells; their parameters are `params`.
 pub(super) struct Differences<'a, 'c> {
@@ -39,7 +39,7 @@ impl Differences<'_, '_> {
         if rows.is_empty() {
             rows.push((vec![0; self.n_dims()], Polynomial::constant(self.params, 1)));
         }
-        Ok(self.formulas(rows, "hyperplane"))
+        Ok(self.formulas(rows, StrategyId::Hyperplane))
     }
 
     /// One modulus per index, in the order of the indices.
@@ -62,7 +62,7 @@ impl Differences<'_, '_> {
             rows.push(((0..self.n_dims()).map(|k| i64::from(k == dim)).collect(), modulus));
             set = set.fix_dim(dim, 0)?;
         }
-        Ok(self.formulas(rows, "successive-modulo"))
+        Ok(self.formulas(rows, StrategyId::SuccessiveModulo))
     }
 
     fn n_dims(&self) -> usize {
@@ -78,7 +78,7 @@ impl Differences<'_, '_> {
         Ok((row.gamma.clone(), Polynomial::affine(self.params, &slope, constant)))
     }
 
-    fn formulas(&self, rows: Vec<Row>, strategy: &'static str) -> Formulas {
+    fn formulas(&self, rows: Vec<Row>, strategy: StrategyId) -> Formulas {
         let constant = |&c: &i64| Polynomial::constant(self.params, c.into());
         let offset = rows.iter().map(|_| Polynomial::constant(self.params, 0)).collect();
         let (gammas, moduli): (Vec<Vec<i64>>, Vec<Polynomial>) = rows.into_iter().unzip();

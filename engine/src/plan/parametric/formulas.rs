@@ -4,7 +4,7 @@
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::ArrayId;
 use crate::plan::parametric::Polynomial;
-use crate::storage::Sharing;
+use crate::storage::{Sharing, StrategyId};
 
 /// Storage of some arrays.
 #[derive(Clone, Debug)]
@@ -17,7 +17,7 @@ pub(super) struct Formulas {
 #[derive(Clone, Debug)]
 pub(super) struct FormulaBuffer {
     pub(super) name: String,
-    pub(super) strategy: &'static str,
+    pub(super) strategy: StrategyId,
     pub(super) sharing: Sharing,
     /// None where a modulus follows no polynomial.
     pub(super) moduli: Option<Vec<Polynomial>>,

@@ -20,7 +20,6 @@ use crate::analysis::privacy::Privacy;
 use crate::error::Error;
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::{ArrayId, Kernel, ParamKind, Role};
-use crate::mapping::hyperplane::SearchError;
 use crate::plan::layout::{Layout, Owner};
 use crate::plan::parametric::Polynomial;
 use crate::plan::parametric::derive::Differences;
@@ -31,6 +30,7 @@ use crate::plan::parametric::report::{
     Evidence, ParametricArray, ParametricMapping, ParametricPiece, ParametricReport, Source,
 };
 use crate::plan::request::Request;
+use crate::storage::strategies::baseline::hyperplane::SearchError;
 use crate::storage::{ArrayMapping, Buffer, Sharing, StorageMapping};
 
 /// Operations for all proofs with sizes as symbols; what is left then counts as not proved.

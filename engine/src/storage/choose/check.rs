@@ -1,0 +1,75 @@
+//! Proposals and the checker: what a search asks while it looks for storage.
+//!
+//! The checker (`engine/src/check/`) knows nothing of what a search knows, and gets nothing but the proposal. Its last
+//! word is about the whole mapping, after everything that changes one ([`choose_mapping`]).
+//!
+//! [`choose_mapping`]: crate::storage::choose::choice::choose_mapping
+
+use crate::kernel::graph::ArrayId;
+use crate::storage::MappingError;
+use crate::storage::problem::{Problem, Proposal, Strategy};
+
+/// Proves a proposal, or names two cells that it would keep in one place.
+pub(crate) fn verify_mapping(problem: &Problem<'_, '_, '_>, proposal: &Proposal) -> Result<(), MappingError> {
+    problem.checker.verify(&proposal.buffers, &proposal.arrays).map(drop)
+}
+
+/// The first proposal of a strategy that the checker accepts, under a quota of its own.
+pub(crate) fn first_proved(
+    problem: &Problem<'_, '_, '_>,
+    strategy: &dyn Strategy,
+    arrays: &[ArrayId],
+    notes: &mut Vec<String>,
+) -> Result<Proposal, MappingError> {
+    first_useful(problem, strategy, arrays, notes, |_| Ok(true)).map(|(proposal, _)| proposal)
+}
+
+/// The first proposal of a strategy that the checker accepts, or that is of no use, and whether it was proved: what is
+/// of no use is not.
+pub(crate) fn first_useful(
+    problem: &Problem<'_, '_, '_>,
+    strategy: &dyn Strategy,
+    arrays: &[ArrayId],
+    notes: &mut Vec<String>,
+    is_useful: impl Fn(&Proposal) -> Result<bool, MappingError>,
+) -> Result<(Proposal, bool), MappingError> {
+    under_own_quota(problem, strategy.id().name(), arrays, || {
+        let mut last =
+            MappingError::NotApplicable { strategy: strategy.id().name(), reason: "it has no candidate".into() };
+        for proposal in strategy.propose(problem, arrays)? {
+            if !is_useful(&proposal)? {
+                return Ok((proposal, false));
+            }
+            match verify_mapping(problem, &proposal) {
+                Ok(()) => return Ok((proposal, true)),
+                Err(error @ MappingError::Unproved { .. }) => {
+                    let note = format!("rejected: {error}");
+                    if !notes.contains(&note) {
+                        notes.push(note);
+                    }
+                    last = error;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Err(last)
+    })
+}
+
+/// Takes a step of a search for storage; a spent quota is told with who spent it.
+pub(crate) fn under_own_quota<R>(
+    problem: &Problem<'_, '_, '_>,
+    strategy: &'static str,
+    arrays: &[ArrayId],
+    step: impl FnOnce() -> Result<R, MappingError>,
+) -> Result<R, MappingError> {
+    problem.model.context.reset_operations();
+    step().map_err(|error| match &error {
+        MappingError::Analysis(cause) => cause.spent_quota().map_or(error.clone(), |limit| {
+            let names = arrays.iter().map(|&id| format!("`{}`", problem.model.kernel.array(id).name));
+            let arrays = names.collect::<Vec<_>>().join(", ");
+            MappingError::GaveUp { strategy, arrays, limit }
+        }),
+        _ => error,
+    })
+}

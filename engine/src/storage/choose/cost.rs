@@ -1,0 +1,40 @@
+//! What it costs to reach cells: an estimate, for choosing among proved mappings.
+//!
+//! In: a proposal.   Out: the cost of an access relative to one of a contiguous, unfolded array.
+//!
+//! What counts is the strip, the innermost run: whether its cells lie side by side, so that vectors load and store
+//! them; how often it runs around a ring, where it is cut; how many formulas there are, each with a pointer of its own.
+//! The weights are those of the experiments behind docs/ARCHITECTURE.md, section 5: scalar code against vectors, a cut
+//! against a vector. They only rank mappings.
+
+use crate::kernel::graph::DimKind;
+use crate::storage::knobs::choice::{CUT, FORMULA, SCALAR_ACCESS};
+use crate::storage::problem::{Problem, Proposal};
+use crate::storage::{Buffer, Piece};
+
+/// The cost of an access under a proposal, that of its worst array.
+pub(crate) fn access_cost(problem: &Problem<'_, '_, '_>, proposal: &Proposal) -> f64 {
+    let of_array = |mapping: &crate::storage::ArrayMapping| {
+        let fast = problem.fast_dimension(mapping.array);
+        let pieces = mapping.pieces.iter().map(|piece| of_piece(problem, piece, &proposal.buffers[piece.buffer], fast));
+        pieces.fold(1.0, f64::max) + FORMULA * (mapping.pieces.len() as f64 - 1.0)
+    };
+    proposal.arrays.iter().map(of_array).fold(1.0, f64::max)
+}
+
+fn of_piece(problem: &Problem<'_, '_, '_>, piece: &Piece, buffer: &Buffer, fast: usize) -> f64 {
+    let mut cost = 1.0 + FORMULA * (buffer.moduli.len() as f64 - 1.0);
+    let step = |row: &Vec<i64>| row.get(fast).copied().unwrap_or(0);
+    let Some((last, outer)) = piece.matrix.split_last() else { return cost };
+    let lanes = problem.model.schedule.dims.iter().any(|kind| matches!(kind, DimKind::Vector(_)));
+    let modulus = buffer.moduli.last().copied().unwrap_or(1);
+    if lanes && (outer.iter().any(|row| step(row) != 0) || !(0..=1).contains(&step(last))) {
+        cost += SCALAR_ACCESS - 1.0;
+    }
+    let moves = step(last) != 0;
+    let shifts = last.iter().enumerate().any(|(k, c)| k != fast && *c != 0);
+    if moves && (shifts || outer.is_empty()) {
+        cost += (CUT / modulus as f64).min(CUT);
+    }
+    cost
+}

@@ -1,0 +1,13 @@
+//! The choice of storage: by the strategy that a caller names, or automatically.
+//!
+//! `choice` begins: it takes what the caller gives, asks the strategy that he names, or `auto`, which chooses among the
+//! proved: `search` asks strategies for one array, `candidate` compares what they found by size and by what `cost`
+//! thinks of it, `decision` says how it ended. `check` asks the checker.
+
+pub(crate) mod auto;
+mod candidate;
+pub(crate) mod check;
+pub(crate) mod choice;
+mod cost;
+pub(crate) mod decision;
+mod search;

@@ -1,0 +1,429 @@
+//! The search for the best mapping of one array alone.
+//!
+//! In: an array and an objective.   Out: a [`BestOfOne`]: a proved candidate, and a [`Decision`] that says how good it is.
+//!
+//! Strategies are asked in ascending order of what it costs to ask them, and no more of them than there is reason for:
+//! 1. successive modulo, with one step of a state instead of two where that will do; an array of one value at a time
+//!    becomes a scalar. Where this comes close to the values alive at once, nothing else is sought: the conflicts of
+//!    tiles in parallel have so many pieces that looking at all of them takes seconds;
+//! 2. an array that is read from the far side is cut into what waits for that and the rest (`periodic`);
+//! 3. strided hyperplanes;
+//! 4. the others one by one, until what would be picked is near the values alive at once (`candidate` says what near
+//!    is) and vectors can reach it.
+//!
+//! Rows that run in lanes are moved to whole cache lines where that takes few cells more. Successive modulo is proved
+//! only where it is picked, what others propose only if it is better in some way than what is proved. What a strategy
+//! may spend is limited once there is a mapping, to more for strided hyperplanes where that mapping is far from the
+//! values alive at once; those that gave up are named.
+
+use std::mem::replace;
+use std::ptr;
+
+use crate::analysis::bound::alive_at_ends;
+use crate::analysis::error::AnalysisError;
+use crate::analysis::moment::{alive_between_wavefronts, most_alive};
+use crate::kernel::graph::{ArrayId, DimKind};
+use crate::storage::choose::candidate::{Candidate, is_near, near_below, pick, smallest};
+use crate::storage::choose::check::{first_proved, first_useful, under_own_quota, verify_mapping};
+use crate::storage::choose::decision::Decision;
+use crate::storage::knobs::choice::{
+    ENDS_BUDGET, FAST_ACCESS, FEW_CELLS, GOOD_ENOUGH_PARTS, LEAST_PATIENCE, PATIENCE, SMALL_PATIENCE,
+};
+use crate::storage::knobs::placement::{LINE_PRICE, LINE_PRICE_FOR_SPEED};
+use crate::storage::options::{Objective, Rounding, StrategyId};
+use crate::storage::placement::rounding::is_on_grid;
+use crate::storage::problem::{Problem, Proposal, Strategy};
+use crate::storage::strategies::full::Full;
+use crate::storage::strategies::periodic::{Periodic, reads_far_side};
+use crate::storage::strategies::registry::{Budget, Entry, Turn, entry_of, one_by_one};
+use crate::storage::strategies::scalar::Scalar;
+use crate::storage::strategies::successive_modulo::usual_and_one_level;
+use crate::storage::{MappingError, Sharing};
+
+/// The best mapping of one array that was found.
+pub(super) struct BestOfOne {
+    pub(super) best: Candidate,
+    /// A proved mapping of fewer bytes, if one was found.
+    pub(super) smaller: Option<Candidate>,
+    pub(super) decision: Decision,
+}
+
+impl BestOfOne {
+    pub(super) fn best(&self) -> &Candidate {
+        &self.best
+    }
+
+    /// The smallest that was found.
+    pub(super) fn smallest(&self) -> &Candidate {
+        self.smaller.as_ref().unwrap_or(&self.best)
+    }
+}
+
+/// The search, with what it found so far.
+pub(super) struct Search<'s, 'a, 'c, 'k> {
+    problem: &'s Problem<'a, 'c, 'k>,
+    array: ArrayId,
+    objective: Objective,
+    found: Vec<Candidate>,
+    /// What was replaced by itself in rows of whole cache lines.
+    replaced: Option<Candidate>,
+    notes: &'s mut Vec<String>,
+    /// The latest reason why a strategy has nothing.
+    failure: Option<MappingError>,
+    /// Values known to be alive at once.
+    alive: u64,
+    /// Whether they were counted at all moments that are looked at.
+    has_counted: bool,
+    gave_up: Vec<StrategyId>,
+    not_asked: Vec<StrategyId>,
+    /// Who was asked, and the operations that each might spend.
+    asked: Vec<(StrategyId, u64)>,
+}
+
+impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
+    pub(super) fn new(
+        problem: &'s Problem<'a, 'c, 'k>,
+        array: ArrayId,
+        objective: Objective,
+        notes: &'s mut Vec<String>,
+    ) -> Self {
+        let (found, replaced, failure, alive, has_counted) = Default::default();
+        let (gave_up, not_asked, asked) = Default::default();
+        Search {
+            problem,
+            array,
+            objective,
+            found,
+            replaced,
+            notes,
+            failure,
+            alive,
+            has_counted,
+            gave_up,
+            not_asked,
+            asked,
+        }
+    }
+
+    /// The best mapping that is proved; full storage if there is no other.
+    pub(super) fn best(mut self) -> Result<BestOfOne, MappingError> {
+        self.ask_first()?;
+        let spent = self.problem.model.context.operations();
+        let found_some = !self.found.is_empty();
+        let patience = if found_some { spent.saturating_mul(PATIENCE).max(LEAST_PATIENCE) } else { u64::MAX };
+        if self.becomes_scalar()?
+            || self.is_nearly_alive()? && self.prove_best()?.is_some()
+            || self.is_best_periodic(patience)?
+        {
+            self.not_asked.extend(one_by_one().map(|entry| entry.strategy.id()));
+            self.prove_best()?.into_iter().for_each(|best| self.explain(best));
+        } else {
+            self.search_on(patience, found_some)?;
+        }
+        if self.prove_best()?.is_none() {
+            let full = first_proved(self.problem, &Full, &[self.array], self.notes);
+            let full = full.map_err(|error| self.failure.take().unwrap_or(error))?;
+            self.notes.push(format!("`{}` is kept in full", self.name()));
+            self.found.push(Candidate::new(self.problem, full)?);
+        }
+        let best = self.prove_best()?.expect("full storage is proved");
+        if self.alive > 0 {
+            self.problem.alive.borrow_mut().insert(self.array, self.alive);
+        }
+        let decision = Decision::new(vec![self.array], &self.found[best], self.found.iter().chain(&self.replaced));
+        let decision = Decision { gave_up: self.gave_up, not_asked: self.not_asked, ..decision };
+        let best = self.found.swap_remove(best);
+        let smaller =
+            self.found.into_iter().chain(self.replaced).filter(|other| other.proved && other.bytes < best.bytes);
+        let smaller = smaller.min_by_key(|other| other.bytes);
+        Ok(BestOfOne { best, smaller, decision })
+    }
+
+    /// The search where what was found first, if anything, will not do.
+    fn search_on(&mut self, patience: u64, found_some: bool) -> Result<(), MappingError> {
+        self.ask_others(patience)?;
+        if self.is_far()? {
+            for entry in one_by_one().filter(|entry| entry.budget == Budget::Again) {
+                let asked = self.gave_up.len();
+                self.gave_up.retain(|id| *id != entry.strategy.id());
+                if self.gave_up.len() < asked {
+                    self.ask(entry.strategy, patience.saturating_mul(PATIENCE))?;
+                }
+            }
+        }
+        let is_unproved = self.found.iter().all(|candidate| !candidate.proved);
+        if is_unproved && self.prove_best()?.is_none() && found_some {
+            // A mapping that turns out wrong was no reason for haste.
+            self.ask_others(u64::MAX)?;
+        }
+        let Some(best) = self.prove_best()? else { return Ok(()) };
+        self.explain(best);
+        if let Some(in_lines) = self.in_lines(best, patience)? {
+            self.replaced = Some(replace(&mut self.found[best], in_lines));
+        }
+        Ok(())
+    }
+
+    /// What costs least to find, to be proved once it turns out to be the best.
+    fn ask_first(&mut self) -> Result<(), MappingError> {
+        let (problem, array, id) = (self.problem, self.array, StrategyId::SuccessiveModulo);
+        match under_own_quota(problem, id.name(), &[array], || usual_and_one_level(problem, array)) {
+            Ok((usual, one_level)) => {
+                for proposal in [Some(usual), one_level].into_iter().flatten() {
+                    self.found.push(Candidate { proved: false, ..Candidate::new(problem, proposal)? });
+                }
+            }
+            Err(error) => self.fail(id, error),
+        }
+        Ok(())
+    }
+
+    /// Whether the array has one value at a time, or one in each lane; then that is all that is left to choose from.
+    fn becomes_scalar(&mut self) -> Result<bool, MappingError> {
+        let Some(first) = self.found.first() else { return Ok(false) };
+        if first.cells()? > self.lanes() {
+            return Ok(false);
+        }
+        let found = first_proved(self.problem, &Scalar, &[self.array], &mut Vec::new());
+        let Ok(proposal) = found else { return Ok(false) };
+        self.found = vec![Candidate::new(self.problem, proposal)?];
+        Ok(true)
+    }
+
+    /// Whether what was found first needs hardly more cells than the values alive at some moment, as far as that costs
+    /// little to know. A worker's copy of a private array holds less than that.
+    fn is_nearly_alive(&mut self) -> Result<bool, MappingError> {
+        let (problem, array) = (self.problem, self.array);
+        let Some(best) = pick(&self.found, self.objective) else { return Ok(false) };
+        if problem.sharing(array) == Sharing::Private {
+            return Ok(false);
+        }
+        let cells = self.found[best].cells()?;
+        if self.found[best].strategy() == Some(StrategyId::OneLevel) && self.at_ends()? >= cells {
+            return Ok(true);
+        }
+        let Some(alive) = alive_between_wavefronts(problem.model, problem.conflicts, array)? else { return Ok(false) };
+        self.alive = self.alive.max(alive);
+        Ok(cells <= alive.saturating_add((alive / GOOD_ENOUGH_PARTS).max(FEW_CELLS)) && is_near(cells, alive))
+    }
+
+    /// Whether the array is read from the far side, and storage of a periodic sweep takes hardly more cells than the
+    /// values that enter the run together. If it takes more, it is a candidate among others.
+    fn is_best_periodic(&mut self, patience: u64) -> Result<bool, MappingError> {
+        let (problem, array) = (self.problem, self.array);
+        if self.found.is_empty() {
+            return Ok(false);
+        }
+        let may_wait = || reads_far_side(problem, array);
+        // Whether there is a far side is no reason to fail: other strategies say what they cannot find out.
+        if !under_own_quota(problem, StrategyId::Periodic.name(), &[array], may_wait).unwrap_or(false) {
+            return Ok(false);
+        }
+        self.ask(&Periodic, patience)?;
+        let Some(best) = pick(&self.found, self.objective) else { return Ok(false) };
+        if self.objective == Objective::Footprint || self.found[best].strategy() != Some(StrategyId::Periodic) {
+            return Ok(false);
+        }
+        Ok(is_near(self.found[best].cells()?, self.at_ends()?))
+    }
+
+    /// The strategies that are asked one by one, those of the last turn as long as there is reason to.
+    fn ask_others(&mut self, patience: u64) -> Result<(), MappingError> {
+        let is_known = |search: &Self, id: StrategyId| {
+            search.asked.iter().any(|(other, spent)| *other == id && *spent >= patience)
+        };
+        self.gave_up = self.gave_up.iter().copied().filter(|id| is_known(self, *id)).collect();
+        self.not_asked.clear();
+        for entry in one_by_one() {
+            let id = entry.strategy.id();
+            let is_later = entry.turn == Turn::Later;
+            let has_found = self.found.iter().any(|candidate| candidate.strategy() == Some(id));
+            if is_known(self, id) || is_later && has_found {
+                continue;
+            }
+            if is_later && self.is_enough()? {
+                self.not_asked.push(id);
+                continue;
+            }
+            let most = if entry.budget == Budget::Small { patience.min(SMALL_PATIENCE) } else { patience };
+            self.ask(entry.strategy, most)?;
+        }
+        Ok(())
+    }
+
+    /// Whether no strategy could find anything clearly better than what would be picked now.
+    fn is_enough(&mut self) -> Result<bool, MappingError> {
+        let Some(best) = pick(&self.found, self.objective) else { return Ok(false) };
+        let cells = self.found[best].cells()?;
+        if self.objective == Objective::Footprint {
+            return Ok(self.alive(cells)? >= cells);
+        }
+        let is_fast = self.found.iter().any(|candidate| candidate.access < FAST_ACCESS);
+        // Who asks for rounded pitches gets them.
+        let is_rounded = !matches!(self.problem.rounding, Rounding::Auto | Rounding::Exact);
+        let least = near_below(cells);
+        Ok(is_fast && (is_rounded || self.alive(least)? >= least))
+    }
+
+    /// Whether what would be picked now takes half as much again as the values known to be alive at once, or more.
+    fn is_far(&mut self) -> Result<bool, MappingError> {
+        let Some(best) = pick(&self.found, self.objective) else { return Ok(false) };
+        let cells = self.found[best].cells()?;
+        let alive = self.alive(near_below(cells))?;
+        Ok(alive > 0 && cells > alive.saturating_add(alive / 2))
+    }
+
+    /// Values alive at once, counted until there are `enough`. Later calls ask for fewer, so one count will do.
+    fn alive(&mut self, enough: u64) -> Result<u64, MappingError> {
+        if self.alive < enough && !self.has_counted && self.at_ends()? < enough {
+            let moments = most_alive(self.problem.model, self.problem.conflicts, &[self.array], enough);
+            self.alive = self.alive.max(unless_spent(moments.map(|alive| alive.values))?.unwrap_or(0));
+            self.has_counted = true;
+        }
+        Ok(self.alive)
+    }
+
+    /// Values that enter the run together, or leave it, as far as that costs little to know.
+    fn at_ends(&mut self) -> Result<u64, MappingError> {
+        let model = self.problem.model;
+        let alive = self.within(LEAST_PATIENCE, |search| alive_at_ends(model, &[search.array], ENDS_BUDGET));
+        let alive = unless_spent(alive)?.unwrap_or(0);
+        self.alive = self.alive.max(alive);
+        Ok(alive)
+    }
+
+    /// Adds what the strategy finds within so many operations. What is in no way better than something proved will not
+    /// be picked, so that it needs no proof.
+    fn ask(&mut self, strategy: &dyn Strategy, patience: u64) -> Result<(), MappingError> {
+        self.asked.push((strategy.id(), patience));
+        let (problem, array) = (self.problem, self.array);
+        let found = self.within(patience, |search| {
+            let is_useful = |proposal: &Proposal| {
+                let candidate = Candidate::new(problem, proposal.clone())?;
+                Ok(!search.found.iter().any(|other| other.proved && other.is_as_good_as(&candidate)))
+            };
+            first_useful(problem, strategy, &[array], search.notes, is_useful)
+        });
+        let candidate =
+            found.and_then(|(proposal, proved)| Ok(Candidate { proved, ..Candidate::new(problem, proposal)? }));
+        match candidate {
+            Ok(candidate) => self.found.push(candidate),
+            Err(error) => self.fail(strategy.id(), error),
+        }
+        Ok(())
+    }
+
+    /// Says why a strategy has nothing.
+    fn fail(&mut self, strategy: StrategyId, error: MappingError) {
+        if matches!(error, MappingError::GaveUp { .. }) {
+            self.gave_up.push(strategy);
+        }
+        self.notes.push(error.to_string());
+        self.failure = Some(error);
+    }
+
+    /// Takes a step under a smaller quota.
+    fn within<R>(&mut self, operations: u64, step: impl FnOnce(&mut Self) -> R) -> R {
+        let context = self.problem.model.context;
+        let quota = context.max_operations();
+        context.reset_operations();
+        context.set_max_operations(operations.min(quota));
+        let result = step(self);
+        context.set_max_operations(quota);
+        context.reset_operations();
+        result
+    }
+
+    /// Which candidate is picked, once it and what it is compared with are proved; what turns out wrong is taken out.
+    /// None if nothing is left.
+    fn prove_best(&mut self) -> Result<Option<usize>, MappingError> {
+        while let (Some(best), Some(least)) = (pick(&self.found, self.objective), smallest(&self.found)) {
+            let least = self.found.iter().position(|candidate| ptr::eq(candidate, least)).expect("it is one of them");
+            if self.prove(least)? && self.prove(best)? {
+                return Ok(Some(best));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Proves a candidate, if it is not proved; else takes it out and says why it may not be used.
+    fn prove(&mut self, at: usize) -> Result<bool, MappingError> {
+        let (problem, candidate) = (self.problem, &mut self.found[at]);
+        if candidate.proved {
+            return Ok(true);
+        }
+        let strategy = candidate.strategy().map_or("", StrategyId::name);
+        let proof = under_own_quota(problem, strategy, &[self.array], || verify_mapping(problem, &candidate.proposal));
+        candidate.proved = proof.is_ok();
+        if let Err(error) = proof {
+            self.notes.push(format!("rejected: {error}"));
+            self.failure = Some(error);
+            self.found.remove(at);
+            return Ok(false);
+        }
+        Ok(true)
+    }
+
+    /// The same strided hyperplane with rows of whole cache lines, if rows run in lanes and that takes few cells more.
+    fn in_lines(&mut self, best: usize, patience: u64) -> Result<Option<Candidate>, MappingError> {
+        let price = match self.objective {
+            Objective::Footprint => return Ok(None),
+            Objective::Balanced => LINE_PRICE,
+            Objective::Speed => LINE_PRICE_FOR_SPEED,
+        };
+        let entry = self.found[best].strategy().and_then(entry_of).filter(|entry| entry.rounds);
+        let Some(Entry { strategy, .. }) = entry else { return Ok(None) };
+        if self.problem.rounding != Rounding::Auto || self.lanes() == 1 {
+            return Ok(None);
+        }
+        let rounded = self.problem.rounded(Rounding::Lines);
+        if is_on_grid(&rounded, &self.found[best].proposal) {
+            return Ok(None);
+        }
+        let found = self.within(patience, |search| first_proved(&rounded, *strategy, &[search.array], &mut Vec::new()));
+        let Ok(proposal) = found else { return Ok(None) };
+        let found = Candidate::new(self.problem, proposal)?;
+        let (few, more) = (self.found[best].cells()?, found.cells()?);
+        let is_admitted = smallest(&self.found).is_some_and(|least| found.is_admitted(least, self.objective));
+        if more.saturating_sub(few) > few / price || !is_admitted {
+            return Ok(None);
+        }
+        if more > few {
+            let name = self.name();
+            self.notes.push(format!("`{name}`: {more} cells in rows of whole cache lines, {few} without"));
+        }
+        Ok(Some(found))
+    }
+
+    /// Says why a mapping was preferred, where there was a choice.
+    fn explain(&mut self, best: usize) {
+        let describe = |candidate: &Candidate| {
+            let strategy = candidate.strategy().map_or("", StrategyId::name);
+            format!("{strategy} ({} bytes, {:.2} an access)", candidate.bytes, candidate.access)
+        };
+        let others: Vec<String> =
+            self.found.iter().enumerate().filter(|(k, _)| *k != best).map(|(_, c)| describe(c)).collect();
+        if !others.is_empty() {
+            let note = format!("`{}`: {} rather than {}", self.name(), describe(&self.found[best]), others.join(", "));
+            self.notes.push(note);
+        }
+    }
+
+    fn name(&self) -> &str {
+        &self.problem.model.kernel.array(self.array).name
+    }
+
+    /// The most lanes of a vector dimension.
+    fn lanes(&self) -> u64 {
+        let dims = self.problem.model.schedule.dims.iter();
+        dims.map(|kind| if let DimKind::Vector(lanes) = kind { u64::from(*lanes) } else { 1 }).max().unwrap_or(1)
+    }
+}
+
+/// Nothing where the quota did not suffice.
+pub(super) fn unless_spent<T>(found: Result<Option<T>, AnalysisError>) -> Result<Option<T>, MappingError> {
+    match found {
+        Err(error) if error.spent_quota().is_some() => Ok(None),
+        found => Ok(found?),
+    }
+}

@@ -1,0 +1,180 @@
+//! What strategies see, and what they are.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use crease_isl::Set;
+use crease_program::Mapped;
+
+use crate::analysis::conflicts::Conflicts;
+use crate::analysis::model::Model;
+use crate::analysis::turnover::Readers;
+use crate::check::Checker;
+use crate::kernel::affine::Affine;
+use crate::kernel::formula::Formula;
+use crate::kernel::graph::{ArrayId, Role};
+use crate::machine::MachineModel;
+use crate::storage::options::{Rings, Rounding, StrategyId};
+use crate::storage::{ArrayMapping, Buffer, MappingError, Piece, Sharing};
+
+/// What strategies see.
+pub(crate) struct Problem<'a, 'c, 'k> {
+    pub(crate) model: &'a Model<'c, 'k>,
+    pub(crate) conflicts: &'a Conflicts<'c, 'k>,
+    /// Proves proposals; it tells nothing of what it knows.
+    pub(crate) checker: &'a Checker<'c, 'k>,
+    /// Steps that full storage of a state array shall hold.
+    pub(crate) horizon: Option<u64>,
+    /// What pitches and moduli of strided hyperplanes may be.
+    pub(crate) rounding: Rounding,
+    /// How strips get past the end of a ring.
+    pub(crate) rings: Rings,
+    pub(crate) machine: MachineModel,
+    /// Values of arrays that the choice found alive at once.
+    pub(crate) alive: RefCell<BTreeMap<ArrayId, u64>>,
+    /// Bounds of indices found so far.
+    pub(crate) spans: RefCell<BTreeMap<ArrayId, Vec<Span>>>,
+}
+
+/// A mapping of some arrays, not yet proved. Buffer numbers count within the proposal.
+#[derive(Clone, Default)]
+pub(crate) struct Proposal {
+    pub(crate) buffers: Vec<Buffer>,
+    pub(crate) arrays: Vec<ArrayMapping>,
+}
+
+impl Proposal {
+    /// Keeps a whole array in a new buffer, by one formula.
+    pub(crate) fn keep(&mut self, array: ArrayId, buffer: Buffer, matrix: Vec<Vec<i64>>, offset: Vec<i64>) {
+        let piece = Piece { when: Formula::everything(), buffer: self.buffers.len(), matrix, offset };
+        self.buffers.push(buffer);
+        self.arrays.push(ArrayMapping { array, pieces: vec![piece] });
+    }
+}
+
+/// A way to find mappings.
+pub(crate) trait Strategy: Sync {
+    /// Which one it is.
+    fn id(&self) -> StrategyId;
+
+    /// Mappings of all of `arrays` together, best first. An empty list or [`MappingError::NotApplicable`] if there are
+    /// none.
+    fn propose(&self, problem: &Problem<'_, '_, '_>, arrays: &[ArrayId]) -> Result<Vec<Proposal>, MappingError>;
+}
+
+/// Bounds of one array index over all cells that ever hold a value; none where unbounded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Span {
+    pub(crate) min: Option<i64>,
+    pub(crate) max: Option<i64>,
+}
+
+impl Span {
+    /// Number of values; none if unbounded, or if they cannot be moved to 0 and counted in 63 bits.
+    pub(crate) fn extent(self) -> Option<i64> {
+        self.min?.checked_neg()?;
+        self.max?.checked_sub(self.min?)?.checked_add(1)
+    }
+}
+
+/// The least and the largest value of `coefficients . index + offset`; none if it has no bounds.
+pub(crate) fn range(coefficients: &[i64], offset: i64, spans: &[Span]) -> Option<(i128, i128)> {
+    let start = (i128::from(offset), i128::from(offset));
+    let mut terms = coefficients.iter().zip(spans).filter(|(factor, _)| **factor != 0);
+    terms.try_fold(start, |(low, high), (&factor, span)| {
+        let ends = [span.min?, span.max?].map(|end| i128::from(end) * i128::from(factor));
+        Some((low + ends[0].min(ends[1]), high + ends[0].max(ends[1])))
+    })
+}
+
+impl<'a, 'c> Problem<'a, 'c, '_> {
+    /// The same problem with another rounding.
+    pub(crate) fn rounded(&self, rounding: Rounding) -> Self {
+        let Problem { model, conflicts, checker, horizon, rings, machine, .. } = *self;
+        let (alive, spans) = (self.alive.clone(), self.spans.clone());
+        Problem { model, conflicts, checker, horizon, rounding, rings, machine, alive, spans }
+    }
+
+    /// Arrays that are ours to fold.
+    pub(crate) fn folded_arrays(&self) -> Vec<ArrayId> {
+        let kernel = self.model.kernel;
+        kernel.array_ids().filter(|&id| matches!(kernel.array(id).role, Role::Temp | Role::State)).collect()
+    }
+
+    /// Cells of an array that ever hold a value, over all values of the run parameters.
+    pub(crate) fn cells(&self, array: ArrayId) -> Result<Set<'c>, MappingError> {
+        Ok(self.conflicts.cells(array)?.project_out_params()?)
+    }
+
+    /// Bounds of each index.
+    pub(crate) fn spans(&self, array: ArrayId) -> Result<Vec<Span>, MappingError> {
+        if let Some(known) = self.spans.borrow().get(&array) {
+            return Ok(known.clone());
+        }
+        if let Some(readers) = self.readers(array) {
+            let unbounded = Span { min: Some(0), max: None };
+            let bounded = readers.space.ranges().iter().map(|&(low, high)| Span { min: Some(low), max: Some(high) });
+            return Ok([unbounded].into_iter().chain(bounded).collect());
+        }
+        let cells = self.cells(array)?;
+        let n = self.model.kernel.array(array).index.len();
+        let bound = |k| Ok(Span { min: cells.dim_min(k)?, max: cells.dim_max(k)? });
+        let spans = if cells.is_empty()? {
+            vec![Span { min: Some(0), max: Some(0) }; n]
+        } else {
+            (0..n).map(bound).collect::<Result<Vec<_>, MappingError>>()?
+        };
+        self.spans.borrow_mut().insert(array, spans.clone());
+        Ok(spans)
+    }
+
+    /// Who reads a state's cells, if every step replaces the states alike and none is empty.
+    pub(crate) fn readers(&self, array: ArrayId) -> Option<&'a Readers> {
+        self.model.turnover.as_ref()?.readers(array).filter(|readers| !readers.space.is_empty())
+    }
+
+    /// The array index that moves with the innermost schedule dimension; the last one if none does.
+    pub(crate) fn fast_dimension(&self, array: ArrayId) -> usize {
+        let kernel = self.model.kernel;
+        let Some(last) = kernel.array(array).index.len().checked_sub(1) else { return 0 };
+        for stmt in kernel.stmt_ids() {
+            let body = kernel.stmt(stmt);
+            let Some(assign) = body.assigns.iter().find(|a| a.array == array) else {
+                continue;
+            };
+            let moves = |e: &Affine, iter: usize| e.iter_coefficient(iter) != 0;
+            let times = &self.model.schedule.times[stmt.index()];
+            let innermost = times.iter().rev().find_map(|e| (0..body.iters.len()).find(|&iter| moves(e, iter)));
+            if let Some(iter) = innermost {
+                return (0..=last).rev().find(|&k| moves(&assign.index[k], iter)).unwrap_or(last);
+            }
+        }
+        last
+    }
+
+    /// A buffer for one array, named after it.
+    pub(crate) fn buffer_for(&self, array: ArrayId, moduli: Vec<i64>, strategy: StrategyId) -> Buffer {
+        debug_assert!(moduli.iter().all(|&modulus| modulus > 0), "moduli are positive: {moduli:?}");
+        let sharing = self.sharing(array);
+        let array = self.model.kernel.array(array);
+        let (name, element) = (array.name.clone(), array.element);
+        Buffer { name, element, moduli, sharing, mapped: Mapped::Once, strategy }
+    }
+
+    /// Whether the array's buffer is one for all workers.
+    pub(crate) fn sharing(&self, array: ArrayId) -> Sharing {
+        if self.conflicts.is_private(array) { Sharing::Private } else { Sharing::Shared }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_drifting_row_has_no_bounds_and_a_resting_one_has() {
+        let spans = [Span { min: Some(0), max: None }, Span { min: Some(-2), max: Some(9) }];
+        assert_eq!(range(&[-1, 1], 3, &spans), None);
+        assert_eq!(range(&[0, -2], 3, &spans), Some((-15, 7)));
+    }
+}

@@ -1,0 +1,70 @@
+//! Full storage: the unfolded array, the oracle and the reference size.
+//!
+//! A temporary array takes one cell per point of its bounding box. A state array has a level for each of the last
+//! `horizon + 1` steps, so that a run of `horizon` steps overwrites nothing; longer runs reuse the oldest level.
+
+use crate::kernel::formula::Formula;
+use crate::kernel::graph::ArrayId;
+use crate::storage::options::StrategyId;
+use crate::storage::problem::{Problem, Proposal, Strategy};
+use crate::storage::{ArrayMapping, MappingError, Piece};
+
+/// The unfolded array.
+pub(crate) struct Full;
+
+impl Strategy for Full {
+    fn id(&self) -> StrategyId {
+        StrategyId::Full
+    }
+
+    fn propose(&self, problem: &Problem<'_, '_, '_>, arrays: &[ArrayId]) -> Result<Vec<Proposal>, MappingError> {
+        let mut proposal = Proposal { buffers: Vec::new(), arrays: Vec::new() };
+        for &array in arrays {
+            let (moduli, offset) = box_of(problem, array)?;
+            let piece = Piece {
+                when: Formula::everything(),
+                buffer: proposal.buffers.len(),
+                matrix: identity(moduli.len()),
+                offset,
+            };
+            proposal.buffers.push(problem.buffer_for(array, moduli, self.id()));
+            proposal.arrays.push(ArrayMapping { array, pieces: vec![piece] });
+        }
+        Ok(vec![proposal])
+    }
+}
+
+/// Extents of an array's bounding box and the offset that moves its lower corner to zero.
+fn box_of(problem: &Problem<'_, '_, '_>, array: ArrayId) -> Result<(Vec<i64>, Vec<i64>), MappingError> {
+    let body = problem.model.kernel.array(array);
+    let mut moduli = Vec::new();
+    let mut offset = Vec::new();
+    for (dim, span) in problem.spans(array)?.into_iter().enumerate() {
+        let levels = problem.horizon.map(|h| h.saturating_add(1).min(i64::MAX as u64) as i64);
+        match (span.extent(), body.role, levels) {
+            (Some(extent), _, _) => {
+                moduli.push(extent);
+                offset.push(-span.min.expect("a bounded span has a minimum"));
+            }
+            (None, crate::kernel::graph::Role::State, Some(levels)) if dim == 0 => {
+                let depth = i64::from(problem.model.kernel.state_depth(array));
+                // A step being written needs a level besides those it may read.
+                moduli.push(levels.saturating_add(depth - 1).max(depth + 1));
+                offset.push(0);
+            }
+            (None, crate::kernel::graph::Role::State, None) if dim == 0 => {
+                return Err(MappingError::NoHorizon { array: body.name.clone() });
+            }
+            _ => {
+                let (array, index) = (body.name.clone(), body.index[dim].clone());
+                return Err(MappingError::UnboundedModulus { array, dim, index });
+            }
+        }
+    }
+    Ok((moduli, offset))
+}
+
+/// The identity matrix.
+pub(crate) fn identity(n: usize) -> Vec<Vec<i64>> {
+    (0..n).map(|row| (0..n).map(|column| i64::from(row == column)).collect()).collect()
+}
