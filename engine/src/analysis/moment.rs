@@ -100,13 +100,7 @@ fn within_quota(
     model: &Model<'_, '_>,
     count: impl FnOnce() -> Result<Alive, AnalysisError>,
 ) -> Result<Alive, AnalysisError> {
-    let quota = model.context.max_operations();
-    model.context.reset_operations();
-    model.context.set_max_operations(OPERATIONS.min(quota));
-    let found = count();
-    model.context.set_max_operations(quota);
-    model.context.reset_operations();
-    match found {
+    match model.context.under_quota(OPERATIONS.min(model.context.max_operations()), count) {
         Err(error) if error.spent_quota().is_some() => Ok(UNCOUNTED),
         found => found,
     }
