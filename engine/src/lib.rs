@@ -49,6 +49,7 @@ mod pipeline;
 pub mod plan;
 mod run;
 pub mod schedule;
+mod sets;
 mod stage;
 pub mod storage;
 

@@ -23,13 +23,13 @@
 use crease_isl::{Map, Set};
 
 use crate::analysis::conflicts::Conflicts;
-use crate::analysis::count::Points;
 use crate::analysis::error::AnalysisError;
 use crate::analysis::lifetimes::Lifetimes;
 use crate::analysis::model::{FROM_STEP, Model};
 use crate::analysis::privacy::task_depth;
 use crate::kernel::graph::{ArrayId, DimKind};
 use crate::schedule::order::Epoch;
+use crate::sets::count::Points;
 
 /// Values of the first time dimension that a run needs to have a middle.
 const MIDDLE: i64 = 4;

@@ -22,13 +22,13 @@ use std::collections::BinaryHeap;
 
 use crease_isl::Set;
 
-use crate::analysis::count::merged;
 use crate::kernel::affine::Affine;
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::ArrayId;
 use crate::mapping::polytope::{Polytope, polytopes};
 use crate::mapping::rounding::Grid;
 use crate::mapping::{Problem, Proposal, Span, Strategy};
+use crate::sets::count::merged;
 use crate::storage::{ArrayMapping, MappingError, Piece};
 
 /// Prefixes kept after each dimension: bounds the search.

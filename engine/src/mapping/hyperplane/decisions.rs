@@ -14,8 +14,8 @@
 
 use crate::mapping::hyperplane::cone::{Cone, dot};
 use crate::mapping::hyperplane::conflict_polyhedra::{ConflictPolyhedron, Generator};
-use crate::mapping::hyperplane::integer_program::IntegerProgram;
 use crate::mapping::hyperplane::narrowest::{Bounded, Narrowest};
+use crate::sets::integer_program::IntegerProgram;
 
 /// Partial choices looked at: bounds the search.
 const MOST_CHOICES: usize = 20_000;

@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 use crease_isl::IslError;
 
 use crate::mapping::hyperplane::conflict_polyhedra::{ConflictPolyhedron, Generator};
-use crate::mapping::hyperplane::integer_program::{GaveUp, IntegerProgram, RationalPoint};
+use crate::sets::integer_program::{GaveUp, IntegerProgram, RationalPoint};
 
 /// How much more the size of a coefficient weighs than that of the one before, as a power of two.
 const WEIGHT_BITS: usize = 2;

@@ -14,12 +14,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::analysis::boxes::{IntBox, subtract_all, united};
 use crate::analysis::turnover::Readers;
 use crate::mapping::in_place::cycles::Cycles;
 use crate::mapping::in_place::group::Group;
 use crate::mapping::in_place::{step_residue, without_step};
 use crate::mapping::{Problem, Proposal};
+use crate::sets::boxes::{IntBox, subtract_all, united};
 use crate::storage::{ArrayMapping, MappingError, Piece};
 
 /// Cells of odd steps that keep in one buffer at one displacement.

@@ -26,8 +26,8 @@ use crate::mapping::Problem;
 use crate::mapping::lattice::clique::clique_bound;
 use crate::mapping::lattice::exhaustive::{BUDGET, Found, smallest_lattices};
 use crate::mapping::lattice::heuristics::heuristic_lattices;
-use crate::mapping::lattice::matrix::{Matrix, Vector, add_multiple};
 use crate::mapping::lattice::rows::{Hermite, Rows};
+use crate::sets::matrix::{Matrix, Vector, add_multiple};
 
 /// The smallest value that a large parameter is analysed at; the next one if the large value is odd.
 const SMALLEST: i64 = 6;

@@ -10,8 +10,8 @@
 //! is convex in the coordinate, so that a branch is left as soon as it exceeds the best vector known.
 
 use super::body::Body;
-use super::matrix::{Matrix, Vector, add_multiple, completed, identity};
-use super::simplex::Ratio;
+use crate::sets::matrix::{Matrix, Vector, add_multiple, completed, identity};
+use crate::sets::simplex::Ratio;
 
 /// Branches looked at for one minimum.
 const MOST_BRANCHES: usize = 1 << 12;

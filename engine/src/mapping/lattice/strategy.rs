@@ -15,10 +15,10 @@ use crate::mapping::lattice::exhaustive::{BUDGET, Found, smallest_lattices};
 use crate::mapping::lattice::family::Families;
 use crate::mapping::lattice::fold::Fold;
 use crate::mapping::lattice::heuristics::heuristic_lattices;
-use crate::mapping::lattice::matrix::identity;
 use crate::mapping::lattice::rows::{Hermite, MOST_DIMS, Rows};
 use crate::mapping::strided_hyperplane::fast_dimension;
 use crate::mapping::{Problem, Proposal, Strategy};
+use crate::sets::matrix::identity;
 use crate::storage::{ArrayMapping, MappingError, Piece};
 
 /// Smallest lattices among which the simplest mapping is chosen.

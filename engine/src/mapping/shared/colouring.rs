@@ -9,10 +9,10 @@
 //! than the one found for a row need not keep its cells apart, so that of a colour is the smallest that does for all of
 //! its rows.
 
-use crate::analysis::count::merged;
 use crate::kernel::graph::ArrayId;
 use crate::mapping::Problem;
 use crate::mapping::strided_hyperplane::modulus_beyond;
+use crate::sets::count::merged;
 use crate::storage::MappingError;
 
 use super::Row;

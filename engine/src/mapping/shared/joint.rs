@@ -9,10 +9,10 @@
 //! step, so many more candidates are kept. Offsets follow array by array: those that move it just past what conflicts
 //! in one of the arrays before. `A[t, i]` and `B[t, i]` of two sweeps over a line: `(i - t) mod (N + 1)` for both.
 
-use crate::analysis::count::merged;
 use crate::kernel::graph::ArrayId;
 use crate::mapping::Span;
 use crate::mapping::strided_hyperplane::{Prefix, consumer_distance, distances, extend, modulus_beyond, reached};
+use crate::sets::count::merged;
 use crate::storage::MappingError;
 
 use super::differences::{Differences, order};
