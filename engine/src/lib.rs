@@ -54,6 +54,7 @@ mod pipeline;
 pub mod plan;
 mod run;
 pub mod schedule;
+mod sets;
 mod stage;
 pub mod storage;
 

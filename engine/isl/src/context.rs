@@ -64,6 +64,16 @@ impl Context {
         u64::from(limit)
     }
 
+    /// Runs `call` with a quota of its own, which may be larger than the context's: counting starts anew before it and
+    /// after it, and then the context has the quota again that it had.
+    pub fn under_quota<R>(&self, max_operations: u64, call: impl FnOnce() -> R) -> R {
+        let _own = QuotaGuard::new(self, max_operations);
+        self.reset_operations();
+        let result = call();
+        self.reset_operations();
+        result
+    }
+
     /// Starts counting anew, so that the whole quota is at hand again.
     pub fn reset_operations(&self) {
         // SAFETY: `raw` is a live context.
@@ -75,7 +85,7 @@ impl Context {
     /// isl keeps the number to itself. It is found by bisection: one allocation is tried under different quotas, so
     /// that asking costs up to 64 operations.
     pub fn operations(&self) -> u64 {
-        let limit = self.max_operations();
+        let _restored = QuotaGuard::new(self, self.max_operations());
         // `least <= operations < beyond`, not counting the `spent` ones of this search.
         let (mut least, mut beyond, mut spent) = (0, 1 << 63, 0);
         while beyond - least > 1 {
@@ -86,7 +96,6 @@ impl Context {
                 false => least = middle,
             }
         }
-        self.set_max_operations(limit);
         self.forget_failure();
         least
     }
@@ -128,9 +137,10 @@ impl Context {
     ) -> Result<Option<R>, IslError> {
         let quota = self.max_operations();
         let limit = self.operations().saturating_add(operations);
-        self.set_max_operations(limit.min(quota));
-        let result = call();
-        self.set_max_operations(quota);
+        let result = {
+            let _smaller = QuotaGuard::new(self, limit.min(quota));
+            call()
+        };
         match result {
             Err(IslError::Quota { .. }) if limit < quota => Ok(None),
             result => result.map(Some),
@@ -145,18 +155,14 @@ impl Context {
     /// [`IslError::Quota`] if fewer are left.
     pub(crate) fn without_limit<R>(&self, expected: u64, call: impl FnOnce() -> R) -> Result<R, IslError> {
         let limit = self.max_operations();
-        self.set_max_operations(limit.saturating_sub(expected));
-        let may_start = self.may_go_on();
-        self.set_max_operations(limit);
-        if !may_start {
+        let _restored = QuotaGuard::new(self, limit.saturating_sub(expected));
+        if !self.may_go_on() {
             self.forget_failure();
             return Err(IslError::Quota { limit });
         }
         // SAFETY: `raw` is a live context; 0 stands for no quota.
         unsafe { sys::isl_ctx_set_max_operations(self.raw(), 0) };
-        let result = call();
-        self.set_max_operations(limit);
-        Ok(result)
+        Ok(call())
     }
 
     /// Whether one more operation is within the quota. Spends it.
@@ -193,6 +199,26 @@ impl Context {
     }
 }
 
+/// A quota for a while: when it is dropped, the context has the one again that it had before.
+struct QuotaGuard<'c> {
+    context: &'c Context,
+    before: u64,
+}
+
+impl<'c> QuotaGuard<'c> {
+    fn new(context: &'c Context, max_operations: u64) -> QuotaGuard<'c> {
+        let before = context.max_operations();
+        context.set_max_operations(max_operations);
+        QuotaGuard { context, before }
+    }
+}
+
+impl Drop for QuotaGuard<'_> {
+    fn drop(&mut self) {
+        self.context.set_max_operations(self.before);
+    }
+}
+
 impl Drop for Context {
     fn drop(&mut self) {
         // SAFETY: `raw` is a live context, and all objects borrow `self`, so they are gone. (Objects leaked by
@@ -226,6 +252,14 @@ mod tests {
         assert_eq!(context.set("{ [i] }").unwrap_err(), error);
         context.reset_operations();
         assert!(context.set("{ [i] }").is_ok());
+    }
+
+    #[test]
+    fn a_quota_of_its_own_ends_with_the_call() {
+        let context = Context::new(1_000).unwrap();
+        let spent = context.under_quota(1, || context.set("{ [i] : 0 <= i < 5 }").err());
+        assert_eq!(spent, Some(IslError::Quota { limit: 1 }));
+        assert_eq!((context.max_operations(), context.operations()), (1_000, 0));
     }
 
     #[test]

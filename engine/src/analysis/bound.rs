@@ -12,12 +12,12 @@ use crease_isl::Set;
 use serde::Serialize;
 
 use crate::analysis::conflicts::Conflicts;
-use crate::analysis::count::Points;
 use crate::analysis::error::AnalysisError;
 use crate::analysis::model::{FROM_STEP, Model};
 use crate::analysis::moment::most_alive;
 use crate::analysis::trace::Trace;
 use crate::kernel::graph::{ArrayId, ParamKind};
+use crate::sets::count::Points;
 
 /// Instances up to which the trace is made.
 const TRACE_LIMIT: usize = 3000;

@@ -117,14 +117,8 @@ impl<'c, 'k> Conflicts<'c, 'k> {
         if let Some(known) = slot.get() {
             return Ok(known);
         }
-        let context = self.model.context;
-        let limit = context.max_operations();
-        context.set_max_operations(self.quota);
         let order = self.in_task.as_ref().filter(|_| self.is_private(array)).unwrap_or(&self.not_before);
-        let known = known(&self.model, order, array);
-        context.reset_operations();
-        context.set_max_operations(limit);
-        let known = known?;
+        let known = self.model.context.under_quota(self.quota, || known(&self.model, order, array))?;
         Ok(slot.get_or_init(|| known))
     }
 
@@ -261,9 +255,8 @@ impl<'c, 'k> Conflicts<'c, 'k> {
     }
 }
 
-/// Lifetimes of an array under a quota of its own.
+/// Lifetimes of an array, or its cells alone if the quota does not suffice for more.
 fn known<'c>(model: &Model<'c, '_>, not_before: &NotBefore<'c>, array: ArrayId) -> Result<Known<'c>, AnalysisError> {
-    model.context.reset_operations();
     match lifetimes(model, not_before, array) {
         Ok(lifetimes) => Ok(Known::Lifetimes(lifetimes)),
         Err(error) if error.spent_quota().is_some() => {

@@ -11,7 +11,6 @@
 
 use crease_isl::{Set, Tuple};
 
-use crate::analysis::boxes::{IntBox, boxes_of, subtract_all};
 use crate::analysis::error::AnalysisError;
 use crate::analysis::expansion::set_formula;
 use crate::analysis::model::{FromStep, Model};
@@ -19,6 +18,7 @@ use crate::kernel::affine::{Affine, Term};
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::{Array, ArrayId, Assign, Kernel, Role, Stmt, StmtId};
 use crate::kernel::{domain_text, parse_domain};
+use crate::sets::boxes::{IntBox, boxes_of, subtract_all};
 
 /// Cells of an array that are never written.
 #[derive(Debug)]

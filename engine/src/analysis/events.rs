@@ -13,13 +13,13 @@ use std::collections::HashMap;
 use crease_isl::{Map, Set, Tuple};
 
 use crate::analysis::accesses::{Events, Reference};
-use crate::analysis::boxes::{IntBox, united};
 use crate::analysis::error::AnalysisError;
 use crate::analysis::model::{Model, OWN};
-use crate::analysis::relations::compact_set;
 use crate::kernel::affine::Affine;
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::{ArrayId, Stmt, StmtId};
+use crate::sets::boxes::{IntBox, united};
+use crate::sets::relations::compact_set;
 
 /// Ways to touch an array that are coalesced together, and not by and by.
 const MOST_AT_ONCE: usize = 64;

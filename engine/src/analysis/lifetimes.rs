@@ -11,9 +11,9 @@ use crease_isl::{Map, Set};
 
 use crate::analysis::error::AnalysisError;
 use crate::analysis::model::Model;
-use crate::analysis::relations::compact_set;
 use crate::kernel::graph::ArrayId;
 use crate::schedule::order::{Epoch, Phase};
+use crate::sets::relations::compact_set;
 
 /// Events of the values of one array, in extended time.
 pub(crate) struct Lifetimes<'c> {

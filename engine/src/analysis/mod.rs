@@ -9,9 +9,7 @@
 
 pub(crate) mod accesses;
 pub(crate) mod bound;
-pub(crate) mod boxes;
 pub(crate) mod conflicts;
-pub(crate) mod count;
 pub(crate) mod coverage;
 pub(crate) mod error;
 pub(crate) mod events;
@@ -20,7 +18,6 @@ pub(crate) mod lifetimes;
 pub(crate) mod model;
 pub(crate) mod moment;
 pub(crate) mod privacy;
-pub(crate) mod relations;
 pub mod trace;
 pub(crate) mod turnover;
 

@@ -15,10 +15,10 @@ use std::collections::hash_map::Entry;
 use crease_isl::{Constraint, Context, Map, Set, Tuple};
 
 use crate::analysis::accesses::{Events, Reference};
-use crate::analysis::boxes::{Boxed, boxes_of};
 use crate::analysis::error::AnalysisError;
-use crate::analysis::relations::Params;
 use crate::analysis::turnover::Turnover;
+use crate::sets::boxes::{Boxed, boxes_of};
+use crate::sets::relations::Params;
 
 use crate::kernel::affine::Affine;
 use crate::kernel::formula::Formula;

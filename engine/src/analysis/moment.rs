@@ -23,13 +23,13 @@
 use crease_isl::{Map, Set};
 
 use crate::analysis::conflicts::Conflicts;
-use crate::analysis::count::Points;
 use crate::analysis::error::AnalysisError;
 use crate::analysis::lifetimes::Lifetimes;
 use crate::analysis::model::{FROM_STEP, Model};
 use crate::analysis::privacy::task_depth;
 use crate::kernel::graph::{ArrayId, DimKind};
 use crate::schedule::order::Epoch;
+use crate::sets::count::Points;
 
 /// Values of the first time dimension that a run needs to have a middle.
 const MIDDLE: i64 = 4;
@@ -100,13 +100,7 @@ fn within_quota(
     model: &Model<'_, '_>,
     count: impl FnOnce() -> Result<Alive, AnalysisError>,
 ) -> Result<Alive, AnalysisError> {
-    let quota = model.context.max_operations();
-    model.context.reset_operations();
-    model.context.set_max_operations(OPERATIONS.min(quota));
-    let found = count();
-    model.context.set_max_operations(quota);
-    model.context.reset_operations();
-    match found {
+    match model.context.under_quota(OPERATIONS.min(model.context.max_operations()), count) {
         Err(error) if error.spent_quota().is_some() => Ok(UNCOUNTED),
         found => found,
     }

@@ -10,10 +10,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::analysis::boxes::{IntBox, are_disjoint, boxes_of, subtract_all, united};
 use crate::check::{Certificate, Claimed};
 use crate::kernel::affine::{Affine, Term};
 use crate::kernel::graph::{ArrayId, Kernel, Role, Stmt};
+use crate::sets::boxes::{IntBox, are_disjoint, boxes_of, subtract_all, united};
 
 /// Reads of all states of a kernel.
 #[derive(Debug)]

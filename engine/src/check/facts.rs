@@ -214,14 +214,7 @@ impl<'c, 'k> Facts<'c, 'k> {
         compute: impl FnOnce() -> Result<T, AnalysisError>,
     ) -> Result<&'s T, AnalysisError> {
         if slot.get().is_none() {
-            let context = self.translator.context;
-            let limit = context.max_operations();
-            context.reset_operations();
-            context.set_max_operations(self.quota);
-            let found = compute();
-            context.reset_operations();
-            context.set_max_operations(limit);
-            let _ = slot.set(found);
+            let _ = slot.set(self.translator.context.under_quota(self.quota, compute));
         }
         slot.get().expect("it was just set").as_ref().map_err(Clone::clone)
     }

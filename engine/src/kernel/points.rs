@@ -3,10 +3,12 @@
 //! Iterators are fixed from the outermost inwards; after each, interval propagation narrows the ones inside, so that
 //! triangles, borders and skewed tiles cost little more than their own points.
 
+use crease_program::Interval;
+
 use crate::kernel::affine::{Affine, AffineOverflow, Term};
 use crate::kernel::bound::BoundFormula;
 use crate::kernel::formula::Formula;
-use crate::kernel::intervals::{Interval, narrow, projected};
+use crate::kernel::intervals::{narrow, projected};
 
 /// Points of a formula, in lexicographic order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,7 +72,7 @@ pub fn bounding_box(formula: &Formula, n_iters: usize, params: &[i64]) -> Result
     ranges
         .iter()
         .enumerate()
-        .map(|(iter, r)| r.finite().ok_or(PointsError::Unbounded { iter }))
+        .map(|(iter, r)| r.ends().ok_or(PointsError::Unbounded { iter }))
         .collect::<Result<_, _>>()
         .map(Some)
 }
@@ -87,7 +89,7 @@ pub fn for_each_point(
     visit: &mut dyn FnMut(&[i64]),
 ) -> Result<(), PointsError> {
     let Some((formula, ranges)) = bound_ranges(formula, n_iters, params)? else { return Ok(()) };
-    if let Some(iter) = ranges.iter().position(|r| r.finite().is_none()) {
+    if let Some(iter) = ranges.iter().position(|r| r.ends().is_none()) {
         return Err(PointsError::Unbounded { iter });
     }
     let exact = formula.is_linear_conjunction();
@@ -125,11 +127,11 @@ fn bound_ranges(
 ) -> Result<Option<(BoundFormula, Vec<Interval>)>, PointsError> {
     check_range(formula, n_iters, params.len())?;
     let mut formula = BoundFormula::new(formula, params)?;
-    let mut ranges = vec![Interval::ALL; n_iters];
+    let mut ranges = vec![Interval::UNBOUNDED; n_iters];
     if !narrow(&formula, &mut ranges) {
         return Ok(None);
     }
-    if ranges.iter().any(|r| r.finite().is_none()) {
+    if ranges.iter().any(|r| r.ends().is_none()) {
         formula = projected(&formula, n_iters);
         if !narrow(&formula, &mut ranges) {
             return Ok(None);
@@ -181,7 +183,7 @@ impl Scan<'_> {
             // Only a formula without iterators arrives here.
             return self.candidate(false);
         }
-        let Some((lo, hi)) = ranges[depth].finite() else { return Err(PointsError::Unbounded { iter: depth }) };
+        let Some((lo, hi)) = ranges[depth].ends() else { return Err(PointsError::Unbounded { iter: depth }) };
         if hi.abs_diff(lo) >= self.left {
             return Err(PointsError::TooMany { limit: self.limit });
         }

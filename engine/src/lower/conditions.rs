@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use crate::analysis::boxes::IntBox;
 use crate::kernel::affine::{Affine, Term};
 use crate::kernel::formula::Formula;
+use crate::sets::boxes::IntBox;
 
 /// When a reference has a certain piece: both parts hold.
 pub(super) struct Condition {

@@ -16,10 +16,10 @@ use std::cell::RefCell;
 use crease_isl::{Context, Map, Tuple};
 
 use crate::analysis::error::AnalysisError;
-use crate::analysis::relations::Params;
 use crate::kernel::affine::{Affine, AffineOverflow};
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::{DimKind, Schedule};
+use crate::sets::relations::Params;
 
 /// What an instance does at an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -81,7 +81,7 @@ impl Cell {
             None => scope.affine_range(pos.clone()),
         };
         let (bases, a, b) = (scope.affine_range(bases)?, hull(pos, *ring)?, hull(pos_b, *ring_b)?);
-        let range = bases.add(a)?.add(b.negate()?)?;
+        let range = bases + a - b;
         Some(range.min > 0 || range.max < 0)
     }
 }

@@ -214,9 +214,6 @@ impl Program {
     }
 }
 
-/// Where nothing is known.
-const UNBOUNDED: Interval = Interval { min: i128::MIN, max: i128::MAX };
-
 struct Analysis<'p> {
     program: &'p Program,
     /// Cells of each buffer, if streams are to be compared with them.
@@ -348,11 +345,11 @@ impl Analysis<'_> {
     /// Checks that the distance of two ends fits into 64 bits, and says how far apart they can be.
     fn length(&mut self, part: Part, lo: &Int, hi: &Int) -> i128 {
         let length = Affine::of(hi).zip(Affine::of(lo)).and_then(|(hi, lo)| hi.plus(&lo, -1));
-        let range = length.and_then(|length| self.scope.affine_range(length)).unwrap_or(UNBOUNDED);
+        let range = length.and_then(|length| self.scope.affine_range(length)).unwrap_or(Interval::UNBOUNDED);
         if !range.within(Interval::ALL) {
             self.doubt(part, DoubtReason::Overflow);
         }
-        range.intersect(Interval::ALL).max
+        range.narrowed(Interval::ALL).max
     }
 
     fn index(&mut self, part: Part, var: Var, base: Option<Var>, offset: i64, step: i64) {
@@ -384,10 +381,10 @@ impl Analysis<'_> {
     ) -> Interval {
         let moved = self.advance(strip, pos, stride);
         let straight = Affine::of(base).zip(moved.clone()).and_then(|(base, moved)| base.plus(&moved, 1));
-        let straight = straight.and_then(|form| self.scope.affine_range(form)).unwrap_or(UNBOUNDED);
+        let straight = straight.and_then(|form| self.scope.affine_range(form)).unwrap_or(Interval::UNBOUNDED);
         let Some(ring) = ring else { return straight };
         let whole = Interval { min: 0, max: i128::from(ring) - 1 };
-        let start = self.scope.range(pos).unwrap_or(UNBOUNDED);
+        let start = self.scope.range(pos).unwrap_or(Interval::UNBOUNDED);
         if !start.within(whole) {
             self.doubt(part, DoubtReason::Position { pos: start, ring });
         }
@@ -395,7 +392,7 @@ impl Analysis<'_> {
             // Never runs around.
             return straight;
         }
-        let Some(base) = self.scope.range(base) else { return UNBOUNDED };
+        let Some(base) = self.scope.range(base) else { return Interval::UNBOUNDED };
         Interval { min: base.min, max: base.max.saturating_add(whole.max) }
     }
 
@@ -406,12 +403,12 @@ impl Analysis<'_> {
         let mut cells = Interval { min: 0, max: 0 };
         for (axis, (coordinate, &extent)) in coordinates.iter().zip(extents).enumerate() {
             let moved = self.advance(strip, &coordinate.start, coordinate.step);
-            let value = moved.and_then(|form| self.scope.affine_range(form)).unwrap_or(UNBOUNDED);
+            let value = moved.and_then(|form| self.scope.affine_range(form)).unwrap_or(Interval::UNBOUNDED);
             let inside = Interval { min: 0, max: i128::from(extent) - 1 };
             if !value.within(inside) {
                 self.doubt(part, DoubtReason::Coordinate { axis, value, extent });
             }
-            let value = value.intersect(inside);
+            let value = value.narrowed(inside);
             let append = |cells: i128, value: i128| cells.saturating_mul(i128::from(extent)).saturating_add(value);
             cells = Interval { min: append(cells.min, value.min), max: append(cells.max, value.max) };
         }

@@ -57,7 +57,7 @@ impl Scope {
         self.spend(1 + size * size / 16)?;
         let exact = Affine::of(int).and_then(|form| self.affine_range(form));
         match (exact, self.interval(int)) {
-            (Some(exact), Some(interval)) => Some(exact.intersect(interval)),
+            (Some(exact), Some(interval)) => Some(exact.narrowed(interval)),
             (exact, interval) => exact.or(interval),
         }
     }
@@ -182,7 +182,7 @@ impl Scope {
     /// The range by the rules of intervals alone, with ends that are values which remainders can have.
     fn interval(&self, int: &Int) -> Option<Interval> {
         self.spend(1)?;
-        let interval = self.plain_interval(int)?;
+        let interval = self.plain_interval(int).filter(|interval| interval.is_bounded())?;
         let is_remainder = matches!(int, Int::Mod(..) | Int::Wrap(..) | Int::MulMod(..));
         let divisor = i128::from(if is_remainder { self.divisor(int).max(1) } else { 1 });
         let (min, max) =
@@ -209,22 +209,18 @@ impl Scope {
     /// One arm per operator.
     fn plain_interval(&self, int: &Int) -> Option<Interval> {
         Some(match int {
-            Int::Const(value) => Interval { min: i128::from(*value), max: i128::from(*value) },
+            Int::Const(value) => Interval::point(*value),
             Int::Arg(id) => self.args[id.index()],
             Int::Var(var) => self.known[self.position(*var)].interval,
-            Int::Add(a, b) => self.interval(a)?.add(self.interval(b)?)?,
-            Int::Sub(a, b) => self.interval(a)?.add(self.interval(b)?.negate()?)?,
-            Int::Mul(a, b) => self.interval(a)?.multiply(self.interval(b)?)?,
-            Int::FloorDiv(x, divisor) => {
-                let x = self.interval(x)?;
-                let divide = |end: i128| end.div_euclid(i128::from(*divisor));
-                Interval { min: divide(x.min), max: divide(x.max) }
-            }
+            Int::Add(a, b) => self.interval(a)? + self.interval(b)?,
+            Int::Sub(a, b) => self.interval(a)? - self.interval(b)?,
+            Int::Mul(a, b) => self.interval(a)? * self.interval(b)?,
+            Int::FloorDiv(x, divisor) => self.interval(x)?.floor_div(*divisor),
             Int::Mod(x, modulus) | Int::Wrap(x, modulus) => match self.interval(x) {
                 Some(range) => range.modulo(*modulus),
-                None => Interval { min: 0, max: i128::from(*modulus) - 1 },
+                None => Interval::between(0, *modulus - 1),
             },
-            Int::MulMod(_, _, modulus) => Interval { min: 0, max: i128::from(*modulus) - 1 },
+            Int::MulMod(_, _, modulus) => Interval::between(0, *modulus - 1),
             Int::Min(a, b) => {
                 let (a, b) = (self.interval(a)?, self.interval(b)?);
                 Interval { min: a.min.min(b.min), max: a.max.min(b.max) }

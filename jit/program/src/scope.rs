@@ -87,7 +87,7 @@ impl Scope {
 
     /// Adds a variable defined by a `let`.
     pub(super) fn define(&mut self, var: Var, value: &Int) {
-        let interval = self.range(value).unwrap_or(Interval::ALL).intersect(Interval::ALL);
+        let interval = self.range(value).unwrap_or(Interval::ALL).narrowed(Interval::ALL);
         let divisor = self.divisor(value);
         self.known.push(Known { var, meaning: Meaning::Equal(Affine::of(value)), interval, divisor });
     }
@@ -120,7 +120,7 @@ impl Scope {
 
     /// Adds a variable that is the value of a form.
     pub(super) fn equate(&mut self, var: Var, value: Affine) {
-        let interval = self.affine_range(value.clone()).unwrap_or(Interval::ALL).intersect(Interval::ALL);
+        let interval = self.affine_range(value.clone()).unwrap_or(Interval::ALL).narrowed(Interval::ALL);
         self.known.push(Known { var, meaning: Meaning::Equal(Some(value)), interval, divisor: 1 });
     }
 
@@ -174,7 +174,7 @@ impl Scope {
         if end.max <= first.min {
             return false;
         }
-        let interval = Interval { min: first.min, max: end.max.saturating_sub(1) }.intersect(Interval::ALL);
+        let interval = Interval { min: first.min, max: end.max.saturating_sub(1) }.narrowed(Interval::ALL);
         let [lower, upper] = [lower, upper].map(|ends| ends.into_iter().map(Bound::from).collect());
         self.known.push(Known { var, meaning: Meaning::Between { lower, upper }, interval, divisor: 1 });
         true
@@ -237,7 +237,7 @@ impl Scope {
             };
             let Some(substituted) = substituted else {
                 let known = &self.known[position];
-                let refined = self.affine_range(Affine::var(var)).map(|range| known.interval.intersect(range));
+                let refined = self.affine_range(Affine::var(var)).map(|range| known.interval.narrowed(range));
                 self.known[position].interval = refined.unwrap_or(self.known[position].interval);
                 return;
             };

@@ -118,10 +118,8 @@ fn together(
         return Ok(None);
     }
     let context = problem.model.context;
-    let quota = context.max_operations();
-    context.set_max_operations(LEAST_PATIENCE.min(quota));
-    let found = first_proved(problem, &Shared, arrays, &mut Vec::new());
-    context.set_max_operations(quota);
+    let patience = LEAST_PATIENCE.min(context.max_operations());
+    let found = context.under_quota(patience, || first_proved(problem, &Shared, arrays, &mut Vec::new()));
     let proposal = match found {
         Ok(proposal) => proposal,
         Err(error) => {

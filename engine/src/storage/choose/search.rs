@@ -325,13 +325,7 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
     /// Takes a step under a smaller quota.
     fn within<R>(&mut self, operations: u64, step: impl FnOnce(&mut Self) -> R) -> R {
         let context = self.problem.model.context;
-        let quota = context.max_operations();
-        context.reset_operations();
-        context.set_max_operations(operations.min(quota));
-        let result = step(self);
-        context.set_max_operations(quota);
-        context.reset_operations();
-        result
+        context.under_quota(operations.min(context.max_operations()), || step(self))
     }
 
     /// Which candidate is picked, once it and what it is compared with are proved; what turns out wrong is taken out.

@@ -22,9 +22,9 @@ use std::collections::BinaryHeap;
 
 use crease_isl::Set;
 
-use crate::analysis::count::merged;
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::ArrayId;
+use crate::sets::count::merged;
 use crate::storage::knobs::strategies::{LAYER_BUDGET, MOST_CLEARING, MOST_PROPOSALS};
 use crate::storage::knobs::strided::{BEAM, MOST_DISTANCE};
 use crate::storage::options::StrategyId;

@@ -14,8 +14,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::analysis::boxes::{IntBox, subtract_all, united};
 use crate::analysis::turnover::Readers;
+use crate::sets::boxes::{IntBox, subtract_all, united};
 use crate::storage::problem::{Problem, Proposal};
 use crate::storage::strategies::in_place::cycles::Cycles;
 use crate::storage::strategies::in_place::group::Group;

@@ -9,8 +9,8 @@
 //! than the one found for a row need not keep its cells apart, so that of a colour is the smallest that does for all of
 //! its rows.
 
-use crate::analysis::count::merged;
 use crate::kernel::graph::ArrayId;
+use crate::sets::count::merged;
 use crate::storage::MappingError;
 use crate::storage::problem::Problem;
 use crate::storage::strategies::strided_hyperplane::modulus_beyond;

@@ -9,8 +9,8 @@
 //! step, so many more candidates are kept. Offsets follow array by array: those that move it just past what conflicts
 //! in one of the arrays before. `A[t, i]` and `B[t, i]` of two sweeps over a line: `(i - t) mod (N + 1)` for both.
 
-use crate::analysis::count::merged;
 use crate::kernel::graph::ArrayId;
+use crate::sets::count::merged;
 use crate::storage::MappingError;
 use crate::storage::knobs::shared::{GAMMAS, OFFSETS};
 use crate::storage::knobs::strategies::MOST_CLEARING;

@@ -12,10 +12,10 @@
 //!
 //! `gamma` and `-gamma` partition the cells alike: the first polyhedron that is satisfied is so with sign 1.
 
+use crate::sets::integer_program::IntegerProgram;
 use crate::storage::knobs::hyperplane::MOST_CHOICES;
 use crate::storage::strategies::baseline::hyperplane::cone::{Cone, dot};
 use crate::storage::strategies::baseline::hyperplane::conflict_polyhedra::{ConflictPolyhedron, Generator};
-use crate::storage::strategies::baseline::hyperplane::integer_program::IntegerProgram;
 use crate::storage::strategies::baseline::hyperplane::narrowest::{Bounded, Narrowest};
 
 /// Per polyhedron: 1 or -1, the sign of the form on it, 0 if it is given up, none if that is not decided.

@@ -16,9 +16,9 @@ use std::collections::BTreeSet;
 
 use crease_isl::IslError;
 
+use crate::sets::integer_program::{GaveUp, IntegerProgram, RationalPoint};
 use crate::storage::knobs::hyperplane::WEIGHT_BITS;
 use crate::storage::strategies::baseline::hyperplane::conflict_polyhedra::{ConflictPolyhedron, Generator};
-use crate::storage::strategies::baseline::hyperplane::integer_program::{GaveUp, IntegerProgram, RationalPoint};
 
 /// A hyperplane and its bound.
 #[derive(Clone, Debug, PartialEq, Eq)]

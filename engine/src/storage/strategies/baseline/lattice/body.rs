@@ -9,9 +9,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::matrix::{Matrix, Vector, dot};
 use super::rows::Rows;
-use super::simplex::{Maximum, Ratio, maximum};
+use crate::sets::matrix::{Matrix, Vector, completed, dot, identity, inverse};
+use crate::sets::simplex::{Maximum, Ratio, maximum};
 use crate::storage::knobs::lattice::MOST_VERTICES;
 
 /// The hull of a symmetric set of integer points.
@@ -59,21 +59,21 @@ impl Body {
 
     /// The space that it spans.
     pub(super) fn span(&self, n: usize) -> Option<Span> {
-        let (mut independent, mut basis): (Matrix, Matrix) = (Vec::new(), super::matrix::identity(n));
+        let (mut independent, mut basis): (Matrix, Matrix) = (Vec::new(), identity(n));
         for vertex in &self.vertices {
             if independent.len() == n {
                 break;
             }
             independent.push(vertex.clone());
-            match super::matrix::completed(&independent, n) {
+            match completed(&independent, n) {
                 Some(completed) => basis = completed,
                 None => drop(independent.pop()),
             }
         }
         if independent.len() == n {
-            basis = super::matrix::identity(n);
+            basis = identity(n);
         }
-        let inverse = super::matrix::inverse(&basis)?;
+        let inverse = inverse(&basis)?;
         let coordinates = |vertex: &Vector| -> Option<Vector> {
             let column = |k: usize| inverse.iter().map(|row| row[k]).collect::<Vector>();
             (0..independent.len()).map(|k| dot(vertex, &column(k))).collect()

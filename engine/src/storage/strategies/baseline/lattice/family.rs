@@ -22,6 +22,7 @@ use crate::analysis::error::AnalysisError;
 use crate::analysis::model::Model;
 use crate::analysis::privacy::Privacy;
 use crate::kernel::graph::ArrayId;
+use crate::sets::matrix::{Matrix, Vector, add_multiple};
 use crate::storage::knobs::family::{
     CHECKED, LARGE, MOST_EXTRAPOLATED, MOST_LATTICES, MOST_NEIGHBOURS, MOST_PARAMETERS, MOST_PARTNERS, MOST_TRIED,
     MOST_VALUES, SMALLEST, STEP,
@@ -31,7 +32,6 @@ use crate::storage::problem::Problem;
 use crate::storage::strategies::baseline::lattice::clique::clique_bound;
 use crate::storage::strategies::baseline::lattice::exhaustive::{Found, smallest_lattices};
 use crate::storage::strategies::baseline::lattice::heuristics::heuristic_lattices;
-use crate::storage::strategies::baseline::lattice::matrix::{Matrix, Vector, add_multiple};
 use crate::storage::strategies::baseline::lattice::rows::{Hermite, Rows};
 
 /// The kernel at small sizes, analysed when first asked for.

@@ -9,7 +9,7 @@
 //! `(x - f . p) mod d` is such a row, and the outer indices are folded in the same way. Where no `f` exists, the Smith
 //! form it is.
 
-use super::matrix::smith;
+use crate::sets::matrix::smith;
 use crate::storage::knobs::lattice::MOST_SOLUTIONS;
 use num_integer::gcd;
 

@@ -11,10 +11,10 @@
 //! needs no cells.
 
 use super::body::{Body, Span};
-use super::matrix::{Matrix, Vector, inverse};
 use super::reduction::{basis_of_minima, reduced_basis, successive_minima};
 use super::rows::{Hermite, Rows};
-use super::simplex::Ratio;
+use crate::sets::matrix::{Matrix, Vector, add_multiple, identity, inverse};
+use crate::sets::simplex::Ratio;
 use crate::storage::knobs::lattice::{MOST_ENLARGED, MOST_PERMUTED};
 
 /// Admissible lattices, smallest first, without repeats.
@@ -33,7 +33,7 @@ pub(super) fn heuristic_lattices(rows: &Rows) -> Vec<Hermite> {
 fn on_hull(rows: &Rows, span: &Span) -> Vec<Hermite> {
     let (n, body) = (span.dimension, &span.body);
     let mut bases: Vec<Matrix> = Vec::new();
-    let unit = super::matrix::identity(n);
+    let unit = identity(n);
     bases.extend(orders(n).iter().map(|order| order.iter().map(|&k| unit[k].clone()).collect::<Matrix>()));
     let minima = successive_minima(body, n);
     let of_minima = minima.as_ref().and_then(|minima| Some((basis_of_minima(body, minima)?, minima)));
@@ -89,7 +89,7 @@ pub(super) fn scaled(span: &Span, basis: &Matrix, factors: &[i128]) -> Option<He
     for (i, (row, factor)) in basis.iter().zip(factors).enumerate() {
         let mut vector = vec![0_i128; vectors[i].len()];
         for (coefficient, outer) in row.iter().zip(&span.basis) {
-            super::matrix::add_multiple(&mut vector, coefficient.checked_mul(*factor)?, outer)?;
+            add_multiple(&mut vector, coefficient.checked_mul(*factor)?, outer)?;
         }
         vectors[i] = vector;
     }

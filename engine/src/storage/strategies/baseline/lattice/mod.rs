@@ -8,7 +8,7 @@
 //! - `exhaustive` finds the smallest lattice, `heuristics` good ones, from the bases of `reduction`; `family` carries
 //!   the smallest lattices of small sizes over to the size at hand;
 //! - `fold` makes a mapping of a lattice, `strategy` proposes;
-//! - `matrix` and `simplex` are the arithmetic.
+//! - the arithmetic, `matrix` and `simplex`, is that of `engine/src/sets/`.
 
 mod body;
 mod clique;
@@ -16,10 +16,8 @@ mod exhaustive;
 mod family;
 mod fold;
 mod heuristics;
-mod matrix;
 mod reduction;
 mod rows;
-mod simplex;
 mod strategy;
 #[cfg(test)]
 mod tests;

@@ -10,13 +10,13 @@
 //! A lattice in Hermite form holds a point of a row if its prefix is in the lattice's projection, which fixes one
 //! residue for the fast coordinate: a few divisions decide about a row, however long it is.
 
-use crate::analysis::count::merged;
-use num_integer::gcd;
+use crate::sets::count::merged;
 use std::collections::BTreeMap;
 
-use crease_isl::{BasicSet, IslError, Set};
+use crease_isl::{BasicSet, Constraint, IslError, Set};
 
-use super::matrix::Matrix;
+use crate::sets::elimination::{Levels, Row as Inequality};
+use crate::sets::matrix::{Matrix, hermite};
 
 /// Largest coordinate and modulus: products of a few stay within 64 bits.
 pub(super) const LARGEST: i64 = 1 << 28;
@@ -113,7 +113,7 @@ impl Hermite {
     /// The lattice that some vectors span; `None` if they are dependent or numbers grow too large.
     pub(super) fn of(basis: &Matrix) -> Option<Hermite> {
         let small = |x: &i128| i64::try_from(*x).ok().filter(|x| *x < LARGEST);
-        let form = super::matrix::hermite(basis)?;
+        let form = hermite(basis)?;
         let basis = form.iter().map(|row| row.iter().map(small).collect()).collect::<Option<Vec<Vec<i64>>>>()?;
         Some(Hermite { basis })
     }
@@ -149,34 +149,6 @@ impl Hermite {
     }
 }
 
-/// `coefficients . x + constant >= 0` over dimensions and existential variables, in the order of the scan.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Constraint {
-    coefficients: Vec<i128>,
-    constant: i128,
-}
-
-impl Constraint {
-    /// The same over integers, with coefficients that have no common divisor.
-    fn normalised(mut self) -> Constraint {
-        let divisor = self.coefficients.iter().fold(0, |g, c| gcd(g, *c));
-        if divisor > 1 {
-            self.coefficients.iter_mut().for_each(|c| *c /= divisor);
-            self.constant = self.constant.div_euclid(divisor);
-        }
-        self
-    }
-
-    /// A consequence of both that does not involve variable `k`, which bounds it from below here and from above there.
-    fn without(&self, other: &Constraint, k: usize) -> Option<Constraint> {
-        let (here, there) = (self.coefficients[k], -other.coefficients[k]);
-        let combine = |a: i128, b: i128| a.checked_mul(there)?.checked_add(b.checked_mul(here)?);
-        let coefficients = self.coefficients.iter().zip(&other.coefficients).map(|(a, b)| combine(*a, *b));
-        let coefficients = coefficients.collect::<Option<_>>()?;
-        Some(Constraint { coefficients, constant: combine(self.constant, other.constant)? }.normalised())
-    }
-}
-
 /// Adds the runs of a basic set; `None` if there are too many, or if it is unbounded.
 fn scan(
     part: &BasicSet,
@@ -185,82 +157,40 @@ fn scan(
     found: &mut BTreeMap<Vec<i64>, Vec<(i64, i64)>>,
 ) -> Option<()> {
     let (fast, outer) = order.split_last()?;
-    let mut constraints = Vec::new();
-    for c in &part.constraints {
-        let dims = outer.iter().map(|&k| c.dims[k]).chain(c.divs.iter().copied()).chain([c.dims[*fast]]);
-        let coefficients: Vec<i128> = dims.map(i128::from).collect();
-        let constraint = Constraint { coefficients, constant: i128::from(c.constant) };
-        if c.is_equality {
-            let coefficients = constraint.coefficients.iter().map(|c| -c).collect();
-            constraints.push(Constraint { coefficients, constant: -constraint.constant }.normalised());
-        }
-        constraints.push(constraint.normalised());
-    }
+    let n = outer.len() + part.divs.len() + 1;
+    // Dimensions and existential variables, in the order of the scan.
+    let variables = |c: &Constraint| -> Vec<i64> {
+        outer.iter().map(|&k| c.dims[k]).chain(c.divs.iter().copied()).chain([c.dims[*fast]]).collect()
+    };
+    let mut rows: Vec<Inequality> = part.constraints.iter().map(|c| Inequality::of(c, variables(c))).collect();
     if !outer.is_empty() {
         // Half of the set is enough.
-        let coefficients = (0..outer.len() + part.divs.len() + 1).map(|k| i128::from(k == 0)).collect();
-        constraints.push(Constraint { coefficients, constant: 0 });
+        let coefficients = (0..n).map(|k| i128::from(k == 0)).collect();
+        rows.push(Inequality { is_equality: false, coefficients, constant: 0 });
     }
-    let n = outer.len() + part.divs.len() + 1;
-    let Some(levels) = eliminated(constraints, n)? else { return Some(()) };
+    let Some(levels) = Levels::new(rows, n, MOST_CONSTRAINTS).ok()? else { return Some(()) };
     visit(&levels, outer.len(), &mut Vec::with_capacity(n), visits, found)
 }
 
-/// Per variable, the constraints that involve it and none behind it, all others projected away; `Some(None)` if there
-/// is no point.
-fn eliminated(constraints: Vec<Constraint>, n: usize) -> Option<Option<Vec<Vec<Constraint>>>> {
-    let mut levels = vec![Vec::new(); n];
-    let mut all = constraints;
-    for k in (0..n).rev() {
-        all.sort_unstable();
-        all.dedup();
-        let (here, mut rest): (Vec<_>, Vec<_>) = all.into_iter().partition(|c| c.coefficients[k] != 0);
-        let (below, above): (Vec<&Constraint>, Vec<_>) = here.iter().partition(|c| c.coefficients[k] > 0);
-        for low in &below {
-            for high in &above {
-                rest.push(low.without(high, k)?);
-            }
-        }
-        if rest.len() > MOST_CONSTRAINTS {
-            return None;
-        }
-        levels[k] = here;
-        all = rest;
-    }
-    Some(all.iter().all(|c| c.constant >= 0).then_some(levels))
-}
-
 fn visit(
-    levels: &[Vec<Constraint>],
+    levels: &Levels,
     n_outer: usize,
-    point: &mut Vec<i128>,
+    point: &mut Vec<i64>,
     visits: &mut u64,
     found: &mut BTreeMap<Vec<i64>, Vec<(i64, i64)>>,
 ) -> Option<()> {
     *visits = visits.checked_sub(1)?;
-    let k = point.len();
-    let (mut low, mut high) = (None::<i128>, None::<i128>);
-    for c in &levels[k] {
-        let rest = super::matrix::dot(&c.coefficients[..k], point)?.checked_add(c.constant)?;
-        let factor = c.coefficients[k];
-        if factor > 0 {
-            let bound = -rest.div_euclid(factor);
-            low = Some(low.map_or(bound, |low| low.max(bound)));
-        } else {
-            let bound = rest.div_euclid(-factor);
-            high = Some(high.map_or(bound, |high| high.min(bound)));
-        }
+    let range = levels.range(point);
+    if range.is_empty() {
+        return Some(());
     }
-    let (low, high) = (i64::try_from(low?).ok()?, i64::try_from(high?).ok()?);
-    if k + 1 == levels.len() {
-        let prefix = point[..n_outer].iter().map(|&x| i64::try_from(x)).collect::<Result<Vec<_>, _>>().ok()?;
-        if low <= high {
-            found.entry(prefix).or_default().push((low, high));
-        }
+    let (low, high) = range.ends()?;
+    if point.len() + 1 == levels.len() {
+        found.entry(point[..n_outer].to_vec()).or_default().push((low, high));
         return Some(());
     }
     for value in low..=high {
-        point.push(i128::from(value));
+        point.push(value);
         let done = visit(levels, n_outer, point, visits, found);
         point.pop();
         done?;

@@ -10,6 +10,7 @@ use crease_isl::Set;
 
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::ArrayId;
+use crate::sets::matrix::identity;
 use crate::storage::knobs::lattice::{BUDGET, MOST_EQUAL};
 use crate::storage::options::StrategyId;
 use crate::storage::problem::{Problem, Proposal, Strategy};
@@ -18,7 +19,6 @@ use crate::storage::strategies::baseline::lattice::exhaustive::{Found, smallest_
 use crate::storage::strategies::baseline::lattice::family::Families;
 use crate::storage::strategies::baseline::lattice::fold::Fold;
 use crate::storage::strategies::baseline::lattice::heuristics::heuristic_lattices;
-use crate::storage::strategies::baseline::lattice::matrix::identity;
 use crate::storage::strategies::baseline::lattice::rows::{Hermite, MOST_DIMS, Rows};
 use crate::storage::{ArrayMapping, MappingError, Piece};
 

@@ -9,9 +9,9 @@ use super::clique::clique_bound;
 use super::exhaustive::{Found, smallest_lattices};
 use super::fold::Fold;
 use super::heuristics::{heuristic_1, heuristic_1a, heuristic_3, heuristic_lattices, scaled};
-use super::matrix::identity;
 use super::reduction::{basis_of_minima, successive_minima};
 use super::rows::{Hermite, Rows};
+use crate::sets::matrix::identity;
 use crate::storage::knobs::lattice::BUDGET;
 
 /// Random sets in each number of dimensions.

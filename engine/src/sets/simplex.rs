@@ -4,25 +4,26 @@
 //!
 //! The simplex method with integer pivoting (Edmonds): a tableau of integers over one common denominator, entering and
 //! leaving variables by Bland's rule, which never cycles. `None` says that a number left 127 bits or that it takes too
-//! long.
+//! long. It starts at a feasible point and keeps as many columns as there are variables, however many rows; smallest
+//! integer points start at an infeasible one and need the dual method (`engine/src/sets/integer_program.rs`).
 
-use super::matrix::{Matrix, Vector};
+use crate::sets::matrix::{Matrix, Vector};
 
-/// Pivots after which a program is given up; those here take some tens.
-const MOST_PIVOTS: usize = 2000;
+/// Pivots after which a program is given up, a linear one or an integer one; those here take some tens.
+pub(super) const MOST_PIVOTS: usize = 2000;
 
 /// A fraction with a positive denominator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Ratio {
+pub(crate) struct Ratio {
     /// Above the line.
-    pub(super) numerator: i128,
+    pub(crate) numerator: i128,
     /// Below the line; positive.
-    pub(super) denominator: i128,
+    pub(crate) denominator: i128,
 }
 
 /// The largest value of a form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Maximum {
+pub(crate) enum Maximum {
     /// There is none.
     Unbounded,
     /// It is reached.
@@ -31,24 +32,24 @@ pub(super) enum Maximum {
 
 impl Ratio {
     /// Whether it is less than `other`.
-    pub(super) fn is_less(self, other: Ratio) -> Option<bool> {
+    pub(crate) fn is_less(self, other: Ratio) -> Option<bool> {
         let left = self.numerator.checked_mul(other.denominator)?;
         Some(left < other.numerator.checked_mul(self.denominator)?)
     }
 
     /// The largest integer that is not greater.
-    pub(super) fn floor(self) -> i128 {
+    pub(crate) fn floor(self) -> i128 {
         self.numerator.div_euclid(self.denominator)
     }
 
     /// One over it; it is positive.
-    pub(super) fn inverse(self) -> Ratio {
+    pub(crate) fn inverse(self) -> Ratio {
         Ratio { numerator: self.denominator, denominator: self.numerator }
     }
 }
 
 /// The largest value of `objective . x` over all real `x` with `rows[i] . x <= bounds[i]`; no bound is negative.
-pub(super) fn maximum(rows: &[Vector], bounds: &[i128], objective: &[i128]) -> Option<Maximum> {
+pub(crate) fn maximum(rows: &[Vector], bounds: &[i128], objective: &[i128]) -> Option<Maximum> {
     debug_assert!(bounds.iter().all(|b| *b >= 0), "the origin is inside");
     let n = objective.len();
     let mut tableau = Tableau::new(rows, bounds, objective);

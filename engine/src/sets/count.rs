@@ -8,10 +8,9 @@
 //! of intervals is measured. So a part may overlap others, and a square costs as much as its side. Integer divisions
 //! stand between the outer dimensions and the innermost one: for each of their values a part is an interval again.
 
-use num_integer::gcd;
-use std::collections::BTreeSet;
-
 use crease_isl::{BasicSet, Constraint, Division};
+
+use crate::sets::elimination::{Levels, Row};
 
 /// Rows of one system beyond which elimination is given up.
 const MOST_ROWS: usize = 256;
@@ -23,21 +22,9 @@ pub(crate) struct Points {
     parts: Vec<BasicSet>,
 }
 
-/// `constant + coefficients . x`, which is at least 0, or 0.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Row {
-    is_equality: bool,
-    /// One per variable of a [`Bound`].
-    coefficients: Vec<i128>,
-    constant: i128,
-}
-
 /// One part with its leading dimensions bound. Its variables are the outer dimensions that are left, then the
 /// divisions, then the innermost dimension.
-struct Bound {
-    /// Per variable, what bounds it, given those before it.
-    levels: Vec<Vec<Row>>,
-}
+struct Bound(Levels);
 
 impl Points {
     /// Parts without parameters.
@@ -73,10 +60,10 @@ impl Points {
             let mut intervals = Vec::new();
             if fixed.len() + 1 == self.parts[0].n_dims {
                 part.push_intervals(&mut Vec::new(), &mut intervals, &mut { RANGE_BUDGET })?;
-            } else if let Some((low, high)) = interval(part.levels.first()?, &[]) {
-                intervals.push((low?, high?));
+            } else {
+                intervals.extend(part.interval(&[])?);
             }
-            for (low, high) in intervals.into_iter().filter(|(low, high)| low <= high) {
+            for (low, high) in intervals {
                 range = Some(range.map_or((low, high), |(l, h)| (l.min(low), h.max(high))));
             }
         }
@@ -91,12 +78,7 @@ fn count_inside(parts: &[&Bound], point: &mut Vec<i64>, n: usize, budget: &mut u
     let is_innermost = point.len() + 1 == n;
     let mut ranges = Vec::with_capacity(parts.len());
     for part in parts.iter().filter(|_| !is_innermost) {
-        if let Some((low, high)) = interval(&part.levels[point.len()], point) {
-            let (low, high) = (low?, high?);
-            if low <= high {
-                ranges.push((low, high, *part));
-            }
-        }
+        ranges.extend(part.interval(point)?.map(|(low, high)| (low, high, *part)));
     }
     if is_innermost {
         let mut intervals = Vec::with_capacity(parts.len());
@@ -140,64 +122,27 @@ pub(crate) fn merged(mut intervals: Vec<(i64, i64)>) -> Vec<(i64, i64)> {
     merged
 }
 
-/// A finite end of an interval, none where nothing bounds it.
-type End = Option<i64>;
-
-/// Between which values the rows keep the dimension behind `point`; none if there is no such value. Rows that bound
-/// nothing there still must hold.
-fn interval(rows: &[Row], point: &[i64]) -> Option<(End, End)> {
-    let (mut low, mut high): (Option<i128>, Option<i128>) = (None, None);
-    for row in rows {
-        let rest = row.constant + point.iter().zip(&row.coefficients).map(|(&x, c)| i128::from(x) * c).sum::<i128>();
-        let c = row.coefficients[point.len()];
-        if c == 0 {
-            if rest < 0 || (row.is_equality && rest != 0) {
-                return None;
-            }
-            continue;
-        }
-        if row.is_equality && rest % c != 0 {
-            return None;
-        }
-        // c x + rest >= 0
-        if c > 0 || row.is_equality {
-            let least = if c > 0 { -rest.div_euclid(c) } else { rest.div_euclid(-c) };
-            low = Some(low.map_or(least, |l| l.max(least)));
-        }
-        if c < 0 || row.is_equality {
-            let most = if c < 0 { rest.div_euclid(-c) } else { (-rest).div_euclid(c) };
-            high = Some(high.map_or(most, |h| h.min(most)));
-        }
-    }
-    let narrow = |end: Option<i128>| end.map(|e| e.clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i64);
-    Some((narrow(low), narrow(high)))
-}
-
 impl Bound {
     /// `Some(None)` if the part has no point there; none if elimination has too many rows.
     fn new(part: &BasicSet, fixed: &[i64]) -> Option<Option<Bound>> {
         let variables = part.n_dims - fixed.len() + part.divs.len();
         let meaning = part.divs.iter().enumerate().flat_map(|(position, div)| meaning_of(div, position));
-        let rows = part.constraints.iter().cloned().chain(meaning).map(|row| substitute(&row, fixed)).collect();
-        let Some(mut rows) = normalised(rows) else { return Some(None) };
-        let mut levels = vec![Vec::new(); variables];
-        for variable in (0..variables).rev() {
-            levels[variable] = rows.iter().cloned().collect();
-            rows = match eliminate(&rows, variable)? {
-                None => return Some(None),
-                Some(rows) => rows,
-            };
-        }
-        Some(Some(Bound { levels }))
+        let rows = part.constraints.iter().cloned().chain(meaning).map(|row| substitute(&row, fixed));
+        Some(Levels::new(rows, variables, MOST_ROWS).ok()?.map(Bound))
+    }
+
+    /// The values of the variable behind `point`, nothing if it has none; none if it has no bounds there.
+    fn interval(&self, point: &[i64]) -> Option<Option<(i64, i64)>> {
+        let range = self.0.range(point);
+        if range.is_empty() { Some(None) } else { range.ends().map(Some) }
     }
 
     /// Adds the part's values of the innermost dimension behind `point`, one interval for all values of the divisions.
     fn push_intervals(&self, point: &mut Vec<i64>, intervals: &mut Vec<(i64, i64)>, budget: &mut u64) -> Option<()> {
         *budget = budget.checked_sub(1)?;
-        let Some((low, high)) = interval(&self.levels[point.len()], point) else { return Some(()) };
-        let (low, high) = (low?, high?);
-        if point.len() + 1 == self.levels.len() {
-            intervals.extend((low <= high).then_some((low, high)));
+        let Some((low, high)) = self.interval(point)? else { return Some(()) };
+        if point.len() + 1 == self.0.len() {
+            intervals.push((low, high));
             return Some(());
         }
         for division in low..=high {
@@ -226,76 +171,12 @@ fn dot(coefficients: &[i64], values: &[i64]) -> i128 {
 }
 
 /// The constraint with its leading dimensions bound, in the order of a [`Bound`]'s variables.
-fn substitute(row: &Constraint, fixed: &[i64]) -> Row {
-    let mut coefficients: Vec<i128> = row.dims[fixed.len()..].iter().map(|&c| i128::from(c)).collect();
-    let innermost = coefficients.pop();
-    coefficients.extend(row.divs.iter().map(|&c| i128::from(c)));
-    coefficients.extend(innermost);
-    let constant = i128::from(row.constant) + dot(&row.dims[..fixed.len()], fixed);
-    Row { is_equality: row.is_equality, coefficients, constant }
-}
-
-/// Rows divided by what their coefficients have in common, the constant of an inequality rounded down; rows without
-/// coefficients are decided: none if one does not hold.
-fn normalised(rows: Vec<Row>) -> Option<BTreeSet<Row>> {
-    let mut kept = BTreeSet::new();
-    for mut row in rows {
-        let common = row.coefficients.iter().fold(0_i128, |g, &c| gcd(g, c));
-        if common == 0 {
-            if row.constant < 0 || (row.is_equality && row.constant != 0) {
-                return None;
-            }
-            continue;
-        }
-        if row.is_equality && row.constant % common != 0 {
-            return None;
-        }
-        row.constant = row.constant.div_euclid(common);
-        row.coefficients.iter_mut().for_each(|c| *c /= common);
-        kept.insert(row);
-    }
-    Some(kept)
-}
-
-/// The same rows without the variable of a column: by an equality where one holds it, else every lower bound against
-/// every upper one. `Some(None)` if that leaves no point; none if there are too many rows, or numbers grow too large.
-fn eliminate(rows: &BTreeSet<Row>, column: usize) -> Option<Option<BTreeSet<Row>>> {
-    let mut combined = Vec::new();
-    if let Some(pivot) = rows.iter().find(|row| row.is_equality && row.coefficients[column] != 0) {
-        for row in rows.iter().filter(|&row| row != pivot) {
-            combined.push(cancel(row, pivot, column)?);
-        }
-        return Some(normalised(combined));
-    }
-    let (mut lower, mut upper) = (Vec::new(), Vec::new());
-    for row in rows {
-        match row.coefficients[column].signum() {
-            0 => combined.push(row.clone()),
-            1 => lower.push(row),
-            _ => upper.push(row),
-        }
-    }
-    if combined.len() + lower.len() * upper.len() > MOST_ROWS {
-        return None;
-    }
-    for low in &lower {
-        for high in &upper {
-            combined.push(cancel(low, high, column)?);
-        }
-    }
-    Some(normalised(combined))
-}
-
-/// A combination of two rows in which the column vanishes. `row` keeps its sense: its factor is positive, and so is
-/// that of `other` unless it is an equality.
-fn cancel(row: &Row, other: &Row, column: usize) -> Option<Row> {
-    let (a, b) = (row.coefficients[column], other.coefficients[column]);
-    let (by_row, by_other) = if b < 0 { (-b, a) } else { (b, -a) };
-    let combine = |x: i128, y: i128| x.checked_mul(by_row)?.checked_add(y.checked_mul(by_other)?);
-    let pairs = row.coefficients.iter().zip(&other.coefficients);
-    let coefficients = pairs.map(|(&x, &y)| combine(x, y)).collect::<Option<Vec<_>>>()?;
-    let constant = combine(row.constant, other.constant)?;
-    Some(Row { is_equality: row.is_equality && other.is_equality, coefficients, constant })
+fn substitute(constraint: &Constraint, fixed: &[i64]) -> Row {
+    let (bound, free) = constraint.dims.split_at(fixed.len());
+    let (outer, innermost) = free.split_at(free.len().saturating_sub(1));
+    let mut row = Row::of(constraint, outer.iter().chain(&constraint.divs).chain(innermost).copied());
+    row.constant += dot(bound, fixed);
+    row
 }
 
 #[cfg(test)]

@@ -7,10 +7,10 @@
 
 use crease_isl::{Constraint, Context, Map, Set, Tuple};
 
-use crate::analysis::boxes::{IntBox, boxes_of};
 use crate::analysis::error::AnalysisError;
 use crate::kernel::affine::{Affine, AffineOverflow, Term};
 use crate::kernel::formula::Formula;
+use crate::sets::boxes::{IntBox, boxes_of};
 
 /// Conjunctions in one formula; formulas with more go through text.
 const MOST_PIECES: usize = 64;

@@ -9,8 +9,7 @@
 
 use num_integer::gcd;
 
-/// Pivots beyond which the search is given up.
-const MOST_PIVOTS: usize = 2_000;
+use crate::sets::simplex::MOST_PIVOTS;
 
 /// Variables `x >= 0` under inequalities.
 #[derive(Clone, Debug)]

@@ -1,0 +1,206 @@
+//! Variables eliminated from linear constraints over the integers.
+//!
+//! In: rows `coefficients . x + constant`, which are at least 0, or 0.   Out: rows without a variable that every integer
+//! point satisfies as well; for each variable, what bounds it given those before it.
+//! Source: Fourier and Motzkin, as in A. Schrijver, Theory of Linear and Integer Programming (1986), section 12.2; an
+//! equality is used first where one has the variable.
+//!
+//! What is left may hold more than the projection, never less: a value of the other variables may be one for which only
+//! rational ones of the eliminated variable exist. So points are scanned from the outermost variable inwards, and only
+//! the innermost one is bounded by the constraints themselves.
+//!
+//! Cost: every lower bound of a variable meets every upper one, so that rows may be squared in number each time.
+
+use std::collections::BTreeSet;
+
+use crease_isl::Constraint;
+use crease_program::Interval;
+use num_integer::gcd;
+
+/// `coefficients . x + constant`, which is at least 0, or 0.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Row {
+    pub(crate) is_equality: bool,
+    /// One per variable.
+    pub(crate) coefficients: Vec<i128>,
+    pub(crate) constant: i128,
+}
+
+/// Nothing was found: there would be too many rows, or numbers grow too large.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TooHard;
+
+impl Row {
+    /// A constraint without parameters, its variables picked out of its dimensions and divisions by `variables`.
+    pub(crate) fn of(constraint: &Constraint, variables: impl IntoIterator<Item = i64>) -> Row {
+        let coefficients = variables.into_iter().map(i128::from).collect();
+        Row { is_equality: constraint.is_equality, coefficients, constant: i128::from(constraint.constant) }
+    }
+
+    /// The row divided by what its coefficients have in common, the constant of an inequality rounded down. A row
+    /// without coefficients is decided: true, or false.
+    fn normalised(mut self) -> Result<Row, bool> {
+        let common = self.coefficients.iter().fold(0_i128, |g, &c| gcd(g, c));
+        if common == 0 {
+            return Err(self.constant == 0 || (self.constant > 0 && !self.is_equality));
+        }
+        if self.is_equality && self.constant % common != 0 {
+            return Err(false);
+        }
+        self.constant = self.constant.div_euclid(common);
+        self.coefficients.iter_mut().for_each(|c| *c /= common);
+        Ok(self)
+    }
+
+    /// A combination of two rows in which the column vanishes. This row keeps its sense: its factor is positive, and so
+    /// is that of `other` unless it is an equality.
+    fn cancel(&self, other: &Row, column: usize) -> Option<Row> {
+        let (a, b) = (self.coefficients[column], other.coefficients[column]);
+        let (by_row, by_other) = if b < 0 { (b.checked_neg()?, a) } else { (b, a.checked_neg()?) };
+        let combine = |x: i128, y: i128| x.checked_mul(by_row)?.checked_add(y.checked_mul(by_other)?);
+        let pairs = self.coefficients.iter().zip(&other.coefficients);
+        let coefficients = pairs.map(|(&x, &y)| combine(x, y)).collect::<Option<Vec<_>>>()?;
+        let constant = combine(self.constant, other.constant)?;
+        Some(Row { is_equality: self.is_equality && other.is_equality, coefficients, constant })
+    }
+
+    /// Where the row keeps the variable behind those of `point`; none if numbers grow too large.
+    fn range(&self, point: &[i64]) -> Option<Interval> {
+        let mut terms = self.coefficients.iter().zip(point);
+        let rest = terms.try_fold(self.constant, |sum, (c, &x)| sum.checked_add(c.checked_mul(i128::from(x))?))?;
+        let c = self.coefficients[point.len()];
+        if self.is_equality && rest % c != 0 {
+            return Some(Interval { min: 1, max: 0 });
+        }
+        // c x + rest >= 0, or = 0
+        let quotient = rest.div_euclid(c.checked_abs()?);
+        let bound = if c > 0 { quotient.checked_neg()? } else { quotient };
+        Some(match (self.is_equality, c > 0) {
+            (true, _) => Interval { min: bound, max: bound },
+            (false, true) => Interval { min: bound, max: i128::MAX },
+            (false, false) => Interval { min: i128::MIN, max: bound },
+        })
+    }
+}
+
+/// Rows that all hold, each once and without a common divisor.
+#[derive(Clone, Debug)]
+pub(crate) struct Rows(BTreeSet<Row>);
+
+impl Rows {
+    /// None if some row holds nowhere.
+    pub(crate) fn new(rows: impl IntoIterator<Item = Row>) -> Option<Rows> {
+        let mut kept = BTreeSet::new();
+        for row in rows {
+            match row.normalised() {
+                Ok(row) => _ = kept.insert(row),
+                Err(true) => {}
+                Err(false) => return None,
+            }
+        }
+        Some(Rows(kept))
+    }
+
+    /// All of them.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Row> {
+        self.0.iter()
+    }
+
+    /// The rows that have no part in a column, and what follows from the others without it. `Ok(None)` if that leaves
+    /// no point.
+    ///
+    /// # Errors
+    /// [`TooHard`], beyond `most` rows among others.
+    pub(crate) fn without(&self, column: usize, most: usize) -> Result<Option<Rows>, TooHard> {
+        let (mut lower, mut upper, mut equal, mut rest) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        for row in &self.0 {
+            match row.coefficients[column].signum() {
+                0 => rest.push(row.clone()),
+                _ if row.is_equality => equal.push(row),
+                1 => lower.push(row),
+                _ => upper.push(row),
+            }
+        }
+        if let Some((pivot, others)) = equal.split_first() {
+            for row in others.iter().chain(&lower).chain(&upper) {
+                rest.push(row.cancel(pivot, column).ok_or(TooHard)?);
+            }
+            return Ok(Rows::new(rest));
+        }
+        if rest.len() + lower.len() * upper.len() > most {
+            return Err(TooHard);
+        }
+        for low in &lower {
+            for high in &upper {
+                rest.push(low.cancel(high, column).ok_or(TooHard)?);
+            }
+        }
+        Ok(Rows::new(rest))
+    }
+}
+
+/// Per variable, what bounds it given those before it: all variables behind it are eliminated.
+pub(crate) struct Levels(Vec<Vec<Row>>);
+
+impl Levels {
+    /// Of rows over `n` variables; `Ok(None)` if they have no point.
+    ///
+    /// # Errors
+    /// [`TooHard`], beyond `most` rows among others.
+    pub(crate) fn new(rows: impl IntoIterator<Item = Row>, n: usize, most: usize) -> Result<Option<Levels>, TooHard> {
+        let Some(mut rows) = Rows::new(rows) else { return Ok(None) };
+        let mut levels = vec![Vec::new(); n];
+        for variable in (0..n).rev() {
+            levels[variable] = rows.iter().filter(|row| row.coefficients[variable] != 0).cloned().collect();
+            match rows.without(variable, most)? {
+                None => return Ok(None),
+                Some(rest) => rows = rest,
+            }
+        }
+        Ok(Some(Levels(levels)))
+    }
+
+    /// The number of variables.
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Which values the variable behind `point` may have, where each variable of `point` has one that it may have;
+    /// everything where numbers grow too large.
+    pub(crate) fn range(&self, point: &[i64]) -> Interval {
+        let ranges = self.0[point.len()].iter().map(|row| row.range(point).unwrap_or(Interval::UNBOUNDED));
+        ranges.fold(Interval::UNBOUNDED, Interval::intersect)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(is_equality: bool, coefficients: &[i128], constant: i128) -> Row {
+        Row { is_equality, coefficients: coefficients.to_vec(), constant }
+    }
+
+    #[test]
+    fn a_variable_is_bounded_by_what_is_left_of_the_others() {
+        // x + y >= 0, x - y >= -1, 2 x <= 7: x from 0 (rounded up from -1/2), and y in between.
+        let rows = [row(false, &[1, 1], 0), row(false, &[1, -1], 1), row(false, &[-2, 0], 7)];
+        let levels = Levels::new(rows, 2, 9).unwrap().unwrap();
+        assert_eq!(levels.range(&[]), Interval::between(0, 3));
+        assert_eq!([0, 3].map(|x| levels.range(&[x])), [Interval::between(0, 1), Interval::between(-3, 4)]);
+    }
+
+    #[test]
+    fn equalities_without_an_integer_point_have_none() {
+        assert!(Levels::new([row(true, &[2, 4], 1)], 2, 9).unwrap().is_none());
+        let levels = Levels::new([row(true, &[1, -2], 0), row(false, &[1, 0], 0)], 2, 9).unwrap().unwrap();
+        assert!(levels.range(&[3]).is_empty());
+        assert_eq!(levels.range(&[6]), Interval::point(3));
+    }
+
+    #[test]
+    fn too_many_rows_are_not_combined() {
+        let rows = (1..9).map(|k| row(false, &[k, 1 + k * k], k)).chain((1..9).map(|k| row(false, &[1, -k], 50)));
+        assert_eq!(Rows::new(rows).unwrap().without(1, 63).unwrap_err(), TooHard);
+    }
+}

@@ -1,0 +1,20 @@
+//! Integer sets: what the analyses, the choice of storage and lowering ask of them, each idea once.
+//!
+//! - [`boxes`]: products of intervals and unions of them;
+//! - [`elimination`]: inequalities with integer coefficients, and variables eliminated from them (Fourier and Motzkin);
+//! - [`count`]: points of a union of polyhedra, counted without listing them;
+//! - [`simplex`], [`integer_program`]: the largest value of a linear form over a polyhedron, and the lexicographically
+//!   smallest integer point, both exact;
+//! - [`matrix`]: Hermite and Smith normal forms;
+//! - [`relations`]: formulas of a kernel as sets and relations of the integer set library, which does everything else.
+//!
+//! The checker (`engine/src/check/`) and the brute-force trace (`engine/src/analysis/trace/`) use none of it: what
+//! proves a choice shares no arithmetic with what made it.
+
+pub(crate) mod boxes;
+pub(crate) mod count;
+pub(crate) mod elimination;
+pub(crate) mod integer_program;
+pub(crate) mod matrix;
+pub(crate) mod relations;
+pub(crate) mod simplex;
