@@ -83,7 +83,7 @@ pub(crate) fn prove_each(
 pub(crate) fn storage(request: &Request) -> Result<Storage, Error> {
     Runner::default().analyse(request, |runner, problem, given| {
         let (_, layout) = runner.lay_out(request, request.strategy, problem, given)?;
-        Ok(Storage::new(&request.kernel, &layout, &index_boxes(problem)?))
+        Ok(Storage::new(request.kernel(), &layout, &index_boxes(problem)?))
     })
 }
 
@@ -124,19 +124,19 @@ impl Runner {
         request: &Request,
         then: impl FnOnce(&mut Self, &Problem<'_, '_, '_>, &[MappingRule]) -> Result<R, Error>,
     ) -> Result<R, Error> {
-        let kernel = &*request.kernel;
-        let schedule = &kernel.schedules()[request.schedule];
-        self.print(Stage::Kernel, || Ok(kernel.to_string()))?;
-        let given = parse_mapping(&request.mapping, kernel, &request.values).map_err(MappingError::Text)?;
+        let bound = &*request.bound;
+        let (kernel, schedule) = (bound.kernel(), bound.schedule());
+        self.print(Stage::Kernel, || Ok(bound.written().to_string()))?;
+        let given = parse_mapping(&request.mapping, bound).map_err(MappingError::Text)?;
         let context = Context::new(request.quota)?;
-        let model = self.time("model", &context, || Model::new(&context, kernel, schedule, request.values.clone()))?;
+        let model = self.time("model", &context, || Model::new(&context, kernel, schedule))?;
         let model = Rc::new(model);
         self.print(Stage::Schedule, || print_schedule(&model))?;
         let certificate = model.turnover.as_ref().map(Turnover::certificate);
         let checker = self.time("certificate", &context, || -> Result<Checker<'_, '_>, Error> {
-            Ok(Checker::new(&context, kernel, schedule, &request.values, certificate.as_ref()))
+            Ok(Checker::new(&context, kernel, schedule, certificate.as_ref()))
         })?;
-        let legal = || verify_writes(&model).and_then(|()| verify_schedule(&model, checker.readers()));
+        let legal = || verify_writes(&model, bound).and_then(|()| verify_schedule(&model, checker.readers()));
         self.time("legality", &context, legal)?;
         // Full storage is the unfolded array, one for all.
         let derives = request.strategy != StrategyChoice::Full;
@@ -145,6 +145,7 @@ impl Runner {
         let conflicts = self.time("lifetimes", &context, || Conflicts::new(&model, privacy))?;
         let problem = Problem {
             model: &model,
+            bound,
             conflicts: &conflicts,
             checker: &checker,
             horizon: request.horizon,
@@ -186,7 +187,7 @@ impl Runner {
         context.reset_operations();
         let full_cells = kernel.array_ids().map(|id| full_cells(problem, id)).collect();
         let index_boxes = index_boxes(problem)?;
-        let params = request.values.iter().map(|v| v.unwrap_or(0)).collect();
+        let params = request.bound.params_at(0);
         let (notes, decisions, stages) = (choice.notes, choice.decisions, std::mem::take(&mut self.stages));
         let (origins, in_registers) = (lowered.origins, lowered.in_registers);
         Ok(Some(Outcome {

@@ -112,7 +112,7 @@ fn groups<'m>(model: &Model<'_, '_>, all: &'m [(StmtId, Vec<Vec<Affine>>)]) -> R
     let mut groups: Vec<Group<'m>> = Vec::new();
     let mut known: HashMap<(&'m [Affine], Vec<Affine>, usize), usize> = HashMap::new();
     for (stmt, indices) in all {
-        let time = if indices.is_empty() { Vec::new() } else { model.time_vector(*stmt)? };
+        let time = if indices.is_empty() { Vec::new() } else { model.time_vector(*stmt) };
         for index in indices {
             let n_iters = model.kernel.stmt(*stmt).iters.len();
             let alike = *known.entry((index, time.clone(), n_iters)).or_insert(groups.len());
