@@ -38,6 +38,7 @@
 
 pub mod analysis;
 pub mod check;
+mod clock;
 mod error;
 #[cfg(doctest)]
 mod guide;

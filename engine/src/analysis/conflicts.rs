@@ -121,7 +121,7 @@ impl<'c, 'k> Conflicts<'c, 'k> {
         let limit = context.max_operations();
         context.set_max_operations(self.quota);
         let order = self.in_task.as_ref().filter(|_| self.is_private(array)).unwrap_or(&self.not_before);
-        let known = known(&self.model, order, array);
+        let known = self.model.clock.time("lifetimes", || known(&self.model, order, array));
         context.reset_operations();
         context.set_max_operations(limit);
         let known = known?;
@@ -133,7 +133,7 @@ impl<'c, 'k> Conflicts<'c, 'k> {
         if let Some(known) = self.pairs.borrow().get(&(a, b)).filter(|known| self.is_final(known)) {
             return known.clone();
         }
-        let pairs = self.compute(a, b);
+        let pairs = self.model.clock.time("conflicts", || self.compute(a, b));
         self.pairs.borrow_mut().insert((a, b), pairs.clone());
         pairs
     }
@@ -143,15 +143,17 @@ impl<'c, 'k> Conflicts<'c, 'k> {
         if let Some(known) = self.differences.borrow().get(&array) {
             return Ok(known.clone());
         }
-        let differences = match self.later_half(array)? {
-            Some(half) => {
-                let half = half.deltas()?.project_out_params()?.coalesce()?;
-                half.union(&half.neg()?)?
-            }
-            None => self.between(array, array)?.deltas()?.coalesce()?.project_out_params()?,
-        };
+        let differences = self.model.clock.time("conflicts", || self.find_differences(array))?;
         self.differences.borrow_mut().insert(array, differences.clone());
         Ok(differences)
+    }
+
+    fn find_differences(&self, array: ArrayId) -> Result<Set<'c>, AnalysisError> {
+        let Some(half) = self.later_half(array)? else {
+            return Ok(self.between(array, array)?.deltas()?.coalesce()?.project_out_params()?);
+        };
+        let half = half.deltas()?.project_out_params()?.coalesce()?;
+        Ok(half.union(&half.neg()?)?)
     }
 
     /// Those of [`Self::differences`] that are zero in `dims`, at least one of each two that are opposite. Costs little
@@ -207,7 +209,7 @@ impl<'c, 'k> Conflicts<'c, 'k> {
         if let Some(known) = slot.borrow().as_ref().filter(|known| self.is_final(known)) {
             return known.clone();
         }
-        let half = self.find_later_half(array);
+        let half = self.model.clock.time("conflicts", || self.find_later_half(array));
         *slot.borrow_mut() = Some(half.clone());
         half
     }

@@ -45,7 +45,7 @@ impl<'c> Model<'c, '_> {
     fn events(&self, array: ArrayId) -> Result<&Events<'c>, AnalysisError> {
         let known = &self.events[array.index()];
         if known.get().is_none() {
-            let events = Events::of(self, array)?;
+            let events = self.clock.time("events", || Events::of(self, array))?;
             return Ok(known.get_or_init(|| events));
         }
         Ok(known.get().expect("it was just seen"))
@@ -54,7 +54,7 @@ impl<'c> Model<'c, '_> {
     /// Every reference, statement by statement: its reads in expression order, then its writes.
     pub(crate) fn references(&self) -> Result<&[Reference<'c>], AnalysisError> {
         if self.references.get().is_none() {
-            let all = references(self)?;
+            let all = self.clock.time("events", || references(self))?;
             return Ok(self.references.get_or_init(|| all));
         }
         Ok(self.references.get().expect("they were just seen"))

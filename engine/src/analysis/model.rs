@@ -20,6 +20,7 @@ use crate::analysis::boxes::{Boxed, boxes_of};
 use crate::analysis::error::AnalysisError;
 use crate::analysis::relations::Params;
 use crate::analysis::turnover::Turnover;
+use crate::clock::Clock;
 
 use crate::kernel::affine::Affine;
 use crate::kernel::formula::Formula;
@@ -55,6 +56,8 @@ pub(crate) enum FromStep {
 /// Relations of one kernel under one schedule. All of them live in one isl context.
 pub(crate) struct Model<'c, 'k> {
     pub(crate) context: &'c Context,
+    /// Times what is found when it is first asked for.
+    pub(crate) clock: Clock,
     pub(crate) kernel: &'k Kernel,
     pub(crate) schedule: &'k Schedule,
     pub(crate) order: HappensBefore<'c>,
@@ -89,6 +92,7 @@ impl<'c, 'k> Model<'c, 'k> {
         let order = HappensBefore::new(context, &schedule.dims, false);
         let mut model = Model {
             context,
+            clock: Clock::default(),
             kernel,
             schedule,
             order,
@@ -115,6 +119,11 @@ impl<'c, 'k> Model<'c, 'k> {
         }
         model.live = model.build_live()?;
         Ok(model)
+    }
+
+    /// The same, by this clock.
+    pub(crate) fn timed_by(self, clock: &Clock) -> Self {
+        Model { clock: clock.clone(), ..self }
     }
 
     /// Whether every statement of a kernel with state runs by its step first.
