@@ -44,6 +44,7 @@
 
 pub mod analysis;
 pub mod check;
+mod clock;
 mod error;
 #[cfg(doctest)]
 mod guide;

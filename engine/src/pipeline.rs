@@ -1,14 +1,16 @@
-//! The stages, in order: each is one function, timed, and its result can be printed.
+//! The stages, in order: each is one line, has a quota and a time of its own, and is verified.
 //!
 //! In: a request.   Out: an [`Outcome`] of plain values; nothing of isl leaves a run. One isl context serves one run,
 //! under the request's operation quota, which each stage has for itself (lifetimes per array, mapping per strategy): an
 //! array that takes too much is kept in full, where that is possible, and the rest of the plan does not suffer.
+//!
+//! [`analyse`] lists the stages that no strategy takes part in, [`finish`] those from the choice of storage on. What
+//! verifies a stage stands below it; where that costs more than a walk over its result, debug builds alone do it.
+//! What is found when it is first asked for, such as conflicts, is timed as a stage of its own ([`Clock`]).
 
 use std::rc::Rc;
-use std::time::Instant;
 
 use crease_isl::Context;
-use crease_program::Verified;
 
 use crate::analysis::conflicts::Conflicts;
 use crate::analysis::error::AnalysisError;
@@ -16,9 +18,10 @@ use crate::analysis::model::Model;
 use crate::analysis::privacy::Privacy;
 use crate::analysis::turnover::Turnover;
 use crate::check::{Checker, Proved};
+use crate::clock::Clock;
 use crate::error::Error;
 use crate::kernel::graph::{ArrayId, Role};
-use crate::kernel::{MappingRule, parse_mapping};
+use crate::kernel::{BoundKernel, MappingRule, parse_mapping};
 use crate::lower::{LowerError, Lowered, lower, mark_reuse, prove_bounds, verified};
 use crate::plan::bounds::{BufferBounds, buffer_bounds, known_bounds};
 use crate::plan::footprint::Storage;
@@ -37,32 +40,29 @@ use crate::storage::{MappingError, StorageMapping};
 
 /// Runs every stage.
 pub(crate) fn run(request: &Request) -> Result<Outcome, Error> {
-    Ok(Runner::default().run(request)?.expect("a full run has an outcome"))
+    let stages = Stages::new(request)?;
+    let analysed = analyse(request, &stages)?;
+    finish(request, &analysed, &stages)
 }
 
 /// Runs the analyses once, and what follows for each strategy.
 pub(crate) fn run_each(request: &Request, strategies: &[StrategyChoice]) -> Result<Vec<Result<Outcome, Error>>, Error> {
-    let mut runner = Runner::default();
-    runner.analyse(request, |runner, problem, given| {
-        let analysed = runner.stages.clone();
-        let finish = |&strategy: &StrategyChoice| {
-            runner.stages.clone_from(&analysed);
-            let outcome = runner.finish(request, strategy, problem, given)?;
-            Ok(outcome.expect("a full run has an outcome"))
-        };
-        Ok(strategies.iter().map(finish).collect())
-    })
+    let stages = Stages::new(request)?;
+    let analysed = analyse(request, &stages)?;
+    let before = stages.clock.stages();
+    let run = |&strategy: &StrategyChoice| {
+        stages.clock.set(before.clone());
+        finish(&Request { strategy, ..request.clone() }, &analysed, &stages)
+    };
+    Ok(strategies.iter().map(run).collect())
 }
 
 /// The storage mapping alone: the stages up to the choice.
 pub(crate) fn chosen_mapping(request: &Request) -> Result<StorageMapping, Error> {
-    Runner::default().analyse(request, |runner, problem, given| {
-        let context = problem.model.context;
-        Ok(runner
-            .time("mapping", context, || choose_mapping(problem, (request.strategy, request.objective), given))?
-            .mapping
-            .into_inner())
-    })
+    let stages = Stages::new(request)?;
+    let analysed = analyse(request, &stages)?;
+    let chosen = choose(request, &analysed.problem(request), &analysed.given, &stages)?;
+    Ok(chosen.mapping.into_inner())
 }
 
 /// The checker's word on each of some mappings.
@@ -70,182 +70,181 @@ pub(crate) fn prove_each(
     request: &Request,
     storage: &[StorageMapping],
 ) -> Result<Vec<Result<Proved<StorageMapping>, Error>>, Error> {
-    Runner::default().analyse(request, |_, problem, _| {
-        let prove = |mapping: &StorageMapping| {
-            problem.model.context.reset_operations();
-            problem.checker.prove(mapping.clone()).map_err(|error| name_stage(error.into(), "proof"))
-        };
-        Ok(storage.iter().map(prove).collect())
-    })
+    let stages = Stages::new(request)?;
+    let analysed = analyse(request, &stages)?;
+    let prove = |mapping: &StorageMapping| {
+        let mut mapping = mapping.clone();
+        for piece in mapping.arrays.iter_mut().flat_map(|array| &mut array.pieces) {
+            piece.when = request.bound.bind(&piece.when).map_err(AnalysisError::from)?;
+        }
+        stages.run("proof", || analysed.checker.prove(mapping))
+    };
+    Ok(storage.iter().map(prove).collect())
 }
 
 /// Sizes of storage alone: the stages up to the layout.
 pub(crate) fn storage(request: &Request) -> Result<Storage, Error> {
-    Runner::default().analyse(request, |runner, problem, given| {
-        let (_, layout) = runner.lay_out(request, request.strategy, problem, given)?;
-        Ok(Storage::new(&request.kernel, &layout, &index_boxes(problem)?))
-    })
+    let stages = Stages::new(request)?;
+    let analysed = analyse(request, &stages)?;
+    let problem = analysed.problem(request);
+    let chosen = choose(request, &problem, &analysed.given, &stages)?;
+    let layout = stages.run("layout", || lay_out(&problem, &chosen.mapping))?;
+    let extents = stages.run("extents", || Extents::new(&problem))?;
+    Ok(Storage::new(request.kernel(), &layout, &extents.index_boxes))
 }
 
 /// Lower bounds of all buffers, from the lifetimes, which are found again.
 pub(crate) fn lower_bounds(request: &Request, layout: &Layout) -> Result<BufferBounds, Error> {
-    Runner::default().analyse(request, |runner, problem, _| {
-        let mut bounds = runner.time(LOWER_BOUND, problem.model.context, || buffer_bounds(problem, layout))?;
-        bounds.seconds = runner.stages.iter().map(|(_, seconds)| seconds).sum();
-        Ok(bounds)
-    })
+    let stages = Stages::new(request)?;
+    let analysed = analyse(request, &stages)?;
+    let mut bounds = stages.run(LOWER_BOUND, || buffer_bounds(&analysed.problem(request), layout))?;
+    bounds.seconds = stages.clock.stages().iter().map(|(_, seconds)| seconds).sum();
+    Ok(bounds)
 }
 
-/// Runs the stages again, as far as needed, to print one.
+/// Runs the stages again, as far as needed, to print one; those of code generation are none of these.
 pub(crate) fn dump(request: &Request, stage: Stage) -> Result<String, Error> {
-    let mut runner = Runner { wanted: Some(stage), ..Runner::default() };
-    runner.run(request)?;
-    Ok(runner.text)
-}
-
-#[derive(Default)]
-struct Runner {
-    wanted: Option<Stage>,
-    text: String,
-    stages: Vec<(&'static str, f64)>,
-}
-
-impl Runner {
-    fn run(&mut self, request: &Request) -> Result<Option<Outcome>, Error> {
-        self.analyse(request, |runner, problem, given| match runner.has_printed() {
-            true => Ok(None),
-            false => runner.finish(request, request.strategy, problem, given),
-        })
+    let stages = Stages::new(request)?;
+    let analysed = analyse(request, &stages)?;
+    let problem = analysed.problem(request);
+    let laid_out = || -> Result<Layout, Error> {
+        let chosen = choose(request, &problem, &analysed.given, &stages)?;
+        stages.run("layout", || lay_out(&problem, &chosen.mapping))
+    };
+    match stage {
+        Stage::Kernel => Ok(request.kernel().to_string()),
+        Stage::Schedule => print_schedule(&analysed.model),
+        Stage::Lifetimes => print_lifetimes(&problem),
+        Stage::Conflicts => print_conflicts(&problem),
+        Stage::Mapping => Ok(mapping_formulas(request.kernel(), &laid_out()?)),
+        Stage::Loops => Ok(lowered(request, &problem, &laid_out()?, &stages)?.loops),
+        _ => Ok(finish(request, &analysed, &stages)?.program.to_string()),
     }
+}
 
-    /// The stages that do not depend on the strategy; `then` sees what they leave.
-    fn analyse<R>(
-        &mut self,
-        request: &Request,
-        then: impl FnOnce(&mut Self, &Problem<'_, '_, '_>, &[MappingRule]) -> Result<R, Error>,
-    ) -> Result<R, Error> {
-        let kernel = &*request.kernel;
-        let schedule = &kernel.schedules()[request.schedule];
-        self.print(Stage::Kernel, || Ok(kernel.to_string()))?;
-        let given = parse_mapping(&request.mapping, kernel, &request.values).map_err(MappingError::Text)?;
-        let context = Context::new(request.quota)?;
-        let model = self.time("model", &context, || Model::new(&context, kernel, schedule, request.values.clone()))?;
-        let model = Rc::new(model);
-        self.print(Stage::Schedule, || print_schedule(&model))?;
-        let certificate = model.turnover.as_ref().map(Turnover::certificate);
-        let checker = self.time("certificate", &context, || -> Result<Checker<'_, '_>, Error> {
-            Ok(Checker::new(&context, kernel, schedule, &request.values, certificate.as_ref()))
-        })?;
-        let legal = || verify_writes(&model).and_then(|()| verify_schedule(&model, checker.readers()));
-        self.time("legality", &context, legal)?;
-        // Full storage is the unfolded array, one for all.
-        let derives = request.strategy != StrategyChoice::Full;
-        let private = || if derives { Privacy::new(&model) } else { Ok(Privacy::none()) };
-        let privacy = self.time("privacy", &context, private)?;
-        let conflicts = self.time("lifetimes", &context, || Conflicts::new(&model, privacy))?;
-        let problem = Problem {
-            model: &model,
-            conflicts: &conflicts,
-            checker: &checker,
+/// What the stages leave that no strategy takes part in.
+struct Analysed<'c, 'k> {
+    bound: &'k BoundKernel,
+    /// Storage that the caller gave.
+    given: Vec<MappingRule>,
+    model: Rc<Model<'c, 'k>>,
+    checker: Checker<'c, 'k>,
+    conflicts: Conflicts<'c, 'k>,
+}
+
+impl<'c, 'k> Analysed<'c, 'k> {
+    /// What strategies see.
+    fn problem(&self, request: &Request) -> Problem<'_, 'c, 'k> {
+        Problem {
+            model: &self.model,
+            bound: self.bound,
+            conflicts: &self.conflicts,
+            checker: &self.checker,
             horizon: request.horizon,
             rounding: request.rounding,
             rings: request.rings,
             machine: request.machine,
             alive: Default::default(),
             spans: Default::default(),
-        };
-        self.print(Stage::Lifetimes, || print_lifetimes(&problem))?;
-        self.print(Stage::Conflicts, || print_conflicts(&problem))?;
-        then(self, &problem, &given)
-    }
-
-    /// The stages from the choice of storage on.
-    fn finish(
-        &mut self,
-        request: &Request,
-        strategy: StrategyChoice,
-        problem: &Problem<'_, '_, '_>,
-        given: &[MappingRule],
-    ) -> Result<Option<Outcome>, Error> {
-        let (kernel, context) = (problem.model.kernel, problem.model.context);
-        let (choice, layout) = self.lay_out(request, strategy, problem, given)?;
-        if self.has_printed() {
-            return Ok(None);
         }
-        let lower_bounds = known_bounds(problem, &layout);
-        let lowered = self.time("lower", context, || -> Result<Lowered, Error> {
-            let lowered = lower(context, problem.model, &layout, request.work_limit)?;
-            Ok(Lowered { program: mark_reuse(lowered.program, kernel, &request.machine), ..lowered })
-        })?;
-        self.print(Stage::Loops, || Ok(lowered.loops.clone()))?;
-        let program = self.time("bounds", context, || -> Result<Verified, Error> {
-            let bounded = prove_bounds(context, kernel.name(), lowered.program)?;
-            Ok(verified(bounded, problem.model, &layout)?)
-        })?;
-        self.print(Stage::Program, || Ok(program.to_string()))?;
-        context.reset_operations();
-        let full_cells = kernel.array_ids().map(|id| full_cells(problem, id)).collect();
-        let index_boxes = index_boxes(problem)?;
-        let params = request.values.iter().map(|v| v.unwrap_or(0)).collect();
-        let (notes, decisions, stages) = (choice.notes, choice.decisions, std::mem::take(&mut self.stages));
-        let (origins, in_registers) = (lowered.origins, lowered.in_registers);
-        Ok(Some(Outcome {
-            layout,
-            program,
-            origins,
-            lower_bounds,
-            full_cells,
-            index_boxes,
-            params,
-            in_registers,
-            notes,
-            decisions,
-            stages,
-        }))
     }
+}
 
-    /// The choice of storage, and its layout.
-    fn lay_out(
-        &mut self,
-        request: &Request,
-        strategy: StrategyChoice,
-        problem: &Problem<'_, '_, '_>,
-        given: &[MappingRule],
-    ) -> Result<(Chosen, Layout), Error> {
-        let (kernel, context) = (problem.model.kernel, problem.model.context);
-        let mut choice =
-            self.time("mapping", context, || choose_mapping(problem, (strategy, request.objective), given))?;
-        if let Some(refusal) = problem.checker.refusal() {
-            choice.notes.push(format!("a certificate of who reads the states is not believed: {refusal}"));
-        }
-        let layout = self.time("layout", context, || lay_out(problem, &choice.mapping))?;
-        self.print(Stage::Mapping, || Ok(mapping_formulas(kernel, &layout)))?;
-        Ok((choice, layout))
+/// The stages that do not depend on the strategy.
+fn analyse<'c, 'k>(request: &'k Request, stages: &'c Stages) -> Result<Analysed<'c, 'k>, Error> {
+    let (bound, context) = (&*request.bound, &stages.context);
+    let (kernel, schedule) = (bound.kernel(), bound.schedule());
+    debug_assert_eq!(kernel.verify(), Ok(()), "sizes that are numbers break no rule");
+    let given = parse_mapping(&request.mapping, bound).map_err(MappingError::Text)?;
+    let model = Rc::new(stages.run("model", || Model::new(context, kernel, schedule))?.timed_by(&stages.clock));
+    let claim = model.turnover.as_ref().map(Turnover::certificate);
+    let checker = stages.time("certificate", || Checker::new(context, kernel, schedule, claim.as_ref()));
+    let legal = || verify_writes(&model, bound).and_then(|()| verify_schedule(&model, checker.readers()));
+    stages.run("legality", legal)?;
+    let privacy = stages.run("privacy", || privacy(request, &model))?;
+    let conflicts = stages.run("lifetimes", || Conflicts::new(&model, privacy))?;
+    Ok(Analysed { bound, given, model, checker, conflicts })
+}
+
+/// The stages from the choice of storage on.
+fn finish(request: &Request, analysed: &Analysed<'_, '_>, stages: &Stages) -> Result<Outcome, Error> {
+    let problem = &analysed.problem(request);
+    let chosen = choose(request, problem, &analysed.given, stages)?;
+    let layout = stages.run("layout", || lay_out(problem, &chosen.mapping))?;
+    layout.verify();
+    let lowered = lowered(request, problem, &layout, stages)?;
+    let bounded = stages.run("bounds", || prove_bounds(&stages.context, request.kernel().name(), lowered.program))?;
+    let program = stages.run("bounds", || verified(bounded, problem.model, &layout))?;
+    let extents = stages.run("extents", || Extents::new(problem))?;
+    Ok(Outcome {
+        lower_bounds: known_bounds(problem, &layout),
+        layout,
+        program,
+        origins: lowered.origins,
+        full_cells: extents.full_cells,
+        index_boxes: extents.index_boxes,
+        params: request.bound.params_at(0),
+        in_registers: lowered.in_registers,
+        notes: chosen.notes,
+        decisions: chosen.decisions,
+        stages: stages.clock.stages(),
+    })
+}
+
+/// Which arrays live inside tasks. Full storage is the unfolded array, one for all.
+fn privacy<'c>(request: &Request, model: &Model<'c, '_>) -> Result<Privacy<'c>, AnalysisError> {
+    if request.strategy == StrategyChoice::Full { Ok(Privacy::none()) } else { Privacy::new(model) }
+}
+
+/// The choice of storage, which the checker has proved.
+fn choose(
+    request: &Request,
+    problem: &Problem<'_, '_, '_>,
+    given: &[MappingRule],
+    stages: &Stages,
+) -> Result<Chosen, Error> {
+    let choice = (request.strategy, request.objective);
+    let mut chosen = stages.run("mapping", || choose_mapping(problem, choice, given))?;
+    if let Some(refusal) = problem.checker.refusal() {
+        chosen.notes.push(format!("a certificate of who reads the states is not believed: {refusal}"));
+    }
+    Ok(chosen)
+}
+
+/// The program, not yet known to stay inside its buffers.
+fn lowered(
+    request: &Request,
+    problem: &Problem<'_, '_, '_>,
+    layout: &Layout,
+    stages: &Stages,
+) -> Result<Lowered, Error> {
+    let lowered = stages.run("lower", || lower(problem.model.context, problem.model, layout, request.work_limit))?;
+    debug_assert_eq!(lowered.program.verify(), Ok(()), "lowering keeps to the loop language");
+    let program = stages.time("reuse", || mark_reuse(lowered.program, request.kernel(), &request.machine));
+    debug_assert_eq!(program.verify(), Ok(()), "marks keep to the loop language");
+    Ok(Lowered { program, ..lowered })
+}
+
+/// What stages have in common: the integer sets of a run, and the clock.
+struct Stages {
+    context: Context,
+    clock: Clock,
+}
+
+impl Stages {
+    fn new(request: &Request) -> Result<Stages, Error> {
+        Ok(Stages { context: Context::new(request.quota)?, clock: Clock::default() })
     }
 
     /// Runs a stage under a quota of its own and keeps the time it took.
-    fn time<T, E: Into<Error>>(
-        &mut self,
-        name: &'static str,
-        context: &Context,
-        stage: impl FnOnce() -> Result<T, E>,
-    ) -> Result<T, Error> {
-        context.reset_operations();
-        let start = Instant::now();
-        let result = stage().map_err(|error| name_stage(error.into(), name))?;
-        self.stages.push((name, start.elapsed().as_secs_f64()));
-        Ok(result)
+    fn run<T, E: Into<Error>>(&self, name: &'static str, stage: impl FnOnce() -> Result<T, E>) -> Result<T, Error> {
+        self.time(name, stage).map_err(|error| name_stage(error.into(), name))
     }
 
-    fn print(&mut self, stage: Stage, text: impl FnOnce() -> Result<String, Error>) -> Result<(), Error> {
-        if self.wanted == Some(stage) {
-            self.text = text()?;
-        }
-        Ok(())
-    }
-
-    fn has_printed(&self) -> bool {
-        !self.text.is_empty()
+    /// The same of a stage that cannot fail.
+    fn time<T>(&self, name: &'static str, stage: impl FnOnce() -> T) -> T {
+        self.context.reset_operations();
+        self.clock.time(name, stage)
     }
 }
 
@@ -260,7 +259,24 @@ fn name_stage(error: Error, stage: &'static str) -> Error {
     cause.spent_quota().map_or(error, |limit| AnalysisError::Quota { stage, limit }.into())
 }
 
-/// Cells of an array's bounding box; none if the number of steps bounds it.
+/// How large arrays are.
+struct Extents {
+    /// Per array, cells of its bounding box; none if the number of steps bounds it.
+    full_cells: Vec<Option<u64>>,
+    /// Per array, first and last value of each index.
+    index_boxes: Vec<Vec<(i64, i64)>>,
+}
+
+impl Extents {
+    fn new(problem: &Problem<'_, '_, '_>) -> Result<Extents, AnalysisError> {
+        let arrays = || problem.model.kernel.array_ids();
+        Ok(Extents {
+            full_cells: arrays().map(|id| full_cells(problem, id)).collect(),
+            index_boxes: arrays().map(|id| index_box(problem, id)).collect::<Result<_, _>>()?,
+        })
+    }
+}
+
 fn full_cells(problem: &Problem<'_, '_, '_>, id: ArrayId) -> Option<u64> {
     let body = problem.model.kernel.array(id);
     let set = match body.role {
@@ -273,14 +289,9 @@ fn full_cells(problem: &Problem<'_, '_, '_>, id: ArrayId) -> Option<u64> {
     })
 }
 
-/// [`index_box`] of every array.
-fn index_boxes(problem: &Problem<'_, '_, '_>) -> Result<Vec<Vec<(i64, i64)>>, Error> {
-    problem.model.kernel.array_ids().map(|id| index_box(problem, id)).collect()
-}
-
 /// First and last value of each index over the index space, `(0, -1)` if that is empty; unbounded ones (the step of a
 /// state) as `(0, 0)`.
-fn index_box(problem: &Problem<'_, '_, '_>, id: ArrayId) -> Result<Vec<(i64, i64)>, Error> {
+fn index_box(problem: &Problem<'_, '_, '_>, id: ArrayId) -> Result<Vec<(i64, i64)>, AnalysisError> {
     let space = problem.model.index_space(id)?.project_out_params()?;
     let n = problem.model.kernel.array(id).index.len();
     (0..n).map(|k| Ok(space.dim_range(k)?.unwrap_or((0, 0)))).collect()

@@ -16,7 +16,7 @@ use crate::analysis::error::AnalysisError;
 use crate::analysis::model::{FROM_STEP, Model};
 use crate::analysis::moment::most_alive;
 use crate::analysis::trace::Trace;
-use crate::kernel::graph::{ArrayId, ParamKind};
+use crate::kernel::graph::ArrayId;
 use crate::sets::count::Points;
 
 /// Instances up to which the trace is made.
@@ -114,12 +114,8 @@ fn steps_to_trace(model: &Model<'_, '_>) -> i64 {
 }
 
 fn trace(model: &Model<'_, '_>, steps: i64) -> Option<Trace> {
-    let values = model.kernel.params().iter().zip(&model.values).map(|(param, value)| match param.kind {
-        ParamKind::Run => Some(steps),
-        ParamKind::Size => *value,
-    });
-    let values = values.collect::<Option<Vec<i64>>>()?;
-    Trace::new(model.kernel, model.schedule, &values, TRACE_LIMIT).ok()
+    let params = vec![steps; model.kernel.params().len()];
+    Trace::new(model.kernel, model.schedule, &params, TRACE_LIMIT).ok()
 }
 
 /// The set with the run parameter bound.

@@ -118,7 +118,8 @@ impl<'c, 'k> Conflicts<'c, 'k> {
             return Ok(known);
         }
         let order = self.in_task.as_ref().filter(|_| self.is_private(array)).unwrap_or(&self.not_before);
-        let known = self.model.context.under_quota(self.quota, || known(&self.model, order, array))?;
+        let find = || self.model.context.under_quota(self.quota, || known(&self.model, order, array));
+        let known = self.model.clock.time("lifetimes", find)?;
         Ok(slot.get_or_init(|| known))
     }
 
@@ -127,7 +128,7 @@ impl<'c, 'k> Conflicts<'c, 'k> {
         if let Some(known) = self.pairs.borrow().get(&(a, b)).filter(|known| self.is_final(known)) {
             return known.clone();
         }
-        let pairs = self.compute(a, b);
+        let pairs = self.model.clock.time("conflicts", || self.compute(a, b));
         self.pairs.borrow_mut().insert((a, b), pairs.clone());
         pairs
     }
@@ -137,15 +138,17 @@ impl<'c, 'k> Conflicts<'c, 'k> {
         if let Some(known) = self.differences.borrow().get(&array) {
             return Ok(known.clone());
         }
-        let differences = match self.later_half(array)? {
-            Some(half) => {
-                let half = half.deltas()?.project_out_params()?.coalesce()?;
-                half.union(&half.neg()?)?
-            }
-            None => self.between(array, array)?.deltas()?.coalesce()?.project_out_params()?,
-        };
+        let differences = self.model.clock.time("conflicts", || self.find_differences(array))?;
         self.differences.borrow_mut().insert(array, differences.clone());
         Ok(differences)
+    }
+
+    fn find_differences(&self, array: ArrayId) -> Result<Set<'c>, AnalysisError> {
+        let Some(half) = self.later_half(array)? else {
+            return Ok(self.between(array, array)?.deltas()?.coalesce()?.project_out_params()?);
+        };
+        let half = half.deltas()?.project_out_params()?.coalesce()?;
+        Ok(half.union(&half.neg()?)?)
     }
 
     /// Those of [`Self::differences`] that are zero in `dims`, at least one of each two that are opposite. Costs little
@@ -201,7 +204,7 @@ impl<'c, 'k> Conflicts<'c, 'k> {
         if let Some(known) = slot.borrow().as_ref().filter(|known| self.is_final(known)) {
             return known.clone();
         }
-        let half = self.find_later_half(array);
+        let half = self.model.clock.time("conflicts", || self.find_later_half(array));
         *slot.borrow_mut() = Some(half.clone());
         half
     }

@@ -1,6 +1,6 @@
 //! Coverage: every cell of a state is written in every step, every cell of an output before the kernel ends.
 //!
-//! In: a [`Model`].   Out: nothing, or the cells that no statement writes, as text that can be a statement's domain.
+//! In: a [`Model`] of a kernel whose sizes are bound.   Out: nothing, or the cells that no statement writes, as text that can be a statement's domain.
 //!
 //! Folded storage holds the values that statements write and nothing else: what would be read in place of a value that
 //! was never written is that of some neighbour, another one under another schedule. So a state must be written whole,
@@ -9,7 +9,7 @@
 //!
 //! Comparing boxes answers for grids; integer sets decide where those do not show that all cells are written.
 
-use crease_isl::{Set, Tuple};
+use crease_isl::{Context, Set, Tuple};
 
 use crate::analysis::error::AnalysisError;
 use crate::analysis::expansion::set_formula;
@@ -17,7 +17,7 @@ use crate::analysis::model::{FromStep, Model};
 use crate::kernel::affine::{Affine, Term};
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::{Array, ArrayId, Assign, Kernel, Role, Stmt, StmtId};
-use crate::kernel::{domain_text, parse_domain};
+use crate::kernel::{BoundKernel, domain_text, parse_domain};
 use crate::sets::boxes::{IntBox, boxes_of, subtract_all};
 
 /// Cells of an array that are never written.
@@ -31,7 +31,7 @@ pub(crate) struct Unwritten {
 }
 
 /// The first array with cells that had to be written and are not.
-pub(crate) fn unwritten(model: &Model<'_, '_>) -> Result<Option<Unwritten>, AnalysisError> {
+pub(crate) fn unwritten(model: &Model<'_, '_>, bound: &BoundKernel) -> Result<Option<Unwritten>, AnalysisError> {
     let mut shown: Vec<ArrayId> = Vec::new();
     for array in model.kernel.array_ids().filter(|&id| is_required(model.kernel.array(id))) {
         if shown.iter().any(|&other| are_alike(model.kernel, array, other)) {
@@ -43,7 +43,7 @@ pub(crate) fn unwritten(model: &Model<'_, '_>) -> Result<Option<Unwritten>, Anal
         }
         let missing = missing_cells(model, array)?;
         if !missing.is_empty()? {
-            let domain = missing_text(model, array, &missing)?;
+            let domain = missing_text((model, bound), array, &missing)?;
             return Ok(Some(Unwritten { array, cell: cell_text(model.kernel, array), domain }));
         }
         shown.push(array);
@@ -85,7 +85,7 @@ fn is_covered_by_boxes(model: &Model<'_, '_>, id: ArrayId) -> Option<bool> {
     {
         return None;
     }
-    let space = boxes_of(&array.domain.map(&|e| e.bind_params(&model.values)).ok()?, array.index.len())?;
+    let space = boxes_of(&array.domain, array.index.len())?;
     if !space.rest.is_empty() {
         return None;
     }
@@ -97,7 +97,7 @@ fn is_covered_by_boxes(model: &Model<'_, '_>, id: ArrayId) -> Option<bool> {
         for assign in writes_of(model.kernel.stmt(id_of_stmt), id) {
             let index = if is_state { &assign.index[1..] } else { &assign.index };
             for instances in instance_boxes(model, id_of_stmt).unwrap_or_default() {
-                written.extend(image(&instances, index, &model.values));
+                written.extend(image(&instances, index));
             }
         }
     }
@@ -117,13 +117,12 @@ fn instance_boxes(model: &Model<'_, '_>, stmt: StmtId) -> Option<Vec<IntBox>> {
 
 /// The cells that the instances of a box write, if each index is a number or an iterator of its own plus a number. No
 /// index may name the step of a kernel with state, which has no bound here.
-fn image(instances: &IntBox, index: &[Affine], values: &[Option<i64>]) -> Option<IntBox> {
+fn image(instances: &IntBox, index: &[Affine]) -> Option<IntBox> {
     if instances.is_empty() {
         return None;
     }
     let mut used = Vec::new();
     let range = |e: &Affine| {
-        let e = e.bind_params(values).ok()?;
         let mut terms = e.terms();
         let c = e.constant_part();
         match (terms.next(), terms.next()) {
@@ -208,28 +207,35 @@ fn cell_text(kernel: &Kernel, id: ArrayId) -> String {
 }
 
 /// Missing cells as text: by the names of the sizes if that says the same, else by their values.
-fn missing_text(model: &Model<'_, '_>, id: ArrayId, missing: &Set<'_>) -> Result<String, AnalysisError> {
+fn missing_text(
+    (model, bound): (&Model<'_, '_>, &BoundKernel),
+    id: ArrayId,
+    missing: &Set<'_>,
+) -> Result<String, AnalysisError> {
     let names = &model.kernel.array(id).index;
-    let mut candidates: Vec<Formula> = symbolic(model, id).into_iter().flatten().collect();
-    let numbers = set_formula(model.kernel, missing).ok().flatten();
-    candidates.extend(numbers.clone());
-    let params: Vec<String> = model.kernel.params().iter().map(|p| p.name.clone()).collect();
-    for candidate in &candidates {
-        let text = domain_text(candidate, names, &params);
+    let text = |kernel: &Kernel, formula: &Formula| {
+        let params: Vec<String> = kernel.params().iter().map(|p| p.name.clone()).collect();
+        domain_text(formula, names, &params)
+    };
+    let symbolic = symbolic(model.context, bound, id).into_iter().flatten();
+    let mut candidates: Vec<String> = symbolic.map(|formula| text(bound.written(), &formula)).collect();
+    candidates.extend(set_formula(model.kernel, missing).ok().flatten().map(|numbers| text(model.kernel, &numbers)));
+    for candidate in candidates {
         // What is told must be what was found, and must be read as what it is.
-        let Some(read) = parse_domain(&text, names, model.kernel) else { continue };
-        if cells(model, model.kernel.array(id), &read)?.is_equal(missing)? {
-            return Ok(text);
+        let Some(read) = parse_domain(&candidate, names, bound.written()) else { continue };
+        if cells(model, model.kernel.array(id), &bound.bind(&read)?)?.is_equal(missing)? {
+            return Ok(candidate);
         }
     }
     Ok(missing.to_text()?)
 }
 
 /// Missing cells for any sizes: without the conditions on parameters alone, without those on sizes, and with them.
-fn symbolic(model: &Model<'_, '_>, id: ArrayId) -> Option<[Formula; 3]> {
-    let unbound = Model::new(model.context, model.kernel, model.schedule, vec![None; model.values.len()]).ok()?;
-    let all = set_formula(model.kernel, &missing_cells(&unbound, id).ok()?).ok()??;
-    let steps = model.kernel.step_param();
+fn symbolic(context: &Context, bound: &BoundKernel, id: ArrayId) -> Option<[Formula; 3]> {
+    let kernel = bound.written();
+    let model = Model::new(context, kernel, bound.written_schedule()).ok()?;
+    let all = set_formula(kernel, &missing_cells(&model, id).ok()?).ok()??;
+    let steps = kernel.step_param();
     let in_indices = |term: &Term| matches!(term, Term::Iter(_));
     let in_steps = |term: &Term| in_indices(term) || matches!(term, Term::Param(p) if Some(*p) == steps);
     Some([only_about(&all, &in_indices), only_about(&all, &in_steps), all])

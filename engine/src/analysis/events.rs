@@ -45,7 +45,7 @@ impl<'c> Model<'c, '_> {
     fn events(&self, array: ArrayId) -> Result<&Events<'c>, AnalysisError> {
         let known = &self.events[array.index()];
         if known.get().is_none() {
-            let events = Events::of(self, array)?;
+            let events = self.clock.time("events", || Events::of(self, array))?;
             return Ok(known.get_or_init(|| events));
         }
         Ok(known.get().expect("it was just seen"))
@@ -54,7 +54,7 @@ impl<'c> Model<'c, '_> {
     /// Every reference, statement by statement: its reads in expression order, then its writes.
     pub(crate) fn references(&self) -> Result<&[Reference<'c>], AnalysisError> {
         if self.references.get().is_none() {
-            let all = references(self)?;
+            let all = self.clock.time("events", || references(self))?;
             return Ok(self.references.get_or_init(|| all));
         }
         Ok(self.references.get().expect("they were just seen"))
@@ -112,7 +112,7 @@ fn groups<'m>(model: &Model<'_, '_>, all: &'m [(StmtId, Vec<Vec<Affine>>)]) -> R
     let mut groups: Vec<Group<'m>> = Vec::new();
     let mut known: HashMap<(&'m [Affine], Vec<Affine>, usize), usize> = HashMap::new();
     for (stmt, indices) in all {
-        let time = if indices.is_empty() { Vec::new() } else { model.time_vector(*stmt)? };
+        let time = if indices.is_empty() { Vec::new() } else { model.time_vector(*stmt) };
         for index in indices {
             let n_iters = model.kernel.stmt(*stmt).iters.len();
             let alike = *known.entry((index, time.clone(), n_iters)).or_insert(groups.len());

@@ -1,9 +1,10 @@
 //! The kernel as integer relations: domains, access relations, the schedule in extended time.
 //!
-//! In: a verified kernel, one of its schedules, values for (some of) its parameters.   Out: [`Model`].
+//! In: a verified kernel and one of its schedules.   Out: [`Model`].
 //!
-//! Sizes are usually bound: analysis at N = 1024 costs the same as at N = 8, and its answers are exact for that size.
-//! Run parameters stay symbolic, since one compiled kernel serves any number of steps.
+//! The kernel's sizes are usually bound ([`BoundKernel`](crate::kernel::BoundKernel)): analysis at N = 1024 costs the
+//! same as at N = 8, and its answers are exact for that size. Parameters that a kernel has stay symbols: those that calls
+//! bind, since compiled code serves any number of steps, and sizes where nobody has bound them.
 //!
 //! Events are relations made when somebody asks for them (`events`): where comparing bounds answers a question, as
 //! `turnover` does for the states of many kernels, nobody does.
@@ -17,6 +18,7 @@ use crease_isl::{Constraint, Context, Map, Set, Tuple};
 use crate::analysis::accesses::{Events, Reference};
 use crate::analysis::error::AnalysisError;
 use crate::analysis::turnover::Turnover;
+use crate::clock::Clock;
 use crate::sets::boxes::{Boxed, boxes_of};
 use crate::sets::relations::Params;
 
@@ -51,24 +53,13 @@ pub(crate) enum FromStep {
     BeforeInstances,
 }
 
-/// The parameters of relations: those of the kernel that are not bound, then perhaps [`FROM_STEP`].
-fn free_params(names: &[String], values: &[Option<i64>], from_step: bool) -> Params {
-    let mut params = Params { names: Vec::new(), columns: Vec::new() };
-    for (name, value) in names.iter().zip(values) {
-        params.columns.push(value.is_none().then_some(params.names.len()));
-        params.names.extend(value.is_none().then(|| name.clone()));
-    }
-    params.names.extend(from_step.then(|| FROM_STEP.to_owned()));
-    params
-}
-
 /// Relations of one kernel under one schedule. All of them live in one isl context.
 pub(crate) struct Model<'c, 'k> {
     pub(crate) context: &'c Context,
+    /// Times what is found when it is first asked for.
+    pub(crate) clock: Clock,
     pub(crate) kernel: &'k Kernel,
     pub(crate) schedule: &'k Schedule,
-    /// Bound parameters, by position.
-    pub(crate) values: Vec<Option<i64>>,
     pub(crate) order: HappensBefore<'c>,
     /// Per statement, its domain.
     pub(crate) domains: Vec<Set<'c>>,
@@ -85,48 +76,41 @@ pub(crate) struct Model<'c, 'k> {
     live: Vec<(Set<'c>, Set<'c>)>,
     /// Per array, its events, once somebody has asked for them.
     pub(super) events: Vec<OnceCell<Events<'c>>>,
-    param_names: Vec<String>,
-    /// Parameters of the relations.
+    /// Parameters of the relations: those of the kernel, then perhaps [`FROM_STEP`].
     params: Params,
-    /// `[N, T] -> `, the names of parameters that are not bound.
+    /// `[N, T] -> `, their names.
     prefix: String,
     /// Whether the step a call starts from is a parameter, [`FROM_STEP`], rather than 0.
     from_step: bool,
 }
 
 impl<'c, 'k> Model<'c, 'k> {
-    pub(crate) fn new(
-        context: &'c Context,
-        kernel: &'k Kernel,
-        schedule: &'k Schedule,
-        values: Vec<Option<i64>>,
-    ) -> Result<Self, AnalysisError> {
+    pub(crate) fn new(context: &'c Context, kernel: &'k Kernel, schedule: &'k Schedule) -> Result<Self, AnalysisError> {
         let from_step = needs_from_step(kernel, schedule);
-        let param_names: Vec<String> = kernel.params().iter().map(|p| p.name.clone()).collect();
-        let params = free_params(&param_names, &values, from_step);
+        let own = kernel.params().iter().map(|param| param.name.clone());
+        let params = Params { names: own.chain(from_step.then(|| FROM_STEP.to_owned())).collect() };
         let order = HappensBefore::new(context, &schedule.dims, false);
         let mut model = Model {
             context,
+            clock: Clock::default(),
             kernel,
             schedule,
             order,
             domains: Vec::new(),
             times: Vec::new(),
             boxes: Vec::new(),
-            turnover: Turnover::new(kernel, &values),
+            turnover: Turnover::new(kernel),
             statement_dim: false,
             references: OnceCell::new(),
             live: Vec::new(),
             events: kernel.array_ids().map(|_| OnceCell::new()).collect(),
-            param_names,
             params,
             prefix: String::new(),
             from_step,
-            values,
         };
         model.prefix = model.prefix_with(&[]);
         model.domains = model.build_domains()?;
-        model.boxes = kernel.stmts().iter().map(|stmt| model.build_boxes(stmt)).collect::<Result<_, _>>()?;
+        model.boxes = kernel.stmts().iter().map(|stmt| boxes_of(&stmt.domain, stmt.iters.len())).collect();
         model.times = model.build_times()?;
         if model.statements_share_times()? {
             model.order = HappensBefore::new(context, &schedule.dims, true);
@@ -135,6 +119,11 @@ impl<'c, 'k> Model<'c, 'k> {
         }
         model.live = model.build_live()?;
         Ok(model)
+    }
+
+    /// The same, by this clock.
+    pub(crate) fn timed_by(self, clock: &Clock) -> Self {
+        Model { clock: clock.clone(), ..self }
     }
 
     /// Whether every statement of a kernel with state runs by its step first.
@@ -153,14 +142,14 @@ impl<'c, 'k> Model<'c, 'k> {
         format!("[{}] -> ", names.join(", "))
     }
 
-    /// An affine expression in isl's notation, bound parameters replaced by their values.
-    pub(crate) fn affine(&self, e: &Affine, iters: &[String]) -> Result<String, AnalysisError> {
-        Ok(e.bind_params(&self.values)?.display(iters, &self.param_names))
+    /// An affine expression in isl's notation.
+    pub(crate) fn affine(&self, e: &Affine, iters: &[String]) -> String {
+        e.display(iters, &self.params.names)
     }
 
-    /// A formula in isl's notation, bound parameters replaced by their values.
-    pub(crate) fn formula(&self, f: &Formula, iters: &[String]) -> Result<String, AnalysisError> {
-        Ok(f.map(&|e| e.bind_params(&self.values))?.display(iters, &self.param_names))
+    /// A formula in isl's notation.
+    pub(crate) fn formula(&self, f: &Formula, iters: &[String]) -> String {
+        f.display(iters, &self.params.names)
     }
 
     /// The index space of an array; a state array's step index is unbounded.
@@ -185,13 +174,12 @@ impl<'c, 'k> Model<'c, 'k> {
         formula: &Formula,
         from: FromStep,
     ) -> Result<Set<'c>, AnalysisError> {
-        let formula = formula.map(&|e| e.bind_params(&self.values))?;
-        let (rows, text) = self.of_from_step(from, dims)?;
-        if let Some(set) = self.params.set(self.context, Tuple { name, dims }, &formula, &rows)? {
+        let (rows, text) = self.of_from_step(from, dims);
+        if let Some(set) = self.params.set(self.context, Tuple { name, dims }, formula, &rows)? {
             return Ok(set);
         }
         let (prefix, name, tuple) = (&self.prefix, name.unwrap_or_default(), dims.join(", "));
-        let formula = formula.display(dims, &self.param_names);
+        let formula = self.formula(formula, dims);
         Ok(self.context.set(&format!("{prefix}{{ {name}[{tuple}] : ({formula}) and {text} }}"))?)
     }
 
@@ -202,20 +190,17 @@ impl<'c, 'k> Model<'c, 'k> {
         to: Option<&str>,
         values: &[Affine],
     ) -> Result<Map<'c>, AnalysisError> {
-        let values = values.iter().map(|e| e.bind_params(&self.values)).collect::<Result<Vec<_>, _>>()?;
-        if let Some(map) = self.params.function(self.context, from, to, &values)? {
+        if let Some(map) = self.params.function(self.context, from, to, values)? {
             return Ok(map);
         }
-        let text = |values: &[Affine]| {
-            values.iter().map(|e| e.display(from.dims, &self.param_names)).collect::<Vec<_>>().join(", ")
-        };
+        let values = values.iter().map(|e| self.affine(e, from.dims)).collect::<Vec<_>>().join(", ");
         let (prefix, dims) = (&self.prefix, from.dims.join(", "));
-        let (from, to, values) = (from.name.unwrap_or_default(), to.unwrap_or_default(), text(&values));
+        let (from, to) = (from.name.unwrap_or_default(), to.unwrap_or_default());
         Ok(self.context.map(&format!("{prefix}{{ {from}[{dims}] -> {to}[{values}] }}"))?)
     }
 
     /// A condition on the step a call starts from, as constraints and in isl's notation.
-    fn of_from_step(&self, from: FromStep, dims: &[String]) -> Result<(Vec<Constraint>, String), AnalysisError> {
+    fn of_from_step(&self, from: FromStep, dims: &[String]) -> (Vec<Constraint>, String) {
         // Columns: parameters, the last of which is the step if it is one; then dimensions.
         let row = |param: Option<usize>, dim: Option<usize>, from: i64, constant: i64| {
             let mut row = Constraint {
@@ -230,8 +215,7 @@ impl<'c, 'k> Model<'c, 'k> {
             row.params.last_mut().filter(|_| self.from_step).into_iter().for_each(|own| *own = from);
             row
         };
-        let column = |p: ParamId| self.params.columns[p.index()];
-        Ok(match (from, self.from_step) {
+        match (from, self.from_step) {
             (FromStep::Anything, _) | (FromStep::BeforeInstances, false) => (Vec::new(), "true".into()),
             (FromStep::BeforeInstances, true) => {
                 let step = (!dims.is_empty()).then_some(0);
@@ -240,13 +224,12 @@ impl<'c, 'k> Model<'c, 'k> {
                 (later.map_or(Vec::new(), |later| vec![later, row(None, None, 1, 0)]), text)
             }
             (FromStep::AtMost(last), is_param) => {
-                let bound = self.values[last.index()];
-                let upper = row(column(last), None, -1, bound.unwrap_or(0));
+                let upper = row(Some(last.index()), None, -1, 0);
                 let rows = if is_param { vec![row(None, None, 1, 0), upper] } else { vec![upper] };
-                let last = bound.map_or_else(|| self.param_names[last.index()].clone(), |value| value.to_string());
+                let last = &self.params.names[last.index()];
                 (rows, format!("0 <= {} <= {last}", if is_param { FROM_STEP } else { "0" }))
             }
-        })
+        }
     }
 
     /// Cells of an array that hold a value before the kernel starts.
@@ -326,12 +309,6 @@ impl<'c, 'k> Model<'c, 'k> {
         Ok(all.intersect_domain(cells)?)
     }
 
-    /// A statement's domain as boxes.
-    fn build_boxes(&self, stmt: &Stmt) -> Result<Option<Boxed>, AnalysisError> {
-        let domain = stmt.domain.map(&|e| e.bind_params(&self.values))?;
-        Ok(boxes_of(&domain, stmt.iters.len()))
-    }
-
     /// Instances, iterators given by name, that satisfy a formula and what all domains have in common: the kernel's
     /// context and, if that is a parameter, the step a call starts from.
     pub(crate) fn instances(
@@ -349,16 +326,12 @@ impl<'c, 'k> Model<'c, 'k> {
         self.kernel.stmts().iter().map(domain).collect()
     }
 
-    /// The extended time of a statement's instances over its iterators, parameters bound.
-    pub(crate) fn time_vector(&self, stmt: StmtId) -> Result<Vec<Affine>, AnalysisError> {
+    /// The extended time of a statement's instances over its iterators.
+    pub(crate) fn time_vector(&self, stmt: StmtId) -> Vec<Affine> {
         let mut time = vec![Affine::constant(Epoch::During as i64)];
-        for e in &self.schedule.times[stmt.index()] {
-            time.push(e.bind_params(&self.values)?);
-        }
-        if self.statement_dim {
-            time.push(Affine::constant(stmt.index() as i64));
-        }
-        Ok(time)
+        time.extend_from_slice(&self.schedule.times[stmt.index()]);
+        time.extend(self.statement_dim.then(|| Affine::constant(stmt.index() as i64)));
+        time
     }
 
     fn build_times(&self) -> Result<Vec<Map<'c>>, AnalysisError> {
@@ -366,7 +339,7 @@ impl<'c, 'k> Model<'c, 'k> {
         for id in self.kernel.stmt_ids() {
             let stmt = self.kernel.stmt(id);
             let from = Tuple { name: Some(&stmt.name), dims: &stmt.iters };
-            let map = self.function(from, None, &self.time_vector(id)?)?;
+            let map = self.function(from, None, &self.time_vector(id))?;
             times.push(map.intersect_domain(&self.domains[id.index()])?);
         }
         Ok(times)
@@ -400,9 +373,7 @@ impl<'c, 'k> Model<'c, 'k> {
     /// iterators of disjoint boxes alike, or differ by a constant.
     fn run_apart(&self, a: StmtId, b: StmtId) -> bool {
         let (time_a, time_b) = (&self.schedule.times[a.index()], &self.schedule.times[b.index()]);
-        let differ = |(a, b): (&Affine, &Affine)| {
-            a.sub(b).ok().and_then(|d| d.bind_params(&self.values).ok()).and_then(|d| d.as_constant())
-        };
+        let differ = |(a, b): (&Affine, &Affine)| a.sub(b).ok().and_then(|d| d.as_constant());
         let (Some(box_a), Some(box_b)) = (&self.boxes[a.index()], &self.boxes[b.index()]) else { return false };
         let n = self.kernel.stmt(a).iters.len();
         let spelled_out = n == self.kernel.stmt(b).iters.len() && (0..n).all(|k| time_a.contains(&Affine::iter(k)));

@@ -1,6 +1,6 @@
 //! Turnover: who reads each value of states that are replaced step by step, as boxes and displacements.
 //!
-//! In: a kernel with its sizes bound.   Out: [`Turnover`]; none if its states are not of this kind.
+//! In: a kernel whose sizes are bound.   Out: [`Turnover`]; none if its states are not of this kind.
 //!
 //! The states of explicit schemes on grids are all alike: every cell is written once a step at the iterators of its
 //! instance, and read in the next step at constant distances. Who reads a cell then depends on where it lies alone,
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 use crate::check::{Certificate, Claimed};
 use crate::kernel::affine::{Affine, Term};
-use crate::kernel::graph::{ArrayId, Kernel, Role, Stmt};
+use crate::kernel::graph::{Array, ArrayId, Kernel, Role, Stmt};
 use crate::sets::boxes::{IntBox, are_disjoint, boxes_of, subtract_all, united};
 
 /// Reads of all states of a kernel.
@@ -42,15 +42,14 @@ pub(crate) struct Region {
 impl Turnover {
     /// What the kernel's states are read by; none unless, at these sizes, every statement runs over a box in each step
     /// of a run, writes every state at its own iterators, and reads states one step back at constant distances.
-    pub(crate) fn new(kernel: &Kernel, values: &[Option<i64>]) -> Option<Turnover> {
+    pub(crate) fn new(kernel: &Kernel) -> Option<Turnover> {
         let states: Vec<ArrayId> = kernel.array_ids().filter(|&id| kernel.array(id).role == Role::State).collect();
         let first = kernel.array(*states.first()?);
         let dims = first.index.len().checked_sub(1)?;
         if kernel.state_write_offset() != 0 {
             return None;
         }
-        let boxes =
-            kernel.stmts().iter().map(|stmt| statement_box(kernel, stmt, values)).collect::<Option<Vec<_>>>()?;
+        let boxes = kernel.stmts().iter().map(|stmt| statement_box(kernel, stmt)).collect::<Option<Vec<_>>>()?;
         if boxes.iter().any(|b| b.ranges().len() != dims) || !are_disjoint(&boxes) {
             return None;
         }
@@ -60,7 +59,7 @@ impl Turnover {
         }
         let all = united(&boxes);
         let [space] = all.as_slice() else { return None };
-        let readers = |&state: &ArrayId| Some((state, readers_of(kernel, state, values, &boxes, space)?));
+        let readers = |&state: &ArrayId| Some((state, readers_of(kernel, state, &boxes, space)?));
         Some(Turnover { states: states.iter().map(readers).collect::<Option<_>>()? })
     }
 
@@ -80,9 +79,8 @@ impl Turnover {
 }
 
 /// The iterators of a statement but the step, which must run from 1 to the last one.
-fn statement_box(kernel: &Kernel, stmt: &Stmt, values: &[Option<i64>]) -> Option<IntBox> {
-    let domain = stmt.domain.map(&|e| e.bind_params(values)).ok()?;
-    let boxed = boxes_of(&domain, stmt.iters.len())?;
+fn statement_box(kernel: &Kernel, stmt: &Stmt) -> Option<IntBox> {
+    let boxed = boxes_of(&stmt.domain, stmt.iters.len())?;
     let ([one], [rest]) = (boxed.boxes.as_slice(), boxed.rest.as_slice()) else { return None };
     let last = Affine::param(kernel.step_param()?);
     let up_to_last = crate::kernel::formula::Formula::le(&Affine::iter(0), &last).ok()?;
@@ -99,21 +97,15 @@ fn writes_in_place(stmt: &Stmt, array: ArrayId) -> bool {
 }
 
 /// Regions of the cells of `array`, given the box of each statement.
-fn readers_of(
-    kernel: &Kernel,
-    array: ArrayId,
-    values: &[Option<i64>],
-    boxes: &[IntBox],
-    space: &IntBox,
-) -> Option<Readers> {
+fn readers_of(kernel: &Kernel, array: ArrayId, boxes: &[IntBox], space: &IntBox) -> Option<Readers> {
     let body = kernel.array(array);
-    if body.live_in.is_some() || body.live_out.is_some() || !holds_in_steps(kernel, array, values, space) {
+    if body.live_in.is_some() || body.live_out.is_some() || !holds_in_steps(body, space) {
         return None;
     }
     let mut by_distance: BTreeMap<Vec<i64>, Vec<IntBox>> = BTreeMap::new();
     for (stmt, domain) in kernel.stmts().iter().zip(boxes).filter(|(_, domain)| !domain.is_empty()) {
         for (_, index) in stmt.reads().filter(|(read, _)| *read == array) {
-            let offset = offset_of(index, domain, values)?;
+            let offset = offset_of(index, domain)?;
             let cells = domain.shifted(&offset)?;
             if !space.contains(&cells) {
                 return None;
@@ -126,23 +118,20 @@ fn readers_of(
 }
 
 /// Whether the array's index space is this box in every step.
-fn holds_in_steps(kernel: &Kernel, array: ArrayId, values: &[Option<i64>], space: &IntBox) -> bool {
-    let body = kernel.array(array);
-    let Ok(domain) = body.domain.map(&|e| e.bind_params(values)) else { return false };
-    let boxed = boxes_of(&domain, body.index.len());
+fn holds_in_steps(array: &Array, space: &IntBox) -> bool {
+    let boxed = boxes_of(&array.domain, array.index.len());
     boxed.is_some_and(|b| b.rest.is_empty() && b.boxes.len() == 1 && b.boxes[0].without_first() == *space)
 }
 
 /// How far the cell that an instance reads lies from the instance, one step back; a constant index counts where the
 /// iterator is constant too.
-fn offset_of(index: &[Affine], domain: &IntBox, values: &[Option<i64>]) -> Option<Vec<i64>> {
+fn offset_of(index: &[Affine], domain: &IntBox) -> Option<Vec<i64>> {
     let (step, index) = index.split_first()?;
     let back = Affine::iter(0).add(&Affine::constant(-1)).ok()?;
     if *step != back || index.len() != domain.ranges().len() {
         return None;
     }
     let along = |(k, e): (usize, &Affine)| {
-        let e = e.bind_params(values).ok()?;
         let mut terms = e.terms();
         match (terms.next(), terms.next(), domain.ranges()[k]) {
             (Some((Term::Iter(i), 1)), None, _) if *i as usize == k + 1 => Some(e.constant_part()),
@@ -187,13 +176,13 @@ mod tests {
     /// Three populations on a line between two walls; `extra` goes into the statement at the right wall.
     fn line(extra: &str) -> Kernel {
         let text = format!(
-            "kernel line(size N; run T) for N >= 3 {{
-               state r[t, x]: f64 for 0 <= x < N
-               state a[t, x]: f64 for 0 <= x < N
-               state b[t, x]: f64 for 0 <= x < N
-               S[t, x] for 1 <= t <= T and 1 <= x < N-1 {{ r[t,x] = r[t-1,x] a[t,x] = a[t-1,x-1] b[t,x] = b[t-1,x+1] }}
+            "kernel line(run T) {{
+               state r[t, x]: f64 for 0 <= x < 9
+               state a[t, x]: f64 for 0 <= x < 9
+               state b[t, x]: f64 for 0 <= x < 9
+               S[t, x] for 1 <= t <= T and 1 <= x < 8 {{ r[t,x] = r[t-1,x] a[t,x] = a[t-1,x-1] b[t,x] = b[t-1,x+1] }}
                L[t, x] for 1 <= t <= T and x = 0 {{ r[t,x] = r[t-1,x] a[t,x] = b[t-1,x] b[t,x] = b[t-1,x+1] }}
-               H[t, x] for 1 <= t <= T and x = N-1 {{ r[t,x] = r[t-1,x] a[t,x] = a[t-1,x-1] b[t,x] = a[t-1,x] {extra} }}
+               H[t, x] for 1 <= t <= T and x = 8 {{ r[t,x] = r[t-1,x] a[t,x] = a[t-1,x-1] b[t,x] = a[t-1,x] {extra} }}
              }}"
         );
         Kernel::parse(&text).unwrap()
@@ -203,7 +192,7 @@ mod tests {
     type Line = ((i64, i64), Vec<i64>);
 
     fn regions_of(kernel: &Kernel, array: &str) -> Option<Vec<Line>> {
-        let turnover = Turnover::new(kernel, &[Some(9), None])?;
+        let turnover = Turnover::new(kernel)?;
         let readers = turnover.readers(kernel.array_id(array).unwrap())?;
         let plain = |r: &Region| (r.cells.ranges()[0], r.readers.iter().map(|d| d[0]).collect());
         Some(readers.regions.iter().map(plain).collect())
@@ -235,13 +224,14 @@ mod tests {
         let changed = |from: &str, to: &str| {
             let text = line("").to_string();
             assert!(text.contains(from), "{text}");
-            Turnover::new(&Kernel::parse(&text.replace(from, to)).unwrap(), &[Some(9), None]).is_some()
+            Turnover::new(&Kernel::parse(&text.replace(from, to)).unwrap()).is_some()
         };
         assert!(changed("r[t - 1, x]", "r[t - 1, x]"));
-        assert!(!changed("b[t - 1, x + 1]", "b[t - 1, N - 1 - x]"), "a mirrored read");
+        assert!(!changed("b[t - 1, x + 1]", "b[t - 1, 8 - x]"), "a mirrored read");
         assert!(!changed("b[t - 1, x + 1]", "b[t - 2, x + 1]"), "two steps back");
         assert!(!changed("b[t - 1, x + 1]", "b[t - 1, 4]"), "a cell that all instances read");
         assert!(!changed("x >= 1", "x >= 2"), "a cell that is never written");
-        assert!(Turnover::new(&line(""), &[None, None]).is_none(), "sizes are not bound");
+        let symbolic = line("").to_string().replace("(run T)", "(size N; run T)").replace("x <= 8", "x < N");
+        assert!(Turnover::new(&Kernel::parse(&symbolic).unwrap()).is_none(), "sizes are not bound");
     }
 }

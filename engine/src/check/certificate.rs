@@ -123,22 +123,22 @@ struct Read {
     distance: Vec<i64>,
 }
 
-/// Verifies a certificate against the text of a kernel whose sizes are `values`.
+/// Verifies a certificate against the text of a kernel whose sizes are bound.
 ///
 /// # Errors
 /// [`Refusal`] says what is wrong with it; nothing is then known.
-pub(crate) fn verify(kernel: &Kernel, values: &[Option<i64>], claim: &Certificate) -> Result<Readers, Refusal> {
+pub(crate) fn verify(kernel: &Kernel, claim: &Certificate) -> Result<Readers, Refusal> {
     let space = Cuboid::new(&claim.space);
     let states: Vec<ArrayId> = kernel.array_ids().filter(|&id| kernel.array(id).role == Role::State).collect();
     let claimed: Vec<ArrayId> = claim.states.iter().map(|(array, _)| *array).collect();
     if states.is_empty() || claimed != states || space.is_empty() {
         return Err(Refusal::Shape);
     }
-    let domains = verify_statements(kernel, values, &space, &states)?;
+    let domains = verify_statements(kernel, &space, &states)?;
     let mut readers = Readers { space, states: BTreeMap::new() };
     for (array, regions) in &claim.states {
-        verify_space(kernel.array(*array), values, &readers.space)?;
-        let reads = reads_of(kernel, *array, values, &domains, &readers.space)?;
+        verify_space(kernel.array(*array), &readers.space)?;
+        let reads = reads_of(kernel, *array, &domains, &readers.space)?;
         let regions = verify_regions(&kernel.array(*array).name, regions, &reads, &readers.space)?;
         readers.states.insert(*array, regions);
     }
@@ -146,16 +146,11 @@ pub(crate) fn verify(kernel: &Kernel, values: &[Option<i64>], claim: &Certificat
 }
 
 /// Every statement runs over a box in each step of a run and writes every state in place, each cell once; the boxes.
-fn verify_statements(
-    kernel: &Kernel,
-    values: &[Option<i64>],
-    space: &Cuboid,
-    states: &[ArrayId],
-) -> Result<Vec<Cuboid>, Refusal> {
+fn verify_statements(kernel: &Kernel, space: &Cuboid, states: &[ArrayId]) -> Result<Vec<Cuboid>, Refusal> {
     let mut domains = Vec::new();
     for stmt in kernel.stmts() {
         let name = &stmt.name;
-        let domain = step_box(kernel, stmt, values, space.ends().len());
+        let domain = step_box(kernel, stmt, space.ends().len());
         domains.push(domain.ok_or_else(|| Refusal::OtherKind(format!("`{name}` runs over no box in every step")))?);
         if !states.iter().all(|&state| writes_in_place(stmt, state)) {
             return Err(Refusal::OtherKind(format!("`{name}` does not write every state once and in place")));
@@ -168,16 +163,15 @@ fn verify_statements(
 }
 
 /// The instances of one step, the step left out; none unless the steps are all from 1 to the last.
-fn step_box(kernel: &Kernel, stmt: &Stmt, values: &[Option<i64>], dims: usize) -> Option<Cuboid> {
+fn step_box(kernel: &Kernel, stmt: &Stmt, dims: usize) -> Option<Cuboid> {
     let last = Affine::param(kernel.step_param()?);
     let until_last = Formula::NonNegative(last.sub(&Affine::iter(0)).ok()?);
-    let domain = stmt.domain.map(&|e| e.bind_params(values)).ok()?;
     let mut ends = false;
     let mut other = |condition: &Formula| {
         ends |= *condition == until_last;
         *condition == until_last
     };
-    let bounds = bounds_of(&domain, stmt.iters.len(), &mut other)?;
+    let bounds = bounds_of(&stmt.domain, stmt.iters.len(), &mut other)?;
     let (step, cells) = bounds.split_first()?;
     let all = cells.iter().map(|&(low, high)| low.zip(high)).collect::<Option<Vec<_>>>()?;
     (ends && *step == (Some(1), None) && all.len() == dims).then(|| Cuboid::new(&all))
@@ -191,13 +185,12 @@ fn writes_in_place(stmt: &Stmt, array: ArrayId) -> bool {
 }
 
 /// The state has these cells in every step, all of which are live where its role says so.
-fn verify_space(array: &Array, values: &[Option<i64>], space: &Cuboid) -> Result<(), Refusal> {
+fn verify_space(array: &Array, space: &Cuboid) -> Result<(), Refusal> {
     let other_kind = || Refusal::OtherKind(format!("the cells of `{}` are no box of all steps", array.name));
     if array.live_in.is_some() || array.live_out.is_some() {
         return Err(Refusal::OtherKind(format!("`{}` is live beyond what states are", array.name)));
     }
-    let domain = array.domain.map(&|e| e.bind_params(values)).map_err(|_| other_kind())?;
-    let bounds = bounds_of(&domain, array.index.len(), &mut |_| false).ok_or_else(other_kind)?;
+    let bounds = bounds_of(&array.domain, array.index.len(), &mut |_| false).ok_or_else(other_kind)?;
     let (step, cells) = bounds.split_first().ok_or_else(other_kind)?;
     let ends: Option<Vec<_>> = cells.iter().map(|&(low, high)| low.zip(high)).collect();
     let is_whole = *step == (None, None) && ends.is_some_and(|ends| Cuboid::new(&ends) == *space);
@@ -205,17 +198,11 @@ fn verify_space(array: &Array, values: &[Option<i64>], space: &Cuboid) -> Result
 }
 
 /// Every read of a state by instances that there are.
-fn reads_of(
-    kernel: &Kernel,
-    array: ArrayId,
-    values: &[Option<i64>],
-    domains: &[Cuboid],
-    space: &Cuboid,
-) -> Result<Vec<Read>, Refusal> {
+fn reads_of(kernel: &Kernel, array: ArrayId, domains: &[Cuboid], space: &Cuboid) -> Result<Vec<Read>, Refusal> {
     let mut reads: Vec<Read> = Vec::new();
     for (stmt, domain) in kernel.stmts().iter().zip(domains).filter(|(_, domain)| !domain.is_empty()) {
         for (_, index) in stmt.reads().filter(|(read, _)| *read == array) {
-            let distance = distance(index, domain, values);
+            let distance = distance(index, domain);
             let distance =
                 distance.filter(|distance| domain.moved_back(distance).is_within(space)).ok_or_else(|| {
                     let name = &kernel.array(array).name;
@@ -229,14 +216,13 @@ fn reads_of(
 
 /// How far from the cell that an index names the instance lies. A constant names a distance where all instances have
 /// one value there.
-fn distance(index: &[Affine], domain: &Cuboid, values: &[Option<i64>]) -> Option<Vec<i64>> {
+fn distance(index: &[Affine], domain: &Cuboid) -> Option<Vec<i64>> {
     let (step, cells) = index.split_first()?;
     if *step != Affine::iter(0).add(&Affine::constant(-1)).ok()? || cells.len() != domain.ends().len() {
         return None;
     }
     let along = |(k, e): (usize, &Affine)| {
-        let e = e.bind_params(values).ok()?;
-        let ahead = Affine::iter(k + 1).sub(&e).ok()?;
+        let ahead = Affine::iter(k + 1).sub(e).ok()?;
         match (ahead.as_constant(), e.as_constant(), domain.ends()[k]) {
             (Some(ahead), _, _) => Some(ahead),
             (_, Some(cell), (low, high)) if low == high => i64::try_from(low - i128::from(cell)).ok(),
@@ -289,7 +275,7 @@ mod tests {
 
     /// Populations on a grid between walls that turn them back: one at rest, four that move, one that leaves at the
     /// right wall, where nothing reads it, and is read twice beside that.
-    const GRID: &str = "kernel grid(size N; run T) for N >= 4 {
+    const GRID: &str = "kernel grid(run T) {
        state r[t, y, x]: f64 for 0 <= y < N and 0 <= x < N
        state e[t, y, x]: f64 for 0 <= y < N and 0 <= x < N
        state w[t, y, x]: f64 for 0 <= y < N and 0 <= x < N
@@ -301,11 +287,15 @@ mod tests {
          r[t,y,x] = r[t-1,y,x] e[t,y,x] = e[t-1,y,x-1] w[t,y,x] = e[t-1,y,N-2] }
        schedule rows { S, L, H -> [t, y, x] }
      }";
-    const VALUES: [Option<i64>; 2] = [Some(6), None];
+
+    /// The kernel of a text with this many cells a side.
+    fn sized(text: &str, cells: u32) -> Kernel {
+        Kernel::parse(&text.replace('N', &cells.to_string())).unwrap()
+    }
 
     fn grid() -> (Kernel, Certificate) {
-        let kernel = Kernel::parse(GRID).unwrap();
-        let certificate = Turnover::new(&kernel, &VALUES).unwrap().certificate();
+        let kernel = sized(GRID, 6);
+        let certificate = Turnover::new(&kernel).unwrap().certificate();
         (kernel, certificate)
     }
 
@@ -314,9 +304,9 @@ mod tests {
         let mut found = Vec::new();
         for stmt in kernel.stmts() {
             for (y, x) in (0..6).flat_map(|y| (0..6).map(move |x| (y, x))) {
-                let at = |e: &Affine| e.eval(&[1, y, x], &[6, 9]).unwrap();
+                let at = |e: &Affine| e.eval(&[1, y, x], &[9]).unwrap();
                 let reads = |index: &[Affine]| index.iter().map(at).eq([0].into_iter().chain(cell.iter().copied()));
-                let runs = stmt.domain.holds(&[1, y, x], &[6, 9]).unwrap();
+                let runs = stmt.domain.holds(&[1, y, x], &[9]).unwrap();
                 if runs && stmt.reads().any(|(read, index)| read == array && reads(index)) {
                     found.push(vec![y - cell[0], x - cell[1]]);
                 }
@@ -351,7 +341,7 @@ mod tests {
     fn what_analysis_claims_is_verified() {
         let (kernel, certificate) = grid();
         assert!(is_true(&kernel, &certificate));
-        let verified = verify(&kernel, &VALUES, &certificate).unwrap();
+        let verified = verify(&kernel, &certificate).unwrap();
         assert!(certificate.states.iter().all(|(array, regions)| verified.of(*array).unwrap().len() == regions.len()));
     }
 
@@ -363,7 +353,7 @@ mod tests {
         let refusal = |change: &dyn Fn(&mut Certificate)| {
             let mut wrong = certificate.clone();
             change(&mut wrong);
-            verify(&kernel, &VALUES, &wrong).unwrap_err()
+            verify(&kernel, &wrong).unwrap_err()
         };
         let smaller = |claim: &mut Certificate| claim.states[r].1[0].cells[1].1 -= 1;
         assert_eq!(refusal(&smaller), Refusal::Regions("r".into()));
@@ -387,7 +377,7 @@ mod tests {
         while refused < 1000 {
             let mut mutant = certificate.clone();
             (0..1 + random(2)).for_each(|_| change(&mut mutant, &mut random));
-            match verify(&kernel, &VALUES, &mutant) {
+            match verify(&kernel, &mutant) {
                 Ok(_) => {
                     assert!(is_true(&kernel, &mutant), "{mutant:?}");
                     believed += 1;
@@ -418,11 +408,10 @@ mod tests {
             ),
         ] {
             assert!(GRID.contains(from), "{from}");
-            let kernel = Kernel::parse(&GRID.replacen(from, to, 1)).unwrap();
-            assert!(verify(&kernel, &VALUES, &certificate).is_err(), "{to}");
+            let kernel = sized(&GRID.replacen(from, to, 1), 6);
+            assert!(verify(&kernel, &certificate).is_err(), "{to}");
         }
-        let kernel = Kernel::parse(GRID).unwrap();
-        assert!(verify(&kernel, &[Some(7), None], &certificate).is_err(), "at another size");
+        assert!(verify(&sized(GRID, 7), &certificate).is_err(), "at another size");
     }
 
     /// Numbers below a limit, the same in every run.

@@ -69,19 +69,14 @@ pub(super) struct Values<'c> {
 }
 
 impl<'c, 'k> Facts<'c, 'k> {
-    pub(super) fn new(
-        context: &'c Context,
-        kernel: &'k Kernel,
-        schedule: &'k Schedule,
-        values: &[Option<i64>],
-    ) -> Facts<'c, 'k> {
+    pub(super) fn new(context: &'c Context, kernel: &'k Kernel, schedule: &'k Schedule) -> Facts<'c, 'k> {
         let is_open = kernel.has_state() && !steps_come_first(kernel, schedule);
         let start = is_open.then(|| ParamId(kernel.params().len() as u32));
         let arrays = kernel.arrays().len();
         Facts {
             kernel,
             schedule,
-            translator: Translator::new(context, kernel, values, start.map(|_| START)),
+            translator: Translator::new(context, kernel, start.map(|_| START)),
             start,
             quota: context.max_operations(),
             timing: OnceCell::new(),
@@ -267,7 +262,7 @@ impl<'c, 'k> Facts<'c, 'k> {
                     formula = formula.and(Formula::lt(&Affine::param(start), &Affine::iter(0))?);
                 }
             }
-            domains.push(formula.map(&|e| e.bind_params(self.bound()))?);
+            domains.push(formula);
         }
         let (mut all, iters): (Option<Set<'c>>, _) = (None, iterators(n));
         for domain in united(domains, n)? {
@@ -343,19 +338,13 @@ impl<'c, 'k> Facts<'c, 'k> {
             let mut times = Vec::new();
             for (k, own) in self.schedule.times.iter().enumerate() {
                 let mut time = vec![Affine::constant(Epoch::During as i64)];
-                for e in own {
-                    time.push(e.bind_params(self.bound())?);
-                }
+                time.extend_from_slice(own);
                 time.extend(is_shared.then(|| Affine::constant(k as i64)));
                 times.push(time);
             }
             let _ = self.timing.set(Timing { order, times });
         }
         Ok(self.timing.get().expect("it was just set"))
-    }
-
-    fn bound(&self) -> &[Option<i64>] {
-        self.translator.values()
     }
 
     fn statements_share_times(&self) -> Result<bool, AnalysisError> {

@@ -1,7 +1,7 @@
 //! The checker: proves that storage never keeps two live values in one place, and that nothing was said of a kernel
 //! that its text does not show.
 //!
-//! In: a kernel, its sizes, a schedule, and storage that somebody proposes; perhaps a certificate.
+//! In: a kernel whose sizes are bound, a schedule, and storage that somebody proposes; perhaps a certificate.
 //! Out: a [`Proved`] mapping, which nothing else makes and without which nothing is laid out; or the reason why not.
 //!
 //! | file | does |
@@ -53,7 +53,6 @@ use crate::storage::{ArrayMapping, Buffer, MappingError, Sharing, StorageMapping
 /// Proves storage for one kernel under one schedule.
 pub(crate) struct Checker<'c, 'k> {
     facts: Facts<'c, 'k>,
-    values: Vec<Option<i64>>,
     readers: Option<Readers>,
     refusal: Option<String>,
     known: Known,
@@ -62,29 +61,21 @@ pub(crate) struct Checker<'c, 'k> {
 }
 
 impl<'c, 'k> Checker<'c, 'k> {
-    /// A checker for a kernel at these values of its parameters. The certificate is verified; if it is wrong, that is
+    /// A checker for a kernel whose sizes are bound. The certificate is verified; if it is wrong, that is
     /// as if there was none.
     pub(crate) fn new(
         context: &'c Context,
         kernel: &'k Kernel,
         schedule: &'k Schedule,
-        values: &[Option<i64>],
         certificate: Option<&Certificate>,
     ) -> Checker<'c, 'k> {
-        let (readers, refusal) = match certificate.map(|claim| verify(kernel, values, claim)) {
+        let (readers, refusal) = match certificate.map(|claim| verify(kernel, claim)) {
             None => (None, None),
             Some(Ok(readers)) => (Some(readers), None),
             Some(Err(refusal)) => (None, Some(refusal.to_string())),
         };
-        let facts = Facts::new(context, kernel, schedule, values);
-        Checker {
-            facts,
-            values: values.to_vec(),
-            readers,
-            refusal,
-            known: Known::default(),
-            proved: RefCell::default(),
-        }
+        let facts = Facts::new(context, kernel, schedule);
+        Checker { facts, readers, refusal, known: Known::default(), proved: RefCell::default() }
     }
 
     /// Who reads the states, if the certificate is right.
@@ -120,7 +111,7 @@ impl<'c, 'k> Checker<'c, 'k> {
         }
         let Group { buffers, arrays } = &group;
         let in_order = steps_come_first(self.facts.kernel, self.facts.schedule);
-        let is_turned_over = |readers: &Readers| turnover::is_proved(readers, buffers, arrays, &self.values, in_order);
+        let is_turned_over = |readers: &Readers| turnover::is_proved(readers, buffers, arrays, in_order);
         let is_shared = buffers.iter().all(|buffer| buffer.sharing == Sharing::Shared);
         let proof = if is_shared && self.readers.as_ref().is_some_and(is_turned_over) {
             Proof::Certificate

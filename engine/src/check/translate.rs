@@ -1,6 +1,6 @@
 //! From formulas to integer sets: the checker's own reading of domains, indices and time vectors.
 //!
-//! In: formulas and affine expressions of a kernel, parameters bound as far as they are.   Out: sets and maps of isl.
+//! In: formulas and affine expressions of a kernel.   Out: sets and maps of isl.
 //!
 //! The analyses that proposals rest on have a translation of their own (`engine/src/analysis/relations.rs`), which
 //! takes formulas apart in another way. What has a floor goes through isl's notation in both, written by `display`.
@@ -18,12 +18,8 @@ const MOST_CONJUNCTIONS: usize = 32;
 /// Where sets and maps of one kernel are made.
 pub(super) struct Translator<'c> {
     pub(super) context: &'c Context,
-    /// Bound parameters, by position.
-    values: Vec<Option<i64>>,
-    /// Names of all parameters; one may follow that is not the kernel's.
+    /// Names of its parameters; one may follow that is not the kernel's.
     names: Vec<String>,
-    /// Names of those that are not bound.
-    free: Vec<String>,
 }
 
 /// A conjunction of constraints.
@@ -31,24 +27,14 @@ type Conjunction = Vec<Constraint>;
 
 impl<'c> Translator<'c> {
     /// `extra` is a parameter that follows those of the kernel.
-    pub(super) fn new(context: &'c Context, kernel: &Kernel, values: &[Option<i64>], extra: Option<&str>) -> Self {
+    pub(super) fn new(context: &'c Context, kernel: &Kernel, extra: Option<&str>) -> Self {
         let own = kernel.params().iter().map(|param| param.name.clone());
-        let names: Vec<String> = own.chain(extra.map(str::to_owned)).collect();
-        let values: Vec<Option<i64>> = values.iter().copied().chain(extra.map(|_| None)).collect();
-        let unbound = names.iter().zip(&values).filter(|(_, value)| value.is_none());
-        let free = unbound.map(|(name, _)| name.clone()).collect();
-        Translator { context, values, names, free }
-    }
-
-    /// Bound parameters, by position.
-    pub(super) fn values(&self) -> &[Option<i64>] {
-        &self.values
+        Translator { context, names: own.chain(extra.map(str::to_owned)).collect() }
     }
 
     /// The points of a tuple that satisfy a formula.
     pub(super) fn set(&self, tuple: Tuple<'_>, formula: &Formula) -> Result<Set<'c>, AnalysisError> {
-        let formula = formula.map(&|e| e.bind_params(&self.values))?;
-        if let Formula::And(parts) = &formula
+        if let Formula::And(parts) = formula
             && parts.iter().any(|part| matches!(part, Formula::Not(_)))
         {
             // A hole is taken away rather than written as a union of half-spaces.
@@ -60,7 +46,7 @@ impl<'c> Translator<'c> {
             }
             return Ok(set);
         }
-        if let Some(union) = self.conjunctions(&formula, false, tuple.dims.len())? {
+        if let Some(union) = self.conjunctions(formula, false, tuple.dims.len())? {
             return Ok(self.context.set_of(&self.params(), tuple, &union)?.coalesce()?);
         }
         let text = format!("{}{{ {} : {} }}", self.prefix(), written(tuple), formula.display(tuple.dims, &self.names));
@@ -69,8 +55,7 @@ impl<'c> Translator<'c> {
 
     /// The pairs of two tuples that satisfy a formula over the dimensions of both.
     pub(super) fn pairs(&self, from: Tuple<'_>, to: Tuple<'_>, formula: &Formula) -> Result<Map<'c>, AnalysisError> {
-        let formula = formula.map(&|e| e.bind_params(&self.values))?;
-        if let Some(union) = self.conjunctions(&formula, false, from.dims.len() + to.dims.len())? {
+        if let Some(union) = self.conjunctions(formula, false, from.dims.len() + to.dims.len())? {
             return Ok(self.context.map_of(&self.params(), from, to, &union)?);
         }
         let formula = formula.display(&[from.dims, to.dims].concat(), &self.names);
@@ -84,7 +69,6 @@ impl<'c> Translator<'c> {
         to: Option<&str>,
         values: &[Affine],
     ) -> Result<Map<'c>, AnalysisError> {
-        let values = values.iter().map(|e| e.bind_params(&self.values)).collect::<Result<Vec<_>, _>>()?;
         let n = from.dims.len();
         let equals = |(k, value): (usize, &Affine)| {
             let mut row = self.row(value, n + values.len(), true)?;
@@ -101,11 +85,11 @@ impl<'c> Translator<'c> {
     }
 
     fn params(&self) -> Vec<&str> {
-        self.free.iter().map(String::as_str).collect()
+        self.names.iter().map(String::as_str).collect()
     }
 
     fn prefix(&self) -> String {
-        format!("[{}] -> ", self.free.join(", "))
+        format!("[{}] -> ", self.names.join(", "))
     }
 
     /// A formula, or its complement, as a union of conjunctions; none if a floor occurs or there are too many.
@@ -154,21 +138,15 @@ impl<'c> Translator<'c> {
 
     /// `e >= 0`, or `e = 0`; none if a floor occurs.
     fn row(&self, e: &Affine, n_dims: usize, is_equality: bool) -> Option<Constraint> {
-        let (mut params, mut dims) = (vec![0; self.free.len()], vec![0; n_dims]);
+        let (mut params, mut dims) = (vec![0; self.names.len()], vec![0; n_dims]);
         for (term, factor) in e.terms() {
             match term {
                 Term::Iter(i) => *dims.get_mut(*i as usize)? = factor,
-                Term::Param(p) => *params.get_mut(self.column(p.index())?)? = factor,
+                Term::Param(p) => *params.get_mut(p.index())? = factor,
                 Term::Floor(..) => return None,
             }
         }
         Some(Constraint { is_equality, params, dims, divs: Vec::new(), constant: e.constant_part() })
-    }
-
-    /// Where a parameter stands among the free ones.
-    fn column(&self, param: usize) -> Option<usize> {
-        let is_free = |value: &&Option<i64>| value.is_none();
-        self.values.get(param)?.is_none().then(|| self.values[..param].iter().filter(is_free).count())
     }
 }
 

@@ -36,10 +36,9 @@ pub(super) fn is_proved(
     readers: &Readers,
     buffers: &[Buffer],
     arrays: &[ArrayMapping],
-    values: &[Option<i64>],
     steps_come_first: bool,
 ) -> bool {
-    proves(readers, buffers, arrays, values, steps_come_first).unwrap_or(false)
+    proves(readers, buffers, arrays, steps_come_first).unwrap_or(false)
 }
 
 /// An array's pieces with what they hold, and who reads that.
@@ -55,17 +54,11 @@ struct Resident<'p> {
     regions: &'p [Region],
 }
 
-fn proves(
-    readers: &Readers,
-    buffers: &[Buffer],
-    arrays: &[ArrayMapping],
-    values: &[Option<i64>],
-    steps_come_first: bool,
-) -> Option<bool> {
+fn proves(readers: &Readers, buffers: &[Buffer], arrays: &[ArrayMapping], steps_come_first: bool) -> Option<bool> {
     let mut own = Vec::new();
     for mapping in arrays {
         let regions = readers.of(mapping.array)?;
-        let pieces = mapping.pieces.iter().map(|piece| Some((piece, extent_of(piece, readers.space(), values)?)));
+        let pieces = mapping.pieces.iter().map(|piece| Some((piece, extent_of(piece, readers.space())?)));
         own.push(Own { pieces: pieces.collect::<Option<_>>()?, regions });
     }
     let periods = own.iter().flat_map(|array| array.pieces.iter().map(|(_, extent)| extent.period));
@@ -105,15 +98,14 @@ struct Extent {
 }
 
 /// Reads a piece's condition: bounds of single indices, and at most one residue of the step.
-fn extent_of(piece: &Piece, space: &Cuboid, values: &[Option<i64>]) -> Option<Extent> {
-    let when = piece.when.map(&|e| e.bind_params(values)).ok()?;
+fn extent_of(piece: &Piece, space: &Cuboid) -> Option<Extent> {
     let mut residues = Vec::new();
     let mut other = |condition: &Formula| {
         let found = step_residue(condition);
         residues.extend(found);
         found.is_some()
     };
-    let bounds = bounds_of(&when, space.ends().len() + 1, &mut other)?;
+    let bounds = bounds_of(&piece.when, space.ends().len() + 1, &mut other)?;
     let ((None, None), cells) = bounds.split_first()? else { return None };
     let (period, residue) = match residues.as_slice() {
         [] => (1, 0),

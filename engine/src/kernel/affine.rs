@@ -182,13 +182,13 @@ impl Affine {
         })
     }
 
-    /// Replaces parameters by constants where `values` has one.
+    /// Replaces every parameter by an expression.
     ///
     /// # Errors
     /// [`AffineOverflow`] if a coefficient leaves 64 bits.
-    pub fn bind_params(&self, values: &[Option<i64>]) -> Result<Affine, AffineOverflow> {
+    pub fn substitute_params(&self, values: &[Affine]) -> Result<Affine, AffineOverflow> {
         self.rewrite(&|term| match term {
-            Term::Param(p) => values[p.index()].map(Affine::constant),
+            Term::Param(p) => Some(values[p.index()].clone()),
             _ => None,
         })
     }

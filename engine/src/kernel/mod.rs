@@ -7,6 +7,7 @@
 pub mod affine;
 mod arithmetic;
 mod bound;
+mod bound_kernel;
 pub mod builder;
 mod depth;
 mod error;
@@ -26,6 +27,7 @@ mod print;
 mod verify;
 mod words;
 
+pub(crate) use bound_kernel::{BoundKernel, Unbound, sizes_text};
 pub use error::{KernelError, KernelErrorKind, Location};
 pub(crate) use parse::{MappingRule, parse_domain, parse_mapping};
 pub(crate) use print::{StmtTexts, cell_text, domain_text};

@@ -9,12 +9,6 @@ use crate::analysis::error::AnalysisError;
 #[strum(serialize_all = "kebab-case", prefix = "lower/")]
 #[non_exhaustive]
 pub enum LowerError {
-    /// A size parameter has no value; code is compiled for one size.
-    #[error("size parameter `{param}` has no value; code is compiled for one size")]
-    UnboundSize {
-        /// The parameter.
-        param: String,
-    },
     /// An iterator other than the step has no bounds.
     #[error("iterator `{iter}` of `{statement}` is unbounded")]
     UnboundedIterator {

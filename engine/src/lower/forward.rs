@@ -14,7 +14,6 @@ use crate::analysis::model::Model;
 use crate::kernel::affine::{Affine, Term};
 use crate::kernel::graph::{ArrayId, Role};
 use crate::lower::address::Place;
-use crate::lower::error::LowerError;
 use crate::lower::linear::Linear;
 
 /// A cell of an array: its indices in the iteration that the strip is in.
@@ -52,19 +51,15 @@ fn are_different(a: &Cell, b: &Cell) -> bool {
 }
 
 /// The cell of a reference; none if a floor stands in its indices or a number leaves 64 bits.
-pub(crate) fn cell(model: &Model<'_, '_>, index: &[Affine], place: &Place<'_>) -> Result<Option<Cell>, LowerError> {
-    let mut cell = Vec::with_capacity(index.len());
-    for e in index {
-        let e = e.bind_params(&model.values)?;
-        let sum = e.terms().try_fold(Linear::constant(e.constant_part()), |sum, (term, c)| match term {
+pub(crate) fn cell(index: &[Affine], place: &Place<'_>) -> Option<Cell> {
+    let value = |e: &Affine| {
+        e.terms().try_fold(Linear::constant(e.constant_part()), |sum, (term, c)| match term {
             Term::Iter(i) => sum.add_scaled(&place.iters[*i as usize], c),
             Term::Param(p) => sum.add_scaled(&(place.param)(*p), c),
             Term::Floor(..) => None,
-        });
-        let Some(sum) = sum else { return Ok(None) };
-        cell.push(sum);
-    }
-    Ok(Some(cell))
+        })
+    };
+    index.iter().map(value).collect()
 }
 
 /// Whether values of an array are the same in a register as after a store and a load: bytes and `f16` cells are

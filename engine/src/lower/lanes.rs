@@ -38,7 +38,7 @@ pub(crate) fn lanes_in_time(
 
 /// The value of a time dimension; none if it is not linear in the loops' variables.
 fn time(model: &Model<'_, '_>, version: &Version<'_>, iters: &[Linear], dim: usize) -> Option<Linear> {
-    let form = model.schedule.times[version.stmt.index()][dim].bind_params(&model.values).ok()?;
+    let form = &model.schedule.times[version.stmt.index()][dim];
     form.terms().try_fold(Linear::constant(form.constant_part()), |sum, (term, c)| match term {
         Term::Iter(k) => sum.add_scaled(&iters[*k as usize], c),
         Term::Param(_) | Term::Floor(..) => None,

@@ -68,11 +68,6 @@ pub(crate) fn lower<'c>(
     layout: &Layout,
     work_limit: u64,
 ) -> Result<Lowered, LowerError> {
-    for (param, value) in model.kernel.params().iter().zip(&model.values) {
-        if param.kind == crate::kernel::graph::ParamKind::Size && value.is_none() {
-            return Err(LowerError::UnboundSize { param: param.name.clone() });
-        }
-    }
     let versions = split::split_statements(model, layout)?;
     let private = layout.buffers.iter().any(|b| b.sharing == Sharing::Private);
     let tasks = task_depth(model.schedule).filter(|_| private);

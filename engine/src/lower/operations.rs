@@ -230,7 +230,7 @@ impl<'b, 'c, 'k> StripBuilder<'b, 'c, 'k> {
         let mut found = Vec::new();
         for (number, ((array, index), &piece)) in references(self.model, stmt).iter().zip(pieces).enumerate() {
             let is_read = number < n_reads;
-            let cell = cell(self.model, index, place)?;
+            let cell = cell(index, place);
             let known = self.written.value(*array, cell.as_ref()).filter(|_| is_read);
             let source = match known {
                 Some(value) => Source::Register(value),
@@ -259,9 +259,8 @@ impl<'b, 'c, 'k> StripBuilder<'b, 'c, 'k> {
     ) -> Result<Option<StreamId>, LowerError> {
         let mapping = self.layout.array(array).expect("every array has a layout");
         let piece = &mapping.pieces[piece];
-        let index = index.iter().map(|e| e.bind_params(&self.model.values)).collect::<Result<Vec<_>, _>>()?;
         let buffer = &self.layout.buffers[piece.buffer];
-        let Some(reference) = reference(scopes, place, &index, piece, buffer)? else {
+        let Some(reference) = reference(scopes, place, index, piece, buffer)? else {
             return Ok(None);
         };
         self.work.pairs += self.references.len() as u64;
@@ -395,7 +394,6 @@ impl<'b, 'c, 'k> StripBuilder<'b, 'c, 'k> {
     /// A loop index or parameter as a number.
     fn index(&mut self, scopes: &mut Scopes, place: &Place<'_>, form: &Affine) -> Result<Op, LowerError> {
         let overflow = crate::kernel::affine::AffineOverflow;
-        let form = form.bind_params(&self.model.values)?;
         let mut sum = Linear::constant(form.constant_part());
         for (term, c) in form.terms() {
             let value = match term {

@@ -128,7 +128,7 @@ impl<'c> Scanner<'_, 'c, '_> {
     fn tuples(&self, version: &Version<'_>) -> Result<(String, Vec<String>), LowerError> {
         let body = self.model.kernel.stmt(version.stmt);
         let times = &self.model.schedule.times[version.stmt.index()];
-        let time = times.iter().map(|e| self.model.affine(e, &body.iters)).collect::<Result<Vec<_>, _>>()?;
+        let time = times.iter().map(|e| self.model.affine(e, &body.iters)).collect::<Vec<_>>();
         Ok((body.iters.join(", "), time))
     }
 }

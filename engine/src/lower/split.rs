@@ -275,7 +275,7 @@ impl<'c> Splitter<'_, 'c, '_> {
         let Some(mapping) = self.layout.array(*array) else {
             return Ok(vec![Condition::new(Formula::everything(), Formula::everything())]);
         };
-        let over_iters = |e: &Affine| e.substitute_iters(index)?.bind_params(&self.model.values);
+        let over_iters = |e: &Affine| e.substitute_iters(index);
         let steps = self.model.kernel.step_param().is_some();
         let condition = |piece: &Piece| {
             let all = conjuncts(piece.when.map(&over_iters)?);
@@ -289,7 +289,7 @@ impl<'c> Splitter<'_, 'c, '_> {
     fn set_of(&self, formula: &Formula) -> Result<Set<'c>, LowerError> {
         let body = self.model.kernel.stmt(self.stmt);
         let (name, iters) = (&body.name, body.iters.join(", "));
-        let formula = self.model.formula(formula, &body.iters)?;
+        let formula = self.model.formula(formula, &body.iters);
         Ok(self.model.context.set(&format!("{}{{ {name}[{iters}] : {formula} }}", self.model.prefix()))?)
     }
 }

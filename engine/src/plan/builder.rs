@@ -18,7 +18,7 @@ use crate::plan::fitting::{hint, largest_fitting};
 use crate::plan::footprint::Footprint;
 use crate::plan::outcome::Outcome;
 use crate::plan::parallelism::parallelism_notes;
-use crate::plan::request::{Expansion, Request};
+use crate::plan::request::{Expansion, Request, bind};
 use crate::storage::StorageMapping;
 use crate::storage::options::{Objective, Rings, Rounding, StrategyChoice};
 
@@ -262,11 +262,11 @@ impl PlanBuilder {
         outcome.notes.splice(0..0, notes.into_iter().flatten());
         let threads = outcome.threads_used(request.threads);
         outcome.notes.extend(parallelism_notes(request, &outcome.program));
-        let storage = outcome.storage(&request.kernel);
-        let needed_bytes = Footprint::new(&request.kernel, &storage, threads).least_bytes();
+        let storage = outcome.storage(request.kernel());
+        let needed_bytes = Footprint::new(request.kernel(), &storage, threads).least_bytes();
         if let Some(cap_bytes) = request.cap_bytes.filter(|cap| needed_bytes > *cap) {
             let fit = largest_fitting(request, &storage, threads, &Footprint::least_bytes, cap_bytes);
-            let kernel = request.kernel.name().to_string();
+            let kernel = request.kernel().name().to_string();
             return Err(PlanError::TooLarge { kernel, needed_bytes, cap_bytes, fits: hint(fit.as_ref()) }.into());
         }
         Ok(Plan::new(request.clone(), outcome))
@@ -280,14 +280,15 @@ impl PlanBuilder {
         let Expanded { kernel, arrays, notes } = self.kernel.expanded(&self.kernel.schedules()[0].name)?;
         let count = |(name, into): (String, Vec<String>)| {
             let id = self.kernel.array_id(&name).expect("expanded arrays are the kernel's");
-            Ok((name, box_cells(&self.kernel, id, &request.values)?, into))
+            Ok((name, box_cells(&request.bound, id)?, into))
         };
         let arrays = arrays.into_iter().map(count).collect::<Result<_, Error>>()?;
-        Ok(Request { kernel: Arc::new(kernel), expansion: Some(Expansion { arrays, notes }), ..request })
+        let bound = bind(Arc::new(kernel), request.bound.position(), &self.sizes)?;
+        Ok(Request { bound: Arc::new(bound), expansion: Some(Expansion { arrays, notes }), ..request })
     }
 
     /// The request for the kernel whose arrays keep their names.
-    fn as_it_is(&self) -> Result<Request, PlanError> {
+    fn as_it_is(&self) -> Result<Request, Error> {
         let kernel = &self.kernel;
         let name = || kernel.name().to_string();
         let list = |names: Vec<&str>| if names.is_empty() { "none".to_string() } else { names.join(", ") };
@@ -306,28 +307,19 @@ impl PlanBuilder {
         for param in self.sizes.keys() {
             if !kernel.params().iter().filter(is_size).any(|p| p.name == *param) {
                 let known = list(kernel.params().iter().filter(is_size).map(|p| p.name.as_str()).collect());
-                return Err(PlanError::UnknownSize { kernel: name(), param: param.clone(), known });
+                return Err(PlanError::UnknownSize { kernel: name(), param: param.clone(), known }.into());
             }
         }
-        let mut values = Vec::new();
-        for param in kernel.params() {
-            let value = self.sizes.get(&param.name).copied();
-            if value.is_none() && param.kind == ParamKind::Size {
-                return Err(PlanError::MissingSize { kernel: name(), param: param.name.clone() });
-            }
-            values.push(value);
-        }
+        let bound = Arc::new(bind(Arc::clone(kernel), schedule, &self.sizes)?);
         let threads = self.threads.unwrap_or_else(crease_jit::cores);
         let (cores, most) = (crease_jit::cores(), most_threads());
         if !(1..=most).contains(&threads) {
-            return Err(PlanError::Threads { kernel: name(), threads, cores, most });
+            return Err(PlanError::Threads { kernel: name(), threads, cores, most }.into());
         }
         let mut machine = self.machine.unwrap_or_else(MachineModel::detect);
         machine.last_level_cache_bytes = self.cache_bytes.unwrap_or(machine.last_level_cache_bytes);
-        let request = Request {
-            kernel: Arc::clone(kernel),
-            schedule,
-            values,
+        Ok(Request {
+            bound,
             strategy: self.strategy,
             objective: self.objective,
             rounding: self.rounding,
@@ -342,8 +334,6 @@ impl PlanBuilder {
             work_limit: self.work_limit,
             runs_opaque: self.runs_opaque,
             expansion: None,
-        };
-        request.verify_context()?;
-        Ok(request)
+        })
     }
 }

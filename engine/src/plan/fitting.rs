@@ -54,12 +54,15 @@ pub(crate) fn largest_fitting(
     measure: Measure<'_>,
     limit_bytes: u64,
 ) -> Option<Fit> {
-    let bytes = |storage: &Storage| measure(&Footprint::new(&request.kernel, storage, threads));
-    let largest = request.values.iter().flatten().copied().max().filter(|&size| size > 1)?;
+    let bytes = |storage: &Storage| measure(&Footprint::new(request.kernel(), storage, threads));
+    let largest = request.bound.sizes().map(|(_, size)| size).max().filter(|&size| size > 1)?;
     let (whole_at, nothing_at) = ((largest, whole), (0, &empty_like(whole)));
     let fits = |line: (At<'_>, At<'_>), size: i64| on_line(line, size).is_some_and(|s| bytes(&s) <= limit_bytes);
     let largest_on = |line: (At<'_>, At<'_>)| last_that(|size| fits(line, size), largest - 1);
-    let fit = |size: i64, planned: bool| Some(Fit { sizes: scaled(request, size, largest).bound_sizes(), planned });
+    let fit = |size: i64, planned: bool| {
+        let names = request.sizes().into_iter().map(|(name, _)| name);
+        Some(Fit { sizes: names.zip(scaled(request, size, largest)).collect(), planned })
+    };
     let guess = largest_on((whole_at, nothing_at))?;
     let near = storage_at(request, guess, largest)?;
     let near_fits = bytes(&near) <= limit_bytes;
@@ -87,17 +90,15 @@ fn last_that(holds: impl Fn(i64) -> bool, most: i64) -> Option<i64> {
     (low > 0).then_some(low)
 }
 
-/// The request with all sizes in proportion, the largest of them as given.
-fn scaled(request: &Request, size: i64, largest: i64) -> Request {
+/// All sizes in proportion, the largest of them as given.
+fn scaled(request: &Request, size: i64, largest: i64) -> Vec<i64> {
     let scale = |value: i64| (i128::from(value) * i128::from(size) / i128::from(largest)) as i64;
-    Request { values: request.values.iter().map(|value| value.map(scale)).collect(), ..request.clone() }
+    request.bound.sizes().map(|(_, value)| scale(value)).collect()
 }
 
 /// The storage of a plan at other sizes; none if there is no such plan.
 fn storage_at(request: &Request, size: i64, largest: i64) -> Option<Storage> {
-    let request = scaled(request, size, largest);
-    request.verify_context().ok()?;
-    pipeline::storage(&request).ok()
+    pipeline::storage(&request.at(&scaled(request, size, largest)).ok()?).ok()
 }
 
 /// The same buffers with nothing in them.

@@ -114,6 +114,20 @@ impl BufferLayout {
         Some(BufferLayout { moduli: moduli.to_vec(), strides, cells, allocated_cells, copy_pitch, ..self.clone() })
     }
 
+    /// Whether each coordinate moves beyond all cells of those that move less, within what is allocated.
+    fn lies_apart(&self) -> bool {
+        let mut steps: Vec<(u64, u64)> =
+            self.strides.iter().copied().zip(self.moduli.iter().map(|m| *m as u64)).collect();
+        steps.retain(|(_, modulus)| *modulus != 1);
+        steps.sort_unstable();
+        let beyond = steps.iter().try_fold(1_u64, |beyond, &(stride, modulus)| {
+            let reach = stride.checked_mul(modulus.saturating_sub(1))?.checked_add(beyond)?;
+            (stride >= beyond).then_some(reach)
+        });
+        let is_inside = |beyond: u64| beyond <= self.allocated_cells && self.allocated_cells <= self.copy_pitch;
+        self.cells == 0 || beyond.is_some_and(is_inside)
+    }
+
     /// Whether calls lend the array, with strides of their own.
     pub(crate) fn is_lent(&self) -> bool {
         self.strides_from == StridesFrom::Call
@@ -121,6 +135,22 @@ impl BufferLayout {
 }
 
 impl Layout {
+    /// Cells of a buffer lie apart and inside its block of memory, and so do the copies of workers.
+    ///
+    /// # Panics
+    /// If they do not: no mapping that was proved helps then.
+    pub(crate) fn verify(&self) {
+        for buffer in &self.buffers {
+            assert!(
+                buffer.lies_apart(),
+                "cells of `{}` overlap: {:?} by {:?}",
+                buffer.name,
+                buffer.moduli,
+                buffer.strides
+            );
+        }
+    }
+
     /// Where an array lives.
     pub fn array(&self, id: ArrayId) -> Option<&ArrayMapping> {
         self.arrays[id.index()].as_ref()

@@ -61,7 +61,7 @@ impl Plan {
 
     /// The kernel it plans.
     pub fn kernel(&self) -> &Kernel {
-        &self.request.kernel
+        self.request.kernel()
     }
 
     /// Buffers, formulas, sizes, what was chosen and what else there was, time per stage. Of lower bounds it has what the
@@ -107,8 +107,8 @@ impl Plan {
 
     /// The same on another number of threads.
     pub fn footprint_on(&self, threads: usize) -> Footprint {
-        let storage = self.outcome.storage(&self.request.kernel);
-        Footprint::new(&self.request.kernel, &storage, self.outcome.threads_used(threads))
+        let storage = self.outcome.storage(self.request.kernel());
+        Footprint::new(self.request.kernel(), &storage, self.outcome.threads_used(threads))
     }
 
     /// The largest sizes, in proportion to the plan's, at which `measure` is at most `limit_bytes`, where the plan's own
@@ -130,7 +130,7 @@ impl Plan {
     /// # Ok::<(), crease::Error>(())
     /// ```
     pub fn largest_fitting(&self, limit_bytes: u64, measure: &dyn Fn(&Footprint) -> u64) -> Option<Fit> {
-        let storage = self.outcome.storage(&self.request.kernel);
+        let storage = self.outcome.storage(self.request.kernel());
         largest_fitting(&self.request, &storage, self.threads(), measure, limit_bytes)
     }
 
@@ -177,7 +177,7 @@ impl Plan {
     /// # Errors
     /// [`Error::Compile`] if there is no code generator for what the options ask for.
     pub fn listing(&self, options: &CompileOptions) -> Result<Listing, Error> {
-        listing::listing(&self.request.kernel, &self.outcome, options)
+        listing::listing(self.request.kernel(), &self.outcome, options)
     }
 
     /// Compiles for this machine.

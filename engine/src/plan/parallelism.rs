@@ -20,7 +20,7 @@ pub(crate) fn busy_threads(program: &Program, threads: usize) -> usize {
 
 /// What was asked of threads and cannot be had.
 pub(crate) fn parallelism_notes(request: &Request, program: &Program) -> Vec<String> {
-    let schedule = &request.kernel.schedules()[request.schedule];
+    let schedule = request.bound.schedule();
     let dims = schedule.dims.iter().enumerate().filter(|(_, kind)| **kind == DimKind::Parallel);
     let parallel: Vec<String> = dims.map(|(dim, _)| dim.to_string()).collect();
     let (name, asked, busy) = (&schedule.name, request.threads, busy_threads(program, request.threads));

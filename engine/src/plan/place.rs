@@ -3,7 +3,7 @@
 //! In: a [`Plan`].   Out: [`Place`]s and [`Trace`]s, for pictures, tables and tests that look at single cells.
 
 use crate::analysis::trace::{Trace, TraceError};
-use crate::kernel::graph::{ArrayId, ParamKind};
+use crate::kernel::graph::ArrayId;
 use crate::plan::Plan;
 use crate::storage::Piece;
 
@@ -52,10 +52,8 @@ impl Plan {
     /// # Errors
     /// [`TraceError::TooMany`] if there are more than `limit` instances and cells; a few thousand are quick.
     pub fn trace(&self, steps: i64, limit: usize) -> Result<Trace, TraceError> {
-        let kernel = self.kernel();
-        let bound = kernel.params().iter().zip(&self.outcome.params);
-        let values: Vec<i64> = bound.map(|(param, &v)| if param.kind == ParamKind::Run { steps } else { v }).collect();
-        Trace::new(kernel, &kernel.schedules()[self.request.schedule], &values, limit)
+        let bound = &self.request.bound;
+        Trace::new(self.kernel(), bound.written_schedule(), &bound.params_at(steps), limit)
     }
 }
 

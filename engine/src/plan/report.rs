@@ -153,15 +153,14 @@ pub struct StageReport {
 
 impl Report {
     pub(crate) fn new(request: &Request, outcome: &Outcome) -> Report {
-        let kernel = &*request.kernel;
-        let bound = kernel.params().iter().zip(&request.values).filter_map(|(p, v)| Some((p.name.clone(), (*v)?)));
+        let kernel = request.kernel();
         let folded = outcome.layout.buffers.iter().filter(|b| b.owner == Owner::Folded);
         let arrays = kernel.array_ids().filter_map(|id| array_report(kernel, outcome, id));
         let threads_used = outcome.threads_used(request.threads);
         Report {
             kernel: kernel.name().to_string(),
-            schedule: kernel.schedules()[request.schedule].name.clone(),
-            params: bound.collect(),
+            schedule: request.bound.schedule().name.clone(),
+            params: request.sizes().into_iter().collect(),
             threads: request.threads,
             threads_used,
             threads_busy: busy_threads(&outcome.program, request.threads),

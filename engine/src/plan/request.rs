@@ -1,9 +1,12 @@
 //! What is asked for: a kernel, its sizes and schedule, and what a plan may take. Made by the builder.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::kernel::graph::Kernel;
+use crate::analysis::error::AnalysisError;
+use crate::error::Error;
+use crate::kernel::graph::{Kernel, Param, ParamId, ParamKind};
+use crate::kernel::{BoundKernel, Unbound, sizes_text};
 use crate::machine::MachineModel;
 use crate::plan::error::PlanError;
 use crate::plan::outcome::Outcome;
@@ -12,11 +15,8 @@ use crate::storage::options::{Objective, Rings, Rounding, StrategyChoice};
 /// What a plan is made from.
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
-    pub(crate) kernel: Arc<Kernel>,
-    /// Position of the schedule.
-    pub(crate) schedule: usize,
-    /// Per parameter, its value; none for run parameters.
-    pub(crate) values: Vec<Option<i64>>,
+    /// The kernel with its sizes and schedule.
+    pub(crate) bound: Arc<BoundKernel>,
     pub(crate) strategy: StrategyChoice,
     pub(crate) objective: Objective,
     pub(crate) rounding: Rounding,
@@ -49,27 +49,50 @@ pub(crate) struct Expansion {
 }
 
 impl Request {
-    /// Sizes as text: `N = 3, M = 4`.
-    pub(crate) fn sizes(&self) -> String {
-        self.bound_sizes().iter().map(|(name, value)| format!("{name} = {value}")).collect::<Vec<_>>().join(", ")
+    /// The kernel as it was written.
+    pub(crate) fn kernel(&self) -> &Kernel {
+        self.bound.written()
     }
 
-    /// Each parameter that has a value.
-    pub(crate) fn bound_sizes(&self) -> Vec<(String, i64)> {
-        let bound = self.kernel.params().iter().zip(&self.values);
-        bound.filter_map(|(param, value)| Some((param.name.clone(), (*value)?))).collect()
+    /// Each size with its name.
+    pub(crate) fn sizes(&self) -> Vec<(String, i64)> {
+        let name = |(param, size): (ParamId, i64)| (self.kernel().params()[param.index()].name.clone(), size);
+        self.bound.sizes().map(name).collect()
     }
 
-    /// Whether the kernel is defined at these sizes.
-    pub(crate) fn verify_context(&self) -> Result<(), PlanError> {
-        let values: Vec<i64> = self.values.iter().map(|v| v.unwrap_or(1)).collect();
-        if self.kernel.context().holds(&[], &values).unwrap_or(false) {
-            return Ok(());
+    /// The same at other sizes.
+    ///
+    /// # Errors
+    /// [`Unbound`] if the kernel is not defined there.
+    pub(crate) fn at(&self, sizes: &[i64]) -> Result<Request, Unbound> {
+        let bound = BoundKernel::new(Arc::clone(self.bound.written()), self.bound.position(), sizes.to_vec())?;
+        Ok(Request { bound: Arc::new(bound), ..self.clone() })
+    }
+}
+
+/// The kernel with what was given for its sizes.
+///
+/// # Errors
+/// [`PlanError::MissingSize`], [`PlanError::OutsideContext`]; [`Error::Analysis`] if a number leaves 64 bits.
+pub(crate) fn bind(kernel: Arc<Kernel>, schedule: usize, given: &BTreeMap<String, i64>) -> Result<BoundKernel, Error> {
+    let sizes = kernel.params().iter().filter(|param| param.kind == ParamKind::Size);
+    let value = |param: &Param| {
+        let missing = || PlanError::MissingSize { kernel: kernel.name().to_string(), param: param.name.clone() };
+        given.get(&param.name).copied().ok_or_else(missing)
+    };
+    let values = sizes.map(value).collect::<Result<Vec<i64>, PlanError>>()?;
+    let outside = || {
+        let params: Vec<String> = kernel.params().iter().map(|param| param.name.clone()).collect();
+        PlanError::OutsideContext {
+            kernel: kernel.name().to_string(),
+            sizes: sizes_text(&kernel, &values),
+            context: kernel.context().display(&[], &params),
         }
-        let names: Vec<String> = self.kernel.params().iter().map(|p| p.name.clone()).collect();
-        let context = self.kernel.context().display(&[], &names);
-        Err(PlanError::OutsideContext { kernel: self.kernel.name().to_string(), sizes: self.sizes(), context })
-    }
+    };
+    BoundKernel::new(Arc::clone(&kernel), schedule, values.clone()).map_err(|unbound| match unbound {
+        Unbound::OutsideContext => outside().into(),
+        Unbound::Overflow(overflow) => AnalysisError::from(overflow).into(),
+    })
 }
 
 impl Expansion {
@@ -77,7 +100,7 @@ impl Expansion {
     pub(crate) fn notes(&self, request: &Request, outcome: &Outcome) -> Vec<String> {
         let mut notes = self.notes.clone();
         for (name, before, into) in &self.arrays {
-            let pieces = into.iter().filter_map(|name| outcome.layout.array(request.kernel.array_id(name)?));
+            let pieces = into.iter().filter_map(|name| outcome.layout.array(request.kernel().array_id(name)?));
             let buffers: BTreeSet<usize> =
                 pieces.flat_map(|mapping| &mapping.pieces).map(|piece| piece.buffer).collect();
             let after = buffers.iter().fold(0_u64, |sum, &b| sum.saturating_add(outcome.layout.buffers[b].cells));

@@ -22,7 +22,7 @@ pub(super) struct Shared {
 
 impl Shared {
     pub(super) fn kernel(&self) -> &Kernel {
-        &self.request.kernel
+        self.request.kernel()
     }
 
     /// Bytes from a cache line's start to the first cell of a buffer, so that most rows of it are stored in whole

@@ -113,7 +113,7 @@ impl Kernel {
         let schedule = self.schedule_or_error(schedule)?;
         schedule.verify_pair(time, space)?;
         let context = Context::new(QUOTA)?;
-        let model = Model::new(&context, self, schedule, vec![None; self.params().len()])?;
+        let model = Model::new(&context, self, schedule)?;
         let mut cone: Option<DependenceCone> = None;
         for distance in distances(&model, schedule, (time, space))? {
             if distance[0] < 0 {

@@ -51,7 +51,6 @@ pub(super) fn reason(model: &Model<'_, '_>, first: &Offender, second: &Offender)
 /// The time vector of an instance; none where it depends on more than iterators and sizes.
 fn time_of(model: &Model<'_, '_>, stmt: StmtId, point: &[i64]) -> Option<Vec<i64>> {
     let value = |e: &Affine| {
-        let e = e.bind_params(&model.values).ok()?;
         let point: Vec<Affine> = point.iter().map(|&value| Affine::constant(value)).collect();
         e.substitute_iters(&point).ok()?.as_constant()
     };
@@ -68,7 +67,7 @@ pub(super) fn read_each_other(
     let (Some((a, from)), Some((b, to))) = (&writer.0, &reader.0) else { return Ok(false) };
     let value = |e: &Affine, point: &[i64]| {
         let point: Vec<Affine> = point.iter().map(|&value| Affine::constant(value)).collect();
-        Ok::<_, AnalysisError>(e.bind_params(&model.values)?.substitute_iters(&point)?)
+        Ok::<_, AnalysisError>(e.substitute_iters(&point)?)
     };
     let cell = |index: &[Affine], point: &[i64]| index.iter().map(|e| value(e, point)).collect::<Result<Vec<_>, _>>();
     let mut written = Vec::new();

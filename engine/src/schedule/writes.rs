@@ -1,25 +1,25 @@
 //! What a kernel writes, whatever the schedule: all cells that somebody reads afterwards, and none twice at a time.
 //!
-//! In: a [`Model`].   Out: nothing, or the cells that are not written, or the instance that writes one twice.
+//! In: a [`Model`] of a kernel whose sizes are bound.   Out: nothing, or the cells that are not written, or the instance that writes one twice.
 
 use std::cell::Cell;
 
 use crate::analysis::coverage::{Unwritten, unwritten};
 use crate::analysis::model::Model;
 use crate::kernel::affine::{Affine, AffineOverflow, Term};
-use crate::kernel::cell_text;
 use crate::kernel::formula::Formula;
-use crate::kernel::graph::{Array, Role, StmtId};
+use crate::kernel::graph::{Array, Kernel, Role, StmtId};
+use crate::kernel::{BoundKernel, cell_text};
 use crate::schedule::legality::{IllegalSchedule, LegalityError};
 use crate::schedule::reason::instance_text;
 
 /// Refuses kernels that leave cells of a state or an output unwritten, or write one twice at a time: whatever the
 /// schedule.
-pub(crate) fn verify_writes(model: &Model<'_, '_>) -> Result<(), LegalityError> {
+pub(crate) fn verify_writes(model: &Model<'_, '_>, bound: &BoundKernel) -> Result<(), LegalityError> {
     for stmt in model.kernel.stmt_ids() {
-        verify_assigned_once(model, stmt)?;
+        verify_assigned_once(model, bound.written(), stmt)?;
     }
-    let Some(Unwritten { array, cell, domain }) = unwritten(model)? else { return Ok(()) };
+    let Some(Unwritten { array, cell, domain }) = unwritten(model, bound)? else { return Ok(()) };
     let array = model.kernel.array(array);
     let hint = match array.role {
         Role::State => {
@@ -54,14 +54,14 @@ fn counts_steps(model: &Model<'_, '_>, array: &Array) -> bool {
     array.domain.map(&look).is_ok() && found.get()
 }
 
-/// Refuses a statement that assigns one cell twice in some instance.
-fn verify_assigned_once(model: &Model<'_, '_>, id: StmtId) -> Result<(), LegalityError> {
+/// Refuses a statement that assigns one cell twice in some instance; cells are named as they were `written`.
+fn verify_assigned_once(model: &Model<'_, '_>, written: &Kernel, id: StmtId) -> Result<(), LegalityError> {
     let stmt = model.kernel.stmt(id);
     for (k, one) in stmt.assigns.iter().enumerate() {
-        for other in stmt.assigns[..k].iter().filter(|other| other.array == one.array) {
+        for (j, other) in stmt.assigns[..k].iter().enumerate().filter(|(_, other)| other.array == one.array) {
             let mut same = stmt.domain.clone();
             for (a, b) in one.index.iter().zip(&other.index) {
-                same = same.and(Formula::Zero(a.sub(b)?.bind_params(&model.values)?));
+                same = same.and(Formula::Zero(a.sub(b)?));
             }
             let never = |f: &Formula| matches!(f, Formula::Zero(e) if e.as_constant().is_some_and(|c| c != 0));
             if matches!(&same, Formula::And(parts) if parts.iter().any(never)) || never(&same) {
@@ -69,7 +69,8 @@ fn verify_assigned_once(model: &Model<'_, '_>, id: StmtId) -> Result<(), Legalit
             }
             let instances = model.instances(Some(&stmt.name), &stmt.iters, &same)?;
             let Some(point) = instances.sample()? else { continue };
-            let [first, second] = [other, one].map(|assign| cell_text(model.kernel, stmt, one.array, &assign.index));
+            let assigns = &written.stmt(id).assigns;
+            let [first, second] = [j, k].map(|at| cell_text(written, stmt, one.array, &assigns[at].index));
             let (array, instance) = (model.kernel.array(one.array).name.clone(), instance_text(model, id, &point));
             return Err(IllegalSchedule::AssignedTwice { array, instance, first, second }.into());
         }

@@ -1,6 +1,6 @@
 //! Sets and maps of affine expressions, handed to the integer set library as constraints.
 //!
-//! In: formulas and index expressions of a kernel, parameters bound as far as they are.   Out: sets and maps.
+//! In: formulas and index expressions of a kernel.   Out: sets and maps.
 //!
 //! The library's notation says the same, and is what expressions with a floor go through; but reading it costs more
 //! than most analyses do with what was read.
@@ -17,16 +17,14 @@ const MOST_PIECES: usize = 64;
 
 /// The parameters of relations.
 pub(crate) struct Params {
-    /// Names of those that are not bound, in the order of the relations' parameters.
+    /// Those of the kernel, then perhaps others.
     pub(crate) names: Vec<String>,
-    /// Per parameter of the kernel, where it stands among these; none if it is bound.
-    pub(crate) columns: Vec<Option<usize>>,
 }
 
 impl Params {
     /// No parameters.
     pub(crate) fn none() -> Params {
-        Params { names: Vec::new(), columns: Vec::new() }
+        Params { names: Vec::new() }
     }
 
     fn list(&self) -> Vec<&str> {
@@ -39,7 +37,7 @@ impl Params {
         for (term, factor) in e.terms() {
             match term {
                 Term::Iter(i) => dims[*i as usize] = factor,
-                Term::Param(p) => params[self.columns[p.index()]?] = factor,
+                Term::Param(p) => *params.get_mut(p.index())? = factor,
                 Term::Floor(..) => return None,
             }
         }
@@ -99,7 +97,7 @@ impl Params {
         }
     }
 
-    /// The points of a tuple that satisfy a formula, whose parameters are bound, and `more`; none if a floor occurs.
+    /// The points of a tuple that satisfy a formula and `more`; none if a floor occurs.
     pub(crate) fn set<'c>(
         &self,
         context: &'c Context,
@@ -124,8 +122,7 @@ impl Params {
         Ok(Some(set.coalesce()?))
     }
 
-    /// The pairs of two tuples that satisfy a formula over the dimensions of both, whose parameters are bound; none if
-    /// a floor occurs.
+    /// The pairs of two tuples that satisfy a formula over the dimensions of both; none if a floor occurs.
     pub(crate) fn relation<'c>(
         &self,
         context: &'c Context,
@@ -137,7 +134,7 @@ impl Params {
         Ok(Some(context.map_of(&self.list(), from, to, &pieces)?))
     }
 
-    /// The map from a tuple to expressions over its dimensions, whose parameters are bound; none if a floor occurs.
+    /// The map from a tuple to expressions over its dimensions; none if a floor occurs.
     pub(crate) fn function<'c>(
         &self,
         context: &'c Context,
@@ -176,29 +173,27 @@ mod tests {
     fn both(domain: &str) -> Option<bool> {
         let context = Context::new(1_000_000).unwrap();
         let text = format!(
-            "kernel k(size N; run T) {{ state A[t, i, j]: f64 S[t, i, j] for t >= 1 and ({domain}) and t <= T {{ A[t, i, j] = 1 }} }}"
+            "kernel k(run T) {{ state A[t, i, j]: f64 S[t, i, j] for t >= 1 and ({domain}) and t <= T {{ A[t, i, j] = 1 }} }}"
         );
         let kernel = Kernel::parse(&text).unwrap();
-        let values = [Some(9), None];
-        let formula = kernel.stmts()[0].domain.map(&|e| e.bind_params(&values)).unwrap();
+        let formula = &kernel.stmts()[0].domain;
         let iters = ["t", "i", "j"].map(str::to_owned);
-        let params = Params { names: vec!["T".to_owned()], columns: vec![None, Some(0)] };
-        let names = [String::new(), "T".to_owned()];
-        let read = format!("[T] -> {{ S[t, i, j] : {} }}", formula.display(&iters, &names));
-        let set = params.set(&context, Tuple { name: Some("S"), dims: &iters }, &formula, &[]).unwrap()?;
+        let params = Params { names: vec!["T".to_owned()] };
+        let read = format!("[T] -> {{ S[t, i, j] : {} }}", formula.display(&iters, &params.names));
+        let set = params.set(&context, Tuple { name: Some("S"), dims: &iters }, formula, &[]).unwrap()?;
         Some(set.is_equal(&context.set(&read).unwrap()).unwrap())
     }
 
     #[test]
     fn formulas_mean_what_their_text_means() {
         for domain in [
-            "0 <= i < N and i <= j < 2N",
-            "0 <= i, j < N and (i = 0 or j = 0 or i = N - 1)",
-            "0 <= i, j < N and (i = j or i + j < 3) and (i > 2j or i < T)",
-            "0 <= i, j < N and not (i = j or i + j < 3)",
-            "0 <= i, j < N and not (i = j and i + j < 3)",
-            "0 <= i, j < N and 3 < 2",
-            "0 <= i, j < N and 2 < 3 and 5 = 5",
+            "0 <= i < 9 and i <= j < 18",
+            "0 <= i, j < 9 and (i = 0 or j = 0 or i = 8)",
+            "0 <= i, j < 9 and (i = j or i + j < 3) and (i > 2j or i < T)",
+            "0 <= i, j < 9 and not (i = j or i + j < 3)",
+            "0 <= i, j < 9 and not (i = j and i + j < 3)",
+            "0 <= i, j < 9 and 3 < 2",
+            "0 <= i, j < 9 and 2 < 3 and 5 = 5",
         ] {
             assert_eq!(both(domain), Some(true), "{domain}");
         }
@@ -206,6 +201,6 @@ mod tests {
 
     #[test]
     fn floors_are_left_to_text() {
-        assert_eq!(both("0 <= i, j < N and i mod 3 = 1"), None);
+        assert_eq!(both("0 <= i, j < 9 and i mod 3 = 1"), None);
     }
 }

@@ -10,6 +10,7 @@ use crate::analysis::conflicts::Conflicts;
 use crate::analysis::model::Model;
 use crate::analysis::turnover::Readers;
 use crate::check::Checker;
+use crate::kernel::BoundKernel;
 use crate::kernel::affine::Affine;
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::{ArrayId, Role};
@@ -20,6 +21,8 @@ use crate::storage::{ArrayMapping, Buffer, MappingError, Piece, Sharing};
 /// What strategies see.
 pub(crate) struct Problem<'a, 'c, 'k> {
     pub(crate) model: &'a Model<'c, 'k>,
+    /// The kernel of the model, and itself at other sizes.
+    pub(crate) bound: &'k BoundKernel,
     pub(crate) conflicts: &'a Conflicts<'c, 'k>,
     /// Proves proposals; it tells nothing of what it knows.
     pub(crate) checker: &'a Checker<'c, 'k>,
@@ -90,9 +93,9 @@ pub(crate) fn range(coefficients: &[i64], offset: i64, spans: &[Span]) -> Option
 impl<'a, 'c> Problem<'a, 'c, '_> {
     /// The same problem with another rounding.
     pub(crate) fn rounded(&self, rounding: Rounding) -> Self {
-        let Problem { model, conflicts, checker, horizon, rings, machine, .. } = *self;
+        let Problem { model, bound, conflicts, checker, horizon, rings, machine, .. } = *self;
         let (alive, spans) = (self.alive.clone(), self.spans.clone());
-        Problem { model, conflicts, checker, horizon, rounding, rings, machine, alive, spans }
+        Problem { model, bound, conflicts, checker, horizon, rounding, rings, machine, alive, spans }
     }
 
     /// Arrays that are ours to fold.

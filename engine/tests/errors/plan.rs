@@ -182,8 +182,6 @@ fn mappings(cases: &mut Cases) {
 fn lowering(cases: &mut Cases) {
     let unbounded = "S[x] for x >= 0 and x mod 2 = 0 { b[0] = 1.0 } schedule s { S -> [x] }";
     cases.add_engine("a statement over x >= 0", small(unbounded));
-    let unbound = LowerError::UnboundSize { param: "N".to_string() };
-    cases.add_made_up("a request binds every size", unbound);
     let address = LowerError::Address { array: "u".to_string() };
     cases.add_engine("`line` as at most 3 units of work", plan(LINE).size("N", 8).work_limit(3).build());
     cases.add_made_up("such storage would exceed the address space, which is found before", address);

@@ -26,10 +26,10 @@ use crease_isl::Context;
 
 use crate::analysis::error::AnalysisError;
 use crate::analysis::model::Model;
-use crate::kernel::KernelError;
 use crate::kernel::affine::AffineOverflow;
 use crate::kernel::freedom::Arithmetic;
 use crate::kernel::graph::{ArrayId, Kernel, Role};
+use crate::kernel::{BoundKernel, KernelError};
 use crate::schedule::IllegalSchedule;
 use crate::schedule::legality::{LegalityError, verify_schedule};
 
@@ -140,7 +140,7 @@ impl Kernel {
             return Err(ExpansionError::UnknownSchedule { kernel, schedule });
         };
         let context = Context::new(QUOTA)?;
-        let model = Model::new(&context, self, schedule, vec![None; self.params().len()])?;
+        let model = Model::new(&context, self, schedule)?;
         verify_schedule(&model, None)?;
         let (mut arrays, mut notes) = (Vec::new(), Vec::new());
         for array in self.array_ids().filter(|&array| self.array(array).role == Role::Temp) {
@@ -156,10 +156,10 @@ impl Kernel {
     }
 }
 
-/// Cells of an array's bounding box at these sizes; none if it has no bounds.
-pub(crate) fn box_cells(kernel: &Kernel, array: ArrayId, values: &[Option<i64>]) -> Result<Option<u64>, AnalysisError> {
-    let context = Context::new(QUOTA)?;
-    let model = Model::new(&context, kernel, &kernel.schedules()[0], values.to_vec())?;
+/// Cells of an array's bounding box; none if it has no bounds.
+pub(crate) fn box_cells(bound: &BoundKernel, array: ArrayId) -> Result<Option<u64>, AnalysisError> {
+    let (context, kernel) = (Context::new(QUOTA)?, bound.kernel());
+    let model = Model::new(&context, kernel, bound.schedule())?;
     let space = model.index_space(array)?.project_out_params()?;
     let mut cells = Some(1_u64);
     for k in 0..kernel.array(array).index.len() {

@@ -25,8 +25,8 @@ pub(super) struct Scope<'k> {
     /// Names of iterators; `None` for a position of a tuple that has no name.
     pub(super) iters: Vec<Option<String>>,
     pub(super) params: &'k [Param],
-    /// Values that stand for the parameters; empty where parameters stay symbols. Those without value have no meaning.
-    values: &'k [Option<i64>],
+    /// What stands for sizes, where other parameters have no meaning; none where parameters stay symbols.
+    sizes: Option<&'k [(ParamId, i64)]>,
 }
 
 impl<'k> Scope<'k> {
@@ -36,12 +36,12 @@ impl<'k> Scope<'k> {
 
     /// A scope of iterators of which some may have no name.
     pub(super) fn of(iters: Vec<Option<String>>, params: &'k [Param]) -> Scope<'k> {
-        Scope { iters, params, values: &[] }
+        Scope { iters, params, sizes: None }
     }
 
-    /// A scope in which parameters are their values.
-    pub(super) fn bound(iters: &[String], params: &'k [Param], values: &'k [Option<i64>]) -> Scope<'k> {
-        Scope { values, ..Scope::new(iters, params) }
+    /// A scope in which sizes are their values.
+    pub(super) fn at(iters: &[String], params: &'k [Param], sizes: &'k [(ParamId, i64)]) -> Scope<'k> {
+        Scope { sizes: Some(sizes), ..Scope::new(iters, params) }
     }
 
     /// Every name that has a meaning.
@@ -52,10 +52,10 @@ impl<'k> Scope<'k> {
     pub(super) fn lookup(&self, name: &str) -> Option<Affine> {
         let iter = self.iters.iter().position(|i| i.as_deref() == Some(name)).map(Affine::iter);
         let param = || {
-            let position = self.params.iter().position(|p| p.name == name)?;
-            match self.values.get(position) {
-                Some(value) => value.map(Affine::constant),
-                None => Some(Affine::param(ParamId(position as u32))),
+            let param = ParamId(self.params.iter().position(|p| p.name == name)? as u32);
+            match self.sizes {
+                Some(sizes) => sizes.iter().find(|(size, _)| *size == param).map(|(_, value)| Affine::constant(*value)),
+                None => Some(Affine::param(param)),
             }
         };
         iter.or_else(param)

@@ -7,15 +7,16 @@
 //! product    := factor (['*'] factor)*
 //! ```
 //!
-//! In: the text, a kernel, values of its sizes.   Out: the rules at those sizes.
+//! In: the text, a kernel with values of its sizes.   Out: the rules at those sizes.
 //!
 //! Size parameters are numbers here, so that `N*y` is linear. What stands before `mod` is one factor, in brackets if it
 //! is a sum or a product: `2x - y mod 5` could be read in two ways. What the engine prints as a mapping reads back.
 
 use crate::kernel::affine::{Affine, Term};
+use crate::kernel::bound_kernel::BoundKernel;
 use crate::kernel::error::{KernelError, KernelErrorKind};
 use crate::kernel::formula::Formula;
-use crate::kernel::graph::{ArrayId, Kernel, Role};
+use crate::kernel::graph::{ArrayId, Kernel, ParamId, Role};
 use crate::kernel::lex::{Failure, Parsed, Token};
 use crate::kernel::parse::cursor::{Cursor, fail_at};
 use crate::kernel::parse::formula::{self, Scope};
@@ -41,17 +42,14 @@ pub(crate) struct Coordinate {
     pub(crate) modulus: Option<i64>,
 }
 
-/// Reads the rules of a text. `values` are those of the kernel's parameters, none for run parameters.
-pub(crate) fn parse_mapping(
-    text: &str,
-    kernel: &Kernel,
-    values: &[Option<i64>],
-) -> Result<Vec<MappingRule>, KernelError> {
+/// Reads the rules of a text.
+pub(crate) fn parse_mapping(text: &str, bound: &BoundKernel) -> Result<Vec<MappingRule>, KernelError> {
+    let sizes: Vec<(ParamId, i64)> = bound.sizes().collect();
     let read = || {
         let mut cursor = Cursor::new(text)?;
         let mut rules = Vec::new();
         while cursor.peek() != Token::End {
-            rules.push(rule(&mut cursor, kernel, values)?);
+            rules.push(rule(&mut cursor, bound.written(), &sizes)?);
             cursor.accept(";");
         }
         Ok(rules)
@@ -59,7 +57,7 @@ pub(crate) fn parse_mapping(
     read().map_err(|failure: Failure| KernelError::at(*failure.kind, text, failure.at))
 }
 
-fn rule(cursor: &mut Cursor, kernel: &Kernel, values: &[Option<i64>]) -> Parsed<MappingRule> {
+fn rule(cursor: &mut Cursor, kernel: &Kernel, sizes: &[(ParamId, i64)]) -> Parsed<MappingRule> {
     let array = folded_array(cursor, kernel)?;
     let names = index_names(cursor, kernel, array)?;
     cursor.expect("->")?;
@@ -67,7 +65,7 @@ fn rule(cursor: &mut Cursor, kernel: &Kernel, values: &[Option<i64>]) -> Parsed<
         Token::Name(_) => cursor.name("a buffer's name")?.to_string(),
         _ => kernel.array(array).name.clone(),
     };
-    let scope = Scope::bound(&names, kernel.params(), values);
+    let scope = Scope::at(&names, kernel.params(), sizes);
     cursor.expect("[")?;
     let mut coordinates = Vec::new();
     if !cursor.accept("]") {
@@ -207,6 +205,8 @@ fn factor(cursor: &mut Cursor, scope: &Scope, negative: &mut bool) -> Parsed<Aff
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
 
     const KERNEL: &str = "kernel k(size N; run T) for N >= 1 {
@@ -218,7 +218,8 @@ mod tests {
       }";
 
     fn read(text: &str) -> Result<Vec<MappingRule>, KernelError> {
-        parse_mapping(text, &Kernel::parse(KERNEL).unwrap(), &[Some(8), None])
+        let kernel = Arc::new(Kernel::parse(KERNEL).unwrap());
+        parse_mapping(text, &BoundKernel::new(kernel, 0, vec![8]).unwrap())
     }
 
     fn only(text: &str) -> Coordinate {

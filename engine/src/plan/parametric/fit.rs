@@ -37,7 +37,7 @@ pub(super) fn fit(
     mapping: &StorageMapping,
     params: &Arc<[String]>,
 ) -> Result<Result<(Formulas, Vec<String>), String>, Error> {
-    let mut samples = Samples::new(request, mapping, params.len());
+    let mut samples = Samples::new(request, mapping);
     let mut numbers = Vec::new();
     for degree in 1..=MOST_DEGREE {
         let (grid, checks) = points(params.len(), degree);
@@ -57,7 +57,7 @@ pub(super) fn fit(
             break;
         }
     }
-    Ok(Ok((formulas(mapping, &request.kernel, &mut numbers.into_iter()), samples.sizes())))
+    Ok(Ok((formulas(mapping, request.kernel(), &mut numbers.into_iter()), samples.sizes())))
 }
 
 /// Points `e` that determine a polynomial of that degree, without powers if it has several variables; and points to
@@ -86,8 +86,6 @@ fn points(n_params: usize, degree: usize) -> (Vec<Vec<usize>>, Vec<Vec<usize>>) 
 /// Mappings at several sizes.
 struct Samples<'a> {
     request: &'a Request,
-    /// Positions of the size parameters.
-    positions: Vec<usize>,
     reference: &'a StorageMapping,
     /// Per sizes, the numbers of the mapping.
     known: BTreeMap<Vec<i64>, Vec<i64>>,
@@ -96,12 +94,10 @@ struct Samples<'a> {
 }
 
 impl<'a> Samples<'a> {
-    fn new(request: &'a Request, reference: &'a StorageMapping, n_params: usize) -> Samples<'a> {
-        let bound = request.values.iter().enumerate().filter_map(|(k, value)| Some((k, (*value)?)));
-        let (positions, start): (Vec<usize>, Vec<i64>) = bound.unzip();
-        debug_assert_eq!(positions.len(), n_params, "a plan has a value for every size");
+    fn new(request: &'a Request, reference: &'a StorageMapping) -> Samples<'a> {
+        let start: Vec<i64> = request.bound.sizes().map(|(_, size)| size).collect();
         let known = BTreeMap::from([(start.clone(), numbers_of(reference))]);
-        Samples { request, positions, reference, known, start }
+        Samples { request, reference, known, start }
     }
 
     fn at(&self, point: &[usize], step: i64) -> Option<Vec<i64>> {
@@ -109,18 +105,10 @@ impl<'a> Samples<'a> {
         self.start.iter().zip(point).map(moved).collect()
     }
 
-    fn request_at(&self, sizes: &[i64]) -> Request {
-        let mut request = self.request.clone();
-        for (&position, &size) in self.positions.iter().zip(sizes) {
-            request.values[position] = Some(size);
-        }
-        request
-    }
-
     /// The smallest step with which the kernel is defined at all points.
     fn step<'p>(&self, points: impl Iterator<Item = &'p Vec<usize>> + Clone) -> Option<i64> {
         let is_defined = |point: &Vec<usize>, step: i64| {
-            self.at(point, step).is_some_and(|sizes| self.request_at(&sizes).verify_context().is_ok())
+            self.at(point, step).is_some_and(|sizes| self.request.bound.is_defined_at(&sizes))
         };
         let mut step = 1;
         while step <= MOST_STEP {
@@ -138,13 +126,14 @@ impl<'a> Samples<'a> {
         if self.known.contains_key(&sizes) {
             return Ok(Ok(()));
         }
-        let request = self.request_at(&sizes);
+        let at = || self.request.bound.text_of(&sizes);
+        let Ok(request) = self.request.at(&sizes) else { return Ok(Err("sizes leave 63 bits".to_string())) };
         let mapping = match pipeline::chosen_mapping(&request) {
             Ok(mapping) => mapping,
-            Err(error) => return Ok(Err(format!("at {}: {error}", request.sizes()))),
+            Err(error) => return Ok(Err(format!("at {}: {error}", at()))),
         };
         if !has_shape_of(&mapping, self.reference) {
-            return Ok(Err(format!("at {} the mapping is of another kind", request.sizes())));
+            return Ok(Err(format!("at {} the mapping is of another kind", at())));
         }
         self.known.insert(sizes, numbers_of(&mapping));
         Ok(Ok(()))
@@ -175,7 +164,7 @@ impl<'a> Samples<'a> {
     }
 
     fn sizes(&self) -> Vec<String> {
-        self.known.keys().map(|sizes| self.request_at(sizes).sizes()).collect()
+        self.known.keys().map(|sizes| self.request.bound.text_of(sizes)).collect()
     }
 }
 

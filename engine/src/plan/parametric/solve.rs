@@ -38,7 +38,7 @@ const MOST_OPERATIONS: u64 = 8_000_000;
 
 /// Everything known of the plan's mapping at other sizes.
 pub(crate) fn parametric(request: &Request, layout: &Layout) -> Result<ParametricReport, Error> {
-    let kernel = &*request.kernel;
+    let kernel = request.kernel();
     let sizes = kernel.params().iter().filter(|p| p.kind == ParamKind::Size);
     let params: Arc<[String]> = sizes.map(|p| p.name.clone()).collect();
     let is_folded = |id: &ArrayId| matches!(kernel.array(*id).role, Role::Temp | Role::State);
@@ -177,9 +177,8 @@ struct Condition<'c> {
 
 impl<'c, 'k> Symbolic<'c, 'k> {
     fn new(context: &'c Context, request: &'k Request, params: &'k Arc<[String]>) -> Result<Self, AnalysisError> {
-        let kernel = &*request.kernel;
-        let schedule = &kernel.schedules()[request.schedule];
-        let model = Rc::new(Model::new(context, kernel, schedule, vec![None; kernel.params().len()])?);
+        let kernel = request.kernel();
+        let model = Rc::new(Model::new(context, kernel, request.bound.written_schedule())?);
         let privacy = Privacy::new(&model)?;
         context.reset_operations();
         let conflicts = Conflicts::new(&model, privacy)?;
@@ -187,9 +186,8 @@ impl<'c, 'k> Symbolic<'c, 'k> {
         context.reset_operations();
         let names: Vec<String> = kernel.params().iter().map(|p| p.name.clone()).collect();
         let own = kernel.context().display(&[], &names);
-        let above =
-            request.values.iter().zip(&names).filter_map(|(value, name)| Some(format!("{name} >= {}", (*value)?)));
-        let above = above.collect::<Vec<_>>().join(" and ");
+        let above = request.sizes().iter().map(|(name, size)| format!("{name} >= {size}")).collect::<Vec<_>>();
+        let above = above.join(" and ");
         symbolic.conditions.push(symbolic.condition(own.clone())?);
         if !params.is_empty() {
             let both = if own == "true" { above } else { format!("{own} and {above}") };

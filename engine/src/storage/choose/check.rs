@@ -11,7 +11,8 @@ use crate::storage::problem::{Problem, Proposal, Strategy};
 
 /// Proves a proposal, or names two cells that it would keep in one place.
 pub(crate) fn verify_mapping(problem: &Problem<'_, '_, '_>, proposal: &Proposal) -> Result<(), MappingError> {
-    problem.checker.verify(&proposal.buffers, &proposal.arrays).map(drop)
+    let verify = || problem.checker.verify(&proposal.buffers, &proposal.arrays);
+    problem.model.clock.time("proof", verify).map(drop)
 }
 
 /// The first proposal of a strategy that the checker accepts, under a quota of its own.

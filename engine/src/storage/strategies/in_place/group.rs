@@ -69,10 +69,9 @@ impl<'p> Group<'p> {
     /// Whether every read of the group, as far as it can be told, finds its value at the array's distance around a
     /// torus.
     pub(super) fn may_close(&self, problem: &Problem<'_, '_, '_>) -> bool {
-        let values = &problem.model.values;
         let at_distance = |q: usize, index: &[Affine]| {
             index[1..].iter().enumerate().all(|(k, e)| {
-                let offset = e.bind_params(values).ok().and_then(|e| offset_from_iter(&e, k + 1));
+                let offset = offset_from_iter(e, k + 1);
                 offset.is_none_or(|offset| (offset + self.distances[q][k]).rem_euclid(self.extent(k)) == 0)
             })
         };

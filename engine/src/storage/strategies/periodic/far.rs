@@ -25,7 +25,7 @@ pub(crate) fn reads_far_side(problem: &Problem<'_, '_, '_>, array: ArrayId) -> R
                 }
                 for ((from, to), span) in read.iter().zip(&written.index).zip(&spans) {
                     let Some(half) = span.extent().map(|extent| extent / 2).filter(|half| *half > 0) else { continue };
-                    let distance = from.sub(to)?.bind_params(&problem.model.values)?;
+                    let distance = from.sub(to)?;
                     if is_farther(problem, stmt, &distance, half)? {
                         return Ok(true);
                     }

@@ -21,6 +21,7 @@ use crate::analysis::conflicts::Conflicts;
 use crate::analysis::error::AnalysisError;
 use crate::analysis::model::Model;
 use crate::analysis::privacy::Privacy;
+use crate::kernel::Unbound;
 use crate::kernel::graph::ArrayId;
 use crate::sets::matrix::{Matrix, Vector, add_multiple};
 use crate::storage::knobs::family::{
@@ -44,9 +45,9 @@ pub(super) struct Families<'a, 'c, 'k> {
 struct Small<'c, 'k> {
     /// First with all large parameters small, then with each of them one step larger.
     conflicts: Vec<Conflicts<'c, 'k>>,
-    /// Values of all parameters at the first of these.
-    values: Vec<Option<i64>>,
-    /// Positions of the large parameters, and how many steps lead to the value of each.
+    /// All sizes at the first of these.
+    sizes: Vec<i64>,
+    /// Positions of the large sizes, and how many steps lead to the value of each.
     large: Vec<(usize, i64)>,
     /// With all large parameters [`CHECKED`] steps larger, if that was asked for.
     checked: OnceCell<Conflicts<'c, 'k>>,
@@ -148,11 +149,10 @@ impl<'a, 'c, 'k> Families<'a, 'c, 'k> {
         order: &[usize],
     ) -> Result<Option<Rows>, AnalysisError> {
         if small.checked.get().is_none() {
-            let mut values = small.values.clone();
-            for &(k, _) in &small.large {
-                values[k] = values[k].map(|value| value + CHECKED * STEP);
-            }
-            let _ = small.checked.set(conflicts_at(self.problem, values)?);
+            let mut sizes = small.sizes.clone();
+            small.large.iter().for_each(|&(k, _)| sizes[k] += CHECKED * STEP);
+            let Some(conflicts) = conflicts_at(self.problem, &sizes)? else { return Ok(None) };
+            let _ = small.checked.set(conflicts);
         }
         match small.checked.get() {
             Some(conflicts) => Ok(Rows::of(&conflicts.differences(array)?, order)?),
@@ -187,42 +187,45 @@ fn within_quota<T>(
 /// The kernel's conflicts at small sizes; none if no or too many sizes are large, or if it is not defined for small
 /// ones.
 fn analyse<'c, 'k>(problem: &Problem<'_, 'c, 'k>) -> Result<Option<Small<'c, 'k>>, AnalysisError> {
-    let model = problem.model;
-    let large: Vec<(usize, i64)> =
-        model.values.iter().enumerate().filter_map(|(k, v)| Some((k, (*v)?))).filter(|(_, v)| *v >= LARGE).collect();
+    let own: Vec<i64> = problem.bound.sizes().map(|(_, size)| size).collect();
+    let large: Vec<(usize, i64)> = own.iter().copied().enumerate().filter(|(_, size)| *size >= LARGE).collect();
     if large.is_empty() || large.len() > MOST_PARAMETERS {
         return Ok(None);
     }
     for attempt in 0..MOST_VALUES {
-        let mut values = model.values.clone();
+        let mut sizes = own.clone();
         let mut counts = Vec::new();
-        for &(k, value) in &large {
-            let small = SMALLEST + value.rem_euclid(STEP) + attempt * STEP;
-            values[k] = Some(small);
-            counts.push((k, (value - small) / STEP));
+        for &(k, size) in &large {
+            let small = SMALLEST + size.rem_euclid(STEP) + attempt * STEP;
+            sizes[k] = small;
+            counts.push((k, (size - small) / STEP));
         }
-        let bound: Vec<i64> = values.iter().map(|v| v.unwrap_or(LARGE)).collect();
-        if !model.kernel.context().holds(&[], &bound)? {
-            continue;
-        }
-        let mut conflicts = vec![conflicts_at(problem, values.clone())?];
+        let Some(smallest) = conflicts_at(problem, &sizes)? else { continue };
+        let mut conflicts = vec![smallest];
         for &(k, _) in &large {
-            let mut grown = values.clone();
-            grown[k] = grown[k].map(|value| value + STEP);
-            conflicts.push(conflicts_at(problem, grown)?);
+            let mut grown = sizes.clone();
+            grown[k] += STEP;
+            let Some(grown) = conflicts_at(problem, &grown)? else { return Ok(None) };
+            conflicts.push(grown);
         }
-        return Ok(Some(Small { conflicts, values, large: counts, checked: OnceCell::new() }));
+        return Ok(Some(Small { conflicts, sizes, large: counts, checked: OnceCell::new() }));
     }
     Ok(None)
 }
 
+/// The conflicts at other sizes; none if the kernel is not defined there.
 fn conflicts_at<'c, 'k>(
     problem: &Problem<'_, 'c, 'k>,
-    values: Vec<Option<i64>>,
-) -> Result<Conflicts<'c, 'k>, AnalysisError> {
-    let model = Rc::new(Model::new(problem.model.context, problem.model.kernel, problem.model.schedule, values)?);
+    sizes: &[i64],
+) -> Result<Option<Conflicts<'c, 'k>>, AnalysisError> {
+    let bound = match problem.bound.at(sizes) {
+        Ok(bound) => bound,
+        Err(Unbound::OutsideContext) => return Ok(None),
+        Err(Unbound::Overflow(overflow)) => return Err(overflow.into()),
+    };
+    let model = Rc::new(Model::new(problem.model.context, bound.kernel(), bound.schedule())?);
     let privacy = Privacy::new(&model)?;
-    Conflicts::new(&model, privacy)
+    Conflicts::new(&model, privacy).map(Some)
 }
 
 /// The smallest lattices of an array; none if the search is too long.
