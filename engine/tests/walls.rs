@@ -28,7 +28,7 @@ const ISL: [&str; 10] = [
 const CRANELIFT: [&str; 4] = ["jit/src/clif/", "jit/src/compile.rs", "jit/src/isa.rs", "jit/src/memory.rs"];
 
 /// Where the assembler may be named.
-const ASSEMBLER: [&str; 1] = ["jit/src/wide/"];
+const ASSEMBLER: [&str; 1] = ["jit/src/x86/"];
 
 /// Where code generation and what runs code may be named in the engine: by the plan that asks for code, by runs, by what
 /// hands them on, and once for what the machine is. Analyses, the choice of storage and lowering know the loop language only.

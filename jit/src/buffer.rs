@@ -14,6 +14,7 @@
 
 use crease_program::{Element, Mapped};
 
+use crate::knobs::HUGE_FROM_BYTES;
 use crate::machine::has_huge_pages;
 use half::f16;
 #[cfg(target_os = "linux")]
@@ -26,9 +27,6 @@ use std::sync::OnceLock;
 
 /// Data of a field without a lead start on a multiple of this many bytes: a cache line, and the widest vector.
 pub const ALIGN_BYTES: usize = 64;
-
-/// Fields of at least this size ask for huge pages and start on one.
-const HUGE_FROM_BYTES: usize = 4 << 20;
 
 /// The size of a huge page.
 const HUGE_PAGE_BYTES: usize = 2 << 20;

@@ -4,17 +4,11 @@
 //! depends on the sizes, whether a finding of tuning holds on the name, too, and how much memory a field takes on the
 //! pages.
 
+use crate::knobs::{ASSUMED_LAST_LEVEL_BYTES, ASSUMED_SECOND_LEVEL_BYTES, SHARED_CACHE_BYTES};
 use std::fs::DirEntry;
 use std::path::Path;
 use std::sync::OnceLock;
 
-/// What is assumed where the system does not tell: a server of recent years.
-const ASSUMED_LAST_BYTES: u64 = 32 << 20;
-const ASSUMED_SECOND_BYTES: u64 = 1 << 20;
-/// What of a shared cache counts for each logical processor, at most. A virtual machine of two is told of the 260 MiB that
-/// its host has for a hundred, and rows that were then kept from streaming ran at half their speed
-/// (`bench --suite images --kernel unsharp-mask --streaming auto --streaming always`).
-const MOST_SHARED_BYTES: u64 = 16 << 20;
 /// Where the caches of the first core are told.
 const CACHES: &str = "/sys/devices/system/cpu/cpu0/cache";
 
@@ -25,13 +19,13 @@ const HUGE_PAGES: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
 /// that this system has of those that share it; 32 MiB where the system does not tell.
 pub fn last_level_cache_bytes() -> u64 {
     static BYTES: OnceLock<u64> = OnceLock::new();
-    *BYTES.get_or_init(|| largest_in(Path::new(CACHES), None).unwrap_or(ASSUMED_LAST_BYTES))
+    *BYTES.get_or_init(|| largest_in(Path::new(CACHES), None).unwrap_or(ASSUMED_LAST_LEVEL_BYTES))
 }
 
 /// Bytes of the second-level cache that the first core has; 1 MiB where the system does not tell.
 pub fn second_level_cache_bytes() -> u64 {
     static BYTES: OnceLock<u64> = OnceLock::new();
-    *BYTES.get_or_init(|| largest_in(Path::new(CACHES), Some("2")).unwrap_or(ASSUMED_SECOND_BYTES))
+    *BYTES.get_or_init(|| largest_in(Path::new(CACHES), Some("2")).unwrap_or(ASSUMED_SECOND_LEVEL_BYTES))
 }
 
 /// Whether fields that ask for huge pages may get them; no where the system does not tell.
@@ -55,7 +49,7 @@ fn largest_in(directory: &Path, level: Option<&str>) -> Option<u64> {
         |cache: &DirEntry| level.is_none_or(|level| read(cache, "level").is_some_and(|l| l.trim() == level));
     let sizes = caches.filter(is_wanted).filter_map(|cache| {
         let sharing = read(&cache, "shared_cpu_list").and_then(|list| count(&list)).unwrap_or(1);
-        Some(parse(&read(&cache, "size")?)?.min(MOST_SHARED_BYTES.saturating_mul(sharing)))
+        Some(parse(&read(&cache, "size")?)?.min(SHARED_CACHE_BYTES.saturating_mul(sharing)))
     });
     sizes.max().filter(|bytes| *bytes > 0)
 }

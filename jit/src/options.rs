@@ -5,6 +5,7 @@
 use crease_program::{DEFAULT_WORK_LIMIT, named_choices};
 
 use crate::isa::{Isa, IsaChoice, IsaError};
+use crate::knobs::DEFAULT_COPIES;
 
 /// Which stores of wide strips go past the caches, where their rows are aligned and long enough. The answers are the
 /// same.
@@ -91,7 +92,7 @@ impl Default for CompileOptions {
             isa: Isa::detect(),
             choice: IsaChoice::Auto,
             width: VectorWidth::Auto,
-            unroll: Unroll::AtMost(4),
+            unroll: Unroll::AtMost(DEFAULT_COPIES),
             streaming: Streaming::Auto,
             prefetch: Prefetch::Auto,
             work_limit: DEFAULT_WORK_LIMIT,

@@ -18,14 +18,11 @@
 
 use crate::denormals::{Denormals, Mode};
 use crate::frame::Slot;
+use crate::knobs::RUNS_PER_THREAD;
 use crate::workers::{PoolError, Workers};
 use rayon::ThreadPool;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use std::sync::Arc;
-
-/// Runs of iterations handed out per thread: enough to even out rows of unequal cost, few enough for two rows that
-/// follow each other to be usually updated by the same core.
-const RUNS_PER_THREAD: u64 = 4;
 
 /// The degree of parallelism, and the threads to go with it; clones share them.
 #[derive(Clone, Debug)]

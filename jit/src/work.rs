@@ -9,10 +9,8 @@
 
 use crease_program::{Address, Cond, Int, Node, Op, PAIRS_PER_UNIT, Program, Strip, Var};
 
+use crate::knobs::UNROLLED_OPERATIONS;
 use crate::options::Unroll;
-
-/// Operations that one iteration of a loop has at most because of copies, unless that many are asked for.
-const COPIED_OPERATIONS: u64 = 128;
 
 /// More work than the limit allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,7 +71,7 @@ impl Count {
 fn of_strip(strip: &Strip, unroll: Unroll) -> u64 {
     let ops = strip.ops.len() as u64;
     let copied = match unroll {
-        Unroll::AtMost(_) => ops.max(COPIED_OPERATIONS.min(ops * unroll.copies(i64::MAX) as u64)),
+        Unroll::AtMost(_) => ops.max((UNROLLED_OPERATIONS as u64).min(ops * unroll.copies(i64::MAX) as u64)),
         Unroll::Exactly(_) => ops * unroll.copies(1) as u64,
     };
     // Strips over views exist for rows of adjacent cells and for all others.

@@ -8,13 +8,8 @@
 //! back. Values that are built by hand may be of any depth until they are verified, so dropping them calls nothing for
 //! what is nested: it moves it to a list first.
 
+use super::limits::{MAX_DEPTH, MAX_OPERATORS};
 use super::types::{Cond, Int, Node};
-
-/// How deep blocks, conditions, parentheses and calls may nest altogether.
-pub const MAX_DEPTH: usize = 200;
-
-/// How many operators, calls and parentheses one integer expression may have.
-pub const MAX_OPERATORS: usize = 1000;
 
 /// What nests too deep, or is too large.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

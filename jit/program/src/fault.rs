@@ -1,6 +1,7 @@
 //! Faults: what can be wrong with a program, as an error that names the place.
 
-use super::depth::{Excess, MAX_DEPTH, MAX_OPERATORS};
+use super::depth::Excess;
+use super::limits::{MAX_DEPTH, MAX_OPERATORS, MAX_VARS};
 use super::place::Place;
 use super::types::*;
 use std::fmt;

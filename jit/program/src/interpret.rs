@@ -14,6 +14,7 @@ use super::cells::Memory;
 use super::environment::{Env, Trap};
 use super::fault::VerifyError;
 use super::interpret_strip::Scratch;
+use super::limits::INTERPRETED_STEPS;
 use super::place::{Part, Place, Step};
 use super::trips::{strip_length, trips};
 use super::types::*;
@@ -94,10 +95,6 @@ impl fmt::Display for Trapped {
     }
 }
 
-/// Steps of work that one run may take, so that a loop without end is an error: nodes, iterations, operations on cells.
-/// Some minutes.
-const MOST_WORK: u64 = 1 << 34;
-
 /// Runs a program once. Blocks of a strip have at most `lanes` lanes and at most [`Strip::lanes`]; 1 runs cell by cell.
 /// `args`, `scalars` and the buffers of `memory` are in the order of their declarations; `f32` scalars are rounded.
 ///
@@ -133,7 +130,7 @@ pub fn interpret_in_order(
     let scratch = Scratch::default();
     let lanes = lanes.max(1);
     let path = Vec::new();
-    let (in_parallel, work) = (false, MOST_WORK);
+    let (in_parallel, work) = (false, INTERPRETED_STEPS);
     let mut machine = Machine { program, env, scalars, memory, lanes, order, path, scratch, in_parallel, work };
     machine.poison_copies();
     machine.block(&program.body).map_err(InterpretError::Trapped)
@@ -196,7 +193,7 @@ impl Machine<'_> {
     fn spend(&mut self, part: Part, steps: u128) -> Run {
         match u64::try_from(steps).ok().and_then(|steps| self.work.checked_sub(steps)) {
             Some(left) => self.work = left,
-            None => return Err(self.trapped(part, Trap::Work { limit: MOST_WORK })),
+            None => return Err(self.trapped(part, Trap::Work { limit: INTERPRETED_STEPS })),
         }
         Ok(())
     }
@@ -344,10 +341,13 @@ mod tests {
             Err(InterpretError::Trapped(trapped)) => trapped.trap,
             other => panic!("{other:?}"),
         };
-        assert_eq!(limit("program p() { for v0 in 0 .. 4611686018427387904 { } }"), Trap::Work { limit: MOST_WORK });
+        assert_eq!(
+            limit("program p() { for v0 in 0 .. 4611686018427387904 { } }"),
+            Trap::Work { limit: INTERPRETED_STEPS }
+        );
         assert_eq!(
             limit("program p() { strip v0 in 0 .. 4611686018427387904 lanes 1 { } }"),
-            Trap::Work { limit: MOST_WORK }
+            Trap::Work { limit: INTERPRETED_STEPS }
         );
     }
 }

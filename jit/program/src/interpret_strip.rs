@@ -5,6 +5,7 @@
 
 use super::cells::{Cells, Memory};
 use super::environment::{Env, Trap};
+use super::limits::INTERPRETED_LANES;
 use super::opaque::{opaque_finish, opaque_mix};
 use super::place::Part;
 use super::trips::ring_travel;
@@ -12,9 +13,6 @@ use super::types::*;
 use super::verify_strip::result_type;
 use half::f16;
 use std::ops::Range;
-
-/// Most lanes of a block, whatever the strip allows: bounds the memory of a strip.
-const MAX_BLOCK: u32 = 4096;
 
 /// What strips compute with, kept between strips to save allocations.
 #[derive(Default)]
@@ -57,8 +55,8 @@ impl Scratch {
     ) -> Fallible<()> {
         let count = i128::from(range.end) - i128::from(range.start);
         self.place_cursors(program, strip, &range, env, &|buffer| memory.buffers[buffer].len())?;
-        let most = i128::from(lanes.min(strip.lanes).min(MAX_BLOCK)).min(count);
-        let block = usize::try_from(most).expect("at most MAX_BLOCK");
+        let most = i128::from(lanes.min(strip.lanes).min(INTERPRETED_LANES)).min(count);
+        let block = usize::try_from(most).expect("at most as many as a block has");
         self.prepare(program, strip, scalars, block);
         let mut var = range.start;
         while var < range.end {

@@ -7,10 +7,8 @@
 
 use std::collections::HashMap;
 
+use crate::knobs::TYPICAL_LENGTH;
 use crate::{Address, BufferId, Int, Node, Op, Program, Strip, Var};
-
-/// Iterations that are assumed of a strip whose length only the run knows.
-pub const TYPICAL_LENGTH: i64 = 1000;
 
 impl Program {
     /// The remainder by `modulus` of the cell at which most stores to `buffer` begin, counted in iterations of strips

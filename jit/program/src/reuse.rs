@@ -11,7 +11,7 @@
 //!
 //! Bytes are counted on the strips of a run, by pages, without touching memory. Loops that have moved twice what fits
 //! into the cache are cut short, as what they still do is too far away to be found there: the clock, which counts bytes
-//! that come from memory, goes on as if they had run. A store streams if it is unlikely (below [`MOST_REUSED`]) that a
+//! that come from memory, goes on as if they had run. A store streams if it is unlikely (below [`STREAMING_REUSE`]) that a
 //! load is near its cells, before or after it. What the run has stored last is taken to be read when it has ended. A
 //! stream is far if half of what it loads was not touched lately. Programs that fit the cache, bytes, cells that are
 //! not adjacent and the copies of workers are never marked.
@@ -20,24 +20,10 @@
 
 use super::environment::{Env, Trap};
 use super::interpret_strip::{Cursor, place};
+use super::knobs::{FAR_MISSES, FEWEST_ITERATIONS, LOAD_PAGE_BYTES, STORE_PAGE_BYTES, STREAMING_REUSE, WINDOW_CACHES};
+use super::limits::VISITED_PAGES;
 use super::types::*;
 use rustc_hash::FxHashMap;
-
-/// Bytes whose accesses are counted together, for stores.
-const STORE_PAGE_BYTES: u64 = 4096;
-/// The same for loads: short rows are to have pages of their own.
-const LOAD_PAGE_BYTES: u64 = 512;
-/// A loop is cut short once it has moved so many times the bytes of the cache: what its first half does is then seen to
-/// its end.
-const WINDOW_CACHES: u64 = 2;
-/// Iterations of a loop that run in any case: steps may alternate between places.
-const FEWEST_ITERATIONS: u64 = 4;
-/// One of so many stored bytes may be reused.
-const MOST_REUSED: u64 = 4;
-/// One of so many loaded bytes has to come from memory.
-const LEAST_FAR: u64 = 2;
-/// Pages visited in all; nothing is marked in a program that takes more to look at.
-const PAGE_BUDGET: u64 = 1 << 20;
 
 impl Program {
     /// Marks the stores of a program that are better made past a cache of `cache_bytes`, judged by a run with
@@ -107,11 +93,11 @@ struct Tally {
 
 impl Tally {
     fn streams(&self) -> bool {
-        self.fits && self.bytes > 0 && self.near_bytes.saturating_mul(MOST_REUSED) < self.bytes
+        self.fits && self.bytes > 0 && self.near_bytes.saturating_mul(STREAMING_REUSE) < self.bytes
     }
 
     fn is_far(&self) -> bool {
-        self.fits && self.bytes > 0 && (self.bytes - self.near_bytes).saturating_mul(LEAST_FAR) >= self.bytes
+        self.fits && self.bytes > 0 && (self.bytes - self.near_bytes).saturating_mul(FAR_MISSES) >= self.bytes
     }
 }
 
@@ -142,7 +128,7 @@ impl Tallies {
             pages: FxHashMap::default(),
             tallies: Tallies::default(),
             firsts: FxHashMap::default(),
-            budget: PAGE_BUDGET,
+            budget: VISITED_PAGES,
         };
         sample.number(&program.body);
         if sample.block(&program.body).is_err() {

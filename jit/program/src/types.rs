@@ -86,9 +86,6 @@ impl ValueType {
     }
 }
 
-/// Variables are numbered below this: interpreter and code generators keep tables indexed by variable.
-pub const MAX_VARS: u32 = 1 << 20;
-
 macro_rules! index_type {
     ($(#[$doc:meta])* $name:ident, $prefix:literal) => {
         $(#[$doc])*

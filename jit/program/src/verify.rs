@@ -9,8 +9,9 @@
 //!
 //! Cost: linear in the size of the program.
 
-use super::depth::{Excess, MAX_DEPTH};
+use super::depth::Excess;
 use super::fault::{Fault, VerifyError};
+use super::limits::{MAX_DEPTH, MAX_VARS};
 use super::place::{Part, Place, Step};
 use super::types::*;
 use super::verify_strip::strip_errors;

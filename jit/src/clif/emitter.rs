@@ -7,7 +7,7 @@ use crate::frame::FrameLayout;
 use crate::listing::{OperationNames, StripListing};
 use crate::options::CompileOptions;
 use crate::strip::Definitions;
-use crate::wide::{StripFacts, WideOptions};
+use crate::vector::{StripFacts, WideOptions};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{
     Block, BlockArg, FuncRef, Function, InstBuilder, MemFlagsData, StackSlot, Type, Value, types,

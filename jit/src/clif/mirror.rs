@@ -11,15 +11,12 @@
 
 use crease_program::{Address, BufferId, Int, Mapped, Program, Stream, Strip};
 
+use crate::knobs::AHEAD_PART_OF_RING;
 use crate::strip::{Definitions, Linear};
 use rustc_hash::FxHashMap;
 
 /// Streams share a pointer up to this distance: with the unrolled copies it still fits a 32-bit displacement.
 pub(super) const FARTHEST_BYTES: u32 = 1 << 30;
-
-/// The part of a ring that streams may be ahead of their pointer in strips of unknown length; the rest is left to the
-/// strip.
-const FARTHEST_PART: i64 = 4;
 
 /// Where a pointer may go before it has to be moved back.
 #[derive(Clone, Copy, Debug)]
@@ -141,7 +138,7 @@ fn follow(group: &Group, moving: &[Option<Moving<'_>>], length: Option<i64>, fou
     let ring = |reach: i64| Ring { cells: own.cells, end: 2 * own.cells - reach };
     let has_room = |reach: &i64| match length {
         Some(length) => length <= ring(*reach).least_iterations(own.stride),
-        None => *reach <= own.cells / FARTHEST_PART,
+        None => *reach <= own.cells / AHEAD_PART_OF_RING,
     };
     let is_near = |reach: &i64| *reach <= i64::from(FARTHEST_BYTES) / own.bytes;
     let (Some(last), Some(most)) = (group.streams.iter().min(), group.streams.iter().max()) else { return };

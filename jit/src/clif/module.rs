@@ -10,13 +10,13 @@ use super::emitter::{Emitter, Functions, Imports, Num, Outlined, Scratch, Shared
 use crate::frame::FrameLayout;
 
 use super::shared_code::SharedCode;
-use crate::isa::IsaChoice;
 use crate::listing::{OperationNames, StripListing};
 use crate::memory::CodeMemory;
 use crate::options::CompileOptions;
 use crate::strip::{Definitions, single_iteration_strips};
 use crate::symbols::{MUL_MOD, PARALLEL_FOR};
-use crate::wide::{StripFacts, WideCode, WideOptions};
+use crate::target::wide_target;
+use crate::vector::{StripFacts, WideCode, WideOptions};
 use cranelift_codegen::Context;
 use cranelift_codegen::ir::{AbiParam, FuncRef, Function, InstBuilder, Signature, types};
 use cranelift_codegen::isa::CallConv;
@@ -103,7 +103,7 @@ pub(crate) fn emit(
     (options, names): (&CompileOptions, &OperationNames),
     memory: &mut CodeMemory,
 ) -> Result<Emitted, EmitError> {
-    let is_wide = matches!(options.choice, IsaChoice::Avx2 | IsaChoice::Avx512);
+    let is_wide = wide_target(options.choice).is_some();
     let lets = Definitions::of(program);
     let single_iteration = if is_wide { single_iteration_strips(program, &lets) } else { HashMap::new() };
     let shared = Shared { program, layout, options, names, single_iteration: &single_iteration, lets: &lets };

@@ -12,25 +12,13 @@ use super::mirror::{self, FARTHEST_BYTES, Follower, Ring};
 use super::spill::{MOST_LIVE, Spills};
 use crate::frame::Literal;
 use crate::isa::IsaChoice;
-use crate::strip::Aliases;
-use crate::strip::{Definitions, Linear};
-use crate::strip::{emission_order, pressure};
+use crate::knobs::{FEW_POINTERS, FOLLOWED_ROWS, ROW_CELLS, UNROLLED_OPERATIONS};
+use crate::strip::{Aliases, Definitions, Linear, emission_order, pressure};
 use rustc_hash::{FxHashMap, FxHashSet};
-
-/// So many pointers are at hand without saving registers. Rows of one array keep their own up to here: code with large
-/// displacements is longer, and rows of 58 cells are slower with it
-/// (`cargo run --release -- bench --suite strips --kernel heat-2d-5pt`, with this number at 0).
-const FEW_POINTERS: usize = 5;
 
 /// Pointers and index operations of a strip that may be on the stack, in tables or in registers that are spilled: 16 KiB
 /// of it at most. The largest strips of the catalogue have about 60.
 const MOST_ON_STACK: usize = 256;
-
-/// More rows than this are many, whatever is decided by their number.
-const MOST_COUNTED_ROWS: usize = 16;
-
-/// Cells so near each other are in one row of memory.
-const NEIGHBOURS: u64 = 16;
 
 /// How many cells one operation computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -162,8 +150,7 @@ impl<'a> StripPlan<'a> {
             literals = self::literals(strip, &order);
             Spills::new(strip, &order, &unwritten)
         });
-        // A body of up to 32 operations gains from four copies; one of 128 or more fills the instruction window alone.
-        let unroll = shared.options.unroll.copies(128 / order.len().max(1) as i64);
+        let unroll = shared.options.unroll.copies((UNROLLED_OPERATIONS / order.len().max(1)) as i64);
         let mut shared_pointers = pointers(strip, (program, &Definitions::default()), rows);
         if shared_pointers.0.len() > FEW_POINTERS {
             shared_pointers = pointers(strip, (program, shared.lets), rows);
@@ -197,8 +184,8 @@ impl<'a> StripPlan<'a> {
         }
     }
 
-    /// Rows of memory that the strip reads cell by cell, counted up to [`MOST_COUNTED_ROWS`]. Streams that begin a few cells apart are in one row; where a
-    /// ring wraps does not matter here.
+    /// Rows of memory that the strip reads cell by cell, counted until they are more than [`FOLLOWED_ROWS`]. Streams that
+    /// begin a few cells apart are in one row; where a ring wraps does not matter here.
     pub(super) fn rows_read(&self) -> usize {
         let strip = self.strip;
         let mut rows: Vec<(BufferId, Cells<'_>)> = Vec::new();
@@ -216,12 +203,12 @@ impl<'a> StripPlan<'a> {
             };
             let is_near = |row: &(BufferId, Cells<'_>)| {
                 let apart = if row.0 == *buffer { cells.constant_difference(&row.1, true) } else { None };
-                apart.is_some_and(|apart| apart.unsigned_abs() <= NEIGHBOURS)
+                apart.is_some_and(|apart| apart.unsigned_abs() <= ROW_CELLS)
             };
             if !rows.iter().any(is_near) {
                 rows.push((*buffer, cells));
             }
-            if rows.len() == MOST_COUNTED_ROWS {
+            if rows.len() > FOLLOWED_ROWS {
                 break;
             }
         }

@@ -1,6 +1,6 @@
 //! Functions of wide code that several strips run.
 //!
-//! In: strips, as [`StripFacts`].   Out: for each a function of [`crate::wide`], and which of them still has to be
+//! In: strips, as [`StripFacts`].   Out: for each a function of [`crate::vector`], and which of them still has to be
 //! defined.
 //!
 //! A kernel with walls has a strip for each kind of row and column, and nearly all of them compute the same from other
@@ -13,7 +13,7 @@ use crease_program::{BufferId, Op, StoreHint, Var};
 use super::emitter::StripCode;
 use crate::listing::StripListing;
 use crate::options::Prefetch;
-use crate::wide::{Place, StripFacts, WideCode, WideOptions, calls_for_far, emit};
+use crate::vector::{Place, StripFacts, WideCode, WideOptions, calls_for_far, emit};
 use cranelift_module::FuncId;
 use std::time::{Duration, Instant};
 

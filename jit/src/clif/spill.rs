@@ -5,25 +5,22 @@
 //!
 //! What does not fit the registers goes to the frame of the function, which is part of a thread's stack. A strip with
 //! thousands of values alive would need a larger frame than threads have, and the code generator's allocator takes a
-//! time that grows with the square of them. So of more than [`MOST_LIVE`] only [`MOST_HELD`] are left to it. Each of the others has a slot
-//! of its own in memory that a call brings along, is written there once, where it is computed, and read before its use.
-//! A load of cells that the strip does not write needs no slot: it is done again.
+//! time that grows with the square of them. So of more than [`MOST_LIVE`] only [`HELD_RESULTS`] are left to it. Each of
+//! the others has a slot of its own in memory that a call brings along, is written there once, where it is computed, and
+//! read before its use. A load of cells that the strip does not write needs no slot: it is done again.
 //!
 //! Invariant: between two operations at most [`MOST_LIVE`] results are held, which the limit of frames in `module` leaves
 //! room for.
-//! Cost: operations times the logarithm of [`MOST_HELD`].
+//! Cost: operations times the logarithm of [`HELD_RESULTS`].
 
 use crease_program::Strip;
 
+use crate::knobs::HELD_RESULTS;
 use std::collections::BTreeSet;
 
 /// Results of a block that are left to the registers and the stack: 4 KiB of it with vectors of 128 bits. Strips of the
 /// catalogue have fewer, so nothing is sent away there.
 pub(super) const MOST_LIVE: usize = 256;
-/// Results that are held where there are more: few enough that most of them get registers, of which there are 16 or 32.
-/// With as many as above, thousands of values take 2.7 times as long to compile
-/// (`cargo run --release -p crease-jit --example times_of_many_values`).
-pub(super) const MOST_HELD: usize = 32;
 /// Bytes of a slot: a vector.
 pub(super) const SLOT_BYTES: i32 = 16;
 
@@ -130,7 +127,7 @@ impl<'s> Search<'s> {
         if let Some(next) = self.uses[at].last().filter(|_| !is_put_off) {
             self.held.insert((*next, at));
         }
-        while self.held.len() > MOST_HELD {
+        while self.held.len() > HELD_RESULTS {
             let (_, value) = self.held.pop_last().expect("more than none are held");
             self.dropped[place].push(value);
         }
@@ -218,8 +215,8 @@ mod tests {
             let order: Vec<usize> = (0..strip.ops.len()).filter(|at| *at != 2).collect();
             let unwritten: Vec<bool> = (0..strip.ops.len()).map(|at| at == 0).collect();
             let spills = Spills::new(strip, &order, &unwritten);
-            assert!(most_held(strip, &order, &unwritten, &spills) <= MOST_HELD);
-            assert_eq!(spills.slots > 0, count > MOST_HELD, "{count} operations, {} slots", spills.slots);
+            assert!(most_held(strip, &order, &unwritten, &spills) <= HELD_RESULTS);
+            assert_eq!(spills.slots > 0, count > HELD_RESULTS, "{count} operations, {} slots", spills.slots);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Calls of wide strips: what [`crate::wide`] is told, and the table that its functions take.
+//! Calls of wide strips: what [`crate::vector`] is told, and the table that its functions take.
 //!
 //! In: a [`StripPlan`].   Out: a function for its segments, and a call of it in place of each of their bodies.
 //!
@@ -18,21 +18,17 @@ use super::plan::StripPlan;
 use super::rings::Rings;
 use super::run::{Run, WideCall};
 use crate::frame::Literal;
-use crate::isa::IsaChoice;
 use crate::options::Streaming;
-use crate::wide::{Place, StripFacts, WideIsa, WideOptions};
+use crate::target::wide_target;
+use crate::vector::{Place, StripFacts, WideOptions};
 use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
 
 impl<'a> Emitter<'a, '_> {
     /// Finds or compiles wide code for a strip, which is always run whole or may be cut, and makes a table; `None` if
     /// there is no such code for it.
     pub(super) fn wide_call(&mut self, plan: &StripPlan<'a>, length: Num, is_whole: bool) -> Option<WideCall> {
-        let isa = match self.shared.options.choice {
-            IsaChoice::Avx2 => WideIsa::Avx2,
-            IsaChoice::Avx512 => WideIsa::Avx512,
-            IsaChoice::Scalar | IsaChoice::V128 | IsaChoice::Auto => return None,
-        };
         let shared = self.shared;
+        let target = wide_target(shared.options.choice)?;
         let place = |stream: usize| {
             let (pointer, offset) = plan.places[stream];
             Place { pointer, offset, stride: plan.pointers[pointer].stride, element: plan.elements[stream] }
@@ -54,7 +50,7 @@ impl<'a> Emitter<'a, '_> {
             length: if let Num::Const(length @ 2..) = length { Some(length) } else { None },
         };
         let options = WideOptions {
-            isa,
+            target,
             options: shared.options,
             names: shared.names.get(&plan.strip.var).map_or(&[], Vec::as_slice),
             scalar_offset: &|scalar| shared.layout.literal_offset(Literal::Scalar(scalar)),

@@ -9,10 +9,9 @@
 use crease_program::{Address, Node, Program, Strip, Var};
 
 use super::linear::Definitions;
+use crate::knobs::CALLED_OPERATIONS;
 use std::collections::HashMap;
 
-/// Operations of strips for which a call is cheap enough.
-const LEAST_OPERATIONS: usize = 64;
 /// More lanes than any vector has.
 const LANES: u32 = 64;
 
@@ -34,7 +33,7 @@ pub(crate) fn single_iteration_strips(program: &Program, lets: &Definitions<'_>)
 /// The strip with streams that move along a row, if it is a large one of one iteration in blocks of memory.
 fn in_a_row(strip: &Strip, lets: &Definitions<'_>) -> Option<Strip> {
     let is_single = lets.difference(&strip.hi, &strip.lo) == Some(1);
-    if !is_single || strip.ops.len() < LEAST_OPERATIONS {
+    if !is_single || strip.ops.len() < CALLED_OPERATIONS {
         return None;
     }
     let mut moving = Strip { lanes: LANES, ..strip.clone() };

@@ -14,15 +14,12 @@ use crease_program::{Program, Verified};
 use crate::callable::Compiled;
 use crate::compile::{CompileError, compile};
 use crate::isa::IsaChoice;
+use crate::knobs::{LEAST_GAIN, TRIED_COPIES};
 use crate::machine::{last_level_cache_bytes, processor_name};
 use crate::options::{CompileOptions, Prefetch, Streaming, Unroll, VectorWidth};
 
 pub use store::{TuningMemory, TuningMemoryError};
 
-/// Part of the time that a candidate has to save: less is noise, on machines that do other things too.
-const LEAST_GAIN: f64 = 0.02;
-/// Copies of bodies that are tried.
-const COPIES: [u32; 4] = [1, 2, 4, 8];
 /// A hash of the sources that make code (`jit/build.rs`): findings of other builds are not taken.
 const BUILD: &str = env!("CREASE_JIT_BUILD");
 
@@ -142,7 +139,7 @@ fn shapes(options: &CompileOptions) -> Vec<Variant> {
         unroll: Unroll::Exactly(copies),
         ..options.variant()
     };
-    widths.iter().flat_map(|width| COPIES.map(|copies| variant(width, copies))).collect()
+    widths.iter().flat_map(|width| TRIED_COPIES.map(|copies| variant(width, copies))).collect()
 }
 
 /// Everything that speed depends on, as text.

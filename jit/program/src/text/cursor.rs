@@ -3,7 +3,7 @@
 use super::ParseError;
 use super::lex::{Kind, Token};
 use super::names::meaning;
-use crate::depth::MAX_DEPTH;
+use crate::limits::MAX_DEPTH;
 use crate::types::*;
 use std::str::FromStr;
 

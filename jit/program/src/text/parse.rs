@@ -4,7 +4,7 @@
 use super::cursor::{Parser, Result, numbered};
 use super::lex::{Kind, Token};
 use super::names::{COMPARE_SIGN, ELEMENT};
-use crate::depth::MAX_OPERATORS;
+use crate::limits::MAX_OPERATORS;
 use crate::types::*;
 
 impl Parser<'_> {

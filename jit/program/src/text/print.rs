@@ -1,7 +1,8 @@
 //! Prints programs, remembering which line shows which place.
 
 use super::names::{BINARY, COMPARE, COMPARE_SIGN, STORE_HINT, UNARY, VALUE_TYPE, word};
-use crate::depth::{Binding, MAX_DEPTH};
+use crate::depth::Binding;
+use crate::limits::MAX_DEPTH;
 use crate::place::{Part, Place, Step};
 use crate::types::*;
 use std::fmt;

@@ -11,22 +11,12 @@
 
 use super::body::{Body, StripFacts};
 use super::shape::{Extent, LINE_BYTES};
+use crate::knobs::{BYTES_AHEAD, FOLLOWED_ROWS, PREFETCH_DISTANCES};
 use crate::options::Prefetch;
-use iced_x86::MemoryOperand;
 use std::collections::HashSet;
-use std::ops::RangeInclusive;
-
-/// Rows that processors follow as well by themselves.
-const FOLLOWED_ROWS: usize = 1;
-/// Bytes that are to be on their way at once, in all rows: what memory brings in the time that a line takes, and some
-/// more.
-const BYTES_AHEAD: i64 = 16 << 10;
-/// How far ahead lines of a row are called for, in bytes. A page and more lets the processor follow the next page
-/// early; many rows at once leave less for each.
-const DISTANCES: RangeInclusive<i64> = 2048..=8192;
 
 /// Which lines to call for.
-pub(super) struct Ahead {
+pub(crate) struct Ahead {
     /// For each stream, if it is called for: the offset of the first stream of its row.
     rows: Vec<Option<i32>>,
     /// How far ahead, in bytes.
@@ -44,7 +34,7 @@ pub(crate) fn calls_for_far(rows_read: usize, prefetch: Prefetch) -> bool {
 
 impl Ahead {
     /// For a strip.
-    pub(super) fn new(facts: &StripFacts<'_>, body: &Body<'_>, prefetch: Prefetch) -> Self {
+    pub(crate) fn new(facts: &StripFacts<'_>, body: &Body<'_>, prefetch: Prefetch) -> Self {
         let streams = 0..facts.places.len();
         // In this order the streams that are less than a vector away from one stand beside it.
         let position = |stream: &usize| (facts.places[*stream].pointer, i64::from(facts.places[*stream].offset));
@@ -65,24 +55,25 @@ impl Ahead {
         let rows: Vec<Option<i32>> = streams.clone().map(|at| first(at).filter(|_| is_called(at))).collect();
         let called = streams.filter_map(|stream| Some((facts.places[stream].pointer, rows[stream]?)));
         let count = called.collect::<HashSet<_>>().len().max(1) as i64;
-        let distance = (BYTES_AHEAD / count).clamp(*DISTANCES.start(), *DISTANCES.end());
+        let distance = (BYTES_AHEAD / count).clamp(*PREFETCH_DISTANCES.start(), *PREFETCH_DISTANCES.end());
         Ahead { rows, distance, is_block: false, called: HashSet::new() }
     }
 
     /// A block begins, `copy` vectors after the iteration.
-    pub(super) fn begin(&mut self, extent: Extent, copy: i64) {
+    pub(crate) fn begin(&mut self, extent: Extent, copy: i64) {
         self.is_block = matches!(extent, Extent::Whole | Extent::Aligned);
         if copy == 0 {
             self.called.clear();
         }
     }
 
-    /// The line to call for beside a load of `cells` of a stream, if that has not been done for its row.
-    pub(super) fn of(&mut self, body: &Body<'_>, stream: usize, cells: &MemoryOperand) -> Option<MemoryOperand> {
+    /// For a load of a stream's cells at `displacement` from its pointer: from where to call for a line, if that has not
+    /// been done for its row.
+    pub(crate) fn of(&mut self, body: &Body<'_>, stream: usize, displacement: i64) -> Option<i64> {
         let first = self.rows[stream].filter(|_| self.is_block)?;
         let place = &body.places[stream];
-        let line = (cells.displacement - i64::from(place.offset) + i64::from(first)).div_euclid(LINE_BYTES);
+        let line = (displacement - i64::from(place.offset) + i64::from(first)).div_euclid(LINE_BYTES);
         let is_new = self.called.insert((place.pointer, line));
-        is_new.then(|| MemoryOperand { displacement: cells.displacement + self.distance, ..*cells })
+        is_new.then_some(displacement + self.distance)
     }
 }

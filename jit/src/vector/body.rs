@@ -7,20 +7,14 @@
 //! bound to its place in the order: what it reads stays in memory until a store may overwrite it, so later passes may
 //! read it anywhere before that, or fold it into its use.
 
-use crease_program::{Element, Op, ScalarId, StoreHint, Strip, UnaryOp, ValueId, ValueType};
+use crease_program::{Element, Op, StoreHint, Strip, UnaryOp, ValueId, ValueType};
 
-use super::shape::{Float, LINE_BYTES, Shape, WideIsa};
-use crate::options::CompileOptions;
+use super::shape::{Float, LINE_BYTES, Shape};
+use crate::knobs::HALF_LINE_STREAMS;
 use crate::strip::Aliases;
 use rustc_hash::FxHashMap;
 use std::mem::{Discriminant, discriminant};
 
-/// Most streaming stores of a strip whose vectors are half a line of the cache. Halves wait for each other in a few
-/// buffers of the processor; where there are too few, every half is written by itself. Without this limit, eight such
-/// rows in turn were written at 27 GB/s and nine at 1.6, whole lines at 27 for any number, on one thread of an AMD EPYC
-/// (`cargo run --release -p crease-jit --example rates_of_streaming`). Half as many, for
-/// processors with fewer.
-const MOST_HALF_LINE_STREAMS: usize = 4;
 /// Index steps up to this fit a 32-bit immediate with all lanes and copies of a block.
 const LARGEST_STEP: u64 = 1 << 20;
 
@@ -35,18 +29,6 @@ pub(crate) struct Place {
     pub(crate) stride: Option<i64>,
     /// The type of the cells.
     pub(crate) element: Element,
-}
-
-/// What to emit.
-pub(crate) struct WideOptions<'o> {
-    /// The instruction set.
-    pub(crate) isa: WideIsa,
-    /// How to compile.
-    pub(crate) options: &'o CompileOptions,
-    /// For each operation what to call its result there.
-    pub(crate) names: &'o [String],
-    /// Bytes from the frame's start to a scalar.
-    pub(crate) scalar_offset: &'o dyn Fn(ScalarId) -> i32,
 }
 
 /// What is known about a strip.
@@ -65,7 +47,7 @@ pub(crate) struct StripFacts<'a> {
     pub(crate) invariant: &'a [bool],
     /// By operation: how a store is to be made.
     pub(crate) hints: &'a [StoreHint],
-    /// Rows of memory that it reads.
+    /// Rows of memory that it reads, as far as it matters how many.
     pub(crate) rows_read: usize,
     /// The number of iterations, if it is known and more than one.
     pub(crate) length: Option<i64>,
@@ -77,7 +59,7 @@ pub(crate) struct StripFacts<'a> {
 
 /// Where the result of an operation comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
+pub(crate) enum Role {
     /// From the pool of constants.
     Constant(usize),
     /// Computed once, before the loops.
@@ -93,9 +75,9 @@ pub(super) enum Role {
 
 /// Numbers for constants, by their bits.
 #[derive(Debug, Default)]
-pub(super) struct Pool {
+pub(crate) struct Pool {
     /// What each holds in every lane; the upper half is unused for floats.
-    pub(super) bits: Vec<u64>,
+    pub(crate) bits: Vec<u64>,
     /// The number of each.
     numbers: FxHashMap<u64, usize>,
 }
@@ -110,41 +92,41 @@ impl Pool {
 }
 
 /// A strip that is to become wide code.
-pub(super) struct Body<'a> {
+pub(crate) struct Body<'a> {
     /// The strip.
-    pub(super) strip: &'a Strip,
+    pub(crate) strip: &'a Strip,
     /// Which of its loads and stores may meet.
     aliases: &'a Aliases<'a>,
     /// Its vectors.
-    pub(super) shape: Shape,
+    pub(crate) shape: Shape,
     /// Where its streams are.
-    pub(super) places: &'a [Place],
+    pub(crate) places: &'a [Place],
     /// How stores are to be made.
-    pub(super) hints: Vec<StoreHint>,
+    pub(crate) hints: Vec<StoreHint>,
     /// For each operation the one that computes its result: itself, or an equal one before it.
-    pub(super) same: Vec<usize>,
+    pub(crate) same: Vec<usize>,
     /// Where results come from.
-    pub(super) roles: Vec<Role>,
+    pub(crate) roles: Vec<Role>,
     /// Operations to compute once, in order.
-    pub(super) once: Vec<usize>,
+    pub(crate) once: Vec<usize>,
     /// Operations of each iteration, in order; without invariants and constants.
-    pub(super) each: Vec<usize>,
+    pub(crate) each: Vec<usize>,
     /// Constants.
-    pub(super) pool: Pool,
+    pub(crate) pool: Pool,
     /// The stores of the strip.
     stores: Vec<usize>,
     /// For the place in `each` of a store, the loads before it that stay where they were only until then.
-    pub(super) overwritten: FxHashMap<usize, Vec<usize>>,
+    pub(crate) overwritten: FxHashMap<usize, Vec<usize>>,
 }
 
 impl<'a> Body<'a> {
     /// The body of a strip in vectors of `shape`, which holds numbers of its [`float_of`]; `None` if it has to be
     /// compiled otherwise: stored cells that are not adjacent, opaque functions, conversions, bytes to store, fewer
     /// iterations than a wide vector wants.
-    pub(super) fn new(facts: &StripFacts<'a>, shape: Shape) -> Option<Self> {
+    pub(crate) fn new(facts: &StripFacts<'a>, shape: Shape) -> Option<Self> {
         let strip = facts.strip;
         // A masked vector pays from half its lanes on; single cells in wide code never do.
-        let least = if shape.isa == WideIsa::Avx512 { shape.lanes() / 2 } else { shape.lanes() };
+        let least = if shape.features.masks_remainders { shape.lanes() / 2 } else { shape.lanes() };
         let is_long = facts.length.is_none_or(|length| length >= least);
         if !is_long || !facts.order.iter().all(|at| is_eligible(&strip.ops[*at], facts.places, shape.float)) {
             return None;
@@ -167,7 +149,7 @@ impl<'a> Body<'a> {
         let used: Vec<usize> =
             facts.order.iter().flat_map(|at| strip.ops[*at].operands()).map(ValueId::index).collect();
         used.iter().chain(facts.order).for_each(|at| body.add_constants(*at));
-        if shape.isa == WideIsa::Avx512 {
+        if shape.features.masks_remainders {
             // Masks of remainders are cut from all ones.
             body.pool.constant(u64::MAX);
         }
@@ -176,17 +158,17 @@ impl<'a> Body<'a> {
     }
 
     /// The operand that computes `id`.
-    pub(super) fn operand(&self, id: ValueId) -> usize {
+    pub(crate) fn operand(&self, id: ValueId) -> usize {
         self.same[id.index()]
     }
 
     /// The distinct operands of an operation.
-    pub(super) fn operands(&self, at: usize) -> impl Iterator<Item = usize> + use<'_> {
+    pub(crate) fn operands(&self, at: usize) -> impl Iterator<Item = usize> + use<'_> {
         self.strip.ops[at].operands().map(|id| self.operand(id))
     }
 
     /// The sign bit, as a constant.
-    pub(super) fn sign(&self) -> u64 {
+    pub(crate) fn sign(&self) -> u64 {
         match self.shape.float {
             Float::F64 => 1 << 63,
             Float::F32 => 1 << 31,
@@ -194,12 +176,12 @@ impl<'a> Body<'a> {
     }
 
     /// A constant of the pool with these bits; [`Body::new`] put there what operations need.
-    pub(super) fn constant(&self, bits: u64) -> usize {
+    pub(crate) fn constant(&self, bits: u64) -> usize {
         *self.pool.numbers.get(&bits).expect("constants of operations are in the pool")
     }
 
     /// The bits of all other than the sign, and all bits.
-    pub(super) fn magnitude(&self) -> u64 {
+    pub(crate) fn magnitude(&self) -> u64 {
         self.sign() - 1
     }
 
@@ -344,7 +326,7 @@ impl Stored {
 }
 
 /// The numbers of a strip, if there is one kind only.
-pub(super) fn float_of(facts: &StripFacts<'_>) -> Option<Float> {
+pub(crate) fn float_of(facts: &StripFacts<'_>) -> Option<Float> {
     let strip = facts.strip;
     let of = |op: &Op| match *op {
         Op::F64(_) => Some(Float::F64),
@@ -371,7 +353,7 @@ fn hints(facts: &StripFacts<'_>, shape: Shape) -> Vec<StoreHint> {
     };
     let hints: Vec<StoreHint> = (0..facts.hints.len()).map(hint).collect();
     let streaming = facts.order.iter().filter(|at| hints[**at] == StoreHint::Streaming).count();
-    if shape.bytes < LINE_BYTES && streaming > MOST_HALF_LINE_STREAMS {
+    if shape.bytes < LINE_BYTES && streaming > HALF_LINE_STREAMS {
         return vec![StoreHint::Cached; facts.hints.len()];
     }
     hints

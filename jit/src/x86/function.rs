@@ -21,18 +21,16 @@
 //!
 //! Cost: about 0.2 microseconds for each machine instruction.
 
-use crease_program::{Element, Op};
+use crease_program::Element;
 
-use super::aligned_stores::{AlignedStores, AlignmentSlot};
-use super::allocate::Allocation;
+use super::alignment::AlignmentSlot;
 use super::assembler::{Assembler, Jump};
-use super::body::{Body, StripFacts, WideOptions};
-use super::cost::{Choice, LOOP_INSTRUCTIONS, MOST_SLOT_BYTES, choose};
+use super::avx::Avx;
 use super::encode::{Encoding, ITERATION, REMAINDER, SCRATCH, TABLE, memory};
-use super::instruction::{Inst, Memory, Sequence};
-use super::prefetch::Ahead;
-use super::shape::{Extent, WideIsa};
-use crate::listing::{RegisterUse, StripListing};
+use crate::vector::{
+    Ahead, Allocation, Body, Encoded, Extent, Features, Inst, MOST_SLOT_BYTES, Memory, Sequence, Target, WideOptions,
+    WideStrip,
+};
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 
 /// One past the last iteration.
@@ -46,51 +44,33 @@ const SAVED: [Register; 5] = [Register::RBX, Register::R12, Register::R13, Regis
 /// Loops begin at multiples of this many bytes.
 const ALIGNMENT: usize = 32;
 
-/// A function of machine code.
-pub(crate) struct WideCode {
-    /// Position-independent.
-    pub(crate) bytes: Vec<u8>,
-    /// The same for people, if it was asked for.
-    pub(crate) listing: Option<StripListing>,
-    /// Whether some store may go past the caches, which nothing but a fence orders.
-    pub(crate) streams: bool,
-    /// The index operations whose value at iteration 0 follows the pointers in the table.
-    pub(crate) indices: Vec<usize>,
-    /// The only end that it can be given, from the start 0; none if both are free.
-    pub(crate) fixed_length: Option<i64>,
-}
+impl Target for Avx {
+    fn features(&self) -> &'static Features {
+        Avx::features(*self)
+    }
 
-impl WideCode {
-    /// Where the code may lie: at multiples of this many bytes.
-    pub(crate) const ALIGNMENT: u64 = 64;
-}
-
-/// Emits a strip; `None` if it has to be compiled otherwise.
-pub(crate) fn emit(facts: &StripFacts<'_>, options: &WideOptions<'_>) -> Option<WideCode> {
-    let Choice { body, allocation, copies } = choose(facts, options)?;
-    let is_index = |at: &usize| matches!(body.strip.ops[*at], Op::Index { .. });
-    let indices: Vec<usize> = body.each.iter().copied().filter(is_index).collect();
-    let homes = Homes::new(facts, &body, &allocation, copies, indices.is_empty());
-    let mut encoding = Encoding {
-        assembler: Assembler::new(options.options.texts),
-        body: &body,
-        pointers: homes.pointers.clone(),
-        indices,
-        names: options.names,
-        scalar_offset: options.scalar_offset,
-        slots: homes.frame_bytes as usize / body.shape.bytes as usize,
-        conversion_slot: allocation.slots,
-        next_scratch: 0,
-        extent: Extent::Whole,
-        copy: 0,
-        ahead: Ahead::new(facts, &body, options.options.prefetch),
-    };
-    Function { encoding: &mut encoding, homes: &homes, allocation: &allocation }.emit(copies);
-    let (bytes, text) = encoding.assembler.finish(&pool(&body), pool_entry(&body));
-    let streams = homes.aligned_stores.as_ref().is_some_and(|stores| stores.streaming);
-    let listing = options.options.texts.then(|| StripListing { text, ..listing(&body, &allocation, copies) });
-    let fixed_length = homes.fixed_length;
-    Some(WideCode { bytes, listing, streams, indices: encoding.indices, fixed_length })
+    fn encode(&self, strip: &WideStrip<'_>, ahead: Ahead, options: &WideOptions<'_>) -> Encoded {
+        let (body, homes) = (&strip.body, Homes::new(strip));
+        let mut encoding = Encoding {
+            assembler: Assembler::new(options.options.texts),
+            isa: *self,
+            body,
+            pointers: homes.pointers.clone(),
+            indices: &strip.indices,
+            names: options.names,
+            scalar_offset: options.scalar_offset,
+            slots: homes.frame_bytes as usize / body.shape.bytes as usize,
+            conversion_slot: strip.allocation.slots,
+            next_scratch: 0,
+            extent: Extent::Whole,
+            copy: 0,
+            ahead,
+        };
+        Function { encoding: &mut encoding, homes: &homes, strip, allocation: &strip.allocation }.emit();
+        let entry_bytes = pool_entry(*self, body);
+        let (bytes, text) = encoding.assembler.finish(&pool(body, entry_bytes), entry_bytes);
+        Encoded { bytes, text }
+    }
 }
 
 /// Which general registers hold what.
@@ -101,18 +81,15 @@ struct Homes {
     saved: Vec<Register>,
     /// Bytes of slots.
     frame_bytes: i32,
-    /// Stores whose alignment is found out at run time, if all of them may be aligned together and strips are long
-    /// enough.
-    aligned_stores: Option<AlignedStores>,
-    /// The slot for what was found.
+    /// The slot for what was found out about the alignment of stores.
     alignment_slot: usize,
-    /// The number of iterations, if nothing else than blocks of so many is to be run.
-    fixed_length: Option<i64>,
 }
 
 impl Homes {
     /// The pointers used most get registers, while there are any.
-    fn new(facts: &StripFacts<'_>, body: &Body<'_>, allocation: &Allocation, copies: i64, no_indices: bool) -> Self {
+    fn new(strip: &WideStrip<'_>) -> Self {
+        let WideStrip { body, allocation, .. } = strip;
+        let has_indices = !strip.indices.is_empty();
         let count = body.places.iter().map(|place| place.pointer + 1).max().unwrap_or(0);
         let mut uses = vec![0u32; count];
         let cells = |inst: &Inst| cell_of(inst);
@@ -123,7 +100,7 @@ impl Homes {
         let mut registers: Vec<Register> = FREE.to_vec();
         let all = FREE.len() + SAVED.len() + SCRATCH.len() + 1;
         let needs_table =
-            !no_indices || converts || by_use.len() > all || allocation.once.iter().any(|i| cell_of(i).is_some());
+            has_indices || converts || by_use.len() > all || allocation.once.iter().any(|i| cell_of(i).is_some());
         if !needs_table {
             registers.extend(SCRATCH);
         }
@@ -137,22 +114,14 @@ impl Homes {
             pointers[*pointer] = Some(*register);
         }
         let saved = SAVED.into_iter().filter(|register| pointers.contains(&Some(*register))).collect();
-        let may_align = |stores: &AlignedStores| facts.length.is_none_or(|length| length >= stores.least(body.shape));
-        let aligned_stores = AlignedStores::new(body).filter(may_align);
         let has_halves = body.places.iter().any(|place| place.element == Element::F16);
-        let alignment_slot = allocation.slots + usize::from(!no_indices || has_halves);
-        let slots = alignment_slot + usize::from(aligned_stores.is_some());
+        let alignment_slot = allocation.slots + usize::from(has_indices || has_halves);
+        let slots = alignment_slot + usize::from(strip.aligned_stores.is_some());
         let frame_bytes = slots as i64 * body.shape.bytes;
         // Memory safety rests on it: nothing touches the pages that a larger frame would step over.
         assert!(frame_bytes <= MOST_SLOT_BYTES, "slots of {frame_bytes} bytes in a frame that is not probed");
         let frame_bytes = frame_bytes as i32;
-        let is_plain = facts.is_whole && aligned_stores.is_none() && allocation.shared.is_none();
-        let is_small = |length: &i64| {
-            let blocks = copies + (length / body.shape.lanes()) % copies + 1;
-            blocks as usize * allocation.each.len() <= LOOP_INSTRUCTIONS
-        };
-        let fixed_length = facts.length.filter(|length| is_plain && is_small(length));
-        Homes { pointers, saved, frame_bytes, aligned_stores, alignment_slot, fixed_length }
+        Homes { pointers, saved, frame_bytes, alignment_slot }
     }
 }
 
@@ -166,62 +135,44 @@ fn cell_of(inst: &Inst) -> Option<usize> {
 }
 
 /// Bytes of a constant in the pool: one number where instructions can repeat it, else a vector.
-fn pool_entry(body: &Body<'_>) -> usize {
-    match body.shape.isa {
-        WideIsa::Avx2 => 32,
-        WideIsa::Avx512 => body.shape.float.bytes() as usize,
+fn pool_entry(isa: Avx, body: &Body<'_>) -> usize {
+    match isa {
+        Avx::Avx2 => 32,
+        Avx::Avx512 => body.shape.float.bytes() as usize,
     }
 }
 
-fn pool(body: &Body<'_>) -> Vec<u8> {
+fn pool(body: &Body<'_>, entry_bytes: usize) -> Vec<u8> {
     let number = body.shape.float.bytes() as usize;
-    let entry = |bits: &u64| bits.to_le_bytes()[..number].repeat(pool_entry(body) / number);
+    let entry = |bits: &u64| bits.to_le_bytes()[..number].repeat(entry_bytes / number);
     body.pool.bits.iter().flat_map(entry).collect()
-}
-
-/// What is to be said of the strip, without its text.
-fn listing(body: &Body<'_>, allocation: &Allocation, copies: i64) -> StripListing {
-    StripListing {
-        strip: body.strip.var,
-        runs: None,
-        vector_bits: 8 * body.shape.bytes as u32,
-        lanes: body.shape.lanes() as u32,
-        blocks: copies as u32,
-        registers: Some(RegisterUse {
-            vectors: allocation.vectors as u32,
-            available: body.shape.registers() as u32,
-            pinned: allocation.pinned as u32,
-            spills: allocation.spills as u32,
-            cuts: allocation.shared.as_ref().map_or(0, |shared| shared.cuts() as u32),
-            instructions: allocation.main().len() as u32,
-        }),
-        text: String::new(),
-    }
 }
 
 /// Puts the parts together.
 pub(super) struct Function<'f, 'b, 'a> {
     pub(super) encoding: &'f mut Encoding<'b, 'a>,
     homes: &'f Homes,
+    strip: &'f WideStrip<'a>,
     pub(super) allocation: &'f Allocation,
 }
 
 impl Function<'_, '_, '_> {
-    fn emit(&mut self, copies: i64) {
+    fn emit(&mut self) {
+        let (strip, copies) = (self.strip, self.strip.copies);
         let slot = AlignmentSlot::new(self.homes.alignment_slot, self.encoding.body.shape);
         self.enter();
-        if let Some(stores) = &self.homes.aligned_stores {
+        if let Some(stores) = &strip.aligned_stores {
             self.count_unaligned(stores, slot);
         }
         self.load_pointers();
         self.encoding.block(&self.allocation.once, Extent::Whole, 0);
-        if let Some(stores) = &self.homes.aligned_stores {
+        if let Some(stores) = &strip.aligned_stores {
             self.unaligned_cells(slot);
             if stores.streaming {
                 self.streaming_blocks(slot, copies);
             }
         }
-        match self.homes.fixed_length {
+        match strip.fixed_length {
             Some(length) => self.all_blocks(length, copies),
             None => self.blocks_until_end(copies),
         }
@@ -234,9 +185,9 @@ impl Function<'_, '_, '_> {
         if copies > 1 || self.allocation.shared.is_some() {
             self.whole_blocks(Extent::Whole, 1);
         }
-        match self.encoding.body.shape.isa {
-            WideIsa::Avx512 => self.masked_block(),
-            WideIsa::Avx2 => self.single_cells(),
+        match self.encoding.isa {
+            Avx::Avx512 => self.masked_block(),
+            Avx::Avx2 => self.single_cells(),
         }
     }
 
@@ -254,14 +205,14 @@ impl Function<'_, '_, '_> {
         }
         let left = vectors - looped;
         (0..left).for_each(|copy| self.encoding.block(each, Extent::Whole, copy));
-        match self.encoding.body.shape.isa {
+        match self.encoding.isa {
             _ if cells == 0 => {}
-            WideIsa::Avx512 => {
+            Avx::Avx512 => {
                 self.put(Instruction::with2(Code::Mov_r32_imm32, Register::ESI, (1 << cells) - 1));
                 self.put(Instruction::with2(Code::VEX_Kmovw_kr_r32, REMAINDER, Register::ESI));
                 self.encoding.block(each, Extent::Masked, left);
             }
-            WideIsa::Avx2 => {
+            Avx::Avx2 => {
                 self.put(Instruction::with2(Code::Add_rm64_imm32, ITERATION, (left * lanes) as i32));
                 self.single_cells();
             }

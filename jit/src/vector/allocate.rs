@@ -16,62 +16,58 @@ use crease_program::Op;
 use super::body::{Body, Role};
 use super::instruction::{Class, Inst, Memory, Operand, Reg, Sequence};
 use super::neighbours::Row;
-use super::shape::WideIsa;
-
-/// The first mask register that may be assigned, and how many there are.
-const MASKS: (u8, usize) = (2, 6);
 
 /// A body as instructions.
-pub(super) struct Allocation {
+pub(crate) struct Allocation {
     /// Executed once, before the loops: computes invariants into slots or into the registers that they are pinned to,
     /// and loads what else is pinned.
-    pub(super) once: Sequence,
+    pub(crate) once: Sequence,
     /// Executed for each block of lanes.
-    pub(super) each: Sequence,
+    pub(crate) each: Sequence,
     /// The same for blocks that are followed by a whole one, with loads that share vectors; none if there are no such
     /// loads or too few registers.
-    pub(super) shared: Option<SharedLoads>,
+    pub(crate) shared: Option<SharedLoads>,
     /// Slots on the stack.
-    pub(super) slots: usize,
+    pub(crate) slots: usize,
     /// Values stored to slots in each block.
-    pub(super) spills: usize,
+    pub(crate) spills: usize,
     /// Constants and invariants in registers of their own.
-    pub(super) pinned: usize,
+    pub(crate) pinned: usize,
     /// Vector registers that a block uses, the pinned ones among them.
-    pub(super) vectors: usize,
+    pub(crate) vectors: usize,
 }
 
 impl Allocation {
     /// The instructions of the main loop.
-    pub(super) fn main(&self) -> &Sequence {
+    pub(crate) fn main(&self) -> &Sequence {
         self.shared.as_ref().map_or(&self.each, |shared| &shared.each)
     }
 }
 
 /// Blocks whose loads share vectors.
-pub(super) struct SharedLoads {
+pub(crate) struct SharedLoads {
     /// Executed for each block of lanes.
-    pub(super) each: Sequence,
+    pub(crate) each: Sequence,
     /// The rows whose vectors are shared, with their registers.
-    pub(super) rows: Vec<(Row, Carried)>,
+    pub(crate) rows: Vec<(Row, Carried)>,
 }
 
 impl SharedLoads {
     /// Vectors that are cut out of two others.
-    pub(super) fn cuts(&self) -> usize {
+    pub(crate) fn cuts(&self) -> usize {
         self.rows.iter().map(|(row, _)| row.others.len()).sum()
     }
 }
 
 /// Registers of a row's vectors.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Carried {
+pub(crate) struct Carried {
     /// What a block's middle load reads.
-    pub(super) current: Reg,
+    pub(crate) current: Reg,
     /// The vector before it, if that is needed.
-    pub(super) previous: Option<Reg>,
+    pub(crate) previous: Option<Reg>,
     /// The vector behind it, if that is needed.
-    pub(super) next: Option<Reg>,
+    pub(crate) next: Option<Reg>,
 }
 
 impl Carried {
@@ -99,7 +95,7 @@ pub(super) fn allocate(body: &Body<'_>, rows: Vec<Row>) -> Allocation {
     let mut once = Allocator::new(body, Part::Once, &Slots::none(body), &[], &[]);
     let invariants = once.invariants();
     let free = Allocator::iteration(body, &invariants, &[], &[]);
-    let spare = (body.shape.registers() - 1).saturating_sub(free.busiest);
+    let spare = (body.shape.features.registers - 1).saturating_sub(free.busiest);
     let mut pins = free.constants_by_use();
     pins.truncate(spare);
     let pinned = Allocator::iteration(body, &invariants, &pins, &[]);
@@ -133,7 +129,7 @@ pub(super) fn allocate(body: &Body<'_>, rows: Vec<Row>) -> Allocation {
 /// Registers for the vectors of rows, below those of pinned values; none if there are no rows, or if half of the
 /// registers would not be left.
 fn carry(body: &Body<'_>, pins: usize, rows: &[Row]) -> Option<Vec<Carried>> {
-    let mut unused = body.shape.registers() - pins;
+    let mut unused = body.shape.features.registers - pins;
     let mut take = || {
         unused = unused.checked_sub(1)?;
         Some(Reg { class: Class::Vector, number: unused as u8 })
@@ -145,7 +141,7 @@ fn carry(body: &Body<'_>, pins: usize, rows: &[Row]) -> Option<Vec<Carried>> {
         let next = if row.reads_ahead() { Some(take()?) } else { None };
         carried.push(Carried { current, previous, next });
     }
-    (!rows.is_empty() && unused >= body.shape.registers() / 2).then_some(carried)
+    (!rows.is_empty() && unused >= body.shape.features.registers / 2).then_some(carried)
 }
 
 /// How many registers rows take.
@@ -155,7 +151,7 @@ fn registers_of(rows: &[(Row, Carried)]) -> usize {
 
 /// The register of the pinned value of this number.
 fn pin_register(body: &Body<'_>, pin: usize) -> Reg {
-    Reg { class: Class::Vector, number: (body.shape.registers() - 1 - pin) as u8 }
+    Reg { class: Class::Vector, number: (body.shape.features.registers - 1 - pin) as u8 }
 }
 
 /// Which operations are allocated.
@@ -253,7 +249,7 @@ impl<'b, 'a> Allocator<'b, 'a> {
                 cuts[*load] = carried.cut(*ahead, body.shape.lanes());
             }
         }
-        let assigned = body.shape.registers() - pins.len() - registers_of(rows);
+        let assigned = body.shape.features.registers - pins.len() - registers_of(rows);
         Allocator {
             body,
             part,
@@ -261,7 +257,7 @@ impl<'b, 'a> Allocator<'b, 'a> {
             registers,
             slots: slots.clone(),
             vectors: vec![None; assigned],
-            masks: vec![None; MASKS.1],
+            masks: vec![None; body.shape.features.masks],
             now: 0,
             busiest: 0,
             spills: 0,
@@ -338,7 +334,7 @@ impl<'b, 'a> Allocator<'b, 'a> {
     /// The class of registers that hold a value.
     pub(super) fn class(&self, value: usize) -> Class {
         let is_truth = matches!(self.body.strip.ops[value], Op::Compare(..) | Op::And(..) | Op::Or(..) | Op::Not(_));
-        if is_truth && self.body.shape.isa == WideIsa::Avx512 { Class::Mask } else { Class::Vector }
+        if is_truth && self.body.shape.features.masks > 0 { Class::Mask } else { Class::Vector }
     }
 
     pub(super) fn push(&mut self, instruction: Inst) {
@@ -374,7 +370,7 @@ impl<'b, 'a> Allocator<'b, 'a> {
             Memory::Constant(_) | Memory::Slot(_) | Memory::NextCell(_) => true,
             Memory::Cell(stream) => {
                 let (place, shape) = (&self.body.places[stream], self.body.shape);
-                let is_vector = place.stride != Some(0) || shape.isa == WideIsa::Avx512;
+                let is_vector = place.stride != Some(0) || shape.features.repeats_cells;
                 place.element == shape.float.element() && is_vector
             }
         }
@@ -442,8 +438,7 @@ impl<'b, 'a> Allocator<'b, 'a> {
     fn own(&mut self, value: usize, class: Class, at: usize) -> Reg {
         debug_assert_eq!(self.class(value), class, "a value goes to a register of its class");
         debug_assert!(self.registers[value].is_none(), "a value has one register");
-        let first = if class == Class::Mask { MASKS.0 } else { 0 };
-        let register = Reg { class, number: first + at as u8 };
+        let register = Reg { class, number: at as u8 };
         *self.entry(class, at) = Some(value);
         if class == Class::Vector {
             self.was_used[at] = true;
@@ -508,7 +503,7 @@ impl<'b, 'a> Allocator<'b, 'a> {
             return;
         }
         if let Some(Reg { class, number }) = self.registers[value] {
-            let at = usize::from(number - if class == Class::Mask { MASKS.0 } else { 0 });
+            let at = usize::from(number);
             if at < self.file(class).len() {
                 self.registers[value] = None;
                 *self.entry(class, at) = None;

@@ -3,8 +3,7 @@
 //! A table and nothing else. Columns: one cell, 256 bits and 16 registers (VEX), 256 and 512 bits and 32 registers with
 //! masks (EVEX).
 
-use super::instruction::{Arith, FmaForm};
-use super::shape::Float;
+use crate::vector::{Arith, Float, FmaForm};
 use iced_x86::Code;
 
 /// Which instructions of the table.

@@ -1,14 +1,30 @@
 //! Alignment of stores: code that counts the cells before a strip's stores are at multiples of a vector's size, and code
 //! that runs them.
 //!
-//! In: stores that are aligned together (`aligned_stores`).   Out: parts of a function.
+//! In: stores that are aligned together ([`AlignedStores`]).   Out: parts of a function.
 
-use super::aligned_stores::{AlignedStores, AlignmentSlot};
-use super::body::Place;
+use super::avx::Avx;
 use super::encode::{ITERATION, SCRATCH, TABLE, memory};
 use super::function::{END, FREE, Function, LAST};
-use super::shape::{Extent, WideIsa};
-use iced_x86::{Code, Instruction, MemoryOperand};
+use crate::vector::{AlignedStores, Extent, Place, Shape};
+use iced_x86::{Code, Instruction, MemoryOperand, Register};
+
+/// Where code keeps what it found out; both in one slot.
+#[derive(Clone, Copy)]
+pub(crate) struct AlignmentSlot {
+    /// Cells before the first aligned one.
+    pub(crate) count: MemoryOperand,
+    /// 1 if all stores are aligned behind those, else 0. Only of streaming stores.
+    pub(crate) all_aligned: MemoryOperand,
+}
+
+impl AlignmentSlot {
+    /// The slot of this number.
+    pub(crate) fn new(slot: usize, shape: Shape) -> Self {
+        let start = slot as i64 * shape.bytes;
+        AlignmentSlot { count: memory(Register::RSP, start), all_aligned: memory(Register::RSP, start + 8) }
+    }
+}
 
 impl Function<'_, '_, '_> {
     /// Counts how many cells there are before the first one at which the first store writes at a multiple of a vector's
@@ -65,13 +81,13 @@ impl Function<'_, '_, '_> {
         self.put(Instruction::with2(Code::Mov_r64_rm64, LAST, slot.count));
         self.put(Instruction::with2(Code::Test_rm64_r64, LAST, LAST));
         let aligned = self.encoding.assembler.jump_ahead(Code::Je_rel32_64);
-        match self.encoding.body.shape.isa {
-            WideIsa::Avx512 => {
+        match self.encoding.isa {
+            Avx::Avx512 => {
                 self.set_mask();
                 self.encoding.block(&self.allocation.each, Extent::Masked, 0);
                 self.put(Instruction::with2(Code::Add_r64_rm64, ITERATION, slot.count));
             }
-            WideIsa::Avx2 => {
+            Avx::Avx2 => {
                 self.put(Instruction::with2(Code::Add_r64_rm64, LAST, ITERATION));
                 let top = self.encoding.assembler.top();
                 self.encoding.block(&self.allocation.each, Extent::Single, 0);

@@ -1,13 +1,13 @@
 //! Instructions of a strip's body: what is left of its operations once registers are assigned.
 //!
-//! They are straight-line and the same for whole vectors, for masked ones and for single cells; `encode` knows the
-//! differences.
+//! They are straight-line and the same for whole vectors, for masked ones and for single cells; a target knows
+//! the differences.
 
 use crease_program::{CompareOp, ScalarId, StoreHint};
 
 /// Which registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Class {
+pub(crate) enum Class {
     /// Vectors of numbers; with AVX2 also truth values, as all ones and all zeros.
     Vector,
     /// One bit for each lane (AVX-512).
@@ -16,16 +16,16 @@ pub(super) enum Class {
 
 /// A register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Reg {
+pub(crate) struct Reg {
     /// Which kind.
-    pub(super) class: Class,
-    /// Its number. Masks 0 and 1 are never assigned: 0 means "all lanes", 1 holds those of a remainder.
-    pub(super) number: u8,
+    pub(crate) class: Class,
+    /// Its number among those that may be assigned.
+    pub(crate) number: u8,
 }
 
 /// A place in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Memory {
+pub(crate) enum Memory {
     /// The cells of a stream.
     Cell(usize),
     /// Those of the block that follows.
@@ -38,7 +38,7 @@ pub(super) enum Memory {
 
 /// An operand that may be in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Operand {
+pub(crate) enum Operand {
     /// In a register.
     Reg(Reg),
     /// In memory.
@@ -47,7 +47,7 @@ pub(super) enum Operand {
 
 /// Operations of two vectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Arith {
+pub(crate) enum Arith {
     /// Sum.
     Add,
     /// Difference.
@@ -70,7 +70,7 @@ pub(super) enum Arith {
 
 /// Which operand of a fused multiply-add the result replaces. The names are the machine's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum FmaForm {
+pub(crate) enum FmaForm {
     /// `to = to * c + b`.
     F132,
     /// `to = b * to + c`.
@@ -81,7 +81,7 @@ pub(super) enum FmaForm {
 
 /// One instruction, or the few that a load or an index takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Inst {
+pub(crate) enum Inst {
     /// Reads a vector, a number for all lanes, or bytes that become numbers: as the place has them.
     Load { to: Reg, from: Memory },
     /// A run-time scalar in all lanes.
@@ -114,7 +114,7 @@ pub(super) enum Inst {
 
 impl Inst {
     /// The place in memory that it reads, if there is one.
-    pub(super) fn reads(&self) -> Option<Memory> {
+    pub(crate) fn reads(&self) -> Option<Memory> {
         match *self {
             Inst::Load { from, .. } => Some(from),
             Inst::Sqrt { from: Operand::Memory(memory), .. }
@@ -129,20 +129,20 @@ impl Inst {
 
 /// Instructions in order, each with the operation of the strip whose result it makes or moves.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Sequence {
+pub(crate) struct Sequence {
     instructions: Vec<Inst>,
     operations: Vec<usize>,
 }
 
 impl Sequence {
     /// Appends an instruction for the operation `at`.
-    pub(super) fn push(&mut self, instruction: Inst, at: usize) {
+    pub(crate) fn push(&mut self, instruction: Inst, at: usize) {
         self.instructions.push(instruction);
         self.operations.push(at);
     }
 
     /// Moves to a register what is stored to a slot, if no instruction reads the slot; says whether.
-    pub(super) fn move_instead_of_spilling(&mut self, home: Memory, to: Reg) -> bool {
+    pub(crate) fn move_instead_of_spilling(&mut self, home: Memory, to: Reg) -> bool {
         if self.iter().any(|inst| inst.reads() == Some(home)) {
             return false;
         }
@@ -156,23 +156,23 @@ impl Sequence {
     }
 
     /// One more than the last slot that it writes.
-    pub(super) fn slots(&self) -> usize {
+    pub(crate) fn slots(&self) -> usize {
         let slot = |inst: &Inst| if let Inst::Spill { slot, .. } = inst { slot + 1 } else { 0 };
         self.iter().map(slot).max().unwrap_or(0)
     }
 
     /// The instructions.
-    pub(super) fn iter(&self) -> std::slice::Iter<'_, Inst> {
+    pub(crate) fn iter(&self) -> std::slice::Iter<'_, Inst> {
         self.instructions.iter()
     }
 
     /// The instructions with their operations.
-    pub(super) fn with_operations(&self) -> impl Iterator<Item = (&Inst, usize)> {
+    pub(crate) fn with_operations(&self) -> impl Iterator<Item = (&Inst, usize)> {
         self.instructions.iter().zip(self.operations.iter().copied())
     }
 
     /// How many.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.instructions.len()
     }
 }

@@ -14,33 +14,32 @@
 use crease_program::Op;
 
 use super::body::{Body, Role};
-use super::shape::WideIsa;
 
 /// Loads of one row of memory that begin less than a vector apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Row {
+pub(crate) struct Row {
     /// The load whose vectors are read.
-    pub(super) middle: usize,
+    pub(crate) middle: usize,
     /// The stream of that.
-    pub(super) stream: usize,
+    pub(crate) stream: usize,
     /// The other loads, and by how many cells each is ahead of the middle one: below a vector, either way.
-    pub(super) others: Vec<(usize, i64)>,
+    pub(crate) others: Vec<(usize, i64)>,
 }
 
 impl Row {
     /// How many cells before the middle load's the first load is.
-    pub(super) fn before(&self) -> i64 {
+    pub(crate) fn before(&self) -> i64 {
         self.others.iter().map(|(_, ahead)| -ahead).max().unwrap_or(0).max(0)
     }
 
     /// Whether a load is ahead of the middle one, and so needs the next vector.
-    pub(super) fn reads_ahead(&self) -> bool {
+    pub(crate) fn reads_ahead(&self) -> bool {
         self.others.iter().any(|(_, ahead)| *ahead > 0)
     }
 
     /// The rows of a body; none if vectors cannot be shifted.
     pub(super) fn all(body: &Body<'_>) -> Vec<Row> {
-        if body.shape.isa != WideIsa::Avx512 {
+        if !body.shape.features.shifts_lanes {
             return Vec::new();
         }
         let (lanes, bytes) = (body.shape.lanes(), body.shape.float.bytes());

@@ -9,11 +9,9 @@
 use crease_program::{CompareOp, Element, Op, ScalarId, StoreHint};
 
 use super::assembler::Assembler;
-use super::body::{Body, Place};
+use super::avx::Avx;
 use super::codes::{Form, Kind, code};
-use super::instruction::{Arith, Class, Inst, Memory, Operand, Reg, Sequence};
-use super::prefetch::Ahead;
-use super::shape::{Extent, Float, WideIsa};
+use crate::vector::{Ahead, Arith, Body, Class, Extent, Float, Inst, Memory, Operand, Place, Reg, Sequence};
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 
 /// The iteration at which a block begins.
@@ -30,6 +28,8 @@ const SCRATCH_WORDS: [Register; 2] = [Register::AX, Register::R8W];
 const TO_NEAREST: u32 = 0;
 /// The lanes of a remainder.
 pub(super) const REMAINDER: Register = Register::K1;
+/// The first mask that a value may be assigned.
+const FIRST_MASK: Register = Register::K2;
 
 /// An operand of a machine instruction.
 #[derive(Clone, Copy)]
@@ -46,11 +46,13 @@ enum Source {
 /// Encodes blocks.
 pub(super) struct Encoding<'b, 'a> {
     pub(super) assembler: Assembler,
+    /// How instructions are encoded.
+    pub(super) isa: Avx,
     pub(super) body: &'b Body<'a>,
     /// For each pointer its register; the others are read from the table at each use.
     pub(super) pointers: Vec<Option<Register>>,
     /// For each index operation its place in the table, behind the pointers.
-    pub(super) indices: Vec<usize>,
+    pub(super) indices: &'b [usize],
     /// For each operation what to call its result in the text.
     pub(super) names: &'b [String],
     /// Bytes from the frame's start to a scalar.
@@ -158,7 +160,7 @@ impl Encoding<'_, '_> {
                 self.two(self.code(Kind::Load), to_vector, from);
             }
             Memory::Constant(_) => {
-                let kind = if self.body.shape.isa == WideIsa::Avx512 { Kind::Broadcast } else { Kind::Load };
+                let kind = if self.isa == Avx::Avx512 { Kind::Broadcast } else { Kind::Load };
                 let from = self.unrepeated(from);
                 self.two(self.code(kind), to_vector, from);
             }
@@ -328,11 +330,11 @@ impl Encoding<'_, '_> {
     }
 
     fn code(&self, kind: Kind) -> Code {
-        let form = match (self.extent, self.body.shape.isa, self.body.shape.bytes) {
+        let form = match (self.extent, self.isa, self.body.shape.bytes) {
             (Extent::Single, ..) => Form::Single,
-            (_, WideIsa::Avx2, _) => Form::Vex256,
-            (_, WideIsa::Avx512, 32) => Form::Evex256,
-            (_, WideIsa::Avx512, _) => Form::Evex512,
+            (_, Avx::Avx2, _) => Form::Vex256,
+            (_, Avx::Avx512, 32) => Form::Evex256,
+            (_, Avx::Avx512, _) => Form::Evex512,
         };
         code(kind, self.body.shape.float, form)
     }
@@ -343,7 +345,7 @@ impl Encoding<'_, '_> {
     }
 
     fn sized(&self, register: Reg, bytes: i64) -> Register {
-        assert!(register.class == Class::Vector && usize::from(register.number) < self.body.shape.registers());
+        assert!(register.class == Class::Vector && usize::from(register.number) < self.body.shape.features.registers);
         let first = match bytes {
             16 => Register::XMM0,
             32 => Register::YMM0,
@@ -357,8 +359,8 @@ impl Encoding<'_, '_> {
         match register.class {
             Class::Vector => self.vector(register),
             Class::Mask => {
-                assert!((2..8).contains(&register.number), "masks 0 and 1 have meanings of their own");
-                Register::K0 + u32::from(register.number)
+                assert!(usize::from(register.number) < self.body.shape.features.masks, "there are few masks");
+                FIRST_MASK + u32::from(register.number)
             }
         }
     }
@@ -372,7 +374,7 @@ impl Encoding<'_, '_> {
 
     /// A place in memory as an operand of arithmetic, where AVX-512 repeats what fills one lane.
     fn memory_operand(&mut self, place: Memory) -> Source {
-        let repeats = self.body.shape.isa == WideIsa::Avx512 && self.extent != Extent::Single;
+        let repeats = self.isa == Avx::Avx512 && self.extent != Extent::Single;
         match place {
             Memory::Cell(stream) if self.body.places[stream].stride == Some(0) => {
                 let mut cell = self.cell_operand(stream);
@@ -394,7 +396,8 @@ impl Encoding<'_, '_> {
 
     /// Cells of a row, and a call for those far behind them.
     fn row_operand(&mut self, stream: usize, cells: MemoryOperand) -> Source {
-        if let Some(line) = self.ahead.of(self.body, stream, &cells) {
+        if let Some(displacement) = self.ahead.of(self.body, stream, cells.displacement) {
+            let line = MemoryOperand { displacement, ..cells };
             let prefetch = Instruction::with1(Code::Prefetcht1_m8, line).expect("it takes memory");
             self.assembler.put_aside(&prefetch, "ahead");
         }

@@ -1,0 +1,148 @@
+//! Knobs: the numbers that steer what code becomes, all of them in one table.
+//!
+//! Answers depend on none of them, speed does. Each has its unit, and the command that tells whether it is right:
+//! *measured by* where it was set by what that printed, *shows in* where it is an estimate that was never measured
+//! alone, and a wrong one would show there. Commands begin with `cargo run --release --`; `--autotune` times what the
+//! estimates choose against every other choice.
+//!
+//! Numbers that refuse instead of steering are limits and stand beside what they limit, as do sizes that follow from the
+//! machine or a format. The loop language has a table of its own (`jit/program/src/knobs.rs`).
+
+use std::ops::RangeInclusive;
+
+/// Operations in one iteration of an unrolled loop, at most: a body of up to 32 gains from four copies, one of more than
+/// 64 fills the window of instructions alone. Shows in `bench --suite strips --autotune`.
+pub(crate) const UNROLLED_OPERATIONS: usize = 128;
+
+/// Copies of a body in one iteration of its loop, at most, unless options say otherwise. Shows in
+/// `bench --suite strips --autotune`.
+pub(crate) const DEFAULT_COPIES: u32 = 4;
+
+/// Operations of a strip of one iteration, from which on a call of its row's code costs less than compiling it. Shows in
+/// the compile time that `explain lbm-d3q19-cavity` reports.
+pub(crate) const CALLED_OPERATIONS: usize = 64;
+
+/// Pointers of a strip that are at hand without saving registers. Rows of one array keep their own up to here: code with
+/// large displacements is longer, and rows of 58 cells are slower with it. Measured by
+/// `bench --suite strips --kernel heat-2d-5pt`, against 0.
+pub(crate) const FEW_POINTERS: usize = 5;
+
+/// Cells that streams may lie apart in one row of memory, when rows are counted. Shows in `bench --suite images`.
+pub(crate) const ROW_CELLS: u64 = 16;
+
+/// One part of so many of a mirrored ring that streams may be ahead of their pointer in strips of unknown length; the
+/// rest is left to the strip. Shows in the seconds of `run heat-1d --rings mirrored`.
+pub(crate) const AHEAD_PART_OF_RING: i64 = 4;
+
+/// Results of a block that are held where too many are alive for registers and stack: few enough that most of them get
+/// registers, of which there are 16 or 32. With 256, thousands of values take 2.7 times as long to compile. Measured by
+/// `cargo run --release -p crease-jit --example times_of_many_values`.
+pub(crate) const HELD_RESULTS: usize = 32;
+
+/// Runs of iterations of a parallel loop that are handed out per thread: enough to even out rows of unequal cost, few
+/// enough for two rows that follow each other to be usually updated by the same core. Shows in `bench --suite quick`.
+pub(crate) const RUNS_PER_THREAD: u64 = 4;
+
+/// Bytes from which on a field asks for huge pages and starts on one: two of them. Shows in `bench --suite quick`.
+pub(crate) const HUGE_FROM_BYTES: usize = 4 << 20;
+
+/// Bytes of the last-level cache where the system does not tell: a server of recent years. Not measured.
+pub(crate) const ASSUMED_LAST_LEVEL_BYTES: u64 = 32 << 20;
+
+/// Bytes of the second-level cache where the system does not tell: a server of recent years. Not measured.
+pub(crate) const ASSUMED_SECOND_LEVEL_BYTES: u64 = 1 << 20;
+
+/// Bytes of a shared cache that count for each logical processor, at most. A virtual machine of two is told of the
+/// 260 MiB that its host has for a hundred, and rows that were then kept from streaming ran at half their speed.
+/// Measured by `bench --suite images --kernel unsharp-mask --streaming auto --streaming always`.
+pub(crate) const SHARED_CACHE_BYTES: u64 = 16 << 20;
+
+/// Part of the time that a candidate of tuning has to save: less is noise, on machines that do other things too. Shows
+/// in what `explain --autotune` reports, twice.
+pub(crate) const LEAST_GAIN: f64 = 0.02;
+
+/// Copies of bodies that tuning tries.
+pub(crate) const TRIED_COPIES: [u32; 4] = [1, 2, 4, 8];
+
+/// Streaming stores of a strip whose vectors are half a line of the cache, at most. Halves wait for each other in a few
+/// buffers of the processor; where there are too few, every half is written by itself. Without this limit, eight such
+/// rows in turn were written at 27 GB/s and nine at 1.6, whole lines at 27 for any number, on one thread of an AMD EPYC;
+/// half as many, for processors with fewer. Measured by
+/// `cargo run --release -p crease-jit --example rates_of_streaming`.
+pub(crate) const HALF_LINE_STREAMS: usize = 4;
+
+/// Vectors of whole lines in a row from which on its stores are aligned first. Cells before the first aligned one take
+/// [`Cycles::aligning`], and each store of a line that lies in two costs two. Shows in `bench --suite strips`.
+pub(crate) const WORTH_ALIGNING: i64 = 12;
+
+/// Vectors of half lines for the same: every other store lies in two lines, and costs one more. Rows of 58 cells of a
+/// five-point stencil are faster without, rows of 250 with it. Measured by `bench --suite strips --kernel heat-2d-5pt`.
+pub(crate) const WORTH_ALIGNING_HALVES: i64 = 40;
+
+/// Vectors for which stores that are to stream are aligned: they cannot otherwise. Shows in `bench --suite images`.
+pub(crate) const WORTH_STREAMING: i64 = 8;
+
+/// Rows that a processor prefetches by itself as well as when software does: a single row was slower with prefetches.
+/// Measured by `bench --suite images --schedule rows --threads 1 --prefetch never --prefetch auto`.
+pub(crate) const FOLLOWED_ROWS: usize = 1;
+
+/// Bytes that prefetches keep on their way at once, in all rows: what memory brings in the time that a line takes, and
+/// some more. Shows in the same command.
+pub(crate) const BYTES_AHEAD: i64 = 16 << 10;
+
+/// Bytes ahead at which lines of a row are prefetched. A page and more lets the processor follow the next page early;
+/// many rows at once leave less for each. Shows in the same command.
+pub(crate) const PREFETCH_DISTANCES: RangeInclusive<i64> = 2048..=8192;
+
+/// By how much the estimate of narrower vectors has to be lower for them to be taken, as nothing else speaks for them.
+/// Shows in `bench --suite strips --autotune`.
+pub(crate) const NARROWER_FACTOR: f64 = 0.99;
+
+/// What the estimate of a strip's cycles takes from a processor.
+#[derive(Debug)]
+pub(crate) struct Cycles {
+    /// Instructions decoded in a cycle.
+    pub(crate) decoded: f64,
+    /// For an arithmetic operation on 256 bits, or a vector cut out of two.
+    pub(crate) operation: f64,
+    /// For a division or square root of 256 bits.
+    pub(crate) division: f64,
+    /// For a store that rounds to half precision, of 256 bits or of 512.
+    pub(crate) rounding_store: f64,
+    /// For a store of 256 bits.
+    pub(crate) store: f64,
+    /// For a load that lies in one line of the cache; of a vector, by 256 bits.
+    pub(crate) load: f64,
+    /// For a load of less than a line that begins anywhere.
+    pub(crate) unaligned_load: f64,
+    /// For a load of a whole line that begins anywhere, and so lies in two.
+    pub(crate) split_load: f64,
+    /// What the end of a loop's iteration takes from what could be done meanwhile.
+    pub(crate) loop_end: f64,
+    /// For the cells before the first aligned one.
+    pub(crate) aligning: f64,
+    /// Until the first vectors are there that loads share.
+    pub(crate) sharing: f64,
+    /// For the mask of a remainder.
+    pub(crate) mask: f64,
+    /// For a line that a store fetches from memory, though it was to stream: five bytes a cycle.
+    pub(crate) fetched_line: f64,
+}
+
+/// Processors with AVX2 or AVX-512. Stores that round took 1.5 to 2.3 cycles of a shared AMD EPYC. Shows in
+/// `bench --suite strips --autotune`.
+pub(crate) const X86_CYCLES: Cycles = Cycles {
+    decoded: 5.0,
+    operation: 0.5,
+    division: 6.0,
+    rounding_store: 2.0,
+    store: 1.0,
+    load: 0.5,
+    unaligned_load: 0.75,
+    split_load: 2.0,
+    loop_end: 1.0,
+    aligning: 20.0,
+    sharing: 20.0,
+    mask: 4.0,
+    fetched_line: 12.0,
+};

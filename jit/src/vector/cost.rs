@@ -1,0 +1,241 @@
+//! Which vectors a strip runs in, and how many copies of its body a loop has: a short estimate of cycles, the one cost
+//! model of this crate.
+//!
+//! In: a strip, and what an instruction set has.   Out: a [`WideStrip`] in the best shape.
+//!
+//! Registers are assigned for each width, as spills count. A block takes as long as what is busiest: arithmetic units,
+//! two for 256 bits or one for 512; ports to memory, where a load that is not aligned with the stores takes two lines
+//! at 512 bits always and at 256 bits every other time; or the decoders. So 512 bits pay where a strip computes at
+//! least twice as often as it moves, and else 256. Copies save loop ends and cost code. Strips of known length also
+//! count what is left over, and stores that were to stream and cannot in these vectors what they fetch. Loads share
+//! vectors where that is estimated to be faster; a strip whose stores stream waits for memory, not for ports, and
+//! shifts only add to it.
+//!
+//! The numbers are those of [`crate::knobs`]. `--autotune` finds out by measurement instead; answers do not depend on
+//! it.
+//!
+//! Cost: one register assignment for each width.
+
+use crease_program::{Element, Op, TYPICAL_LENGTH};
+
+use super::aligned_stores::AlignedStores;
+use super::allocate::{Allocation, allocate};
+use super::body::{Body, StripFacts, float_of};
+use super::instruction::{Arith, Inst, Memory, Sequence};
+use super::neighbours::Row;
+use super::shape::{Features, LINE_BYTES, Shape};
+use crate::knobs::{Cycles, NARROWER_FACTOR, UNROLLED_OPERATIONS};
+use crate::listing::{RegisterUse, StripListing};
+use crate::options::{CompileOptions, MOST_COPIES, Unroll, VectorWidth};
+
+/// Most bytes of slots: with what the alignment of the stack pointer takes less than a page, so that no function steps
+/// over the guard page below a thread's stack. Wide code calls nothing.
+pub(crate) const MOST_SLOT_BYTES: i64 = 4096 - 64;
+
+/// A strip as it is handed to a target: everything is decided but bytes and general registers.
+pub(crate) struct WideStrip<'a> {
+    /// The body, in the chosen vectors.
+    pub(crate) body: Body<'a>,
+    /// Its instructions.
+    pub(crate) allocation: Allocation,
+    /// Copies in one iteration of the main loop.
+    pub(crate) copies: i64,
+    /// Stores whose alignment is found out at run time, if all of them may be aligned together and strips are long
+    /// enough.
+    pub(crate) aligned_stores: Option<AlignedStores>,
+    /// The number of iterations, if nothing else than blocks of so many is to be run.
+    pub(crate) fixed_length: Option<i64>,
+    /// The index operations of each iteration.
+    pub(crate) indices: Vec<usize>,
+}
+
+/// The best way to compile a strip within `options` for an instruction set; `None` if it cannot be wide.
+pub(super) fn choose<'a>(
+    facts: &StripFacts<'a>,
+    features: &'static Features,
+    options: &CompileOptions,
+) -> Option<WideStrip<'a>> {
+    let shapes: Vec<Shape> = Shape::all(features, float_of(facts)?, facts.strip.lanes).collect();
+    let wanted = match options.width {
+        VectorWidth::Auto => None,
+        VectorWidth::Bits256 => Some(32),
+        VectorWidth::Bits512 => Some(64),
+    };
+    let has_wanted = shapes.iter().any(|shape| Some(shape.bytes) == wanted);
+    let shapes = shapes.into_iter().filter(|shape| !has_wanted || Some(shape.bytes) == wanted);
+    let mut best: Option<(f64, WideStrip<'a>)> = None;
+    for (cycles, strip) in shapes.filter_map(|shape| in_shape(facts, shape, options.unroll)) {
+        if best.as_ref().is_none_or(|(least, _)| cycles < least * NARROWER_FACTOR) {
+            best = Some((cycles, strip));
+        }
+    }
+    best.map(|(_, strip)| strip)
+}
+
+/// A strip in vectors of `shape`, with the cycles that it is estimated to take; `None` if that cannot be.
+fn in_shape<'a>(facts: &StripFacts<'a>, shape: Shape, unroll: Unroll) -> Option<(f64, WideStrip<'a>)> {
+    let body = Body::new(facts, shape)?;
+    let mut allocation = allocate(&body, Row::all(&body));
+    if (allocation.slots as i64 + 2) * shape.bytes > MOST_SLOT_BYTES {
+        return None;
+    }
+    let not_streamed = body.each.iter().filter(|at| body.hints[**at] != facts.hints[**at]).count();
+    let fetched_lines = not_streamed as f64 * shape.bytes as f64 / LINE_BYTES as f64;
+    let length = facts.length.unwrap_or(TYPICAL_LENGTH);
+    let stores = AlignedStores::new(&body);
+    let streams = stores.as_ref().is_some_and(|stores| stores.streaming);
+    let aligned_stores = stores.filter(|stores| length >= stores.least(shape));
+    let is_aligned = aligned_stores.is_some();
+    let block = |each| Block::new(&body, each, is_aligned, fetched_lines);
+    let plain = block(&allocation.each);
+    let sharing = allocation.shared.as_ref().filter(|_| !streams).map(|shared| block(&shared.each));
+    let estimate = |main| Loops { shape, main, rest: plain, is_aligned }.copies(length, unroll);
+    let (mut copies, mut cycles) = estimate(None);
+    match sharing.map(|block| estimate(Some(block))) {
+        Some((with, less)) if less < cycles * NARROWER_FACTOR => (copies, cycles) = (with, less),
+        _ => allocation.shared = None,
+    }
+    let is_plain = facts.is_whole && !is_aligned && allocation.shared.is_none();
+    let is_small = |length: &i64| {
+        let blocks = copies + (length / shape.lanes()) % copies + 1;
+        blocks as usize * allocation.each.len() <= UNROLLED_OPERATIONS
+    };
+    let fixed_length = facts.length.filter(|length| is_plain && is_small(length));
+    let is_index = |at: &usize| matches!(body.strip.ops[*at], Op::Index { .. });
+    let indices = body.each.iter().copied().filter(is_index).collect();
+    Some((cycles, WideStrip { body, allocation, copies, aligned_stores, fixed_length, indices }))
+}
+
+impl WideStrip<'_> {
+    /// Whether some of its stores may go past the caches.
+    pub(super) fn streams(&self) -> bool {
+        self.aligned_stores.as_ref().is_some_and(|stores| stores.streaming)
+    }
+
+    /// What is to be said of it, with the `text` of its code.
+    pub(super) fn listing(&self, text: String) -> StripListing {
+        let WideStrip { body, allocation, .. } = self;
+        StripListing {
+            strip: body.strip.var,
+            runs: None,
+            vector_bits: 8 * body.shape.bytes as u32,
+            lanes: body.shape.lanes() as u32,
+            blocks: self.copies as u32,
+            registers: Some(RegisterUse {
+                vectors: allocation.vectors as u32,
+                available: body.shape.features.registers as u32,
+                pinned: allocation.pinned as u32,
+                spills: allocation.spills as u32,
+                cuts: allocation.shared.as_ref().map_or(0, |shared| shared.cuts() as u32),
+                instructions: allocation.main().len() as u32,
+            }),
+            text,
+        }
+    }
+}
+
+/// What one block of a body takes.
+#[derive(Clone, Copy)]
+struct Block {
+    instructions: usize,
+    /// Those of its busiest unit.
+    cycles: f64,
+}
+
+impl Block {
+    /// A block of these instructions, whose stores are aligned or not, and which fetches so many lines that it writes.
+    fn new(body: &Body<'_>, each: &Sequence, is_aligned: bool, fetched_lines: f64) -> Self {
+        let cycles = body.shape.features.cycles;
+        let halves = body.shape.bytes as f64 / 32.0;
+        let (mut arithmetic, mut memory) = (0.0, 0.0);
+        let is_half = |stream: usize| body.places[stream].element == Element::F16;
+        for inst in each.iter() {
+            arithmetic += match *inst {
+                Inst::Store { stream, .. } if is_half(stream) => cycles.rounding_store,
+                Inst::Load { from: Memory::Cell(stream), .. } if is_half(stream) => cycles.operation * halves,
+                _ => halves * arithmetic_cycles(inst, cycles),
+            };
+            memory += match *inst {
+                Inst::Store { .. } | Inst::Spill { .. } => halves * cycles.store,
+                _ => inst.reads().map_or(0.0, |from| load_cycles(body, from, is_aligned)),
+            };
+        }
+        let busiest = f64::max(arithmetic, memory) + fetched_lines * cycles.fetched_line;
+        let decoding = each.len() as f64 / cycles.decoded;
+        Block { instructions: each.len(), cycles: f64::max(busiest, decoding) }
+    }
+}
+
+/// The loops of a strip.
+struct Loops {
+    shape: Shape,
+    /// Blocks whose loads share vectors, if there are any: all but the last whole one.
+    main: Option<Block>,
+    /// All other blocks.
+    rest: Block,
+    /// Whether the first cells are taken alone, so that stores are aligned.
+    is_aligned: bool,
+}
+
+impl Loops {
+    /// The number of copies with the lowest estimate for a strip of `length`, and that estimate.
+    fn copies(&self, length: i64, unroll: Unroll) -> (i64, f64) {
+        let instructions = self.main.unwrap_or(self.rest).instructions;
+        let fits = |copies: &i64| *copies == 1 || *copies as usize * instructions <= UNROLLED_OPERATIONS;
+        let mut best = (1, f64::INFINITY);
+        for copies in (1..=MOST_COPIES).filter(fits) {
+            let cycles = self.strip_cycles(length, copies);
+            if unroll.copies(copies) == copies && cycles < best.1 {
+                best = (copies, cycles);
+            }
+        }
+        let copies = unroll.copies(best.0);
+        (copies, self.strip_cycles(length, copies))
+    }
+
+    fn strip_cycles(&self, length: i64, copies: i64) -> f64 {
+        let (blocks, cells) = (length / self.shape.lanes(), length % self.shape.lanes());
+        let cycles = self.shape.features.cycles;
+        let (block, kept, start) = match self.main {
+            Some(block) => (block, 1, cycles.sharing),
+            None => (self.rest, 0, 0.0),
+        };
+        let iterations = (blocks - kept).max(0) / copies;
+        let start = start + if self.is_aligned { cycles.aligning } else { 0.0 };
+        let main = start + iterations as f64 * (copies as f64 * block.cycles + cycles.loop_end);
+        let (one, blocks) = (self.rest.cycles, blocks - iterations * copies);
+        if self.shape.features.masks_remainders {
+            let masked = if cells > 0 { one + cycles.mask } else { 0.0 };
+            return main + (blocks as f64 * (one + cycles.loop_end) + masked);
+        }
+        main + (blocks + cells) as f64 * (one + cycles.loop_end)
+    }
+}
+
+/// Cycles of 256 bits, if only the units for arithmetic counted.
+fn arithmetic_cycles(inst: &Inst, cycles: &Cycles) -> f64 {
+    match inst {
+        Inst::Sqrt { .. } | Inst::Arith { op: Arith::Div, .. } => cycles.division,
+        Inst::Arith { .. } | Inst::Fma { .. } | Inst::Compare { .. } => cycles.operation,
+        Inst::Select { .. } | Inst::Index { .. } | Inst::Shift { .. } => cycles.operation,
+        _ => 0.0,
+    }
+}
+
+/// Cycles of a load, if only the ports to memory counted: two lines in a cycle. What begins in the middle of a row is
+/// mostly aligned where stores are.
+fn load_cycles(body: &Body<'_>, from: Memory, is_aligned: bool) -> f64 {
+    let cycles = body.shape.features.cycles;
+    let aligned = cycles.load * body.shape.bytes as f64 / 32.0;
+    let bytes = |stream: usize| body.shape.lanes() * body.places[stream].element.bytes() as i64;
+    match from {
+        Memory::Cell(stream) if body.places[stream].stride == Some(0) => cycles.load,
+        Memory::NextCell(_) if is_aligned => aligned,
+        Memory::Cell(stream) | Memory::NextCell(stream) => match bytes(stream) {
+            LINE_BYTES => cycles.split_load,
+            _ => cycles.unaligned_load,
+        },
+        Memory::Constant(_) => cycles.load,
+        Memory::Slot(_) => aligned,
+    }
+}

@@ -1,0 +1,36 @@
+//! Wide strips, as far as all instruction sets agree: bodies in vectors of more than the 128 bits that Cranelift has.
+//!
+//! In: a strip with the order and the facts that [`crate::clif`] found, and a target.   Out: one function
+//! `fn(table, frame, start, end)` that runs iterations `start..end` of a strip no stream of which wraps.
+//!
+//! Cranelift keeps everything around it: loops, addresses, the cuts at rings, strips of single lanes. The `table` holds
+//! the address of each pointer's cell at iteration 0 and then the value of each index operation there.
+//!
+//! `body` decides whether a strip is eligible and what is computed once; `allocate` and `select` turn operations into
+//! instructions on registers, without loops or branches; `neighbours` finds loads that share vectors, `aligned_stores`
+//! the stores that are brought to multiples of a vector's size together, `prefetch` what to call for ahead of time.
+//! `shape` names the vectors, `cost` chooses among them. `target` is the way down: what an instruction set says of
+//! itself, and what it makes bytes of.
+//!
+//! Both emitters give the interpreter's bits: one operation is one instruction of the same rounding, and nothing is
+//! contracted or reassociated.
+
+mod aligned_stores;
+mod allocate;
+mod body;
+mod cost;
+mod instruction;
+mod neighbours;
+mod prefetch;
+mod select;
+mod shape;
+mod target;
+
+pub(crate) use aligned_stores::AlignedStores;
+pub(crate) use allocate::Allocation;
+pub(crate) use body::{Body, Place, StripFacts};
+pub(crate) use cost::{MOST_SLOT_BYTES, WideStrip};
+pub(crate) use instruction::{Arith, Class, FmaForm, Inst, Memory, Operand, Reg, Sequence};
+pub(crate) use prefetch::{Ahead, calls_for_far};
+pub(crate) use shape::{Extent, Features, Float, Shape};
+pub(crate) use target::{Encoded, Target, WideCode, WideOptions, emit};

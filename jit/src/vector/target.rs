@@ -1,0 +1,74 @@
+//! Targets: what an instruction set is asked for, so that strips can be compiled for it.
+//!
+//! In: what is known about a strip.   Out: machine code for `fn(table, frame, start, end)`, with `start < end`.
+//!
+//! Everything that all instruction sets share is decided before, by what the target says it has: which vectors, which
+//! values in which registers, which loads share vectors, how many copies. What is left to it is the function around
+//! blocks of instructions, and bytes.
+
+use crease_program::ScalarId;
+
+use super::body::StripFacts;
+use super::cost::{WideStrip, choose};
+use super::prefetch::Ahead;
+use super::shape::{Features, LINE_BYTES};
+use crate::listing::StripListing;
+use crate::options::CompileOptions;
+
+/// An instruction set with vectors wider than 128 bits.
+pub(crate) trait Target {
+    /// What it has.
+    fn features(&self) -> &'static Features;
+
+    /// The code of a strip, whose blocks call for what `ahead` says; the text is empty unless texts are asked for.
+    fn encode(&self, strip: &WideStrip<'_>, ahead: Ahead, options: &WideOptions<'_>) -> Encoded;
+}
+
+/// Machine code.
+pub(crate) struct Encoded {
+    /// Position-independent.
+    pub(crate) bytes: Vec<u8>,
+    /// The same for people.
+    pub(crate) text: String,
+}
+
+/// What to emit.
+pub(crate) struct WideOptions<'o> {
+    /// The instruction set.
+    pub(crate) target: &'o dyn Target,
+    /// How to compile.
+    pub(crate) options: &'o CompileOptions,
+    /// For each operation what to call its result there.
+    pub(crate) names: &'o [String],
+    /// Bytes from the frame's start to a scalar.
+    pub(crate) scalar_offset: &'o dyn Fn(ScalarId) -> i32,
+}
+
+/// A function of machine code.
+pub(crate) struct WideCode {
+    /// Position-independent.
+    pub(crate) bytes: Vec<u8>,
+    /// The same for people, if it was asked for.
+    pub(crate) listing: Option<StripListing>,
+    /// Whether some store may go past the caches, which nothing but a fence orders.
+    pub(crate) streams: bool,
+    /// The index operations whose value at iteration 0 follows the pointers in the table.
+    pub(crate) indices: Vec<usize>,
+    /// The only end that it can be given, from the start 0; none if both are free.
+    pub(crate) fixed_length: Option<i64>,
+}
+
+impl WideCode {
+    /// Where the code may lie: at multiples of this many bytes.
+    pub(crate) const ALIGNMENT: u64 = LINE_BYTES as u64;
+}
+
+/// Emits a strip; `None` if it has to be compiled otherwise.
+pub(crate) fn emit(facts: &StripFacts<'_>, options: &WideOptions<'_>) -> Option<WideCode> {
+    let strip = choose(facts, options.target.features(), options.options)?;
+    let ahead = Ahead::new(facts, &strip.body, options.options.prefetch);
+    let Encoded { bytes, text } = options.target.encode(&strip, ahead, options);
+    let listing = options.options.texts.then(|| strip.listing(text));
+    let (streams, fixed_length) = (strip.streams(), strip.fixed_length);
+    Some(WideCode { bytes, listing, streams, indices: strip.indices, fixed_length })
+}
