@@ -86,6 +86,25 @@ pub struct Piece {
     pub offset: Vec<i64>,
 }
 
+impl StorageMapping {
+    /// Keeps a whole array in a new buffer, by one formula.
+    pub(crate) fn keep(&mut self, array: ArrayId, buffer: Buffer, matrix: Vec<Vec<i64>>, offset: Vec<i64>) {
+        let piece = Piece { when: Formula::everything(), buffer: self.buffers.len(), matrix, offset };
+        self.buffers.push(buffer);
+        self.arrays.push(ArrayMapping { array, pieces: vec![piece] });
+    }
+
+    /// Takes over the storage of other arrays, renumbering its buffers.
+    pub(crate) fn append(&mut self, other: StorageMapping) {
+        let first = self.buffers.len();
+        self.buffers.extend(other.buffers);
+        for mut mapping in other.arrays {
+            mapping.pieces.iter_mut().for_each(|piece| piece.buffer += first);
+            self.arrays.push(mapping);
+        }
+    }
+}
+
 impl Piece {
     /// Coordinate `k` of a cell, in a buffer of this modulus, which is positive.
     pub fn coordinate(&self, k: usize, index: &[i64], modulus: i64) -> i64 {

@@ -12,11 +12,10 @@ use crate::analysis::turnover::Readers;
 use crate::check::Checker;
 use crate::kernel::BoundKernel;
 use crate::kernel::affine::Affine;
-use crate::kernel::formula::Formula;
 use crate::kernel::graph::{ArrayId, Role};
 use crate::machine::MachineModel;
 use crate::storage::options::{Rings, Rounding, StrategyId};
-use crate::storage::{ArrayMapping, Buffer, MappingError, Piece, Sharing};
+use crate::storage::{Buffer, MappingError, Sharing, StorageMapping};
 
 /// What strategies see.
 pub(crate) struct Problem<'a, 'c, 'k> {
@@ -39,22 +38,6 @@ pub(crate) struct Problem<'a, 'c, 'k> {
     pub(crate) spans: RefCell<BTreeMap<ArrayId, Vec<Span>>>,
 }
 
-/// A mapping of some arrays, not yet proved. Buffer numbers count within the proposal.
-#[derive(Clone, Default)]
-pub(crate) struct Proposal {
-    pub(crate) buffers: Vec<Buffer>,
-    pub(crate) arrays: Vec<ArrayMapping>,
-}
-
-impl Proposal {
-    /// Keeps a whole array in a new buffer, by one formula.
-    pub(crate) fn keep(&mut self, array: ArrayId, buffer: Buffer, matrix: Vec<Vec<i64>>, offset: Vec<i64>) {
-        let piece = Piece { when: Formula::everything(), buffer: self.buffers.len(), matrix, offset };
-        self.buffers.push(buffer);
-        self.arrays.push(ArrayMapping { array, pieces: vec![piece] });
-    }
-}
-
 /// A way to find mappings.
 pub(crate) trait Strategy: Sync {
     /// Which one it is.
@@ -62,7 +45,7 @@ pub(crate) trait Strategy: Sync {
 
     /// Mappings of all of `arrays` together, best first. An empty list or [`MappingError::NotApplicable`] if there are
     /// none.
-    fn propose(&self, problem: &Problem<'_, '_, '_>, arrays: &[ArrayId]) -> Result<Vec<Proposal>, MappingError>;
+    fn propose(&self, problem: &Problem<'_, '_, '_>, arrays: &[ArrayId]) -> Result<Vec<StorageMapping>, MappingError>;
 }
 
 /// Bounds of one array index over all cells that ever hold a value; none where unbounded.

@@ -19,10 +19,10 @@ use crate::storage::choose::decision::{Choice, Decision};
 use crate::storage::choose::search::{BestOfOne, Search, unless_spent};
 use crate::storage::knobs::choice::{ENDS_BUDGET, LEAST_PATIENCE};
 use crate::storage::options::{Objective, StrategyId};
-use crate::storage::problem::{Problem, Proposal};
+use crate::storage::problem::Problem;
 use crate::storage::strategies::in_place::InPlace;
 use crate::storage::strategies::shared::Shared;
-use crate::storage::{ArrayMapping, Buffer, MappingError};
+use crate::storage::{ArrayMapping, Buffer, MappingError, StorageMapping};
 
 /// Chooses proved storage for all of `arrays`.
 pub(crate) fn choose_automatically(
@@ -39,10 +39,10 @@ pub(crate) fn choose_automatically(
     let search = |&array: &ArrayId| Search::new(problem, array, objective, &mut chosen.notes).best();
     let mut separate = rest.iter().map(search).collect::<Result<Vec<_>, MappingError>>()?;
     match together(problem, &rest, objective, &mut separate, chosen)? {
-        Some(proposal) => chosen.add(proposal),
+        Some(proposal) => chosen.mapping.append(proposal),
         None => {
             for found in separate {
-                chosen.add(found.best.proposal);
+                chosen.mapping.append(found.best.proposal);
                 chosen.decisions.push(found.decision);
             }
         }
@@ -76,7 +76,7 @@ fn choose_in_place(
     let is_best = pick(&found, objective) == Some(0);
     if is_best {
         chosen.decisions.push(Decision::new(state.to_vec(), &found[0], &found));
-        chosen.add(found.swap_remove(0).proposal);
+        chosen.mapping.append(found.swap_remove(0).proposal);
     }
     Ok(is_best)
 }
@@ -101,9 +101,9 @@ fn all_of<'a>(
     problem: &Problem<'_, '_, '_>,
     separate: impl Iterator<Item = &'a Candidate>,
 ) -> Result<Candidate, MappingError> {
-    let mut all = Choice::default();
-    separate.for_each(|candidate| all.add(candidate.proposal.clone()));
-    Candidate::new(problem, Proposal { buffers: all.mapping.buffers, arrays: all.mapping.arrays })
+    let mut all = StorageMapping::default();
+    separate.for_each(|candidate| all.append(candidate.proposal.clone()));
+    Candidate::new(problem, all)
 }
 
 /// Storage in which arrays share buffers, if it is better than that of each. Its decision then is one for all.
@@ -113,7 +113,7 @@ fn together(
     objective: Objective,
     separate: &mut [BestOfOne],
     chosen: &mut Choice,
-) -> Result<Option<Proposal>, MappingError> {
+) -> Result<Option<StorageMapping>, MappingError> {
     if objective == Objective::Speed || !could_save(problem, arrays, separate)? {
         return Ok(None);
     }
@@ -161,30 +161,30 @@ fn together(
 
 /// Shared storage, but arrays that have a buffer to themselves in it are kept as they would be alone.
 fn with_own_buffers<'a>(
-    shared: &Proposal,
+    shared: &StorageMapping,
     arrays: &[ArrayId],
     separate: impl Iterator<Item = &'a Candidate>,
-) -> Proposal {
+) -> StorageMapping {
     let residents = |buffer: usize| {
         let kept_in = |mapping: &&ArrayMapping| mapping.pieces.iter().any(|piece| piece.buffer == buffer);
         shared.arrays.iter().filter(kept_in).count()
     };
-    let mut mixed = Choice::default();
+    let mut mixed = StorageMapping::default();
     for (buffer, body) in shared.buffers.iter().enumerate().filter(|(buffer, _)| residents(*buffer) > 1) {
-        let mut part = Proposal { buffers: vec![body.clone()], arrays: Vec::new() };
+        let mut part = StorageMapping { buffers: vec![body.clone()], arrays: Vec::new() };
         for mapping in shared.arrays.iter().filter(|mapping| mapping.pieces[0].buffer == buffer) {
             let mut mapping = mapping.clone();
             mapping.pieces.iter_mut().for_each(|piece| piece.buffer = 0);
             part.arrays.push(mapping);
         }
-        mixed.add(part);
+        mixed.append(part);
     }
     for (array, candidate) in arrays.iter().zip(separate) {
-        if !mixed.mapping.arrays.iter().any(|mapping| mapping.array == *array) {
-            mixed.add(candidate.proposal.clone());
+        if !mixed.arrays.iter().any(|mapping| mapping.array == *array) {
+            mixed.append(candidate.proposal.clone());
         }
     }
-    Proposal { buffers: mixed.mapping.buffers, arrays: mixed.mapping.arrays }
+    mixed
 }
 
 /// Whether arrays of one kind have clearly more cells, each alone, than values alive at once together.

@@ -11,12 +11,12 @@ use crate::machine::LINE_BYTES;
 use crate::storage::choose::cost::access_cost;
 use crate::storage::knobs::choice::{COST_STEP, FAST_ACCESS, NEAR_PARTS};
 use crate::storage::options::{Objective, StrategyId};
-use crate::storage::problem::{Problem, Proposal};
-use crate::storage::{Buffer, MappingError};
+use crate::storage::problem::Problem;
+use crate::storage::{Buffer, MappingError, StorageMapping};
 
 /// A mapping with what it takes.
 pub(super) struct Candidate {
-    pub(super) proposal: Proposal,
+    pub(super) proposal: StorageMapping,
     pub(super) bytes: u64,
     pub(super) access: f64,
     /// Only what is used needs a proof.
@@ -25,7 +25,7 @@ pub(super) struct Candidate {
 
 impl Candidate {
     /// A proved mapping.
-    pub(super) fn new(problem: &Problem<'_, '_, '_>, proposal: Proposal) -> Result<Candidate, MappingError> {
+    pub(super) fn new(problem: &Problem<'_, '_, '_>, proposal: StorageMapping) -> Result<Candidate, MappingError> {
         let mut bytes = 0_u64;
         for buffer in &proposal.buffers {
             bytes = bytes.saturating_add(buffer.cells()?.saturating_mul(buffer.element.bytes()));
@@ -37,6 +37,11 @@ impl Candidate {
     /// The strategy of its first buffer.
     pub(super) fn strategy(&self) -> Option<StrategyId> {
         self.proposal.buffers.first().map(|buffer| buffer.strategy)
+    }
+
+    /// Its name for notes and reports.
+    pub(super) fn strategy_name(&self) -> &'static str {
+        self.strategy().map_or("", StrategyId::name)
     }
 
     /// Cells of all its buffers.
@@ -99,7 +104,7 @@ mod tests {
     use super::*;
 
     fn candidate(bytes: u64, access: f64) -> Candidate {
-        Candidate { proposal: Proposal::default(), bytes, access, proved: true }
+        Candidate { proposal: StorageMapping::default(), bytes, access, proved: true }
     }
 
     fn picked(objective: Objective, sizes: &[(u64, f64)]) -> (u64, f64) {

@@ -6,11 +6,11 @@
 //! [`choose_mapping`]: crate::storage::choose::choice::choose_mapping
 
 use crate::kernel::graph::ArrayId;
-use crate::storage::MappingError;
-use crate::storage::problem::{Problem, Proposal, Strategy};
+use crate::storage::problem::{Problem, Strategy};
+use crate::storage::{MappingError, StorageMapping};
 
 /// Proves a proposal, or names two cells that it would keep in one place.
-pub(crate) fn verify_mapping(problem: &Problem<'_, '_, '_>, proposal: &Proposal) -> Result<(), MappingError> {
+pub(crate) fn verify_mapping(problem: &Problem<'_, '_, '_>, proposal: &StorageMapping) -> Result<(), MappingError> {
     let verify = || problem.checker.verify(&proposal.buffers, &proposal.arrays);
     problem.model.clock.time("proof", verify).map(drop)
 }
@@ -21,7 +21,7 @@ pub(crate) fn first_proved(
     strategy: &dyn Strategy,
     arrays: &[ArrayId],
     notes: &mut Vec<String>,
-) -> Result<Proposal, MappingError> {
+) -> Result<StorageMapping, MappingError> {
     first_useful(problem, strategy, arrays, notes, |_| Ok(true)).map(|(proposal, _)| proposal)
 }
 
@@ -32,8 +32,8 @@ pub(crate) fn first_useful(
     strategy: &dyn Strategy,
     arrays: &[ArrayId],
     notes: &mut Vec<String>,
-    is_useful: impl Fn(&Proposal) -> Result<bool, MappingError>,
-) -> Result<(Proposal, bool), MappingError> {
+    is_useful: impl Fn(&StorageMapping) -> Result<bool, MappingError>,
+) -> Result<(StorageMapping, bool), MappingError> {
     under_own_quota(problem, strategy.id().name(), arrays, || {
         let mut last =
             MappingError::NotApplicable { strategy: strategy.id().name(), reason: "it has no candidate".into() };

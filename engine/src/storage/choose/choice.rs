@@ -41,7 +41,7 @@ fn choose_cells(
     if !given.is_empty() {
         let proposal = given_proposal(problem, given)?;
         verify_mapping(problem, &proposal)?;
-        chosen.add(proposal);
+        chosen.mapping.append(proposal);
         arrays.retain(|array| !given.iter().any(|rule| rule.array == *array));
     }
     if arrays.is_empty() {
@@ -54,7 +54,7 @@ fn choose_cells(
     };
     let Entry { strategy, .. } = entry_of(id).expect("every strategy that can be chosen is in the table");
     let proposal = first_proved(problem, *strategy, &arrays, &mut chosen.notes)?;
-    chosen.add(proposal);
+    chosen.mapping.append(proposal);
     report_price(problem, &mut chosen)?;
     Ok(chosen)
 }

@@ -9,11 +9,11 @@
 
 use crate::kernel::graph::DimKind;
 use crate::storage::knobs::choice::{CUT, FORMULA, SCALAR_ACCESS};
-use crate::storage::problem::{Problem, Proposal};
-use crate::storage::{Buffer, Piece};
+use crate::storage::problem::Problem;
+use crate::storage::{Buffer, Piece, StorageMapping};
 
 /// The cost of an access under a proposal, that of its worst array.
-pub(crate) fn access_cost(problem: &Problem<'_, '_, '_>, proposal: &Proposal) -> f64 {
+pub(crate) fn access_cost(problem: &Problem<'_, '_, '_>, proposal: &StorageMapping) -> f64 {
     let of_array = |mapping: &crate::storage::ArrayMapping| {
         let fast = problem.fast_dimension(mapping.array);
         let pieces = mapping.pieces.iter().map(|piece| of_piece(problem, piece, &proposal.buffers[piece.buffer], fast));

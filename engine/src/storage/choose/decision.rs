@@ -10,7 +10,6 @@ use crate::kernel::graph::ArrayId;
 use crate::storage::StorageMapping;
 use crate::storage::choose::candidate::{Candidate, is_near, smallest};
 use crate::storage::options::StrategyId;
-use crate::storage::problem::Proposal;
 
 /// Storage that was chosen so far, and what was tried on the way.
 #[derive(Default)]
@@ -27,18 +26,6 @@ pub(crate) struct Chosen {
     pub(crate) notes: Vec<String>,
     /// What the automatic choice decided.
     pub(crate) decisions: Vec<Decision>,
-}
-
-impl Choice {
-    /// Appends a proposal, renumbering its buffers.
-    pub(crate) fn add(&mut self, proposal: Proposal) {
-        let first = self.mapping.buffers.len();
-        self.mapping.buffers.extend(proposal.buffers);
-        for mut mapping in proposal.arrays {
-            mapping.pieces.iter_mut().for_each(|piece| piece.buffer += first);
-            self.mapping.arrays.push(mapping);
-        }
-    }
 }
 
 /// What was chosen for some arrays, and what else there was.
@@ -82,11 +69,7 @@ pub enum Reason {
 
 impl Weighed {
     fn of(candidate: &Candidate) -> Weighed {
-        Weighed {
-            strategy: candidate.strategy().map_or("", StrategyId::name),
-            bytes: candidate.bytes,
-            access: candidate.access,
-        }
+        Weighed { strategy: candidate.strategy_name(), bytes: candidate.bytes, access: candidate.access }
     }
 }
 

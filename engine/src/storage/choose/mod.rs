@@ -4,7 +4,7 @@
 //! proved: `search` asks strategies for one array, `candidate` compares what they found by size and by what `cost`
 //! thinks of it, `decision` says how it ended. `check` asks the checker.
 
-pub(crate) mod auto;
+mod auto;
 mod candidate;
 pub(crate) mod check;
 pub(crate) mod choice;

@@ -32,13 +32,13 @@ use crate::storage::knobs::choice::{
 use crate::storage::knobs::placement::{LINE_PRICE, LINE_PRICE_FOR_SPEED};
 use crate::storage::options::{Objective, Rounding, StrategyId};
 use crate::storage::placement::rounding::is_on_grid;
-use crate::storage::problem::{Problem, Proposal, Strategy};
+use crate::storage::problem::{Problem, Strategy};
 use crate::storage::strategies::full::Full;
 use crate::storage::strategies::periodic::{Periodic, reads_far_side};
 use crate::storage::strategies::registry::{Budget, Entry, Turn, entry_of, one_by_one};
 use crate::storage::strategies::scalar::Scalar;
 use crate::storage::strategies::successive_modulo::usual_and_one_level;
-use crate::storage::{MappingError, Sharing};
+use crate::storage::{MappingError, Sharing, StorageMapping};
 
 /// The best mapping of one array that was found.
 pub(super) struct BestOfOne {
@@ -298,7 +298,7 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
         self.asked.push((strategy.id(), patience));
         let (problem, array) = (self.problem, self.array);
         let found = self.within(patience, |search| {
-            let is_useful = |proposal: &Proposal| {
+            let is_useful = |proposal: &StorageMapping| {
                 let candidate = Candidate::new(problem, proposal.clone())?;
                 Ok(!search.found.iter().any(|other| other.proved && other.is_as_good_as(&candidate)))
             };
@@ -346,7 +346,7 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
         if candidate.proved {
             return Ok(true);
         }
-        let strategy = candidate.strategy().map_or("", StrategyId::name);
+        let strategy = candidate.strategy_name();
         let proof = under_own_quota(problem, strategy, &[self.array], || verify_mapping(problem, &candidate.proposal));
         candidate.proved = proof.is_ok();
         if let Err(error) = proof {
@@ -392,7 +392,7 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
     /// Says why a mapping was preferred, where there was a choice.
     fn explain(&mut self, best: usize) {
         let describe = |candidate: &Candidate| {
-            let strategy = candidate.strategy().map_or("", StrategyId::name);
+            let strategy = candidate.strategy_name();
             format!("{strategy} ({} bytes, {:.2} an access)", candidate.bytes, candidate.access)
         };
         let others: Vec<String> =

@@ -17,7 +17,7 @@ use crate::storage::choose::check::{under_own_quota, verify_mapping};
 use crate::storage::choose::decision::Choice;
 use crate::storage::knobs::placement::{LARGEST_MIRRORED_BYTES, MOST_ADDED, MOST_PAGES_TRIED};
 use crate::storage::options::{Objective, Rings, StrategyChoice};
-use crate::storage::problem::{Problem, Proposal, range};
+use crate::storage::problem::{Problem, range};
 use crate::storage::strategies::registry::entry_of;
 use crate::storage::{ArrayMapping, MappingError, Piece, Sharing, StorageMapping};
 
@@ -114,14 +114,14 @@ fn proved(
     mapping: &StorageMapping,
     rings: &[Ring],
 ) -> Result<Option<StorageMapping>, MappingError> {
-    let StorageMapping { mut buffers, arrays } = mapping.clone();
+    let mut mirrored = mapping.clone();
     for &Ring { buffer, modulus } in rings {
-        (buffers[buffer].moduli, buffers[buffer].mapped) = (vec![modulus], Mapped::Twice);
+        let body = &mut mirrored.buffers[buffer];
+        (body.moduli, body.mapped) = (vec![modulus], Mapped::Twice);
     }
-    let proposal = Proposal { buffers, arrays };
-    let strategy = proposal.buffers[rings[0].buffer].strategy.name();
-    match under_own_quota(problem, strategy, &[], || verify_mapping(problem, &proposal)) {
-        Ok(()) => Ok(Some(StorageMapping { buffers: proposal.buffers, arrays: proposal.arrays })),
+    let strategy = mapping.buffers[rings[0].buffer].strategy.name();
+    match under_own_quota(problem, strategy, &[], || verify_mapping(problem, &mirrored)) {
+        Ok(()) => Ok(Some(mirrored)),
         Err(MappingError::Unproved { .. } | MappingError::GaveUp { .. }) => Ok(None),
         Err(error) => Err(error),
     }

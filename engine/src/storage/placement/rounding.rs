@@ -9,10 +9,11 @@
 
 use crate::kernel::graph::{ArrayId, DimKind};
 use crate::machine::{ALIASING_BYTES, LINE_BYTES};
+use crate::storage::StorageMapping;
 use crate::storage::knobs::placement::{BEHIND_STORES_BYTES, ROWS_AHEAD};
 use crate::storage::options::Rounding;
 use crate::storage::placement::rows::cells_of_line;
-use crate::storage::problem::{Problem, Proposal};
+use crate::storage::problem::Problem;
 
 /// The numbers that pitches and moduli may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,7 +68,7 @@ impl Grid {
 }
 
 /// Whether a strided hyperplane for one array has the pitches and the modulus that the problem's rounding allows.
-pub(crate) fn is_on_grid(problem: &Problem<'_, '_, '_>, proposal: &Proposal) -> bool {
+pub(crate) fn is_on_grid(problem: &Problem<'_, '_, '_>, proposal: &StorageMapping) -> bool {
     let mapping = &proposal.arrays[0];
     let (grid, fast) = (Grid::of(problem, mapping.array), problem.fast_dimension(mapping.array));
     let mut pitches = mapping.pieces[0].matrix[0].iter().enumerate().filter(|(dim, _)| *dim != fast);

@@ -3,11 +3,10 @@
 //! A temporary array takes one cell per point of its bounding box. A state array has a level for each of the last
 //! `horizon + 1` steps, so that a run of `horizon` steps overwrites nothing; longer runs reuse the oldest level.
 
-use crate::kernel::formula::Formula;
 use crate::kernel::graph::ArrayId;
 use crate::storage::options::StrategyId;
-use crate::storage::problem::{Problem, Proposal, Strategy};
-use crate::storage::{ArrayMapping, MappingError, Piece};
+use crate::storage::problem::{Problem, Strategy};
+use crate::storage::{MappingError, StorageMapping};
 
 /// The unfolded array.
 pub(crate) struct Full;
@@ -17,18 +16,12 @@ impl Strategy for Full {
         StrategyId::Full
     }
 
-    fn propose(&self, problem: &Problem<'_, '_, '_>, arrays: &[ArrayId]) -> Result<Vec<Proposal>, MappingError> {
-        let mut proposal = Proposal { buffers: Vec::new(), arrays: Vec::new() };
+    fn propose(&self, problem: &Problem<'_, '_, '_>, arrays: &[ArrayId]) -> Result<Vec<StorageMapping>, MappingError> {
+        let mut proposal = StorageMapping::default();
         for &array in arrays {
             let (moduli, offset) = box_of(problem, array)?;
-            let piece = Piece {
-                when: Formula::everything(),
-                buffer: proposal.buffers.len(),
-                matrix: identity(moduli.len()),
-                offset,
-            };
-            proposal.buffers.push(problem.buffer_for(array, moduli, self.id()));
-            proposal.arrays.push(ArrayMapping { array, pieces: vec![piece] });
+            let matrix = identity(moduli.len());
+            proposal.keep(array, problem.buffer_for(array, moduli, self.id()), matrix, offset);
         }
         Ok(vec![proposal])
     }

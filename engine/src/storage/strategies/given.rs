@@ -13,20 +13,23 @@ use crease_program::Mapped;
 use crate::kernel::MappingRule;
 use crate::kernel::graph::ArrayId;
 use crate::storage::options::StrategyId;
-use crate::storage::problem::{Problem, Proposal, Span, range};
-use crate::storage::{ArrayMapping, Buffer, MappingError, Piece};
+use crate::storage::problem::{Problem, Span, range};
+use crate::storage::{ArrayMapping, Buffer, MappingError, Piece, StorageMapping};
 
 /// The mapping that the rules describe, not yet proved.
 ///
 /// # Errors
 /// [`MappingError::RulesDisagree`] if rules of one buffer do not fit together, [`MappingError::UnboundedModulus`] if a
 /// coordinate without `mod` depends on an unbounded index, [`MappingError::TooManyCells`].
-pub(crate) fn given_proposal(problem: &Problem<'_, '_, '_>, rules: &[MappingRule]) -> Result<Proposal, MappingError> {
+pub(crate) fn given_proposal(
+    problem: &Problem<'_, '_, '_>,
+    rules: &[MappingRule],
+) -> Result<StorageMapping, MappingError> {
     let mut by_buffer: BTreeMap<&str, Vec<&MappingRule>> = BTreeMap::new();
     for rule in rules {
         by_buffer.entry(&rule.buffer).or_default().push(rule);
     }
-    let mut proposal = Proposal { buffers: Vec::new(), arrays: Vec::new() };
+    let mut proposal = StorageMapping::default();
     for (name, rules) in by_buffer {
         let (buffer, shifts) = buffer(problem, name, &rules)?;
         for rule in rules {

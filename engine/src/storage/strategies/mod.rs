@@ -1,4 +1,7 @@
-//! Strategies: ways to find storage mappings, one a file or folder.
+//! Strategies: ways to find storage mappings, one a file or folder; `registry` is the table of them.
+//!
+//! `baseline` has the literature's that the automatic choice takes rarely or never, `given` what a caller writes down.
+//! `polytope` and `outline` are the convex parts that searches judge their candidates by.
 
 pub(crate) mod baseline;
 pub(crate) mod full;
@@ -6,9 +9,9 @@ pub(crate) mod given;
 pub(crate) mod in_place;
 mod outline;
 pub(crate) mod periodic;
-pub(crate) mod polytope;
+mod polytope;
 pub(crate) mod registry;
 pub(crate) mod scalar;
 pub(crate) mod shared;
-pub(crate) mod strided_hyperplane;
+mod strided_hyperplane;
 pub(crate) mod successive_modulo;

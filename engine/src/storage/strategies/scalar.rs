@@ -9,9 +9,9 @@
 //! lowering keeps it in a register and the ring is never touched (`engine/src/lower/forward.rs`).
 
 use crate::kernel::graph::{ArrayId, DimKind};
-use crate::storage::MappingError;
 use crate::storage::options::StrategyId;
-use crate::storage::problem::{Problem, Proposal, Strategy};
+use crate::storage::problem::{Problem, Strategy};
+use crate::storage::{MappingError, StorageMapping};
 
 /// One value, or one in each lane.
 pub(crate) struct Scalar;
@@ -21,8 +21,8 @@ impl Strategy for Scalar {
         StrategyId::Scalar
     }
 
-    fn propose(&self, problem: &Problem<'_, '_, '_>, arrays: &[ArrayId]) -> Result<Vec<Proposal>, MappingError> {
-        let mut proposal = Proposal::default();
+    fn propose(&self, problem: &Problem<'_, '_, '_>, arrays: &[ArrayId]) -> Result<Vec<StorageMapping>, MappingError> {
+        let mut proposal = StorageMapping::default();
         for &array in arrays {
             let (row, modulus) = one_value(problem, array, self.id())?;
             let min = |k: usize| Ok::<_, MappingError>(problem.spans(array)?[k].min.unwrap_or(0));

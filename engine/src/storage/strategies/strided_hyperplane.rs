@@ -22,16 +22,15 @@ use std::collections::BinaryHeap;
 
 use crease_isl::Set;
 
-use crate::kernel::formula::Formula;
 use crate::kernel::graph::ArrayId;
 use crate::sets::count::merged;
 use crate::storage::knobs::strategies::{LAYER_BUDGET, MOST_CLEARING, MOST_PROPOSALS};
 use crate::storage::knobs::strided::{BEAM, MOST_DISTANCE};
 use crate::storage::options::StrategyId;
 use crate::storage::placement::rounding::Grid;
-use crate::storage::problem::{Problem, Proposal, Span, Strategy};
+use crate::storage::problem::{Problem, Span, Strategy};
 use crate::storage::strategies::polytope::{Polytope, polytopes};
-use crate::storage::{ArrayMapping, MappingError, Piece};
+use crate::storage::{MappingError, StorageMapping};
 
 /// One-dimensional mappings with unit stride.
 pub(crate) struct StridedHyperplane;
@@ -41,20 +40,18 @@ impl Strategy for StridedHyperplane {
         StrategyId::StridedHyperplane
     }
 
-    fn propose(&self, problem: &Problem<'_, '_, '_>, arrays: &[ArrayId]) -> Result<Vec<Proposal>, MappingError> {
+    fn propose(&self, problem: &Problem<'_, '_, '_>, arrays: &[ArrayId]) -> Result<Vec<StorageMapping>, MappingError> {
         let mut per_array = Vec::new();
         for &array in arrays {
             per_array.push(search(problem, array, self.id())?);
         }
         let ranks = per_array.iter().map(Vec::len).min().unwrap_or(0);
         let proposal = |rank: usize| {
-            let mut proposal = Proposal { buffers: Vec::new(), arrays: Vec::new() };
+            let mut proposal = StorageMapping::default();
             for (found, &array) in per_array.iter().zip(arrays) {
                 let Hyperplane { gamma, modulus, offset } = &found[rank];
-                let (matrix, offset) = (vec![gamma.clone()], vec![*offset]);
-                let piece = Piece { when: Formula::everything(), buffer: proposal.buffers.len(), matrix, offset };
-                proposal.buffers.push(problem.buffer_for(array, vec![*modulus], self.id()));
-                proposal.arrays.push(ArrayMapping { array, pieces: vec![piece] });
+                let buffer = problem.buffer_for(array, vec![*modulus], self.id());
+                proposal.keep(array, buffer, vec![gamma.clone()], vec![*offset]);
             }
             proposal
         };

@@ -18,11 +18,11 @@
 use crease_isl::Set;
 
 use crate::kernel::graph::{ArrayId, Role};
-use crate::storage::MappingError;
 use crate::storage::knobs::strategies::MOST_PERMUTED;
 use crate::storage::options::StrategyId;
-use crate::storage::problem::{Problem, Proposal, Strategy};
+use crate::storage::problem::{Problem, Strategy};
 use crate::storage::strategies::full::identity;
+use crate::storage::{MappingError, StorageMapping};
 
 /// Steps of a state array that the usual layout keeps, one to read and one to write. To make do with one is for other
 /// strategies: this one is what they are compared with.
@@ -36,8 +36,8 @@ impl Strategy for SuccessiveModulo {
         StrategyId::SuccessiveModulo
     }
 
-    fn propose(&self, problem: &Problem<'_, '_, '_>, arrays: &[ArrayId]) -> Result<Vec<Proposal>, MappingError> {
-        let mut proposal = Proposal::default();
+    fn propose(&self, problem: &Problem<'_, '_, '_>, arrays: &[ArrayId]) -> Result<Vec<StorageMapping>, MappingError> {
+        let mut proposal = StorageMapping::default();
         for &array in arrays {
             let mut moduli = moduli(problem, array)?;
             keep_usual_steps(problem, array, &mut moduli);
@@ -55,8 +55,8 @@ impl Strategy for OneLevel {
         StrategyId::OneLevel
     }
 
-    fn propose(&self, problem: &Problem<'_, '_, '_>, arrays: &[ArrayId]) -> Result<Vec<Proposal>, MappingError> {
-        let mut proposal = Proposal::default();
+    fn propose(&self, problem: &Problem<'_, '_, '_>, arrays: &[ArrayId]) -> Result<Vec<StorageMapping>, MappingError> {
+        let mut proposal = StorageMapping::default();
         for &array in arrays {
             let moduli = moduli(problem, array)?;
             if !is_one_level(problem, array, &moduli) {
@@ -74,9 +74,9 @@ impl Strategy for OneLevel {
 pub(crate) fn usual_and_one_level(
     problem: &Problem<'_, '_, '_>,
     array: ArrayId,
-) -> Result<(Proposal, Option<Proposal>), MappingError> {
+) -> Result<(StorageMapping, Option<StorageMapping>), MappingError> {
     let mut moduli = moduli(problem, array)?;
-    let (mut usual, mut one_level) = (Proposal::default(), Proposal::default());
+    let (mut usual, mut one_level) = (StorageMapping::default(), StorageMapping::default());
     let is_one_level = is_one_level(problem, array, &moduli);
     if is_one_level {
         keep_one_level(&mut one_level, problem, array, moduli.clone())?;
@@ -99,7 +99,7 @@ fn keep_usual_steps(problem: &Problem<'_, '_, '_>, array: ArrayId, moduli: &mut 
 /// Adds an array with these moduli, the lower corner of its index space at cell 0, so that dimensions kept whole need
 /// no wrap.
 fn keep(
-    proposal: &mut Proposal,
+    proposal: &mut StorageMapping,
     problem: &Problem<'_, '_, '_>,
     array: ArrayId,
     moduli: Vec<i64>,
@@ -114,7 +114,7 @@ fn keep(
 
 /// The same without the coordinate of the step, which is always 0.
 fn keep_one_level(
-    proposal: &mut Proposal,
+    proposal: &mut StorageMapping,
     problem: &Problem<'_, '_, '_>,
     array: ArrayId,
     mut moduli: Vec<i64>,

@@ -16,11 +16,11 @@
 use crease_isl::Set;
 
 use crate::kernel::graph::ArrayId;
-use crate::storage::MappingError;
 use crate::storage::knobs::strategies::MOST_PERMUTED;
 use crate::storage::options::StrategyId;
-use crate::storage::problem::{Problem, Proposal, Span, Strategy};
+use crate::storage::problem::{Problem, Span, Strategy};
 use crate::storage::strategies::polytope::{Polytope, polytopes};
+use crate::storage::{MappingError, StorageMapping};
 
 /// De Greef's mapping.
 pub(crate) struct Window;
@@ -30,8 +30,8 @@ impl Strategy for Window {
         StrategyId::Window
     }
 
-    fn propose(&self, problem: &Problem<'_, '_, '_>, arrays: &[ArrayId]) -> Result<Vec<Proposal>, MappingError> {
-        let mut proposal = Proposal::default();
+    fn propose(&self, problem: &Problem<'_, '_, '_>, arrays: &[ArrayId]) -> Result<Vec<StorageMapping>, MappingError> {
+        let mut proposal = StorageMapping::default();
         for &array in arrays {
             let order = best_order(problem, array, self.id())?;
             let window = order.window(problem, array)?;

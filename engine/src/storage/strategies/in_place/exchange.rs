@@ -16,11 +16,11 @@ use std::collections::BTreeMap;
 
 use crate::analysis::turnover::Readers;
 use crate::sets::boxes::{IntBox, subtract_all, united};
-use crate::storage::problem::{Problem, Proposal};
+use crate::storage::problem::Problem;
 use crate::storage::strategies::in_place::cycles::Cycles;
 use crate::storage::strategies::in_place::group::Group;
 use crate::storage::strategies::in_place::{step_residue, without_step};
-use crate::storage::{ArrayMapping, MappingError, Piece};
+use crate::storage::{ArrayMapping, MappingError, Piece, StorageMapping};
 
 /// Cells of odd steps that keep in one buffer at one displacement.
 struct Slot {
@@ -34,7 +34,7 @@ pub(super) fn exchange(
     problem: &Problem<'_, '_, '_>,
     group: &Group<'_>,
     inside: Option<&Cycles>,
-) -> Result<Option<Proposal>, MappingError> {
+) -> Result<Option<StorageMapping>, MappingError> {
     let readers: Option<Vec<&Readers>> = group.arrays.iter().map(|&array| problem.readers(array)).collect();
     let Some(readers) = readers else { return Ok(None) };
     let partner = |q: usize| inside.filter(|cycles| cycles.period == 2).map_or(q, |cycles| cycles.next[q]);
@@ -92,11 +92,11 @@ fn proposal(
     group: &Group<'_>,
     space: &IntBox,
     odd: Vec<(Vec<Slot>, Vec<IntBox>)>,
-) -> Result<Option<Proposal>, MappingError> {
+) -> Result<Option<StorageMapping>, MappingError> {
     let n = space.ranges().len();
     let corner: Vec<i64> = space.ranges().iter().map(|&(low, _)| low).collect();
     let moduli: Vec<i64> = (0..n).map(|k| group.extent(k)).collect();
-    let mut proposal = Proposal { buffers: Vec::new(), arrays: Vec::new() };
+    let mut proposal = StorageMapping::default();
     for q in 0..odd.len() {
         proposal.buffers.push(group.buffer(group.names[q].clone(), moduli.clone()));
     }

@@ -23,10 +23,10 @@ mod shifted;
 use crate::kernel::affine::Affine;
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::ArrayId;
-use crate::storage::MappingError;
 use crate::storage::knobs::in_place::RESTING_PARTS;
 use crate::storage::options::StrategyId;
-use crate::storage::problem::{Problem, Proposal, Strategy};
+use crate::storage::problem::{Problem, Strategy};
+use crate::storage::{MappingError, StorageMapping};
 use cycles::zero_drift_permutation;
 use group::Group;
 
@@ -38,7 +38,7 @@ impl Strategy for InPlace {
         StrategyId::InPlace
     }
 
-    fn propose(&self, problem: &Problem<'_, '_, '_>, arrays: &[ArrayId]) -> Result<Vec<Proposal>, MappingError> {
+    fn propose(&self, problem: &Problem<'_, '_, '_>, arrays: &[ArrayId]) -> Result<Vec<StorageMapping>, MappingError> {
         let group = Group::of(problem, arrays, self.id())?;
         let cycle = zero_drift_permutation(&group.distances);
         let mut resting = Vec::from_iter(exchange::exchange(problem, &group, cycle.as_ref())?);
@@ -50,7 +50,7 @@ impl Strategy for InPlace {
             }
         }
         resting.sort_by_key(cost);
-        let drifting: Vec<Proposal> = slacks.map(|slack| shifted::drifting(&group, slack)).collect();
+        let drifting: Vec<StorageMapping> = slacks.map(|slack| shifted::drifting(&group, slack)).collect();
         // Storage that rests is faster, but not at any price.
         let most = drifting.last().map_or(u128::MAX, |ring| cost(ring).0.saturating_add(cost(ring).0 / RESTING_PARTS));
         let (near, dear): (Vec<_>, Vec<_>) = resting.into_iter().partition(|proposal| cost(proposal).0 <= most);
@@ -59,7 +59,7 @@ impl Strategy for InPlace {
 }
 
 /// Cells, then pieces: what makes one proposal better than another.
-fn cost(proposal: &Proposal) -> (u128, usize) {
+fn cost(proposal: &StorageMapping) -> (u128, usize) {
     let cells = |moduli: &[i64]| moduli.iter().fold(1_u128, |n, &m| n.saturating_mul(m.unsigned_abs().into()));
     let cells = proposal.buffers.iter().fold(0_u128, |sum, buffer| sum.saturating_add(cells(&buffer.moduli)));
     (cells, proposal.arrays.iter().map(|mapping| mapping.pieces.len()).sum())

@@ -2,15 +2,13 @@
 //!
 //! In: a group and how much room.   Out: storage that rests and depends on the phase, or drifts with the step.
 
-use crate::kernel::formula::Formula;
-use crate::storage::problem::Proposal;
 use crate::storage::strategies::in_place::cycles::Cycles;
 use crate::storage::strategies::in_place::group::Group;
 use crate::storage::strategies::in_place::{step_residue, without_step};
-use crate::storage::{ArrayMapping, MappingError, Piece};
+use crate::storage::{ArrayMapping, MappingError, Piece, StorageMapping};
 
 /// Storage that rests in place: pieces by phase, in boxes larger than the domain by `slack` times the displacement.
-pub(super) fn resting(group: &Group<'_>, cycles: &Cycles, slack: i64) -> Result<Proposal, MappingError> {
+pub(super) fn resting(group: &Group<'_>, cycles: &Cycles, slack: i64) -> Result<StorageMapping, MappingError> {
     let n = group.spans.len();
     let mut low = vec![vec![0_i64; n]; group.arrays.len()];
     let mut high = low.clone();
@@ -38,21 +36,19 @@ pub(super) fn resting(group: &Group<'_>, cycles: &Cycles, slack: i64) -> Result<
         let offset = (0..n).map(|k| shift[k] - corner(k)).collect();
         arrays[q].pieces.push(Piece { when, buffer, matrix: without_step(n), offset });
     }
-    Ok(Proposal { buffers, arrays })
+    Ok(StorageMapping { buffers, arrays })
 }
 
 /// Storage that drifts: one ring per index, larger than the domain by `slack` times the distance.
-pub(super) fn drifting(group: &Group<'_>, slack: i64) -> Proposal {
+pub(super) fn drifting(group: &Group<'_>, slack: i64) -> StorageMapping {
     let n = group.spans.len();
-    let mut proposal = Proposal { buffers: Vec::new(), arrays: Vec::new() };
+    let mut proposal = StorageMapping::default();
     for (q, &array) in group.arrays.iter().enumerate() {
         let moduli = (0..n).map(|k| group.extent(k) + slack * group.distances[q][k].abs()).collect();
         let mut matrix = without_step(n);
         (0..n).for_each(|k| matrix[k][0] = -group.distances[q][k]);
         let offset = group.spans.iter().map(|s| -s.min.expect("bounded")).collect();
-        let piece = Piece { when: Formula::everything(), buffer: q, matrix, offset };
-        proposal.buffers.push(group.buffer(group.names[q].clone(), moduli));
-        proposal.arrays.push(ArrayMapping { array, pieces: vec![piece] });
+        proposal.keep(array, group.buffer(group.names[q].clone(), moduli), matrix, offset);
     }
     proposal
 }

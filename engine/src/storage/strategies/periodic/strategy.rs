@@ -9,9 +9,9 @@ use crate::kernel::formula::Formula;
 use crate::kernel::graph::{ArrayId, Role};
 use crate::storage::knobs::periodic::MOST_PROPOSALS;
 use crate::storage::options::StrategyId;
-use crate::storage::problem::{Problem, Proposal, Span, Strategy};
+use crate::storage::problem::{Problem, Span, Strategy};
 use crate::storage::strategies::successive_modulo::SuccessiveModulo;
-use crate::storage::{ArrayMapping, Buffer, MappingError, Piece};
+use crate::storage::{ArrayMapping, Buffer, MappingError, Piece, StorageMapping};
 
 use super::fold::Fold;
 use super::rows::RowConflicts;
@@ -35,7 +35,7 @@ impl Strategy for Periodic {
         StrategyId::Periodic
     }
 
-    fn propose(&self, problem: &Problem<'_, '_, '_>, arrays: &[ArrayId]) -> Result<Vec<Proposal>, MappingError> {
+    fn propose(&self, problem: &Problem<'_, '_, '_>, arrays: &[ArrayId]) -> Result<Vec<StorageMapping>, MappingError> {
         let (mut alternatives, mut refusal) = (Vec::new(), None);
         for &array in arrays {
             match cuts_of(problem, array, self.id())? {
@@ -59,17 +59,12 @@ impl Strategy for Periodic {
 }
 
 /// The n-th proposals of all arrays together, and the last one of an array that has fewer.
-fn combined(alternatives: &[Vec<Proposal>]) -> Vec<Proposal> {
+fn combined(alternatives: &[Vec<StorageMapping>]) -> Vec<StorageMapping> {
     let most = alternatives.iter().map(Vec::len).max().unwrap_or(0);
     let nth = |n: usize| {
-        let mut all = Proposal::default();
+        let mut all = StorageMapping::default();
         for of_array in alternatives.iter().filter_map(|known| known.get(n.min(known.len().checked_sub(1)?))) {
-            let first = all.buffers.len();
-            all.buffers.extend(of_array.buffers.iter().cloned());
-            for mut mapping in of_array.arrays.iter().cloned() {
-                mapping.pieces.iter_mut().for_each(|piece| piece.buffer += first);
-                all.arrays.push(mapping);
-            }
+            all.append(of_array.clone());
         }
         all
     };
@@ -145,7 +140,7 @@ fn cells_of_row(spans: &[Span], step: usize, row: usize) -> Option<i128> {
 
 impl Periodic {
     /// The pieces of a cut.
-    fn keep(&self, problem: &Problem<'_, '_, '_>, array: ArrayId, cut: &Cut) -> Result<Proposal, MappingError> {
+    fn keep(&self, problem: &Problem<'_, '_, '_>, array: ArrayId, cut: &Cut) -> Result<StorageMapping, MappingError> {
         let (spans, mut pieces, mut buffers) = (problem.spans(array)?, Vec::new(), Vec::new());
         for (at, &(low, high, fold)) in cut.parts.iter().enumerate() {
             let mut kept = Coordinates::default();
@@ -176,7 +171,7 @@ impl Periodic {
             let when = rows_between(cut.row, (low, high), &spans[cut.row])?;
             pieces.push(Piece { when, buffer: at, matrix: kept.matrix, offset: kept.offset });
         }
-        Ok(Proposal { buffers, arrays: vec![ArrayMapping { array, pieces }] })
+        Ok(StorageMapping { buffers, arrays: vec![ArrayMapping { array, pieces }] })
     }
 }
 

@@ -4,8 +4,8 @@
 //! Source: ours; the condition is that of Darte, Schreiber and Villard (2005), with the offset of an array as the
 //! coefficient of one more index that says which array it is.
 //!
-//! `gamma` is searched as for one array (`engine/src/storage/strategies/strided_hyperplane.rs`), judged by the differences within
-//! all of the arrays. These alone leave it open what moves from step to step, if each array is dead before its next
+//! `gamma` is searched as for one array (`strided_hyperplane`), judged by the differences within all of the arrays.
+//! These alone leave it open what moves from step to step, if each array is dead before its next
 //! step, so many more candidates are kept. Offsets follow array by array: those that move it just past what conflicts
 //! in one of the arrays before. `A[t, i]` and `B[t, i]` of two sweeps over a line: `(i - t) mod (N + 1)` for both.
 

@@ -22,9 +22,9 @@ use crate::kernel::formula::Formula;
 use crate::kernel::graph::{ArrayId, Element};
 use crate::storage::knobs::shared::MOST_ALIVE_TOGETHER;
 use crate::storage::options::StrategyId;
-use crate::storage::problem::{Problem, Proposal, Strategy};
+use crate::storage::problem::{Problem, Strategy};
 use crate::storage::strategies::successive_modulo::SuccessiveModulo;
-use crate::storage::{ArrayMapping, MappingError, Piece, Sharing};
+use crate::storage::{ArrayMapping, MappingError, Piece, Sharing, StorageMapping};
 
 use colouring::coloured;
 use differences::Differences;
@@ -56,18 +56,16 @@ impl Strategy for Shared {
         StrategyId::Shared
     }
 
-    fn propose(&self, problem: &Problem<'_, '_, '_>, arrays: &[ArrayId]) -> Result<Vec<Proposal>, MappingError> {
+    fn propose(&self, problem: &Problem<'_, '_, '_>, arrays: &[ArrayId]) -> Result<Vec<StorageMapping>, MappingError> {
         let differences = Differences::new(problem);
-        let mut proposal = Proposal::default();
+        let mut proposal = StorageMapping::default();
         let mut rows: Vec<Row> = Vec::new();
         for kind in kinds(problem, arrays) {
             let mut of_kind = Vec::new();
             for &array in &kind {
                 match best_row(&differences, &[array])? {
                     Some(row) => of_kind.push(row),
-                    None => {
-                        SuccessiveModulo.propose(problem, &[array])?.into_iter().for_each(|p| append(&mut proposal, p))
-                    }
+                    None => SuccessiveModulo.propose(problem, &[array])?.into_iter().for_each(|p| proposal.append(p)),
                 }
             }
             let together = of_kind.len() <= MOST_ALIVE_TOGETHER;
@@ -84,7 +82,7 @@ impl Strategy for Shared {
             return Err(MappingError::NotApplicable { strategy: self.id().name(), reason });
         }
         for row in rows {
-            append(&mut proposal, self.keep(problem, &row)?);
+            proposal.append(self.keep(problem, &row)?);
         }
         Ok(vec![proposal])
     }
@@ -92,7 +90,7 @@ impl Strategy for Shared {
 
 impl Shared {
     /// The buffer of a row, named after its first array, and the places of its arrays in it.
-    fn keep(&self, problem: &Problem<'_, '_, '_>, row: &Row) -> Result<Proposal, MappingError> {
+    fn keep(&self, problem: &Problem<'_, '_, '_>, row: &Row) -> Result<StorageMapping, MappingError> {
         let mut arrays = Vec::new();
         // Moves the lower corner of the first array's index space to cell 0, where it has one.
         let shift = corner(problem, &row.members[0])?.rem_euclid(i128::from(row.modulus));
@@ -103,7 +101,7 @@ impl Shared {
             arrays.push(ArrayMapping { array: member.array, pieces: vec![piece] });
         }
         let buffer = problem.buffer_for(row.members[0].array, vec![row.modulus], self.id());
-        Ok(Proposal { buffers: vec![buffer], arrays })
+        Ok(StorageMapping { buffers: vec![buffer], arrays })
     }
 }
 
@@ -147,14 +145,4 @@ fn corner(problem: &Problem<'_, '_, '_>, member: &Member) -> Result<i128, Mappin
     let bounded = member.gamma.iter().zip(&spans).filter_map(|(&g, span)| Some((g, span.min?, span.max?)));
     let corner: i128 = bounded.map(|(g, min, _)| i128::from(g) * i128::from(min)).sum();
     Ok(corner + i128::from(member.offset))
-}
-
-/// Appends a proposal, renumbering its buffers.
-fn append(proposal: &mut Proposal, mut other: Proposal) {
-    let first = proposal.buffers.len();
-    proposal.buffers.append(&mut other.buffers);
-    for mut mapping in other.arrays {
-        mapping.pieces.iter_mut().for_each(|piece| piece.buffer += first);
-        proposal.arrays.push(mapping);
-    }
 }

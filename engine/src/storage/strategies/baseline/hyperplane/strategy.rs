@@ -6,10 +6,10 @@
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::ArrayId;
 use crate::storage::options::StrategyId;
-use crate::storage::problem::{Problem, Proposal, Strategy};
+use crate::storage::problem::{Problem, Strategy};
 use crate::storage::strategies::baseline::hyperplane::narrowest::Bounded;
 use crate::storage::strategies::baseline::hyperplane::search::{SearchError, find_hyperplanes};
-use crate::storage::{ArrayMapping, MappingError, Piece};
+use crate::storage::{ArrayMapping, MappingError, Piece, StorageMapping};
 
 /// Storage hyperplanes.
 pub(crate) struct Hyperplane;
@@ -19,8 +19,8 @@ impl Strategy for Hyperplane {
         StrategyId::Hyperplane
     }
 
-    fn propose(&self, problem: &Problem<'_, '_, '_>, arrays: &[ArrayId]) -> Result<Vec<Proposal>, MappingError> {
-        let mut proposal = Proposal { buffers: Vec::new(), arrays: Vec::new() };
+    fn propose(&self, problem: &Problem<'_, '_, '_>, arrays: &[ArrayId]) -> Result<Vec<StorageMapping>, MappingError> {
+        let mut proposal = StorageMapping::default();
         for &array in arrays {
             let rows = find_hyperplanes(&problem.conflicts.differences(array)?)
                 .map_err(|error| mapping_error(problem, array, error))?;

@@ -13,14 +13,14 @@ use crate::kernel::graph::ArrayId;
 use crate::sets::matrix::identity;
 use crate::storage::knobs::lattice::{BUDGET, MOST_EQUAL};
 use crate::storage::options::StrategyId;
-use crate::storage::problem::{Problem, Proposal, Strategy};
+use crate::storage::problem::{Problem, Strategy};
 use crate::storage::strategies::baseline::lattice::clique::clique_bound;
 use crate::storage::strategies::baseline::lattice::exhaustive::{Found, smallest_lattices};
 use crate::storage::strategies::baseline::lattice::family::Families;
 use crate::storage::strategies::baseline::lattice::fold::Fold;
 use crate::storage::strategies::baseline::lattice::heuristics::heuristic_lattices;
 use crate::storage::strategies::baseline::lattice::rows::{Hermite, MOST_DIMS, Rows};
-use crate::storage::{ArrayMapping, MappingError, Piece};
+use crate::storage::{ArrayMapping, MappingError, Piece, StorageMapping};
 
 /// Lattice-based storage.
 pub(crate) struct Lattice;
@@ -30,13 +30,13 @@ impl Strategy for Lattice {
         StrategyId::Lattice
     }
 
-    fn propose(&self, problem: &Problem<'_, '_, '_>, arrays: &[ArrayId]) -> Result<Vec<Proposal>, MappingError> {
+    fn propose(&self, problem: &Problem<'_, '_, '_>, arrays: &[ArrayId]) -> Result<Vec<StorageMapping>, MappingError> {
         let families = Families::new(problem);
         let folds = |&array: &ArrayId| folds(problem, &families, array, self.id());
         let folds = arrays.iter().map(folds).collect::<Result<Vec<_>, _>>()?;
         let ranks = folds.iter().map(|folds| folds.len()).max().unwrap_or(0);
         let proposal = |rank: usize| {
-            let mut proposal = Proposal { buffers: Vec::new(), arrays: Vec::new() };
+            let mut proposal = StorageMapping::default();
             for (folds, &array) in folds.iter().zip(arrays) {
                 let fold = &folds[rank.min(folds.len() - 1)];
                 let piece = piece(problem, array, fold, proposal.buffers.len())?;

@@ -18,11 +18,11 @@ mod completion;
 mod stencil;
 
 use crate::kernel::graph::ArrayId;
-use crate::storage::MappingError;
 use crate::storage::knobs::occupancy::MOST_COUNTED;
 use crate::storage::knobs::strategies::MOST_PROPOSALS;
 use crate::storage::options::StrategyId;
-use crate::storage::problem::{Problem, Proposal, Strategy};
+use crate::storage::problem::{Problem, Strategy};
+use crate::storage::{MappingError, StorageMapping};
 
 use completion::{completion, split};
 use stencil::Stencil;
@@ -42,14 +42,14 @@ impl Strategy for Occupancy {
         StrategyId::Occupancy
     }
 
-    fn propose(&self, problem: &Problem<'_, '_, '_>, arrays: &[ArrayId]) -> Result<Vec<Proposal>, MappingError> {
+    fn propose(&self, problem: &Problem<'_, '_, '_>, arrays: &[ArrayId]) -> Result<Vec<StorageMapping>, MappingError> {
         let mut per_array = Vec::new();
         for &array in arrays {
             per_array.push(formulas(problem, array, self.id())?);
         }
         let ranks = per_array.iter().map(Vec::len).max().unwrap_or(0);
         let proposal = |rank: usize| {
-            let mut proposal = Proposal::default();
+            let mut proposal = StorageMapping::default();
             for (found, &array) in per_array.iter().zip(arrays) {
                 let Formula { matrix, offset, moduli } = &found[rank.min(found.len() - 1)];
                 let buffer = problem.buffer_for(array, moduli.clone(), self.id());
