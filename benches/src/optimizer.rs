@@ -168,7 +168,7 @@ fn subjects(options: &OptimizerOptions) -> Result<Vec<Subject>, BenchError> {
 
 impl Subject {
     fn published(example: &'static Example, sizes: &[i64]) -> Result<Subject, BenchError> {
-        let kernel = Kernel::parse(&(example.text)()).map_err(crease::Error::from)?;
+        let kernel = (example.definition)().map_err(crease::Error::from)?;
         let params = example.params.iter().map(|name| (*name).to_owned()).zip(sizes.iter().copied()).collect();
         let facts = example.arrays.iter().map(|array| (array, sizes.to_vec())).collect();
         let schedule = kernel.schedules()[0].name.clone();

@@ -10,6 +10,9 @@ use std::io::BufWriter;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use crease::kernel::KernelError;
+use crease::kernel::builder::{KernelBuilder, Value};
+use crease::kernel::graph::Element;
 use crease::prelude::*;
 use ndarray::Array2;
 
@@ -42,7 +45,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let steps: u64 = arguments.next().map_or(Ok(8_000), |word| word.parse())?;
     std::fs::create_dir_all(&directory)?;
 
-    let plan = Kernel::parse(&kernel())?.plan().size("NY", SIZE.0 as i64).size("NX", SIZE.1 as i64).build()?;
+    let plan = kernel()?.plan().size("NY", SIZE.0 as i64).size("NX", SIZE.1 as i64).build()?;
     let two_lattices_bytes = 2 * 9 * 8 * SIZE.0 * SIZE.1;
     println!("folded {} bytes, two lattices {two_lattices_bytes} bytes", plan.folded_bytes());
 
@@ -73,48 +76,48 @@ fn main() -> Result<(), Box<dyn Error>> {
     verify_frequency(&sideways)
 }
 
-/// The kernel's text. In one step, an inside cell takes in what its neighbours sent (`g`) and relaxes it towards the
-/// equilibrium of its density and velocity; a solid one sends everything back. The border blows steadily.
-fn kernel() -> String {
-    let (mut arrays, mut loads, mut inside, mut border) = (String::new(), String::new(), String::new(), String::new());
-    for (q, (cy, cx, weight)) in D2Q9.into_iter().enumerate() {
+/// In one step, an inside cell takes in what its neighbours sent (`g`) and relaxes it towards the equilibrium of its
+/// density and velocity; a solid one sends everything back. The border blows steadily.
+fn kernel() -> Result<Kernel, KernelError> {
+    let b = Kernel::builder("tunnel");
+    let (ny, nx, steps) = (b.size("NY"), b.size("NX"), b.run("T"));
+    b.context(ny.ge(3) & nx.ge(3));
+    let [omega, wind] = ["omega", "wind"].map(|name| b.scalar(name, Element::F64));
+    let [t, y, x] = b.iters(["t", "y", "x"]);
+    let (during, space) = (t.between(1, steps), y.within(0, ny) & x.within(0, nx));
+    let solid = b.input("solid", [y, x], Element::U8, space.clone());
+    let f: Vec<_> = (0..9).map(|q| b.state(format!("f{q}"), [t, y, x], Element::F64, space.clone())).collect();
+
+    let g: Vec<Value> = D2Q9.iter().zip(&f).map(|((cy, cx, _), f)| f.at([t - 1, y - *cy, x - *cx])).collect();
+    let moment = |sign: fn((i64, i64, f64)) -> i64| sum(&b, (0..9).map(|q| (sign(D2Q9[q]), g[q])));
+    let rho = moment(|_| 1);
+    let (v, u) = (moment(|c| c.0) / rho, moment(|c| c.1) / rho);
+    let wall = solid.at([y, x]).differs(0.0);
+    let inside = b.stmt("Inside", [t, y, x], &during & y.within(1, ny - 1) & x.within(1, nx - 1));
+    let ends = y.equals(0) | y.equals(ny - 1) | x.equals(0) | x.equals(nx - 1);
+    let border = b.stmt("Border", [t, y, x], during & space & ends);
+    for (q, (cy, cx, _)) in D2Q9.into_iter().enumerate() {
         let opposite = D2Q9.iter().position(|c| (c.0, c.1) == (-cy, -cx)).expect("the set is symmetric");
-        let along = sum([(cy, "v".to_string()), (cx, "u".to_string())]);
-        let equilibrium = format!("{weight:?} * rho * (1 + ({along}) * (3 + 4.5 * ({along})) - 1.5 * (v * v + u * u))");
-        arrays += &format!("  state f{q}[t, y, x]: f64 for 0 <= y < NY and 0 <= x < NX\n");
-        loads += &format!("    let g{q} = f{q}[t-1, y{:+}, x{:+}]\n", -cy, -cx);
-        inside += &format!("    f{q}[t,y,x] = select(wall, g{opposite}, g{q} + omega * ({equilibrium} - g{q}))\n");
-        border += &format!("    f{q}[t,y,x] = {equilibrium}\n");
+        let relaxed = g[q] + omega * (equilibrium(&b, q, rho, v, u) - g[q]);
+        inside.store(f[q], [t, y, x], wall.select(g[opposite], relaxed));
+        border.store(f[q], [t, y, x], equilibrium(&b, q, b.number(1.0), b.number(0.0), wind));
     }
-    let moment = |sign: fn((i64, i64, f64)) -> i64| sum((0..9).map(|q| (sign(D2Q9[q]), format!("g{q}"))));
-    let (rho, along_y, along_x) = (moment(|_| 1), moment(|c| c.0), moment(|c| c.1));
-    format!(
-        "kernel tunnel(size NY, NX; run T) for NY >= 3 and NX >= 3 {{
-  scalar omega: f64
-  scalar wind: f64
-  input solid[y, x]: u8 for 0 <= y < NY and 0 <= x < NX
-{arrays}  Inside[t, y, x] for 1 <= t <= T and 1 <= y < NY-1 and 1 <= x < NX-1 {{
-    let wall = solid[y,x] != 0
-{loads}    let rho = {rho}
-    let v = ({along_y}) / rho
-    let u = ({along_x}) / rho
-{inside}  }}
-  Border[t, y, x] for 1 <= t <= T and 0 <= y < NY and 0 <= x < NX and (y = 0 or y = NY-1 or x = 0 or x = NX-1) {{
-    let rho = 1
-    let v = 0
-    let u = wind
-{border}  }}
-  schedule rows {{ Inside, Border -> [t, y, x vector(8)] }}
-}}"
-    )
+    b.schedule("rows").order([inside, border], (t, y, x.vector(8)));
+    b.build()
 }
 
-/// `a - b + c` for the signs 1, -1 and 1; names with the sign 0 are left out.
-fn sum(terms: impl IntoIterator<Item = (i64, String)>) -> String {
+/// The equilibrium of a population at a density and a velocity.
+fn equilibrium<'k>(b: &'k KernelBuilder, q: usize, rho: Value<'k>, v: Value<'k>, u: Value<'k>) -> Value<'k> {
+    let (cy, cx, weight) = D2Q9[q];
+    let along = sum(b, [(cy, v), (cx, u)]);
+    weight * rho * (1.0 + along * (3.0 + 4.5 * along) - 1.5 * (v * v + u * u))
+}
+
+/// `a - b + c` for the signs 1, -1 and 1; values with the sign 0 are left out.
+fn sum<'k>(b: &'k KernelBuilder, terms: impl IntoIterator<Item = (i64, Value<'k>)>) -> Value<'k> {
     let signed = terms.into_iter().filter(|(sign, _)| *sign != 0);
-    let text: String = signed.map(|(sign, name)| format!("{} {name} ", if sign > 0 { '+' } else { '-' })).collect();
-    let text = text.trim_start_matches("+ ").trim_end();
-    if text.is_empty() { "0".to_string() } else { text.to_string() }
+    let sum = signed.map(|(sign, value)| if sign > 0 { value } else { -value }).reduce(|sum, value| sum + value);
+    sum.unwrap_or_else(|| b.number(0.0))
 }
 
 /// 1 where a cell is solid; a little off the middle, so that the flow need not be pushed out of its symmetry.

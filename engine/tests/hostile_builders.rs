@@ -4,9 +4,8 @@
 //! `CREASE_HOSTILE_BUILDERS` sets the number of kernels, `CREASE_RANDOM_SEED` the first seed.
 
 use crease::Error;
-use crease::kernel::affine::Affine;
-use crease::kernel::builder::{Domain, Index, StmtBuilder, Value};
-use crease::kernel::graph::{ArrayId, DimKind, Element, Kernel, Role, StmtId};
+use crease::kernel::builder::{ArrayRef, Domain, Index, KernelBuilder, StmtRef, Time, Value};
+use crease::kernel::graph::{Element, Kernel, Role};
 use fastrand::Rng;
 
 /// Kernels in one run of the tests.
@@ -31,12 +30,23 @@ fn name(random: &mut Rng) -> String {
     if random.bool() { format!("{name}{}", random.u8(0..4)) } else { name.to_string() }
 }
 
-fn index(random: &mut Rng, params: &[Index]) -> Index {
+/// What calls have made so far, of this kernel and of another one.
+struct Made<'k> {
+    b: &'k KernelBuilder,
+    params: Vec<Index<'k>>,
+    iters: [Index<'k>; 3],
+    arrays: Vec<ArrayRef<'k>>,
+    stmts: Vec<StmtRef<'k>>,
+    foreign: (Index<'k>, ArrayRef<'k>, StmtRef<'k>),
+}
+
+fn index<'k>(random: &mut Rng, made: &Made<'k>) -> Index<'k> {
     let mut e = match random.u8(0..5) {
         0 => Index::from(integer(random)),
-        1 if !params.is_empty() => params[random.usize(0..params.len())].clone(),
-        2 => Index::from(Affine::iter(random.usize(0..3))),
-        _ => Index::iter(if random.u8(0..20) == 0 { usize::MAX } else { random.usize(0..2) }),
+        1 if !made.params.is_empty() => made.params[random.usize(0..made.params.len())],
+        2 => made.iters[random.usize(0..3)],
+        _ if random.u8(0..40) == 0 => made.foreign.0,
+        _ => made.iters[random.usize(0..2)],
     };
     for _ in 0..[0, 0, 1, 2, 3, 200][random.usize(0..6)] {
         e = match random.u8(0..6) {
@@ -45,43 +55,48 @@ fn index(random: &mut Rng, params: &[Index]) -> Index {
             2 => e.floor_div(integer(random)),
             3 => e.modulo(integer(random)),
             4 => -e,
-            _ => e - Index::iter(random.usize(0..2)),
+            _ => e - made.iters[random.usize(0..2)],
         };
     }
     e
 }
 
-fn domain(random: &mut Rng, params: &[Index]) -> Domain {
-    let plain = |random: &mut Rng| Index::iter(0).within(random.i64(0..2), random.i64(2..8));
-    let mut set = if random.u8(0..3) > 0 { plain(random) } else { index(random, params).le(index(random, params)) };
+fn domain<'k>(random: &mut Rng, made: &Made<'k>) -> Domain<'k> {
+    let [x, y, _] = made.iters;
+    let mut set = match random.u8(0..3) {
+        0 => index(random, made).le(index(random, made)),
+        _ => x.within(random.i64(0..2), random.i64(2..8)),
+    };
     for _ in 0..[0, 0, 0, 1, 2, 5, 3000][random.usize(0..7)] {
         set = match random.u8(0..6) {
             0 => !set,
-            1 => set | Index::iter(1).equals(integer(random)),
-            2 => Index::iter(0).differs(integer(random)) & set,
-            _ => set & Index::iter(1).within(0, 4),
+            1 => set | y.equals(integer(random)),
+            2 => x.differs(integer(random)) & set,
+            _ => set & y.within(0, 4),
         };
     }
     set
 }
 
-fn value<'s>(random: &mut Rng, s: &'s StmtBuilder, arrays: &[ArrayId], params: &[Index]) -> Value<'s> {
-    let mut v = s.constant([1.0, -0.0, f64::INFINITY, 1e300][random.usize(0..4)]);
+fn value<'k>(random: &mut Rng, made: &Made<'k>) -> Value<'k> {
+    let b = made.b;
+    let mut v = b.number([1.0, -0.0, f64::INFINITY, 1e300][random.usize(0..4)]);
     for _ in 0..[1, 2, 4, 8, 5000][random.usize(0..5)] {
         v = match random.u8(0..12) {
-            0 if !arrays.is_empty() => {
+            0 if !made.arrays.is_empty() => {
                 let n = random.usize(0..3);
-                let cell: Vec<Index> = (0..n).map(|_| index(random, params)).collect();
-                s.load(arrays[random.usize(0..arrays.len())], cell) + v
+                let cell: Vec<Index> = (0..n).map(|_| index(random, made)).collect();
+                made.arrays[random.usize(0..made.arrays.len())].at(cell) + v
             }
-            1 => s.index(index(random, params)) * v,
+            1 => b.index(index(random, made)) * v,
             2 => v.sqrt(),
             3 => -v,
             4 => v.min(v + 1.0),
             5 => v.lt(2.0).select(v, 0.5),
-            6 => s.call(name(random), [v, v]),
+            6 => b.call(name(random), [v, v]),
             7 => v.fma(v, 2.0),
             8 if random.u8(0..20) == 0 => !v.lt(1.0),
+            9 if random.u8(0..200) == 0 => v + made.foreign.1.at([0]),
             _ => v + 0.25,
         };
     }
@@ -97,57 +112,87 @@ fn kernel(random: &mut Rng) -> Result<Kernel, crease::kernel::KernelError> {
         count += 1;
         if fits { format!("n{count}") } else { name(random) }
     };
-    let mut b = Kernel::builder(name(random));
-    let mut params = Vec::new();
+    let (b, other) = (Kernel::builder(name(random)), Kernel::builder("other"));
+    let foreign = (other.size("N"), other.output("a", [], Element::F64, Domain::everything()));
+    let foreign = (foreign.0, foreign.1, other.stmt("S", [], Domain::everything()));
+    let iters = b.iters([(); 3].map(|()| name(random)));
+    let mut made = Made { b: &b, params: Vec::new(), iters, arrays: Vec::new(), stmts: Vec::new(), foreign };
     for _ in 0..random.usize(0..3) {
-        params.push(if !fits && random.u8(0..4) == 0 { b.run(name(random)) } else { b.size(name(random)) });
+        made.params.push(if !fits && random.u8(0..4) == 0 { b.run(name(random)) } else { b.size(name(random)) });
     }
     if random.bool() {
         b.opaque(name(random), random.usize(0..3));
     }
-    let mut arrays = Vec::new();
     for _ in 0..random.usize(1..4) {
-        let role = [Role::Output, Role::Temp, Role::Output, Role::Input, Role::State]
-            [random.usize(0..if fits { 3 } else { 5 })];
-        let names: Vec<String> = (0..if fits { 1 } else { random.usize(0..3) }).map(|_| name(random)).collect();
-        let element = [Element::F64, Element::F64, Element::U8, Element::F32, Element::F16];
-        let element = element[random.usize(0..if fits { 3 } else { 5 })];
-        let space = if fits { Index::iter(0).within(0, 8) } else { domain(random, &params) };
-        arrays.push(b.array(role, name(random), names, element, space));
-        if !fits && random.u8(0..8) == 0 {
-            b.live_in(arrays[random.usize(0..arrays.len())], domain(random, &params));
-        }
+        array(random, &mut made, fits, &mut name);
     }
-    let mut stmts: Vec<StmtId> = Vec::new();
     for _ in 0..random.usize(usize::from(fits)..3) {
-        let iters: Vec<String> = (0..if fits { 1 } else { random.usize(0..3) }).map(|_| name(random)).collect();
-        let domain = if fits { Index::iter(0).within(0, random.i64(6..10)) } else { domain(random, &params) };
-        stmts.push(b.stmt(name(random), iters, domain, |s| {
-            if fits {
-                let x = || [Index::iter(0)];
-                for &array in &arrays {
-                    s.store(array, x(), s.index(&Index::iter(0) * 2) + 1.0);
-                }
-                return;
-            }
-            for _ in 0..random.usize(0..3) {
-                let n = random.usize(0..3);
-                let cell: Vec<Index> = (0..n).map(|_| index(random, &params)).collect();
-                let value = value(random, s, &arrays, &params);
-                s.store(arrays[random.usize(0..arrays.len())], cell, value);
-            }
-        }));
+        stmt(random, &mut made, fits, &mut name);
     }
-    let kind = |random: &mut Rng| [DimKind::Sequential, DimKind::Parallel, DimKind::Vector(random.u32(..))];
-    let dims: Vec<DimKind> = (0..random.usize(0..3)).map(|_| kind(random)[random.usize(0..3)]).collect();
-    let time = |random: &mut Rng| match fits {
-        true => Index::iter(0) * random.i64(-2..4) + random.i64(-4..4),
-        false => index(random, &params),
-    };
-    let times = stmts.iter().map(|&s| (s, (0..2).map(|_| time(random)).collect::<Vec<_>>()));
-    let times: Vec<_> = times.collect();
-    b.schedule(name(random), dims, times);
+    let schedule = b.schedule(name(random));
+    for &stmt in &made.stmts {
+        let times: Vec<Time> = (0..2).map(|dim| time(random, &made, fits, dim)).collect();
+        schedule.order([stmt], times);
+    }
+    if !fits && random.u8(0..20) == 0 {
+        schedule.order([made.foreign.2], [0]);
+    }
     b.build()
+}
+
+/// The indices of an array or a statement: mostly iterators, two at most.
+fn tuple<'k>(random: &mut Rng, made: &Made<'k>, fits: bool) -> Vec<Index<'k>> {
+    match random.u8(0..20) {
+        _ if fits => vec![made.iters[0]],
+        0 => vec![index(random, made)],
+        1 => vec![made.iters[0]; 2],
+        _ => made.iters[..random.usize(0..3)].to_vec(),
+    }
+}
+
+fn array(random: &mut Rng, made: &mut Made<'_>, fits: bool, name: &mut dyn FnMut(&mut Rng) -> String) {
+    let role =
+        [Role::Output, Role::Temp, Role::Output, Role::Input, Role::State][random.usize(0..if fits { 3 } else { 5 })];
+    let element = [Element::F64, Element::F64, Element::U8, Element::F32, Element::F16];
+    let element = element[random.usize(0..if fits { 3 } else { 5 })];
+    let space = if fits { made.iters[0].within(0, 8) } else { domain(random, made) };
+    let array = made.b.array(role, name(random), tuple(random, made, fits), element, space);
+    made.arrays.push(array);
+    if !fits && random.u8(0..8) == 0 {
+        made.arrays[random.usize(0..made.arrays.len())].live_in(domain(random, made));
+    }
+}
+
+fn stmt(random: &mut Rng, made: &mut Made<'_>, fits: bool, name: &mut dyn FnMut(&mut Rng) -> String) {
+    let (b, x) = (made.b, made.iters[0]);
+    let domain = if fits { x.within(0, random.i64(6..10)) } else { domain(random, made) };
+    let stmt = b.stmt(name(random), tuple(random, made, fits), domain);
+    made.stmts.push(stmt);
+    if fits {
+        made.arrays.iter().for_each(|&array| _ = stmt.store(array, [x], b.index(x * 2) + 1.0));
+        return;
+    }
+    for _ in 0..random.usize(0..3) {
+        let n = random.usize(0..3);
+        let cell: Vec<Index> = (0..n).map(|_| index(random, made)).collect();
+        let of_other = random.u8(0..40) == 0;
+        let array = if of_other { made.foreign.1 } else { made.arrays[random.usize(0..made.arrays.len())] };
+        stmt.store(array, cell, value(random, made));
+    }
+}
+
+fn time<'k>(random: &mut Rng, made: &Made<'k>, fits: bool, dim: u32) -> Time<'k> {
+    let e = match fits {
+        true => made.iters[0] * random.i64(-2..4) + random.i64(-4..4),
+        false => index(random, made),
+    };
+    match random.u8(0..6) {
+        0 => e.sequential(),
+        1 if !fits => e.parallel(),
+        2 if !fits => e.vector(random.u32(..)),
+        _ if fits && dim == 1 => e.vector(4),
+        _ => e.into(),
+    }
 }
 
 /// Whether the kernel was planned.
@@ -189,45 +234,65 @@ fn random_calls_make_kernels_or_errors() {
 /// Values of a million levels: growing them stops at the limit, and dropping what there is does not overflow.
 #[test]
 fn endless_nesting_is_refused() {
-    let x = || Index::iter(0);
-    let floors = (0..1_000_000).fold(x(), |e, _| (e + 1).floor_div(2));
-    let negated = (0..1_000_000).fold(x().ge(0), |set, _| !set);
-    let mixed = (0..1_000_000).fold(x().ge(0), |set, k| if k % 2 == 0 { set & x().ge(k) } else { set | x().le(k) });
-    for set in [floors.ge(0), negated, mixed] {
-        let mut b = Kernel::builder("deep");
-        let a = b.output("a", ["x"], Element::F64, x().within(0, 8));
-        b.stmt("S", ["x"], set, |s| s.store(a, [x()], 1.0));
+    let sets: [for<'k> fn(Index<'k>) -> Domain<'k>; 3] = [
+        |x| (0..1_000_000).fold(x, |e, _| (e + 1).floor_div(2)).ge(0),
+        |x| (0..1_000_000).fold(x.ge(0), |set, _| !set),
+        |x| (0..1_000_000).fold(x.ge(0), |set, k| if k % 2 == 0 { set & x.ge(k) } else { set | x.le(k) }),
+    ];
+    for set in sets {
+        let b = Kernel::builder("deep");
+        let x = b.iter("x");
+        let a = b.output("a", [x], Element::F64, x.within(0, 8));
+        b.stmt("S", [x], set(x)).store(a, [x], 1.0);
         assert_eq!(b.build().unwrap_err().to_string(), "nested more than 100 levels deep");
+    }
+}
+
+/// Coefficients that grow by powers stop at 64 bits, whatever becomes of them.
+#[test]
+fn huge_powers_are_refused() {
+    let grow: [for<'k> fn(Index<'k>) -> Index<'k>; 3] = [
+        |x| (0..1_000).fold(x, |e, _| e * 2),
+        |x| (0..1_000).fold(x, |e, _| e + e) * 0,
+        |x| (0..1_000).fold(x, |e, _| -(e * 3)).modulo(7),
+    ];
+    for grow in grow {
+        let b = Kernel::builder("huge");
+        let x = b.iter("x");
+        let a = b.output("a", [x], Element::F64, x.within(0, 8));
+        b.stmt("S", [x], x.within(0, 8)).store(a, [grow(x)], 1.0);
+        assert_eq!(b.build().unwrap_err().to_string(), "a coefficient of an index of array `a` overflows 64 bits");
     }
 }
 
 /// What is just within the limit is printed and read back.
 #[test]
 fn the_deepest_values_have_texts() {
-    let x = || Index::iter(0);
-    let build = |set: Domain, cell: Index| {
-        let mut b = Kernel::builder("deep");
-        let a = b.output("a", ["x"], Element::F64, Domain::everything());
-        b.stmt("S", ["x"], set, |s| {
-            // As deep as expressions are printed in one piece, with the cell inside.
-            let inner = s.load(a, [cell.clone()]);
-            s.store(a, [x()], (0..15).fold(inner, |v, _| -(1.0 - v)));
-        });
+    type Cell = for<'k> fn(Index<'k>, i64) -> Index<'k>;
+    type Set = for<'k> fn(Index<'k>, i64) -> Domain<'k>;
+    let build = |depth: i64, set: Set, cell: Cell| {
+        let b = Kernel::builder("deep");
+        let x = b.iter("x");
+        let a = b.output("a", [x], Element::F64, Domain::everything());
+        // As deep as expressions are printed in one piece, with the cell inside.
+        let inner = a.at([cell(x, depth)]);
+        b.stmt("S", [x], set(x, depth)).store(a, [x], (0..15).fold(inner, |v, _| -(1.0 - v)));
         b.build()
     };
+    let floors: Cell = |x, depth| (0..depth).fold(x, |e, _| (e + 1).floor_div(2));
+    let rests: Cell = |x, depth| (0..depth).fold(x, |e, k| (e * 3 + 1).modulo(k + 7));
+    let negated: Set = |x, depth| (0..depth).fold(x.ge(0), |set, _| !set);
+    let mixed: Set =
+        |x, depth| (0..depth).fold(x.ge(0), |set, k| if k % 2 == 0 { set & x.ge(k) } else { set | x.le(k) });
     let (mut deepest, mut refused) = (0, 0);
     for depth in 1..120 {
-        let negated = (0..depth).fold(x().ge(0), |set, _| !set);
-        let mixed = (0..depth).fold(x().ge(0), |set, k| if k % 2 == 0 { set & x().ge(k) } else { set | x().le(k) });
-        let floors = (0..depth).fold(x(), |e, _| (e + 1).floor_div(2));
-        let rests = (0..depth).fold(x(), |e, k| (e * 3 + 1).modulo(k + 7));
         for kernel in [
-            build(negated, x()),
-            build(mixed, x()),
-            build(floors.ge(0), x()),
-            build(rests.ge(0), x()),
-            build(x().ge(0), floors),
-            build(x().ge(0), rests),
+            build(depth, negated, |x, _| x),
+            build(depth, mixed, |x, _| x),
+            build(depth, |x, depth| (0..depth).fold(x, |e, _| (e + 1).floor_div(2)).ge(0), |x, _| x),
+            build(depth, |x, depth| (0..depth).fold(x, |e, k| (e * 3 + 1).modulo(k + 7)).ge(0), |x, _| x),
+            build(depth, |x, _| x.ge(0), floors),
+            build(depth, |x, _| x.ge(0), rests),
         ] {
             match kernel {
                 Ok(kernel) => {
@@ -248,10 +313,10 @@ fn the_deepest_values_have_texts() {
 /// A chain of conditions is flat, however long: it takes no time that grows with its square.
 #[test]
 fn long_conjunctions_are_flat() {
-    let x = Index::iter(0);
+    let b = Kernel::builder("long");
+    let x = b.iter("x");
     let set = (0..50_000).fold(x.within(0, 8), |set, k| set & x.le(k + 8));
-    let mut b = Kernel::builder("long");
-    let a = b.output("a", ["x"], Element::F64, x.within(0, 8));
-    b.stmt("S", ["x"], set, |s| s.store(a, [&x], 1.0));
+    let a = b.output("a", [x], Element::F64, x.within(0, 8));
+    b.stmt("S", [x], set).store(a, [x], 1.0);
     assert!(b.build().is_ok());
 }

@@ -1,4 +1,8 @@
 //! The list of kernels, and what is known of each.
+//!
+//! A kernel that is the same whatever it is used for is a text, as publications print it. One that depends on something,
+//! a lattice, a number of dimensions, an element type, the size of a tile, is made by calls of
+//! [`KernelBuilder`](crease::kernel::builder::KernelBuilder).
 
 use crease::kernel::KernelError;
 use crease::kernel::graph::{Expr, ExprId, Kernel, Stmt};
@@ -15,8 +19,8 @@ pub struct Entry {
     pub summary: &'static str,
     /// Where the kernel comes from.
     pub source: &'static str,
-    /// Its definition in the text form, with all its schedules.
-    pub text: fn() -> String,
+    /// Its definition, with all its schedules: a text, or calls of the builder.
+    pub definition: fn() -> Result<Kernel, KernelError>,
     /// Values of the run-time scalars, in declaration order.
     pub scalars: &'static [(&'static str, f64)],
     /// Sizes at which one run takes a moment.
@@ -70,9 +74,14 @@ pub struct Case {
     pub scalars: Vec<(String, f64)>,
 }
 
-/// Every kernel, in the order in which commands list them.
-pub fn catalogue() -> &'static [Entry] {
-    static CATALOGUE: [Entry; 37] = [
+/// All entries, those that commands list and those that they do not.
+struct Table {
+    listed: &'static [Entry],
+    boxes: &'static [Entry],
+}
+
+static TABLE: Table = Table {
+    listed: &[
         stencil::heat_1d::ENTRY,
         stencil::heat_1d_tiles::ENTRY,
         stencil::heat_1d_tiles::SMALL,
@@ -110,29 +119,39 @@ pub fn catalogue() -> &'static [Entry] {
         bee::dynprog::ENTRY,
         bee::gauss::ENTRY,
         bee::mot_detect::ENTRY,
-    ];
-    &CATALOGUE
+    ],
+    boxes: &[stencil::heat_2d::BOX, lbm::entries::D2Q9_BOX, lbm::entries::D3Q27_BOX],
+};
+
+/// Every kernel that commands list, in their order.
+pub fn catalogue() -> &'static [Entry] {
+    TABLE.listed
 }
 
-/// Grids and lattices of few long rows, which fit into a cache of any size. They are for measuring and in no list: what
-/// they compute, kernels of the catalogue compute as well.
+/// Grids and lattices of few long rows, which fit into a cache of any size. They are for measuring and no command lists
+/// them: what they compute, kernels of the catalogue compute as well.
 pub fn boxes() -> &'static [Entry] {
-    static BOXES: [Entry; 3] = [stencil::heat_2d::BOX, lbm::entries::D2Q9_BOX, lbm::entries::D3Q27_BOX];
-    &BOXES
+    TABLE.boxes
 }
 
-/// The kernel of that name.
+/// The kernel of that name, listed or not.
 pub fn find(name: &str) -> Option<&'static Entry> {
-    catalogue().iter().find(|e| e.name == name)
+    TABLE.entries().find(|e| e.name == name)
+}
+
+impl Table {
+    fn entries(&self) -> impl Iterator<Item = &'static Entry> {
+        self.listed.iter().chain(self.boxes)
+    }
 }
 
 impl Entry {
-    /// The kernel, parsed and verified.
+    /// The kernel, verified.
     ///
     /// # Errors
     /// [`KernelError`] if the definition is wrong, which a test of this crate excludes.
     pub fn kernel(&self) -> Result<Kernel, KernelError> {
-        Kernel::parse(&(self.text)())
+        (self.definition)()
     }
 
     /// Binds a preset and the entry's scalars.
@@ -207,10 +226,18 @@ mod tests {
 
     #[test]
     fn names_are_unique_and_found() {
-        for entry in catalogue() {
+        for entry in TABLE.entries() {
             assert_eq!(find(entry.name).map(|e| e.summary), Some(entry.summary));
         }
         assert!(find("no-such-kernel").is_none());
+    }
+
+    #[test]
+    fn every_kernel_prints_as_a_text_that_reads_back() {
+        for entry in TABLE.entries() {
+            let kernel = entry.kernel().unwrap();
+            assert_eq!(Kernel::parse(&kernel.to_string()), Ok(kernel), "{}", entry.name);
+        }
     }
 
     #[test]

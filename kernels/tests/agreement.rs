@@ -186,14 +186,14 @@ fn other_lattices_agree_in_boxes_of_unequal_sides() {
         let populations = fluid::perturbed_vortex(&set, &shape).unwrap();
         for storage in Storage::ALL {
             let (scheme, initial) = (Scheme::new(lattice, storage), storage.held(&set, populations.clone()));
-            let walls = Kernel::parse(&cavity::definition(scheme, extents)).unwrap();
+            let walls = cavity::definition(scheme, extents).unwrap();
             let expected = cavity::naive(scheme, extents, &case, &initial).unwrap();
             assert_same_bits(walls.name(), &expected, &evaluate(&walls, &case, &initial));
-            let wrapped = Kernel::parse(&periodic::definition(scheme, extents)).unwrap();
+            let wrapped = periodic::definition(scheme, extents).unwrap();
             let expected = periodic::naive(scheme, extents, &case, &initial).unwrap();
             assert_same_bits(wrapped.name(), &expected, &evaluate(&wrapped, &case, &initial));
         }
-        let blocked = Kernel::parse(&channel::definition(lattice, extents)).unwrap();
+        let blocked = channel::definition(lattice, extents).unwrap();
         let mut initial = channel::initial(lattice, extents, &case).unwrap();
         initial.get_mut(inflow::SOLID).unwrap().iter_mut().step_by(7).for_each(|cell| *cell = 1.0);
         let expected = channel::naive(lattice, extents, &case, &initial).unwrap();

@@ -105,7 +105,7 @@ fn of_the_catalogue() {
 #[test]
 fn of_publications() {
     for example in examples() {
-        let kernel = Kernel::parse(&(example.text)()).expect("examples parse");
+        let kernel = (example.definition)().expect("examples are kernels");
         for values in &example.sizes[..example.sizes.len().min(2)] {
             let sizes = example.params.iter().map(|name| (*name).to_owned()).zip(values.iter().copied()).collect();
             compare(&kernel, &kernel.schedules()[0].name, &sizes);

@@ -34,7 +34,7 @@ fn every_schedule_is_legal() {
 fn every_population_has_one_reader() {
     for (lattice, extents) in [(Lattice::D2Q9, vec!["N", "N"]), (Lattice::D3Q19, vec!["N", "M", "K"])] {
         for definition in [cavity::definition, periodic::definition, channel::definition] {
-            let kernel = Kernel::parse(&definition(lattice, &extents)).unwrap();
+            let kernel = definition(lattice, &extents).unwrap();
             let sizes: Vec<(&str, i64)> =
                 if extents.len() == 2 { vec![("N", 5)] } else { vec![("N", 3), ("M", 4), ("K", 5)] };
             let trace = trace(&kernel, &kernel.schedules()[0], &sizes, 2);
@@ -131,7 +131,7 @@ fn obstacles_leave_exactly_one_lattice() {
         [(Lattice::D2Q9, &[("NY", 20), ("NX", 33)][..]), (Lattice::D3Q19, &[("NZ", 4), ("NY", 5), ("NX", 6)])];
     for (lattice, sizes) in lattices {
         let extents: Vec<&str> = sizes.iter().map(|(name, _)| *name).collect();
-        let kernel = Kernel::parse(&channel::definition(lattice, &extents)).unwrap();
+        let kernel = channel::definition(lattice, &extents).unwrap();
         let q = VelocitySet::new(lattice).len() as u64;
         let lattice_cells = q * sizes.iter().map(|(_, n)| *n as u64).product::<u64>();
         // Three dimensions take their time: the order that runs by default is enough.

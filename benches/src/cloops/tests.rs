@@ -1,7 +1,7 @@
 //! C loops against the naive loops of the catalogue, at sizes no vector divides.
 
 use super::*;
-use crease_kernels::{Entry, Fields, boxes, find};
+use crease_kernels::{Entry, Fields, find};
 
 /// Largest difference after `steps` steps; the data are of the order of 1. `sizes` are those of the kernel, in order.
 fn difference(
@@ -12,7 +12,7 @@ fn difference(
     steps: i64,
     threads: usize,
 ) -> f64 {
-    let entry: &Entry = find(source.kernel).or(boxes().iter().find(|e| e.name == source.kernel)).unwrap();
+    let entry: &Entry = find(source.kernel).unwrap();
     let mut case = entry.case(&entry.default);
     case.sizes.iter_mut().zip(sizes).for_each(|((_, value), &size)| *value = size);
     case.steps = steps;

@@ -28,12 +28,13 @@ use crate::cloops::CLoops;
 use crate::code_variant::CodeVariant;
 use crate::contestant::{Entrant, Prepared, c_entrants, check_answers, layout_entrants};
 use crate::error::BenchError;
+use crate::kernel_source::catalogue_entry;
 use crate::layouts::{self, Request};
 use crate::progress::Progress;
 use crate::report::{Header, Row};
 use crate::timing::{Budget, Seconds};
 use record::row;
-use subjects::{Subject, entry, subjects};
+use subjects::{Subject, subjects};
 
 /// How the command line names the suite.
 pub const SUITE: &str = "strips";
@@ -125,7 +126,7 @@ fn chosen(options: &StripsOptions) -> Result<Vec<(&'static Subject, usize)>, Ben
     }
     match &options.kernel {
         Some(name) if chosen.is_empty() => {
-            entry(name)?;
+            catalogue_entry(name)?;
             let (kernel, suite) = (name.clone(), SUITE);
             Err(BenchError::NotInSuite { suite, kernel })
         }
@@ -135,7 +136,7 @@ fn chosen(options: &StripsOptions) -> Result<Vec<(&'static Subject, usize)>, Ben
 
 /// Whether the schedule leaves several threads anything to do.
 fn is_parallel(subject: &Subject) -> Result<bool, BenchError> {
-    let kernel = entry(subject.kernel)?.kernel().map_err(crease::Error::from)?;
+    let kernel = catalogue_entry(subject.kernel)?.kernel().map_err(crease::Error::from)?;
     Ok(kernel.schedule(subject.schedule).is_some_and(|schedule| schedule.dims.contains(&DimKind::Parallel)))
 }
 
@@ -175,7 +176,7 @@ fn measure(
 
 /// Data and plans; whether the expected answer is that of the naive loops, or still missing.
 fn prepare(subject: &Subject, options: &StripsOptions, progress: &Progress) -> Result<(Prepared, bool), BenchError> {
-    let entry = entry(subject.kernel)?;
+    let entry = catalogue_entry(subject.kernel)?;
     let case = case(subject, options)?;
     let sites = (entry.sites)(&case)?;
     progress.detail("data");
@@ -207,7 +208,7 @@ fn prepare(subject: &Subject, options: &StripsOptions, progress: &Progress) -> R
 }
 
 fn case(subject: &Subject, options: &StripsOptions) -> Result<Case, BenchError> {
-    let entry = entry(subject.kernel)?;
+    let entry = catalogue_entry(subject.kernel)?;
     let mut case = entry.case(&entry.default);
     let sizes = if options.quick { subject.tiny } else { subject.sizes };
     case.sizes.iter_mut().zip(sizes).for_each(|((_, value), &size)| *value = size);
@@ -261,7 +262,7 @@ fn ours_and_best(rows: Vec<(Row, bool)>) -> Vec<(Row, Option<Row>)> {
 
 /// Compile times of the kernel at each instruction set, medians of a few.
 fn compile_rows(subject: &Subject, options: &StripsOptions) -> Result<Vec<CompileRow>, BenchError> {
-    let kernel = entry(subject.kernel)?.kernel().map_err(crease::Error::from)?;
+    let kernel = catalogue_entry(subject.kernel)?.kernel().map_err(crease::Error::from)?;
     let case = case(subject, options)?;
     let mut rows = Vec::new();
     for isa in isas(subject, options)? {

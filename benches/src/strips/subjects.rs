@@ -4,11 +4,8 @@
 use std::collections::BTreeMap;
 
 use crease_kernels::lbm::Lattice;
-use crease_kernels::{Entry, boxes};
 use serde::{Deserialize, Serialize};
 
-use crate::error::BenchError;
-use crate::kernel_source::catalogue_entry;
 use crate::layouts::Layout;
 
 /// Where the data of a subject lie while it is updated.
@@ -170,33 +167,20 @@ pub(super) fn subjects() -> impl Iterator<Item = &'static Subject> {
     CACHED.iter().chain(LATTICES.iter().flatten()).chain(&IMAGES)
 }
 
-/// The kernel of a subject: of the catalogue, or one of the boxes that are made for measuring.
-///
-/// # Errors
-/// [`BenchError::UnknownKernel`].
-pub(super) fn entry(name: &str) -> Result<&'static Entry, BenchError> {
-    boxes().iter().find(|entry| entry.name == name).map_or_else(|| catalogue_entry(name), Ok)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::cloops::sources;
-    use crease_kernels::find;
+    use crate::kernel_source::catalogue_entry;
 
     #[test]
     fn subjects_name_kernels_schedules_and_loops_that_exist() {
         for subject in subjects() {
-            let entry = entry(subject.kernel).unwrap();
+            let entry = catalogue_entry(subject.kernel).unwrap();
             assert!(entry.kernel().unwrap().schedule(subject.schedule).is_some(), "{subject:?}");
             let source = sources().iter().find(|source| source.kernel == subject.kernel).unwrap();
             assert!(source.layouts.contains(&subject.reference), "{subject:?}");
             assert_eq!([subject.sizes.len(), subject.tiny.len()], [entry.default.sizes.len(); 2], "{subject:?}");
         }
-    }
-
-    #[test]
-    fn boxes_are_not_in_the_catalogue_too() {
-        assert!(boxes().iter().all(|entry| find(entry.name).is_none()));
     }
 }

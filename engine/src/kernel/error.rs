@@ -293,13 +293,31 @@ pub enum KernelErrorKind {
         /// The statement.
         stmt: String,
     },
-    /// A value that the builder of another statement made.
-    #[error(
-        "statement `{stmt}` uses a value that was made by another statement; compute it here, or store and load it"
-    )]
-    ForeignValue {
-        /// The statement.
-        stmt: String,
+    /// A handle that the builder of another kernel made.
+    #[error("kernel `{kernel}` is given {what} of another kernel's builder")]
+    Foreign {
+        /// The kernel.
+        kernel: String,
+        /// What it is given.
+        what: &'static str,
+    },
+    /// An iterator that a tuple does not have.
+    #[error("{owner} uses iterator `{iterator}`, but its iterators are [{has}]")]
+    StrayIterator {
+        /// The array, or the statement.
+        owner: String,
+        /// The iterator.
+        iterator: String,
+        /// Those that there are.
+        has: String,
+    },
+    /// Something else where a tuple names its iterators.
+    #[error("{owner} is given `{found}` as an iterator; iterators are made by `KernelBuilder::iters`")]
+    NotAnIterator {
+        /// The array, or the statement.
+        owner: String,
+        /// What is given.
+        found: String,
     },
     /// An operand that comes after its use.
     #[error("statement `{stmt}`: expression {expr} uses one that is not before it")]

@@ -24,6 +24,7 @@ mod normal;
 mod parse;
 pub mod points;
 mod print;
+mod times;
 mod verify;
 mod words;
 

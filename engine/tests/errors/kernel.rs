@@ -4,7 +4,7 @@
 use crease::analysis::trace::{Trace, TraceError};
 use crease::kernel::KernelErrorKind;
 use crease::kernel::affine::{Affine, Term};
-use crease::kernel::builder::{Domain, Index};
+use crease::kernel::builder::{Domain, KernelBuilder};
 use crease::kernel::formula::Formula;
 use crease::kernel::graph::{DimKind, Element, Kernel, Schedule};
 use crease::kernel::interpret::{FullArray, Inputs, InterpretError, InterpretOptions, interpret};
@@ -58,37 +58,48 @@ fn texts(cases: &mut Cases) {
 
 /// What the builder refuses beyond the kernels that have a text.
 fn builders(cases: &mut Cases) {
-    let mut builder = Kernel::builder("built");
-    let b = builder.output("b", ["x"], Element::F64, Index::iter(0).within(0, 8));
-    builder.stmt("S", ["x"], Index::iter(0).within(0, 8), |s| s.store(b, [Index::iter(3)], 1.0));
-    cases.add("`Kernel::builder`: a store to `b[iterator 3]` in `S[x]`", builder.build().unwrap_err().kind().clone());
-
-    let mut builder = Kernel::builder("built");
-    let b = builder.output("b", ["x"], Element::F64, Index::iter(0).within(0, 8));
-    builder.stmt("S", ["x"], Index::iter(0).within(0, 8), |s| s.store(b, [Index::iter(0)], f64::NAN));
-    cases.add("`Kernel::builder`: a NaN is stored", builder.build().unwrap_err().kind().clone());
-
-    let mut builder = Kernel::builder("built");
-    let b = builder.output("b", ["x"], Element::F64, Domain::everything());
-    let s = builder.stmt("S", ["x"], Index::iter(0).within(0, 8), |s| s.store(b, [Index::iter(0)], 1.0));
-    builder.schedule("rows", [DimKind::Sequential, DimKind::Parallel], [(s, [Index::iter(0)])]);
-    cases.add("`Kernel::builder`: two kinds for one time dimension", builder.build().unwrap_err().kind().clone());
-
-    let mut builder = Kernel::builder("built");
-    let b = builder.output("b", ["x"], Element::F64, Index::iter(0).within(0, 8));
-    let mut inner = Kernel::builder("inner");
-    let c = inner.output("b", ["x"], Element::F64, Index::iter(0).within(0, 8));
-    builder.stmt("S", ["x"], Index::iter(0).within(0, 8), |outer| {
-        let foreign = outer.load(b, [Index::iter(0)]);
-        inner.stmt("R", ["x"], Index::iter(0).within(0, 8), |s| s.store(c, [Index::iter(0)], foreign + 1.0));
+    let refused = |make: &dyn Fn(&KernelBuilder)| {
+        let b = Kernel::builder("built");
+        make(&b);
+        b.build().unwrap_err().kind().clone()
+    };
+    let kind = refused(&|b| {
+        let [x, y] = b.iters(["x", "y"]);
+        let a = b.output("a", [x], Element::F64, x.within(0, 8));
+        b.stmt("S", [x], x.within(0, 8)).store(a, [y], 1.0);
     });
-    cases.add("`Kernel::builder`: a value of one statement in another", inner.build().unwrap_err().kind().clone());
+    cases.add("`Kernel::builder`: a store to `a[y]` in `S[x]`", kind);
+    let kind = refused(&|b| {
+        let x = b.iter("x");
+        b.output("a", [x + 1], Element::F64, x.within(0, 8));
+    });
+    cases.add("`Kernel::builder`: an array over the index `x + 1`", kind);
+    let kind = refused(&|b| {
+        let x = b.iter("x");
+        let a = b.output("a", [x], Element::F64, x.within(0, 8));
+        b.stmt("S", [x], x.within(0, 8)).store(a, [x], f64::NAN);
+    });
+    cases.add("`Kernel::builder`: a NaN is stored", kind);
+    let other = Kernel::builder("other");
+    let cell = other.output("a", [], Element::F64, Domain::everything()).at([0; 0]);
+    let kind = refused(&|b| {
+        let x = b.iter("x");
+        let a = b.output("a", [x], Element::F64, x.within(0, 8));
+        b.stmt("S", [x], x.within(0, 8)).store(a, [x], cell + 1.0);
+    });
+    cases.add("`Kernel::builder`: a value of one kernel in another", kind);
+    let kind = refused(&|b| {
+        let x = b.iter("x");
+        b.output("a", [x], Element::F64, (0..1_000_000).fold(x.within(0, 8), |domain, _| !domain));
+    });
+    cases.add("`Kernel::builder`: a domain negated a million times", kind);
 
-    let mut builder = Kernel::builder("built");
-    let deep = (0..1_000_000).fold(Index::iter(0).within(0, 8), |domain, _| !domain);
-    builder.output("b", ["x"], Element::F64, deep);
-    cases.add("`Kernel::builder`: a domain negated a million times", builder.build().unwrap_err().kind().clone());
-
+    for (what, time) in [("[iterator 3]", vec![Affine::iter(3)]), ("[x, 0]", vec![Affine::iter(0), Affine::default()])]
+    {
+        let schedule = Schedule { name: "made".to_string(), dims: vec![DimKind::Sequential], times: vec![time] };
+        let kind = parsed(SCALE).with_schedule(schedule).unwrap_err().kind().clone();
+        cases.add(&format!("`scale` with a schedule of one dimension that says `S -> {what}`"), kind);
+    }
     let order = KernelErrorKind::OperandOrder { stmt: "S".to_string(), expr: 4 };
     cases.add_made_up("neither parser nor builder puts an operand behind its use", order);
 }

@@ -8,6 +8,8 @@
 //! Source: Bee+Cl@k (2007), figure 2; G. H. Golub, C. F. Van Loan, Matrix Computations, section 4.7.3. The paper's own
 //! text is lost; these are the usual single-assignment arrays, which reproduce its difference set.
 
+use crease::Kernel;
+
 use crate::catalogue::{Case, Entry, Preset, Published};
 use crate::fields::{Field, Fields, KernelDataError, cells, cells_of, field, noise};
 
@@ -42,7 +44,7 @@ pub const ENTRY: Entry = Entry {
     name: "durbin",
     summary: "Levinson-Durbin recursion for a Toeplitz system",
     source: "Bee+Cl@k (2007), figure 2",
-    text: || TEXT.to_owned(),
+    definition: || Kernel::parse(TEXT),
     scalars: &[],
     default: Preset { sizes: &[("N", 100)], steps: 0 },
     tests: &[Preset { sizes: &[("N", 11)], steps: 0 }, Preset { sizes: &[("N", 3)], steps: 0 }],

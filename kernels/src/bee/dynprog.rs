@@ -7,6 +7,8 @@
 //!
 //! Source: Bee+Cl@k (2007), figure 4; there `c` is live-in, here it is copied from `start`.
 
+use crease::Kernel;
+
 use crate::bee::noisy;
 use crate::catalogue::{Case, Entry, Preset, Published};
 use crate::fields::{Fields, KernelDataError, cells, cells_of, field};
@@ -36,7 +38,7 @@ pub const ENTRY: Entry = Entry {
     name: "dynprog",
     summary: "a toy of dynamic programming on a triangle that is written twice",
     source: "Bee+Cl@k (2007), figure 4",
-    text: || TEXT.to_owned(),
+    definition: || Kernel::parse(TEXT),
     scalars: &[],
     default: Preset { sizes: &[("N", 10)], steps: 0 },
     tests: &[Preset { sizes: &[("N", 10)], steps: 0 }, Preset { sizes: &[("N", 4)], steps: 0 }],

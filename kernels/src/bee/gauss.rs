@@ -7,6 +7,8 @@
 //! Source: Bee+Cl@k (2007), figure 4. There columns are read at `x + k`, beyond the image; here at `x + k - 1`, as
 //! the second direction does.
 
+use crease::Kernel;
+
 use crate::bee::noisy;
 use crate::catalogue::{Case, Entry, Preset, Published};
 use crate::fields::{Field, Fields, KernelDataError, cells, cells_of, field};
@@ -43,7 +45,7 @@ pub const ENTRY: Entry = Entry {
     name: "gauss",
     summary: "Gaussian blur of an image, one direction after the other",
     source: "Bee+Cl@k (2007), figure 4",
-    text: || TEXT.to_owned(),
+    definition: || Kernel::parse(TEXT),
     scalars: &[],
     default: Preset { sizes: &[("N", 50), ("M", 50)], steps: 0 },
     tests: &[

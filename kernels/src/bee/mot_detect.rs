@@ -6,6 +6,8 @@
 //! Source: Bee+Cl@k (2007), figure 4, with `m = n = 4`. `ODelta` is indexed by `29 i + j - 120`, where 29 is the number
 //! of columns that have all their neighbours; so frames have 37 columns, and any number of rows.
 
+use crease::Kernel;
+
 use crate::bee::noisy;
 use crate::catalogue::{Case, Entry, Preset};
 use crate::fields::{Fields, KernelDataError, cells, cells_of, field};
@@ -41,7 +43,7 @@ pub const ENTRY: Entry = Entry {
     name: "mot-detect",
     summary: "motion detection: differences of each pixel from its surroundings",
     source: "Bee+Cl@k (2007), figure 4",
-    text: || TEXT.to_owned(),
+    definition: || Kernel::parse(TEXT),
     scalars: &[],
     default: Preset { sizes: &[("M", 32)], steps: 0 },
     tests: &[Preset { sizes: &[("M", 5)], steps: 0 }, Preset { sizes: &[("M", 4)], steps: 0 }],

@@ -8,6 +8,8 @@
 //! Source: Bee+Cl@k (2007), figure 4, from Balasa, Catthoor and De Man (robot vision). The tangents are a square here,
 //! where the paper indexes a line by `i + N j`.
 
+use crease::Kernel;
+
 use crate::bee::noisy;
 use crate::catalogue::{Case, Entry, Preset, Published};
 use crate::fields::{Fields, KernelDataError, cells, cells_of, field};
@@ -43,7 +45,7 @@ pub const ENTRY: Entry = Entry {
     name: "reg-detect",
     summary: "regularity detection: triangular arrays between phases",
     source: "Bee+Cl@k (2007), figure 4",
-    text: || TEXT.to_owned(),
+    definition: || Kernel::parse(TEXT),
     scalars: &[],
     default: Preset { sizes: &[("N", 6), ("P", 64)], steps: 0 },
     tests: &[

@@ -11,6 +11,9 @@
 //! Source: S. G. Bhaskaracharya, U. Bondhugula, A. Cohen (2016), figure 4 and Table I, `blur-interleaved`; the usual
 //! baseline of three rows is that of successive modulo.
 
+use crease::Kernel;
+use crease::kernel::KernelError;
+
 use crate::catalogue::{Case, Entry, Preset, Published};
 use crate::fields::{Fields, KernelDataError, cells, cells_of, field};
 use crate::image::pixel::{Pixel, THIRD, disc, mean};
@@ -25,7 +28,7 @@ const fn entry<P: Pixel>(name: &'static str, summary: &'static str) -> Entry {
         name,
         summary,
         source: "Automatic Storage Optimization for Arrays (2016), figure 4",
-        text: definition::<P>,
+        definition: definition::<P>,
         scalars: &[],
         default: Preset { sizes: &[("N", 1024)], steps: 0 },
         tests: &[
@@ -46,26 +49,26 @@ const fn entry<P: Pixel>(name: &'static str, summary: &'static str) -> Entry {
     }
 }
 
-fn definition<P: Pixel>() -> String {
-    let element = P::ELEMENT;
-    format!(
-        "kernel blur_interleaved(size N) for N >= 3 {{
-  input image[y, x]: {element} for 0 <= y < N and 0 <= x < N+2
-  temp blurx[y, x]: {element} for 0 <= y < N and 0 <= x < N
-  output out[y, x]: {element} for 0 <= y < N-2 and 0 <= x < N
-  S[y, x] for 0 <= y < N and 0 <= x < N {{
-    blurx[y,x] = (image[y,x] + image[y,x+1] + image[y,x+2]) * {THIRD}
-  }}
-  T[y, x] for 2 <= y < N and 0 <= x < N {{
-    out[y-2,x] = (blurx[y-2,x] + blurx[y-1,x] + blurx[y,x]) * {THIRD}
-  }}
-  schedule rows {{ S -> [y, x vector(8), 0]; T -> [y, x vector(8), 1] }}
-  schedule columns {{ S -> [floor(x/512) parallel, y, x vector(8), 0]; T -> [floor(x/512) parallel, y, x vector(8), 1] }}
-  schedule sequential {{ S -> [y, x, 0]; T -> [y, x, 1] }}
-  schedule stages {{ S -> [0, y parallel, x vector(8)]; T -> [1, y parallel, x vector(8)] }}
-}}
-"
-    )
+fn definition<P: Pixel>() -> Result<Kernel, KernelError> {
+    let b = Kernel::builder("blur_interleaved");
+    let n = b.size("N");
+    b.context(n.ge(3));
+    let [y, x] = b.iters(["y", "x"]);
+    let image = b.input("image", [y, x], P::ELEMENT, y.within(0, n) & x.within(0, n + 2));
+    let blurx = b.temp("blurx", [y, x], P::ELEMENT, y.within(0, n) & x.within(0, n));
+    let out = b.output("out", [y, x], P::ELEMENT, y.within(0, n - 2) & x.within(0, n));
+
+    let sum = image.at([y, x]) + image.at([y, x + 1]) + image.at([y, x + 2]);
+    let s = b.stmt("S", [y, x], y.within(0, n) & x.within(0, n)).store(blurx, [y, x], sum * THIRD);
+    let sum = blurx.at([y - 2, x]) + blurx.at([y - 1, x]) + blurx.at([y, x]);
+    let t = b.stmt("T", [y, x], y.within(2, n) & x.within(0, n)).store(out, [y - 2, x], sum * THIRD);
+
+    b.schedule("rows").order([s], (y, x.vector(8), 0)).order([t], (y, x.vector(8), 1));
+    let column = x.floor_div(512).parallel();
+    b.schedule("columns").order([s], (column, y, x.vector(8), 0)).order([t], (column, y, x.vector(8), 1));
+    b.schedule("sequential").order([s], (y, x, 0)).order([t], (y, x, 1));
+    b.schedule("stages").order([s], (0, y.parallel(), x.vector(8))).order([t], (1, y.parallel(), x.vector(8)));
+    b.build()
 }
 
 fn extent(case: &Case) -> Result<usize, KernelDataError> {

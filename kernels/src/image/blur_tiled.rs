@@ -12,6 +12,9 @@
 //!
 //! Source: S. G. Bhaskaracharya, U. Bondhugula, A. Cohen (2016), figure 5 and Table I, `blur-tiled`.
 
+use crease::Kernel;
+use crease::kernel::KernelError;
+
 use crate::catalogue::{Case, Entry, Preset, Published};
 use crate::fields::{Fields, KernelDataError, cells, cells_of, field};
 use crate::image::pixel::{Pixel, THIRD, disc, mean};
@@ -26,7 +29,7 @@ const fn entry<P: Pixel>(name: &'static str, summary: &'static str) -> Entry {
         name,
         summary,
         source: "Automatic Storage Optimization for Arrays (2016), figure 5",
-        text: definition::<P>,
+        definition: definition::<P>,
         scalars: &[],
         default: Preset { sizes: &[("N", 1024)], steps: 0 },
         tests: &[Preset { sizes: &[("N", 21)], steps: 0 }, Preset { sizes: &[("N", 3)], steps: 0 }],
@@ -43,30 +46,26 @@ const fn entry<P: Pixel>(name: &'static str, summary: &'static str) -> Entry {
     }
 }
 
-fn definition<P: Pixel>() -> String {
-    let element = P::ELEMENT;
-    let tiles = |name: &str, b: usize| {
-        let tile = format!("floor(x/{b}) parallel, floor(y/{b})");
-        format!("schedule {name} {{ P -> [{tile}, x, 0, y vector(8)]; Q -> [{tile}, x, 1, y vector(8)] }}")
-    };
-    let (tiles, small_tiles) = (tiles("tiles", 512), tiles("small_tiles", 8));
-    format!(
-        "kernel blur_tiled(size N) for N >= 3 {{
-  input image[x, y]: {element} for 0 <= x < N+2 and 0 <= y < N
-  temp blurx[x, y]: {element} for 0 <= x < N and 0 <= y < N
-  output out[x, y]: {element} for 0 <= x < N and 0 <= y < N-2
-  P[x, y] for 0 <= x < N and 0 <= y < N {{
-    blurx[x,y] = (image[x,y] + image[x+1,y] + image[x+2,y]) * {THIRD}
-  }}
-  Q[x, y] for 0 <= x < N and 2 <= y < N {{
-    out[x,y-2] = (blurx[x,y-2] + blurx[x,y-1] + blurx[x,y]) * {THIRD}
-  }}
-  {tiles}
-  {small_tiles}
-  schedule lines {{ P -> [x, 0, y vector(8)]; Q -> [x, 1, y vector(8)] }}
-}}
-"
-    )
+fn definition<P: Pixel>() -> Result<Kernel, KernelError> {
+    let b = Kernel::builder("blur_tiled");
+    let n = b.size("N");
+    b.context(n.ge(3));
+    let [x, y] = b.iters(["x", "y"]);
+    let image = b.input("image", [x, y], P::ELEMENT, x.within(0, n + 2) & y.within(0, n));
+    let blurx = b.temp("blurx", [x, y], P::ELEMENT, x.within(0, n) & y.within(0, n));
+    let out = b.output("out", [x, y], P::ELEMENT, x.within(0, n) & y.within(0, n - 2));
+
+    let sum = image.at([x, y]) + image.at([x + 1, y]) + image.at([x + 2, y]);
+    let p = b.stmt("P", [x, y], x.within(0, n) & y.within(0, n)).store(blurx, [x, y], sum * THIRD);
+    let sum = blurx.at([x, y - 2]) + blurx.at([x, y - 1]) + blurx.at([x, y]);
+    let q = b.stmt("Q", [x, y], x.within(0, n) & y.within(2, n)).store(out, [x, y - 2], sum * THIRD);
+
+    for (name, side) in [("tiles", 512), ("small_tiles", 8)] {
+        let (column, tile) = (x.floor_div(side).parallel(), y.floor_div(side));
+        b.schedule(name).order([p], (column, tile, x, 0, y.vector(8))).order([q], (column, tile, x, 1, y.vector(8)));
+    }
+    b.schedule("lines").order([p], (x, 0, y.vector(8))).order([q], (x, 1, y.vector(8)));
+    b.build()
 }
 
 fn extent(case: &Case) -> Result<usize, KernelDataError> {

@@ -12,6 +12,10 @@
 //! Source: C. Harris, M. Stephens (1988), A combined corner and edge detector; as a pipeline R. T. Mullapudi, V.
 //! Vasista, U. Bondhugula (2015), PolyMage.
 
+use crease::Kernel;
+use crease::kernel::KernelError;
+use crease::kernel::builder::Domain;
+
 use crate::catalogue::{Case, Entry, Preset};
 use crate::fields::{Fields, KernelDataError, cells, cells_of, field};
 use crate::image::pixel::{Pixel, disc};
@@ -30,7 +34,7 @@ const fn entry<P: Pixel>(name: &'static str, summary: &'static str) -> Entry {
         name,
         summary,
         source: "Harris, Stephens (1988); PolyMage (2015)",
-        text: definition::<P>,
+        definition: definition::<P>,
         scalars: &[("k", 0.04)],
         default: Preset { sizes: &[("N", 1024)], steps: 0 },
         tests: &[Preset { sizes: &[("N", 19)], steps: 0 }, Preset { sizes: &[("N", 1)], steps: 0 }],
@@ -45,50 +49,40 @@ const fn entry<P: Pixel>(name: &'static str, summary: &'static str) -> Entry {
     }
 }
 
-fn definition<P: Pixel>() -> String {
-    let (element, lanes) = (P::ELEMENT, P::LANES);
-    format!(
-        "kernel harris(size N) for N >= 1 {{
-  scalar k: {element}
-  input image[y, x]: {element} for 0 <= y, x < N+4
-  temp ix[y, x]: {element} for 0 <= y, x < N+2
-  temp iy[y, x]: {element} for 0 <= y, x < N+2
-  temp xx[y, x]: {element} for 0 <= y < N and 0 <= x < N+2
-  temp yy[y, x]: {element} for 0 <= y < N and 0 <= x < N+2
-  temp xy[y, x]: {element} for 0 <= y < N and 0 <= x < N+2
-  output out[y, x]: {element} for 0 <= y, x < N
-  G[y, x] for 0 <= y, x < N+2 {{
-    let falling = image[y+2,x+2] - image[y,x]
-    let rising = image[y,x+2] - image[y+2,x]
-    ix[y,x] = {SCALE} * fma(2, image[y+1,x+2] - image[y+1,x], falling + rising)
-    iy[y,x] = {SCALE} * fma(2, image[y+2,x+1] - image[y,x+1], falling - rising)
-  }}
-  P[y, x] for 2 <= y < N+2 and 0 <= x < N+2 {{
-    xx[y-2,x] = fma(ix[y,x], ix[y,x], fma(ix[y-1,x], ix[y-1,x], ix[y-2,x] * ix[y-2,x]))
-    yy[y-2,x] = fma(iy[y,x], iy[y,x], fma(iy[y-1,x], iy[y-1,x], iy[y-2,x] * iy[y-2,x]))
-    xy[y-2,x] = fma(ix[y,x], iy[y,x], fma(ix[y-1,x], iy[y-1,x], ix[y-2,x] * iy[y-2,x]))
-  }}
-  R[y, x] for 2 <= y, x < N+2 {{
-    let sxx = xx[y-2,x-2] + xx[y-2,x-1] + xx[y-2,x]
-    let syy = yy[y-2,x-2] + yy[y-2,x-1] + yy[y-2,x]
-    let sxy = xy[y-2,x-2] + xy[y-2,x-1] + xy[y-2,x]
-    let trace = sxx + syy
-    out[y-2,x-2] = fma(-k * trace, trace, fma(sxx, syy, -(sxy * sxy)))
-  }}
-  schedule rows {{
-    G -> [y, 0, x vector({lanes}), 0]
-    P -> [y, 0, x vector({lanes}), 1]
-    R -> [y, 1, x vector({lanes}), 0]
-  }}
-  schedule sequential {{ G -> [y, x, 0]; P -> [y, x, 1]; R -> [y, x, 2] }}
-  schedule stages {{
-    G -> [0, y parallel, x vector({lanes})]
-    P -> [1, y parallel, x vector({lanes})]
-    R -> [2, y parallel, x vector({lanes})]
-  }}
-}}
-"
-    )
+fn definition<P: Pixel>() -> Result<Kernel, KernelError> {
+    let b = Kernel::builder("harris");
+    let n = b.size("N");
+    b.context(n.ge(1));
+    let k = b.scalar("k", P::ELEMENT);
+    let [y, x] = b.iters(["y", "x"]);
+    let square = |low: i64, high: i64| Domain::within([y, x], low, n + high);
+    let image = b.input("image", [y, x], P::ELEMENT, square(0, 4));
+    let [ix, iy] = ["ix", "iy"].map(|name| b.temp(name, [y, x], P::ELEMENT, square(0, 2)));
+    let columns = || y.within(0, n) & x.within(0, n + 2);
+    let [xx, yy, xy] = ["xx", "yy", "xy"].map(|name| b.temp(name, [y, x], P::ELEMENT, columns()));
+    let out = b.output("out", [y, x], P::ELEMENT, square(0, 0));
+
+    let (near, two) = (|dy: i64, dx: i64| image.at([y + dy, x + dx]), b.number(2.0));
+    let (falling, rising) = (near(2, 2) - near(0, 0), near(0, 2) - near(2, 0));
+    let g = b.stmt("G", [y, x], square(0, 2));
+    g.store(ix, [y, x], SCALE * two.fma(near(1, 2) - near(1, 0), falling + rising));
+    g.store(iy, [y, x], SCALE * two.fma(near(2, 1) - near(0, 1), falling - rising));
+    let p = b.stmt("P", [y, x], y.within(2, n + 2) & x.within(0, n + 2));
+    for (sum, u, v) in [(xx, ix, ix), (yy, iy, iy), (xy, ix, iy)] {
+        let [u, v] = [u, v].map(|of| [0, 1, 2].map(|dy| of.at([y - dy, x])));
+        p.store(sum, [y - 2, x], u[0].fma(v[0], u[1].fma(v[1], u[2] * v[2])));
+    }
+    let [sxx, syy, sxy] = [xx, yy, xy].map(|of| of.at([y - 2, x - 2]) + of.at([y - 2, x - 1]) + of.at([y - 2, x]));
+    let trace = sxx + syy;
+    let response = (-k * trace).fma(trace, sxx.fma(syy, -(sxy * sxy)));
+    let r = b.stmt("R", [y, x], square(2, 2)).store(out, [y - 2, x - 2], response);
+
+    let row = x.vector(P::LANES);
+    b.schedule("rows").order([g], (y, 0, row, 0)).order([p], (y, 0, row, 1)).order([r], (y, 1, row, 0));
+    b.schedule("sequential").order([g], (y, x, 0)).order([p], (y, x, 1)).order([r], (y, x, 2));
+    let stages = b.schedule("stages");
+    (0..).zip([g, p, r]).for_each(|(stage, stmt)| _ = stages.order([stmt], (stage, y.parallel(), row)));
+    b.build()
 }
 
 fn extent(case: &Case) -> Result<usize, KernelDataError> {

@@ -1,5 +1,6 @@
-//! Pixels: what a kernel's text says of them, and images to start from.
+//! Pixels: what a kernel says of them, and images to start from.
 
+use crease::kernel::graph::Element;
 use ndarray::Dimension;
 
 use crate::fields::{Field, KernelDataError, cells, noise};
@@ -7,24 +8,24 @@ use crate::real::Real;
 
 /// An element type of images.
 pub(super) trait Pixel: Real {
-    /// Its name in the text form.
-    const ELEMENT: &'static str;
+    /// The same for kernels.
+    const ELEMENT: Element;
 
     /// How many of them the widest vectors hold.
-    const LANES: usize;
+    const LANES: u32;
 }
 
 impl Pixel for f32 {
-    const ELEMENT: &'static str = "f32";
-    const LANES: usize = 16;
+    const ELEMENT: Element = Element::F32;
+    const LANES: u32 = 16;
 }
 
 impl Pixel for f64 {
-    const ELEMENT: &'static str = "f64";
-    const LANES: usize = 8;
+    const ELEMENT: Element = Element::F64;
+    const LANES: u32 = 8;
 }
 
-/// A third, as the text forms write it: rounded to a double, then to the pixel's type.
+/// A third, as the kernels write it: rounded to a double, then to the pixel's type.
 pub(super) const THIRD: f64 = 1.0 / 3.0;
 
 /// The mean of three pixels, summed from the left.

@@ -9,6 +9,10 @@
 //! Source: J. Ragan-Kelley, C. Barnes, A. Adams, S. Paris, F. Durand, S. Amarasinghe (2013), Halide, for pipelines of
 //! this kind; a benchmark of S. G. Bhaskaracharya, U. Bondhugula, A. Cohen (2016), section 6, who fold its tiles.
 
+use crease::Kernel;
+use crease::kernel::KernelError;
+use crease::kernel::builder::{Domain, KernelBuilder, Value};
+
 use crate::catalogue::{Case, Entry, Preset};
 use crate::fields::{Fields, KernelDataError, cells, cells_of, field};
 use crate::image::pixel::{Pixel, disc};
@@ -28,7 +32,7 @@ const fn entry<P: Pixel>(name: &'static str, summary: &'static str) -> Entry {
         name,
         summary,
         source: "Automatic Storage Optimization for Arrays (2016), section 6; Halide (2013)",
-        text: definition::<P>,
+        definition: definition::<P>,
         scalars: &[("threshold", 0.01), ("weight", 3.0)],
         default: Preset { sizes: &[("N", 512)], steps: 0 },
         tests: &[Preset { sizes: &[("N", 19)], steps: 0 }, Preset { sizes: &[("N", 1)], steps: 0 }],
@@ -43,30 +47,36 @@ const fn entry<P: Pixel>(name: &'static str, summary: &'static str) -> Entry {
     }
 }
 
-fn definition<P: Pixel>() -> String {
-    let (element, lanes, [outer, inner, middle]) = (P::ELEMENT, P::LANES, WEIGHTS);
-    format!(
-        "kernel unsharp_mask(size N) for N >= 1 {{
-  scalar threshold: {element}
-  scalar weight: {element}
-  input image[c, y, x]: {element} for 0 <= c < {PLANES} and 0 <= y, x < N+4
-  temp blurx[c, y, x]: {element} for 0 <= c < {PLANES} and 0 <= y < N+4 and 0 <= x < N
-  output out[c, y, x]: {element} for 0 <= c < {PLANES} and 0 <= y, x < N
-  S[c, y, x] for 0 <= c < {PLANES} and 0 <= y < N+4 and 0 <= x < N {{
-    let near = fma({inner}, image[c,y,x+1] + image[c,y,x+3], {middle} * image[c,y,x+2])
-    blurx[c,y,x] = fma({outer}, image[c,y,x] + image[c,y,x+4], near)
-  }}
-  T[c, y, x] for 0 <= c < {PLANES} and 4 <= y < N+4 and 0 <= x < N {{
-    let near = fma({inner}, blurx[c,y-3,x] + blurx[c,y-1,x], {middle} * blurx[c,y-2,x])
-    let detail = image[c,y-2,x+2] - fma({outer}, blurx[c,y-4,x] + blurx[c,y,x], near)
-    out[c,y-4,x] = select(abs(detail) < threshold, image[c,y-2,x+2], fma(weight, detail, image[c,y-2,x+2]))
-  }}
-  schedule rows {{ S -> [c, y, x vector({lanes}), 0]; T -> [c, y, x vector({lanes}), 1] }}
-  schedule sequential {{ S -> [c, y, x, 0]; T -> [c, y, x, 1] }}
-  schedule stages {{ S -> [0, c, y parallel, x vector({lanes})]; T -> [1, c, y parallel, x vector({lanes})] }}
-}}
-"
-    )
+fn definition<P: Pixel>() -> Result<Kernel, KernelError> {
+    let b = Kernel::builder("unsharp_mask");
+    let n = b.size("N");
+    b.context(n.ge(1));
+    let [threshold, weight] = ["threshold", "weight"].map(|name| b.scalar(name, P::ELEMENT));
+    let [c, y, x] = b.iters(["c", "y", "x"]);
+    let plane = || c.within(0, PLANES as i64);
+    let image = b.input("image", [c, y, x], P::ELEMENT, plane() & Domain::within([y, x], 0, n + 4));
+    let blurx = b.temp("blurx", [c, y, x], P::ELEMENT, plane() & y.within(0, n + 4) & x.within(0, n));
+    let out = b.output("out", [c, y, x], P::ELEMENT, plane() & Domain::within([y, x], 0, n));
+
+    let blurred = blur(&b, |k| image.at([c, y, x + k]));
+    let s = b.stmt("S", [c, y, x], plane() & y.within(0, n + 4) & x.within(0, n)).store(blurx, [c, y, x], blurred);
+    let pixel = image.at([c, y - 2, x + 2]);
+    let detail = pixel - blur(&b, |k| blurx.at([c, y - 4 + k, x]));
+    let sharp = detail.abs().lt(threshold).select(pixel, weight.fma(detail, pixel));
+    let t = b.stmt("T", [c, y, x], plane() & y.within(4, n + 4) & x.within(0, n)).store(out, [c, y - 4, x], sharp);
+
+    let lanes = P::LANES;
+    b.schedule("rows").order([s], (c, y, x.vector(lanes), 0)).order([t], (c, y, x.vector(lanes), 1));
+    b.schedule("sequential").order([s], (c, y, x, 0)).order([t], (c, y, x, 1));
+    let stages = b.schedule("stages").order([s], (0, c, y.parallel(), x.vector(lanes)));
+    stages.order([t], (1, c, y.parallel(), x.vector(lanes)));
+    b.build()
+}
+
+/// The weighted mean of pixels 0 to 4.
+fn blur<'k>(b: &'k KernelBuilder, at: impl Fn(i64) -> Value<'k>) -> Value<'k> {
+    let [outer, inner, middle] = WEIGHTS.map(|weight| b.number(weight));
+    outer.fma(at(0) + at(4), inner.fma(at(1) + at(3), middle * at(2)))
 }
 
 fn extent(case: &Case) -> Result<usize, KernelDataError> {

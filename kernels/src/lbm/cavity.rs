@@ -11,33 +11,38 @@
 //! Source: Ladd, J. Fluid Mech. 271, 1994 (half-way bounce-back with moving walls); Ghia, Ghia, Shin 1982 (the flow);
 //! Krueger et al. 2017, section 8.5.2 (anti-bounce-back).
 
+use crease::Kernel;
+use crease::kernel::KernelError;
+use crease::kernel::builder::{ArrayRef, StmtRef, Time, Value};
+
 use crate::catalogue::Case;
 use crate::fields::{Fields, KernelDataError};
+use crate::lbm::collision::collide;
 use crate::lbm::naive::{Boundary, Rates, advance};
 use crate::lbm::periodic;
-use crate::lbm::region::{BoxKernel, Outside, Region, Side};
-use crate::lbm::storage::{Scheme, Storage};
+use crate::lbm::region::{FluidBox, Region, Side};
+use crate::lbm::storage::Scheme;
 use crate::lbm::velocity_set::VelocitySet;
 
-/// The kernel's text for any lattice; `extents` are size parameters, one per axis, outermost axis first.
-pub fn definition(scheme: impl Into<Scheme>, extents: &[&str]) -> String {
+/// The kernel for any lattice; `extents` are size parameters, one per axis, outermost axis first.
+///
+/// # Errors
+/// [`KernelError`] if the extents are no names.
+pub fn definition(scheme: impl Into<Scheme>, extents: &[&str]) -> Result<Kernel, KernelError> {
     let scheme = scheme.into();
     let set = VelocitySet::new(scheme.lattice);
-    let mut schedules = periodic::schedules(&set, scheme.storage);
-    schedules.push(("bands", bands(&set, scheme.storage)));
-    BoxKernel {
-        name: format!("lbm_{}_cavity{}", scheme.lattice.name(), scheme.suffix()),
-        set: &set,
-        storage: scheme.storage,
-        extents,
-        scalars: &[lid(&set)],
-        profiles: &[],
-        solid: None,
-        outside: &|region, q| Outside::Taken(bounced(&set, scheme.storage, region, q)),
-        derive: &|_| String::new(),
-        schedules,
-    }
-    .text()
+    let b = Kernel::builder(format!("lbm_{}_cavity{}", scheme.lattice.name(), scheme.suffix()));
+    let fluid = FluidBox::new(&b, &set, scheme.storage, extents);
+    let lid = b.scalar(lid(&set), scheme.storage.arithmetic());
+    let f = fluid.populations();
+    let advance = |region: &Region| {
+        let incoming = fluid.incoming(&f, region, |q| bounced(&fluid, &f, lid, region, q));
+        fluid.advance(&f, region, collide(&set, scheme.storage, &fluid.scalars, &incoming))
+    };
+    let stmts: Vec<StmtRef> = Region::all(set.dims()).iter().map(advance).collect();
+    periodic::sweeps(&fluid, &stmts);
+    bands(&fluid, &stmts);
+    b.build()
 }
 
 /// Naive loops on two lattices; `extents` are the names of the sizes in `case`, outermost axis first.
@@ -71,24 +76,26 @@ fn lid(set: &VelocitySet) -> &'static str {
 }
 
 /// Several steps at a time: skewed bands that march along the outermost axis.
-pub(super) fn bands(set: &VelocitySet, storage: Storage) -> String {
-    let (outer, inner) = (set.axes()[0], &set.axes()[1..]);
-    format!("[floor(t/8), floor(({outer} + t)/16), t, {outer}, {} vector({})]", inner.join(", "), storage.lanes())
+pub(super) fn bands<'k>(fluid: &FluidBox<'k>, stmts: &[StmtRef<'k>]) {
+    let (t, outer) = (fluid.t, fluid.site[0]);
+    let band = [t.floor_div(8), (outer + t).floor_div(16), t, outer].map(Time::from);
+    fluid.b.schedule("bands").order(stmts.to_vec(), [band.to_vec(), periodic::along_rows(fluid)].concat());
 }
 
 /// The opposite population, and what the lid gives it.
-fn bounced(set: &VelocitySet, storage: Storage, region: &Region, q: usize) -> String {
-    let resting = format!("{}[t-1, {}]", storage.array(set.opposite(q)), set.axes().join(", "));
+fn bounced<'k>(fluid: &FluidBox<'k>, f: &[ArrayRef<'k>], lid: Value<'k>, region: &Region, q: usize) -> Value<'k> {
+    let set = fluid.set;
+    let resting = fluid.before(f[set.opposite(q)], fluid.site.clone());
     let velocity = set.velocity(q);
     let from_lid = region.side(0) == Side::High && velocity[0] == -1;
     if from_lid && !set.carries_momentum() {
-        let lid = if storage.deviates() { "(c_lid - 1)" } else { "c_lid" };
-        return format!("{:?} * {lid} - {resting}", 2.0 * set.weight(q));
+        let held = if fluid.storage.deviates() { lid - 1.0 } else { lid };
+        return 2.0 * set.weight(q) * held - resting;
     }
     let gain = 6.0 * set.weight(q);
     match velocity[set.dims() - 1] {
-        1 if from_lid => format!("{resting} + {gain:?} * u_lid"),
-        -1 if from_lid => format!("{resting} - {gain:?} * u_lid"),
+        1 if from_lid => resting + gain * lid,
+        -1 if from_lid => resting - gain * lid,
         _ => resting,
     }
 }

@@ -1,7 +1,9 @@
 //! Flow along a channel, past obstacles of any shape.
 //!
 //! - *Obstacles* are the cells where `solid` is not 0: they send populations back where they came from (full-way
-//!   bounce-back), so that the surface lies half a cell outside of them.
+//!   bounce-back), so that the surface lies half a cell outside of them. Both outcomes are computed and one is selected:
+//!   each value keeps its one reader, whatever the geometry. Bounce-back on links would give values two possible
+//!   readers.
 //! - *Walls* enclose all axes but the last; they bounce back half-way, as those of the cavity.
 //! - *Inlet*, before the first cell of the last axis: half-way bounce-back off a wall that moves inwards with the speed
 //!   `u = u_mean inflow`: `f_q = f_opp(q) + 6 w_q u`.
@@ -19,37 +21,48 @@
 //! (equilibrium boundaries); Zou, He, Phys. Fluids 9, 1997 (velocity from known populations); Schaefer, Turek 1996 (the
 //! flow).
 
+use crease::Kernel;
+use crease::kernel::KernelError;
+use crease::kernel::builder::{ArrayRef, StmtRef, Value};
+use crease::kernel::graph::Element;
 use ndarray::{Dimension, IxDyn};
 
 use crate::catalogue::Case;
 use crate::fields::{Field, Fields, KernelDataError};
-use crate::lbm::collision::{balanced_sum, named};
+use crate::lbm::collision::{balanced_sum, collide};
 use crate::lbm::inflow::{INFLOW, SOLID, known_share};
 use crate::lbm::naive::{Boundary, Rates, advance};
 use crate::lbm::obstacle::Cylinder;
-use crate::lbm::region::{BoxKernel, Outside, Region, Side};
+use crate::lbm::region::{FluidBox, Region, Side};
 use crate::lbm::storage::Storage;
 use crate::lbm::velocity_set::{Lattice, VelocitySet};
 use crate::lbm::{cavity, fluid, periodic};
 
-/// The kernel's text for any lattice; `extents` are size parameters, one per axis, outermost axis first.
-pub fn definition(lattice: Lattice, extents: &[&str]) -> String {
-    let set = VelocitySet::new(lattice);
-    let mut schedules = periodic::schedules(&set, Storage::Double);
-    schedules.push(("bands", cavity::bands(&set, Storage::Double)));
-    BoxKernel {
-        name: format!("lbm_{}_channel", lattice.name()),
-        set: &set,
-        storage: Storage::Double,
-        extents,
-        scalars: &["u_mean"],
-        profiles: &[INFLOW],
-        solid: Some(SOLID),
-        outside: &|region, q| from_outside(&set, region, q),
-        derive: &|region| outlet(&set, region),
-        schedules,
-    }
-    .text()
+/// The kernel for any lattice; `extents` are size parameters, one per axis, outermost axis first.
+///
+/// # Errors
+/// [`KernelError`] if the extents are no names.
+pub fn definition(lattice: Lattice, extents: &[&str]) -> Result<Kernel, KernelError> {
+    let (set, storage) = (VelocitySet::new(lattice), Storage::Double);
+    let b = Kernel::builder(format!("lbm_{}_channel", lattice.name()));
+    let fluid = FluidBox::new(&b, &set, storage, extents);
+    let u_mean = b.scalar("u_mean", storage.arithmetic());
+    let across = || fluid.site[..set.dims() - 1].iter().copied();
+    let speed = u_mean * b.input(INFLOW, across(), storage.arithmetic(), fluid.face()).at(across());
+    let solid = b.input(SOLID, fluid.site.clone(), Element::U8, fluid.space());
+    let f = fluid.populations();
+    let advance = |region: &Region| {
+        let incoming = fluid.incoming(&f, region, |q| from_outside(&fluid, &f, speed, region, q));
+        let incoming = through_outlet(&fluid, incoming);
+        let collided = collide(&set, storage, &fluid.scalars, &incoming);
+        let blocked = solid.at(fluid.site.clone()).differs(0.0);
+        let leaving = |(q, value)| blocked.select(incoming[set.opposite(q)], value);
+        fluid.advance(&f, region, collided.into_iter().enumerate().map(leaving).collect())
+    };
+    let stmts: Vec<StmtRef> = Region::all(set.dims()).iter().map(advance).collect();
+    periodic::sweeps(&fluid, &stmts);
+    cavity::bands(&fluid, &stmts);
+    b.build()
 }
 
 /// Naive loops on two lattices; `extents` are the names of the sizes in `case`, outermost axis first.
@@ -99,19 +112,24 @@ fn parabola(face: &[usize]) -> Field {
     shape / mean
 }
 
-/// The opposite population, as it comes back from a wall or the inlet; the outlet derives what enters there.
-fn from_outside(set: &VelocitySet, region: &Region, q: usize) -> Outside {
-    let (axes, last) = (set.axes(), set.dims() - 1);
-    let leaving = format!("{}[t-1, {}]", set.array(set.opposite(q)), axes.join(", "));
+/// The opposite population, as it comes back from a wall or the inlet; none where it comes in through the outlet.
+fn from_outside<'k>(
+    fluid: &FluidBox<'k>,
+    f: &[ArrayRef<'k>],
+    speed: Value<'k>,
+    region: &Region,
+    q: usize,
+) -> Option<Value<'k>> {
+    let (set, last) = (fluid.set, fluid.set.dims() - 1);
     if enters(set, region, q) {
-        return Outside::Derived;
+        return None;
     }
+    let leaving = fluid.before(f[set.opposite(q)], fluid.site.clone());
     let velocity = set.velocity(q);
     if (0..last).any(|axis| region.comes_from_outside(axis, velocity[axis])) {
-        return Outside::Taken(leaving);
+        return Some(leaving);
     }
-    let slope = 6.0 * set.weight(q);
-    Outside::Taken(format!("fma({slope:?}, u_mean * {INFLOW}[{}], {leaving})", axes[..last].join(", ")))
+    Some(fluid.b.number(6.0 * set.weight(q)).fma(speed, leaving))
 }
 
 /// Whether a population comes in through the outlet, and not from a wall beside it.
@@ -121,30 +139,26 @@ fn enters(set: &VelocitySet, region: &Region, q: usize) -> bool {
     region.side(last) == Side::High && velocity[last] == -1 && !from_wall
 }
 
-/// Lines that define what comes in through the outlet: an equilibrium at density 1 and velocity `v0, v1, ..`.
-fn outlet(set: &VelocitySet, region: &Region) -> String {
-    let last = set.dims() - 1;
-    if region.side(last) != Side::High {
-        return String::new();
+/// All that comes in, with what the outlet lets in: an equilibrium at density 1 and the cell's own velocity.
+fn through_outlet<'k>(fluid: &FluidBox<'k>, incoming: Vec<Option<Value<'k>>>) -> Vec<Value<'k>> {
+    let (b, set, last) = (fluid.b, fluid.set, fluid.set.dims() - 1);
+    if incoming.iter().all(Option::is_some) {
+        return incoming.into_iter().flatten().collect();
     }
     let known = |along: i64, axis: usize, c: i64| {
-        let moves = move |q: &usize| set.velocity(*q)[last] >= along && set.velocity(*q)[axis] == c;
-        balanced_sum(&named((0..set.len()).filter(moves), "g"))
+        let moves = |q: &usize| set.velocity(*q)[last] >= along && set.velocity(*q)[axis] == c;
+        balanced_sum(&(0..set.len()).filter(moves).filter_map(|q| incoming[q]).collect::<Vec<_>>())
     };
-    let mut text = format!("    let v{last} = fma(2, {}, {}) - 1\n", known(1, last, 1), known(0, last, 0));
-    for axis in 0..last {
-        let scale = 1.0 / known_share(set, axis);
-        text += &format!("    let v{axis} = {scale:?} * ({} - {})\n", known(0, axis, 1), known(0, axis, -1));
-    }
-    let square = (0..last).fold(format!("v{last} * v{last}"), |sum, axis| format!("fma(v{axis}, v{axis}, {sum})"));
-    text += &format!("    let flat = fma(-1.5, {square}, 1)\n");
-    for q in (0..set.len()).filter(|&q| enters(set, region, q)) {
-        let sign = |c: i64| if c > 0 { "" } else { "-" };
-        let across = (0..last).filter(|&axis| set.velocity(q)[axis] != 0);
-        let across: Vec<String> = across.map(|axis| format!("{}v{axis}", sign(set.velocity(q)[axis]))).collect();
-        let against = if across.is_empty() { format!("-v{last}") } else { format!("{} - v{last}", across.join(" + ")) };
-        text += &format!("    let h{q} = {against}\n");
-        text += &format!("    let g{q} = {:?} * fma(fma(4.5, h{q}, 3), h{q}, flat)\n", set.weight(q));
-    }
-    text
+    let out = b.number(2.0).fma(known(1, last, 1), known(0, last, 0)) - 1.0;
+    let across = |axis: usize| (1.0 / known_share(set, axis)) * (known(0, axis, 1) - known(0, axis, -1));
+    let across: Vec<Value> = (0..last).map(across).collect();
+    let square = across.iter().fold(out * out, |sum, v| v.fma(*v, sum));
+    let flat = b.number(-1.5).fma(square, 1.0);
+    let equilibrium = |q: usize| {
+        let moving = set.velocity(q).iter().zip(&across).filter(|(c, _)| **c != 0);
+        let across = moving.map(|(c, v)| if *c > 0 { *v } else { -*v }).reduce(|sum, v| sum + v);
+        let along = across.map_or(-out, |across| across - out);
+        set.weight(q) * b.number(4.5).fma(along, 3.0).fma(along, flat)
+    };
+    incoming.iter().enumerate().map(|(q, known)| known.unwrap_or_else(|| equilibrium(q))).collect()
 }

@@ -1,8 +1,8 @@
-//! The BGK collision as kernel text: from incoming populations `g0, g1, ..` to outgoing values.
+//! The BGK collision: from the populations that come into a cell to those that leave it.
 //!
 //! `f_q = (1 - omega) g_q + omega w_q (rho + 3 c_q.j + (4.5 (c_q.j)^2 - 1.5 j.j) / rho)`, with density `rho` and
 //! momentum `j`, the sums of `g_q` and `c_q g_q`. Opposite populations share all of it but the sign of `c_q.j`, so the
-//! text works on their sums `s` and differences `d`, and divides once. Products that feed a sum are written `fma`: that
+//! definition works on their sums `s` and differences `d`, and divides once. Products that feed a sum are written `fma`: that
 //! is decided here, once, and every way to run the kernel rounds the same. Expressions of `omega` alone are left to be
 //! hoisted.
 //!
@@ -18,15 +18,28 @@
 //! Source: Bhatnagar, Gross, Krook 1954; Qian et al. 1992, equation 3; Krueger et al. 2017, section 8.3 (advection and
 //! diffusion).
 
-use std::fmt::Write;
+use crease::kernel::builder::{KernelBuilder, Value};
+use crease::kernel::graph::Element;
 
 use crate::lbm::storage::Storage;
 use crate::lbm::velocity_set::VelocitySet;
 
-/// Run-time scalars of the collision: the relaxation rate, and the wind if the lattice carries a concentration.
-pub fn scalars(set: &VelocitySet) -> Vec<String> {
-    let wind = (0..set.dims()).filter(|_| !set.carries_momentum()).map(|axis| wind(set, axis));
-    ["omega".to_owned()].into_iter().chain(wind).collect()
+/// Run-time scalars of a collision.
+#[derive(Clone, Debug)]
+pub struct Scalars<'k> {
+    /// The relaxation rate, `0 < omega < 2`.
+    omega: Value<'k>,
+    /// The wind's speed along each axis, in cells per step, if the lattice carries a concentration.
+    wind: Vec<Value<'k>>,
+}
+
+impl<'k> Scalars<'k> {
+    /// Declares them.
+    pub fn declare(b: &'k KernelBuilder, set: &VelocitySet, element: Element) -> Scalars<'k> {
+        let omega = b.scalar("omega", element);
+        let blows = (0..set.dims()).filter(|_| !set.carries_momentum());
+        Scalars { omega, wind: blows.map(|axis| b.scalar(wind(set, axis), element)).collect() }
+    }
 }
 
 /// The scalar with the wind's speed along an axis, in cells per step.
@@ -34,144 +47,134 @@ pub(super) fn wind(set: &VelocitySet, axis: usize) -> String {
     format!("wind_{}", set.axes()[axis])
 }
 
-/// Lines that define `p` and `m` for each pair: its first population becomes `p + m`, its second one `p - m`; the
-/// resting population becomes `rest`. Incoming populations are `g0, g1, ..`, or their deviations; `omega` is the
-/// relaxation rate, `0 < omega < 2`.
-pub fn collision_text(set: &VelocitySet, storage: Storage) -> String {
-    let mut text = String::new();
-    let mut define = |name: &str, value: String| {
-        writeln!(text, "    let {name} = {value}").expect("writing to a string does not fail");
-    };
-    for q in set.pairs() {
-        define(&format!("s{q}"), format!("g{q} + g{}", q + 1));
-        define(&format!("d{q}"), format!("g{q} - g{}", q + 1));
-    }
-    let sum = format!("g0 + {}", balanced_sum(&named(set.pairs(), "s")));
+/// The share of the equilibrium in what leaves a cell; opposite populations have the sum and the difference of two halves.
+struct Equilibrium<'k> {
+    /// The resting population.
+    rest: Value<'k>,
+    /// For each pair, the half that is the same for both.
+    even: Vec<Value<'k>>,
+    /// For each pair, the half whose sign is opposite.
+    odd: Vec<Value<'k>>,
+}
+
+/// The populations that leave a cell, of those that come in: `incoming` holds them, or their deviations.
+pub fn collide<'k>(
+    set: &VelocitySet,
+    storage: Storage,
+    scalars: &Scalars<'k>,
+    incoming: &[Value<'k>],
+) -> Vec<Value<'k>> {
+    let sums: Vec<Value> = set.pairs().map(|q| incoming[q] + incoming[q + 1]).collect();
+    let differences: Vec<Value> = set.pairs().map(|q| incoming[q] - incoming[q + 1]).collect();
+    let total = incoming[0] + balanced_sum(&sums);
     // What of the density is left in the equilibrium of what arrays hold.
-    let held = if storage.deviates() { "excess" } else { "rho" };
-    define(held, sum);
-    if storage.deviates() {
-        define("rho", "1 + excess".into());
+    let (held, rho) = (total, if storage.deviates() { 1.0 + total } else { total });
+    let equilibrium = match set.carries_momentum() {
+        true => fluid(set, scalars, held, rho, &differences),
+        false => concentration(set, scalars, held, rho),
+    };
+    let kept = 1.0 - scalars.omega;
+    let mut outgoing = vec![kept.fma(incoming[0], equilibrium.rest)];
+    for (pair, (sum, difference)) in sums.into_iter().zip(differences).enumerate() {
+        let even = (0.5 * kept).fma(sum, equilibrium.even[pair]);
+        let odd = (0.5 * kept).fma(difference, equilibrium.odd[pair]);
+        outgoing.extend([even + odd, even - odd]);
     }
-    if set.carries_momentum() {
-        relax_fluid(set, held, &mut define);
-    } else {
-        relax_concentration(set, held, &mut define);
-    }
-    text
+    outgoing
 }
 
-/// Towards the equilibrium of a fluid, to second order in the momentum.
-fn relax_fluid(set: &VelocitySet, held: &str, define: &mut dyn FnMut(&str, String)) {
-    for axis in 0..set.dims() {
-        define(&momentum(set, axis), momentum_sum(set, axis));
-    }
-    define("inverse", "1 / rho".into());
-    define("square", square(set));
-    define("base", format!("fma(-1.5 * square, inverse, {held})"));
-    for class in 0..set.n_classes() {
-        let weight = set.class_weight(class);
-        define(&format!("b{class}"), format!("({weight:?} * omega) * base"));
-        if class > 0 {
-            define(&format!("e{class}"), format!("({:?} * omega) * inverse", 4.5 * weight));
-        }
-    }
-    define("rest", "fma(1 - omega, g0, b0)".into());
-    for q in set.pairs() {
-        let class = set.class(q);
-        define(&format!("c{q}"), projection(set, q, momentum));
-        define(&format!("p{q}"), format!("fma(0.5 * (1 - omega), s{q}, fma(e{class} * c{q}, c{q}, b{class}))"));
-        let slope = 3.0 * set.class_weight(class);
-        define(&format!("m{q}"), format!("fma(0.5 * (1 - omega), d{q}, ({slope:?} * omega) * c{q})"));
-    }
+/// The equilibrium of a fluid, to second order in the momentum.
+fn fluid<'k>(
+    set: &VelocitySet,
+    scalars: &Scalars<'k>,
+    held: Value<'k>,
+    rho: Value<'k>,
+    differences: &[Value<'k>],
+) -> Equilibrium<'k> {
+    let momentum: Vec<Value> = (0..set.dims()).map(|axis| momentum(set, axis, differences)).collect();
+    let inverse = 1.0 / rho;
+    let base = (-1.5 * square(&momentum)).fma(inverse, held);
+    let scaled = |weight: f64| weight * scalars.omega;
+    let shared = |class: usize| scaled(set.class_weight(class)) * base;
+    let pair = |q: usize| {
+        let (class, along) = (set.class(q), projection(set.velocity(q), &momentum));
+        let curved = (scaled(4.5 * set.class_weight(class)) * inverse) * along;
+        (curved.fma(along, shared(class)), scaled(3.0 * set.class_weight(class)) * along)
+    };
+    let (even, odd) = set.pairs().map(pair).unzip();
+    Equilibrium { rest: shared(0), even, odd }
 }
 
-/// Towards the equilibrium of a concentration in the wind.
-fn relax_concentration(set: &VelocitySet, held: &str, define: &mut dyn FnMut(&str, String)) {
-    for class in 0..set.n_classes() {
-        define(&format!("b{class}"), format!("({:?} * omega) * {held}", set.class_weight(class)));
-    }
-    define("rest", "fma(1 - omega, g0, b0)".into());
-    for q in set.pairs() {
-        let (class, slope) = (set.class(q), 3.0 * set.weight(q));
-        define(&format!("p{q}"), format!("fma(0.5 * (1 - omega), s{q}, b{class})"));
-        let drift = format!("(({slope:?} * omega) * ({})) * rho", projection(set, q, wind));
-        define(&format!("m{q}"), format!("fma(0.5 * (1 - omega), d{q}, {drift})"));
-    }
-}
-
-/// The outgoing value of a population, as an expression of what [`collision_text`] defines.
-pub fn outgoing(q: usize) -> String {
-    match q {
-        0 => "rest".into(),
-        q if q % 2 == 1 => format!("p{q} + m{q}"),
-        q => format!("p{0} - m{0}", q - 1),
-    }
-}
-
-pub(super) fn named(populations: impl Iterator<Item = usize>, prefix: &str) -> Vec<String> {
-    populations.map(|q| format!("{prefix}{q}")).collect()
+/// The equilibrium of a concentration in the wind.
+fn concentration<'k>(set: &VelocitySet, scalars: &Scalars<'k>, held: Value<'k>, rho: Value<'k>) -> Equilibrium<'k> {
+    let scaled = |weight: f64| weight * scalars.omega;
+    let shared = |class: usize| scaled(set.class_weight(class)) * held;
+    let drift = |q: usize| (scaled(3.0 * set.weight(q)) * projection(set.velocity(q), &scalars.wind)) * rho;
+    let even = set.pairs().map(|q| shared(set.class(q))).collect();
+    Equilibrium { rest: shared(0), even, odd: set.pairs().map(drift).collect() }
 }
 
 /// A sum split in halves, so that additions do not wait for each other.
-pub(super) fn balanced_sum(terms: &[String]) -> String {
+///
+/// # Panics
+/// If there is nothing to add.
+pub(super) fn balanced_sum<'k>(terms: &[Value<'k>]) -> Value<'k> {
     match terms {
-        [] => "0".into(),
-        [term] => term.clone(),
+        [term] => *term,
         _ => {
             let (left, right) = terms.split_at(terms.len().div_ceil(2));
-            format!("({} + {})", balanced_sum(left), balanced_sum(right))
+            balanced_sum(left) + balanced_sum(right)
         }
     }
 }
 
-fn momentum(set: &VelocitySet, axis: usize) -> String {
-    format!("j{}", set.axes()[axis])
-}
-
 /// Differences of the pairs that move along the axis, minus those whose first population moves against it.
-fn momentum_sum(set: &VelocitySet, axis: usize) -> String {
-    let moving = |sign: i64| named(set.pairs().filter(|&q| set.velocity(q)[axis] == sign), "d");
+fn momentum<'k>(set: &VelocitySet, axis: usize, differences: &[Value<'k>]) -> Value<'k> {
+    let moving = |sign: i64| {
+        let pairs = set.pairs().zip(differences).filter(|(q, _)| set.velocity(*q)[axis] == sign);
+        pairs.map(|(_, difference)| *difference).collect::<Vec<_>>()
+    };
     let (along, against) = (moving(1), moving(-1));
     match against.is_empty() {
         true => balanced_sum(&along),
-        false => format!("{} - {}", balanced_sum(&along), balanced_sum(&against)),
+        false => balanced_sum(&along) - balanced_sum(&against),
     }
 }
 
 /// `j.j`, the outermost component added last.
-fn square(set: &VelocitySet) -> String {
-    let components: Vec<String> = (0..set.dims()).map(|axis| momentum(set, axis)).collect();
-    let (last, others) = components.split_last().expect("a set has at least one dimension");
-    others.iter().rev().fold(format!("{last} * {last}"), |sum, j| format!("fma({j}, {j}, {sum})"))
+fn square<'k>(j: &[Value<'k>]) -> Value<'k> {
+    let (last, others) = j.split_last().expect("a set has at least one dimension");
+    others.iter().rev().fold(*last * *last, |sum, j| j.fma(*j, sum))
 }
 
-/// `c_q.j` for the first population of a pair, whose first non-zero component is positive; `named` gives the
-/// components.
-fn projection(set: &VelocitySet, q: usize, named: fn(&VelocitySet, usize) -> String) -> String {
-    let mut sum = String::new();
-    for (axis, &c) in set.velocity(q).iter().enumerate().filter(|(_, c)| **c != 0) {
-        let sign = match (sum.is_empty(), c > 0) {
-            (true, _) => "",
-            (false, true) => " + ",
-            (false, false) => " - ",
-        };
-        sum += &format!("{sign}{}", named(set, axis));
-    }
-    sum
+/// `c.j` for the velocity of the first population of a pair, whose first non-zero component is positive.
+fn projection<'k>(velocity: &[i64], j: &[Value<'k>]) -> Value<'k> {
+    let moving = velocity.iter().zip(j).filter(|(c, _)| **c != 0);
+    let signed = moving.map(|(c, j)| (*c, *j)).reduce(|(_, sum), (c, j)| (1, if c > 0 { sum + j } else { sum - j }));
+    signed.expect("a population of a pair moves").1
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::lbm::velocity_set::Lattice;
+    use crease::Kernel;
+    use crease::kernel::builder::Domain;
 
     #[test]
     fn momentum_has_one_sign_a_pair() {
         let set = VelocitySet::new(Lattice::D2Q9);
         assert_eq!(set.velocity(5), [1, -1]);
-        assert_eq!(momentum_sum(&set, 0), "((d3 + d5) + d7)");
-        assert_eq!(momentum_sum(&set, 1), "(d1 + d7) - d5");
-        assert_eq!(projection(&set, 5, momentum), "jy - jx");
+        let b = Kernel::builder("momentum");
+        let d: Vec<Value> = set.pairs().map(|q| b.scalar(format!("d{q}"), Element::F64)).collect();
+        let j = [momentum(&set, 0, &d), momentum(&set, 1, &d)];
+        let out = ["jy", "jx", "cj"].map(|name| b.output(name, [], Element::F64, Domain::everything()));
+        let s = b.stmt("S", [], Domain::everything());
+        out.into_iter().zip([j[0], j[1], projection(set.velocity(5), &j)]).for_each(|(a, v)| _ = s.store(a, [0; 0], v));
+        b.schedule("s").order([s], [0]);
+        let text = b.build().unwrap().to_string();
+        for line in ["jy[] = v0", "v0 = d3 + d5 + d7", "v1 = d1 + d7 - d5", "cj[] = v0 - v1"] {
+            assert!(text.contains(line), "{line}: {text}");
+        }
     }
 }

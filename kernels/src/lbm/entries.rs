@@ -17,7 +17,7 @@ const DUCT: [&str; 3] = ["NZ", "NY", "NX"];
 macro_rules! entry {
     ($module:ident, $lattice:expr, $extents:expr, $($field:ident: $value:expr),* $(,)?) => {
         Entry {
-            text: || $module::definition($lattice, &$extents),
+            definition: || $module::definition($lattice, &$extents),
             sites: |case| Ok(cells(&case.extents(&$extents, 3)?)? as u64),
             initial: |case| $module::initial($lattice, &$extents, case),
             naive: |case, initial| $module::naive($lattice, &$extents, case, initial),

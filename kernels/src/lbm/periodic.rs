@@ -5,31 +5,36 @@
 //!
 //! Source: Taylor, Green 1937 (the flow); Qian et al. 1992 (the scheme).
 
+use crease::Kernel;
+use crease::kernel::KernelError;
+use crease::kernel::builder::{ArrayRef, Index, StmtRef, Time, Value};
+
 use crate::catalogue::Case;
 use crate::fields::{Fields, KernelDataError};
+use crate::lbm::collision::collide;
 use crate::lbm::naive::{Boundary, Rates, advance};
-use crate::lbm::region::{BoxKernel, Outside, Region, shifted};
-use crate::lbm::storage::{Scheme, Storage};
+use crate::lbm::region::{FluidBox, Region};
+use crate::lbm::storage::Scheme;
 use crate::lbm::velocity_set::VelocitySet;
 use crate::lbm::{concentration, fluid};
 
-/// The kernel's text for any lattice; `extents` are size parameters, one per axis, outermost axis first.
-pub fn definition(scheme: impl Into<Scheme>, extents: &[&str]) -> String {
+/// The kernel for any lattice; `extents` are size parameters, one per axis, outermost axis first.
+///
+/// # Errors
+/// [`KernelError`] if the extents are no names.
+pub fn definition(scheme: impl Into<Scheme>, extents: &[&str]) -> Result<Kernel, KernelError> {
     let scheme = scheme.into();
     let set = VelocitySet::new(scheme.lattice);
-    BoxKernel {
-        name: format!("lbm_{}_periodic{}", scheme.lattice.name(), scheme.suffix()),
-        set: &set,
-        storage: scheme.storage,
-        extents,
-        scalars: &[],
-        profiles: &[],
-        solid: None,
-        outside: &|region, q| Outside::Taken(wrapped(&set, scheme.storage, extents, region, q)),
-        derive: &|_| String::new(),
-        schedules: schedules(&set, scheme.storage),
-    }
-    .text()
+    let b = Kernel::builder(format!("lbm_{}_periodic{}", scheme.lattice.name(), scheme.suffix()));
+    let fluid = FluidBox::new(&b, &set, scheme.storage, extents);
+    let f = fluid.populations();
+    let advance = |region: &Region| {
+        let incoming = fluid.incoming(&f, region, |q| wrapped(&fluid, &f, region, q));
+        fluid.advance(&f, region, collide(&set, scheme.storage, &fluid.scalars, &incoming))
+    };
+    let stmts: Vec<StmtRef> = Region::all(set.dims()).iter().map(advance).collect();
+    sweeps(&fluid, &stmts);
+    b.build()
 }
 
 /// Naive loops on two lattices; `extents` are the names of the sizes in `case`, outermost axis first.
@@ -63,24 +68,30 @@ pub fn initial(scheme: impl Into<Scheme>, extents: &[&str], case: &Case) -> Resu
 }
 
 /// Sweeps, one step after the other: legal whatever the boundary.
-pub(super) fn schedules(set: &VelocitySet, storage: Storage) -> Vec<(&'static str, String)> {
-    let (outer, inner, lanes) = (set.axes()[0], set.axes()[1..].join(", "), storage.lanes());
-    vec![
-        ("rows", format!("[t, {outer} parallel, {inner} vector({lanes})]")),
-        ("rows_sequential", format!("[t, {outer}, {inner} vector({lanes})]")),
-        ("sequential", format!("[t, {outer}, {inner}]")),
-        ("tiles", format!("[t, floor({outer}/16) parallel, {outer}, {inner} vector({lanes})]")),
-    ]
+pub(super) fn sweeps<'k>(fluid: &FluidBox<'k>, stmts: &[StmtRef<'k>]) {
+    let (b, t, outer) = (fluid.b, fluid.t, fluid.site[0]);
+    let cells = |outermost: &[Time<'k>]| [outermost, &along_rows(fluid)].concat();
+    let plain: Vec<Time> = [t].iter().chain(&fluid.site).map(|&x| x.into()).collect();
+    b.schedule("rows").order(stmts.to_vec(), cells(&[t.into(), outer.parallel()]));
+    b.schedule("rows_sequential").order(stmts.to_vec(), cells(&[t.into(), outer.into()]));
+    b.schedule("sequential").order(stmts.to_vec(), plain);
+    b.schedule("tiles").order(stmts.to_vec(), cells(&[t.into(), outer.floor_div(16).parallel(), outer.into()]));
 }
 
-fn wrapped(set: &VelocitySet, storage: Storage, extents: &[&str], region: &Region, q: usize) -> String {
-    let upwind = |axis: usize| {
-        let c = set.velocity(q)[axis];
-        match (region.comes_from_outside(axis, c), c) {
-            (true, 1) => format!("{}-1", extents[axis]),
-            (true, _) => "0".into(),
-            (false, c) => shifted(set.axes()[axis], -c),
-        }
-    };
-    format!("{}[t-1, {}]", storage.array(q), (0..set.dims()).map(upwind).collect::<Vec<_>>().join(", "))
+/// All axes but the outermost one, rows in vectors.
+pub(super) fn along_rows<'k>(fluid: &FluidBox<'k>) -> Vec<Time<'k>> {
+    let (row, between) = fluid.site[1..].split_last().expect("a box has rows");
+    let between = between.iter().map(|&x| Time::from(x));
+    between.chain([row.vector(fluid.storage.lanes())]).collect()
+}
+
+/// What comes from the far side.
+fn wrapped<'k>(fluid: &FluidBox<'k>, f: &[ArrayRef<'k>], region: &Region, q: usize) -> Value<'k> {
+    let upwind =
+        fluid.set.velocity(q).iter().enumerate().map(|(axis, &c)| match (region.comes_from_outside(axis, c), c) {
+            (true, 1) => fluid.extents[axis] - 1,
+            (true, _) => Index::from(0),
+            (false, c) => fluid.site[axis] - c,
+        });
+    fluid.before(f[q], upwind)
 }

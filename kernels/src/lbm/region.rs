@@ -2,14 +2,10 @@
 //!
 //! In each region it is known for every population whether the cell it comes from lies inside the box. What comes from
 //! outside is the boundary's business.
-//!
-//! Obstacles are a matter of data: cells that a mask calls solid send every population back where it came from, instead
-//! of colliding (full-way bounce-back). Both outcomes are computed and one is selected, so that each value keeps its
-//! one reader, whatever the geometry. Bounce-back on links would give values two possible readers.
 
-use std::fmt::Write;
+use crease::kernel::builder::{ArrayRef, Domain, Index, KernelBuilder, StmtRef, Value};
 
-use crate::lbm::collision::{collision_text, outgoing, scalars};
+use crate::lbm::collision::Scalars;
 use crate::lbm::storage::Storage;
 use crate::lbm::velocity_set::VelocitySet;
 
@@ -30,37 +26,24 @@ pub struct Region {
     sides: Vec<Side>,
 }
 
-/// A population that comes from outside the box.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outside {
-    /// An expression of values at step `t - 1`.
-    Taken(String),
-    /// Derived from all others that come into the cell.
-    Derived,
-}
-
-/// A box of fluid: what the text of a kernel is made from.
-pub struct BoxKernel<'a> {
-    /// Name of the kernel.
-    pub name: String,
+/// A box of fluid: the names that all kernels on one have in common.
+#[derive(Debug)]
+pub struct FluidBox<'k> {
+    /// The kernel under construction.
+    pub b: &'k KernelBuilder,
     /// The lattice.
-    pub set: &'a VelocitySet,
+    pub set: &'k VelocitySet,
     /// What its arrays hold.
     pub storage: Storage,
-    /// Size parameters, outermost axis first; equal names make equal extents.
-    pub extents: &'a [&'a str],
-    /// Run-time scalars besides those of the collision.
-    pub scalars: &'a [&'a str],
-    /// Inputs with one value for every cell of a face across the last axis, such as the speed at which fluid enters.
-    pub profiles: &'a [&'a str],
-    /// The input that is not zero where a cell is solid, if there are obstacles.
-    pub solid: Option<&'a str>,
-    /// What a population takes that comes from outside the box.
-    pub outside: &'a dyn Fn(&Region, usize) -> Outside,
-    /// Lines that define the populations of a region that `outside` calls derived, as `g2` and so on.
-    pub derive: &'a dyn Fn(&Region) -> String,
-    /// Names and time vectors of the schedules, common to all statements.
-    pub schedules: Vec<(&'static str, String)>,
+    /// Number of cells along each axis, outermost first.
+    pub extents: Vec<Index<'k>>,
+    /// The step.
+    pub t: Index<'k>,
+    /// The cell, outermost axis first.
+    pub site: Vec<Index<'k>>,
+    /// Scalars of the collision.
+    pub scalars: Scalars<'k>,
+    steps: Index<'k>,
 }
 
 impl Region {
@@ -91,109 +74,91 @@ impl Region {
         let sides: Vec<String> = axes.iter().zip(&self.sides).filter_map(at).collect();
         if sides.is_empty() { "Inside".into() } else { sides.join("_") }
     }
-
-    fn domain(&self, axes: &[&str], extents: &[&str]) -> String {
-        let along = |axis: usize| match self.sides[axis] {
-            Side::Inside => format!("1 <= {} < {}-1", axes[axis], extents[axis]),
-            Side::Low => format!("{} = 0", axes[axis]),
-            Side::High => format!("{} = {}-1", axes[axis], extents[axis]),
-        };
-        (0..axes.len()).map(along).collect::<Vec<_>>().join(" and ")
-    }
 }
 
-impl BoxKernel<'_> {
-    /// The kernel in the text form.
+impl<'k> FluidBox<'k> {
+    /// Declares sizes, steps and the scalars of the collision. `extents` are size parameters, outermost axis first;
+    /// equal names make equal extents.
     ///
     /// # Panics
     /// If there is not one extent per axis: the definition itself is wrong.
-    pub fn text(&self) -> String {
-        assert_eq!(self.extents.len(), self.set.dims(), "one extent per axis");
-        let regions = Region::all(self.set.dims());
-        let mut text = self.header();
-        regions.iter().for_each(|region| text += &self.statement(region));
-        let axes = self.set.axes();
-        let names = regions.iter().map(|r| r.name(axes)).collect::<Vec<_>>().join(", ");
-        for (name, time) in &self.schedules {
-            writeln!(text, "  schedule {name} {{ {names} -> {time} }}").expect("writing to a string does not fail");
-        }
-        text + "}\n"
-    }
-
-    fn header(&self) -> String {
-        let mut sizes: Vec<&str> = Vec::new();
-        for &extent in self.extents {
-            if !sizes.contains(&extent) {
-                sizes.push(extent);
+    pub fn new(b: &'k KernelBuilder, set: &'k VelocitySet, storage: Storage, extents: &[&str]) -> FluidBox<'k> {
+        assert_eq!(extents.len(), set.dims(), "one extent per axis");
+        let mut sizes: Vec<(&str, Index)> = Vec::new();
+        for &extent in extents {
+            if !sizes.iter().any(|(name, _)| *name == extent) {
+                sizes.push((extent, b.size(extent)));
             }
         }
-        let context: Vec<String> = sizes.iter().map(|size| format!("{size} >= 3")).collect();
-        let mut text =
-            format!("kernel {}(size {}; run T) for {} {{\n", self.name, sizes.join(", "), context.join(" and "));
-        for scalar in scalars(self.set).iter().map(String::as_str).chain(self.scalars.iter().copied()) {
-            text += &format!("  scalar {scalar}: {}\n", self.storage.arithmetic());
-        }
-        let axes = self.set.axes();
-        let space: Vec<String> = axes.iter().zip(self.extents).map(|(x, n)| format!("0 <= {x} < {n}")).collect();
-        let (face, _) = space.split_at(space.len() - 1);
-        for profile in self.profiles {
-            let indices = axes[..face.len()].join(", ");
-            text +=
-                &format!("  input {profile}[{indices}]: {} for {}\n", self.storage.arithmetic(), face.join(" and "));
-        }
-        if let Some(solid) = self.solid {
-            text += &format!("  input {solid}[{}]: u8 for {}\n", axes.join(", "), space.join(" and "));
-        }
-        for q in 0..self.set.len() {
-            let (array, cells) = (self.storage.array(q), self.storage.cells());
-            text += &format!("  state {array}[t, {}]: {cells} for {}\n", axes.join(", "), space.join(" and "));
-        }
-        text
-    }
-
-    fn statement(&self, region: &Region) -> String {
-        let axes = self.set.axes();
-        let (name, site, domain) = (region.name(axes), axes.join(", "), region.domain(axes, self.extents));
-        let mut text = format!("  {name}[t, {site}] for 1 <= t <= T and {domain} {{\n");
-        for q in 0..self.set.len() {
-            if let Outside::Taken(value) = self.incoming(region, q) {
-                text += &format!("    let g{q} = {value}\n");
-            }
-        }
-        text += &(self.derive)(region);
-        text += &collision_text(self.set, self.storage);
-        if let Some(solid) = self.solid {
-            text += &format!("    let blocked = {solid}[{site}] != 0\n");
-        }
-        for q in 0..self.set.len() {
-            text += &format!("    {}[t, {site}] = {}\n", self.storage.array(q), self.leaving(q));
-        }
-        text + "  }\n"
-    }
-
-    /// What leaves a cell: collided, or sent back by an obstacle.
-    fn leaving(&self, q: usize) -> String {
-        match self.solid {
-            None => outgoing(q),
-            Some(_) => format!("select(blocked, g{}, {})", self.set.opposite(q), outgoing(q)),
+        let steps = b.run("T");
+        b.context(Domain::all(sizes.iter().map(|(_, size)| size.ge(3))));
+        let named = |extent: &&str| sizes.iter().find(|(name, _)| name == extent).map(|(_, size)| *size);
+        FluidBox {
+            b,
+            set,
+            storage,
+            extents: extents.iter().filter_map(named).collect(),
+            t: b.iter("t"),
+            site: set.axes().iter().map(|&axis| b.iter(axis)).collect(),
+            scalars: Scalars::declare(b, set, storage.arithmetic()),
+            steps,
         }
     }
 
-    fn incoming(&self, region: &Region, q: usize) -> Outside {
-        let velocity = self.set.velocity(q);
-        if velocity.iter().enumerate().any(|(axis, &c)| region.comes_from_outside(axis, c)) {
-            return (self.outside)(region, q);
-        }
-        let upwind: Vec<String> = self.set.axes().iter().zip(velocity).map(|(x, &c)| shifted(x, -c)).collect();
-        Outside::Taken(format!("{}[t-1, {}]", self.storage.array(q), upwind.join(", ")))
+    /// Declares one state array per population.
+    pub fn populations(&self) -> Vec<ArrayRef<'k>> {
+        let array = |q| self.b.state(self.storage.array(q), self.instance(), self.storage.cells(), self.space());
+        (0..self.set.len()).map(array).collect()
     }
-}
 
-/// An index with a constant added.
-pub(crate) fn shifted(index: &str, by: i64) -> String {
-    match by {
-        0 => index.to_owned(),
-        by => format!("{index}{by:+}"),
+    /// All cells.
+    pub fn space(&self) -> Domain<'k> {
+        Domain::all(self.site.iter().zip(&self.extents).map(|(x, n)| x.within(0, *n)))
+    }
+
+    /// Cells of a face across the last axis.
+    pub fn face(&self) -> Domain<'k> {
+        let (_, others) = self.site.split_last().expect("a box has an axis");
+        Domain::all(others.iter().zip(&self.extents).map(|(x, n)| x.within(0, *n)))
+    }
+
+    /// What a population was at a cell in the step before.
+    pub fn before(&self, population: ArrayRef<'k>, cell: impl IntoIterator<Item = Index<'k>>) -> Value<'k> {
+        population.at([self.t - 1].into_iter().chain(cell))
+    }
+
+    /// What streams into the cells of a region: from the neighbour against each velocity, or from `outside` the box.
+    pub fn incoming<V: From<Value<'k>>>(
+        &self,
+        populations: &[ArrayRef<'k>],
+        region: &Region,
+        outside: impl Fn(usize) -> V,
+    ) -> Vec<V> {
+        let from = |q: usize| {
+            let velocity = self.set.velocity(q);
+            let is_outside = velocity.iter().enumerate().any(|(axis, &c)| region.comes_from_outside(axis, c));
+            let upwind = self.site.iter().zip(velocity).map(|(x, &c)| *x - c);
+            if is_outside { outside(q) } else { self.before(populations[q], upwind).into() }
+        };
+        (0..self.set.len()).map(from).collect()
+    }
+
+    /// The statement of a region, which gives the populations their new values.
+    pub fn advance(&self, populations: &[ArrayRef<'k>], region: &Region, values: Vec<Value<'k>>) -> StmtRef<'k> {
+        let along = |(axis, (x, n)): (usize, (&Index<'k>, &Index<'k>))| match region.side(axis) {
+            Side::Inside => x.within(1, *n - 1),
+            Side::Low => x.equals(0),
+            Side::High => x.equals(*n - 1),
+        };
+        let places = Domain::all(self.site.iter().zip(&self.extents).enumerate().map(along));
+        let domain = self.t.between(1, self.steps) & places;
+        let stmt = self.b.stmt(region.name(self.set.axes()), self.instance(), domain);
+        populations.iter().zip(values).for_each(|(f, value)| _ = stmt.store(*f, self.instance(), value));
+        stmt
+    }
+
+    fn instance(&self) -> Vec<Index<'k>> {
+        [self.t].into_iter().chain(self.site.iter().copied()).collect()
     }
 }
 

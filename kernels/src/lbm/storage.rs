@@ -12,6 +12,7 @@
 //! (deviations).
 
 use crease::f16;
+use crease::kernel::graph::Element;
 
 use crate::fields::{Field, Fields};
 use crate::lbm::velocity_set::{Lattice, VelocitySet};
@@ -32,21 +33,21 @@ impl Storage {
     pub const ALL: [Storage; 3] = [Storage::Double, Storage::Single, Storage::Half];
 
     /// The element type of arrays.
-    pub fn cells(self) -> &'static str {
+    pub fn cells(self) -> Element {
         match self {
-            Storage::Double => "f64",
-            Storage::Single => "f32",
-            Storage::Half => "f16",
+            Storage::Double => Element::F64,
+            Storage::Single => Element::F32,
+            Storage::Half => Element::F16,
         }
     }
 
     /// The type of scalars, and of what is computed.
-    pub fn arithmetic(self) -> &'static str {
-        if self == Storage::Double { "f64" } else { "f32" }
+    pub fn arithmetic(self) -> Element {
+        if self == Storage::Double { Element::F64 } else { Element::F32 }
     }
 
     /// Numbers in the widest vectors.
-    pub fn lanes(self) -> usize {
+    pub fn lanes(self) -> u32 {
         if self == Storage::Double { 8 } else { 16 }
     }
 
@@ -114,7 +115,7 @@ impl Scheme {
 
     /// What the names of kernels end in: nothing for doubles, else the element type.
     pub(super) fn suffix(self) -> String {
-        if self.storage == Storage::Double { String::new() } else { format!("_{}", self.storage.cells()) }
+        if self.storage == Storage::Double { String::new() } else { format!("_{}", self.storage.cells().name()) }
     }
 }
 

@@ -1,5 +1,8 @@
 //! What publications found, array by array.
 
+use crease::Kernel;
+use crease::kernel::KernelError;
+
 use super::stencils;
 use crate::bee;
 
@@ -10,8 +13,8 @@ pub struct Example {
     pub name: &'static str,
     /// The publication.
     pub source: &'static str,
-    /// Its definition in the text form.
-    pub text: fn() -> String,
+    /// Its definition.
+    pub definition: Definition,
     /// Its size parameters.
     pub params: &'static [&'static str],
     /// Sizes worth looking at, small and large, in the order of the parameters.
@@ -34,6 +37,9 @@ pub struct FoldedArray {
     pub best: Cells,
 }
 
+/// What makes a kernel.
+pub type Definition = fn() -> Result<Kernel, KernelError>;
+
 /// Numbers of cells at values of the size parameters.
 pub type Cells = fn(&[i64]) -> i64;
 
@@ -48,27 +54,27 @@ const SPACE: &[&[i64]] = &[&[8], &[64], &[200]];
 
 /// Every example, in the order of the publications.
 pub fn examples() -> &'static [Example] {
-    &EXAMPLES
+    EXAMPLES
 }
 
 const fn smo(
     name: &'static str,
-    text: fn() -> String,
+    definition: Definition,
     params: &'static [&'static str],
     sizes: &'static [&'static [i64]],
     arrays: &'static [FoldedArray],
 ) -> Example {
-    Example { name, source: SMO, text, params, sizes, arrays }
+    Example { name, source: SMO, definition, params, sizes, arrays }
 }
 
 const fn bee(
     name: &'static str,
-    text: fn() -> String,
+    definition: Definition,
     params: &'static [&'static str],
     sizes: &'static [&'static [i64]],
     arrays: &'static [FoldedArray],
 ) -> Example {
-    Example { name, source: BEE, text, params, sizes, arrays }
+    Example { name, source: BEE, definition, params, sizes, arrays }
 }
 
 /// An array of which one value is alive at a time.
@@ -80,7 +86,7 @@ const fn array(name: &'static str, published: Cells, seconds: f64, best: Cells) 
     FoldedArray { name, published, published_seconds: Some(seconds), best }
 }
 
-static EXAMPLES: [Example; 16] = [
+static EXAMPLES: &[Example] = &[
     smo(
         "produce-consume",
         stencils::produce_consume,
@@ -160,7 +166,7 @@ static EXAMPLES: [Example; 16] = [
     ),
     bee(
         "durbin",
-        bee::durbin::ENTRY.text,
+        bee::durbin::ENTRY.definition,
         &["N"],
         &[&[20], &[100]],
         &[
@@ -172,7 +178,7 @@ static EXAMPLES: [Example; 16] = [
     ),
     bee(
         "reg-detect",
-        bee::reg_detect::ENTRY.text,
+        bee::reg_detect::ENTRY.definition,
         &["N", "P"],
         &[&[6, 4], &[6, 64]],
         &[
@@ -184,14 +190,14 @@ static EXAMPLES: [Example; 16] = [
     ),
     bee(
         "dynprog",
-        bee::dynprog::ENTRY.text,
+        bee::dynprog::ENTRY.definition,
         &["N"],
         &[&[10]],
         &[array("c", |_| 61, 1.1, |_| 61), scalar("sum_c", 6.104)],
     ),
     bee(
         "gauss",
-        bee::gauss::ENTRY.text,
+        bee::gauss::ENTRY.definition,
         &["N", "M"],
         &[&[8, 7], &[50, 50]],
         &[
@@ -202,7 +208,7 @@ static EXAMPLES: [Example; 16] = [
     ),
     bee(
         "mot-detect",
-        bee::mot_detect::ENTRY.text,
+        bee::mot_detect::ENTRY.definition,
         &["M"],
         &[&[32]],
         &[array("Delta", |_| 10, 4.2, |_| 1), scalar("ODelta", 0.402)],
@@ -212,12 +218,12 @@ static EXAMPLES: [Example; 16] = [
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crease::{Kernel, Objective};
+    use crease::Objective;
 
     #[test]
     fn every_example_is_a_kernel_with_its_arrays() {
         for example in examples() {
-            let kernel = Kernel::parse(&(example.text)()).unwrap_or_else(|e| panic!("{}: {e}", example.name));
+            let kernel = (example.definition)().unwrap_or_else(|e| panic!("{}: {e}", example.name));
             for array in example.arrays {
                 assert!(kernel.arrays().iter().any(|a| a.name == array.name), "{}", example.name);
                 for sizes in example.sizes {
@@ -231,7 +237,7 @@ mod tests {
     #[test]
     fn the_smallest_size_known_is_found() {
         for example in examples().iter().filter(|example| !example.name.contains("D3")) {
-            let kernel = Kernel::parse(&(example.text)()).unwrap();
+            let kernel = (example.definition)().unwrap();
             let sizes = example.params.iter().zip(example.sizes[0]);
             let few = kernel.plan().objective(Objective::Footprint);
             let plan = sizes.fold(few, |plan, (name, &size)| plan.size(name, size)).build().unwrap();

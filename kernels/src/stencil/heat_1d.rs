@@ -8,6 +8,8 @@
 //!
 //! Source: forward-time central-space scheme; heat-1d and jacobi-1d of the Pluto and PolyBench suites.
 
+use crease::Kernel;
+
 use crate::catalogue::{Case, Entry, Preset};
 use crate::fields::{Field, Fields, KernelDataError, cells, cells_of, field, noise};
 
@@ -35,7 +37,7 @@ pub const ENTRY: Entry = Entry {
     name: "heat-1d",
     summary: "explicit diffusion on a line, three points, fixed ends",
     source: "forward-time central-space scheme; heat-1d of the Pluto suite",
-    text: || TEXT.to_owned(),
+    definition: || Kernel::parse(TEXT),
     scalars: &[("k", 0.23)],
     default: Preset { sizes: &[("N", 100_000)], steps: 100 },
     tests: &[

@@ -17,10 +17,15 @@
 //! them (`jit/program/src/walk.rs`), and so does the first call: this takes longer than the updates, and a million points
 //! by a thousand steps are refused. Hence no sizes to measure.
 //!
-//! Arithmetic and result are those of `heat-1d`. `B` is a number in the text, as `B a` with both free is not affine.
+//! Arithmetic and result are those of `heat-1d`. `B` is a number, as `B a` with both free is not affine.
 //!
 //! Source: S. G. Bhaskaracharya, U. Bondhugula, A. Cohen (2016), Table I, `diamond-tile`; tiles of V. Bandishti, I.
 //! Pananilath, U. Bondhugula: Tiling Stencil Computations to Maximize Parallelism (2012).
+
+use crease::Kernel;
+use crease::kernel::KernelError;
+use crease::kernel::builder::{Domain, Index, KernelBuilder, ScheduleRef, StmtRef};
+use crease::kernel::graph::Element;
 
 use crate::catalogue::{Case, Entry, Preset, Published};
 use crate::fields::{Fields, KernelDataError};
@@ -30,7 +35,7 @@ use crate::stencil::heat_1d;
 pub const ENTRY: Entry = Entry {
     name: "heat-1d-tiles",
     summary: "diffusion on a line in diamond tiles of 256 by 256 with arrays of their own",
-    text: definition::<128>,
+    definition: definition::<128>,
     default: Preset { sizes: &[("N", 20_000), ("T", 1000)], steps: 0 },
     tests: &[Preset { sizes: &[("N", 21), ("T", 5)], steps: 0 }],
     benches: &[],
@@ -43,7 +48,7 @@ pub const SMALL: Entry = Entry {
     name: "heat-1d-small-tiles",
     summary: "diffusion on a line in diamond tiles of 8 by 8 with arrays of their own",
     source: "Automatic Storage Optimization for Arrays (2016), Table I",
-    text: definition::<4>,
+    definition: definition::<4>,
     scalars: &[("k", 0.23)],
     default: Preset { sizes: &[("N", 1000), ("T", 100)], steps: 0 },
     tests: &[Preset { sizes: &[("N", 21), ("T", 13)], steps: 0 }, Preset { sizes: &[("N", 3), ("T", 4)], steps: 0 }],
@@ -59,59 +64,131 @@ const fn paper(mapping: &'static str) -> Published {
     Published { name: "paper", schedule: "tiles", mapping, source }
 }
 
-fn definition<const B: usize>() -> String {
-    let (width, last) = (2 * B, 2 * B - 1);
-    let step = |s: &str| format!("{B}*a + {B}*b + {s}");
-    let site = |r: &str| format!("{B}*a - {B}*b + {r}");
-    let (t, x) = (step("s"), site("r"));
-    // Tiles with a point or a border on the line; the rest of each domain implies it, for isl.
-    let tiles = format!("0 <= a and {width}*a <= N + T + 1 and 0 <= {width}*b + N + {width} and {width}*b <= T + 2");
-    let own_at = |r: &str| format!("{tiles} and -s <= {r} <= s and s-{width} < {r} < {width}-s");
-    // Statements that touch the caller's arrays run along `x`.
-    let r = format!("x - {B}*a + {B}*b");
-    let (own, own_x) = (own_at("r"), own_at(&r));
-    // Point `q` of layer `d` along a side, counted from the middle of the tile that has it; from the tile above it is
-    // the same row, `B` lower, and the same place, `B` to the other side.
-    let side = format!("{tiles} and 0 <= d <= 1 and 0 <= q < {B}");
-    let known = |s: &str, r: &str| format!("0 <= {} < T and 0 <= {} < N", step(s), site(r));
-    let (upper, lower) = (format!("{last} - d - q"), format!("{} - d - q", B - 1));
-    let (in_left, in_right) = (known(&upper, "0 - q"), known(&upper, "q"));
-    let (from_left, from_right) = (known(&lower, &format!("{B} - q")), known(&lower, &format!("q - {B}")));
-    let bottom = format!("{tiles} and {}", known("-1", "0"));
-    format!(
-        "kernel heat_1d_tiles(size N, T) for N >= 3 and T >= 0 {{
-  scalar k: f64
-  input before[x]: f64 for 0 <= x < N
-  temp local[a, b, s, r]: f64 for {tiles} and -1 <= s < {width} and -{B} <= r <= {B} and 0 <= {t} <= T and 0 <= {x} < N
-  temp left[a, b, d, q]: f64 for {side} and {in_left}
-  temp right[a, b, d, q]: f64 for {side} and {in_right}
-  output after[x]: f64 for 0 <= x < N
-  I[a, b, s, x] for {t} = 0 and 0 <= x < N and {own_x} {{ local[a,b,s,{r}] = before[x] }}
-  L[a, b, d, q] for {side} and {from_left} {{ local[a,b,{lower},{B} - q] = left[a,b-1,d,q] }}
-  R[a, b, d, q] for {side} and {from_right} {{ local[a,b,{lower},q - {B}] = right[a-1,b,d,q] }}
-  B[a, b] for {bottom} {{ local[a,b,-1,0] = right[a-1,b-1,0,0] }}
-  S[a, b, s, r] for 1 <= {t} <= T and 1 <= {x} < N-1 and {own} {{
-    local[a,b,s,r] = fma(1 - 2*k, local[a,b,s-1,r], k * (local[a,b,s-1,r-1] + local[a,b,s-1,r+1]))
-  }}
-  E[a, b, s, r] for 1 <= {t} <= T and ({x} = 0 or {x} = N-1) and {own} {{ local[a,b,s,r] = local[a,b,s-1,r] }}
-  F[a, b, d, q] for {side} and {in_left} {{ left[a,b,d,q] = local[a,b,{upper},-q] }}
-  G[a, b, d, q] for {side} and {in_right} {{ right[a,b,d,q] = local[a,b,{upper},q] }}
-  O[a, b, s, x] for {t} = T and 0 <= x < N and {own_x} {{ after[x] = local[a,b,s,{r}] }}
-  schedule rows {{
-    I -> [a+b, a-b parallel, s, 1, x vector(8)]
-    L -> [a+b, a-b parallel, {lower}, 1, {B} - q vector(8)]; R -> [a+b, a-b parallel, {lower}, 1, q - {B} vector(8)]; B -> [a+b, a-b parallel, -1, 1, 0]
-    S, E -> [a+b, a-b parallel, s, 0, r vector(8)]
-    F -> [a+b, a-b parallel, {upper}, 2, -q vector(8)]; G -> [a+b, a-b parallel, {upper}, 3, q vector(8)]; O -> [a+b, a-b parallel, s, 4, x vector(8)]
-  }}
-  schedule tiles {{
-    I -> [a+b, a-b parallel, 0, s, x vector(8)]
-    L -> [a+b, a-b parallel, 0, {lower}, {B} - q vector(8)]; R -> [a+b, a-b parallel, 0, {lower}, q - {B} vector(8)]; B -> [a+b, a-b parallel, 0, -1, 0]
-    S, E -> [a+b, a-b parallel, 1, s, r vector(8)]
-    F -> [a+b, a-b parallel, 2, {upper}, -q vector(8)]; G -> [a+b, a-b parallel, 3, {upper}, q vector(8)]; O -> [a+b, a-b parallel, 4, s, x vector(8)]
-  }}
-}}
-"
-    )
+fn definition<const B: i64>() -> Result<Kernel, KernelError> {
+    let builder = Kernel::builder("heat_1d_tiles");
+    let (n, steps) = (builder.size("N"), builder.size("T"));
+    builder.context(n.ge(3) & steps.ge(0));
+    let [a, b, s, r, d, q, x] = builder.iters(["a", "b", "s", "r", "d", "q", "x"]);
+    let tiling = Tiling { half: B, n, steps, a, b, s, r, d, q, x };
+    let stmts = tiling.statements(&builder);
+    tiling.order(builder.schedule("rows"), stmts, |row, [_, phase]| [row, phase]);
+    tiling.order(builder.schedule("tiles"), stmts, |row, [phase, _]| [phase, row]);
+    builder.build()
+}
+
+/// Sizes and iterators, as named above; `half` is `B`.
+struct Tiling<'k> {
+    half: i64,
+    n: Index<'k>,
+    steps: Index<'k>,
+    a: Index<'k>,
+    b: Index<'k>,
+    s: Index<'k>,
+    r: Index<'k>,
+    d: Index<'k>,
+    q: Index<'k>,
+    x: Index<'k>,
+}
+
+impl<'k> Tiling<'k> {
+    fn time(&self, s: impl Into<Index<'k>>) -> Index<'k> {
+        self.half * self.a + self.half * self.b + s
+    }
+
+    fn site(&self, r: impl Into<Index<'k>>) -> Index<'k> {
+        self.half * self.a - self.half * self.b + r
+    }
+
+    /// The place in a tile of the cell `x`: statements that touch the caller's arrays run along it.
+    fn along(&self) -> Index<'k> {
+        self.x - self.half * self.a + self.half * self.b
+    }
+
+    /// Tiles with a point or a border on the line; the rest of each domain implies it, for isl.
+    fn tiles(&self) -> Domain<'k> {
+        let (width, n) = (2 * self.half, self.n);
+        let (a, b) = (width * self.a, width * self.b);
+        self.a.ge(0) & a.le(n + self.steps + 1) & (b + n + width).ge(0) & b.le(self.steps + 2)
+    }
+
+    /// Points of a tile.
+    fn own(&self, r: Index<'k>) -> Domain<'k> {
+        let (width, s) = (2 * self.half, self.s);
+        self.tiles() & r.between(-s, s) & r.gt(s - width) & r.lt(width - s)
+    }
+
+    /// Point `q` of layer `d` along a side, counted from the middle of the tile that has it, if its row and place are
+    /// on the line. From the tile above it is the same row, `B` lower, and the same place, `B` to the other side.
+    fn side(&self, row: Index<'k>, place: Index<'k>) -> Domain<'k> {
+        self.tiles() & self.d.between(0, 1) & self.q.within(0, self.half) & self.is_known(row, place)
+    }
+
+    fn is_known(&self, s: impl Into<Index<'k>>, r: impl Into<Index<'k>>) -> Domain<'k> {
+        self.time(s).within(0, self.steps) & self.site(r).within(0, self.n)
+    }
+
+    /// Rows of the sides, in their own tile and in the tile above.
+    fn side_rows(&self) -> (Index<'k>, Index<'k>) {
+        (2 * self.half - 1 - self.d - self.q, self.half - 1 - self.d - self.q)
+    }
+
+    /// What fills a tile: from the line, from both sides and from below; its inside and its ends; what leaves it: to
+    /// both sides and to the line.
+    fn statements(&self, builder: &'k KernelBuilder) -> [StmtRef<'k>; 9] {
+        let &Tiling { half, n, steps, a, b, s, r, d, q, x } = self;
+        let (side, (upper, lower), line) = ([a, b, d, q], self.side_rows(), x.within(0, n));
+        let k = builder.scalar("k", Element::F64);
+        let before = builder.input("before", [x], Element::F64, line.clone());
+        let points = s.within(-1, 2 * half) & r.between(-half, half);
+        let points = points & self.time(s).between(0, steps) & self.site(r).within(0, n);
+        let local = builder.temp("local", [a, b, s, r], Element::F64, self.tiles() & points);
+        let left = builder.temp("left", side, Element::F64, self.side(upper, -q));
+        let right = builder.temp("right", side, Element::F64, self.side(upper, q));
+        let after = builder.output("after", [x], Element::F64, line.clone());
+
+        let first = builder.stmt("I", [a, b, s, x], self.time(s).equals(0) & &line & self.own(self.along()));
+        first.store(local, [a, b, s, self.along()], before.at([x]));
+        let from_left = builder.stmt("L", side, self.side(lower, half - q));
+        from_left.store(local, [a, b, lower, half - q], left.at([a, b - 1, d, q]));
+        let from_right = builder.stmt("R", side, self.side(lower, q - half));
+        from_right.store(local, [a, b, lower, q - half], right.at([a - 1, b, d, q]));
+        let below = builder.stmt("B", [a, b], self.tiles() & self.is_known(-1, 0));
+        below.store(local, [a, b, (-1).into(), 0.into()], right.at([a - 1, b - 1, 0.into(), 0.into()]));
+        let old = |away: i64| local.at([a, b, s - 1, r + away]);
+        let (during, at) = (self.time(s).between(1, steps), self.site(r));
+        let inside = builder.stmt("S", [a, b, s, r], &during & at.within(1, n - 1) & self.own(r));
+        inside.store(local, [a, b, s, r], (1.0 - 2.0 * k).fma(old(0), k * (old(-1) + old(1))));
+        let ends = builder.stmt("E", [a, b, s, r], during & (at.equals(0) | at.equals(n - 1)) & self.own(r));
+        ends.store(local, [a, b, s, r], old(0));
+        let to_left = builder.stmt("F", side, self.side(upper, -q)).store(left, side, local.at([a, b, upper, -q]));
+        let to_right = builder.stmt("G", side, self.side(upper, q)).store(right, side, local.at([a, b, upper, q]));
+        let last = builder.stmt("O", [a, b, s, x], self.time(s).equals(steps) & line & self.own(self.along()));
+        last.store(after, [x], local.at([a, b, s, self.along()]));
+        [first, from_left, from_right, below, inside, ends, to_left, to_right, last]
+    }
+
+    /// Waves of tiles. In a tile, `nest` orders rows and phases: it is given a statement's row, and its phase where
+    /// borders come before all rows and where they come with their own.
+    fn order(
+        &self,
+        schedule: ScheduleRef<'k>,
+        [first, from_left, from_right, below, inside, ends, to_left, to_right, last]: [StmtRef<'k>; 9],
+        nest: fn(Index<'k>, [Index<'k>; 2]) -> [Index<'k>; 2],
+    ) {
+        let (s, q, half, (upper, lower)) = (self.s, self.q, self.half, self.side_rows());
+        let tile = |row: Index<'k>, phases: [i64; 2], along: Index<'k>| {
+            let [outer, inner] = nest(row, phases.map(Index::from));
+            (self.a + self.b, (self.a - self.b).parallel(), outer, inner, along.vector(8))
+        };
+        schedule.order([first], tile(s, [0, 1], self.x));
+        schedule.order([from_left], tile(lower, [0, 1], half - q));
+        schedule.order([from_right], tile(lower, [0, 1], q - half));
+        schedule.order([below], tile((-1).into(), [0, 1], 0.into()));
+        schedule.order([inside, ends], tile(s, [1, 0], self.r));
+        schedule.order([to_left], tile(upper, [2, 2], -q));
+        schedule.order([to_right], tile(upper, [3, 3], q));
+        schedule.order([last], tile(s, [4, 4], self.x));
+    }
 }
 
 /// Row after row of the whole line.

@@ -8,6 +8,10 @@
 //!
 //! Source: forward-time central-space scheme; heat-2d of the Pluto suite, jacobi-2d of PolyBench.
 
+use crease::Kernel;
+use crease::kernel::KernelError;
+use crease::kernel::graph::Element;
+
 use crate::catalogue::{Case, Entry, Preset};
 use crate::fields::{Field, Fields, KernelDataError, cells, cells_of, field, noise};
 
@@ -15,31 +19,30 @@ use crate::fields::{Field, Fields, KernelDataError, cells, cells_of, field, nois
 const SQUARE: [&str; 2] = ["N", "N"];
 const ROWS: [&str; 2] = ["NY", "NX"];
 
-fn definition([rows, columns]: [&str; 2]) -> String {
-    let (sizes, limits) = match rows == columns {
-        true => (rows.to_owned(), format!("{rows} >= 3")),
-        false => (format!("{rows}, {columns}"), format!("{rows} >= 3 and {columns} >= 3")),
-    };
-    format!(
-        "\
-kernel heat_2d(size {sizes}; run T) for {limits} {{
-  scalar k: f64
-  state u[t, y, x]: f64 for 0 <= y < {rows} and 0 <= x < {columns}
-  S[t, y, x] for 1 <= t <= T and 1 <= y < {rows}-1 and 1 <= x < {columns}-1 {{
-    let around = (u[t-1,y-1,x] + u[t-1,y+1,x]) + (u[t-1,y,x-1] + u[t-1,y,x+1])
-    u[t,y,x] = fma(1 - 4*k, u[t-1,y,x], k * around)
-  }}
-  E[t, y, x] for 1 <= t <= T and 0 <= y < {rows} and 0 <= x < {columns}
-      and (y = 0 or y = {rows}-1 or x = 0 or x = {columns}-1) {{
-    u[t,y,x] = u[t-1,y,x]
-  }}
-  schedule rows {{ S, E -> [t, y, x vector(8)] }}
-  schedule sequential {{ S, E -> [t, y, x] }}
-  schedule parallel_rows {{ S, E -> [t, y parallel, x vector(8)] }}
-  schedule tiles {{ S, E -> [t, floor(y/32) parallel, y, x vector(8)] }}
-}}
-"
-    )
+fn definition(extents: [&str; 2]) -> Result<Kernel, KernelError> {
+    let b = Kernel::builder("heat_2d");
+    let rows = b.size(extents[0]);
+    let columns = if extents[0] == extents[1] { rows } else { b.size(extents[1]) };
+    let steps = b.run("T");
+    b.context(if extents[0] == extents[1] { rows.ge(3) } else { rows.ge(3) & columns.ge(3) });
+    let k = b.scalar("k", Element::F64);
+    let [t, y, x] = b.iters(["t", "y", "x"]);
+    let (during, space) = (t.between(1, steps), y.within(0, rows) & x.within(0, columns));
+    let u = b.state("u", [t, y, x], Element::F64, space.clone());
+    let old = |dy: i64, dx: i64| u.at([t - 1, y + dy, x + dx]);
+
+    let around = (old(-1, 0) + old(1, 0)) + (old(0, -1) + old(0, 1));
+    let inside = b.stmt("S", [t, y, x], &during & y.within(1, rows - 1) & x.within(1, columns - 1));
+    inside.store(u, [t, y, x], (1.0 - 4.0 * k).fma(old(0, 0), k * around));
+    let ends = y.equals(0) | y.equals(rows - 1) | x.equals(0) | x.equals(columns - 1);
+    let border = b.stmt("E", [t, y, x], during & space & ends).store(u, [t, y, x], old(0, 0));
+
+    let all = [inside, border];
+    b.schedule("rows").order(all, (t, y, x.vector(8)));
+    b.schedule("sequential").order(all, (t, y, x));
+    b.schedule("parallel_rows").order(all, (t, y.parallel(), x.vector(8)));
+    b.schedule("tiles").order(all, (t, y.floor_div(32).parallel(), y, x.vector(8)));
+    b.build()
 }
 
 /// The catalogue's entry.
@@ -47,7 +50,7 @@ pub const ENTRY: Entry = Entry {
     name: "heat-2d-5pt",
     summary: "explicit diffusion on a square, five points, fixed border",
     source: "forward-time central-space scheme; heat-2d of the Pluto suite",
-    text: || definition(SQUARE),
+    definition: || definition(SQUARE),
     scalars: &[("k", 0.125)],
     default: Preset { sizes: &[("N", 512)], steps: 50 },
     tests: &[
@@ -67,7 +70,7 @@ pub const ENTRY: Entry = Entry {
 pub const BOX: Entry = Entry {
     name: "heat-2d-box",
     summary: "explicit diffusion on a grid of few rows, five points, fixed border",
-    text: || definition(ROWS),
+    definition: || definition(ROWS),
     default: Preset { sizes: &[("NY", 6), ("NX", 253)], steps: 100 },
     tests: &[Preset { sizes: &[("NY", 4), ("NX", 21)], steps: 3 }],
     benches: &[Preset { sizes: &[("NY", 6), ("NX", 253)], steps: 100 }],

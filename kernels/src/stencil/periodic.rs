@@ -9,8 +9,10 @@
 //! Source: forward-time central-space schemes of second and fourth order; the coupled fields are Pearson's (Complex
 //! patterns in a simple system, 1993).
 
-use std::fmt::Write;
-
+use crease::Kernel;
+use crease::kernel::KernelError;
+use crease::kernel::builder::{ArrayRef, Domain, Index, Time, Value};
+use crease::kernel::graph::Element;
 use ndarray::Dimension;
 
 use crate::catalogue::{Case, Entry, Preset};
@@ -28,15 +30,15 @@ struct Scheme {
     fields: &'static [&'static str],
     /// The run-time scalars.
     scalars: &'static [&'static str],
-    /// Lines that assign every field from `<field>0`, its value in the step before, and `<field>1`, `<field>2`, the sums
-    /// of what lies 1 and 2 away along the axes.
-    update: fn(&Scheme, &str) -> String,
-    /// The same in naive loops: new values from each field's value and its sums.
-    advance: fn(&Scheme, Scalars<'_>, &[[f64; 3]]) -> Vec<f64>,
+    /// The new value of every field, from its value in the step before and the sums of what lies 1 and 2 away along the
+    /// axes.
+    update: for<'k> fn(&Scheme, Scalars<'_, Value<'k>>, &[Vec<Value<'k>>]) -> Vec<Value<'k>>,
+    /// The same in naive loops.
+    advance: fn(&Scheme, Scalars<'_, f64>, &[[f64; 3]]) -> Vec<f64>,
 }
 
 /// The values of scalars by name.
-type Scalars<'s> = &'s dyn Fn(&str) -> f64;
+type Scalars<'s, V> = &'s dyn Fn(&str) -> V;
 
 const HEAT_1D: Scheme = Scheme {
     name: "heat_1d_periodic",
@@ -52,9 +54,9 @@ const HEAT_3D: Scheme = Scheme { name: "heat_3d_periodic", extents: &["N", "N", 
 const FOURTH_ORDER: Scheme = Scheme {
     name: "heat_2d_periodic_4th",
     reach: 2,
-    update: |scheme, at| {
-        let centre = 30 * scheme.extents.len();
-        format!("    u{at} = fma(1 - {centre}*k, u0, k * (16*u1 - u2))\n")
+    update: |scheme, scalar, sums| {
+        let (k, u, centre) = (scalar("k"), &sums[0], (30 * scheme.extents.len()) as f64);
+        vec![(1.0 - centre * k).fma(u[0], k * (16.0 * u[1] - u[2]))]
     },
     advance: |scheme, scalar, sums| {
         let (k, [u0, u1, u2], centre) = (scalar("k"), sums[0], (30 * scheme.extents.len()) as f64);
@@ -66,12 +68,13 @@ const GRAY_SCOTT: Scheme = Scheme {
     name: "gray_scott_periodic",
     fields: &["u", "v"],
     scalars: &["du", "dv", "feed", "kill"],
-    update: |_, at| {
-        format!(
-            "    let reaction = u0 * (v0 * v0)
-    u{at} = u0 + ((du * (u1 - 4*u0) - reaction) + feed * (1 - u0))
-    v{at} = v0 + ((dv * (v1 - 4*v0) + reaction) - (feed + kill) * v0)\n"
-        )
+    update: |_, scalar, sums| {
+        let ([u0, u1], [v0, v1]) = ([sums[0][0], sums[0][1]], [sums[1][0], sums[1][1]]);
+        let [du, dv, feed, kill] = ["du", "dv", "feed", "kill"].map(scalar);
+        let reaction = u0 * (v0 * v0);
+        let u = u0 + ((du * (u1 - 4.0 * u0) - reaction) + feed * (1.0 - u0));
+        let v = v0 + ((dv * (v1 - 4.0 * v0) + reaction) - (feed + kill) * v0);
+        vec![u, v]
     },
     advance: |_, scalar, sums| {
         let ([u0, u1, _], [v0, v1, _]) = (sums[0], sums[1]);
@@ -85,12 +88,12 @@ const GRAY_SCOTT: Scheme = Scheme {
 };
 
 /// `u + k (neighbours - 2 d u)` in `d` dimensions, as one product with the hoisted `1 - 2 d k`.
-fn second_order(scheme: &Scheme, at: &str) -> String {
-    let centre = 2 * scheme.extents.len();
-    format!("    u{at} = fma(1 - {centre}*k, u0, k * u1)\n")
+fn second_order<'k>(scheme: &Scheme, scalar: Scalars<'_, Value<'k>>, sums: &[Vec<Value<'k>>]) -> Vec<Value<'k>> {
+    let (k, u, centre) = (scalar("k"), &sums[0], (2 * scheme.extents.len()) as f64);
+    vec![(1.0 - centre * k).fma(u[0], k * u[1])]
 }
 
-fn advance_second_order(scheme: &Scheme, scalar: Scalars<'_>, sums: &[[f64; 3]]) -> Vec<f64> {
+fn advance_second_order(scheme: &Scheme, scalar: Scalars<'_, f64>, sums: &[[f64; 3]]) -> Vec<f64> {
     let (k, [u0, u1, _], centre) = (scalar("k"), sums[0], (2 * scheme.extents.len()) as f64);
     vec![(1.0 - centre * k).mul_add(u0, k * u1)]
 }
@@ -121,22 +124,49 @@ impl Place {
         }
     }
 
-    fn condition(self, axis: &str, extent: &str, reach: usize) -> String {
+    fn condition<'k>(self, axis: Index<'k>, extent: Index<'k>, reach: usize) -> Domain<'k> {
         match self {
-            Place::Inside => format!("{reach} <= {axis} < {extent}-{reach}"),
-            Place::Low(at) => format!("{axis} = {at}"),
-            Place::High(at) => format!("{axis} = {extent}-{}", at + 1),
+            Place::Inside => axis.within(reach as i64, extent - reach as i64),
+            Place::Low(at) => axis.equals(at as i64),
+            Place::High(at) => axis.equals(extent - (at as i64 + 1)),
         }
     }
 
     /// The index of a neighbour along the axis.
-    fn neighbour(self, axis: &str, extent: &str, offset: i64) -> String {
+    fn neighbour<'k>(self, axis: Index<'k>, extent: Index<'k>, offset: i64) -> Index<'k> {
         match self {
-            Place::Low(at) if at as i64 + offset < 0 => format!("{extent}-{}", -(at as i64 + offset)),
-            Place::High(at) if offset > at as i64 => (offset - at as i64 - 1).to_string(),
-            _ if offset < 0 => format!("{axis}{offset}"),
-            _ => format!("{axis}+{offset}"),
+            Place::Low(at) if at as i64 + offset < 0 => extent + (at as i64 + offset),
+            Place::High(at) if offset > at as i64 => Index::from(offset - at as i64 - 1),
+            _ => axis + offset,
         }
+    }
+}
+
+/// What a scheme's grid is made of.
+struct Grid<'k> {
+    t: Index<'k>,
+    site: Vec<Index<'k>>,
+    extents: Vec<Index<'k>>,
+}
+
+impl<'k> Grid<'k> {
+    /// The step and the cell.
+    fn instance(&self) -> Vec<Index<'k>> {
+        [self.t].into_iter().chain(self.site.iter().copied()).collect()
+    }
+
+    /// A field's value in the step before, and the sums of what lies 1, 2, .. away, axis by axis.
+    fn sums(&self, field: ArrayRef<'k>, places: &[Place], reach: usize) -> Vec<Value<'k>> {
+        let at = |axis: usize, offset: i64| {
+            let cell = self.site.iter().enumerate().map(|(k, &x)| match k == axis {
+                true => places[k].neighbour(x, self.extents[k], offset),
+                false => x,
+            });
+            field.at([self.t - 1].into_iter().chain(cell))
+        };
+        let sum =
+            |away: i64| (0..places.len()).map(|axis| at(axis, -away) + at(axis, away)).reduce(|sum, pair| sum + pair);
+        [at(0, 0)].into_iter().chain((1..=reach as i64).filter_map(sum)).collect()
     }
 }
 
@@ -154,67 +184,62 @@ impl Scheme {
         })
     }
 
-    /// The sum of a field's values so far away, axis by axis.
-    fn sum(&self, name: &str, places: &[Place], away: i64) -> String {
-        let at = |axis: usize, offset: i64| {
-            let index = self.axes().iter().enumerate().map(|(k, name)| match k == axis {
-                true => places[k].neighbour(name, self.extents[k], offset),
-                false => (*name).to_owned(),
-            });
-            format!("{name}[t-1,{}]", index.collect::<Vec<_>>().join(","))
-        };
-        let pairs = (0..places.len()).map(|axis| format!("({} + {})", at(axis, -away), at(axis, away)));
-        pairs.reduce(|sum, pair| format!("({sum} + {pair})")).expect("a grid has an axis")
-    }
-
-    /// The kernel's text.
-    fn text(&self) -> String {
-        let (axes, index) = (self.axes(), self.axes().join(", "));
+    fn definition(&self) -> Result<Kernel, KernelError> {
+        let b = Kernel::builder(self.name);
         let mut names: Vec<&str> = self.extents.to_vec();
         names.dedup();
-        let limits = names.iter().map(|name| format!("{name} >= {}", 2 * self.reach + 1)).collect::<Vec<_>>();
-        let mut text =
-            format!("kernel {}(size {}; run T) for {} {{\n", self.name, names.join(", "), limits.join(" and "));
-        self.scalars.iter().for_each(|name| _ = writeln!(text, "  scalar {name}: f64"));
-        let inside = axes.iter().zip(self.extents).map(|(axis, extent)| format!("0 <= {axis} < {extent}"));
-        let space = inside.collect::<Vec<_>>().join(" and ");
-        self.fields.iter().for_each(|name| _ = writeln!(text, "  state {name}[t, {index}]: f64 for {space}"));
-        let mut statements = Vec::new();
+        let sizes: Vec<(&str, Index)> = names.into_iter().map(|name| (name, b.size(name))).collect();
+        let steps = b.run("T");
+        b.context(Domain::all(sizes.iter().map(|(_, size)| size.ge(2 * self.reach as i64 + 1))));
+        let scalars: Vec<(&str, Value)> =
+            self.scalars.iter().map(|&name| (name, b.scalar(name, Element::F64))).collect();
+        let scalar = |name: &str| scalars.iter().find(|(n, _)| *n == name).expect("a scheme lists its scalars").1;
+        let extent = |name: &&str| sizes.iter().find(|(n, _)| n == name).map(|(_, size)| *size);
+        let (axes, extents) = (self.axes(), self.extents.iter().filter_map(extent).collect());
+        let grid = Grid { t: b.iter("t"), site: axes.iter().map(|&axis| b.iter(axis)).collect(), extents };
+        let space = || Domain::all(grid.site.iter().zip(&grid.extents).map(|(x, n)| x.within(0, *n)));
+        let field = |name: &&str| b.state(*name, grid.instance(), Element::F64, space());
+        let fields: Vec<ArrayRef> = self.fields.iter().map(field).collect();
+        let mut stmts = Vec::new();
         for places in self.places() {
-            let ends: String = places.iter().zip(axes).map(|(place, axis)| place.name(&axis.to_uppercase())).collect();
-            let name = if ends.is_empty() { "Inside".to_owned() } else { format!("At{ends}") };
-            let conditions = places.iter().enumerate().map(|(k, p)| p.condition(axes[k], self.extents[k], self.reach));
-            let domain = conditions.collect::<Vec<_>>().join(" and ");
-            _ = writeln!(text, "  {name}[t, {index}] for 1 <= t <= T and {domain} {{");
-            for field in self.fields {
-                _ = writeln!(text, "    let {field}0 = {field}[t-1, {index}]");
-                for away in 1..=self.reach {
-                    _ = writeln!(text, "    let {field}{away} = {}", self.sum(field, &places, away as i64));
-                }
-            }
-            text += &(self.update)(self, &format!("[t, {index}]"));
-            text += "  }\n";
-            statements.push(name);
+            let conditions = (0..places.len()).map(|k| places[k].condition(grid.site[k], grid.extents[k], self.reach));
+            let domain = grid.t.between(1, steps) & Domain::all(conditions);
+            let stmt = b.stmt(self.stmt_name(&places), grid.instance(), domain);
+            let sums: Vec<Vec<Value>> = fields.iter().map(|field| grid.sums(*field, &places, self.reach)).collect();
+            let values = (self.update)(self, &scalar, &sums);
+            fields.iter().zip(values).for_each(|(field, value)| _ = stmt.store(*field, grid.instance(), value));
+            stmts.push(stmt);
         }
-        for (name, times) in self.schedules() {
-            _ = writeln!(text, "  schedule {name} {{ {} -> [{times}] }}", statements.join(", "));
+        for (name, times) in schedules(&grid) {
+            b.schedule(name).order(stmts.iter().copied(), times);
         }
-        text + "}\n"
+        b.build()
     }
 
-    /// Sweeps in both directions, one of single cells, and one whose rows run at once.
-    fn schedules(&self) -> Vec<(&'static str, String)> {
-        let [outermost, inner @ .., row] = self.axes() else {
-            return vec![("rows", "t, x vector(8)".into()), ("sequential", "t, x".into())];
-        };
-        let between: String = inner.iter().map(|axis| format!("{axis}, ")).collect();
-        vec![
-            ("rows", format!("t, {outermost}, {between}{row} vector(8)")),
-            ("backwards", format!("t, -{outermost}, {between}{row} vector(8)")),
-            ("sequential", format!("t, {outermost}, {between}{row}")),
-            ("parallel_rows", format!("t, {outermost} parallel, {between}{row} vector(8)")),
-        ]
+    fn stmt_name(&self, places: &[Place]) -> String {
+        let ends: String =
+            places.iter().zip(self.axes()).map(|(place, axis)| place.name(&axis.to_uppercase())).collect();
+        if ends.is_empty() { "Inside".to_owned() } else { format!("At{ends}") }
     }
+}
+
+/// Sweeps in both directions, one of single cells, and one whose rows run at once.
+fn schedules<'k>(grid: &Grid<'k>) -> Vec<(&'static str, Vec<Time<'k>>)> {
+    let t = grid.t;
+    let [outermost, inner @ .., row] = grid.site.as_slice() else {
+        let x = grid.site[0];
+        return vec![("rows", vec![t.into(), x.vector(8)]), ("sequential", vec![t.into(), x.into()])];
+    };
+    let nest = |outermost: Time<'k>, row: Time<'k>| {
+        let between = inner.iter().map(|&axis| Time::from(axis));
+        [t.into(), outermost].into_iter().chain(between).chain([row]).collect()
+    };
+    vec![
+        ("rows", nest((*outermost).into(), row.vector(8))),
+        ("backwards", nest((-*outermost).into(), row.vector(8))),
+        ("sequential", nest((*outermost).into(), (*row).into())),
+        ("parallel_rows", nest(outermost.parallel(), row.vector(8))),
+    ]
 }
 
 /// The entry of explicit diffusion on a ring of cells.
@@ -222,7 +247,7 @@ pub const RING: Entry = Entry {
     name: "heat-1d-periodic",
     summary: "explicit diffusion on a ring of cells, three points",
     source: "forward-time central-space scheme; heat-1d of the Pluto suite, without its border",
-    text: || HEAT_1D.text(),
+    definition: || HEAT_1D.definition(),
     scalars: &[("k", 0.25)],
     default: Preset { sizes: &[("N", 4096)], steps: 1000 },
     tests: &[
@@ -241,7 +266,7 @@ pub const RING: Entry = Entry {
 pub const TORUS: Entry = Entry {
     name: "heat-2d-periodic",
     summary: "explicit diffusion on a torus, five points",
-    text: || HEAT_2D.text(),
+    definition: || HEAT_2D.definition(),
     scalars: &[("k", 0.125)],
     default: Preset { sizes: &[("N", 512)], steps: 50 },
     tests: &[
@@ -260,7 +285,7 @@ pub const TORUS: Entry = Entry {
 pub const CUBE: Entry = Entry {
     name: "heat-3d-periodic",
     summary: "explicit diffusion in a periodic cube, seven points",
-    text: || HEAT_3D.text(),
+    definition: || HEAT_3D.definition(),
     scalars: &[("k", 0.0625)],
     default: Preset { sizes: &[("N", 64)], steps: 20 },
     tests: &[Preset { sizes: &[("N", 5)], steps: 3 }, Preset { sizes: &[("N", 3)], steps: 3 }],
@@ -275,7 +300,7 @@ pub const CUBE: Entry = Entry {
 pub const TORUS_4TH: Entry = Entry {
     name: "heat-2d-periodic-4th",
     summary: "explicit diffusion of fourth order on a torus, nine points in a cross",
-    text: || FOURTH_ORDER.text(),
+    definition: || FOURTH_ORDER.definition(),
     scalars: &[("k", 0.01)],
     tests: &[
         Preset { sizes: &[("N", 12)], steps: 5 },
@@ -293,7 +318,7 @@ pub const REACTION: Entry = Entry {
     name: "gray-scott-periodic",
     summary: "reaction and diffusion of two substances on a torus, five points",
     source: "Pearson, Complex patterns in a simple system, Science 261 (1993)",
-    text: || GRAY_SCOTT.text(),
+    definition: || GRAY_SCOTT.definition(),
     scalars: &[("du", 0.16), ("dv", 0.08), ("feed", 0.04), ("kill", 0.06)],
     sites: |case| GRAY_SCOTT.sites(case),
     initial: |case| GRAY_SCOTT.initial(case),
@@ -380,7 +405,7 @@ mod tests {
     #[test]
     fn every_position_has_one_statement() {
         for (scheme, statements) in [(HEAT_1D, 3), (HEAT_2D, 9), (HEAT_3D, 27), (FOURTH_ORDER, 25), (GRAY_SCOTT, 9)] {
-            assert_eq!(scheme.text().matches("for 1 <= t <= T").count(), statements, "{}", scheme.name);
+            assert_eq!(scheme.definition().unwrap().stmts().len(), statements, "{}", scheme.name);
         }
     }
 }

@@ -18,7 +18,7 @@ const SOURCES: [&str; 5] = [
 /// Texts of the catalogue, the filetests and the documents: those that are right, and those that are wrong on purpose.
 pub(crate) fn texts() -> (Vec<String>, Vec<String>) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let mut found: Vec<String> = catalogue().iter().map(|entry| (entry.text)()).collect();
+    let mut found: Vec<String> = catalogue().iter().map(|entry| entry.kernel().unwrap().to_string()).collect();
     for source in SOURCES {
         let before = found.len();
         collect(&root.join(source), &mut found);

@@ -2,22 +2,33 @@
 //!
 //! Invariant: no value is nested more deeply than a text may be, as values are walked and dropped by recursion.
 
+use std::fmt;
 use std::ops::{Add, BitAnd, BitOr, Mul, Neg, Not, Sub};
 
 use crate::kernel::affine::{Affine, AffineOverflow};
-use crate::kernel::depth::{MAX_DEPTH, affine_fits, formula_fits, formula_levels, joined_levels};
+use crate::kernel::builder::draft::Draft;
+use crate::kernel::depth::{MAX_DEPTH, affine_fits, formula_levels, joined_levels};
 use crate::kernel::error::KernelErrorKind;
 use crate::kernel::formula::Formula;
 use crate::kernel::normal;
 
-/// An affine expression of iterators and parameters. Iterators are positions, so one expression serves every array and
-/// statement whose tuples agree so far.
-#[derive(Clone, Debug)]
-pub struct Index(Result<Affine, IndexError>);
+/// An affine expression of iterators and sizes, such as `t - 1`: a handle, which is copied. Iterators go by their names,
+/// so one expression serves every array and statement that has them, at whatever position.
+#[derive(Clone, Copy)]
+pub struct Index<'k>(Result<Node<'k>, IndexError>);
+
+#[derive(Clone, Copy)]
+enum Node<'k> {
+    Number(i64),
+    /// An expression that the draft keeps, by position.
+    Kept(&'k Draft, usize),
+}
 
 /// A set of points, made by comparing [`Index`]es and joined by `&`, `|` and `!`.
-#[derive(Clone, Debug)]
-pub struct Domain {
+#[derive(Clone)]
+pub struct Domain<'k> {
+    /// The kernel that it is of; none if it names nothing.
+    draft: Option<&'k Draft>,
     formula: Result<Formula, IndexError>,
     /// Levels of nesting of the formula: joining thousands of conditions must not count them anew each time.
     levels: u32,
@@ -29,16 +40,18 @@ pub(super) enum IndexError {
     Overflow,
     NotPositive(i64),
     TooDeep,
+    Foreign,
 }
 
 impl IndexError {
-    /// The error of a kernel that uses the expression in `place`.
-    pub(super) fn kind(self, place: String) -> KernelErrorKind {
-        match self {
-            IndexError::Overflow => KernelErrorKind::Overflow { place },
+    /// Tells the draft, which uses the expression in `place`.
+    fn record(self, draft: &Draft, place: impl FnOnce() -> String) {
+        draft.record(match self {
+            IndexError::Overflow => KernelErrorKind::Overflow { place: place() },
             IndexError::NotPositive(value) => KernelErrorKind::NotPositive { value },
             IndexError::TooDeep => KernelErrorKind::TooDeep { limit: MAX_DEPTH },
-        }
+            IndexError::Foreign => KernelErrorKind::Foreign { kernel: draft.name(), what: "an index" },
+        });
     }
 }
 
@@ -48,83 +61,133 @@ impl From<AffineOverflow> for IndexError {
     }
 }
 
-impl Index {
-    /// The first `D` iterators.
-    pub fn iters<const D: usize>() -> [Index; D] {
-        std::array::from_fn(Index::iter)
+/// The kernel that two expressions are of, if they name anything.
+fn common<'k>(a: Option<&'k Draft>, b: Option<&'k Draft>) -> Result<Option<&'k Draft>, IndexError> {
+    match (a, b) {
+        (Some(a), Some(b)) if !std::ptr::eq(a, b) => Err(IndexError::Foreign),
+        (a, b) => Ok(a.or(b)),
     }
+}
 
-    /// The iterator at a position.
-    pub fn iter(position: usize) -> Index {
-        Index(Ok(Affine::iter(position)))
+impl<'k> Index<'k> {
+    pub(super) fn new(draft: &'k Draft, e: Affine) -> Index<'k> {
+        Index(Ok(Node::Kept(draft, draft.add_affine(e))))
     }
 
     /// `floor(self / divisor)`; the divisor must be positive.
-    pub fn floor_div(&self, divisor: i64) -> Index {
+    pub fn floor_div(self, divisor: i64) -> Index<'k> {
         self.divided(divisor, Affine::floor_div)
     }
 
     /// `self mod modulus`, not negative; the modulus must be positive.
-    pub fn modulo(&self, modulus: i64) -> Index {
+    pub fn modulo(self, modulus: i64) -> Index<'k> {
         self.divided(modulus, Affine::modulo)
     }
 
     /// Where `low <= self < high`.
-    pub fn within(&self, low: impl Into<Index>, high: impl Into<Index>) -> Domain {
+    pub fn within(self, low: impl Into<Index<'k>>, high: impl Into<Index<'k>>) -> Domain<'k> {
         self.ge(low) & self.lt(high)
     }
 
+    /// Where `low <= self <= high`.
+    pub fn between(self, low: impl Into<Index<'k>>, high: impl Into<Index<'k>>) -> Domain<'k> {
+        self.ge(low) & self.le(high)
+    }
+
     /// Where `self < other`.
-    pub fn lt(&self, other: impl Into<Index>) -> Domain {
+    pub fn lt(self, other: impl Into<Index<'k>>) -> Domain<'k> {
         self.compared(other.into(), Formula::lt)
     }
 
     /// Where `self <= other`.
-    pub fn le(&self, other: impl Into<Index>) -> Domain {
+    pub fn le(self, other: impl Into<Index<'k>>) -> Domain<'k> {
         self.compared(other.into(), Formula::le)
     }
 
     /// Where `self > other`.
-    pub fn gt(&self, other: impl Into<Index>) -> Domain {
+    pub fn gt(self, other: impl Into<Index<'k>>) -> Domain<'k> {
         self.compared(other.into(), |a, b| Formula::lt(b, a))
     }
 
     /// Where `self >= other`.
-    pub fn ge(&self, other: impl Into<Index>) -> Domain {
+    pub fn ge(self, other: impl Into<Index<'k>>) -> Domain<'k> {
         self.compared(other.into(), |a, b| Formula::le(b, a))
     }
 
     /// Where `self = other`.
-    pub fn equals(&self, other: impl Into<Index>) -> Domain {
+    pub fn equals(self, other: impl Into<Index<'k>>) -> Domain<'k> {
         self.compared(other.into(), Formula::eq)
     }
 
     /// Where `self != other`.
-    pub fn differs(&self, other: impl Into<Index>) -> Domain {
+    pub fn differs(self, other: impl Into<Index<'k>>) -> Domain<'k> {
         self.compared(other.into(), normal::ne)
     }
 
-    pub(super) fn into_affine(self) -> Result<Affine, IndexError> {
-        self.0
+    /// The expression, for a draft that uses it in `place`; 0, and a mistake, if it has none.
+    pub(super) fn affine(self, draft: &Draft, place: impl FnOnce() -> String) -> Affine {
+        let own = self.parts().and_then(|(of, e)| common(of, Some(draft)).map(|_| e));
+        own.unwrap_or_else(|error| {
+            error.record(draft, place);
+            Affine::default()
+        })
     }
 
-    fn divided(&self, by: i64, divide: impl Fn(&Affine, i64) -> Result<Affine, AffineOverflow>) -> Index {
-        if by <= 0 {
-            return Index(Err(IndexError::NotPositive(by)));
+    fn parts(self) -> Result<(Option<&'k Draft>, Affine), IndexError> {
+        Ok(match self.0? {
+            Node::Number(value) => (None, Affine::constant(value)),
+            Node::Kept(draft, position) => (Some(draft), draft.affine(position)),
+        })
+    }
+
+    /// An expression over a kernel, or a number.
+    fn of(draft: Option<&'k Draft>, e: Result<Affine, IndexError>) -> Index<'k> {
+        Index(e.map(|e| match draft {
+            Some(draft) => Node::Kept(draft, draft.add_affine(e)),
+            None => Node::Number(e.constant_part()),
+        }))
+    }
+
+    fn mapped(self, map: impl FnOnce(&Affine) -> Result<Affine, IndexError>) -> Index<'k> {
+        self.parts().map_or_else(|error| Index(Err(error)), |(draft, e)| Index::of(draft, map(&e)))
+    }
+
+    fn divided(self, by: i64, divide: impl Fn(&Affine, i64) -> Result<Affine, AffineOverflow>) -> Index<'k> {
+        self.mapped(|e| match by {
+            ..=0 => Err(IndexError::NotPositive(by)),
+            by => shallow(divide(e, by)?),
+        })
+    }
+
+    fn pair(self, other: Index<'k>) -> Result<(Option<&'k Draft>, Affine, Affine), IndexError> {
+        let ((of_a, a), (of_b, b)) = (self.parts()?, other.parts()?);
+        Ok((common(of_a, of_b)?, a, b))
+    }
+
+    fn compared(
+        self,
+        other: Index<'k>,
+        compare: impl Fn(&Affine, &Affine) -> Result<Formula, AffineOverflow>,
+    ) -> Domain<'k> {
+        match self.pair(other) {
+            Ok((draft, a, b)) => Domain::new(draft, compare(&a, &b).map_err(IndexError::from)),
+            Err(error) => Domain::new(None, Err(error)),
         }
-        Index(self.0.clone().and_then(|e| shallow(divide(&e, by)?)))
     }
 
-    fn compared(&self, other: Index, compare: impl Fn(&Affine, &Affine) -> Result<Formula, AffineOverflow>) -> Domain {
-        Domain::new(self.0.clone().and_then(|a| Ok(compare(&a, &other.0?)?)))
+    fn combined(
+        self,
+        other: Index<'k>,
+        combine: impl Fn(&Affine, &Affine) -> Result<Affine, AffineOverflow>,
+    ) -> Index<'k> {
+        match self.pair(other) {
+            Ok((draft, a, b)) => Index::of(draft, combine(&a, &b).map_err(IndexError::from)),
+            Err(error) => Index(Err(error)),
+        }
     }
 
-    fn combined(self, other: Index, combine: impl Fn(&Affine, &Affine) -> Result<Affine, AffineOverflow>) -> Index {
-        Index(self.0.and_then(|a| Ok(combine(&a, &other.0?)?)))
-    }
-
-    fn scaled(self, factor: i64) -> Index {
-        Index(self.0.and_then(|e| Ok(e.scale(factor)?)))
+    fn scaled(self, factor: i64) -> Index<'k> {
+        self.mapped(|e| Ok(e.scale(factor)?))
     }
 }
 
@@ -133,135 +196,166 @@ fn shallow(e: Affine) -> Result<Affine, IndexError> {
     if affine_fits(&e) { Ok(e) } else { Err(IndexError::TooDeep) }
 }
 
-impl Domain {
+impl fmt::Debug for Index<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.parts() {
+            Ok((_, e)) => e.fmt(f),
+            Err(error) => error.fmt(f),
+        }
+    }
+}
+
+impl<'k> Domain<'k> {
     /// The whole space.
-    pub fn everything() -> Domain {
-        Domain::new(Ok(Formula::everything()))
+    pub fn everything() -> Domain<'k> {
+        Domain::new(None, Ok(Formula::everything()))
     }
 
-    pub(super) fn into_formula(self) -> Result<Formula, IndexError> {
-        self.formula
+    /// All of these conditions.
+    pub fn all(conditions: impl IntoIterator<Item = Domain<'k>>) -> Domain<'k> {
+        conditions.into_iter().reduce(|all, next| all & next).unwrap_or_else(Domain::everything)
+    }
+
+    /// Where `low <= index < high` for all of these, such as `0 <= y, x < N`.
+    pub fn within(
+        indices: impl IntoIterator<Item = Index<'k>>,
+        low: impl Into<Index<'k>>,
+        high: impl Into<Index<'k>>,
+    ) -> Domain<'k> {
+        let (low, high, indices) = (low.into(), high.into(), indices.into_iter().collect::<Vec<_>>());
+        let bounds = indices.iter().map(|index| index.ge(low)).chain(indices.iter().map(|index| index.lt(high)));
+        Domain::all(bounds)
+    }
+
+    /// The formula, for a draft that uses it in `place`; that of nothing, and a mistake, if it has none.
+    pub(super) fn formula(self, draft: &Draft, place: impl FnOnce() -> String) -> Formula {
+        let own = common(self.draft, Some(draft)).and(self.formula);
+        own.unwrap_or_else(|error| {
+            error.record(draft, place);
+            Formula::nothing()
+        })
     }
 
     /// A formula whose levels are not known.
-    fn new(formula: Result<Formula, IndexError>) -> Domain {
+    fn new(draft: Option<&'k Draft>, formula: Result<Formula, IndexError>) -> Domain<'k> {
         let levels = formula.as_ref().map_or(0, formula_levels);
-        Domain::of_levels(formula, levels)
+        Domain::of_levels(draft, formula, levels)
     }
 
     /// The formula, unless it is nested too deeply.
-    fn of_levels(formula: Result<Formula, IndexError>, levels: u32) -> Domain {
+    fn of_levels(draft: Option<&'k Draft>, formula: Result<Formula, IndexError>, levels: u32) -> Domain<'k> {
         let formula = if levels <= MAX_DEPTH { formula } else { formula.and(Err(IndexError::TooDeep)) };
-        Domain { formula, levels }
+        Domain { draft, formula, levels }
     }
 
     /// The conjunction or disjunction of two sets.
-    fn joined(self, other: Domain, join: fn(Vec<Formula>) -> Formula, is_flattened: fn(&Formula) -> bool) -> Domain {
-        let (a, b) = match (self.formula, other.formula) {
-            (Ok(a), Ok(b)) => (a, b),
-            (Err(error), _) | (_, Err(error)) => return Domain { formula: Err(error), levels: 0 },
+    fn joined(
+        self,
+        other: Domain<'k>,
+        join: fn(Vec<Formula>) -> Formula,
+        is_flattened: fn(&Formula) -> bool,
+    ) -> Domain<'k> {
+        let parts = (common(self.draft, other.draft), self.formula, other.formula);
+        let (draft, a, b) = match parts {
+            (Ok(draft), Ok(a), Ok(b)) => (draft, a, b),
+            (Err(error), _, _) | (_, Err(error), _) | (_, _, Err(error)) => return Domain::new(None, Err(error)),
         };
         let of = [(is_flattened(&a), self.levels), (is_flattened(&b), other.levels)];
         let joined = join(vec![a, b]);
         let levels = joined_levels(&joined, of);
-        Domain::of_levels(Ok(joined), levels)
+        Domain::of_levels(draft, Ok(joined), levels)
     }
 }
 
-impl From<i64> for Index {
-    fn from(value: i64) -> Index {
-        Index(Ok(Affine::constant(value)))
+impl fmt::Debug for Domain<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.formula.fmt(f)
     }
 }
 
-impl From<&Index> for Index {
-    fn from(index: &Index) -> Index {
-        index.clone()
+impl From<i64> for Index<'_> {
+    fn from(value: i64) -> Self {
+        Index(Ok(Node::Number(value)))
     }
 }
 
-impl From<Affine> for Index {
-    fn from(e: Affine) -> Index {
-        Index(shallow(e).and_then(|e| Ok(normal::normal_affine(&e)?)))
-    }
-}
-
-impl From<Formula> for Domain {
-    fn from(formula: Formula) -> Domain {
-        let shallow = if formula_fits(&formula) { Ok(formula) } else { Err(IndexError::TooDeep) };
-        Domain::new(shallow.and_then(|formula| Ok(normal::normal(&formula)?)))
-    }
-}
-
-/// A sum or difference of every combination of owned, borrowed and literal operands.
+/// A sum or difference of expressions and numbers.
 macro_rules! sum_operator {
-    ($trait:ident, $method:ident, $combine:path; $(($left:ty, $right:ty)),*) => {$(
-        impl $trait<$right> for $left {
-            type Output = Index;
+    ($trait:ident, $method:ident, $combine:path) => {
+        impl<'k, I: Into<Index<'k>>> $trait<I> for Index<'k> {
+            type Output = Index<'k>;
 
-            fn $method(self, other: $right) -> Index {
-                Index::from(self).combined(Index::from(other), $combine)
+            fn $method(self, other: I) -> Index<'k> {
+                self.combined(other.into(), $combine)
+            }
+        }
+
+        impl<'k> $trait<Index<'k>> for i64 {
+            type Output = Index<'k>;
+
+            fn $method(self, other: Index<'k>) -> Index<'k> {
+                Index::from(self).combined(other, $combine)
+            }
+        }
+    };
+}
+
+sum_operator!(Add, add, Affine::add);
+sum_operator!(Sub, sub, Affine::sub);
+
+impl<'k> Mul<i64> for Index<'k> {
+    type Output = Index<'k>;
+
+    fn mul(self, factor: i64) -> Index<'k> {
+        self.scaled(factor)
+    }
+}
+
+impl<'k> Mul<Index<'k>> for i64 {
+    type Output = Index<'k>;
+
+    fn mul(self, index: Index<'k>) -> Index<'k> {
+        index.scaled(self)
+    }
+}
+
+impl<'k> Neg for Index<'k> {
+    type Output = Index<'k>;
+
+    fn neg(self) -> Index<'k> {
+        self.scaled(-1)
+    }
+}
+
+/// The conjunction or disjunction of sets, owned or borrowed.
+macro_rules! set_operator {
+    ($trait:ident, $method:ident, $join:path, $list:path; $(($left:ty, $right:ty)),*) => {$(
+        impl<'k> $trait<$right> for $left {
+            type Output = Domain<'k>;
+
+            fn $method(self, other: $right) -> Domain<'k> {
+                Domain::from(self).joined(Domain::from(other), $join, |f| matches!(f, $list(_)))
             }
         }
     )*};
 }
 
-sum_operator!(Add, add, Affine::add; (Index, Index), (Index, &Index), (&Index, Index), (&Index, &Index), (Index, i64),
-    (&Index, i64), (i64, Index), (i64, &Index));
-sum_operator!(Sub, sub, Affine::sub; (Index, Index), (Index, &Index), (&Index, Index), (&Index, &Index), (Index, i64),
-    (&Index, i64), (i64, Index), (i64, &Index));
+set_operator!(BitAnd, bitand, normal::and, Formula::And; (Domain<'k>, Domain<'k>), (Domain<'k>, &Domain<'k>),
+    (&Domain<'k>, Domain<'k>), (&Domain<'k>, &Domain<'k>));
+set_operator!(BitOr, bitor, normal::or, Formula::Or; (Domain<'k>, Domain<'k>), (Domain<'k>, &Domain<'k>),
+    (&Domain<'k>, Domain<'k>), (&Domain<'k>, &Domain<'k>));
 
-macro_rules! product_operator {
-    ($($index:ty),*) => {$(
-        impl Mul<i64> for $index {
-            type Output = Index;
-
-            fn mul(self, factor: i64) -> Index {
-                Index::from(self).scaled(factor)
-            }
-        }
-
-        impl Mul<$index> for i64 {
-            type Output = Index;
-
-            fn mul(self, index: $index) -> Index {
-                Index::from(index).scaled(self)
-            }
-        }
-
-        impl Neg for $index {
-            type Output = Index;
-
-            fn neg(self) -> Index {
-                Index::from(self).scaled(-1)
-            }
-        }
-    )*};
-}
-
-product_operator!(Index, &Index);
-
-impl BitAnd for Domain {
-    type Output = Domain;
-
-    fn bitand(self, other: Domain) -> Domain {
-        self.joined(other, normal::and, |f| matches!(f, Formula::And(_)))
+impl<'k> From<&Domain<'k>> for Domain<'k> {
+    fn from(domain: &Domain<'k>) -> Domain<'k> {
+        domain.clone()
     }
 }
 
-impl BitOr for Domain {
-    type Output = Domain;
+impl<'k> Not for Domain<'k> {
+    type Output = Domain<'k>;
 
-    fn bitor(self, other: Domain) -> Domain {
-        self.joined(other, normal::or, |f| matches!(f, Formula::Or(_)))
-    }
-}
-
-impl Not for Domain {
-    type Output = Domain;
-
-    fn not(self) -> Domain {
+    fn not(self) -> Domain<'k> {
         let levels = self.levels + 2;
-        Domain::of_levels(self.formula.map(|a| Formula::Not(Box::new(a))), levels)
+        Domain::of_levels(self.draft, self.formula.map(|a| Formula::Not(Box::new(a))), levels)
     }
 }

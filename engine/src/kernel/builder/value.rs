@@ -1,226 +1,166 @@
-//! Values of a statement's body: handles with operators, one node per different expression.
+//! Values that statements compute: handles with operators, one node per different expression.
 
-use std::cell::RefCell;
+use std::fmt;
 use std::ops::{Add, BitAnd, BitOr, Div, Mul, Neg, Not, Sub};
 
-use crate::kernel::affine::Affine;
-use crate::kernel::builder::Index;
-use crate::kernel::builder::index::IndexError;
-use crate::kernel::exprs::ExprGraph;
-use crate::kernel::graph::{ArrayId, Assign, BinaryOp, CompareOp, Element, Expr, ExprId, ScalarId, UnaryOp};
+use crate::kernel::builder::draft::Draft;
+use crate::kernel::graph::{BinaryOp, CompareOp, Element, Expr, ExprId, UnaryOp};
 
-/// The body of a statement under construction.
-#[derive(Debug)]
-pub struct StmtBuilder {
-    draft: RefCell<Draft>,
-}
-
-#[derive(Debug, Default)]
-struct Draft {
-    graph: ExprGraph,
-    assigns: Vec<Assign>,
-    error: Option<DraftError>,
-}
-
-/// What is wrong with a body.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum DraftError {
-    Index(IndexError),
-    /// A value of another statement.
-    Foreign,
-}
-
-/// A value that an instance computes. `+ - * /` and unary `-` are arithmetic, `& | !` join truth values. Numbers may
-/// stand on either side.
-#[derive(Clone, Copy, Debug)]
-pub struct Value<'s> {
-    stmt: &'s StmtBuilder,
+/// A value that an instance computes: a handle, which is copied. `+ - * /` and unary `-` are arithmetic, `& | !` join
+/// truth values. Numbers may stand on either side.
+///
+/// Values belong to no statement: each statement that stores one computes it, at its own iterators.
+#[derive(Clone, Copy)]
+pub struct Value<'k> {
+    draft: &'k Draft,
     id: ExprId,
 }
 
-/// What may stand as an operand: a value or a number.
-pub trait Operand<'s> {
-    /// The operand as a value of the statement.
-    fn value(self, stmt: &'s StmtBuilder) -> Value<'s>;
-}
-
-impl<'s> Operand<'s> for Value<'s> {
-    fn value(self, stmt: &'s StmtBuilder) -> Value<'s> {
-        if std::ptr::eq(self.stmt, stmt) {
-            return self;
-        }
-        stmt.draft.borrow_mut().error.get_or_insert(DraftError::Foreign);
-        stmt.constant(0.0)
-    }
-}
-
-impl<'s> Operand<'s> for f64 {
-    fn value(self, stmt: &'s StmtBuilder) -> Value<'s> {
-        stmt.constant(self)
-    }
-}
-
-impl StmtBuilder {
-    pub(super) fn new() -> StmtBuilder {
-        StmtBuilder { draft: RefCell::default() }
-    }
-
+/// What may stand as an operand.
+#[derive(Clone, Copy, Debug)]
+pub enum Operand<'k> {
+    /// A value.
+    Value(Value<'k>),
     /// A literal: `f32` among `f32`s, otherwise `f64`.
-    pub fn constant(&self, value: f64) -> Value<'_> {
-        self.add(Expr::Const(value))
-    }
+    Number(f64),
+}
 
-    /// A run-time scalar.
-    pub fn scalar(&self, scalar: ScalarId) -> Value<'_> {
-        self.add(Expr::Scalar(scalar))
-    }
-
-    /// An affine expression as a double.
-    pub fn index(&self, index: impl Into<Index>) -> Value<'_> {
-        let e = self.affine(index.into());
-        self.add(Expr::Index(e))
-    }
-
-    /// Reads a cell.
-    pub fn load(&self, array: ArrayId, index: impl IntoIterator<Item: Into<Index>>) -> Value<'_> {
-        let index = index.into_iter().map(|e| self.affine(e.into())).collect();
-        self.add(Expr::Load(array, index))
-    }
-
-    /// Calls an opaque function of doubles, which the kernel declares ([`KernelBuilder::opaque`]).
-    ///
-    /// [`KernelBuilder::opaque`]: crate::kernel::builder::KernelBuilder::opaque
-    pub fn call<'s>(&'s self, function: impl Into<String>, args: impl IntoIterator<Item = Value<'s>>) -> Value<'s> {
-        let args = args.into_iter().map(|arg| arg.value(self).id).collect();
-        self.add(Expr::Opaque(function.into(), args))
-    }
-
-    /// Writes a cell; after everything the instance reads.
-    pub fn store<'s>(&'s self, array: ArrayId, index: impl IntoIterator<Item: Into<Index>>, value: impl Operand<'s>) {
-        let index = index.into_iter().map(|e| self.affine(e.into())).collect();
-        let value = value.value(self).id;
-        self.draft.borrow_mut().assigns.push(Assign { array, index, value });
-    }
-
-    /// Expressions in evaluation order, assignments, and the first error.
-    pub(super) fn finish(self) -> (Vec<Expr>, Vec<Assign>, Option<DraftError>) {
-        let Draft { graph, mut assigns, error } = self.draft.into_inner();
-        let (exprs, _) = graph.finish(&mut assigns);
-        (exprs, assigns, error)
-    }
-
-    fn add(&self, expr: Expr) -> Value<'_> {
-        let id = self.draft.borrow_mut().graph.add(expr);
-        Value { stmt: self, id }
-    }
-
-    fn affine(&self, index: Index) -> Affine {
-        index.into_affine().unwrap_or_else(|error| {
-            self.draft.borrow_mut().error.get_or_insert(DraftError::Index(error));
-            Affine::default()
-        })
+impl<'k> From<Value<'k>> for Operand<'k> {
+    fn from(value: Value<'k>) -> Operand<'k> {
+        Operand::Value(value)
     }
 }
 
-impl<'s> Value<'s> {
+impl From<f64> for Operand<'_> {
+    fn from(number: f64) -> Self {
+        Operand::Number(number)
+    }
+}
+
+impl Operand<'_> {
+    /// The node of the operand among those of a draft; that of 0, and a mistake, if it is of another kernel.
+    pub(super) fn id_in(self, draft: &Draft) -> ExprId {
+        match self {
+            Operand::Value(value) if draft.owns(value.draft, "a value") => value.id,
+            Operand::Value(_) => draft.add_expr(Expr::Const(0.0)),
+            Operand::Number(number) => draft.add_expr(Expr::Const(number)),
+        }
+    }
+}
+
+impl fmt::Debug for Value<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.id.fmt(f)
+    }
+}
+
+impl<'k> Value<'k> {
+    pub(super) fn new(draft: &'k Draft, expr: Expr) -> Value<'k> {
+        Value { draft, id: draft.add_expr(expr) }
+    }
+
+    pub(super) fn number(draft: &'k Draft, number: f64) -> Value<'k> {
+        Value::new(draft, Expr::Const(number))
+    }
+
     /// Square root, correctly rounded.
-    pub fn sqrt(self) -> Value<'s> {
-        self.stmt.add(Expr::Unary(UnaryOp::Sqrt, self.id))
+    pub fn sqrt(self) -> Value<'k> {
+        Value::new(self.draft, Expr::Unary(UnaryOp::Sqrt, self.id))
     }
 
     /// Absolute value.
-    pub fn abs(self) -> Value<'s> {
-        self.stmt.add(Expr::Unary(UnaryOp::Abs, self.id))
+    pub fn abs(self) -> Value<'k> {
+        Value::new(self.draft, Expr::Unary(UnaryOp::Abs, self.id))
     }
 
     /// `self < other ? self : other`.
-    pub fn min(self, other: impl Operand<'s>) -> Value<'s> {
+    pub fn min(self, other: impl Into<Operand<'k>>) -> Value<'k> {
         self.binary(BinaryOp::Min, other)
     }
 
     /// `self > other ? self : other`.
-    pub fn max(self, other: impl Operand<'s>) -> Value<'s> {
+    pub fn max(self, other: impl Into<Operand<'k>>) -> Value<'k> {
         self.binary(BinaryOp::Max, other)
     }
 
     /// `self * factor + term` with one rounding.
-    pub fn fma(self, factor: impl Operand<'s>, term: impl Operand<'s>) -> Value<'s> {
-        let (factor, term) = (factor.value(self.stmt).id, term.value(self.stmt).id);
-        self.stmt.add(Expr::Fma(self.id, factor, term))
+    pub fn fma(self, factor: impl Into<Operand<'k>>, term: impl Into<Operand<'k>>) -> Value<'k> {
+        let (factor, term) = (factor.into().id_in(self.draft), term.into().id_in(self.draft));
+        Value::new(self.draft, Expr::Fma(self.id, factor, term))
     }
 
     /// The truth value of `self < other`.
-    pub fn lt(self, other: impl Operand<'s>) -> Value<'s> {
+    pub fn lt(self, other: impl Into<Operand<'k>>) -> Value<'k> {
         self.compare(CompareOp::Lt, other)
     }
 
     /// The truth value of `self <= other`.
-    pub fn le(self, other: impl Operand<'s>) -> Value<'s> {
+    pub fn le(self, other: impl Into<Operand<'k>>) -> Value<'k> {
         self.compare(CompareOp::Le, other)
     }
 
     /// The truth value of `self > other`.
-    pub fn gt(self, other: impl Operand<'s>) -> Value<'s> {
+    pub fn gt(self, other: impl Into<Operand<'k>>) -> Value<'k> {
         self.compare(CompareOp::Gt, other)
     }
 
     /// The truth value of `self >= other`.
-    pub fn ge(self, other: impl Operand<'s>) -> Value<'s> {
+    pub fn ge(self, other: impl Into<Operand<'k>>) -> Value<'k> {
         self.compare(CompareOp::Ge, other)
     }
 
     /// The truth value of `self == other`.
-    pub fn equals(self, other: impl Operand<'s>) -> Value<'s> {
+    pub fn equals(self, other: impl Into<Operand<'k>>) -> Value<'k> {
         self.compare(CompareOp::Eq, other)
     }
 
     /// The truth value of `self != other`.
-    pub fn differs(self, other: impl Operand<'s>) -> Value<'s> {
+    pub fn differs(self, other: impl Into<Operand<'k>>) -> Value<'k> {
         self.compare(CompareOp::Ne, other)
     }
 
     /// `then` where this truth value holds, else `otherwise`; both are evaluated.
-    pub fn select(self, then: impl Operand<'s>, otherwise: impl Operand<'s>) -> Value<'s> {
-        let (then, otherwise) = (then.value(self.stmt).id, otherwise.value(self.stmt).id);
-        self.stmt.add(Expr::Select(self.id, then, otherwise))
+    pub fn select(self, then: impl Into<Operand<'k>>, otherwise: impl Into<Operand<'k>>) -> Value<'k> {
+        let (then, otherwise) = (then.into().id_in(self.draft), otherwise.into().id_in(self.draft));
+        Value::new(self.draft, Expr::Select(self.id, then, otherwise))
     }
 
     /// Rounded to single precision.
-    pub fn to_f32(self) -> Value<'s> {
-        self.stmt.add(Expr::Convert(Element::F32, self.id))
+    pub fn to_f32(self) -> Value<'k> {
+        Value::new(self.draft, Expr::Convert(Element::F32, self.id))
     }
 
     /// Widened to double precision.
-    pub fn to_f64(self) -> Value<'s> {
-        self.stmt.add(Expr::Convert(Element::F64, self.id))
+    pub fn to_f64(self) -> Value<'k> {
+        Value::new(self.draft, Expr::Convert(Element::F64, self.id))
     }
 
-    fn binary(self, op: BinaryOp, other: impl Operand<'s>) -> Value<'s> {
-        let other = other.value(self.stmt).id;
-        self.stmt.add(Expr::Binary(op, self.id, other))
+    fn binary(self, op: BinaryOp, other: impl Into<Operand<'k>>) -> Value<'k> {
+        let other = other.into().id_in(self.draft);
+        Value::new(self.draft, Expr::Binary(op, self.id, other))
     }
 
-    fn compare(self, op: CompareOp, other: impl Operand<'s>) -> Value<'s> {
-        let other = other.value(self.stmt).id;
-        self.stmt.add(Expr::Compare(op, self.id, other))
+    fn compare(self, op: CompareOp, other: impl Into<Operand<'k>>) -> Value<'k> {
+        let other = other.into().id_in(self.draft);
+        Value::new(self.draft, Expr::Compare(op, self.id, other))
     }
 }
 
 macro_rules! arithmetic {
     ($($trait:ident, $method:ident, $op:expr;)*) => {$(
-        impl<'s, O: Operand<'s>> $trait<O> for Value<'s> {
-            type Output = Value<'s>;
+        impl<'k, O: Into<Operand<'k>>> $trait<O> for Value<'k> {
+            type Output = Value<'k>;
 
-            fn $method(self, other: O) -> Value<'s> {
+            fn $method(self, other: O) -> Value<'k> {
                 self.binary($op, other)
             }
         }
 
-        impl<'s> $trait<Value<'s>> for f64 {
-            type Output = Value<'s>;
+        impl<'k> $trait<Value<'k>> for f64 {
+            type Output = Value<'k>;
 
-            fn $method(self, other: Value<'s>) -> Value<'s> {
-                self.value(other.stmt).binary($op, other)
+            fn $method(self, other: Value<'k>) -> Value<'k> {
+                Value::number(other.draft, self).binary($op, other)
             }
         }
     )*};
@@ -233,36 +173,36 @@ arithmetic! {
     Div, div, BinaryOp::Div;
 }
 
-impl<'s> Neg for Value<'s> {
-    type Output = Value<'s>;
+impl<'k> Neg for Value<'k> {
+    type Output = Value<'k>;
 
-    fn neg(self) -> Value<'s> {
-        self.stmt.add(Expr::Unary(UnaryOp::Neg, self.id))
+    fn neg(self) -> Value<'k> {
+        Value::new(self.draft, Expr::Unary(UnaryOp::Neg, self.id))
     }
 }
 
-impl<'s> BitAnd for Value<'s> {
-    type Output = Value<'s>;
+impl<'k> BitAnd for Value<'k> {
+    type Output = Value<'k>;
 
-    fn bitand(self, other: Value<'s>) -> Value<'s> {
-        let other = other.value(self.stmt).id;
-        self.stmt.add(Expr::And(self.id, other))
+    fn bitand(self, other: Value<'k>) -> Value<'k> {
+        let other = Operand::from(other).id_in(self.draft);
+        Value::new(self.draft, Expr::And(self.id, other))
     }
 }
 
-impl<'s> BitOr for Value<'s> {
-    type Output = Value<'s>;
+impl<'k> BitOr for Value<'k> {
+    type Output = Value<'k>;
 
-    fn bitor(self, other: Value<'s>) -> Value<'s> {
-        let other = other.value(self.stmt).id;
-        self.stmt.add(Expr::Or(self.id, other))
+    fn bitor(self, other: Value<'k>) -> Value<'k> {
+        let other = Operand::from(other).id_in(self.draft);
+        Value::new(self.draft, Expr::Or(self.id, other))
     }
 }
 
-impl<'s> Not for Value<'s> {
-    type Output = Value<'s>;
+impl<'k> Not for Value<'k> {
+    type Output = Value<'k>;
 
-    fn not(self) -> Value<'s> {
-        self.stmt.add(Expr::Not(self.id))
+    fn not(self) -> Value<'k> {
+        Value::new(self.draft, Expr::Not(self.id))
     }
 }
