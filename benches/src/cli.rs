@@ -25,10 +25,15 @@ use crate::{listing, optimizer, physics, strips, suites, table};
 
 /// Folded storage for affine kernels: measure it, explain it, run it.
 #[derive(Debug, Parser)]
-#[command(name = "crease", version)]
+#[command(name = "crease", version, long_version = long_version())]
 struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
+}
+
+/// The version, and the integer set library that answers rest on.
+fn long_version() -> String {
+    format!("{}\n{}", env!("CARGO_PKG_VERSION"), crease::integer_set_library())
 }
 
 #[derive(Debug, Subcommand)]

@@ -59,7 +59,7 @@ mod sets;
 mod stage;
 pub mod storage;
 
-pub use analysis::{AnalysisError, Expanded, ExpansionError, trace};
+pub use analysis::{AnalysisError, Expanded, ExpansionError, integer_set_library, trace};
 pub use crease_jit::{CallError, CompileError, FieldError, IsaError, PoolError};
 pub use crease_jit::{
     CompileOptions, CompileTimes, Denormals, ElementType, Finding, Isa, IsaChoice, Prefetch, Streaming, TuningMemory,

@@ -27,6 +27,19 @@ pub struct Context {
     raw: NonNull<sys::isl_ctx>,
 }
 
+/// The isl that this program runs on, as `isl-0.25-GMP, linked statically`.
+pub fn library() -> String {
+    // SAFETY: needs nothing; isl gives a string of its own that ends with a zero and is never changed.
+    let version = unsafe { CStr::from_ptr(sys::isl_version()) };
+    let linkage = if is_static() { "statically" } else { "dynamically" };
+    format!("{}, linked {linkage}", version.to_string_lossy().trim_end())
+}
+
+/// Whether isl is part of this program; build.rs decides.
+pub fn is_static() -> bool {
+    env!("CREASE_ISL_IS_STATIC") == "true"
+}
+
 impl Context {
     /// A context whose operations fail with [`IslError::Quota`] after the first `max_operations`.
     ///

@@ -42,7 +42,7 @@ mod value;
 
 pub use constraints::{BasicSet, Constraint, Division};
 pub use construct::Tuple;
-pub use context::Context;
+pub use context::{Context, is_static, library};
 pub use error::IslError;
 pub use function::{FunctionPiece, FunctionValue};
 pub use map::Map;

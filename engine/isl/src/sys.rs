@@ -79,6 +79,7 @@ macro_rules! declare {
 
 // The context and its errors.
 declare! {
+    () -> *const c_char { isl_version }
     () -> *mut isl_ctx { isl_ctx_alloc }
     (*mut isl_ctx) -> () { isl_ctx_free isl_ctx_reset_error isl_ctx_reset_operations }
     (*mut isl_ctx, c_ulong) -> () { isl_ctx_set_max_operations }

@@ -21,6 +21,6 @@ pub(crate) mod privacy;
 pub mod trace;
 pub(crate) mod turnover;
 
-pub use crease_isl::IslError;
+pub use crease_isl::{IslError, library as integer_set_library};
 pub use error::AnalysisError;
 pub use expansion::{Expanded, ExpansionError};

@@ -1,6 +1,7 @@
 //! Every public method of the wrapper, on examples small enough to check by hand.
 
 mod ast;
+mod linkage;
 mod maps;
 mod parse;
 mod points;
