@@ -18,6 +18,7 @@ use crease_isl::Set;
 use crate::kernel::graph::ArrayId;
 use crate::mapping::polytope::{Polytope, polytopes};
 use crate::mapping::{Problem, Proposal, Span, Strategy};
+use crate::sets::relations::linear_form;
 use crate::storage::MappingError;
 
 /// Indices up to which all orders are tried: at most 24 orders in 8 directions. Of more, only that of the declaration.
@@ -77,10 +78,7 @@ impl Order {
         if differences.is_empty()? {
             return Ok(1);
         }
-        let body = problem.model.kernel.array(array);
-        let sum = self.coefficients.iter().zip(&body.index).map(|(c, index)| format!("{c}*{index}"));
-        let (index, sum) = (body.index.join(", "), sum.collect::<Vec<_>>().join(" + "));
-        let places = problem.model.context.map(&format!("{{ [{index}] -> [{sum}] }}"))?;
+        let places = linear_form(problem.model.context, &self.coefficients)?;
         let distances = differences.reset_tuple_id()?.apply(&places)?;
         // The set is symmetric: its largest element is its largest distance.
         let window = distances.dim_max(0)?.and_then(|largest| largest.checked_add(1));

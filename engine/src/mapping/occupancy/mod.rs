@@ -19,6 +19,7 @@ mod stencil;
 
 use crate::kernel::graph::ArrayId;
 use crate::mapping::{Problem, Proposal, Strategy};
+use crate::sets::relations::linear_form;
 use crate::storage::MappingError;
 
 use completion::{completion, split};
@@ -121,9 +122,7 @@ fn distance(problem: &Problem<'_, '_, '_>, array: ArrayId, row: &[i64]) -> Resul
     if differences.is_empty()? {
         return Ok(Some(1));
     }
-    let body = problem.model.kernel.array(array);
-    let sum = row.iter().zip(&body.index).map(|(c, index)| format!("{c}*{index}")).collect::<Vec<_>>().join(" + ");
-    let along = problem.model.context.map(&format!("{{ [{}] -> [{sum}] }}", body.index.join(", ")))?;
+    let along = linear_form(problem.model.context, row)?;
     let largest = differences.reset_tuple_id()?.apply(&along)?.dim_max(0)?;
     Ok(largest.and_then(|largest| largest.checked_add(1)))
 }
