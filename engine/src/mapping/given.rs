@@ -12,7 +12,7 @@ use crease_program::Mapped;
 
 use crate::kernel::MappingRule;
 use crate::kernel::graph::ArrayId;
-use crate::mapping::{Problem, Proposal, Span};
+use crate::mapping::{Problem, Proposal};
 use crate::storage::{ArrayMapping, Buffer, MappingError, Piece};
 
 /// The name of this way to find storage.
@@ -109,7 +109,7 @@ fn extent(
         let (mut least, mut most) = (i128::from(rule.coordinates[k].offset), i128::from(rule.coordinates[k].offset));
         let spans = problem.spans(rule.array)?;
         for (dim, (&coefficient, span)) in rule.coordinates[k].coefficients.iter().zip(&spans).enumerate() {
-            let Span { min: Some(min), max: Some(max) } = *span else {
+            let Some((min, max)) = span.ends() else {
                 if coefficient == 0 {
                     continue;
                 }

@@ -10,7 +10,7 @@
 //! coordinates have rings within rows, which are no memory of their own. What mirroring costs in cells, the report's
 //! notes say.
 
-use crease_program::Mapped;
+use crease_program::{Interval, Mapped};
 
 use crate::kernel::graph::DimKind;
 use crate::mapping::check::{under_own_quota, verify_mapping};
@@ -172,7 +172,7 @@ fn is_run_around(
         for piece in array.pieces.iter().filter(|piece| piece.buffer == buffer) {
             let multiple = |value: i128| value.div_euclid(i128::from(modulus));
             let range = values(piece, &problem.spans(array.array)?);
-            if range.is_none_or(|(low, high)| multiple(low) != multiple(high)) {
+            if range.is_none_or(|range| multiple(range.min) != multiple(range.max)) {
                 return Ok(true);
             }
         }
@@ -181,15 +181,9 @@ fn is_run_around(
 }
 
 /// The least and the largest number that the formula of a piece has before it is reduced; `None` if unbounded.
-fn values(piece: &Piece, spans: &[Span]) -> Option<(i128, i128)> {
-    let start = i128::from(piece.offset[0]);
-    let terms = piece.matrix[0].iter().zip(spans).filter(|(factor, _)| **factor != 0);
-    let mut sum = (start, start);
-    for (&factor, span) in terms {
-        let ends = [span.min?, span.max?].map(|end| i128::from(end) * i128::from(factor));
-        sum = (sum.0 + ends[0].min(ends[1]), sum.1 + ends[0].max(ends[1]));
-    }
-    Some(sum)
+fn values(piece: &Piece, spans: &[Span]) -> Option<Interval> {
+    let terms = piece.matrix[0].iter().zip(spans).map(|(&factor, span)| span.scaled(factor));
+    Some(terms.fold(Interval::point(piece.offset[0]), |sum, term| sum + term)).filter(|sum| sum.is_bounded())
 }
 
 #[cfg(test)]
@@ -200,8 +194,8 @@ mod tests {
     #[test]
     fn a_drifting_row_has_no_bounds_and_a_resting_one_has() {
         let piece = |matrix| Piece { when: Formula::everything(), buffer: 0, matrix: vec![matrix], offset: vec![3] };
-        let spans = [Span { min: Some(0), max: None }, Span { min: Some(-2), max: Some(9) }];
+        let spans = [Span::between(0, None), Span::between(-2, 9)];
         assert_eq!(values(&piece(vec![-1, 1]), &spans), None);
-        assert_eq!(values(&piece(vec![0, -2]), &spans), Some((-15, 7)));
+        assert_eq!(values(&piece(vec![0, -2]), &spans), Some(Interval::between(-15, 7)));
     }
 }

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use crease_isl::Set;
-use crease_program::Mapped;
+use crease_program::{Interval, Mapped};
 
 use crate::analysis::conflicts::Conflicts;
 use crate::analysis::model::Model;
@@ -61,20 +61,8 @@ pub(crate) trait Strategy {
     fn propose(&self, problem: &Problem<'_, '_, '_>, arrays: &[ArrayId]) -> Result<Vec<Proposal>, MappingError>;
 }
 
-/// Bounds of one array index over all cells that ever hold a value; none where unbounded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Span {
-    pub(crate) min: Option<i64>,
-    pub(crate) max: Option<i64>,
-}
-
-impl Span {
-    /// Number of values; none if unbounded, or if they cannot be moved to 0 and counted in 63 bits.
-    pub(crate) fn extent(self) -> Option<i64> {
-        self.min?.checked_neg()?;
-        self.max?.checked_sub(self.min?)?.checked_add(1)
-    }
-}
+/// The values that an index has.
+pub(crate) type Span = Interval;
 
 impl<'a, 'c> Problem<'a, 'c, '_> {
     /// The same problem with another rounding.
@@ -101,15 +89,15 @@ impl<'a, 'c> Problem<'a, 'c, '_> {
             return Ok(known.clone());
         }
         if let Some(readers) = self.readers(array) {
-            let unbounded = Span { min: Some(0), max: None };
-            let bounded = readers.space.ranges().iter().map(|&(low, high)| Span { min: Some(low), max: Some(high) });
+            let unbounded = Span::between(0, None);
+            let bounded = readers.space.ranges().iter().map(|&(low, high)| Span::between(low, high));
             return Ok([unbounded].into_iter().chain(bounded).collect());
         }
         let cells = self.cells(array)?;
         let n = self.model.kernel.array(array).index.len();
-        let bound = |k| Ok(Span { min: cells.dim_min(k)?, max: cells.dim_max(k)? });
+        let bound = |k| Ok(Span::between(cells.dim_min(k)?, cells.dim_max(k)?));
         let spans = if cells.is_empty()? {
-            vec![Span { min: Some(0), max: Some(0) }; n]
+            vec![Span::point(0); n]
         } else {
             (0..n).map(bound).collect::<Result<Vec<_>, MappingError>>()?
         };

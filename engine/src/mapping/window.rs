@@ -67,7 +67,7 @@ impl Order {
     /// The place of the first cell, as far as it has bounds.
     fn corner(&self, spans: &[Span]) -> Option<i64> {
         self.coefficients.iter().zip(spans).try_fold(0_i64, |sum, (&c, span)| {
-            let Some((min, max)) = span.min.zip(span.max) else { return Some(sum) };
+            let Some((min, max)) = span.ends() else { return Some(sum) };
             sum.checked_add(c.checked_mul(if c < 0 { max } else { min })?)
         })
     }
@@ -145,8 +145,8 @@ mod tests {
 
     #[test]
     fn an_order_multiplies_the_extents_inside_each_index() {
-        let span = |min, max| Span { min: Some(min), max: Some(max) };
-        let spans = [Span { min: Some(0), max: None }, span(1, 5), span(-2, 4)];
+        let span = |min: i64, max: i64| Span::between(min, max);
+        let spans = [Span::between(0, None), span(1, 5), span(-2, 4)];
         let order = Order::new(&[0, 1, 2], 0b010, &spans).unwrap();
         assert_eq!(order.coefficients, [35, -7, 1]);
         assert_eq!(order.corner(&spans), Some(-37));

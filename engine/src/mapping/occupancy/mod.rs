@@ -97,8 +97,8 @@ fn formula(problem: &Problem<'_, '_, '_>, array: ArrayId, vector: &[i64]) -> Res
         }
         let bounds =
             row.iter().zip(&spans).filter(|(c, _)| **c != 0).try_fold((0_i64, 0_i64), |(low, high), (&c, s)| {
-                let (min, max) = (s.min?.checked_mul(c)?, s.max?.checked_mul(c)?);
-                Some((low.checked_add(min.min(max))?, high.checked_add(min.max(max))?))
+                let (min, max) = s.scaled(c).ends()?;
+                Some((low.checked_add(min)?, high.checked_add(max)?))
             });
         let extent = bounds.and_then(|(low, high)| high.checked_sub(low)?.checked_add(1));
         let modulus = match (k, extent) {
