@@ -30,8 +30,8 @@ impl Context {
     ///
     /// # Errors
     /// [`IslError::NoSuchDimension`] if a constraint has not as many coefficients as there are parameters and
-    /// dimensions, or more than there are divisions; [`IslError::TooLarge`] if a division's numbers have no negatives in
-    /// 64 bits; [`IslError::Nul`] for names with a zero byte; [`IslError::Quota`].
+    /// dimensions, or more than there are divisions; [`IslError::TooLarge`] if a division's numbers have no negatives
+    /// in 64 bits; [`IslError::Nul`] for names with a zero byte; [`IslError::Quota`].
     pub fn set_of(
         &self,
         params: &[&str],
@@ -63,8 +63,8 @@ impl Context {
         Ok(union)
     }
 
-    /// The pairs of points of `from` and `to` that satisfy all constraints of one of `pieces`, with existential variables
-    /// as [`Self::set_of`]; the dimensions of the constraints are those of `from`, then those of `to`.
+    /// The pairs of points of `from` and `to` that satisfy all constraints of one of `pieces`, with existential
+    /// variables as [`Self::set_of`]; the dimensions of the constraints are those of `from`, then those of `to`.
     ///
     /// # Errors
     /// As [`Self::set_of`].
@@ -110,7 +110,8 @@ impl Context {
         [params, dims]: [usize; 2],
     ) -> Result<(Matrix<'_>, Matrix<'_>), IslError> {
         let used = occurring(piece, divs);
-        let meanings = used.iter().map(|&position| meaning(&divs[position], position)).collect::<Result<Vec<_>, _>>()?;
+        let meanings =
+            used.iter().map(|&position| meaning(&divs[position], position)).collect::<Result<Vec<_>, _>>()?;
         let rows: Vec<&Constraint> = piece.iter().chain(meanings.iter().flatten()).collect();
         for row in &rows {
             let short = [(&row.params, params), (&row.dims, dims)].into_iter().find(|(found, n)| found.len() != *n);

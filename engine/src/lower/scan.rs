@@ -109,7 +109,8 @@ impl<'c> Scanner<'_, 'c, '_> {
                 version.domain.clone()
             } else {
                 // The parameters of the model and those of the task: isl aligns them by name.
-                let own = time.iter().zip(&task).map(|(time, own)| Formula::eq(own, &time.bind_params(&self.model.values)?));
+                let own =
+                    time.iter().zip(&task).map(|(time, own)| Formula::eq(own, &time.bind_params(&self.model.values)?));
                 let own = Formula::And(own.collect::<Result<_, _>>()?);
                 version.domain.intersect(&params.set(self.context, tuple, &own, &[])?)?
             };

@@ -132,7 +132,9 @@ impl Scopes {
         match value {
             Int::Const(c) => Some(Interval::point(*c)),
             Int::Var(var) => self.ranges.get(var).copied(),
-            Int::Mod(_, modulus) | Int::Wrap(_, modulus) | Int::MulMod(_, _, modulus) => Some(Interval::between(0, modulus - 1)),
+            Int::Mod(_, modulus) | Int::Wrap(_, modulus) | Int::MulMod(_, _, modulus) => {
+                Some(Interval::between(0, modulus - 1))
+            }
             Int::Add(a, b) => Some(self.range(a)? + self.range(b)?).filter(|sum| sum.within(Interval::ALL)),
             _ => None,
         }
