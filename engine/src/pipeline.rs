@@ -285,7 +285,7 @@ fn full_cells(problem: &Problem<'_, '_, '_>, id: ArrayId) -> Option<u64> {
     };
     (0..body.index.len()).try_fold(1_u64, |n, k| {
         let (min, max) = set.dim_range(k).ok()??;
-        n.checked_mul(Span { min: Some(min), max: Some(max) }.extent()? as u64)
+        n.checked_mul(Span::between(min, max).extent()? as u64)
     })
 }
 

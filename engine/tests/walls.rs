@@ -11,7 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Where the integer set library may be named: analyses and what is built on them, and tests that compare relations.
-const ISL: [&str; 10] = [
+const ISL: [&str; 11] = [
     "engine/isl/",
     "engine/src/analysis/",
     "engine/src/check/",
@@ -20,6 +20,7 @@ const ISL: [&str; 10] = [
     "engine/src/pipeline.rs",
     "engine/src/plan/",
     "engine/src/schedule/",
+    "engine/src/sets/",
     "engine/src/storage/",
     "engine/tests/",
 ];
@@ -95,6 +96,23 @@ struct Source {
 #[test]
 fn the_integer_set_library_is_named_only_by_analyses() {
     refuse_outside(&ISL, |code| code.contains("crease_isl"));
+}
+
+#[test]
+fn sets_and_maps_are_made_of_numbers_but_in_tests() {
+    let mut wrong = Vec::new();
+    let is_made_of = |path: &str| path.starts_with("engine/src/") && !path.ends_with("/tests.rs");
+    for source in files("rs").iter().filter(|source| is_made_of(&source.path)) {
+        let made = source.text.split("#[cfg(test)]").next().unwrap_or_default().lines().map(code);
+        let reads = |code: &String| {
+            let reads = ["set", "map", "union_set", "union_map"].map(|kind| format!(".{kind}("));
+            reads
+                .iter()
+                .any(|read| code.contains(&format!("context{read}")) || code.contains(&format!("context(){read}")))
+        };
+        wrong.extend(made.filter(reads).map(|code| format!("{}: {}", source.path, code.trim())));
+    }
+    assert!(wrong.is_empty(), "isl's notation is read at {wrong:#?}");
 }
 
 #[test]

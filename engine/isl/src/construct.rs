@@ -7,7 +7,7 @@
 
 use std::ffi::{c_int, c_uint};
 
-use crate::constraints::Constraint;
+use crate::constraints::{Constraint, Division};
 use crate::context::Context;
 use crate::error::IslError;
 use crate::handle::{Owned, c_text};
@@ -25,13 +25,20 @@ pub struct Tuple<'a> {
 }
 
 impl Context {
-    /// The points of `tuple` that satisfy all constraints of one of `pieces`. The constraints have no existential
-    /// variables.
+    /// The points of `tuple` that satisfy all constraints of one of `pieces`. The existential variables of constraints
+    /// are among `divs`; the last ones may be left out of a constraint that does not have them.
     ///
     /// # Errors
     /// [`IslError::NoSuchDimension`] if a constraint has not as many coefficients as there are parameters and
-    /// dimensions, or any existential variable; [`IslError::Nul`] for names with a zero byte; [`IslError::Quota`].
-    pub fn set_of(&self, params: &[&str], tuple: Tuple<'_>, pieces: &[Vec<Constraint>]) -> Result<Set<'_>, IslError> {
+    /// dimensions, or more than there are divisions; [`IslError::TooLarge`] if a division's numbers have no negatives
+    /// in 64 bits; [`IslError::Nul`] for names with a zero byte; [`IslError::Quota`].
+    pub fn set_of(
+        &self,
+        params: &[&str],
+        tuple: Tuple<'_>,
+        divs: &[Division],
+        pieces: &[Vec<Constraint>],
+    ) -> Result<Set<'_>, IslError> {
         let shape = [params.len(), tuple.dims.len()];
         // SAFETY: the context is live; the result is ours.
         let raw = unsafe { sys::isl_space_set_alloc(self.raw(), n(shape[0]), n(shape[1])) };
@@ -40,7 +47,7 @@ impl Context {
         let raw = unsafe { sys::isl_set_empty(space.take()) };
         let mut union = Set(Owned::new(self, raw, "isl_set_empty")?);
         for piece in pieces {
-            let (equalities, inequalities) = self.matrices(piece, shape)?;
+            let (equalities, inequalities) = self.matrices(piece, divs, shape)?;
             let function = "isl_basic_set_from_constraint_matrices";
             // SAFETY: consumes fresh references to live objects of one context; the columns are in the order told.
             let raw = unsafe {
@@ -56,8 +63,8 @@ impl Context {
         Ok(union)
     }
 
-    /// The pairs of points of `from` and `to` that satisfy all constraints of one of `pieces`; the dimensions of the
-    /// constraints are those of `from`, then those of `to`.
+    /// The pairs of points of `from` and `to` that satisfy all constraints of one of `pieces`, with existential
+    /// variables as [`Self::set_of`]; the dimensions of the constraints are those of `from`, then those of `to`.
     ///
     /// # Errors
     /// As [`Self::set_of`].
@@ -66,6 +73,7 @@ impl Context {
         params: &[&str],
         from: Tuple<'_>,
         to: Tuple<'_>,
+        divs: &[Division],
         pieces: &[Vec<Constraint>],
     ) -> Result<Map<'_>, IslError> {
         let shape = [params.len(), from.dims.len() + to.dims.len()];
@@ -77,7 +85,7 @@ impl Context {
         let raw = unsafe { sys::isl_map_empty(space.take()) };
         let mut union = Map(Owned::new(self, raw, "isl_map_empty")?);
         for piece in pieces {
-            let (equalities, inequalities) = self.matrices(piece, shape)?;
+            let (equalities, inequalities) = self.matrices(piece, divs, shape)?;
             let function = "isl_basic_map_from_constraint_matrices";
             // SAFETY: consumes fresh references to live objects of one context; the columns are in the order told.
             let raw = unsafe {
@@ -93,30 +101,71 @@ impl Context {
         Ok(union)
     }
 
-    /// The equalities and the inequalities of a piece, a row each: parameters, dimensions, constant.
-    fn matrices(&self, piece: &[Constraint], shape: [usize; 2]) -> Result<(Matrix<'_>, Matrix<'_>), IslError> {
-        let (equalities, inequalities): (Vec<_>, Vec<_>) = piece.iter().partition(|constraint| constraint.is_equality);
-        Ok((self.matrix(&equalities, shape)?, self.matrix(&inequalities, shape)?))
+    /// The equalities and the inequalities of a piece, a row each: parameters, dimensions, divisions that occur in it,
+    /// constant.
+    fn matrices(
+        &self,
+        piece: &[Constraint],
+        divs: &[Division],
+        [params, dims]: [usize; 2],
+    ) -> Result<(Matrix<'_>, Matrix<'_>), IslError> {
+        let used = occurring(piece, divs);
+        let meanings =
+            used.iter().map(|&position| meaning(&divs[position], position)).collect::<Result<Vec<_>, _>>()?;
+        let rows: Vec<&Constraint> = piece.iter().chain(meanings.iter().flatten()).collect();
+        for row in &rows {
+            let short = [(&row.params, params), (&row.dims, dims)].into_iter().find(|(found, n)| found.len() != *n);
+            let long = Some((&row.divs, divs.len())).filter(|(found, n)| found.len() > *n);
+            if let Some((found, available)) = short.or(long) {
+                return Err(IslError::NoSuchDimension { first: 0, count: found.len(), available });
+            }
+        }
+        let (equalities, inequalities): (Vec<_>, Vec<_>) = rows.into_iter().partition(|row| row.is_equality);
+        let columns = params + dims + used.len() + 1;
+        Ok((self.matrix(&equalities, &used, columns)?, self.matrix(&inequalities, &used, columns)?))
     }
 
-    fn matrix(&self, rows: &[&Constraint], [params, dims]: [usize; 2]) -> Result<Matrix<'_>, IslError> {
-        let columns = params + dims + 1;
+    fn matrix(&self, rows: &[&Constraint], divs: &[usize], columns: usize) -> Result<Matrix<'_>, IslError> {
         // SAFETY: the context is live; the result is ours.
         let raw = unsafe { sys::isl_mat_alloc(self.raw(), n(rows.len()), n(columns)) };
         let mut matrix = Owned::new(self, raw, "isl_mat_alloc")?;
-        for (row, constraint) in rows.iter().enumerate() {
-            for (found, expected) in [(&constraint.params, params), (&constraint.dims, dims), (&constraint.divs, 0)] {
-                if found.len() != expected {
-                    return Err(IslError::NoSuchDimension { first: 0, count: found.len(), available: expected });
-                }
-            }
-            let values = constraint.params.iter().chain(&constraint.dims).chain([&constraint.constant]);
-            for (column, &value) in values.enumerate() {
-                matrix = matrix.with(row, column, value)?;
+        for (at, row) in rows.iter().enumerate() {
+            let divs = divs.iter().map(|&position| row.divs.get(position).copied().unwrap_or(0));
+            let values = row.params.iter().chain(&row.dims).copied().chain(divs).chain([row.constant]);
+            for (column, value) in values.enumerate() {
+                matrix = matrix.with(at, column, value)?;
             }
         }
         Ok(matrix)
     }
+}
+
+/// The divisions that occur in a piece, or in a division that does.
+fn occurring(piece: &[Constraint], divs: &[Division]) -> Vec<usize> {
+    let mut occurring: Vec<usize> = Vec::new();
+    for k in (0..divs.len()).rev() {
+        let has = |coefficients: &[i64]| coefficients.get(k).is_some_and(|c| *c != 0);
+        if piece.iter().any(|row| has(&row.divs)) || occurring.iter().any(|&outer| has(&divs[outer].divs)) {
+            occurring.push(k);
+        }
+    }
+    occurring.reverse();
+    occurring
+}
+
+/// What a division says of its value `q`: `0 <= expression - denominator q < denominator`.
+fn meaning(div: &Division, position: usize) -> Result<[Constraint; 2], IslError> {
+    let too_large = |value: i64| IslError::TooLarge { function: "isl_mat_set_element_val", value: value.to_string() };
+    let minus = |value: i64| value.checked_neg().ok_or_else(|| too_large(value));
+    let mut divs = div.divs.clone();
+    divs.resize(position, 0);
+    divs.push(minus(div.denominator)?);
+    let (params, dims) = (div.params.clone(), div.dims.clone());
+    let lower = Constraint { is_equality: false, params, dims, divs, constant: div.constant };
+    let negated = |values: &[i64]| values.iter().map(|&value| minus(value)).collect::<Result<Vec<_>, _>>();
+    let constant = (div.denominator - 1).checked_sub(div.constant).ok_or_else(|| too_large(div.constant))?;
+    let (params, dims, divs) = (negated(&lower.params)?, negated(&lower.dims)?, negated(&lower.divs)?);
+    Ok([Constraint { is_equality: false, params, dims, divs, constant }, lower])
 }
 
 type Matrix<'c> = Owned<'c, sys::isl_mat>;

@@ -18,7 +18,7 @@
 //!
 //! - [`Set`], [`Map`], [`UnionSet`], [`UnionMap`]: integer sets and relations;
 //! - [`BasicSet`], [`Constraint`], [`Division`], [`FunctionPiece`], [`Point`], [`Pair`]: their parts as plain
-//!   numbers; [`Tuple`]: what they are made of without text;
+//!   numbers, which sets and maps are made of as well; [`Tuple`]: whose points they are;
 //! - [`ast`]: loops that scan a schedule.
 //!
 //! `sys` declares the foreign functions, `handle` owns references, `methods` writes the forwarding methods.

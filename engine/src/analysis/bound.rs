@@ -8,7 +8,7 @@
 //! moment of a run of few steps, which for partial orders may find more. A [`LowerBound`] says which count it is and
 //! whether that looked everywhere, so that a weak one is not taken for a strong one.
 
-use crease_isl::Set;
+use crease_isl::{Set, Tuple};
 use serde::Serialize;
 
 use crate::analysis::conflicts::Conflicts;
@@ -17,7 +17,9 @@ use crate::analysis::model::{FROM_STEP, Model};
 use crate::analysis::moment::most_alive;
 use crate::analysis::trace::Trace;
 use crate::kernel::graph::ArrayId;
+use crate::sets::boxes::IntBox;
 use crate::sets::count::Points;
+use crate::sets::relations::{Params, nameless};
 
 /// Instances up to which the trace is made.
 const TRACE_LIMIT: usize = 3000;
@@ -134,7 +136,7 @@ fn cardinality(model: &Model<'_, '_>, set: &Set<'_>, budget: u64) -> Result<Opti
     if set.is_empty()? {
         return Ok(Some(0));
     }
-    let (mut volume, mut box_text) = (Some(1_u64), Vec::new());
+    let (mut volume, mut ranges) = (Some(1_u64), Vec::new());
     let n = set.n_dims()?;
     for k in 0..n {
         let Some((low, high)) = set.dim_min(k)?.zip(set.dim_max(k)?) else {
@@ -142,12 +144,13 @@ fn cardinality(model: &Model<'_, '_>, set: &Set<'_>, budget: u64) -> Result<Opti
         };
         let extent = high.checked_sub(low).and_then(|d| u64::try_from(d).ok()?.checked_add(1));
         volume = volume.zip(extent).and_then(|(v, extent)| v.checked_mul(extent));
-        box_text.push(format!("{low} <= d{k} <= {high}"));
+        ranges.push((low, high));
     }
-    let name = set.tuple_name()?.unwrap_or_default();
-    let dims = (0..n).map(|k| format!("d{k}")).collect::<Vec<_>>().join(", ");
-    let condition = if box_text.is_empty() { "true".to_string() } else { box_text.join(" and ") };
-    if model.context.set(&format!("{{ {name}[{dims}] : {condition} }}"))?.is_equal(set)? {
+    let (name, dims) = (set.tuple_name()?, nameless(n));
+    let tuple = Tuple { name: name.as_deref(), dims: &dims };
+    if let Some(inside) = IntBox::of(ranges).within(&IntBox::everything(n), 0)
+        && Params::none().set(model.context, tuple, &inside, &[])?.is_equal(set)?
+    {
         return Ok(volume);
     }
     Ok(Points::new(set.constraints()?).count(&[], &mut { budget }))

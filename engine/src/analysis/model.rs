@@ -78,8 +78,6 @@ pub(crate) struct Model<'c, 'k> {
     pub(super) events: Vec<OnceCell<Events<'c>>>,
     /// Parameters of the relations: those of the kernel, then perhaps [`FROM_STEP`].
     params: Params,
-    /// `[N, T] -> `, their names.
-    prefix: String,
     /// Whether the step a call starts from is a parameter, [`FROM_STEP`], rather than 0.
     from_step: bool,
 }
@@ -105,10 +103,8 @@ impl<'c, 'k> Model<'c, 'k> {
             live: Vec::new(),
             events: kernel.array_ids().map(|_| OnceCell::new()).collect(),
             params,
-            prefix: String::new(),
             from_step,
         };
-        model.prefix = model.prefix_with(&[]);
         model.domains = model.build_domains()?;
         model.boxes = kernel.stmts().iter().map(|stmt| boxes_of(&stmt.domain, stmt.iters.len())).collect();
         model.times = model.build_times()?;
@@ -131,25 +127,9 @@ impl<'c, 'k> Model<'c, 'k> {
         self.kernel.step_param().is_some() && !self.from_step
     }
 
-    /// The parameter prefix of every set this model writes.
-    pub(crate) fn prefix(&self) -> &str {
-        &self.prefix
-    }
-
-    /// The same with more parameters.
-    pub(crate) fn prefix_with(&self, more: &[String]) -> String {
-        let names: Vec<&str> = self.params.names.iter().chain(more).map(String::as_str).collect();
-        format!("[{}] -> ", names.join(", "))
-    }
-
-    /// An affine expression in isl's notation.
-    pub(crate) fn affine(&self, e: &Affine, iters: &[String]) -> String {
-        e.display(iters, &self.params.names)
-    }
-
-    /// A formula in isl's notation.
-    pub(crate) fn formula(&self, f: &Formula, iters: &[String]) -> String {
-        f.display(iters, &self.params.names)
+    /// The parameters of every set this model makes.
+    pub(crate) fn params(&self) -> &Params {
+        &self.params
     }
 
     /// The index space of an array; a state array's step index is unbounded.
@@ -174,13 +154,7 @@ impl<'c, 'k> Model<'c, 'k> {
         formula: &Formula,
         from: FromStep,
     ) -> Result<Set<'c>, AnalysisError> {
-        let (rows, text) = self.of_from_step(from, dims);
-        if let Some(set) = self.params.set(self.context, Tuple { name, dims }, formula, &rows)? {
-            return Ok(set);
-        }
-        let (prefix, name, tuple) = (&self.prefix, name.unwrap_or_default(), dims.join(", "));
-        let formula = self.formula(formula, dims);
-        Ok(self.context.set(&format!("{prefix}{{ {name}[{tuple}] : ({formula}) and {text} }}"))?)
+        self.params.set(self.context, Tuple { name, dims }, formula, &self.of_from_step(from, dims))
     }
 
     /// The map from a tuple to expressions over its dimensions.
@@ -190,17 +164,11 @@ impl<'c, 'k> Model<'c, 'k> {
         to: Option<&str>,
         values: &[Affine],
     ) -> Result<Map<'c>, AnalysisError> {
-        if let Some(map) = self.params.function(self.context, from, to, values)? {
-            return Ok(map);
-        }
-        let values = values.iter().map(|e| self.affine(e, from.dims)).collect::<Vec<_>>().join(", ");
-        let (prefix, dims) = (&self.prefix, from.dims.join(", "));
-        let (from, to) = (from.name.unwrap_or_default(), to.unwrap_or_default());
-        Ok(self.context.map(&format!("{prefix}{{ {from}[{dims}] -> {to}[{values}] }}"))?)
+        self.params.function(self.context, from, to, values)
     }
 
-    /// A condition on the step a call starts from, as constraints and in isl's notation.
-    fn of_from_step(&self, from: FromStep, dims: &[String]) -> (Vec<Constraint>, String) {
+    /// A condition on the step a call starts from.
+    fn of_from_step(&self, from: FromStep, dims: &[String]) -> Vec<Constraint> {
         // Columns: parameters, the last of which is the step if it is one; then dimensions.
         let row = |param: Option<usize>, dim: Option<usize>, from: i64, constant: i64| {
             let mut row = Constraint {
@@ -216,18 +184,15 @@ impl<'c, 'k> Model<'c, 'k> {
             row
         };
         match (from, self.from_step) {
-            (FromStep::Anything, _) | (FromStep::BeforeInstances, false) => (Vec::new(), "true".into()),
+            (FromStep::Anything, _) | (FromStep::BeforeInstances, false) => Vec::new(),
             (FromStep::BeforeInstances, true) => {
                 let step = (!dims.is_empty()).then_some(0);
                 let later = step.map(|step| row(None, Some(step), -1, -1));
-                let text = later.as_ref().map_or("true".into(), |_| format!("{} > {FROM_STEP} >= 0", dims[0]));
-                (later.map_or(Vec::new(), |later| vec![later, row(None, None, 1, 0)]), text)
+                later.map_or(Vec::new(), |later| vec![later, row(None, None, 1, 0)])
             }
             (FromStep::AtMost(last), is_param) => {
                 let upper = row(Some(last.index()), None, -1, 0);
-                let rows = if is_param { vec![row(None, None, 1, 0), upper] } else { vec![upper] };
-                let last = &self.params.names[last.index()];
-                (rows, format!("0 <= {} <= {last}", if is_param { FROM_STEP } else { "0" }))
+                if is_param { vec![row(None, None, 1, 0), upper] } else { vec![upper] }
             }
         }
     }
@@ -285,11 +250,11 @@ impl<'c, 'k> Model<'c, 'k> {
     /// Cells of a state array moved from step 0 to the step a call starts from.
     fn later_by_from_step(&self, id: ArrayId, cells: &Set<'c>) -> Result<Set<'c>, AnalysisError> {
         let array = self.kernel.array(id);
-        let (name, index) = (&array.name, array.index.join(", "));
-        let rest = array.index[1..].iter().map(|i| format!(", {i}")).collect::<String>();
-        let step = &array.index[0];
-        let map = format!("{}{{ {name}[{index}] -> {name}[{step} + {FROM_STEP}{rest}] }}", self.prefix);
-        Ok(cells.apply(&self.context.map(&map)?)?)
+        let (params, from_step) = Params::none().and([FROM_STEP.to_owned()]);
+        let mut moved: Vec<Affine> = (0..array.index.len()).map(Affine::iter).collect();
+        moved[0] = moved[0].add(&from_step[0])?;
+        let from = Tuple { name: Some(&array.name), dims: &array.index };
+        Ok(cells.apply(&params.function(self.context, from, Some(&array.name), &moved)?)?)
     }
 
     /// The levels of a state array that exist after `step` steps.

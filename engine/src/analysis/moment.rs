@@ -20,16 +20,19 @@
 //!
 //! Cost: one relation from shadows to cells, then plain counting ([`Points`]) under a budget.
 
-use crease_isl::{Map, Set};
+use crease_isl::{Map, Set, Tuple};
 
 use crate::analysis::conflicts::Conflicts;
 use crate::analysis::error::AnalysisError;
 use crate::analysis::lifetimes::Lifetimes;
 use crate::analysis::model::{FROM_STEP, Model};
 use crate::analysis::privacy::task_depth;
+use crate::kernel::affine::Affine;
+use crate::kernel::formula::Formula;
 use crate::kernel::graph::{ArrayId, DimKind};
 use crate::schedule::order::Epoch;
 use crate::sets::count::Points;
+use crate::sets::relations::{Params, nameless, points_with};
 
 /// Values of the first time dimension that a run needs to have a middle.
 const MIDDLE: i64 = 4;
@@ -293,27 +296,30 @@ fn task_in_the_middle<'c>(model: &Model<'c, '_>, written: &Map<'c>) -> Result<Op
         let Some(value) = middle.dim_min(k)? else { return Ok(None) };
         times = times.fix_dim(k, value)?;
     }
-    let time = |k: usize| format!("a{k}");
-    let tuple = (0..n).map(time).collect::<Vec<_>>().join(", ");
     let sample = times.sample()?;
     let Some(sample) = sample else { return Ok(None) };
-    let same = (1..=depth).map(|k| format!("a{k} = {}", sample[k])).collect::<Vec<_>>().join(" and ");
-    Ok(Some(model.context.set(&format!("{{ [{tuple}] : {same} }}"))?))
+    points_with(model.context, n, (1..=depth).map(|k| (k, sample[k]))).map(Some)
 }
 
 /// `{ time -> shadow }`.
 fn project<'c>(model: &Model<'c, '_>, shadow: &Shadow) -> Result<Map<'c>, AnalysisError> {
-    let time = (0..model.order.n_dims()).map(|k| format!("a{k}")).collect::<Vec<_>>().join(", ");
-    let mut conditions = vec!["true".to_string()];
-    let parts = shadow.parts.iter().enumerate().map(|(position, part)| match *part {
-        Part::Value(k) => format!("a{k}"),
-        Part::Block(k, lanes) => {
-            conditions.push(format!("{lanes} s{position} <= a{k} < {lanes} s{position} + {lanes}"));
-            format!("s{position}")
+    let n = model.order.n_dims();
+    let mut conditions = Vec::new();
+    for (position, part) in shadow.parts.iter().enumerate() {
+        let own = Affine::iter(n + position);
+        match *part {
+            Part::Value(k) => conditions.push(Formula::eq(&own, &Affine::iter(k))?),
+            Part::Block(k, lanes) => {
+                let lanes = i64::from(lanes);
+                let first = own.scale(lanes)?;
+                conditions.push(Formula::le(&first, &Affine::iter(k))?);
+                conditions.push(Formula::lt(&Affine::iter(k), &first.add(&Affine::constant(lanes))?)?);
+            }
         }
-    });
-    let parts = parts.collect::<Vec<_>>().join(", ");
-    Ok(model.context.map(&format!("{{ [{time}] -> [{parts}] : {} }}", conditions.join(" and ")))?)
+    }
+    let [time, parts] = [n, shadow.parts.len()].map(nameless);
+    let [time, parts] = [&time, &parts].map(|dims| Tuple { name: None, dims });
+    Params::none().relation(model.context, time, parts, &Formula::And(conditions))
 }
 
 /// The cells around each shadow, ready to be counted: shadow first, then cell.
@@ -324,8 +330,7 @@ fn counted<'c>(around: &Map<'c>, lifetimes: &Lifetimes<'c>) -> Result<Points, An
 
 /// The values around one shadow.
 fn cells_at<'c>(model: &Model<'c, '_>, around: &Map<'c>, moment: &[i64]) -> Result<Set<'c>, AnalysisError> {
-    let moment = moment.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
-    let moment = model.context.set(&format!("{{ [{moment}] }}"))?;
+    let moment = points_with(model.context, moment.len(), moment.iter().copied().enumerate())?;
     Ok(around.intersect_range(&moment)?.domain()?.coalesce()?)
 }
 

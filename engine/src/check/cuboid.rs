@@ -2,7 +2,7 @@
 //!
 //! In: conditions that bound single iterators.   Out: cuboids; what is left of them where others are taken away.
 //!
-//! The checker's own arithmetic: what finds storage has another one (`engine/src/analysis/boxes.rs`), and none of it is
+//! The checker's own arithmetic: what finds storage has another one (`engine/src/sets/boxes.rs`), and none of it is
 //! used here. Ends have 128 bits, so that moving a cuboid of 64-bit numbers by 64-bit distances never overflows.
 
 use crate::kernel::affine::{Affine, Term};

@@ -2,17 +2,17 @@
 //!
 //! In: formulas and affine expressions of a kernel.   Out: sets and maps of isl.
 //!
-//! The analyses that proposals rest on have a translation of their own (`engine/src/analysis/relations.rs`), which
-//! takes formulas apart in another way. What has a floor goes through isl's notation in both, written by `display`.
+//! The analyses that proposals rest on have a translation of their own (`engine/src/sets/relations.rs`), which takes
+//! formulas apart in another way.
 
-use crease_isl::{Constraint, Context, Map, Set, Tuple};
+use crease_isl::{Constraint, Context, Division, IslError, Map, Set, Tuple};
 
 use crate::analysis::error::AnalysisError;
 use crate::kernel::affine::{Affine, AffineOverflow, Term};
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::Kernel;
 
-/// Conjunctions of one formula that are written out; more are left to isl to find.
+/// Conjunctions of one formula that are written out; of more, isl puts the parts together.
 const MOST_CONJUNCTIONS: usize = 32;
 
 /// Where sets and maps of one kernel are made.
@@ -46,20 +46,22 @@ impl<'c> Translator<'c> {
             }
             return Ok(set);
         }
-        if let Some(union) = self.conjunctions(formula, false, tuple.dims.len())? {
-            return Ok(self.context.set_of(&self.params(), tuple, &union)?.coalesce()?);
+        let mut divs = Vec::new();
+        if let Some(union) = self.conjunctions(&formula, false, tuple.dims.len(), &mut divs)? {
+            return Ok(self.context.set_of(&self.params(), tuple, &divs, &union)?.coalesce()?);
         }
-        let text = format!("{}{{ {} : {} }}", self.prefix(), written(tuple), formula.display(tuple.dims, &self.names));
-        Ok(self.context.set(&text)?)
+        let part = |part: &Formula| self.set(tuple, part);
+        Ok(put_together(&formula, &part, [Set::intersect, Set::union, Set::subtract])?.coalesce()?)
     }
 
     /// The pairs of two tuples that satisfy a formula over the dimensions of both.
     pub(super) fn pairs(&self, from: Tuple<'_>, to: Tuple<'_>, formula: &Formula) -> Result<Map<'c>, AnalysisError> {
-        if let Some(union) = self.conjunctions(formula, false, from.dims.len() + to.dims.len())? {
-            return Ok(self.context.map_of(&self.params(), from, to, &union)?);
+        let mut divs = Vec::new();
+        if let Some(union) = self.conjunctions(&formula, false, from.dims.len() + to.dims.len(), &mut divs)? {
+            return Ok(self.context.map_of(&self.params(), from, to, &divs, &union)?);
         }
-        let formula = formula.display(&[from.dims, to.dims].concat(), &self.names);
-        Ok(self.context.map(&format!("{}{{ {} -> {} : {formula} }}", self.prefix(), written(from), written(to)))?)
+        let part = |part: &Formula| self.pairs(from, to, part);
+        put_together(&formula, &part, [Map::intersect, Map::union, Map::subtract])
     }
 
     /// The map from a tuple to expressions over its dimensions, the range named or not.
@@ -69,37 +71,31 @@ impl<'c> Translator<'c> {
         to: Option<&str>,
         values: &[Affine],
     ) -> Result<Map<'c>, AnalysisError> {
-        let n = from.dims.len();
-        let equals = |(k, value): (usize, &Affine)| {
-            let mut row = self.row(value, n + values.len(), true)?;
+        let (n, mut divs, mut rows) = (from.dims.len(), Vec::new(), Vec::new());
+        for (k, value) in values.iter().enumerate() {
+            let mut row = self.row(value, n + values.len(), true, &mut divs);
             row.dims[n + k] = -1;
-            Some(row)
-        };
-        if let Some(rows) = values.iter().enumerate().map(equals).collect::<Option<Vec<_>>>() {
-            let nameless = vec![String::new(); values.len()];
-            return Ok(self.context.map_of(&self.params(), from, Tuple { name: to, dims: &nameless }, &[rows])?);
+            rows.push(row);
         }
-        let values: Vec<String> = values.iter().map(|value| value.display(from.dims, &self.names)).collect();
-        let (prefix, to) = (self.prefix(), to.unwrap_or_default());
-        Ok(self.context.map(&format!("{prefix}{{ {} -> {to}[{}] }}", written(from), values.join(", ")))?)
+        let nameless = vec![String::new(); values.len()];
+        let to = Tuple { name: to, dims: &nameless };
+        Ok(self.context.map_of(&self.params(), from, to, &divs, &[rows])?)
     }
 
     fn params(&self) -> Vec<&str> {
         self.names.iter().map(String::as_str).collect()
     }
 
-    fn prefix(&self) -> String {
-        format!("[{}] -> ", self.names.join(", "))
-    }
-
-    /// A formula, or its complement, as a union of conjunctions; none if a floor occurs or there are too many.
+    /// A formula, or its complement, as a union of conjunctions; none if there are too many. Floors that occur are added
+    /// to `divs`.
     fn conjunctions(
         &self,
         formula: &Formula,
         complement: bool,
         n_dims: usize,
+        divs: &mut Vec<Division>,
     ) -> Result<Option<Vec<Conjunction>>, AffineOverflow> {
-        let one = |e: &Affine, is_equality| Ok(self.row(e, n_dims, is_equality).map(|row| vec![vec![row]]));
+        let mut one = |e: &Affine, is_equality| Ok(Some(vec![vec![self.row(e, n_dims, is_equality, divs)]]));
         let minus = |e: &Affine, constant: i64| e.scale(-1)?.add(&Affine::constant(constant));
         match (formula, complement) {
             (Formula::NonNegative(e), false) => one(e, false),
@@ -107,14 +103,13 @@ impl<'c> Translator<'c> {
             (Formula::Zero(e), false) => one(e, true),
             (Formula::Zero(e), true) => {
                 let (above, below) = (e.add(&Affine::constant(-1))?, minus(e, -1)?);
-                let rows = self.row(&above, n_dims, false).zip(self.row(&below, n_dims, false));
-                Ok(rows.map(|(above, below)| vec![vec![above], vec![below]]))
+                Ok(Some([above, below].iter().map(|e| vec![self.row(e, n_dims, false, divs)]).collect()))
             }
-            (Formula::Not(part), _) => self.conjunctions(part, !complement, n_dims),
+            (Formula::Not(part), _) => self.conjunctions(part, !complement, n_dims, divs),
             (Formula::And(parts), false) | (Formula::Or(parts), true) => {
                 let mut product: Vec<Conjunction> = vec![Vec::new()];
                 for part in parts {
-                    let Some(factor) = self.conjunctions(part, complement, n_dims)? else { return Ok(None) };
+                    let Some(factor) = self.conjunctions(part, complement, n_dims, divs)? else { return Ok(None) };
                     let times = |a: &Conjunction| {
                         factor.iter().map(|b| a.iter().chain(b).cloned().collect()).collect::<Vec<Conjunction>>()
                     };
@@ -128,7 +123,7 @@ impl<'c> Translator<'c> {
             (Formula::Or(parts), false) | (Formula::And(parts), true) => {
                 let mut sum = Vec::new();
                 for part in parts {
-                    let Some(more) = self.conjunctions(part, complement, n_dims)? else { return Ok(None) };
+                    let Some(more) = self.conjunctions(part, complement, n_dims, divs)? else { return Ok(None) };
                     sum.extend(more);
                 }
                 Ok((sum.len() <= MOST_CONJUNCTIONS).then_some(sum))
@@ -136,21 +131,40 @@ impl<'c> Translator<'c> {
         }
     }
 
-    /// `e >= 0`, or `e = 0`; none if a floor occurs.
-    fn row(&self, e: &Affine, n_dims: usize, is_equality: bool) -> Option<Constraint> {
-        let (mut params, mut dims) = (vec![0; self.names.len()], vec![0; n_dims]);
+    /// `e >= 0`, or `e = 0`; floors that occur are added to `divs`, once each.
+    fn row(&self, e: &Affine, n_dims: usize, is_equality: bool, divs: &mut Vec<Division>) -> Constraint {
+        let (mut params, mut dims, mut floors) = (vec![0; self.names.len()], vec![0; n_dims], Vec::new());
         for (term, factor) in e.terms() {
             match term {
-                Term::Iter(i) => *dims.get_mut(*i as usize)? = factor,
-                Term::Param(p) => *params.get_mut(p.index())? = factor,
-                Term::Floor(..) => return None,
+                Term::Iter(i) => dims[*i as usize] = factor,
+                Term::Param(p) => params[p.index()] = factor,
+                Term::Floor(inner, denominator) => {
+                    let inner = self.row(inner, n_dims, false, divs);
+                    let Constraint { params, dims, divs: within, constant, .. } = inner;
+                    let division = Division { params, dims, divs: within, constant, denominator: *denominator };
+                    let known = divs.iter().position(|known| *known == division);
+                    let at = known.unwrap_or(divs.len());
+                    divs.extend(known.is_none().then_some(division));
+                    floors.resize(floors.len().max(at + 1), 0);
+                    floors[at] = factor;
+                }
             }
         }
-        Some(Constraint { is_equality, params, dims, divs: Vec::new(), constant: e.constant_part() })
+        Constraint { is_equality, params, dims, divs: floors, constant: e.constant_part() }
     }
 }
 
-/// A tuple in isl's notation.
-fn written(tuple: Tuple<'_>) -> String {
-    format!("{}[{}]", tuple.name.unwrap_or_default(), tuple.dims.join(", "))
+/// A formula of many conjunctions as one thing, made of those of its parts by intersection, union and difference.
+fn put_together<R>(
+    formula: &Formula,
+    of: &dyn Fn(&Formula) -> Result<R, AnalysisError>,
+    [intersect, union, subtract]: [fn(&R, &R) -> Result<R, IslError>; 3],
+) -> Result<R, AnalysisError> {
+    let (parts, put, neutral) = match formula {
+        Formula::And(parts) => (parts, intersect, Formula::everything()),
+        Formula::Or(parts) => (parts, union, Formula::nothing()),
+        Formula::Not(part) => return Ok(subtract(&of(&Formula::everything())?, &of(part)?)?),
+        Formula::NonNegative(_) | Formula::Zero(_) => return of(formula),
+    };
+    parts.iter().try_fold(of(&neutral)?, |all, part| Ok(put(&all, &of(part)?)?))
 }

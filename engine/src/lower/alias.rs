@@ -8,7 +8,7 @@
 //! within an iteration, which is what an in-place fold does on purpose. Cells of an array that a call lends meet where
 //! all their coordinates do. A pair whose distance is not a constant gets no fact: it may alias in any way.
 
-use crease_program::{Address, AliasFact, AliasRelation, Coordinate, Int, Op, Stream, StreamId, ValueId};
+use crease_program::{Address, AliasFact, AliasRelation, Coordinate, Int, Interval, Op, Stream, StreamId, ValueId};
 
 use crate::lower::address::{Reference, Walk};
 use crate::plan::layout::Layout;
@@ -64,13 +64,14 @@ fn are_apart((a, b): (&[Option<Walk>], &[Option<Walk>]), moduli: &[i64]) -> bool
     );
     a.iter().zip(b).zip(moduli).any(|((a, b), modulus)| {
         let differences = a.as_ref().zip(b.as_ref()).and_then(|(a, b)| differences(a, b));
-        differences.is_some_and(|(low, high)| high.div_euclid(i128::from(*modulus)) * i128::from(*modulus) < low)
+        let multiple = i128::from(*modulus);
+        differences.is_some_and(|range| range.max.div_euclid(multiple) * multiple < range.min)
     })
 }
 
 /// Between what the values of one walk, less those of another one, lie, if their starts are a constant apart.
-fn differences(a: &Walk, b: &Walk) -> Option<(i128, i128)> {
-    let start = i128::from(a.start.add_scaled(&b.start, -1)?.as_constant()?);
+fn differences(a: &Walk, b: &Walk) -> Option<Interval> {
+    let start = Interval::point(a.start.add_scaled(&b.start, -1)?.as_constant()?);
     let (below, above) = if a.stride == b.stride {
         // They move together: what counts is how far apart two iterations are.
         let reach = a.reach.0.max(a.reach.1).min(b.reach.0.max(b.reach.1));
@@ -78,7 +79,7 @@ fn differences(a: &Walk, b: &Walk) -> Option<(i128, i128)> {
     } else {
         (i128::from(a.reach.0) + i128::from(b.reach.1), i128::from(a.reach.1) + i128::from(b.reach.0))
     };
-    Some((start - below, start + above))
+    Some(start + Interval { min: -below, max: above })
 }
 
 fn relation(load: &Stream, store: &Stream) -> Option<AliasRelation> {

@@ -383,7 +383,7 @@ impl<'c, 'p> Cases<'c, 'p> {
             }
         }
         let dims = vec![String::new(); columns.len()];
-        let set = self.context.set_of(&[], Tuple { name: None, dims: &dims }, &[piece])?;
+        let set = self.context.set_of(&[], Tuple { name: None, dims: &dims }, &[], &[piece])?;
         Ok(set.is_empty()?)
     }
 

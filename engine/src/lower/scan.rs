@@ -11,12 +11,15 @@
 //! of a task with the task's coordinates as parameters.
 
 use crease_isl::ast::{AstExpr, AstNode, Builder};
-use crease_isl::{Context, Set};
+use crease_isl::{Context, Set, Tuple, UnionMap};
 
 use crate::analysis::model::Model;
+use crate::kernel::affine::Affine;
+use crate::kernel::formula::Formula;
 use crate::lower::error::LowerError;
 use crate::lower::names::{arguments, iterator_name, task_coordinate};
 use crate::lower::split::Version;
+use crate::sets::relations::Params;
 
 /// Scans all versions; `tasks` has the number of leading time dimensions that tell tasks apart, if some buffer is
 /// private.
@@ -28,10 +31,13 @@ pub(crate) fn scan_loops<'c>(
 ) -> Result<AstNode, LowerError> {
     let scanner = Scanner { context, model, versions };
     // A call runs at least one step.
-    let parameters = match arguments(model).as_slice() {
-        [from, last] => context.set(&format!("[{from}, {last}] -> {{ : 0 <= {from} < {last} }}"))?,
-        _ => context.set("{ : }")?,
+    let (params, ends) = Params::none().and(arguments(model));
+    let steps = if let [from, last] = ends.as_slice() {
+        Formula::NonNegative(from.clone()).and(Formula::lt(from, last)?)
+    } else {
+        Formula::everything()
     };
+    let parameters = params.set(context, POINT, &steps, &[])?.params()?;
     let Some(depth) = tasks else {
         return scanner.inside(0, &parameters);
     };
@@ -74,18 +80,17 @@ impl<'c> Scanner<'_, 'c, '_> {
     /// Loops over the tasks, each a point of the first `depth` time dimensions.
     fn tasks(&self, depth: usize, parameters: &Set<'c>) -> Result<AstNode, LowerError> {
         let names = (0..depth).map(iterator_name).collect::<Vec<_>>();
-        let tuple = names.join(", ");
-        let mut tasks = self.context.set(&format!("{{ task[{tuple}] : false }}"))?;
+        let tuple = Tuple { name: Some("task"), dims: &names };
+        let mut tasks = self.context.set_of(&[], tuple, &[], &[])?;
         for (position, version) in self.versions.iter().enumerate() {
-            let (iters, time) = self.tuples(version)?;
-            let time = time[..depth].join(", ");
-            let map = format!("{}{{ v{position}[{iters}] -> task[{time}] }}", self.model.prefix());
-            tasks = tasks.union(&version.domain.apply(&self.context.map(&map)?)?)?;
+            let time = &self.time(version)[..depth];
+            let to_task = self.model.function(self.tuple(version, &number(position)), tuple.name, time)?;
+            tasks = tasks.union(&version.domain.apply(&to_task)?)?;
         }
-        let schedule = self.context.map(&format!("{{ task[{tuple}] -> [{tuple}] }}"))?;
+        let own = (0..depth).map(Affine::iter).collect::<Vec<_>>();
+        let schedule = Params::none().function(self.context, tuple, None, &own)?;
         let schedule = schedule.intersect_domain(&tasks.coalesce()?)?.to_union_map()?;
-        let options = names.iter().enumerate().map(|(k, _)| format!("[{tuple}] -> atomic[{k}]")).collect::<Vec<_>>();
-        let options = self.context.union_map(&format!("{{ {} }}", options.join("; ")))?;
+        let options = self.options(&names, |_| "atomic")?;
         Ok(Builder::new(parameters, &schedule).options(&options).iterators(names).generate()?)
     }
 
@@ -93,44 +98,59 @@ impl<'c> Scanner<'_, 'c, '_> {
     fn inside(&self, depth: usize, parameters: &Set<'c>) -> Result<AstNode, LowerError> {
         let dims = self.model.schedule.dims.len();
         let coordinates = (0..depth).map(task_coordinate).collect::<Vec<_>>();
-        let task = self.model.prefix_with(&coordinates);
-        let mut schedule = self.context.union_map("{ }")?;
-        let mut present = self.context.set(&format!("{task}{{ : false }}"))?;
+        let (params, task) = self.model.params().and(coordinates);
+        let list: Vec<&str> = params.names.iter().map(String::as_str).collect();
+        let mut present = self.context.set_of(&list, POINT, &[], &[])?.params()?;
+        let mut schedule = self.context.map_of(&[], POINT, POINT, &[], &[])?.to_union_map()?;
         for (position, version) in self.versions.iter().enumerate() {
-            let (iters, time) = self.tuples(version)?;
-            let map = format!("{}{{ v{position}[{iters}] -> [{}] }}", self.model.prefix(), time[depth..].join(", "));
-            let own = time[..depth].iter().zip(&coordinates).map(|(time, name)| format!("{name} = {time}"));
-            let own = own.collect::<Vec<_>>().join(" and ");
+            let (time, name) = (self.time(version), number(position));
+            let tuple = self.tuple(version, &name);
             let instances = if depth == 0 {
                 version.domain.clone()
             } else {
                 // The parameters of the model and those of the task: isl aligns them by name.
-                version.domain.intersect(&self.context.set(&format!("{task}{{ v{position}[{iters}] : {own} }}"))?)?
+                let own = time.iter().zip(&task).map(|(time, own)| Formula::eq(own, time));
+                let own = Formula::And(own.collect::<Result<_, _>>()?);
+                version.domain.intersect(&params.set(self.context, tuple, &own, &[])?)?
             };
             present = present.union(&instances.params()?)?;
-            schedule = schedule.union(&self.context.map(&map)?.intersect_domain(&instances)?.to_union_map()?)?;
+            let inside = self.model.function(tuple, None, &time[depth..])?;
+            schedule = schedule.union(&inside.intersect_domain(&instances)?.to_union_map()?)?;
         }
         let parameters = if depth == 0 { parameters.clone() } else { parameters.intersect(&present.coalesce()?)? };
-        let tuple = (depth..dims).map(iterator_name).collect::<Vec<_>>();
+        let names = (depth..dims).map(iterator_name).collect::<Vec<_>>();
         let innermost = innermost_varying(self.model);
-        let options = (depth..dims)
-            .map(|k| {
-                let kind = if k == innermost { "separate" } else { "atomic" };
-                format!("[{}] -> {kind}[{}]", tuple.join(", "), k - depth)
-            })
-            .collect::<Vec<_>>()
-            .join("; ");
-        let options = self.context.union_map(&format!("{{ {options} }}"))?;
-        Ok(Builder::new(&parameters, &schedule).options(&options).iterators(tuple).generate()?)
+        let options = self.options(&names, |k| if depth + k == innermost { "separate" } else { "atomic" })?;
+        Ok(Builder::new(&parameters, &schedule).options(&options).iterators(names).generate()?)
     }
 
-    /// Iterators of a version and its time vector, in isl's notation.
-    fn tuples(&self, version: &Version<'_>) -> Result<(String, Vec<String>), LowerError> {
-        let body = self.model.kernel.stmt(version.stmt);
-        let times = &self.model.schedule.times[version.stmt.index()];
-        let time = times.iter().map(|e| self.model.affine(e, &body.iters)).collect::<Vec<_>>();
-        Ok((body.iters.join(", "), time))
+    /// How each dimension of a schedule is scanned.
+    fn options(&self, names: &[String], kind: impl Fn(usize) -> &'static str) -> Result<UnionMap<'c>, LowerError> {
+        let from = Tuple { name: None, dims: names };
+        let mut options = self.context.map_of(&[], POINT, POINT, &[], &[])?.to_union_map()?;
+        for k in 0..names.len() {
+            let option = Params::none().function(self.context, from, Some(kind(k)), &[Affine::constant(k as i64)])?;
+            options = options.union(&option.to_union_map()?)?;
+        }
+        Ok(options)
     }
+
+    /// Instances of a version, by its number.
+    fn tuple<'t>(&'t self, version: &Version<'_>, name: &'t str) -> Tuple<'t> {
+        Tuple { name: Some(name), dims: &self.model.kernel.stmt(version.stmt).iters }
+    }
+
+    fn time(&self, version: &Version<'_>) -> &[Affine] {
+        &self.model.schedule.times[version.stmt.index()]
+    }
+}
+
+/// A tuple without dimensions.
+const POINT: Tuple<'_> = Tuple { name: None, dims: &[] };
+
+/// The name of a version's instances.
+fn number(position: usize) -> String {
+    format!("v{position}")
 }
 
 /// The last time dimension in which some statement moves.

@@ -7,15 +7,15 @@
 
 use std::collections::HashMap;
 
-use crease_program::{Int, Node, Var};
+use crease_program::{Int, Interval, Node, Var};
 
 /// Blocks under construction, outermost first.
 pub(crate) struct Scopes {
     blocks: Vec<Block>,
     /// Which block defines a variable.
     home: HashMap<Var, usize>,
-    /// Variables whose definition bounds them, with first and last value.
-    ranges: HashMap<Var, (i64, i64)>,
+    /// What the definitions of variables bound them to.
+    ranges: HashMap<Var, Interval>,
     next: u32,
 }
 
@@ -119,23 +119,23 @@ impl Scopes {
     fn is_partial(&self, value: &Int) -> bool {
         value.parts().any(|part| match part {
             Int::Wrap(a, modulus) => {
-                let fits = |(low, high): (i64, i64)| low >= -modulus && high / 2 < *modulus;
-                !self.range(a).is_some_and(fits)
+                // From `-modulus` to what is below twice the modulus.
+                let allowed = Interval { min: -i128::from(*modulus), max: 2 * i128::from(*modulus) - 1 };
+                !self.range(a).is_some_and(|range| range.within(allowed))
             }
             _ => false,
         })
     }
 
-    /// First and last value of what is bounded whatever loops do; none if that is not seen.
-    fn range(&self, value: &Int) -> Option<(i64, i64)> {
+    /// The values of what is bounded whatever loops do; none if that is not seen.
+    fn range(&self, value: &Int) -> Option<Interval> {
         match value {
-            Int::Const(c) => Some((*c, *c)),
+            Int::Const(c) => Some(Interval::point(*c)),
             Int::Var(var) => self.ranges.get(var).copied(),
-            Int::Mod(_, modulus) | Int::Wrap(_, modulus) | Int::MulMod(_, _, modulus) => Some((0, modulus - 1)),
-            Int::Add(a, b) => {
-                let (a, b) = (self.range(a)?, self.range(b)?);
-                Some((a.0.checked_add(b.0)?, a.1.checked_add(b.1)?))
+            Int::Mod(_, modulus) | Int::Wrap(_, modulus) | Int::MulMod(_, _, modulus) => {
+                Some(Interval::between(0, modulus - 1))
             }
+            Int::Add(a, b) => Some(self.range(a)? + self.range(b)?).filter(|sum| sum.within(Interval::ALL)),
             _ => None,
         }
     }

@@ -11,15 +11,16 @@
 //! For kernels with steps the domains are restricted to the steps after `_from`, the argument that says where a call
 //! starts.
 
-use crease_isl::Set;
+use crease_isl::{Set, Tuple};
 
-use crate::analysis::model::{FROM_STEP, Model};
+use crate::analysis::model::{FROM_STEP, FromStep, Model};
 use crate::kernel::affine::Affine;
 use crate::kernel::formula::{Formula, depends_on_first_only};
 use crate::kernel::graph::{ArrayId, StmtId};
 use crate::lower::conditions::{Condition, Known, are_residues, conjuncts, distinct, holds_in};
 use crate::lower::error::LowerError;
 use crate::plan::layout::Layout;
+use crate::sets::relations::Params;
 use crate::storage::Piece;
 
 /// A statement on a part of its domain.
@@ -71,10 +72,10 @@ fn run_domain<'c>(model: &Model<'c, '_>, stmt: StmtId) -> Result<Set<'c>, LowerE
     if !model.kernel.has_state() {
         return Ok(domain);
     }
-    let (name, iters) = (&body.name, body.iters.join(", "));
-    let step = &body.iters[0];
-    let later = model.context.set(&format!("[{FROM_STEP}] -> {{ {name}[{iters}] : {step} > {FROM_STEP} }}"))?;
-    Ok(domain.intersect(&later)?)
+    let (params, from_step) = Params::none().and([FROM_STEP.to_owned()]);
+    let later = Formula::lt(&from_step[0], &Affine::iter(0))?;
+    let tuple = Tuple { name: Some(&body.name), dims: &body.iters };
+    Ok(domain.intersect(&params.set(model.context, tuple, &later, &[])?)?)
 }
 
 struct Splitter<'s, 'c, 'k> {
@@ -288,9 +289,7 @@ impl<'c> Splitter<'_, 'c, '_> {
 
     fn set_of(&self, formula: &Formula) -> Result<Set<'c>, LowerError> {
         let body = self.model.kernel.stmt(self.stmt);
-        let (name, iters) = (&body.name, body.iters.join(", "));
-        let formula = self.model.formula(formula, &body.iters);
-        Ok(self.model.context.set(&format!("{}{{ {name}[{iters}] : {formula} }}", self.model.prefix()))?)
+        Ok(self.model.points(Some(&body.name), &body.iters, formula, FromStep::Anything)?)
     }
 }
 

@@ -272,8 +272,8 @@ fn caller_box(problem: &Problem<'_, '_, '_>, id: ArrayId) -> Result<(Vec<i64>, V
     let (mut moduli, mut offset) = (Vec::new(), Vec::new());
     for (dim, index) in body.index.iter().enumerate() {
         let (min, max) = space.dim_range(dim)?.unzip();
-        let span = Span { min, max };
-        let (low, extent) = span.min.zip(span.extent()).ok_or_else(|| MappingError::UnboundedModulus {
+        let span = Span::between(min, max);
+        let (low, extent) = span.lower().zip(span.extent()).ok_or_else(|| MappingError::UnboundedModulus {
             array: body.name.clone(),
             dim,
             index: index.clone(),

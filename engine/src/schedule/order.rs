@@ -112,11 +112,7 @@ impl<'c> HappensBefore<'c> {
         let tuple = |letter: &str| (0..self.kinds.len()).map(|k| format!("{letter}{k}")).collect::<Vec<_>>();
         let (a, b) = (tuple("a"), tuple("b"));
         let [from, to] = [&a, &b].map(|dims| Tuple { name: None, dims });
-        if let Some(relation) = Params::none().relation(self.context, from, to, formula)? {
-            return Ok(relation);
-        }
-        let formula = formula.display(&[a.clone(), b.clone()].concat(), &[]);
-        Ok(self.context.map(&format!("{{ [{}] -> [{}] : {formula} }}", a.join(", "), b.join(", ")))?)
+        Params::none().relation(self.context, from, to, formula)
     }
 
     /// `b - a - distance` in component `k`.

@@ -174,7 +174,8 @@ fn dot(coefficients: &[i64], values: &[i64]) -> i128 {
 fn substitute(constraint: &Constraint, fixed: &[i64]) -> Row {
     let (bound, free) = constraint.dims.split_at(fixed.len());
     let (outer, innermost) = free.split_at(free.len().saturating_sub(1));
-    let mut row = Row::of(constraint, outer.iter().chain(&constraint.divs).chain(innermost).copied());
+    let variables = outer.iter().chain(&constraint.divs).chain(innermost).copied();
+    let mut row = Row::new(constraint.is_equality, variables, constraint.constant);
     row.constant += dot(bound, fixed);
     row
 }

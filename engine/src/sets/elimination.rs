@@ -1,7 +1,7 @@
 //! Variables eliminated from linear constraints over the integers.
 //!
-//! In: rows `coefficients . x + constant`, which are at least 0, or 0.   Out: rows without a variable that every integer
-//! point satisfies as well; for each variable, what bounds it given those before it.
+//! In: rows `coefficients . x + constant`, which are at least 0, or 0.   Out: rows without a variable that every
+//! integer point satisfies as well; for each variable, what bounds it given those before it.
 //! Source: Fourier and Motzkin, as in A. Schrijver, Theory of Linear and Integer Programming (1986), section 12.2; an
 //! equality is used first where one has the variable.
 //!
@@ -13,7 +13,6 @@
 
 use std::collections::BTreeSet;
 
-use crease_isl::Constraint;
 use crease_program::Interval;
 use num_integer::gcd;
 
@@ -31,10 +30,10 @@ pub(crate) struct Row {
 pub(crate) struct TooHard;
 
 impl Row {
-    /// A constraint without parameters, its variables picked out of its dimensions and divisions by `variables`.
-    pub(crate) fn of(constraint: &Constraint, variables: impl IntoIterator<Item = i64>) -> Row {
-        let coefficients = variables.into_iter().map(i128::from).collect();
-        Row { is_equality: constraint.is_equality, coefficients, constant: i128::from(constraint.constant) }
+    /// Of smaller numbers.
+    pub(crate) fn new(is_equality: bool, coefficients: impl IntoIterator<Item = i64>, constant: i64) -> Row {
+        let coefficients = coefficients.into_iter().map(i128::from).collect();
+        Row { is_equality, coefficients, constant: i128::from(constant) }
     }
 
     /// The row divided by what its coefficients have in common, the constant of an inequality rounded down. A row

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use crease_isl::Set;
-use crease_program::Mapped;
+use crease_program::{Interval, Mapped};
 
 use crate::analysis::conflicts::Conflicts;
 use crate::analysis::model::Model;
@@ -48,27 +48,16 @@ pub(crate) trait Strategy: Sync {
     fn propose(&self, problem: &Problem<'_, '_, '_>, arrays: &[ArrayId]) -> Result<Vec<StorageMapping>, MappingError>;
 }
 
-/// Bounds of one array index over all cells that ever hold a value; none where unbounded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Span {
-    pub(crate) min: Option<i64>,
-    pub(crate) max: Option<i64>,
-}
-
-impl Span {
-    /// Number of values; none if unbounded, or if they cannot be moved to 0 and counted in 63 bits.
-    pub(crate) fn extent(self) -> Option<i64> {
-        self.min?.checked_neg()?;
-        self.max?.checked_sub(self.min?)?.checked_add(1)
-    }
-}
+/// The values that an index has.
+pub(crate) type Span = Interval;
 
 /// The least and the largest value of `coefficients . index + offset`; none if it has no bounds.
 pub(crate) fn range(coefficients: &[i64], offset: i64, spans: &[Span]) -> Option<(i128, i128)> {
     let start = (i128::from(offset), i128::from(offset));
     let mut terms = coefficients.iter().zip(spans).filter(|(factor, _)| **factor != 0);
     terms.try_fold(start, |(low, high), (&factor, span)| {
-        let ends = [span.min?, span.max?].map(|end| i128::from(end) * i128::from(factor));
+        let (min, max) = span.ends()?;
+        let ends = [min, max].map(|end| i128::from(end) * i128::from(factor));
         Some((low + ends[0].min(ends[1]), high + ends[0].max(ends[1])))
     })
 }
@@ -98,15 +87,15 @@ impl<'a, 'c> Problem<'a, 'c, '_> {
             return Ok(known.clone());
         }
         if let Some(readers) = self.readers(array) {
-            let unbounded = Span { min: Some(0), max: None };
-            let bounded = readers.space.ranges().iter().map(|&(low, high)| Span { min: Some(low), max: Some(high) });
+            let unbounded = Span::between(0, None);
+            let bounded = readers.space.ranges().iter().map(|&(low, high)| Span::between(low, high));
             return Ok([unbounded].into_iter().chain(bounded).collect());
         }
         let cells = self.cells(array)?;
         let n = self.model.kernel.array(array).index.len();
-        let bound = |k| Ok(Span { min: cells.dim_min(k)?, max: cells.dim_max(k)? });
+        let bound = |k| Ok(Span::between(cells.dim_min(k)?, cells.dim_max(k)?));
         let spans = if cells.is_empty()? {
-            vec![Span { min: Some(0), max: Some(0) }; n]
+            vec![Span::point(0); n]
         } else {
             (0..n).map(bound).collect::<Result<Vec<_>, MappingError>>()?
         };
@@ -159,7 +148,7 @@ mod tests {
 
     #[test]
     fn a_drifting_row_has_no_bounds_and_a_resting_one_has() {
-        let spans = [Span { min: Some(0), max: None }, Span { min: Some(-2), max: Some(9) }];
+        let spans = [Span::between(0, None), Span::between(-2, 9)];
         assert_eq!(range(&[-1, 1], 3, &spans), None);
         assert_eq!(range(&[0, -2], 3, &spans), Some((-15, 7)));
     }

@@ -62,6 +62,13 @@ impl Interval {
         self.lower().zip(self.upper())
     }
 
+    /// How many integers it holds; none if it has no bounds, or if they cannot be moved to 0 and counted in 63 bits.
+    pub fn extent(self) -> Option<i64> {
+        let (min, max) = self.ends()?;
+        min.checked_neg()?;
+        max.checked_sub(min)?.checked_add(1)
+    }
+
     /// Whether all of it lies in `other`.
     pub fn within(self, other: Interval) -> bool {
         other.min <= self.min && self.max <= other.max

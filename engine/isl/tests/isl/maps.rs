@@ -151,8 +151,8 @@ fn made_of_constraints() {
     };
     let (from, to) = (Tuple { name: Some("S"), dims: &from }, Tuple { name: Some("A"), dims: &to });
     let pieces = [vec![row(true, [1, -1], 3), row(false, [1, 0], 0)], vec![row(false, [1, -1], -9)]];
-    let map = isl.map_of(&["N"], from, to, &pieces).unwrap();
+    let map = isl.map_of(&["N"], from, to, &[], &pieces).unwrap();
     assert_same!(Ok::<_, IslError>(map), "[N] -> { S[i] -> A[x] : (x = i + 3 and i >= 0) or i - x >= 9 }");
-    let refused = isl.map_of(&[], from, to, &pieces);
+    let refused = isl.map_of(&[], from, to, &[], &pieces);
     assert!(matches!(refused, Err(IslError::NoSuchDimension { .. })), "{refused:?}");
 }

@@ -239,21 +239,45 @@ fn made_of_constraints() {
         ],
         vec![constraint(true, &[0], &[1, 0], -far), constraint(true, &[0], &[0, 1], i64::MIN)],
     ];
-    let set = isl.set_of(&["N"], tuple, &pieces).unwrap();
+    let set = isl.set_of(&["N"], tuple, &[], &pieces).unwrap();
     assert_same!(
         Ok::<_, IslError>(set.clone()),
         "[N] -> { S[t, i] : (i = 2t and 0 <= t < N) or (t = 2147483654 and i = 9223372036854775808) }"
     );
     assert_eq!(set.n_basic_sets(), Ok(2));
     assert!(set.to_text().unwrap().contains("S[t, "), "{set}");
-    assert_same!(isl.set_of(&[], Tuple { name: None, dims: &names }, &[]), "{ [t, i] : false }");
-    assert_same!(isl.set_of(&[], Tuple { name: None, dims: &names }, &[vec![]]), "{ [t, i] }");
+    assert_same!(isl.set_of(&[], Tuple { name: None, dims: &names }, &[], &[]), "{ [t, i] : false }");
+    assert_same!(isl.set_of(&[], Tuple { name: None, dims: &names }, &[], &[vec![]]), "{ [t, i] }");
     for wrong in [constraint(true, &[], &[1, 1], 0), constraint(true, &[1], &[1], 0)] {
-        let refused = isl.set_of(&["N"], tuple, &[vec![wrong]]);
+        let refused = isl.set_of(&["N"], tuple, &[], &[vec![wrong]]);
         assert!(matches!(refused, Err(IslError::NoSuchDimension { .. })), "{refused:?}");
     }
-    let named = isl.set_of(&["a\0b"], Tuple { name: None, dims: &[] }, &[]);
+    let named = isl.set_of(&["a\0b"], Tuple { name: None, dims: &[] }, &[], &[]);
     assert!(matches!(named, Err(IslError::Nul { .. })), "{named:?}");
+}
+
+#[test]
+fn made_of_constraints_with_divisions() {
+    let isl = context();
+    let names = ["t".to_owned(), "i".to_owned()];
+    let tuple = Tuple { name: Some("S"), dims: &names };
+    let division = |dims: [i64; 2], divs: &[i64], constant, denominator| Division {
+        params: vec![0],
+        dims: dims.to_vec(),
+        divs: divs.to_vec(),
+        constant,
+        denominator,
+    };
+    // floor(t/3), floor((i + 1)/2), floor((floor(t/3) + i)/5)
+    let divs = [division([1, 0], &[], 0, 3), division([0, 1], &[0], 1, 2), division([0, 1], &[1, 0], 0, 5)];
+    let with = |divs: &[i64], constant| Constraint { divs: divs.to_vec(), ..constraint(true, &[0], &[1, 0], constant) };
+    let set = isl.set_of(&["N"], tuple, &divs, &[vec![with(&[-3], -1)], vec![with(&[0, 0, -2], 0)]]);
+    assert_same!(set, "[N] -> { S[t, i] : t mod 3 = 1 or t = 2*floor((floor(t/3) + i)/5) }");
+    let refused = isl.set_of(&["N"], tuple, &divs[..1], &[vec![with(&[0, 1], 0)]]);
+    assert!(matches!(refused, Err(IslError::NoSuchDimension { .. })), "{refused:?}");
+    let huge = [division([i64::MIN, 0], &[], 0, 3)];
+    let refused = isl.set_of(&["N"], tuple, &huge, &[vec![with(&[1], 0)]]);
+    assert!(matches!(refused, Err(IslError::TooLarge { .. })), "{refused:?}");
 }
 
 #[test]

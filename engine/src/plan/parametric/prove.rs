@@ -12,9 +12,10 @@
 //!
 //! `(N y + x) mod (N*N + N)`: `x` differs by less than `N`, so by 0, and then `y` by a multiple of `N + 1`.
 
-use crease_isl::{IslError, Set};
+use crease_isl::{Constraint, IslError, Set, Tuple};
 
 use crate::plan::parametric::Polynomial;
+use crate::sets::relations::nameless;
 
 /// Multiples of a modulus or of a size that are tried on each side.
 const MOST_MULTIPLES: i128 = 4;
@@ -95,8 +96,8 @@ fn largest_multiple(
     modulus: &Polynomial,
     sizes: &Sizes,
 ) -> Result<Option<i128>, IslError> {
-    if let Some(digit) = form.affine().filter(|_| modulus.degree() <= 1) {
-        return multiples_within(points, &digit, &format!("({modulus})"));
+    if form.is_affine() && modulus.degree() <= 1 {
+        return multiples_within(points, form, modulus);
     }
     let Some(bound) = bound(points, form)? else { return Ok(None) };
     let is_beyond = |j: &i128| {
@@ -107,14 +108,27 @@ fn largest_multiple(
 }
 
 /// The same of two affine forms, exactly.
-fn multiples_within(points: &Set<'_>, form: &str, unit: &str) -> Result<Option<i128>, IslError> {
+fn multiples_within(points: &Set<'_>, form: &Form, unit: &Polynomial) -> Result<Option<i128>, IslError> {
     for k in 0..=MOST_MULTIPLES {
-        let beyond = format!("{form} >= {0} * {unit} or {form} <= -{0} * {unit}", k + 1);
-        if points.is_disjoint(&half_space(points, &beyond)?)? {
-            return Ok(Some(k));
+        match unit.scaled(k + 1).map(|most| is_smaller(points, form, &most)).transpose()?.flatten() {
+            Some(true) => return Ok(Some(k)),
+            Some(false) => {}
+            None => return Ok(None),
         }
     }
     Ok(None)
+}
+
+/// Whether an affine form is smaller in magnitude than an affine bound at all points; none if numbers grow too large.
+fn is_smaller(points: &Set<'_>, form: &Form, bound: &Polynomial) -> Result<Option<bool>, IslError> {
+    let params = points.param_names()?;
+    let beyond = || {
+        let negative = bound.scaled(-1)?;
+        let above = form.plus(&negative)?.constraint(&params, false)?;
+        let below = form.negative()?.plus(&negative)?.constraint(&params, false)?;
+        Some([vec![above], vec![below]])
+    };
+    beyond().map(|beyond| points.is_disjoint(&where_one_holds(points, &beyond)?)).transpose()
 }
 
 /// Points where the form is zero, digit by digit.
@@ -122,15 +136,18 @@ fn zeros<'c>(points: &Set<'c>, form: &Form) -> Result<Option<Vec<Set<'c>>>, IslE
     if points.is_empty()? {
         return Ok(Some(Vec::new()));
     }
-    if let Some(affine) = form.affine() {
-        let zeros = points.intersect(&half_space(points, &format!("{affine} = 0"))?)?;
+    if form.is_affine() {
+        let Some(zero) = form.constraint(&points.param_names()?, true) else { return Ok(None) };
+        let zeros = points.intersect(&where_one_holds(points, &[vec![zero]])?)?;
         return Ok(Some(if zeros.is_empty()? { Vec::new() } else { vec![zeros] }));
     }
     let params = form.constant.params();
-    for (position, radix) in params.iter().enumerate() {
-        let (quotient, rest) = form.divided_by_param(position);
-        let Some(digit) = rest.affine() else { continue };
-        if let Some(found) = digits(points, (&digit, radix), &quotient)? {
+    for position in 0..params.len() {
+        let (quotient, digit) = form.divided_by_param(position);
+        if !digit.is_affine() {
+            continue;
+        }
+        if let Some(found) = digits(points, (&digit, &Polynomial::param(params, position)), &quotient)? {
             return Ok(Some(found));
         }
     }
@@ -140,13 +157,16 @@ fn zeros<'c>(points: &Set<'c>, form: &Form) -> Result<Option<Vec<Set<'c>>>, IslE
 /// Points where `digit + radix * quotient = 0`.
 fn digits<'c>(
     points: &Set<'c>,
-    (digit, radix): (&str, &str),
+    (digit, radix): (&Form, &Polynomial),
     quotient: &Form,
 ) -> Result<Option<Vec<Set<'c>>>, IslError> {
+    let params = points.param_names()?;
     let Some(most) = multiples_within(points, digit, radix)? else { return Ok(None) };
     let mut found = Vec::new();
     for k in -most..=most {
-        let of_digit = points.intersect(&half_space(points, &format!("{digit} = {k}*{radix}"))?)?;
+        let rest = radix.scaled(-k).and_then(|multiple| digit.plus(&multiple));
+        let Some(equation) = rest.and_then(|rest| rest.constraint(&params, true)) else { return Ok(None) };
+        let of_digit = points.intersect(&where_one_holds(points, &[vec![equation]])?)?;
         let carried = quotient.constant.plus(&Polynomial::constant(quotient.constant.params(), k));
         let Some(constant) = carried else { return Ok(None) };
         let rest = Form { coefficients: quotient.coefficients.clone(), constant };
@@ -189,55 +209,59 @@ fn bound_of_affine(
     constant: i128,
     params: &std::sync::Arc<[String]>,
 ) -> Result<Option<Polynomial>, IslError> {
-    let form = affine_text(coefficients, &[], constant, &[]);
+    let of = |value: i128| Polynomial::constant(params, value);
+    let form = Form { coefficients: coefficients.iter().map(|&c| of(c)).collect(), constant: of(constant) };
     let candidates = (0..=MOST_SPANS).map(|c| Polynomial::constant(params, c)).chain(
         (1..=MOST_SPANS).flat_map(|c| (0..params.len()).filter_map(move |k| Polynomial::param(params, k).scaled(c))),
     );
     for candidate in candidates {
-        let beyond = format!("{form} > {candidate} or {form} < -({candidate})");
-        if points.is_disjoint(&half_space(points, &beyond)?)? {
+        let next = candidate.plus(&of(1));
+        if next.map(|next| is_smaller(points, &form, &next)).transpose()?.flatten() == Some(true) {
             return Ok(Some(candidate));
         }
     }
     Ok(None)
 }
 
-/// Points of the space that satisfy a condition on `z0, z1, ..` and the parameters.
-fn half_space<'c>(points: &Set<'c>, condition: &str) -> Result<Set<'c>, IslError> {
-    let names: Vec<String> = (0..points.n_dims()?).map(coordinate).collect();
-    let params = points.param_names()?.join(", ");
-    points.context().set(&format!("[{params}] -> {{ [{}] : {condition} }}", names.join(", ")))
-}
-
-/// Names that no parameter of a kernel has: those begin with a letter.
-fn coordinate(position: usize) -> String {
-    format!("_z{position}")
-}
-
-fn affine_text(coefficients: &[i128], slope: &[i128], constant: i128, params: &[String]) -> String {
-    let dims = coefficients.iter().enumerate().map(|(k, &c)| (c, coordinate(k)));
-    let sizes = slope.iter().zip(params).map(|(&c, name)| (c, name.clone()));
-    let terms = dims.chain(sizes).filter(|(c, _)| *c != 0).map(|(c, name)| format!("{c}*{name}"));
-    format!("({})", terms.chain([constant.to_string()]).collect::<Vec<_>>().join(" + "))
+/// Points of the space of `points` that satisfy all constraints of one of `pieces`, whose parameters are theirs.
+fn where_one_holds<'c>(points: &Set<'c>, pieces: &[Vec<Constraint>]) -> Result<Set<'c>, IslError> {
+    let (params, dims) = (points.param_names()?, nameless(points.n_dims()?));
+    let params: Vec<&str> = params.iter().map(String::as_str).collect();
+    points.context().set_of(&params, Tuple { name: None, dims: &dims }, &[], pieces)
 }
 
 impl Form {
-    /// In isl's notation, if it is affine: constant coefficients, and a constant part of degree 1.
-    fn affine(&self) -> Option<String> {
-        let coefficients = self.coefficients.iter().map(Polynomial::as_constant).collect::<Option<Vec<_>>>()?;
-        if self.constant.degree() > 1 {
-            return None;
-        }
-        let params = self.constant.params();
-        let mut slope = vec![0; params.len()];
-        let mut constant = 0;
+    /// Whether it has constant coefficients, and a constant part of degree 1.
+    fn is_affine(&self) -> bool {
+        self.constant.degree() <= 1 && self.coefficients.iter().all(|c| c.as_constant().is_some())
+    }
+
+    /// The form plus something that is the same at all points.
+    fn plus(&self, constant: &Polynomial) -> Option<Form> {
+        Some(Form { coefficients: self.coefficients.clone(), constant: self.constant.plus(constant)? })
+    }
+
+    fn negative(&self) -> Option<Form> {
+        let coefficients = self.coefficients.iter().map(|c| c.scaled(-1)).collect::<Option<_>>()?;
+        Some(Form { coefficients, constant: self.constant.scaled(-1)? })
+    }
+
+    /// An affine form that is at least 0, or 0, over parameters with these names; none if a number leaves 64 bits.
+    fn constraint(&self, params: &[String], is_equality: bool) -> Option<Constraint> {
+        let dims = self.coefficients.iter().map(|c| i64::try_from(c.as_constant()?).ok());
+        let dims = dims.collect::<Option<_>>()?;
+        let (mut slope, mut constant) = (vec![0; params.len()], 0);
         for (exponents, c) in self.constant.terms() {
+            let c = i64::try_from(c).ok()?;
             match exponents.iter().position(|e| *e == 1) {
-                Some(position) => slope[position] = c,
+                Some(position) => {
+                    let name = &self.constant.params()[position];
+                    slope[params.iter().position(|known| known == name)?] = c;
+                }
                 None => constant = c,
             }
         }
-        Some(affine_text(&coefficients, &slope, constant, params))
+        Some(Constraint { is_equality, params: slope, dims, divs: Vec::new(), constant })
     }
 
     fn divided_by_param(&self, position: usize) -> (Form, Form) {

@@ -11,15 +11,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crease_isl::{Context, Set};
+use crease_isl::{Context, Set, Tuple};
 
 use crate::analysis::conflicts::Conflicts;
 use crate::analysis::error::AnalysisError;
 use crate::analysis::model::{FROM_STEP, Model};
 use crate::analysis::privacy::Privacy;
 use crate::error::Error;
+use crate::kernel::affine::{Affine, AffineOverflow};
 use crate::kernel::formula::Formula;
-use crate::kernel::graph::{ArrayId, Kernel, ParamKind, Role};
+use crate::kernel::graph::{ArrayId, Kernel, ParamId, ParamKind, Role};
 use crate::plan::layout::{Layout, Owner};
 use crate::plan::parametric::Polynomial;
 use crate::plan::parametric::derive::Differences;
@@ -30,6 +31,7 @@ use crate::plan::parametric::report::{
     Evidence, ParametricArray, ParametricMapping, ParametricPiece, ParametricReport, Source,
 };
 use crate::plan::request::Request;
+use crate::sets::relations::{Params, nameless};
 use crate::storage::strategies::baseline::hyperplane::SearchError;
 use crate::storage::{ArrayMapping, Buffer, Sharing, StorageMapping};
 
@@ -184,31 +186,41 @@ impl<'c, 'k> Symbolic<'c, 'k> {
         let conflicts = Conflicts::new(&model, privacy)?;
         let mut symbolic = Symbolic { model, conflicts, params, conditions: Vec::new() };
         context.reset_operations();
-        let names: Vec<String> = kernel.params().iter().map(|p| p.name.clone()).collect();
-        let own = kernel.context().display(&[], &names);
-        let above = request.sizes().iter().map(|(name, size)| format!("{name} >= {size}")).collect::<Vec<_>>();
-        let above = above.join(" and ");
-        symbolic.conditions.push(symbolic.condition(own.clone())?);
+        symbolic.conditions.push(symbolic.condition(kernel.context())?);
         if !params.is_empty() {
-            let both = if own == "true" { above } else { format!("{own} and {above}") };
-            symbolic.conditions.push(symbolic.condition(both)?);
+            let mut both = kernel.context().clone();
+            for (name, size) in request.sizes() {
+                let Some(position) = kernel.params().iter().position(|param| param.name == *name) else { continue };
+                both = both.and(Formula::le(&Affine::constant(size), &Affine::param(ParamId(position as u32)))?);
+            }
+            symbolic.conditions.push(symbolic.condition(&both)?);
         }
         Ok(symbolic)
     }
 
-    fn condition(&self, text: String) -> Result<Condition<'c>, AnalysisError> {
-        let list = self.params.join(", ");
-        let read = |text: &str| self.model.context.set(&format!("[{list}] -> {{ [{list}] : {text} }}"));
+    fn condition(&self, formula: &Formula) -> Result<Condition<'c>, AnalysisError> {
+        let (kernel, context) = (self.model.kernel, self.model.context);
+        let params = Params::named(kernel.params().iter().map(|param| param.name.clone()));
+        let is_size = |id: &usize| kernel.params()[*id].kind == ParamKind::Size;
+        let sizes = (0..kernel.params().len()).filter(is_size).map(|id| Affine::param(ParamId(id as u32)));
+        let sizes: Vec<Affine> = sizes.collect();
+        let and = |all: Formula, next: Result<Formula, AffineOverflow>| next.map(|next| all.and(next));
         // Tuples of the sizes themselves: their smallest values.
-        let points = read(&text)?.project_out_params()?;
+        let equal = |(k, size): (usize, &Affine)| Formula::eq(&Affine::iter(k), size);
+        let tuples = sizes.iter().enumerate().map(equal).try_fold(formula.clone(), and)?;
+        let tuple = Tuple { name: None, dims: &nameless(sizes.len()) };
+        let points = params.set(context, tuple, &tuples, &[])?.project_out_params()?;
         let mut lower = Vec::new();
         for dim in 0..self.params.len() {
             let least = if points.is_empty()? { None } else { points.dim_min(dim)? };
             lower.push(least.unwrap_or(1).max(1));
         }
         // Sizes count something: proofs divide by them.
-        let positive = self.params.iter().map(|param| format!(" and {param} >= 1")).collect::<String>();
-        let set = self.model.context.set(&format!("[{list}] -> {{ : ({text}){positive} }}"))?.coalesce()?;
+        let positive = |size: &Affine| Formula::le(&Affine::constant(1), size);
+        let positive = sizes.iter().map(positive).try_fold(formula.clone(), and)?;
+        let set = params.set(context, Tuple { name: None, dims: &[] }, &positive, &[])?.params()?;
+        let runs = kernel.params().iter().filter(|param| param.kind != ParamKind::Size);
+        let set = runs.map(|param| param.name.as_str()).try_fold(set, |set, name| set.project_out_param(name))?;
         Ok(Condition { text: condition_text(&set)?, set, sizes: Sizes { lower } })
     }
 

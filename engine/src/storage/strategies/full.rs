@@ -37,7 +37,7 @@ fn box_of(problem: &Problem<'_, '_, '_>, array: ArrayId) -> Result<(Vec<i64>, Ve
         match (span.extent(), body.role, levels) {
             (Some(extent), _, _) => {
                 moduli.push(extent);
-                offset.push(-span.min.expect("a bounded span has a minimum"));
+                offset.push(-span.lower().expect("a bounded span has a minimum"));
             }
             (None, crate::kernel::graph::Role::State, Some(levels)) if dim == 0 => {
                 let depth = i64::from(problem.model.kernel.state_depth(array));

@@ -113,7 +113,7 @@ fn extent(
         let (coordinate, spans) = (&rule.coordinates[k], problem.spans(rule.array)?);
         let bounds = range(&coordinate.coefficients, coordinate.offset, &spans);
         let (least, most) = bounds.ok_or_else(|| {
-            let is_unbounded = |(c, span): (&i64, &Span)| *c != 0 && (span.min.is_none() || span.max.is_none());
+            let is_unbounded = |(c, span): (&i64, &Span)| *c != 0 && !span.is_bounded();
             let dim = coordinate.coefficients.iter().zip(&spans).position(is_unbounded).unwrap_or(0);
             let body = problem.model.kernel.array(rule.array);
             MappingError::UnboundedModulus { array: body.name.clone(), dim, index: body.index[dim].clone() }

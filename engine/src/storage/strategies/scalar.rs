@@ -25,7 +25,7 @@ impl Strategy for Scalar {
         let mut proposal = StorageMapping::default();
         for &array in arrays {
             let (row, modulus) = one_value(problem, array, self.id())?;
-            let min = |k: usize| Ok::<_, MappingError>(problem.spans(array)?[k].min.unwrap_or(0));
+            let min = |k: usize| Ok::<_, MappingError>(problem.spans(array)?[k].lower().unwrap_or(0));
             // Moves the lower corner of the index space to cell 0.
             let corner = row.iter().position(|&c| c != 0).map(min).transpose()?.unwrap_or(0);
             let offset = (-i128::from(corner)).rem_euclid(i128::from(modulus)) as i64;

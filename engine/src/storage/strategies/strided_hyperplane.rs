@@ -320,7 +320,7 @@ pub(crate) fn modulus_beyond(ranges: &[(i64, i64)], at_least: i64) -> i64 {
 
 fn finish(prefix: Prefix, spans: &[Span]) -> Hyperplane {
     // Move the lower corner of the bounded dimensions to cell 0.
-    let corner: i64 = prefix.gamma.iter().zip(spans).filter_map(|(g, s)| Some(g * s.min.and(s.max).and(s.min)?)).sum();
+    let corner: i64 = prefix.gamma.iter().zip(spans).filter_map(|(g, s)| Some(g * s.ends()?.0)).sum();
     Hyperplane { gamma: prefix.gamma, modulus: prefix.modulus, offset: (-corner).rem_euclid(prefix.modulus) }
 }
 
@@ -346,7 +346,7 @@ mod tests {
 
     #[test]
     fn candidates_hold_the_row_pitch_and_small_distances() {
-        let rows = Span { min: Some(0), max: Some(9) };
+        let rows = Span::between(0, 9);
         let found = candidates(&[1], Some(rows), 2);
         assert!(found.contains(&10) && found.contains(&-2) && found.contains(&12));
     }

@@ -106,7 +106,7 @@ fn keep(
     strategy: StrategyId,
 ) -> Result<(), MappingError> {
     let spans = problem.spans(array)?;
-    let offset = spans.iter().map(|s| s.min.map_or(0, |min| -min)).collect();
+    let offset = spans.iter().map(|s| s.lower().map_or(0, |min| -min)).collect();
     let matrix = identity(moduli.len());
     proposal.keep(array, problem.buffer_for(array, moduli, strategy), matrix, offset);
     Ok(())
@@ -120,7 +120,7 @@ fn keep_one_level(
     mut moduli: Vec<i64>,
 ) -> Result<(), MappingError> {
     let spans = problem.spans(array)?;
-    let offset = spans[1..].iter().map(|s| s.min.map_or(0, |min| -min)).collect();
+    let offset = spans[1..].iter().map(|s| s.lower().map_or(0, |min| -min)).collect();
     let matrix = identity(moduli.len()).split_off(1);
     moduli.remove(0);
     proposal.keep(array, problem.buffer_for(array, moduli, StrategyId::OneLevel), matrix, offset);
@@ -133,7 +133,7 @@ fn moduli(problem: &Problem<'_, '_, '_>, array: ArrayId) -> Result<Vec<i64>, Map
     let mut moduli = vec![1; spans.len()];
     let (mut whole, mut rest) = (Vec::new(), Vec::new());
     for (dim, span) in spans.iter().enumerate() {
-        let bounds = span.min.zip(span.max);
+        let bounds = span.ends();
         match bounds.zip(span.extent()).filter(|(_, extent)| *extent > 1) {
             Some((bounds, extent)) if problem.conflicts.spans(array, dim, bounds)? => {
                 whole.push(dim);

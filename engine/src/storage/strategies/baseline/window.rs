@@ -16,6 +16,7 @@
 use crease_isl::Set;
 
 use crate::kernel::graph::ArrayId;
+use crate::sets::relations::linear_form;
 use crate::storage::knobs::strategies::MOST_PERMUTED;
 use crate::storage::options::StrategyId;
 use crate::storage::problem::{Problem, Span, Strategy};
@@ -65,7 +66,7 @@ impl Order {
     /// The place of the first cell, as far as it has bounds.
     fn corner(&self, spans: &[Span]) -> Option<i64> {
         self.coefficients.iter().zip(spans).try_fold(0_i64, |sum, (&c, span)| {
-            let Some((min, max)) = span.min.zip(span.max) else { return Some(sum) };
+            let Some((min, max)) = span.ends() else { return Some(sum) };
             sum.checked_add(c.checked_mul(if c < 0 { max } else { min })?)
         })
     }
@@ -76,10 +77,7 @@ impl Order {
         if differences.is_empty()? {
             return Ok(1);
         }
-        let body = problem.model.kernel.array(array);
-        let sum = self.coefficients.iter().zip(&body.index).map(|(c, index)| format!("{c}*{index}"));
-        let (index, sum) = (body.index.join(", "), sum.collect::<Vec<_>>().join(" + "));
-        let places = problem.model.context.map(&format!("{{ [{index}] -> [{sum}] }}"))?;
+        let places = linear_form(problem.model.context, &self.coefficients)?;
         let distances = differences.reset_tuple_id()?.apply(&places)?;
         // The set is symmetric: its largest element is its largest distance.
         let window = distances.dim_max(0)?.and_then(|largest| largest.checked_add(1));
@@ -148,8 +146,8 @@ mod tests {
 
     #[test]
     fn an_order_multiplies_the_extents_inside_each_index() {
-        let span = |min, max| Span { min: Some(min), max: Some(max) };
-        let spans = [Span { min: Some(0), max: None }, span(1, 5), span(-2, 4)];
+        let span = |min: i64, max: i64| Span::between(min, max);
+        let spans = [Span::between(0, None), span(1, 5), span(-2, 4)];
         let order = Order::new(&[0, 1, 2], 0b010, &spans).unwrap();
         assert_eq!(order.coefficients, [35, -7, 1]);
         assert_eq!(order.corner(&spans), Some(-37));

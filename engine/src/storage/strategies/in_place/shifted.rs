@@ -31,7 +31,7 @@ pub(super) fn resting(group: &Group<'_>, cycles: &Cycles, slack: i64) -> Result<
     let buffers = (0..group.arrays.len()).map(|b| group.buffer(group.names[b].clone(), moduli(b))).collect();
     let mut arrays: Vec<_> = group.arrays.iter().map(|&array| ArrayMapping { array, pieces: Vec::new() }).collect();
     for (q, phase, buffer, shift) in places {
-        let corner = |k: usize| group.spans[k].min.expect("bounded") + slack * low[buffer][k];
+        let corner = |k: usize| group.spans[k].lower().expect("bounded") + slack * low[buffer][k];
         let when = step_residue(cycles.period as i64, phase as i64)?;
         let offset = (0..n).map(|k| shift[k] - corner(k)).collect();
         arrays[q].pieces.push(Piece { when, buffer, matrix: without_step(n), offset });
@@ -47,7 +47,7 @@ pub(super) fn drifting(group: &Group<'_>, slack: i64) -> StorageMapping {
         let moduli = (0..n).map(|k| group.extent(k) + slack * group.distances[q][k].abs()).collect();
         let mut matrix = without_step(n);
         (0..n).for_each(|k| matrix[k][0] = -group.distances[q][k]);
-        let offset = group.spans.iter().map(|s| -s.min.expect("bounded")).collect();
+        let offset = group.spans.iter().map(|s| -s.lower().expect("bounded")).collect();
         proposal.keep(array, group.buffer(group.names[q].clone(), moduli), matrix, offset);
     }
     proposal

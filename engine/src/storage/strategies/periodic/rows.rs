@@ -6,9 +6,11 @@
 //! earlier step first, of one step the lower row first. Storage that keeps other cells apart by those indices is then
 //! valid if it keeps these pairs apart.
 
-use crease_isl::{Map, Set};
+use crease_isl::{Map, Set, Tuple};
 
+use crate::kernel::affine::Affine;
 use crate::kernel::graph::ArrayId;
+use crate::sets::relations::{Params, nameless};
 use crate::storage::MappingError;
 use crate::storage::knobs::periodic::{MOST_CUTS, MOST_STEPS};
 use crate::storage::problem::Problem;
@@ -89,8 +91,9 @@ impl<'c> RowConflicts<'c> {
 
 /// From two cells, one after the other, to rows and how far apart they are.
 fn distances<'c>(problem: &Problem<'_, 'c, '_>, n: usize, step: usize, row: usize) -> Result<Map<'c>, MappingError> {
-    let names = |letter: char| (0..n).map(move |k| format!("{letter}{k}"));
-    let cells = names('a').chain(names('b')).collect::<Vec<_>>().join(", ");
-    let text = format!("{{ [{cells}] -> [a{row}, b{row}, b{row} - a{row}, b{step} - a{step}] }}");
-    Ok(problem.model.context.map(&text)?)
+    let [earlier, later] = [Affine::iter(row), Affine::iter(n + row)];
+    let apart = |k: usize| Affine::iter(n + k).sub(&Affine::iter(k));
+    let values = [earlier, later, apart(row)?, apart(step)?];
+    let cells = nameless(2 * n);
+    Ok(Params::none().function(problem.model.context, Tuple { name: None, dims: &cells }, None, &values)?)
 }

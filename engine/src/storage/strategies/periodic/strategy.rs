@@ -108,7 +108,7 @@ fn best_cut(
     spans: &[Span],
     (step, row): (usize, usize),
 ) -> Result<Option<Cut>, MappingError> {
-    let Some((first, last)) = spans[row].min.zip(spans[row].max).filter(|_| spans[row].extent().is_some()) else {
+    let Some((first, last)) = spans[row].ends().filter(|_| spans[row].extent().is_some()) else {
         return Ok(None);
     };
     let Some(cells_of_row) = cells_of_row(spans, step, row) else { return Ok(None) };
@@ -151,7 +151,7 @@ impl Periodic {
             }
             for (k, span) in spans.iter().enumerate().filter(|(k, _)| *k != cut.step) {
                 let mut row = unit(spans.len(), k);
-                let min = span.min.unwrap_or(0);
+                let min = span.lower().unwrap_or(0);
                 let (places, first) = match (k == cut.row, fold) {
                     (false, _) => (span.extent().unwrap_or(1), min),
                     (true, Fold::Turns { rows, .. }) => (rows, low),
@@ -215,10 +215,10 @@ fn rows_between(row: usize, (low, high): (i64, i64), span: &Span) -> Result<Form
         return Ok(Formula::eq(&index, &low_end)?);
     }
     let mut bounds = Vec::new();
-    if span.min != Some(low) {
+    if span.lower() != Some(low) {
         bounds.push(Formula::le(&low_end, &index)?);
     }
-    if span.max != Some(high) {
+    if span.upper() != Some(high) {
         bounds.push(Formula::le(&index, &high_end)?);
     }
     Ok(Formula::And(bounds))

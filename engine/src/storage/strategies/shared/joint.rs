@@ -76,8 +76,7 @@ fn spans(differences: &Differences<'_, '_, '_, '_>, arrays: &[ArrayId]) -> Resul
     let mut all = differences.problem.spans(arrays[0])?;
     for &array in &arrays[1..] {
         for (all, span) in all.iter_mut().zip(differences.problem.spans(array)?) {
-            let both = |a: Option<i64>, b: Option<i64>, pick: fn(i64, i64) -> i64| a.zip(b).map(|(a, b)| pick(a, b));
-            *all = Span { min: both(all.min, span.min, i64::min), max: both(all.max, span.max, i64::max) };
+            *all = all.hull(span);
         }
     }
     Ok(all)

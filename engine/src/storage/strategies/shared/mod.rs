@@ -142,7 +142,7 @@ fn merged_while_smaller(differences: &Differences<'_, '_, '_, '_>, rows: Vec<Row
 /// `gamma . i + offset` at the lower corner of the indices that have bounds.
 fn corner(problem: &Problem<'_, '_, '_>, member: &Member) -> Result<i128, MappingError> {
     let spans = problem.spans(member.array)?;
-    let bounded = member.gamma.iter().zip(&spans).filter_map(|(&g, span)| Some((g, span.min?, span.max?)));
-    let corner: i128 = bounded.map(|(g, min, _)| i128::from(g) * i128::from(min)).sum();
+    let bounded = member.gamma.iter().zip(&spans).filter_map(|(&g, span)| Some((g, span.ends()?.0)));
+    let corner: i128 = bounded.map(|(g, min)| i128::from(g) * i128::from(min)).sum();
     Ok(corner + i128::from(member.offset))
 }

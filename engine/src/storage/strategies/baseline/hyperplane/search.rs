@@ -7,8 +7,9 @@
 //! Every part is satisfied by some unit vector, so each row satisfies one at least, and no more rows are needed than
 //! dimensions.
 
-use crease_isl::{IslError, Set};
+use crease_isl::{Constraint, IslError, Set, Tuple};
 
+use crate::sets::relations::nameless;
 use crate::storage::strategies::baseline::hyperplane::conflict_polyhedra::{
     ConflictPolyhedron, PartError, conflict_polyhedra,
 };
@@ -68,11 +69,16 @@ fn unsatisfied<'c>(
 ) -> Result<Vec<ConflictPolyhedron<'c>>, SearchError> {
     let mut left = Vec::new();
     for (part, _) in parts.iter().zip(signs).filter(|(_, sign)| **sign == Some(0)) {
-        let params = part.set.param_names()?.join(", ");
-        let names: Vec<String> = (0..row.gamma.len()).map(|k| format!("d{k}")).collect();
-        let terms: Vec<String> = row.gamma.iter().zip(&names).map(|(g, name)| format!("{g}{name}")).collect();
-        let text = format!("[{params}] -> {{ [{}] : {} = 0 }}", names.join(", "), terms.join(" + "));
-        let rest = part.set.intersect(&part.set.context().set(&text)?)?;
+        let along = Constraint {
+            is_equality: true,
+            params: Vec::new(),
+            dims: row.gamma.clone(),
+            divs: Vec::new(),
+            constant: 0,
+        };
+        let dims = nameless(row.gamma.len());
+        let across = part.set.context().set_of(&[], Tuple { name: None, dims: &dims }, &[], &[vec![along]])?;
+        let rest = part.set.intersect(&across)?;
         if !rest.is_empty()? {
             left.push(ConflictPolyhedron::new(&rest)?);
         }

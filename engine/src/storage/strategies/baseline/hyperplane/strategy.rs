@@ -52,7 +52,7 @@ impl Hyperplane {
                 .gamma
                 .iter()
                 .zip(&spans)
-                .filter_map(|(&g, span)| Some(i128::from(g) * i128::from(span.max.and(span.min)?)))
+                .filter_map(|(&g, span)| Some(i128::from(g) * i128::from(span.ends()?.0)))
                 .sum();
             piece.matrix.push(row.gamma.clone());
             piece.offset.push((-corner).rem_euclid(i128::from(modulus)) as i64);

@@ -3,9 +3,9 @@
 //! In: a bounded set without parameters, and an order of its dimensions, the fast one last.   Out: [`Rows`].
 //!
 //! The set is symmetric, so only its lexicographically positive half is kept. Each basic set is scanned: bounds of a
-//! dimension, given those before it, come from Fourier-Motzkin elimination of those behind it, which may be too wide;
-//! the innermost dimension is bounded by the constraints themselves, so the rows are exact. Existential variables are
-//! scanned like dimensions, just outside the fast one.
+//! dimension, given those before it, come from elimination of those behind it (`engine/src/sets/elimination.rs`), which
+//! may be too wide; the innermost dimension is bounded by the constraints themselves, so the rows are exact. Existential
+//! variables are scanned like dimensions, just outside the fast one.
 //!
 //! A lattice in Hermite form holds a point of a row if its prefix is in the lattice's projection, which fixes one
 //! residue for the fast coordinate: a few divisions decide about a row, however long it is.
@@ -162,7 +162,8 @@ fn scan(
     let variables = |c: &Constraint| -> Vec<i64> {
         outer.iter().map(|&k| c.dims[k]).chain(c.divs.iter().copied()).chain([c.dims[*fast]]).collect()
     };
-    let mut rows: Vec<Inequality> = part.constraints.iter().map(|c| Inequality::of(c, variables(c))).collect();
+    let mut rows: Vec<Inequality> =
+        part.constraints.iter().map(|c| Inequality::new(c.is_equality, variables(c), c.constant)).collect();
     if !outer.is_empty() {
         // Half of the set is enough.
         let coefficients = (0..n).map(|k| i128::from(k == 0)).collect();

@@ -58,9 +58,10 @@ fn piece(problem: &Problem<'_, '_, '_>, array: ArrayId, fold: &Fold, buffer: usi
     for (coefficients, modulus) in &fold.rows {
         let mut row = vec![0; spans.len()];
         order.iter().zip(coefficients).for_each(|(&k, &c)| row[k] = c);
-        let corner = row.iter().zip(&spans).filter_map(|(c, span)| {
-            Some((i128::from(*c) * i128::from(span.min.and(span.max).and(span.min)?)).rem_euclid((*modulus).into()))
-        });
+        let corner = row
+            .iter()
+            .zip(&spans)
+            .filter_map(|(c, span)| Some((i128::from(*c) * i128::from(span.ends()?.0)).rem_euclid((*modulus).into())));
         let corner = corner.sum::<i128>().rem_euclid((*modulus).into()) as i64;
         offset.push((modulus - corner) % modulus);
         matrix.push(row);

@@ -18,6 +18,7 @@ mod completion;
 mod stencil;
 
 use crate::kernel::graph::ArrayId;
+use crate::sets::relations::linear_form;
 use crate::storage::knobs::occupancy::MOST_COUNTED;
 use crate::storage::knobs::strategies::MOST_PROPOSALS;
 use crate::storage::options::StrategyId;
@@ -90,8 +91,8 @@ fn formula(problem: &Problem<'_, '_, '_>, array: ArrayId, vector: &[i64]) -> Res
         }
         let bounds =
             row.iter().zip(&spans).filter(|(c, _)| **c != 0).try_fold((0_i64, 0_i64), |(low, high), (&c, s)| {
-                let (min, max) = (s.min?.checked_mul(c)?, s.max?.checked_mul(c)?);
-                Some((low.checked_add(min.min(max))?, high.checked_add(min.max(max))?))
+                let (min, max) = s.scaled(c).ends()?;
+                Some((low.checked_add(min)?, high.checked_add(max)?))
             });
         let extent = bounds.and_then(|(low, high)| high.checked_sub(low)?.checked_add(1));
         let modulus = match (k, extent) {
@@ -115,9 +116,7 @@ fn distance(problem: &Problem<'_, '_, '_>, array: ArrayId, row: &[i64]) -> Resul
     if differences.is_empty()? {
         return Ok(Some(1));
     }
-    let body = problem.model.kernel.array(array);
-    let sum = row.iter().zip(&body.index).map(|(c, index)| format!("{c}*{index}")).collect::<Vec<_>>().join(" + ");
-    let along = problem.model.context.map(&format!("{{ [{}] -> [{sum}] }}", body.index.join(", ")))?;
+    let along = linear_form(problem.model.context, row)?;
     let largest = differences.reset_tuple_id()?.apply(&along)?.dim_max(0)?;
     Ok(largest.and_then(|largest| largest.checked_add(1)))
 }
