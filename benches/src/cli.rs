@@ -72,13 +72,13 @@ struct BenchArgs {
     #[arg(long = "set", value_name = "NAME=VALUE")]
     sizes: Vec<Assignment>,
     /// Vectors of our own strips: scalar, v128, avx2, avx512 or auto, the widest there are; may be repeated.
-    #[arg(long = "isa", value_name = "NAME", value_parser = isa)]
+    #[arg(long = "isa", value_name = "NAME")]
     isas: Vec<IsaChoice>,
     /// Which stores of our own strips go past the caches: auto, never or always; may be repeated.
-    #[arg(long = "streaming", value_name = "NAME", value_parser = streaming)]
+    #[arg(long = "streaming", value_name = "NAME")]
     streaming: Vec<Streaming>,
     /// Which of our own strips call for cells ahead of time: auto, never or always; may be repeated.
-    #[arg(long = "prefetch", value_name = "NAME", value_parser = prefetch)]
+    #[arg(long = "prefetch", value_name = "NAME")]
     prefetch: Vec<Prefetch>,
     /// Also run each layout in the code that is fastest on this machine: remembered, or found by timing.
     #[arg(long)]
@@ -129,13 +129,13 @@ struct ResultsArgs {
 #[derive(Debug, Args)]
 struct CodeArgs {
     /// Vectors of strips: scalar, v128, avx2, avx512 or auto, the widest there are.
-    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = isa)]
+    #[arg(long, value_name = "NAME", default_value = "auto")]
     isa: IsaChoice,
     /// Which stores of strips go past the caches: auto (as the plan says), never or always.
-    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = streaming)]
+    #[arg(long, value_name = "NAME", default_value = "auto")]
     streaming: Streaming,
     /// Which strips call for cells ahead of time: auto (as the plan says), never or always.
-    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = prefetch)]
+    #[arg(long, value_name = "NAME", default_value = "auto")]
     prefetch: Prefetch,
     /// Take the code that is fastest on this machine: remembered, or found by timing in a few seconds and as much
     /// memory as the kernel needs.
@@ -181,7 +181,7 @@ struct ExplainArgs {
     #[arg(long)]
     json: bool,
     /// One intermediate form: kernel, schedule, lifetimes, conflicts, mapping, loops, program, clif or asm.
-    #[arg(long, value_name = "STAGE", value_parser = stage)]
+    #[arg(long, value_name = "STAGE")]
     dump: Option<Stage>,
     /// With `--dump asm`: measure what memory and arithmetic of this machine allow each strip.
     #[arg(long, requires = "dump")]
@@ -217,25 +217,6 @@ struct RunArgs {
     /// Draw what the last step leaves into this directory: speed and vorticity of a flow, else arrays in the plane.
     #[arg(long, value_name = "DIR")]
     image: Option<PathBuf>,
-}
-
-fn isa(name: &str) -> Result<IsaChoice, String> {
-    name.parse().map_err(|error: crease::IsaError| error.to_string())
-}
-
-fn prefetch(name: &str) -> Result<Prefetch, String> {
-    let known = || Prefetch::ALL.map(|(name, _)| name).join(", ");
-    Prefetch::by_name(name).ok_or_else(|| format!("there are {}", known()))
-}
-
-fn streaming(name: &str) -> Result<Streaming, String> {
-    let known = || Streaming::ALL.map(|(name, _)| name).join(", ");
-    Streaming::by_name(name).ok_or_else(|| format!("there are {}", known()))
-}
-
-fn stage(name: &str) -> Result<Stage, String> {
-    let known = || Stage::ALL.map(|(name, _)| name).join(", ");
-    Stage::by_name(name).ok_or_else(|| format!("there are {}", known()))
 }
 
 /// Runs the command line `arguments`, program name first; errors go to standard error.
@@ -476,6 +457,9 @@ mod tests {
 
     #[test]
     fn unknown_strategies_and_stages_name_those_there_are() {
-        assert!(stage("ssa").unwrap_err().contains("clif"));
+        for (option, known) in [("--dump", "clif"), ("--strategy", "successive-modulo"), ("--isa", "avx2")] {
+            let error = Cli::try_parse_from(["crease", "explain", "heat-1d", option, "ssa"]).unwrap_err().to_string();
+            assert!(error.contains("there is no `ssa`; there are") && error.contains(known), "{error}");
+        }
     }
 }

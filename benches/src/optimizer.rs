@@ -138,8 +138,8 @@ pub fn optimizer(options: &OptimizerOptions) -> Result<OptimizerRecord, BenchErr
 
 /// The strategies by name, `auto` with both objectives that look for few cells.
 fn ways() -> Vec<(&'static str, StrategyChoice, Objective)> {
-    let alone = StrategyChoice::ALL.into_iter().filter(|(_, choice)| *choice != StrategyChoice::Full);
-    let mut ways: Vec<_> = alone.map(|(name, choice)| (name, choice, Objective::Balanced)).collect();
+    let alone = StrategyChoice::ALL.into_iter().filter(|choice| *choice != StrategyChoice::Full);
+    let mut ways: Vec<_> = alone.map(|choice| (choice.name(), choice, Objective::Balanced)).collect();
     ways.insert(1, (FOOTPRINT, StrategyChoice::Auto, Objective::Footprint));
     ways
 }

@@ -125,7 +125,7 @@ fn outputs(kernel: &Kernel, inputs: &Inputs) -> [Vec<f64>; 2] {
 fn freedoms() -> impl Iterator<Item = Arithmetic> {
     (0..1_u32 << Freedom::ALL.len()).map(|set| {
         let chosen = Freedom::ALL.iter().enumerate().filter(move |(bit, _)| set >> bit & 1 == 1);
-        chosen.map(|(_, (_, freedom))| *freedom).collect()
+        chosen.map(|(_, freedom)| *freedom).collect()
     })
 }
 

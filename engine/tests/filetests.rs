@@ -17,7 +17,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crease::kernel::graph::Kernel;
-use crease::{Plan, PlanBuilder, Rings, Rounding, Stage, StorageView, StrategyChoice};
+use crease::{Plan, PlanBuilder, Stage, StorageView};
 
 const TEST: &str = "; test ";
 const MAPPING: &str = "; mapping ";
@@ -54,10 +54,10 @@ fn plan(file: &str, kernel: &Kernel, options: &str) -> PlanBuilder {
         let (key, value) = (key.trim(), value.trim());
         builder = match key {
             "schedule" => builder.schedule(value),
-            "strategy" => builder.strategy(StrategyChoice::by_name(value).unwrap_or_else(|| panic!("no `{value}`"))),
+            "strategy" => builder.strategy(value.parse().unwrap()),
             "mapping" => builder.mapping(given(file, value)),
-            "rounding" => builder.rounding(Rounding::by_name(value).unwrap_or_else(|| panic!("no `{value}`"))),
-            "rings" => builder.rings(Rings::by_name(value).unwrap_or_else(|| panic!("no `{value}`"))),
+            "rounding" => builder.rounding(value.parse().unwrap()),
+            "rings" => builder.rings(value.parse().unwrap()),
             "view" if value == "reallocation" => builder.storage_view(StorageView::Reallocation),
             "horizon" => builder.horizon(value.parse().expect("a number of steps")),
             "quota" => builder.operation_quota(value.parse().expect("a number of operations")),
@@ -93,7 +93,7 @@ fn section(file: &str, kernel: &Kernel, test: &str) -> String {
         if name == "parametric" {
             return parametric(&planned);
         }
-        let stage = Stage::by_name(name).unwrap_or_else(|| panic!("there is no stage `{name}`"));
+        let stage: Stage = name.parse().unwrap();
         planned.dump(stage).unwrap().trim_end().to_string()
     };
     verify_round_trip(|options| plan(file, kernel, options), options, &planned.dump(Stage::Mapping).unwrap());

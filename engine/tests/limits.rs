@@ -100,7 +100,7 @@ fn arrays_may_be_empty_at_some_sizes() {
            schedule s { B -> [p parallel, 0, x]; C -> [x parallel, 1, x]; D -> [x parallel, 2, x] }
          }";
     let kernel = Kernel::parse(text).unwrap();
-    for (_, strategy) in StrategyChoice::ALL {
+    for strategy in StrategyChoice::ALL {
         for n in [2_usize, 3] {
             let plan = match kernel.plan().size("N", n as i64).strategy(strategy).build() {
                 Err(Error::Mapping(MappingError::NotApplicable { .. })) => continue,

@@ -165,8 +165,7 @@ fn strategies_for(kernel: &Kernel, seed: u64) -> Vec<StrategyChoice> {
         StrategyChoice::Periodic => kernel.name() == PERIODIC,
         _ => false,
     };
-    let (mut chosen, mut others): (Vec<_>, Vec<_>) =
-        StrategyChoice::ALL.map(|(_, strategy)| strategy).into_iter().partition(is_wanted);
+    let (mut chosen, mut others): (Vec<_>, Vec<_>) = StrategyChoice::ALL.into_iter().partition(is_wanted);
     Rng::with_seed(seed).shuffle(&mut others);
     chosen.extend(others.into_iter().take(NAMED_STRATEGIES));
     chosen
@@ -175,7 +174,7 @@ fn strategies_for(kernel: &Kernel, seed: u64) -> Vec<StrategyChoice> {
 /// A plan for each strategy that applies, if the engine takes the schedule; brute force must agree.
 fn plans(case: &Case, schedule: &Schedule, trace: &Trace, seed: u64, tally: &mut Tally) -> Option<Vec<Plan>> {
     // Arrays are too small for `auto` to round anything.
-    let rounding = Rounding::ALL[seed as usize % Rounding::ALL.len()].1;
+    let rounding = Rounding::ALL[seed as usize % Rounding::ALL.len()];
     let builder = case
         .kernel
         .plan()
@@ -204,7 +203,7 @@ fn plans(case: &Case, schedule: &Schedule, trace: &Trace, seed: u64, tally: &mut
     let mut plans = Vec::new();
     for (plan, strategy) in each.into_iter().zip(strategies) {
         let name = strategy.name();
-        let number = StrategyChoice::ALL.iter().position(|(_, choice)| *choice == strategy).expect("all are listed");
+        let number = StrategyChoice::ALL.iter().position(|choice| *choice == strategy).expect("all are listed");
         match plan {
             Ok(plan) => {
                 tally.planned[number] += 1;
@@ -318,7 +317,7 @@ impl Legal<'_> {
         let choices = [IsaChoice::Auto, *self.random.choice(&narrower).unwrap()];
         let n_choices = if self.random.u8(0..3) == 0 { 2 } else { 1 };
         for choice in &choices[..n_choices] {
-            let streaming = self.random.choice(Streaming::ALL).expect("there are three").1;
+            let streaming = self.random.choice(Streaming::ALL).expect("there are three");
             let options = CompileOptions::default().choice(*choice).streaming(streaming);
             let options = options.max_unroll(self.random.u32(1..=4));
             let code = plan.compile_with(&options).unwrap();
@@ -355,7 +354,7 @@ fn random_programs_agree() {
 fn random_periodic_programs_agree() {
     let programs = number("CREASE_RANDOM_PROGRAMS", 4 * PERIODIC_PROGRAMS).div_ceil(4);
     let tally = verify_all(programs, periodic::periodic);
-    let number = StrategyChoice::ALL.iter().position(|(_, choice)| *choice == StrategyChoice::Periodic);
+    let number = StrategyChoice::ALL.iter().position(|choice| *choice == StrategyChoice::Periodic);
     let cut = tally.planned[number.expect("all are listed")];
     assert!(cut * 3 > tally.programs, "{cut} of {} programs have rows that wait for the far side", tally.programs);
 }

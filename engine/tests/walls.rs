@@ -31,6 +31,9 @@ const CRANELIFT: [&str; 4] = ["jit/src/clif/", "jit/src/compile.rs", "jit/src/is
 /// Where the assembler may be named.
 const ASSEMBLER: [&str; 1] = ["jit/src/x86/"];
 
+/// Floors of code generation, lowest first: strips, vectors, the targets of wide strips, Cranelift.
+const FLOORS: [&str; 4] = ["strip", "vector", "x86", "clif"];
+
 /// Where code generation and what runs code may be named in the engine: by the plan that asks for code, by runs, by what
 /// hands them on, and once for what the machine is. Analyses, the choice of storage and lowering know the loop language only.
 const CODE: [&str; 11] = [
@@ -119,6 +122,20 @@ fn sets_and_maps_are_made_of_numbers_but_in_tests() {
 fn the_code_generators_library_is_named_only_where_code_is_made() {
     refuse_outside(&CRANELIFT, |code| code.contains("cranelift"));
     refuse_outside(&ASSEMBLER, |code| code.contains("iced_x86"));
+}
+
+#[test]
+fn floors_of_code_generation_name_only_those_below() {
+    for (number, floor) in FLOORS.iter().enumerate() {
+        let above: Vec<String> = FLOORS[number + 1..].iter().map(|above| format!("crate::{above}")).collect();
+        let here = format!("jit/src/{floor}/");
+        let sources: Vec<Source> = files("rs").into_iter().filter(|s| s.path.starts_with(&here)).collect();
+        assert!(!sources.is_empty(), "{here} has moved");
+        for source in sources {
+            let climbs = source.text.lines().find(|line| above.iter().any(|above| code(line).contains(above)));
+            assert!(climbs.is_none(), "{}: {climbs:?}", source.path);
+        }
+    }
 }
 
 #[test]

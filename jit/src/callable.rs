@@ -29,6 +29,7 @@ type Main = unsafe extern "C" fn(frame: *const Slot, entered: *const Entered<'_>
 
 /// Where compile time went.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CompileTimes {
     /// Building Cranelift's form.
     pub build: Duration,

@@ -14,6 +14,7 @@ use crate::workers::PoolError;
 
 /// What compiled code does with numbers that are too small for a full mantissa.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub enum Denormals {
     /// Whatever the calling thread has chosen, on every thread that takes part; by default they are kept, as IEEE 754
     /// wants it.

@@ -3,11 +3,14 @@
 //! Nothing else in this crate asks the processor what it can do, so that a test may compile for less than the machine
 //! has.
 
+use crease_program::named_choices;
+
 use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_codegen::settings::{self, Configurable};
 
-/// Which instructions compiled strips may use.
+/// Which instructions compiled strips may use; listed narrowest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub enum IsaChoice {
     /// One lane at a time.
     Scalar,
@@ -23,30 +26,14 @@ pub enum IsaChoice {
     Auto,
 }
 
-impl IsaChoice {
-    /// All choices, narrowest first.
-    pub const ALL: [IsaChoice; 5] =
-        [IsaChoice::Scalar, IsaChoice::V128, IsaChoice::Avx2, IsaChoice::Avx512, IsaChoice::Auto];
-
-    /// The name in commands and reports: `scalar`, `v128`, `avx2`, `avx512`, `auto`.
-    pub fn name(self) -> &'static str {
-        match self {
-            IsaChoice::Scalar => "scalar",
-            IsaChoice::V128 => "v128",
-            IsaChoice::Avx2 => "avx2",
-            IsaChoice::Avx512 => "avx512",
-            IsaChoice::Auto => "auto",
-        }
-    }
-}
-
-impl std::str::FromStr for IsaChoice {
-    type Err = IsaError;
-
-    fn from_str(name: &str) -> Result<Self, IsaError> {
-        let found = Self::ALL.into_iter().find(|choice| choice.name() == name);
-        found.ok_or_else(|| IsaError::UnknownName { name: name.to_string() })
-    }
+named_choices! {
+    IsaChoice = [
+        ("scalar", IsaChoice::Scalar),
+        ("v128", IsaChoice::V128),
+        ("avx2", IsaChoice::Avx2),
+        ("avx512", IsaChoice::Avx512),
+        ("auto", IsaChoice::Auto),
+    ]
 }
 
 /// Why there is no code generator for this machine, or none of the kind asked for.
@@ -61,23 +48,18 @@ pub enum IsaError {
         reason: String,
     },
     /// Vector code was asked for on a processor without the instructions it needs.
-    #[error("{} strips need {missing}, which this processor lacks", choice.name())]
+    #[error("{choice} strips need {missing}, which this processor lacks")]
     Missing {
         /// What was asked for.
         choice: IsaChoice,
         /// The missing features.
         missing: &'static str,
     },
-    /// No choice has this name.
-    #[error("no instruction set is called `{name}`; there are scalar, v128, avx2, avx512 and auto")]
-    UnknownName {
-        /// As given.
-        name: String,
-    },
 }
 
 /// The features of a processor that code generation depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct Isa {
     /// 128-bit vectors with every operation that strips need (x86-64: SSE4.1; AArch64: always).
     pub has_v128: bool,
@@ -235,15 +217,6 @@ mod tests {
         let odd = Isa { has_v128: true, has_f16c: false, ..Isa::detect() };
         assert_eq!(odd.resolve(IsaChoice::Avx2), missing(IsaChoice::Avx2, "AVX2, FMA and F16C"));
         assert_eq!(old.resolve(IsaChoice::Avx512), missing(IsaChoice::Avx512, "AVX-512 F, DQ and VL"));
-    }
-
-    #[test]
-    fn choices_have_names() {
-        for choice in IsaChoice::ALL {
-            assert_eq!(choice.name().parse(), Ok(choice));
-        }
-        let error = "sse".parse::<IsaChoice>().unwrap_err().to_string();
-        assert_eq!(error, "no instruction set is called `sse`; there are scalar, v128, avx2, avx512 and auto");
     }
 
     #[test]

@@ -13,6 +13,7 @@ pub type OperationNames = BTreeMap<Var, Vec<String>>;
 /// How one strip was compiled. A strip over arrays that a call lends may be compiled twice: for rows of adjacent cells,
 /// and for all others.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct StripListing {
     /// The strip's variable, which names it in its program.
     pub strip: Var,
@@ -33,6 +34,7 @@ pub struct StripListing {
 
 /// What one block of lanes takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RegisterUse {
     /// Vector registers that are written.
     pub vectors: u32,

@@ -2,10 +2,12 @@
 //!
 //! In: what a caller asks for.   Out: [`CompileOptions`]; answers never depend on them.
 
-use crease_program::{DEFAULT_WORK_LIMIT, named_choices};
+use crease_program::{DEFAULT_WORK_LIMIT, UnknownName, named_choices};
 
 use crate::isa::{Isa, IsaChoice, IsaError};
 use crate::knobs::DEFAULT_COPIES;
+use std::fmt;
+use std::str::FromStr;
 
 /// Which stores of wide strips go past the caches, where their rows are aligned and long enough. The answers are the
 /// same.
@@ -38,6 +40,7 @@ named_choices! { Prefetch = [("auto", Prefetch::Auto), ("never", Prefetch::Never
 
 /// How wide the vectors of wide strips are, where instructions and lanes leave a choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub enum VectorWidth {
     /// As wide as is estimated to be fastest, strip by strip.
     #[default]
@@ -52,6 +55,7 @@ named_choices! { VectorWidth = [("auto", VectorWidth::Auto), ("256", VectorWidth
 
 /// Copies of a strip's body in one iteration of its vector loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Unroll {
     /// As many as are estimated to be fastest, strip by strip, and no more than this; 0 counts as 1.
     AtMost(u32),
@@ -66,6 +70,30 @@ impl Unroll {
             Unroll::AtMost(most) => estimated.clamp(1, i64::from(most).clamp(1, MOST_COPIES)),
             Unroll::Exactly(copies) => i64::from(copies).clamp(1, MOST_COPIES),
         }
+    }
+}
+
+/// Before the number in the text of [`Unroll::AtMost`].
+const AT_MOST: &str = "at most ";
+
+impl fmt::Display for Unroll {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unroll::AtMost(most) => f.pad(&format!("{AT_MOST}{most}")),
+            Unroll::Exactly(copies) => f.pad(&copies.to_string()),
+        }
+    }
+}
+
+impl FromStr for Unroll {
+    type Err = UnknownName;
+
+    fn from_str(text: &str) -> Result<Unroll, UnknownName> {
+        let (number, unroll): (_, fn(u32) -> Unroll) = match text.strip_prefix(AT_MOST) {
+            Some(number) => (number, Unroll::AtMost),
+            None => (text, Unroll::Exactly),
+        };
+        number.parse().map(unroll).map_err(|_| UnknownName::new(text, &["N", "at most N"]))
     }
 }
 

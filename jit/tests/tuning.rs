@@ -149,7 +149,7 @@ fn a_directory_that_cannot_be_written_is_said_and_no_error() {
 #[test]
 fn what_the_stopwatch_says_is_handed_on() {
     let program = Verified::new(Program::parse(PROGRAM).unwrap()).unwrap();
-    let refuse = |_: &[&Compiled]| Err(IsaError::UnknownName { name: "broken".to_string() }.into());
+    let refuse = |_: &[&Compiled]| Err(IsaError::Unsupported { reason: "broken".to_string() }.into());
     let tuned = tune::<CompileError>(&program, &CompileOptions::default(), "", &TuningMemory::none(), &mut { refuse });
     assert!(!has_candidates() || tuned.unwrap_err().to_string().contains("broken"));
 }

@@ -75,7 +75,7 @@ fn verify(entry: &Entry) {
             if large && !default && Some(schedule) != kernel.schedules().last() {
                 continue;
             }
-            for (name, strategy) in StrategyChoice::ALL {
+            for strategy in StrategyChoice::ALL {
                 let alone = strategy != StrategyChoice::Auto;
                 let listed = preset == &entry.tests[0] || baselines.contains(&strategy);
                 if alone && (large || !default || !listed) {
@@ -91,7 +91,7 @@ fn verify(entry: &Entry) {
                 // Vectors narrower than the widest are for machines without those: what users get there.
                 let first = if alone { isas.len() - 1 } else { 0 };
                 for isa in &isas[first..] {
-                    let context = || format!("{} {preset:?} {} {name} {}", entry.name, schedule.name, isa.name());
+                    let context = || format!("{} {preset:?} {} {strategy} {isa}", entry.name, schedule.name);
                     let found = run_folded(&plan, *isa, &case, &initial);
                     assert!(found.iter().all(|found| *found == expected), "{}", context());
                 }

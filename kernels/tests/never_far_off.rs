@@ -49,19 +49,18 @@ fn cell_bytes(report: &Report) -> u64 {
 
 /// Compares the choice with what every strategy alone proves; how far off it is.
 fn compare(kernel: &Kernel, schedule: &str, sizes: &BTreeMap<String, i64>) -> f64 {
-    let names: Vec<(&str, StrategyChoice)> =
-        StrategyChoice::ALL.into_iter().filter(|(_, choice)| *choice != StrategyChoice::Full).collect();
-    let strategies: Vec<StrategyChoice> = names.iter().map(|(_, choice)| *choice).collect();
+    let strategies: Vec<StrategyChoice> =
+        StrategyChoice::ALL.into_iter().filter(|choice| *choice != StrategyChoice::Full).collect();
     let at = format!("{} {schedule} {sizes:?}", kernel.name());
     let builder = kernel.plan().schedule(schedule).rings(Rings::Cut).objective(Objective::Balanced);
     let builder = sizes.iter().fold(builder, |builder, (name, &value)| builder.size(name, value));
     let plans = builder.build_each(&strategies).unwrap_or_else(|error| panic!("{at}: {error}"));
-    let of = |name: &str| {
-        let position = names.iter().position(|(known, _)| *known == name).expect("it was asked");
+    let of = |strategy: StrategyChoice| {
+        let position = strategies.iter().position(|known| *known == strategy).expect("it was asked");
         plans[position].as_ref()
     };
-    let auto: &Plan = of("auto").unwrap_or_else(|error| panic!("{at}: {error}"));
-    let proved = names.iter().filter_map(|(name, _)| Some((cell_bytes(of(name).ok()?.report()), *name)));
+    let auto: &Plan = of(StrategyChoice::Auto).unwrap_or_else(|error| panic!("{at}: {error}"));
+    let proved = strategies.iter().filter_map(|&choice| Some((cell_bytes(of(choice).ok()?.report()), choice.name())));
     let (least, strategy) = proved.min().expect("at least the choice");
     let (bytes, report) = (cell_bytes(auto.report()), auto.report());
     let is_faster = report.choices.iter().any(|choice| choice.reason == Reason::Faster);

@@ -48,7 +48,7 @@ impl Arithmetic {
 
     /// The freedoms allowed, in a fixed order.
     pub fn freedoms(self) -> impl Iterator<Item = Freedom> {
-        Freedom::ALL.into_iter().map(|(_, freedom)| freedom).filter(move |freedom| self.allows(*freedom))
+        Freedom::ALL.into_iter().filter(move |freedom| self.allows(*freedom))
     }
 }
 
@@ -76,8 +76,7 @@ impl FromStr for Arithmetic {
         if text.trim() == EXACT {
             return Ok(Arithmetic::EXACT);
         }
-        let freedom =
-            |name: &str| Freedom::by_name(name.trim()).ok_or_else(|| UnknownFreedom { name: name.trim().to_string() });
+        let freedom = |name: &str| name.trim().parse().map_err(|_| UnknownFreedom { name: name.trim().to_string() });
         text.split(',').map(freedom).collect()
     }
 }

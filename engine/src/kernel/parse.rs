@@ -25,6 +25,8 @@ mod isl;
 mod mapping;
 mod schedule;
 
+use crease_program::UnknownName;
+
 use crate::kernel::error::{KernelError, KernelErrorKind};
 use crate::kernel::formula::Formula;
 use crate::kernel::freedom::{Arithmetic, Freedom};
@@ -193,8 +195,9 @@ impl Parser<'_> {
             let at = self.cursor.at();
             let name = self.cursor.name("`contract`, `reassociate` or `reciprocal`")?;
             let what = "arithmetic freedom";
-            let freedom = Freedom::by_name(name)
-                .ok_or_else(|| fail_at(at, unknown(what, name, Freedom::ALL.map(|(name, _)| name))))?;
+            let freedom: Freedom = name
+                .parse()
+                .map_err(|error: UnknownName| fail_at(at, unknown(what, name, error.known.iter().copied())))?;
             if self.kernel.arithmetic.allows(freedom) {
                 return Err(fail_at(at, KernelErrorKind::Duplicate { what, name: name.into() }));
             }
@@ -237,16 +240,12 @@ impl Parser<'_> {
 
     fn element(&mut self) -> Parsed<Element> {
         self.cursor.expect(":")?;
-        let element = match self.cursor.peek() {
-            Token::Name("f64") => Element::F64,
-            Token::Name("f32") => Element::F32,
-            Token::Name("f16") => Element::F16,
-            Token::Name("u8") => Element::U8,
-            Token::Name(name) => {
-                return Err(self.cursor.fail(unknown("element type", name, ["f64", "f32", "f16", "u8"])));
-            }
-            _ => return Err(self.cursor.expected("`f64`, `f32`, `f16` or `u8`")),
+        let Token::Name(name) = self.cursor.peek() else {
+            return Err(self.cursor.expected("`f64`, `f32`, `f16` or `u8`"));
         };
+        let element = name.parse().map_err(|error: UnknownName| {
+            self.cursor.fail(unknown("element type", name, error.known.iter().copied()))
+        })?;
         self.cursor.advance();
         Ok(element)
     }

@@ -69,12 +69,6 @@ strategies! {
     Periodic = "periodic",
 }
 
-impl std::fmt::Display for StrategyId {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
 /// What [`StrategyChoice::Auto`] prefers among proved mappings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, serde::Serialize)]
 #[serde(rename_all = "lowercase")]

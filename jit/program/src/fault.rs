@@ -53,7 +53,7 @@ pub enum Fault {
         name: String,
     },
     /// A scalar is neither `f64` nor `f32`.
-    #[error("a scalar cannot be {}", element.name())]
+    #[error("a scalar cannot be {element}")]
     ScalarElement {
         /// Its type.
         element: Element,
@@ -170,7 +170,7 @@ pub enum Fault {
         operand: ValueId,
     },
     /// An operand has the wrong type.
-    #[error("the operand {operand} is {}, expected {expected}", found.name())]
+    #[error("the operand {operand} is {found}, expected {expected}")]
     OperandType {
         /// The operand.
         operand: ValueId,
@@ -180,7 +180,7 @@ pub enum Fault {
         expected: &'static str,
     },
     /// Two operands that must agree differ in type.
-    #[error("the operands {a} and {b} are {} and {}", type_a.name(), type_b.name())]
+    #[error("the operands {a} and {b} are {type_a} and {type_b}")]
     OperandsDiffer {
         /// One operand.
         a: ValueId,
@@ -192,13 +192,13 @@ pub enum Fault {
         type_b: ValueType,
     },
     /// A result type is not possible.
-    #[error("the result cannot be {}", ty.name())]
+    #[error("the result cannot be {ty}")]
     ResultType {
         /// The type asked for.
         ty: ValueType,
     },
     /// A load or store has another type than the buffer's cells.
-    #[error("buffer `{buffer}` holds {}, not {}", element.name(), ty.name())]
+    #[error("buffer `{buffer}` holds {element}, not {ty}")]
     ElementType {
         /// The buffer's name.
         buffer: String,

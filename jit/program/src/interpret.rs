@@ -50,7 +50,7 @@ pub enum InterpretError {
         expected: usize,
     },
     /// A buffer holds cells of another type.
-    #[error("buffer `{buffer}` holds {}, the program needs {}", found.name(), expected.name())]
+    #[error("buffer `{buffer}` holds {found}, the program needs {expected}")]
     Element {
         /// The buffer's name.
         buffer: String,

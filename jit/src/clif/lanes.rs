@@ -131,7 +131,7 @@ impl<'a> Emitter<'a, '_> {
         let is_f32 = match literal {
             Literal::F64(_) => false,
             Literal::F32(_) => true,
-            Literal::Scalar(id) => self.shared.program.scalars[id.index()].element == Element::F32,
+            Literal::Scalar(id) => self.shared.program.scalars[id.index()].element.value_type() == Some(ValueType::F32),
         };
         let ty = match (shape, is_f32) {
             (Shape::F64X2, _) => types::F64X2,

@@ -25,6 +25,7 @@ const BUILD: &str = env!("CREASE_JIT_BUILD");
 
 /// What tuning decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct Variant {
     /// The width of vectors.
     pub width: VectorWidth,
@@ -38,11 +39,7 @@ pub struct Variant {
 
 impl std::fmt::Display for Variant {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let unroll = match self.unroll {
-            Unroll::AtMost(most) => format!("at most {most}"),
-            Unroll::Exactly(copies) => copies.to_string(),
-        };
-        let (width, streaming, prefetch) = (self.width.name(), self.streaming.name(), self.prefetch.name());
+        let Variant { width, unroll, streaming, prefetch } = self;
         f.pad(&format!("width {width}, unroll {unroll}, streaming {streaming}, prefetch {prefetch}"))
     }
 }
@@ -71,6 +68,7 @@ pub enum Finding {
 
 /// Code that was tuned.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Tuned {
     /// The code.
     pub compiled: Compiled,
@@ -111,10 +109,10 @@ pub fn tune<E: From<CompileError>>(
     }
     trial.time(stopwatch)?;
     let best = trial.best();
-    for (_, streaming) in Streaming::ALL {
+    for streaming in Streaming::ALL {
         trial.add(Variant { streaming, ..trial.candidates[best].0 })?;
     }
-    for (_, prefetch) in Prefetch::ALL {
+    for prefetch in Prefetch::ALL {
         trial.add(Variant { prefetch, ..trial.candidates[best].0 })?;
     }
     // All once more: what was best by chance shows.

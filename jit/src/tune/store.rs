@@ -7,7 +7,6 @@
 //! that readers see one whole file or another, whoever else writes. Nothing here can fail a run.
 
 use super::Variant;
-use crate::options::{Prefetch, Streaming, Unroll, VectorWidth};
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -95,14 +94,7 @@ fn write_whole(path: &Path, text: &str) -> io::Result<()> {
 }
 
 fn render(Variant { width, unroll, streaming, prefetch }: Variant, key: &str) -> String {
-    let (width, streaming, prefetch) = (width.name(), streaming.name(), prefetch.name());
-    let (bound, copies) = match unroll {
-        Unroll::AtMost(copies) => ("at-most", copies),
-        Unroll::Exactly(copies) => ("exactly", copies),
-    };
-    format!(
-        "{HEADER}\nwidth {width}\nunroll {bound} {copies}\nstreaming {streaming}\nprefetch {prefetch}\nfor\n{key}\nend\n"
-    )
+    format!("{HEADER}\nwidth {width}\nunroll {unroll}\nstreaming {streaming}\nprefetch {prefetch}\nfor\n{key}\nend\n")
 }
 
 /// The finding in a file's text, if it is whole and for this key.
@@ -113,16 +105,10 @@ fn parse(text: &str, key: &str) -> Option<Variant> {
     if line("crease")? != HEADER.strip_prefix("crease ")? {
         return None;
     }
-    let width = VectorWidth::by_name(line("width")?)?;
-    let (bound, copies) = line("unroll")?.split_once(' ')?;
-    let copies = copies.parse().ok()?;
-    let unroll = match bound {
-        "at-most" => Unroll::AtMost(copies),
-        "exactly" => Unroll::Exactly(copies),
-        _ => return None,
-    };
-    let streaming = Streaming::by_name(line("streaming")?)?;
-    let prefetch = Prefetch::by_name(line("prefetch")?)?;
+    let width = line("width")?.parse().ok()?;
+    let unroll = line("unroll")?.parse().ok()?;
+    let streaming = line("streaming")?.parse().ok()?;
+    let prefetch = line("prefetch")?.parse().ok()?;
     lines.next().is_none().then_some(Variant { width, unroll, streaming, prefetch })
 }
 
@@ -134,6 +120,7 @@ fn fnv1a(bytes: &[u8]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::options::{Prefetch, Streaming, Unroll, VectorWidth};
 
     const FOUND: Variant = Variant {
         width: VectorWidth::Bits512,
@@ -145,10 +132,10 @@ mod tests {
 
     #[test]
     fn findings_are_read_back() {
-        for (_, width) in VectorWidth::ALL {
-            for (_, streaming) in Streaming::ALL {
+        for width in VectorWidth::ALL {
+            for streaming in Streaming::ALL {
                 for unroll in [Unroll::AtMost(4), Unroll::Exactly(8)] {
-                    for (_, prefetch) in Prefetch::ALL {
+                    for prefetch in Prefetch::ALL {
                         let variant = Variant { width, unroll, streaming, prefetch };
                         assert_eq!(parse(&render(variant, KEY), KEY), Some(variant));
                     }

@@ -16,6 +16,7 @@ use crease_program::Op;
 use super::body::{Body, Role};
 use super::instruction::{Class, Inst, Memory, Operand, Reg, Sequence};
 use super::neighbours::Row;
+use super::slots::Slots;
 
 /// A body as instructions.
 pub(crate) struct Allocation {
@@ -161,41 +162,6 @@ enum Part {
     Once,
     /// Those of each iteration.
     Each,
-}
-
-/// Slots on the stack.
-#[derive(Clone)]
-struct Slots {
-    /// For each value its slot.
-    of: Vec<Option<usize>>,
-    /// Slots that may be used anew.
-    free: Vec<usize>,
-    /// Slots whose value dies in the current operation, which may read them after others have been spilled.
-    dying: Vec<usize>,
-    /// Slots so far.
-    count: usize,
-}
-
-impl Slots {
-    fn none(body: &Body<'_>) -> Self {
-        Slots { of: vec![None; body.strip.ops.len()], free: Vec::new(), dying: Vec::new(), count: 0 }
-    }
-
-    /// Nothing reads the slots of dead values any more.
-    fn end_operation(&mut self) {
-        self.free.append(&mut self.dying);
-    }
-
-    /// The slot of `value`, a new one if it has none.
-    fn get(&mut self, value: usize) -> usize {
-        let (free, count) = (&mut self.free, &mut self.count);
-        *self.of[value].get_or_insert_with(|| {
-            free.pop().unwrap_or_else(|| {
-                *count += 1;
-                *count - 1
-            })
-        })
-    }
 }
 
 /// The state while instructions are chosen, one operation after the other.

@@ -7,7 +7,7 @@
 //! bound to its place in the order: what it reads stays in memory until a store may overwrite it, so later passes may
 //! read it anywhere before that, or fold it into its use.
 
-use crease_program::{Element, Op, StoreHint, Strip, UnaryOp, ValueId, ValueType};
+use crease_program::{Element, Op, StoreHint, Strip, UnaryOp, ValueId};
 
 use super::shape::{Float, LINE_BYTES, Shape};
 use crate::knobs::HALF_LINE_STREAMS;
@@ -331,11 +331,8 @@ pub(crate) fn float_of(facts: &StripFacts<'_>) -> Option<Float> {
     let of = |op: &Op| match *op {
         Op::F64(_) => Some(Float::F64),
         Op::F32(_) => Some(Float::F32),
-        Op::Scalar(id) if facts.scalars[id.index()] == Element::F32 => Some(Float::F32),
-        Op::Scalar(_) => Some(Float::F64),
-        Op::Index { ty, .. } | Op::Load { ty, .. } | Op::Convert(ty, _) => {
-            Some(if ty == ValueType::F32 { Float::F32 } else { Float::F64 })
-        }
+        Op::Scalar(id) => facts.scalars[id.index()].value_type().and_then(Float::of),
+        Op::Index { ty, .. } | Op::Load { ty, .. } | Op::Convert(ty, _) => Float::of(ty),
         _ => None,
     };
     let literals = facts.order.iter().flat_map(|at| strip.ops[*at].operands()).map(ValueId::index);
@@ -364,7 +361,12 @@ fn is_eligible(op: &Op, places: &[Place], float: Float) -> bool {
         Op::Load { stream, .. } => matches!(places[stream.index()].stride, Some(0 | 1)),
         Op::Store { stream, .. } => {
             let Place { stride, element, .. } = places[stream.index()];
-            stride == Some(1) && (element == float.element() || element == Element::F16)
+            let is_storable = match element {
+                Element::F64 | Element::F32 => element == float.element(),
+                Element::F16 => true,
+                Element::U8 => false,
+            };
+            stride == Some(1) && is_storable
         }
         Op::Index { step, .. } => step.unsigned_abs() <= LARGEST_STEP,
         Op::Convert(..) | Op::OpaqueSeed(_) | Op::OpaqueMix(..) | Op::OpaqueFinish(_) => false,

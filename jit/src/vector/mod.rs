@@ -24,6 +24,7 @@ mod neighbours;
 mod prefetch;
 mod select;
 mod shape;
+mod slots;
 mod target;
 
 pub(crate) use aligned_stores::AlignedStores;

@@ -1,6 +1,6 @@
 //! Vectors: what an instruction set has, how wide they are, and of which numbers.
 
-use crease_program::Element;
+use crease_program::{Element, ValueType};
 
 use crate::knobs::Cycles;
 
@@ -36,6 +36,15 @@ pub(crate) enum Float {
 }
 
 impl Float {
+    /// Those that are computed in this type, if it is one of numbers.
+    pub(crate) fn of(ty: ValueType) -> Option<Float> {
+        match ty {
+            ValueType::F64 => Some(Float::F64),
+            ValueType::F32 => Some(Float::F32),
+            ValueType::Bool => None,
+        }
+    }
+
     /// Size of a number in bytes.
     pub(crate) fn bytes(self) -> i64 {
         match self {

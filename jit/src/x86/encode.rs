@@ -145,26 +145,19 @@ impl Encoding<'_, '_> {
             let Source::Memory(slot) = self.memory_operand(from) else { unreachable!("masks are kept in slots") };
             return self.two(Code::VEX_Kmovw_kr_km16, self.register(to), Source::Memory(slot));
         }
-        let to_vector = self.vector(to);
-        match from {
-            Memory::Cell(stream) if self.body.places[stream].element == Element::U8 => self.load_bytes(to, stream),
-            Memory::Cell(stream) if self.body.places[stream].element == Element::F16 => self.load_halves(to, stream),
-            Memory::Cell(stream) => {
-                let kind = if self.body.places[stream].stride == Some(0) { Kind::Broadcast } else { Kind::Load };
-                let from = self.unrepeated(from);
-                self.two(self.code(kind), to_vector, from);
-            }
+        let kind = match from {
+            Memory::Cell(stream) => match (self.body.places[stream].element, self.body.places[stream].stride) {
+                (Element::U8, _) => return self.load_bytes(to, stream),
+                (Element::F16, _) => return self.load_halves(to, stream),
+                (Element::F64 | Element::F32, Some(0)) => Kind::Broadcast,
+                (Element::F64 | Element::F32, _) => Kind::Load,
+            },
             // A slot holds all lanes, and so does a constant where instructions cannot repeat one.
-            Memory::Slot(_) | Memory::NextCell(_) => {
-                let from = self.unrepeated(from);
-                self.two(self.code(Kind::Load), to_vector, from);
-            }
-            Memory::Constant(_) => {
-                let kind = if self.isa == Avx::Avx512 { Kind::Broadcast } else { Kind::Load };
-                let from = self.unrepeated(from);
-                self.two(self.code(kind), to_vector, from);
-            }
-        }
+            Memory::Constant(_) if self.isa == Avx::Avx512 => Kind::Broadcast,
+            Memory::Constant(_) | Memory::Slot(_) | Memory::NextCell(_) => Kind::Load,
+        };
+        let (to, from) = (self.vector(to), self.unrepeated(from));
+        self.two(self.code(kind), to, from);
     }
 
     /// Loads bytes and converts them, exactly.
@@ -249,8 +242,10 @@ impl Encoding<'_, '_> {
 
     fn store(&mut self, stream: usize, from: Reg, hint: StoreHint) {
         let cells = self.cell_operand(stream);
-        if self.body.places[stream].element == Element::F16 {
-            return self.store_halves(cells, from);
+        match self.body.places[stream].element {
+            Element::F64 | Element::F32 => {}
+            Element::F16 => return self.store_halves(cells, from),
+            Element::U8 => unreachable!("such strips are not eligible"),
         }
         let past_caches = self.extent == Extent::Aligned && hint == StoreHint::Streaming;
         let kind = if past_caches { Kind::StoreStreaming } else { Kind::Store };

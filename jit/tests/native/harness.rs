@@ -41,8 +41,8 @@ pub(crate) fn agree_once(text: &str, args: &[i64], scalars: &[f64], seed: u64) {
     limit_lanes(&mut program.body, [2, 4, 8, 16, 16, 16][random.usize(0..6)]);
     for (choice, _) in variants().filter(|(_, unroll)| *unroll == 1) {
         let unroll = [Unroll::AtMost, Unroll::Exactly][random.usize(0..2)](random.u32(1..9));
-        let (width, streaming) = (VectorWidth::ALL[random.usize(0..3)].1, Streaming::ALL[random.usize(0..3)].1);
-        let prefetch = Prefetch::ALL[random.usize(0..3)].1;
+        let (width, streaming) = (VectorWidth::ALL[random.usize(0..3)], Streaming::ALL[random.usize(0..3)]);
+        let prefetch = Prefetch::ALL[random.usize(0..3)];
         let options = CompileOptions::default().choice(choice).width(width).unroll(unroll).streaming(streaming);
         let options = options.prefetch(prefetch).verify_code(true);
         let compiled = compile(&verified(&program), &options);

@@ -68,7 +68,7 @@ pub(crate) fn outcome(text: &str, random: &mut Rng) -> Outcome {
 }
 
 fn plan(kernel: &Kernel, schedule: &Schedule, params: &[i64], random: &mut Rng) -> Result<Plan, Error> {
-    let strategy = if random.bool() { StrategyChoice::Auto } else { random.choice(&StrategyChoice::ALL).unwrap().1 };
+    let strategy = if random.bool() { StrategyChoice::Auto } else { random.choice(StrategyChoice::ALL).unwrap() };
     let mut builder = kernel.plan().schedule(&schedule.name).strategy(strategy).horizon(STEPS as u64);
     for (param, value) in kernel.params().iter().zip(params) {
         if param.kind == ParamKind::Size {

@@ -2,7 +2,6 @@
 
 use super::ParseError;
 use super::lex::{Kind, Token};
-use super::names::meaning;
 use crate::limits::MAX_DEPTH;
 use crate::types::*;
 use std::str::FromStr;
@@ -75,7 +74,15 @@ impl<'t> Parser<'t> {
     }
 
     pub(super) fn choice<T: Copy>(&mut self, table: &[(&str, T)], what: &str) -> Result<T> {
-        let choice = meaning(table, self.peek().text).ok_or_else(|| self.unexpected(what))?;
+        let word = self.peek().text;
+        let (_, choice) = table.iter().find(|(name, _)| *name == word).ok_or_else(|| self.unexpected(what))?;
+        self.at += 1;
+        Ok(*choice)
+    }
+
+    /// A word that names its choice.
+    pub(super) fn named<T: FromStr>(&mut self, what: &str) -> Result<T> {
+        let choice = self.peek().text.parse().map_err(|_| self.unexpected(what))?;
         self.at += 1;
         Ok(choice)
     }

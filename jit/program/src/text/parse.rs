@@ -3,7 +3,7 @@
 
 use super::cursor::{Parser, Result, numbered};
 use super::lex::{Kind, Token};
-use super::names::{COMPARE_SIGN, ELEMENT};
+use super::names::COMPARE_SIGN;
 use crate::limits::MAX_OPERATORS;
 use crate::types::*;
 
@@ -42,7 +42,7 @@ impl Parser<'_> {
     fn scalar(&mut self) -> Result<()> {
         let name = self.name("a scalar")?;
         self.expect(":")?;
-        let element = self.choice(&ELEMENT, "an element type")?;
+        let element = self.named("an element type")?;
         self.program.scalars.push(ScalarDecl { name, element });
         Ok(())
     }
@@ -50,7 +50,7 @@ impl Parser<'_> {
     fn buffer(&mut self) -> Result<()> {
         let name = self.name("a buffer")?;
         self.expect(":")?;
-        let element = self.choice(&ELEMENT, "an element type")?;
+        let element = self.named("an element type")?;
         self.expect("[")?;
         let cells = match self.peek().text {
             "]" => None,
@@ -70,7 +70,7 @@ impl Parser<'_> {
     fn array(&mut self) -> Result<()> {
         let name = self.name("an array")?;
         self.expect(":")?;
-        let element = self.choice(&ELEMENT, "an element type")?;
+        let element = self.named("an element type")?;
         self.expect("[")?;
         let start = self.peek();
         let mut extents: Vec<u64> = vec![self.number("an extent")?];

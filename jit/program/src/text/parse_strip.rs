@@ -2,7 +2,6 @@
 
 use super::cursor::{Parser, Result};
 use super::lex::Kind;
-use super::names::{BINARY, COMPARE, UNARY, VALUE_TYPE, meaning};
 use crate::types::*;
 
 impl Parser<'_> {
@@ -120,11 +119,11 @@ impl Parser<'_> {
             "opaque_mix" => self.operands().map(|[acc, x]| Op::OpaqueMix(acc, x))?,
             "opaque_finish" => Op::OpaqueFinish(self.value()?),
             word => {
-                if let Some(op) = meaning(&UNARY, word) {
+                if let Ok(op) = word.parse() {
                     Op::Unary(op, self.value()?)
-                } else if let Some(op) = meaning(&BINARY, word) {
+                } else if let Ok(op) = word.parse() {
                     self.operands().map(|[a, b]| Op::Binary(op, a, b))?
-                } else if let Some(op) = meaning(&COMPARE, word) {
+                } else if let Ok(op) = word.parse() {
                     self.operands().map(|[a, b]| Op::Compare(op, a, b))?
                 } else {
                     return Err(start.error(format!("expected an operation, found {}", start.describe())));
@@ -185,6 +184,6 @@ impl Parser<'_> {
 
     fn type_suffix(&mut self) -> Result<ValueType> {
         self.expect(":")?;
-        self.choice(&VALUE_TYPE, "a type of values")
+        self.named("a type of values")
     }
 }

@@ -1,6 +1,6 @@
 //! Prints programs, remembering which line shows which place.
 
-use super::names::{BINARY, COMPARE, COMPARE_SIGN, STORE_HINT, UNARY, VALUE_TYPE, word};
+use super::names::{COMPARE_SIGN, STORE_HINT, word};
 use crate::depth::Binding;
 use crate::limits::MAX_DEPTH;
 use crate::place::{Part, Place, Step};
@@ -178,18 +178,18 @@ impl<'p> Printer<'p> {
                     Some(var) if offset < 0 => format!("{var} - {}", offset.unsigned_abs()),
                     Some(var) => format!("{var} + {offset}"),
                 };
-                format!("index {start} step {step}: {}", word(&VALUE_TYPE, ty))
+                format!("index {start} step {step}: {ty}")
             }
-            Op::Load { stream, ty } => format!("load {stream}: {}", word(&VALUE_TYPE, ty)),
-            Op::Unary(op, a) => format!("{} {a}", word(&UNARY, op)),
-            Op::Binary(op, a, b) => format!("{} {a}, {b}", word(&BINARY, op)),
+            Op::Load { stream, ty } => format!("load {stream}: {ty}"),
+            Op::Unary(op, a) => format!("{op} {a}"),
+            Op::Binary(op, a, b) => format!("{op} {a}, {b}"),
             Op::Fma(a, b, c) => format!("fma {a}, {b}, {c}"),
-            Op::Compare(op, a, b) => format!("{} {a}, {b}", word(&COMPARE, op)),
+            Op::Compare(op, a, b) => format!("{op} {a}, {b}"),
             Op::And(a, b) => format!("and {a}, {b}"),
             Op::Or(a, b) => format!("or {a}, {b}"),
             Op::Not(a) => format!("not {a}"),
             Op::Select(cond, a, b) => format!("select {cond}, {a}, {b}"),
-            Op::Convert(ty, a) => format!("convert {a}: {}", word(&VALUE_TYPE, ty)),
+            Op::Convert(ty, a) => format!("convert {a}: {ty}"),
             Op::OpaqueSeed(seed) => format!("opaque_seed {seed:#x}"),
             Op::OpaqueMix(acc, x) => format!("opaque_mix {acc}, {x}"),
             Op::OpaqueFinish(acc) => format!("opaque_finish {acc}"),
