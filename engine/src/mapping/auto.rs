@@ -17,6 +17,7 @@ use crate::mapping::candidate::{Candidate, is_near, pick};
 use crate::mapping::check::first_proved;
 use crate::mapping::decision::{Choice, Decision};
 use crate::mapping::in_place::InPlace;
+use crate::mapping::logging::decided;
 use crate::mapping::options::Objective;
 use crate::mapping::search::{BestOfOne, ENDS_BUDGET, LEAST_PATIENCE, Search, unless_spent};
 use crate::mapping::shared::Shared;
@@ -77,8 +78,11 @@ fn choose_in_place(
     }
     let is_best = pick(&found, objective) == Some(0);
     if is_best {
-        chosen.decisions.push(Decision::new(state.to_vec(), &found[0], &found));
-        chosen.add(found.swap_remove(0).proposal);
+        let decision = Decision::new(state.to_vec(), &found[0], &found);
+        let best = found.swap_remove(0);
+        decided(problem, &decision, &found);
+        chosen.decisions.push(decision);
+        chosen.add(best.proposal);
     }
     Ok(is_best)
 }
@@ -159,8 +163,10 @@ fn together(
     }
     decision.gave_up.sort_unstable();
     decision.gave_up.dedup();
+    let best = found.swap_remove(best);
+    decided(problem, &decision, &found);
     chosen.decisions.push(decision);
-    Ok(Some(found.swap_remove(best).proposal))
+    Ok(Some(best.proposal))
 }
 
 /// Shared storage, but arrays that have a buffer to themselves in it are kept as they would be alone.

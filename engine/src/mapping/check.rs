@@ -5,7 +5,10 @@
 //!
 //! [`choose_mapping`]: crate::mapping::choice::choose_mapping
 
+use log::{debug, trace};
+
 use crate::kernel::graph::ArrayId;
+use crate::mapping::logging::{Buffers, answered, names};
 use crate::mapping::{Problem, Proposal, Strategy};
 use crate::storage::MappingError;
 
@@ -34,9 +37,11 @@ pub(crate) fn first_useful(
     notes: &mut Vec<String>,
     is_useful: impl Fn(&Proposal) -> Result<bool, MappingError>,
 ) -> Result<(Proposal, bool), MappingError> {
-    under_own_quota(problem, strategy.name(), arrays, || {
+    trace!("{}: {} is asked", names(problem.model.kernel, arrays), strategy.name());
+    let answer = under_own_quota(problem, strategy.name(), arrays, || {
         let mut last = MappingError::NotApplicable { strategy: strategy.name(), reason: "it has no candidate".into() };
         for proposal in strategy.propose(problem, arrays)? {
+            trace!("{} proposes {}", strategy.name(), Buffers(&proposal));
             if !is_useful(&proposal)? {
                 return Ok((proposal, false));
             }
@@ -44,6 +49,7 @@ pub(crate) fn first_useful(
                 Ok(()) => return Ok((proposal, true)),
                 Err(error @ MappingError::Unproved { .. }) => {
                     let note = format!("rejected: {error}");
+                    debug!("{}: {note}", Buffers(&proposal));
                     if !notes.contains(&note) {
                         notes.push(note);
                     }
@@ -53,7 +59,9 @@ pub(crate) fn first_useful(
             }
         }
         Err(last)
-    })
+    });
+    answered(problem, (strategy.name(), arrays), &answer);
+    answer
 }
 
 /// Takes a step of a search for storage; a spent quota is told with who spent it.
@@ -66,8 +74,7 @@ pub(crate) fn under_own_quota<R>(
     problem.model.context.reset_operations();
     step().map_err(|error| match &error {
         MappingError::Analysis(cause) => cause.spent_quota().map_or(error.clone(), |limit| {
-            let names = arrays.iter().map(|&id| format!("`{}`", problem.model.kernel.array(id).name));
-            let arrays = names.collect::<Vec<_>>().join(", ");
+            let arrays = names(problem.model.kernel, arrays);
             MappingError::GaveUp { strategy, arrays, limit }
         }),
         _ => error,

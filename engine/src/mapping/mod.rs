@@ -4,7 +4,7 @@
 //! (`engine/src/storage.rs`), `given` takes it from the caller; `check` asks the checker (`engine/src/check/`) to prove it,
 //! which shares neither facts nor code with any of them; `choice` takes a strategy by name, `auto` chooses among the
 //! proved: `search` asks strategies for one array, `candidate` compares what they found by size and by what `cost` thinks
-//! of it, `decision` says how it ended. `mirror` has rings mapped twice.
+//! of it, `decision` says how it ended, `logging` tells whoever listens. `mirror` has rings mapped twice.
 
 pub(crate) mod auto;
 mod candidate;
@@ -17,6 +17,7 @@ pub(crate) mod given;
 pub(crate) mod hyperplane;
 pub(crate) mod in_place;
 pub(crate) mod lattice;
+mod logging;
 pub(crate) mod mirror;
 pub(crate) mod occupancy;
 pub(crate) mod options;

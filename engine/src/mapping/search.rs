@@ -19,6 +19,8 @@
 use std::mem::replace;
 use std::ptr;
 
+use log::debug;
+
 use crate::analysis::bound::alive_at_ends;
 use crate::analysis::error::AnalysisError;
 use crate::analysis::moment::{alive_between_wavefronts, most_alive};
@@ -29,6 +31,7 @@ use crate::mapping::decision::Decision;
 use crate::mapping::full::Full;
 use crate::mapping::hyperplane::Hyperplane;
 use crate::mapping::lattice::Lattice;
+use crate::mapping::logging::{Buffers, decided};
 use crate::mapping::occupancy::Occupancy;
 use crate::mapping::options::{Objective, Rounding};
 use crate::mapping::periodic::{Periodic, reads_far_side};
@@ -153,6 +156,7 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
         let decision = Decision::new(vec![self.array], &self.found[best], self.found.iter().chain(&self.replaced));
         let decision = Decision { gave_up: self.gave_up, not_asked: self.not_asked, ..decision };
         let best = self.found.swap_remove(best);
+        decided(self.problem, &decision, self.found.iter().chain(&self.replaced));
         let smaller =
             self.found.into_iter().chain(self.replaced).filter(|other| other.proved && other.bytes < best.bytes);
         let smaller = smaller.min_by_key(|other| other.bytes);
@@ -371,9 +375,10 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
         let proof = under_own_quota(problem, strategy, &[self.array], || verify_mapping(problem, &candidate.proposal));
         candidate.proved = proof.is_ok();
         if let Err(error) = proof {
+            let rejected = self.found.remove(at);
+            debug!("`{}`: {} is rejected: {error}", self.name(), Buffers(&rejected.proposal));
             self.notes.push(format!("rejected: {error}"));
             self.failure = Some(error);
-            self.found.remove(at);
             return Ok(false);
         }
         Ok(true)
