@@ -12,6 +12,7 @@ use crate::bench::{BenchOptions, bench};
 use crate::code_variant::CodeVariant;
 use crate::error::{BenchError, chain};
 use crate::explain::{ExplainOptions, Form, explain};
+use crate::logging::LogArgs;
 use crate::optimizer::OptimizerOptions;
 use crate::physics::PhysicsOptions;
 use crate::pictures::record_charts;
@@ -29,6 +30,8 @@ use crate::{listing, optimizer, physics, strips, suites, table};
 struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
+    #[command(flatten)]
+    log: LogArgs,
 }
 
 /// The version, and the integer set library that answers rest on.
@@ -227,7 +230,8 @@ pub fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
         None => Cli::try_parse_from(["crease", "bench"]).map_err(|usage| usage.exit()),
         Some(_) => Ok(cli),
     });
-    let Ok(Cli { command: Some(command) }) = outcome else { return ExitCode::FAILURE };
+    let Ok(Cli { command: Some(command), log }) = outcome else { return ExitCode::FAILURE };
+    log.start();
     match execute(command, &words) {
         Ok(()) => ExitCode::SUCCESS,
         // A reader that closed the pipe, such as `head`, has seen enough.

@@ -19,6 +19,7 @@ pub mod explain;
 pub mod kernel_source;
 pub mod layouts;
 pub mod listing;
+mod logging;
 pub mod machine;
 mod memory;
 pub mod optimizer;

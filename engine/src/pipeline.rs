@@ -11,6 +11,7 @@
 use std::rc::Rc;
 
 use crease_isl::Context;
+use log::{debug, trace};
 
 use crate::analysis::conflicts::Conflicts;
 use crate::analysis::error::AnalysisError;
@@ -20,12 +21,12 @@ use crate::analysis::turnover::Turnover;
 use crate::check::{Checker, Proved};
 use crate::clock::Clock;
 use crate::error::Error;
-use crate::kernel::graph::{ArrayId, Role};
+use crate::kernel::graph::{ArrayId, Kernel, Role};
 use crate::kernel::{BoundKernel, MappingRule, parse_mapping};
 use crate::lower::{LowerError, Lowered, lower, mark_reuse, prove_bounds, verified};
 use crate::plan::bounds::{BufferBounds, buffer_bounds, known_bounds};
 use crate::plan::footprint::Storage;
-use crate::plan::layout::{Layout, lay_out};
+use crate::plan::layout::{BufferLayout, Layout, lay_out};
 use crate::plan::outcome::Outcome;
 use crate::plan::report::mapping_formulas;
 use crate::plan::request::Request;
@@ -161,7 +162,10 @@ fn analyse<'c, 'k>(request: &'k Request, stages: &'c Stages) -> Result<Analysed<
     let checker = stages.time("certificate", || Checker::new(context, kernel, schedule, claim.as_ref()));
     let legal = || verify_writes(&model, bound).and_then(|()| verify_schedule(&model, checker.readers()));
     stages.run("legality", legal)?;
+    let shown = if checker.readers().is_some() { "who reads the states" } else { "integer sets" };
+    debug!("schedule `{}` is legal, as {shown} show", schedule.name);
     let privacy = stages.run("privacy", || privacy(request, &model))?;
+    log_private(kernel, &privacy);
     let conflicts = stages.run("lifetimes", || Conflicts::new(&model, privacy))?;
     Ok(Analysed { bound, given, model, checker, conflicts })
 }
@@ -172,6 +176,7 @@ fn finish(request: &Request, analysed: &Analysed<'_, '_>, stages: &Stages) -> Re
     let chosen = choose(request, problem, &analysed.given, stages)?;
     let layout = stages.run("layout", || lay_out(problem, &chosen.mapping))?;
     layout.verify();
+    log_layout(&layout);
     let lowered = lowered(request, problem, &layout, stages)?;
     let bounded = stages.run("bounds", || prove_bounds(&stages.context, request.kernel().name(), lowered.program))?;
     let program = stages.run("bounds", || verified(bounded, problem.model, &layout))?;
@@ -208,6 +213,7 @@ fn choose(
     if let Some(refusal) = problem.checker.refusal() {
         chosen.notes.push(format!("a certificate of who reads the states is not believed: {refusal}"));
     }
+    chosen.notes.iter().for_each(|note| debug!("note: {note}"));
     Ok(chosen)
 }
 
@@ -244,7 +250,9 @@ impl Stages {
     /// The same of a stage that cannot fail.
     fn time<T>(&self, name: &'static str, stage: impl FnOnce() -> T) -> T {
         self.context.reset_operations();
-        self.clock.time(name, stage)
+        let result = self.clock.time(name, stage);
+        trace!("stage {name}: {} operations since the last count", self.context.operations());
+        result
     }
 }
 
@@ -295,6 +303,19 @@ fn index_box(problem: &Problem<'_, '_, '_>, id: ArrayId) -> Result<Vec<(i64, i64
     let space = problem.model.index_space(id)?.project_out_params()?;
     let n = problem.model.kernel.array(id).index.len();
     (0..n).map(|k| Ok(space.dim_range(k)?.unwrap_or((0, 0)))).collect()
+}
+
+fn log_private(kernel: &Kernel, privacy: &Privacy<'_>) {
+    for id in kernel.array_ids().filter(|&id| privacy.is_private(id)) {
+        debug!("`{}` is private: each worker has a copy", kernel.array(id).name);
+    }
+}
+
+fn log_layout(layout: &Layout) {
+    for buffer in &layout.buffers {
+        let BufferLayout { name, moduli, strides, cells, allocated_cells, strategy, .. } = buffer;
+        debug!("buffer `{name}` ({strategy}): {moduli:?} by {strides:?}, {cells} cells, {allocated_cells} allocated");
+    }
 }
 
 fn print_schedule(model: &Model<'_, '_>) -> Result<String, Error> {

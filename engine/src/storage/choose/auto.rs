@@ -16,6 +16,7 @@ use crate::kernel::graph::{ArrayId, Role};
 use crate::storage::choose::candidate::{Candidate, is_near, near_below, pick};
 use crate::storage::choose::check::first_proved;
 use crate::storage::choose::decision::{Choice, Decision};
+use crate::storage::choose::logging::decided;
 use crate::storage::choose::search::{BestOfOne, Search, unless_spent};
 use crate::storage::knobs::choice::{ENDS_BUDGET, LEAST_PATIENCE};
 use crate::storage::options::{Objective, StrategyId};
@@ -75,8 +76,11 @@ fn choose_in_place(
     }
     let is_best = pick(&found, objective) == Some(0);
     if is_best {
-        chosen.decisions.push(Decision::new(state.to_vec(), &found[0], &found));
-        chosen.mapping.append(found.swap_remove(0).proposal);
+        let decision = Decision::new(state.to_vec(), &found[0], &found);
+        let best = found.swap_remove(0);
+        decided(problem, &decision, &found);
+        chosen.decisions.push(decision);
+        chosen.mapping.append(best.proposal);
     }
     Ok(is_best)
 }
@@ -155,8 +159,10 @@ fn together(
     }
     decision.gave_up.sort_unstable_by_key(|id| id.name());
     decision.gave_up.dedup();
+    let best = found.swap_remove(best);
+    decided(problem, &decision, &found);
     chosen.decisions.push(decision);
-    Ok(Some(found.swap_remove(best).proposal))
+    Ok(Some(best.proposal))
 }
 
 /// Shared storage, but arrays that have a buffer to themselves in it are kept as they would be alone.

@@ -5,7 +5,10 @@
 //!
 //! [`choose_mapping`]: crate::storage::choose::choice::choose_mapping
 
+use log::{debug, trace};
+
 use crate::kernel::graph::ArrayId;
+use crate::storage::choose::logging::{Buffers, answered, names};
 use crate::storage::problem::{Problem, Strategy};
 use crate::storage::{MappingError, StorageMapping};
 
@@ -34,10 +37,12 @@ pub(crate) fn first_useful(
     notes: &mut Vec<String>,
     is_useful: impl Fn(&StorageMapping) -> Result<bool, MappingError>,
 ) -> Result<(StorageMapping, bool), MappingError> {
-    under_own_quota(problem, strategy.id().name(), arrays, || {
-        let mut last =
-            MappingError::NotApplicable { strategy: strategy.id().name(), reason: "it has no candidate".into() };
+    let name = strategy.id().name();
+    trace!("{}: {name} is asked", names(problem.model.kernel, arrays));
+    let answer = under_own_quota(problem, name, arrays, || {
+        let mut last = MappingError::NotApplicable { strategy: name, reason: "it has no candidate".into() };
         for proposal in strategy.propose(problem, arrays)? {
+            trace!("{name} proposes {}", Buffers(&proposal));
             if !is_useful(&proposal)? {
                 return Ok((proposal, false));
             }
@@ -45,6 +50,7 @@ pub(crate) fn first_useful(
                 Ok(()) => return Ok((proposal, true)),
                 Err(error @ MappingError::Unproved { .. }) => {
                     let note = format!("rejected: {error}");
+                    debug!("{}: {note}", Buffers(&proposal));
                     if !notes.contains(&note) {
                         notes.push(note);
                     }
@@ -54,7 +60,9 @@ pub(crate) fn first_useful(
             }
         }
         Err(last)
-    })
+    });
+    answered(problem, (name, arrays), &answer);
+    answer
 }
 
 /// Takes a step of a search for storage; a spent quota is told with who spent it.
@@ -67,8 +75,7 @@ pub(crate) fn under_own_quota<R>(
     problem.model.context.reset_operations();
     step().map_err(|error| match &error {
         MappingError::Analysis(cause) => cause.spent_quota().map_or(error.clone(), |limit| {
-            let names = arrays.iter().map(|&id| format!("`{}`", problem.model.kernel.array(id).name));
-            let arrays = names.collect::<Vec<_>>().join(", ");
+            let arrays = names(problem.model.kernel, arrays);
             MappingError::GaveUp { strategy, arrays, limit }
         }),
         _ => error,

@@ -26,7 +26,8 @@ pub(crate) fn choose_mapping(
     mirror_rings(problem, choice, &mut chosen)?;
     let Choice { mapping, notes, decisions } = chosen;
     let arrays = problem.folded_arrays();
-    let mapping = under_own_quota(problem, "auto", &arrays, || problem.checker.prove(mapping))?;
+    let prove = || problem.model.clock.time("proof", || problem.checker.prove(mapping));
+    let mapping = under_own_quota(problem, "auto", &arrays, prove)?;
     Ok(Chosen { mapping, notes, decisions })
 }
 

@@ -2,7 +2,7 @@
 //!
 //! `choice` begins: it takes what the caller gives, asks the strategy that he names, or `auto`, which chooses among the
 //! proved: `search` asks strategies for one array, `candidate` compares what they found by size and by what `cost`
-//! thinks of it, `decision` says how it ended. `check` asks the checker.
+//! thinks of it, `decision` says how it ended. `check` asks the checker, `logging` tells listeners.
 
 mod auto;
 mod candidate;
@@ -10,4 +10,5 @@ pub(crate) mod check;
 pub(crate) mod choice;
 mod cost;
 pub(crate) mod decision;
+mod logging;
 mod search;

@@ -19,6 +19,8 @@
 use std::mem::replace;
 use std::ptr;
 
+use log::debug;
+
 use crate::analysis::bound::alive_at_ends;
 use crate::analysis::error::AnalysisError;
 use crate::analysis::moment::{alive_between_wavefronts, most_alive};
@@ -26,6 +28,7 @@ use crate::kernel::graph::{ArrayId, DimKind};
 use crate::storage::choose::candidate::{Candidate, is_near, near_below, pick, smallest};
 use crate::storage::choose::check::{first_proved, first_useful, under_own_quota, verify_mapping};
 use crate::storage::choose::decision::Decision;
+use crate::storage::choose::logging::{Buffers, decided};
 use crate::storage::knobs::choice::{
     ENDS_BUDGET, FAST_ACCESS, FEW_CELLS, GOOD_ENOUGH_PARTS, LEAST_PATIENCE, PATIENCE, SMALL_PATIENCE,
 };
@@ -133,6 +136,7 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
         let decision = Decision::new(vec![self.array], &self.found[best], self.found.iter().chain(&self.replaced));
         let decision = Decision { gave_up: self.gave_up, not_asked: self.not_asked, ..decision };
         let best = self.found.swap_remove(best);
+        decided(self.problem, &decision, self.found.iter().chain(&self.replaced));
         let smaller =
             self.found.into_iter().chain(self.replaced).filter(|other| other.proved && other.bytes < best.bytes);
         let smaller = smaller.min_by_key(|other| other.bytes);
@@ -350,9 +354,10 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
         let proof = under_own_quota(problem, strategy, &[self.array], || verify_mapping(problem, &candidate.proposal));
         candidate.proved = proof.is_ok();
         if let Err(error) = proof {
+            let rejected = self.found.remove(at);
+            debug!("`{}`: {} is rejected: {error}", self.name(), Buffers(&rejected.proposal));
             self.notes.push(format!("rejected: {error}"));
             self.failure = Some(error);
-            self.found.remove(at);
             return Ok(false);
         }
         Ok(true)
