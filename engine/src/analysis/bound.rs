@@ -9,6 +9,7 @@
 //! whether that looked everywhere, so that a weak one is not taken for a strong one.
 
 use crease_isl::{Set, Tuple};
+use crease_program::Interval;
 use serde::Serialize;
 
 use crate::analysis::conflicts::Conflicts;
@@ -144,7 +145,7 @@ fn cardinality(model: &Model<'_, '_>, set: &Set<'_>, budget: u64) -> Result<Opti
         };
         let extent = high.checked_sub(low).and_then(|d| u64::try_from(d).ok()?.checked_add(1));
         volume = volume.zip(extent).and_then(|(v, extent)| v.checked_mul(extent));
-        ranges.push((low, high));
+        ranges.push(Interval::between(low, high));
     }
     let (name, dims) = (set.tuple_name()?, nameless(n));
     let tuple = Tuple { name: name.as_deref(), dims: &dims };

@@ -10,6 +10,7 @@
 //! Comparing boxes answers for grids; integer sets decide where those do not show that all cells are written.
 
 use crease_isl::{Context, Set, Tuple};
+use crease_program::Interval;
 
 use crate::analysis::error::AnalysisError;
 use crate::analysis::expansion::set_formula;
@@ -111,7 +112,7 @@ fn instance_boxes(model: &Model<'_, '_>, stmt: StmtId) -> Option<Vec<IntBox>> {
         return boxed.rest.is_empty().then(|| boxed.boxes.clone());
     };
     let up_to_last = Formula::le(&Affine::iter(0), &Affine::param(last)).ok()?;
-    let all_steps = |b: &&IntBox| b.ranges()[0].0 <= 1 && b.ranges()[0].1 == i64::MAX;
+    let all_steps = |b: &&IntBox| b.ranges()[0].min <= 1 && b.ranges()[0].max == i128::MAX;
     (boxed.rest == [up_to_last]).then(|| boxed.boxes.iter().filter(all_steps).cloned().collect())
 }
 
@@ -126,13 +127,11 @@ fn image(instances: &IntBox, index: &[Affine]) -> Option<IntBox> {
         let mut terms = e.terms();
         let c = e.constant_part();
         match (terms.next(), terms.next()) {
-            (None, _) => Some((c, c)),
+            (None, _) => Some(Interval::point(c)),
             (Some((Term::Iter(i), factor @ (1 | -1))), None) if !used.contains(i) => {
                 used.push(*i);
-                let (low, high) = *instances.ranges().get(*i as usize)?;
-                let bounded = low != i64::MIN && high != i64::MAX;
-                let (low, high) = if factor == 1 { (low, high) } else { (high.checked_neg()?, low.checked_neg()?) };
-                if bounded { Some((low.checked_add(c)?, high.checked_add(c)?)) } else { None }
+                let moved = instances.ranges().get(*i as usize)?.scaled(factor) + Interval::point(c);
+                moved.ends().is_some().then_some(moved)
             }
             _ => None,
         }

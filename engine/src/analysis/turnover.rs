@@ -10,6 +10,8 @@
 
 use std::collections::BTreeMap;
 
+use crease_program::Interval;
+
 use crate::check::{Certificate, Claimed};
 use crate::kernel::affine::{Affine, Term};
 use crate::kernel::graph::{Array, ArrayId, Kernel, Role, Stmt};
@@ -65,10 +67,10 @@ impl Turnover {
 
     /// What is known, as a claim for the checker.
     pub(crate) fn certificate(&self) -> Certificate {
-        let claimed =
-            |region: &Region| Claimed { cells: region.cells.ranges().to_vec(), readers: region.readers.clone() };
+        let ends = |cells: &IntBox| cells.ends().expect("spaces of states are bounded, and so are their regions");
+        let claimed = |region: &Region| Claimed { cells: ends(&region.cells), readers: region.readers.clone() };
         let state = |(&array, readers): (&ArrayId, &Readers)| (array, readers.regions.iter().map(claimed).collect());
-        let space = self.states.values().next().map_or_else(Vec::new, |readers| readers.space.ranges().to_vec());
+        let space = self.states.values().next().map_or_else(Vec::new, |readers| ends(&readers.space));
         Certificate { space, states: self.states.iter().map(state).collect() }
     }
 
@@ -85,7 +87,7 @@ fn statement_box(kernel: &Kernel, stmt: &Stmt) -> Option<IntBox> {
     let last = Affine::param(kernel.step_param()?);
     let up_to_last = crate::kernel::formula::Formula::le(&Affine::iter(0), &last).ok()?;
     let space = one.without_first();
-    (one.ranges()[0] == (1, i64::MAX) && *rest == up_to_last && space.is_bounded()).then_some(space)
+    (one.ranges()[0] == Interval::between(1, None) && *rest == up_to_last && space.is_bounded()).then_some(space)
 }
 
 /// Whether the statement writes the array once, at its own iterators.
@@ -135,7 +137,7 @@ fn offset_of(index: &[Affine], domain: &IntBox) -> Option<Vec<i64>> {
         let mut terms = e.terms();
         match (terms.next(), terms.next(), domain.ranges()[k]) {
             (Some((Term::Iter(i), 1)), None, _) if *i as usize == k + 1 => Some(e.constant_part()),
-            (None, _, (low, high)) if low == high => e.constant_part().checked_sub(low),
+            (None, _, range) if range.min == range.max => e.constant_part().checked_sub(range.lower()?),
             _ => None,
         }
     };
@@ -194,7 +196,7 @@ mod tests {
     fn regions_of(kernel: &Kernel, array: &str) -> Option<Vec<Line>> {
         let turnover = Turnover::new(kernel)?;
         let readers = turnover.readers(kernel.array_id(array).unwrap())?;
-        let plain = |r: &Region| (r.cells.ranges()[0], r.readers.iter().map(|d| d[0]).collect());
+        let plain = |r: &Region| (r.cells.ends().unwrap()[0], r.readers.iter().map(|d| d[0]).collect());
         Some(readers.regions.iter().map(plain).collect())
     }
 

@@ -154,11 +154,14 @@ impl<'c> Translator<'c> {
     }
 }
 
+/// What isl makes of two things.
+type Operation<R> = fn(&R, &R) -> Result<R, IslError>;
+
 /// A formula of many conjunctions as one thing, made of those of its parts by intersection, union and difference.
 fn put_together<R>(
     formula: &Formula,
     of: &dyn Fn(&Formula) -> Result<R, AnalysisError>,
-    [intersect, union, subtract]: [fn(&R, &R) -> Result<R, IslError>; 3],
+    [intersect, union, subtract]: [Operation<R>; 3],
 ) -> Result<R, AnalysisError> {
     let (parts, put, neutral) = match formula {
         Formula::And(parts) => (parts, intersect, Formula::everything()),

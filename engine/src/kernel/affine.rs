@@ -1,7 +1,8 @@
 //! Affine index expressions: integer combinations of iterators, parameters and floors of such combinations.
 //!
 //! `e mod k` is written `e - k * floor(e / k)`. Terms are kept sorted, without zero coefficients, so that equal
-//! expressions compare equal.
+//! expressions compare equal. They speak of the text, before there are loops: forms of a program's variables are
+//! `Linear` (`engine/src/lower/linear.rs`).
 
 use std::collections::BTreeMap;
 

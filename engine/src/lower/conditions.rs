@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use crease_program::Interval;
+
 use crate::kernel::affine::{Affine, Term};
 use crate::kernel::formula::Formula;
 use crate::sets::boxes::IntBox;
@@ -64,12 +66,12 @@ pub(super) fn are_residues(formulas: &[Formula]) -> bool {
 pub(super) fn holds_in(space: &IntBox, formula: &Formula) -> Option<bool> {
     match formula {
         Formula::NonNegative(e) => {
-            let (low, high) = range_in(space, e)?;
-            if low >= 0 { Some(true) } else { (high < 0).then_some(false) }
+            let range = range_in(space, e)?;
+            if range.min >= 0 { Some(true) } else { (range.max < 0).then_some(false) }
         }
         Formula::Zero(e) => {
-            let (low, high) = range_in(space, e)?;
-            if (low, high) == (0, 0) { Some(true) } else { (low > 0 || high < 0).then_some(false) }
+            let range = range_in(space, e)?;
+            if range == Interval::point(0) { Some(true) } else { (range.min > 0 || range.max < 0).then_some(false) }
         }
         Formula::And(parts) => {
             let answers: Vec<Option<bool>> = parts.iter().map(|part| holds_in(space, part)).collect();
@@ -83,16 +85,11 @@ pub(super) fn holds_in(space: &IntBox, formula: &Formula) -> Option<bool> {
 }
 
 /// Smallest and largest value of an expression over a box; none if it has other terms than iterators with both bounds.
-fn range_in(space: &IntBox, e: &Affine) -> Option<(i128, i128)> {
-    let mut range = (i128::from(e.constant_part()), i128::from(e.constant_part()));
+fn range_in(space: &IntBox, e: &Affine) -> Option<Interval> {
+    let mut range = Interval::point(e.constant_part());
     for (term, c) in e.terms() {
         let Term::Iter(i) = term else { return None };
-        let (low, high) = *space.ranges().get(*i as usize)?;
-        if low == i64::MIN || high == i64::MAX {
-            return None;
-        }
-        let ends = [low, high].map(|end| i128::from(end) * i128::from(c));
-        range = (range.0 + ends[0].min(ends[1]), range.1 + ends[0].max(ends[1]));
+        range = range + space.ranges().get(*i as usize)?.scaled(c);
     }
-    Some(range)
+    Some(range).filter(|range| range.is_bounded())
 }

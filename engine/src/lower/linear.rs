@@ -1,4 +1,7 @@
 //! Linear forms over the loop language's variables: addresses before they become integer expressions.
+//!
+//! Terms have an order, which becomes that of the expressions. Ranges, which ask about expressions of any kind, have
+//! forms over those (`jit/program/src/affine.rs`).
 
 use std::collections::BTreeMap;
 

@@ -6,49 +6,56 @@
 //! is asked of those (whether two meet, what they cover together) takes a few comparisons here and a tableau each in an
 //! integer set library.
 
+use crease_program::Interval;
+
 use crate::kernel::affine::{Affine, Term};
 use crate::kernel::formula::Formula;
 
 /// Most boxes that a formula may be made of before they are united.
 const MOST_BOXES: usize = 64;
 
-/// A product of intervals, one per dimension, both ends inclusive; [`i64::MIN`] and [`i64::MAX`] are no bounds.
+/// A product of intervals, one per dimension; ends that are bounds have 64 bits.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct IntBox {
-    ranges: Vec<(i64, i64)>,
+    ranges: Vec<Interval>,
 }
 
 impl IntBox {
     /// The whole space.
     pub(crate) fn everything(dims: usize) -> IntBox {
-        IntBox { ranges: vec![(i64::MIN, i64::MAX); dims] }
+        IntBox { ranges: vec![Interval::UNBOUNDED; dims] }
     }
 
     /// The product of these intervals.
-    pub(crate) fn of(ranges: Vec<(i64, i64)>) -> IntBox {
+    pub(crate) fn of(ranges: Vec<Interval>) -> IntBox {
         IntBox { ranges }
     }
 
     /// The interval of each dimension.
-    pub(crate) fn ranges(&self) -> &[(i64, i64)] {
+    pub(crate) fn ranges(&self) -> &[Interval] {
         &self.ranges
+    }
+
+    /// First and last value in each dimension; none if some dimension lacks a bound.
+    pub(crate) fn ends(&self) -> Option<Vec<(i64, i64)>> {
+        self.ranges.iter().map(|range| range.ends()).collect()
     }
 
     /// Whether it has no point.
     pub(crate) fn is_empty(&self) -> bool {
-        self.ranges.iter().any(|(low, high)| low > high)
+        self.ranges.iter().any(|range| range.is_empty())
     }
 
     /// Whether every dimension has both bounds.
     pub(crate) fn is_bounded(&self) -> bool {
-        self.ranges.iter().all(|&(low, high)| low != i64::MIN && high != i64::MAX)
+        self.ranges.iter().all(|range| range.is_bounded())
     }
 
     /// The points of both.
     pub(crate) fn intersect(&self, other: &IntBox) -> IntBox {
         debug_assert_eq!(self.ranges.len(), other.ranges.len(), "boxes of one space");
         let pairs = self.ranges.iter().zip(&other.ranges);
-        IntBox { ranges: pairs.map(|(a, b)| (a.0.max(b.0), a.1.min(b.1))).collect() }
+        IntBox { ranges: pairs.map(|(a, b)| a.intersect(*b)).collect() }
     }
 
     /// Whether no point is in both.
@@ -64,12 +71,13 @@ impl IntBox {
     /// The box moved by a vector; none if a bound leaves 64 bits.
     pub(crate) fn shifted(&self, by: &[i64]) -> Option<IntBox> {
         debug_assert_eq!(self.ranges.len(), by.len(), "a displacement has an entry per dimension");
-        let moved = |end: i64, by: i64| match end {
-            i64::MIN | i64::MAX => Some(end),
-            _ => end.checked_add(by).filter(|&end| end != i64::MIN && end != i64::MAX),
+        let moved = |(range, by): (&Interval, &i64)| {
+            let moved = *range + Interval::point(*by);
+            let fits = (moved.lower().is_some() || range.min == i128::MIN)
+                && (moved.upper().is_some() || range.max == i128::MAX);
+            fits.then_some(moved)
         };
-        let ranges = self.ranges.iter().zip(by).map(|(r, &by)| Some((moved(r.0, by)?, moved(r.1, by)?)));
-        Some(IntBox { ranges: ranges.collect::<Option<_>>()? })
+        Some(IntBox { ranges: self.ranges.iter().zip(by).map(moved).collect::<Option<_>>()? })
     }
 
     /// The same box without its first dimension.
@@ -84,15 +92,15 @@ impl IntBox {
             return vec![self.clone()];
         }
         let (mut rest, mut parts) = (self.clone(), Vec::new());
-        for (k, &(low, high)) in common.ranges.iter().enumerate() {
-            let (first, last) = rest.ranges[k];
-            if first < low {
-                parts.push(rest.with(k, (first, low - 1)));
+        for (k, &inside) in common.ranges.iter().enumerate() {
+            let whole = rest.ranges[k];
+            if whole.min < inside.min {
+                parts.push(rest.with(k, Interval { max: inside.min - 1, ..whole }));
             }
-            if high < last {
-                parts.push(rest.with(k, (high + 1, last)));
+            if inside.max < whole.max {
+                parts.push(rest.with(k, Interval { min: inside.max + 1, ..whole }));
             }
-            rest.ranges[k] = (low, high);
+            rest.ranges[k] = inside;
         }
         debug_assert_eq!(rest, common, "what is left after all cuts is what was to be removed");
         parts
@@ -101,23 +109,23 @@ impl IntBox {
     /// The conditions that cut the box out of a larger one, over iterators that start at position `first`.
     pub(crate) fn within(&self, space: &IntBox, first: usize) -> Option<Formula> {
         let mut parts = Vec::new();
-        for (k, (&(low, high), &(least, most))) in self.ranges.iter().zip(&space.ranges).enumerate() {
+        for (k, (own, whole)) in self.ranges.iter().zip(&space.ranges).enumerate() {
             let iter = Affine::iter(first + k);
-            if low == high && least < most {
-                parts.push(Formula::eq(&iter, &Affine::constant(low)).ok()?);
+            if own.min == own.max && whole.min < whole.max {
+                parts.push(Formula::eq(&iter, &Affine::constant(own.lower()?)).ok()?);
                 continue;
             }
-            if low > least {
-                parts.push(Formula::le(&Affine::constant(low), &iter).ok()?);
+            if own.min > whole.min {
+                parts.push(Formula::le(&Affine::constant(own.lower()?), &iter).ok()?);
             }
-            if high < most {
-                parts.push(Formula::le(&iter, &Affine::constant(high)).ok()?);
+            if own.max < whole.max {
+                parts.push(Formula::le(&iter, &Affine::constant(own.upper()?)).ok()?);
             }
         }
         Some(Formula::And(parts))
     }
 
-    fn with(&self, k: usize, range: (i64, i64)) -> IntBox {
+    fn with(&self, k: usize, range: Interval) -> IntBox {
         let mut changed = self.clone();
         changed.ranges[k] = range;
         changed
@@ -167,10 +175,10 @@ fn merged_along(mut parts: Vec<IntBox>, k: usize) -> Vec<IntBox> {
     for part in parts {
         match merged.last_mut() {
             Some(last)
-                if last.ranges[k].1.checked_add(1) == Some(part.ranges[k].0)
+                if last.ranges[k].max.checked_add(1) == Some(part.ranges[k].min)
                     && last.with(k, part.ranges[k]) == part =>
             {
-                last.ranges[k].1 = part.ranges[k].1;
+                last.ranges[k].max = part.ranges[k].max;
             }
             _ => merged.push(part),
         }
@@ -256,11 +264,11 @@ fn half_space(e: &Affine, dims: usize) -> Option<Vec<IntBox>> {
     let all = IntBox::everything(dims);
     Some(match bound(e)? {
         (None, _, constant) => Vec::from_iter((constant >= 0).then_some(all)),
-        // i >= -constant / c, rounded up; i <= constant / -c, rounded down.
-        (Some(k), c, constant) if c > 0 => {
-            vec![all.with(k, (constant.checked_div_euclid(c)?.checked_neg()?, i64::MAX))]
+        (Some(k), c, constant) => {
+            let beyond = Interval::between(0, None) - Interval::point(constant);
+            let ends = beyond.divided(c);
+            (ends.lower().is_some() || ends.upper().is_some()).then(|| vec![all.with(k, ends)])?
         }
-        (Some(k), c, constant) => vec![all.with(k, (i64::MIN, constant.checked_div_euclid(c.checked_neg()?)?))],
     })
 }
 
@@ -279,7 +287,8 @@ mod tests {
     fn points(boxes: &[IntBox]) -> Vec<(i64, i64)> {
         let of = |b: &IntBox| {
             let (i, j) = (b.ranges[1], b.ranges[2]);
-            (i.0..=i.1).flat_map(move |i| (j.0..=j.1).map(move |j| (i, j))).collect::<Vec<_>>()
+            let values = |range: Interval| range.lower().unwrap()..=range.upper().unwrap();
+            values(i).flat_map(move |i| values(j).map(move |j| (i, j))).collect::<Vec<_>>()
         };
         let mut all: Vec<_> = boxes.iter().flat_map(of).collect();
         all.sort();
@@ -293,13 +302,16 @@ mod tests {
         assert_eq!(points(&frame.boxes).len(), 49 - 25);
         let inside = boxed("t >= 1 and 1 <= i, j < 6").unwrap();
         let all = united(&[frame.boxes, inside.boxes].concat());
-        assert_eq!(all.iter().map(IntBox::ranges).collect::<Vec<_>>(), [[(1, i64::MAX), (0, 6), (0, 6)]]);
+        assert_eq!(
+            all.iter().map(IntBox::ranges).collect::<Vec<_>>(),
+            [[Interval::between(1, None), Interval::between(0, 6), Interval::between(0, 6)]]
+        );
     }
 
     #[test]
     fn bounds_are_rounded_inwards() {
         let found = boxed("t >= 1 and -7 <= 2i <= 7 and -7 <= 3j <= 7").unwrap();
-        assert_eq!(found.boxes[0].ranges()[1..], [(-3, 3), (-2, 2)]);
+        assert_eq!(found.boxes[0].ranges()[1..], [3, 2].map(|end| Interval::between(-end, end)));
     }
 
     #[test]

@@ -88,8 +88,7 @@ impl<'a, 'c> Problem<'a, 'c, '_> {
         }
         if let Some(readers) = self.readers(array) {
             let unbounded = Span::between(0, None);
-            let bounded = readers.space.ranges().iter().map(|&(low, high)| Span::between(low, high));
-            return Ok([unbounded].into_iter().chain(bounded).collect());
+            return Ok([&[unbounded], readers.space.ranges()].concat());
         }
         let cells = self.cells(array)?;
         let n = self.model.kernel.array(array).index.len();

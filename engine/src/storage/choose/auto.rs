@@ -10,6 +10,8 @@
 //! from the smallest that was found (`candidate` has the rule). What is not proved is not used: the fallback is the next
 //! best proved mapping, at last full storage, and the notes say so.
 
+use crease_program::Interval;
+
 use crate::analysis::bound::alive_at_ends;
 use crate::analysis::moment::most_alive;
 use crate::kernel::graph::{ArrayId, Role};
@@ -89,7 +91,7 @@ fn choose_in_place(
 fn bytes_at_ends(problem: &Problem<'_, '_, '_>, arrays: &[ArrayId]) -> Result<u64, MappingError> {
     let mut bytes = 0_u64;
     for &array in arrays {
-        let extent = |cells: u64, (low, high): &(i64, i64)| cells.checked_mul(high.abs_diff(*low).checked_add(1)?);
+        let extent = |cells: u64, range: &Interval| cells.checked_mul(u64::try_from(range.extent()?).ok()?);
         let cells = match problem.readers(array) {
             // All cells of its last step are needed after the run.
             Some(readers) => readers.space.ranges().iter().try_fold(1, extent).unwrap_or(0),

@@ -14,6 +14,7 @@
 
 use crease_isl::{IslError, Set};
 
+use crate::sets::elimination::Row;
 use crate::storage::strategies::outline::{Corner, Outline};
 
 /// One convex part of a set: the rational vertices of its hull.
@@ -47,11 +48,7 @@ pub(crate) fn polytopes(set: &Set<'_>) -> Result<Option<Vec<Polytope>>, IslError
         let mut rows = Vec::new();
         let constraints = part.remove_divs()?.constraints()?;
         for constraint in constraints.iter().flat_map(|basic| &basic.constraints) {
-            rows.push(Row {
-                equality: constraint.is_equality,
-                coefficients: constraint.dims.iter().map(|&c| i128::from(c)).collect(),
-                constant: i128::from(constraint.constant),
-            });
+            rows.push(Row::new(constraint.is_equality, constraint.dims.iter().copied(), constraint.constant));
         }
         match Polytope::of_constraints(&rows, n) {
             Some(polytope) => found.push(polytope),
@@ -59,14 +56,6 @@ pub(crate) fn polytopes(set: &Set<'_>) -> Result<Option<Vec<Polytope>>, IslError
         }
     }
     Ok(Some(found))
-}
-
-/// `coefficients . x + constant >= 0`, or `= 0`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Row {
-    equality: bool,
-    coefficients: Vec<i128>,
-    constant: i128,
 }
 
 impl Polytope {
@@ -140,8 +129,8 @@ impl Polytope {
 
 /// The vertices of what `rows` over `n` dimensions bound, in ascending order; none if there are none.
 fn vertices(rows: &[Row], n: usize) -> Option<Vec<Vertex>> {
-    let equalities: Vec<usize> = (0..rows.len()).filter(|&r| rows[r].equality).collect();
-    let others: Vec<usize> = (0..rows.len()).filter(|&r| !rows[r].equality).collect();
+    let equalities: Vec<usize> = (0..rows.len()).filter(|&r| rows[r].is_equality).collect();
+    let others: Vec<usize> = (0..rows.len()).filter(|&r| !rows[r].is_equality).collect();
     let mut vertices = Vec::new();
     let free = n.checked_sub(equalities.len())?;
     for_each_choice(&others, free, &mut equalities.clone(), &mut |chosen| {
@@ -157,7 +146,7 @@ impl Row {
     fn holds(&self, vertex: &Vertex) -> bool {
         let dot: i128 = self.coefficients.iter().zip(&vertex.coordinates).map(|(c, v)| c * v).sum();
         let value = dot + self.constant * vertex.denominator;
-        if self.equality { value == 0 } else { value >= 0 }
+        if self.is_equality { value == 0 } else { value >= 0 }
     }
 }
 
@@ -222,7 +211,7 @@ mod tests {
     use super::*;
 
     fn row(coefficients: &[i128], constant: i128) -> Row {
-        Row { equality: false, coefficients: coefficients.to_vec(), constant }
+        Row { is_equality: false, coefficients: coefficients.to_vec(), constant }
     }
 
     fn ranges(part: &Polytope, form: &[i64]) -> Vec<(i64, i64)> {
@@ -300,7 +289,7 @@ mod tests {
     #[test]
     fn equalities_bind_every_vertex() {
         let mut rows = vec![row(&[1, 0], 0), row(&[-1, 0], 5)];
-        rows.push(Row { equality: true, coefficients: vec![1, -1], constant: 2 });
+        rows.push(Row { is_equality: true, coefficients: vec![1, -1], constant: 2 });
         assert_eq!(Polytope::of_constraints(&rows, 2).unwrap().range(&[0, 1]), (2, 7));
     }
 }

@@ -94,7 +94,9 @@ fn proposal(
     odd: Vec<(Vec<Slot>, Vec<IntBox>)>,
 ) -> Result<Option<StorageMapping>, MappingError> {
     let n = space.ranges().len();
-    let corner: Vec<i64> = space.ranges().iter().map(|&(low, _)| low).collect();
+    let Some(corner) = space.ends().map(|ends| ends.iter().map(|(low, _)| *low).collect::<Vec<i64>>()) else {
+        return Ok(None);
+    };
     let moduli: Vec<i64> = (0..n).map(|k| group.extent(k)).collect();
     let mut proposal = StorageMapping::default();
     for q in 0..odd.len() {
@@ -126,8 +128,9 @@ fn proposal(
         }
         for (number, cells) in united(&left).into_iter().enumerate() {
             let Some(bounds) = cells.within(space, 1) else { return Ok(None) };
-            let extents = cells.ranges().iter().map(|&(low, high)| high - low + 1).collect();
-            let offset = cells.ranges().iter().map(|&(low, _)| -low).collect();
+            let Some(ends) = cells.ends() else { return Ok(None) };
+            let extents = ends.iter().map(|(low, high)| high - low + 1).collect();
+            let offset = ends.iter().map(|(low, _)| -low).collect();
             let when = step_residue(2, 1)?.and(bounds);
             pieces.push(Piece { when, buffer: proposal.buffers.len(), matrix: without_step(n), offset });
             proposal.buffers.push(group.buffer(format!("{}_odd{number}", group.names[q]), extents));
