@@ -2,13 +2,13 @@
 //!
 //! Sizes are tiny, steps are fixed; [`Trace`] lists every instance and compares every pair of values.
 
-mod oracle;
-
 use std::collections::BTreeMap;
 
 use crease::analysis::trace::Trace;
 use crease::kernel::graph::{Kernel, ParamKind, Role};
 use crease::{Error, Plan, Stage};
+
+use crate::oracle;
 
 /// Instances and cells of one trace.
 const LIMIT: usize = 4000;

@@ -1,8 +1,6 @@
 //! Diamond and parallelogram tiles: hyperplanes found from the dependences, legal orders, the bits of the untiled
 //! schedule, and the conflicts that brute force finds.
 
-mod oracle;
-
 use std::collections::BTreeMap;
 
 use crease::Stage;
@@ -11,6 +9,8 @@ use crease::kernel::graph::{Kernel, ParamKind, Role};
 use crease::prelude::*;
 use crease::schedule::{DependenceCone, Hyperplanes, Slope, TransformError};
 use ndarray::{ArrayD, Dimension, IxDyn};
+
+use crate::oracle;
 
 const THREE_POINT: &str = "\
 kernel three_point(size N; run T) for N >= 3 {

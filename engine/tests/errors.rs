@@ -6,21 +6,13 @@
 //! their cases in `filetests/parse/`, those of programs in the filetests of `crease-jit`. A variant that only passes on
 //! what another error says (`transparent`) needs none. `docs/ERRORS.md` lists the codes; it is generated here, too.
 
-#[path = "errors/cases.rs"]
 mod cases;
-#[path = "errors/isl.rs"]
 mod isl;
-#[path = "errors/jit.rs"]
 mod jit;
-#[path = "errors/kernel.rs"]
 mod kernel;
-#[path = "errors/plan.rs"]
 mod plan;
-#[path = "errors/run.rs"]
 mod run;
-#[path = "errors/transforms.rs"]
 mod transforms;
-#[path = "errors/variants.rs"]
 mod variants;
 
 use std::collections::BTreeSet;

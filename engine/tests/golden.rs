@@ -3,8 +3,7 @@
 //! `golden/*.json` hold the facts, `golden/import.rs` makes kernels of them. Conflicts are compared as sets. Sizes of
 //! mappings are compared, never their coefficients: those are not unique.
 
-#[path = "golden/import.rs"]
-mod import;
+pub(crate) mod import;
 
 use std::collections::BTreeSet;
 

@@ -3,10 +3,6 @@
 //! `golden/smo_table1.json` holds what is published, `golden/import.rs` makes kernels of it. Sizes are compared, never
 //! coefficients: those are not unique. Every plan is proved by the checker.
 
-#[path = "golden/import.rs"]
-#[expect(dead_code, reason = "golden.rs uses all of it")]
-mod import;
-
 use std::time::Instant;
 
 use crease::StrategyChoice;
@@ -15,6 +11,8 @@ use crease::plan::parametric::Polynomial;
 use crease::plan::parametric::report::{Evidence, ParametricMapping, ParametricReport, Source};
 use crease_isl::Context;
 use serde_json::Value;
+
+use crate::golden::import;
 
 const SMO_TABLE_1: &str = include_str!("golden/smo_table1.json");
 /// isl operations for making a kernel of an entry.

@@ -4,14 +4,12 @@
 //! it takes must lie between the values alive at once and the smallest size on record: the optimum over all lattices,
 //! where the reference searched for it, else the best of its heuristics and of successive modulo.
 
-#[path = "golden/import.rs"]
-#[allow(dead_code)] // Blocks of lanes are compared elsewhere.
-mod import;
-
 use crease::StrategyChoice;
 use crease::kernel::graph::Kernel;
 use crease_isl::Context;
 use serde_json::Value;
+
+use crate::golden::import;
 
 const SMO_TABLE_1: &str = include_str!("golden/smo_table1.json");
 const BEE_FIGURE_3: &str = include_str!("golden/bee_figure3.json");

@@ -4,14 +4,12 @@
 //! Each row is planned by `shared`: one buffer for all arrays, no larger than the golden one, which also has unit
 //! stride, nor than that of the original tool, and no smaller than the values of all arrays that are alive together.
 
-#[allow(dead_code)] // The other tests of golden facts use all of it.
-#[path = "golden/import.rs"]
-mod import;
-
 use crease::StrategyChoice;
 use crease::kernel::graph::Kernel;
 use crease_isl::Context;
 use serde_json::Value;
+
+use crate::golden::import;
 
 const INTER_ARRAY: &str = include_str!("golden/inter_array.json");
 /// isl operations for the import of one entry.

@@ -3,14 +3,13 @@
 //! Kernels are made from lists of velocities that no table has; mappings that are almost right are compared with all
 //! pairs of values, in debug builds by comparing bounds and by integer sets.
 
-mod oracle;
-
 use crease::analysis::trace::Trace;
 use crease::kernel::graph::{ArrayId, Kernel};
 use crease::storage::MappingError;
 use crease::{Error, Plan, StrategyChoice};
 use ndarray::ArrayD;
-use oracle::stored_number;
+
+use crate::oracle::stored_number;
 
 const TRACE_LIMIT: usize = 20_000;
 const SCHEDULES: [&str; 4] = ["s0", "s1", "s2", "tiles"];

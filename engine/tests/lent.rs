@@ -1,14 +1,13 @@
 //! Kernels on lent arrays: views of any strides against the interpreter of kernels, and what is refused.
 
-mod host;
-
 use crease::kernel::graph::{Array, Role};
 use crease::kernel::interpret::{FullArray, Inputs, full_array, interpret};
 use crease::prelude::*;
 use crease::{ElementType, RunError, f16};
 use fastrand::Rng;
-use host::Host;
 use ndarray::{Array1, Array2, ArrayD, ArrayViewD, Axis, IxDyn, Slice, s};
+
+use crate::host::Host;
 
 /// Two stages with a fold between them, a mask of bytes, indices that do not start at 0.
 const SHARPEN: &str = "

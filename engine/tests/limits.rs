@@ -70,7 +70,7 @@ fn wrong_names_and_shapes_copy_nothing() {
     assert!(matches!(run.write("u", short.view()), Err(Error::Run(RunError::Shape { .. }))));
     let mut back = ndarray::Array1::<f64>::ones(8);
     run.read("u", back.view_mut()).unwrap();
-    assert_eq!(back, ndarray::Array1::zeros(8));
+    assert_eq!(back, ndarray::Array1::<f64>::zeros(8));
 }
 
 #[test]

@@ -90,7 +90,7 @@ fn the_memory_of_a_run_is_predicted() {
     // Small and large, state with inputs that it keeps, images that are kept and images that are lent.
     for case in ["forced 100", "forced 2500", "kept 2500", "lent 2500"] {
         let mut command = Command::new(std::env::current_exe().unwrap());
-        command.env(CASE, case).args(["--exact", "the_memory_of_a_run_is_predicted", "--nocapture"]);
+        command.env(CASE, case).args(["--exact", "memory::the_memory_of_a_run_is_predicted", "--nocapture"]);
         let output = command.output().unwrap();
         let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
         let numbers = text.lines().find_map(|line| line.split_once("measured ")?.1.split_once(" of "));

@@ -3,20 +3,7 @@
 //! The checker and the oracle share nothing but the kernel. `kernels/tests/mutants.rs` does the same with the kernels
 //! of the catalogue; mutants of certificates are in `engine/src/check/certificate.rs`.
 
-#[allow(dead_code)] // Other tests use more of it.
-#[path = "random_programs/affine.rs"]
-mod affine;
-#[path = "mutants/change.rs"]
 mod change;
-#[allow(dead_code)]
-#[path = "random_programs/generate.rs"]
-mod generate;
-#[allow(dead_code)]
-#[path = "random_programs/kernels.rs"]
-mod kernels;
-#[allow(dead_code)]
-#[path = "random_programs/schedules.rs"]
-mod schedules;
 
 use change::{Tally, fault, mutant, storage_of};
 use crease::analysis::trace::Trace;
@@ -24,6 +11,8 @@ use crease::kernel::affine::Affine;
 use crease::kernel::graph::{DimKind, Kernel, Schedule};
 use crease::{Error, PlanBuilder, StrategyChoice};
 use fastrand::Rng;
+
+use crate::random_programs::kernels;
 
 /// Wrong mutants of mappings that must be caught.
 const WRONG_MAPPINGS: usize = 1000;

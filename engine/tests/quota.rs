@@ -5,12 +5,6 @@
 //! pair by pair) and run. The sweep is a process of its own, so that a crash inside the library is reported with the
 //! kernel and the limit. `CREASE_QUOTA_LIMITS` sets the number of limits, `CREASE_RANDOM_SEED` the seed.
 
-#[allow(dead_code)] // Plans are run natively only.
-#[path = "random_programs/execute.rs"]
-mod execute;
-mod host;
-mod oracle;
-
 use std::process::Command;
 
 use crease::AnalysisError;
@@ -18,7 +12,8 @@ use crease::kernel::graph::{Kernel, Schedule};
 use crease::storage::MappingError;
 use crease::{Error, Plan, StrategyChoice};
 
-use execute::{Case, Contents};
+use crate::oracle;
+use crate::random_programs::execute::{Case, Contents};
 
 /// Limits in one run of the tests, over all kernels.
 const DEFAULT_LIMITS: u64 = 300;
@@ -188,7 +183,7 @@ enum Outcome {
 #[test]
 fn any_limit_gives_a_proved_plan_or_a_typed_error() {
     let this = std::env::current_exe().unwrap();
-    let child = Command::new(this).args(["--exact", "sweep", "--ignored", "--nocapture"]).output().unwrap();
+    let child = Command::new(this).args(["--exact", "quota::sweep", "--ignored", "--nocapture"]).output().unwrap();
     let (out, log) = (String::from_utf8_lossy(&child.stdout), String::from_utf8_lossy(&child.stderr));
     assert!(child.status.success(), "{}\n{out}\nlast lines:\n{}", child.status, tail(&log));
     assert!(out.contains("1 passed"), "{out}");

@@ -10,21 +10,12 @@
 //! seed. A kernel that fails is made smaller, and left as a file with what went wrong and the commands that show it
 //! again.
 
-#[path = "random_programs/affine.rs"]
 mod affine;
-#[path = "random_programs/execute.rs"]
-mod execute;
-#[path = "random_programs/failure.rs"]
+pub(crate) mod execute;
 mod failure;
-#[path = "random_programs/generate.rs"]
 mod generate;
-mod host;
-#[path = "random_programs/kernels.rs"]
-mod kernels;
-mod oracle;
-#[path = "random_programs/periodic.rs"]
+pub(crate) mod kernels;
 mod periodic;
-#[path = "random_programs/schedules.rs"]
 mod schedules;
 
 use std::sync::Mutex;
@@ -42,6 +33,8 @@ use fastrand::Rng;
 
 use execute::{Case, Contents};
 use generate::Sample;
+
+use crate::oracle;
 
 /// Kernels in one run of the tests.
 const DEFAULT_PROGRAMS: u64 = 200;
@@ -376,7 +369,7 @@ fn verify_all(programs: u64, sample: fn(&mut Rng) -> Sample) -> Tally {
         }
     };
     let n_threads = std::thread::available_parallelism().map_or(1, |n| n.get());
-    failure::quietly(|| std::thread::scope(|scope| (0..n_threads).for_each(|_| drop(scope.spawn(work)))));
+    std::thread::scope(|scope| (0..n_threads).for_each(|_| drop(scope.spawn(work))));
     let tally = tally.into_inner().unwrap();
     println!("{tally:?}");
     let failures = failures.into_inner().unwrap();

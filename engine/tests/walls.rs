@@ -224,6 +224,22 @@ fn no_files_import_each_other_in_a_circle() {
 }
 
 #[test]
+fn no_file_of_tests_is_left_out() {
+    let sources = files("rs");
+    for manifest in files("toml").iter().filter(|manifest| manifest.text.contains("autotests = false")) {
+        let tests = manifest.path.replace("Cargo.toml", "tests/");
+        let named = |path: &str| sources.iter().find(|s| s.path == format!("{tests}{path}.rs")).map(|s| &s.text);
+        let suite = named("suite").expect("most tests are modules of one program");
+        let files = sources.iter().filter_map(|s| s.path.strip_prefix(&tests)?.strip_suffix(".rs"));
+        let left_out = |name: &&str| {
+            !manifest.text.contains(&format!("name = \"{name}\"")) && !suite.contains(&format!("mod {name};"))
+        };
+        let left_out: Vec<&str> = files.filter(|name| !name.contains('/')).filter(left_out).collect();
+        assert!(left_out.is_empty(), "{tests}suite.rs and {} do not name {left_out:?}", manifest.path);
+    }
+}
+
+#[test]
 fn there_is_one_binary() {
     let manifests = files("toml");
     let declared: usize =

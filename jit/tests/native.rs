@@ -7,31 +7,18 @@
 //! strides; `native/mirrored.rs` has rings that are mapped twice; `native/live.rs` strips with thousands of values alive,
 //! on small stacks.
 
-#[path = "native/denormals.rs"]
 mod denormals;
-#[path = "native/half.rs"]
 mod half;
-#[path = "native/harness.rs"]
 mod harness;
-#[path = "native/live.rs"]
 mod live;
-#[path = "native/made.rs"]
 mod made;
-#[path = "native/mirrored.rs"]
 mod mirrored;
-#[path = "native/neighbours.rs"]
 mod neighbours;
-#[path = "native/prefetch.rs"]
 mod prefetch;
-#[path = "native/random.rs"]
 mod random;
-#[path = "native/rows.rs"]
 mod rows;
-#[path = "native/sharing.rs"]
 mod sharing;
-#[path = "native/streaming.rs"]
 mod streaming;
-#[path = "native/views.rs"]
 mod views;
 
 use crease_jit::*;

@@ -7,11 +7,8 @@
 //! `CREASE_MUTATED_TEXTS` sets the number of texts, `CREASE_RANDOM_SEED` the first seed. A text that fails is left in a
 //! file, and so is the one that a worker was at when the process ended.
 
-#[path = "mutated_texts/check.rs"]
 mod check;
-#[path = "mutated_texts/corpus.rs"]
 mod corpus;
-#[path = "mutated_texts/mutate.rs"]
 mod mutate;
 
 use std::fs;
@@ -107,7 +104,8 @@ fn report(seed: u64, text: &str, message: &str) -> String {
         Ok(()) => format!("in {}", file.display()),
         Err(error) => format!("not written to {}: {error}", file.display()),
     };
-    let again =
-        format!("CREASE_RANDOM_SEED={seed} CREASE_MUTATED_TEXTS=1 cargo test -p crease-kernels --test mutated_texts");
+    let again = format!(
+        "CREASE_RANDOM_SEED={seed} CREASE_MUTATED_TEXTS=1 cargo test -p crease-kernels --test suite mutated_texts"
+    );
     format!("seed {seed}: {message}\n{text}\n{written}\nagain: {again}")
 }

@@ -29,8 +29,10 @@ pub struct Context {
 
 /// The isl that this program runs on, as `isl-0.25-GMP, linked statically`.
 pub fn library() -> String {
-    // SAFETY: needs nothing; isl gives a string of its own that ends with a zero and is never changed.
-    let version = unsafe { CStr::from_ptr(sys::isl_version()) };
+    // SAFETY: needs nothing.
+    let version = unsafe { sys::isl_version() };
+    // SAFETY: a string of isl's own, which ends with a zero and is never changed.
+    let version = unsafe { CStr::from_ptr(version) };
     let linkage = if is_static() { "statically" } else { "dynamically" };
     format!("{}, linked {linkage}", version.to_string_lossy().trim_end())
 }

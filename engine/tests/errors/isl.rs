@@ -2,7 +2,7 @@
 
 use crease_isl::{Context, IslError};
 
-use crate::cases::Cases;
+use super::cases::Cases;
 
 pub(crate) fn cases(cases: &mut Cases) {
     let context = Context::new(1 << 20).expect("there is memory for a context");

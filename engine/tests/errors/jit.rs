@@ -11,7 +11,7 @@ use crease_program::{
 
 use ndarray::{Array1, Array2, s};
 
-use crate::cases::Cases;
+use super::cases::Cases;
 
 const COPY: &str = "program copy(n) {
   scalar k: f64

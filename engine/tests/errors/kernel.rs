@@ -11,7 +11,7 @@ use crease::kernel::interpret::{FullArray, Inputs, InterpretError, InterpretOpti
 use crease::kernel::points::points;
 use crease::storage::MappingError;
 
-use crate::cases::Cases;
+use super::cases::Cases;
 
 const SCALE: &str = "kernel scale(size N) for N >= 2 {
   scalar k: f64

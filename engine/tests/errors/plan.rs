@@ -4,7 +4,7 @@ use crease::kernel::graph::Kernel;
 use crease::storage::MappingError;
 use crease::{AnalysisError, Error, LowerError, Plan, PlanBuilder, PlanError, StrategyChoice};
 
-use crate::cases::Cases;
+use super::cases::Cases;
 
 /// A state, three points, and a schedule in which a step reads what it has just overwritten.
 const LINE: &str = "kernel line(size N; run T) for N >= 3 {

@@ -4,7 +4,7 @@ use crease::kernel::graph::Kernel;
 use crease::{Code, ElementType, Error, Input, MemoryCheck, Output, PoolError, Run, RunOptions};
 use ndarray::{Array1, Array2};
 
-use crate::cases::Cases;
+use super::cases::Cases;
 
 const LINE: &str = "kernel line(size N; run T) for N >= 3 {
   scalar k: f64

@@ -3,7 +3,7 @@
 use crease::kernel::graph::{Kernel, Schedule};
 use crease::schedule::Hyperplanes;
 
-use crate::cases::Cases;
+use super::cases::Cases;
 
 /// Three points of the last step; the borders are copied.
 const LINE: &str = "kernel line(size N; run T) for N >= 3 {

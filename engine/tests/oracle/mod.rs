@@ -17,7 +17,6 @@ const MOST_PAIRS: usize = 100_000;
 
 /// The conflicts within each array, from the relations that a plan prints, at concrete run parameters. Other parameters
 /// of the relations are bound to 0: the step from which a call starts.
-#[allow(dead_code)] // Not every test crate compares conflicts.
 pub(crate) fn read_conflicts(kernel: &Kernel, printed: &str, run_params: &[(&str, i64)]) -> BTreeMap<ArrayId, Pairs> {
     let context = Context::new(QUOTA).unwrap();
     let mut conflicts = BTreeMap::new();
@@ -43,7 +42,6 @@ pub(crate) fn read_conflicts(kernel: &Kernel, printed: &str, run_params: &[(&str
 }
 
 /// Buffer and cell of an array's cell; `None` for cells that no piece covers.
-#[allow(dead_code)] // Not every test crate looks at mappings.
 pub(crate) fn stored_cell(plan: &Plan, params: &[i64], array: ArrayId, index: &[i64]) -> Option<(usize, usize)> {
     let layout = plan.layout();
     let mut pieces = layout.array(array)?.pieces.iter().filter(|piece| piece.when.holds(index, params).unwrap());
@@ -60,7 +58,6 @@ pub(crate) fn stored_cell(plan: &Plan, params: &[i64], array: ArrayId, index: &[
 }
 
 /// The same, with cells numbered through all buffers.
-#[allow(dead_code)] // Not every test crate looks at mappings.
 pub(crate) fn stored_number(plan: &Plan, params: &[i64], array: ArrayId, index: &[i64]) -> Option<u64> {
     let (buffer, cell) = stored_cell(plan, params, array, index)?;
     let before: u64 = plan.layout().buffers[..buffer].iter().map(|b| b.allocated_cells).sum();

@@ -1,17 +1,19 @@
 //! What is reported of a kernel that fails: the smallest sizes that show it, a file, and commands.
 
-use std::cell::RefCell;
-use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
+use std::cell::{Cell, RefCell};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Once;
 
-use crate::generate::Sample;
+use super::generate::Sample;
 
 thread_local! {
     /// What is being checked.
     static PLACE: RefCell<String> = const { RefCell::new(String::new()) };
     /// Message and place of the last panic.
     static MESSAGE: RefCell<String> = const { RefCell::new(String::new()) };
+    /// Whether a panic of this thread is one that [`catch`] waits for.
+    static IS_CAUGHT: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Says what the next checks are about.
@@ -19,24 +21,26 @@ pub(crate) fn at(place: &str) {
     PLACE.with_borrow_mut(|current| place.clone_into(current));
 }
 
-/// Runs `body` with panics kept for [`catch`] instead of printed. That is a matter of the whole process: one at a time.
-pub(crate) fn quietly(body: impl FnOnce()) {
-    static ONE: Mutex<()> = Mutex::new(());
-    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let keep = |info: &PanicHookInfo<'_>| {
-        MESSAGE.with_borrow_mut(|message| *message = info.to_string());
-    };
-    let previous = std::panic::take_hook();
-    std::panic::set_hook(Box::new(keep));
-    body();
-    std::panic::set_hook(previous);
+/// Keeps the messages of panics inside [`catch`] for it, instead of printing them; others are printed as ever.
+fn keep_messages() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let print = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| match IS_CAUGHT.get() {
+            true => MESSAGE.with_borrow_mut(|message| *message = info.to_string()),
+            false => print(info),
+        }));
+    });
 }
 
 /// The result, or what was being checked and the panic's message.
 pub(crate) fn catch<R>(check: impl FnOnce() -> R) -> Result<R, String> {
+    keep_messages();
     at("");
-    catch_unwind(AssertUnwindSafe(check))
-        .map_err(|_| format!("{}: {}", PLACE.with_borrow(String::clone), MESSAGE.with_borrow(String::clone)))
+    IS_CAUGHT.set(true);
+    let result = catch_unwind(AssertUnwindSafe(check));
+    IS_CAUGHT.set(false);
+    result.map_err(|_| format!("{}: {}", PLACE.with_borrow(String::clone), MESSAGE.with_borrow(String::clone)))
 }
 
 /// Looks for smaller sizes that fail as well, writes a file, and says how to see the failure again.
@@ -61,13 +65,13 @@ pub(crate) fn report<R>(
     let sizes = sample.steps.map_or(String::new(), |steps| format!(", T = {steps}"));
     let explanation = format!("seed {seed}, N = {}{sizes}: {message}", sample.size);
     let comment: String = explanation.lines().map(|line| format!("; {line}\n")).collect();
-    let kernel = catch(|| crate::kernel_of(&sample).to_string()).unwrap_or(sample.text);
+    let kernel = catch(|| super::kernel_of(&sample).to_string()).unwrap_or(sample.text);
     let text = format!("{comment}{kernel}");
     let written = match std::fs::write(&file, &text) {
         Ok(()) => format!("in {}", file.display()),
         Err(error) => format!("not written to {}: {error}", file.display()),
     };
     format!(
-        "{text}{written}\nagain: CREASE_RANDOM_SEED={seed} CREASE_RANDOM_PROGRAMS=1 cargo test -p crease --test random_programs"
+        "{text}{written}\nagain: CREASE_RANDOM_SEED={seed} CREASE_RANDOM_PROGRAMS=1 cargo test -p crease --test suite random_programs"
     )
 }

@@ -8,8 +8,8 @@
 
 use fastrand::Rng;
 
-pub(crate) use crate::affine::ITERS;
-use crate::affine::{Affine, Map, list, substitute};
+pub(crate) use super::affine::ITERS;
+use super::affine::{Affine, Map, list, substitute};
 
 /// A kernel and what to run it with. One of its schedules is legal by construction; the others may be or not.
 #[derive(Clone)]

@@ -4,8 +4,8 @@
 
 use fastrand::Rng;
 
-use crate::affine::Affine;
-use crate::generate::{Array, Assign, Generator, ITERS, Position, Reach, Sample, Stmt};
+use super::affine::Affine;
+use super::generate::{Array, Assign, Generator, ITERS, Position, Reach, Sample, Stmt};
 
 /// The functions that values are made by, of any number of operands there is.
 const OPAQUE: &str = "  opaque f(1), f(2), f(3), f(4), f(5), f(6), f(7), f(8)\n  opaque h(1), h(2), h(3), h(4), h(5), h(6), h(7), h(8)\n";

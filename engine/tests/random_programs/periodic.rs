@@ -6,8 +6,8 @@
 
 use fastrand::Rng;
 
-use crate::affine::ITERS;
-use crate::generate::Sample;
+use super::affine::ITERS;
+use super::generate::Sample;
 
 /// Where a statement runs along an axis.
 #[derive(Clone, Copy)]

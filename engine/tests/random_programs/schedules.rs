@@ -1,8 +1,8 @@
 //! Random schedules as text: positions before, between or behind the iterators; permuted, shifted, skewed, reversed and
 //! tiled iterators; parallel and vector dimensions. Whether they are legal is left to chance.
 
-use crate::affine::{ITERS, substitute};
-use crate::generate::{Generator, Position};
+use super::affine::{ITERS, substitute};
+use super::generate::{Generator, Position};
 
 impl Generator<'_> {
     /// Three random schedules and one that is legal: position by position, the iterators in their order.

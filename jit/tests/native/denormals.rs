@@ -3,7 +3,7 @@
 use crease_jit::*;
 use crease_program::{Element, Program};
 
-use crate::harness::{agree, bits, reference, variants, verified};
+use super::harness::{agree, bits, reference, variants, verified};
 
 const TEXT: &str = "program halves(rows) {
   buffer x: f64[320] read
@@ -60,6 +60,6 @@ fn as_found_is_what_the_interpreter_does() {
     let fill = [("x", CELLS.to_vec())];
     let expected = reference(&program, &[10], &[], &fill);
     let compiled = compile(&verified(&program), &CompileOptions::default()).unwrap();
-    let found = crate::harness::run_native(&compiled, &[10], &[], &fill, &Pool::sequential());
+    let found = super::harness::run_native(&compiled, &[10], &[], &fill, &Pool::sequential());
     assert_eq!(bits(&expected), bits(&found));
 }

@@ -5,7 +5,7 @@
 use crease_jit::*;
 use crease_program::{Cells, Element, Memory, Program, f16, interpret};
 
-use crate::harness::{agree, agree_on, from_field, to_field, variants, verified};
+use super::harness::{agree, agree_on, from_field, to_field, variants, verified};
 
 /// What the bits of an `f16` stand for; every value is exact in an `f32`.
 fn meaning(bits: u16) -> f32 {

@@ -4,8 +4,8 @@
 use crease_jit::*;
 use crease_program::Program;
 
-use crate::harness::{bits, reference, run_native, variants, verified};
-use crate::made::all_alive;
+use super::harness::{bits, reference, run_native, variants, verified};
+use super::made::all_alive;
 use fastrand::Rng;
 use std::fmt::Write as _;
 

@@ -3,7 +3,7 @@
 use crease_jit::*;
 use crease_program::{Element, Mapped, Program};
 
-use crate::harness::{agree, variants, verified};
+use super::harness::{agree, variants, verified};
 
 /// In place for many steps, so that every step wraps elsewhere: in strips of constant and of any length, of nearly a
 /// ring.

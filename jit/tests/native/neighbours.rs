@@ -4,7 +4,7 @@ use crease_jit::{CompileOptions, Isa, IsaChoice, compile};
 use crease_program::Program;
 
 use super::harness::agree;
-use crate::harness::verified;
+use super::harness::verified;
 use std::fmt::Write as _;
 
 /// Sums the cells at the offsets `apart` of each of two buffers that end where the last iteration of `length` reads,

@@ -4,7 +4,7 @@ use crease_jit::{CompileOptions, Isa, IsaChoice, Prefetch, compile};
 use crease_program::Program;
 
 use super::harness::agree;
-use crate::harness::verified;
+use super::harness::verified;
 use std::fmt::Write as _;
 
 /// Sums cells of `rows` buffers of `cells` cells, of each those at the offsets `apart`, moved by `v9` cells.

@@ -5,7 +5,7 @@ use crease_jit::{CompileOptions, Isa, IsaChoice, compile};
 use crease_program::Program;
 
 use super::harness::agree;
-use crate::harness::verified;
+use super::harness::verified;
 use std::fmt::Write as _;
 
 /// Each row of `out` becomes the sum of `reach` rows of `x`, whose positions have variables of their own.

@@ -4,7 +4,7 @@ use crease_jit::{CompileOptions, Isa, IsaChoice, compile};
 use crease_program::Program;
 
 use super::harness::agree;
-use crate::harness::verified;
+use super::harness::verified;
 
 /// Long enough that single cells are worth a call.
 const PRODUCTS: usize = 70;

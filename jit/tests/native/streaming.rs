@@ -3,8 +3,8 @@
 use crease_jit::*;
 use crease_program::Program;
 
-use crate::harness::{agree, variants, verified};
-use crate::made::constant_rows;
+use super::harness::{agree, variants, verified};
+use super::made::constant_rows;
 
 /// Each row of `mid` is written by one iteration of a parallel loop and read by others of the next.
 const STAGES: &str = "program stages(first) {

@@ -6,7 +6,7 @@
 use crease_jit::*;
 use crease_program::{Cells, Program};
 
-use crate::harness::{Fill, reference, variants, verified};
+use super::harness::{Fill, reference, variants, verified};
 use fastrand::Rng;
 use ndarray::{Array2, Array3, ArrayView2, ArrayViewMut2, Axis, Slice};
 

@@ -1,0 +1,34 @@
+//! The tests of this crate that may share a process: one program to link, whose threads are all busy until the end.
+//!
+//! `threads.rs` counts the threads of its process and is a program of its own, as is `walls.rs`, which needs no code of
+//! this crate. A file that no program names fails `walls.rs`.
+
+mod arithmetic;
+mod brute_force;
+mod diamonds;
+mod errors;
+mod expansion;
+mod filetests;
+mod given;
+mod golden;
+mod golden_hyperplane;
+mod golden_lattice;
+mod golden_shared;
+mod host;
+mod hostile_builders;
+mod in_place;
+mod kernel_filetests;
+mod kernel_interpret;
+mod lent;
+mod limits;
+mod memory;
+mod mirrored;
+mod mutants;
+mod names;
+mod oracle;
+mod private;
+mod quota;
+mod random_programs;
+mod reuse;
+mod tiles;
+mod tuning;
