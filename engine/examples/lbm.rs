@@ -116,8 +116,7 @@ fn equilibrium<'k>(b: &'k KernelBuilder, q: usize, rho: Value<'k>, v: Value<'k>,
 /// `a - b + c` for the signs 1, -1 and 1; values with the sign 0 are left out.
 fn sum<'k>(b: &'k KernelBuilder, terms: impl IntoIterator<Item = (i64, Value<'k>)>) -> Value<'k> {
     let signed = terms.into_iter().filter(|(sign, _)| *sign != 0);
-    let sum = signed.map(|(sign, value)| if sign > 0 { value } else { -value }).reduce(|sum, value| sum + value);
-    sum.unwrap_or_else(|| b.number(0.0))
+    b.sum(signed.map(|(sign, value)| if sign > 0 { value } else { -value }))
 }
 
 /// 1 where a cell is solid; a little off the middle, so that the flow need not be pushed out of its symmetry.

@@ -253,7 +253,7 @@ fn endless_nesting_is_refused() {
 fn huge_powers_are_refused() {
     let grow: [for<'k> fn(Index<'k>) -> Index<'k>; 3] = [
         |x| (0..1_000).fold(x, |e, _| e * 2),
-        |x| (0..1_000).fold(x, |e, _| e + e) * 0,
+        |x| x - (0..1_000).fold(x, |e, _| e + e),
         |x| (0..1_000).fold(x, |e, _| -(e * 3)).modulo(7),
     ];
     for grow in grow {

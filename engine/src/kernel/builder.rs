@@ -38,8 +38,8 @@
 //! let space = y.within(0, n) & x.within(0, n);
 //! let image = b.input("image", [y, x], Element::F64, y.within(0, n) & x.within(0, n + 6));
 //! let blurred = b.output("blurred", [y, x], Element::F64, space.clone());
-//! let sum = (0..7).map(|away| image.at([y, x + away])).reduce(|sum, pixel| sum + pixel);
-//! b.stmt("S", [y, x], space).store(blurred, [y, x], sum.expect("seven pixels") / 7.0);
+//! let sum = b.sum((0..7).map(|away| image.at([y, x + away])));
+//! b.stmt("S", [y, x], space).store(blurred, [y, x], sum / 7.0);
 //! # assert!(b.build().is_ok());
 //! ```
 //!
@@ -131,6 +131,11 @@ impl KernelBuilder {
     /// A literal: `f32` among `f32`s, otherwise `f64`. Beside a value, a number does as it is.
     pub fn number(&self, number: f64) -> Value<'_> {
         Value::number(&self.draft, number)
+    }
+
+    /// The sum of all, from the first on; 0 if there are none.
+    pub fn sum<'k>(&'k self, values: impl IntoIterator<Item = Value<'k>>) -> Value<'k> {
+        values.into_iter().reduce(|sum, value| sum + value).unwrap_or_else(|| self.number(0.0))
     }
 
     /// An affine expression as a double.
@@ -255,6 +260,9 @@ impl KernelBuilder {
 mod tests {
     use super::*;
 
+    /// Calls of a builder.
+    type Use<'u> = &'u dyn Fn(&KernelBuilder);
+
     fn refusal(make: impl FnOnce(&KernelBuilder)) -> String {
         let b = Kernel::builder("k");
         make(&b);
@@ -312,7 +320,7 @@ mod tests {
         let (n, i) = (other.size("N"), other.iter("i"));
         let a = other.output("a", [i], Element::F64, i.within(0, n));
         let s = other.stmt("S", [i], i.within(0, n)).store(a, [i], 1.0);
-        let uses: [(&str, &dyn Fn(&KernelBuilder)); 6] = [
+        let uses: [(&str, Use<'_>); 6] = [
             ("an index", &|b| b.context(n.ge(3))),
             ("an index", &|b| _ = b.stmt("S", [i], Domain::everything())),
             ("an index", &|b| _ = b.index(b.size("M") + n)),

@@ -32,10 +32,13 @@ struct Scheme {
     scalars: &'static [&'static str],
     /// The new value of every field, from its value in the step before and the sums of what lies 1 and 2 away along the
     /// axes.
-    update: for<'k> fn(&Scheme, Scalars<'_, Value<'k>>, &[Vec<Value<'k>>]) -> Vec<Value<'k>>,
+    update: Update,
     /// The same in naive loops.
-    advance: fn(&Scheme, Scalars<'_, f64>, &[[f64; 3]]) -> Vec<f64>,
+    advance: Advance,
 }
+
+type Update = for<'k> fn(&Scheme, Scalars<'_, Value<'k>>, &[Vec<Value<'k>>]) -> Vec<Value<'k>>;
+type Advance = fn(&Scheme, Scalars<'_, f64>, &[[f64; 3]]) -> Vec<f64>;
 
 /// The values of scalars by name.
 type Scalars<'s, V> = &'s dyn Fn(&str) -> V;
