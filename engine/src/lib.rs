@@ -32,7 +32,6 @@
 //! - [`Plan`]: the proved storage, its [report](plan::report::Report), every [intermediate form](Stage) as text;
 //! - [`Code`]: machine code, shared by many runs;
 //! - [`Run`]: folded storage in use, with the arrays that it was given;
-//! - [`trace`]: small runs, value by value.
 //!
 //! What fails, fails as an [`Error`] that names the culprit and the numbers; nothing has then been half written.
 
@@ -52,7 +51,7 @@ pub mod schedule;
 mod stage;
 pub mod storage;
 
-pub use analysis::{AnalysisError, Expanded, ExpansionError, trace};
+pub use analysis::{AnalysisError, Expanded, ExpansionError};
 pub use crease_jit::{CallError, CompileError, FieldError, IsaError, PoolError};
 pub use crease_jit::{
     CompileOptions, CompileTimes, Denormals, ElementType, Finding, Isa, IsaChoice, Prefetch, Streaming, TuningMemory,

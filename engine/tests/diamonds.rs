@@ -6,10 +6,10 @@ mod oracle;
 use std::collections::BTreeMap;
 
 use crease::Stage;
-use crease::analysis::trace::Trace;
 use crease::kernel::graph::{Kernel, ParamKind, Role};
 use crease::prelude::*;
 use crease::schedule::{DependenceCone, Hyperplanes, Slope, TransformError};
+use crease_oracle::Trace;
 use ndarray::{ArrayD, Dimension, IxDyn};
 
 const THREE_POINT: &str = "\

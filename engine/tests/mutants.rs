@@ -19,10 +19,10 @@ mod kernels;
 mod schedules;
 
 use change::{Tally, fault, mutant, storage_of};
-use crease::analysis::trace::Trace;
 use crease::kernel::affine::Affine;
 use crease::kernel::graph::{DimKind, Kernel, Schedule};
 use crease::{Error, PlanBuilder, StrategyChoice};
+use crease_oracle::Trace;
 use fastrand::Rng;
 
 /// Wrong mutants of mappings that must be caught.

@@ -8,8 +8,8 @@ mod change;
 
 use change::{Tally, fault, mutant, storage_of};
 use crease::StrategyChoice;
-use crease::analysis::trace::Trace;
 use crease_kernels::{Entry, catalogue};
+use crease_oracle::Trace;
 use fastrand::Rng;
 
 /// Wrong mutants that must at least have been found, and caught.

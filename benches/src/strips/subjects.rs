@@ -7,8 +7,8 @@ use crease_kernels::lbm::Lattice;
 use crease_kernels::{Entry, boxes};
 use serde::{Deserialize, Serialize};
 
+use crate::catalogue::catalogue_entry;
 use crate::error::BenchError;
-use crate::kernel_source::catalogue_entry;
 use crate::layouts::Layout;
 
 /// Where the data of a subject lie while it is updated.

@@ -4,8 +4,7 @@
 //! live inside single tasks; `conflicts` which values may not share storage; `coverage` which cells are never written;
 //! `relations` hands affine expressions to
 //! the integer set library; `bound` how many are alive at once, `moment` when most are, `count` counts them;
-//! `expansion` gives every write cells of its own. `trace` is the independent oracle: it runs small kernels and
-//! compares lifetimes pair by pair, without integer sets.
+//! `expansion` gives every write cells of its own.
 
 pub(crate) mod accesses;
 pub(crate) mod bound;
@@ -21,7 +20,6 @@ pub(crate) mod model;
 pub(crate) mod moment;
 pub(crate) mod privacy;
 pub(crate) mod relations;
-pub mod trace;
 pub(crate) mod turnover;
 
 pub use crease_isl::IslError;
