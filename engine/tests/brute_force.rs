@@ -65,7 +65,8 @@ fn bounds_hold(kernel: &Kernel, plan: &Plan, trace: &Trace) {
     let report = plan.report_with_bounds().unwrap();
     for array in &report.arrays {
         let (id, is_own) = (kernel.array_id(&array.name).unwrap(), |piece: &PieceReport| piece.buffer == array.name);
-        let bounds = report.buffers.iter().filter(|buffer| buffer.name == array.name && array.pieces.iter().all(is_own));
+        let bounds =
+            report.buffers.iter().filter(|buffer| buffer.name == array.name && array.pieces.iter().all(is_own));
         for bound in bounds.filter_map(|buffer| buffer.lower_bound_cells) {
             let alive = trace.max_live_of(id);
             assert!(bound <= alive, "{}: {bound} values alive at once, {alive} by brute force", array.name);
