@@ -3,24 +3,20 @@
 //! For each kernel, size and number of threads: every layout starts from the catalogue's initial data, takes a few
 //! steps, and is compared with the naive loops. What is right is then timed in one interleaved contest.
 
-use std::collections::BTreeMap;
-
-use crease::kernel::graph::{Array, Role};
 use crease::{Isa, IsaChoice, Kernel, Prefetch, Rounding, Streaming};
-use crease_kernels::Fields;
 
-use crate::bandwidth::{Bandwidth, Probe};
-use crate::cloops::CLoops;
+use crate::catalogue::catalogue_entry;
 use crate::code_variant::CodeVariant;
-use crate::contestant::{Entrant, Prepared, c_entrants, check_answers, layout_entrants};
+use crate::driver::{Driver, thread_counts};
+use crate::entrants::{Prepared, c_entrants, check_answers, layout_entrants, planned};
 use crate::error::BenchError;
-use crate::kernel_source::catalogue_entry;
-use crate::layouts::{self, Layout, Request};
-use crate::machine::cores;
+use crate::layouts::{Layout, Request};
 use crate::progress::Progress;
-use crate::report::{Header, Record, Row};
+use crate::record::{Findings, Record};
+use crate::row::{Contests, Row};
 use crate::suites::{Contest, Suite};
-use crate::timing::{Budget, Outcome, Runner, Seconds, contest};
+use crate::table;
+use crate::timing::Budget;
 
 /// What to measure and for how long.
 #[derive(Debug)]
@@ -55,46 +51,50 @@ pub struct BenchOptions {
     pub command: String,
 }
 
-/// Runs the contests of `options`.
+/// Runs the contests of `options`. `show` is given each table as soon as it is there.
 ///
 /// # Errors
 /// [`BenchError`] if a name is unknown or a run fails. Wrong answers are rows of the record, not errors.
-pub fn bench(options: &BenchOptions) -> Result<Record, BenchError> {
+pub fn bench(options: &BenchOptions, show: &mut dyn FnMut(&str)) -> Result<Record<Contests>, BenchError> {
     let contests = choose_contests(options)?;
     let threads = thread_counts(options.threads);
-    let mut progress = Progress::new(contests.len() * (threads.len() + 1) + 1, options.silent);
-    progress.stage("looking for a C compiler, warming up memory");
-    let mut c_loops = CLoops::new().map_err(|missing| progress.note(&format!("note: {missing}"))).ok();
-    let mut probe = Probe::new()?;
-    let c_compiler = c_loops.as_ref().map(|loops| loops.compiler().describe());
-    let mut record = Record { header: Header::new(&options.command, c_compiler), rows: Vec::new() };
+    let stages = contests.len() * (threads.len() + 1) + 1;
+    let (mut driver, mut c_loops) = Driver::start(stages, options.silent, &options.command)?;
     let seconds = options.seconds.unwrap_or(options.suite.seconds) / (contests.len() * threads.len()).max(1) as f64;
     let steps = options.suite.steps.filter(|_| options.seconds.is_none());
     let budget = Budget { seconds, rounds: options.suite.rounds, steps };
-    let mut bandwidths: BTreeMap<usize, Vec<Bandwidth>> = BTreeMap::new();
+    let mut rows = Vec::new();
     for contest in &contests {
-        progress.stage(&format!("{}: planning, and the naive answer", contest.kernel));
-        let prepared = prepare(contest, options, &progress)?;
+        driver.progress.stage(&format!("{}: planning, and the naive answer", contest.kernel));
+        let prepared = prepare(contest, options, &driver.progress)?;
         for &count in &threads {
-            progress.stage(&format!("{}, threads: {count}", contest.kernel));
-            let mut entrants = layout_entrants(&prepared, count, &progress);
+            driver.progress.stage(&format!("{}, threads: {count}", contest.kernel));
+            let mut entrants = layout_entrants(&prepared, count, &driver.progress);
             if let Some(loops) = c_loops.as_mut() {
-                entrants.extend(c_entrants(&prepared, loops, &|_| true, count, &progress));
+                entrants.extend(c_entrants(&prepared, loops, &|_| true, count, &driver.progress));
             }
-            check_answers(&prepared, &mut entrants, &progress)?;
-            let outcome = run_contest(&mut entrants, budget, &mut probe, count, &progress)?;
-            bandwidths.entry(count).or_default().extend(outcome.as_ref().map(|outcome| outcome.bandwidth));
-            record.rows.extend(finish_rows(&prepared, entrants, outcome));
+            check_answers(&prepared, &mut entrants, &driver.progress)?;
+            let found = driver.contest(&prepared, entrants, count, budget)?;
+            driver.progress.clear();
+            show(&table::render(&found));
+            rows.extend(found);
         }
     }
-    for (count, samples) in bandwidths.iter().filter(|(_, samples)| !samples.is_empty()) {
-        let median = |of: fn(&Bandwidth) -> f64| Seconds::of(&samples.iter().map(of).collect::<Vec<_>>()).median;
-        let machine = &mut record.header.machine;
-        machine.update_in_place_gb_per_s.insert(count.to_string(), median(|b| b.update_in_place));
-        machine.triad_gb_per_s.insert(count.to_string(), median(|b| b.triad));
+    let header = driver.finish();
+    show(&table::machine(&header));
+    Ok(Record { header, found: Contests { rows } })
+}
+
+impl Findings for Contests {
+    const SUFFIX: &'static str = "";
+
+    fn verdict(&self) -> Result<(), BenchError> {
+        let count = |is: fn(&Row) -> bool| self.rows.iter().filter(|row| is(row)).count();
+        match (count(Row::is_wrong), count(|row| row.failed)) {
+            (0, 0) => Ok(()),
+            (wrong, failed) => Err(BenchError::Failures { wrong, failed, rows: self.rows.len() }),
+        }
     }
-    progress.clear();
-    Ok(record)
 }
 
 /// The suite's contests, narrowed and changed as the options say.
@@ -111,12 +111,6 @@ fn choose_contests(options: &BenchOptions) -> Result<Vec<Contest>, BenchError> {
         contest.resize(&options.sizes)?;
     }
     Ok(chosen)
-}
-
-pub(crate) fn thread_counts(only: Option<usize>) -> Vec<usize> {
-    let mut counts = only.map_or_else(|| vec![1, cores()], |count| vec![count.max(1)]);
-    counts.dedup();
-    counts
 }
 
 /// Everything of a contest that does not depend on the number of threads.
@@ -143,28 +137,11 @@ fn prepare(contest: &Contest, options: &BenchOptions, progress: &Progress) -> Re
             for code in codes.iter().copied() {
                 let rounding = Rounding::Auto;
                 let request = Request { schedule, layout, mapping, code, rounding, horizon, cap_bytes };
-                layouts.push(layouts::plan(&kernel, &case, &request).map_err(|refusal| {
-                    let mut row = Row::new(entry.name, &case.sizes, &layout.to_string(), 1);
-                    row.schedule = Some(schedule.clone());
-                    row.isa = Some(code.to_string());
-                    row.fail(&refusal);
-                    row
-                }));
+                layouts.push(planned(&kernel, entry, &case, &request));
             }
         }
     }
-    let sites = (entry.sites)(&case)?;
-    let bytes_per_site = least_traffic_bytes(&kernel, &initial, &expected) as f64 / sites as f64;
-    Ok(Prepared {
-        entry,
-        case,
-        initial,
-        expected,
-        sites,
-        in_steps: kernel.step_param().is_some(),
-        bytes_per_site,
-        layouts,
-    })
+    Prepared::new(entry, case, &kernel, initial, expected, layouts)
 }
 
 /// What to compile for on this machine, each once.
@@ -189,17 +166,6 @@ fn code_variants(options: &BenchOptions) -> Result<Vec<CodeVariant>, BenchError>
     Ok(variants)
 }
 
-/// Bytes that one step must move: state is read and written once, inputs are read, outputs written.
-pub(crate) fn least_traffic_bytes(kernel: &Kernel, initial: &Fields, expected: &Fields) -> u64 {
-    let cells = |array: &Array| initial.get(&array.name).or(expected.get(&array.name)).map_or(0, |field| field.len());
-    let bytes = |array: &Array| match array.role {
-        Role::State => 2 * array.element.bytes() * cells(array) as u64,
-        Role::Input | Role::Output => array.element.bytes() * cells(array) as u64,
-        _ => 0,
-    };
-    kernel.arrays().iter().map(bytes).sum()
-}
-
 fn check_schedules(kernel: &Kernel, wanted: &[String]) -> Result<(), BenchError> {
     match wanted.iter().find(|name| kernel.schedule(name).is_none()) {
         None => Ok(()),
@@ -207,53 +173,6 @@ fn check_schedules(kernel: &Kernel, wanted: &[String]) -> Result<(), BenchError>
             Err(BenchError::unknown(kernel.name(), "schedule", name, kernel.schedules().iter().map(|s| &s.name)))
         }
     }
-}
-
-/// Times what can run; none if nothing can.
-pub(crate) fn run_contest(
-    entrants: &mut [Entrant],
-    budget: Budget,
-    probe: &mut Probe,
-    threads: usize,
-    progress: &Progress,
-) -> Result<Option<Outcome>, BenchError> {
-    let mut runners: Vec<&mut dyn Runner> = Vec::new();
-    for entrant in entrants {
-        if let Some(runner) = entrant.runner.as_mut() {
-            runners.push(runner.as_mut());
-        }
-    }
-    if runners.is_empty() {
-        return Ok(None);
-    }
-    let count = runners.len();
-    progress.detail(&format!("timing {count} layouts"));
-    let mut round = |done| progress.detail(&format!("timing {count} layouts, round {done} of {}", budget.rounds));
-    contest(&mut runners, budget, &mut || probe.measure(threads), &mut round).map(Some)
-}
-
-/// Rows with what the contest found.
-pub(crate) fn finish_rows(prepared: &Prepared, entrants: Vec<Entrant>, outcome: Option<Outcome>) -> Vec<Row> {
-    let mut times = outcome.iter().flat_map(|outcome| outcome.seconds.iter().copied());
-    let mut rows = Vec::new();
-    for Entrant { mut row, runner } in entrants {
-        if let Some(outcome) = &outcome {
-            if prepared.in_steps {
-                row.params.insert("T".into(), i64::try_from(outcome.steps).unwrap_or(i64::MAX));
-            } else {
-                row.runs = Some(outcome.steps);
-            }
-            row.gb_per_s = Some(outcome.bandwidth);
-            if let Some(seconds) = runner.and_then(|_| times.next()) {
-                let rate = prepared.sites as f64 * outcome.steps as f64 / seconds.median;
-                row.seconds = Some(seconds);
-                row.updates_per_second = Some(rate);
-                row.bandwidth_share = Some(rate * prepared.bytes_per_site / (outcome.bandwidth.update_in_place * 1e9));
-            }
-        }
-        rows.push(row);
-    }
-    rows
 }
 
 #[cfg(test)]
@@ -282,13 +201,13 @@ mod tests {
 
     #[test]
     fn our_layouts_agree_with_the_naive_loops_bit_for_bit_and_are_timed() {
-        let record = bench(&options("heat-1d", vec![("N".to_owned(), 133)])).unwrap();
+        let record = bench(&options("heat-1d", vec![("N".to_owned(), 133)]), &mut |_| {}).unwrap();
         for layout in ["full", "successive-modulo", "folded"] {
-            let row = record.rows.iter().find(|row| row.layout == layout).unwrap();
+            let row = record.found.rows.iter().find(|row| row.layout == layout).unwrap();
             assert_eq!(row.max_abs_diff, Some(0.0), "{row:?}");
             assert!(row.updates_per_second.is_some_and(|rate| rate > 0.0), "{row:?}");
         }
-        assert!(record.rows.iter().all(|row| !row.is_wrong()), "{:?}", record.rows);
+        assert!(record.found.rows.iter().all(|row| !row.is_wrong()), "{:?}", record.found.rows);
     }
 
     #[test]
@@ -296,21 +215,23 @@ mod tests {
         let mut options = options("blur-interleaved-f32", vec![("N".to_owned(), 21)]);
         options.schedules = vec!["sequential".to_owned()];
         options.mapping = "blurx[y, x] -> [(N*y + x) mod (2N)]".to_owned();
-        let record = bench(&options).unwrap();
-        let row = |layout: &str| record.rows.iter().find(|row| row.layout == layout).unwrap();
+        let mut shown = String::new();
+        let record = bench(&options, &mut |text| shown += text).unwrap();
+        assert!(shown.contains("\nblur-interleaved-f32   N = 21"), "{shown}");
+        let row = |layout: &str| record.found.rows.iter().find(|row| row.layout == layout).unwrap();
         for layout in ["full", "successive-modulo", "paper", "folded"] {
             assert_eq!(row(layout).max_abs_diff, Some(0.0), "{:?}", row(layout));
         }
         assert_eq!(row("paper").temp_bytes, row("folded").temp_bytes);
         assert!(row("paper").runs.is_some() && !row("paper").params.contains_key("T"));
         assert!(row("given").failed && row("given").note.as_ref().is_some_and(|note| note.contains("would share")));
-        assert!(record.rows.iter().all(|row| !row.is_wrong()), "{:?}", record.rows);
+        assert!(record.found.rows.iter().all(|row| !row.is_wrong()), "{:?}", record.found.rows);
     }
 
     #[test]
     fn a_layout_above_the_cap_has_its_bytes_and_no_time() {
-        let record = bench(&options("heat-1d", Vec::new())).unwrap();
-        let full = record.rows.iter().find(|row| row.layout == "full").unwrap();
+        let record = bench(&options("heat-1d", Vec::new()), &mut |_| {}).unwrap();
+        let full = record.found.rows.iter().find(|row| row.layout == "full").unwrap();
         assert!(full.temp_bytes.is_some_and(|bytes| bytes > 1 << 20) && full.seconds.is_none(), "{full:?}");
     }
 }

@@ -19,7 +19,7 @@ pub struct CodeVariant {
 
 impl CodeVariant {
     /// Options to compile so, apart from tuning.
-    pub(crate) fn compile_options(self) -> CompileOptions {
+    pub fn compile_options(self) -> CompileOptions {
         CompileOptions::default().choice(self.isa).streaming(self.streaming).prefetch(self.prefetch)
     }
 
@@ -27,7 +27,7 @@ impl CodeVariant {
     ///
     /// # Errors
     /// What the engine says.
-    pub(crate) fn compile_tuned(self, plan: &Plan) -> Result<Option<TunedCode>, crease::Error> {
+    pub fn compile_tuned(self, plan: &Plan) -> Result<Option<TunedCode>, crease::Error> {
         let memory = TuningMemory::of_user();
         self.tuned.then(|| plan.compile_tuned(&self.compile_options(), &memory)).transpose()
     }
@@ -36,7 +36,7 @@ impl CodeVariant {
     ///
     /// # Errors
     /// What the engine says.
-    pub(crate) fn compile(self, plan: &Plan) -> Result<(Code, Option<TunedCode>), crease::Error> {
+    pub fn compile(self, plan: &Plan) -> Result<(Code, Option<TunedCode>), crease::Error> {
         match self.compile_tuned(plan)? {
             Some(tuned) => Ok((tuned.code.clone(), Some(tuned))),
             None => Ok((plan.compile_with(&self.compile_options())?, None)),
@@ -47,7 +47,7 @@ impl CodeVariant {
     ///
     /// # Errors
     /// What the engine says.
-    pub(crate) fn found_options(self, plan: &Plan) -> Result<CompileOptions, crease::Error> {
+    pub fn found_options(self, plan: &Plan) -> Result<CompileOptions, crease::Error> {
         let found = self.compile_tuned(plan)?.map(|tuned| tuned.variant);
         let options = self.compile_options();
         Ok(found.map_or(options, |variant| options.with_variant(variant)))
@@ -71,7 +71,7 @@ impl fmt::Display for CodeVariant {
 }
 
 /// What tuning found, for a person.
-pub(crate) fn describe_tuning(tuned: &TunedCode) -> String {
+pub fn describe_tuning(tuned: &TunedCode) -> String {
     let mut text = String::new();
     match &tuned.finding {
         Finding::Remembered => _ = writeln!(text, "tuned: {}, as remembered", tuned.variant),

@@ -1,12 +1,8 @@
-//! Contestants: runners whose answers can be checked, and their rows.
+//! Contestants: runners whose answers can be compared with those of the naive loops.
 
-use crease_kernels::{Case, Entry, Fields};
+use crease_kernels::Fields;
 
-use crate::cloops::{CLoop, CLoops, Source, sources};
 use crate::error::BenchError;
-use crate::layouts::PlannedLayout;
-use crate::progress::Progress;
-use crate::report::Row;
 use crate::timing::Runner;
 
 /// A runner that can show its results in logical order.
@@ -20,132 +16,8 @@ pub(crate) trait Contestant: Runner {
     }
 }
 
-/// One kernel at one size, with everything that does not depend on the number of threads.
-pub(crate) struct Prepared {
-    pub(crate) entry: &'static Entry,
-    /// Sizes, scalars, and as steps those that are checked.
-    pub(crate) case: Case,
-    pub(crate) initial: Fields,
-    /// The naive answer after the case's steps.
-    pub(crate) expected: Fields,
-    /// Sites that one step updates.
-    pub(crate) sites: u64,
-    /// Whether the kernel advances in steps; if not, a step is a run.
-    pub(crate) in_steps: bool,
-    /// Bytes that must be moved for one site: the least traffic.
-    pub(crate) bytes_per_site: f64,
-    /// Layouts that could be planned, or the rows of those that could not.
-    pub(crate) layouts: Vec<Result<PlannedLayout, Row>>,
-}
-
-/// A row in the making; no runner if it cannot be run.
-pub(crate) struct Entrant {
-    pub(crate) row: Row,
-    pub(crate) runner: Option<Box<dyn Contestant>>,
-}
-
-impl Prepared {
-    /// Bytes of the most values alive at once, for rows without a schedule: the least of all schedules.
-    fn lower_bound_bytes(&self, threads: usize) -> Option<u64> {
-        self.layouts.iter().flatten().filter_map(|planned| planned.lower_bound_bytes(threads)).min()
-    }
-}
-
-/// Starts every planned layout.
-pub(crate) fn layout_entrants(prepared: &Prepared, threads: usize, progress: &Progress) -> Vec<Entrant> {
-    let mut entrants = Vec::new();
-    for layout in &prepared.layouts {
-        let planned = match layout {
-            Ok(planned) => planned,
-            Err(refused) => {
-                entrants.push(Entrant { row: Row { threads, ..refused.clone() }, runner: None });
-                continue;
-            }
-        };
-        progress.detail(&format!("allocating {}, {}", planned.schedule, planned.layout));
-        let mut row = Row::new(prepared.entry.name, &prepared.case.sizes, &planned.layout.to_string(), threads);
-        row.schedule = Some(planned.schedule.clone());
-        row.isa = Some(planned.code_variant.to_string());
-        row.made_by = planned.strategies();
-        row.temp_bytes = Some(planned.bytes(threads));
-        row.lower_bound_bytes = planned.lower_bound_bytes(threads);
-        let started = planned.start(threads, &prepared.case, &prepared.initial);
-        entrants.push(entrant(row, started.map(|run| run.map(boxed)), "above the memory cap"));
-    }
-    entrants
-}
-
-/// Opens the C loops of the kernel whose layouts are wanted.
-pub(crate) fn c_entrants(
-    prepared: &Prepared,
-    loops: &mut CLoops,
-    wanted: &dyn Fn(&str) -> bool,
-    threads: usize,
-    progress: &Progress,
-) -> Vec<Entrant> {
-    let mut entrants = Vec::new();
-    for source in sources().iter().filter(|source| source.kernel == prepared.entry.name) {
-        for layout in source.layouts.iter().filter(|layout| wanted(layout)) {
-            progress.detail(&format!("building {layout}"));
-            let mut row = Row::new(prepared.entry.name, &prepared.case.sizes, layout, threads);
-            row.made_by = format!("benches/c/{}", source.file);
-            row.tolerance = source.tolerance;
-            row.lower_bound_bytes = prepared.lower_bound_bytes(threads);
-            let started = if threads > 1 && !loops.compiler().has_threads() {
-                Ok(None)
-            } else {
-                CRun::open(loops, source, layout, threads, prepared).map(Some)
-            };
-            if let Ok(Some(run)) = &started {
-                row.temp_bytes = Some(run.c_loop.field_bytes());
-            }
-            entrants.push(entrant(row, started.map(|run| run.map(boxed)), "the C compiler has no OpenMP"));
-        }
-    }
-    entrants
-}
-
-fn boxed<C: Contestant + 'static>(contestant: C) -> Box<dyn Contestant> {
-    Box::new(contestant)
-}
-
-fn entrant(mut row: Row, started: Result<Option<Box<dyn Contestant>>, BenchError>, absent: &str) -> Entrant {
-    let runner = started.unwrap_or_else(|refusal| {
-        row.fail(&refusal);
-        None
-    });
-    if runner.is_none() && row.note.is_none() {
-        row.note = Some(absent.to_owned());
-    }
-    Entrant { row, runner }
-}
-
-/// Advances every entrant by the case's steps and compares with the naive answer; what is wrong is not timed.
-///
-/// # Errors
-/// The first error of a runner.
-pub(crate) fn check_answers(
-    prepared: &Prepared,
-    entrants: &mut [Entrant],
-    progress: &Progress,
-) -> Result<(), BenchError> {
-    for Entrant { row, runner: slot } in entrants {
-        let Some(runner) = slot.as_mut() else { continue };
-        progress.detail(&format!("checking {}", row.layout));
-        runner.advance(prepared.case.steps.unsigned_abs())?;
-        row.max_abs_diff = Some(max_abs_diff(&runner.read()?, &prepared.expected));
-        if row.is_wrong() {
-            row.note = Some("WRONG, not timed".into());
-            *slot = None;
-        } else {
-            runner.advance(runner.warm_up_steps())?;
-        }
-    }
-    Ok(())
-}
-
 /// Largest difference of two sets of fields: infinite if arrays or shapes differ, NaN if only one value is a NaN.
-fn max_abs_diff(found: &Fields, expected: &Fields) -> f64 {
+pub(crate) fn max_abs_diff(found: &Fields, expected: &Fields) -> f64 {
     let mut largest: f64 = 0.0;
     for (name, field) in expected {
         let Some(other) = found.get(name).filter(|other| other.shape() == field.shape()) else {
@@ -160,50 +32,6 @@ fn max_abs_diff(found: &Fields, expected: &Fields) -> f64 {
         }
     }
     largest
-}
-
-/// A running C loop, and how its data are named and shaped.
-struct CRun {
-    c_loop: CLoop,
-    source: &'static Source,
-    sizes: Vec<usize>,
-}
-
-impl CRun {
-    fn open(
-        loops: &mut CLoops,
-        source: &'static Source,
-        layout: &str,
-        threads: usize,
-        prepared: &Prepared,
-    ) -> Result<CRun, BenchError> {
-        let sizes = prepared.case.extents(source.sizes, 3)?;
-        let scalars = source.scalars.iter().map(|name| prepared.case.scalar(name)).collect::<Result<Vec<_>, _>>()?;
-        let arrays = source.given.names.iter().filter_map(|name| prepared.initial.get(*name));
-        let initial: Vec<f64> = arrays.flat_map(|field| field.iter().copied()).collect();
-        let c_loop = loops.open(source, layout, &sizes, threads, &scalars, &initial)?;
-        Ok(CRun { c_loop, source, sizes })
-    }
-}
-
-impl Runner for CRun {
-    fn advance(&mut self, steps: u64) -> Result<(), BenchError> {
-        Ok(self.c_loop.advance(steps)?)
-    }
-}
-
-impl Contestant for CRun {
-    fn read(&mut self) -> Result<Fields, BenchError> {
-        let results = self.source.results;
-        let logical = self.c_loop.read();
-        let shape = results.shape(&self.sizes).expect("the loop was opened with this shape");
-        let field = |part: &[f64]| {
-            let values = part.to_vec();
-            ndarray::ArrayD::from_shape_vec(shape.clone(), values).expect("all parts have this shape")
-        };
-        let parts = results.names.iter().zip(logical.chunks(logical.len() / results.names.len()));
-        Ok(parts.map(|(&name, part)| (name.to_owned(), field(part))).collect())
-    }
 }
 
 #[cfg(test)]

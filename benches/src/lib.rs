@@ -1,37 +1,29 @@
-//! `crease-bench`: what the command `crease` does.
+//! `crease-bench`: measurements of our own layouts beside C loops, publications and analytic solutions.
 //!
-//! `cli` reads the command line. `bench` measures: `suites` say what, `layouts` are ours, `cloops` the C they are
-//! compared with, `contestant` checks answers, `timing` interleaves, `bandwidth` gives the roofline, `report` and
-//! `table` say what was found. `explain` tells what a plan decides and why, `beyond` what more is
-//! known, `physics` and `optimizer` compare with published results, `strips` sets our code beside C, `results` writes what
-//! the newest records say into documents, `run` computes on arrays in files, `listing` shows the catalogue, `pictures`
-//! draws.
+//! `suites` lists contests and `bench` holds them; `strips` sets our code beside C strip by strip; `driver` is what both
+//! share: `layouts` are ours, `cloops` the C they are compared with, `entrants` of both kinds have their answers checked
+//! as `contestant`s, `timing` interleaves them, `bandwidth` gives the roofline. `physics` and `optimizer` compare with
+//! published results. All write a `record`, with a header of the `machine`; of contests it has `row`s, which `table` shows
+//! in `columns`. `roofline` says what one core allows the strips of a plan.
 
 pub mod bandwidth;
 pub mod bench;
-mod beyond;
-pub mod cli;
+pub mod catalogue;
 pub mod cloops;
 pub mod code_variant;
+pub mod columns;
 mod contestant;
+mod driver;
+mod entrants;
 pub mod error;
-pub mod explain;
-pub mod kernel_source;
 pub mod layouts;
-pub mod listing;
-mod logging;
 pub mod machine;
-mod memory;
 pub mod optimizer;
 pub mod physics;
-pub mod pictures;
 pub mod progress;
-pub mod report;
-pub mod results;
+pub mod record;
 pub mod roofline;
-pub mod run;
-pub mod settings;
-pub mod storage;
+pub mod row;
 pub mod strips;
 pub mod suites;
 pub mod table;

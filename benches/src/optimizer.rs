@@ -6,24 +6,23 @@
 //! plans on one thread. Publications measured on machines of their time; their sizes are what compares.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
 
 use crease::plan::report::Report;
 use crease::{Kernel, Objective, Plan, StrategyChoice};
 use crease_kernels::literature::{Cells, Example, FoldedArray, examples};
 use serde::{Deserialize, Serialize};
 
+use crate::catalogue::catalogue_entry;
+use crate::columns::Columns;
 use crate::error::{BenchError, chain};
-use crate::kernel_source::catalogue_entry;
 use crate::progress::Progress;
-use crate::report::{Header, load_json, save_json};
-use crate::table::Columns;
+use crate::record::{Findings, Header, Record};
 
 /// How the command line names the suite.
 pub const SUITE: &str = "optimizer";
 
 /// How rows of the automatic choice are called where only cells count.
-pub(crate) const FOOTPRINT: &str = "auto-footprint";
+pub const FOOTPRINT: &str = "auto-footprint";
 /// Plans measured of each strategy ..
 const PLANS: usize = 5;
 /// .. unless the first takes longer than this.
@@ -57,12 +56,9 @@ pub struct OptimizerOptions {
     pub command: String,
 }
 
-/// Everything one run of the suite found.
+/// What the suite found.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct OptimizerRecord {
-    /// When, from which sources, how and where.
-    #[serde(flatten)]
-    pub header: Header,
+pub struct Optimizer {
     /// One per array, size and strategy; arrays that share buffers have one together.
     pub rows: Vec<OptimizerRow>,
 }
@@ -116,7 +112,7 @@ struct Subject {
 ///
 /// # Errors
 /// [`BenchError::UnknownKernel`]. A strategy without a mapping is part of the record.
-pub fn optimizer(options: &OptimizerOptions) -> Result<OptimizerRecord, BenchError> {
+pub fn optimizer(options: &OptimizerOptions) -> Result<Record<Optimizer>, BenchError> {
     let subjects = subjects(options)?;
     let ways = ways();
     let mut progress = Progress::new(subjects.len(), options.silent);
@@ -133,7 +129,7 @@ pub fn optimizer(options: &OptimizerOptions) -> Result<OptimizerRecord, BenchErr
         }
     }
     progress.clear();
-    Ok(OptimizerRecord { header: Header::new(&options.command, None), rows })
+    Ok(Record { header: Header::new(&options.command, None), found: Optimizer { rows } })
 }
 
 /// The strategies by name, `auto` with both objectives that look for few cells.
@@ -281,13 +277,20 @@ fn measure(
     }
 }
 
-impl OptimizerRecord {
-    /// Reads a record that [`OptimizerRecord::save`] wrote.
-    ///
-    /// # Errors
-    /// [`BenchError::File`] if there is no such file, [`BenchError::BadRecord`] if it holds something else.
-    pub fn load(path: &Path) -> Result<OptimizerRecord, BenchError> {
-        load_json(path)
+impl Optimizer {
+    /// A line per array and size, cells by strategy.
+    pub fn render(&self) -> String {
+        let mut strategies: Vec<&str> = Vec::new();
+        for row in self.rows.iter().filter(|row| row.strategy != "auto") {
+            if !strategies.contains(&row.strategy.as_str()) {
+                strategies.push(&row.strategy);
+            }
+        }
+        let mut text = columns(self, &strategies).render();
+        for line in self.broken() {
+            text.push_str(&format!("  FAIL {line}\n"));
+        }
+        text
     }
 
     /// Rows that break a promise: a mapping below the bound, or the choice of the fewest cells
@@ -311,33 +314,21 @@ impl OptimizerRecord {
         }
         broken
     }
-
-    /// Writes the record as JSON to `file`, or to a new file in `bench-results/` of the current directory.
-    ///
-    /// # Errors
-    /// [`BenchError::File`] if it cannot be written.
-    pub fn save(&self, file: Option<&Path>) -> Result<PathBuf, BenchError> {
-        save_json(self, file, &format!("{}-optimizer", self.header.date))
-    }
 }
 
-/// The table a person reads: a line per array and size, cells by strategy.
-pub fn render(record: &OptimizerRecord) -> String {
-    let mut strategies: Vec<&str> = Vec::new();
-    for row in record.rows.iter().filter(|row| row.strategy != "auto") {
-        if !strategies.contains(&row.strategy.as_str()) {
-            strategies.push(&row.strategy);
+impl Findings for Optimizer {
+    const SUFFIX: &'static str = "-optimizer";
+
+    fn verdict(&self) -> Result<(), BenchError> {
+        match self.broken().len() {
+            0 => Ok(()),
+            broken => Err(BenchError::Optimizer { broken }),
         }
     }
-    let mut text = columns(record, &strategies).render();
-    for line in record.broken() {
-        text.push_str(&format!("  FAIL {line}\n"));
-    }
-    text
 }
 
 /// A line per array and size, with what `auto` found and the cells of `strategies`.
-pub(crate) fn columns(record: &OptimizerRecord, strategies: &[&str]) -> Columns {
+pub fn columns(found: &Optimizer, strategies: &[&str]) -> Columns {
     let mut header = vec![
         "kernel",
         "schedule",
@@ -353,13 +344,13 @@ pub(crate) fn columns(record: &OptimizerRecord, strategies: &[&str]) -> Columns 
     ];
     header.extend(strategies);
     let mut columns = Columns::new(4, &header);
-    for auto in record.rows.iter().filter(|row| row.strategy == "auto") {
-        columns.push(cells(record, auto, strategies));
+    for auto in found.rows.iter().filter(|row| row.strategy == "auto") {
+        columns.push(cells(found, auto, strategies));
     }
     columns
 }
 
-fn cells(record: &OptimizerRecord, auto: &OptimizerRow, strategies: &[&str]) -> Vec<String> {
+fn cells(found: &Optimizer, auto: &OptimizerRow, strategies: &[&str]) -> Vec<String> {
     let same = |a: &OptimizerRow, b: &OptimizerRow| {
         (&a.kernel, &a.schedule, &a.params, &a.array) == (&b.kernel, &b.schedule, &b.params, &b.array)
     };
@@ -379,7 +370,7 @@ fn cells(record: &OptimizerRecord, auto: &OptimizerRow, strategies: &[&str]) -> 
         auto.published_seconds.map_or("-".to_owned(), |s| format!("{s}")),
     ];
     line.extend(strategies.iter().map(|strategy| {
-        let row = record.rows.iter().find(|row| row.strategy == *strategy && same(row, auto));
+        let row = found.rows.iter().find(|row| row.strategy == *strategy && same(row, auto));
         number(row.and_then(|row| row.cells))
     }));
     line
@@ -398,7 +389,7 @@ fn shortened(names: &str) -> String {
 mod tests {
     use super::*;
 
-    fn record(kernel: &str) -> OptimizerRecord {
+    fn record(kernel: &str) -> Record<Optimizer> {
         let options =
             OptimizerOptions { kernel: Some(kernel.to_owned()), quick: true, silent: true, command: "crease".into() };
         optimizer(&options).unwrap()
@@ -407,17 +398,17 @@ mod tests {
     #[test]
     fn a_published_kernel_has_a_row_per_strategy() {
         let record = record("diamond-tile");
-        assert_eq!(record.rows.len(), StrategyChoice::ALL.len());
-        assert_eq!(record.broken(), Vec::<String>::new());
-        let auto = record.rows.iter().find(|row| row.strategy == "auto").unwrap();
+        assert_eq!(record.found.rows.len(), StrategyChoice::ALL.len());
+        assert_eq!(record.found.broken(), Vec::<String>::new());
+        let auto = record.found.rows.iter().find(|row| row.strategy == "auto").unwrap();
         assert_eq!((auto.published_cells, auto.best_recorded_cells, auto.cells), (Some(43), Some(28), Some(28)));
-        assert!(render(&record).contains("diamond-tile"), "{}", render(&record));
+        assert!(record.found.render().contains("diamond-tile"), "{}", record.found.render());
     }
 
     #[test]
     fn arrays_that_share_buffers_are_one_row() {
         let record = record("lbm-d2q9-periodic");
-        let auto: Vec<&OptimizerRow> = record.rows.iter().filter(|row| row.strategy == "auto").collect();
+        let auto: Vec<&OptimizerRow> = record.found.rows.iter().filter(|row| row.strategy == "auto").collect();
         assert!(auto.iter().any(|row| row.array.contains(", ")), "{auto:?}");
         assert!(auto.iter().all(|row| row.proof.is_some() && row.cells >= row.lower_bound_cells), "{auto:?}");
     }
@@ -425,8 +416,8 @@ mod tests {
     #[test]
     fn what_is_larger_than_known_is_said() {
         let mut record = record("produce-consume");
-        record.rows.iter_mut().for_each(|row| row.best_recorded_cells = Some(1));
-        assert_eq!(record.broken().len(), 1);
-        assert!(render(&record).contains("FAIL produce-consume"));
+        record.found.rows.iter_mut().for_each(|row| row.best_recorded_cells = Some(1));
+        assert_eq!(record.found.broken().len(), 1);
+        assert!(record.found.render().contains("FAIL produce-consume"));
     }
 }

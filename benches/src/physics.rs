@@ -4,7 +4,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
 
 use crease_kernels::physics::cavity::Cavity;
 use crease_kernels::physics::channel::Channel;
@@ -14,11 +13,11 @@ use crease_kernels::physics::taylor_green::TaylorGreen;
 use crease_kernels::physics::{Check, PhysicsError};
 use serde::{Deserialize, Serialize};
 
+use crate::catalogue::catalogue_entry;
+use crate::columns::{Columns, bytes};
 use crate::error::{BenchError, chain};
-use crate::kernel_source::catalogue_entry;
 use crate::progress::Progress;
-use crate::report::{Header, load_json, save_json};
-use crate::table::{Columns, bytes};
+use crate::record::{Findings, Header, Record};
 
 /// How the command line names the suite.
 pub const SUITE: &str = "physics";
@@ -36,12 +35,9 @@ pub struct PhysicsOptions {
     pub command: String,
 }
 
-/// Everything one run of the suite found.
+/// What the suite found.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct PhysicsRecord {
-    /// When, from which sources, how and where.
-    #[serde(flatten)]
-    pub header: Header,
+pub struct Physics {
     /// One per quantity.
     pub checks: Vec<Comparison>,
     /// Runs that gave none.
@@ -153,7 +149,7 @@ const RUNS: &[Listed] = &[
 /// # Errors
 /// [`BenchError::UnknownKernel`], [`BenchError::NoPhysics`] for a kernel that no run is about. A run that fails is part
 /// of the record.
-pub fn physics(options: &PhysicsOptions) -> Result<PhysicsRecord, BenchError> {
+pub fn physics(options: &PhysicsOptions) -> Result<Record<Physics>, BenchError> {
     let wanted = |listed: &&Listed| options.kernel.as_deref().is_none_or(|kernel| kernel == listed.kernel);
     let runs: Vec<&Listed> = RUNS.iter().filter(wanted).collect();
     if let (Some(kernel), true) = (&options.kernel, runs.is_empty()) {
@@ -161,16 +157,16 @@ pub fn physics(options: &PhysicsOptions) -> Result<PhysicsRecord, BenchError> {
     }
     let mut progress = Progress::new(runs.len(), options.silent);
     let header = Header::new(&options.command, None);
-    let mut record = PhysicsRecord { header, checks: Vec::new(), failures: Vec::new() };
+    let mut found = Physics { checks: Vec::new(), failures: Vec::new() };
     for listed in runs {
         progress.stage(listed.name);
         match (listed.run)(options.threads) {
-            Ok(checks) => record.checks.extend(checks.into_iter().map(Comparison::from)),
-            Err(error) => record.failures.push(Failure { run: listed.name.to_owned(), reason: chain(&error) }),
+            Ok(checks) => found.checks.extend(checks.into_iter().map(Comparison::from)),
+            Err(error) => found.failures.push(Failure { run: listed.name.to_owned(), reason: chain(&error) }),
         }
     }
     progress.clear();
-    Ok(record)
+    Ok(Record { header, found })
 }
 
 impl From<Check> for Comparison {
@@ -197,40 +193,35 @@ impl Comparison {
     }
 }
 
-impl PhysicsRecord {
-    /// Reads a record that [`PhysicsRecord::save`] wrote.
-    ///
-    /// # Errors
-    /// [`BenchError::File`] if there is no such file, [`BenchError::BadRecord`] if it holds something else.
-    pub fn load(path: &Path) -> Result<PhysicsRecord, BenchError> {
-        load_json(path)
+impl Physics {
+    /// The tables a person reads.
+    pub fn render(&self) -> String {
+        let mut text = columns(self).render();
+        for Failure { run, reason } in &self.failures {
+            let _ = writeln!(text, "  {run}: FAIL, {reason}");
+        }
+        text
     }
 
     /// Checks beyond their limit and runs without a result.
     pub fn failed(&self) -> usize {
         self.checks.iter().filter(|check| !check.passes()).count() + self.failures.len()
     }
-
-    /// Writes the record as JSON to `file`, or to a new file in `bench-results/` of the current directory.
-    ///
-    /// # Errors
-    /// [`BenchError::File`] if it cannot be written.
-    pub fn save(&self, file: Option<&Path>) -> Result<PathBuf, BenchError> {
-        save_json(self, file, &format!("{}-physics", self.header.date))
-    }
 }
 
-/// The table a person reads.
-pub fn render(record: &PhysicsRecord) -> String {
-    let mut text = columns(record).render();
-    for Failure { run, reason } in &record.failures {
-        let _ = writeln!(text, "  {run}: FAIL, {reason}");
+impl Findings for Physics {
+    const SUFFIX: &'static str = "-physics";
+
+    fn verdict(&self) -> Result<(), BenchError> {
+        match self.failed() {
+            0 => Ok(()),
+            failed => Err(BenchError::Physics { failed }),
+        }
     }
-    text
 }
 
 /// A line per quantity.
-pub(crate) fn columns(record: &PhysicsRecord) -> Columns {
+pub fn columns(found: &Physics) -> Columns {
     let header = [
         "kernel",
         "setting",
@@ -245,7 +236,7 @@ pub(crate) fn columns(record: &PhysicsRecord) -> Columns {
         "verdict",
     ];
     let mut columns = Columns::new(4, &header);
-    for check in &record.checks {
+    for check in &found.checks {
         let setting: Vec<String> = check.setting.iter().map(|(name, value)| format!("{name} = {value}")).collect();
         columns.push(vec![
             check.kernel.clone(),
@@ -283,8 +274,8 @@ mod tests {
     #[test]
     fn a_record_has_its_checks_and_a_table() {
         let record = physics(&options("heat-1d")).unwrap();
-        assert_eq!((record.checks.len(), record.failed()), (3, 0));
-        let table = render(&record);
+        assert_eq!((record.found.checks.len(), record.found.failed()), (3, 0));
+        let table = record.found.render();
         assert_eq!(table.matches("pass").count(), 3, "{table}");
         let json = serde_json::to_value(&record).unwrap();
         assert_eq!(json["checks"][0]["reference"], 2.0);
@@ -293,11 +284,11 @@ mod tests {
     #[test]
     fn what_deviates_fails() {
         let mut record = physics(&options("heat-1d")).unwrap();
-        record.checks[0].deviation = f64::NAN;
-        record.checks[1].deviation = 2.0 * record.checks[1].limit;
-        record.failures.push(Failure { run: "a flow".into(), reason: "it did not become steady".into() });
-        assert_eq!(record.failed(), 3);
-        let table = render(&record);
+        record.found.checks[0].deviation = f64::NAN;
+        record.found.checks[1].deviation = 2.0 * record.found.checks[1].limit;
+        record.found.failures.push(Failure { run: "a flow".into(), reason: "it did not become steady".into() });
+        assert_eq!(record.found.failed(), 3);
+        let table = record.found.render();
         assert!(table.matches("FAIL").count() == 3 && table.contains("a flow: FAIL, it did"), "{table}");
     }
 

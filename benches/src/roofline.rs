@@ -107,7 +107,7 @@ impl Roofline {
 }
 
 /// The listing as text, with positions if they were measured.
-pub(crate) fn render(listing: &Listing, roofline: Option<&Roofline>) -> String {
+pub fn render(listing: &Listing, roofline: Option<&Roofline>) -> String {
     let mut text = match roofline {
         Some(Roofline { bandwidth_gb_per_s, peak_f64_gflop_per_s, peak_f32_gflop_per_s }) => format!(
             "; one core, measured: update in place {bandwidth_gb_per_s:.1} GB/s, {peak_f64_gflop_per_s:.1} Gflop/s of f64, \
@@ -129,7 +129,10 @@ pub(crate) fn render(listing: &Listing, roofline: Option<&Roofline>) -> String {
 }
 
 /// The listing as JSON: its own fields, `roofline`, and in each strip its `position`; both null unless measured.
-pub(crate) fn json(listing: &Listing, roofline: Option<&Roofline>) -> Result<String, BenchError> {
+///
+/// # Errors
+/// [`BenchError::Json`].
+pub fn json(listing: &Listing, roofline: Option<&Roofline>) -> Result<String, BenchError> {
     let mut value = serde_json::to_value(listing)?;
     value["roofline"] = serde_json::to_value(roofline)?;
     for (at, strip) in listing.strips.iter().enumerate() {

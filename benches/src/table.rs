@@ -3,19 +3,18 @@
 use std::fmt::Write;
 
 use crate::bandwidth::Bandwidth;
-use crate::report::{Record, Row};
-
-/// Columns of text, aligned; the first `left` columns to the left, the others to the right.
-pub(crate) struct Columns {
-    rows: Vec<Vec<String>>,
-    left: usize,
-}
+use crate::columns::{Columns, bytes, plural};
+use crate::record::Header;
+use crate::row::Row;
 
 /// One contest: what it is about, its rows, and what the comparison says.
-pub(crate) struct Block {
-    pub(crate) title: Vec<String>,
-    pub(crate) columns: Columns,
-    pub(crate) remarks: Vec<String>,
+pub struct Block {
+    /// Kernel, sizes, threads, bandwidth.
+    pub title: Vec<String>,
+    /// Its rows.
+    pub columns: Columns,
+    /// One sentence each.
+    pub remarks: Vec<String>,
 }
 
 /// Half-spreads of an otherwise idle machine stay below this.
@@ -24,30 +23,28 @@ const CALM_SPREAD: f64 = 0.15;
 /// More than the last-level cache of one socket usually has for one program.
 const BEYOND_CACHES_BYTES: u64 = 64 << 20;
 
-/// Renders every group of a record, and what the comparison says.
-pub fn render(record: &Record) -> String {
-    let machine = &record.header.machine;
-    let mut text = format!("{}, {} cores, {}", machine.cpu, machine.cores, machine.isa.join(" "));
-    for (threads, gb_per_s) in &machine.update_in_place_gb_per_s {
-        let _ = write!(text, "; update in place {gb_per_s:.0} GB/s on {}", plural(threads, "thread"));
-    }
-    text.push('\n');
-    for block in record.groups().into_iter().filter_map(block) {
-        let _ = write!(text, "\n{}", render_block(&block));
-    }
-    text
-}
-
-fn render_block(block: &Block) -> String {
-    let mut text = format!("{}\n{}", block.title.join("   "), block.columns.render());
+/// The table of one group; empty without rows.
+pub fn render(group: &[Row]) -> String {
+    let Some(block) = block(group) else { return String::new() };
+    let mut text = format!("\n{}\n{}", block.title.join("   "), block.columns.render());
     for line in &block.remarks {
         let _ = writeln!(text, "  {line}");
     }
     text
 }
 
+/// The machine, in a line, with what bandwidth it had.
+pub fn machine(header: &Header) -> String {
+    let machine = &header.machine;
+    let mut text = format!("\n{}, {} cores, {}", machine.cpu, machine.cores, machine.isa.join(" "));
+    for (threads, gb_per_s) in &machine.update_in_place_gb_per_s {
+        let _ = write!(text, "; update in place {gb_per_s:.0} GB/s on {}", plural(threads, "thread"));
+    }
+    text + "\n"
+}
+
 /// The block of one group; none of an empty one.
-pub(crate) fn block(rows: &[Row]) -> Option<Block> {
+pub fn block(rows: &[Row]) -> Option<Block> {
     let first = rows.first()?;
     let params: Vec<String> = first.params.iter().map(|(name, value)| format!("{name} = {value}")).collect();
     let threads = plural(&first.threads.to_string(), "thread");
@@ -103,17 +100,19 @@ fn columns(rows: &[Row]) -> Columns {
 }
 
 /// The successive-modulo row of the same schedule and instruction set, or for a C loop the first one.
-pub(crate) fn successive_modulo<'a>(rows: &'a [Row], row: &Row) -> Option<&'a Row> {
+pub fn successive_modulo<'a>(rows: &'a [Row], row: &Row) -> Option<&'a Row> {
     let fits = |other: &&Row| row.schedule.is_none() || (&other.schedule, &other.isa) == (&row.schedule, &row.isa);
     rows.iter().filter(fits).find(|other| other.layout == "successive-modulo")
 }
 
-pub(crate) fn memory_ratio(bytes: Option<u64>, other: Option<u64>) -> Option<String> {
+/// How many times as much storage, in words; none of nothing.
+pub fn memory_ratio(bytes: Option<u64>, other: Option<u64>) -> Option<String> {
     let (bytes, other) = (bytes?, other.filter(|&other| other > 0)?);
     Some(format!("{:.2}", bytes as f64 / other as f64))
 }
 
-pub(crate) fn best_c(rows: &[Row]) -> Option<&Row> {
+/// The fastest C loop.
+pub fn best_c(rows: &[Row]) -> Option<&Row> {
     let timed = rows.iter().filter(|row| row.layout.starts_with("c-") && row.updates_per_second.is_some());
     timed.max_by(|a, b| a.updates_per_second.unwrap_or(0.0).total_cmp(&b.updates_per_second.unwrap_or(0.0)))
 }
@@ -166,72 +165,6 @@ fn unrest(rows: &[Row]) -> Option<String> {
     (widest > CALM_SPREAD).then(|| format!("the machine was busy: times spread by up to {:.0} %", widest * 100.0))
 }
 
-impl Columns {
-    /// A table of its header only.
-    pub(crate) fn new(left: usize, header: &[&str]) -> Columns {
-        Columns { rows: vec![header.iter().map(|&name| name.to_owned()).collect()], left }
-    }
-
-    /// Adds a row; cells beyond the header are prose.
-    pub(crate) fn push(&mut self, cells: Vec<String>) {
-        self.rows.push(cells);
-    }
-
-    /// The rows as lines, indented.
-    pub(crate) fn render(&self) -> String {
-        let count = self.rows.iter().map(Vec::len).max().unwrap_or(0);
-        let width = |column: usize| self.rows.iter().filter_map(|r| r.get(column)).map(|c| c.chars().count()).max();
-        let widths: Vec<usize> = (0..count).map(|column| width(column).unwrap_or(0)).collect();
-        let mut text = String::new();
-        for row in &self.rows {
-            let mut line = String::from(" ");
-            for (column, cell) in row.iter().enumerate() {
-                let width = widths[column];
-                // Notes, after the columns of the header, are prose.
-                if column < self.left || column >= self.rows[0].len() {
-                    let _ = write!(line, " {cell:<width$} ");
-                } else {
-                    let _ = write!(line, " {cell:>width$} ");
-                }
-            }
-            text.push_str(line.trim_end());
-            text.push('\n');
-        }
-        text
-    }
-
-    /// The rows as a table of Markdown; cells beyond the header get a column without a name.
-    pub(crate) fn markdown(&self) -> String {
-        let count = self.rows.iter().map(Vec::len).max().unwrap_or(0);
-        let mut text = String::new();
-        for (number, row) in self.rows.iter().enumerate() {
-            let cell = |column: usize| row.get(column).map_or(String::new(), |cell| cell.replace('|', "\\|"));
-            let _ = writeln!(text, "| {} |", (0..count).map(cell).collect::<Vec<_>>().join(" | "));
-            if number == 0 {
-                let is_text = |column: usize| column < self.left || column >= row.len();
-                let rule = (0..count).map(|column| if is_text(column) { "---" } else { "---:" });
-                let _ = writeln!(text, "|{}|", rule.collect::<Vec<_>>().join("|"));
-            }
-        }
-        text
-    }
-}
-
-/// Bytes for people: decimal units, four digits or fewer.
-pub fn bytes(count: u64) -> String {
-    let value = count as f64;
-    match count {
-        0..10_000 => format!("{count} B"),
-        10_000..10_000_000 => format!("{:.1} kB", value * 1e-3),
-        10_000_000..10_000_000_000 => format!("{:.1} MB", value * 1e-6),
-        _ => format!("{:.1} GB", value * 1e-9),
-    }
-}
-
-pub(crate) fn plural(count: &str, noun: &str) -> String {
-    if count == "1" { format!("1 {noun}") } else { format!("{count} {noun}s") }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -257,7 +190,7 @@ mod tests {
             row("c-slow", None, 2000, 8.0),
             row("c-fast", None, 1000, 2.5),
         ];
-        let text = render_block(&block(&rows).unwrap());
+        let text = render(&rows);
         let expected = "folded, b: 0.50 of the memory and 2.00 times the speed of successive modulo; \
                         1.00 of the memory and 1.25 times the speed of c-fast";
         assert!(text.contains(expected), "{text}");
@@ -266,20 +199,8 @@ mod tests {
     #[test]
     fn columns_line_up() {
         let rows = [row("successive-modulo", Some("rows"), 9000, 9.0), row("c-aa", None, 12_000, 1.0)];
-        let text = render_block(&block(&rows).unwrap());
-        let ends: Vec<usize> = text.lines().skip(1).take(3).map(|line| line.chars().count()).collect();
+        let text = render(&rows);
+        let ends: Vec<usize> = text.lines().skip(2).take(3).map(|line| line.chars().count()).collect();
         assert_eq!(ends[1], ends[2], "{text}");
-    }
-
-    #[test]
-    fn a_table_of_markdown_has_a_rule_and_a_column_for_notes() {
-        let mut columns = Columns::new(1, &["kernel", "cells"]);
-        columns.push(vec!["a|b".into(), "7".into(), "above the cap".into()]);
-        assert_eq!(columns.markdown(), "| kernel | cells |  |\n|---|---:|---|\n| a\\|b | 7 | above the cap |\n");
-    }
-
-    #[test]
-    fn bytes_have_decimal_units() {
-        assert_eq!((bytes(9_999), bytes(151_000_000)), ("9999 B".to_owned(), "151.0 MB".to_owned()));
     }
 }

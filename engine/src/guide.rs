@@ -1,5 +1,5 @@
 //! The pages of docs/guide, whose listings in Rust `cargo test` runs; what the command prints there is compared by
-//! benches/tests/guide.rs.
+//! cli/tests/guide.rs.
 
 #[doc = include_str!("../../docs/guide/01-stencil.md")]
 struct Stencil;

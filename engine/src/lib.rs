@@ -32,7 +32,6 @@
 //! - [`Plan`]: the proved storage, its [report](plan::report::Report), every [intermediate form](Stage) as text;
 //! - [`Code`]: machine code, shared by many runs;
 //! - [`Run`]: folded storage in use, with the arrays that it was given;
-//! - [`trace`]: small runs, value by value.
 //!
 //! What fails, fails as an [`Error`] that names the culprit and the numbers; nothing has then been half written. Its
 //! [code](Error::code) is for programs; `docs/ERRORS.md` lists all.
@@ -59,7 +58,7 @@ mod sets;
 mod stage;
 pub mod storage;
 
-pub use analysis::{AnalysisError, Expanded, ExpansionError, integer_set_library, trace};
+pub use analysis::{AnalysisError, Expanded, ExpansionError, integer_set_library};
 pub use crease_jit::{CallError, CompileError, FieldError, IsaError, PoolError};
 pub use crease_jit::{
     CompileOptions, CompileTimes, Denormals, ElementType, Finding, Isa, IsaChoice, Prefetch, Streaming, TuningMemory,

@@ -4,9 +4,10 @@
 
 use std::collections::BTreeMap;
 
-use crease::analysis::trace::Trace;
-use crease::kernel::graph::{Kernel, ParamKind, Role};
+use crease::kernel::graph::{DimKind, Kernel, ParamKind, Role};
+use crease::plan::report::PieceReport;
 use crease::{Error, Plan, Stage};
+use crease_oracle::Trace;
 
 use crate::oracle;
 
@@ -36,6 +37,10 @@ fn agree(text: &str, sizes: &[&[i64]]) {
         for &steps in steps {
             let trace = trace(&kernel, name, sizes, steps);
             assert_eq!(trace.illegal(), None, "{name} at {sizes:?}, {steps:?} steps\n{text}");
+            // Of a partial order brute force finds a bound too, which may be the lower one.
+            if steps.is_none_or(|steps| steps > 2) && schedule.dims.iter().all(|dim| *dim == DimKind::Sequential) {
+                bounds_hold(&kernel, &plan, &trace);
+            }
             let bound: Vec<(&str, i64)> = run.iter().zip(steps).map(|(p, t)| (p.name.as_str(), t)).collect();
             let printed = oracle::read_conflicts(&kernel, &plan.dump(Stage::Conflicts).unwrap(), &bound);
             let folded = |id: &_| matches!(kernel.array(*id).role, Role::Temp | Role::State);
@@ -51,6 +56,20 @@ fn agree(text: &str, sizes: &[&[i64]]) {
                     "{name} at {sizes:?}, {steps:?} steps, {array}: {extra:?} too many, {missing:?} missing\n{text}"
                 );
             }
+        }
+    }
+}
+
+/// What the report says to be alive at once in the buffer of one array is not more than what brute force counts.
+fn bounds_hold(kernel: &Kernel, plan: &Plan, trace: &Trace) {
+    let report = plan.report_with_bounds().unwrap();
+    for array in &report.arrays {
+        let (id, is_own) = (kernel.array_id(&array.name).unwrap(), |piece: &PieceReport| piece.buffer == array.name);
+        let bounds =
+            report.buffers.iter().filter(|buffer| buffer.name == array.name && array.pieces.iter().all(is_own));
+        for bound in bounds.filter_map(|buffer| buffer.lower_bound_cells) {
+            let alive = trace.max_live_of(id);
+            assert!(bound <= alive, "{}: {bound} values alive at once, {alive} by brute force", array.name);
         }
     }
 }

@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 
 use crease::Stage;
-use crease::analysis::trace::Trace;
 use crease::kernel::graph::{Kernel, ParamKind, Role};
 use crease::prelude::*;
 use crease::schedule::{DependenceCone, Hyperplanes, Slope, TransformError};
+use crease_oracle::Trace;
 use ndarray::{ArrayD, Dimension, IxDyn};
 
 use crate::oracle;

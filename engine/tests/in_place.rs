@@ -3,10 +3,10 @@
 //! Kernels are made from lists of velocities that no table has; mappings that are almost right are compared with all
 //! pairs of values, in debug builds by comparing bounds and by integer sets.
 
-use crease::analysis::trace::Trace;
 use crease::kernel::graph::{ArrayId, Kernel};
 use crease::storage::MappingError;
 use crease::{Error, Plan, StrategyChoice};
+use crease_oracle::Trace;
 use ndarray::ArrayD;
 
 use crate::oracle::stored_number;
@@ -54,7 +54,7 @@ fn line(velocities: &[i64]) -> String {
 
 /// Every value of a short run keeps its cell while it is alive.
 fn assert_safe(plan: &Plan, steps: i64) {
-    let trace = plan.trace(steps, TRACE_LIMIT).unwrap();
+    let trace = Trace::of_plan(&plan, steps, TRACE_LIMIT).unwrap();
     assert_eq!(trace.illegal(), None);
     let fold = |array, index: &[i64]| stored_number(plan, &[0, steps], array, index);
     assert_eq!(trace.clash(&fold), None, "{:?}", plan.report());

@@ -6,10 +6,10 @@
 mod change;
 
 use change::{Tally, fault, mutant, storage_of};
-use crease::analysis::trace::Trace;
 use crease::kernel::affine::Affine;
 use crease::kernel::graph::{DimKind, Kernel, Schedule};
 use crease::{Error, PlanBuilder, StrategyChoice};
+use crease_oracle::Trace;
 use fastrand::Rng;
 
 use crate::random_programs::kernels;

@@ -21,7 +21,6 @@ mod schedules;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crease::analysis::trace::Trace;
 use crease::kernel::graph::{Kernel, Role, Schedule};
 use crease::plan::report::{Reason, Report};
 use crease::storage::{MappingError, Sharing};
@@ -29,6 +28,7 @@ use crease::{
     CompileOptions, Error, ExpansionError, Isa, IsaChoice, LowerError, Plan, Rings, Rounding, Stage, StrategyChoice,
     Streaming,
 };
+use crease_oracle::Trace;
 use fastrand::Rng;
 
 use execute::{Case, Contents};

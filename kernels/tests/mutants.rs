@@ -9,8 +9,8 @@ mod change;
 
 use change::{Tally, fault, mutant, storage_of};
 use crease::StrategyChoice;
-use crease::analysis::trace::Trace;
 use crease_kernels::{Entry, catalogue};
+use crease_oracle::Trace;
 use fastrand::Rng;
 
 use crate::{is_of_other_cells, is_thorough};

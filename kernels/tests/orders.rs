@@ -1,9 +1,9 @@
 //! Every schedule of the catalogue is legal, and storage is what the kernels' headers say: brute force at small sizes.
 
-use crease::analysis::trace::Trace;
 use crease::kernel::graph::{ArrayId, Kernel, ParamKind, Role, Schedule};
 use crease_kernels::lbm::{Lattice, VelocitySet, cavity, channel, periodic};
 use crease_kernels::{Entry, Preset, catalogue, find};
+use crease_oracle::Trace;
 
 const LIMIT: usize = 100_000;
 

@@ -9,7 +9,7 @@ use std::fmt::Write;
 
 use crease_kernels::lbm::{Lattice, VelocitySet};
 
-use super::source::Arrays;
+use super::arrays::Arrays;
 
 /// What the sources include.
 pub(super) const HEADER: &str = "lattice.h";

@@ -2,6 +2,7 @@
 
 use crease_kernels::lbm::Lattice;
 
+use super::arrays::Arrays;
 use super::lattice;
 
 /// A C source, and the kernel of the catalogue that its loops compute.
@@ -32,36 +33,12 @@ pub struct Source {
     pub tolerance: f64,
 }
 
-/// Arrays of one shape.
-#[derive(Clone, Copy, Debug)]
-pub struct Arrays {
-    /// Their names in the kernel.
-    pub names: &'static [&'static str],
-    /// The first extents, which no size decides.
-    pub leading: &'static [usize],
-    /// Which size each other extent is counted from, and by how much it is larger.
-    pub axes: &'static [(usize, isize)],
-}
-
 impl Source {
     /// The files that are built together: name and text.
     pub(super) fn files(&self) -> Vec<(&'static str, String)> {
         let own = [HEADER, (self.file, self.text)].map(|(name, text)| (name, text.to_owned()));
         let lattice = self.lattice.map(|lattice| (lattice::HEADER, lattice::header(lattice)));
         own.into_iter().chain(lattice).collect()
-    }
-}
-
-impl Arrays {
-    /// Extents at these sizes; none if one is negative, leaves the number range or has no size.
-    pub fn shape(&self, sizes: &[usize]) -> Option<Vec<usize>> {
-        let counted = self.axes.iter().map(|&(size, margin)| sizes.get(size)?.checked_add_signed(margin));
-        self.leading.iter().copied().map(Some).chain(counted).collect()
-    }
-
-    /// Number of doubles of logical data at these sizes, if that is a number.
-    pub fn cells(&self, sizes: &[usize]) -> Option<usize> {
-        self.shape(sizes)?.into_iter().try_fold(self.names.len(), usize::checked_mul)
     }
 }
 

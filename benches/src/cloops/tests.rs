@@ -1,7 +1,8 @@
 //! C loops against the naive loops of the catalogue, at sizes no vector divides.
 
-use super::*;
 use crease_kernels::{Entry, Fields, find};
+
+use super::*;
 
 /// Largest difference after `steps` steps; the data are of the order of 1. `sizes` are those of the kernel, in order.
 fn difference(

@@ -2,21 +2,18 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::columns::Columns;
 use crate::error::BenchError;
-use crate::report::{Header, Row, load_json, save_json};
+use crate::record::{Findings, Header};
+use crate::row::Row;
 use crate::strips::subjects::{Subject, WorkingSet};
-use crate::table::Columns;
 
-/// Everything one run of the suite found.
+/// What the suite found.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct StripsRecord {
-    /// When, from which sources, how and where.
-    #[serde(flatten)]
-    pub header: Header,
+pub struct Strips {
     /// One per kernel, size, reference, instruction set and number of threads.
     pub rows: Vec<StripsRow>,
     /// One per kernel and instruction set.
@@ -112,42 +109,33 @@ pub(super) fn row(subject: &Subject, ours: &Row, reference: Option<&Row>) -> Str
     }
 }
 
-impl StripsRecord {
-    /// Reads a record that [`StripsRecord::save`] wrote.
-    ///
-    /// # Errors
-    /// [`BenchError::File`] if there is no such file, [`BenchError::BadRecord`] if it holds something else.
-    pub fn load(path: &Path) -> Result<StripsRecord, BenchError> {
-        load_json(path)
-    }
-
-    /// Rows with a wrong answer, ours or of the C loop, and rows that could not be run.
-    pub fn failed(&self) -> usize {
-        self.rows.iter().filter(|row| row.failed).count()
-    }
-
-    /// Writes the record as JSON to `file`, or to a new file in `bench-results/` of the current directory.
-    ///
-    /// # Errors
-    /// [`BenchError::File`] if it cannot be written.
-    pub fn save(&self, file: Option<&Path>) -> Result<PathBuf, BenchError> {
-        save_json(self, file, &format!("{}-strips", self.header.date))
+impl Strips {
+    /// Rates beside those of C, and compile times.
+    pub fn render(&self, header: &Header) -> String {
+        let machine = &header.machine;
+        let mut text = format!("{}, {} cores, {}", machine.cpu, machine.cores, machine.isa.join(" "));
+        for (threads, gb_per_s) in &machine.update_in_place_gb_per_s {
+            let _ = write!(text, "; update in place {gb_per_s:.0} GB/s on {threads}");
+        }
+        let compile = compile_columns(&self.compile).render();
+        format!("{text}\n\n{}\n{compile}", columns(self.rows.iter()).render())
     }
 }
 
-/// The tables a person reads: rates beside those of C, and compile times.
-pub fn render(record: &StripsRecord) -> String {
-    let machine = &record.header.machine;
-    let mut text = format!("{}, {} cores, {}", machine.cpu, machine.cores, machine.isa.join(" "));
-    for (threads, gb_per_s) in &machine.update_in_place_gb_per_s {
-        let _ = write!(text, "; update in place {gb_per_s:.0} GB/s on {threads}");
+impl Findings for Strips {
+    const SUFFIX: &'static str = "-strips";
+
+    /// No row has a wrong answer, ours or of the C loop, and all could be run.
+    fn verdict(&self) -> Result<(), BenchError> {
+        match self.rows.iter().filter(|row| row.failed).count() {
+            0 => Ok(()),
+            failed => Err(BenchError::Strips { failed, rows: self.rows.len() }),
+        }
     }
-    let compile = compile_columns(&record.compile).render();
-    format!("{text}\n\n{}\n{compile}", columns(record.rows.iter()).render())
 }
 
 /// Rates beside those of C.
-pub(crate) fn columns<'a>(rows: impl Iterator<Item = &'a StripsRow>) -> Columns {
+pub fn columns<'a>(rows: impl Iterator<Item = &'a StripsRow>) -> Columns {
     let header = [
         "kernel",
         "from",
@@ -171,7 +159,7 @@ pub(crate) fn columns<'a>(rows: impl Iterator<Item = &'a StripsRow>) -> Columns 
 }
 
 /// Compile times.
-pub(crate) fn compile_columns(rows: &[CompileRow]) -> Columns {
+pub fn compile_columns(rows: &[CompileRow]) -> Columns {
     let mut columns = Columns::new(2, &["kernel", "isa", "compiled in ms", "wide strips", "ms each"]);
     for row in rows {
         let milliseconds = |seconds: f64| format!("{:.3}", seconds * 1e3);
@@ -184,7 +172,7 @@ pub(crate) fn compile_columns(rows: &[CompileRow]) -> Columns {
 
 impl StripsRow {
     /// What is below its aim, in words; empty if nothing is, or nothing was aimed for.
-    pub(crate) fn shortfalls(&self) -> Vec<String> {
+    pub fn shortfalls(&self) -> Vec<String> {
         let below = |value: Option<f64>, aim: Option<f64>| value.zip(aim).filter(|(value, aim)| value < aim);
         let ratio = below(self.ratio, self.ratio_aim).map(|(ratio, aim)| format!("ratio {ratio:.3}, aim {aim:.2}"));
         let share = below(self.share_of_bandwidth_limit, self.share_aim)

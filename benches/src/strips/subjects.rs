@@ -170,8 +170,8 @@ pub(super) fn subjects() -> impl Iterator<Item = &'static Subject> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::catalogue::catalogue_entry;
     use crate::cloops::sources;
-    use crate::kernel_source::catalogue_entry;
 
     #[test]
     fn subjects_name_kernels_schedules_and_loops_that_exist() {

@@ -3,10 +3,9 @@
 //! In: the lifetimes of a kernel's arrays.   Out: a number of cells that no allocation can go below; none if unknown.
 //! Source: golden sizes (docs/ARCHITECTURE.md, section 6).
 //!
-//! Three counts bound storage from below, and the largest is taken: what enters a run is alive together, and so is what
-//! leaves it; `moment` searches for the fullest moment of a run; at small sizes the brute-force trace looks at every
-//! moment of a run of few steps, which for partial orders may find more. A [`LowerBound`] says which count it is and
-//! whether that looked everywhere, so that a weak one is not taken for a strong one.
+//! Two counts bound storage from below, and the larger is taken: what enters a run is alive together, and so is what
+//! leaves it; `moment` searches for the fullest moment of a run. A [`LowerBound`] says which count it is and whether that
+//! looked everywhere, so that a weak one is not taken for a strong one.
 
 use crease_isl::{Set, Tuple};
 use crease_program::Interval;
@@ -16,14 +15,11 @@ use crate::analysis::conflicts::Conflicts;
 use crate::analysis::error::AnalysisError;
 use crate::analysis::model::{FROM_STEP, Model};
 use crate::analysis::moment::most_alive;
-use crate::analysis::trace::Trace;
 use crate::kernel::graph::ArrayId;
 use crate::sets::boxes::IntBox;
 use crate::sets::count::Points;
 use crate::sets::relations::{Params, nameless};
 
-/// Instances up to which the trace is made.
-const TRACE_LIMIT: usize = 3000;
 /// Intervals that counting one set may take.
 const COUNT_BUDGET: u64 = 1 << 20;
 
@@ -47,8 +43,6 @@ pub enum BoundMethod {
     SomeMoments,
     /// The fullest moment of a run, by integer sets.
     Moments,
-    /// Every moment of a run of few steps, instance by instance: sizes are small enough.
-    Trace,
 }
 
 crease_program::named_choices! {
@@ -57,7 +51,6 @@ crease_program::named_choices! {
         ("ends", BoundMethod::Ends),
         ("some-moments", BoundMethod::SomeMoments),
         ("moments", BoundMethod::Moments),
-        ("trace", BoundMethod::Trace),
     ]
 }
 
@@ -74,18 +67,14 @@ pub(crate) fn lower_bounds<'c>(
     conflicts: &Conflicts<'c, '_>,
     groups: &[Group],
 ) -> Result<Vec<Option<LowerBound>>, AnalysisError> {
-    let trace = trace(model, steps_to_trace(model));
     let bound = |group: &Group| {
-        let traced = trace.as_ref().map(|trace| trace.max_live_of_all(&group.arrays));
         let ends = alive_at_ends(model, &group.arrays, COUNT_BUDGET)?;
         let mut bounds = vec![(ends, BoundMethod::Ends)];
-        // What can be traced is counted in both ways, so that each is a check of the other.
-        if traced.is_some() || ends.is_none_or(|ends| ends < group.cells) {
+        if ends.is_none_or(|ends| ends < group.cells) {
             let moments = most_alive(model, conflicts, &group.arrays, group.cells)?;
             let method = if moments.is_cut_short { BoundMethod::SomeMoments } else { BoundMethod::Moments };
             bounds.push((moments.values, method));
         }
-        bounds.push((traced, BoundMethod::Trace));
         let known = bounds.into_iter().filter_map(|(cells, method)| Some(LowerBound { cells: cells?, method }));
         // Of equal ones the last, which is the strongest count.
         Ok(known.max_by_key(|bound| bound.cells))
@@ -99,7 +88,7 @@ pub(crate) fn alive_at_ends(
     arrays: &[ArrayId],
     budget: u64,
 ) -> Result<Option<u64>, AnalysisError> {
-    let steps = steps_to_trace(model);
+    let steps = steps_to_count(model);
     let mut most = None;
     for live in [Model::live_in, Model::live_out] {
         let count = |&array: &ArrayId| cardinality(model, &at_step(model, live(model, array), steps)?, budget);
@@ -111,14 +100,9 @@ pub(crate) fn alive_at_ends(
 }
 
 /// Enough steps for every level of every state array to be replaced twice.
-fn steps_to_trace(model: &Model<'_, '_>) -> i64 {
+fn steps_to_count(model: &Model<'_, '_>) -> i64 {
     let depth = model.kernel.array_ids().map(|a| model.kernel.state_depth(a)).max().unwrap_or(0);
     i64::from(2 * depth + 1)
-}
-
-fn trace(model: &Model<'_, '_>, steps: i64) -> Option<Trace> {
-    let params = vec![steps; model.kernel.params().len()];
-    Trace::new(model.kernel, model.schedule, &params, TRACE_LIMIT).ok()
 }
 
 /// The set with the run parameter bound.

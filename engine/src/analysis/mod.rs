@@ -4,8 +4,7 @@
 //! live inside single tasks; `conflicts` which values may not share storage; `coverage` which cells are never written;
 //! `relations` hands affine expressions to
 //! the integer set library; `bound` how many are alive at once, `moment` when most are, `count` counts them;
-//! `expansion` gives every write cells of its own. `trace` is the independent oracle: it runs small kernels and
-//! compares lifetimes pair by pair, without integer sets.
+//! `expansion` gives every write cells of its own.
 
 pub(crate) mod accesses;
 pub(crate) mod bound;
@@ -18,7 +17,6 @@ pub(crate) mod lifetimes;
 pub(crate) mod model;
 pub(crate) mod moment;
 pub(crate) mod privacy;
-pub mod trace;
 pub(crate) mod turnover;
 
 pub use crease_isl::{IslError, library as integer_set_library};

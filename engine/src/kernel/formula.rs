@@ -4,7 +4,6 @@ use crate::kernel::affine::{Affine, AffineOverflow, Term};
 
 /// A set of points: iterators and parameters for which the formula holds.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum Formula {
     /// `e >= 0`.
     NonNegative(Affine),

@@ -1,8 +1,7 @@
-//! Places: where a plan keeps a cell of an array, and what a small run of it does, value by value.
+//! Places: where a plan keeps a cell of an array.
 //!
-//! In: a [`Plan`].   Out: [`Place`]s and [`Trace`]s, for pictures, tables and tests that look at single cells.
+//! In: a [`Plan`].   Out: [`Place`]s, for pictures, tables and tests that look at single cells.
 
-use crate::analysis::trace::{Trace, TraceError};
 use crate::kernel::graph::ArrayId;
 use crate::plan::Plan;
 use crate::storage::Piece;
@@ -44,44 +43,5 @@ impl Plan {
             .zip(moduli)
             .try_fold(0_u64, |cell, (c, m)| cell.checked_mul(m.unsigned_abs())?.checked_add(c.unsigned_abs()))?;
         Some(Place { buffer: piece.buffer, cell, coordinates })
-    }
-
-    /// Every instance, value and lifetime of a run of `steps` steps at this plan's sizes, by enumeration. `steps`
-    /// counts for kernels with a run parameter.
-    ///
-    /// # Errors
-    /// [`TraceError::TooMany`] if there are more than `limit` instances and cells; a few thousand are quick.
-    pub fn trace(&self, steps: i64, limit: usize) -> Result<Trace, TraceError> {
-        let bound = &self.request.bound;
-        Trace::new(self.kernel(), bound.written_schedule(), &bound.params_at(steps), limit)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::kernel::graph::Kernel;
-
-    const LINE: &str = "\
-kernel line(size N; run T) {
-  state u[t, x]: f64 for 0 <= x < N
-  S[t, x] for 1 <= t <= T and 1 <= x < N-1 { u[t,x] = 0.5 * (u[t-1,x-1] + u[t-1,x+1]) }
-  E[t, x] for 1 <= t <= T and (x = 0 or x = N-1) { u[t,x] = u[t-1,x] }
-  schedule seq { S, E -> [t, x] }
-}";
-
-    #[test]
-    fn places_follow_the_mapping_and_hold_up_in_the_trace() {
-        let plan = Kernel::parse(LINE).unwrap().plan().size("N", 9).build().unwrap();
-        let moduli = &plan.layout().buffers[0].moduli;
-        assert_eq!(moduli, &[10]);
-        let trace = plan.trace(5, 1000).unwrap();
-        assert_eq!(trace.instances().len(), 45);
-        let proved = |array, index: &[i64]| Some(plan.place(array, index)?.cell);
-        assert_eq!(trace.clashes(&proved, 9), []);
-        let short = |array, index: &[i64]| Some(plan.place_with(array, index, |_| &[9])?.cell);
-        assert!(!trace.clashes(&short, 9).is_empty());
-        for moduli in [&[][..], &[0], &[-3]] {
-            assert_eq!(plan.place_with(trace.lifetimes().next().unwrap().cell.array, &[0, 0], |_| moduli), None);
-        }
     }
 }

@@ -1,7 +1,6 @@
 //! Errors of kernels, schedules, and of what runs kernels without a plan. Those of kernel texts are in
 //! `filetests/parse/`.
 
-use crease::analysis::trace::{Trace, TraceError};
 use crease::kernel::KernelErrorKind;
 use crease::kernel::affine::{Affine, Term};
 use crease::kernel::builder::{Domain, KernelBuilder};
@@ -10,6 +9,7 @@ use crease::kernel::graph::{DimKind, Element, Kernel, Schedule};
 use crease::kernel::interpret::{FullArray, Inputs, InterpretError, InterpretOptions, interpret};
 use crease::kernel::points::points;
 use crease::storage::MappingError;
+use crease_oracle::{Trace, TraceError};
 
 use super::cases::Cases;
 

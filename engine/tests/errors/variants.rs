@@ -7,10 +7,11 @@ use std::fs;
 use std::path::Path;
 
 /// Sources of each crate, by the name that paths of its types start with.
-const CRATES: [(&str, &str); 4] = [
+const CRATES: [(&str, &str); 5] = [
     ("crease", "engine/src"),
     ("crease_isl", "engine/isl/src"),
     ("crease_jit", "jit/src"),
+    ("crease_oracle", "engine/oracle/src"),
     ("crease_program", "jit/program/src"),
 ];
 

@@ -8,13 +8,13 @@
 use std::cell::Cell;
 
 use crease::Plan;
-use crease::analysis::trace::Trace;
 use crease::check::Proved;
 use crease::kernel::affine::Affine;
 use crease::kernel::formula::Formula;
 use crease::kernel::graph::{ArrayId, Kernel};
 use crease::plan::layout::Owner;
 use crease::storage::{Buffer, MappingError, Piece, Sharing, StorageMapping};
+use crease_oracle::Trace;
 use fastrand::Rng;
 
 /// The storage that a plan has, as the checker proved it.

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crease::Plan;
-use crease::analysis::trace::Cell;
 use crease::kernel::graph::{ArrayId, Kernel};
 use crease_isl::Context;
+use crease_oracle::Cell;
 
 /// Conflicting pairs `a < b` of cells of one array.
 pub(crate) type Pairs = BTreeSet<(Cell, Cell)>;

@@ -5,10 +5,10 @@
 
 use std::collections::BTreeMap;
 
-use crease::analysis::trace::Trace;
 use crease::kernel::graph::{ArrayId, Element, Kernel, Role, Schedule};
 use crease::kernel::interpret::{FullArray, Inputs, InterpretOptions, full_array, interpret, live_in_array};
 use crease::{Code, ElementType, Error, Input, Output, Plan, RunOptions, f16};
+use crease_oracle::Trace;
 use crease_program::{Cells, Memory};
 use fastrand::Rng;
 use ndarray::ArrayD;

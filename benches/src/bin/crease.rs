@@ -1,7 +1,0 @@
-//! The command `crease`: see `crease --help`.
-
-use std::process::ExitCode;
-
-fn main() -> ExitCode {
-    crease_bench::cli::main(std::env::args_os())
-}

@@ -1,0 +1,19 @@
+//! Kernels of the catalogue by name.
+
+use crease_kernels::{Entry, catalogue, find};
+
+use crate::error::BenchError;
+
+/// The entry of that name.
+///
+/// # Errors
+/// [`BenchError::UnknownKernel`].
+pub fn catalogue_entry(name: &str) -> Result<&'static Entry, BenchError> {
+    find(name).ok_or_else(|| unknown_kernel(name))
+}
+
+/// That there is no kernel of that name, and which there are.
+pub fn unknown_kernel(name: &str) -> BenchError {
+    let known = catalogue().iter().map(|entry| entry.name).collect::<Vec<_>>().join(", ");
+    BenchError::UnknownKernel { name: name.to_owned(), known }
+}

@@ -1,0 +1,123 @@
+//! What the command reports when it cannot do as asked.
+
+use std::io;
+use std::path::PathBuf;
+
+use crease_bench::BenchError;
+use crease_kernels::KernelDataError;
+use crease_pictures::PictureError;
+
+/// Why a command failed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CommandError {
+    /// Two options say how one array starts, or where it goes.
+    #[error("two options name `{name}`; which one counts?")]
+    GivenTwice {
+        /// The array, or one of its levels.
+        name: String,
+    },
+    /// `NAME=VALUE` does not read as such.
+    #[error("`{text}` is not of the form {form}")]
+    BadSetting {
+        /// What was given.
+        text: String,
+        /// What is expected.
+        form: &'static str,
+    },
+    /// A value was left open and has no default.
+    #[error("kernel {kernel} needs {what} `{name}`: give it with {option}")]
+    Unset {
+        /// The kernel.
+        kernel: String,
+        /// Parameter, scalar or input.
+        what: &'static str,
+        /// Its name.
+        name: String,
+        /// The option that gives it.
+        option: &'static str,
+    },
+    /// There is not as much memory as the command would take. Sizes are in bytes.
+    #[error(
+        "kernel {kernel} needs {run} bytes to run and {others} for its data, and {available} are left, as {limited_by}\
+         {fits}; choose smaller sizes (--set)"
+    )]
+    Memory {
+        /// The kernel.
+        kernel: String,
+        /// Folded storage and copies of inputs and outputs.
+        run: u64,
+        /// Initial data or results, whichever are more.
+        others: u64,
+        /// What is left, less what predictions may be off by.
+        available: u64,
+        /// Who has no more, in words.
+        limited_by: String,
+        /// Sizes that would fit, in words; empty if none are known.
+        fits: String,
+    },
+    /// A file could not be read or written.
+    #[error("{}: {source}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What went wrong.
+        source: io::Error,
+    },
+    /// A file does not hold the array that is needed.
+    #[error("{}: {message}", path.display())]
+    BadArray {
+        /// The file.
+        path: PathBuf,
+        /// What it holds or what is wrong with it.
+        message: String,
+    },
+    /// An option goes with machine code only.
+    #[error("{option} goes with `--dump asm`, with no other form")]
+    OnlyForAsm {
+        /// The option.
+        option: &'static str,
+    },
+    /// An option means nothing to the suite.
+    #[error("the suite `{suite}` does not take {option}")]
+    NotForSuite {
+        /// The suite.
+        suite: &'static str,
+        /// The option.
+        option: &'static str,
+    },
+    /// Documents that are made from records differ from what would be made.
+    #[error("{paths}: not what the records in bench-results/ say; `crease results` writes it again")]
+    Stale {
+        /// Which, with commas.
+        paths: String,
+    },
+    /// A document has no place for results.
+    #[error("{}: no lines `{begin}` and `{end}` with results between them", path.display())]
+    NoPlaceForResults {
+        /// The document.
+        path: PathBuf,
+        /// The line before results.
+        begin: &'static str,
+        /// The line behind them.
+        end: &'static str,
+    },
+    /// A kernel, a suite or a record is not what it should be.
+    #[error(transparent)]
+    Bench(#[from] BenchError),
+    /// Nothing was drawn.
+    #[error(transparent)]
+    Picture(#[from] PictureError),
+    /// The catalogue could not make a kernel's data.
+    #[error(transparent)]
+    Data(#[from] KernelDataError),
+    /// Crease refused or failed.
+    #[error(transparent)]
+    Crease(#[from] crease::Error),
+    /// A report could not be written as JSON.
+    #[error("cannot write JSON: {0}")]
+    Json(#[from] serde_json::Error),
+    /// Standard output is gone.
+    #[error("cannot print: {0}")]
+    Print(#[from] io::Error),
+}

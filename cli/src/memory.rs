@@ -1,0 +1,115 @@
+//! How much memory `crease run` takes: predicted before anything is allocated, and measured afterwards.
+//!
+//! In: what a run keeps ([`Footprint`]), and which of its arrays start from data that the command makes.   Out: the
+//! largest size that the process will have, or an error if that is more than there is.
+//!
+//! The command holds, besides the run: first the initial data, as doubles, which it drops before the first step; in the
+//! end one result after the other, to summarise and to write it. The process itself counts as it stands when the
+//! prediction is made, with the machine code in it. A mirrored buffer counts once, as it takes memory once; tools that
+//! count each address show it twice.
+
+use std::fs;
+
+use crease::kernel::graph::Role;
+use crease::plan::footprint::{Footprint, LogicalArray};
+use crease::{Plan, available_memory};
+
+use crate::error::CommandError;
+
+/// What the process will hold, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Prediction {
+    /// The run, with copies of inputs and outputs.
+    pub(crate) run_bytes: u64,
+    /// Initial data, before the first step.
+    pub(crate) initial_bytes: u64,
+    /// The largest result, after the last step.
+    pub(crate) result_bytes: u64,
+    /// The process as it is.
+    pub(crate) base_bytes: u64,
+    /// The most that the process will have had.
+    pub(crate) peak_bytes: u64,
+}
+
+/// What the command holds of arrays.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Held<'a> {
+    /// Arrays whose initial data it makes; those of others are read from files, one at a time, or filled.
+    pub(crate) made: &'a [String],
+    /// Whether results are converted once more, for files.
+    pub(crate) writes_files: bool,
+    /// Whether all results are held at once, as doubles, for images.
+    pub(crate) draws_images: bool,
+}
+
+impl Held<'_> {
+    /// Bytes of the run, of initial data, of results.
+    fn bytes(self, footprint: &Footprint) -> (u64, u64, u64) {
+        let doubles = |array: &LogicalArray| array.cells.saturating_mul(8);
+        let own = |array: &LogicalArray| array.cells.saturating_mul(array.element_bytes);
+        let starts = || footprint.arrays.iter().filter(|array| matches!(array.role, Role::Input | Role::State));
+        let results = || footprint.arrays.iter().filter(|array| matches!(array.role, Role::Output | Role::State));
+        let made = starts().filter(|array| self.made.contains(&array.name)).map(doubles);
+        // Narrower cells are converted before they are copied in, those of files always.
+        let is_plain = |array: &&LogicalArray| self.made.contains(&array.name) && array.element_bytes == 8;
+        let converted = starts().filter(|array| !is_plain(array)).map(own).max().unwrap_or(0);
+        let result = results().map(own).max().unwrap_or(0);
+        let result = if self.writes_files { result.saturating_mul(2) } else { result };
+        let drawn: u64 = if self.draws_images { results().map(doubles).fold(0, u64::saturating_add) } else { 0 };
+        let initial = made.fold(0, u64::saturating_add).saturating_add(converted);
+        (footprint.total_memory_bytes(), initial, result.max(drawn))
+    }
+
+    /// What the process grows by at most.
+    fn growth(self, footprint: &Footprint) -> u64 {
+        let (run, initial, result) = self.bytes(footprint);
+        run.saturating_add(initial.max(result))
+    }
+}
+
+/// What a run of the plan by the command will take.
+pub(crate) fn predict(plan: &Plan, held: Held<'_>) -> Prediction {
+    let footprint = plan.footprint();
+    let (run_bytes, initial_bytes, result_bytes) = held.bytes(&footprint);
+    let (base_bytes, had_bytes) = (status("VmRSS:").unwrap_or(0), status("VmHWM:").unwrap_or(0));
+    let peak_bytes = base_bytes.saturating_add(held.growth(&footprint)).max(had_bytes);
+    Prediction { run_bytes, initial_bytes, result_bytes, base_bytes, peak_bytes }
+}
+
+/// Whether there is memory for that.
+///
+/// # Errors
+/// [`CommandError::Memory`], with the sizes that would fit.
+pub(crate) fn verify(plan: &Plan, held: Held<'_>) -> Result<(), CommandError> {
+    let Some(available) = available_memory() else { return Ok(()) };
+    let growth = held.growth(&plan.footprint());
+    // A part may be missing that was not foreseen; the engine leaves as much.
+    let limit = available.bytes - (available.bytes / 50).saturating_add(16 << 20).min(available.bytes);
+    if growth <= limit {
+        return Ok(());
+    }
+    let (run, initial, result) = held.bytes(&plan.footprint());
+    let fit = plan.largest_fitting(limit, &|footprint| held.growth(footprint));
+    Err(CommandError::Memory {
+        kernel: plan.kernel().name().to_owned(),
+        run,
+        others: initial.max(result),
+        available: limit,
+        limited_by: available.limited_by.to_string(),
+        fits: fit
+            .map(|fit| format!("; {fit} {}", if fit.planned { "would fit" } else { "may fit" }))
+            .unwrap_or_default(),
+    })
+}
+
+/// The most memory that this process has had, if the system tells.
+pub(crate) fn measured_peak_bytes() -> Option<u64> {
+    status("VmHWM:")
+}
+
+/// A size in `/proc/self/status`.
+fn status(word: &str) -> Option<u64> {
+    let text = fs::read_to_string("/proc/self/status").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix(word))?;
+    line.split_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1024)
+}

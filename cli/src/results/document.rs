@@ -1,0 +1,228 @@
+//! All results at length: a section for each suite, with what made it and its tables.
+
+use std::fmt::Write;
+
+use crease::IsaChoice;
+use crease_bench::columns::{Columns, bytes, plural};
+use crease_bench::optimizer::{self, Optimizer};
+use crease_bench::physics::{self, Physics};
+use crease_bench::row::Contests;
+use crease_bench::strips::{self, Strips, StripsRow};
+use crease_bench::table;
+
+use crate::results::newest::{Content, Found, Newest, SUITES};
+
+/// Prose is no wider.
+const WIDTH: usize = 118;
+
+const OPENING: &str = "\
+# Results
+
+Written by `cargo run --release -- results` from the newest record of each suite in
+[bench-results/](../bench-results/README.md). A test compares, so nothing here is changed by hand. All numbers are those
+of the records, or ratios of them.
+";
+
+const QUICK: &str = "\
+LBM and heat stencils at one size each. Layouts of one kernel are timed in turn, under the same schedule: `full` storage
+where it fits, `successive-modulo` (of grids two, the usual baseline), `folded` (what Crease chooses), a mapping from a
+paper as `paper`, and C loops, in their own order. `memory` is the storage of states and temporaries with its padding;
+`/ bound` divides it by the bytes of the most values alive at once, which no storage can go below, `/ succ.mod.` by that
+of successive modulo. Rates are medians; `spread` is half of what the slowest and the fastest round lie apart, over the
+median. `of limit` is the share of the bandwidth limit: the bytes that an update must move at least, against memory
+updated in place beside the contest; it is above 100 % where data come from a cache. `max diff` is the largest
+difference from the naive loops, whose answer is compared first.
+";
+
+const IMAGES: &str = "\
+Blurs, unsharp masks and Harris corners of large images, in both precisions. Columns are those of `quick`.
+";
+
+const DIAMOND: &str = "\
+A heat stencil on a line of 8192 cells over 8192 steps: row by row, and in tiles of space and time. Columns are those of
+`quick`.
+";
+
+const STRIPS: &str = "\
+Our code beside C loops for the same work, in cache (`l1`, `l2`) and from memory (`dram`). A C loop is built for vectors
+of 256 and of 512 bits, where the compiler has both, and the faster one counts. `n` is the length of a row, `ratio` our
+rate over that of C, `of limit` the share of the bandwidth that updates in place had in the same contest, and the column
+behind either is what was aimed for. The loop for D3Q27 in C has no collision written with intrinsics, so its ratios
+flatter.
+";
+
+const OPTIMIZER: &str = "\
+Cells of storage for published kernels at published sizes, and for some of the catalogue. `bound` is the most values
+alive at once, `published` what the publication has, `known` the smallest number known before, `auto` what Crease takes
+by itself, which weighs cells against what it costs to reach them, and `chosen` the strategy that found it. `ms` goes
+from a kernel to storage that is proved, for all its arrays, on one thread; `published s` is what the publication
+reports, on a machine of its time. `auto-footprint` is asked for the fewest cells (`--objective footprint`). Arrays that
+share buffers have one line.
+";
+
+const PHYSICS: &str = "\
+What folded kernels compute beside published and analytic results. A deviation is relative, and for profiles of the
+cavity over the speed of its lid.
+";
+
+/// The whole document.
+pub(super) fn document(newest: &Newest) -> String {
+    let mut text = OPENING.to_owned();
+    for suite in SUITES {
+        let _ = write!(text, "\n## {suite}\n\n{}\n", introduction(suite));
+        match newest.found.get(suite) {
+            Some(found) => text += &format!("{}{}", origin(found), tables(&found.content)),
+            None => {
+                let _ = writeln!(text, "There is no record; `cargo run --release -- bench --suite {suite}` makes one.");
+            }
+        }
+    }
+    text
+}
+
+fn introduction(suite: &str) -> &'static str {
+    match suite {
+        "images" => IMAGES,
+        "diamond" => DIAMOND,
+        strips::SUITE => STRIPS,
+        optimizer::SUITE => OPTIMIZER,
+        physics::SUITE => PHYSICS,
+        _ => QUICK,
+    }
+}
+
+fn tables(content: &Content) -> String {
+    match content {
+        Content::Contests(record) => contests(&record.found),
+        Content::Strips(record) => strips_tables(&record.found),
+        Content::Optimizer(record) => optimizer_table(&record.found),
+        Content::Physics(record) => physics_table(&record.found),
+    }
+}
+
+/// What made a record, when, where and from what.
+fn origin(found: &Found) -> String {
+    let header = found.content.header();
+    let machine = &header.machine;
+    let link = |file: &str, name: &str| format!("[{name}](../bench-results/{file})");
+    let bandwidth = |of: &std::collections::BTreeMap<String, f64>| {
+        let each = of.iter().map(|(threads, gb_per_s)| format!("{gb_per_s:.0} GB/s on {}", plural(threads, "thread")));
+        each.collect::<Vec<_>>().join(", ")
+    };
+    let revision = header.revision.as_ref().map_or("unknown".to_owned(), |revision| format!("`{revision}`"));
+    let charts: Vec<String> = found.charts.iter().map(|(chart, file)| link(file, chart)).collect();
+    let rows = [
+        ("date", header.date.clone()),
+        ("revision", format!("{revision}, version {}", header.version)),
+        ("machine", format!("{}, {} cores, {}", machine.cpu, machine.cores, machine.isa.join(" "))),
+        ("memory, system", format!("{}, {}", bytes(machine.memory_bytes), machine.platform)),
+        ("update in place", bandwidth(&machine.update_in_place_gb_per_s)),
+        ("triad", bandwidth(&machine.triad_gb_per_s)),
+        ("C compiler", machine.c_compiler.as_ref().map_or(String::new(), |compiler| format!("`{compiler}`"))),
+        ("record", link(&found.name, &found.name)),
+        ("charts", charts.join(", ")),
+    ];
+    let mut columns = Columns::new(2, &["command", &shell(&header.command)]);
+    for (name, value) in rows.into_iter().filter(|(_, value)| !value.is_empty()) {
+        columns.push(vec![name.to_owned(), value]);
+    }
+    columns.markdown()
+}
+
+/// A recorded command line as it is typed in the repository.
+pub(super) fn shell(command: &str) -> String {
+    match command.split_once(' ') {
+        Some((_, arguments)) => format!("`cargo run --release -- {arguments}`"),
+        None => "`cargo run --release`".to_owned(),
+    }
+}
+
+fn contests(found: &Contests) -> String {
+    let mut text = String::new();
+    for block in found.groups().into_iter().filter_map(table::block) {
+        let _ = write!(text, "\n### {}\n\n{}", block.title.join(", "), block.columns.markdown());
+        text += &list(&block.remarks);
+    }
+    text
+}
+
+/// Rows that have aims: those with the widest vectors of the record, then the others; compile times.
+fn strips_tables(found: &Strips) -> String {
+    let width = |row: &StripsRow| IsaChoice::ALL.into_iter().position(|isa| isa.name() == row.isa);
+    let aimed = || found.rows.iter().filter(|row| row.ratio_aim.is_some() || row.share_aim.is_some());
+    let widest = aimed().map(width).max().flatten();
+    let is_widest = |row: &&StripsRow| width(row) == widest;
+    let name = widest.map_or("none", |k| IsaChoice::ALL[k].name());
+    let below = aimed().filter(is_widest).flat_map(|row| {
+        let name = format!("{} from {}, {}, beside {}", row.kernel, row.working_set.name(), row.layout, row.reference);
+        let at = format!("n = {}, {}", row.n, plural(&row.threads.to_string(), "thread"));
+        row.shortfalls().into_iter().map(move |short| format!("{name}, {at}: {short}"))
+    });
+    let below: Vec<String> = below.collect();
+    let verdict = if below.is_empty() { "No row is below its aim.\n" } else { "Below their aims:\n" };
+    let widest_rows = strips::columns(aimed().filter(is_widest)).markdown();
+    let other_rows = strips::columns(aimed().filter(|row| !is_widest(row))).markdown();
+    let compile = strips::compile_columns(&found.compile).markdown();
+    format!(
+        "\n### The widest vectors of that machine: {name}\n\n{widest_rows}\n{verdict}{}\n### Narrower ones\n\n{other_rows}\n\
+         ### Compile times\n\nFrom the lowered program to code, all strips and loops, and for each of the strips that the \
+         emitter for wide vectors\ncompiled; medians.\n\n{compile}",
+        list(&below)
+    )
+}
+
+fn optimizer_table(found: &Optimizer) -> String {
+    let broken: Vec<String> = found.broken().into_iter().map(|line| format!("FAIL {line}")).collect();
+    let kept = "No storage is below its bound, and `auto-footprint` takes no more cells than are known to do.";
+    let verdict = if broken.is_empty() { kept } else { "Rows that are not as they should be:" };
+    let columns = optimizer::columns(found, &[optimizer::FOOTPRINT]).markdown();
+    format!("\n{columns}\nWhat every other strategy finds is in the record.\n{verdict}\n{}", list(&broken))
+}
+
+fn physics_table(found: &Physics) -> String {
+    let failures: Vec<String> =
+        found.failures.iter().map(|failure| format!("{}: FAIL, {}", failure.run, failure.reason)).collect();
+    format!("\n{}{}", physics::columns(found).markdown(), list(&failures))
+}
+
+/// Lines as a list, behind an empty line; nothing if there are none.
+fn list(lines: &[String]) -> String {
+    let mut text = String::new();
+    for line in lines {
+        let mut width = WIDTH + 1;
+        for word in line.split_whitespace() {
+            if width + word.chars().count() < WIDTH {
+                let _ = write!(text, " {word}");
+                width += word.chars().count() + 1;
+            } else {
+                text += if text.is_empty() || width > WIDTH { "\n- " } else { "\n  " };
+                text += word;
+                width = word.chars().count() + 2;
+            }
+        }
+    }
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_is_wrapped() {
+        assert_eq!(list(&[]), "");
+        assert_eq!(list(&["a b".to_owned(), "c".to_owned()]), "\n- a b\n- c\n");
+        let long = list(&["word ".repeat(40)]);
+        assert!(long.lines().all(|line| line.len() <= 120) && long.lines().count() == 3, "{long}");
+        assert!(long.lines().nth(2).is_some_and(|line| line.starts_with("  word")), "{long}");
+    }
+
+    #[test]
+    fn commands_are_those_of_the_repository() {
+        assert_eq!(shell("crease"), "`cargo run --release`");
+        assert_eq!(shell("crease bench --suite images"), "`cargo run --release -- bench --suite images`");
+    }
+}
