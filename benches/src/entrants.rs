@@ -27,7 +27,7 @@ pub(crate) struct Prepared {
     /// Bytes that must be moved for one site: the least traffic.
     pub(crate) bytes_per_site: f64,
     /// Layouts that could be planned, or the rows of those that could not.
-    pub(crate) layouts: Vec<Result<PlannedLayout, Row>>,
+    pub(crate) layouts: Vec<Result<PlannedLayout, Box<Row>>>,
 }
 
 /// A row in the making; no runner if it cannot be run.
@@ -47,7 +47,7 @@ impl Prepared {
         kernel: &Kernel,
         initial: Fields,
         expected: Fields,
-        layouts: Vec<Result<PlannedLayout, Row>>,
+        layouts: Vec<Result<PlannedLayout, Box<Row>>>,
     ) -> Result<Prepared, BenchError> {
         let sites = (entry.sites)(&case)?;
         let bytes_per_site = least_traffic_bytes(kernel, &initial, &expected) as f64 / sites as f64;
@@ -78,13 +78,13 @@ pub(crate) fn planned(
     entry: &Entry,
     case: &Case,
     request: &Request<'_>,
-) -> Result<PlannedLayout, Row> {
+) -> Result<PlannedLayout, Box<Row>> {
     layouts::plan(kernel, case, request).map_err(|refusal| {
         let mut row = Row::new(entry.name, &case.sizes, &request.layout.to_string(), 1);
         row.schedule = Some(request.schedule.to_owned());
         row.isa = Some(request.code.to_string());
         row.fail(&refusal);
-        row
+        Box::new(row)
     })
 }
 
@@ -95,7 +95,7 @@ pub(crate) fn layout_entrants(prepared: &Prepared, threads: usize, progress: &Pr
         let planned = match layout {
             Ok(planned) => planned,
             Err(refused) => {
-                entrants.push(Entrant { row: Row { threads, ..refused.clone() }, runner: None });
+                entrants.push(Entrant { row: Row { threads, ..Row::clone(refused) }, runner: None });
                 continue;
             }
         };

@@ -54,7 +54,7 @@ fn line(velocities: &[i64]) -> String {
 
 /// Every value of a short run keeps its cell while it is alive.
 fn assert_safe(plan: &Plan, steps: i64) {
-    let trace = Trace::of_plan(&plan, steps, TRACE_LIMIT).unwrap();
+    let trace = Trace::of_plan(plan, steps, TRACE_LIMIT).unwrap();
     assert_eq!(trace.illegal(), None);
     let fold = |array, index: &[i64]| stored_number(plan, &[0, steps], array, index);
     assert_eq!(trace.clash(&fold), None, "{:?}", plan.report());
