@@ -304,7 +304,7 @@ pub enum KernelErrorKind {
     /// An iterator that a tuple does not have.
     #[error("{owner} uses iterator `{iterator}`, but its iterators are [{has}]")]
     StrayIterator {
-        /// The array, or the statement.
+        /// The array, the statement, its time, or the context.
         owner: String,
         /// The iterator.
         iterator: String,

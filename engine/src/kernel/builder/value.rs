@@ -18,6 +18,7 @@ pub struct Value<'k> {
 
 /// What may stand as an operand.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub enum Operand<'k> {
     /// A value.
     Value(Value<'k>),
