@@ -16,7 +16,7 @@ use fastrand::Rng;
 use crate::{is_of_other_cells, is_thorough};
 
 /// Wrong mutants that must at least have been found, and caught; how many if all schedules are tried.
-const WRONG_MAPPINGS: usize = 80;
+const WRONG_MAPPINGS: usize = 150;
 const WRONG_MAPPINGS_OF_ALL: usize = 400;
 /// Mutants of each plan.
 const MUTANTS: usize = 30;
