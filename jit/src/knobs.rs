@@ -5,13 +5,13 @@
 //! alone, and a wrong one would show there. Commands begin with `cargo run --release --`; `--autotune` times what the
 //! estimates choose against every other choice.
 //!
-//! Numbers that refuse instead of steering are limits and stand beside what they limit, as do sizes that follow from the
-//! machine or a format. The loop language has a table of its own (`jit/program/src/knobs.rs`).
+//! Numbers that refuse instead of steering are limits and stand beside what they limit, as do sizes that follow from
+//! the machine or a format. The loop language has a table of its own (`jit/program/src/knobs.rs`).
 
 use std::ops::RangeInclusive;
 
-/// Operations in one iteration of an unrolled loop, at most: a body of up to 32 gains from four copies, one of more than
-/// 64 fills the window of instructions alone. Shows in `bench --suite strips --autotune`.
+/// Operations in one iteration of an unrolled loop, at most: a body of up to 32 gains from four copies, one of more
+/// than 64 fills the window of instructions alone. Shows in `bench --suite strips --autotune`.
 pub(crate) const UNROLLED_OPERATIONS: usize = 128;
 
 /// Copies of a body in one iteration of its loop, at most, unless options say otherwise. Shows in
