@@ -23,7 +23,7 @@
 
 use crease_program::Element;
 
-use super::alignment::AlignmentSlot;
+use super::alignment_slot::AlignmentSlot;
 use super::assembler::{Assembler, Jump};
 use super::avx::Avx;
 use super::encode::{Encoding, ITERATION, REMAINDER, SCRATCH, TABLE, memory};
