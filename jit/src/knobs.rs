@@ -5,13 +5,13 @@
 //! alone, and a wrong one would show there. Commands begin with `cargo run --release --`; `--autotune` times what the
 //! estimates choose against every other choice.
 //!
-//! Numbers that refuse instead of steering are limits and stand beside what they limit, as do sizes that follow from the
-//! machine or a format. The loop language has a table of its own (`jit/program/src/knobs.rs`).
+//! Numbers that refuse instead of steering are limits and stand beside what they limit, as do sizes that follow from
+//! the machine or a format. The loop language has a table of its own (`jit/program/src/knobs.rs`).
 
 use std::ops::RangeInclusive;
 
-/// Operations in one iteration of an unrolled loop, at most: a body of up to 32 gains from four copies, one of more than
-/// 64 fills the window of instructions alone. Shows in `bench --suite strips --autotune`.
+/// Operations in one iteration of an unrolled loop, at most: a body of up to 32 gains from four copies, one of more
+/// than 64 fills the window of instructions alone. Shows in `bench --suite strips --autotune`.
 pub(crate) const UNROLLED_OPERATIONS: usize = 128;
 
 /// Copies of a body in one iteration of its loop, at most, unless options say otherwise. Shows in
@@ -19,7 +19,7 @@ pub(crate) const UNROLLED_OPERATIONS: usize = 128;
 pub(crate) const DEFAULT_COPIES: u32 = 4;
 
 /// Operations of a strip of one iteration, from which on a call of its row's code costs less than compiling it. Shows in
-/// the compile time that `explain lbm-d3q19-cavity` reports.
+/// the compile times of `bench --suite strips`.
 pub(crate) const CALLED_OPERATIONS: usize = 64;
 
 /// Pointers of a strip that are at hand without saving registers. Rows of one array keep their own up to here: code with
@@ -70,6 +70,9 @@ pub(crate) const TRIED_COPIES: [u32; 4] = [1, 2, 4, 8];
 /// half as many, for processors with fewer. Measured by
 /// `cargo run --release -p crease-jit --example rates_of_streaming`.
 pub(crate) const HALF_LINE_STREAMS: usize = 4;
+
+/// Bytes at multiples of which vector loops begin. Shows in `bench --suite strips`.
+pub(crate) const LOOP_ALIGNMENT_BYTES: usize = 32;
 
 /// Vectors of whole lines in a row from which on its stores are aligned first. Cells before the first aligned one take
 /// [`Cycles::aligning`], and each store of a line that lies in two costs two. Shows in `bench --suite strips`.

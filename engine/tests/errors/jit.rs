@@ -70,7 +70,6 @@ fn instruction_sets(cases: &mut Cases) {
     let mut none = Isa::detect();
     none.has_v128 = false;
     cases.add("128-bit vectors of a processor without them", none.resolve(IsaChoice::V128).unwrap_err());
-    cases.add("a kind of vectors named `sse9`", "sse9".parse::<IsaChoice>().unwrap_err());
     let reason = "Support for this target has not been implemented yet".to_string();
     cases.add_made_up("tests run where code can be generated", IsaError::Unsupported { reason });
 }

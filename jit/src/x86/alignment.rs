@@ -3,28 +3,12 @@
 //!
 //! In: stores that are aligned together ([`AlignedStores`]).   Out: parts of a function.
 
+use super::alignment_slot::AlignmentSlot;
 use super::avx::Avx;
 use super::encode::{ITERATION, SCRATCH, TABLE, memory};
 use super::function::{END, FREE, Function, LAST};
-use crate::vector::{AlignedStores, Extent, Place, Shape};
-use iced_x86::{Code, Instruction, MemoryOperand, Register};
-
-/// Where code keeps what it found out; both in one slot.
-#[derive(Clone, Copy)]
-pub(crate) struct AlignmentSlot {
-    /// Cells before the first aligned one.
-    pub(crate) count: MemoryOperand,
-    /// 1 if all stores are aligned behind those, else 0. Only of streaming stores.
-    pub(crate) all_aligned: MemoryOperand,
-}
-
-impl AlignmentSlot {
-    /// The slot of this number.
-    pub(crate) fn new(slot: usize, shape: Shape) -> Self {
-        let start = slot as i64 * shape.bytes;
-        AlignmentSlot { count: memory(Register::RSP, start), all_aligned: memory(Register::RSP, start + 8) }
-    }
-}
+use crate::vector::{AlignedStores, Extent, Place};
+use iced_x86::{Code, Instruction, MemoryOperand};
 
 impl Function<'_, '_, '_> {
     /// Counts how many cells there are before the first one at which the first store writes at a multiple of a vector's

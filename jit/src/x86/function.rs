@@ -1,6 +1,6 @@
 //! The function of a wide strip: what surrounds its blocks.
 //!
-//! In: what is known about a strip.   Out: machine code for `extern "sysv64" fn(table, frame, start, end)`, with
+//! In: a strip with vectors and registers chosen.   Out: machine code for `extern "sysv64" fn(table, frame, start, end)`, with
 //! `start < end`.
 //!
 //! ```text
@@ -23,10 +23,11 @@
 
 use crease_program::Element;
 
-use super::alignment::AlignmentSlot;
+use super::alignment_slot::AlignmentSlot;
 use super::assembler::{Assembler, Jump};
 use super::avx::Avx;
 use super::encode::{Encoding, ITERATION, REMAINDER, SCRATCH, TABLE, memory};
+use crate::knobs::LOOP_ALIGNMENT_BYTES;
 use crate::vector::{
     Ahead, Allocation, Body, Encoded, Extent, Features, Inst, MOST_SLOT_BYTES, Memory, Sequence, Target, WideOptions,
     WideStrip,
@@ -41,8 +42,6 @@ pub(super) const LAST: Register = Register::RSI;
 pub(super) const FREE: [Register; 3] = [Register::R9, Register::R10, Register::R11];
 /// Registers that a function has to leave as they were.
 const SAVED: [Register; 5] = [Register::RBX, Register::R12, Register::R13, Register::R14, Register::R15];
-/// Loops begin at multiples of this many bytes.
-const ALIGNMENT: usize = 32;
 
 impl Target for Avx {
     fn features(&self) -> &'static Features {
@@ -314,7 +313,7 @@ impl Function<'_, '_, '_> {
     /// A loop of so many blocks in turn, until the iteration is behind [`LAST`].
     fn blocks(&mut self, each: &Sequence, extent: Extent, copies: i64) {
         let step = i32::try_from(copies * self.encoding.body.shape.lanes()).expect("a few vectors");
-        self.encoding.assembler.align(ALIGNMENT);
+        self.encoding.assembler.align(LOOP_ALIGNMENT_BYTES);
         let top = self.encoding.assembler.top();
         for copy in 0..copies {
             self.encoding.block(each, extent, copy);
