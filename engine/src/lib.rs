@@ -46,6 +46,7 @@ pub mod kernel;
 mod lower;
 mod machine;
 pub mod mapping;
+pub mod parametric;
 mod pipeline;
 pub mod plan;
 mod run;

@@ -18,6 +18,7 @@ const ISL: [&str; 11] = [
     "engine/src/error.rs",
     "engine/src/lower/",
     "engine/src/mapping/",
+    "engine/src/parametric/",
     "engine/src/pipeline.rs",
     "engine/src/plan/",
     "engine/src/schedule/",

@@ -14,7 +14,7 @@
 
 use crease_isl::{IslError, Set};
 
-use crate::plan::parametric::Polynomial;
+use crate::parametric::Polynomial;
 
 /// Multiples of a modulus or of a size that are tried on each side.
 const MOST_MULTIPLES: i128 = 4;

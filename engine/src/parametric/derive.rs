@@ -15,8 +15,8 @@ use crate::kernel::formula::Formula;
 use crate::kernel::graph::{ArrayId, Kernel, Role};
 use crate::mapping::hyperplane::{Bounded, SearchError, find_hyperplanes};
 use crate::mapping::successive_modulo::USUAL_STEPS;
-use crate::plan::parametric::Polynomial;
-use crate::plan::parametric::formulas::{FormulaArray, FormulaBuffer, FormulaPiece, Formulas};
+use crate::parametric::Polynomial;
+use crate::parametric::formulas::{FormulaArray, FormulaBuffer, FormulaPiece, Formulas};
 use crate::storage::Sharing;
 
 /// An array and the differences of its conflicting cells; their parameters are `params`.
