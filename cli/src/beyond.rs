@@ -12,7 +12,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use crease::plan::parametric::report::ParametricReport;
+use crease::parametric::report::ParametricReport;
 use crease::plan::report::Report;
 use crease::{Error, Plan, Stage};
 

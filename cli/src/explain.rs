@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crease::check::Proof;
-use crease::plan::parametric::report::{ParametricReport, Source};
+use crease::parametric::report::{ParametricReport, Source};
 use crease::plan::report::{Reason, Report, Weighed};
 use crease::storage::Sharing;
 use crease::{Kernel, Plan, Stage};

@@ -50,6 +50,7 @@ mod guide;
 pub mod kernel;
 mod lower;
 mod machine;
+pub mod parametric;
 mod pipeline;
 pub mod plan;
 mod run;

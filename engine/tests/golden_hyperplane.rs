@@ -7,8 +7,8 @@ use std::time::Instant;
 
 use crease::StrategyChoice;
 use crease::kernel::graph::Kernel;
-use crease::plan::parametric::Polynomial;
-use crease::plan::parametric::report::{Evidence, ParametricMapping, ParametricReport, Source};
+use crease::parametric::Polynomial;
+use crease::parametric::report::{Evidence, ParametricMapping, ParametricReport, Source};
 use crease_isl::Context;
 use serde_json::Value;
 

@@ -3,8 +3,8 @@
 //! In: a verified kernel and one of its schedules.   Out: [`Model`].
 //!
 //! The kernel's sizes are usually bound ([`BoundKernel`](crate::kernel::BoundKernel)): analysis at N = 1024 costs the
-//! same as at N = 8, and its answers are exact for that size. Parameters that a kernel has stay symbols: those that calls
-//! bind, since compiled code serves any number of steps, and sizes where nobody has bound them.
+//! same as at N = 8, and its answers are exact for that size. Parameters that a kernel has stay symbols: those that
+//! calls bind, since compiled code serves any number of steps, and sizes where nobody has bound them.
 //!
 //! Events are relations made when somebody asks for them (`events`): where comparing bounds answers a question, as
 //! `turnover` does for the states of many kernels, nobody does.

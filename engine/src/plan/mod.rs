@@ -2,8 +2,8 @@
 //!
 //! `bounds` says how small storage could be, `fitting` finds sizes that keep to a limit, `footprint` counts what a run
 //! keeps in memory, `layout` holds the memory layout, `listing` machine code for people, `parallelism` says what threads
-//! are good for, `parametric` tells the mapping at other sizes, `place` the places of single cells, `report` what a user
-//! is told, `builder` takes what is asked for, `request` holds it, `outcome` what all stages leave.
+//! are good for, `place` the places of single cells, `report` what a user is told, `builder` takes what is asked for,
+//! `request` holds it, `outcome` what all stages leave.
 
 pub(crate) mod bounds;
 mod builder;
@@ -14,7 +14,6 @@ pub mod layout;
 pub mod listing;
 pub(crate) mod outcome;
 mod parallelism;
-pub mod parametric;
 mod place;
 pub mod report;
 pub(crate) mod request;
@@ -26,12 +25,12 @@ use crease_program::Program;
 
 use crate::error::Error;
 use crate::kernel::graph::Kernel;
+use crate::parametric::report::ParametricReport;
 use crate::pipeline;
 use crate::plan::footprint::Footprint;
 use crate::plan::layout::Layout;
 use crate::plan::listing::Listing;
 use crate::plan::outcome::Outcome;
-use crate::plan::parametric::report::ParametricReport;
 use crate::plan::report::Report;
 use crate::run::Code;
 use crate::stage::Stage;
@@ -148,7 +147,7 @@ impl Plan {
     /// # Errors
     /// [`Error::Analysis`] if the integer set library fails for want of memory.
     pub fn parametric(&self) -> Result<ParametricReport, Error> {
-        parametric::parametric(&self.request, &self.outcome.layout)
+        crate::parametric::parametric(&self.request, &self.outcome.layout)
     }
 
     /// An intermediate form as text. Stages of the engine are run again to record it.

@@ -4,7 +4,7 @@
 
 use serde::Serialize;
 
-use crate::plan::parametric::Polynomial;
+use crate::parametric::Polynomial;
 
 /// Storage of all folded arrays as formulas of the sizes.
 #[derive(Clone, Debug, Serialize, PartialEq)]

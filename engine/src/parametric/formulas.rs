@@ -3,7 +3,7 @@
 
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::ArrayId;
-use crate::plan::parametric::Polynomial;
+use crate::parametric::Polynomial;
 use crate::storage::{Sharing, StrategyId};
 
 /// Storage of some arrays.

@@ -16,9 +16,9 @@ use crate::error::Error;
 use crate::kernel::affine::Affine;
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::Kernel;
+use crate::parametric::Polynomial;
+use crate::parametric::formulas::{FormulaArray, FormulaBuffer, FormulaPiece, Formulas};
 use crate::pipeline;
-use crate::plan::parametric::Polynomial;
-use crate::plan::parametric::formulas::{FormulaArray, FormulaBuffer, FormulaPiece, Formulas};
 use crate::plan::request::Request;
 use crate::storage::StorageMapping;
 

@@ -14,7 +14,7 @@
 
 use crease_isl::{Constraint, IslError, Set, Tuple};
 
-use crate::plan::parametric::Polynomial;
+use crate::parametric::Polynomial;
 use crate::sets::relations::nameless;
 
 /// Multiples of a modulus or of a size that are tried on each side.

@@ -21,15 +21,15 @@ use crate::error::Error;
 use crate::kernel::affine::{Affine, AffineOverflow};
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::{ArrayId, Kernel, ParamId, ParamKind, Role};
-use crate::plan::layout::{Layout, Owner};
-use crate::plan::parametric::Polynomial;
-use crate::plan::parametric::derive::Differences;
-use crate::plan::parametric::fit::fit;
-use crate::plan::parametric::formulas::{FormulaPiece, Formulas};
-use crate::plan::parametric::prove::{Form, Sizes, meeting};
-use crate::plan::parametric::report::{
+use crate::parametric::Polynomial;
+use crate::parametric::derive::Differences;
+use crate::parametric::fit::fit;
+use crate::parametric::formulas::{FormulaPiece, Formulas};
+use crate::parametric::prove::{Form, Sizes, meeting};
+use crate::parametric::report::{
     Evidence, ParametricArray, ParametricMapping, ParametricPiece, ParametricReport, Source,
 };
+use crate::plan::layout::{Layout, Owner};
 use crate::plan::request::Request;
 use crate::sets::relations::{Params, nameless};
 use crate::storage::strategies::baseline::hyperplane::SearchError;

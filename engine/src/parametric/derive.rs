@@ -13,8 +13,8 @@ use crease_isl::Set;
 
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::{ArrayId, Kernel, Role};
-use crate::plan::parametric::Polynomial;
-use crate::plan::parametric::formulas::{FormulaArray, FormulaBuffer, FormulaPiece, Formulas};
+use crate::parametric::Polynomial;
+use crate::parametric::formulas::{FormulaArray, FormulaBuffer, FormulaPiece, Formulas};
 use crate::storage::strategies::baseline::hyperplane::{Bounded, SearchError, find_hyperplanes};
 use crate::storage::strategies::successive_modulo::USUAL_STEPS;
 use crate::storage::{Sharing, StrategyId};
