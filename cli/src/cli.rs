@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::LazyLock;
 
 use clap::{Args, Parser, Subcommand};
 use crease::{Arithmetic, IsaChoice, Prefetch, Stage, Streaming};
@@ -39,8 +40,10 @@ struct Cli {
 }
 
 /// The version, and the integer set library that answers rest on.
-fn long_version() -> String {
-    format!("{}\n{}", env!("CARGO_PKG_VERSION"), crease::integer_set_library())
+fn long_version() -> &'static str {
+    static TEXT: LazyLock<String> =
+        LazyLock::new(|| format!("{}\n{}", env!("CARGO_PKG_VERSION"), crease::integer_set_library()));
+    &TEXT
 }
 
 #[derive(Debug, Subcommand)]
