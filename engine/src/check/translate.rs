@@ -47,21 +47,21 @@ impl<'c> Translator<'c> {
             return Ok(set);
         }
         let mut divs = Vec::new();
-        if let Some(union) = self.conjunctions(&formula, false, tuple.dims.len(), &mut divs)? {
+        if let Some(union) = self.conjunctions(formula, false, tuple.dims.len(), &mut divs)? {
             return Ok(self.context.set_of(&self.params(), tuple, &divs, &union)?.coalesce()?);
         }
         let part = |part: &Formula| self.set(tuple, part);
-        Ok(put_together(&formula, &part, [Set::intersect, Set::union, Set::subtract])?.coalesce()?)
+        Ok(put_together(formula, &part, [Set::intersect, Set::union, Set::subtract])?.coalesce()?)
     }
 
     /// The pairs of two tuples that satisfy a formula over the dimensions of both.
     pub(super) fn pairs(&self, from: Tuple<'_>, to: Tuple<'_>, formula: &Formula) -> Result<Map<'c>, AnalysisError> {
         let mut divs = Vec::new();
-        if let Some(union) = self.conjunctions(&formula, false, from.dims.len() + to.dims.len(), &mut divs)? {
+        if let Some(union) = self.conjunctions(formula, false, from.dims.len() + to.dims.len(), &mut divs)? {
             return Ok(self.context.map_of(&self.params(), from, to, &divs, &union)?);
         }
         let part = |part: &Formula| self.pairs(from, to, part);
-        put_together(&formula, &part, [Map::intersect, Map::union, Map::subtract])
+        put_together(formula, &part, [Map::intersect, Map::union, Map::subtract])
     }
 
     /// The map from a tuple to expressions over its dimensions, the range named or not.

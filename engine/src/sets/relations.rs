@@ -317,7 +317,7 @@ mod tests {
         let iters = ["t", "i", "j"].map(str::to_owned);
         let params = Params { names: vec!["T".to_owned()] };
         let read = format!("[T] -> {{ S[t, i, j] : {} }}", formula.display(&iters, &params.names));
-        let set = params.set(&context, Tuple { name: Some("S"), dims: &iters }, &formula, &[]).unwrap();
+        let set = params.set(&context, Tuple { name: Some("S"), dims: &iters }, formula, &[]).unwrap();
         set.is_equal(&context.set(&read).unwrap()).unwrap()
     }
 
