@@ -1,4 +1,5 @@
-//! Tells one build of the code generators from another: a remembered finding of tuning holds for the code it was timed in.
+//! Tells one build of the code generators from another: a remembered finding of tuning holds for the code it was timed
+//! in.
 //!
 //! In: the sources of this crate and of the loop language, and the lock file with the versions of what they are built
 //! on.   Out: a hash of all of them, `CREASE_JIT_BUILD`.

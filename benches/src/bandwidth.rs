@@ -5,8 +5,8 @@
 //! - triad, `a[i] = b[i] + c * d[i]`: that of one that reads some arrays and writes others. The line that is written is
 //!   read first (write-allocate), which makes 32 bytes an element.
 //!
-//! Shared machines give 60 GB/s one minute and 110 the next, so the probe runs in every round of every contest, between
-//! the contestants.
+//! Shared machines give 60 GB/s one minute and 110 the next, so the probe runs in every round of every comparison,
+//! between the variants.
 
 use std::io;
 use std::thread;

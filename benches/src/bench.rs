@@ -1,27 +1,27 @@
-//! `crease bench`: layouts of our own and C loops in contests, answers checked first.
+//! `crease bench`: layouts of our own and C loops in comparisons, answers checked first.
 //!
 //! For each kernel, size and number of threads: every layout starts from the catalogue's initial data, takes a few
-//! steps, and is compared with the naive loops. What is right is then timed in one interleaved contest.
+//! steps, and is compared with the naive loops. What is right is then timed in one interleaved comparison.
 
-use crease::{Isa, IsaChoice, Kernel, Prefetch, Rounding, Streaming};
+use crease::{Isa, IsaChoice, Kernel, NonTemporal, Prefetch, Rounding};
 
 use crate::catalogue::catalogue_entry;
 use crate::code_variant::CodeVariant;
 use crate::driver::{Driver, thread_counts};
-use crate::entrants::{Prepared, c_entrants, check_answers, layout_entrants, planned};
 use crate::error::BenchError;
 use crate::layouts::{Layout, Request};
 use crate::progress::Progress;
 use crate::record::{Findings, Record};
-use crate::row::{Contests, Row};
-use crate::suites::{Contest, Suite};
+use crate::row::{Comparisons, Row};
+use crate::suites::{Comparison, Suite};
 use crate::table;
 use crate::timing::Budget;
+use crate::variants::{Prepared, c_variants, check_answers, layout_variants, planned};
 
 /// What to measure and for how long.
 #[derive(Debug)]
 pub struct BenchOptions {
-    /// Which contests, and how long.
+    /// Which comparisons, and how long.
     pub suite: &'static Suite,
     /// Only this kernel, even if the suite lacks it.
     pub kernel: Option<String>,
@@ -31,11 +31,11 @@ pub struct BenchOptions {
     pub mapping: String,
     /// Sizes instead of the suite's.
     pub sizes: Vec<(String, i64)>,
-    /// The instructions that strips are compiled for: a contest has every layout in each of them.
+    /// The instructions that strips are compiled for: a comparison has every layout in each of them.
     pub isas: Vec<IsaChoice>,
-    /// Which stores go past the caches; as the plan says, if empty.
-    pub streaming: Vec<Streaming>,
-    /// Which strips call for cells ahead of time; as is estimated to be best, if empty.
+    /// Which stores are non-temporal; as the plan says, if empty.
+    pub non_temporal: Vec<NonTemporal>,
+    /// Which strips prefetch cells; as is estimated to be best, if empty.
     pub prefetch: Vec<Prefetch>,
     /// Whether layouts run a second time in tuned code.
     pub tuned: bool,
@@ -51,30 +51,30 @@ pub struct BenchOptions {
     pub command: String,
 }
 
-/// Runs the contests of `options`. `show` is given each table as soon as it is there.
+/// Runs the comparisons of `options`. `show` is given each table as soon as it is there.
 ///
 /// # Errors
 /// [`BenchError`] if a name is unknown or a run fails. Wrong answers are rows of the record, not errors.
-pub fn bench(options: &BenchOptions, show: &mut dyn FnMut(&str)) -> Result<Record<Contests>, BenchError> {
-    let contests = choose_contests(options)?;
+pub fn bench(options: &BenchOptions, show: &mut dyn FnMut(&str)) -> Result<Record<Comparisons>, BenchError> {
+    let comparisons = choose_comparisons(options)?;
     let threads = thread_counts(options.threads);
-    let stages = contests.len() * (threads.len() + 1) + 1;
+    let stages = comparisons.len() * (threads.len() + 1) + 1;
     let (mut driver, mut c_loops) = Driver::start(stages, options.silent, &options.command)?;
-    let seconds = options.seconds.unwrap_or(options.suite.seconds) / (contests.len() * threads.len()).max(1) as f64;
+    let seconds = options.seconds.unwrap_or(options.suite.seconds) / (comparisons.len() * threads.len()).max(1) as f64;
     let steps = options.suite.steps.filter(|_| options.seconds.is_none());
     let budget = Budget { seconds, rounds: options.suite.rounds, steps };
     let mut rows = Vec::new();
-    for contest in &contests {
-        driver.progress.stage(&format!("{}: planning, and the naive answer", contest.kernel));
-        let prepared = prepare(contest, options, &driver.progress)?;
+    for comparison in &comparisons {
+        driver.progress.stage(&format!("{}: planning, and the naive answer", comparison.kernel));
+        let prepared = prepare(comparison, options, &driver.progress)?;
         for &count in &threads {
-            driver.progress.stage(&format!("{}, threads: {count}", contest.kernel));
-            let mut entrants = layout_entrants(&prepared, count, &driver.progress);
+            driver.progress.stage(&format!("{}, threads: {count}", comparison.kernel));
+            let mut variants = layout_variants(&prepared, count, &driver.progress);
             if let Some(loops) = c_loops.as_mut() {
-                entrants.extend(c_entrants(&prepared, loops, &|_| true, count, &driver.progress));
+                variants.extend(c_variants(&prepared, loops, &|_| true, count, &driver.progress));
             }
-            check_answers(&prepared, &mut entrants, &driver.progress)?;
-            let found = driver.contest(&prepared, entrants, count, budget)?;
+            check_answers(&prepared, &mut variants, &driver.progress)?;
+            let found = driver.comparison(&prepared, variants, count, budget)?;
             driver.progress.clear();
             show(&table::render(&found));
             rows.extend(found);
@@ -82,10 +82,10 @@ pub fn bench(options: &BenchOptions, show: &mut dyn FnMut(&str)) -> Result<Recor
     }
     let header = driver.finish();
     show(&table::machine(&header));
-    Ok(Record { header, found: Contests { rows } })
+    Ok(Record { header, found: Comparisons { rows } })
 }
 
-impl Findings for Contests {
+impl Findings for Comparisons {
     const SUFFIX: &'static str = "";
 
     fn verdict(&self) -> Result<(), BenchError> {
@@ -97,43 +97,43 @@ impl Findings for Contests {
     }
 }
 
-/// The suite's contests, narrowed and changed as the options say.
-fn choose_contests(options: &BenchOptions) -> Result<Vec<Contest>, BenchError> {
+/// The suite's comparisons, narrowed and changed as the options say.
+fn choose_comparisons(options: &BenchOptions) -> Result<Vec<Comparison>, BenchError> {
     let wanted = |name: &str| options.kernel.as_deref().is_none_or(|kernel| kernel == name);
-    let mut chosen: Vec<Contest> = options.suite.contests().into_iter().filter(|c| wanted(&c.kernel)).collect();
+    let mut chosen: Vec<Comparison> = options.suite.comparisons().into_iter().filter(|c| wanted(&c.kernel)).collect();
     if let (Some(name), true) = (&options.kernel, chosen.is_empty()) {
-        chosen.push(Contest::of_catalogue(catalogue_entry(name)?)?);
+        chosen.push(Comparison::of_catalogue(catalogue_entry(name)?)?);
     }
-    for contest in &mut chosen {
+    for comparison in &mut chosen {
         if !options.schedules.is_empty() {
-            contest.schedules.clone_from(&options.schedules);
+            comparison.schedules.clone_from(&options.schedules);
         }
-        contest.resize(&options.sizes)?;
+        comparison.resize(&options.sizes)?;
     }
     Ok(chosen)
 }
 
-/// Everything of a contest that does not depend on the number of threads.
-fn prepare(contest: &Contest, options: &BenchOptions, progress: &Progress) -> Result<Prepared, BenchError> {
-    let entry = catalogue_entry(&contest.kernel)?;
+/// Everything of a comparison that does not depend on the number of threads.
+fn prepare(comparison: &Comparison, options: &BenchOptions, progress: &Progress) -> Result<Prepared, BenchError> {
+    let entry = catalogue_entry(&comparison.kernel)?;
     let mut case = entry.case(&entry.default);
-    case.sizes.clone_from(&contest.sizes);
-    case.steps = contest.check_steps;
+    case.sizes.clone_from(&comparison.sizes);
+    case.steps = comparison.check_steps;
     let initial = (entry.initial)(&case)?;
     progress.detail("naive loops");
     let expected = (entry.naive)(&case, &initial)?;
     let kernel = entry.kernel().map_err(crease::Error::from)?;
-    check_schedules(&kernel, &contest.schedules)?;
+    check_schedules(&kernel, &comparison.schedules)?;
     let codes = code_variants(options)?;
     let mut layouts = Vec::new();
-    for schedule in &contest.schedules {
+    for schedule in &comparison.schedules {
         let given = (!options.mapping.is_empty()).then_some((Layout::Given("given"), options.mapping.as_str()));
         let published = entry.published.iter().filter(|published| published.schedule == schedule);
         let published = published.map(|published| (Layout::Given(published.name), published.mapping));
         let ours = [Layout::Full, Layout::SuccessiveModulo].map(|layout| (layout, ""));
         for (layout, mapping) in ours.into_iter().chain(published).chain(given).chain([(Layout::Folded, "")]) {
             progress.detail(&format!("planning {schedule}, {layout}"));
-            let (horizon, cap_bytes) = (contest.full_steps, options.memory_cap_bytes);
+            let (horizon, cap_bytes) = (comparison.full_steps, options.memory_cap_bytes);
             for code in codes.iter().copied() {
                 let rounding = Rounding::Auto;
                 let request = Request { schedule, layout, mapping, code, rounding, horizon, cap_bytes };
@@ -152,10 +152,10 @@ fn code_variants(options: &BenchOptions) -> Result<Vec<CodeVariant>, BenchError>
     let mut variants = Vec::new();
     for choice in or(&options.isas, &[IsaChoice::Auto]) {
         let isa = Isa::detect().resolve(*choice)?;
-        for &streaming in or(&options.streaming, &[Streaming::Auto]) {
+        for &non_temporal in or(&options.non_temporal, &[NonTemporal::Auto]) {
             for &prefetch in or(&options.prefetch, &[Prefetch::Auto]) {
                 for &tuned in if options.tuned { &[false, true][..] } else { &[false] } {
-                    let variant = CodeVariant { isa, streaming, prefetch, tuned };
+                    let variant = CodeVariant { isa, non_temporal, prefetch, tuned };
                     if !variants.contains(&variant) {
                         variants.push(variant);
                     }
@@ -187,7 +187,7 @@ mod tests {
             schedules: Vec::new(),
             mapping: String::new(),
             isas: Vec::new(),
-            streaming: Vec::new(),
+            non_temporal: Vec::new(),
             prefetch: Vec::new(),
             tuned: false,
             sizes,

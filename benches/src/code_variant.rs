@@ -1,17 +1,17 @@
-//! How strips are compiled: what the options `--isa`, `--streaming`, `--prefetch` and `--autotune` choose.
+//! How strips are compiled: what the options `--isa`, `--non-temporal`, `--prefetch` and `--autotune` choose.
 
 use std::fmt::{self, Write};
 
-use crease::{Code, CompileOptions, Finding, IsaChoice, Plan, Prefetch, Streaming, TunedCode, TuningMemory};
+use crease::{Code, CompileOptions, Finding, IsaChoice, NonTemporal, Plan, Prefetch, TunedCode, TuningMemory};
 
 /// How strips are compiled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CodeVariant {
     /// The instructions; not `Auto` in what was planned.
     pub isa: IsaChoice,
-    /// Which stores go past the caches.
-    pub streaming: Streaming,
-    /// Which strips call for cells ahead of time.
+    /// Which stores are non-temporal.
+    pub non_temporal: NonTemporal,
+    /// Which strips prefetch cells.
     pub prefetch: Prefetch,
     /// Whether the rest is found by timing, or known from an earlier time.
     pub tuned: bool,
@@ -20,7 +20,7 @@ pub struct CodeVariant {
 impl CodeVariant {
     /// Options to compile so, apart from tuning.
     pub fn compile_options(self) -> CompileOptions {
-        CompileOptions::default().choice(self.isa).streaming(self.streaming).prefetch(self.prefetch)
+        CompileOptions::default().choice(self.isa).non_temporal(self.non_temporal).prefetch(self.prefetch)
     }
 
     /// Tunes a plan for its threads, if that was asked for, with what is remembered in the user's directory.
@@ -56,17 +56,17 @@ impl CodeVariant {
 
 impl fmt::Display for CodeVariant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let streaming = match self.streaming {
-            Streaming::Auto => "",
-            Streaming::Never => ", no streaming",
-            Streaming::Always => ", streaming",
+        let non_temporal = match self.non_temporal {
+            NonTemporal::Auto => "",
+            NonTemporal::Never => ", no non-temporal stores",
+            NonTemporal::Always => ", non-temporal stores",
         };
         let prefetch = match self.prefetch {
             Prefetch::Auto => "",
             Prefetch::Never => ", no prefetch",
             Prefetch::Always => ", prefetch",
         };
-        f.pad(&format!("{}{streaming}{prefetch}{}", self.isa.name(), if self.tuned { ", tuned" } else { "" }))
+        f.pad(&format!("{}{non_temporal}{prefetch}{}", self.isa.name(), if self.tuned { ", tuned" } else { "" }))
     }
 }
 

@@ -1,19 +1,19 @@
-//! What suites share that let runners compete: the look for a compiler, the probe, contests, the record's header.
+//! What suites share that let runners compete: the look for a compiler, the probe, comparisons, the record's header.
 //!
-//! In: entrants with their answers checked, and a budget.   Out: their rows; in the end a [`Header`] with the bandwidths
-//! of all contests.
+//! In: variants with their answers checked, and a budget.   Out: their rows; in the end a [`Header`] with the
+//! bandwidths of all comparisons.
 
 use std::collections::BTreeMap;
 
 use crate::bandwidth::{Bandwidth, Probe};
 use crate::cloops::CLoops;
-use crate::entrants::{Entrant, Prepared};
 use crate::error::BenchError;
 use crate::machine::cores;
 use crate::progress::Progress;
 use crate::record::Header;
 use crate::row::Row;
-use crate::timing::{Budget, Outcome, Runner, Seconds, contest};
+use crate::timing::{Budget, Outcome, Runner, Seconds, comparison};
+use crate::variants::{Prepared, Variant};
 
 /// A suite under way.
 pub(crate) struct Driver {
@@ -21,12 +21,12 @@ pub(crate) struct Driver {
     pub(crate) progress: Progress,
     probe: Probe,
     header: Header,
-    /// Of each contest, by number of threads.
+    /// Of each comparison, by number of threads.
     bandwidths: BTreeMap<usize, Vec<Bandwidth>>,
 }
 
 impl Driver {
-    /// Begins a suite of so many stages, the first of which is this; with the C loops, if there is a compiler.
+    /// Begins a suite of this many stages, the first of which is this; with the C loops, if there is a compiler.
     ///
     /// # Errors
     /// [`BenchError::Probe`] if there is no memory.
@@ -42,25 +42,25 @@ impl Driver {
     ///
     /// # Errors
     /// The first error of a runner.
-    pub(crate) fn contest(
+    pub(crate) fn comparison(
         &mut self,
         prepared: &Prepared,
-        mut entrants: Vec<Entrant>,
+        mut variants: Vec<Variant>,
         threads: usize,
         budget: Budget,
     ) -> Result<Vec<Row>, BenchError> {
-        let outcome = self.run(&mut entrants, threads, budget)?;
+        let outcome = self.run(&mut variants, threads, budget)?;
         if let Some(outcome) = &outcome {
             self.bandwidths.entry(threads).or_default().push(outcome.bandwidth);
         }
-        Ok(finish_rows(prepared, entrants, outcome))
+        Ok(finish_rows(prepared, variants, outcome))
     }
 
     /// None if nothing can run.
-    fn run(&mut self, entrants: &mut [Entrant], threads: usize, budget: Budget) -> Result<Option<Outcome>, BenchError> {
+    fn run(&mut self, variants: &mut [Variant], threads: usize, budget: Budget) -> Result<Option<Outcome>, BenchError> {
         let mut runners: Vec<&mut dyn Runner> = Vec::new();
-        for entrant in entrants {
-            if let Some(runner) = entrant.runner.as_mut() {
+        for variant in variants {
+            if let Some(runner) = variant.runner.as_mut() {
                 runners.push(runner.as_mut());
             }
         }
@@ -70,10 +70,10 @@ impl Driver {
         let (count, progress, probe) = (runners.len(), &self.progress, &mut self.probe);
         progress.detail(&format!("timing {count} layouts"));
         let mut round = |done| progress.detail(&format!("timing {count} layouts, round {done} of {}", budget.rounds));
-        contest(&mut runners, budget, &mut || probe.measure(threads), &mut round).map(Some)
+        comparison(&mut runners, budget, &mut || probe.measure(threads), &mut round).map(Some)
     }
 
-    /// The header of the suite's record: bandwidths are medians over its contests.
+    /// The header of the suite's record: bandwidths are medians over its comparisons.
     pub(crate) fn finish(mut self) -> Header {
         let machine = &mut self.header.machine;
         for (threads, samples) in &self.bandwidths {
@@ -93,11 +93,11 @@ pub(crate) fn thread_counts(only: Option<usize>) -> Vec<usize> {
     counts
 }
 
-/// Rows with what the contest found.
-fn finish_rows(prepared: &Prepared, entrants: Vec<Entrant>, outcome: Option<Outcome>) -> Vec<Row> {
+/// Rows with what the comparison found.
+fn finish_rows(prepared: &Prepared, variants: Vec<Variant>, outcome: Option<Outcome>) -> Vec<Row> {
     let mut times = outcome.iter().flat_map(|outcome| outcome.seconds.iter().copied());
     let mut rows = Vec::new();
-    for Entrant { mut row, runner } in entrants {
+    for Variant { mut row, runner } in variants {
         if let Some(outcome) = &outcome {
             if prepared.in_steps {
                 row.params.insert("T".into(), i64::try_from(outcome.steps).unwrap_or(i64::MAX));

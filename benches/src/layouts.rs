@@ -1,4 +1,4 @@
-//! Our own layouts as contestants: plans, compiled code and runs of the engine.
+//! Our own layouts as variants: plans, compiled code and runs of the engine.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use crease::{Code, CompileTimes, Kernel, Plan, Rounding, Run, RunOptions, Strate
 use crease_kernels::{Case, Fields, transfer};
 
 use crate::code_variant::CodeVariant;
-use crate::contestant::Contestant;
+use crate::comparable::Comparable;
 use crate::error::BenchError;
 use crate::timing::Runner;
 
@@ -107,12 +107,12 @@ impl PlannedLayout {
         names.join(", ") + &steps
     }
 
-    /// Bytes of all buffers on so many threads, padding included.
+    /// Bytes of all buffers on this many threads, padding included.
     pub fn bytes(&self, threads: usize) -> u64 {
         self.plan.layout().folded_bytes(threads)
     }
 
-    /// Bytes of the most values alive at once, in the copies of so many threads, if known; counted by the first call.
+    /// Bytes of the most values alive at once, in the copies of this many threads, if known; counted by the first call.
     pub fn lower_bound_bytes(&self, threads: usize) -> Option<u64> {
         self.plan.report_with_bounds().ok()?.lower_bound_bytes_for(threads)
     }
@@ -153,7 +153,7 @@ pub(crate) struct LayoutRun {
 }
 
 impl Runner for LayoutRun {
-    /// A kernel without steps runs so many times.
+    /// A kernel without steps runs this many times.
     fn advance(&mut self, steps: u64) -> Result<(), BenchError> {
         if self.kernel.step_param().is_some() {
             return Ok(self.run.advance(steps)?);
@@ -162,7 +162,7 @@ impl Runner for LayoutRun {
     }
 }
 
-impl Contestant for LayoutRun {
+impl Comparable for LayoutRun {
     fn read(&mut self) -> Result<Fields, BenchError> {
         Ok(transfer::read_all(&self.run, &self.kernel)?)
     }

@@ -1,10 +1,10 @@
 //! `crease-bench`: measurements of our own layouts beside C loops, publications and analytic solutions.
 //!
-//! `suites` lists contests and `bench` holds them; `strips` sets our code beside C strip by strip; `driver` is what both
-//! share: `layouts` are ours, `cloops` the C they are compared with, `entrants` of both kinds have their answers checked
-//! as `contestant`s, `timing` interleaves them, `bandwidth` gives the roofline. `physics` and `optimizer` compare with
-//! published results. All write a `record`, with a header of the `machine`; of contests it has `row`s, which `table` shows
-//! in `columns`. `roofline` says what one core allows the strips of a plan.
+//! `suites` lists comparisons and `bench` holds them; `strips` sets our code beside C strip by strip; `driver` is what
+//! both share: `layouts` are ours, `cloops` the C they are compared with, `variants` of both kinds have their answers
+//! checked as `comparable`, `timing` interleaves them, `bandwidth` gives the roofline. `physics` and `optimizer`
+//! compare with published results. All write a `record`, with a header of the `machine`; of comparisons it has `row`s,
+//! which `table` shows in `columns`. `roofline` says what one core allows the strips of a plan.
 
 pub mod bandwidth;
 pub mod bench;
@@ -12,9 +12,8 @@ pub mod catalogue;
 pub mod cloops;
 pub mod code_variant;
 pub mod columns;
-mod contestant;
+mod comparable;
 mod driver;
-mod entrants;
 pub mod error;
 pub mod layouts;
 pub mod machine;
@@ -28,5 +27,6 @@ pub mod strips;
 pub mod suites;
 pub mod table;
 pub mod timing;
+mod variants;
 
 pub use error::BenchError;

@@ -105,14 +105,14 @@ fn load_json<T: DeserializeOwned>(path: &Path) -> Result<T, BenchError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::row::{Contests, Row};
+    use crate::row::{Comparisons, Row};
     use crate::timing::Seconds;
 
     #[test]
     fn a_record_has_the_promised_fields() {
         let mut row = Row::new("k", &[("N".to_owned(), 8)], "folded", 1);
         row.seconds = Some(Seconds { median: 2.0, min: 1.0, max: 3.0 });
-        let record = Record { header: Header::new("crease", None), found: Contests { rows: vec![row] } };
+        let record = Record { header: Header::new("crease", None), found: Comparisons { rows: vec![row] } };
         let json = serde_json::to_value(&record).unwrap();
         assert!(json["machine"]["update_in_place_gb_per_s"].is_object());
         let row = json["rows"][0].as_object().unwrap();

@@ -1,4 +1,4 @@
-//! Rows of contests: one layout of one kernel on a number of threads, and what was found of it.
+//! Rows of comparisons: one layout of one kernel on a number of threads, and what was found of it.
 
 use std::collections::BTreeMap;
 
@@ -8,9 +8,9 @@ use crate::bandwidth::Bandwidth;
 use crate::error::chain;
 use crate::timing::Seconds;
 
-/// What contests found.
+/// What comparisons found.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Contests {
+pub struct Comparisons {
     /// One per kernel, schedule, layout and number of threads.
     pub rows: Vec<Row>,
 }
@@ -50,7 +50,7 @@ pub struct Row {
     /// Share of the bandwidth limit: one read and one write of each state value per update, one read of each input and
     /// one write of each output, against the probe.
     pub bandwidth_share: Option<f64>,
-    /// The probe beside this contest.
+    /// The probe beside this comparison.
     pub gb_per_s: Option<Bandwidth>,
     /// Why it was not timed.
     pub note: Option<String>,
@@ -95,7 +95,7 @@ impl Row {
     }
 }
 
-impl Contests {
+impl Comparisons {
     /// Rows of one kernel, with the same sizes and number of threads, as they appear: the groups of the table.
     pub fn groups(&self) -> Vec<&[Row]> {
         let sizes = |row: &Row| row.params.clone();

@@ -5,7 +5,7 @@ use crease_kernels::Entry;
 use crate::error::BenchError;
 use crate::{optimizer, physics, strips};
 
-/// A list of contests under one name.
+/// A list of comparisons under one name.
 #[derive(Debug)]
 pub struct Suite {
     /// How the command line names it.
@@ -19,12 +19,12 @@ pub struct Suite {
     /// Steps of each call, unless seconds are asked for; if none, a measurement is one call of as many as the time
     /// allows.
     pub steps: Option<u64>,
-    contests: &'static [Listed],
+    comparisons: &'static [Listed],
 }
 
 /// One kernel at one size: all its layouts and the C loops compete.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Contest {
+pub struct Comparison {
     /// Name in the catalogue.
     pub kernel: String,
     /// Size parameters.
@@ -37,7 +37,7 @@ pub struct Contest {
     pub full_steps: u64,
 }
 
-/// A contest as the tables below say it.
+/// A comparison as the tables below say it.
 #[derive(Debug)]
 struct Listed {
     kernel: &'static str,
@@ -56,7 +56,7 @@ static QUICK: Suite = Suite {
     seconds: 50.0,
     rounds: 7,
     steps: None,
-    contests: &[
+    comparisons: &[
         Listed { kernel: "lbm-d2q9-cavity", n: 1024, schedules: &["rows"], check_steps: 5, full_steps: 20 },
         Listed { kernel: "lbm-d2q9-periodic", n: 1024, schedules: &["rows"], check_steps: 5, full_steps: 20 },
         Listed { kernel: "heat-2d-5pt", n: 4096, schedules: &["rows"], check_steps: 5, full_steps: 20 },
@@ -71,7 +71,7 @@ static CHECK: Suite = Suite {
     seconds: 0.2,
     rounds: 1,
     steps: None,
-    contests: &[
+    comparisons: &[
         Listed { kernel: "lbm-d2q9-cavity", n: 37, schedules: &["rows"], check_steps: 7, full_steps: 9 },
         Listed { kernel: "lbm-d2q9-cavity", n: 3, schedules: &["rows"], check_steps: 4, full_steps: 9 },
         Listed { kernel: "lbm-d2q9-periodic", n: 19, schedules: &["rows"], check_steps: 7, full_steps: 9 },
@@ -93,7 +93,7 @@ static IMAGES: Suite = Suite {
     seconds: 60.0,
     rounds: 5,
     steps: None,
-    contests: &[
+    comparisons: &[
         Listed { kernel: "blur-interleaved-f32", n: 8192, schedules: BLUR, check_steps: 1, full_steps: 1 },
         Listed { kernel: "blur-interleaved", n: 8192, schedules: BLUR, check_steps: 1, full_steps: 1 },
         Listed { kernel: "blur-tiled-f32", n: 8192, schedules: &["tiles"], check_steps: 1, full_steps: 1 },
@@ -112,7 +112,7 @@ static DIAMOND: Suite = Suite {
     seconds: 40.0,
     rounds: 9,
     steps: Some(8192),
-    contests: &[Listed {
+    comparisons: &[Listed {
         kernel: "heat-1d",
         n: 8192,
         schedules: &["rows", "diamond", "parallelogram"],
@@ -144,27 +144,27 @@ pub fn find(name: &str) -> Result<&'static Suite, BenchError> {
 }
 
 impl Suite {
-    /// Its contests, in order.
-    pub fn contests(&self) -> Vec<Contest> {
-        let contest = |listed: &Listed| Contest {
+    /// Its comparisons, in order.
+    pub fn comparisons(&self) -> Vec<Comparison> {
+        let comparison = |listed: &Listed| Comparison {
             kernel: listed.kernel.to_owned(),
             sizes: vec![("N".to_owned(), listed.n)],
             schedules: listed.schedules.iter().map(|&name| name.to_owned()).collect(),
             check_steps: listed.check_steps,
             full_steps: listed.full_steps,
         };
-        self.contests.iter().map(contest).collect()
+        self.comparisons.iter().map(comparison).collect()
     }
 }
 
-impl Contest {
+impl Comparison {
     /// A kernel that no suite has, at the first size worth measuring, in its first schedule.
     ///
     /// # Errors
     /// [`BenchError::Crease`] if the kernel's text is wrong.
-    pub fn of_catalogue(entry: &Entry) -> Result<Contest, BenchError> {
+    pub fn of_catalogue(entry: &Entry) -> Result<Comparison, BenchError> {
         let kernel = entry.kernel().map_err(crease::Error::from)?;
-        Ok(Contest {
+        Ok(Comparison {
             kernel: entry.name.to_owned(),
             sizes: entry.case(entry.benches.first().unwrap_or(&entry.default)).sizes,
             schedules: kernel.schedules().iter().take(1).map(|schedule| schedule.name.clone()).collect(),
@@ -197,20 +197,20 @@ mod tests {
 
     #[test]
     fn suites_name_kernels_and_schedules_that_exist() {
-        for contest in suites().iter().flat_map(|suite| suite.contests()) {
-            let entry = crease_kernels::find(&contest.kernel).expect("the kernel exists");
+        for comparison in suites().iter().flat_map(|suite| suite.comparisons()) {
+            let entry = crease_kernels::find(&comparison.kernel).expect("the kernel exists");
             let kernel = entry.kernel().unwrap();
-            for schedule in &contest.schedules {
-                assert!(kernel.schedule(schedule).is_some(), "{} has no schedule {schedule}", contest.kernel);
+            for schedule in &comparison.schedules {
+                assert!(kernel.schedule(schedule).is_some(), "{} has no schedule {schedule}", comparison.kernel);
             }
         }
     }
 
     #[test]
     fn unknown_sizes_and_suites_are_errors() {
-        let mut contest = QUICK.contests().remove(0);
-        assert!(contest.resize(&[("N".into(), 64)]).is_ok());
-        assert!(matches!(contest.resize(&[("M".into(), 64)]), Err(BenchError::UnknownName { .. })));
+        let mut comparison = QUICK.comparisons().remove(0);
+        assert!(comparison.resize(&[("N".into(), 64)]).is_ok());
+        assert!(matches!(comparison.resize(&[("M".into(), 64)]), Err(BenchError::UnknownName { .. })));
         assert!(matches!(find("slow"), Err(BenchError::UnknownSuite { .. })));
     }
 }

@@ -7,7 +7,7 @@ use crate::columns::{Columns, bytes, plural};
 use crate::record::Header;
 use crate::row::Row;
 
-/// One contest: what it is about, its rows, and what the comparison says.
+/// One comparison: what it is about, its rows, and what the comparison says.
 pub struct Block {
     /// Kernel, sizes, threads, bandwidth.
     pub title: Vec<String>,

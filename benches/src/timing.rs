@@ -1,6 +1,6 @@
-//! Contests: several runners of the same work, timed in turn.
+//! Comparisons: several runners of the same work, timed in turn.
 //!
-//! Machines change their speed from minute to minute, so contestants are never timed one after the other: each round
+//! Machines change their speed from minute to minute, so variants are never timed one after the other: each round
 //! times each of them once, beginning with another one each time, and the bandwidth probe beside them. All take the
 //! same number of steps; before each measurement a runner takes a step unmeasured, so that it finds its code and its
 //! threads awake and its own data, not its predecessor's, in the cache.
@@ -19,7 +19,7 @@ pub trait Runner {
     fn advance(&mut self, steps: u64) -> Result<(), BenchError>;
 }
 
-/// How long a contest may take.
+/// How long a comparison may take.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Budget {
     /// Seconds for all measurements together.
@@ -42,7 +42,7 @@ pub struct Seconds {
     pub max: f64,
 }
 
-/// The outcome of a contest.
+/// The outcome of a comparison.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// Steps of each call.
@@ -57,7 +57,7 @@ pub struct Outcome {
 ///
 /// # Errors
 /// The first error of a runner.
-pub fn contest(
+pub fn comparison(
     runners: &mut [&mut dyn Runner],
     budget: Budget,
     probe: &mut dyn FnMut() -> Bandwidth,
@@ -171,7 +171,7 @@ mod tests {
         let (mut slow, mut fast) = (Sleeper { micros: 2000, steps: 0 }, Sleeper { micros: 500, steps: 0 });
         let mut rounds = 0;
         let budget = Budget { seconds: 0.3, rounds: 3, steps: None };
-        let outcome = contest(
+        let outcome = comparison(
             &mut [&mut slow, &mut fast],
             budget,
             &mut || Bandwidth { update_in_place: 50.0, triad: 40.0 },
@@ -188,7 +188,7 @@ mod tests {
         let mut runner = Sleeper { micros: 1, steps: 0 };
         let budget = Budget { seconds: 0.0, rounds: 2, steps: Some(5) };
         let mut probe = || Bandwidth { update_in_place: 50.0, triad: 40.0 };
-        let outcome = contest(&mut [&mut runner], budget, &mut probe, &mut |_| {}).unwrap();
+        let outcome = comparison(&mut [&mut runner], budget, &mut probe, &mut |_| {}).unwrap();
         let expected = 5 + 2 * (1 + 5);
         assert_eq!(
             (outcome.steps, runner.steps),

@@ -1,10 +1,10 @@
-//! What is known beyond a plan, as far as a person waits for it: all lower bounds, lifetimes, conflicts, and formulas of
-//! other sizes.
+//! What is known beyond a plan, as far as a person waits for it: all lower bounds, lifetimes, conflicts, and formulas
+//! of other sizes.
 //!
 //! In: a plan and how long to wait.   Out: [`Beyond`], with what was found by then.
 //!
-//! All of it is computed anew, on threads beside the one that waits, and can take many times what the plan took. What is
-//! not found in time is left to its thread, which ends with its quota or with the process, and named.
+//! All of it is computed anew, on threads beside the one that waits, and can take many times what the plan took. What
+//! is not found in time is left to its thread, which ends with its quota or with the process, and named.
 
 use std::collections::BTreeSet;
 use std::panic::resume_unwind;
@@ -17,7 +17,7 @@ use crease::plan::report::Report;
 use crease::{Error, Plan, Stage};
 
 use crate::error::CommandError;
-use crate::patience::Patience;
+use crate::waiting::Waiting;
 
 /// What was found in time.
 pub(crate) struct Beyond {
@@ -45,16 +45,16 @@ const FORMULAS: &str = "formulas of all sizes";
 
 type Answers = Sender<Result<Found, Error>>;
 
-/// Looks for everything; without `patience` until it is found.
-pub(crate) fn look_beyond(plan: &Plan, patience: Option<Duration>) -> Result<Beyond, CommandError> {
+/// Looks for everything; without `limit` until it is found.
+pub(crate) fn look_beyond(plan: &Plan, limit: Option<Duration>) -> Result<Beyond, CommandError> {
     let started = Instant::now();
     let (sender, receiver) = channel();
     let workers = [spawn(plan, &sender, relations), spawn(plan, &sender, formulas)];
     drop(sender);
     let mut beyond = Beyond { report: None, lifetimes: None, conflicts: None, parametric: None, missing: Vec::new() };
     let mut waiting = BTreeSet::from([BOUNDS, LIFETIMES, CONFLICTS, FORMULAS]);
-    let mut shown = Patience::new();
-    while let Some(found) = next(&receiver, patience.map(|patience| patience.saturating_sub(started.elapsed())), || {
+    let mut shown = Waiting::new();
+    while let Some(found) = next(&receiver, limit.map(|limit| limit.saturating_sub(started.elapsed())), || {
         shown.tick(&waiting.iter().copied().collect::<Vec<_>>().join(", "));
     }) {
         waiting.remove(match found? {
@@ -73,11 +73,11 @@ pub(crate) fn look_beyond(plan: &Plan, patience: Option<Duration>) -> Result<Bey
 }
 
 /// The next answer; none if there will be no more, or none in time.
-fn next<T>(receiver: &Receiver<T>, patience: Option<Duration>, mut tick: impl FnMut()) -> Option<T> {
+fn next<T>(receiver: &Receiver<T>, limit: Option<Duration>, mut tick: impl FnMut()) -> Option<T> {
     let started = Instant::now();
     loop {
-        let left = patience.map(|patience| patience.saturating_sub(started.elapsed()));
-        match receiver.recv_timeout(left.map_or(Patience::TICK, |left| left.min(Patience::TICK))) {
+        let left = limit.map(|limit| limit.saturating_sub(started.elapsed()));
+        match receiver.recv_timeout(left.map_or(Waiting::TICK, |left| left.min(Waiting::TICK))) {
             Ok(found) => return Some(found),
             Err(RecvTimeoutError::Disconnected) => return None,
             Err(RecvTimeoutError::Timeout) if left.is_some_and(|left| left.is_zero()) => return None,

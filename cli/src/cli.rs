@@ -7,14 +7,14 @@ use std::process::ExitCode;
 use std::sync::LazyLock;
 
 use clap::{Args, Parser, Subcommand};
-use crease::{Arithmetic, IsaChoice, Prefetch, Stage, Streaming};
+use crease::{Arithmetic, IsaChoice, NonTemporal, Prefetch, Stage};
 use crease_bench::bench::{BenchOptions, bench};
 use crease_bench::code_variant::CodeVariant;
 use crease_bench::error::chain;
 use crease_bench::optimizer::{self, OptimizerOptions, optimizer};
 use crease_bench::physics::{self, PhysicsOptions, physics};
 use crease_bench::record::{Findings, Record};
-use crease_bench::row::Contests;
+use crease_bench::row::Comparisons;
 use crease_bench::strips::{self, StripsOptions, strips};
 use crease_bench::suites;
 use crease_pictures::{ForcedModuli, record_charts};
@@ -64,7 +64,7 @@ enum Command {
 
 #[derive(Debug, Args)]
 struct BenchArgs {
-    /// Which contests: quick, images, diamond, or check (tiny sizes, for the answers); or physics (flows against
+    /// Which comparisons: quick, images, diamond, or check (tiny sizes, for the answers); or physics (flows against
     /// published results) or optimizer (sizes and times of every strategy against the publications) or strips (our code
     /// beside C, in cache and from memory).
     #[arg(long, default_value = "quick")]
@@ -84,10 +84,10 @@ struct BenchArgs {
     /// Vectors of our own strips: scalar, v128, avx2, avx512 or auto, the widest there are; may be repeated.
     #[arg(long = "isa", value_name = "NAME")]
     isas: Vec<IsaChoice>,
-    /// Which stores of our own strips go past the caches: auto, never or always; may be repeated.
-    #[arg(long = "streaming", value_name = "NAME")]
-    streaming: Vec<Streaming>,
-    /// Which of our own strips call for cells ahead of time: auto, never or always; may be repeated.
+    /// Which stores of our own strips are non-temporal: auto, never or always; may be repeated.
+    #[arg(long = "non-temporal", value_name = "NAME")]
+    non_temporal: Vec<NonTemporal>,
+    /// Which of our own strips prefetch cells: auto, never or always; may be repeated.
     #[arg(long = "prefetch", value_name = "NAME")]
     prefetch: Vec<Prefetch>,
     /// Also run each layout in the code that is fastest on this machine: remembered, or found by timing.
@@ -141,10 +141,10 @@ struct CodeArgs {
     /// Vectors of strips: scalar, v128, avx2, avx512 or auto, the widest there are.
     #[arg(long, value_name = "NAME", default_value = "auto")]
     isa: IsaChoice,
-    /// Which stores of strips go past the caches: auto (as the plan says), never or always.
+    /// Which stores of strips are non-temporal: auto (as the plan says), never or always.
     #[arg(long, value_name = "NAME", default_value = "auto")]
-    streaming: Streaming,
-    /// Which strips call for cells ahead of time: auto (as the plan says), never or always.
+    non_temporal: NonTemporal,
+    /// Which strips prefetch cells: auto (as the plan says), never or always.
     #[arg(long, value_name = "NAME", default_value = "auto")]
     prefetch: Prefetch,
     /// Take the code that is fastest on this machine: remembered, or found by timing in a few seconds and as much
@@ -155,8 +155,8 @@ struct CodeArgs {
 
 impl CodeArgs {
     fn variant(self) -> CodeVariant {
-        let CodeArgs { isa, streaming, prefetch, autotune } = self;
-        CodeVariant { isa, streaming, prefetch, tuned: autotune }
+        let CodeArgs { isa, non_temporal, prefetch, autotune } = self;
+        CodeVariant { isa, non_temporal, prefetch, tuned: autotune }
     }
 }
 
@@ -204,8 +204,8 @@ struct ExplainArgs {
     /// With `--dump asm`: measure what memory and arithmetic of this machine allow each strip.
     #[arg(long, requires = "dump")]
     probe: bool,
-    /// Wait for everything, the formulas of all sizes above all: else what takes longer than a second beyond the plan is
-    /// left out, and named.
+    /// Wait for everything, the formulas of all sizes above all: else what takes longer than a second beyond the plan
+    /// is left out, and named.
     #[arg(long, conflicts_with_all = ["dump", "plot"])]
     all_sizes: bool,
     /// Draw storage map, lifetimes and wavefronts of a small run into this directory, with their data as CSV.
@@ -297,11 +297,11 @@ fn execute_bench(args: BenchArgs, words: &[String]) -> Result<(), CommandError> 
         physics::SUITE => execute_physics(args, words),
         optimizer::SUITE => execute_optimizer(args, words),
         strips::SUITE => execute_strips(args, words),
-        _ => execute_contests(args, words),
+        _ => execute_comparisons(args, words),
     }
 }
 
-fn execute_contests(args: BenchArgs, words: &[String]) -> Result<(), CommandError> {
+fn execute_comparisons(args: BenchArgs, words: &[String]) -> Result<(), CommandError> {
     let sizes = args.sizes.iter().map(|a| Ok((a.name.clone(), a.integer()?))).collect::<Result<_, CommandError>>()?;
     let options = BenchOptions {
         suite: suites::find(&args.suite)?,
@@ -310,7 +310,7 @@ fn execute_contests(args: BenchArgs, words: &[String]) -> Result<(), CommandErro
         mapping: args.mappings.join("\n"),
         sizes,
         isas: args.isas,
-        streaming: args.streaming,
+        non_temporal: args.non_temporal,
         prefetch: args.prefetch,
         tuned: args.autotune,
         threads: args.threads.map(usize::from),
@@ -390,7 +390,7 @@ fn execute_results(args: &ResultsArgs) -> Result<(), CommandError> {
     }
 }
 
-/// Options that mean nothing to a suite are errors: those of contests, but for those that it takes.
+/// Options that mean nothing to a suite are errors: those of comparisons, but for those that it takes.
 fn refuse(suite: &'static str, args: &BenchArgs, taken: &[&str]) -> Result<(), CommandError> {
     let given = [
         ("--schedule", !args.schedules.is_empty()),
@@ -399,7 +399,7 @@ fn refuse(suite: &'static str, args: &BenchArgs, taken: &[&str]) -> Result<(), C
         ("--threads", args.threads.is_some()),
         ("--seconds", args.seconds.is_some()),
         ("--isa", !args.isas.is_empty()),
-        ("--streaming", !args.streaming.is_empty()),
+        ("--non-temporal", !args.non_temporal.is_empty()),
         ("--prefetch", !args.prefetch.is_empty()),
         ("--autotune", args.autotune),
         ("--charts", args.charts.is_some()),
@@ -414,7 +414,7 @@ fn command_line(words: &[String]) -> String {
     format!("crease {}", words.join(" ")).trim().to_owned()
 }
 
-fn print_charts(record: &Record<Contests>, json: &Path, directory: Option<&Path>) -> Result<(), CommandError> {
+fn print_charts(record: &Record<Comparisons>, json: &Path, directory: Option<&Path>) -> Result<(), CommandError> {
     let drawn = record_charts::draw(record, json, directory)?;
     drawn.iter().try_for_each(|path| print(&format!("drawn to {}\n", path.display())))
 }

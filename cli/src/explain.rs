@@ -21,9 +21,9 @@ use crease_pictures::{ForcedModuli, PictureError, kernel_pictures};
 use crate::beyond::look_beyond;
 use crate::error::CommandError;
 use crate::memory::{Held, predict};
-use crate::patience::patiently;
 use crate::request::{KernelRequest, Resolved, threads};
 use crate::settings::Assignment;
+use crate::waiting::while_waiting;
 
 /// What to explain.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,7 +41,7 @@ pub struct ExplainOptions {
 }
 
 /// How long `explain` looks for more than the plan says, unless it is asked to wait.
-const PATIENCE: Duration = Duration::from_millis(800);
+const WAIT: Duration = Duration::from_millis(800);
 
 /// Steps of the run that pictures show, unless `--set` gives another number.
 const DRAWN_STEPS: i64 = 4;
@@ -79,7 +79,7 @@ const FORMULA_LINES: usize = 40;
 pub fn explain(options: &ExplainOptions) -> Result<String, CommandError> {
     let request = &options.request;
     let Resolved { source, settings } = request.resolve()?;
-    let plan = patiently(&format!("planning {}", request.kernel), || request.plan(&source, &settings).build())?;
+    let plan = while_waiting(&format!("planning {}", request.kernel), || request.plan(&source, &settings).build())?;
     if let Some(directory) = &options.plot {
         return plot(&plan, options, directory).or_else(|error| plot_smaller(options, error));
     }
@@ -92,7 +92,7 @@ pub fn explain(options: &ExplainOptions) -> Result<String, CommandError> {
         Form::Json => json(&plan, options.all_sizes),
         Form::Dump(stage) => {
             let found = request.code.found_options(&plan)?;
-            Ok(patiently(stage.name(), || plan.dump_with(stage, &found))?)
+            Ok(while_waiting(stage.name(), || plan.dump_with(stage, &found))?)
         }
         Form::Listing { json, probe } => {
             let listing = plan.listing(&request.code.found_options(&plan)?)?;
@@ -133,7 +133,7 @@ fn plot_smaller(options: &ExplainOptions, error: CommandError) -> Result<String,
 }
 
 fn render(plan: &Plan, made: &[String], all_sizes: bool) -> Result<String, CommandError> {
-    let beyond = look_beyond(plan, (!all_sizes).then_some(PATIENCE))?;
+    let beyond = look_beyond(plan, (!all_sizes).then_some(WAIT))?;
     let report = beyond.report.as_ref().unwrap_or(plan.report());
     let params: Vec<String> = report.params.iter().map(|(name, value)| format!("{name} = {value}")).collect();
     let mut text = format!("{}   schedule {}   {}\n", report.kernel, report.schedule, params.join(", "));
@@ -168,7 +168,7 @@ fn render(plan: &Plan, made: &[String], all_sizes: bool) -> Result<String, Comma
 /// The plan's report, and under `parametric` what is known of other sizes; null, and `missing` says so, if that takes
 /// too long.
 fn json(plan: &Plan, all_sizes: bool) -> Result<String, CommandError> {
-    let beyond = look_beyond(plan, (!all_sizes).then_some(PATIENCE))?;
+    let beyond = look_beyond(plan, (!all_sizes).then_some(WAIT))?;
     let mut report = serde_json::to_value(beyond.report.as_ref().unwrap_or(plan.report()))?;
     report["parametric"] = serde_json::to_value(&beyond.parametric)?;
     report["missing"] = serde_json::to_value(&beyond.missing)?;
@@ -294,7 +294,7 @@ fn render_run(plan: &Plan, made: &[String], text: &mut String) {
     let copies = match (footprint.copied_bytes, footprint.always_copies) {
         (0, _) => String::new(),
         (copied, true) => format!(" and {} in copies of inputs and outputs", bytes(copied)),
-        (copied, false) => format!(" and, unless calls lend them, {} in copies of inputs and outputs", bytes(copied)),
+        (copied, false) => format!(" and, unless calls pass them, {} in copies of inputs and outputs", bytes(copied)),
     };
     let _ = writeln!(text, "  memory: {} folded{copies}", bytes(footprint.folded_bytes));
     let predicted = predict(plan, Held { made, ..Held::default() });

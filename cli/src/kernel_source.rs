@@ -21,8 +21,8 @@ pub struct KernelSource {
 /// The kernel of that name in the catalogue, or in the file of that name.
 ///
 /// # Errors
-/// [`BenchError::UnknownKernel`](crease_bench::BenchError::UnknownKernel) if there is neither, [`CommandError::File`] if the file cannot be read,
-/// [`CommandError::Crease`] if its text is wrong.
+/// [`BenchError::UnknownKernel`](crease_bench::BenchError::UnknownKernel) if there is neither, [`CommandError::File`]
+/// if the file cannot be read, [`CommandError::Crease`] if its text is wrong.
 pub fn load(name: &str) -> Result<KernelSource, CommandError> {
     if let Some(entry) = find(name) {
         return Ok(KernelSource { kernel: entry.kernel().map_err(crease::Error::from)?, entry: Some(entry) });

@@ -1,10 +1,10 @@
 //! `crease-cli`: what the command `crease` does.
 //!
 //! `cli` reads the command line. `explain` tells what a plan decides and why, `beyond` what more is known, with
-//! `patience`; `run` computes on arrays in files, in as much `memory` as there is. Both get their plan by `request`: a
-//! kernel of `kernel_source`, `settings` of its sizes, and `storage`. `listing` shows the catalogue, `logging` prints what decisions
-//! were made of, `results` writes
-//! what the newest records say into documents. What is measured is in `crease-bench`, what is drawn in `crease-pictures`.
+//! `waiting`; `run` computes on arrays in files, in as much `memory` as there is. Both get their plan by `request`: a
+//! kernel of `kernel_source`, `settings` of its sizes, and `storage`. `listing` shows the catalogue, `logging` prints
+//! what decisions were made of, `results` writes what the newest records say into documents. What is measured is in
+//! `crease-bench`, what is drawn in `crease-pictures`.
 
 mod beyond;
 pub mod cli;
@@ -14,11 +14,11 @@ pub mod kernel_source;
 pub mod listing;
 mod logging;
 mod memory;
-mod patience;
 pub mod request;
 pub mod results;
 pub mod run;
 pub mod settings;
 pub mod storage;
+mod waiting;
 
 pub use error::CommandError;

@@ -5,8 +5,8 @@
 //!
 //! The command holds, besides the run: first the initial data, as doubles, which it drops before the first step; in the
 //! end one result after the other, to summarise and to write it. The process itself counts as it stands when the
-//! prediction is made, with the machine code in it. A mirrored buffer counts once, as it takes memory once; tools that
-//! count each address show it twice.
+//! prediction is made, with the machine code in it. A double-mapped buffer counts once, as it takes memory once; tools
+//! that count each address show it twice.
 
 use std::fs;
 

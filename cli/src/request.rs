@@ -35,8 +35,8 @@ pub(crate) struct Resolved {
 }
 
 impl KernelRequest {
-    /// A kernel as it is: with the catalogue's sizes, if it is one of the catalogue, and the choices of the command line
-    /// without options.
+    /// A kernel as it is: with the catalogue's sizes, if it is one of the catalogue, and the choices of the command
+    /// line without options.
     pub fn of(kernel: &str) -> KernelRequest {
         KernelRequest {
             kernel: kernel.to_owned(),

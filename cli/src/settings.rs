@@ -66,8 +66,8 @@ impl Settings {
     /// The assignments, and for a kernel of the catalogue its default values.
     ///
     /// # Errors
-    /// [`BenchError::UnknownName`] for a name the kernel does not have, [`CommandError::BadSetting`] for a value that is
-    /// no number of the right kind, [`CommandError::Unset`] for a size without a value.
+    /// [`BenchError::UnknownName`] for a name the kernel does not have, [`CommandError::BadSetting`] for a value that
+    /// is no number of the right kind, [`CommandError::Unset`] for a size without a value.
     pub fn resolve(source: &KernelSource, assignments: &[Assignment]) -> Result<Settings, CommandError> {
         let mut settings = Settings::default();
         if let Some(entry) = source.entry {

@@ -15,7 +15,7 @@ pub struct StorageOptions {
     /// To what pitches and moduli of strided hyperplanes are rounded: auto, exact, lanes, lines or power-of-two.
     #[arg(long, value_name = "NAME", default_value = "auto")]
     pub rounding: Rounding,
-    /// How strips get past the end of a ring: auto, cut, or mirrored (the ring in whole pages, mapped twice).
+    /// How strips get past the end of a ring: auto, cut, or double-mapped (the ring in whole pages, mapped twice).
     #[arg(long, value_name = "NAME", default_value = "auto")]
     pub rings: Rings,
     /// Whether arrays keep their names (contraction), or every write gets cells of its own first (reallocation).

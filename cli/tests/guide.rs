@@ -1,9 +1,9 @@
 //! Console listings of the guide and of README.md are what the command prints.
 //!
-//! A listing is a block of `text` that begins with `$ cargo run --release -- ARGUMENTS`; below it stands what the command
-//! says, or why it does not, and `..` on a line of its own for lines that are left out. A block that begins with
-//! `$ cat FILE` shows a file: the commands of its page, each run in a directory of its own, find it there. In README.md
-//! only what says the same on every machine is compared.
+//! A listing is a block of `text` that begins with `$ cargo run --release -- ARGUMENTS`; below it stands what the
+//! command says, or why it does not, and `..` on a line of its own for lines that are left out. A block that begins
+//! with `$ cat FILE` shows a file: the commands of its page, each run in a directory of its own, find it there. In
+//! README.md only what says the same on every machine is compared.
 
 use std::fs;
 use std::path::{Path, PathBuf};

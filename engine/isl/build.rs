@@ -1,5 +1,5 @@
-//! Finds the system's isl: archives to link statically, else by pkg-config, else the copy that the C compiler itself was
-//! built with.
+//! Finds the system's isl: archives to link statically, else by pkg-config, else the copy that the C compiler itself
+//! was built with.
 //!
 //! With `libisl.a` and the `libgmp.a` that it computes with, programs start on machines that have neither; `libisl-dev`
 //! and `libgmp-dev` bring them along. `CREASE_ISL=dynamic` takes the shared library all the same, as distributions want

@@ -36,10 +36,10 @@
 //! What fails, fails as an [`Error`] that names the culprit and the numbers; nothing has then been half written. Its
 //! [code](Error::code) is for programs; `docs/ERRORS.md` lists all.
 //!
-//! Builders: what only collects options is taken and given back by each call ([`PlanBuilder`], [`RunOptions`]); what hands
-//! out handles while it grows is borrowed ([`kernel::builder`]). Every choice that has a name is read with `FromStr` and
-//! written with `Display`. Reports, errors, options and the nodes of kernels may grow in a later version, and are marked
-//! so (`non_exhaustive`); what a definition closes, as a mapping's matrix, offset and moduli, is not.
+//! Builders: what only collects options is taken and given back by each call ([`PlanBuilder`], [`RunOptions`]); what
+//! hands out handles while it grows is borrowed ([`kernel::builder`]). Every choice that has a name is read with
+//! `FromStr` and written with `Display`. Reports, errors, options and the nodes of kernels may grow in a later version,
+//! and are marked so (`non_exhaustive`); what a definition closes, as a mapping's matrix, offset and moduli, is not.
 
 pub mod analysis;
 pub mod check;
@@ -62,13 +62,13 @@ pub mod storage;
 pub use analysis::{AnalysisError, Expanded, ExpansionError, integer_set_library};
 pub use crease_jit::{CallError, CompileError, FieldError, IsaError, PoolError};
 pub use crease_jit::{
-    CompileOptions, CompileTimes, Denormals, ElementType, Finding, Isa, IsaChoice, Prefetch, Streaming, TuningMemory,
+    CompileOptions, CompileTimes, Denormals, ElementType, Finding, Isa, IsaChoice, NonTemporal, Prefetch, TuningMemory,
     TuningMemoryError, Unroll, Variant, VectorWidth,
 };
 pub use crease_jit::{ThreadPool, ThreadPoolBuilder, most_threads};
 pub use crease_program::{DEFAULT_WORK_LIMIT, UnknownName, f16};
 pub use error::Error;
-pub use kernel::freedom::{Arithmetic, Freedom};
+pub use kernel::fast_math::{Arithmetic, FastMathFlag};
 pub use kernel::graph::Kernel;
 pub use lower::LowerError;
 pub use machine::MachineModel;

@@ -1,14 +1,12 @@
 //! The machine that plans are made for.
 //!
-//! In: what the system tells, once for a request.   Out: a [`MachineModel`] that is passed on. No stage reads the machine
-//! itself, so that a plan depends on its request alone.
+//! In: what the system tells, once for a request.   Out: a [`MachineModel`] that is passed on. No stage reads the
+//! machine itself, so that a plan depends on its request alone.
 
-/// A cache line: what stores write whole, and the alignment of a field's first cell.
-pub(crate) const LINE_BYTES: u64 = 64;
+pub(crate) use crease_program::LINE_BYTES;
+
 /// Processors take a load for one of what was stored just before if their addresses agree modulo this.
 pub(crate) const ALIASING_BYTES: u64 = 4096;
-
-const _: () = assert!(LINE_BYTES == crease_jit::ALIGN_BYTES as u64, "fields begin at a cache line");
 
 /// What a plan assumes of the machine that its code runs on. Answers never depend on it, storage only where rings are
 /// mapped twice.
@@ -21,18 +19,18 @@ pub struct MachineModel {
     pub last_level_cache_bytes: u64,
     /// What the bytes of a ring that is mapped twice, end to end, are a multiple of: a page. None if memory cannot be
     /// mapped so.
-    pub mirror_bytes: Option<u64>,
+    pub double_map_bytes: Option<u64>,
 }
 
 impl MachineModel {
-    /// This machine: the caches that the system tells of (1 and 32 MiB where it does not; of a shared cache no more than 16 MiB
-    /// for each logical processor), and pages if an attempt to map
-    /// one twice succeeds. Asked for once in a process.
+    /// This machine: the caches that the system tells of (1 and 32 MiB where it does not; of a shared cache no more
+    /// than 16 MiB for each logical processor), and pages if an attempt to map one twice succeeds. Asked for once in a
+    /// process.
     pub fn detect() -> MachineModel {
         MachineModel {
             second_level_cache_bytes: crease_jit::second_level_cache_bytes(),
             last_level_cache_bytes: crease_jit::last_level_cache_bytes(),
-            mirror_bytes: crease_jit::mirror_bytes(),
+            double_map_bytes: crease_jit::double_map_bytes(),
         }
     }
 
@@ -46,8 +44,8 @@ impl MachineModel {
 
     /// The same machine with other pages for rings that are mapped twice, or without.
     #[must_use]
-    pub fn mirror_bytes(mut self, bytes: Option<u64>) -> MachineModel {
-        self.mirror_bytes = bytes;
+    pub fn double_map_bytes(mut self, bytes: Option<u64>) -> MachineModel {
+        self.double_map_bytes = bytes;
         self
     }
 }

@@ -16,8 +16,8 @@ use log::{debug, trace};
 use crate::analysis::conflicts::Conflicts;
 use crate::analysis::error::AnalysisError;
 use crate::analysis::model::Model;
-use crate::analysis::privacy::Privacy;
-use crate::analysis::turnover::Turnover;
+use crate::analysis::privatization::Privatization;
+use crate::analysis::step_dependences::StepDependences;
 use crate::check::{Checker, Proved};
 use crate::clock::Clock;
 use crate::error::Error;
@@ -158,15 +158,15 @@ fn analyse<'c, 'k>(request: &'k Request, stages: &'c Stages) -> Result<Analysed<
     debug_assert_eq!(kernel.verify(), Ok(()), "sizes that are numbers break no rule");
     let given = parse_mapping(&request.mapping, bound).map_err(MappingError::Text)?;
     let model = Rc::new(stages.run("model", || Model::new(context, kernel, schedule))?.timed_by(&stages.clock));
-    let claim = model.turnover.as_ref().map(Turnover::certificate);
+    let claim = model.step_dependences.as_ref().map(StepDependences::certificate);
     let checker = stages.time("certificate", || Checker::new(context, kernel, schedule, claim.as_ref()));
     let legal = || verify_writes(&model, bound).and_then(|()| verify_schedule(&model, checker.readers()));
     stages.run("legality", legal)?;
     let shown = if checker.readers().is_some() { "who reads the states" } else { "integer sets" };
     debug!("schedule `{}` is legal, as {shown} show", schedule.name);
-    let privacy = stages.run("privacy", || privacy(request, &model))?;
-    log_private(kernel, &privacy);
-    let conflicts = stages.run("lifetimes", || Conflicts::new(&model, privacy))?;
+    let privatization = stages.run("privatization", || privatization(request, &model))?;
+    log_private(kernel, &privatization);
+    let conflicts = stages.run("lifetimes", || Conflicts::new(&model, privatization))?;
     Ok(Analysed { bound, given, model, checker, conflicts })
 }
 
@@ -197,8 +197,8 @@ fn finish(request: &Request, analysed: &Analysed<'_, '_>, stages: &Stages) -> Re
 }
 
 /// Which arrays live inside tasks. Full storage is the unfolded array, one for all.
-fn privacy<'c>(request: &Request, model: &Model<'c, '_>) -> Result<Privacy<'c>, AnalysisError> {
-    if request.strategy == StrategyChoice::Full { Ok(Privacy::none()) } else { Privacy::new(model) }
+fn privatization<'c>(request: &Request, model: &Model<'c, '_>) -> Result<Privatization<'c>, AnalysisError> {
+    if request.strategy == StrategyChoice::Full { Ok(Privatization::none()) } else { Privatization::new(model) }
 }
 
 /// The choice of storage, which the checker has proved.
@@ -305,8 +305,8 @@ fn index_box(problem: &Problem<'_, '_, '_>, id: ArrayId) -> Result<Vec<(i64, i64
     (0..n).map(|k| Ok(space.dim_range(k)?.unwrap_or((0, 0)))).collect()
 }
 
-fn log_private(kernel: &Kernel, privacy: &Privacy<'_>) {
-    for id in kernel.array_ids().filter(|&id| privacy.is_private(id)) {
+fn log_private(kernel: &Kernel, privatization: &Privatization<'_>) {
+    for id in kernel.array_ids().filter(|&id| privatization.is_private(id)) {
         debug!("`{}` is private: each worker has a copy", kernel.array(id).name);
     }
 }

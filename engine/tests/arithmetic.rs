@@ -8,7 +8,7 @@
 
 use crease::kernel::graph::{Element, Expr};
 use crease::kernel::interpret::{FullArray, Inputs, InterpretOptions, interpret};
-use crease::{Arithmetic, Code, CompileOptions, ElementType, Freedom, Isa, IsaChoice, Kernel};
+use crease::{Arithmetic, Code, CompileOptions, ElementType, FastMathFlag, Isa, IsaChoice, Kernel};
 use fastrand::Rng;
 use ndarray::Array1;
 
@@ -121,11 +121,11 @@ fn outputs(kernel: &Kernel, inputs: &Inputs) -> [Vec<f64>; 2] {
     ["o", "size"].map(|name| (0..CELLS).map(|i| arrays[name].get(&[i]).unwrap()).collect())
 }
 
-/// Every set of freedoms.
-fn freedoms() -> impl Iterator<Item = Arithmetic> {
-    (0..1_u32 << Freedom::ALL.len()).map(|set| {
-        let chosen = Freedom::ALL.iter().enumerate().filter(move |(bit, _)| set >> bit & 1 == 1);
-        chosen.map(|(_, freedom)| *freedom).collect()
+/// Every set of fast-math flags.
+fn flags() -> impl Iterator<Item = Arithmetic> {
+    (0..1_u32 << FastMathFlag::ALL.len()).map(|set| {
+        let chosen = FastMathFlag::ALL.iter().enumerate().filter(move |(bit, _)| set >> bit & 1 == 1);
+        chosen.map(|(_, flag)| *flag).collect()
     })
 }
 
@@ -139,7 +139,7 @@ fn rewritten_values_are_within_the_rounding_of_the_terms() {
             let [expected, size] = outputs(&exact, &inputs);
             // No path is longer than the graph has operations; another one for `size`, which is rounded, too.
             let longest = |kernel: &Kernel| kernel.stmts()[0].exprs.len() as f64 + 1.0;
-            for arithmetic in freedoms() {
+            for arithmetic in flags() {
                 let free = exact.with_arithmetic(arithmetic);
                 let rewritten = free.rewritten();
                 let n = longest(&exact).max(longest(&rewritten)) * unit;
@@ -181,7 +181,7 @@ fn machine_code_agrees_with_the_interpreter_bit_for_bit() {
     for seed in 200..220 {
         for (element, name) in [(Element::F64, "f64"), (Element::F32, "f32")] {
             let inputs = inputs(seed, element);
-            for arithmetic in freedoms().filter(|arithmetic| seed % 4 == 0 || arithmetic.allows(Freedom::Contract)) {
+            for arithmetic in flags().filter(|arithmetic| seed % 4 == 0 || arithmetic.allows(FastMathFlag::Contract)) {
                 let kernel = kernel(seed, name).with_arithmetic(arithmetic);
                 let [expected, _] = outputs(&kernel, &inputs);
                 let plan = kernel.plan().size("N", CELLS).build().unwrap();
@@ -200,7 +200,7 @@ fn machine_code_agrees_with_the_interpreter_bit_for_bit() {
 }
 
 #[test]
-fn freedoms_are_used_before_anything_else_sees_the_kernel() {
+fn flags_are_used_before_anything_else_sees_the_kernel() {
     let text = "kernel k(size N) {
         arithmetic contract
         input a[i]: f64 for 0 <= i < N

@@ -33,7 +33,7 @@ const CODES_HEAD: &str = "\
 What `Error::code` answers: it stays the same when the message gets better. The part before the slash says where an error
 arose. Messages name the statement, the array, the dimension and the numbers; what they look like stands in
 `engine/tests/filetests/errors/` and beside the wrong texts in `engine/tests/filetests/parse/`. Generated from the
-sources: `BLESS=1 cargo test -p crease --test errors`.
+sources: `BLESS=1 cargo test -p crease --test suite errors::`.
 
 | code | what it means |
 |---|---|

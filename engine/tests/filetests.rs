@@ -7,10 +7,10 @@
 //! ```
 //!
 //! names stages (or `notes`: those of the report; `parametric`: what is known of other sizes), sizes, and what else is
-//! not the default (`rounding = lines`, `rings = mirrored`, `view = reallocation`, too); `mapping = paper` gives the
-//! storage that a line `; mapping paper: blurx[y, x] -> [..]` of the comment describes. Each test line has its section
-//! behind the kernel, as comments after `; ==` and the line's text; a plan that is refused prints `error:` and the
-//! message. `BLESS=1` rewrites them.
+//! not the default (`rounding = lines`, `rings = double-mapped`, `view = reallocation`, too); `mapping = paper` gives
+//! the storage that a line `; mapping paper: blurx[y, x] -> [..]` of the comment describes. Each test line has its
+//! section behind the kernel, as comments after `; ==` and the line's text; a plan that is refused prints `error:` and
+//! the message. `BLESS=1` rewrites them.
 
 use std::collections::BTreeSet;
 use std::fs;

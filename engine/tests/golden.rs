@@ -228,7 +228,7 @@ fn sizes_of_table_1_of_smo() {
     compare_all_sizes(SMO_TABLE_1);
 }
 
-/// At sizes beyond those where brute force counts, the search for the fullest moment finds the exact number.
+/// At sizes beyond those where brute force counts, the search for the point of peak liveness finds the exact number.
 #[test]
 fn lower_bounds_of_table_1_of_smo() {
     for (entry, kernel) in entries(SMO_TABLE_1).into_iter().filter(|(entry, _)| !is_large(entry)) {

@@ -1,5 +1,5 @@
-//! Kernels that random calls of the builder make: each is refused with a message, or prints, reads back and is planned or
-//! refused. No call panics, and nothing is nested so deeply that walking or dropping it overflows a stack.
+//! Kernels that random calls of the builder make: each is refused with a message, or prints, reads back and is planned
+//! or refused. No call panics, and nothing is nested so deeply that walking or dropping it overflows a stack.
 //!
 //! `CREASE_HOSTILE_BUILDERS` sets the number of kernels, `CREASE_RANDOM_SEED` the first seed.
 

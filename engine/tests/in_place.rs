@@ -170,7 +170,7 @@ fn storage_that_is_almost_right_is_proved_or_refused_as_brute_force_says() {
 }
 
 /// At an open end the last cell keeps what its neighbour takes too. That value has two readers, so that neither it nor
-/// the one that would take its slot is in place in odd steps: two cells more. What leaves is read by nobody and stays
+/// the one that would take its slot is in place in odd steps: two cells more. What leaves is never read and stays
 /// where it is.
 #[test]
 fn values_with_two_readers_cost_two_cells_and_no_more() {

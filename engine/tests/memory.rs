@@ -87,8 +87,8 @@ fn the_memory_of_a_run_is_predicted() {
     if let Ok(case) = std::env::var(CASE) {
         return measure(&case);
     }
-    // Small and large, state with inputs that it keeps, images that are kept and images that are lent.
-    for case in ["forced 100", "forced 2500", "kept 2500", "lent 2500"] {
+    // Small and large, state with inputs that it keeps, images that are kept and images that are borrowed.
+    for case in ["forced 100", "forced 2500", "kept 2500", "borrowed 2500"] {
         let mut command = Command::new(std::env::current_exe().unwrap());
         command.env(CASE, case).args(["--exact", "memory::the_memory_of_a_run_is_predicted", "--nocapture"]);
         let output = command.output().unwrap();
@@ -126,7 +126,7 @@ fn caps_count_copies_where_they_are_made() {
         panic!("refused")
     };
     assert_eq!((needed_bytes, fits.as_str()), (needs, "; N = 99 would fit"));
-    // A pipeline keeps copies only if it is not lent anything.
+    // A pipeline keeps copies only if it is given no arrays to borrow.
     let kernel = Kernel::parse(IMAGES).unwrap();
     let plan = kernel.plan().size("N", 100).threads(2).memory_cap_bytes(plan(IMAGES, 100).folded_bytes()).build();
     let mut run = plan.unwrap().compile().unwrap().instantiate().unwrap();

@@ -3,8 +3,8 @@
 //! For every kernel: an illegal schedule is confirmed by brute force, a legal one is planned with every strategy;
 //! conflicts are those that brute force finds; no two values that are alive together share a cell, pair by pair and by
 //! execution, without integer sets; and native code on one to three threads, scalar and in vectors, on arrays of its
-//! own and on lent ones of any strides, the program's interpreter cell by cell and in full blocks, and the interpreter
-//! of kernels on full storage agree bit for bit, in calls of any number of steps.
+//! own and on borrowed ones of any strides, the program's interpreter cell by cell and in full blocks, and the
+//! interpreter of kernels on full storage agree bit for bit, in calls of any number of steps.
 //!
 //! `CREASE_RANDOM_PROGRAMS` sets the number of kernels (of periodic ones a quarter), `CREASE_RANDOM_SEED` the first
 //! seed. A kernel that fails is made smaller, and left as a file with what went wrong and the commands that show it
@@ -25,8 +25,8 @@ use crease::kernel::graph::{Kernel, Role, Schedule};
 use crease::plan::report::{Reason, Report};
 use crease::storage::{MappingError, Sharing};
 use crease::{
-    CompileOptions, Error, ExpansionError, Isa, IsaChoice, LowerError, Plan, Rings, Rounding, Stage, StrategyChoice,
-    Streaming,
+    CompileOptions, Error, ExpansionError, Isa, IsaChoice, LowerError, NonTemporal, Plan, Rings, Rounding, Stage,
+    StrategyChoice,
 };
 use crease_oracle::Trace;
 use fastrand::Rng;
@@ -46,12 +46,12 @@ const PERIODIC: &str = "periodic";
 const QUOTA: u64 = 1 << 19;
 /// Strategies by name that each kernel is planned with, beside the automatic choice and full storage.
 const NAMED_STRATEGIES: usize = 3;
-/// One in so many kernels has its conflicts compared pair by pair: printing them takes as long as all else.
+/// One in this many kernels has its conflicts compared pair by pair: printing them takes as long as all else.
 const CONFLICTS_EVERY: u64 = 3;
-/// One of so many seeds has its rings mirrored.
-const MIRRORED_EVERY: u64 = 4;
+/// One of this many seeds has its rings mapped twice.
+const DOUBLE_MAPPED_EVERY: u64 = 4;
 
-/// One in so many kernels is expanded, for sizes that are not known, and run again.
+/// One in this many kernels is expanded, for sizes that are not known, and run again.
 const EXPANDED_EVERY: u64 = 4;
 
 fn number(variable: &str, default: u64) -> u64 {
@@ -175,7 +175,7 @@ fn plans(case: &Case, schedule: &Schedule, trace: &Trace, seed: u64, tally: &mut
         .schedule(&schedule.name)
         .size("N", case.params[0])
         .operation_quota(QUOTA);
-    let rings = if seed.is_multiple_of(MIRRORED_EVERY) { Rings::Mirrored } else { Rings::Cut };
+    let rings = if seed.is_multiple_of(DOUBLE_MAPPED_EVERY) { Rings::DoubleMapped } else { Rings::Cut };
     let builder = builder.rounding(rounding).rings(rings);
     let strategies = strategies_for(&case.kernel, seed);
     let horizon = case.params.get(1).copied().unwrap_or(0) as u64;
@@ -236,7 +236,7 @@ impl Legal<'_> {
             let gave_up = plan.report().notes.iter().filter(|note| note.ends_with("is kept in full")).count();
             tally.kept_in_full += gave_up;
             if seen.is_empty() && gave_up == 0 {
-                tally.private += self.verify_privacy(&plan);
+                tally.private += self.verify_privatization(&plan);
                 if self.seed.is_multiple_of(CONFLICTS_EVERY) {
                     tally.conflicts_compared += usize::from(self.verify_conflicts(&plan));
                 }
@@ -269,7 +269,7 @@ impl Legal<'_> {
     }
 
     /// The private buffers are those of the temporaries that brute force finds private; their number.
-    fn verify_privacy(&self, plan: &Plan) -> usize {
+    fn verify_privatization(&self, plan: &Plan) -> usize {
         let (kernel, report) = (&self.case.kernel, plan.report());
         let is_private =
             |buffer: &str| report.buffers.iter().any(|b| b.name == buffer && b.sharing == Sharing::Private);
@@ -277,7 +277,7 @@ impl Legal<'_> {
         let temps = kernel.array_ids().filter(|&id| kernel.array(id).role == Role::Temp);
         let found = temps.map(|id| {
             let name = &kernel.array(id).name;
-            assert_eq!(private(name), self.trace.is_private(id), "privacy of {name}");
+            assert_eq!(private(name), self.trace.is_private(id), "privatization of {name}");
             usize::from(private(name))
         });
         found.sum()
@@ -310,8 +310,8 @@ impl Legal<'_> {
         let choices = [IsaChoice::Auto, *self.random.choice(&narrower).unwrap()];
         let n_choices = if self.random.u8(0..3) == 0 { 2 } else { 1 };
         for choice in &choices[..n_choices] {
-            let streaming = self.random.choice(Streaming::ALL).expect("there are three");
-            let options = CompileOptions::default().choice(*choice).streaming(streaming);
+            let non_temporal = self.random.choice(NonTemporal::ALL).expect("there are three");
+            let options = CompileOptions::default().choice(*choice).non_temporal(non_temporal);
             let options = options.max_unroll(self.random.u32(1..=4));
             let code = plan.compile_with(&options).unwrap();
             for threads in [1, self.random.usize(2..=3)] {
@@ -321,13 +321,14 @@ impl Legal<'_> {
                 assert!(found == self.expected, "{way}, differs");
             }
             if self.case.params.len() == 1 {
-                let found = self.case.lent(&code, 2, &mut self.random).unwrap_or_else(|e| panic!("lent arrays: {e}"));
-                assert!(found == self.expected, "native code, {choice:?}, on lent arrays differs");
+                let found =
+                    self.case.borrowed(&code, 2, &mut self.random).unwrap_or_else(|e| panic!("borrowed arrays: {e}"));
+                assert!(found == self.expected, "native code, {choice:?}, on borrowed arrays differs");
             }
         }
     }
 
-    /// Calls of so many steps, which together make all of them.
+    /// Calls of this many steps, which together make all of them.
     fn pieces(&mut self) -> Vec<i64> {
         let (mut left, mut pieces) = (self.case.params.get(1).copied().unwrap_or(0), Vec::new());
         while left > 0 {

@@ -1,8 +1,8 @@
-//! Which stores of a kernel go past a cache that its storage exceeds, which loads are called for ahead of time, and
+//! Which stores of a kernel bypass a cache that its storage exceeds, which loads are prefetched, and
 //! that it makes no difference to results.
 
 use crease::prelude::*;
-use crease::{CompileOptions, Prefetch, Stage, Streaming};
+use crease::{CompileOptions, NonTemporal, Prefetch, Stage};
 use ndarray::Array2;
 
 /// Rows of 512 cells; fifty of them are 200 kB.
@@ -19,7 +19,7 @@ fn plan(strategy: StrategyChoice, cache_bytes: u64) -> Plan {
 }
 
 fn streams(plan: &Plan) -> bool {
-    plan.dump(Stage::Program).unwrap().contains("streaming")
+    plan.dump(Stage::Program).unwrap().contains("nontemporal")
 }
 
 /// Two planes are written a step before they are read; in place every line was just loaded.
@@ -37,17 +37,17 @@ fn planes_stream_past_small_caches_and_folds_in_place_never_do() {
 fn the_leading_row_comes_from_memory_and_the_other_does_not() {
     for strategy in [StrategyChoice::SuccessiveModulo, StrategyChoice::Auto] {
         let text = plan(strategy, 20_000).dump(Stage::Program).unwrap();
-        let loads = |strip: &str| (strip.matches(" = load ").count(), strip.matches(" far\n").count());
+        let loads = |strip: &str| (strip.matches(" = load ").count(), strip.matches(" cold\n").count());
         let interior: Vec<_> = text.split("strip ").map(loads).filter(|(loads, _)| *loads == 2).collect();
-        assert!(!interior.is_empty() && interior.iter().all(|(_, far)| *far == 1), "{text}");
-        assert!(!plan(strategy, 1 << 20).dump(Stage::Program).unwrap().contains(" far\n"));
+        assert!(!interior.is_empty() && interior.iter().all(|(_, cold)| *cold == 1), "{text}");
+        assert!(!plan(strategy, 1 << 20).dump(Stage::Program).unwrap().contains(" cold\n"));
     }
 }
 
 #[test]
 fn neither_changes_a_result() {
-    let result = |plan: &Plan, streaming: Streaming, prefetch: Prefetch| {
-        let options = CompileOptions::default().streaming(streaming).prefetch(prefetch);
+    let result = |plan: &Plan, non_temporal: NonTemporal, prefetch: Prefetch| {
+        let options = CompileOptions::default().non_temporal(non_temporal).prefetch(prefetch);
         let code = plan.compile_with(&options).unwrap();
         let mut run = code.instantiate().unwrap();
         run.write("u", Array2::from_shape_fn((50, 512), |(y, x)| ((7 * y + 3 * x) % 13) as f64).view()).unwrap();
@@ -58,8 +58,8 @@ fn neither_changes_a_result() {
     };
     for strategy in [StrategyChoice::SuccessiveModulo, StrategyChoice::Auto] {
         let plan = plan(strategy, 20_000);
-        let ordinary = result(&plan, Streaming::Never, Prefetch::Never);
-        assert_eq!(ordinary, result(&plan, Streaming::Auto, Prefetch::Auto));
-        assert_eq!(ordinary, result(&plan, Streaming::Always, Prefetch::Always));
+        let ordinary = result(&plan, NonTemporal::Never, Prefetch::Never);
+        assert_eq!(ordinary, result(&plan, NonTemporal::Auto, Prefetch::Auto));
+        assert_eq!(ordinary, result(&plan, NonTemporal::Always, Prefetch::Always));
     }
 }

@@ -4,8 +4,10 @@
 //! this crate. A file that no program names fails `walls.rs`.
 
 mod arithmetic;
+mod borrowed;
 mod brute_force;
 mod diamonds;
+mod double_mapped;
 mod errors;
 mod expansion;
 mod filetests;
@@ -19,10 +21,8 @@ mod hostile_builders;
 mod in_place;
 mod kernel_filetests;
 mod kernel_interpret;
-mod lent;
 mod limits;
 mod memory;
-mod mirrored;
 mod mutants;
 mod names;
 mod oracle;

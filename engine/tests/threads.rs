@@ -27,7 +27,7 @@ fn on(threads: usize) -> RunOptions {
     RunOptions::default().threads(threads)
 }
 
-fn lent(threads: usize) -> Arc<ThreadPool> {
+fn borrowed(threads: usize) -> Arc<ThreadPool> {
     Arc::new(ThreadPoolBuilder::new().num_threads(threads).build().unwrap())
 }
 
@@ -68,14 +68,14 @@ fn runs_share_threads_use_the_callers_and_end_them() {
     // Neither a run of one thread nor code without parallel loops has any.
     let alone = [tasks.instantiate_with(on(1)).unwrap(), sequential.instantiate_with(on(7)).unwrap()];
     assert!(alone.iter().all(|run| run.threads() == 1));
-    let foreign = RunOptions::default().pool(lent(3));
-    let lent = tasks.instantiate_with(foreign).unwrap();
-    assert_eq!((lent.threads(), started()), (3, 0));
+    let foreign = RunOptions::default().pool(borrowed(3));
+    let borrowed = tasks.instantiate_with(foreign).unwrap();
+    assert_eq!((borrowed.threads(), started()), (3, 0));
     let runs: Vec<Run> = (0..20).map(|_| tasks.instantiate_with(on(7)).unwrap()).collect();
     until(7);
     // All at once, from threads of their own.
     std::thread::scope(|scope| {
-        for (seed, run) in runs.into_iter().chain(alone).chain([lent]).enumerate() {
+        for (seed, run) in runs.into_iter().chain(alone).chain([borrowed]).enumerate() {
             scope.spawn(move || verify(run, 30, seed as f64));
         }
     });
@@ -87,7 +87,7 @@ fn results_do_not_depend_on_whose_threads_they_are() {
     for size in [1, 2, 7, 40] {
         let code = code("tasks", size as i64);
         for threads in [1, 2, 5] {
-            let pool = lent(threads);
+            let pool = borrowed(threads);
             let options = || RunOptions::default().pool(Arc::clone(&pool)).guard_pages(true);
             verify(code.instantiate_with(options()).unwrap(), size, 0.5);
             // From inside the pool itself, and several runs at a time.

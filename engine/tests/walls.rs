@@ -4,6 +4,8 @@
 
 #[path = "walls/circles.rs"]
 mod circles;
+#[path = "walls/constants.rs"]
+mod constants;
 #[path = "walls/symbols.rs"]
 mod symbols;
 
@@ -35,8 +37,9 @@ const ASSEMBLER: [&str; 1] = ["jit/src/x86/"];
 /// Floors of code generation, lowest first: strips, vectors, the targets of wide strips, Cranelift.
 const FLOORS: [&str; 4] = ["strip", "vector", "x86", "clif"];
 
-/// Where code generation and what runs code may be named in the engine: by the plan that asks for code, by runs, by what
-/// hands them on, and once for what the machine is. Analyses, the choice of storage and lowering know the loop language only.
+/// Where code generation and what runs code may be named in the engine: by the plan that asks for code, by runs, by
+/// what hands them on, and once for what the machine is. Analyses, the choice of storage and lowering know the loop
+/// language only.
 const CODE: [&str; 11] = [
     "engine/examples/",
     "engine/src/error.rs",
@@ -373,8 +376,8 @@ fn links(document: &str) -> impl Iterator<Item = &str> {
     targets.filter(|target| !target.is_empty() && !target.contains("://"))
 }
 
-/// Quoted paths from the root of the repository: words with a slash that end in a slash or an extension we use, or begin
-/// with a directory of the repository.
+/// Quoted paths from the root of the repository: words with a slash that end in a slash or an extension we use, or
+/// begin with a directory of the repository.
 fn paths(document: &str) -> Vec<String> {
     let endings = ["/", ".rs", ".md", ".toml", ".json", ".c", ".h", ".crk", ".crp"];
     let is_ours = |word: &str| word.split_once('/').is_some_and(|(first, _)| root().join(first).is_dir());

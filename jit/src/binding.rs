@@ -91,7 +91,7 @@ impl<'a> BufferRef<'a> {
         self.element
     }
 
-    /// Whether the cells come a second time behind the last one: those of a mirrored field do.
+    /// Whether the cells come a second time behind the last one: those of a double-mapped field do.
     pub fn mapped(&self) -> Mapped {
         self.mapped
     }
@@ -115,7 +115,7 @@ impl<'a> BufferRef<'a> {
     pub(crate) fn strides_bytes(&self, declared: &BufferDecl) -> Vec<i64> {
         let extents: Vec<usize> = declared.extents.iter().flatten().map(|extent| *extent as usize).collect();
         let strides = self.shape.as_ref().map_or_else(|| dense_strides(&extents), |shape| shape.strides.clone());
-        // What a borrow spans has at most `isize::MAX` bytes. Strides of arrays without cells are used by nobody.
+        // What a borrow spans has at most `isize::MAX` bytes. Strides of arrays without cells are not used.
         strides.iter().map(|stride| (*stride as i64).wrapping_mul(self.element.bytes() as i64)).collect()
     }
 

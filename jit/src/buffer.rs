@@ -3,16 +3,17 @@
 //! Unsafe, because fields are mapped memory behind a pointer. The pointer and its length never change between `mmap`
 //! and `munmap`, and views borrow the field, so they obey the usual rules.
 //!
-//! Layout: `[guard page] slack, data [guard page]`. Data start `lead_bytes` behind a multiple of 64 bytes, `skew_bytes`
-//! after a page's start: fields walked in step would otherwise meet in the same cache sets (4 KiB aliasing). With guard
-//! pages data end at the upper guard instead, up to alignment, so that an access past the end faults.
+//! Layout: `[guard page] slack, data [guard page]`. Data start `line_offset_bytes` behind a multiple of 64 bytes,
+//! `page_offset_bytes` after a page's start: fields walked in step would otherwise meet in the same cache sets (4 KiB
+//! aliasing). With guard pages data end at the upper guard instead, up to alignment, so that an access past the end
+//! faults.
 //!
-//! A mirrored field shows one piece of shared memory again and again between the guards, so that its cells come twice,
-//! back to back, wherever the data start: cell `c` and what lies a whole field behind it are the same bytes. Views show
-//! the cells once.
+//! A double-mapped field shows one piece of shared memory again and again between the guards, so that its cells come
+//! twice, back to back, wherever the data start: cell `c` and what lies a whole field behind it are the same bytes.
+//! Views show the cells once.
 #![allow(unsafe_code)]
 
-use crease_program::{Element, Mapped};
+use crease_program::{Element, LINE_BYTES, Mapped};
 
 use crate::knobs::HUGE_FROM_BYTES;
 use crate::machine::has_huge_pages;
@@ -25,8 +26,8 @@ use std::os::fd::{AsRawFd, FromRawFd};
 use std::ptr::NonNull;
 use std::sync::OnceLock;
 
-/// Data of a field without a lead start on a multiple of this many bytes: a cache line, and the widest vector.
-pub const ALIGN_BYTES: usize = 64;
+/// Data of a field without a line offset start on a multiple of this many bytes: a cache line, and the widest vector.
+pub const ALIGN_BYTES: usize = LINE_BYTES as usize;
 
 /// The size of a huge page.
 const HUGE_PAGE_BYTES: usize = 2 << 20;
@@ -82,23 +83,23 @@ pub enum FieldError {
         /// In the system's words.
         reason: String,
     },
-    /// The skew would break the alignment of data.
-    #[error("a skew of {skew_bytes} bytes is not a multiple of {ALIGN_BYTES}")]
-    Skew {
+    /// The page offset would break the alignment of data.
+    #[error("a page offset of {page_offset_bytes} bytes is not a multiple of {ALIGN_BYTES}")]
+    PageOffset {
         /// Bytes asked for.
-        skew_bytes: usize,
+        page_offset_bytes: usize,
     },
-    /// The lead is no whole number of cells, or a line or more.
-    #[error("a lead of {lead_bytes} bytes is no multiple of {element_bytes} below {ALIGN_BYTES}")]
-    Lead {
+    /// The line offset is no whole number of cells, or a line or more.
+    #[error("a line offset of {line_offset_bytes} bytes is no multiple of {element_bytes} below {ALIGN_BYTES}")]
+    LineOffset {
         /// Bytes asked for.
-        lead_bytes: usize,
+        line_offset_bytes: usize,
         /// Size of a cell.
         element_bytes: u64,
     },
     /// Only whole pages can be mapped twice.
-    #[error("{bytes} bytes cannot be mirrored: they are no whole pages of {page_bytes} bytes")]
-    Mirror {
+    #[error("{bytes} bytes cannot be mapped twice: they are no whole pages of {page_bytes} bytes")]
+    DoubleMapping {
         /// Bytes asked for.
         bytes: usize,
         /// Size of a page.
@@ -118,21 +119,21 @@ pub enum FieldError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FieldOptions {
     /// Bytes from a page's start to the data; a multiple of 64. Default 0.
-    pub skew_bytes: usize,
+    pub page_offset_bytes: usize,
     /// Bytes from there to the first cell, whole cells and less than a line, so that another cell is at a line's start.
     /// Default 0.
-    pub lead_bytes: usize,
+    pub line_offset_bytes: usize,
     /// Whether inaccessible pages enclose the data, which then end at the upper one. Default no: it costs two pages,
     /// and huge pages are not asked for.
     pub guard_pages: bool,
-    /// Whether the cells are mirrored; then they fill whole pages, of which [`mirror_bytes`] says the size. Default no:
-    /// it costs huge pages.
+    /// Whether the cells are mapped twice; then they fill whole pages, of which [`double_map_bytes`] says the size.
+    /// Default no: it costs huge pages.
     pub mapped: Mapped,
 }
 
 impl Default for FieldOptions {
     fn default() -> Self {
-        FieldOptions { skew_bytes: 0, lead_bytes: 0, guard_pages: false, mapped: Mapped::Once }
+        FieldOptions { page_offset_bytes: 0, line_offset_bytes: 0, guard_pages: false, mapped: Mapped::Once }
     }
 }
 
@@ -140,8 +141,8 @@ impl Default for FieldOptions {
 #[derive(Debug)]
 pub struct Field {
     mapping: Mapping,
-    /// Inside `mapping`, a lead behind a multiple of [`ALIGN_BYTES`]; `cells * element.bytes()` bytes from here on are
-    /// accessible, and of a mirrored field as many again.
+    /// Inside `mapping`, a line offset behind a multiple of [`ALIGN_BYTES`]; `cells * element.bytes()` bytes from here
+    /// on are accessible, and of a double-mapped field as many again.
     data: NonNull<u8>,
     cells: usize,
     element: Element,
@@ -160,12 +161,12 @@ impl Field {
     /// # Errors
     /// [`FieldError`] says which size was refused; nothing is then allocated.
     pub fn new(element: Element, cells: u64, options: FieldOptions) -> Result<Self, FieldError> {
-        let FieldOptions { skew_bytes, lead_bytes, guard_pages, mapped } = options;
-        if skew_bytes % ALIGN_BYTES != 0 {
-            return Err(FieldError::Skew { skew_bytes });
+        let FieldOptions { page_offset_bytes, line_offset_bytes, guard_pages, mapped } = options;
+        if page_offset_bytes % ALIGN_BYTES != 0 {
+            return Err(FieldError::PageOffset { page_offset_bytes });
         }
-        if lead_bytes >= ALIGN_BYTES || !(lead_bytes as u64).is_multiple_of(element.bytes()) {
-            return Err(FieldError::Lead { lead_bytes, element_bytes: element.bytes() });
+        if line_offset_bytes >= ALIGN_BYTES || !(line_offset_bytes as u64).is_multiple_of(element.bytes()) {
+            return Err(FieldError::LineOffset { line_offset_bytes, element_bytes: element.bytes() });
         }
         let too_large = || FieldError::TooLarge { cells, element_bytes: element.bytes() };
         let data_bytes = cells.checked_mul(element.bytes()).and_then(|bytes| usize::try_from(bytes).ok());
@@ -175,13 +176,13 @@ impl Field {
         let reach = match mapped {
             Mapped::Once => data_bytes,
             Mapped::Twice if data_bytes == 0 || data_bytes % page != 0 => {
-                return Err(FieldError::Mirror { bytes: data_bytes, page_bytes: page });
+                return Err(FieldError::DoubleMapping { bytes: data_bytes, page_bytes: page });
             }
             Mapped::Twice => data_bytes.checked_mul(2).ok_or_else(too_large)?,
         };
         let huge = asks_for_huge_pages(data_bytes as u64, guard_pages, mapped);
         let (guard, slack) = (if guard_pages { page } else { 0 }, if huge { HUGE_PAGE_BYTES } else { 0 });
-        let before = skew_bytes.checked_add(lead_bytes);
+        let before = page_offset_bytes.checked_add(line_offset_bytes);
         let inner = before.and_then(|bytes| bytes.checked_add(reach)?.checked_next_multiple_of(page));
         let inner = inner.map(|bytes| bytes.max(page)).and_then(|bytes| bytes.checked_add(slack));
         let total = inner.and_then(|bytes| bytes.checked_add(2 * guard)).ok_or_else(too_large)?;
@@ -192,13 +193,13 @@ impl Field {
         let start = if guard_pages {
             mapping.protect(0, guard)?;
             mapping.protect(total - guard, guard)?;
-            (total - guard - reach - lead_bytes) / ALIGN_BYTES * ALIGN_BYTES
+            (total - guard - reach - line_offset_bytes) / ALIGN_BYTES * ALIGN_BYTES
         } else if huge {
             mapping.advise_huge_pages();
-            mapping.base.as_ptr().align_offset(HUGE_PAGE_BYTES) + skew_bytes
+            mapping.base.as_ptr().align_offset(HUGE_PAGE_BYTES) + page_offset_bytes
         } else {
-            skew_bytes
-        } + lead_bytes;
+            page_offset_bytes
+        } + line_offset_bytes;
         assert!(start + reach <= total - guard, "data end before the upper guard");
         // SAFETY: `start <= total` was just asserted, so the result is inside the mapping or one past its end.
         let data = unsafe { mapping.base.add(start) };
@@ -215,7 +216,7 @@ impl Field {
         self.cells as u64
     }
 
-    /// Whether its cells are mirrored.
+    /// Whether its cells are mapped twice.
     pub fn mapped(&self) -> Mapped {
         self.mapped
     }
@@ -340,15 +341,15 @@ fn shared_memory(bytes: usize) -> Result<File, FieldError> {
     if descriptor < 0 {
         return Err(refused(bytes));
     }
-    // SAFETY: the descriptor was just made and belongs to nobody else.
+    // SAFETY: the descriptor was just made and has no other owner.
     let file = unsafe { File::from_raw_fd(descriptor) };
     file.set_len(bytes as u64).map_err(|error| FieldError::Refused { bytes, reason: error.to_string() })?;
     Ok(file)
 }
 
-/// Mirrored fields have a multiple of so many bytes: a page. `None` on systems that map no memory twice, which the
-/// first call finds out by an attempt.
-pub fn mirror_bytes() -> Option<u64> {
+/// Double-mapped fields have a multiple of this many bytes: a page. `None` on systems that map no memory twice, which
+/// the first call finds out by an attempt.
+pub fn double_map_bytes() -> Option<u64> {
     static FOUND: OnceLock<Option<u64>> = OnceLock::new();
     *FOUND.get_or_init(|| {
         let page = page_bytes() as u64;
@@ -357,15 +358,15 @@ pub fn mirror_bytes() -> Option<u64> {
     })
 }
 
-/// Bytes of memory that cells of so many bytes take as a field once all were touched: whole pages, huge ones where the
-/// system gives them. Memory that is mapped again and again counts once; [`u64::MAX`] beyond 64 bits.
+/// Bytes of memory that cells of this many bytes take as a field once all were touched: whole pages, huge ones where
+/// the system gives them. Memory that is mapped again and again counts once; [`u64::MAX`] beyond 64 bits.
 pub fn field_memory_bytes(data_bytes: u64, mapped: Mapped) -> u64 {
     let huge = asks_for_huge_pages(data_bytes, false, mapped) && has_huge_pages();
     let page = if huge { HUGE_PAGE_BYTES } else { page_bytes() } as u64;
     data_bytes.max(1).checked_next_multiple_of(page).unwrap_or(u64::MAX)
 }
 
-/// Whether a field of so many bytes asks for huge pages.
+/// Whether a field of this many bytes asks for huge pages.
 fn asks_for_huge_pages(data_bytes: u64, guard_pages: bool, mapped: Mapped) -> bool {
     data_bytes >= HUGE_FROM_BYTES as u64 && !guard_pages && mapped == Mapped::Once
 }
@@ -382,10 +383,10 @@ mod tests {
 
     #[test]
     fn fields_are_zero_aligned_and_skewed() {
-        for (cells, skew_bytes) in [(0, 0), (1, 64), (1000, 192), (1 << 20, 4096 + 64)] {
-            let options = FieldOptions { skew_bytes, ..Default::default() };
+        for (cells, page_offset_bytes) in [(0, 0), (1, 64), (1000, 192), (1 << 20, 4096 + 64)] {
+            let options = FieldOptions { page_offset_bytes, ..Default::default() };
             let mut field = Field::new(Element::F64, cells, options).unwrap();
-            assert_eq!(field.data.addr().get() % page_bytes(), skew_bytes % page_bytes());
+            assert_eq!(field.data.addr().get() % page_bytes(), page_offset_bytes % page_bytes());
             let view = field.as_mut_slice::<f64>().unwrap();
             assert_eq!(view.len() as u64, cells);
             assert!(view.iter().all(|x| *x == 0.0));
@@ -407,24 +408,24 @@ mod tests {
         let new = |cells| Field::new(Element::F64, cells, FieldOptions::default()).unwrap_err();
         assert!(matches!(new(u64::MAX), FieldError::TooLarge { cells: u64::MAX, element_bytes: 8 }));
         assert!(matches!(new(1 << 59), FieldError::Refused { bytes, .. } if bytes >= 1 << 62));
-        let skewed = FieldOptions { skew_bytes: 8, ..Default::default() };
-        assert_eq!(Field::new(Element::F32, 1, skewed).unwrap_err(), FieldError::Skew { skew_bytes: 8 });
+        let skewed = FieldOptions { page_offset_bytes: 8, ..Default::default() };
+        assert_eq!(Field::new(Element::F32, 1, skewed).unwrap_err(), FieldError::PageOffset { page_offset_bytes: 8 });
     }
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn mirrored_cells_come_again_wherever_they_start() {
+    fn double_mapped_cells_come_again_wherever_they_start() {
         let bytes = page_bytes();
-        for (pages, skew_bytes, lead_bytes, guard_pages) in
+        for (pages, page_offset_bytes, line_offset_bytes, guard_pages) in
             [(1, 0, 0, false), (3, 448, 8, false), (1, 4096 + 64, 56, false), (2, 0, 0, true), (1, 0, 40, true)]
         {
-            let options = FieldOptions { skew_bytes, lead_bytes, guard_pages, mapped: Mapped::Twice };
+            let options = FieldOptions { page_offset_bytes, line_offset_bytes, guard_pages, mapped: Mapped::Twice };
             let mut field = Field::new(Element::U8, (pages * bytes) as u64, options).unwrap();
             let view = field.as_mut_slice::<u8>().unwrap();
             assert!(view.len() == pages * bytes && view.iter().all(|x| *x == 0));
             view.iter_mut().enumerate().for_each(|(at, x)| *x = (at % 251) as u8);
             for at in 0..2 * pages * bytes {
-                // SAFETY: a mirrored field is mapped for twice its length.
+                // SAFETY: a double-mapped field is mapped for twice its length.
                 let byte = unsafe { field.data.add(at) };
                 // SAFETY: nobody writes there now.
                 assert_eq!(unsafe { byte.read_volatile() }, (at % (pages * bytes) % 251) as u8);
@@ -433,12 +434,12 @@ mod tests {
     }
 
     #[test]
-    fn only_whole_pages_are_mirrored() {
+    fn only_whole_pages_are_double_mapped() {
         let options = FieldOptions { mapped: Mapped::Twice, ..Default::default() };
         let page_bytes = page_bytes();
         for cells in [0, page_bytes as u64 / 8 + 1] {
             let error = Field::new(Element::F64, cells, options).unwrap_err();
-            assert_eq!(error, FieldError::Mirror { bytes: cells as usize * 8, page_bytes });
+            assert_eq!(error, FieldError::DoubleMapping { bytes: cells as usize * 8, page_bytes });
         }
     }
 

@@ -6,8 +6,8 @@
 #![allow(unsafe_code)]
 
 use crease_program::{
-    ANY_STEP, AddressRanges, BoundsError, BufferAccess, BufferDecl, BufferId, Copies, Element, LoopKind, Mapped, Node,
-    Program, Verified,
+    ANY_STEP, AddressRanges, BoundsError, BufferAccess, BufferDecl, BufferId, Copies, DRY_RUN_BUDGET, Element,
+    LoopKind, Mapped, Node, Program, Verified,
 };
 
 use crate::binding::BufferRef;
@@ -19,10 +19,6 @@ use crate::parallel::{Entered, Pool};
 use std::hash::Hasher;
 use std::sync::OnceLock;
 use std::time::Duration;
-
-/// Steps taken to decide exactly, where ranges of addresses are too wide to tell; bounds the work of a call to less
-/// than a second.
-const WALK_BUDGET: u64 = 100_000_000;
 
 /// The main function of a program.
 type Main = unsafe extern "C" fn(frame: *const Slot, entered: *const Entered<'_>);
@@ -60,13 +56,13 @@ pub struct Compiled {
     _memory: CodeMemory,
     /// Whether some loop of the program is parallel.
     is_parallel: bool,
-    /// What calls can touch whose arguments all lie in [`ANY_STEP`], once it was asked for; none if that is in doubt.
+    /// What calls can touch whose arguments all lie in [`ANY_STEP`], once it was asked for; none if that is unproved.
     for_any_step: OnceLock<Option<AddressRanges>>,
     /// Memory that each worker needs during a call, in slots.
     scratch_slots: usize,
-    /// Arguments and lengths of the first call that was walked and stayed inside: one that is repeated is not walked
+    /// Arguments and lengths of the first call that was run dry and stayed inside: one that is repeated is not run dry
     /// again. Without arguments that is every call.
-    walked: OnceLock<(Vec<i64>, Vec<u64>)>,
+    dry_run: OnceLock<(Vec<i64>, Vec<u64>)>,
     code_bytes: usize,
     code_hash: u64,
     clif_text: String,
@@ -128,8 +124,8 @@ pub enum CallError {
         found: u64,
     },
     /// Cells that do not come a second time after as many as declared, where code relies on that.
-    #[error("buffer `{buffer}` needs {needed} mirrored cells")]
-    NotMirrored {
+    #[error("buffer `{buffer}` needs {needed} double-mapped cells")]
+    NotDoubleMapped {
         /// Its name.
         buffer: String,
         /// As declared.
@@ -151,7 +147,7 @@ pub enum CallError {
         /// Its name.
         buffer: String,
     },
-    /// The program writes cells that were lent for reading.
+    /// The program writes cells that were borrowed for reading.
     #[error("buffer `{buffer}` is written and was bound read-only")]
     ReadOnly {
         /// Its name.
@@ -192,7 +188,7 @@ impl Compiled {
         Compiled {
             is_parallel,
             for_any_step,
-            walked: OnceLock::new(),
+            dry_run: OnceLock::new(),
             program,
             layout,
             main,
@@ -226,9 +222,9 @@ impl Compiled {
         let main = self.main;
         let work = |entered: &Entered<'_>| {
             // SAFETY: the frame has the layout the code was emitted for and lives until the call returns, as do the
-            // threads, the scratch memory and, borrowed by `call`, the buffers. `check` has shown that the code stays inside
-            // them, that it writes only where it may, and that what it writes overlaps nothing else. That iterations
-            // which run at the same time write no cell in common is proved: the program is a `Verified` one.
+            // threads, the scratch memory and, borrowed by `call`, the buffers. `check` has shown that the code stays
+            // inside them, that it writes only where it may, and that what it writes overlaps nothing else. That
+            // iterations which run at the same time write no cell in common is proved: the program is a `Verified` one.
             unsafe { main(frame.as_ptr(), entered) };
         };
         // Going over to the pool wakes a thread: only for programs that share their work.
@@ -269,7 +265,7 @@ impl Compiled {
             if declared.mapped == Mapped::Twice
                 && (given.mapped(), Some(given.cells())) != (Mapped::Twice, declared.cells)
             {
-                return Err(CallError::NotMirrored { buffer: buffer(), needed: declared.cells.unwrap_or(0) });
+                return Err(CallError::NotDoubleMapped { buffer: buffer(), needed: declared.cells.unwrap_or(0) });
             }
             if declared.access == BufferAccess::ReadWrite && !given.writable() {
                 return Err(CallError::ReadOnly { buffer: buffer() });
@@ -288,20 +284,20 @@ impl Compiled {
         let args: Vec<_> = call.args.iter().map(|arg| *arg..=*arg).collect();
         let in_range = self.program.address_ranges(&args)?.verify(&lengths);
         match in_range {
-            Err(doubt) if !self.stays_inside_walked(call.args, lengths) => Err(doubt.into()),
+            Err(unproved) if !self.stays_inside_in_a_dry_run(call.args, lengths) => Err(unproved.into()),
             Ok(()) | Err(_) => Ok(()),
         }
     }
 
-    /// Whether a walk over the addresses of this very call shows that it stays inside.
-    fn stays_inside_walked(&self, args: &[i64], lengths: Vec<u64>) -> bool {
-        if self.walked.get().is_some_and(|(known, of)| known == args && *of == lengths) {
+    /// Whether a dry run over the addresses of this very call shows that it stays inside.
+    fn stays_inside_in_a_dry_run(&self, args: &[i64], lengths: Vec<u64>) -> bool {
+        if self.dry_run.get().is_some_and(|(known, of)| known == args && *of == lengths) {
             return true;
         }
-        let stays = self.program.walks_inside(args, &lengths, WALK_BUDGET);
+        let stays = self.program.dry_run_stays_inside(args, &lengths, DRY_RUN_BUDGET);
         if stays {
-            // Another call may have been first; then this one is walked again when it is repeated.
-            let _ = self.walked.set((args.to_vec(), lengths));
+            // Another call may have been first; then this one is run dry again when it is repeated.
+            let _ = self.dry_run.set((args.to_vec(), lengths));
         }
         stays
     }
@@ -310,7 +306,7 @@ impl Compiled {
     fn stays_inside_at_any_step(&self, args: &[i64], lengths: &[u64]) -> bool {
         let analyse = || {
             let ranges = self.program.address_ranges(&vec![ANY_STEP; args.len()]).ok();
-            ranges.filter(|ranges| ranges.doubts.is_empty())
+            ranges.filter(|ranges| ranges.unproved.is_empty())
         };
         args.iter().all(|arg| ANY_STEP.contains(arg))
             && self.for_any_step.get_or_init(analyse).as_ref().is_some_and(|ranges| ranges.verify(lengths).is_ok())

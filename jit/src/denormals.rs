@@ -94,6 +94,7 @@ const FLUSH: u64 = 1 << 15 | 1 << 6;
 /// Bits that flush: FZ.
 #[cfg(target_arch = "aarch64")]
 const FLUSH: u64 = 1 << 24;
+/// No bits: subnormal numbers stay.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 const FLUSH: u64 = 0;
 

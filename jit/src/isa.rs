@@ -160,9 +160,9 @@ impl Isa {
     /// its first use on, and so spills (there are 16): a D2Q9 strip then ran slower by a tenth or more, and compiled
     /// slower.
     ///
-    /// Functions whose frame is a page or more touch every page of it when they are entered, one after the other, so that
-    /// a stack that is too small is noticed by its guard page. `verifies` says whether the code generator checks the
-    /// form that it is given, which finds our own mistakes and changes nothing else.
+    /// Functions whose frame is a page or more touch every page of it when they are entered, one after the other, so
+    /// that a stack that is too small is noticed by its guard page. `verifies` says whether the code generator checks
+    /// the form that it is given, which finds our own mistakes and changes nothing else.
     pub(crate) fn target(&self, verifies: bool) -> Result<OwnedTargetIsa, IsaError> {
         let unsupported = |reason: String| IsaError::Unsupported { reason };
         let mut flags = settings::builder();

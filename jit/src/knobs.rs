@@ -16,22 +16,22 @@ pub(crate) const UNROLLED_OPERATIONS: usize = 128;
 
 /// Copies of a body in one iteration of its loop, at most, unless options say otherwise. Shows in
 /// `bench --suite strips --autotune`.
-pub(crate) const DEFAULT_COPIES: u32 = 4;
+pub(crate) const DEFAULT_UNROLL: u32 = 4;
 
-/// Operations of a strip of one iteration, from which on a call of its row's code costs less than compiling it. Shows in
-/// the compile times of `bench --suite strips`.
+/// Operations of a strip of one iteration, from which on a call of its row's code costs less than compiling it. Shows
+/// in the compile times of `bench --suite strips`.
 pub(crate) const CALLED_OPERATIONS: usize = 64;
 
-/// Pointers of a strip that are at hand without saving registers. Rows of one array keep their own up to here: code with
-/// large displacements is longer, and rows of 58 cells are slower with it. Measured by
-/// `bench --suite strips --kernel heat-2d-5pt`, against 0.
+/// Pointers of a strip that are at hand without saving registers. Rows of one array keep their own up to here: code
+/// with large displacements is longer, and rows of 58 cells are slower with it. Measured by `bench --suite strips
+/// --kernel heat-2d-5pt`, against 0.
 pub(crate) const FEW_POINTERS: usize = 5;
 
 /// Cells that streams may lie apart in one row of memory, when rows are counted. Shows in `bench --suite images`.
 pub(crate) const ROW_CELLS: u64 = 16;
 
-/// One part of so many of a mirrored ring that streams may be ahead of their pointer in strips of unknown length; the
-/// rest is left to the strip. Shows in the seconds of `run heat-1d --rings mirrored`.
+/// One part of this many of a double-mapped ring that streams may be ahead of their pointer in strips of unknown
+/// length; the rest is left to the strip. Shows in the seconds of `run heat-1d --rings double-mapped`.
 pub(crate) const AHEAD_PART_OF_RING: i64 = 4;
 
 /// Results of a block that are held where too many are alive for registers and stack: few enough that most of them get
@@ -52,9 +52,9 @@ pub(crate) const ASSUMED_LAST_LEVEL_BYTES: u64 = 32 << 20;
 /// Bytes of the second-level cache where the system does not tell: a server of recent years. Not measured.
 pub(crate) const ASSUMED_SECOND_LEVEL_BYTES: u64 = 1 << 20;
 
-/// Bytes of a shared cache that count for each logical processor, at most. A virtual machine of two is told of the
-/// 260 MiB that its host has for a hundred, and rows that were then kept from streaming ran at half their speed.
-/// Measured by `bench --suite images --kernel unsharp-mask --streaming auto --streaming always`.
+/// Bytes of a shared cache that count for each logical processor, at most. A virtual machine of two is told of the 260
+/// MiB that its host has for a hundred, and rows that were then kept from non-temporal stores ran at half their speed.
+/// Measured by `bench --suite images --kernel unsharp-mask --non-temporal auto --non-temporal always`.
 pub(crate) const SHARED_CACHE_BYTES: u64 = 16 << 20;
 
 /// Part of the time that a candidate of tuning has to save: less is noise, on machines that do other things too. Shows
@@ -62,14 +62,14 @@ pub(crate) const SHARED_CACHE_BYTES: u64 = 16 << 20;
 pub(crate) const LEAST_GAIN: f64 = 0.02;
 
 /// Copies of bodies that tuning tries.
-pub(crate) const TRIED_COPIES: [u32; 4] = [1, 2, 4, 8];
+pub(crate) const TRIED_UNROLL_FACTORS: [u32; 4] = [1, 2, 4, 8];
 
-/// Streaming stores of a strip whose vectors are half a line of the cache, at most. Halves wait for each other in a few
-/// buffers of the processor; where there are too few, every half is written by itself. Without this limit, eight such
-/// rows in turn were written at 27 GB/s and nine at 1.6, whole lines at 27 for any number, on one thread of an AMD EPYC;
-/// half as many, for processors with fewer. Measured by
-/// `cargo run --release -p crease-jit --example rates_of_streaming`.
-pub(crate) const HALF_LINE_STREAMS: usize = 4;
+/// Non-temporal stores of a strip whose vectors are half a line of the cache, at most. Halves wait for each other in a
+/// few buffers of the processor; where there are too few, every half is written by itself. Without this limit, eight
+/// such rows in turn were written at 27 GB/s and nine at 1.6, whole lines at 27 for any number, on one thread of an AMD
+/// EPYC; half as many, for processors with fewer. Measured by `cargo run --release -p crease-jit --example
+/// rates_of_non_temporal_stores`.
+pub(crate) const HALF_LINE_STORES: usize = 4;
 
 /// Bytes at multiples of which vector loops begin. Shows in `bench --suite strips`.
 pub(crate) const LOOP_ALIGNMENT_BYTES: usize = 32;
@@ -82,8 +82,8 @@ pub(crate) const WORTH_ALIGNING: i64 = 12;
 /// five-point stencil are faster without, rows of 250 with it. Measured by `bench --suite strips --kernel heat-2d-5pt`.
 pub(crate) const WORTH_ALIGNING_HALVES: i64 = 40;
 
-/// Vectors for which stores that are to stream are aligned: they cannot otherwise. Shows in `bench --suite images`.
-pub(crate) const WORTH_STREAMING: i64 = 8;
+/// Vectors for which non-temporal stores are aligned: they cannot otherwise. Shows in `bench --suite images`.
+pub(crate) const WORTH_NON_TEMPORAL: i64 = 8;
 
 /// Rows that a processor prefetches by itself as well as when software does: a single row was slower with prefetches.
 /// Measured by `bench --suite images --schedule rows --threads 1 --prefetch never --prefetch auto`.
@@ -128,7 +128,7 @@ pub(crate) struct Cycles {
     pub(crate) sharing: f64,
     /// For the mask of a remainder.
     pub(crate) mask: f64,
-    /// For a line that a store fetches from memory, though it was to stream: five bytes a cycle.
+    /// For a line that a store fetches from memory, though it was to be non-temporal: five bytes a cycle.
     pub(crate) fetched_line: f64,
 }
 

@@ -27,14 +27,14 @@ mod workers;
 mod x86;
 
 pub use binding::BufferRef;
-pub use buffer::{ALIGN_BYTES, ElementType, Field, FieldError, FieldOptions, field_memory_bytes, mirror_bytes};
+pub use buffer::{ALIGN_BYTES, ElementType, Field, FieldError, FieldOptions, double_map_bytes, field_memory_bytes};
 pub use callable::{Call, CallError, CompileTimes, Compiled};
 pub use compile::{CompileError, compile, compile_named};
 pub use denormals::Denormals;
 pub use isa::{Isa, IsaChoice, IsaError};
 pub use listing::{OperationNames, RegisterUse, StripListing};
 pub use machine::{last_level_cache_bytes, second_level_cache_bytes};
-pub use options::{CompileOptions, Prefetch, Streaming, Unroll, VectorWidth};
+pub use options::{CompileOptions, NonTemporal, Prefetch, Unroll, VectorWidth};
 pub use parallel::Pool;
 #[doc(inline)]
 pub use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};

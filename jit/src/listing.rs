@@ -10,8 +10,8 @@ use crease_program::Var;
 /// For strips, by their variables, what a reader calls the result of each operation; empty texts for nothing.
 pub type OperationNames = BTreeMap<Var, Vec<String>>;
 
-/// How one strip was compiled. A strip over arrays that a call lends may be compiled twice: for rows of adjacent cells,
-/// and for all others.
+/// How one strip was compiled. A strip over arrays that a call passes may be compiled twice: for rows of adjacent
+/// cells, and for all others.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct StripListing {

@@ -1,6 +1,6 @@
 //! The machine that code runs on: the sizes of its caches, its pages, and its processor's name.
 //!
-//! In: what Linux says.   Out: values to pass on; which stores go past the caches and which loads are called for
+//! In: what Linux says.   Out: values to pass on; which stores are non-temporal and which loads are prefetched
 //! depends on the sizes, whether a finding of tuning holds on the name, too, and how much memory a field takes on the
 //! pages.
 
@@ -15,8 +15,8 @@ const CACHES: &str = "/sys/devices/system/cpu/cpu0/cache";
 /// When huge pages are given: the chosen word of `always madvise never` is in brackets.
 const HUGE_PAGES: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
 
-/// Bytes of the largest cache that the first core has, shared or not, and no more than 16 MiB for each logical processor
-/// that this system has of those that share it; 32 MiB where the system does not tell.
+/// Bytes of the largest cache that the first core has, shared or not, and no more than 16 MiB for each logical
+/// processor that this system has of those that share it; 32 MiB where the system does not tell.
 pub fn last_level_cache_bytes() -> u64 {
     static BYTES: OnceLock<u64> = OnceLock::new();
     *BYTES.get_or_init(|| largest_in(Path::new(CACHES), None).unwrap_or(ASSUMED_LAST_LEVEL_BYTES))

@@ -5,15 +5,15 @@
 use crease_program::{DEFAULT_WORK_LIMIT, UnknownName, named_choices};
 
 use crate::isa::{Isa, IsaChoice, IsaError};
-use crate::knobs::DEFAULT_COPIES;
+use crate::knobs::DEFAULT_UNROLL;
 use std::fmt;
 use std::str::FromStr;
 
-/// Which stores of wide strips go past the caches, where their rows are aligned and long enough. The answers are the
+/// Which stores of wide strips are non-temporal, where their rows are aligned and long enough. The answers are the
 /// same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
-pub enum Streaming {
-    /// Those that the program marks as streaming.
+pub enum NonTemporal {
+    /// Those that the program marks as non-temporal.
     #[default]
     Auto,
     /// None.
@@ -22,12 +22,12 @@ pub enum Streaming {
     Always,
 }
 
-named_choices! { Streaming = [("auto", Streaming::Auto), ("never", Streaming::Never), ("always", Streaming::Always)] }
+named_choices! { NonTemporal = [("auto", NonTemporal::Auto), ("never", NonTemporal::Never), ("always", NonTemporal::Always)] }
 
-/// Which wide strips call for cells ahead of time, as prefetches into the second-level cache. The answers are the same.
+/// Which wide strips prefetch cells into the second-level cache. The answers are the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Prefetch {
-    /// Those that read several rows, for streams that come from memory: [`crease_program::Stream::is_far`].
+    /// Those that read several rows, for streams that come from memory: [`crease_program::Stream::is_cold`].
     #[default]
     Auto,
     /// None.
@@ -64,11 +64,11 @@ pub enum Unroll {
 }
 
 impl Unroll {
-    /// So many copies, or what is asked for.
-    pub(crate) fn copies(self, estimated: i64) -> i64 {
+    /// This factor, or what is asked for.
+    pub(crate) fn factor(self, estimated: i64) -> i64 {
         match self {
-            Unroll::AtMost(most) => estimated.clamp(1, i64::from(most).clamp(1, MOST_COPIES)),
-            Unroll::Exactly(copies) => i64::from(copies).clamp(1, MOST_COPIES),
+            Unroll::AtMost(most) => estimated.clamp(1, i64::from(most).clamp(1, MOST_UNROLLED)),
+            Unroll::Exactly(factor) => i64::from(factor).clamp(1, MOST_UNROLLED),
         }
     }
 }
@@ -80,7 +80,7 @@ impl fmt::Display for Unroll {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Unroll::AtMost(most) => f.pad(&format!("{AT_MOST}{most}")),
-            Unroll::Exactly(copies) => f.pad(&copies.to_string()),
+            Unroll::Exactly(factor) => f.pad(&factor.to_string()),
         }
     }
 }
@@ -98,7 +98,7 @@ impl FromStr for Unroll {
 }
 
 /// Most copies of a body, whatever the options allow: what they leave has to fit the count of a mask, which is a byte.
-pub(crate) const MOST_COPIES: i64 = 8;
+pub(crate) const MOST_UNROLLED: i64 = 8;
 
 /// How to compile. `CompileOptions::default()` is the measured choice for each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,7 +107,7 @@ pub struct CompileOptions {
     pub(crate) choice: IsaChoice,
     pub(crate) width: VectorWidth,
     pub(crate) unroll: Unroll,
-    pub(crate) streaming: Streaming,
+    pub(crate) non_temporal: NonTemporal,
     pub(crate) prefetch: Prefetch,
     pub(crate) work_limit: u64,
     pub(crate) verifies: bool,
@@ -120,8 +120,8 @@ impl Default for CompileOptions {
             isa: Isa::detect(),
             choice: IsaChoice::Auto,
             width: VectorWidth::Auto,
-            unroll: Unroll::AtMost(DEFAULT_COPIES),
-            streaming: Streaming::Auto,
+            unroll: Unroll::AtMost(DEFAULT_UNROLL),
+            non_temporal: NonTemporal::Auto,
             prefetch: Prefetch::Auto,
             work_limit: DEFAULT_WORK_LIMIT,
             verifies: false,
@@ -164,18 +164,18 @@ impl CompileOptions {
 
     /// The same as [`Unroll::AtMost`].
     #[must_use]
-    pub fn max_unroll(self, copies: u32) -> Self {
-        self.unroll(Unroll::AtMost(copies))
+    pub fn max_unroll(self, factor: u32) -> Self {
+        self.unroll(Unroll::AtMost(factor))
     }
 
-    /// Which stores go past the caches. Default: [`Streaming::Auto`].
+    /// Which stores are non-temporal. Default: [`NonTemporal::Auto`].
     #[must_use]
-    pub fn streaming(mut self, streaming: Streaming) -> Self {
-        self.streaming = streaming;
+    pub fn non_temporal(mut self, non_temporal: NonTemporal) -> Self {
+        self.non_temporal = non_temporal;
         self
     }
 
-    /// Which strips call for cells ahead of time. Default: [`Prefetch::Auto`].
+    /// Which strips prefetch cells. Default: [`Prefetch::Auto`].
     #[must_use]
     pub fn prefetch(mut self, prefetch: Prefetch) -> Self {
         self.prefetch = prefetch;
@@ -198,7 +198,8 @@ impl CompileOptions {
     }
 
     /// Whether the code generator checks the form that it is given before it makes code of it. A mistake in it would be
-    /// one of this library, and [`CompileError::Generator`](crate::CompileError::Generator). Default no: this library's tests of code generation do.
+    /// one of this library, and [`CompileError::Generator`](crate::CompileError::Generator). Default no: this library's
+    /// tests of code generation do.
     #[must_use]
     pub fn verify_code(mut self, verify: bool) -> Self {
         self.verifies = verify;

@@ -8,9 +8,9 @@
 //!
 //! The exception are buffers with a copy per worker: an iteration writes the copy of the worker it runs on. A worker
 //! has a number below the number of threads, of the pool whose loop it is and of no other, and runs an iteration to its
-//! end before it begins another: nothing inside an iteration waits, as loops inside it are sequential, so nothing can be
-//! stolen in between. Calls that run at the same time, on the same threads or on others, have been given buffers that
-//! do not overlap, by Rust's borrows: their copies are different ones.
+//! end before it begins another: nothing inside an iteration waits, as loops inside it are sequential, so nothing can
+//! be stolen in between. Calls that run at the same time, on the same threads or on others, have been given buffers
+//! that do not overlap, by Rust's borrows: their copies are different ones.
 //!
 //! A thread that waits for the end of a loop takes up other work of its pool, which may be anybody's. Until it goes on,
 //! it treats denormal numbers as it did before the call. A panic in such work stays in the job that it belongs to.
@@ -33,7 +33,7 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// A pool of `threads` threads; with one, loops run on the calling thread. All pools of so many threads in this
+    /// A pool of `threads` threads; with one, loops run on the calling thread. All pools of this many threads in this
     /// process share theirs, which end with the last of these pools.
     ///
     /// # Errors
@@ -192,7 +192,7 @@ mod tests {
     use std::sync::Mutex;
     use std::sync::atomic::{AtomicBool, Ordering};
 
-    fn lent(threads: usize) -> Arc<ThreadPool> {
+    fn borrowed(threads: usize) -> Arc<ThreadPool> {
         Arc::new(rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap())
     }
 
@@ -236,14 +236,14 @@ mod tests {
     fn a_worker_has_a_number_below_the_threads_and_one_run_at_a_time() {
         for threads in 1..6 {
             verify_workers(&Pool::new(threads).unwrap());
-            verify_workers(&Pool::of(&lent(threads)));
+            verify_workers(&Pool::of(&borrowed(threads)));
         }
     }
 
     #[test]
     fn calls_at_the_same_time_share_threads_and_nothing_else() {
-        let lent = lent(3);
-        let pools = [Pool::new(3).unwrap(), Pool::new(3).unwrap(), Pool::of(&lent), Pool::of(&lent)];
+        let borrowed = borrowed(3);
+        let pools = [Pool::new(3).unwrap(), Pool::new(3).unwrap(), Pool::of(&borrowed), Pool::of(&borrowed)];
         std::thread::scope(|scope| {
             for pool in pools.iter().chain(&pools) {
                 scope.spawn(|| verify_workers(pool));
@@ -253,7 +253,7 @@ mod tests {
 
     #[test]
     fn calls_from_inside_a_pool_run_on_the_pool_that_they_name() {
-        let (outer, inner) = (lent(4), lent(2));
+        let (outer, inner) = (borrowed(4), borrowed(2));
         // From the pool itself, from another one, and from several of its jobs at once.
         inner.install(|| verify_workers(&Pool::of(&inner)));
         outer.install(|| verify_workers(&Pool::of(&inner)));
@@ -264,7 +264,7 @@ mod tests {
 
     #[test]
     fn other_work_of_the_pool_may_panic_while_a_call_waits() {
-        let pool = lent(2);
+        let pool = borrowed(2);
         let other = std::thread::scope(|scope| {
             let other = scope.spawn(|| {
                 let fail = |at: i32| assert!(at % 8 != 7, "not ours");
@@ -284,7 +284,7 @@ mod tests {
     #[test]
     fn what_the_caller_does_with_denormals_holds_on_all_threads_and_nowhere_else() {
         let (flush, keep) = (Denormals::Flush.mode(), Mode::current());
-        for pool in [Pool::sequential(), Pool::new(3).unwrap(), Pool::of(&lent(3))] {
+        for pool in [Pool::sequential(), Pool::new(3).unwrap(), Pool::of(&borrowed(3))] {
             let flushing = pool.clone().with_denormals(Denormals::Flush).unwrap();
             let expect = |pool: &Pool, expected: Mode| {
                 pool.enter(|entered| {
@@ -304,7 +304,7 @@ mod tests {
 
     #[test]
     fn what_a_waiting_thread_takes_up_has_the_mode_of_before_the_call() {
-        let (pool, keep) = (lent(2), Mode::current());
+        let (pool, keep) = (borrowed(2), Mode::current());
         let found = Arc::new(Mutex::new(None));
         let both_run = std::sync::Barrier::new(2);
         Pool::of(&pool).with_denormals(Denormals::Flush).unwrap().enter(|entered| {

@@ -71,8 +71,8 @@ impl Count {
 fn of_strip(strip: &Strip, unroll: Unroll) -> u64 {
     let ops = strip.ops.len() as u64;
     let copied = match unroll {
-        Unroll::AtMost(_) => ops.max((UNROLLED_OPERATIONS as u64).min(ops * unroll.copies(i64::MAX) as u64)),
-        Unroll::Exactly(_) => ops * unroll.copies(1) as u64,
+        Unroll::AtMost(_) => ops.max((UNROLLED_OPERATIONS as u64).min(ops * unroll.factor(i64::MAX) as u64)),
+        Unroll::Exactly(_) => ops * unroll.factor(1) as u64,
     };
     // Strips over views exist for rows of adjacent cells and for all others.
     let ways = 1 + u64::from(strip.streams.iter().any(|stream| matches!(stream.address, Address::Array(_))));

@@ -12,11 +12,11 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 /// Threads that a pool of our own may have for each core: more wait for each other. Two to four a core can even out
 /// cores that other programs use; beyond that nothing was seen to get faster.
 const THREADS_PER_CORE: usize = 4;
-/// So many are allowed on any machine, so that what is tested on few cores is what runs on many.
+/// This many are allowed on any machine, so that what is tested on few cores is what runs on many.
 const ALWAYS_ALLOWED: usize = 16;
 /// Stack of a worker of our own: room for a call of compiled code, which takes less than 72 KiB of it
-/// (`MOST_FRAME_BYTES` in `jit/src/clif/module.rs`), and for the calls of others that a worker takes up while it waits for
-/// its own loop.
+/// (`MOST_FRAME_BYTES` in `jit/src/clif/module.rs`), and for the calls of others that a worker takes up while it waits
+/// for its own loop.
 const WORKER_STACK_BYTES: usize = 4 << 20;
 
 /// Why there is no pool.
@@ -60,7 +60,7 @@ pub fn most_threads() -> usize {
     cores().saturating_mul(THREADS_PER_CORE).max(ALWAYS_ALLOWED)
 }
 
-/// Whether a pool of our own may have so many threads.
+/// Whether a pool of our own may have this many threads.
 ///
 /// # Errors
 /// [`PoolError::NoThreads`] for 0, [`PoolError::TooMany`] above [`most_threads`].
@@ -89,7 +89,7 @@ pub(crate) struct Workers {
 static KNOWN: Mutex<Vec<Weak<Workers>>> = Mutex::new(Vec::new());
 
 impl Workers {
-    /// So many threads of our own.
+    /// This many threads of our own.
     ///
     /// # Errors
     /// As [`verify_threads`], and [`PoolError::Start`] if the system has no more threads to give.
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn one_pool_for_each_number_of_threads_while_somebody_holds_it() {
-        // No other test of this crate asks for so many.
+        // No other test of this crate asks for this many.
         let count = most_threads() - 3;
         let (first, second) = (Workers::ours(count).unwrap(), Workers::ours(count).unwrap());
         assert!(Arc::ptr_eq(&first, &second) && first.count() == count);
@@ -179,8 +179,8 @@ mod tests {
     #[test]
     fn a_pool_of_the_callers_is_never_taken_for_ours() {
         let pool = Arc::new(rayon::ThreadPoolBuilder::new().num_threads(5).build().unwrap());
-        let lent = Workers::of(&pool);
-        assert!(Arc::ptr_eq(&lent, &Workers::of(&pool)) && !Arc::ptr_eq(&lent, &Workers::ours(5).unwrap()));
+        let borrowed = Workers::of(&pool);
+        assert!(Arc::ptr_eq(&borrowed, &Workers::of(&pool)) && !Arc::ptr_eq(&borrowed, &Workers::ours(5).unwrap()));
     }
 
     #[test]

@@ -112,7 +112,7 @@ fn numbers_near_the_ends_of_64_bits_are_refused_or_agree() {
                     assert_eq!(Cells::F64(cells), memory.buffers[0], "{program}, a = {arg}");
                 }
                 (Ok(()), Err(error)) => panic!("it ran, but {error}\n{program}, a = {arg}"),
-                // What stays inside may be refused if ranges cannot tell and the walk is too long.
+                // What stays inside may be refused if ranges cannot tell and the dry run is too long.
                 (Err(_), _) => {
                     refused += 1;
                     assert_eq!(cells, start, "nothing was written");
@@ -175,7 +175,7 @@ fn a_million_levels_are_an_error_and_are_dropped() {
         assert!(program.address_ranges(&[]).is_err() && !program.stays_inside(&[], &[], 1000));
         assert!(interpret(&program, &[], &[], &mut Memory::default(), 1).is_err());
         assert!(program.verify_exactly(&[], &[], 1000).is_err());
-        assert_eq!(program.mark_streaming(&[], 1) + program.mark_far(&[], 1), 0);
+        assert_eq!(program.mark_non_temporal(&[], 1) + program.mark_cold(&[], 1), 0);
         assert!(Verified::new(program).is_err());
     }
 }

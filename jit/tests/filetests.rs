@@ -147,7 +147,7 @@ impl Setting {
                 let cells = touched.as_ref().map_or("nothing".to_string(), |touched| touched.cells.to_string());
                 lines.push(format!("; bounds {}: {cells}", decl.name));
             }
-            lines.extend(ranges.doubts.iter().map(|doubt| format!("; doubt: {doubt}")));
+            lines.extend(ranges.unproved.iter().map(|unproved| format!("; unproved: {unproved}")));
             let lengths: Vec<u64> = self.memory.buffers.iter().map(|cells| cells.len() as u64).collect();
             match (ranges.verify(&lengths), &run) {
                 (Err(error), _) => lines.push(format!("; refused: {error}")),

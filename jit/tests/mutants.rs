@@ -2,9 +2,9 @@
 //!
 //! `lowered/` holds programs as `crease explain KERNEL --dump program` prints them. A mutant has another alias fact,
 //! bound, parallel mark, number of lanes, ring, modulus, stride, sign, place or order. Two judges that share no more
-//! than the addresses are compared: the proof (`Verified::new`, and address ranges for bounds) and the oracle that looks
-//! at every cell of some runs (`verify_exactly`). What the oracle refuses the proof has to refuse, 1,000 of 1,000; what
-//! the oracle accepts has to give the same bits in any order and at any number of lanes.
+//! than the addresses are compared: the proof (`Verified::new`, and address ranges for bounds) and the oracle that
+//! looks at every cell of some runs (`verify_exactly`). What the oracle refuses the proof has to refuse, 1,000 of
+//! 1,000; what the oracle accepts has to give the same bits in any order and at any number of lanes.
 
 use crease_program::*;
 use std::fs;

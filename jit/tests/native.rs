@@ -1,24 +1,24 @@
 //! Compiled code against the interpreter, bit for bit: every shape, block size, unroll and thread count.
 //!
 //! `native/harness.rs` runs a program both ways in fields between guard pages; `native/random.rs` makes random strips;
-//! `native/sharing.rs` has strips that run the same code; `native/neighbours.rs` loads that share vectors;
-//! `native/rows.rs` short rows; `native/streaming.rs` looks at stores past the caches, `native/prefetch.rs` at cells
-//! that are called for ahead of time, `native/half.rs` at cells of half precision; `native/views.rs` binds views of any
-//! strides; `native/mirrored.rs` has rings that are mapped twice; `native/live.rs` strips with thousands of values alive,
+//! `native/sharing.rs` has strips that run the same code; `native/load_sharing.rs` loads that share vectors;
+//! `native/rows.rs` short rows; `native/non_temporal.rs` looks at non-temporal stores, `native/prefetch.rs` at cells
+//! that are prefetched, `native/half.rs` at cells of half precision; `native/views.rs` binds views of any strides;
+//! `native/double_mapped.rs` has rings that are mapped twice; `native/live.rs` strips with thousands of values alive,
 //! on small stacks.
 
 mod denormals;
+mod double_mapped;
 mod half;
 mod harness;
 mod live;
+mod load_sharing;
 mod made;
-mod mirrored;
-mod neighbours;
+mod non_temporal;
 mod prefetch;
 mod random;
 mod rows;
 mod sharing;
-mod streaming;
 mod views;
 
 use crease_jit::*;

@@ -99,7 +99,7 @@ impl Maker {
             return Stream {
                 buffer: BufferId(1),
                 address: Address::Array(coordinates.to_vec()),
-                is_far: self.random.bool(),
+                is_cold: self.random.bool(),
             };
         }
         let ring = self.random.bool().then(|| self.random.u64(1..20));
@@ -110,7 +110,7 @@ impl Maker {
             (None, _) => self.int(2),
         };
         let base = Int::Const(self.random.i64(0..30));
-        Stream { buffer: BufferId(0), address: Address::Block { base, pos, ring, stride }, is_far: self.random.bool() }
+        Stream { buffer: BufferId(0), address: Address::Block { base, pos, ring, stride }, is_cold: self.random.bool() }
     }
 
     fn coordinate(&mut self, lo: &Int, extent: i64) -> Coordinate {

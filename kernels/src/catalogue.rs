@@ -1,7 +1,7 @@
 //! The list of kernels, and what is known of each.
 //!
-//! A kernel that is the same whatever it is used for is a text, as publications print it. One that depends on something,
-//! a lattice, a number of dimensions, an element type, the size of a tile, is made by calls of
+//! A kernel that is the same whatever it is used for is a text, as publications print it. One that depends on
+//! something, a lattice, a number of dimensions, an element type, the size of a tile, is made by calls of
 //! [`KernelBuilder`](crease::kernel::builder::KernelBuilder).
 
 use crease::kernel::KernelError;

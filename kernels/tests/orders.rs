@@ -97,8 +97,8 @@ const PERIODIC: [(&str, u64, u64); 5] = [
     ("heat-3d-periodic", 1, 1),
 ];
 
-/// What the kernels' header says, and little more than is known to be alive at once: of the scheme that reads two rows on
-/// every side, the bound knows of one grid only.
+/// What the kernels' header says, and little more than is known to be alive at once: of the scheme that reads two rows
+/// on every side, the bound knows of one grid only.
 #[test]
 fn periodic_sweeps_take_one_grid_and_the_rows_that_wait() {
     let n = 64_u64;

@@ -1,8 +1,8 @@
 //! All tests of this crate from outside: one program to link, whose threads are all busy until the end.
 //!
-//! Kernels have schedules, sizes and cell types, each to be had with every strategy and kind of vectors. `cargo test` tries
-//! every value of each beside the defaults of the others, and leaves most schedules and other cells than `f64` out where
-//! the choice of storage or its proofs are compared. The rest takes longer: `.ci/run` sets `CREASE_THOROUGH`.
+//! Kernels have schedules, sizes and cell types, each to be had with every strategy and kind of vectors. `cargo test`
+//! tries every value of each beside the defaults of the others, and leaves most schedules and other cells than `f64`
+//! out where the choice of storage or its proofs are compared. The rest takes longer: `.ci/run` sets `CREASE_THOROUGH`.
 
 mod agreement;
 mod claims;

@@ -1,8 +1,8 @@
 //! C loops to compare with: good C for the same kernels, built by the system compiler for the machine it runs on.
 //!
 //! `native` is the only unsafe module of this crate: it loads what `compiler` built and calls it; `loops` builds each
-//! source once. The sources are in `benches/c/`; [`sources`] says which kernel each belongs to, `arrays` how its data are
-//! ordered, `lattice` writes the header of a velocity set.
+//! source once. The sources are in `benches/c/`; [`sources`] says which kernel each belongs to, `arrays` how its data
+//! are ordered, `lattice` writes the header of a velocity set.
 
 mod arrays;
 mod compiler;

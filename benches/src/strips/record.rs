@@ -54,7 +54,7 @@ pub struct StripsRow {
     /// The ratio aimed for.
     pub ratio_aim: Option<f64>,
     /// Share of the bandwidth limit: the bytes that an update must at least move, against memory updated in place in
-    /// the same contest; none in cache.
+    /// the same comparison; none in cache.
     pub share_of_bandwidth_limit: Option<f64>,
     /// The share aimed for.
     pub share_aim: Option<f64>,

@@ -4,7 +4,7 @@
 //! set and number of threads, and its table; compile times of what was measured.
 //!
 //! A C loop is built for vectors of 256 and of 512 bits,
-//! where the compiler has both, and the better one is what counts. Contestants of a row are timed in turn, the
+//! where the compiler has both, and the better one is what counts. Variants of a row are timed in turn, the
 //! bandwidth probe beside them. Answers are compared with the naive loops first; for boxes so large that these would
 //! take minutes, with our own answer at the first instruction set.
 
@@ -17,7 +17,6 @@ use crate::catalogue::catalogue_entry;
 use crate::cloops::CLoops;
 use crate::code_variant::CodeVariant;
 use crate::driver::{Driver, thread_counts};
-use crate::entrants::{Entrant, Prepared, c_entrants, check_answers, layout_entrants, planned};
 use crate::error::BenchError;
 use crate::layouts::{self, Request};
 use crate::progress::Progress;
@@ -26,13 +25,14 @@ use crate::row::Row;
 use crate::strips::record::{CompileRow, Strips, row};
 use crate::strips::subjects::{Subject, WorkingSet, subjects};
 use crate::timing::{Budget, Seconds};
+use crate::variants::{Prepared, Variant, c_variants, check_answers, layout_variants, planned};
 
 /// How the command line names the suite.
 pub const SUITE: &str = "strips";
 
-/// Seconds for each contest in cache, and from memory.
+/// Seconds for each comparison in cache, and from memory.
 const SECONDS: [f64; 2] = [1.5, 8.0];
-/// Measurements of each contestant.
+/// Measurements of each variant.
 const ROUNDS: u32 = 7;
 /// Sites above which naive loops on a lattice take too long.
 const MANY_SITES: u64 = 1 << 21;
@@ -49,7 +49,7 @@ pub struct StripsOptions {
     /// Only this number of threads, for rows from memory; by default one, then all. Rows in cache and schedules that
     /// have nothing parallel are for one.
     pub threads: Option<usize>,
-    /// Seconds for each contest instead of the suite's.
+    /// Seconds for each comparison instead of the suite's.
     pub seconds: Option<f64>,
     /// Tiny sizes, one measurement: for the answers.
     pub quick: bool,
@@ -113,7 +113,7 @@ fn is_parallel(subject: &Subject) -> Result<bool, BenchError> {
     Ok(kernel.schedule(subject.schedule).is_some_and(|schedule| schedule.dims.contains(&DimKind::Parallel)))
 }
 
-/// Every contestant's row; whether it is a C loop.
+/// Every variant's row; whether it is a C loop.
 fn measure(
     subject: &Subject,
     threads: usize,
@@ -123,17 +123,17 @@ fn measure(
 ) -> Result<Vec<(Row, bool)>, BenchError> {
     let progress = &driver.progress;
     let (mut prepared, naive) = prepare(subject, options, progress)?;
-    let mut entrants = layout_entrants(&prepared, threads, progress);
-    let ours = entrants.len();
+    let mut variants = layout_variants(&prepared, threads, progress);
+    let ours = variants.len();
     for loops in c_loops {
         let flags = loops.compiler().describe();
-        let mut opened = c_entrants(&prepared, loops, &|layout| subject.is_beside(layout), threads, progress);
-        opened.iter_mut().for_each(|entrant| entrant.row.made_by.clone_from(&flags));
-        entrants.extend(opened);
+        let mut opened = c_variants(&prepared, loops, &|layout| subject.is_beside(layout), threads, progress);
+        opened.iter_mut().for_each(|variant| variant.row.made_by.clone_from(&flags));
+        variants.extend(opened);
     }
     prepared.initial = Fields::new();
-    let unchecked = if naive { 0 } else { take_first_answer(&mut prepared, &mut entrants)? };
-    check_answers(&prepared, &mut entrants[unchecked..], progress)?;
+    let unchecked = if naive { 0 } else { take_first_answer(&mut prepared, &mut variants)? };
+    check_answers(&prepared, &mut variants[unchecked..], progress)?;
     prepared.expected = Fields::new();
     let in_cache = subject.working_set != WorkingSet::Dram;
     let seconds = options.seconds.unwrap_or(SECONDS[usize::from(!in_cache)]);
@@ -141,7 +141,7 @@ fn measure(
         true => Budget { seconds: 0.0, rounds: 1, steps: None },
         false => Budget { seconds, rounds: ROUNDS, steps: None },
     };
-    let mut rows = driver.contest(&prepared, entrants, threads, budget)?;
+    let mut rows = driver.comparison(&prepared, variants, threads, budget)?;
     rows.iter_mut().filter(|_| in_cache).for_each(|row| row.bandwidth_share = None);
     Ok(rows.into_iter().enumerate().map(|(k, row)| (row, k >= ours)).collect())
 }
@@ -205,11 +205,11 @@ fn request(subject: &Subject, isa: IsaChoice) -> Request<'_> {
     Request { schedule, layout, mapping: "", code, rounding, horizon: 0, cap_bytes: u64::MAX }
 }
 
-/// Takes as expected what the first runner has after the steps that are checked. How many entrants that settles.
-fn take_first_answer(prepared: &mut Prepared, entrants: &mut [Entrant]) -> Result<usize, BenchError> {
-    let first = entrants.iter().position(|entrant| entrant.runner.is_some());
-    let Some((first, runner)) = first.and_then(|k| Some((k, entrants[k].runner.as_mut()?))) else {
-        return Ok(entrants.len());
+/// Takes as expected what the first runner has after the steps that are checked. How many variants that settles.
+fn take_first_answer(prepared: &mut Prepared, variants: &mut [Variant]) -> Result<usize, BenchError> {
+    let first = variants.iter().position(|variant| variant.runner.is_some());
+    let Some((first, runner)) = first.and_then(|k| Some((k, variants[k].runner.as_mut()?))) else {
+        return Ok(variants.len());
     };
     runner.advance(prepared.case.steps.unsigned_abs())?;
     prepared.expected = runner.read()?;

@@ -39,8 +39,8 @@ pub struct FieldImage {
 /// Draws what a run holds after its last step.
 ///
 /// # Errors
-/// [`PictureError::NoImage`] if no array has two indices, [`PictureError::File`] and [`PictureError::BadArray`] for files
-/// that cannot be written.
+/// [`PictureError::NoImage`] if no array has two indices, [`PictureError::File`] and [`PictureError::BadArray`] for
+/// files that cannot be written.
 pub fn draw(run: &Run, kernel: &Kernel, directory: &Path) -> Result<Vec<FieldImage>, PictureError> {
     let mut results = Fields::new();
     let mut masks = Vec::new();

@@ -6,27 +6,27 @@
 
 use crease_bench::columns::bytes;
 use crease_bench::record::Record;
-use crease_bench::row::{Contests, Row};
+use crease_bench::row::{Comparisons, Row};
 
 use crate::axis::{Scale, plain};
 use crate::bars::{Bar, Chart, Group, Limit, Panel};
 use crate::colour;
-use crate::contests::{Contest, contests, source_line};
+use crate::comparisons::{Comparison, comparisons, source_line};
 
 /// Ratios above this make the scale logarithmic.
 const LINEAR_UP_TO: f64 = 4.0;
 
 /// The chart of every kernel in the record whose storage and bound are known; `None` if there is none.
-pub(crate) fn chart(record: &Record<Contests>, data: &str) -> Option<Chart> {
-    let contests: Vec<Contest<'_>> = contests(record).into_iter().filter(|c| !ratios(c).is_empty()).collect();
-    let most = contests.iter().flat_map(ratios).map(|(_, ratio)| ratio).fold(1.0, f64::max);
+pub(crate) fn chart(record: &Record<Comparisons>, data: &str) -> Option<Chart> {
+    let comparisons: Vec<Comparison<'_>> = comparisons(record).into_iter().filter(|c| !ratios(c).is_empty()).collect();
+    let most = comparisons.iter().flat_map(ratios).map(|(_, ratio)| ratio).fold(1.0, f64::max);
     let scale = if most > LINEAR_UP_TO {
         Scale::Logarithmic { least: 0.5, most: most * 1.05 }
     } else {
         Scale::Linear { most: (most * 1.05).max(1.2) }
     };
     let logarithmic = if most > LINEAR_UP_TO { ", logarithmic scale" } else { "" };
-    let panels: Vec<Panel> = contests.iter().map(|contest| panel(contest, scale)).collect();
+    let panels: Vec<Panel> = comparisons.iter().map(|comparison| panel(comparison, scale)).collect();
     (!panels.is_empty()).then(|| Chart {
         title: "Footprint of state and temporaries".into(),
         subtitle: format!("bytes of storage, padding included, over the lower bound{logarithmic}"),
@@ -36,10 +36,10 @@ pub(crate) fn chart(record: &Record<Contests>, data: &str) -> Option<Chart> {
 }
 
 /// Rows with their footprint over the lower bound, each storage once.
-fn ratios<'a>(contest: &Contest<'a>) -> Vec<(&'a Row, f64)> {
-    let bound = contest.rows.iter().filter_map(|row| row.lower_bound_bytes).find(|&bound| bound > 0);
+fn ratios<'a>(comparison: &Comparison<'a>) -> Vec<(&'a Row, f64)> {
+    let bound = comparison.rows.iter().filter_map(|row| row.lower_bound_bytes).find(|&bound| bound > 0);
     let mut known: Vec<(&Row, f64)> = Vec::new();
-    for &row in &contest.rows {
+    for &row in &comparison.rows {
         let Some((taken, bound)) = row.temp_bytes.zip(row.lower_bound_bytes.filter(|&b| b > 0).or(bound)) else {
             continue;
         };
@@ -53,12 +53,12 @@ fn ratios<'a>(contest: &Contest<'a>) -> Vec<(&'a Row, f64)> {
     known
 }
 
-fn panel(contest: &Contest<'_>, scale: Scale) -> Panel {
-    let rows = ratios(contest);
+fn panel(comparison: &Comparison<'_>, scale: Scale) -> Panel {
+    let rows = ratios(comparison);
     let bound = rows.iter().find_map(|(row, _)| row.lower_bound_bytes).unwrap_or(0);
     let group = |&(row, ratio): &(&Row, f64)| {
         let taken = row.temp_bytes.map(bytes).unwrap_or_default();
-        let name = contest.name(row);
+        let name = comparison.name(row);
         let tip = format!("{name}: {taken}, {ratio:.3} times the lower bound; {}", row.made_by);
         let label = format!("{taken} \u{b7} {ratio:.2}\u{d7}");
         Group {
@@ -67,7 +67,7 @@ fn panel(contest: &Contest<'_>, scale: Scale) -> Panel {
         }
     };
     Panel {
-        title: contest.title(),
+        title: comparison.title(),
         scale,
         tick: plain,
         groups: rows.iter().map(group).collect(),

@@ -17,7 +17,7 @@ use crate::{lifetimes, storage_map, wavefronts};
 pub struct KernelPictures {
     /// The files, in the order written.
     pub files: Vec<PathBuf>,
-    /// What forced moduli break, if any were given: two cells alive at one moment in one place, or that none meet.
+    /// What forced moduli break, if any were given: two cells alive at the same time in one place, or that none meet.
     pub verdict: Option<String>,
 }
 
@@ -105,7 +105,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let forced = ["u=9".parse().unwrap()];
         let verdict = draw(&heat(9), 3, &forced, directory.path()).unwrap().verdict.unwrap();
-        assert_eq!(verdict, "u forced to 9: u[0, 8] and u[1, 0] are alive at one moment and would share u[8]");
+        assert_eq!(verdict, "u forced to 9: u[0, 8] and u[1, 0] are alive at once and would share u[8]");
         let map = directory.path().join("storage-map.svg");
         let text = fs::read_to_string(&map).unwrap();
         assert!(text.contains(&verdict));

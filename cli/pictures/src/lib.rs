@@ -1,15 +1,15 @@
 //! `crease-pictures`: pictures, each drawn from data that is written beside it.
 //!
-//! Of a benchmark's record: `footprint` and `speed` of its `contests`, bars on `bars` and `axis`. Of a small run of a kernel, which
-//! `small_run` traces value by value: `storage_map`, `lifetimes`, `wavefronts`, put together by `kernel_pictures`. Of
-//! arrays: `fields` and `flow`, which write PNG through `raster`. `canvas` writes SVG, `colour` holds every colour,
-//! `tables` writes CSV.
+//! Of a benchmark's record: `footprint` and `speed` of its `comparisons`, bars on `bars` and `axis`. Of a small run of
+//! a kernel, which `small_run` traces value by value: `storage_map`, `lifetimes`, `wavefronts`, put together by
+//! `kernel_pictures`. Of arrays: `fields` and `flow`, which write PNG through `raster`. `canvas` writes SVG, `colour`
+//! holds every colour, `tables` writes CSV.
 
 mod axis;
 mod bars;
 mod canvas;
 mod colour;
-mod contests;
+mod comparisons;
 pub mod error;
 pub mod fields;
 mod flow;

@@ -1,6 +1,6 @@
 //! The picture of lifetimes: one bar per value, one row per stored cell, and how many values are alive.
 //!
-//! In: a small run.   Out: a picture, a table of values, a table of moments.
+//! In: a small run.   Out: a picture, a table of values, a table of program points.
 //!
 //! A bar reaches from the write of a value to its last read, in the order of ascending time vectors. Values that share
 //! a stored cell stand in one row, so that folding shows as bars one after the other; where moduli were forced and
@@ -39,10 +39,10 @@ struct Row {
 type FirstIndex = BTreeMap<ArrayId, (i64, i64)>;
 
 /// Draws lifetimes and counts, and writes both tables.
-pub(crate) fn draw(run: &SmallRun<'_>, svg: &Path, values_csv: &Path, moments_csv: &Path) -> Result<(), PictureError> {
+pub(crate) fn draw(run: &SmallRun<'_>, svg: &Path, values_csv: &Path, points_csv: &Path) -> Result<(), PictureError> {
     let lifetimes: Vec<Lifetime<'_>> = run.trace.lifetimes().collect();
     save_values(run, &lifetimes, values_csv)?;
-    save_moments(run, moments_csv)?;
+    save_points(run, points_csv)?;
     let (shown, stored) = rows(run, &lifetimes);
     let firsts = first_indices(&lifetimes);
     let row = (640.0 / shown.len().max(1) as f64).clamp(4.0, 20.0);
@@ -98,9 +98,9 @@ fn first_indices(lifetimes: &[Lifetime<'_>]) -> FirstIndex {
     found
 }
 
-/// The horizontal place of a moment.
-fn at(run: &SmallRun<'_>, plot: Area, moment: usize) -> f64 {
-    plot.x + plot.width * moment as f64 / run.trace.n_moments() as f64
+/// The horizontal place of a program point.
+fn at(run: &SmallRun<'_>, plot: Area, point: usize) -> f64 {
+    plot.x + plot.width * point as f64 / run.trace.n_points() as f64
 }
 
 /// Vertical lines where the first component of the time vectors changes, with its value where there is room.
@@ -205,9 +205,9 @@ fn draw_counts(canvas: &mut Canvas, run: &SmallRun<'_>, plot: Area) {
         canvas.text((plot.x - 8.0, y + 3.5), Anchor::End, Face::NOTE, &format!("{tick}"));
     }
     let mut points = Vec::new();
-    for (moment, &count) in alive.iter().enumerate() {
+    for (point, &count) in alive.iter().enumerate() {
         let y = height(count as f64);
-        points.extend([(at(run, plot, moment), y), (at(run, plot, moment + 1), y)]);
+        points.extend([(at(run, plot, point), y), (at(run, plot, point + 1), y)]);
     }
     canvas.polyline(&points, Stroke::solid(colour::layout("folded"), 1.8));
     let (upper, lower) = (height(cells.max(most) as f64), height(cells.min(most) as f64));
@@ -239,11 +239,11 @@ fn save_values(run: &SmallRun<'_>, lifetimes: &[Lifetime<'_>], csv: &Path) -> Re
     tables::save(csv, &header, lifetimes.iter().filter_map(row))
 }
 
-fn save_moments(run: &SmallRun<'_>, csv: &Path) -> Result<(), PictureError> {
+fn save_points(run: &SmallRun<'_>, csv: &Path) -> Result<(), PictureError> {
     let mut times = vec!["start".to_owned()];
     times.extend(run.trace.instances().map(|traced| spaced(traced.time)));
     times.push("end".to_owned());
     let rows = run.trace.alive().into_iter().zip(times).enumerate();
-    let rows = rows.map(|(moment, (alive, time))| vec![moment.to_string(), time, alive.to_string()]);
-    tables::save(csv, &["moment", "time", "alive"], rows)
+    let rows = rows.map(|(point, (alive, time))| vec![point.to_string(), time, alive.to_string()]);
+    tables::save(csv, &["point", "time", "alive"], rows)
 }

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crease_bench::record::Record;
-use crease_bench::row::Contests;
+use crease_bench::row::Comparisons;
 
 use crate::error::PictureError;
 use crate::{bars, footprint, speed};
@@ -16,7 +16,7 @@ use crate::{bars, footprint, speed};
 ///
 /// # Errors
 /// [`PictureError::File`] if a file cannot be written.
-pub fn draw(record: &Record<Contests>, json: &Path, directory: Option<&Path>) -> Result<Vec<PathBuf>, PictureError> {
+pub fn draw(record: &Record<Comparisons>, json: &Path, directory: Option<&Path>) -> Result<Vec<PathBuf>, PictureError> {
     let beside = json.parent().unwrap_or(Path::new(""));
     let directory = directory.unwrap_or(beside);
     if !directory.as_os_str().is_empty() {
@@ -54,7 +54,7 @@ mod tests {
         row
     }
 
-    fn record() -> Record<Contests> {
+    fn record() -> Record<Comparisons> {
         let mut untimed = row("full", 1, 21_000, 1.0);
         (untimed.seconds, untimed.updates_per_second, untimed.bandwidth_share) = (None, None, None);
         untimed.note = Some("above the memory cap".into());
@@ -64,7 +64,7 @@ mod tests {
         }
         Record {
             header: Header { date: "2026-01-31T12:00:00Z".into(), revision: None, ..Header::new("crease", None) },
-            found: Contests { rows },
+            found: Comparisons { rows },
         }
     }
 
@@ -113,6 +113,6 @@ mod tests {
         assert_eq!(draw(&empty, &directory.path().join("a.json"), None).unwrap(), Vec::<PathBuf>::new());
         let other = directory.path().join("other.json");
         fs::write(&other, "{}").unwrap();
-        assert!(matches!(Record::<Contests>::load(&other), Err(BenchError::BadRecord { .. })));
+        assert!(matches!(Record::<Comparisons>::load(&other), Err(BenchError::BadRecord { .. })));
     }
 }

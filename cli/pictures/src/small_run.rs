@@ -196,7 +196,7 @@ impl<'a> SmallRun<'a> {
             Some((a, b)) => {
                 let place = self.place(a.array, &a.index).map(|place| self.place_name(&place)).unwrap_or_default();
                 let (a, b) = (self.cell_name(a), self.cell_name(b));
-                Some(format!("{forced}: {a} and {b} are alive at one moment and would share {place}"))
+                Some(format!("{forced}: {a} and {b} are alive at once and would share {place}"))
             }
         }
     }

@@ -6,7 +6,7 @@ use crease::IsaChoice;
 use crease_bench::columns::{Columns, bytes, plural};
 use crease_bench::optimizer::{self, Optimizer};
 use crease_bench::physics::{self, Physics};
-use crease_bench::row::Contests;
+use crease_bench::row::Comparisons;
 use crease_bench::strips::{self, Strips, StripsRow};
 use crease_bench::table;
 
@@ -30,7 +30,7 @@ paper as `paper`, and C loops, in their own order. `memory` is the storage of st
 `/ bound` divides it by the bytes of the most values alive at once, which no storage can go below, `/ succ.mod.` by that
 of successive modulo. Rates are medians; `spread` is half of what the slowest and the fastest round lie apart, over the
 median. `of limit` is the share of the bandwidth limit: the bytes that an update must move at least, against memory
-updated in place beside the contest; it is above 100 % where data come from a cache. `max diff` is the largest
+updated in place beside the comparison; it is above 100 % where data come from a cache. `max diff` is the largest
 difference from the naive loops, whose answer is compared first.
 ";
 
@@ -46,9 +46,9 @@ A heat stencil on a line of 8192 cells over 8192 steps: row by row, and in tiles
 const STRIPS: &str = "\
 Our code beside C loops for the same work, in cache (`l1`, `l2`) and from memory (`dram`). A C loop is built for vectors
 of 256 and of 512 bits, where the compiler has both, and the faster one counts. `n` is the length of a row, `ratio` our
-rate over that of C, `of limit` the share of the bandwidth that updates in place had in the same contest, and the column
-behind either is what was aimed for. The loop for D3Q27 in C has no collision written with intrinsics, so its ratios
-flatter.
+rate over that of C, `of limit` the share of the bandwidth that updates in place had in the same comparison, and the
+column behind either is what was aimed for. The loop for D3Q27 in C has no collision written with intrinsics, so its
+ratios flatter.
 ";
 
 const OPTIMIZER: &str = "\
@@ -93,7 +93,7 @@ fn introduction(suite: &str) -> &'static str {
 
 fn tables(content: &Content) -> String {
     match content {
-        Content::Contests(record) => contests(&record.found),
+        Content::Comparisons(record) => comparisons(&record.found),
         Content::Strips(record) => strips_tables(&record.found),
         Content::Optimizer(record) => optimizer_table(&record.found),
         Content::Physics(record) => physics_table(&record.found),
@@ -137,7 +137,7 @@ pub(super) fn shell(command: &str) -> String {
     }
 }
 
-fn contests(found: &Contests) -> String {
+fn comparisons(found: &Comparisons) -> String {
     let mut text = String::new();
     for block in found.groups().into_iter().filter_map(table::block) {
         let _ = write!(text, "\n### {}\n\n{}", block.title.join(", "), block.columns.markdown());

@@ -14,7 +14,7 @@ use crease_bench::error::chain;
 use crease_bench::optimizer::{self, Optimizer};
 use crease_bench::physics::{self, Physics};
 use crease_bench::record::{Header, Record};
-use crease_bench::row::Contests;
+use crease_bench::row::Comparisons;
 use crease_bench::strips::{self, Strips};
 
 use crate::error::CommandError;
@@ -46,7 +46,7 @@ pub(super) struct Found {
 #[derive(Debug)]
 pub(super) enum Content {
     /// Layouts and C loops.
-    Contests(Record<Contests>),
+    Comparisons(Record<Comparisons>),
     /// Strips beside C loops.
     Strips(Record<Strips>),
     /// Sizes and analysis times.
@@ -103,14 +103,14 @@ impl Content {
             strips::SUITE => Record::load(path).map(Content::Strips),
             optimizer::SUITE => Record::load(path).map(Content::Optimizer),
             physics::SUITE => Record::load(path).map(Content::Physics),
-            _ => Record::load(path).map(Content::Contests),
+            _ => Record::load(path).map(Content::Comparisons),
         }
     }
 
     /// When, from which sources, how and where.
     pub(super) fn header(&self) -> &Header {
         match self {
-            Content::Contests(record) => &record.header,
+            Content::Comparisons(record) => &record.header,
             Content::Strips(record) => &record.header,
             Content::Optimizer(record) => &record.header,
             Content::Physics(record) => &record.header,
@@ -168,7 +168,7 @@ mod tests {
     fn the_newest_record_that_can_be_read_is_taken_and_others_are_named() {
         let directory = tempfile::tempdir().unwrap();
         let record = |command: &str| {
-            let record = Record { header: Header::new(command, None), found: Contests { rows: Vec::new() } };
+            let record = Record { header: Header::new(command, None), found: Comparisons { rows: Vec::new() } };
             serde_json::to_string(&record).unwrap()
         };
         let files = [

@@ -10,7 +10,7 @@ use crate::results::newest::{Content, Found, Newest};
 /// A table and a picture of the newest record of the suite `quick`.
 pub(super) fn summary(newest: &Newest) -> String {
     match newest.found.get("quick") {
-        Some(Found { name, charts, content: Content::Contests(record) }) => {
+        Some(Found { name, charts, content: Content::Comparisons(record) }) => {
             let machine = &record.header.machine;
             let mut columns = Columns::new(
                 2,

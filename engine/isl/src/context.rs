@@ -141,7 +141,7 @@ impl Context {
         }
     }
 
-    /// Lets `call` spend so many operations, or as many as are left; none if the former do not suffice.
+    /// Lets `call` spend this many operations, or as many as are left; none if the former do not suffice.
     ///
     /// # Errors
     /// Those of `call`, [`IslError::Quota`] among them if the quota is exhausted.
@@ -162,9 +162,9 @@ impl Context {
         }
     }
 
-    /// Starts `call` only if the quota has `expected` operations left, and lets it run to its end whatever it takes. For
-    /// functions of isl that dereference what they failed to allocate (seen in version 0.25: coalescing and printing).
-    /// What they spend counts: if they take more than expected, the next call finds the quota exhausted.
+    /// Starts `call` only if the quota has `expected` operations left, and lets it run to its end whatever it takes.
+    /// For functions of isl that dereference what they failed to allocate (seen in version 0.25: coalescing and
+    /// printing). What they spend counts: if they take more than expected, the next call finds the quota exhausted.
     ///
     /// # Errors
     /// [`IslError::Quota`] if fewer are left.

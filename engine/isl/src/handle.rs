@@ -111,7 +111,7 @@ pub(crate) struct Owned<'c, T: Object> {
 impl<'c, T: Object> Owned<'c, T> {
     /// Owns what `function` of `context` has just returned, or tells why it returned nothing.
     ///
-    /// `raw` is null or a reference that nobody else owns.
+    /// `raw` is null or a reference without another owner.
     pub(crate) fn new(context: &'c Context, raw: *mut T, function: &'static str) -> Result<Owned<'c, T>, IslError> {
         match NonNull::new(raw) {
             Some(raw) => Ok(Owned { raw, context }),
@@ -182,7 +182,7 @@ impl<T: Object> Drop for Owned<'_, T> {
 /// Copies a text that `function` has just allocated, or tells why there is none.
 ///
 /// # Safety
-/// `raw` is null or a terminated string from `malloc` that nobody else owns.
+/// `raw` is null or a terminated string from `malloc` without another owner.
 pub(crate) unsafe fn own_text(context: &Context, raw: *mut c_char, function: &'static str) -> Result<String, IslError> {
     if raw.is_null() {
         return Err(context.failure(function));

@@ -3,7 +3,7 @@
 //! Each line names a mode, the method, its operands, its result and the isl function:
 //! - `make`: consumes its operands (they get fresh references) and returns a new object;
 //! - `pieces`: the same, for coalescing, which isl (0.25) does not always survive: it wants implicit equalities made
-//!   explicit first, and cannot be left half-way, so that it starts only if the quota has what so many pieces take at
+//!   explicit first, and cannot be left half-way, so that it starts only if the quota has what this many pieces take at
 //!   least, and then runs to its end; what the method named last counts as a single piece is left alone. Where floors
 //!   occur the result may be another set (that of `i mod 3 = 1` and `i = 2`, say, also gets 5): it is compared, and
 //!   what is not found to be the same is not taken;
@@ -15,8 +15,8 @@
 /// Operations for comparing a set with floors to what isl made of its pieces.
 pub(crate) const COMPARISON: u64 = 100_000;
 
-/// A low estimate of the operations that coalescing so many pieces takes, as isl compares each with each other: those in
-/// `coalescing_of_too_many_pieces_does_not_begin` (`engine/isl/tests/isl/quota.rs`) take forty times as many.
+/// A low estimate of the operations that coalescing this many pieces takes, as isl compares each with each other: those
+/// in `coalescing_of_too_many_pieces_does_not_begin` (`engine/isl/tests/isl/quota.rs`) take forty times as many.
 pub(crate) fn for_pairs(pieces: usize) -> u64 {
     (pieces as u64).saturating_mul(pieces as u64) / 4
 }

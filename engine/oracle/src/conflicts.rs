@@ -47,7 +47,7 @@ impl Trace {
     ///
     /// Exact for a total order. For a partial order it is the size of the larger of two sets of pairwise conflicting
     /// values, each made by adding what fits, values with many conflicts first: one starts from the values alive at the
-    /// fullest moment of the execution in ascending time vectors, the other one from nothing.
+    /// point of peak liveness of the execution in ascending time vectors, the other one from nothing.
     pub fn max_live(&self) -> u64 {
         self.max_live_among(self.owned_values().collect())
     }
@@ -105,8 +105,8 @@ impl Trace {
     }
 
     fn max_live_among(&self, values: Vec<usize>) -> u64 {
-        let Some(moment) = self.fullest_moment(&values) else { return 0 };
-        let alive: Vec<usize> = values.iter().copied().filter(|&v| self.alive_at(v, moment)).collect();
+        let Some(point) = self.peak_point(&values) else { return 0 };
+        let alive: Vec<usize> = values.iter().copied().filter(|&v| self.alive_at(v, point)).collect();
         if self.order.is_total() {
             return alive.len() as u64;
         }
@@ -126,8 +126,8 @@ impl Trace {
         clique.len()
     }
 
-    /// The moment at which most of these values are alive: 0 is the start, `n + 1` the writes of step `n`.
-    fn fullest_moment(&self, values: &[usize]) -> Option<usize> {
+    /// The program point at which most of these values are alive: 0 is the start, `n + 1` the writes of step `n`.
+    fn peak_point(&self, values: &[usize]) -> Option<usize> {
         let mut change = vec![0i64; self.steps.len() + 3];
         for &value in values {
             let (first, end) = self.lifetime(value);
@@ -139,17 +139,17 @@ impl Trace {
             alive += c;
             alive
         });
-        let (moment, _) = counts.enumerate().max_by_key(|&(moment, count)| (count, std::cmp::Reverse(moment)))?;
-        Some(moment)
+        let (point, _) = counts.enumerate().max_by_key(|&(point, count)| (count, std::cmp::Reverse(point)))?;
+        Some(point)
     }
 
-    fn alive_at(&self, value: usize, moment: usize) -> bool {
+    fn alive_at(&self, value: usize, point: usize) -> bool {
         let (first, end) = self.lifetime(value);
-        first <= moment && moment < end
+        first <= point && point < end
     }
 
-    /// Moments in ascending time vectors, from the write up to but not including the last read. A dead value lives for
-    /// the moment of its write.
+    /// Program points in ascending time vectors, from the write up to but not including the last read. A dead value
+    /// lives for the program point of its write.
     pub(super) fn lifetime(&self, value: usize) -> (usize, usize) {
         let value = &self.values[value];
         let first = value.write.map_or(0, |step| step + 1);

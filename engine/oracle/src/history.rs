@@ -2,10 +2,11 @@
 //!
 //! In: a [`Trace`].   Out: [`TracedInstance`]s, [`Lifetime`]s, the number of values alive. For pictures and tables.
 //!
-//! **Moments** number one execution that the schedule allows, the one in ascending time vectors. Moment 0 is the start,
-//! where live-in values exist; moment `n + 1` is instance `n`, which first reads and then writes; the last moment, the
-//! number of instances plus 1, is the end, where live-out values are read. A value occupies its cell from the moment it
-//! is written up to and without the moment of its last read, since what is written then may take its place.
+//! **Program points** number one execution that the schedule allows, the one in ascending time vectors. Program point 0
+//! is the start, where live-in values exist; program point `n + 1` is instance `n`, which first reads and then writes;
+//! the last program point, the number of instances plus 1, is the end, where live-out values are read. A value occupies
+//! its cell from the program point it is written up to and without the program point of its last read, since what is
+//! written then may take its place.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -34,9 +35,9 @@ pub struct Lifetime<'a> {
     pub read_by: &'a [usize],
     /// Whether it must survive the last instance.
     pub live_out: bool,
-    /// First moment at which it occupies its cell.
+    /// First program point at which it occupies its cell.
     pub from: usize,
-    /// First moment at which it no longer does; at least `from + 1`, for a value that nobody reads.
+    /// First program point at which it no longer does; at least `from + 1`, for a value that is never read.
     pub until: usize,
 }
 
@@ -46,8 +47,8 @@ impl Trace {
         self.steps.iter().map(|step| TracedInstance { instance: &step.instance, time: &step.time })
     }
 
-    /// Number of moments: one per instance, the start and the end.
-    pub fn n_moments(&self) -> usize {
+    /// Number of program points: one per instance, the start and the end.
+    pub fn n_points(&self) -> usize {
         self.steps.len() + 2
     }
 
@@ -62,15 +63,15 @@ impl Trace {
         })
     }
 
-    /// Number of values alive at every moment, over the arrays that storage mappings apply to.
+    /// Number of values alive at every program point, over the arrays that storage mappings apply to.
     pub fn alive(&self) -> Vec<u64> {
-        let mut change = vec![0i64; self.n_moments() + 1];
+        let mut change = vec![0i64; self.n_points() + 1];
         for lifetime in self.lifetimes() {
             change[lifetime.from] += 1;
             change[lifetime.until] -= 1;
         }
         let mut alive = 0;
-        let counts = change[..self.n_moments()].iter().map(|c| {
+        let counts = change[..self.n_points()].iter().map(|c| {
             alive += c;
             u64::try_from(alive).expect("no value ends before it begins")
         });
@@ -126,7 +127,7 @@ kernel line(size N; run T) {
     }
 
     #[test]
-    fn lifetimes_name_writer_readers_and_moments() {
+    fn lifetimes_name_writer_readers_and_points() {
         let trace = trace(2);
         let of = |index: &[i64]| trace.lifetimes().find(|l| l.cell.index == index).unwrap();
         // Instances 0..5 are step 1, 5..10 step 2.
@@ -136,7 +137,7 @@ kernel line(size N; run T) {
         let entering = of(&[0, 0]);
         assert_eq!((entering.written_by, entering.from, entering.until), (None, 0, 2));
         let leaving = of(&[2, 4]);
-        assert_eq!((leaving.from, leaving.until, leaving.live_out), (10, trace.n_moments(), true));
+        assert_eq!((leaving.from, leaving.until, leaving.live_out), (10, trace.n_points(), true));
         assert_eq!(trace.instances().nth(2).unwrap().time, [1, 2]);
     }
 
@@ -145,7 +146,7 @@ kernel line(size N; run T) {
         for steps in 0..4 {
             let trace = trace(steps);
             let alive = trace.alive();
-            assert_eq!(alive.len(), trace.n_moments());
+            assert_eq!(alive.len(), trace.n_points());
             assert_eq!(alive.iter().copied().max(), Some(trace.max_live()), "T = {steps}");
             assert_eq!((alive[0], alive[alive.len() - 1]), (5, 5));
         }

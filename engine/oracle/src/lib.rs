@@ -2,7 +2,7 @@
 //!
 //! It knows no isl and shares no code with the analyses that it checks: it lists every instance and every cell, and
 //! asks the order of events about every pair. `order` holds that order, `domain` and `instances` the enumeration,
-//! `values` the dataflow, `privacy` what stays inside tasks of a parallel loop, `conflicts` what follows from it,
+//! `values` the dataflow, `privatization` what stays inside tasks of a parallel loop, `conflicts` what follows from it,
 //! `simulate` a second check that executes a storage mapping, `history` what pictures and tables show of it.
 
 mod conflicts;
@@ -11,7 +11,7 @@ mod error;
 mod history;
 mod instances;
 mod order;
-mod privacy;
+mod privatization;
 mod simulate;
 mod values;
 

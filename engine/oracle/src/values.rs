@@ -95,7 +95,8 @@ impl Trace {
         Ok(trace)
     }
 
-    /// A run of `steps` steps at a plan's sizes and under its schedule; `steps` counts for kernels with a run parameter.
+    /// A run of `steps` steps at a plan's sizes and under its schedule; `steps` counts for kernels with a run
+    /// parameter.
     ///
     /// # Errors
     /// As [`Trace::new`].

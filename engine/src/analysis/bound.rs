@@ -4,8 +4,8 @@
 //! Source: golden sizes (docs/ARCHITECTURE.md, section 6).
 //!
 //! Two counts bound storage from below, and the larger is taken: what enters a run is alive together, and so is what
-//! leaves it; `moment` searches for the fullest moment of a run. A [`LowerBound`] says which count it is and whether that
-//! looked everywhere, so that a weak one is not taken for a strong one.
+//! leaves it; `peak_liveness` searches for the point of peak liveness of a run. A [`LowerBound`] says which count it is
+//! and whether that looked everywhere, so that a weak one is not taken for a strong one.
 
 use crease_isl::{Set, Tuple};
 use crease_program::Interval;
@@ -14,14 +14,14 @@ use serde::Serialize;
 use crate::analysis::conflicts::Conflicts;
 use crate::analysis::error::AnalysisError;
 use crate::analysis::model::{FROM_STEP, Model};
-use crate::analysis::moment::most_alive;
+use crate::analysis::peak_liveness::most_alive;
 use crate::kernel::graph::ArrayId;
 use crate::sets::boxes::IntBox;
 use crate::sets::count::Points;
 use crate::sets::relations::{Params, nameless};
 
 /// Intervals that counting one set may take.
-const COUNT_BUDGET: u64 = 1 << 20;
+const BOUND_BUDGET: u64 = 1 << 20;
 
 /// A number of cells that no storage can go below, with what it counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,20 +37,21 @@ pub(crate) struct LowerBound {
 pub enum BoundMethod {
     /// What the choice of storage counted, which stopped when it had seen enough.
     Choice,
-    /// What enters or leaves a run; moments within it could not be counted, or need not: the storage is as small.
+    /// What enters or leaves a run; program points within it could not be counted, or need not: the storage is as
+    /// small.
     Ends,
-    /// The fullest moment that was found before counting them took too much.
-    SomeMoments,
-    /// The fullest moment of a run, by integer sets.
-    Moments,
+    /// The fullest program point that was found before counting them took too much.
+    SomePoints,
+    /// The point of peak liveness of a run, by integer sets.
+    Points,
 }
 
 crease_program::named_choices! {
     BoundMethod = [
         ("choice", BoundMethod::Choice),
         ("ends", BoundMethod::Ends),
-        ("some-moments", BoundMethod::SomeMoments),
-        ("moments", BoundMethod::Moments),
+        ("some-points", BoundMethod::SomePoints),
+        ("points", BoundMethod::Points),
     ]
 }
 
@@ -68,12 +69,12 @@ pub(crate) fn lower_bounds<'c>(
     groups: &[Group],
 ) -> Result<Vec<Option<LowerBound>>, AnalysisError> {
     let bound = |group: &Group| {
-        let ends = alive_at_ends(model, &group.arrays, COUNT_BUDGET)?;
+        let ends = alive_at_ends(model, &group.arrays, BOUND_BUDGET)?;
         let mut bounds = vec![(ends, BoundMethod::Ends)];
         if ends.is_none_or(|ends| ends < group.cells) {
-            let moments = most_alive(model, conflicts, &group.arrays, group.cells)?;
-            let method = if moments.is_cut_short { BoundMethod::SomeMoments } else { BoundMethod::Moments };
-            bounds.push((moments.values, method));
+            let points = most_alive(model, conflicts, &group.arrays, group.cells)?;
+            let method = if points.is_cut_short { BoundMethod::SomePoints } else { BoundMethod::Points };
+            bounds.push((points.values, method));
         }
         let known = bounds.into_iter().filter_map(|(cells, method)| Some(LowerBound { cells: cells?, method }));
         // Of equal ones the last, which is the strongest count.
@@ -82,7 +83,8 @@ pub(crate) fn lower_bounds<'c>(
     groups.iter().map(bound).collect()
 }
 
-/// How many values of some arrays enter a run together, or leave it; none if that cannot be counted, or within `budget`.
+/// How many values of some arrays enter a run together, or leave it; none if that cannot be counted, or within
+/// `budget`.
 pub(crate) fn alive_at_ends(
     model: &Model<'_, '_>,
     arrays: &[ArrayId],

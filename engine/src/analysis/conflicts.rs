@@ -1,6 +1,6 @@
 //! Conflict sets: which cells may not share storage, within one array and across arrays.
 //!
-//! In: [`Lifetimes`] of two arrays.   Out: `{ A[x] -> B[y] }`, the pairs of cells alive at one moment.
+//! In: [`Lifetimes`] of two arrays.   Out: `{ A[x] -> B[y] }`, the pairs of cells alive at the same time.
 //! Source: Bhaskaracharya, Bondhugula and Cohen (2016), section 3; Darte, Schreiber and Villard (2005).
 //!
 //! Two values conflict unless all events of one come before the write of the other. Say `A[t, i]` is computed from
@@ -23,7 +23,7 @@ use crease_isl::{Map, Set};
 use crate::analysis::error::AnalysisError;
 use crate::analysis::lifetimes::{Lifetimes, NotBefore, lifetimes};
 use crate::analysis::model::Model;
-use crate::analysis::privacy::Privacy;
+use crate::analysis::privatization::Privatization;
 use crate::kernel::graph::{ArrayId, Role};
 use crate::schedule::order::Phase;
 
@@ -39,11 +39,11 @@ pub(crate) struct Conflicts<'c, 'k> {
     quota: u64,
     /// One entry per array; empty for the caller's arrays.
     arrays: Vec<OnceCell<Known<'c>>>,
-    privacy: Privacy<'c>,
+    privatization: Privatization<'c>,
     /// Failures are kept as well, for as long as the quota is no larger.
     pairs: RefCell<BTreeMap<(ArrayId, ArrayId), Result<Map<'c>, AnalysisError>>>,
     differences: RefCell<BTreeMap<ArrayId, Set<'c>>>,
-    /// [`Self::later_half`] of each array, once somebody has asked for it.
+    /// [`Self::later_half`] of each array, once it was asked for.
     halves: Vec<RefCell<Option<Half<'c>>>>,
 }
 
@@ -59,10 +59,13 @@ enum Known<'c> {
 
 impl<'c, 'k> Conflicts<'c, 'k> {
     /// Computes the lifetimes of every array that is ours to fold.
-    pub(crate) fn new(model: &Rc<Model<'c, 'k>>, privacy: Privacy<'c>) -> Result<Conflicts<'c, 'k>, AnalysisError> {
+    pub(crate) fn new(
+        model: &Rc<Model<'c, 'k>>,
+        privatization: Privatization<'c>,
+    ) -> Result<Conflicts<'c, 'k>, AnalysisError> {
         let model = Rc::clone(model);
         let not_before = NotBefore::new(&model)?;
-        let in_task = privacy.same_task.as_ref().map(|same_task| not_before.within(same_task)).transpose()?;
+        let in_task = privatization.same_task.as_ref().map(|same_task| not_before.within(same_task)).transpose()?;
         let arrays = model.kernel.array_ids().map(|_| OnceCell::new()).collect();
         let quota = model.context.max_operations();
         let halves = model.kernel.array_ids().map(|_| RefCell::default()).collect();
@@ -73,12 +76,14 @@ impl<'c, 'k> Conflicts<'c, 'k> {
             in_task,
             quota,
             arrays,
-            privacy,
+            privatization,
             pairs,
             differences,
             halves,
         };
-        let replaced = |id: ArrayId| model.turnover.as_ref().is_some_and(|turnover| turnover.readers(id).is_some());
+        let replaced = |id: ArrayId| {
+            model.step_dependences.as_ref().is_some_and(|step_dependences| step_dependences.readers(id).is_some())
+        };
         for id in model.kernel.array_ids().filter(|&id| !replaced(id)) {
             if matches!(model.kernel.array(id).role, Role::Temp | Role::State) {
                 conflicts.known(id)?;
@@ -89,7 +94,7 @@ impl<'c, 'k> Conflicts<'c, 'k> {
 
     /// Whether each worker has storage of its own for the array.
     pub(crate) fn is_private(&self, array: ArrayId) -> bool {
-        self.privacy.is_private(array)
+        self.privatization.is_private(array)
     }
 
     /// Lifetimes of a folded array.
@@ -123,7 +128,7 @@ impl<'c, 'k> Conflicts<'c, 'k> {
         Ok(slot.get_or_init(|| known))
     }
 
-    /// `{ A[x] -> B[y] }`: cells that hold values alive at one moment.
+    /// `{ A[x] -> B[y] }`: cells that hold values alive at the same time.
     pub(crate) fn between(&self, a: ArrayId, b: ArrayId) -> Result<Map<'c>, AnalysisError> {
         if let Some(known) = self.pairs.borrow().get(&(a, b)).filter(|known| self.is_final(known)) {
             return known.clone();
@@ -176,8 +181,8 @@ impl<'c, 'k> Conflicts<'c, 'k> {
         Ok(!self.among(array, array, &candidates)?.is_empty()?)
     }
 
-    /// Pairs of `candidates` (`{ A[x] -> B[y] }`, without equal cells of one array) that are alive at one moment. Costs
-    /// less than [`Self::between`] where the candidates are few, as cells are that a mapping sends to one place.
+    /// Pairs of `candidates` (`{ A[x] -> B[y] }`, without equal cells of one array) that are alive at the same time.
+    /// Costs less than [`Self::between`] where the candidates are few, as cells are that a mapping sends to one place.
     pub(crate) fn among(&self, a: ArrayId, b: ArrayId, candidates: &Map<'c>) -> Result<Map<'c>, AnalysisError> {
         if self.is_private(a) != self.is_private(b) {
             return Ok(candidates.clone());

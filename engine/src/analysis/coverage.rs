@@ -1,6 +1,7 @@
 //! Coverage: every cell of a state is written in every step, every cell of an output before the kernel ends.
 //!
-//! In: a [`Model`] of a kernel whose sizes are bound.   Out: nothing, or the cells that no statement writes, as text that can be a statement's domain.
+//! In: a [`Model`] of a kernel whose sizes are bound.   Out: nothing, or the cells that no statement writes, as text
+//! that can be a statement's domain.
 //!
 //! Folded storage holds the values that statements write and nothing else: what would be read in place of a value that
 //! was never written is that of some neighbour, another one under another schedule. So a state must be written whole,

@@ -88,9 +88,9 @@ fn side<'c>(
     }
 }
 
-/// The union of all, in their order; none of none. By halves: the library compares the two parts of every union, so that
-/// one part after the other would take the square of their number. Coalescing takes that too; so where there are very
-/// many, neighbours, which are mostly the ones that become one, are coalesced on the way.
+/// The union of all, in their order; none of none. By halves: the library compares the two parts of every union, so
+/// that one part after the other would take the square of their number. Coalescing takes that too; so where there are
+/// very many, neighbours, which are mostly the ones that become one, are coalesced on the way.
 fn union_of<'c>(mut parts: Vec<Map<'c>>) -> Result<Option<Map<'c>>, AnalysisError> {
     let are_many = parts.len() > MOST_AT_ONCE;
     while parts.len() > 1 {

@@ -99,8 +99,8 @@ impl<'c> Lifetimes<'c> {
         to_cell: Option<Map<'c>>,
         not_before: &NotBefore<'c>,
     ) -> Result<Lifetimes<'c>, AnalysisError> {
-        // What may happen before a read may happen before the write that comes before it: only values that nobody reads
-        // are alive because of their write alone.
+        // What may happen before a read may happen before the write that comes before it: only values that are never
+        // read are alive because of their write alone.
         let unread = write.subtract_domain(&reads.domain()?)?;
         let alive = reads.apply_range(&not_before.read_write)?.union(&unread.apply_range(&not_before.write_write)?)?;
         Ok(Lifetimes { write, reads, alive, to_cell })

@@ -1,10 +1,9 @@
 //! Analyses: what is known about a kernel under a schedule, as integer relations.
 //!
-//! `model` turns a kernel into relations; `lifetimes` says when each value is written and read; `privacy` which arrays
-//! live inside single tasks; `conflicts` which values may not share storage; `coverage` which cells are never written;
-//! `relations` hands affine expressions to
-//! the integer set library; `bound` how many are alive at once, `moment` when most are, `count` counts them;
-//! `expansion` gives every write cells of its own.
+//! `model` turns a kernel into relations; `lifetimes` says when each value is written and read; `privatization` which
+//! arrays live inside single tasks; `conflicts` which values may not share storage; `coverage` which cells are never
+//! written; `relations` hands affine expressions to the integer set library; `bound` how many are alive at once,
+//! `peak_liveness` when most are, `count` counts them; `expansion` gives every write cells of its own.
 
 pub(crate) mod accesses;
 pub(crate) mod bound;
@@ -15,9 +14,9 @@ pub(crate) mod events;
 pub(crate) mod expansion;
 pub(crate) mod lifetimes;
 pub(crate) mod model;
-pub(crate) mod moment;
-pub(crate) mod privacy;
-pub(crate) mod turnover;
+pub(crate) mod peak_liveness;
+pub(crate) mod privatization;
+pub(crate) mod step_dependences;
 
 pub use crease_isl::{IslError, library as integer_set_library};
 pub use error::AnalysisError;

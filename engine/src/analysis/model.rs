@@ -6,8 +6,8 @@
 //! same as at N = 8, and its answers are exact for that size. Parameters that a kernel has stay symbols: those that
 //! calls bind, since compiled code serves any number of steps, and sizes where nobody has bound them.
 //!
-//! Events are relations made when somebody asks for them (`events`): where comparing bounds answers a question, as
-//! `turnover` does for the states of many kernels, nobody does.
+//! Events are relations made when they are asked for (`events`): where comparing bounds answers a question, as
+//! `step_dependences` does for the states of many kernels, nobody does.
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -17,7 +17,7 @@ use crease_isl::{Constraint, Context, Map, Set, Tuple};
 
 use crate::analysis::accesses::{Events, Reference};
 use crate::analysis::error::AnalysisError;
-use crate::analysis::turnover::Turnover;
+use crate::analysis::step_dependences::StepDependences;
 use crate::clock::Clock;
 use crate::sets::boxes::{Boxed, boxes_of};
 use crate::sets::relations::Params;
@@ -68,7 +68,7 @@ pub(crate) struct Model<'c, 'k> {
     /// Per statement, its domain as boxes, where it is made of some.
     pub(crate) boxes: Vec<Option<Boxed>>,
     /// Who reads the states, where every step replaces them alike.
-    pub(crate) turnover: Option<Turnover>,
+    pub(crate) step_dependences: Option<StepDependences>,
     /// Whether statements have a last time dimension of their own, because two of them share time vectors.
     pub(crate) statement_dim: bool,
     pub(super) references: OnceCell<Vec<Reference<'c>>>,
@@ -97,7 +97,7 @@ impl<'c, 'k> Model<'c, 'k> {
             domains: Vec::new(),
             times: Vec::new(),
             boxes: Vec::new(),
-            turnover: Turnover::new(kernel),
+            step_dependences: StepDependences::new(kernel),
             statement_dim: false,
             references: OnceCell::new(),
             live: Vec::new(),
@@ -265,7 +265,7 @@ impl<'c, 'k> Model<'c, 'k> {
         Ok(after.and(Formula::le(&Affine::iter(0), &newest)?))
     }
 
-    /// All cells of `cells` at one moment outside the run.
+    /// All cells of `cells` at one program point outside the run.
     pub(crate) fn at_epoch(&self, cells: &Set<'c>, array: ArrayId, epoch: Epoch) -> Result<Map<'c>, AnalysisError> {
         let mut time = vec![Affine::constant(epoch as i64)];
         time.resize(self.order.n_dims(), Affine::constant(0));

@@ -1,12 +1,12 @@
 //! The certificate: who reads the states of a kernel, said by whoever proposes and verified against the kernel's text.
 //!
-//! In: a [`Certificate`], plain data that nobody has to be believed for.   Out: [`Readers`], which only [`verify`]
+//! In: a [`Certificate`], plain data that is not trusted.   Out: [`Readers`], which only [`verify`]
 //! makes.
 //!
 //! The states of explicit schemes on grids are replaced step by step: every cell is written once a step, at the
 //! iterators of its instance, and read in the next step at constant distances. A certificate claims that a kernel is of
 //! this kind at given sizes, and cuts the cells of each state into boxes with the distances to all their readers. To
-//! find those boxes takes unions and a search (`engine/src/analysis/turnover.rs`); to verify them takes
+//! find those boxes takes unions and a search (`engine/src/analysis/step_dependences.rs`); to verify them takes
 //!
 //! 1. that every statement runs, in each step from 1 to the last, over a box, and writes every state once, at its own
 //!    iterators; that these boxes partition the space;
@@ -271,7 +271,7 @@ fn verify_regions(name: &str, claimed: &[Claimed], reads: &[Read], space: &Cuboi
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::turnover::Turnover;
+    use crate::analysis::step_dependences::StepDependences;
 
     /// Populations on a grid between walls that turn them back: one at rest, four that move, one that leaves at the
     /// right wall, where nothing reads it, and is read twice beside that.
@@ -295,7 +295,7 @@ mod tests {
 
     fn grid() -> (Kernel, Certificate) {
         let kernel = sized(GRID, 6);
-        let certificate = Turnover::new(&kernel).unwrap().certificate();
+        let certificate = StepDependences::new(&kernel).unwrap().certificate();
         (kernel, certificate)
     }
 

@@ -214,8 +214,8 @@ impl<'c, 'k> Facts<'c, 'k> {
         slot.get().expect("it was just set").as_ref().map_err(Clone::clone)
     }
 
-    /// All events of one side during the run, not coalesced: cell -> time. Statements that touch cells in the same way at the same
-    /// times differ in their domains alone, which are united first.
+    /// All events of one side during the run, not coalesced: cell -> time. Statements that touch cells in the same way
+    /// at the same times differ in their domains alone, which are united first.
     fn events(&self, array: ArrayId, side: Side) -> Result<Map<'c>, AnalysisError> {
         let timing = self.timing()?;
         // Instances of one group touch the same cells at the same times, as functions of equally many iterators.
@@ -320,7 +320,7 @@ impl<'c, 'k> Facts<'c, 'k> {
         self.all_where(array, &Formula::nothing())
     }
 
-    /// All of some cells at one moment: cell -> time.
+    /// All of some cells at one program point: cell -> time.
     fn at(&self, epoch: Epoch, array: ArrayId, cells: &Set<'c>) -> Result<Map<'c>, AnalysisError> {
         let mut time = vec![Affine::constant(epoch as i64)];
         time.resize(self.timing()?.order.n_dims(), Affine::constant(0));

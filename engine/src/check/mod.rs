@@ -1,29 +1,29 @@
 //! The checker: proves that storage never keeps two live values in one place, and that nothing was said of a kernel
 //! that its text does not show.
 //!
-//! In: a kernel whose sizes are bound, a schedule, and storage that somebody proposes; perhaps a certificate.
+//! In: a kernel whose sizes are bound, a schedule, and proposed storage; perhaps a certificate.
 //! Out: a [`Proved`] mapping, which nothing else makes and without which nothing is laid out; or the reason why not.
 //!
 //! | file | does |
 //! |---|---|
 //! | `certificate` | verifies who reads which cell, as a proposer claims it, against the text of the kernel |
-//! | `turnover` | proves storage of states that every step replaces, by comparing bounds, with a verified certificate |
+//! | `step_dependences` | proves storage of states that every step replaces, by comparing bounds, with a verified certificate |
 //! | `facts` | derives from kernel and schedule when values are written and read, and which arrays are private |
 //! | `sets` | proves any storage with these facts, exactly, by integer sets |
 //! | `groups` | takes storage apart into arrays that share buffers |
 //! | `domains` | puts together statements that differ in their domains alone |
 //! | `cuboid`, `translate` | the checker's own arithmetic on boxes, and its own way from formulas to integer sets |
 //!
-//! Nothing is taken over from what finds storage: no lifetimes, no conflicts, no spans, no privacy, no boxes. What both
-//! sides share is listed in `engine/tests/walls.rs`, which refuses any other import: the data types of kernels (with
-//! the arithmetic of affine expressions), schedules and storage; the integer set library; what order and task mean
-//! (`engine/src/schedule/order.rs`); and the type of an analysis's errors. Legality of schedules rests on the same
-//! verified certificate as proofs do, as neither proposes anything.
+//! Nothing is taken over from what finds storage: no lifetimes, no conflicts, no spans, no privatization, no boxes.
+//! What both sides share is listed in `engine/tests/walls.rs`, which refuses any other import: the data types of
+//! kernels (with the arithmetic of affine expressions), schedules and storage; the integer set library; what order and
+//! task mean (`engine/src/schedule/order.rs`); and the type of an analysis's errors. Legality of schedules rests on the
+//! same verified certificate as proofs do, as neither proposes anything.
 //!
-//! Proved is: every cell that ever holds a value has exactly one place, no two values that are alive at one moment have
-//! the same, for any number of steps and at whatever step a call begins; a buffer that each worker has for itself holds
-//! only arrays each cell of which is used in one task. Coordinates are reduced modulo positive moduli; that the cells
-//! of a buffer do not overlap in memory is the layout's part.
+//! Proved is: every cell that ever holds a value has exactly one place, no two values that are alive at the same time
+//! have the same, for any number of steps and at whatever step a call begins; a buffer that each worker has for itself
+//! holds only arrays each cell of which is used in one task. Coordinates are reduced modulo positive moduli; that the
+//! cells of a buffer do not overlap in memory is the layout's part.
 
 mod certificate;
 mod cuboid;
@@ -32,8 +32,8 @@ mod facts;
 mod groups;
 mod proved;
 mod sets;
+mod step_dependences;
 mod translate;
-mod turnover;
 
 use std::cell::RefCell;
 
@@ -111,9 +111,9 @@ impl<'c, 'k> Checker<'c, 'k> {
         }
         let Group { buffers, arrays } = &group;
         let in_order = steps_come_first(self.facts.kernel, self.facts.schedule);
-        let is_turned_over = |readers: &Readers| turnover::is_proved(readers, buffers, arrays, in_order);
+        let is_replaced = |readers: &Readers| step_dependences::is_proved(readers, buffers, arrays, in_order);
         let is_shared = buffers.iter().all(|buffer| buffer.sharing == Sharing::Shared);
-        let proof = if is_shared && self.readers.as_ref().is_some_and(is_turned_over) {
+        let proof = if is_shared && self.readers.as_ref().is_some_and(is_replaced) {
             Proof::Certificate
         } else {
             sets::verify(&self.facts, &self.known, buffers, arrays)?;

@@ -17,7 +17,7 @@ use crate::kernel::graph::ArrayId;
 use crate::storage::{ArrayMapping, Buffer, MappingError, Piece, Sharing};
 
 /// Multiples of a modulus that are spelled out one by one.
-const MOST_MULTIPLES: i128 = 2;
+const MOST_SPELLED_OUT: i128 = 2;
 
 /// Pieces of reads times pieces of pairs, up to which each is compared with each.
 const MOST_COMPARED: usize = 24;
@@ -41,8 +41,8 @@ struct Pair {
 /// Proves storage of some arrays.
 ///
 /// # Errors
-/// [`MappingError::Unproved`] names cells that are alive at one moment and would share a place, or that no piece or two
-/// pieces hold.
+/// [`MappingError::Unproved`] names cells that are alive at the same time and would share a place, or that no piece or
+/// two pieces hold.
 pub(super) fn verify(
     facts: &Facts<'_, '_>,
     known: &Known,
@@ -130,7 +130,7 @@ fn verify_pair(
             let [left, right] = [a, b].map(|array| facts.kernel.array(array));
             let (x, y) = point.split_at(left.index.len().min(point.len()));
             let collision =
-                format!("{}{x:?} and {}{y:?} are alive at one moment and would share a cell", left.name, right.name);
+                format!("{}{x:?} and {}{y:?} are alive at the same time and would share a cell", left.name, right.name);
             return Err(MappingError::Unproved { strategy: buffer.strategy.name(), collision });
         }
     }
@@ -223,7 +223,7 @@ fn in_one_place<'c>(
         });
         same.push(match multiples {
             Some((low, high)) if high < low => Formula::nothing(),
-            Some((low, high)) if high - low < MOST_MULTIPLES => {
+            Some((low, high)) if high - low < MOST_SPELLED_OUT => {
                 let case = |k: i128| {
                     let wraps = i64::try_from(k * i128::from(modulus)).map_err(|_| AffineOverflow)?;
                     apart.sub(&Affine::constant(wraps)).map(Formula::Zero)

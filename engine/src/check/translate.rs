@@ -86,8 +86,8 @@ impl<'c> Translator<'c> {
         self.names.iter().map(String::as_str).collect()
     }
 
-    /// A formula, or its complement, as a union of conjunctions; none if there are too many. Floors that occur are added
-    /// to `divs`.
+    /// A formula, or its complement, as a union of conjunctions; none if there are too many. Floors that occur are
+    /// added to `divs`.
     fn conjunctions(
         &self,
         formula: &Formula,

@@ -121,8 +121,8 @@ impl Affine {
         self.add(&other.scale(-1)?)
     }
 
-    /// `floor(self / divisor)` for a positive divisor; exact multiples are taken out of the floor. For callers that have
-    /// seen to the divisor: [`Index::floor_div`](crate::kernel::builder::Index::floor_div) is for all others.
+    /// `floor(self / divisor)` for a positive divisor; exact multiples are taken out of the floor. For callers that
+    /// have seen to the divisor: [`Index::floor_div`](crate::kernel::builder::Index::floor_div) is for all others.
     ///
     /// # Errors
     /// [`AffineOverflow`] if a coefficient leaves 64 bits.

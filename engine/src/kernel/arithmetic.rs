@@ -1,8 +1,9 @@
-//! Freedom of arithmetic: what may be done to a kernel's expressions that changes how results round.
+//! Fast-math flags: what may be done to a kernel's expressions that changes how results round.
 //!
-//! In: a verified kernel with the freedoms it allows.   Out: the kernel whose expressions are evaluated as they stand.
+//! In: a verified kernel with the fast-math flags it allows.   Out: the kernel whose expressions are evaluated as they
+//! stand.
 //!
-//! Without freedoms every operation of the text rounds on its own, in the order of the text. What is allowed is used
+//! Without flags every operation of the text rounds on its own, in the order of the text. What is allowed is used
 //! here, once, graph to graph: interpreters and every kind of machine code evaluate the rewritten expressions, and so
 //! agree bit for bit. In order: `reciprocal` makes products of divisions, `reassociate` shapes sums and products,
 //! `contract` fuses what is left of a product and the sum it feeds. `rewrite` is what they share.
@@ -17,7 +18,7 @@ mod reassociate;
 mod reciprocal;
 mod rewrite;
 
-use crate::kernel::freedom::{Arithmetic, Freedom};
+use crate::kernel::fast_math::{Arithmetic, FastMathFlag};
 use crate::kernel::graph::{Kernel, Stmt};
 
 impl Kernel {
@@ -26,13 +27,13 @@ impl Kernel {
         self.arithmetic
     }
 
-    /// The kernel with other freedoms: with [`Arithmetic::EXACT`], what it says to the letter.
+    /// The kernel with other fast-math flags: with [`Arithmetic::EXACT`], what it says to the letter.
     #[must_use]
     pub fn with_arithmetic(&self, arithmetic: Arithmetic) -> Kernel {
         Kernel { arithmetic, ..self.clone() }
     }
 
-    /// The kernel whose expressions are those that are evaluated: its freedoms are used, and none is left. What
+    /// The kernel whose expressions are those that are evaluated: its flags are used, and none is left. What
     /// [`Kernel::plan`] plans and [`interpret`](crate::kernel::interpret::interpret) runs.
     ///
     /// Cost: linear in the size of the expressions, but for sums, which take the square of their length where common
@@ -52,11 +53,11 @@ impl Kernel {
 /// All passes, in order.
 fn rewritten(stmt: &Stmt, arithmetic: Arithmetic) -> Stmt {
     let mut stmt = stmt.clone();
-    let contracts = arithmetic.allows(Freedom::Contract);
-    if arithmetic.allows(Freedom::Reciprocal) {
+    let contracts = arithmetic.allows(FastMathFlag::Contract);
+    if arithmetic.allows(FastMathFlag::Reciprocal) {
         stmt = reciprocal::multiply_by_reciprocals(&stmt);
     }
-    if arithmetic.allows(Freedom::Reassociate) {
+    if arithmetic.allows(FastMathFlag::Reassociate) {
         stmt = reassociate::reassociate(&stmt, contracts);
     }
     if contracts {
@@ -68,7 +69,7 @@ fn rewritten(stmt: &Stmt, arithmetic: Arithmetic) -> Stmt {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::freedom::UnknownFreedom;
+    use crate::kernel::fast_math::UnknownFastMathFlag;
 
     /// The text of the one value that a statement computes from inputs `a` to `d` and scalars `k` and `m`.
     fn value(arithmetic: &str, expr: &str) -> String {
@@ -92,12 +93,12 @@ mod tests {
     }
 
     #[test]
-    fn freedoms_read_back_as_they_print() {
+    fn flags_read_back_as_they_print() {
         for text in ["exact", "contract", "reassociate, reciprocal"] {
             assert_eq!(text.parse::<Arithmetic>().unwrap().to_string(), text);
         }
         let error = "contract,fast".parse::<Arithmetic>().unwrap_err();
-        assert_eq!(error, UnknownFreedom { name: "fast".into() });
+        assert_eq!(error, UnknownFastMathFlag { name: "fast".into() });
     }
 
     #[test]

@@ -97,7 +97,7 @@ impl BoundKernel {
         sizes_text(&self.written, sizes)
     }
 
-    /// Values of all parameters of the kernel as it was written, in a run of so many steps.
+    /// Values of all parameters of the kernel as it was written, in a run of this many steps.
     pub(crate) fn params_at(&self, steps: i64) -> Vec<i64> {
         params_at(&self.written, &self.sizes, steps)
     }

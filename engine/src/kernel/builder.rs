@@ -54,8 +54,8 @@
 //! assert_eq!(b.build().unwrap_err().to_string(), "statement `S` uses iterator `y`, but its iterators are [x]");
 //! ```
 //!
-//! A builder whose calls return handles is borrowed by them, so its methods take `&self`; one that only collects options,
-//! such as [`PlanBuilder`](crate::PlanBuilder), is passed on from call to call. `build` consumes both.
+//! A builder whose calls return handles is borrowed by them, so its methods take `&self`; one that only collects
+//! options, such as [`PlanBuilder`](crate::PlanBuilder), is passed on from call to call. `build` consumes both.
 
 mod draft;
 mod index;
@@ -65,7 +65,7 @@ mod value;
 use crate::kernel::affine::Affine;
 use crate::kernel::builder::draft::Draft;
 use crate::kernel::error::KernelError;
-use crate::kernel::freedom::Freedom;
+use crate::kernel::fast_math::FastMathFlag;
 use crate::kernel::graph::{Array, Element, Expr, Kernel, Opaque, Param, ParamId, ParamKind, Role, Scalar, ScalarId};
 
 pub use index::{Domain, Index};
@@ -104,8 +104,8 @@ impl KernelBuilder {
 
     /// Lets more be done to the arithmetic of all statements than what they say. Several calls add up; by default
     /// nothing is allowed.
-    pub fn allow(&self, freedom: Freedom) {
-        self.draft.change(|kernel| kernel.arithmetic = kernel.arithmetic.with(freedom));
+    pub fn allow(&self, flag: FastMathFlag) {
+        self.draft.change(|kernel| kernel.arithmetic = kernel.arithmetic.with(flag));
     }
 
     /// The iterators of these names. One name is one iterator, however often it is asked for.

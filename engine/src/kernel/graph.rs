@@ -5,8 +5,8 @@
 //! assignments. `KernelBuilder` and `Kernel::parse` are the only ways to make one; both verify it.
 
 use crate::kernel::affine::Affine;
+use crate::kernel::fast_math::Arithmetic;
 use crate::kernel::formula::Formula;
-use crate::kernel::freedom::Arithmetic;
 pub use crate::kernel::ids::{ArrayId, ExprId, ParamId, ScalarId, StmtId};
 pub use crease_program::{BinaryOp, CompareOp, Element, UnaryOp};
 

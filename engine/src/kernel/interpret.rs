@@ -248,7 +248,7 @@ impl Inputs {
 }
 
 /// Runs all instances of the kernel in the order of `schedule`, on full storage. Expressions are evaluated as compiled
-/// code evaluates them: with the freedom used that the kernel gives to arithmetic ([`Kernel::rewritten`]).
+/// code evaluates them: with the fast-math flags that the kernel gives used ([`Kernel::rewritten`]).
 ///
 /// Returns the arrays that are not inputs, by name. Cells that were never written hold [`FullData::UNWRITTEN`].
 ///

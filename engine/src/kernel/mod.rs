@@ -1,8 +1,8 @@
 //! Kernels: systems of affine recurrences over arrays, with named schedules.
 //!
 //! `affine` and `formula` hold index expressions and sets of integer points, `graph` the kernel itself; `builder` and
-//! `parse` make one, `print` writes it, `verify` checks it, `arithmetic` uses the `freedom` it gives, `interpret` runs it
-//! on full storage (the oracle).
+//! `parse` make one, `print` writes it, `verify` checks it, `arithmetic` uses the flags of `fast_math` it gives,
+//! `interpret` runs it on full storage (the oracle).
 
 pub mod affine;
 mod arithmetic;
@@ -12,8 +12,8 @@ pub mod builder;
 mod depth;
 mod error;
 mod exprs;
+pub mod fast_math;
 pub mod formula;
-pub mod freedom;
 pub mod graph;
 mod ids;
 pub mod interpret;

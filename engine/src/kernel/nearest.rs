@@ -1,4 +1,4 @@
-//! What was meant by a name that nobody knows.
+//! What was meant by a name that is not known.
 //!
 //! In: the name, and those that could stand in its place.   Out: the end of a message: the nearest of them, or all.
 

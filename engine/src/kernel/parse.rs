@@ -3,9 +3,9 @@
 //! ```text
 //! kernel   := 'kernel' name '(' [group (';' group)*] ')' ['for' set] '{' item* '}'
 //! group    := ('size' | 'run') name (',' name)*
-//! item     := 'arithmetic' freedom (',' freedom)* | 'scalar' name ':' element | opaque | array | stmt | schedule
+//! item     := 'arithmetic' flag (',' flag)* | 'scalar' name ':' element | opaque | array | stmt | schedule
 //! opaque   := 'opaque' name '(' count ')' (',' name '(' count ')')*
-//! freedom  := 'contract' | 'reassociate' | 'reciprocal'
+//! flag  := 'contract' | 'reassociate' | 'reciprocal'
 //! array    := ('input' | 'output' | 'temp' | 'state') name '[' names ']' ':' element ['for' set]
 //!             ['live' 'in' 'for' set] ['live' 'out' 'for' set]
 //! stmt     := name '[' names ']' ['for' set] '{' (('let' name '=' expr | name '[' affines ']' '=' expr) [';'])* '}'
@@ -15,8 +15,8 @@
 //! ```
 //!
 //! Names are declared before they are used. Line breaks are blanks. Comments: see `lex`; formulas, expressions and isl
-//! notation: see the submodules. Time vectors that are shorter than the longest one are continued with zeros; kinds hold
-//! for all statements, and only numbers in a time vector may leave them out.
+//! notation: see the submodules. Time vectors that are shorter than the longest one are continued with zeros; kinds
+//! hold for all statements, and only numbers in a time vector may leave them out.
 
 mod cursor;
 mod expr;
@@ -28,8 +28,8 @@ mod schedule;
 use crease_program::UnknownName;
 
 use crate::kernel::error::{KernelError, KernelErrorKind};
+use crate::kernel::fast_math::{Arithmetic, FastMathFlag};
 use crate::kernel::formula::Formula;
-use crate::kernel::freedom::{Arithmetic, Freedom};
 use crate::kernel::graph::{Array, Element, Kernel, Opaque, Param, ParamKind, Role, Scalar, SourceLine, Stmt};
 use crate::kernel::lex::{Failure, Parsed, Token};
 use crate::kernel::parse::cursor::{Cursor, fail_at};
@@ -194,14 +194,14 @@ impl Parser<'_> {
         loop {
             let at = self.cursor.at();
             let name = self.cursor.name("`contract`, `reassociate` or `reciprocal`")?;
-            let what = "arithmetic freedom";
-            let freedom: Freedom = name
+            let what = "fast-math flag";
+            let flag: FastMathFlag = name
                 .parse()
                 .map_err(|error: UnknownName| fail_at(at, unknown(what, name, error.known.iter().copied())))?;
-            if self.kernel.arithmetic.allows(freedom) {
+            if self.kernel.arithmetic.allows(flag) {
                 return Err(fail_at(at, KernelErrorKind::Duplicate { what, name: name.into() }));
             }
-            self.kernel.arithmetic = self.kernel.arithmetic.with(freedom);
+            self.kernel.arithmetic = self.kernel.arithmetic.with(flag);
             if !self.cursor.accept(",") {
                 return Ok(());
             }

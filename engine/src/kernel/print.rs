@@ -10,8 +10,8 @@ mod expr;
 use std::fmt::{Display, Formatter, Result};
 
 use crate::kernel::affine::Affine;
+use crate::kernel::fast_math::Arithmetic;
 use crate::kernel::formula::Formula;
-use crate::kernel::freedom::Arithmetic;
 use crate::kernel::graph::{ArrayId, Assign, DimKind, Kernel, ParamKind, Role, Schedule, Stmt};
 use crate::kernel::words::kind_name;
 

@@ -23,7 +23,7 @@ pub(in crate::kernel) struct Times {
 pub(in crate::kernel) type AtStmt = (KernelErrorKind, Option<usize>);
 
 impl Times {
-    /// Of a schedule for so many statements.
+    /// Of a schedule for this many statements.
     pub(in crate::kernel) fn new(name: String, stmts: usize) -> Times {
         Times { name, times: vec![None; stmts], written: Vec::new(), kinds: Vec::new() }
     }

@@ -8,7 +8,7 @@
 //! the stream's ring, which code generation cuts; it may not if the ring is made of whole rows, as rounding to cache
 //! lines makes it, and the strip stays in one. No division is left inside a step.
 //!
-//! Arrays that a call lends are addressed by their coordinates as they are: the call knows their strides.
+//! Arrays that a call passes are addressed by their coordinates as they are: the call knows their strides.
 
 use crease_program::{Address, BufferId, Int, Stream, Var};
 use num_integer::gcd;
@@ -38,11 +38,11 @@ pub(crate) struct Reference {
     /// Its cells.
     pub(crate) stream: Stream,
     /// Per coordinate of a block of ours, its values before reduction; none if they leave 64 bits.
-    pub(crate) walks: Vec<Option<Walk>>,
+    pub(crate) progressions: Vec<Option<Progression>>,
 }
 
 /// The values that a coordinate takes within a strip, before reduction.
-pub(crate) struct Walk {
+pub(crate) struct Progression {
     /// The first one.
     pub(crate) start: Linear,
     /// How far below and above the first one they lie at most.
@@ -63,7 +63,7 @@ struct Coordinate {
 }
 
 impl Coordinate {
-    fn walk(&self, place: &Place<'_>) -> Option<Walk> {
+    fn progression(&self, place: &Place<'_>) -> Option<Progression> {
         let mut parts = self.unbounded.iter();
         let value = parts.try_fold(self.bounded.clone(), |sum, (c, form)| sum.add_scaled(form, *c))?;
         let (start, stride) = match &place.strip {
@@ -75,7 +75,7 @@ impl Coordinate {
             1 => (0, self.extent),
             _ => (self.extent, 0),
         };
-        Some(Walk { start, reach, stride })
+        Some(Progression { start, reach, stride })
     }
 }
 
@@ -110,9 +110,9 @@ pub(crate) fn reference(
     piece: &Piece,
     layout: &BufferLayout,
 ) -> Result<Option<Reference>, LowerError> {
-    if layout.is_lent() {
-        let stream = lent_stream(scopes, place, index, piece, layout)?;
-        return Ok(stream.map(|stream| Reference { stream, walks: Vec::new() }));
+    if layout.is_borrowed() {
+        let stream = borrowed_stream(scopes, place, index, piece, layout)?;
+        return Ok(stream.map(|stream| Reference { stream, progressions: Vec::new() }));
     }
     debug_assert_eq!(piece.matrix.len(), layout.moduli.len(), "a piece has a row for each coordinate of its buffer");
     debug_assert!(piece.matrix.iter().all(|row| row.len() == index.len()), "a row has a coefficient per index");
@@ -121,12 +121,12 @@ pub(crate) fn reference(
     let mut plain = Int::Const(0);
     let mut plain_stride = 0_i64;
     let mut ring: Option<Ring> = None;
-    let mut walks = Vec::with_capacity(piece.matrix.len());
+    let mut progressions = Vec::with_capacity(piece.matrix.len());
     for k in 0..piece.matrix.len() {
         let Some(coordinate) = evaluate(scopes, place, &coordinate_form(index, piece, k)?)? else {
             return Ok(None);
         };
-        walks.push(coordinate.walk(place));
+        progressions.push(coordinate.progression(place));
         let modulus = layout.moduli[k];
         let pitch = i64::try_from(layout.strides[k]).map_err(|_| overflow())?;
         let reduced = reduce(scopes, place, coordinate, modulus).ok_or_else(overflow)?;
@@ -158,12 +158,12 @@ pub(crate) fn reference(
         }
         None => Address::Block { base, pos: plain, ring: None, stride: plain_stride },
     };
-    Ok(Some(Reference { stream: Stream::new(BufferId(layout.id), address), walks }))
+    Ok(Some(Reference { stream: Stream::new(BufferId(layout.id), address), progressions }))
 }
 
-/// The stream of a reference to an array that the call lends; none if a floor moves inside the strip. Coordinates count
-/// from the array's first cell.
-fn lent_stream(
+/// The stream of a reference to an array that the call passes; none if a floor moves inside the strip. Coordinates
+/// count from the array's first cell.
+fn borrowed_stream(
     scopes: &mut Scopes,
     place: &Place<'_>,
     index: &[Affine],

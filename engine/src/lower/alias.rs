@@ -5,12 +5,12 @@
 //! Streams of different buffers are disjoint, and so are those that stay apart in one: the rows `t mod 2` and
 //! `(t - 1) mod 2` differ whatever `t` is, and so do cells of a ring that are farther apart than a strip is long, both
 //! ways round. Streams of one buffer that move alike stay a constant distance apart; if it is zero they meet only
-//! within an iteration, which is what an in-place fold does on purpose. Cells of an array that a call lends meet where
+//! within an iteration, which is what an in-place fold does on purpose. Cells of an array that a call passes meet where
 //! all their coordinates do. A pair whose distance is not a constant gets no fact: it may alias in any way.
 
 use crease_program::{Address, AliasFact, AliasRelation, Coordinate, Int, Interval, Op, Stream, StreamId, ValueId};
 
-use crate::lower::address::{Reference, Walk};
+use crate::lower::address::{Progression, Reference};
 use crate::plan::layout::Layout;
 
 /// Facts for every pair of a load and a store.
@@ -48,7 +48,7 @@ pub(crate) fn meets_in_iteration(
 fn in_common(from: &Reference, to: &Reference, layout: &Layout) -> Option<AliasRelation> {
     let moduli = &layout.buffers[to.stream.buffer.index()].moduli;
     let one_buffer = from.stream.buffer == to.stream.buffer;
-    if one_buffer && are_apart((&from.walks, &to.walks), moduli) {
+    if one_buffer && are_apart((&from.progressions, &to.progressions), moduli) {
         return Some(AliasRelation::Disjoint);
     }
     relation(&from.stream, &to.stream)
@@ -56,11 +56,11 @@ fn in_common(from: &Reference, to: &Reference, layout: &Layout) -> Option<AliasR
 
 /// Whether two references to one block stay apart in some coordinate, whatever iterations they are at: distinct
 /// coordinates are distinct cells.
-fn are_apart((a, b): (&[Option<Walk>], &[Option<Walk>]), moduli: &[i64]) -> bool {
-    // Lent arrays are addressed by their own coordinates and have no walks.
+fn are_apart((a, b): (&[Option<Progression>], &[Option<Progression>]), moduli: &[i64]) -> bool {
+    // Borrowed arrays are addressed by their own coordinates and have no progressions.
     debug_assert!(
-        [a, b].iter().all(|walks| walks.is_empty() || walks.len() == moduli.len()),
-        "a reference to a block has a walk per coordinate"
+        [a, b].iter().all(|progressions| progressions.is_empty() || progressions.len() == moduli.len()),
+        "a reference to a block has a progression per coordinate"
     );
     a.iter().zip(b).zip(moduli).any(|((a, b), modulus)| {
         let differences = a.as_ref().zip(b.as_ref()).and_then(|(a, b)| differences(a, b));
@@ -69,8 +69,8 @@ fn are_apart((a, b): (&[Option<Walk>], &[Option<Walk>]), moduli: &[i64]) -> bool
     })
 }
 
-/// Between what the values of one walk, less those of another one, lie, if their starts are a constant apart.
-fn differences(a: &Walk, b: &Walk) -> Option<Interval> {
+/// Between what the values of one progression, less those of another one, lie, if their starts are a constant apart.
+fn differences(a: &Progression, b: &Progression) -> Option<Interval> {
     let start = Interval::point(a.start.add_scaled(&b.start, -1)?.as_constant()?);
     let (below, above) = if a.stride == b.stride {
         // They move together: what counts is how far apart two iterations are.
@@ -202,28 +202,30 @@ mod tests {
 
     #[test]
     fn rows_are_apart_if_their_distance_is_no_multiple_of_the_modulus() {
-        let walk = |start| Some(Walk { start, reach: (0, 0), stride: 0 });
-        let row = |offset: i64| walk(Linear::atom(Atom::Var(Var(0))).add_scaled(&Linear::constant(offset), 1).unwrap());
+        let progression = |start| Some(Progression { start, reach: (0, 0), stride: 0 });
+        let row = |offset: i64| {
+            progression(Linear::atom(Atom::Var(Var(0))).add_scaled(&Linear::constant(offset), 1).unwrap())
+        };
         let apart = |a, b, modulus| are_apart((&[None, a], &[None, b]), &[7, modulus]);
         assert!(apart(row(0), row(-1), 2) && apart(row(-1), row(1), 3));
         assert!(!apart(row(0), row(-2), 2) && !apart(row(0), row(0), 2) && !apart(row(0), None, 2));
-        assert!(!apart(row(0), walk(Linear::atom(Atom::Var(Var(1)))), 2));
+        assert!(!apart(row(0), progression(Linear::atom(Atom::Var(Var(1)))), 2));
     }
 
     #[test]
     fn cells_of_a_ring_are_apart_if_neither_way_round_is_as_short_as_a_strip() {
-        let walk = |start, reach, stride| Some(Walk { start: Linear::constant(start), reach, stride });
+        let progression = |start, reach, stride| Some(Progression { start: Linear::constant(start), reach, stride });
         let apart = |a, b| are_apart((&[a], &[b]), &[20]);
-        let forwards = |start| walk(start, (0, 9), 1);
+        let forwards = |start| progression(start, (0, 9), 1);
         assert!(apart(forwards(0), forwards(10)) && apart(forwards(50), forwards(0)));
         assert!(
             !apart(forwards(0), forwards(9)) && !apart(forwards(0), forwards(11)) && !apart(forwards(20), forwards(0))
         );
-        // A cell, and walks of ten that end before it or lead to it.
-        let (cell, backwards) = (|start| walk(start, (0, 0), 0), |start| walk(start, (9, 0), -1));
+        // A cell, and progressions of ten that end before it or lead to it.
+        let (cell, backwards) = (|start| progression(start, (0, 0), 0), |start| progression(start, (9, 0), -1));
         assert!(apart(cell(10), forwards(0)) && apart(cell(5), backwards(4)) && apart(backwards(29), forwards(10)));
         assert!(!apart(cell(9), forwards(0)) && !apart(cell(5), backwards(34)) && !apart(backwards(9), forwards(0)));
-        let endless = |start| walk(start, (0, i64::MAX), 1);
+        let endless = |start| progression(start, (0, i64::MAX), 1);
         assert!(!apart(endless(0), endless(10)) && apart(endless(0), forwards(10)));
     }
 }

@@ -4,16 +4,13 @@
 //!
 //! Ranges of addresses decide (`Program::address_ranges`), for all arguments at once. A `wrap` that they cannot show to
 //! be in its range becomes a remainder, which has none to leave. What else they leave open is decided by integer sets
-//! (`inside`). A program without arguments has one run only: where sets give up, its loops are walked once.
+//! (`inside`). A program without arguments has one run only: where sets give up, its loops are run dry once.
 
 use crease_isl::Context;
-use crease_program::{ANY_STEP, BoundsError, Doubt, DoubtReason, Program};
+use crease_program::{ANY_STEP, BoundsError, DRY_RUN_BUDGET, Program, Unproved, UnprovedReason};
 
 use crate::lower::error::LowerError;
 use crate::lower::inside::first_not_shown;
-
-/// Steps of the walk: about a second.
-const WALK_BUDGET: u64 = 100_000_000;
 
 /// A program of which every call stays inside its storage.
 pub(crate) struct Bounded {
@@ -41,29 +38,29 @@ pub(crate) fn prove_bounds(context: &Context, kernel: &str, mut program: Program
         reason => LowerError::Bounds { kernel: kernel.to_string(), reason },
     };
     let mut ranges = program.address_ranges(&args).map_err(fails)?;
-    if program.replace_doubtful_wraps(&ranges.doubts) > 0 {
+    if program.replace_unproved_wraps(&ranges.unproved) > 0 {
         ranges = program.address_ranges(&args).map_err(fails)?;
     }
     if ranges.verify(&lengths).is_ok() {
         return Ok(Bounded { program, lengths });
     }
     let open = program.open_bounds(&args, &lengths).map_err(fails)?;
-    let Some(doubt) = first_not_shown(context, &program, &ANY_STEP, &lengths, &open)? else {
+    let Some(unproved) = first_not_shown(context, &program, &ANY_STEP, &lengths, &open)? else {
         return Ok(Bounded { program, lengths });
     };
-    if args.is_empty() && program.stays_inside(&[], &lengths, WALK_BUDGET) {
+    if args.is_empty() && program.stays_inside(&[], &lengths, DRY_RUN_BUDGET) {
         return Ok(Bounded { program, lengths });
     }
-    Err(fails(refusal(&program, doubt)))
+    Err(fails(refusal(&program, unproved)))
 }
 
 /// The error of what was not shown.
-fn refusal(program: &Program, doubt: &Doubt) -> BoundsError {
-    let DoubtReason::Cells { buffer, touched, cells } = doubt.reason else {
-        return BoundsError::Doubt(Box::new(doubt.clone()));
+fn refusal(program: &Program, unproved: &Unproved) -> BoundsError {
+    let UnprovedReason::Cells { buffer, touched, cells } = unproved.reason else {
+        return BoundsError::Unproved(Box::new(unproved.clone()));
     };
     let cell = if touched.min < 0 { touched.min } else { touched.max };
-    let (place, buffer) = (Box::new(doubt.place.clone()), program.buffers[buffer.index()].name.clone());
+    let (place, buffer) = (Box::new(unproved.place.clone()), program.buffers[buffer.index()].name.clone());
     BoundsError::OutOfBuffer { place, buffer, cell, cells }
 }
 

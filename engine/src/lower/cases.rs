@@ -3,9 +3,9 @@
 //! In: a program and the path to a place.   Out: the [`Case`]s in which the place is reached, and values of expressions
 //! there; whether no integers satisfy a case (`Cases::is_empty`), or a value stays in a range in all of them.
 //!
-//! Loops, conditions and definitions around a place become constraints: a quotient or a remainder gets an unknown of its
-//! own; `min` and `max` are two cases, but where each of their operands bounds something. Products of variables have no
-//! constraints. That a `wrap` is a remainder and no number leaves 64 bits is taken for granted.
+//! Loops, conditions and definitions around a place become constraints: a quotient or a remainder gets an unknown of
+//! its own; `min` and `max` are two cases, but where each of their operands bounds something. Products of variables
+//! have no constraints. That a `wrap` is a remainder and no number leaves 64 bits is taken for granted.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -17,7 +17,7 @@ use crate::lower::linear::{Atom, Linear};
 
 /// Cases of one place that are kept. Tiles have a dozen.
 const MOST_CASES: usize = 256;
-/// From so many cases on, those that no integers satisfy are sorted out.
+/// From this many cases on, those that no integers satisfy are sorted out.
 const MANY_CASES: usize = 16;
 
 /// Why sets do not decide.
@@ -158,8 +158,8 @@ impl<'c, 'p> Cases<'c, 'p> {
         self.few(stepped, |case| case)
     }
 
-    /// With a bound that lies on one side of a value, at least so far away. All operands of a `min` above it, or of a `max`
-    /// below it, are bounds.
+    /// With a bound that lies on one side of a value, at least so far away. All operands of a `min` above it, or of a
+    /// `max` below it, are bounds.
     fn bounded(&self, cases: Vec<Case>, value: &Linear, side: Side, bound: &'p Int, least: i64) -> Decided<Vec<Case>> {
         match (side, self.meaning(bound)) {
             (Side::Above, Int::Min(a, b)) | (Side::Below, Int::Max(a, b)) => {

@@ -3,9 +3,9 @@
 //! In: a program, and the places where ranges of addresses leave open what happens (`Program::open_bounds`).   Out: the
 //! first place where it happens, or where sets do not decide it either.
 //!
-//! Nothing leaves its range if in no case in which a place is reached (`cases`) any integers lie outside the range. That
-//! a `wrap` is a remainder and no number leaves 64 bits is taken for granted at every place but the one where it is
-//! asked: the first place of a run where it were not so would be refused.
+//! Nothing leaves its range if in no case in which a place is reached (`cases`) any integers lie outside the range.
+//! That a `wrap` is a remainder and no number leaves 64 bits is taken for granted at every place but the one where it
+//! is asked: the first place of a run where it were not so would be refused.
 //!
 //! Cost: a case takes an emptiness test for each end of a range; places of one strip share what holds there.
 
@@ -13,7 +13,7 @@ use std::cell::RefCell;
 use std::ops::RangeInclusive;
 
 use crease_isl::{Context, IslError};
-use crease_program::{Address, Cond, Doubt, DoubtReason, Int, Node, Op, Part, Place, Program, Step, Strip};
+use crease_program::{Address, Cond, Int, Node, Op, Part, Place, Program, Step, Strip, Unproved, UnprovedReason};
 
 use crate::lower::cases::{Case, Cases, Decided, Undecided, Valued, affine, step_into};
 use crate::lower::linear::{Atom, Linear};
@@ -31,17 +31,17 @@ pub(super) fn first_not_shown<'d>(
     program: &Program,
     args: &RangeInclusive<i64>,
     lengths: &[u64],
-    open: &'d [Doubt],
-) -> Result<Option<&'d Doubt>, IslError> {
+    open: &'d [Unproved],
+) -> Result<Option<&'d Unproved>, IslError> {
     let cases = Cases::new(context, program, args);
     let sets = Sets { program, cases, lengths, latest: RefCell::default() };
-    for doubt in open {
+    for unproved in open {
         // Each place may take a whole quota, as each array may elsewhere.
         context.reset_operations();
-        match sets.is_harmless(doubt) {
+        match sets.is_harmless(unproved) {
             Ok(true) => {}
             Err(Undecided::Isl(error)) if !matches!(error, IslError::Quota { .. }) => return Err(error),
-            Ok(false) | Err(_) => return Ok(Some(doubt)),
+            Ok(false) | Err(_) => return Ok(Some(unproved)),
         }
     }
     Ok(None)
@@ -58,25 +58,25 @@ struct Sets<'c, 'p> {
 }
 
 impl<'p> Sets<'_, 'p> {
-    fn is_harmless(&self, doubt: &Doubt) -> Decided<bool> {
-        let (cases, block, strip) = self.scope(&doubt.place)?;
-        match (doubt.reason, doubt.place.part, strip) {
-            (DoubtReason::Wrap { .. }, part, _) => self.wraps_fit(cases, part, block, strip),
-            (DoubtReason::Overflow, part, _) => self.numbers_fit(cases, part, block, strip),
-            (DoubtReason::Position { ring, .. }, Part::Stream(stream), Some(strip)) => {
+    fn is_harmless(&self, unproved: &Unproved) -> Decided<bool> {
+        let (cases, block, strip) = self.scope(&unproved.place)?;
+        match (unproved.reason, unproved.place.part, strip) {
+            (UnprovedReason::Wrap { .. }, part, _) => self.wraps_fit(cases, part, block, strip),
+            (UnprovedReason::Overflow, part, _) => self.numbers_fit(cases, part, block, strip),
+            (UnprovedReason::Position { ring, .. }, Part::Stream(stream), Some(strip)) => {
                 let Address::Block { pos, .. } = &strip.streams[stream.index()].address else { return Ok(false) };
                 self.cases.all_within(self.cases.values(cases, pos)?, &(0..=signed(ring)? - 1))
             }
-            (DoubtReason::Coordinate { axis, extent, .. }, Part::Stream(stream), Some(strip)) => {
+            (UnprovedReason::Coordinate { axis, extent, .. }, Part::Stream(stream), Some(strip)) => {
                 let Address::Array(coordinates) = &strip.streams[stream.index()].address else { return Ok(false) };
                 let Some(coordinate) = coordinates.get(axis) else { return Ok(false) };
                 let values = self.moved(cases, strip, &coordinate.start, coordinate.step)?;
                 self.cases.all_within(values, &(0..=signed(extent)? - 1))
             }
-            (DoubtReason::Cells { .. }, Part::Stream(stream), Some(strip)) => {
+            (UnprovedReason::Cells { .. }, Part::Stream(stream), Some(strip)) => {
                 let stream = &strip.streams[stream.index()];
                 let length = signed(self.lengths[stream.buffer.index()])?;
-                // The coordinates of an array have doubts of their own.
+                // The coordinates of an array are bounded on their own.
                 let Address::Block { base, pos, ring, stride } = &stream.address else { return Ok(true) };
                 let mut cells = Vec::new();
                 for (mut case, mut pos) in self.moved(cases, strip, pos, *stride)? {
@@ -108,8 +108,8 @@ impl<'p> Sets<'_, 'p> {
         Ok(true)
     }
 
-    /// Whether no number at the place leaves 64 bits: parts of expressions, lengths, the last value of a loop and a step,
-    /// the way along a ring, what an operation counts.
+    /// Whether no number at the place leaves 64 bits: parts of expressions, lengths, the last value of a loop and a
+    /// step, the way along a ring, what an operation counts.
     fn numbers_fit(&self, cases: Vec<Case>, part: Part, block: &'p [Node], strip: Option<&'p Strip>) -> Decided<bool> {
         for (cases, int) in self.ints(cases.clone(), part, block, strip)? {
             for part in int.parts().filter(|part| !matches!(part, Int::Const(_) | Int::Arg(_) | Int::Var(_))) {

@@ -14,7 +14,7 @@ use crate::kernel::affine::Term;
 use crate::lower::linear::Linear;
 use crate::lower::split::Version;
 
-/// At most `vector` times in a block of time dimension `dim`: so many iterations in `var` stay within one. One
+/// At most `vector` times in a block of time dimension `dim`: this many iterations in `var` stay within one. One
 /// iteration at a time is always right, and the answer where statements of one iteration run at different times.
 pub(crate) fn lanes_in_time(
     model: &Model<'_, '_>,

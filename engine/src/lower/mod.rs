@@ -1,13 +1,13 @@
 //! Lowering: from a proved storage mapping to the loop language.
 //!
 //! `split` versions statements so that each reference has one piece; `scan` asks isl for loops over the versions in
-//! schedule order; `nodes` turns those into program nodes and strips, with
-//! `expressions` for what stands in bounds and conditions; `scope` places integer variables as far out as they
-//! can be computed; `address` folds references into streams; `operations` writes expression graphs, `forward` keeps in
-//! registers what the next statement reads, `unused` drops what no store needs; `alias` states what loads and stores of
-//! a strip have in common; `reuse` marks, in the finished program, what is written past the caches and what is read
-//! from behind them; `bounds` proves that no call leaves its storage, with `inside` where ranges are too wide, over the
-//! constraints that `cases` finds; `verified` says why the rest is proved.
+//! schedule order; `nodes` turns those into program nodes and strips, with `expressions` for what stands in bounds and
+//! conditions; `scope` places integer variables as far out as they can be computed; `address` folds references into
+//! streams; `operations` writes expression graphs, `forward` keeps in registers what the next statement reads, `unused`
+//! drops what no store needs; `alias` states what loads and stores of a strip have in common; `reuse` marks, in the
+//! finished program, what is written with non-temporal stores and what is read from behind them; `bounds` proves that
+//! no call leaves its storage, with `inside` where ranges are too wide, over the constraints that `cases` finds;
+//! `verified` says why the rest is proved.
 
 mod address;
 mod alias;
@@ -39,7 +39,7 @@ use crease_isl::Context;
 use crease_program::Program;
 
 use crate::analysis::model::Model;
-use crate::analysis::privacy::task_depth;
+use crate::analysis::privatization::task_depth;
 use crate::kernel::graph::ArrayId;
 use crate::lower::nodes::Built;
 use crate::plan::layout::Layout;

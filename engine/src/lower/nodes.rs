@@ -70,7 +70,7 @@ pub(crate) fn build_program<'c>(
         name: format!("{}_{}", b.name, b.id),
         element: b.element,
         cells: Some(b.allocated_cells),
-        extents: b.is_lent().then(|| b.moduli.iter().map(|&m| m as u64).collect()),
+        extents: b.is_borrowed().then(|| b.moduli.iter().map(|&m| m as u64).collect()),
         access: if matches!(b.owner, Owner::Input(_)) { BufferAccess::ReadOnly } else { BufferAccess::ReadWrite },
         copies: match b.sharing {
             Sharing::Shared => Copies::One,

@@ -89,7 +89,7 @@ struct Splitter<'s, 'c, 'k> {
 type Leaf<'c> = (Part<'c>, Vec<usize>);
 
 /// Most parts into which conditions of several phases cut a domain.
-const MOST_PARTS: usize = 256;
+const MOST_PHASE_PARTS: usize = 256;
 
 /// Instances on which some conditions are decided.
 #[derive(Clone)]
@@ -174,7 +174,7 @@ impl<'c> Splitter<'_, 'c, '_> {
                     cut.push((Part { phase_domain: domain.clone(), domain, conditions, when: Vec::new() }, known));
                 }
             }
-            if cut.len() > MOST_PARTS {
+            if cut.len() > MOST_PHASE_PARTS {
                 return Ok(None);
             }
             parts = cut;

@@ -3,7 +3,7 @@
 //! In: the operations of a strip.   Out: those that count, numbered anew, and where they were.
 //!
 //! Some are left when literals and bytes have taken the type of what uses them. They would cost nothing at run time,
-//! but a double that nobody needs keeps a strip of `f32` from running in vectors.
+//! but a double that is not needed keeps a strip of `f32` from running in vectors.
 
 use crease_program::{Op, ValueId};
 

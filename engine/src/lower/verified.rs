@@ -2,12 +2,12 @@
 //!
 //! In: a lowered program, and what it was lowered from.   Out: a [`Verified`] program.
 //!
-//! Unsafe, because it says of alias facts, lanes and parallel loops that they were proved, which they were as facts about
-//! values: the schedule is legal, so iterations that run at the same time, or in lock-step, exchange no values, and no
-//! two values that are alive at once share a cell, as the mapping is proved for that schedule. `Verified::new` proves the
-//! same from addresses alone for most programs (`jit/tests/mutants.rs` has some); it cannot for parallel tiles, which
-//! takes the set of tiles. `kernels/tests/claims.rs` looks at every cell of small runs. Of bounds it says what
-//! `prove_bounds` proved.
+//! Unsafe, because it says of alias facts, lanes and parallel loops that they were proved, which they were as facts
+//! about values: the schedule is legal, so iterations that run at the same time, or in lock-step, exchange no values,
+//! and no two values that are alive at once share a cell, as the mapping is proved for that schedule. `Verified::new`
+//! proves the same from addresses alone for most programs (`jit/tests/mutants.rs` has some); it cannot for parallel
+//! tiles, which takes the set of tiles. `kernels/tests/claims.rs` looks at every cell of small runs. Of bounds it says
+//! what `prove_bounds` proved.
 #![allow(unsafe_code)]
 
 use crease_program::Verified;
@@ -23,10 +23,10 @@ use crate::plan::layout::Layout;
 pub(crate) fn verified(bounded: Bounded, model: &Model<'_, '_>, _proved: &Layout) -> Result<Verified, LowerError> {
     let (program, lengths) = bounded.into_parts();
     // SAFETY: the program was lowered from a schedule that `verify_schedule` found to be legal (a model has no other
-    // use) and from a layout, which is made of a mapping that the checker has proved for it. Two accesses to one cell, one
-    // of them a store, are therefore ordered by the schedule: not by iterations of one parallel dimension, which become
-    // those of a parallel loop, nor by lanes of one vector dimension, which bounds the lanes of a strip. Alias facts
-    // follow from addresses by `alias`: differences that are constants, or remainders that differ.
+    // use) and from a layout, which is made of a mapping that the checker has proved for it. Two accesses to one cell,
+    // one of them a store, are therefore ordered by the schedule: not by iterations of one parallel dimension, which
+    // become those of a parallel loop, nor by lanes of one vector dimension, which bounds the lanes of a strip. Alias
+    // facts follow from addresses by `alias`: differences that are constants, or remainders that differ.
     let verified = unsafe { Verified::new_unchecked(program) };
     let verified = verified.map_err(|fault| LowerError::Program { kernel: model.kernel.name().to_string(), fault })?;
     // SAFETY: only `prove_bounds` makes a `Bounded`, of a program and lengths of which it has shown this.

@@ -16,7 +16,7 @@ use crease_isl::{Context, Set, Tuple};
 use crate::analysis::conflicts::Conflicts;
 use crate::analysis::error::AnalysisError;
 use crate::analysis::model::{FROM_STEP, Model};
-use crate::analysis::privacy::Privacy;
+use crate::analysis::privatization::Privatization;
 use crate::error::Error;
 use crate::kernel::affine::{Affine, AffineOverflow};
 use crate::kernel::formula::Formula;
@@ -181,9 +181,9 @@ impl<'c, 'k> Symbolic<'c, 'k> {
     fn new(context: &'c Context, request: &'k Request, params: &'k Arc<[String]>) -> Result<Self, AnalysisError> {
         let kernel = request.kernel();
         let model = Rc::new(Model::new(context, kernel, request.bound.written_schedule())?);
-        let privacy = Privacy::new(&model)?;
+        let privatization = Privatization::new(&model)?;
         context.reset_operations();
-        let conflicts = Conflicts::new(&model, privacy)?;
+        let conflicts = Conflicts::new(&model, privatization)?;
         let mut symbolic = Symbolic { model, conflicts, params, conditions: Vec::new() };
         context.reset_operations();
         symbolic.conditions.push(symbolic.condition(kernel.context())?);

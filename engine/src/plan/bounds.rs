@@ -61,7 +61,7 @@ pub(crate) fn buffer_bounds(problem: &Problem<'_, '_, '_>, layout: &Layout) -> R
 fn weakness(problem: &Problem<'_, '_, '_>, arrays: &[ArrayId], bound: LowerBound, cells: u64) -> Option<String> {
     let counted = match bound.method {
         BoundMethod::Ends => "what enters or leaves a run",
-        BoundMethod::SomeMoments => "some moments of a run",
+        BoundMethod::SomePoints => "some points of a run",
         _ => return None,
     };
     let names = arrays.iter().map(|&id| format!("`{}`", problem.model.kernel.array(id).name));

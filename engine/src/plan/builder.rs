@@ -66,7 +66,7 @@ pub struct PlanBuilder {
 }
 
 impl Kernel {
-    /// Starts a plan for this kernel, whose arithmetic uses the freedom that it gives ([`Kernel::rewritten`]).
+    /// Starts a plan for this kernel, whose arithmetic uses the fast-math flags that it gives ([`Kernel::rewritten`]).
     pub fn plan(&self) -> PlanBuilder {
         PlanBuilder {
             kernel: Arc::new(self.rewritten()),
@@ -127,7 +127,7 @@ impl PlanBuilder {
         self
     }
 
-    /// How strips get past the end of a ring; the notes of the report say what mirrored rings cost. Default:
+    /// How strips get past the end of a ring; the notes of the report say what double-mapped rings cost. Default:
     /// [`Rings::Auto`].
     #[must_use]
     pub fn rings(mut self, rings: Rings) -> Self {
@@ -162,7 +162,7 @@ impl PlanBuilder {
         self
     }
 
-    /// Refuses plans whose runs keep more than this, and runs on so many threads that they do: folded storage, and
+    /// Refuses plans whose runs keep more than this, and runs on this many threads that they do: folded storage, and
     /// copies of inputs and outputs where runs keep them ([`Footprint`](crate::plan::footprint::Footprint)). Default:
     /// no cap; when it is instantiated, a run is compared with the memory that the machine has.
     #[must_use]
@@ -178,9 +178,9 @@ impl PlanBuilder {
         self
     }
 
-    /// Bytes of the last cache, whatever the machine has: code writes past it what does not fit and is not needed soon. Where it is smaller than
-    /// the second-level cache, it is also what decides which cells code calls for ahead of time. No storage and no
-    /// result depends on it. Default: that of [`Self::machine`].
+    /// Bytes of the last cache, whatever the machine has: code writes past it what does not fit and is not needed soon.
+    /// Where it is smaller than the second-level cache, it is also what decides which cells code prefetches. No storage
+    /// and no result depends on it. Default: that of [`Self::machine`].
     #[must_use]
     pub fn cache_bytes(mut self, bytes: u64) -> Self {
         self.cache_bytes = Some(bytes);
@@ -197,9 +197,9 @@ impl PlanBuilder {
         self
     }
 
-    /// Operations that the program may have: what lowering writes before it gives up, and what compiling takes on unless
-    /// [`CompileOptions::work_limit`](crate::CompileOptions::work_limit) allows more. Default: 2^20, about ten seconds of
-    /// compiling; [`crate::DEFAULT_WORK_LIMIT`] says what counts as one.
+    /// Operations that the program may have: what lowering writes before it gives up, and what compiling takes on
+    /// unless [`CompileOptions::work_limit`](crate::CompileOptions::work_limit) allows more. Default: 2^20, about ten
+    /// seconds of compiling; [`crate::DEFAULT_WORK_LIMIT`] says what counts as one.
     #[must_use]
     pub fn work_limit(mut self, units: u64) -> Self {
         self.work_limit = units.max(1);

@@ -54,7 +54,7 @@ pub enum PlanError {
         /// The functions that it calls.
         functions: String,
     },
-    /// No pool has so many threads.
+    /// No pool has this many threads.
     #[error(
         "kernel `{kernel}` is planned for {threads} threads: on {cores} core(s) there can be from 1 to {most}; choose \
          another number (`threads`), or none for all cores"

@@ -3,8 +3,9 @@
 //! In: a request whose storage exceeds a limit, and what counts as its size.   Out: sizes, all scaled alike, that fit.
 //!
 //! Not every size is planned to find them: extents of buffers are taken for affine in the sizes, through those of two
-//! plans, the one that was too large and one that should be near the limit. What comes out is planned once more, to know
-//! that it fits. So a refusal costs the analyses of two plans at most, both of smaller sizes; these do not choose code.
+//! plans, the one that was too large and one that should be near the limit. What comes out is planned once more, to
+//! know that it fits. So a refusal costs the analyses of two plans at most, both of smaller sizes; these do not choose
+//! code.
 //!
 //! Extents that are no affine functions, or a choice of storage that changes with the sizes, make the estimate worse:
 //! it is then called one, if its plan turns out not to fit.
@@ -46,7 +47,7 @@ pub(crate) fn hint(fit: Option<&Fit>) -> String {
 pub(crate) type Measure<'m> = &'m dyn Fn(&Footprint) -> u64;
 
 /// The largest sizes, in proportion to those of the request, at which `measure` is at most `limit_bytes`; none if no
-/// sizes are. `whole` is the request's own storage, for so many threads.
+/// sizes are. `whole` is the request's own storage, for this many threads.
 pub(crate) fn largest_fitting(
     request: &Request,
     whole: &Storage,

@@ -2,7 +2,7 @@
 //!
 //! In: a layout and how many threads share it.   Out: a [`Footprint`] in bytes.
 //!
-//! A run keeps its folded buffers and, unless calls lend them, copies of the caller's inputs and outputs. A kernel with
+//! A run keeps its folded buffers and, unless calls pass them, copies of the caller's inputs and outputs. A kernel with
 //! state always keeps these, from step to step. Machine code is not counted: it takes a megabyte at most.
 
 use crease_jit::field_memory_bytes;
@@ -54,7 +54,7 @@ pub struct Footprint {
     /// Copies of the caller's inputs and outputs.
     pub copied_bytes: u64,
     /// Whether every run keeps these copies. Those of a kernel without state are made when arrays are first written or
-    /// read, or never, if calls lend theirs ([`Code::run`](crate::Code::run)).
+    /// read, or never, if calls pass theirs ([`Code::run`](crate::Code::run)).
     pub always_copies: bool,
     /// Memory that folded buffers take, in whole pages of the system.
     pub folded_memory_bytes: u64,
@@ -102,7 +102,7 @@ impl Footprint {
         self.folded_bytes.saturating_add(if self.always_copies { self.copied_bytes } else { 0 })
     }
 
-    /// What a run keeps that is lent nothing: folded buffers and copies.
+    /// What a run keeps that borrows nothing: folded buffers and copies.
     pub fn total_bytes(&self) -> u64 {
         self.folded_bytes.saturating_add(self.copied_bytes)
     }

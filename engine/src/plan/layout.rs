@@ -1,7 +1,7 @@
 //! Layout: the cells of each buffer as a block of memory, with row pitches and sizes in bytes.
 //!
-//! In: a proved storage mapping.   Out: [`Layout`]: strides, allocated bytes, and full row-major storage for the caller's
-//! arrays.
+//! In: a proved storage mapping.   Out: [`Layout`]: strides, allocated bytes, and full row-major storage for the
+//! caller's arrays.
 //!
 //! How far rows and copies lie apart is a matter of placement (`engine/src/storage/placement/rows.rs`). Arrays of the
 //! caller are row-major without padding, as `ndarray` lays them out, where a run keeps them; kernels without state can
@@ -79,7 +79,7 @@ pub enum Owner {
 pub enum StridesFrom {
     /// The layout: [`BufferLayout::strides`].
     Layout,
-    /// Each call, by the view that it lends. [`BufferLayout::strides`] are those of the array that a run keeps itself.
+    /// Each call, by the view that it passes. [`BufferLayout::strides`] are those of the array that a run keeps itself.
     Call,
 }
 
@@ -89,17 +89,17 @@ impl BufferLayout {
         self.allocated_cells * self.element.bytes()
     }
 
-    /// How many copies so many workers need.
+    /// How many copies this many workers need.
     pub fn copies(&self, threads: usize) -> u64 {
         self.sharing.copies(threads)
     }
 
-    /// Cells allocated for so many workers, all copies together; [`u64::MAX`] if they exceed 64 bits.
+    /// Cells allocated for this many workers, all copies together; [`u64::MAX`] if they exceed 64 bits.
     pub fn cells_for(&self, threads: usize) -> u64 {
         self.copy_pitch.saturating_mul(self.copies(threads) - 1).saturating_add(self.allocated_cells)
     }
 
-    /// Bytes allocated for so many workers, all copies together; [`u64::MAX`] if they exceed 64 bits.
+    /// Bytes allocated for this many workers, all copies together; [`u64::MAX`] if they exceed 64 bits.
     pub fn bytes_for(&self, threads: usize) -> u64 {
         self.cells_for(threads).saturating_mul(self.element.bytes())
     }
@@ -128,8 +128,8 @@ impl BufferLayout {
         self.cells == 0 || beyond.is_some_and(is_inside)
     }
 
-    /// Whether calls lend the array, with strides of their own.
-    pub(crate) fn is_lent(&self) -> bool {
+    /// Whether calls pass the array, with strides of their own.
+    pub(crate) fn is_borrowed(&self) -> bool {
         self.strides_from == StridesFrom::Call
     }
 }
@@ -156,7 +156,7 @@ impl Layout {
         self.arrays[id.index()].as_ref()
     }
 
-    /// Bytes of all buffers that are ours, for a run on so many threads; [`u64::MAX`] if they exceed 64 bits.
+    /// Bytes of all buffers that are ours, for a run on this many threads; [`u64::MAX`] if they exceed 64 bits.
     pub fn folded_bytes(&self, threads: usize) -> u64 {
         let folded = self.buffers.iter().filter(|b| b.owner == Owner::Folded);
         folded.fold(0, |sum, buffer| sum.saturating_add(buffer.bytes_for(threads)))

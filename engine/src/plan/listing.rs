@@ -29,7 +29,7 @@ const LONGEST_NAME: usize = 88;
 pub struct Listing {
     /// The kernel's name.
     pub kernel: String,
-    /// Every strip, by its name; one over lent arrays may come twice, for adjacent cells and for others.
+    /// Every strip, by its name; one over borrowed arrays may come twice, for adjacent cells and for others.
     pub strips: Vec<StripReport>,
     /// The functions around strips, which hold loops, conditions and addresses, and the strips without code of their
     /// own.

@@ -1,9 +1,9 @@
 //! Plans: a kernel with sizes, a schedule and a proved storage layout, before anything is allocated.
 //!
 //! `bounds` says how small storage could be, `fitting` finds sizes that keep to a limit, `footprint` counts what a run
-//! keeps in memory, `layout` holds the memory layout, `listing` machine code for people, `parallelism` says what threads
-//! are good for, `place` the places of single cells, `report` what a user is told, `builder` takes what is asked for,
-//! `request` holds it, `outcome` what all stages leave.
+//! keeps in memory, `layout` holds the memory layout, `listing` machine code for people, `parallelism` says what
+//! threads are good for, `place` the places of single cells, `report` what a user is told, `builder` takes what is
+//! asked for, `request` holds it, `outcome` what all stages leave.
 
 pub(crate) mod bounds;
 mod builder;
@@ -48,7 +48,7 @@ pub struct Plan {
     pub(crate) request: Request,
     pub(crate) outcome: Outcome,
     report: Report,
-    /// The report with all lower bounds, once somebody has asked for it.
+    /// The report with all lower bounds, once it was asked for.
     bounded: Arc<OnceLock<Report>>,
 }
 
@@ -63,8 +63,8 @@ impl Plan {
         self.request.kernel()
     }
 
-    /// Buffers, formulas, sizes, what was chosen and what else there was, time per stage. Of lower bounds it has what the
-    /// choice had to know.
+    /// Buffers, formulas, sizes, what was chosen and what else there was, time per stage. Of lower bounds it has what
+    /// the choice had to know.
     pub fn report(&self) -> &Report {
         &self.report
     }
@@ -73,8 +73,8 @@ impl Plan {
     /// found again: that can take as long as the plan did. Clones of a plan know what one of them has counted.
     ///
     /// # Errors
-    /// [`Error::Analysis`] if the integer set library fails for want of memory. Bounds that take too much are unknown, and
-    /// the report says so.
+    /// [`Error::Analysis`] if the integer set library fails for want of memory. Bounds that take too much are unknown,
+    /// and the report says so.
     pub fn report_with_bounds(&self) -> Result<&Report, Error> {
         if let Some(known) = self.bounded.get() {
             return Ok(known);
@@ -110,8 +110,8 @@ impl Plan {
         Footprint::new(self.request.kernel(), &storage, self.outcome.threads_used(threads))
     }
 
-    /// The largest sizes, in proportion to the plan's, at which `measure` is at most `limit_bytes`, where the plan's own
-    /// exceed it; none if none are known. It takes the analyses of at most two plans of smaller sizes.
+    /// The largest sizes, in proportion to the plan's, at which `measure` is at most `limit_bytes`, where the plan's
+    /// own exceed it; none if none are known. It takes the analyses of at most two plans of smaller sizes.
     ///
     /// ```
     /// use crease::{Kernel, plan::footprint::Footprint};

@@ -35,7 +35,7 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
-    /// Threads of so many that runs take: one, unless some loop is parallel.
+    /// Threads of this many that runs take: one, unless some loop is parallel.
     pub(crate) fn threads_used(&self, threads: usize) -> usize {
         if self.program.is_parallel() { threads } else { 1 }
     }

@@ -10,7 +10,7 @@ use crease_program::Program;
 use crate::kernel::graph::DimKind;
 use crate::plan::request::Request;
 
-/// Threads of so many that have something to do in a program.
+/// Threads of this many that have something to do in a program.
 pub(crate) fn busy_threads(program: &Program, threads: usize) -> usize {
     match program.most_parallel_iterations() {
         Some(most) => threads.min(usize::try_from(most).unwrap_or(usize::MAX)).max(1),

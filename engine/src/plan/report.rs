@@ -37,8 +37,8 @@ pub struct Report {
     pub params: BTreeMap<String, i64>,
     /// Threads that were planned for.
     pub threads: usize,
-    /// Threads that a run takes, which sizes in bytes are told for: one, if no loop is parallel. The notes say why, if a
-    /// number of threads was asked for.
+    /// Threads that a run takes, which sizes in bytes are told for: one, if no loop is parallel. The notes say why, if
+    /// a number of threads was asked for.
     pub threads_used: usize,
     /// Threads that have something to do at the same time: no more than a parallel loop has iterations.
     pub threads_busy: usize,
@@ -72,8 +72,8 @@ pub struct BufferReport {
     pub copies: u64,
     /// Bytes of one copy, with padding.
     pub copy_bytes: u64,
-    /// Cells that no storage can go below, of a private buffer no copy; null if unknown. A plan's own report has what the
-    /// choice had to know; [`Plan::report_with_bounds`](crate::Plan::report_with_bounds) counts them all.
+    /// Cells that no storage can go below, of a private buffer no copy; null if unknown. A plan's own report has what
+    /// the choice had to know; [`Plan::report_with_bounds`](crate::Plan::report_with_bounds) counts them all.
     pub lower_bound_cells: Option<u64>,
     /// What that counts; null if it is unknown.
     pub lower_bound_method: Option<BoundMethod>,
@@ -86,11 +86,11 @@ pub struct BufferReport {
     /// Bytes of one cell.
     pub element_bytes: u64,
     /// Whether its memory is mapped twice, back to back, so that strips are not cut where it wraps.
-    pub mirrored: bool,
+    pub double_mapped: bool,
 }
 
 /// What was chosen for some arrays, and what else there was. Sizes are those of the cells: without padding, one copy of
-/// what is private, before rings are mirrored.
+/// what is private, before rings are mapped twice.
 #[derive(Clone, Debug, Serialize, PartialEq)]
 #[non_exhaustive]
 pub struct ChoiceReport {
@@ -232,7 +232,7 @@ fn buffer_report(buffer: &BufferLayout, threads: usize, bound: Option<LowerBound
         proof: buffer.proof.expect("folded buffers are laid out with their proof"),
         moduli: buffer.moduli.clone(),
         element_bytes: buffer.element.bytes(),
-        mirrored: buffer.mapped == Mapped::Twice,
+        double_mapped: buffer.mapped == Mapped::Twice,
     }
 }
 

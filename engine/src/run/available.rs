@@ -1,7 +1,7 @@
 //! Available memory: how much this process may still take before the system ends it.
 //!
-//! In: what Linux says of the machine and of the control groups that the process is in.   Out: the least of them all, and
-//! who sets it. Elsewhere nothing is known.
+//! In: what Linux says of the machine and of the control groups that the process is in.   Out: the least of them all,
+//! and who sets it. Elsewhere nothing is known.
 //!
 //! Both versions of control groups are read, from the process's own group up to the root, as each may set a limit. What
 //! a group uses includes files that it has read, which the system drops when memory is short: they count as available,

@@ -46,7 +46,7 @@ pub enum RunError {
         /// The input.
         array: String,
     },
-    /// A call leaves cells of an output as they were, and nobody said what they are.
+    /// A call leaves cells of an output as they were, and their values were never given.
     #[error(
         "output `{array}` of kernel `{kernel}` is live in and was not given; `write` what its cells keep where no \
          statement writes them, or `fill` it with one value"
@@ -137,13 +137,13 @@ pub enum RunError {
         /// The shape.
         shape: Vec<usize>,
     },
-    /// An array was lent twice.
+    /// An array was borrowed twice.
     #[error("array `{array}` was given twice; a call takes each array once")]
     DuplicateArray {
         /// The array.
         array: String,
     },
-    /// An array was lent as what it is not.
+    /// An array was borrowed as what it is not.
     #[error("array `{array}` of kernel `{kernel}` is not an {given}; give inputs as inputs, outputs as outputs")]
     WrongRole {
         /// The kernel.
@@ -153,7 +153,7 @@ pub enum RunError {
         /// `input` or `output`.
         given: &'static str,
     },
-    /// A kernel with state keeps its arrays between calls, so none can be lent to one call.
+    /// A kernel with state keeps its arrays between calls, so none can be borrowed by one call.
     #[error("kernel `{kernel}` has state; write its arrays and call `advance`")]
     HasState {
         /// The kernel.
@@ -189,10 +189,10 @@ pub enum RunError {
         /// Steps asked for.
         more: u64,
     },
-    /// What a run on so many threads keeps would exceed the plan's cap. Both sizes are in bytes.
+    /// What a run on this many threads keeps would exceed the plan's cap. Both sizes are in bytes.
     #[error(
         "kernel `{kernel}` needs {needed_bytes} bytes on {threads} thread(s), more than the cap of {cap_bytes}; plan \
-         with a larger cap (`memory_cap_bytes`) or smaller sizes, run on fewer threads, or lend arrays to calls"
+         with a larger cap (`memory_cap_bytes`) or smaller sizes, run on fewer threads, or pass arrays to calls"
     )]
     TooLarge {
         /// The kernel.

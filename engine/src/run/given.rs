@@ -1,9 +1,9 @@
-//! What a run has been given: which arrays, and which levels of them, hold values of somebody's.
+//! What a run has been given: which arrays, and which levels of them, hold values.
 //!
 //! In: writes, and steps that were computed.   Out: whether a call may begin, and whether an array may be read.
 //!
-//! Storage begins as zeros, so an array that was forgotten would compute something, and the answer would be wrong without
-//! a word. Zeros that are meant are given like other values ([`Run::fill`](crate::Run::fill)).
+//! Storage begins as zeros, so an array that was forgotten would compute something, and the answer would be wrong
+//! without a word. Zeros that are meant are given like other values ([`Run::fill`](crate::Run::fill)).
 
 use crate::kernel::graph::{Array, ArrayId, Kernel, Role};
 use crate::run::RunError;

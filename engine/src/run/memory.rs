@@ -10,7 +10,7 @@ use crate::run::{MemoryCheck, RunError};
 
 /// Less than this is not compared with what the machine has: asking takes as long as a small call.
 const CHECKED_FROM_BYTES: u64 = 16 << 20;
-/// Predictions may be off by one part in so many, and by as much as is not compared.
+/// Predictions may be off by one part in this many, and by as much as is not compared.
 const TOLERANCE: u64 = 50;
 
 /// What a run keeps, of its footprint.
@@ -39,7 +39,7 @@ impl Keeps {
 }
 
 impl Shared {
-    /// Whether a run on so many threads keeps to the plan's cap.
+    /// Whether a run on this many threads keeps to the plan's cap.
     pub(crate) fn verify_cap(&self, threads: usize, keeps: Keeps) -> Result<(), RunError> {
         let needed_bytes = keeps.bytes(&self.footprint(threads));
         match self.request.cap_bytes.filter(|cap| needed_bytes > *cap) {
@@ -51,7 +51,7 @@ impl Shared {
         }
     }
 
-    /// Whether there is memory for a run on so many threads, of which `has_bytes` are allocated already.
+    /// Whether there is memory for a run on this many threads, of which `has_bytes` are allocated already.
     pub(crate) fn verify_memory(
         &self,
         threads: usize,
@@ -81,7 +81,7 @@ impl Shared {
     }
 }
 
-/// What so many bytes are compared with, if with anything, where the run has some already.
+/// What this many bytes are compared with, if with anything, where the run has some already.
 fn available(check: MemoryCheck, needed_bytes: u64, has_bytes: u64) -> Option<AvailableMemory> {
     match check {
         MemoryCheck::Unchecked => None,

@@ -1,13 +1,13 @@
 //! Running: compiled code, its folded storage, and the logical view of it.
 //!
 //! [`Code`] is shared by any number of [`Run`]s; each has its own fields. `view` moves logical arrays in and out of
-//! folded storage and `given` remembers which; `lent` runs kernels without state on the caller's own arrays; `tune`
+//! folded storage and `given` remembers which; `borrowed` runs kernels without state on the caller's own arrays; `tune`
 //! times ways to compile; `available` and `memory` refuse what there is no memory for.
 
 mod available;
+mod borrowed;
 pub(crate) mod error;
 mod given;
-mod lent;
 mod memory;
 mod options;
 mod shared;
@@ -28,12 +28,12 @@ use crate::run::given::Given;
 use crate::run::memory::Keeps;
 use crate::run::shared::Shared;
 use crate::run::view::View;
-use crate::storage::placement::rows::skew_bytes;
+use crate::storage::placement::rows::page_offset_bytes;
 
 pub use available::{AvailableMemory, LimitedBy, available_memory};
+pub use borrowed::{Input, Output};
 pub use error::RunError;
 use error::list;
-pub use lent::{Input, Output};
 pub use options::{MemoryCheck, RunOptions};
 pub use tune::TunedCode;
 
@@ -60,8 +60,8 @@ impl Code {
     /// Allocates folded storage.
     ///
     /// # Errors
-    /// [`RunError::Threads`] if there cannot be so many, [`RunError::TooLarge`] if the copies of private buffers for so
-    /// many exceed the plan's memory cap, [`RunError::OutOfMemory`] if the machine does not have the memory, and
+    /// [`RunError::Threads`] if there cannot be this many, [`RunError::TooLarge`] if the copies of private buffers for
+    /// this many exceed the plan's memory cap, [`RunError::OutOfMemory`] if the machine does not have the memory, and
     /// [`RunError::Memory`], which names the buffer, if it does not give it.
     pub fn instantiate_with(&self, options: RunOptions) -> Result<Run, Error> {
         let shared = &self.shared;
@@ -70,7 +70,7 @@ impl Code {
         shared.verify_cap(threads, Keeps::Least)?;
         shared.verify_memory(threads, Keeps::Least, 0, options.memory)?;
         let folded = |b: &BufferLayout| {
-            (b.owner == Owner::Folded).then(|| allocate(b, shared.lead_bytes(b), threads, &options)).transpose()
+            (b.owner == Owner::Folded).then(|| allocate(b, shared.line_offset_bytes(b), threads, &options)).transpose()
         };
         let fields = shared.outcome.layout.buffers.iter().map(folded).collect::<Result<Vec<_>, _>>()?;
         let (scalars, given) = (vec![None; shared.kernel().scalars().len()], Given::nothing(shared.kernel()));
@@ -83,10 +83,16 @@ impl Code {
     }
 }
 
-fn allocate(buffer: &BufferLayout, lead_bytes: usize, threads: usize, options: &RunOptions) -> Result<Field, RunError> {
+fn allocate(
+    buffer: &BufferLayout,
+    line_offset_bytes: usize,
+    threads: usize,
+    options: &RunOptions,
+) -> Result<Field, RunError> {
     let cells = buffer.cells_for(threads);
-    let skew_bytes = skew_bytes(buffer.id);
-    let options = FieldOptions { skew_bytes, lead_bytes, guard_pages: options.guard_pages, mapped: buffer.mapped };
+    let page_offset_bytes = page_offset_bytes(buffer.id);
+    let options =
+        FieldOptions { page_offset_bytes, line_offset_bytes, guard_pages: options.guard_pages, mapped: buffer.mapped };
     let field = Field::new(buffer.element, cells, options);
     field.map_err(|source| RunError::Memory { buffer: buffer.name.clone(), source })
 }
@@ -237,8 +243,8 @@ impl Run {
     ///
     /// # Errors
     /// [`RunError::UnsetScalar`], [`RunError::InputNotGiven`], [`RunError::OutputNotGiven`],
-    /// [`RunError::StateNotGiven`], [`RunError::LiveInTemporary`], [`RunError::NoSteps`], [`RunError::TooManySteps`], and
-    /// for copies of inputs and outputs the errors of [`Code::instantiate_with`]; nothing has then been computed.
+    /// [`RunError::StateNotGiven`], [`RunError::LiveInTemporary`], [`RunError::NoSteps`], [`RunError::TooManySteps`],
+    /// and for copies of inputs and outputs the errors of [`Code::instantiate_with`]; nothing has then been computed.
     pub fn advance(&mut self, steps: u64) -> Result<(), Error> {
         if !self.shared.kernel().has_state() {
             return Err(RunError::NoSteps { kernel: self.kernel_name() }.into());
@@ -272,29 +278,29 @@ impl Run {
         self.shared.check_live_in()?;
         self.given.verify_all(self.shared.kernel(), self.step)?;
         self.allocate_caller_arrays()?;
-        let lent = self.fields.iter().map(|_| None).collect();
-        self.call_on(args, lent)?;
+        let borrowed = self.fields.iter().map(|_| None).collect();
+        self.call_on(args, borrowed)?;
         self.given.note_outputs(self.shared.kernel());
         Ok(())
     }
 
-    /// Calls the code; buffers that are not lent are the run's own.
-    fn call_on(&mut self, args: &[i64], lent: Vec<Option<BufferRef<'_>>>) -> Result<(), Error> {
+    /// Calls the code; buffers that are not borrowed are the run's own.
+    fn call_on(&mut self, args: &[i64], borrowed: Vec<Option<BufferRef<'_>>>) -> Result<(), Error> {
         let shared = Arc::clone(&self.shared);
-        self.call_code(&shared.compiled, args, lent)
+        self.call_code(&shared.compiled, args, borrowed)
     }
 
     /// Calls code of the same program.
-    fn call_code(&mut self, code: &Compiled, args: &[i64], lent: Vec<Option<BufferRef<'_>>>) -> Result<(), Error> {
+    fn call_code(&mut self, code: &Compiled, args: &[i64], borrowed: Vec<Option<BufferRef<'_>>>) -> Result<(), Error> {
         let scalars = self.scalar_values()?;
         let owners = self.shared.outcome.layout.buffers.iter().map(|b| b.owner);
         let mut buffers = Vec::with_capacity(self.fields.len());
-        for ((field, owner), lent) in self.fields.iter_mut().zip(owners).zip(lent) {
-            buffers.push(match (lent, field, owner) {
-                (Some(lent), ..) => lent,
+        for ((field, owner), borrowed) in self.fields.iter_mut().zip(owners).zip(borrowed) {
+            buffers.push(match (borrowed, field, owner) {
+                (Some(borrowed), ..) => borrowed,
                 (None, Some(field), Owner::Input(_)) => BufferRef::from(&*field),
                 (None, Some(field), Owner::Folded | Owner::Output(_)) => BufferRef::from(field),
-                (None, None, _) => unreachable!("what is not lent is allocated"),
+                (None, None, _) => unreachable!("what is not borrowed is allocated"),
             });
         }
         let mut call = Call { args, scalars: &scalars, buffers, pool: &self.pool };

@@ -38,7 +38,7 @@ pub struct RunOptions {
     /// Guard pages around every field, so that a stray access stops the program. Default: off; it costs huge pages.
     pub guard_pages: bool,
     /// What steps do with denormal numbers, on every thread that takes part. Default: as the calling thread has it,
-    /// which is to keep them unless somebody chose otherwise.
+    /// which is to keep them unless that was changed.
     pub denormals: Denormals,
     /// With what the memory of a run is compared before it is allocated. Default: with what is available.
     pub memory: MemoryCheck,
@@ -94,11 +94,11 @@ impl Default for RunOptions {
 pub enum MemoryCheck {
     /// What the machine, and the control groups that this process is in, have left
     /// ([`available_memory`](crate::available_memory)). Systems give addresses for more than they have and end the
-    /// process that touches it, without a word; so such a run is refused. Memory that other runs were given and have not
-    /// touched yet still seems to be left.
+    /// process that touches it, without a word; so such a run is refused. Memory that other runs were given and have
+    /// not touched yet still seems to be left.
     #[default]
     Available,
-    /// So many bytes.
+    /// This many bytes.
     Limit(u64),
     /// Whatever the system gives addresses for.
     Unchecked,

@@ -10,7 +10,7 @@ use crate::plan::request::Request;
 use crate::run::RunError;
 use crate::run::options::RunOptions;
 use crate::run::view::View;
-use crate::storage::placement::rows::{cells_of_line, lead_bytes};
+use crate::storage::placement::rows::{cells_of_line, line_offset_bytes};
 
 /// What code and its runs share.
 #[derive(Debug)]
@@ -27,9 +27,9 @@ impl Shared {
 
     /// Bytes from a cache line's start to the first cell of a buffer, so that most rows of it are stored in whole
     /// lines.
-    pub(super) fn lead_bytes(&self, buffer: &BufferLayout) -> usize {
+    pub(super) fn line_offset_bytes(&self, buffer: &BufferLayout) -> usize {
         let phase = self.outcome.program.store_phase(BufferId(buffer.id), cells_of_line(buffer.element));
-        lead_bytes(phase.unwrap_or(0), buffer.element)
+        line_offset_bytes(phase.unwrap_or(0), buffer.element)
     }
 
     /// The threads of a run.

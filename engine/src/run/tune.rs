@@ -22,7 +22,7 @@ const ROUNDS_SECONDS: f64 = 1.0;
 /// Rounds: the least time of each candidate counts.
 const ROUNDS: std::ops::RangeInclusive<f64> = 2.0..=9.0;
 /// Most steps of a call.
-const MOST_STEPS: i64 = 1 << 16;
+const MOST_TIMED_STEPS: i64 = 1 << 16;
 
 /// Code that was tuned, and how it was found.
 #[derive(Clone, Debug)]
@@ -93,9 +93,10 @@ impl Scratch {
         if !has_state {
             run.shared.check_stateless()?;
         }
-        // Full storage has room for so many.
-        let horizon = plan.request.horizon.map_or(MOST_STEPS, |steps| i64::try_from(steps).unwrap_or(MOST_STEPS));
-        Ok(Scratch { run, has_state, most_steps: horizon.clamp(1, MOST_STEPS) })
+        // Full storage has room for this many.
+        let horizon =
+            plan.request.horizon.map_or(MOST_TIMED_STEPS, |steps| i64::try_from(steps).unwrap_or(MOST_TIMED_STEPS));
+        Ok(Scratch { run, has_state, most_steps: horizon.clamp(1, MOST_TIMED_STEPS) })
     }
 
     /// The least time of each candidate for a step or a whole pass, of calls taken in turn.
@@ -108,7 +109,7 @@ impl Scratch {
             *least = self.call(candidate, fewest)?;
         }
         let shortest = least.iter().copied().fold(f64::INFINITY, f64::min).max(1e-9);
-        let times = (CALL_SECONDS / shortest).clamp(1.0, MOST_STEPS as f64) as i64;
+        let times = (CALL_SECONDS / shortest).clamp(1.0, MOST_TIMED_STEPS as f64) as i64;
         let steps = (fewest * times).clamp(fewest, self.most_steps);
         let round_seconds = least.iter().sum::<f64>() * times as f64;
         least.fill(f64::INFINITY);
@@ -120,14 +121,14 @@ impl Scratch {
         Ok(least.iter().map(|seconds| seconds / steps as f64).collect())
     }
 
-    /// Seconds of so many steps; a kernel without steps runs so many times.
+    /// Seconds of this many steps; a kernel without steps runs this many times.
     fn call(&mut self, code: &Compiled, steps: i64) -> Result<f64, Error> {
         let in_steps = [0, steps];
         let (args, calls) = if self.has_state { (&in_steps[..], 1) } else { (&[][..], steps) };
         let start = Instant::now();
         for _ in 0..calls {
-            let lent = self.run.fields.iter().map(|_| None).collect();
-            self.run.call_code(code, args, lent)?;
+            let borrowed = self.run.fields.iter().map(|_| None).collect();
+            self.run.call_code(code, args, borrowed)?;
         }
         Ok(start.elapsed().as_secs_f64())
     }

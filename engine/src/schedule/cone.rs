@@ -20,9 +20,9 @@ use crate::schedule::diamond::Hyperplanes;
 use crate::schedule::transform::TransformError;
 
 /// Operations that finding the distances may use; stencils need a thousandth of it.
-const QUOTA: u64 = 50_000_000;
+const CONE_QUOTA: u64 = 50_000_000;
 /// Distances looked at, one by one.
-const MOST_DISTANCES: usize = 1 << 16;
+const MOST_CONE_DISTANCES: usize = 1 << 16;
 
 /// The extreme slopes of a kernel's dependences in a plane of time and space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -112,7 +112,7 @@ impl Kernel {
     ) -> Result<DependenceCone, TransformError> {
         let schedule = self.schedule_or_error(schedule)?;
         schedule.verify_pair(time, space)?;
-        let context = Context::new(QUOTA)?;
+        let context = Context::new(CONE_QUOTA)?;
         let model = Model::new(&context, self, schedule)?;
         let mut cone: Option<DependenceCone> = None;
         for distance in distances(&model, schedule, (time, space))? {
@@ -154,7 +154,7 @@ fn distances(
         let unbounded = || TransformError::UnboundedDistances { schedule: schedule.name.clone(), time, space };
         let mut visit =
             |point: &[i64]| found.push(if time < space { [point[0], point[1]] } else { [point[1], point[0]] });
-        match plane.for_each_point(MOST_DISTANCES, &mut visit) {
+        match plane.for_each_point(MOST_CONE_DISTANCES, &mut visit) {
             Ok(_) => {}
             Err(IslError::Unbounded | IslError::TooManyPoints { .. }) => return Err(unbounded()),
             Err(error) => return Err(error.into()),

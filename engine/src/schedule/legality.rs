@@ -4,9 +4,10 @@
 //!
 //! States that every step replaces are legal if time never goes back from a write to its reads, which comparing time
 //! vectors shows where a certificate says who reads them that was verified against the kernel's text
-//! (`engine/src/check/certificate.rs`): every read then finds a value, written one step before. Otherwise the check runs per array on coalesced events; only when it fails are the references
-//! examined one by one, to name the instances. Where a cell is written several times, its writes must be ordered among
-//! each other and against every read.
+//! (`engine/src/check/certificate.rs`): every read then finds a value, written one step before. Otherwise the check
+//! runs per array on coalesced events; only when it fails are the references examined one by one, to name the
+//! instances. Where a cell is written several times, its writes must be ordered among each other and against every
+//! read.
 
 use crease_isl::{Map, Set};
 
@@ -138,17 +139,17 @@ pub(crate) fn verify_schedule(model: &Model<'_, '_>, readers: Option<&Readers>) 
     for stmt in model.kernel.stmt_ids() {
         verify_distinct_times(model, stmt)?;
     }
-    let (mut doubtful, mut disordered) = (Vec::new(), Vec::new());
+    let (mut unproved, mut disordered) = (Vec::new(), Vec::new());
     for array in model.kernel.array_ids() {
         match readers.and_then(|readers| readers.of(array)) {
             // Every read finds its cell written one step before.
             Some(regions) if runs_after_writes(model, regions) => {}
             Some(_) => disordered.push(array),
-            None => doubtful.push(array),
+            None => unproved.push(array),
         }
     }
-    verify_bounds(model, &doubtful)?;
-    doubtful.iter().chain(&disordered).try_for_each(|&array| verify_array(model, array))
+    verify_bounds(model, &unproved)?;
+    unproved.iter().chain(&disordered).try_for_each(|&array| verify_array(model, array))
 }
 
 /// Whether comparing time vectors shows that every value is written before it is read: steps come first, or all

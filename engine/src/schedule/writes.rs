@@ -1,6 +1,7 @@
 //! What a kernel writes, whatever the schedule: all cells that somebody reads afterwards, and none twice at a time.
 //!
-//! In: a [`Model`] of a kernel whose sizes are bound.   Out: nothing, or the cells that are not written, or the instance that writes one twice.
+//! In: a [`Model`] of a kernel whose sizes are bound.   Out: nothing, or the cells that are not written, or the
+//! instance that writes one twice.
 
 use std::cell::Cell;
 

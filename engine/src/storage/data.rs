@@ -47,7 +47,7 @@ pub enum Sharing {
 }
 
 impl Sharing {
-    /// How many copies so many workers need.
+    /// How many copies this many workers need.
     pub fn copies(self, threads: usize) -> u64 {
         match self {
             Sharing::Shared => 1,

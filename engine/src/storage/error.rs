@@ -10,7 +10,7 @@ use crate::kernel::KernelError;
 pub enum MappingError {
     /// An index space, or what is alive of it, has no bound, so no finite modulus exists.
     #[error(
-        "`{array}` has no finite storage: nothing bounds dimension {dim} (`{index}`) of its cells, or of those alive at one moment"
+        "`{array}` has no finite storage: nothing bounds dimension {dim} (`{index}`) of its cells, or of those alive at the same time"
     )]
     UnboundedModulus {
         /// The array.
@@ -47,7 +47,7 @@ pub enum MappingError {
     Unproved {
         /// The strategy.
         strategy: &'static str,
-        /// Two cells alive at one moment that it would keep in one place.
+        /// Two cells alive at the same time that it would keep in one place.
         collision: String,
     },
     /// The text of a given mapping is wrong.

@@ -1,12 +1,12 @@
 //! The constants that steer the choice of storage, in one table: prices in comparisons, limits of searches, and what
 //! placement in memory goes by.
 //!
-//! None of them can make a mapping wrong, as the checker has the last word; they decide what is found, and how long that
-//! takes. What a change does to sizes and seconds, of every strategy and of the choice:
-//! `cargo run --release -- bench --suite optimizer`. That nothing is lost: `cargo test -p crease-kernels --test claims
-//! --test never_far_off --test lattices`. A command of its own stands with a number that it measured; of the others no
-//! measurement is on record. What cannot be otherwise is no knob and stands where it is used: the two steps of the usual
-//! layout, the largest number that lattices are held in.
+//! None of them can make a mapping wrong, as the checker has the last word; they decide what is found, and how long
+//! that takes. What a change does to sizes and seconds, of every strategy and of the choice: `cargo run --release --
+//! bench --suite optimizer`. That nothing is lost: `cargo test -p crease-kernels --test claims --test never_far_off
+//! --test lattices`. A command of its own stands with a number that it measured; of the others no measurement is on
+//! record. What cannot be otherwise is no knob and stands where it is used: the two steps of the usual layout, the
+//! largest number that lattices are held in.
 
 use crate::machine::LINE_BYTES;
 
@@ -16,20 +16,20 @@ pub(crate) mod choice {
 
     /// What is *near* a size has at most one part in this many more: 1.05 times as much.
     pub(crate) const NEAR_PARTS: u64 = 20;
-    /// Successive modulo is good enough if it needs at most one part in this many more than the values alive at once, or
-    /// [`FEW_CELLS`] more.
+    /// Successive modulo is good enough if it needs at most one part in this many more than the values alive at once,
+    /// or [`FEW_CELLS`] more.
     pub(crate) const GOOD_ENOUGH_PARTS: u64 = 64;
     /// Cells that are nothing: a cache line of the widest ones.
     pub(crate) const FEW_CELLS: u64 = LINE_BYTES / size_of::<f64>() as u64;
     /// Where there is a mapping, a strategy may spend this many times the integer-set operations that found it, and
-    /// [`LEAST_PATIENCE`] in any case.
-    pub(crate) const PATIENCE: u64 = 8;
+    /// [`LEAST_BUDGET`] in any case.
+    pub(crate) const BUDGET_FACTOR: u64 = 8;
     /// Integer-set operations that every strategy may spend: more than twice what stencils in rectangular tiles need.
-    pub(crate) const LEAST_PATIENCE: u64 = 500_000;
+    pub(crate) const LEAST_BUDGET: u64 = 500_000;
     /// Integer-set operations that a strategy with a small budget may spend: `periodic` where nothing is read from the
     /// far side. Cuts of small kernels take less, and in tiles, whose conflicts have many pieces, none was found that
     /// helps.
-    pub(crate) const SMALL_PATIENCE: u64 = 100_000;
+    pub(crate) const SMALL_BUDGET: u64 = 100_000;
     /// Intervals for counting what enters or leaves a run.
     pub(crate) const ENDS_BUDGET: u64 = 1 << 16;
     /// The cost of an access without vectors, where there could be some; one with vectors costs 1.
@@ -61,24 +61,24 @@ pub(crate) mod placement {
     /// Rows of a ring whose distance counts: a stencil stores a row while it reads the next two.
     pub(crate) const ROWS_AHEAD: u64 = 2;
     /// Bytes that padded rows, of which any may be stored while any other is read, are kept from multiples of 4 KiB at
-    /// most. heat-1d on two rows in the first-level cache gains nothing beyond this, and lost up to a third at one cache
-    /// line.
+    /// most. heat-1d on two rows in the first-level cache gains nothing beyond this, and lost up to a third at one
+    /// cache line.
     pub(crate) const LARGEST_PADDING_BYTES: u64 = 8 * LINE_BYTES;
     /// The part of a row that this may be, unless it is a cache line: one in this many.
     pub(crate) const PADDING_PARTS: u64 = 128;
     /// Bytes between copies of two workers that are never fetched together: processors fetch lines in pairs.
     pub(crate) const COPIES_APART_BYTES: u64 = 2 * LINE_BYTES;
     /// Bytes between the starts of neighbouring fields within 4 KiB: nine fields of a lattice end up spread evenly.
-    pub(crate) const SKEW_BYTES: u64 = 7 * LINE_BYTES;
-    /// Numbers of pages that are tried for a mirrored ring.
+    pub(crate) const FIELD_OFFSET_BYTES: u64 = 7 * LINE_BYTES;
+    /// Numbers of pages that are tried for a double-mapped ring.
     pub(crate) const MOST_PAGES_TRIED: u64 = 4;
-    /// Cells that the balanced choice gives for a ring without cuts. A row of heat-1d that is cut takes as long as one of
-    /// some 250 cells more: `run heat-1d --set N=1000 --set T=200000 --threads 1 --rounding exact` with `--rings cut`,
-    /// and with `mirrored`.
+    /// Cells that the balanced choice gives for a ring without cuts. A row of heat-1d that is cut takes as long as one
+    /// of some 250 cells more: `run heat-1d --set N=1000 --set T=200000 --threads 1 --rounding exact` with `--rings
+    /// cut`, and with `double-mapped`.
     pub(crate) const MOST_ADDED: i64 = 128;
-    /// Bytes of the largest ring that gains by being mirrored: 4000 doubles did, 6000 did not, with T=50000 and T=30000
-    /// in the same command. Rings of many rows, as those of heat-2d-5pt, gained at no size.
-    pub(crate) const LARGEST_MIRRORED_BYTES: u64 = 32 << 10;
+    /// Bytes of the largest ring that gains by being double-mapped: 4000 doubles did, 6000 did not, with T=50000 and
+    /// T=30000 in the same command. Rings of many rows, as those of heat-2d-5pt, gained at no size.
+    pub(crate) const LARGEST_DOUBLE_MAPPED_BYTES: u64 = 32 << 10;
 }
 
 /// What strategies of several files go by.
@@ -94,7 +94,7 @@ pub(crate) mod strategies {
 }
 
 /// `strided-hyperplane`.
-pub(crate) mod strided {
+pub(crate) mod strided_hyperplane {
     /// Prefixes kept after each dimension: bounds the search.
     pub(crate) const BEAM: usize = 8;
     /// Largest consumer distance used as a coefficient.

@@ -119,18 +119,18 @@ crease_program::named_choices! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Rings {
-    /// Mirrored where [`StrategyChoice::Auto`] decides, rows run in lanes and are as long as half of the ring or more,
-    /// the first-level cache holds it, and whole pages take few cells more: none at all for [`Objective::Footprint`],
-    /// any number for [`Objective::Speed`].
+    /// Double-mapped where [`StrategyChoice::Auto`] decides, rows run in lanes and are as long as half of the ring or
+    /// more, the first-level cache holds it, and whole pages take few cells more: none at all for
+    /// [`Objective::Footprint`], any number for [`Objective::Speed`].
     #[default]
     Auto,
     /// Strips are cut there.
     Cut,
     /// The ring is mapped twice, back to back, where it is one-dimensional and shared by all threads, and can be
     /// rounded to whole pages; other rings are cut. Linux only: elsewhere all are.
-    Mirrored,
+    DoubleMapped,
 }
 
 crease_program::named_choices! {
-    Rings = [("auto", Rings::Auto), ("cut", Rings::Cut), ("mirrored", Rings::Mirrored)]
+    Rings = [("auto", Rings::Auto), ("cut", Rings::Cut), ("double-mapped", Rings::DoubleMapped)]
 }

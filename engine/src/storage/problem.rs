@@ -8,7 +8,7 @@ use crease_program::{Interval, Mapped};
 
 use crate::analysis::conflicts::Conflicts;
 use crate::analysis::model::Model;
-use crate::analysis::turnover::Readers;
+use crate::analysis::step_dependences::Readers;
 use crate::check::Checker;
 use crate::kernel::BoundKernel;
 use crate::kernel::affine::Affine;
@@ -104,7 +104,7 @@ impl<'a, 'c> Problem<'a, 'c, '_> {
 
     /// Who reads a state's cells, if every step replaces the states alike and none is empty.
     pub(crate) fn readers(&self, array: ArrayId) -> Option<&'a Readers> {
-        self.model.turnover.as_ref()?.readers(array).filter(|readers| !readers.space.is_empty())
+        self.model.step_dependences.as_ref()?.readers(array).filter(|readers| !readers.space.is_empty())
     }
 
     /// The array index that moves with the innermost schedule dimension; the last one if none does.

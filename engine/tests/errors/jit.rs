@@ -5,8 +5,8 @@ use crease_jit::{
 };
 use crease_jit::{CallError, Pool, compile};
 use crease_program::{
-    self, BoundsError, Cells, Cond, DoubtReason, Element, ExactError, Fault, Int, InterpretError, Mapped, Memory, Node,
-    Program, Var, Verified,
+    self, BoundsError, Cells, Cond, Element, ExactError, Fault, Int, InterpretError, Mapped, Memory, Node, Program,
+    UnprovedReason, Var, Verified,
 };
 
 use ndarray::{Array1, Array2, s};
@@ -46,19 +46,19 @@ fn verified(text: &str) -> Verified {
 }
 
 fn fields(cases: &mut Cases) {
-    let field = |cells, skew_bytes| {
-        let options = FieldOptions { skew_bytes, ..FieldOptions::default() };
+    let field = |cells, page_offset_bytes| {
+        let options = FieldOptions { page_offset_bytes, ..FieldOptions::default() };
         Field::new(Element::F64, cells, options)
     };
     cases.add("a field of 2^61 cells", field(1 << 61, 0).unwrap_err());
     cases.add("a field of 2^45 cells", field(1 << 45, 0).unwrap_err());
     cases.add("a field skewed by 7 bytes", field(8, 7).unwrap_err());
-    let options = FieldOptions { lead_bytes: 12, ..FieldOptions::default() };
+    let options = FieldOptions { line_offset_bytes: 12, ..FieldOptions::default() };
     cases.add("a field 12 bytes behind a line", Field::new(Element::F64, 8, options).unwrap_err());
     let options = FieldOptions { mapped: Mapped::Twice, ..FieldOptions::default() };
     let error = Field::new(Element::F64, 511, options).unwrap_err();
-    assert!(matches!(error, FieldError::Mirror { bytes: 4088, .. }), "{error}");
-    cases.add_made_up("pages have other sizes elsewhere", FieldError::Mirror { bytes: 4088, page_bytes: 4096 });
+    assert!(matches!(error, FieldError::DoubleMapping { bytes: 4088, .. }), "{error}");
+    cases.add_made_up("pages have other sizes elsewhere", FieldError::DoubleMapping { bytes: 4088, page_bytes: 4096 });
     cases.add("a field of f64, read as f32", field(8, 0).expect("8 cells").as_slice::<f32>().unwrap_err());
 }
 
@@ -135,7 +135,7 @@ fn independence(cases: &mut Cases) {
     cases.add("`copy` of 9 cells looked at", copy.verify_exactly(&[9], &[8, 8], 100).unwrap_err());
     cases.add("`copy` looked at in 3 steps", copy.verify_exactly(&[8], &[8, 8], 3).unwrap_err());
     cases.add_made_up("no program of a test takes seconds to prove", Fault::TooIntricate);
-    let reason = DoubtReason::Effort { limit: 1 << 28 };
+    let reason = UnprovedReason::Effort { limit: 1 << 28 };
     cases.add_made_up("no program of a test takes seconds to analyse", reason);
     let nested = |depth: usize| {
         let mut nodes = Vec::new();
@@ -164,17 +164,17 @@ fn calls(cases: &mut Cases) {
     refuse("`copy` without its argument", &[], vec![BufferRef::read(&a), BufferRef::write(&mut b)]);
     refuse("`copy` of f32", &[8], vec![BufferRef::read(&single), BufferRef::write(&mut b)]);
     refuse("`copy` of 7 cells", &[7], vec![BufferRef::read(&short), BufferRef::write(&mut b)]);
-    refuse("`copy` to what is lent for reading", &[8], vec![BufferRef::read(&a), BufferRef::read(&b)]);
+    refuse("`copy` to what is borrowed for reading", &[8], vec![BufferRef::read(&a), BufferRef::read(&b)]);
     refuse("`copy` of 9 cells", &[9], vec![BufferRef::read(&a), BufferRef::write(&mut b[..8])]);
     let wide = Array1::<f64>::ones(16);
     let second = BufferRef::read_view(wide.slice(s![..;2]));
     refuse("`copy` of every second cell", &[8], vec![second, BufferRef::write(&mut b)]);
-    let mirrored = verified(&COPY.replace("b: f64[8] write", "b: f64[8] write mirrored"));
-    let mirrored = compile(&mirrored, &CompileOptions::default()).expect("it compiles");
+    let double_mapped = verified(&COPY.replace("b: f64[8] write", "b: f64[8] write double_mapped"));
+    let double_mapped = compile(&double_mapped, &CompileOptions::default()).expect("it compiles");
     let buffers = vec![BufferRef::read(&a), BufferRef::write(&mut b[..8])];
     cases.add(
-        "a mirrored buffer is bound to a slice",
-        mirrored.run(&mut Call { args: &[8], scalars: &[1.0], buffers, pool: &pool }).unwrap_err(),
+        "a double-mapped buffer is bound to a slice",
+        double_mapped.run(&mut Call { args: &[8], scalars: &[1.0], buffers, pool: &pool }).unwrap_err(),
     );
     let array = "program ones() {\narray u: f64[2, 4] write\nstrip v0 in 0 .. 4 lanes 4 {\nm0 = u[at 0, 0 step 1]\n\
                  %0 = f64 1.0\n%1: store m0, %0\n}\n}";
@@ -197,9 +197,9 @@ fn ranges(cases: &mut Cases) {
     for (done, nodes) in TRAPS {
         let ranges = trapped_program(nodes).address_ranges(&[6..=6]).expect("a range was given");
         match ranges.verify(&[6, 6]).unwrap_err() {
-            BoundsError::Doubt(doubt) => {
-                cases.add(done, doubt.reason);
-                cases.add(done, BoundsError::Doubt(doubt))
+            BoundsError::Unproved(unproved) => {
+                cases.add(done, unproved.reason);
+                cases.add(done, BoundsError::Unproved(unproved))
             }
             error => cases.add(done, error),
         };

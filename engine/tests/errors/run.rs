@@ -115,23 +115,27 @@ fn given(cases: &mut Cases, line: &mut Run) {
     let mut from_nowhere = code(FROM_NOWHERE, Some(8)).instantiate_with(one_thread()).expect("16 cells");
     cases.add_engine("`from_nowhere` is run once", from_nowhere.run_once());
     let mut d = [0.0; 8];
-    let lent = &mut [("d", (&mut d[..]).into())];
-    cases.add_engine("`from_nowhere` is called on lent arrays", code(FROM_NOWHERE, Some(8)).run(&[], lent, &[]));
+    let borrowed = &mut [("d", (&mut d[..]).into())];
+    cases
+        .add_engine("`from_nowhere` is called on borrowed arrays", code(FROM_NOWHERE, Some(8)).run(&[], borrowed, &[]));
 }
 
 fn whole_calls(cases: &mut Cases) {
     let code_of_tasks = code(TASKS, Some(8));
     let (a, mut b) = (Array2::<f64>::ones((8, 8)), Array2::<f64>::zeros((8, 8)));
-    let lent = || ("a", Input::from(&a));
+    let borrowed = || ("a", Input::from(&a));
     let mut call = |done: &str, inputs: &[(&str, Input<'_>)]| {
         cases.add_engine(done, code_of_tasks.run(inputs, &mut [("b", Output::from(&mut b))], &[]));
     };
     call("`tasks` is called without its input", &[]);
-    call("`a` is lent twice", &[lent(), lent()]);
-    call("`b`, an output, is lent as an input", &[lent(), ("b", Input::from(&a))]);
+    call("`a` is borrowed twice", &[borrowed(), borrowed()]);
+    call("`b`, an output, is borrowed as an input", &[borrowed(), ("b", Input::from(&a))]);
     let short = Input::from_slice(&[1.0; 63], &[8, 8]).expect_err("63 is not 64");
-    cases.add("63 cells are lent as 8 x 8", short);
-    cases.add_engine("`line`, which has state, is called on lent arrays", code(LINE, Some(8)).run(&[], &mut [], &[]));
+    cases.add("63 cells are borrowed as 8 x 8", short);
+    cases.add_engine(
+        "`line`, which has state, is called on borrowed arrays",
+        code(LINE, Some(8)).run(&[], &mut [], &[]),
+    );
 }
 
 fn memory(cases: &mut Cases) {

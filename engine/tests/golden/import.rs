@@ -17,7 +17,7 @@ pub(crate) struct Entry<'a> {
     context: &'a Context,
     /// Names of the size parameters.
     params: Vec<&'a str>,
-    /// A time dimension that runs in blocks of so many lanes.
+    /// A time dimension that runs in blocks of this many lanes.
     vector: Option<(usize, u64)>,
 }
 

@@ -1,5 +1,5 @@
-//! Ways to run a kernel: on full storage, and through a plan natively (on arrays of its own or lent ones) and by the
-//! interpreter of programs.
+//! Ways to run a kernel: on full storage, and through a plan natively (on arrays of its own or borrowed ones) and by
+//! the interpreter of programs.
 //!
 //! All of them start from the same contents and return the same thing: the bits of what a caller can read afterwards.
 
@@ -70,7 +70,7 @@ impl Case {
         self.contents(&|id, index| arrays[&self.kernel.array(id).name].get(index).expect("the box holds all cells"))
     }
 
-    /// Runs compiled code, in calls of so many steps if there are steps; only a call that is refused is an error.
+    /// Runs compiled code, in calls of this many steps if there are steps; only a call that is refused is an error.
     pub(crate) fn native(&self, code: &Code, threads: usize, pieces: &[i64]) -> Result<Contents, Error> {
         let mut run = code.instantiate_with(RunOptions::default().threads(threads).guard_pages(true)).unwrap();
         run.set("c", SCALAR).unwrap();
@@ -101,7 +101,7 @@ impl Case {
     }
 
     /// Runs compiled code on arrays that lie somehow in others. For kernels without state.
-    pub(crate) fn lent(&self, code: &Code, threads: usize, random: &mut Rng) -> Result<Contents, Error> {
+    pub(crate) fn borrowed(&self, code: &Code, threads: usize, random: &mut Rng) -> Result<Contents, Error> {
         let mut run = code.instantiate_with(RunOptions::default().threads(threads).guard_pages(true)).unwrap();
         run.set("c", SCALAR).unwrap();
         let doubles = self.hosts::<f64>(&run, Role::Input, random);
@@ -149,7 +149,7 @@ impl Case {
         run.write_back(&array.name, back, values.view()).unwrap();
     }
 
-    /// Runs the plan's program by its interpreter, in calls of so many steps if there are steps.
+    /// Runs the plan's program by its interpreter, in calls of this many steps if there are steps.
     pub(crate) fn interpreted(&self, plan: &Plan, lanes: u32, pieces: &[i64]) -> Contents {
         let (program, layout) = (plan.program(), plan.layout());
         let zeros = layout.buffers.iter().map(|b| Cells::zeros(b.element, b.allocated_cells as usize));

@@ -230,9 +230,9 @@ impl Generator<'_> {
 
     /// What may be done to arithmetic; mostly nothing.
     pub(crate) fn arithmetic(&mut self) -> String {
-        let freedoms = ["contract", "reassociate", "reciprocal"].into_iter().filter(|_| self.random.u8(0..4) == 0);
-        let freedoms: Vec<&str> = freedoms.collect();
-        if freedoms.is_empty() { String::new() } else { format!("  arithmetic {}\n", freedoms.join(", ")) }
+        let flags = ["contract", "reassociate", "reciprocal"].into_iter().filter(|_| self.random.u8(0..4) == 0);
+        let flags: Vec<&str> = flags.collect();
+        if flags.is_empty() { String::new() } else { format!("  arithmetic {}\n", flags.join(", ")) }
     }
 
     /// The scalar, an input of values and one of bytes.

@@ -26,7 +26,7 @@ struct Axis {
     periodic: bool,
 }
 
-/// A read of some field, so many steps back.
+/// A read of some field, this many steps back.
 struct Read {
     field: usize,
     back: i64,

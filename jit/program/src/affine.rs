@@ -1,6 +1,7 @@
 //! Affine forms of integer expressions.
 //!
-//! In: an expression.   Out: a constant and multiples of **atoms**: arguments, variables, and terms that are not affine.
+//! In: an expression.   Out: a constant and multiples of **atoms**: arguments, variables, and terms that are not
+//! affine.
 
 use super::types::*;
 

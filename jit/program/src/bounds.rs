@@ -5,7 +5,7 @@
 //! The run time uses it to refuse a program before it could touch memory outside its buffers. The answer is never too
 //! narrow: if [`AddressRanges::verify`] accepts, then every strip stays inside its buffers, no integer exceeds 64 bits,
 //! and every `wrap` and every ring position is in its range. It may be too wide, and then a correct program is refused;
-//! [`Doubt`]s say what could not be shown.
+//! [`Unproved`]s say what could not be shown.
 //!
 //! Cost: each expression is analysed once, with bounded effort (`ranges`), and the whole program as well.
 
@@ -30,7 +30,7 @@ pub struct AddressRanges {
     /// One entry per buffer; `None` if no strip that can run loads from it or stores to it.
     pub buffers: Vec<Option<Touched>>,
     /// What could not be shown. The ranges hold for runs in which none of it happens.
-    pub doubts: Vec<Doubt>,
+    pub unproved: Vec<Unproved>,
 }
 
 /// The cells of one buffer that a program can touch.
@@ -48,17 +48,17 @@ pub struct Touched {
 
 /// An assumption of the code generators that could not be shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Doubt {
+pub struct Unproved {
     /// Where.
     pub place: Place,
     /// What.
-    pub reason: DoubtReason,
+    pub reason: UnprovedReason,
 }
 
 /// What may happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
-pub enum DoubtReason {
+pub enum UnprovedReason {
     /// An integer may need more than 64 bits.
     #[error("an integer may exceed 64 bits")]
     Overflow,
@@ -106,7 +106,7 @@ pub enum DoubtReason {
     },
 }
 
-impl fmt::Display for Doubt {
+impl fmt::Display for Unproved {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.place, self.reason)
     }
@@ -131,7 +131,7 @@ pub enum BoundsError {
     },
     /// An assumption of the code generators could not be shown.
     #[error("{0}")]
-    Doubt(Box<Doubt>),
+    Unproved(Box<Unproved>),
     /// A stream may leave its buffer.
     #[error("{place}: cell {cell} may be touched, but buffer `{buffer}` has {cells} cells")]
     OutOfBuffer {
@@ -150,14 +150,14 @@ impl AddressRanges {
     /// Checks that a run on buffers of these lengths, in cells, touches nothing else.
     ///
     /// # Errors
-    /// The first doubt or the first buffer that is too short.
+    /// The first unproved bound or the first buffer that is too short.
     pub fn verify(&self, lengths: &[u64]) -> Result<(), BoundsError> {
         let (found, expected) = (lengths.len(), self.buffers.len());
         if found != expected {
             return Err(BoundsError::Count { what: "buffer lengths", found, expected });
         }
-        if let Some(doubt) = self.doubts.first() {
-            return Err(BoundsError::Doubt(Box::new(doubt.clone())));
+        if let Some(unproved) = self.unproved.first() {
+            return Err(BoundsError::Unproved(Box::new(unproved.clone())));
         }
         for (touched, &cells) in self.buffers.iter().zip(lengths) {
             let Some(Touched { buffer, cells: range, lowest, highest }) = touched else { continue };
@@ -176,7 +176,7 @@ impl Program {
     /// Which cells of each buffer the program can touch, if each argument lies in its range.
     ///
     /// # Errors
-    /// [`BoundsError::Invalid`] or [`BoundsError::Count`]. What cannot be shown is no error but a [`Doubt`].
+    /// [`BoundsError::Invalid`] or [`BoundsError::Count`]. What cannot be shown is no error but an [`Unproved`].
     pub fn address_ranges(&self, args: &[RangeInclusive<i64>]) -> Result<AddressRanges, BoundsError> {
         self.analyse(args, None)
     }
@@ -186,15 +186,15 @@ impl Program {
     ///
     /// # Errors
     /// [`BoundsError::Invalid`] or [`BoundsError::Count`].
-    pub fn open_bounds(&self, args: &[RangeInclusive<i64>], lengths: &[u64]) -> Result<Vec<Doubt>, BoundsError> {
+    pub fn open_bounds(&self, args: &[RangeInclusive<i64>], lengths: &[u64]) -> Result<Vec<Unproved>, BoundsError> {
         let (found, expected) = (lengths.len(), self.buffers.len());
         if found != expected {
             return Err(BoundsError::Count { what: "buffer lengths", found, expected });
         }
-        Ok(self.analyse(args, Some(lengths))?.doubts)
+        Ok(self.analyse(args, Some(lengths))?.unproved)
     }
 
-    /// The analysis. With lengths, a stream that may leave its buffer is a doubt as well.
+    /// The analysis. With lengths, a stream that may leave its buffer is unproved as well.
     fn analyse(&self, args: &[RangeInclusive<i64>], lengths: Option<&[u64]>) -> Result<AddressRanges, BoundsError> {
         self.verify()?;
         let (found, expected) = (args.len(), self.args.len());
@@ -206,7 +206,7 @@ impl Program {
             let (a, b) = (i128::from(*range.start()), i128::from(*range.end()));
             Interval { min: a.min(b), max: a.max(b) }
         };
-        let found = AddressRanges { buffers: vec![None; self.buffers.len()], doubts: Vec::new() };
+        let found = AddressRanges { buffers: vec![None; self.buffers.len()], unproved: Vec::new() };
         let scope = Scope::new(args.iter().map(interval).collect());
         let mut analysis = Analysis { program: self, lengths, scope, path: Vec::new(), found };
         analysis.block(&self.body);
@@ -228,20 +228,20 @@ impl Analysis<'_> {
         Place { path: self.path.clone(), part }
     }
 
-    fn doubt(&mut self, part: Part, reason: DoubtReason) {
+    fn unproved(&mut self, part: Part, reason: UnprovedReason) {
         let place = self.place(part);
         let reason = match self.scope.is_exhausted() {
-            true => DoubtReason::Effort { limit: MOST_EFFORT },
+            true => UnprovedReason::Effort { limit: MOST_EFFORT },
             false => reason,
         };
-        // One doubt is enough where nothing is known.
-        if self.found.doubts.last().is_some_and(|last| matches!(last.reason, DoubtReason::Effort { .. })) {
+        // One is enough where nothing is known.
+        if self.found.unproved.last().is_some_and(|last| matches!(last.reason, UnprovedReason::Effort { .. })) {
             return;
         }
-        let doubt = Doubt { place, reason };
+        let unproved = Unproved { place, reason };
         // The parts of one expression often fail together.
-        if self.found.doubts.last() != Some(&doubt) {
-            self.found.doubts.push(doubt);
+        if self.found.unproved.last() != Some(&unproved) {
+            self.found.unproved.push(unproved);
         }
     }
 
@@ -249,7 +249,7 @@ impl Analysis<'_> {
         let outer = self.scope.len();
         for (position, node) in (0..).zip(nodes) {
             if self.scope.is_exhausted() {
-                self.doubt(Part::Node(position), DoubtReason::Effort { limit: MOST_EFFORT });
+                self.unproved(Part::Node(position), UnprovedReason::Effort { limit: MOST_EFFORT });
                 break;
             }
             self.node(position, node);
@@ -278,7 +278,7 @@ impl Analysis<'_> {
                     // Compiled loops add the step to the last value before they compare.
                     let end = self.scope.range(hi).unwrap_or(Interval::ALL);
                     if end.max.saturating_add(i128::from(*step) - 1) > Interval::ALL.max {
-                        self.doubt(head, DoubtReason::Overflow);
+                        self.unproved(head, UnprovedReason::Overflow);
                     }
                     let inner = self.scope.len();
                     self.inside(Step::For { node, var: *var }, body);
@@ -325,7 +325,7 @@ impl Analysis<'_> {
             if let Address::Block { ring: Some(ring), stride, .. } = stream.address
                 && ring_travel(length, stride, ring as i64) > Interval::ALL.max
             {
-                self.doubt(part, DoubtReason::Overflow);
+                self.unproved(part, UnprovedReason::Overflow);
             }
             let cells = match &stream.address {
                 Address::Block { base, pos, ring, stride } => {
@@ -347,7 +347,7 @@ impl Analysis<'_> {
         let length = Affine::of(hi).zip(Affine::of(lo)).and_then(|(hi, lo)| hi.plus(&lo, -1));
         let range = length.and_then(|length| self.scope.affine_range(length)).unwrap_or(Interval::UNBOUNDED);
         if !range.within(Interval::ALL) {
-            self.doubt(part, DoubtReason::Overflow);
+            self.unproved(part, UnprovedReason::Overflow);
         }
         range.narrowed(Interval::ALL).max
     }
@@ -360,7 +360,7 @@ impl Analysis<'_> {
         };
         let range = form.and_then(|form| self.scope.affine_range(form));
         if !range.is_some_and(|range| range.within(Interval::ALL)) {
-            self.doubt(part, DoubtReason::Overflow);
+            self.unproved(part, UnprovedReason::Overflow);
         }
     }
 
@@ -386,7 +386,7 @@ impl Analysis<'_> {
         let whole = Interval { min: 0, max: i128::from(ring) - 1 };
         let start = self.scope.range(pos).unwrap_or(Interval::UNBOUNDED);
         if !start.within(whole) {
-            self.doubt(part, DoubtReason::Position { pos: start, ring });
+            self.unproved(part, UnprovedReason::Position { pos: start, ring });
         }
         if moved.and_then(|pos| self.scope.affine_range(pos)).is_some_and(|pos| pos.within(whole)) {
             // Never runs around.
@@ -406,7 +406,7 @@ impl Analysis<'_> {
             let value = moved.and_then(|form| self.scope.affine_range(form)).unwrap_or(Interval::UNBOUNDED);
             let inside = Interval { min: 0, max: i128::from(extent) - 1 };
             if !value.within(inside) {
-                self.doubt(part, DoubtReason::Coordinate { axis, value, extent });
+                self.unproved(part, UnprovedReason::Coordinate { axis, value, extent });
             }
             let value = value.narrowed(inside);
             let append = |cells: i128, value: i128| cells.saturating_mul(i128::from(extent)).saturating_add(value);
@@ -419,7 +419,7 @@ impl Analysis<'_> {
         if let Some(length) = self.lengths.map(|lengths| lengths[buffer.index()])
             && !cells.within(Interval { min: 0, max: i128::from(length) - 1 })
         {
-            self.doubt(part, DoubtReason::Cells { buffer, touched: cells, cells: length });
+            self.unproved(part, UnprovedReason::Cells { buffer, touched: cells, cells: length });
         }
         let place = self.place(part);
         match &mut self.found.buffers[buffer.index()] {
@@ -472,12 +472,12 @@ impl Analysis<'_> {
                 let argument = self.scope.range(x).unwrap_or(Interval::ALL);
                 let wide = i128::from(*modulus);
                 if !argument.within(Interval { min: -wide, max: 2 * wide - 1 }) {
-                    self.doubt(part, DoubtReason::Wrap { argument, modulus: *modulus });
+                    self.unproved(part, UnprovedReason::Wrap { argument, modulus: *modulus });
                 }
             }
         }
         if !self.scope.range(int).is_some_and(|range| range.within(Interval::ALL)) {
-            self.doubt(part, DoubtReason::Overflow);
+            self.unproved(part, UnprovedReason::Overflow);
         }
     }
 }

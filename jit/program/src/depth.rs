@@ -3,10 +3,10 @@
 //! In: the parts of a program.   Out: whether they are within the limits; nothing is followed deeper than those.
 //!
 //! Everything that walks a program calls itself for what is nested, so what is nested too deep would exhaust a thread's
-//! stack, which stops the process. The reader of the text form and the verifier count alike, as the text stands: blocks,
-//! conditions, calls and parentheses nest; the terms of a sum do not. What verifies can therefore be printed and read
-//! back. Values that are built by hand may be of any depth until they are verified, so dropping them calls nothing for
-//! what is nested: it moves it to a list first.
+//! stack, which stops the process. The reader of the text form and the verifier count alike, as the text stands:
+//! blocks, conditions, calls and parentheses nest; the terms of a sum do not. What verifies can therefore be printed
+//! and read back. Values that are built by hand may be of any depth until they are verified, so dropping them calls
+//! nothing for what is nested: it moves it to a list first.
 
 use super::limits::{MAX_DEPTH, MAX_OPERATORS};
 use super::types::{Cond, Int, Node};

@@ -77,9 +77,9 @@ pub enum Fault {
         /// Cells from one start to the next.
         pitch: u64,
     },
-    /// A mirrored buffer has no declared length to repeat, or copies, or is a caller's array.
-    #[error("a mirrored buffer is one block of a declared length")]
-    UselessMirror,
+    /// A double-mapped buffer has no declared length to repeat, or copies, or is a caller's array.
+    #[error("a double-mapped buffer is one block of a declared length")]
+    UselessDoubleMapping,
     /// An array has no extents, or another number of cells than their product.
     #[error("an array of {cells:?} cells cannot have the extents {extents:?}")]
     Extents {
@@ -157,9 +157,9 @@ pub enum Fault {
         /// The ring's length in cells.
         ring: u64,
     },
-    /// A streaming store writes cells that the strip may read.
-    #[error("the store is streaming, and {load} may read its cells: no fact says that they are disjoint")]
-    StreamingLoaded {
+    /// A non-temporal store writes cells that the strip may read.
+    #[error("the store is non-temporal, and {load} may read its cells: no fact says that they are disjoint")]
+    NonTemporalLoaded {
         /// The load.
         load: ValueId,
     },

@@ -6,8 +6,8 @@
 //! parallel loops. Each says that certain pairs of accesses never meet in a cell, and each is shown pair by pair
 //! (`apart`), with variables for the two iterations:
 //! - **alias fact**: a load and a store of one strip, in the iterations in which the fact says that they do not meet;
-//! - **lanes**: of two operations, the one that comes first in the strip, in one of the next `lanes - 1` iterations, and
-//!   the other: lock-step exchanges these two;
+//! - **lanes**: of two operations, the one that comes first in the strip, in one of the next `lanes - 1` iterations,
+//!   and the other: lock-step exchanges these two;
 //! - **parallel loop**: two accesses in different iterations, one of them a store. The later iteration is a copy of the
 //!   loop's body with variables of its own. Copies of a buffer per worker cannot meet. A loop inside a parallel loop
 //!   is not parallel, whatever it claims.

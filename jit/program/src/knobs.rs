@@ -1,15 +1,18 @@
 //! Knobs: the numbers that steer what is marked in programs and how strips of unknown length are judged, all of them in
 //! one table.
 //!
-//! Answers depend on none of them, speed does. Each has its unit, and the command that tells whether it is right: *shows
-//! in* where it is an estimate that was never measured alone. Commands begin with `cargo run --release --`. What refuses
-//! instead of steering is in `limits`.
+//! Answers depend on none of them, speed does. Each has its unit, and the command that tells whether it is right:
+//! *shows in* where it is an estimate that was never measured alone. Commands begin with `cargo run --release --`. What
+//! refuses instead of steering is in `limits`.
+
+/// Bytes of a cache line: what stores write whole. So on every processor that code is made for; no knob.
+pub const LINE_BYTES: u64 = 64;
 
 /// Iterations that are assumed of a strip whose length only the run knows. Shows in `bench --suite strips`.
 pub const TYPICAL_LENGTH: i64 = 1000;
 
 /// Bytes whose accesses are counted together, for stores. Shows in
-/// `bench --suite images --streaming never --streaming auto`.
+/// `bench --suite images --non-temporal never --non-temporal auto`.
 pub(crate) const STORE_PAGE_BYTES: u64 = 4096;
 
 /// The same for loads: short rows are to have pages of their own. Shows in
@@ -23,10 +26,10 @@ pub(crate) const WINDOW_CACHES: u64 = 2;
 /// Iterations of a loop that are followed in any case: steps may alternate between places. Shows in the same.
 pub(crate) const FEWEST_ITERATIONS: u64 = 4;
 
-/// A store streams if less than one in so many of its bytes is touched again soon. Shows in
-/// `bench --suite images --streaming never --streaming auto`.
-pub(crate) const STREAMING_REUSE: u64 = 4;
+/// A store is non-temporal if less than one in this many of its bytes is touched again soon. Shows in
+/// `bench --suite images --non-temporal never --non-temporal auto`.
+pub(crate) const NON_TEMPORAL_REUSE: u64 = 4;
 
-/// A stream is far if at least one in so many of its bytes comes from memory. Shows in
+/// A stream is cold if at least one in this many of its bytes comes from memory. Shows in
 /// `bench --suite images --prefetch never --prefetch auto`.
-pub(crate) const FAR_MISSES: u64 = 2;
+pub(crate) const COLD_MISSES: u64 = 2;

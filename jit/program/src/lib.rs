@@ -4,8 +4,8 @@
 //!
 //! `types` holds the language, `text` prints and parses it, `verify` checks it, `independence` proves what it claims of
 //! its accesses, which makes it `verified`; `exact` looks for what contradicts a claim in one run. `interpret` runs it
-//! and is the oracle for every code generator; `bounds` and `walk` say which cells a run may touch, `reuse` which soon again,
-//! `phase` where rows of them begin.
+//! and is the oracle for every code generator; `bounds` and `dry_run` say which cells a run may touch, `reuse` which
+//! soon again, `phase` where rows of them begin.
 
 mod affine;
 mod apart;
@@ -13,6 +13,7 @@ mod bounds;
 mod cells;
 mod costs;
 mod depth;
+mod dry_run;
 mod element;
 mod environment;
 mod exact;
@@ -42,10 +43,9 @@ mod verify;
 mod verify_strip;
 mod visible;
 mod visit;
-mod walk;
 mod wraps;
 
-pub use bounds::{ANY_STEP, AddressRanges, BoundsError, Doubt, DoubtReason, Touched};
+pub use bounds::{ANY_STEP, AddressRanges, BoundsError, Touched, Unproved, UnprovedReason};
 pub use cells::{Cells, Memory};
 pub use costs::StripCosts;
 pub use environment::Trap;
@@ -55,8 +55,8 @@ pub use fault::{Fault, VerifyError};
 pub use half::f16;
 pub use interpret::{InterpretError, ParallelOrder, Trapped, interpret, interpret_in_order};
 pub use interval::Interval;
-pub use knobs::TYPICAL_LENGTH;
-pub use limits::{DEFAULT_WORK_LIMIT, MAX_DEPTH, MAX_OPERATORS, MAX_VARS, PAIRS_PER_UNIT};
+pub use knobs::{LINE_BYTES, TYPICAL_LENGTH};
+pub use limits::{DEFAULT_WORK_LIMIT, DRY_RUN_BUDGET, MAX_DEPTH, MAX_OPERATORS, MAX_VARS, PAIRS_PER_UNIT};
 pub use names::UnknownName;
 pub use opaque::{OPAQUE_K1, OPAQUE_K2, OPAQUE_NAN, opaque_finish, opaque_mix, opaque_seed};
 pub use place::{Part, Place, Step};

@@ -9,9 +9,9 @@ pub enum StoreHint {
     #[default]
     Cached,
     /// They were not touched lately and are not read before a cache would have given them up: a code generator may
-    /// write them past the caches, so that their lines are not fetched first. No load of the strip may share a cell
-    /// with them.
-    Streaming,
+    /// write them with non-temporal stores, so that their lines are not fetched first. No load of the strip may share a
+    /// cell with them.
+    NonTemporal,
 }
 
 /// Operations with one operand.

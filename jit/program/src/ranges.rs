@@ -88,7 +88,7 @@ impl Scope {
                 Meaning::Between { lower, upper } => {
                     let ends = if coefficient > 0 { upper } else { lower };
                     let bound = |end: &Bound| {
-                        // Of so many times the whole.
+                        // Of this many times the whole.
                         let scaled = Affine::constant(0).plus(&form, end.scale)?.plus(&end.form, coefficient)?;
                         Some(self.upper(scaled, fuel)?.div_euclid(end.scale))
                     };
@@ -141,8 +141,8 @@ impl Scope {
         self.least_upper(forms, fuel)
     }
 
-    /// An upper bound of `rest + coefficient * term`, where each operand of the term, a `min` or `max`, alone bounds it.
-    /// So does half the sum of two of them, which is better where they move against each other.
+    /// An upper bound of `rest + coefficient * term`, where each operand of the term, a `min` or `max`, alone bounds
+    /// it. So does half the sum of two of them, which is better where they move against each other.
     fn upper_of_choice(&self, rest: &Affine, term: &Int, coefficient: i128, fuel: &mut u32) -> Option<i128> {
         let mut operands = Vec::new();
         choices(term, matches!(term, Int::Min(..)), &mut operands);

@@ -2,25 +2,27 @@
 //! what it has given up.
 //!
 //! In: a verified program, the arguments of a short run, the bytes of a cache.   Out: the same program, those stores
-//! marked as [`StoreHint::Streaming`], or the streams of those loads as far.
+//! marked as [`StoreHint::NonTemporal`], or the streams of those loads as cold.
 //!
-//! An ordinary store fetches its line first and writes it back later; one past the caches only writes. That saves half
+//! An ordinary store fetches its line first and writes it back later; a non-temporal one only writes. That saves half
 //! of what a row of results costs where the line was not at hand, and nobody finds it in the cache afterwards; else it
 //! costs a transfer more. So what counts is how many bytes lie between a store and the accesses to its cells before and
-//! after it. A load whose line is not at hand waits for memory, unless the line was called for in time.
+//! after it. A load whose line is not at hand waits for memory, unless the line was prefetched in time.
 //!
 //! Bytes are counted on the strips of a run, by pages, without touching memory. Loops that have moved twice what fits
 //! into the cache are cut short, as what they still do is too far away to be found there: the clock, which counts bytes
-//! that come from memory, goes on as if they had run. A store streams if it is unlikely (below [`STREAMING_REUSE`]) that a
-//! load is near its cells, before or after it. What the run has stored last is taken to be read when it has ended. A
-//! stream is far if half of what it loads was not touched lately. Programs that fit the cache, bytes, cells that are
-//! not adjacent and the copies of workers are never marked.
+//! that come from memory, goes on as if they had run. A store is non-temporal if it is unlikely (below [`NON_TEMPORAL_REUSE`])
+//! that a load is near its cells, before or after it. What the run has stored last is taken to be read when it has
+//! ended. A stream is cold if half of what it loads was not touched lately. Programs that fit the cache, bytes, cells
+//! that are not adjacent and the copies of workers are never marked.
 //!
 //! Cost: some pages of the cache for each loop in a nest; nothing if all buffers fit the cache.
 
 use super::environment::{Env, Trap};
 use super::interpret_strip::{Cursor, place};
-use super::knobs::{FAR_MISSES, FEWEST_ITERATIONS, LOAD_PAGE_BYTES, STORE_PAGE_BYTES, STREAMING_REUSE, WINDOW_CACHES};
+use super::knobs::{
+    COLD_MISSES, FEWEST_ITERATIONS, LOAD_PAGE_BYTES, NON_TEMPORAL_REUSE, STORE_PAGE_BYTES, WINDOW_CACHES,
+};
 use super::limits::VISITED_PAGES;
 use super::types::*;
 use rustc_hash::FxHashMap;
@@ -28,7 +30,7 @@ use rustc_hash::FxHashMap;
 impl Program {
     /// Marks the stores of a program that are better made past a cache of `cache_bytes`, judged by a run with
     /// these arguments, and unmarks all others. Says how many are marked: none in a program that does not verify.
-    pub fn mark_streaming(&mut self, args: &[i64], cache_bytes: u64) -> usize {
+    pub fn mark_non_temporal(&mut self, args: &[i64], cache_bytes: u64) -> usize {
         if self.verify().is_err() {
             return 0;
         }
@@ -39,7 +41,7 @@ impl Program {
             for op in &mut strip.ops {
                 if let Op::Store { hint, .. } = op {
                     let is_marked = streams.next() == Some(true);
-                    *hint = if is_marked { StoreHint::Streaming } else { StoreHint::Cached };
+                    *hint = if is_marked { StoreHint::NonTemporal } else { StoreHint::Cached };
                     marked += usize::from(is_marked);
                 }
             }
@@ -49,17 +51,17 @@ impl Program {
 
     /// Marks the streams of a verified program whose loads find at most half of their cells in a cache of
     /// `cache_bytes`, judged by a run with these arguments, and unmarks all others. Says how many are marked.
-    pub fn mark_far(&mut self, args: &[i64], cache_bytes: u64) -> usize {
+    pub fn mark_cold(&mut self, args: &[i64], cache_bytes: u64) -> usize {
         if self.verify().is_err() {
             return 0;
         }
         let tallies = Tallies::of(self, args, cache_bytes, LOAD_PAGE_BYTES);
-        let mut far = tallies.streams.iter().map(Tally::is_far);
+        let mut cold = tallies.streams.iter().map(Tally::is_cold);
         let mut marked = 0;
         for_each_strip(&mut self.body, &mut |strip| {
             for stream in &mut strip.streams {
-                stream.is_far = far.next() == Some(true);
-                marked += usize::from(stream.is_far);
+                stream.is_cold = cold.next() == Some(true);
+                marked += usize::from(stream.is_cold);
             }
         });
         marked
@@ -93,11 +95,11 @@ struct Tally {
 
 impl Tally {
     fn streams(&self) -> bool {
-        self.fits && self.bytes > 0 && self.near_bytes.saturating_mul(STREAMING_REUSE) < self.bytes
+        self.fits && self.bytes > 0 && self.near_bytes.saturating_mul(NON_TEMPORAL_REUSE) < self.bytes
     }
 
-    fn is_far(&self) -> bool {
-        self.fits && self.bytes > 0 && (self.bytes - self.near_bytes).saturating_mul(FAR_MISSES) >= self.bytes
+    fn is_cold(&self) -> bool {
+        self.fits && self.bytes > 0 && (self.bytes - self.near_bytes).saturating_mul(COLD_MISSES) >= self.bytes
     }
 }
 
@@ -360,14 +362,14 @@ mod tests {
     const CACHE_BYTES: u64 = 1 << 20;
 
     /// For each store of `text`, whether it streams.
-    fn streaming(text: &str, args: &[i64]) -> Vec<bool> {
+    fn non_temporal(text: &str, args: &[i64]) -> Vec<bool> {
         let mut program = Program::parse(text).unwrap();
-        program.mark_streaming(args, CACHE_BYTES);
+        program.mark_non_temporal(args, CACHE_BYTES);
         program.verify().unwrap();
         let mut found = Vec::new();
         for_each_strip(&mut program.body, &mut |strip| {
             let hints = strip.ops.iter().filter_map(|op| match op {
-                Op::Store { hint, .. } => Some(*hint == StoreHint::Streaming),
+                Op::Store { hint, .. } => Some(*hint == StoreHint::NonTemporal),
                 _ => None,
             });
             found.extend(hints);
@@ -379,7 +381,7 @@ mod tests {
     fn an_empty_loop_takes_no_time() {
         let text = "program p() { buffer out: f64[1048576] write for v0 in 0 .. 4611686018427387904 { }
             strip v1 in 0 .. 1048576 lanes 8 { m0 = out[pos 0, stride 1] %0 = f64 1.0 %1: store m0, %0 } }";
-        assert_eq!(streaming(text, &[]), [true]);
+        assert_eq!(non_temporal(text, &[]), [true]);
     }
 
     /// Two rows of `mid` are alive at a time; rows of `out` are only written.
@@ -399,10 +401,10 @@ mod tests {
                 cells = 1024 * rows
             )
         };
-        assert_eq!(streaming(&pipeline(1024), &[]), [false, true]);
+        assert_eq!(non_temporal(&pipeline(1024), &[]), [false, true]);
         // Most of it is still there for the caller; the whole of it fits.
-        assert_eq!(streaming(&pipeline(100), &[]), [false, false]);
-        assert_eq!(streaming(&pipeline(10), &[]), [false, false]);
+        assert_eq!(non_temporal(&pipeline(100), &[]), [false, false]);
+        assert_eq!(non_temporal(&pipeline(10), &[]), [false, false]);
     }
 
     /// Steps between two planes: far apart if planes are large, and not if tiles of steps keep to a few rows.
@@ -420,14 +422,14 @@ mod tests {
                 plane = 1024 * rows
             )
         };
-        assert_eq!(streaming(&stepping(2000), &[0, 4]), [true]);
+        assert_eq!(non_temporal(&stepping(2000), &[0, 4]), [true]);
         let tiled = "program tiled() { buffer u: f64[2000000] write
             for v0 in 0 .. 100 { for v1 in 0 .. 8 { let v2 = mod(v1, 2)
               strip v3 in 0 .. 9000 lanes 8 {
                 m0 = u[base 1000000 * v2, pos 10000 * v0, stride 1]
                 m1 = u[base 1000000 - 1000000 * v2, pos 10000 * v0, stride 1]
                 %0 = load m0: f64 %1: store m1, %0 alias %0, %1: disjoint } } } }";
-        assert_eq!(streaming(tiled, &[]), [false]);
+        assert_eq!(non_temporal(tiled, &[]), [false]);
     }
 
     #[test]
@@ -436,29 +438,29 @@ mod tests {
             for v0 in $_from .. $T { strip v1 in 0 .. 1999999 lanes 1 {
               m0 = u[pos 1, stride 1] m1 = u[pos 0, stride 1]
               %0 = load m0: f64 %1: store m1, %0 alias %0, %1: distance 1 } } }";
-        assert_eq!(streaming(text, &[0, 4]), [false]);
+        assert_eq!(non_temporal(text, &[0, 4]), [false]);
         // The same between strips: row by row, each takes the place of the one before the last.
         let text = "program p() { buffer u: f64[2000000] write
             for v0 in 0 .. 1900 { strip v1 in 0 .. 1000 lanes 8 {
               m0 = u[base 1000 * v0, pos 2000, stride 1] m1 = u[base 1000 * v0, pos 0, stride 1]
               %0 = load m0: f64 %1: store m1, %0 alias %0, %1: disjoint } } }";
-        assert_eq!(streaming(text, &[]), [false]);
+        assert_eq!(non_temporal(text, &[]), [false]);
     }
 
-    /// For each stream of `text` whether it is far.
-    fn far(text: &str, args: &[i64]) -> Vec<bool> {
+    /// For each stream of `text` whether it is cold.
+    fn cold(text: &str, args: &[i64]) -> Vec<bool> {
         let mut program = Program::parse(text).unwrap();
-        program.mark_far(args, CACHE_BYTES);
+        program.mark_cold(args, CACHE_BYTES);
         program.verify().unwrap();
         assert_eq!(Program::parse(&program.to_string()).as_ref(), Ok(&program));
         let mut found = Vec::new();
-        for_each_strip(&mut program.body, &mut |strip| found.extend(strip.streams.iter().map(|stream| stream.is_far)));
+        for_each_strip(&mut program.body, &mut |strip| found.extend(strip.streams.iter().map(|stream| stream.is_cold)));
         found
     }
 
     /// Three rows of a plane, from below: the upper one was not touched for a whole step, the other two a row ago.
     #[test]
-    fn the_row_that_is_read_first_is_far() {
+    fn the_row_that_is_read_first_is_cold() {
         let stencil = |rows: usize| {
             format!(
                 "program stencil(_from, T) {{ buffer u: f64[{}] write
@@ -471,8 +473,8 @@ mod tests {
                 rows - 2
             )
         };
-        assert_eq!(far(&stencil(2000), &[0, 4]), [false, false, true]);
-        assert_eq!(far(&stencil(100), &[0, 4]), [false; 3], "all of it fits");
+        assert_eq!(cold(&stencil(2000), &[0, 4]), [false, false, true]);
+        assert_eq!(cold(&stencil(100), &[0, 4]), [false; 3], "all of it fits");
     }
 
     /// Tiles of steps keep to a few rows; what only stores touch, what moves by two and bytes need no call.
@@ -482,7 +484,7 @@ mod tests {
             for v0 in 0 .. 100 { for v1 in 0 .. 8 {
               strip v3 in 0 .. 9000 lanes 8 { m0 = u[pos 20000 * v0, stride 1]
                 %0 = load m0: f64 %1 = add %0, %0 %2: store m0, %1 } } } }";
-        assert_eq!(far(tiled, &[]), [false]);
+        assert_eq!(cold(tiled, &[]), [false]);
         let once = "program once() { buffer u: f64[2000000] read buffer w: f64[4000000] read
             buffer b: u8[2000000] read buffer v: f64[2000000] write
             for v0 in 0 .. 2000 { strip v1 in 0 .. 1000 lanes 8 {
@@ -490,7 +492,7 @@ mod tests {
               m2 = b[base 1000 * v0, pos 0, stride 1] m3 = v[base 1000 * v0, pos 0, stride 1]
               %0 = load m0: f64 %1 = load m1: f64 %2 = load m2: f64 %3 = add %0, %1 %4 = add %3, %2
               %5: store m3, %4 } } }";
-        assert_eq!(far(once, &[]), [true, false, false, false]);
+        assert_eq!(cold(once, &[]), [true, false, false, false]);
     }
 
     #[test]
@@ -499,6 +501,6 @@ mod tests {
             for v0 in 0 .. 2000000 { strip v1 in 0 .. 1 lanes 1 { m0 = u[pos 0, stride 1]
               %0 = f64 1.0 %1: store m0, %0 } }
             strip v2 in 0 .. 200000 lanes 8 { m0 = u[pos 0, stride 1] %0 = f64 1.0 %1: store m0, %0 } }";
-        assert_eq!(streaming(text, &[]), [false, false]);
+        assert_eq!(non_temporal(text, &[]), [false, false]);
     }
 }

@@ -25,7 +25,7 @@ pub(super) fn strip_length(lo: i64, hi: i64) -> Result<i64, Trap> {
     hi.checked_sub(lo).ok_or(Trap::Overflow)
 }
 
-/// The most that a stream in a ring counts to: the cells passed in so many iterations, and two rings.
+/// The most that a stream in a ring counts to: the cells passed in this many iterations, and two rings.
 pub(super) fn ring_travel(count: i128, stride: i64, ring: i64) -> i128 {
     // A count has 64 bits and a ring less than 63, so nothing here leaves 128.
     count * i128::from(stride.unsigned_abs()) + 2 * i128::from(ring)

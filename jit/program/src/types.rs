@@ -107,8 +107,8 @@ pub enum Mapped {
     /// Once.
     #[default]
     Once,
-    /// Twice, back to back (a *mirrored* buffer): behind the last cell comes the first one again, as the same memory.
-    /// What a call binds must be so, with exactly the declared length.
+    /// Twice, back to back (a *double-mapped* buffer): behind the last cell comes the first one again, as the same
+    /// memory. What a call binds must be so, with exactly the declared length.
     Twice,
 }
 
@@ -127,7 +127,7 @@ pub enum Copies {
 }
 
 impl BufferDecl {
-    /// Cells that a run on so many workers needs; `None` if the caller's view decides, or if they exceed 64 bits.
+    /// Cells that a run on this many workers needs; `None` if the caller's view decides, or if they exceed 64 bits.
     pub fn cells_for(&self, workers: u64) -> Option<u64> {
         match self.copies {
             Copies::One => self.cells,
@@ -268,8 +268,8 @@ pub struct Stream {
     /// Which of its cells.
     pub address: Address,
     /// Whether most cells that it loads are expected to come from memory, as nothing touched them lately: a code
-    /// generator may call for them ahead of time. It decides when they come, never what they hold.
-    pub is_far: bool,
+    /// generator may prefetch them. It decides when they come, never what they hold.
+    pub is_cold: bool,
 }
 
 /// Which cell a stream is at.
@@ -318,7 +318,8 @@ impl Strip {
         buffer(one) == buffer(other)
     }
 
-    /// The first load that may read a cell that `store` writes; a strip with one cannot write these past the caches.
+    /// The first load that may read a cell that `store` writes; a strip with one cannot write these with non-temporal
+    /// stores.
     pub fn first_load_of(&self, store: ValueId) -> Option<ValueId> {
         let loads = (0..).map(ValueId).zip(&self.ops).filter(|(_, op)| matches!(op, Op::Load { .. }));
         loads.map(|(load, _)| load).find(|load| self.may_alias(*load, store))
@@ -328,7 +329,7 @@ impl Strip {
 impl Stream {
     /// A stream whose cells are at hand, as far as is known.
     pub fn new(buffer: BufferId, address: Address) -> Stream {
-        Stream { buffer, address, is_far: false }
+        Stream { buffer, address, is_cold: false }
     }
 
     /// Whether it is at the same cell in every iteration.

@@ -4,8 +4,8 @@
 //!
 //! Compiled code relies on three kinds of facts: that the program means something (`verify`), that its claims of
 //! independence hold (`independence`: alias facts, lanes, parallel loops), and that a call stays in its buffers and in
-//! 64 bits (`bounds`, asked for at each call). The first two are facts of the program; this type is their proof. The third
-//! is one of the lengths of buffers too, and may come with it.
+//! 64 bits (`bounds`, asked for at each call). The first two are facts of the program; this type is their proof. The
+//! third is one of the lengths of buffers too, and may come with it.
 //!
 //! Unsafe, because who has proved independence in another way, from what the program was made of, may say so: a proof
 //! about values and schedules knows more than one about addresses.
@@ -61,8 +61,8 @@ impl Verified {
     /// Says in which buffers every call stays, so that no call has to be looked at.
     ///
     /// # Safety
-    /// A run whose arguments all lie in [`ANY_STEP`], on buffers of these lengths in cells, one for each, touches no cell
-    /// outside, no integer of it exceeds 64 bits, and every `wrap` and every position in a ring is in its range.
+    /// A run whose arguments all lie in [`ANY_STEP`], on buffers of these lengths in cells, one for each, touches no
+    /// cell outside, no integer of it exceeds 64 bits, and every `wrap` and every position in a ring is in its range.
     #[must_use]
     pub unsafe fn stays_inside(self, lengths: Vec<u64>) -> Verified {
         Verified { inside: Some(lengths), ..self }
@@ -76,10 +76,10 @@ impl Verified {
         args.iter().all(|arg| ANY_STEP.contains(arg)) && self.inside.as_ref().is_some_and(is_long_enough)
     }
 
-    /// The same, decided by looking at every strip that a call runs: false also if that takes more than `budget` steps, as
-    /// in [`Program::stays_inside`].
-    pub fn walks_inside(&self, args: &[i64], lengths: &[u64], budget: u64) -> bool {
-        self.program.walk_stays_inside(args, lengths, budget)
+    /// The same, decided by looking at every strip that a call runs: false also if that takes more than `budget` steps,
+    /// as in [`Program::stays_inside`].
+    pub fn dry_run_stays_inside(&self, args: &[i64], lengths: &[u64], budget: u64) -> bool {
+        self.program.dry_run_stays_inside(args, lengths, budget)
     }
 
     /// The program.

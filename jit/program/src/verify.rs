@@ -79,7 +79,7 @@ impl Verifier<'_> {
             }
             let is_one_block = buffer.cells.is_some_and(|cells| cells > 0) && buffer.copies == Copies::One;
             if buffer.mapped == Mapped::Twice && !(is_one_block && buffer.extents.is_none()) {
-                return Err(self.at(part)(Fault::UselessMirror));
+                return Err(self.at(part)(Fault::UselessDoubleMapping));
             }
             let reach = match buffer.copies {
                 Copies::One => cells,

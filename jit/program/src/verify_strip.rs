@@ -32,7 +32,7 @@ pub(super) fn value_types(
 /// Checks operations and alias facts.
 pub(super) fn strip_errors(program: &Program, strip: &Strip, scope: &Visible) -> Result<(), (Part, Fault)> {
     value_types(program, strip, scope)?;
-    streaming_stores(strip)?;
+    non_temporal_stores(strip)?;
     let mut pairs = FxHashSet::default();
     for (position, fact) in (0..).zip(&strip.alias) {
         alias_fact(strip, fact, &mut pairs).map_err(|fault| (Part::Alias(position), fault))?;
@@ -137,19 +137,19 @@ fn cell_type(buffer: &BufferDecl, ty: ValueType) -> Result<(), Fault> {
     if same { Ok(()) } else { Err(Fault::ElementType { buffer: buffer.name.clone(), element: buffer.element, ty }) }
 }
 
-/// Checks that no load may share a cell with a streaming store.
-fn streaming_stores(strip: &Strip) -> Result<(), (Part, Fault)> {
+/// Checks that no load may share a cell with a non-temporal store.
+fn non_temporal_stores(strip: &Strip) -> Result<(), (Part, Fault)> {
     let disjoint = strip.alias.iter().filter(|fact| fact.relation == AliasRelation::Disjoint);
     let disjoint: FxHashSet<_> = disjoint.map(|fact| (fact.load, fact.store)).collect();
     let buffer = |stream: StreamId| strip.streams[stream.index()].buffer;
     for (store, op) in (0..).map(ValueId).zip(&strip.ops) {
-        let Op::Store { stream: to, hint: StoreHint::Streaming, .. } = *op else { continue };
+        let Op::Store { stream: to, hint: StoreHint::NonTemporal, .. } = *op else { continue };
         let may_share = |(load, op): &(ValueId, &Op)| match **op {
             Op::Load { stream, .. } => buffer(stream) == buffer(to) && !disjoint.contains(&(*load, store)),
             _ => false,
         };
         if let Some((load, _)) = (0..).map(ValueId).zip(&strip.ops).find(may_share) {
-            return Err((Part::Op(store), Fault::StreamingLoaded { load }));
+            return Err((Part::Op(store), Fault::NonTemporalLoaded { load }));
         }
     }
     Ok(())

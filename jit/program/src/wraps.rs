@@ -6,18 +6,18 @@
 //! A remainder is what a `wrap` gives in its range, so nothing changes but what was an error. It costs a division for
 //! each strip or row, not for each cell.
 
-use super::bounds::{Doubt, DoubtReason};
+use super::bounds::{Unproved, UnprovedReason};
 use super::place::{Part, Step};
 use super::types::*;
 
 impl Program {
-    /// Turns each `wrap` that one of the doubts is about into a `mod`. Says how many there were.
-    pub fn replace_doubtful_wraps(&mut self, doubts: &[Doubt]) -> usize {
+    /// Turns each `wrap` that one of the unproved bounds is about into a `mod`. Says how many there were.
+    pub fn replace_unproved_wraps(&mut self, unproved: &[Unproved]) -> usize {
         let mut replaced = 0;
-        for doubt in doubts {
-            let DoubtReason::Wrap { modulus, .. } = doubt.reason else { continue };
-            if let Some(node) = find(&mut self.body, &doubt.place.path, doubt.place.part) {
-                for_each_int(node, doubt.place.part, &mut |int| replaced += replace(int, modulus));
+        for unproved in unproved {
+            let UnprovedReason::Wrap { modulus, .. } = unproved.reason else { continue };
+            if let Some(node) = find(&mut self.body, &unproved.place.path, unproved.place.part) {
+                for_each_int(node, unproved.place.part, &mut |int| replaced += replace(int, modulus));
             }
         }
         replaced
@@ -114,8 +114,8 @@ mod tests {
             } } } }";
         let mut program = Program::parse(text).unwrap();
         let ranges = program.address_ranges(&[0..=100]).unwrap();
-        assert_eq!(ranges.doubts.len(), 2);
-        assert_eq!(program.replace_doubtful_wraps(&ranges.doubts), 2);
+        assert_eq!(ranges.unproved.len(), 2);
+        assert_eq!(program.replace_unproved_wraps(&ranges.unproved), 2);
         let text = program.to_string();
         assert!(text.contains("mod(5 * v0, 20)") && text.contains("if mod(v0, 9) < 3"), "{text}");
         assert!(text.contains("wrap(mod(v0, 4) - 1, 4)"), "{text}");

@@ -62,7 +62,7 @@ pub(super) struct StripCode {
     pub(super) function: FuncId,
     /// The index operations whose value at iteration 0 follows the pointers in the table.
     pub(super) indices: Vec<usize>,
-    /// Whether some store may go past the caches.
+    /// Whether some store may be non-temporal.
     pub(super) streams: bool,
     /// The only end that it can be given, from the start 0; none if both are free.
     pub(super) fixed_length: Option<i64>,
@@ -129,7 +129,7 @@ pub(super) struct Emitter<'a, 'f> {
     pub(super) wide_slot: Option<StackSlot>,
     /// The memory of the call.
     pub(super) scratch: Scratch,
-    /// Whether some strip so far may write past the caches.
+    /// Whether some strip so far may write with non-temporal stores.
     pub(super) has_streamed: bool,
     /// Parallel loops met so far, each with the function that is to hold it.
     pub(super) outlined: Vec<Outlined<'a>>,

@@ -17,8 +17,9 @@ use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
 const NARROWER: i64 = 13;
 /// What is added to the exponent of an `f16` for an `f32`, in its place.
 const REBIAS: i64 = (127 - 15) << 23;
-/// The sign and all other bits of an `f32`.
+/// The sign of an `f32`.
 const SIGN: i64 = 1 << 31;
+/// All bits but the sign.
 const MAGNITUDE: i64 = SIGN - 1;
 /// An `f16` with all ones in its exponent, and nothing else.
 const INFINITY: i64 = 0x7c00;

@@ -69,10 +69,10 @@ impl<'r, 'p, 'a> Block<'r, 'p, 'a> {
 }
 
 impl<'a> Emitter<'a, '_> {
-    /// Emits `copies` blocks that start at iteration `index`.
-    pub(super) fn block(&mut self, run: &Run<'_, 'a>, held: &Held, shape: Shape, copies: i64, index: Value) {
+    /// Emits `unroll_factor` blocks that start at iteration `index`.
+    pub(super) fn block(&mut self, run: &Run<'_, 'a>, held: &Held, shape: Shape, unroll_factor: i64, index: Value) {
         let mut block = Block::new(run, held, shape, Some(index));
-        for copy in 0..copies {
+        for copy in 0..unroll_factor {
             block.copy = copy;
             block.values.clone_from(&held.results);
             match &run.plan.spills {

@@ -51,10 +51,10 @@ pub(crate) struct Emitted {
     pub(crate) wide_strips: u32,
 }
 
-/// Most bytes of stack that a function of compiled code takes. Functions nest at most three deep: the main one, the body
-/// of a parallel loop, and the wide code of a strip, which takes less than a page; so a call takes less than 72 KiB of a
-/// thread's stack, besides what the run time needs to hand out loops. Functions of the catalogue take 1.7 KiB at most
-/// (`crease explain lbm-d3q27-periodic --isa v128 --dump asm`).
+/// Most bytes of stack that a function of compiled code takes. Functions nest at most three deep: the main one, the
+/// body of a parallel loop, and the wide code of a strip, which takes less than a page; so a call takes less than 72
+/// KiB of a thread's stack, besides what the run time needs to hand out loops. Functions of the catalogue take 1.7 KiB
+/// at most (`crease explain lbm-d3q27-periodic --isa v128 --dump asm`).
 ///
 /// Larger frames would not only be unkind to small stacks. A frame is entered by moving the stack pointer, and below a
 /// stack lies a single guard page; so all frames of a page and more touch each page in turn first (`enable_probestack`
@@ -301,7 +301,7 @@ fn build<'a, M: Module>(
         }
     }
     if emitter.has_streamed {
-        // Stores past the caches are ordered by nothing else: others read these cells when this function has returned.
+        // Non-temporal stores are ordered by nothing else: others read these cells when this function has returned.
         emitter.b.ins().fence();
     }
     emitter.b.ins().return_(&[]);

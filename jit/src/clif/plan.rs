@@ -7,8 +7,8 @@ use crease_program::{
     ValueType,
 };
 
+use super::double_mapped::{self, FARTHEST_BYTES, Follower, Ring};
 use super::emitter::Shared;
-use super::mirror::{self, FARTHEST_BYTES, Follower, Ring};
 use super::spill::{MOST_LIVE, Spills};
 use crate::frame::Literal;
 use crate::isa::IsaChoice;
@@ -16,8 +16,8 @@ use crate::knobs::{FEW_POINTERS, FOLLOWED_ROWS, ROW_CELLS, UNROLLED_OPERATIONS};
 use crate::strip::{Aliases, Definitions, Linear, emission_order, pressure};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Pointers and index operations of a strip that may be on the stack, in tables or in registers that are spilled: 16 KiB
-/// of it at most. The largest strips of the catalogue have about 60.
+/// Pointers and index operations of a strip that may be on the stack, in tables or in registers that are spilled: 16
+/// KiB of it at most. The largest strips of the catalogue have about 60.
 const MOST_ON_STACK: usize = 256;
 
 /// How many cells one operation computes.
@@ -150,7 +150,7 @@ impl<'a> StripPlan<'a> {
             literals = self::literals(strip, &order);
             Spills::new(strip, &order, &unwritten)
         });
-        let unroll = shared.options.unroll.copies((UNROLLED_OPERATIONS / order.len().max(1)) as i64);
+        let unroll = shared.options.unroll.factor((UNROLLED_OPERATIONS / order.len().max(1)) as i64);
         let mut shared_pointers = pointers(strip, (program, &Definitions::default()), rows);
         if shared_pointers.0.len() > FEW_POINTERS {
             shared_pointers = pointers(strip, (program, shared.lets), rows);
@@ -184,8 +184,8 @@ impl<'a> StripPlan<'a> {
         }
     }
 
-    /// Rows of memory that the strip reads cell by cell, counted until they are more than [`FOLLOWED_ROWS`]. Streams that
-    /// begin a few cells apart are in one row; where a ring wraps does not matter here.
+    /// Rows of memory that the strip reads cell by cell, counted until they are more than [`FOLLOWED_ROWS`]. Streams
+    /// that begin a few cells apart are in one row; where a ring wraps does not matter here.
     pub(super) fn rows_read(&self) -> usize {
         let strip = self.strip;
         let mut rows: Vec<(BufferId, Cells<'_>)> = Vec::new();
@@ -320,7 +320,7 @@ fn pointers<'a>(
 ) -> (Vec<Pointer>, Vec<(usize, i32)>) {
     let bytes = |stream: &Stream| program.buffers[stream.buffer.index()].element.bytes() as i64;
     let cells: Vec<_> = strip.streams.iter().map(|stream| Cells::new(stream, lets)).collect();
-    let followers = mirror::followers(strip, program, lets);
+    let followers = double_mapped::followers(strip, program, lets);
     let (mut pointers, mut places): (Vec<Pointer>, Vec<(usize, i32)>) = (Vec::new(), Vec::new());
     // Pointers that a stream may share start at an equal sum of terms, so at one of equal hash.
     let mut alike: FxHashMap<(BufferId, u64), Vec<usize>> = FxHashMap::default();

@@ -13,7 +13,8 @@
 //!           if end < n: j = end; again
 //! ```
 //!
-//! A pointer in a mirrored ring goes on in the second copy ([`super::mirror`]): it has the same wraps one ring later.
+//! A pointer in a double-mapped ring goes on in the second copy ([`super::double_mapped`]): it has the same wraps one
+//! ring later.
 //!
 //! The rings' pointers and wraps are a table on the stack, which a small loop walks: its code does not grow with the
 //! number of rings, and no register is held for them during a segment. (With all of them in SSA values, a strip of 18
@@ -65,8 +66,8 @@ fn ring_stride(pointer: &Pointer) -> i64 {
 
 impl<'a> Emitter<'a, '_> {
     /// A table for the pointers of `plan` that may wrap in a strip of this length; `None` if none may. The first
-    /// iteration of a strip is inside all rings, so a strip of one wraps nowhere, and in mirrored rings none does of as
-    /// many as the second copy has room for.
+    /// iteration of a strip is inside all rings, so a strip of one wraps nowhere, and in double-mapped rings none does
+    /// of as many as the second copy has room for.
     pub(super) fn ring_table(&mut self, plan: &StripPlan<'a>, length: Num) -> Option<Rings> {
         let may_wrap = |at: &usize| {
             let Pointer { ring, stride, .. } = plan.pointers[*at];
@@ -106,7 +107,7 @@ impl<'a> Emitter<'a, '_> {
         let mut least = None;
         for pointer in &rings.pointers {
             let Pointer { ring, stride, .. } = plan.pointers[*pointer];
-            let left = match ring.filter(|ring| ring.is_mirrored()) {
+            let left = match ring.filter(|ring| ring.is_double_mapped()) {
                 // Enough for nearly all strips, and known without their position.
                 Some(ring) => Num::Const(ring.least_iterations(stride.unwrap_or(0))),
                 None => self.cells_left(plan, *pointer).0,

@@ -3,8 +3,8 @@
 //! In: what a strip needs.   Out: its place in a block of memory that every worker of a call has for itself.
 //!
 //! A frame is a part of a thread's stack, of which there may be little. Nearly all strips fit; values that
-//! [`spill`](super::spill) sends away, and the pointers of strips with very many, go to this memory instead. It lives as
-//! long as the call. Strips of a worker follow each other, so they all use the same piece; its size is that of the
+//! [`spill`](super::spill) sends away, and the pointers of strips with very many, go to this memory instead. It lives
+//! as long as the call. Strips of a worker follow each other, so they all use the same piece; its size is that of the
 //! largest. The frame of the call (`frame`) has its address and the distance from one worker's to the next.
 //!
 //! A strip in the main function uses the first worker's, which waits meanwhile or is the same thread.
@@ -32,7 +32,7 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// The entry at so many bytes from its start, as long as it is not in registers.
+    /// The entry at this many bytes from its start, as long as it is not in registers.
     pub(super) fn entry(&self, bytes: i32) -> Option<Kept> {
         self.offset.map(|offset| Kept::Memory(offset + bytes))
     }
@@ -63,7 +63,7 @@ impl<'a> Emitter<'a, '_> {
         self.scratch.base.expect("the strip began with looking for it")
     }
 
-    /// Takes so many bytes of the memory of the call until the strip ends; returns their offset.
+    /// Takes this many bytes of the memory of the call until the strip ends; returns their offset.
     pub(super) fn take_scratch(&mut self, bytes: usize) -> i32 {
         let offset = self.scratch.taken;
         self.scratch.taken = (offset + bytes).next_multiple_of(16);

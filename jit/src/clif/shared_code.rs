@@ -13,7 +13,7 @@ use crease_program::{BufferId, Op, StoreHint, Var};
 use super::emitter::StripCode;
 use crate::listing::StripListing;
 use crate::options::Prefetch;
-use crate::vector::{Place, StripFacts, WideCode, WideOptions, calls_for_far, emit};
+use crate::vector::{Place, StripFacts, WideCode, WideOptions, emit, prefetches_cold};
 use cranelift_module::FuncId;
 use std::time::{Duration, Instant};
 
@@ -30,7 +30,7 @@ struct Key {
     order: Vec<usize>,
     invariant: Vec<bool>,
     lanes: u32,
-    far: Vec<bool>,
+    cold: Vec<bool>,
     length: Option<i64>,
     is_whole: bool,
 }
@@ -53,13 +53,18 @@ impl Key {
             order: facts.order.to_vec(),
             invariant: facts.invariant.to_vec(),
             lanes: strip.lanes,
-            far: strip.streams.iter().map(|stream| stream.is_far && calls_for_far(facts.rows_read, prefetch)).collect(),
+            cold: strip
+                .streams
+                .iter()
+                .map(|stream| stream.is_cold && prefetches_cold(facts.rows_read, prefetch))
+                .collect(),
             length: facts.length,
             is_whole: facts.is_whole,
         }
     }
 
-    /// Whether code for strips like this one also runs `single`, of one iteration. How streams move means nothing there.
+    /// Whether code for strips like this one also runs `single`, of one iteration. How streams move means nothing
+    /// there.
     fn runs(&self, single: &Key) -> bool {
         let place = |place: &Place| (place.pointer, place.offset, place.element);
         self.ops == single.ops

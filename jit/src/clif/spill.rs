@@ -6,12 +6,11 @@
 //! What does not fit the registers goes to the frame of the function, which is part of a thread's stack. A strip with
 //! thousands of values alive would need a larger frame than threads have, and the code generator's allocator takes a
 //! time that grows with the square of them. So of more than [`MOST_LIVE`] only [`HELD_RESULTS`] are left to it. Each of
-//! the others has a slot of its own in memory that a call brings along, is written there once, where it is computed, and
-//! read before its use. A load of cells that the strip does not write needs no slot: it is done again.
+//! the others has a slot of its own in memory that a call brings along, is written there once, where it is computed,
+//! and read before its use. A load of cells that the strip does not write needs no slot: it is done again.
 //!
-//! Invariant: between two operations at most [`MOST_LIVE`] results are held, which the limit of frames in `module` leaves
-//! room for.
-//! Cost: operations times the logarithm of [`HELD_RESULTS`].
+//! Invariant: between two operations at most [`MOST_LIVE`] results are held, which the limit of frames in `module`
+//! leaves room for. Cost: operations times the logarithm of [`HELD_RESULTS`].
 
 use crease_program::Strip;
 

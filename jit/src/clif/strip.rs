@@ -219,9 +219,16 @@ impl<'a> Emitter<'a, '_> {
         held
     }
 
-    /// Runs whole blocks of `copies` times the lanes of `shape` from `start` on and returns where it stopped.
-    fn blocks(&mut self, run: &Run<'_, 'a>, held: &Held, (shape, copies): (Shape, i64), start: Num, end: Num) -> Num {
-        let step = shape.lanes() * copies;
+    /// Runs whole blocks of `unroll_factor` times the lanes of `shape` from `start` on and returns where it stopped.
+    fn blocks(
+        &mut self,
+        run: &Run<'_, 'a>,
+        held: &Held,
+        (shape, unroll_factor): (Shape, i64),
+        start: Num,
+        end: Num,
+    ) -> Num {
+        let step = shape.lanes() * unroll_factor;
         let limit = self.add(end, Num::Const(1 - step));
         let known = match (start, limit) {
             (Num::Const(start), Num::Const(limit)) if start >= limit => return Num::Const(start),
@@ -239,7 +246,7 @@ impl<'a> Emitter<'a, '_> {
             None => self.branch_if_less(first, limit, (body, &[first.into()]), (done, &[first.into()])),
         }
         self.enter(body);
-        self.block(run, held, shape, copies, index);
+        self.block(run, held, shape, unroll_factor, index);
         let next = self.b.ins().iadd_imm_s(index, step);
         match known {
             Some(only) if start == Num::Const(only - step) => _ = self.b.ins().jump(done, &[next.into()]),

@@ -2,8 +2,9 @@
 //!
 //! In: a [`StripPlan`].   Out: a function for its segments, and a call of it in place of each of their bodies.
 //!
-//! The table is a piece of stack, or of the call's memory if there are very many pointers: the address of each pointer's cell at iteration 0, then the first value of each index
-//! operation. Addresses in rings move between segments; the others are stored once.
+//! The table is a piece of stack, or of the call's memory if there are very many pointers: the address of each
+//! pointer's cell at iteration 0, then the first value of each index operation. Addresses in rings move between
+//! segments; the others are stored once.
 //!
 //! Most strips in rings wrap nowhere, for the ring has many rows. They are told by one comparison and run in one call,
 //! without a table of rings.
@@ -18,7 +19,7 @@ use super::plan::StripPlan;
 use super::rings::Rings;
 use super::run::{Run, WideCall};
 use crate::frame::Literal;
-use crate::options::Streaming;
+use crate::options::NonTemporal;
 use crate::target::wide_target;
 use crate::vector::{Place, StripFacts, WideOptions};
 use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
@@ -35,7 +36,7 @@ impl<'a> Emitter<'a, '_> {
         };
         let places: Vec<Place> = (0..plan.places.len()).map(place).collect();
         let scalars: Vec<Element> = shared.program.scalars.iter().map(|scalar| scalar.element).collect();
-        let hints = store_hints(plan.strip, shared.options.streaming);
+        let hints = store_hints(plan.strip, shared.options.non_temporal);
         let facts = StripFacts {
             strip: plan.strip,
             aliases: &plan.aliases,
@@ -103,10 +104,10 @@ impl<'a> Emitter<'a, '_> {
 }
 
 /// How each store of a strip is to be made.
-fn store_hints(strip: &Strip, streaming: Streaming) -> Vec<StoreHint> {
-    let hint = |(at, op): (ValueId, &Op)| match (*op, streaming) {
-        (Op::Store { hint, .. }, Streaming::Auto) => hint,
-        (Op::Store { .. }, Streaming::Always) if strip.first_load_of(at).is_none() => StoreHint::Streaming,
+fn store_hints(strip: &Strip, non_temporal: NonTemporal) -> Vec<StoreHint> {
+    let hint = |(at, op): (ValueId, &Op)| match (*op, non_temporal) {
+        (Op::Store { hint, .. }, NonTemporal::Auto) => hint,
+        (Op::Store { .. }, NonTemporal::Always) if strip.first_load_of(at).is_none() => StoreHint::NonTemporal,
         _ => StoreHint::Cached,
     };
     (0..).map(ValueId).zip(&strip.ops).map(hint).collect()

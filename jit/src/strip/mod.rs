@@ -1,7 +1,8 @@
 //! Strips, before anything is emitted: what both code generators ask of them.
 //!
-//! `alias` says which loads and stores may meet, `linear` which integer expressions are a constant apart, `order` in which
-//! order operations need few registers, and `single_iteration` which strips of one iteration may run the code of a row.
+//! `alias` says which loads and stores may meet, `linear` which integer expressions are a constant apart, `order` in
+//! which order operations need few registers, and `single_iteration` which strips of one iteration may run the code of
+//! a row.
 
 mod alias;
 mod linear;

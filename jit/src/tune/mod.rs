@@ -2,10 +2,10 @@
 //!
 //! In: a program, options, a memory of earlier findings, and somebody who times code.   Out: [`Tuned`] code.
 //!
-//! Candidates differ in the width of vectors, copies of loop bodies and stores past the caches. All of them compute the
-//! same bits, so that a finding that is wrong, foreign or forged costs time and nothing else. Streaming is tried on the
-//! best of the others; code that comes out equal is timed once. What the estimates of `wide` and of the program say
-//! stays unless something is faster by more than [`LEAST_GAIN`].
+//! Candidates differ in the width of vectors, copies of loop bodies and non-temporal stores. All of them compute the
+//! same bits, so that a finding that is wrong, foreign or forged costs time and nothing else. Non-temporal stores are
+//! tried on the best of the others; code that comes out equal is timed once. What the estimates of `wide` and of the
+//! program say stays unless something is faster by more than [`LEAST_GAIN`].
 
 mod store;
 
@@ -14,9 +14,9 @@ use crease_program::{Program, Verified};
 use crate::callable::Compiled;
 use crate::compile::{CompileError, compile};
 use crate::isa::IsaChoice;
-use crate::knobs::{LEAST_GAIN, TRIED_COPIES};
+use crate::knobs::{LEAST_GAIN, TRIED_UNROLL_FACTORS};
 use crate::machine::{last_level_cache_bytes, processor_name};
-use crate::options::{CompileOptions, Prefetch, Streaming, Unroll, VectorWidth};
+use crate::options::{CompileOptions, NonTemporal, Prefetch, Unroll, VectorWidth};
 
 pub use store::{TuningMemory, TuningMemoryError};
 
@@ -31,29 +31,29 @@ pub struct Variant {
     pub width: VectorWidth,
     /// Copies of loop bodies.
     pub unroll: Unroll,
-    /// Which stores go past the caches.
-    pub streaming: Streaming,
-    /// Which strips call for cells ahead of time.
+    /// Which stores are non-temporal.
+    pub non_temporal: NonTemporal,
+    /// Which strips prefetch cells.
     pub prefetch: Prefetch,
 }
 
 impl std::fmt::Display for Variant {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Variant { width, unroll, streaming, prefetch } = self;
-        f.pad(&format!("width {width}, unroll {unroll}, streaming {streaming}, prefetch {prefetch}"))
+        let Variant { width, unroll, non_temporal, prefetch } = self;
+        f.pad(&format!("width {width}, unroll {unroll}, non-temporal {non_temporal}, prefetch {prefetch}"))
     }
 }
 
 impl CompileOptions {
     /// What of these options tuning decides.
     pub fn variant(&self) -> Variant {
-        Variant { width: self.width, unroll: self.unroll, streaming: self.streaming, prefetch: self.prefetch }
+        Variant { width: self.width, unroll: self.unroll, non_temporal: self.non_temporal, prefetch: self.prefetch }
     }
 
     /// These options with what tuning found.
     #[must_use]
     pub fn with_variant(self, variant: Variant) -> Self {
-        self.width(variant.width).unroll(variant.unroll).streaming(variant.streaming).prefetch(variant.prefetch)
+        self.width(variant.width).unroll(variant.unroll).non_temporal(variant.non_temporal).prefetch(variant.prefetch)
     }
 }
 
@@ -109,8 +109,8 @@ pub fn tune<E: From<CompileError>>(
     }
     trial.time(stopwatch)?;
     let best = trial.best();
-    for streaming in Streaming::ALL {
-        trial.add(Variant { streaming, ..trial.candidates[best].0 })?;
+    for non_temporal in NonTemporal::ALL {
+        trial.add(Variant { non_temporal, ..trial.candidates[best].0 })?;
     }
     for prefetch in Prefetch::ALL {
         trial.add(Variant { prefetch, ..trial.candidates[best].0 })?;
@@ -125,26 +125,26 @@ pub fn tune<E: From<CompileError>>(
     Ok(Tuned { compiled, variant, finding, not_remembered })
 }
 
-/// Widths and copies to try, with the streaming stores and prefetches of `options`.
+/// Widths and unroll factors to try, with the non-temporal stores and prefetches of `options`.
 fn shapes(options: &CompileOptions) -> Vec<Variant> {
     let widths: &[VectorWidth] = match options.isa.resolve(options.choice) {
         Ok(IsaChoice::Avx512) => &[VectorWidth::Bits256, VectorWidth::Bits512],
         Ok(IsaChoice::Avx2 | IsaChoice::V128) => &[VectorWidth::Auto],
         _ => return Vec::new(),
     };
-    let variant = |width: &VectorWidth, copies: u32| Variant {
+    let variant = |width: &VectorWidth, factor: u32| Variant {
         width: *width,
-        unroll: Unroll::Exactly(copies),
+        unroll: Unroll::Exactly(factor),
         ..options.variant()
     };
-    widths.iter().flat_map(|width| TRIED_COPIES.map(|copies| variant(width, copies))).collect()
+    widths.iter().flat_map(|width| TRIED_UNROLL_FACTORS.map(|factor| variant(width, factor))).collect()
 }
 
 /// Everything that speed depends on, as text.
 fn key(program: &Program, options: &CompileOptions, conditions: &str) -> String {
-    let Variant { width, unroll, streaming, prefetch } = options.variant();
+    let Variant { width, unroll, non_temporal, prefetch } = options.variant();
     format!(
-        "crease {} {BUILD}\nprocessor {}, {:?}, {} bytes\noptions {} {width:?} {unroll:?} {streaming:?} {prefetch:?}\n{conditions}\n{program}",
+        "crease {} {BUILD}\nprocessor {}, {:?}, {} bytes\noptions {} {width:?} {unroll:?} {non_temporal:?} {prefetch:?}\n{conditions}\n{program}",
         env!("CARGO_PKG_VERSION"),
         processor_name(),
         options.isa,
@@ -166,7 +166,7 @@ impl Trial<'_> {
     /// Compiles one more candidate; one whose code is there already is dropped.
     fn add(&mut self, variant: Variant) -> Result<(), CompileError> {
         let compiled = match compile(self.program, &self.options.with_variant(variant)) {
-            // So many copies are more than may be compiled; with fewer it was fine.
+            // This many copies are more than may be compiled; with fewer it was fine.
             Err(CompileError::Work { .. }) if !self.candidates.is_empty() => return Ok(()),
             compiled => compiled?,
         };

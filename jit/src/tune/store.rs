@@ -93,8 +93,10 @@ fn write_whole(path: &Path, text: &str) -> io::Result<()> {
     write().inspect_err(|_| _ = fs::remove_file(&temporary))
 }
 
-fn render(Variant { width, unroll, streaming, prefetch }: Variant, key: &str) -> String {
-    format!("{HEADER}\nwidth {width}\nunroll {unroll}\nstreaming {streaming}\nprefetch {prefetch}\nfor\n{key}\nend\n")
+fn render(Variant { width, unroll, non_temporal, prefetch }: Variant, key: &str) -> String {
+    format!(
+        "{HEADER}\nwidth {width}\nunroll {unroll}\nnon-temporal {non_temporal}\nprefetch {prefetch}\nfor\n{key}\nend\n"
+    )
 }
 
 /// The finding in a file's text, if it is whole and for this key.
@@ -107,9 +109,9 @@ fn parse(text: &str, key: &str) -> Option<Variant> {
     }
     let width = line("width")?.parse().ok()?;
     let unroll = line("unroll")?.parse().ok()?;
-    let streaming = line("streaming")?.parse().ok()?;
+    let non_temporal = line("non-temporal")?.parse().ok()?;
     let prefetch = line("prefetch")?.parse().ok()?;
-    lines.next().is_none().then_some(Variant { width, unroll, streaming, prefetch })
+    lines.next().is_none().then_some(Variant { width, unroll, non_temporal, prefetch })
 }
 
 /// The hash of Fowler, Noll and Vo, 64 bits: the same on every machine and with every compiler.
@@ -120,12 +122,12 @@ fn fnv1a(bytes: &[u8]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::options::{Prefetch, Streaming, Unroll, VectorWidth};
+    use crate::options::{NonTemporal, Prefetch, Unroll, VectorWidth};
 
     const FOUND: Variant = Variant {
         width: VectorWidth::Bits512,
         unroll: Unroll::Exactly(2),
-        streaming: Streaming::Never,
+        non_temporal: NonTemporal::Never,
         prefetch: Prefetch::Always,
     };
     const KEY: &str = "crease 0\nprogram p() {\n}\n";
@@ -133,10 +135,10 @@ mod tests {
     #[test]
     fn findings_are_read_back() {
         for width in VectorWidth::ALL {
-            for streaming in Streaming::ALL {
+            for non_temporal in NonTemporal::ALL {
                 for unroll in [Unroll::AtMost(4), Unroll::Exactly(8)] {
                     for prefetch in Prefetch::ALL {
-                        let variant = Variant { width, unroll, streaming, prefetch };
+                        let variant = Variant { width, unroll, non_temporal, prefetch };
                         assert_eq!(parse(&render(variant, KEY), KEY), Some(variant));
                     }
                 }

@@ -2,14 +2,14 @@
 //!
 //! In: where stores are, as far as code can know it.   Out: [`AlignedStores`], of which a target makes code.
 //!
-//! Vectors that begin anywhere are only slower. Stores past the caches have to be aligned: a strip with such stores has
+//! Vectors that begin anywhere are only slower. Non-temporal stores have to be aligned: a strip with such stores has
 //! a second main loop for them, which runs where all of them are aligned together.
 
 use crease_program::{Op, StoreHint};
 
 use super::body::{Body, Place};
 use super::shape::{LINE_BYTES, Shape};
-use crate::knobs::{WORTH_ALIGNING, WORTH_ALIGNING_HALVES, WORTH_STREAMING};
+use crate::knobs::{WORTH_ALIGNING, WORTH_ALIGNING_HALVES, WORTH_NON_TEMPORAL};
 
 /// Stores that a strip aligns together.
 pub(crate) struct AlignedStores {
@@ -17,15 +17,15 @@ pub(crate) struct AlignedStores {
     pub(crate) places: Vec<Place>,
     /// Bytes that a vector of numbers takes in each of them.
     pub(crate) vector_bytes: i64,
-    /// Whether they are to go past the caches; then all of them have to be aligned, else half of them are enough.
-    pub(crate) streaming: bool,
+    /// Whether they are to be non-temporal; then all of them have to be aligned, else half of them are enough.
+    pub(crate) non_temporal: bool,
 }
 
 impl AlignedStores {
-    /// The streaming stores of `body`, or all to cells of the largest size if there are none; `None` if two lie
+    /// The non-temporal stores of `body`, or all to cells of the largest size if there are none; `None` if two lie
     /// differently whatever the pointers.
     pub(crate) fn new(body: &Body<'_>) -> Option<AlignedStores> {
-        let streaming = body.each.iter().any(|at| body.hints[*at] == StoreHint::Streaming);
+        let non_temporal = body.each.iter().any(|at| body.hints[*at] == StoreHint::NonTemporal);
         let place_of = |at: &usize| match body.strip.ops[*at] {
             Op::Store { stream, .. } => Some(body.places[stream.index()]),
             _ => None,
@@ -33,7 +33,7 @@ impl AlignedStores {
         let cell_bytes = body.each.iter().filter_map(place_of).map(|place| place.element.bytes()).max()?;
         let vector_bytes = body.shape.lanes() * cell_bytes as i64;
         let mut places: Vec<Place> = Vec::new();
-        for at in body.each.iter().filter(|at| !streaming || body.hints[**at] == StoreHint::Streaming) {
+        for at in body.each.iter().filter(|at| !non_temporal || body.hints[**at] == StoreHint::NonTemporal) {
             let Some(place) = place_of(at).filter(|place| place.element.bytes() == cell_bytes) else { continue };
             match places.iter().find(|known| known.pointer == place.pointer) {
                 None => places.push(place),
@@ -41,13 +41,13 @@ impl AlignedStores {
                 Some(_) => return None,
             }
         }
-        Some(AlignedStores { places, vector_bytes, streaming })
+        Some(AlignedStores { places, vector_bytes, non_temporal })
     }
 
     /// Iterations from which on they are aligned.
     pub(crate) fn least(&self, shape: Shape) -> i64 {
         let vectors = match self.vector_bytes {
-            _ if self.streaming => WORTH_STREAMING,
+            _ if self.non_temporal => WORTH_NON_TEMPORAL,
             LINE_BYTES => WORTH_ALIGNING,
             _ => WORTH_ALIGNING_HALVES,
         };
@@ -56,6 +56,6 @@ impl AlignedStores {
 
     /// Most of them that may lie differently from the first one.
     pub(crate) fn tolerated(&self) -> i32 {
-        if self.streaming { 0 } else { self.places.len() as i32 / 2 }
+        if self.non_temporal { 0 } else { self.places.len() as i32 / 2 }
     }
 }

@@ -6,7 +6,7 @@
 //! array until a store may overwrite it, anything else in a slot once it was spilled. Giving up a register costs
 //! nothing if a home is there. Nothing stays in a register from one iteration to the next but the constants and
 //! invariants used most, which are *pinned* to registers that no computed value needs, and in a loop of its own the
-//! vectors that [`neighbours`](super::neighbours) share.
+//! vectors that [`load_sharing`](super::load_sharing) share.
 //!
 //! Invariant: a register or a valid home holds every value that is still used; `home` relies on it.
 //! Cost: operations times registers.
@@ -15,7 +15,7 @@ use crease_program::Op;
 
 use super::body::{Body, Role};
 use super::instruction::{Class, Inst, Memory, Operand, Reg, Sequence};
-use super::neighbours::Row;
+use super::load_sharing::Row;
 use super::slots::Slots;
 
 /// A body as instructions.
@@ -72,7 +72,7 @@ pub(crate) struct Carried {
 }
 
 impl Carried {
-    /// The vector that is so many cells ahead of the middle load's, one way or the other, if vectors have `lanes`.
+    /// The vector that is this many cells ahead of the middle load's, one way or the other, if vectors have `lanes`.
     fn cut(&self, ahead: i64, lanes: i64) -> Option<Cut> {
         Some(if ahead < 0 {
             Cut { low: self.previous?, high: self.current, lanes: (lanes + ahead) as u8 }

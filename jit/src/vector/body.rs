@@ -10,7 +10,7 @@
 use crease_program::{Element, Op, StoreHint, Strip, UnaryOp, ValueId};
 
 use super::shape::{Float, LINE_BYTES, Shape};
-use crate::knobs::HALF_LINE_STREAMS;
+use crate::knobs::HALF_LINE_STORES;
 use crate::strip::Aliases;
 use rustc_hash::FxHashMap;
 use std::mem::{Discriminant, discriminant};
@@ -343,14 +343,14 @@ pub(crate) fn float_of(facts: &StripFacts<'_>) -> Option<Float> {
 
 /// How stores are made in vectors of `shape`.
 fn hints(facts: &StripFacts<'_>, shape: Shape) -> Vec<StoreHint> {
-    // No instruction rounds numbers and writes them past the caches.
+    // No instruction rounds numbers and writes them with non-temporal stores.
     let hint = |at: usize| match facts.strip.ops[at] {
         Op::Store { stream, .. } if facts.places[stream.index()].element == shape.float.element() => facts.hints[at],
         _ => StoreHint::Cached,
     };
     let hints: Vec<StoreHint> = (0..facts.hints.len()).map(hint).collect();
-    let streaming = facts.order.iter().filter(|at| hints[**at] == StoreHint::Streaming).count();
-    if shape.bytes < LINE_BYTES && streaming > HALF_LINE_STREAMS {
+    let non_temporal = facts.order.iter().filter(|at| hints[**at] == StoreHint::NonTemporal).count();
+    if shape.bytes < LINE_BYTES && non_temporal > HALF_LINE_STORES {
         return vec![StoreHint::Cached; facts.hints.len()];
     }
     hints

@@ -1,4 +1,4 @@
-//! Which vectors a strip runs in, and how many copies of its body a loop has: a short estimate of cycles, the one cost
+//! Which vectors a strip runs in, and its unroll factor: a short estimate of cycles, the one cost
 //! model of this crate.
 //!
 //! In: a strip, and what an instruction set has.   Out: a [`WideStrip`] in the best shape.
@@ -7,7 +7,7 @@
 //! two for 256 bits or one for 512; ports to memory, where a load that is not aligned with the stores takes two lines
 //! at 512 bits always and at 256 bits every other time; or the decoders. So 512 bits pay where a strip computes at
 //! least twice as often as it moves, and else 256. Copies save loop ends and cost code. Strips of known length also
-//! count what is left over, and stores that were to stream and cannot in these vectors what they fetch. Loads share
+//! count what is left over, and stores that were to be non-temporal and cannot in these vectors what they fetch. Loads share
 //! vectors where that is estimated to be faster; a strip whose stores stream waits for memory, not for ports, and
 //! shifts only add to it.
 //!
@@ -22,11 +22,11 @@ use super::aligned_stores::AlignedStores;
 use super::allocate::{Allocation, allocate};
 use super::body::{Body, StripFacts, float_of};
 use super::instruction::{Arith, Inst, Memory, Sequence};
-use super::neighbours::Row;
+use super::load_sharing::Row;
 use super::shape::{Features, LINE_BYTES, Shape};
 use crate::knobs::{Cycles, NARROWER_FACTOR, UNROLLED_OPERATIONS};
 use crate::listing::{RegisterUse, StripListing};
-use crate::options::{CompileOptions, MOST_COPIES, Unroll, VectorWidth};
+use crate::options::{CompileOptions, MOST_UNROLLED, Unroll, VectorWidth};
 
 /// Most bytes of slots: with what the alignment of the stack pointer takes less than a page, so that no function steps
 /// over the guard page below a thread's stack. Wide code calls nothing.
@@ -39,11 +39,11 @@ pub(crate) struct WideStrip<'a> {
     /// Its instructions.
     pub(crate) allocation: Allocation,
     /// Copies in one iteration of the main loop.
-    pub(crate) copies: i64,
+    pub(crate) unroll_factor: i64,
     /// Stores whose alignment is found out at run time, if all of them may be aligned together and strips are long
     /// enough.
     pub(crate) aligned_stores: Option<AlignedStores>,
-    /// The number of iterations, if nothing else than blocks of so many is to be run.
+    /// The number of iterations, if nothing else than blocks of this many is to be run.
     pub(crate) fixed_length: Option<i64>,
     /// The index operations of each iteration.
     pub(crate) indices: Vec<usize>,
@@ -83,33 +83,33 @@ fn in_shape<'a>(facts: &StripFacts<'a>, shape: Shape, unroll: Unroll) -> Option<
     let fetched_lines = not_streamed as f64 * shape.bytes as f64 / LINE_BYTES as f64;
     let length = facts.length.unwrap_or(TYPICAL_LENGTH);
     let stores = AlignedStores::new(&body);
-    let streams = stores.as_ref().is_some_and(|stores| stores.streaming);
+    let streams = stores.as_ref().is_some_and(|stores| stores.non_temporal);
     let aligned_stores = stores.filter(|stores| length >= stores.least(shape));
     let is_aligned = aligned_stores.is_some();
     let block = |each| Block::new(&body, each, is_aligned, fetched_lines);
     let plain = block(&allocation.each);
     let sharing = allocation.shared.as_ref().filter(|_| !streams).map(|shared| block(&shared.each));
-    let estimate = |main| Loops { shape, main, rest: plain, is_aligned }.copies(length, unroll);
-    let (mut copies, mut cycles) = estimate(None);
+    let estimate = |main| Loops { shape, main, rest: plain, is_aligned }.unroll_factor(length, unroll);
+    let (mut unroll_factor, mut cycles) = estimate(None);
     match sharing.map(|block| estimate(Some(block))) {
-        Some((with, less)) if less < cycles * NARROWER_FACTOR => (copies, cycles) = (with, less),
+        Some((with, less)) if less < cycles * NARROWER_FACTOR => (unroll_factor, cycles) = (with, less),
         _ => allocation.shared = None,
     }
     let is_plain = facts.is_whole && !is_aligned && allocation.shared.is_none();
     let is_small = |length: &i64| {
-        let blocks = copies + (length / shape.lanes()) % copies + 1;
+        let blocks = unroll_factor + (length / shape.lanes()) % unroll_factor + 1;
         blocks as usize * allocation.each.len() <= UNROLLED_OPERATIONS
     };
     let fixed_length = facts.length.filter(|length| is_plain && is_small(length));
     let is_index = |at: &usize| matches!(body.strip.ops[*at], Op::Index { .. });
     let indices = body.each.iter().copied().filter(is_index).collect();
-    Some((cycles, WideStrip { body, allocation, copies, aligned_stores, fixed_length, indices }))
+    Some((cycles, WideStrip { body, allocation, unroll_factor, aligned_stores, fixed_length, indices }))
 }
 
 impl WideStrip<'_> {
-    /// Whether some of its stores may go past the caches.
+    /// Whether some of its stores may be non-temporal.
     pub(super) fn streams(&self) -> bool {
-        self.aligned_stores.as_ref().is_some_and(|stores| stores.streaming)
+        self.aligned_stores.as_ref().is_some_and(|stores| stores.non_temporal)
     }
 
     /// What is to be said of it, with the `text` of its code.
@@ -120,7 +120,7 @@ impl WideStrip<'_> {
             runs: None,
             vector_bits: 8 * body.shape.bytes as u32,
             lanes: body.shape.lanes() as u32,
-            blocks: self.copies as u32,
+            blocks: self.unroll_factor as u32,
             registers: Some(RegisterUse {
                 vectors: allocation.vectors as u32,
                 available: body.shape.features.registers as u32,
@@ -143,7 +143,8 @@ struct Block {
 }
 
 impl Block {
-    /// A block of these instructions, whose stores are aligned or not, and which fetches so many lines that it writes.
+    /// A block of these instructions, whose stores are aligned or not, and which fetches this many lines that it
+    /// writes.
     fn new(body: &Body<'_>, each: &Sequence, is_aligned: bool, fetched_lines: f64) -> Self {
         let cycles = body.shape.features.cycles;
         let halves = body.shape.bytes as f64 / 32.0;
@@ -178,32 +179,33 @@ struct Loops {
 }
 
 impl Loops {
-    /// The number of copies with the lowest estimate for a strip of `length`, and that estimate.
-    fn copies(&self, length: i64, unroll: Unroll) -> (i64, f64) {
+    /// The unroll factor with the lowest estimate for a strip of `length`, and that estimate.
+    fn unroll_factor(&self, length: i64, unroll: Unroll) -> (i64, f64) {
         let instructions = self.main.unwrap_or(self.rest).instructions;
-        let fits = |copies: &i64| *copies == 1 || *copies as usize * instructions <= UNROLLED_OPERATIONS;
+        let fits =
+            |unroll_factor: &i64| *unroll_factor == 1 || *unroll_factor as usize * instructions <= UNROLLED_OPERATIONS;
         let mut best = (1, f64::INFINITY);
-        for copies in (1..=MOST_COPIES).filter(fits) {
-            let cycles = self.strip_cycles(length, copies);
-            if unroll.copies(copies) == copies && cycles < best.1 {
-                best = (copies, cycles);
+        for unroll_factor in (1..=MOST_UNROLLED).filter(fits) {
+            let cycles = self.strip_cycles(length, unroll_factor);
+            if unroll.factor(unroll_factor) == unroll_factor && cycles < best.1 {
+                best = (unroll_factor, cycles);
             }
         }
-        let copies = unroll.copies(best.0);
-        (copies, self.strip_cycles(length, copies))
+        let unroll_factor = unroll.factor(best.0);
+        (unroll_factor, self.strip_cycles(length, unroll_factor))
     }
 
-    fn strip_cycles(&self, length: i64, copies: i64) -> f64 {
+    fn strip_cycles(&self, length: i64, unroll_factor: i64) -> f64 {
         let (blocks, cells) = (length / self.shape.lanes(), length % self.shape.lanes());
         let cycles = self.shape.features.cycles;
         let (block, kept, start) = match self.main {
             Some(block) => (block, 1, cycles.sharing),
             None => (self.rest, 0, 0.0),
         };
-        let iterations = (blocks - kept).max(0) / copies;
+        let iterations = (blocks - kept).max(0) / unroll_factor;
         let start = start + if self.is_aligned { cycles.aligning } else { 0.0 };
-        let main = start + iterations as f64 * (copies as f64 * block.cycles + cycles.loop_end);
-        let (one, blocks) = (self.rest.cycles, blocks - iterations * copies);
+        let main = start + iterations as f64 * (unroll_factor as f64 * block.cycles + cycles.loop_end);
+        let (one, blocks) = (self.rest.cycles, blocks - iterations * unroll_factor);
         if self.shape.features.masks_remainders {
             let masked = if cells > 0 { one + cycles.mask } else { 0.0 };
             return main + (blocks as f64 * (one + cycles.loop_end) + masked);

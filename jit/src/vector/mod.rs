@@ -7,10 +7,10 @@
 //! the address of each pointer's cell at iteration 0 and then the value of each index operation there.
 //!
 //! `body` decides whether a strip is eligible and what is computed once; `allocate` and `select` turn operations into
-//! instructions on registers, without loops or branches; `neighbours` finds loads that share vectors, `aligned_stores`
-//! the stores that are brought to multiples of a vector's size together, `prefetch` what to call for ahead of time.
-//! `shape` names the vectors, `cost` chooses among them. `target` is the way down: what an instruction set says of
-//! itself, and what it makes bytes of.
+//! instructions on registers, without loops or branches; `load_sharing` finds loads that share vectors,
+//! `aligned_stores` the stores that are brought to multiples of a vector's size together, `prefetch` what to call for
+//! ahead of time. `shape` names the vectors, `cost` chooses among them. `target` is the way down: what an instruction
+//! set says of itself, and what it makes bytes of.
 //!
 //! Both emitters give the interpreter's bits: one operation is one instruction of the same rounding, and nothing is
 //! contracted or reassociated.
@@ -20,7 +20,7 @@ mod allocate;
 mod body;
 mod cost;
 mod instruction;
-mod neighbours;
+mod load_sharing;
 mod prefetch;
 mod select;
 mod shape;
@@ -32,6 +32,6 @@ pub(crate) use allocate::Allocation;
 pub(crate) use body::{Body, Place, StripFacts};
 pub(crate) use cost::{MOST_SLOT_BYTES, WideStrip};
 pub(crate) use instruction::{Arith, Class, FmaForm, Inst, Memory, Operand, Reg, Sequence};
-pub(crate) use prefetch::{Ahead, calls_for_far};
+pub(crate) use prefetch::{Ahead, prefetches_cold};
 pub(crate) use shape::{Extent, Features, Float, Shape};
 pub(crate) use target::{Encoded, Target, WideCode, WideOptions, emit};

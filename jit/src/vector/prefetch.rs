@@ -1,11 +1,11 @@
-//! Prefetches: which lines a block calls for ahead of time, so that the second-level cache has them when it comes to
+//! Prefetches: which lines a block prefetches, so that the second-level cache has them when it comes to
 //! them.
 //!
-//! In: a strip.   Out: for its loads, the lines to call for.
+//! In: a strip.   Out: for its loads, the lines to prefetch.
 //!
 //! Processors follow rows of memory by themselves, but page by page, and some dozen at once. A strip that reads one row
-//! loses nothing by that. Among several, those that come from memory arrive earlier if they are called for. Streams say
-//! which they are ([`crease_program::Program::mark_far`]); a call for what is at hand costs as much as a load.
+//! loses nothing by that. Among several, those that come from memory arrive earlier if they are prefetched. Streams say
+//! which they are ([`crease_program::Program::mark_cold`]); a prefetch of what is at hand costs as much as a load.
 //! `cargo run --release -- bench --suite images --schedule rows --threads 1 --prefetch never --prefetch auto` shows the
 //! difference for images. Into the first-level cache prefetches would help less, as all rows together do not fit there.
 
@@ -15,20 +15,20 @@ use crate::knobs::{BYTES_AHEAD, FOLLOWED_ROWS, PREFETCH_DISTANCES};
 use crate::options::Prefetch;
 use std::collections::HashSet;
 
-/// Which lines to call for.
+/// Which lines to prefetch.
 pub(crate) struct Ahead {
-    /// For each stream, if it is called for: the offset of the first stream of its row.
+    /// For each stream, if it is prefetched: the offset of the first stream of its row.
     rows: Vec<Option<i32>>,
     /// How far ahead, in bytes.
     distance: i64,
     /// Whether the block being encoded does it: whole vectors only.
     is_block: bool,
-    /// By pointer and number, those called for in this iteration of the loop.
+    /// By pointer and number, those prefetched in this iteration of the loop.
     called: HashSet<(usize, i64)>,
 }
 
-/// Whether it matters to a strip that reads so many rows which of its streams are far.
-pub(crate) fn calls_for_far(rows_read: usize, prefetch: Prefetch) -> bool {
+/// Whether it matters to a strip that reads this many rows which of its streams are cold.
+pub(crate) fn prefetches_cold(rows_read: usize, prefetch: Prefetch) -> bool {
     prefetch == Prefetch::Auto && rows_read > FOLLOWED_ROWS
 }
 
@@ -46,10 +46,10 @@ impl Ahead {
             let end = sorted.partition_point(|other| position(other) < (pointer, offset + body.shape.bytes));
             &sorted[start..end]
         };
-        let calls_for_far = calls_for_far(facts.rows_read, prefetch);
+        let prefetches_cold = prefetches_cold(facts.rows_read, prefetch);
         let is_called = |stream: usize| {
-            let is_far = |other: &usize| facts.strip.streams[*other].is_far;
-            prefetch == Prefetch::Always || calls_for_far && row(stream).iter().any(is_far)
+            let is_cold = |other: &usize| facts.strip.streams[*other].is_cold;
+            prefetch == Prefetch::Always || prefetches_cold && row(stream).iter().any(is_cold)
         };
         let first = |stream: usize| row(stream).first().map(|first| facts.places[*first].offset);
         let rows: Vec<Option<i32>> = streams.clone().map(|at| first(at).filter(|_| is_called(at))).collect();
@@ -67,8 +67,8 @@ impl Ahead {
         }
     }
 
-    /// For a load of a stream's cells at `displacement` from its pointer: from where to call for a line, if that has not
-    /// been done for its row.
+    /// For a load of a stream's cells at `displacement` from its pointer: from where to call for a line, if that has
+    /// not been done for its row.
     pub(crate) fn of(&mut self, body: &Body<'_>, stream: usize, displacement: i64) -> Option<i64> {
         let first = self.rows[stream].filter(|_| self.is_block)?;
         let place = &body.places[stream];

@@ -5,7 +5,7 @@ use crease_program::{Element, ValueType};
 use crate::knobs::Cycles;
 
 /// Bytes of a line of the caches.
-pub(crate) const LINE_BYTES: i64 = 64;
+pub(crate) const LINE_BYTES: i64 = crease_program::LINE_BYTES as i64;
 
 /// What strips are told of the instruction set that they are compiled for.
 #[derive(Debug)]
@@ -92,7 +92,7 @@ impl Shape {
 pub(crate) enum Extent {
     /// All of it.
     Whole,
-    /// All of it, where streaming stores are aligned.
+    /// All of it, where non-temporal stores are aligned.
     Aligned,
     /// The lanes of a remainder; memory behind them is not touched.
     Masked,

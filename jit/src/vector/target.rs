@@ -50,7 +50,7 @@ pub(crate) struct WideCode {
     pub(crate) bytes: Vec<u8>,
     /// The same for people, if it was asked for.
     pub(crate) listing: Option<StripListing>,
-    /// Whether some store may go past the caches, which nothing but a fence orders.
+    /// Whether some store may be non-temporal, which nothing but a fence orders.
     pub(crate) streams: bool,
     /// The index operations whose value at iteration 0 follows the pointers in the table.
     pub(crate) indices: Vec<usize>,

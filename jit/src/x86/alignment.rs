@@ -1,5 +1,5 @@
-//! Alignment of stores: code that counts the cells before a strip's stores are at multiples of a vector's size, and code
-//! that runs them.
+//! Alignment of stores: code that counts the cells before a strip's stores are at multiples of a vector's size, and
+//! code that runs them.
 //!
 //! In: stores that are aligned together ([`AlignedStores`]).   Out: parts of a function.
 
@@ -21,7 +21,7 @@ impl Function<'_, '_, '_> {
         let (first, others) = stores.places.split_first().expect("every strip stores something");
         let entry = |place: &Place| memory(TABLE, 8 * place.pointer as i64);
         self.put(Instruction::with2(Code::Mov_rm64_imm32, slot.count, 0));
-        if stores.streaming {
+        if stores.non_temporal {
             self.put(Instruction::with2(Code::Mov_rm64_imm32, slot.all_aligned, 0));
         }
         let least = stores.least(self.encoding.body.shape);
@@ -54,7 +54,7 @@ impl Function<'_, '_, '_> {
         self.put(Instruction::with2(Code::And_rm64_imm8, address, bytes as i32 - 1));
         self.put(Instruction::with2(Code::Shr_rm64_imm8, address, cell_bytes.trailing_zeros()));
         self.put(Instruction::with2(Code::Mov_rm64_r64, slot.count, address));
-        if stores.streaming {
+        if stores.non_temporal {
             self.put(Instruction::with2(Code::Mov_rm64_imm32, slot.all_aligned, 1));
         }
         skips.into_iter().for_each(|skip| self.encoding.assembler.land(skip));
@@ -83,11 +83,11 @@ impl Function<'_, '_, '_> {
         self.encoding.assembler.land(aligned);
     }
 
-    /// Blocks that store past the caches, if all such stores are aligned; the loop behind it runs what this one leaves.
-    pub(super) fn streaming_blocks(&mut self, slot: AlignmentSlot, copies: i64) {
+    /// Blocks with non-temporal stores, if all such stores are aligned; the loop behind it runs what this one leaves.
+    pub(super) fn non_temporal_blocks(&mut self, slot: AlignmentSlot, unroll_factor: i64) {
         self.put(Instruction::with2(Code::Cmp_rm64_imm8, slot.all_aligned, 0));
         let unaligned = self.encoding.assembler.jump_ahead(Code::Je_rel32_64);
-        self.main_blocks(Extent::Aligned, copies);
+        self.main_blocks(Extent::Aligned, unroll_factor);
         self.encoding.assembler.land(unaligned);
     }
 }

@@ -11,7 +11,7 @@ use iced_x86::{MemoryOperand, Register};
 pub(crate) struct AlignmentSlot {
     /// Cells before the first aligned one.
     pub(crate) count: MemoryOperand,
-    /// 1 if all stores are aligned behind those, else 0. Only of streaming stores.
+    /// 1 if all stores are aligned behind those, else 0. Only of non-temporal stores.
     pub(crate) all_aligned: MemoryOperand,
 }
 

@@ -27,7 +27,7 @@ pub(super) enum Kind {
     /// Writes adjacent numbers.
     Store,
     /// Writes adjacent numbers past the caches, at a multiple of their size.
-    StoreStreaming,
+    StoreNonTemporal,
     /// Writes the first number.
     StoreFirst,
     /// Reads one number into all lanes.
@@ -82,7 +82,7 @@ fn doubles(kind: Kind) -> [Code; 4] {
             EVEX_Vmovupd_ymm_k1z_ymmm256, EVEX_Vmovupd_zmm_k1z_zmmm512],
         Kind::Store => [VEX_Vmovsd_m64_xmm, VEX_Vmovupd_ymmm256_ymm,
             EVEX_Vmovupd_ymmm256_k1z_ymm, EVEX_Vmovupd_zmmm512_k1z_zmm],
-        Kind::StoreStreaming => [VEX_Vmovntpd_m128_xmm, VEX_Vmovntpd_m256_ymm,
+        Kind::StoreNonTemporal => [VEX_Vmovntpd_m128_xmm, VEX_Vmovntpd_m256_ymm,
             EVEX_Vmovntpd_m256_ymm, EVEX_Vmovntpd_m512_zmm],
         Kind::StoreFirst => [VEX_Vmovsd_m64_xmm, VEX_Vmovsd_m64_xmm,
             EVEX_Vmovsd_m64_k1_xmm, EVEX_Vmovsd_m64_k1_xmm],
@@ -145,7 +145,7 @@ fn floats(kind: Kind) -> [Code; 4] {
             EVEX_Vmovups_ymm_k1z_ymmm256, EVEX_Vmovups_zmm_k1z_zmmm512],
         Kind::Store => [VEX_Vmovss_m32_xmm, VEX_Vmovups_ymmm256_ymm,
             EVEX_Vmovups_ymmm256_k1z_ymm, EVEX_Vmovups_zmmm512_k1z_zmm],
-        Kind::StoreStreaming => [VEX_Vmovntps_m128_xmm, VEX_Vmovntps_m256_ymm,
+        Kind::StoreNonTemporal => [VEX_Vmovntps_m128_xmm, VEX_Vmovntps_m256_ymm,
             EVEX_Vmovntps_m256_ymm, EVEX_Vmovntps_m512_zmm],
         Kind::StoreFirst => [VEX_Vmovss_m32_xmm, VEX_Vmovss_m32_xmm,
             EVEX_Vmovss_m32_k1_xmm, EVEX_Vmovss_m32_k1_xmm],

@@ -67,7 +67,7 @@ pub(super) struct Encoding<'b, 'a> {
     pub(super) extent: Extent,
     /// How many vectors after the iteration it lies.
     pub(super) copy: i64,
-    /// Lines to call for ahead of time.
+    /// Lines to prefetch.
     pub(super) ahead: Ahead,
 }
 
@@ -247,8 +247,8 @@ impl Encoding<'_, '_> {
             Element::F16 => return self.store_halves(cells, from),
             Element::U8 => unreachable!("such strips are not eligible"),
         }
-        let past_caches = self.extent == Extent::Aligned && hint == StoreHint::Streaming;
-        let kind = if past_caches { Kind::StoreStreaming } else { Kind::Store };
+        let is_non_temporal = self.extent == Extent::Aligned && hint == StoreHint::NonTemporal;
+        let kind = if is_non_temporal { Kind::StoreNonTemporal } else { Kind::Store };
         let instruction = Instruction::with2(self.code(kind), cells, self.vector(from));
         let mut instruction = instruction.expect("a store takes memory and a register");
         if self.extent == Extent::Masked {
@@ -389,7 +389,7 @@ impl Encoding<'_, '_> {
         }
     }
 
-    /// Cells of a row, and a call for those far behind them.
+    /// Cells of a row, and a prefetch of those far behind them.
     fn row_operand(&mut self, stream: usize, cells: MemoryOperand) -> Source {
         if let Some(displacement) = self.ahead.of(self.body, stream, cells.displacement) {
             let line = MemoryOperand { displacement, ..cells };
@@ -417,7 +417,7 @@ impl Encoding<'_, '_> {
         self.cell_operand_at(stream, self.copy)
     }
 
-    /// The cells of a stream so many vectors after the iteration.
+    /// The cells of a stream this many vectors after the iteration.
     fn cell_operand_at(&mut self, stream: usize, vector: i64) -> MemoryOperand {
         let Place { pointer, offset, stride, element } = self.body.places[stream];
         let base = self.pointers[pointer].unwrap_or_else(|| {

@@ -1,15 +1,15 @@
 //! The function of a wide strip: what surrounds its blocks.
 //!
-//! In: a strip with vectors and registers chosen.   Out: machine code for `extern "sysv64" fn(table, frame, start, end)`, with
-//! `start < end`.
+//! In: a strip with vectors and registers chosen.   Out: machine code for `extern "sysv64" fn(table, frame, start,
+//! end)`, with `start < end`.
 //!
 //! ```text
 //! save registers; load pointers; compute invariants
 //! j = start
 //! up to the first j at which all stores are aligned, if there is one and much to do: a masked block, or single cells
-//! with streaming stores that are aligned now: the next loop with these stores past the caches
+//! with non-temporal stores that are aligned now: the next loop with these stores non-temporal
 //! with loads that share vectors: the next loop with these, as long as a whole block follows
-//! while j <= end - copies * lanes: `copies` blocks of whole vectors; j += copies * lanes
+//! while j <= end - unroll_factor * lanes: `unroll_factor` blocks of whole vectors; j += copies * lanes
 //! the same with one block
 //! AVX2:     single cells
 //! AVX-512:  one block of as many lanes as are left, if there are any
@@ -157,7 +157,7 @@ pub(super) struct Function<'f, 'b, 'a> {
 
 impl Function<'_, '_, '_> {
     fn emit(&mut self) {
-        let (strip, copies) = (self.strip, self.strip.copies);
+        let (strip, unroll_factor) = (self.strip, self.strip.unroll_factor);
         let slot = AlignmentSlot::new(self.homes.alignment_slot, self.encoding.body.shape);
         self.enter();
         if let Some(stores) = &strip.aligned_stores {
@@ -167,21 +167,21 @@ impl Function<'_, '_, '_> {
         self.encoding.block(&self.allocation.once, Extent::Whole, 0);
         if let Some(stores) = &strip.aligned_stores {
             self.unaligned_cells(slot);
-            if stores.streaming {
-                self.streaming_blocks(slot, copies);
+            if stores.non_temporal {
+                self.non_temporal_blocks(slot, unroll_factor);
             }
         }
         match strip.fixed_length {
-            Some(length) => self.all_blocks(length, copies),
-            None => self.blocks_until_end(copies),
+            Some(length) => self.all_blocks(length, unroll_factor),
+            None => self.blocks_until_end(unroll_factor),
         }
         self.leave();
     }
 
     /// What there is to do from the iteration on.
-    fn blocks_until_end(&mut self, copies: i64) {
-        self.main_blocks(Extent::Whole, copies);
-        if copies > 1 || self.allocation.shared.is_some() {
+    fn blocks_until_end(&mut self, unroll_factor: i64) {
+        self.main_blocks(Extent::Whole, unroll_factor);
+        if unroll_factor > 1 || self.allocation.shared.is_some() {
             self.whole_blocks(Extent::Whole, 1);
         }
         match self.encoding.isa {
@@ -190,17 +190,17 @@ impl Function<'_, '_, '_> {
         }
     }
 
-    /// A strip of this length: a loop of so many blocks in turn if there are several turns, and what is left one by
+    /// A strip of this length: a loop of this many blocks in turn if there are several turns, and what is left one by
     /// one.
-    fn all_blocks(&mut self, length: i64, copies: i64) {
+    fn all_blocks(&mut self, length: i64, unroll_factor: i64) {
         let (each, lanes) = (&self.allocation.each, self.encoding.body.shape.lanes());
         let (vectors, cells) = (length / lanes, length % lanes);
-        let turns = vectors / copies;
-        let looped = if turns > 1 { turns * copies } else { 0 };
+        let turns = vectors / unroll_factor;
+        let looped = if turns > 1 { turns * unroll_factor } else { 0 };
         if looped > 0 {
-            let last = (looped - copies) * lanes;
+            let last = (looped - unroll_factor) * lanes;
             self.put(Instruction::with2(Code::Lea_r64_m, LAST, memory(END, last - length)));
-            self.blocks(each, Extent::Whole, copies);
+            self.blocks(each, Extent::Whole, unroll_factor);
         }
         let left = vectors - looped;
         (0..left).for_each(|copy| self.encoding.block(each, Extent::Whole, copy));
@@ -261,12 +261,12 @@ impl Function<'_, '_, '_> {
     }
 
     /// Blocks of whole vectors, most of what there is to do.
-    pub(super) fn main_blocks(&mut self, extent: Extent, copies: i64) {
+    pub(super) fn main_blocks(&mut self, extent: Extent, unroll_factor: i64) {
         let allocation = self.allocation;
-        let Some(shared) = &allocation.shared else { return self.whole_blocks(extent, copies) };
+        let Some(shared) = &allocation.shared else { return self.whole_blocks(extent, unroll_factor) };
         let reads_ahead = shared.rows.iter().any(|(_, carried)| carried.next.is_some());
         let reads_before = shared.rows.iter().any(|(_, carried)| carried.previous.is_some());
-        let vectors = copies + i64::from(reads_ahead);
+        let vectors = unroll_factor + i64::from(reads_ahead);
         let skip = self.begin_blocks(vectors);
         self.encoding.begin_block(extent);
         for (row, carried) in &shared.rows {
@@ -286,18 +286,18 @@ impl Function<'_, '_, '_> {
             // Masks were made in its register.
             self.last_iteration(vectors);
         }
-        self.blocks(&shared.each, extent, copies);
+        self.blocks(&shared.each, extent, unroll_factor);
         self.encoding.assembler.land(skip);
     }
 
-    /// Blocks of whole vectors, as long as `copies` of them fit.
-    fn whole_blocks(&mut self, extent: Extent, copies: i64) {
-        let skip = self.begin_blocks(copies);
-        self.blocks(&self.allocation.each, extent, copies);
+    /// Blocks of whole vectors, as long as `unroll_factor` of them fit.
+    fn whole_blocks(&mut self, extent: Extent, unroll_factor: i64) {
+        let skip = self.begin_blocks(unroll_factor);
+        self.blocks(&self.allocation.each, extent, unroll_factor);
         self.encoding.assembler.land(skip);
     }
 
-    /// Lets [`LAST`] be the last iteration from which so many vectors fit.
+    /// Lets [`LAST`] be the last iteration from which this many vectors fit.
     fn last_iteration(&mut self, vectors: i64) {
         let before_end = memory(END, -vectors * self.encoding.body.shape.lanes());
         self.put(Instruction::with2(Code::Lea_r64_m, LAST, before_end));
@@ -310,12 +310,12 @@ impl Function<'_, '_, '_> {
         self.encoding.assembler.jump_ahead(Code::Jg_rel32_64)
     }
 
-    /// A loop of so many blocks in turn, until the iteration is behind [`LAST`].
-    fn blocks(&mut self, each: &Sequence, extent: Extent, copies: i64) {
-        let step = i32::try_from(copies * self.encoding.body.shape.lanes()).expect("a few vectors");
+    /// A loop of this many blocks in turn, until the iteration is behind [`LAST`].
+    fn blocks(&mut self, each: &Sequence, extent: Extent, unroll_factor: i64) {
+        let step = i32::try_from(unroll_factor * self.encoding.body.shape.lanes()).expect("a few vectors");
         self.encoding.assembler.align(LOOP_ALIGNMENT_BYTES);
         let top = self.encoding.assembler.top();
-        for copy in 0..copies {
+        for copy in 0..unroll_factor {
             self.encoding.block(each, extent, copy);
         }
         self.put(Instruction::with2(Code::Add_rm64_imm32, ITERATION, step));

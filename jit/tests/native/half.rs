@@ -187,7 +187,7 @@ fn nothing_but_the_cells_is_touched() {
                      %0 = load m0: f32
                      %1 = load m1: f32
                      %2 = mul %0, %1
-                     %3: store m2, %2 streaming
+                     %3: store m2, %2 nontemporal
                      %4: store m3, %2
                    }}
                  }}",
@@ -239,7 +239,7 @@ fn wide_code_converts_by_instructions() {
         %0 = load m0: f32
         %1 = f32 0.3
         %2 = mul %0, %1
-        %3: store m1, %2 streaming
+        %3: store m1, %2 nontemporal
       }
     }";
     let program = Program::parse(text).unwrap();

@@ -41,9 +41,9 @@ pub(crate) fn agree_once(text: &str, args: &[i64], scalars: &[f64], seed: u64) {
     limit_lanes(&mut program.body, [2, 4, 8, 16, 16, 16][random.usize(0..6)]);
     for (choice, _) in variants().filter(|(_, unroll)| *unroll == 1) {
         let unroll = [Unroll::AtMost, Unroll::Exactly][random.usize(0..2)](random.u32(1..9));
-        let (width, streaming) = (VectorWidth::ALL[random.usize(0..3)], Streaming::ALL[random.usize(0..3)]);
+        let (width, non_temporal) = (VectorWidth::ALL[random.usize(0..3)], NonTemporal::ALL[random.usize(0..3)]);
         let prefetch = Prefetch::ALL[random.usize(0..3)];
-        let options = CompileOptions::default().choice(choice).width(width).unroll(unroll).streaming(streaming);
+        let options = CompileOptions::default().choice(choice).width(width).unroll(unroll).non_temporal(non_temporal);
         let options = options.prefetch(prefetch).verify_code(true);
         let compiled = compile(&verified(&program), &options);
         let compiled = compiled.unwrap_or_else(|error| panic!("{error}\n{program}"));

@@ -1,5 +1,5 @@
-//! Strips with thousands of values alive, or thousands of pointers: compiled code needs little stack for them, and gives
-//! the interpreter's bits in every kind of vectors, on threads of 128 KiB.
+//! Strips with thousands of values alive, or thousands of pointers: compiled code needs little stack for them, and
+//! gives the interpreter's bits in every kind of vectors, on threads of 128 KiB.
 
 use crease_jit::*;
 use crease_program::Program;

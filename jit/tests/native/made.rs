@@ -35,13 +35,13 @@ pub(crate) fn all_alive(ty: &str, count: usize) -> String {
     text + &format!("%{next}: store m{count}, %{last}\n}} }}")
 }
 
-/// Writes a constant to so many buffers in turn: each has so many rows of so many cells.
+/// Writes a constant to this many buffers in turn: each has this many rows of this many cells.
 pub(crate) fn constant_rows(buffers: usize, rows: usize, cells: usize) -> String {
     let (mut decls, mut streams, mut stores) = (String::new(), String::new(), String::new());
     for at in 0..buffers {
         decls += &format!("buffer y{at}: f64[{}] write\n", rows * cells + 7);
         streams += &format!("m{at} = y{at}[base {cells} * v1, pos 7, stride 1]\n");
-        stores += &format!("%{}: store m{at}, %0 streaming\n", at + 1);
+        stores += &format!("%{}: store m{at}, %0 nontemporal\n", at + 1);
     }
     format!(
         "program rows() {{ {decls} for v1 in 0 .. {rows} {{ strip v0 in 0 .. {cells} lanes 8 {{ {streams}

@@ -1,4 +1,4 @@
-//! Strips that read several rows call for cells that come from memory ahead of time; others do not.
+//! Strips that read several rows prefetch cells that come from memory; others do not.
 
 use crease_jit::{CompileOptions, Isa, IsaChoice, Prefetch, compile};
 use crease_program::Program;
@@ -34,14 +34,14 @@ fn sums(rows: usize, cells: usize, apart: &[usize]) -> String {
     text
 }
 
-/// How many lines its wide strip calls for in one loop iteration of one vector, on a machine with a second-level cache
+/// How many lines its wide strip prefetches in one loop iteration of one vector, on a machine with a second-level cache
 /// of a hundred thousand bytes; none on machines without wide code.
 fn called(text: &str, prefetch: Prefetch) -> Option<usize> {
     let is_wide = |choice| matches!(choice, IsaChoice::Avx2 | IsaChoice::Avx512);
     Isa::detect().resolve(IsaChoice::Auto).ok().filter(|choice| is_wide(*choice))?;
     let options = CompileOptions::default().prefetch(prefetch).max_unroll(1).texts(true);
     let mut program = Program::parse(text).unwrap();
-    program.mark_far(&[], 100_000);
+    program.mark_cold(&[], 100_000);
     let compiled = compile(&verified(&program), &options).unwrap();
     Some(compiled.strips().iter().map(|strip| strip.text.matches("prefetch").count()).sum())
 }
@@ -53,7 +53,7 @@ fn rows_from_memory_are_called_for_ahead() {
         (20, 1 << 14, &[0][..], Prefetch::Auto, 20),
         (20, 1 << 14, &[0], Prefetch::Never, 0),
         (2, 1 << 14, &[0], Prefetch::Auto, 2),
-        // A single row; neighbours in one row, called for once; all of it fits a cache.
+        // A single row; neighbours in one row, prefetched once; all of it fits a cache.
         (1, 1 << 14, &[0], Prefetch::Auto, 0),
         (2, 1 << 14, &[0, 1, 2], Prefetch::Auto, 2),
         (2, 1 << 12, &[0], Prefetch::Auto, 0),
@@ -69,6 +69,6 @@ fn rows_from_memory_are_called_for_ahead() {
 fn what_is_called_for_beyond_a_buffer_does_no_harm() {
     // Kilobytes behind the last cells lies a guard page.
     let mut program = Program::parse(&sums(20, 1 << 13, &[0, 8000])).unwrap();
-    assert!(program.mark_far(&[], 100_000) > 0);
+    assert!(program.mark_cold(&[], 100_000) > 0);
     agree(&program.to_string(), &[], &[], &[1, 2, 8]);
 }

@@ -2,7 +2,7 @@
 //!
 //! Stores write buffers that nothing else touches, or `y` in place, where loads before and after them read around the
 //! cells they write. Buffers fill whole pages, so that guards lie right before and behind them, and streams often begin
-//! or end there. Some programs have mirrored buffers, and rings that are the whole of one.
+//! or end there. Some programs have double-mapped buffers, and rings that are the whole of one.
 
 use fastrand::Rng;
 use std::fmt::Write as _;
@@ -38,10 +38,10 @@ pub(crate) fn program(seed: u64) -> Random {
         opaque: double && random.u8(0..12) == 0,
         bytes_out: random.u8(0..8) == 0,
         rings: random.bool(),
-        mirrored: random.u8(0..3) == 0,
+        double_mapped: random.u8(0..3) == 0,
     };
     // What a strip writes must not meet itself, so its ring is longer than any strip.
-    let (ring, first) = match odd.mirrored {
+    let (ring, first) = match odd.double_mapped {
         true => (CELLS, random.i64(20..CELLS)),
         false => (random.i64(LONGEST + 40..500), random.i64(20..60)),
     };
@@ -53,9 +53,9 @@ pub(crate) fn program(seed: u64) -> Random {
     let (streams, ops, facts) = (strip.streams.concat(), strip.ops.concat(), strip.facts.concat());
     let end = if strip.random.bool() { "$n".to_string() } else { length.to_string() };
     let body = format!("{streams}{ops}{facts}");
-    let again = if strip.odd.mirrored { " mirrored" } else { "" };
+    let again = if strip.odd.double_mapped { " double_mapped" } else { "" };
     // Halves would not fill a page.
-    let in_place_ty = if halves && !strip.odd.mirrored && strip.random.bool() { "f16" } else { ty };
+    let in_place_ty = if halves && !strip.odd.double_mapped && strip.random.bool() { "f16" } else { ty };
     let half_buffers = if halves {
         format!("buffer half: f16[{HALVES}] read\nbuffer out3: f16[{HALVES}] write\n")
     } else {
@@ -96,8 +96,8 @@ struct Odd {
     bytes_out: bool,
     /// Streams in rings.
     rings: bool,
-    /// Mirrored buffers.
-    mirrored: bool,
+    /// Double-mapped buffers.
+    double_mapped: bool,
 }
 
 /// The cells of `y` that a strip touches: `first + offset + j`, in a ring or not.
@@ -194,7 +194,7 @@ impl Strip {
             _ => 1,
         };
         let span = self.length.max(1);
-        let place = if self.odd.rings && self.odd.mirrored && self.random.u8(0..4) > 0 {
+        let place = if self.odd.rings && self.odd.double_mapped && self.random.u8(0..4) > 0 {
             // Not reduced, or reduced in one of the ways that code generation sees through.
             let pos = self.random.i64(0..cells);
             match self.random.u8(0..3) {
@@ -236,7 +236,7 @@ impl Strip {
     fn stream_in_place(&mut self, offset: i64) -> usize {
         let InPlace { ring, first, .. } = self.in_place;
         let place = match ring {
-            Some(ring) if self.odd.mirrored => format!("pos wrap({}, {ring}), ring {ring}", first + offset),
+            Some(ring) if self.odd.double_mapped => format!("pos wrap({}, {ring}), ring {ring}", first + offset),
             Some(ring) => format!("base 7, pos {}, ring {ring}", (first + offset) % ring),
             None => format!("pos {}", first + offset),
         };
@@ -269,14 +269,14 @@ impl Strip {
 
     fn store(&mut self, number: usize) {
         let stream = self.stream(&format!("out{number}"), true);
-        let streaming = self.random.bool();
-        self.push_store(stream, streaming);
+        let non_temporal = self.random.bool();
+        self.push_store(stream, non_temporal);
     }
 
-    fn push_store(&mut self, stream: usize, streaming: bool) -> usize {
+    fn push_store(&mut self, stream: usize, non_temporal: bool) -> usize {
         let value = self.float();
         let at = self.ops.len();
-        let hint = if streaming { " streaming" } else { "" };
+        let hint = if non_temporal { " nontemporal" } else { "" };
         self.ops.push(format!("%{at}: store m{stream}, {value}{hint}\n"));
         at
     }

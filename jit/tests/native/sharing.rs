@@ -62,9 +62,9 @@ fn rows_and_single_cells_share_code() {
 #[test]
 fn code_that_takes_cells_for_apart_runs_no_strip_where_they_meet() {
     // The row writes `y` far from where it reads it, and may read late; the single cell must not.
-    let far = strip(0, [0, 20], 1, APART).replace("y[pos 0 + 1", "y[pos 0 + 33");
+    let cold = strip(0, [0, 20], 1, APART).replace("y[pos 0 + 1", "y[pos 0 + 33");
     let near = strip(1, [30, 31], 0, "").replace("y[pos 30 + 1", "y[pos 30 + 33");
-    let text = program(&[far, near]);
+    let text = program(&[cold, near]);
     agree(&text, &[], &[], &[1, 2, 4]);
     assert!(matches!(wide_strips(&text), None | Some(2)));
 }

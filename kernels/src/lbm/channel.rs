@@ -1,9 +1,9 @@
 //! Flow along a channel, past obstacles of any shape.
 //!
 //! - *Obstacles* are the cells where `solid` is not 0: they send populations back where they came from (full-way
-//!   bounce-back), so that the surface lies half a cell outside of them. Both outcomes are computed and one is selected:
-//!   each value keeps its one reader, whatever the geometry. Bounce-back on links would give values two possible
-//!   readers.
+//!   bounce-back), so that the surface lies half a cell outside of them. Both outcomes are computed and one is
+//!   selected: each value keeps its one reader, whatever the geometry. Bounce-back on links would give values two
+//!   possible readers.
 //! - *Walls* enclose all axes but the last; they bounce back half-way, as those of the cavity.
 //! - *Inlet*, before the first cell of the last axis: half-way bounce-back off a wall that moves inwards with the speed
 //!   `u = u_mean inflow`: `f_q = f_opp(q) + 6 w_q u`.

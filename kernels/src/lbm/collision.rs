@@ -2,9 +2,9 @@
 //!
 //! `f_q = (1 - omega) g_q + omega w_q (rho + 3 c_q.j + (4.5 (c_q.j)^2 - 1.5 j.j) / rho)`, with density `rho` and
 //! momentum `j`, the sums of `g_q` and `c_q g_q`. Opposite populations share all of it but the sign of `c_q.j`, so the
-//! definition works on their sums `s` and differences `d`, and divides once. Products that feed a sum are written `fma`: that
-//! is decided here, once, and every way to run the kernel rounds the same. Expressions of `omega` alone are left to be
-//! hoisted.
+//! definition works on their sums `s` and differences `d`, and divides once. Products that feed a sum are written
+//! `fma`: that is decided here, once, and every way to run the kernel rounds the same. Expressions of `omega` alone are
+//! left to be hoisted.
 //!
 //! Where arrays hold deviations `h_q = f_q - w_q` instead (`storage`), the same lines work on them: their sum is
 //! `rho - 1`, and what remains of `rho` in the equilibrium, once `w_q` is taken off, is that excess. Momentum is the
@@ -47,7 +47,8 @@ pub(super) fn wind(set: &VelocitySet, axis: usize) -> String {
     format!("wind_{}", set.axes()[axis])
 }
 
-/// The share of the equilibrium in what leaves a cell; opposite populations have the sum and the difference of two halves.
+/// The share of the equilibrium in what leaves a cell; opposite populations have the sum and the difference of two
+/// halves.
 struct Equilibrium<'k> {
     /// The resting population.
     rest: Value<'k>,

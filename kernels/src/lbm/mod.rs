@@ -1,9 +1,9 @@
 //! Lattice Boltzmann kernels: one state array per population, collided and streamed in one pass.
 //!
-//! `velocity_set` holds the lattices, `storage` what arrays hold of them, `collision` a BGK collision, `region` a box cut
-//! into inside, faces, edges and corners; `cavity`, `periodic` and `channel` put them together,
-//! `naive` are plain loops for all, `obstacle` makes masks, `inflow` names what flows in and where, `fluid` and `concentration` relate populations to what they
-//! carry, `entries` lists all of it for the catalogue.
+//! `velocity_set` holds the lattices, `storage` what arrays hold of them, `collision` a BGK collision, `region` a box
+//! cut into inside, faces, edges and corners; `cavity`, `periodic` and `channel` put them together, `naive` are plain
+//! loops for all, `obstacle` makes masks, `inflow` names what flows in and where, `fluid` and `concentration` relate
+//! populations to what they carry, `entries` lists all of it for the catalogue.
 
 pub mod cavity;
 pub mod channel;

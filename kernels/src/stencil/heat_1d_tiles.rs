@@ -13,9 +13,9 @@
 //! hyperplane `t - 3 x` needs 6B + 2 cells here; its table counts no border below, a tile with one row less, and 6B -
 //! 5.
 //!
-//! Where ranges of addresses cannot follow rows that depend on `a`, `b` and `s` at once, planning walks the loops to check
-//! them (`jit/program/src/walk.rs`), and so does the first call: this takes longer than the updates, and a million points
-//! by a thousand steps are refused. Hence no sizes to measure.
+//! Where ranges of addresses cannot follow rows that depend on `a`, `b` and `s` at once, planning walks the loops to
+//! check them (`jit/program/src/dry_run.rs`), and so does the first call: this takes longer than the updates, and a
+//! million points by a thousand steps are refused. Hence no sizes to measure.
 //!
 //! Arithmetic and result are those of `heat-1d`. `B` is a number, as `B a` with both free is not affine.
 //!

@@ -3,8 +3,8 @@
 //! A grid is cut into its inside and the positions near the ends of each axis, one statement for every combination, so
 //! that a read is either of a neighbour or, by a constant, of the far side: no index needs a remainder.
 //!
-//! A sweep by rows leaves all rows behind but the first `r`, those that its last rows read: of `N` rows of a step `N + 2r`
-//! are alive at once, two grids only where rows run in parallel.
+//! A sweep by rows leaves all rows behind but the first `r`, those that its last rows read: of `N` rows of a step `N +
+//! 2r` are alive at once, two grids only where rows run in parallel.
 //!
 //! Source: forward-time central-space schemes of second and fourth order; the coupled fields are Pearson's (Complex
 //! patterns in a simple system, 1993).
@@ -106,9 +106,9 @@ fn advance_second_order(scheme: &Scheme, scalar: Scalars<'_, f64>, sums: &[[f64;
 enum Place {
     /// Where all neighbours lie inside.
     Inside,
-    /// So many positions from the low end.
+    /// This many positions from the low end.
     Low(usize),
-    /// So many positions from the high end.
+    /// This many positions from the high end.
     High(usize),
 }
 

@@ -27,14 +27,14 @@ use crease_isl::Context;
 use crate::analysis::error::AnalysisError;
 use crate::analysis::model::Model;
 use crate::kernel::affine::AffineOverflow;
-use crate::kernel::freedom::Arithmetic;
+use crate::kernel::fast_math::Arithmetic;
 use crate::kernel::graph::{ArrayId, Kernel, Role};
 use crate::kernel::{BoundKernel, KernelError};
 use crate::schedule::IllegalSchedule;
 use crate::schedule::legality::{LegalityError, verify_schedule};
 
 /// Integer-set operations that an expansion may use.
-const QUOTA: u64 = 200_000_000;
+const EXPANSION_QUOTA: u64 = 200_000_000;
 
 /// A kernel in single assignment, but for the arrays that keep their names.
 #[derive(Clone, Debug, PartialEq)]
@@ -139,7 +139,7 @@ impl Kernel {
             let (kernel, schedule) = (self.name().to_owned(), schedule.to_owned());
             return Err(ExpansionError::UnknownSchedule { kernel, schedule });
         };
-        let context = Context::new(QUOTA)?;
+        let context = Context::new(EXPANSION_QUOTA)?;
         let model = Model::new(&context, self, schedule)?;
         verify_schedule(&model, None)?;
         let (mut arrays, mut notes) = (Vec::new(), Vec::new());
@@ -158,7 +158,7 @@ impl Kernel {
 
 /// Cells of an array's bounding box; none if it has no bounds.
 pub(crate) fn box_cells(bound: &BoundKernel, array: ArrayId) -> Result<Option<u64>, AnalysisError> {
-    let (context, kernel) = (Context::new(QUOTA)?, bound.kernel());
+    let (context, kernel) = (Context::new(EXPANSION_QUOTA)?, bound.kernel());
     let model = Model::new(&context, kernel, bound.schedule())?;
     let space = model.index_space(array)?.project_out_params()?;
     let mut cells = Some(1_u64);

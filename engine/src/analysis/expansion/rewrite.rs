@@ -15,7 +15,7 @@ use crate::kernel::formula::Formula;
 use crate::kernel::graph::{Array, ArrayId, Kernel, Role, Schedule, Stmt, StmtId};
 
 /// Parts that a statement is split into at most.
-const MOST_PARTS: usize = 256;
+const MOST_STATEMENT_PARTS: usize = 256;
 
 /// What is known of an array that is expanded.
 struct Expansion<'c> {
@@ -149,9 +149,9 @@ fn parts<'c>(model: &Model<'c, '_>, stmt: StmtId, found: &[Expansion<'c>]) -> Re
                     cut.push(Part { domain, conditions, reads });
                 }
             }
-            if cut.len() > MOST_PARTS {
+            if cut.len() > MOST_STATEMENT_PARTS {
                 let statement = model.kernel.stmt(stmt).name.clone();
-                return Err(ExpansionError::TooManyParts { statement, limit: MOST_PARTS });
+                return Err(ExpansionError::TooManyParts { statement, limit: MOST_STATEMENT_PARTS });
             }
             parts = cut;
         }

@@ -12,8 +12,8 @@ use std::collections::HashMap;
 use crate::kernel::affine::{Affine, Term};
 use crate::kernel::error::KernelErrorKind;
 use crate::kernel::exprs::{ExprGraph, operands, with_operands};
+use crate::kernel::fast_math::Arithmetic;
 use crate::kernel::formula::Formula;
-use crate::kernel::freedom::Arithmetic;
 use crate::kernel::graph::{Array, ArrayId, Assign, DimKind, Expr, ExprId, Kernel, SourceLine, Stmt, StmtId};
 use crate::kernel::times::Times;
 

@@ -12,8 +12,8 @@ use crate::kernel::error::KernelErrorKind;
 use crate::kernel::formula::Formula;
 use crate::kernel::normal;
 
-/// An affine expression of iterators and sizes, such as `t - 1`: a handle, which is copied. Iterators go by their names,
-/// so one expression serves every array and statement that has them, at whatever position.
+/// An affine expression of iterators and sizes, such as `t - 1`: a handle, which is copied. Iterators go by their
+/// names, so one expression serves every array and statement that has them, at whatever position.
 #[derive(Clone, Copy)]
 pub struct Index<'k>(Result<Node<'k>, IndexError>);
 

@@ -37,7 +37,8 @@ pub struct Time<'k> {
     kind: Option<DimKind>,
 }
 
-/// A time vector: a list of [`Time`]s, or a tuple of indices, numbers and times, such as `(t, y.parallel(), x.vector(8))`.
+/// A time vector: a list of [`Time`]s, or a tuple of indices, numbers and times, such as `(t, y.parallel(),
+/// x.vector(8))`.
 pub trait TimeVector<'k> {
     /// Its dimensions, outermost first.
     fn times(self) -> Vec<Time<'k>>;
@@ -131,7 +132,7 @@ impl<'k> Index<'k> {
         Time { index: self, kind: Some(DimKind::Parallel) }
     }
 
-    /// As a time dimension in blocks of at most so many lanes.
+    /// As a time dimension in blocks of at most this many lanes.
     pub fn vector(self, lanes: u32) -> Time<'k> {
         Time { index: self, kind: Some(DimKind::Vector(lanes)) }
     }

@@ -8,8 +8,8 @@
 //! ```
 //!
 //! A number is a double. The name of an iterator or parameter is its value as a double, as is `index(e)` for any affine
-//! `e`. Functions that the language does not know are declared as opaque. Evaluation order is that of the text, nothing is
-//! re-associated or contracted; `-` before a literal belongs to the literal.
+//! `e`. Functions that the language does not know are declared as opaque. Evaluation order is that of the text, nothing
+//! is re-associated or contracted; `-` before a literal belongs to the literal.
 
 use std::collections::HashMap;
 

@@ -7,20 +7,20 @@
 //! 3. Arrays with storage of their own then share a buffer if that is better.
 //!
 //! Mappings are compared by bytes and by the cost of an access, as the objective says, and nothing is taken that is far
-//! from the smallest that was found (`candidate` has the rule). What is not proved is not used: the fallback is the next
-//! best proved mapping, at last full storage, and the notes say so.
+//! from the smallest that was found (`candidate` has the rule). What is not proved is not used: the fallback is the
+//! next best proved mapping, at last full storage, and the notes say so.
 
 use crease_program::Interval;
 
 use crate::analysis::bound::alive_at_ends;
-use crate::analysis::moment::most_alive;
+use crate::analysis::peak_liveness::most_alive;
 use crate::kernel::graph::{ArrayId, Role};
 use crate::storage::choose::candidate::{Candidate, is_near, near_below, pick};
 use crate::storage::choose::check::first_proved;
 use crate::storage::choose::decision::{Choice, Decision};
 use crate::storage::choose::logging::decided;
 use crate::storage::choose::search::{BestOfOne, Search, unless_spent};
-use crate::storage::knobs::choice::{ENDS_BUDGET, LEAST_PATIENCE};
+use crate::storage::knobs::choice::{ENDS_BUDGET, LEAST_BUDGET};
 use crate::storage::options::{Objective, StrategyId};
 use crate::storage::problem::Problem;
 use crate::storage::strategies::in_place::InPlace;
@@ -124,8 +124,8 @@ fn together(
         return Ok(None);
     }
     let context = problem.model.context;
-    let patience = LEAST_PATIENCE.min(context.max_operations());
-    let found = context.under_quota(patience, || first_proved(problem, &Shared, arrays, &mut Vec::new()));
+    let budget = LEAST_BUDGET.min(context.max_operations());
+    let found = context.under_quota(budget, || first_proved(problem, &Shared, arrays, &mut Vec::new()));
     let proposal = match found {
         Ok(proposal) => proposal,
         Err(error) => {
@@ -137,8 +137,8 @@ fn together(
         }
     };
     let (best_of, smallest_of) = (BestOfOne::best, BestOfOne::smallest);
-    // What the mixture keeps apart was chosen by its speed too: all as it was proposed, or what is smallest of each, may
-    // be smaller.
+    // What the mixture keeps apart was chosen by its speed too: all as it was proposed, or what is smallest of each,
+    // may be smaller.
     let mut found = vec![
         all_of(problem, separate.iter().map(best_of))?,
         Candidate::new(problem, with_own_buffers(&proposal, arrays, separate.iter().map(best_of)))?,
@@ -215,7 +215,7 @@ fn could_save(problem: &Problem<'_, '_, '_>, arrays: &[ArrayId], separate: &[Bes
         if alive < least {
             match most_alive(problem.model, problem.conflicts, arrays, least) {
                 Err(error) if error.spent_quota().is_some() => return Ok(false),
-                moments => alive = alive.max(moments?.values.unwrap_or(0)),
+                points => alive = alive.max(points?.values.unwrap_or(0)),
             }
         }
         if alive < least {

@@ -10,7 +10,7 @@ use crate::storage::choose::auto::choose_automatically;
 use crate::storage::choose::check::{first_proved, under_own_quota, verify_mapping};
 use crate::storage::choose::decision::{Choice, Chosen};
 use crate::storage::options::{Objective, Rounding, StrategyChoice};
-use crate::storage::placement::mirror::mirror_rings;
+use crate::storage::placement::double_mapped::double_map_rings;
 use crate::storage::problem::Problem;
 use crate::storage::strategies::given::given_proposal;
 use crate::storage::strategies::registry::{Entry, entry_of};
@@ -23,7 +23,7 @@ pub(crate) fn choose_mapping(
     given: &[MappingRule],
 ) -> Result<Chosen, MappingError> {
     let mut chosen = choose_cells(problem, choice, given)?;
-    mirror_rings(problem, choice, &mut chosen)?;
+    double_map_rings(problem, choice, &mut chosen)?;
     let Choice { mapping, notes, decisions } = chosen;
     let arrays = problem.folded_arrays();
     let prove = || problem.model.clock.time("proof", || problem.checker.prove(mapping));

@@ -1,5 +1,5 @@
-//! Choices and decisions: what storage was chosen so far, how it compares with the smallest that was found, and what was
-//! left untried.
+//! Choices and decisions: what storage was chosen so far, how it compares with the smallest that was found, and what
+//! was left untried.
 //!
 //! In: proposals, and the candidates of a choice.   Out: a [`Choice`], and [`Decision`]s for the report.
 
@@ -47,7 +47,7 @@ pub(crate) struct Decision {
 pub struct Weighed {
     /// The strategy that proposed it.
     pub strategy: &'static str,
-    /// Bytes of its cells: without padding, one copy of what is private, before rings are mirrored.
+    /// Bytes of its cells: without padding, one copy of what is private, before rings are mapped twice.
     pub bytes: u64,
     /// What an access is estimated to cost, relative to one of a contiguous, unfolded array.
     pub access: f64,

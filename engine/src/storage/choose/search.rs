@@ -1,6 +1,7 @@
 //! The search for the best mapping of one array alone.
 //!
-//! In: an array and an objective.   Out: a [`BestOfOne`]: a proved candidate, and a [`Decision`] that says how good it is.
+//! In: an array and an objective.   Out: a [`BestOfOne`]: a proved candidate, and a [`Decision`] that says how good it
+//! is.
 //!
 //! Strategies are asked in ascending order of what it costs to ask them, and no more of them than there is reason for:
 //! 1. successive modulo, with one step of a state instead of two where that will do; an array of one value at a time
@@ -23,14 +24,14 @@ use log::debug;
 
 use crate::analysis::bound::alive_at_ends;
 use crate::analysis::error::AnalysisError;
-use crate::analysis::moment::{alive_between_wavefronts, most_alive};
+use crate::analysis::peak_liveness::{alive_between_wavefronts, most_alive};
 use crate::kernel::graph::{ArrayId, DimKind};
 use crate::storage::choose::candidate::{Candidate, is_near, near_below, pick, smallest};
 use crate::storage::choose::check::{first_proved, first_useful, under_own_quota, verify_mapping};
 use crate::storage::choose::decision::Decision;
 use crate::storage::choose::logging::{Buffers, decided};
 use crate::storage::knobs::choice::{
-    ENDS_BUDGET, FAST_ACCESS, FEW_CELLS, GOOD_ENOUGH_PARTS, LEAST_PATIENCE, PATIENCE, SMALL_PATIENCE,
+    BUDGET_FACTOR, ENDS_BUDGET, FAST_ACCESS, FEW_CELLS, GOOD_ENOUGH_PARTS, LEAST_BUDGET, SMALL_BUDGET,
 };
 use crate::storage::knobs::placement::{LINE_PRICE, LINE_PRICE_FOR_SPEED};
 use crate::storage::options::{Objective, Rounding, StrategyId};
@@ -75,7 +76,7 @@ pub(super) struct Search<'s, 'a, 'c, 'k> {
     failure: Option<MappingError>,
     /// Values known to be alive at once.
     alive: u64,
-    /// Whether they were counted at all moments that are looked at.
+    /// Whether they were counted at all program points that are looked at.
     has_counted: bool,
     gave_up: Vec<StrategyId>,
     not_asked: Vec<StrategyId>,
@@ -113,15 +114,15 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
         self.ask_first()?;
         let spent = self.problem.model.context.operations();
         let found_some = !self.found.is_empty();
-        let patience = if found_some { spent.saturating_mul(PATIENCE).max(LEAST_PATIENCE) } else { u64::MAX };
+        let budget = if found_some { spent.saturating_mul(BUDGET_FACTOR).max(LEAST_BUDGET) } else { u64::MAX };
         if self.becomes_scalar()?
             || self.is_nearly_alive()? && self.prove_best()?.is_some()
-            || self.is_best_periodic(patience)?
+            || self.is_best_periodic(budget)?
         {
             self.not_asked.extend(one_by_one().map(|entry| entry.strategy.id()));
             self.prove_best()?.into_iter().for_each(|best| self.explain(best));
         } else {
-            self.search_on(patience, found_some)?;
+            self.search_on(budget, found_some)?;
         }
         if self.prove_best()?.is_none() {
             let full = first_proved(self.problem, &Full, &[self.array], self.notes);
@@ -144,14 +145,14 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
     }
 
     /// The search where what was found first, if anything, will not do.
-    fn search_on(&mut self, patience: u64, found_some: bool) -> Result<(), MappingError> {
-        self.ask_others(patience)?;
+    fn search_on(&mut self, budget: u64, found_some: bool) -> Result<(), MappingError> {
+        self.ask_others(budget)?;
         if self.is_far()? {
             for entry in one_by_one().filter(|entry| entry.budget == Budget::Again) {
                 let asked = self.gave_up.len();
                 self.gave_up.retain(|id| *id != entry.strategy.id());
                 if self.gave_up.len() < asked {
-                    self.ask(entry.strategy, patience.saturating_mul(PATIENCE))?;
+                    self.ask(entry.strategy, budget.saturating_mul(BUDGET_FACTOR))?;
                 }
             }
         }
@@ -162,7 +163,7 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
         }
         let Some(best) = self.prove_best()? else { return Ok(()) };
         self.explain(best);
-        if let Some(in_lines) = self.in_lines(best, patience)? {
+        if let Some(in_lines) = self.in_lines(best, budget)? {
             self.replaced = Some(replace(&mut self.found[best], in_lines));
         }
         Ok(())
@@ -194,8 +195,8 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
         Ok(true)
     }
 
-    /// Whether what was found first needs hardly more cells than the values alive at some moment, as far as that costs
-    /// little to know. A worker's copy of a private array holds less than that.
+    /// Whether what was found first needs hardly more cells than the values alive at some program point, as far as that
+    /// costs little to know. A worker's copy of a private array holds less than that.
     fn is_nearly_alive(&mut self) -> Result<bool, MappingError> {
         let (problem, array) = (self.problem, self.array);
         let Some(best) = pick(&self.found, self.objective) else { return Ok(false) };
@@ -213,7 +214,7 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
 
     /// Whether the array is read from the far side, and storage of a periodic sweep takes hardly more cells than the
     /// values that enter the run together. If it takes more, it is a candidate among others.
-    fn is_best_periodic(&mut self, patience: u64) -> Result<bool, MappingError> {
+    fn is_best_periodic(&mut self, budget: u64) -> Result<bool, MappingError> {
         let (problem, array) = (self.problem, self.array);
         if self.found.is_empty() {
             return Ok(false);
@@ -223,7 +224,7 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
         if !under_own_quota(problem, StrategyId::Periodic.name(), &[array], may_wait).unwrap_or(false) {
             return Ok(false);
         }
-        self.ask(&Periodic, patience)?;
+        self.ask(&Periodic, budget)?;
         let Some(best) = pick(&self.found, self.objective) else { return Ok(false) };
         if self.objective == Objective::Footprint || self.found[best].strategy() != Some(StrategyId::Periodic) {
             return Ok(false);
@@ -232,10 +233,9 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
     }
 
     /// The strategies that are asked one by one, those of the last turn as long as there is reason to.
-    fn ask_others(&mut self, patience: u64) -> Result<(), MappingError> {
-        let is_known = |search: &Self, id: StrategyId| {
-            search.asked.iter().any(|(other, spent)| *other == id && *spent >= patience)
-        };
+    fn ask_others(&mut self, budget: u64) -> Result<(), MappingError> {
+        let is_known =
+            |search: &Self, id: StrategyId| search.asked.iter().any(|(other, spent)| *other == id && *spent >= budget);
         self.gave_up = self.gave_up.iter().copied().filter(|id| is_known(self, *id)).collect();
         self.not_asked.clear();
         for entry in one_by_one() {
@@ -249,7 +249,7 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
                 self.not_asked.push(id);
                 continue;
             }
-            let most = if entry.budget == Budget::Small { patience.min(SMALL_PATIENCE) } else { patience };
+            let most = if entry.budget == Budget::Small { budget.min(SMALL_BUDGET) } else { budget };
             self.ask(entry.strategy, most)?;
         }
         Ok(())
@@ -280,8 +280,8 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
     /// Values alive at once, counted until there are `enough`. Later calls ask for fewer, so one count will do.
     fn alive(&mut self, enough: u64) -> Result<u64, MappingError> {
         if self.alive < enough && !self.has_counted && self.at_ends()? < enough {
-            let moments = most_alive(self.problem.model, self.problem.conflicts, &[self.array], enough);
-            self.alive = self.alive.max(unless_spent(moments.map(|alive| alive.values))?.unwrap_or(0));
+            let points = most_alive(self.problem.model, self.problem.conflicts, &[self.array], enough);
+            self.alive = self.alive.max(unless_spent(points.map(|alive| alive.values))?.unwrap_or(0));
             self.has_counted = true;
         }
         Ok(self.alive)
@@ -290,18 +290,18 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
     /// Values that enter the run together, or leave it, as far as that costs little to know.
     fn at_ends(&mut self) -> Result<u64, MappingError> {
         let model = self.problem.model;
-        let alive = self.within(LEAST_PATIENCE, |search| alive_at_ends(model, &[search.array], ENDS_BUDGET));
+        let alive = self.within(LEAST_BUDGET, |search| alive_at_ends(model, &[search.array], ENDS_BUDGET));
         let alive = unless_spent(alive)?.unwrap_or(0);
         self.alive = self.alive.max(alive);
         Ok(alive)
     }
 
-    /// Adds what the strategy finds within so many operations. What is in no way better than something proved will not
-    /// be picked, so that it needs no proof.
-    fn ask(&mut self, strategy: &dyn Strategy, patience: u64) -> Result<(), MappingError> {
-        self.asked.push((strategy.id(), patience));
+    /// Adds what the strategy finds within this many operations. What is in no way better than something proved will
+    /// not be picked, so that it needs no proof.
+    fn ask(&mut self, strategy: &dyn Strategy, budget: u64) -> Result<(), MappingError> {
+        self.asked.push((strategy.id(), budget));
         let (problem, array) = (self.problem, self.array);
-        let found = self.within(patience, |search| {
+        let found = self.within(budget, |search| {
             let is_useful = |proposal: &StorageMapping| {
                 let candidate = Candidate::new(problem, proposal.clone())?;
                 Ok(!search.found.iter().any(|other| other.proved && other.is_as_good_as(&candidate)))
@@ -364,7 +364,7 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
     }
 
     /// The same strided hyperplane with rows of whole cache lines, if rows run in lanes and that takes few cells more.
-    fn in_lines(&mut self, best: usize, patience: u64) -> Result<Option<Candidate>, MappingError> {
+    fn in_lines(&mut self, best: usize, budget: u64) -> Result<Option<Candidate>, MappingError> {
         let price = match self.objective {
             Objective::Footprint => return Ok(None),
             Objective::Balanced => LINE_PRICE,
@@ -379,7 +379,7 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
         if is_on_grid(&rounded, &self.found[best].proposal) {
             return Ok(None);
         }
-        let found = self.within(patience, |search| first_proved(&rounded, *strategy, &[search.array], &mut Vec::new()));
+        let found = self.within(budget, |search| first_proved(&rounded, *strategy, &[search.array], &mut Vec::new()));
         let Ok(proposal) = found else { return Ok(None) };
         let found = Candidate::new(self.problem, proposal)?;
         let (few, more) = (self.found[best].cells()?, found.cells()?);

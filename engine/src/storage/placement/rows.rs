@@ -5,16 +5,16 @@
 //! Rows of folded buffers are padded to whole cache lines, and by some more where the pitch would be close to a
 //! multiple of 4 KiB: loads and stores whose addresses agree in the low 12 bits otherwise wait for each other, also
 //! where a strip loads a few cells ahead of its stores. Which rows are stored while which are loaded is not known here,
-//! so pitches keep off on both sides, other than those of rings (`engine/src/storage/placement/rounding.rs`), whose rows
-//! follow each other. One-dimensional rings and short rows are not padded. The copies of a private buffer begin on cache
-//! lines of their own, in pairs, as processors fetch them, and not a multiple of 4 KiB apart: one core's stores never
-//! touch a line of another's. Fields begin at different places of a page, as they are walked in step.
+//! so pitches keep off on both sides, other than those of rings (`engine/src/storage/placement/rounding.rs`), whose
+//! rows follow each other. One-dimensional rings and short rows are not padded. The copies of a private buffer begin on
+//! cache lines of their own, in pairs, as processors fetch them, and not a multiple of 4 KiB apart: one core's stores
+//! never touch a line of another's. Fields begin at different places of a page, as they are walked in step.
 
 use crease_program::Element;
 
 use crate::machine::{ALIASING_BYTES, LINE_BYTES};
 use crate::storage::knobs::placement::{
-    COPIES_APART_BYTES, LARGEST_PADDING_BYTES, LINE_PRICE, PADDING_PARTS, SHORTEST_PADDED_ROW_BYTES, SKEW_BYTES,
+    COPIES_APART_BYTES, FIELD_OFFSET_BYTES, LARGEST_PADDING_BYTES, LINE_PRICE, PADDING_PARTS, SHORTEST_PADDED_ROW_BYTES,
 };
 
 /// Row-major strides, rows of at least two-dimensional buffers padded.
@@ -62,13 +62,13 @@ pub(crate) fn row_major(moduli: &[i64], pitch: Option<u64>) -> Option<Vec<u64>> 
     Some(strides)
 }
 
-/// Bytes from the start of a page to where a buffer's field begins, without its lead.
-pub(crate) fn skew_bytes(buffer: u32) -> usize {
-    (u64::from(buffer) * SKEW_BYTES % ALIASING_BYTES) as usize
+/// Bytes from the start of a page to where a buffer's field begins, without its offset in a line.
+pub(crate) fn page_offset_bytes(buffer: u32) -> usize {
+    (u64::from(buffer) * FIELD_OFFSET_BYTES % ALIASING_BYTES) as usize
 }
 
 /// Bytes from a cache line's start to the first cell of a field, so that cell `phase` of a line is the first of one.
-pub(crate) fn lead_bytes(phase: i64, element: Element) -> usize {
+pub(crate) fn line_offset_bytes(phase: i64, element: Element) -> usize {
     let line = cells_of_line(element);
     ((line - phase) % line) as usize * element.bytes() as usize
 }

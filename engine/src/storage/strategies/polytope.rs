@@ -15,7 +15,7 @@
 use crease_isl::{IslError, Set};
 
 use crate::sets::elimination::Row;
-use crate::storage::strategies::outline::{Corner, Outline};
+use crate::storage::strategies::envelope::{Corner, Envelope};
 
 /// One convex part of a set: the rational vertices of its hull.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,9 +98,9 @@ impl Polytope {
     /// Hands over the values of a linear form, as [`Self::range`]: of each layer, or of the whole part. Stops where
     /// `visit` returns none.
     pub(crate) fn ranges(&self, form: &[i64], visit: &mut dyn FnMut((i64, i64)) -> Option<()>) -> Option<()> {
-        let outline = self.layers_along.and_then(|dim| self.outline(dim, form));
-        match outline {
-            Some(outline) => outline.layers(visit),
+        let envelope = self.layers_along.and_then(|dim| self.envelope(dim, form));
+        match envelope {
+            Some(envelope) => envelope.layers(visit),
             None => visit(self.range(form)),
         }
     }
@@ -108,18 +108,18 @@ impl Polytope {
     /// The values of a linear form where dimension `dim` is `value`, as [`Self::range`]; none if the part has no such
     /// point.
     pub(crate) fn range_at(&self, form: &[i64], dim: usize, value: i64) -> Option<(i64, i64)> {
-        self.outline(dim, form)?.layer(value)
+        self.envelope(dim, form)?.layer(value)
     }
 
     /// The part in the plane of a dimension and a linear form; none if numbers grow too large.
-    fn outline(&self, dim: usize, form: &[i64]) -> Option<Outline> {
+    fn envelope(&self, dim: usize, form: &[i64]) -> Option<Envelope> {
         let corner = |vertex: &Vertex| {
             let product = |(&v, &f): (&i128, &i64)| v.checked_mul(i128::from(f));
             let mut terms = vertex.coordinates.iter().zip(form).map(product);
             let value = terms.try_fold(0_i128, |sum, term| sum.checked_add(term?))?;
             Some(Corner { along: vertex.coordinates[dim], value, denominator: vertex.denominator })
         };
-        Outline::new(self.vertices.iter().map(corner).collect::<Option<Vec<_>>>()?)
+        Envelope::new(self.vertices.iter().map(corner).collect::<Option<Vec<_>>>()?)
     }
 
     fn of_constraints(rows: &[Row], n: usize) -> Option<Polytope> {

@@ -4,7 +4,7 @@
 //! Source: scalar replacement, Callahan, Carr and Kennedy (1990), by conflict sets instead of dependences.
 //!
 //! One value alive at a time, in a task if each thread has storage of its own: no two cells conflict. In lanes, the
-//! values of one block do, which lie along one index and less than a block apart. A ring of so many cells would cut
+//! values of one block do, which lie along one index and less than a block apart. A ring of this many cells would cut
 //! every strip to its length, if code had to go by memory: where the value is read in the iteration that wrote it,
 //! lowering keeps it in a register and the ring is never touched (`engine/src/lower/forward.rs`).
 

@@ -25,7 +25,7 @@ use crease_isl::Set;
 use crate::kernel::graph::ArrayId;
 use crate::sets::count::merged;
 use crate::storage::knobs::strategies::{LAYER_BUDGET, MOST_CLEARING, MOST_PROPOSALS};
-use crate::storage::knobs::strided::{BEAM, MOST_DISTANCE};
+use crate::storage::knobs::strided_hyperplane::{BEAM, MOST_DISTANCE};
 use crate::storage::options::StrategyId;
 use crate::storage::placement::rounding::Grid;
 use crate::storage::problem::{Problem, Span, Strategy};

@@ -13,7 +13,8 @@ pub(super) const COMPARE_SIGN: [(&str, CompareOp); 6] = [
 ];
 
 /// How stores end.
-pub(super) const STORE_HINT: [(&str, StoreHint); 2] = [("", StoreHint::Cached), (" streaming", StoreHint::Streaming)];
+pub(super) const STORE_HINT: [(&str, StoreHint); 2] =
+    [("", StoreHint::Cached), (" nontemporal", StoreHint::NonTemporal)];
 
 /// The word for it.
 pub(super) fn word<T: PartialEq>(table: &[(&'static str, T)], meaning: T) -> &'static str {

@@ -62,7 +62,7 @@ impl Parser<'_> {
             true => Copies::PerWorker { pitch: self.number("a number of cells")? },
             false => Copies::One,
         };
-        let mapped = if self.accept("mirrored") { Mapped::Twice } else { Mapped::Once };
+        let mapped = if self.accept("double_mapped") { Mapped::Twice } else { Mapped::Once };
         self.program.buffers.push(BufferDecl { name, element, cells, extents: None, access, copies, mapped });
         Ok(())
     }

@@ -39,7 +39,7 @@ impl Parser<'_> {
         self.expect("[")?;
         let address = if self.accept("at") { self.coordinates()? } else { self.block_address()? };
         self.expect("]")?;
-        Ok(Stream { buffer: BufferId(buffer), address, is_far: self.accept("far") })
+        Ok(Stream { buffer: BufferId(buffer), address, is_cold: self.accept("cold") })
     }
 
     fn coordinates(&mut self) -> Result<Address> {
@@ -84,7 +84,7 @@ impl Parser<'_> {
             let stream = self.stream_id()?;
             self.expect(",")?;
             let value = self.value()?;
-            let hint = if self.accept("streaming") { StoreHint::Streaming } else { StoreHint::Cached };
+            let hint = if self.accept("nontemporal") { StoreHint::NonTemporal } else { StoreHint::Cached };
             return Ok(Op::Store { stream, value, hint });
         }
         if !self.accept("=") {

@@ -64,7 +64,7 @@ impl<'p> Printer<'p> {
             };
             let mapped = match buffer.mapped {
                 Mapped::Once => "",
-                Mapped::Twice => " mirrored",
+                Mapped::Twice => " double_mapped",
             };
             let (what, cells) = match &buffer.extents {
                 Some(extents) => ("array", extents.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")),
@@ -143,7 +143,7 @@ impl<'p> Printer<'p> {
     fn stream(&self, stream: &Stream) -> String {
         let names = self.program.buffers.get(stream.buffer.index()).map(|buffer| buffer.name.as_str());
         let buffer = name_or_number(names, stream.buffer.0);
-        let far = if stream.is_far { " far" } else { "" };
+        let cold = if stream.is_cold { " cold" } else { "" };
         match &stream.address {
             Address::Block { base, pos, ring, stride } => {
                 let base = match base {
@@ -151,14 +151,14 @@ impl<'p> Printer<'p> {
                     base => format!("base {}, ", self.int(base)),
                 };
                 let ring = ring.map(|ring| format!("ring {ring}, ")).unwrap_or_default();
-                format!("{buffer}[{base}pos {}, {ring}stride {stride}]{far}", self.int(pos))
+                format!("{buffer}[{base}pos {}, {ring}stride {stride}]{cold}", self.int(pos))
             }
             Address::Array(coordinates) => {
                 let coordinate = |c: &Coordinate| match c.step {
                     0 => self.int(&c.start),
                     step => format!("{} step {step}", self.int(&c.start)),
                 };
-                format!("{buffer}[at {}]{far}", coordinates.iter().map(coordinate).collect::<Vec<_>>().join(", "))
+                format!("{buffer}[at {}]{cold}", coordinates.iter().map(coordinate).collect::<Vec<_>>().join(", "))
             }
         }
     }

@@ -33,13 +33,13 @@ fn deep_nesting_is_refused_before_the_stack_ends() {
 #[test]
 fn undeclared_names_print_as_numbers() {
     let address = Address::Block { base: Int::Arg(ArgId(2)), pos: Int::Const(0), ring: None, stride: 1 };
-    let stream = Stream { buffer: BufferId(7), address, is_far: true };
+    let stream = Stream { buffer: BufferId(7), address, is_cold: true };
     let ops = vec![Op::Scalar(ScalarId(3))];
     let (lo, hi) = (Int::Const(0), Int::Const(1));
     let strip = Strip { var: Var(0), lo, hi, lanes: 1, streams: vec![stream], ops, alias: vec![] };
     let program = program(vec![Node::Strip(strip)]);
     let text = program.to_string();
-    assert!(text.contains("m0 = #7[base $#2, pos 0, stride 1] far") && text.contains("%0 = scalar #3"), "{text}");
+    assert!(text.contains("m0 = #7[base $#2, pos 0, stride 1] cold") && text.contains("%0 = scalar #3"), "{text}");
     assert_eq!(Program::parse(&text), Ok(program));
 }
 

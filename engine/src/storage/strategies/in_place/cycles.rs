@@ -97,7 +97,7 @@ impl Search<'_> {
 mod tests {
     use super::*;
 
-    /// All vectors of `-1..=1` in so many dimensions, in an order that puts opposite ones far apart.
+    /// All vectors of `-1..=1` in this many dimensions, in an order that puts opposite ones far apart.
     fn neighbours(dims: u32) -> Vec<Vec<i64>> {
         (0..3_i64.pow(dims)).map(|code| (0..dims).map(|k| code / 3_i64.pow(k) % 3 - 1).collect()).collect()
     }

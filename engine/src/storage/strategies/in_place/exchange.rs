@@ -14,7 +14,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::analysis::turnover::Readers;
+use crate::analysis::step_dependences::Readers;
 use crate::sets::boxes::{IntBox, subtract_all, united};
 use crate::storage::problem::Problem;
 use crate::storage::strategies::in_place::cycles::Cycles;
@@ -62,7 +62,7 @@ fn odd_slots(
                 continue;
             }
         };
-        // A value that stays, or that nobody reads, does so in its own slot if it can.
+        // A value that stays, or that is never read, does so in its own slot if it can.
         let first = if displacement.iter().all(|&d| d == 0) { q } else { partner };
         let others = (0..readers.len()).filter(|&c| c != first && !wanted.is_empty());
         let mut rest = vec![region.cells.clone()];

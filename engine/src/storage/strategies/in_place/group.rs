@@ -52,7 +52,7 @@ impl<'p> Group<'p> {
         let stmt = kernel.stmt(dominant_statement(problem)?);
         let mut distances = Vec::new();
         for &array in arrays {
-            match turnover(stmt, array) {
+            match read_distance(stmt, array) {
                 Some(distance) => distances.push(distance),
                 None => {
                     let (stmt, array) = (&stmt.name, &kernel.array(array).name);
@@ -116,7 +116,7 @@ fn dominant_statement(problem: &Problem<'_, '_, '_>) -> Result<StmtId, MappingEr
 
 /// How far back the statement's one read of the array lies from the cell it writes; none unless it reads the array
 /// once, one step back, and writes it once at its own iterators.
-fn turnover(stmt: &Stmt, array: ArrayId) -> Option<Vec<i64>> {
+fn read_distance(stmt: &Stmt, array: ArrayId) -> Option<Vec<i64>> {
     let mut reads = stmt.reads().filter(|(a, _)| *a == array).map(|(_, index)| index);
     let mut writes = stmt.assigns.iter().filter(|a| a.array == array).map(|a| a.index.as_slice());
     let (read, write) = (reads.next()?, writes.next()?);

@@ -2,8 +2,8 @@
 //!
 //! In: accesses.   Out: a yes or a no that costs no analysis.
 //!
-//! A statement that writes row 0 and reads row `N - 1` does, as do those that write the last rows and read the first. It
-//! is a question of where to look, not of what is right: `rows` sees conflicts, whatever they come from.
+//! A statement that writes row 0 and reads row `N - 1` does, as do those that write the last rows and read the first.
+//! It is a question of where to look, not of what is right: `rows` sees conflicts, whatever they come from.
 
 use crate::kernel::affine::{Affine, Term};
 use crate::kernel::graph::{ArrayId, StmtId};
@@ -36,8 +36,8 @@ pub(crate) fn reads_far_side(problem: &Problem<'_, '_, '_>, array: ArrayId) -> R
     Ok(false)
 }
 
-/// Whether an expression is larger than `half`, or smaller than its opposite, wherever the statement runs, each iterator
-/// anywhere in its bounds.
+/// Whether an expression is larger than `half`, or smaller than its opposite, wherever the statement runs, each
+/// iterator anywhere in its bounds.
 fn is_farther(problem: &Problem<'_, '_, '_>, stmt: StmtId, distance: &Affine, half: i64) -> Result<bool, MappingError> {
     let (mut low, mut high) = (i128::from(distance.constant_part()), i128::from(distance.constant_part()));
     for (term, factor) in distance.terms() {

@@ -20,7 +20,7 @@ pub(super) enum Fold {
 }
 
 impl Fold {
-    /// The smallest fold of so many rows.
+    /// The smallest fold of this many rows.
     pub(super) fn smallest(apart: &Distances, rows: i64) -> Fold {
         let last = apart.iter().rposition(Option::is_some).unwrap_or(0) as i64;
         let turns = Fold::Turns { steps: last + 1, rows };

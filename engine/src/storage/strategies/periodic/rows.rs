@@ -15,10 +15,13 @@ use crate::storage::MappingError;
 use crate::storage::knobs::periodic::{MOST_CUTS, MOST_STEPS};
 use crate::storage::problem::Problem;
 
-/// The positions of its dimensions: the rows of both cells, and how far apart they are.
+/// The position of the earlier cell's row among the dimensions of [`RowConflicts`].
 const EARLIER: usize = 0;
+/// That of the later cell's row.
 const LATER: usize = 1;
+/// That of the rows between them.
 const ROWS_APART: usize = 2;
+/// That of the steps between them.
 const STEPS_APART: usize = 3;
 
 /// Pairs of conflicting rows as points `[earlier row, later row, rows apart, steps apart]`.
@@ -28,7 +31,7 @@ pub(super) struct RowConflicts<'c> {
     most_steps: i64,
 }
 
-/// Per number of steps, from 0 on, the smallest and the largest distance of conflicting rows so many steps apart: the
+/// Per number of steps, from 0 on, the smallest and the largest distance of conflicting rows this many steps apart: the
 /// later row minus the earlier one.
 pub(super) type Distances = Vec<Option<(i64, i64)>>;
 

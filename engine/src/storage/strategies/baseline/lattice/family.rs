@@ -20,7 +20,7 @@ use std::rc::Rc;
 use crate::analysis::conflicts::Conflicts;
 use crate::analysis::error::AnalysisError;
 use crate::analysis::model::Model;
-use crate::analysis::privacy::Privacy;
+use crate::analysis::privatization::Privatization;
 use crate::kernel::Unbound;
 use crate::kernel::graph::ArrayId;
 use crate::sets::matrix::{Matrix, Vector, add_multiple};
@@ -62,7 +62,7 @@ struct Moving {
 }
 
 impl Moving {
-    /// The lattice so many steps on, for each parameter.
+    /// The lattice this many steps on, for each parameter.
     fn at(&self, counts: &[i64]) -> Option<Hermite> {
         let mut basis = self.basis.clone();
         for (step, &count) in self.steps.iter().zip(counts) {
@@ -224,8 +224,8 @@ fn conflicts_at<'c, 'k>(
         Err(Unbound::Overflow(overflow)) => return Err(overflow.into()),
     };
     let model = Rc::new(Model::new(problem.model.context, bound.kernel(), bound.schedule())?);
-    let privacy = Privacy::new(&model)?;
-    Conflicts::new(&model, privacy).map(Some)
+    let privatization = Privatization::new(&model)?;
+    Conflicts::new(&model, privatization).map(Some)
 }
 
 /// The smallest lattices of an array; none if the search is too long.

@@ -4,8 +4,8 @@
 //!
 //! The set is symmetric, so only its lexicographically positive half is kept. Each basic set is scanned: bounds of a
 //! dimension, given those before it, come from elimination of those behind it (`engine/src/sets/elimination.rs`), which
-//! may be too wide; the innermost dimension is bounded by the constraints themselves, so the rows are exact. Existential
-//! variables are scanned like dimensions, just outside the fast one.
+//! may be too wide; the innermost dimension is bounded by the constraints themselves, so the rows are exact.
+//! Existential variables are scanned like dimensions, just outside the fast one.
 //!
 //! A lattice in Hermite form holds a point of a row if its prefix is in the lattice's projection, which fixes one
 //! residue for the fast coordinate: a few divisions decide about a row, however long it is.
