@@ -12,12 +12,13 @@ use crease::{Error, PlanBuilder, StrategyChoice};
 use crease_oracle::Trace;
 use fastrand::Rng;
 
+use crate::is_thorough;
 use crate::random_programs::kernels;
 
-/// Wrong mutants of mappings that must be caught.
-const WRONG_MAPPINGS: usize = 1000;
-/// Schedules that break a dependence and must be refused.
-const WRONG_SCHEDULES: usize = 300;
+/// Wrong mutants of mappings that must be caught, a few and all.
+const WRONG_MAPPINGS: [usize; 2] = [250, 1000];
+/// Schedules that break a dependence and must be refused, a few and all.
+const WRONG_SCHEDULES: [usize; 2] = [75, 300];
 /// Most seeds that are tried for them.
 const MOST_SEEDS: u64 = 1500;
 /// Mutants of each plan.
@@ -33,9 +34,9 @@ fn builder(kernel: &Kernel, schedule: &str, size: i64) -> PlanBuilder {
 
 #[test]
 fn wrong_mappings_of_random_kernels_are_refused() {
-    let mut tally = Tally::default();
+    let (mut tally, wanted) = (Tally::default(), WRONG_MAPPINGS[usize::from(is_thorough())]);
     for seed in 1..MOST_SEEDS {
-        if tally.caught >= WRONG_MAPPINGS {
+        if tally.caught >= wanted {
             break;
         }
         let mut random = Rng::with_seed(seed);
@@ -60,7 +61,7 @@ fn wrong_mappings_of_random_kernels_are_refused() {
         }
     }
     println!("{tally:?}");
-    assert!(tally.caught >= WRONG_MAPPINGS && tally.proved > WRONG_MAPPINGS / 10, "{tally:?}");
+    assert!(tally.caught >= wanted && tally.proved > wanted / 10, "{tally:?}");
 }
 
 /// A schedule with a sign, an order, a kind or an offset changed.
@@ -98,9 +99,9 @@ fn judge_schedule(kernel: &Kernel, changed: Schedule, params: &[i64]) -> Option<
 
 #[test]
 fn wrong_schedules_of_random_kernels_are_refused() {
-    let (mut refused, mut legal) = (0, 0);
+    let (mut refused, mut legal, wanted) = (0, 0, WRONG_SCHEDULES[usize::from(is_thorough())]);
     for seed in 1..MOST_SEEDS {
-        if refused >= WRONG_SCHEDULES {
+        if refused >= wanted {
             break;
         }
         let mut random = Rng::with_seed(seed);
@@ -117,7 +118,7 @@ fn wrong_schedules_of_random_kernels_are_refused() {
         }
     }
     println!("{refused} refused, {legal} others");
-    assert!(refused >= WRONG_SCHEDULES, "{refused}");
+    assert!(refused >= wanted, "{refused}");
 }
 
 /// Kernels whose legality rests on a certificate: three populations between walls.

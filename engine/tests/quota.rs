@@ -16,7 +16,7 @@ use crate::oracle;
 use crate::random_programs::execute::{Case, Contents};
 
 /// Limits in one run of the tests, over all kernels.
-const DEFAULT_LIMITS: u64 = 300;
+const DEFAULT_LIMITS: u64 = 60;
 /// Cells a side.
 const N: i64 = 5;
 

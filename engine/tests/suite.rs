@@ -2,6 +2,9 @@
 //!
 //! `threads.rs` counts the threads of its process and is a program of its own, as is `walls.rs`, which needs no code of
 //! this crate. A file that no program names fails `walls.rs`.
+//!
+//! What tries many samples tries a few of them in `cargo test`, which people wait for, and the rest in `.ci/run`, which
+//! sets numbers of samples or `CREASE_THOROUGH`.
 
 mod arithmetic;
 mod borrowed;
@@ -32,3 +35,8 @@ mod random_programs;
 mod reuse;
 mod tiles;
 mod tuning;
+
+/// Whether all samples are tried.
+fn is_thorough() -> bool {
+    std::env::var_os("CREASE_THOROUGH").is_some()
+}

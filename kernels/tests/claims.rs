@@ -1,9 +1,12 @@
-//! What lowered programs claim is true: every cell of small runs is looked at, for every schedule of the catalogue.
+//! What lowered programs claim is true: every cell of small runs is looked at, for every schedule of the catalogue; without
+//! `CREASE_THOROUGH`, the last one of each kernel.
 //!
 //! Alias facts, lanes, parallel loops and private buffers rest on the proof of the mapping and the legality of the
 //! schedule; this looks at addresses alone.
 
 use crease_kernels::catalogue;
+
+use crate::is_thorough;
 
 /// Cells and operations looked at; runs that take more are left out.
 const BUDGET: u64 = 20_000_000;
@@ -14,7 +17,9 @@ fn no_run_contradicts_its_program() {
     // Lattices in three dimensions take long to plan, and claim what those in two do.
     for entry in catalogue().iter().filter(|entry| !entry.name.contains("d3q") && !entry.name.contains("-f")) {
         let kernel = entry.kernel().unwrap();
-        for schedule in kernel.schedules() {
+        // The last schedule is the one furthest from the text.
+        let left_out = if is_thorough() { 0 } else { kernel.schedules().len() - 1 };
+        for schedule in &kernel.schedules()[left_out..] {
             let preset = &entry.tests[0];
             let plan = kernel.plan().schedule(&schedule.name);
             let plan = preset.sizes.iter().fold(plan, |plan, &(name, value)| plan.size(name, value));
@@ -31,5 +36,6 @@ fn no_run_contradicts_its_program() {
             }
         }
     }
-    assert!(looked_at > 60, "only {looked_at} runs were short enough");
+    let wanted = if is_thorough() { 60 } else { 30 };
+    assert!(looked_at > wanted, "only {looked_at} runs were short enough");
 }
