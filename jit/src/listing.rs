@@ -45,7 +45,7 @@ pub struct RegisterUse {
     /// Values stored to the stack and read again.
     pub spills: u32,
     /// Vectors of a row that are cut out of two others instead of being read.
-    pub cuts: u32,
+    pub lane_shifts: u32,
     /// Instructions.
     pub instructions: u32,
 }

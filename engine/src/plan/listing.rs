@@ -65,7 +65,7 @@ pub struct StripReport {
     /// Values stored to the stack and read again, for each vector.
     pub spills: Option<u32>,
     /// Vectors of a row that are cut out of two others instead of being read, for each vector.
-    pub cuts: Option<u32>,
+    pub lane_shifts: Option<u32>,
     /// Bytes that an iteration loads.
     pub loaded_bytes: u64,
     /// Bytes that it stores.
@@ -125,8 +125,8 @@ fn report(
     });
     let StripCosts { loaded_bytes, stored_bytes, flops } = strip.costs(compiled.program());
     let memory_bytes = memory_bytes(kernel, strip, origins);
-    let cuts = listing.registers.map(|registers| registers.cuts);
-    let not_loaded = u64::from(cuts.unwrap_or(0)) * u64::from(listing.vector_bits / listing.lanes / 8);
+    let lane_shifts = listing.registers.map(|registers| registers.lane_shifts);
+    let not_loaded = u64::from(lane_shifts.unwrap_or(0)) * u64::from(listing.vector_bits / listing.lanes / 8);
     StripReport {
         strip: listing.strip.to_string(),
         runs: listing.runs.map(|other| other.to_string()),
@@ -140,7 +140,7 @@ fn report(
         registers_available: listing.registers.map(|registers| registers.available),
         pinned: listing.registers.map(|registers| registers.pinned),
         spills: listing.registers.map(|registers| registers.spills),
-        cuts,
+        lane_shifts,
         loaded_bytes: loaded_bytes.saturating_sub(not_loaded),
         stored_bytes,
         memory_bytes,
@@ -220,10 +220,13 @@ impl StripReport {
         let lanes = format!("{} lanes of {bits} bits, {blocks} {vectors} a loop", self.lanes);
         match (self.instructions, self.registers, self.registers_available, self.pinned, self.spills) {
             (Some(instructions), Some(used), Some(available), Some(pinned), Some(spills)) => {
-                let cuts = self.cuts.filter(|cuts| *cuts > 0).map_or(String::new(), |cuts| format!(", {cuts} cuts"));
+                let shifts = self
+                    .lane_shifts
+                    .filter(|shifts| *shifts > 0)
+                    .map_or(String::new(), |shifts| format!(", {shifts} lane shifts"));
                 format!(
                     "{lanes}; for a vector {instructions} instructions, {used} of {available} registers ({pinned} keep \
-                     constants), {spills} spills{cuts}"
+                     constants), {spills} spills{shifts}"
                 )
             }
             _ => format!("{lanes}; part of the functions below"),

@@ -49,9 +49,9 @@ pub(crate) mod placement {
     use super::LINE_BYTES;
 
     /// Cells, or bytes of a row, of which one more may be spent on rows of whole cache lines.
-    pub(crate) const LINE_PRICE: u64 = 32;
+    pub(crate) const LINE_WEIGHT: u64 = 32;
     /// The same of cells where speed counts first.
-    pub(crate) const LINE_PRICE_FOR_SPEED: u64 = 4;
+    pub(crate) const LINE_WEIGHT_FOR_SPEED: u64 = 4;
     /// Bytes of the shortest rows that are padded: in shorter ones padding weighs more than alignment gains.
     pub(crate) const SHORTEST_PADDED_ROW_BYTES: u64 = 16 * LINE_BYTES;
     /// Bytes behind a store in which a load still waits for it if their addresses agree in the low 12 bits. Five-point

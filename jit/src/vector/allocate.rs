@@ -54,8 +54,8 @@ pub(crate) struct SharedLoads {
 }
 
 impl SharedLoads {
-    /// Vectors that are cut out of two others.
-    pub(crate) fn cuts(&self) -> usize {
+    /// Vectors that are shifted together out of two others.
+    pub(crate) fn lane_shifts(&self) -> usize {
         self.rows.iter().map(|(row, _)| row.others.len()).sum()
     }
 }
@@ -73,18 +73,18 @@ pub(crate) struct Carried {
 
 impl Carried {
     /// The vector that is this many cells ahead of the middle load's, one way or the other, if vectors have `lanes`.
-    fn cut(&self, ahead: i64, lanes: i64) -> Option<Cut> {
+    fn lane_shift(&self, ahead: i64, lanes: i64) -> Option<LaneShift> {
         Some(if ahead < 0 {
-            Cut { low: self.previous?, high: self.current, lanes: (lanes + ahead) as u8 }
+            LaneShift { low: self.previous?, high: self.current, lanes: (lanes + ahead) as u8 }
         } else {
-            Cut { low: self.current, high: self.next?, lanes: ahead as u8 }
+            LaneShift { low: self.current, high: self.next?, lanes: ahead as u8 }
         })
     }
 }
 
 /// Where a vector lies in two that follow each other.
 #[derive(Clone, Copy)]
-struct Cut {
+struct LaneShift {
     low: Reg,
     high: Reg,
     /// How many numbers into the first one it begins.
@@ -187,7 +187,7 @@ pub(super) struct Allocator<'b, 'a> {
     /// The operation whose instructions are being chosen.
     current: usize,
     /// For each load that shares vectors and is not in the middle of its row, where its own lies.
-    cuts: Vec<Option<Cut>>,
+    lane_shifts: Vec<Option<LaneShift>>,
     out: Sequence,
 }
 
@@ -208,11 +208,11 @@ impl<'b, 'a> Allocator<'b, 'a> {
         for (pin, value) in pins.iter().enumerate() {
             registers[*value] = Some(pin_register(body, pin));
         }
-        let mut cuts = vec![None; count];
+        let mut lane_shifts = vec![None; count];
         for (row, carried) in rows {
             registers[row.middle] = Some(carried.current);
             for (load, ahead) in &row.others {
-                cuts[*load] = carried.cut(*ahead, body.shape.lanes());
+                lane_shifts[*load] = carried.lane_shift(*ahead, body.shape.lanes());
             }
         }
         let assigned = body.shape.features.registers - pins.len() - registers_of(rows);
@@ -229,7 +229,7 @@ impl<'b, 'a> Allocator<'b, 'a> {
             spills: 0,
             was_used: vec![false; assigned],
             current: 0,
-            cuts,
+            lane_shifts,
             out: Sequence::default(),
         }
     }
@@ -349,8 +349,8 @@ impl<'b, 'a> Allocator<'b, 'a> {
         }
         let from = self.home(value, self.now).expect("a value without a register has a home");
         let to = self.take(value, keep);
-        let load = match self.cuts[value] {
-            Some(Cut { low, high, lanes }) => Inst::Shift { to, low, high, lanes },
+        let load = match self.lane_shifts[value] {
+            Some(LaneShift { low, high, lanes }) => Inst::Shift { to, low, high, lanes },
             None => Inst::Load { to, from },
         };
         self.out.push(load, value);
@@ -361,7 +361,9 @@ impl<'b, 'a> Allocator<'b, 'a> {
     pub(super) fn operand(&mut self, value: usize, keep: &[usize]) -> Operand {
         let foldable = match self.registers[value] {
             Some(register) => return Operand::Reg(register),
-            None => self.home(value, self.now).filter(|memory| self.cuts[value].is_none() && self.folds(*memory)),
+            None => {
+                self.home(value, self.now).filter(|memory| self.lane_shifts[value].is_none() && self.folds(*memory))
+            }
         };
         let is_worth_it = !self.is_constant(value) && self.next_use(value).is_some() && self.has_free();
         match foldable {

@@ -126,7 +126,7 @@ impl WideStrip<'_> {
                 available: body.shape.features.registers as u32,
                 pinned: allocation.pinned as u32,
                 spills: allocation.spills as u32,
-                cuts: allocation.shared.as_ref().map_or(0, |shared| shared.cuts() as u32),
+                lane_shifts: allocation.shared.as_ref().map_or(0, |shared| shared.lane_shifts() as u32),
                 instructions: allocation.main().len() as u32,
             }),
             text,

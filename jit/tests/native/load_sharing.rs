@@ -39,7 +39,7 @@ fn sums(ty: &str, length: usize, apart: &[usize], in_place: bool) -> String {
 }
 
 /// How many vectors are cut out of two others; none on machines that cannot.
-fn cuts(text: &str) -> Option<usize> {
+fn lane_shifts(text: &str) -> Option<usize> {
     Isa::detect().resolve(IsaChoice::Avx512).ok()?;
     let options = CompileOptions::default().choice(IsaChoice::Avx512).max_unroll(1).texts(true);
     let compiled = compile(&verified(&Program::parse(text).unwrap()), &options).unwrap();
@@ -60,7 +60,7 @@ fn rows_agree_and_stay_in_their_buffers() {
 #[test]
 fn loads_of_one_row_share_vectors() {
     for (apart, expected) in [(&[0, 1, 2][..], 4), (&[0, 1], 2), (&[0, 1, 3], 4), (&[0, 100, 200], 0), (&[3], 0)] {
-        let found = cuts(&sums("f64", 300, apart, false));
+        let found = lane_shifts(&sums("f64", 300, apart, false));
         assert!(found.is_none_or(|found| found == expected), "{apart:?}: {found:?}");
     }
 }
@@ -70,5 +70,5 @@ fn loads_of_one_row_share_vectors() {
 fn rows_that_are_written_do_not_share() {
     let text = sums("f64", 300, &[0, 1, 2], true);
     agree(&text, &[300], &[], &[1, 8]);
-    assert!(cuts(&text).is_none_or(|found| found == 2), "only the row that is not written");
+    assert!(lane_shifts(&text).is_none_or(|found| found == 2), "only the row that is not written");
 }

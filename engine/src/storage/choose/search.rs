@@ -33,7 +33,7 @@ use crate::storage::choose::logging::{Buffers, decided};
 use crate::storage::knobs::choice::{
     BUDGET_FACTOR, ENDS_BUDGET, FAST_ACCESS, FEW_CELLS, GOOD_ENOUGH_PARTS, LEAST_BUDGET, SMALL_BUDGET,
 };
-use crate::storage::knobs::placement::{LINE_PRICE, LINE_PRICE_FOR_SPEED};
+use crate::storage::knobs::placement::{LINE_WEIGHT, LINE_WEIGHT_FOR_SPEED};
 use crate::storage::options::{Objective, Rounding, StrategyId};
 use crate::storage::placement::rounding::is_on_grid;
 use crate::storage::problem::{Problem, Strategy};
@@ -365,10 +365,10 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
 
     /// The same strided hyperplane with rows of whole cache lines, if rows run in lanes and that takes few cells more.
     fn in_lines(&mut self, best: usize, budget: u64) -> Result<Option<Candidate>, MappingError> {
-        let price = match self.objective {
+        let weight = match self.objective {
             Objective::Footprint => return Ok(None),
-            Objective::Balanced => LINE_PRICE,
-            Objective::Speed => LINE_PRICE_FOR_SPEED,
+            Objective::Balanced => LINE_WEIGHT,
+            Objective::Speed => LINE_WEIGHT_FOR_SPEED,
         };
         let entry = self.found[best].strategy().and_then(entry_of).filter(|entry| entry.rounds);
         let Some(Entry { strategy, .. }) = entry else { return Ok(None) };
@@ -384,7 +384,7 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
         let found = Candidate::new(self.problem, proposal)?;
         let (few, more) = (self.found[best].cells()?, found.cells()?);
         let is_admitted = smallest(&self.found).is_some_and(|least| found.is_admitted(least, self.objective));
-        if more.saturating_sub(few) > few / price || !is_admitted {
+        if more.saturating_sub(few) > few / weight || !is_admitted {
             return Ok(None);
         }
         if more > few {

@@ -14,7 +14,8 @@ use crease_program::Element;
 
 use crate::machine::{ALIASING_BYTES, LINE_BYTES};
 use crate::storage::knobs::placement::{
-    COPIES_APART_BYTES, FIELD_OFFSET_BYTES, LARGEST_PADDING_BYTES, LINE_PRICE, PADDING_PARTS, SHORTEST_PADDED_ROW_BYTES,
+    COPIES_APART_BYTES, FIELD_OFFSET_BYTES, LARGEST_PADDING_BYTES, LINE_WEIGHT, PADDING_PARTS,
+    SHORTEST_PADDED_ROW_BYTES,
 };
 
 /// Row-major strides, rows of at least two-dimensional buffers padded.
@@ -28,7 +29,7 @@ pub(crate) fn padded_strides(moduli: &[i64], element: Element) -> Option<Vec<u64
         return row_major(moduli, None);
     }
     let lines = row_bytes.checked_next_multiple_of(LINE_BYTES)?;
-    if lines - row_bytes > row_bytes / LINE_PRICE {
+    if lines - row_bytes > row_bytes / LINE_WEIGHT {
         return row_major(moduli, None);
     }
     row_major(moduli, Some(apart_from_aliases(lines)? / element.bytes()))

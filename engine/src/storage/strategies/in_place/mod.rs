@@ -51,10 +51,10 @@ impl Strategy for InPlace {
         }
         resting.sort_by_key(cost);
         let drifting: Vec<StorageMapping> = slacks.map(|slack| shifted::drifting(&group, slack)).collect();
-        // Storage that rests is faster, but not at any price.
+        // Storage that rests is faster, but may not take many more cells.
         let most = drifting.last().map_or(u128::MAX, |ring| cost(ring).0.saturating_add(cost(ring).0 / RESTING_PARTS));
-        let (near, dear): (Vec<_>, Vec<_>) = resting.into_iter().partition(|proposal| cost(proposal).0 <= most);
-        Ok(near.into_iter().chain(drifting).chain(dear).collect())
+        let (small, large): (Vec<_>, Vec<_>) = resting.into_iter().partition(|proposal| cost(proposal).0 <= most);
+        Ok(small.into_iter().chain(drifting).chain(large).collect())
     }
 }
 
