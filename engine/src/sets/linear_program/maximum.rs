@@ -24,7 +24,7 @@ pub(crate) enum Maximum {
 /// if a number leaves 127 bits or it takes too many pivots.
 pub(crate) fn maximum(rows: &[Vector], bounds: &[i128], objective: &[i128]) -> Option<Maximum> {
     debug_assert!(bounds.iter().all(|b| *b >= 0), "the origin is inside");
-    let mut search = Search::new(rows, bounds, objective)?;
+    let mut search = Search::new(rows, bounds, objective);
     while let Some(column) = search.entering() {
         let Some(row) = search.leaving(column)? else { return Some(Maximum::Unbounded) };
         search.tableau.pivot(row, column)?;
@@ -44,13 +44,13 @@ struct Search {
 }
 
 impl Search {
-    fn new(rows: &[Vector], bounds: &[i128], objective: &[i128]) -> Option<Search> {
+    fn new(rows: &[Vector], bounds: &[i128], objective: &[i128]) -> Search {
         let mut tableau = Tableau::new(objective.len(), rows.len() + 1);
         for (row, bound) in rows.iter().zip(bounds) {
             tableau.push(row.iter().map(|x| -x), *bound);
         }
         tableau.push(objective.iter().copied(), 0);
-        Some(Search { n_rows: rows.len(), tableau, variables: vec![None; objective.len()] })
+        Search { n_rows: rows.len(), tableau, variables: vec![None; objective.len()] }
     }
 
     /// The first variable whose growth improves the objective, its column turned so that it grows.

@@ -149,10 +149,13 @@ impl Search<'_> {
     /// Chooses among the rows from `first` on, one for each of the `open` columns; others stand for rows that are tight.
     /// None if numbers leave 127 bits.
     fn choose(&mut self, first: usize, tableau: &Tableau, open: &[usize]) -> Option<()> {
-        if open.is_empty() && self.all_hold(tableau.constants().skip(self.n)) {
-            self.found.push(tableau.point(self.n));
+        if open.is_empty() {
+            let all_hold = self.all_hold(tableau.constants().skip(self.n));
+            self.found.extend(all_hold.then(|| tableau.point(self.n)));
+            return Some(());
         }
-        for row in (first..self.rows.len()).filter(|&r| !self.rows[r].is_equality) {
+        let behind = (self.rows.len() + 1).saturating_sub(open.len());
+        for row in (first..behind).filter(|&r| !self.rows[r].is_equality) {
             let coefficients = tableau.coefficients(self.n + row);
             // Without any, the row depends on those chosen.
             let Some(position) = open.iter().position(|&column| coefficients[column] != 0) else { continue };
