@@ -3,8 +3,8 @@
 //! - [`boxes`]: products of intervals and unions of them;
 //! - [`elimination`]: inequalities with integer coefficients, and variables eliminated from them (Fourier and Motzkin);
 //! - [`count`]: points of a union of polyhedra, counted without listing them;
-//! - [`simplex`], [`integer_program`]: the largest value of a linear form over a polyhedron, and the lexicographically
-//!   smallest integer point, both exact;
+//! - [`linear_program`]: the largest value of a linear form over a polyhedron, and the lexicographically smallest
+//!   integer point, both exact and by pivots of one tableau;
 //! - [`matrix`]: Hermite and Smith normal forms;
 //! - [`relations`]: formulas of a kernel as sets and relations of the integer set library, which does everything else.
 //!
@@ -14,7 +14,6 @@
 pub(crate) mod boxes;
 pub(crate) mod count;
 pub(crate) mod elimination;
-pub(crate) mod integer_program;
+pub(crate) mod linear_program;
 pub(crate) mod matrix;
 pub(crate) mod relations;
-pub(crate) mod simplex;

@@ -9,27 +9,21 @@
 //! seen in the plane of the layer's number and the value of the form it is a polygon, whose edges bound what layers
 //! reach.
 //!
-//! Cost: every choice of `n` of a part's constraints is solved once; parts have few constraints and `n` is small.
-//! Ranges take time in proportion to vertices and layers.
+//! Cost: every choice of `n - 1` of a part's constraints is one pivot of a tableau, every choice of `n` a test; parts have
+//! few constraints and `n` is small. Ranges take time in proportion to vertices and layers.
 
 use crease_isl::{IslError, Set};
 
 use crate::sets::elimination::Row;
+use crate::sets::linear_program::{RationalPoint, Tableau};
 use crate::storage::strategies::envelope::{Corner, Envelope};
 
 /// One convex part of a set: the rational vertices of its hull.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Polytope {
-    vertices: Vec<Vertex>,
+    vertices: Vec<RationalPoint>,
     /// The dimension whose values tell layers apart, if they are looked at one by one.
     layers_along: Option<usize>,
-}
-
-/// A rational point `coordinates / denominator`.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Vertex {
-    denominator: i128,
-    coordinates: Vec<i128>,
 }
 
 /// The convex parts of a set; `None` if one is unbounded or has no vertices, or if numbers grow too large.
@@ -64,7 +58,7 @@ impl Polytope {
         let mut low = i128::MAX;
         let mut high = i128::MIN;
         for vertex in &self.vertices {
-            let numerator: i128 = vertex.coordinates.iter().zip(form).map(|(&v, &f)| v * i128::from(f)).sum();
+            let numerator: i128 = vertex.numerators.iter().zip(form).map(|(&v, &f)| v * i128::from(f)).sum();
             // Most vertices are integer points, and divisions of 128 bits are slow.
             let (up, down) = match vertex.denominator {
                 1 => (numerator, numerator),
@@ -80,13 +74,13 @@ impl Polytope {
     pub(crate) fn corner_values<'p>(&'p self, form: &'p [i64]) -> impl Iterator<Item = i64> + 'p {
         let integer = self.vertices.iter().filter(|vertex| vertex.denominator == 1);
         let product = |(&v, &f): (&i128, &i64)| v * i128::from(f);
-        integer.map(move |vertex| clamp(vertex.coordinates.iter().zip(form).map(product).sum()))
+        integer.map(move |vertex| clamp(vertex.numerators.iter().zip(form).map(product).sum()))
     }
 
     /// The same part, to be looked at in layers along `dim`; as a whole if these are more than what is left of
     /// `budget`.
     pub(crate) fn layered(self, dim: usize, budget: &mut u64) -> Polytope {
-        let n = self.vertices.first().map_or(0, |vertex| vertex.coordinates.len());
+        let n = self.vertices.first().map_or(0, |vertex| vertex.numerators.len());
         let unit: Vec<i64> = (0..n).map(|k| i64::from(k == dim)).collect();
         let (low, high) = self.range(&unit);
         let layers = u64::try_from(i128::from(high) - i128::from(low) + 1).unwrap_or(0);
@@ -113,11 +107,11 @@ impl Polytope {
 
     /// The part in the plane of a dimension and a linear form; none if numbers grow too large.
     fn envelope(&self, dim: usize, form: &[i64]) -> Option<Envelope> {
-        let corner = |vertex: &Vertex| {
+        let corner = |vertex: &RationalPoint| {
             let product = |(&v, &f): (&i128, &i64)| v.checked_mul(i128::from(f));
-            let mut terms = vertex.coordinates.iter().zip(form).map(product);
+            let mut terms = vertex.numerators.iter().zip(form).map(product);
             let value = terms.try_fold(0_i128, |sum, term| sum.checked_add(term?))?;
-            Some(Corner { along: vertex.coordinates[dim], value, denominator: vertex.denominator })
+            Some(Corner { along: vertex.numerators[dim], value, denominator: vertex.denominator })
         };
         Envelope::new(self.vertices.iter().map(corner).collect::<Option<Vec<_>>>()?)
     }
@@ -127,25 +121,75 @@ impl Polytope {
     }
 }
 
-/// The vertices of what `rows` over `n` dimensions bound, in ascending order; none if there are none.
-fn vertices(rows: &[Row], n: usize) -> Option<Vec<Vertex>> {
-    let equalities: Vec<usize> = (0..rows.len()).filter(|&r| rows[r].is_equality).collect();
-    let others: Vec<usize> = (0..rows.len()).filter(|&r| !rows[r].is_equality).collect();
-    let mut vertices = Vec::new();
-    let free = n.checked_sub(equalities.len())?;
-    for_each_choice(&others, free, &mut equalities.clone(), &mut |chosen| {
-        let vertex = solve(rows, chosen, n).filter(|vertex| rows.iter().all(|row| row.holds(vertex)));
-        vertices.extend(vertex);
-    });
-    vertices.sort_unstable();
-    vertices.dedup();
-    (!vertices.is_empty()).then_some(vertices)
+/// The vertices of what `rows` over `n` dimensions bound, in ascending order; none if there are none or numbers leave
+/// 127 bits.
+fn vertices(rows: &[Row], n: usize) -> Option<Vec<RationalPoint>> {
+    let mut tableau = Tableau::of_variables(n, rows.len());
+    rows.iter().for_each(|row| tableau.push(row.coefficients.iter().copied(), row.constant));
+    let mut open: Vec<usize> = (0..n).collect();
+    for row in (0..rows.len()).filter(|&r| rows[r].is_equality) {
+        let position = open.iter().position(|&column| tableau.coefficients(n + row)[column] != 0)?;
+        tableau.pivot(n + row, open.remove(position))?;
+    }
+    let mut search = Search { rows, n, found: Vec::new() };
+    search.choose(0, &tableau, &open)?;
+    search.found.sort_unstable();
+    search.found.dedup();
+    (!search.found.is_empty()).then_some(search.found)
+}
+
+/// Tries every choice of inequalities to be tight. The forms of its tableaus are the dimensions and then the rows.
+struct Search<'a> {
+    rows: &'a [Row],
+    n: usize,
+    found: Vec<RationalPoint>,
+}
+
+impl Search<'_> {
+    /// Chooses among the rows from `first` on, one for each of the `open` columns; others stand for rows that are tight.
+    /// None if numbers leave 127 bits.
+    fn choose(&mut self, first: usize, tableau: &Tableau, open: &[usize]) -> Option<()> {
+        if open.is_empty() {
+            let all_hold = self.all_hold(tableau.constants().skip(self.n));
+            self.found.extend(all_hold.then(|| tableau.point(self.n)));
+            return Some(());
+        }
+        let behind = (self.rows.len() + 1).saturating_sub(open.len());
+        for row in (first..behind).filter(|&r| !self.rows[r].is_equality) {
+            let coefficients = tableau.coefficients(self.n + row);
+            // Without any, the row depends on those chosen.
+            let Some(position) = open.iter().position(|&column| coefficients[column] != 0) else { continue };
+            let column = open[position];
+            if open.len() > 1 || self.all_hold_at(tableau, row, column)? {
+                let mut tight = tableau.clone();
+                tight.pivot(self.n + row, column)?;
+                self.choose(row + 1, &tight, &[&open[..position], &open[position + 1..]].concat())?;
+            }
+        }
+        Some(())
+    }
+
+    /// What [`Self::all_hold`] would say after a pivot, most often at the first of the rows.
+    fn all_hold_at(&self, tableau: &Tableau, row: usize, column: usize) -> Option<bool> {
+        let (at, constant) = (tableau.coefficients(self.n + row)[column], tableau.constant(self.n + row));
+        for (k, other) in self.rows.iter().enumerate() {
+            let kept = tableau.constant(self.n + k).checked_mul(at)?;
+            let value = kept.checked_sub(tableau.coefficients(self.n + k)[column].checked_mul(constant)?)?;
+            if !other.admits(value.checked_mul(at.signum())?) {
+                return Some(false);
+            }
+        }
+        Some(true)
+    }
+
+    fn all_hold(&self, values: impl Iterator<Item = i128>) -> bool {
+        self.rows.iter().zip(values).all(|(row, value)| row.admits(value))
+    }
 }
 
 impl Row {
-    fn holds(&self, vertex: &Vertex) -> bool {
-        let dot: i128 = self.coefficients.iter().zip(&vertex.coordinates).map(|(c, v)| c * v).sum();
-        let value = dot + self.constant * vertex.denominator;
+    /// Whether the row may have this value.
+    fn admits(&self, value: i128) -> bool {
         if self.is_equality { value == 0 } else { value >= 0 }
     }
 }
@@ -154,61 +198,10 @@ fn clamp(value: i128) -> i64 {
     value.clamp(i128::from(i64::MIN / 4), i128::from(i64::MAX / 4)) as i64
 }
 
-/// Calls `visit` with `chosen` extended by every choice of `count` of `from`.
-fn for_each_choice(from: &[usize], count: usize, chosen: &mut Vec<usize>, visit: &mut dyn FnMut(&[usize])) {
-    if count == 0 {
-        visit(chosen);
-        return;
-    }
-    for (position, &row) in from.iter().enumerate() {
-        if from.len() - position < count {
-            break;
-        }
-        chosen.push(row);
-        for_each_choice(&from[position + 1..], count - 1, chosen, visit);
-        chosen.pop();
-    }
-}
-
-/// The point where the chosen constraints are tight, by fraction-free elimination; none if they are dependent or
-/// numbers leave 127 bits.
-fn solve(rows: &[Row], chosen: &[usize], n: usize) -> Option<Vertex> {
-    let mut matrix: Vec<Vec<i128>> =
-        chosen.iter().map(|&r| rows[r].coefficients.iter().copied().chain([-rows[r].constant]).collect()).collect();
-    let mut previous = 1_i128;
-    for column in 0..n {
-        let pivot = (column..n).find(|&r| matrix[r][column] != 0)?;
-        matrix.swap(column, pivot);
-        for row in 0..n {
-            if row == column {
-                continue;
-            }
-            for k in 0..=n {
-                if k == column {
-                    continue;
-                }
-                let product = matrix[column][column].checked_mul(matrix[row][k])?;
-                let other = matrix[row][column].checked_mul(matrix[column][k])?;
-                let difference = product.checked_sub(other)?;
-                matrix[row][k] = if previous == 1 { difference } else { difference / previous };
-            }
-            matrix[row][column] = 0;
-        }
-        previous = matrix[column][column];
-    }
-    let sign = previous.signum();
-    let coordinates: Vec<i128> = matrix.iter().map(|row| row[n] * sign).collect();
-    let denominator = previous.abs();
-    // So that integer points are found as such.
-    match coordinates.iter().all(|c| c % denominator == 0) {
-        true => Some(Vertex { denominator: 1, coordinates: coordinates.iter().map(|c| c / denominator).collect() }),
-        false => Some(Vertex { denominator, coordinates }),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sets::matrix::dot;
 
     fn row(coefficients: &[i128], constant: i128) -> Row {
         Row { is_equality: false, coefficients: coefficients.to_vec(), constant }
@@ -234,8 +227,7 @@ mod tests {
             row(&[0, 1, -3], 17),
         ];
         let body = Polytope::of_constraints(&rows, 3).unwrap();
-        let holds =
-            |point: &[i128]| rows.iter().all(|r| r.holds(&Vertex { denominator: 1, coordinates: point.to_vec() }));
+        let holds = |point: &[i128]| rows.iter().all(|r| r.admits(dot(&r.coefficients, point).unwrap() + r.constant));
         for form in [[7, 1, 0], [-5, 3, 2], [0, 0, 1], [1, -1, 11]] {
             for dim in 0..3 {
                 let layered = body.clone().layered(dim, &mut 1000);
@@ -291,5 +283,25 @@ mod tests {
         let mut rows = vec![row(&[1, 0], 0), row(&[-1, 0], 5)];
         rows.push(Row { is_equality: true, coefficients: vec![1, -1], constant: 2 });
         assert_eq!(Polytope::of_constraints(&rows, 2).unwrap().range(&[0, 1]), (2, 7));
+    }
+
+    #[test]
+    fn a_pyramid_has_four_edges_at_its_top() {
+        // |x| + |y| + z <= 3, z >= 0, and the same rows once more.
+        let signs = [[1, 1], [1, -1], [-1, 1], [-1, -1]];
+        let mut rows: Vec<Row> = signs.iter().map(|[a, b]| row(&[*a, *b, -1], 3)).collect();
+        rows.push(row(&[0, 0, 1], 0));
+        rows.extend(rows.clone());
+        let pyramid = Polytope::of_constraints(&rows, 3).unwrap();
+        assert_eq!(pyramid.vertices.len(), 5);
+        assert_eq!(pyramid.range(&[1, 2, 5]), (-6, 15));
+    }
+
+    #[test]
+    fn no_corners_where_nothing_is_left_or_numbers_grow_too_large() {
+        assert!(Polytope::of_constraints(&[row(&[1], -3), row(&[-1], 2)], 1).is_none());
+        assert!(Polytope::of_constraints(&[row(&[1, 0], 0), row(&[-1, 0], 2)], 2).is_none());
+        let huge = i128::MAX / 2;
+        assert!(Polytope::of_constraints(&[row(&[huge, 3], 1), row(&[5, huge], 1), row(&[-1, -1], 1)], 2).is_none());
     }
 }

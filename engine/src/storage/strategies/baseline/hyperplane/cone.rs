@@ -11,6 +11,8 @@
 
 use num_integer::gcd;
 
+use crate::sets::matrix::dot;
+
 /// A polyhedral cone, known by its generators.
 #[derive(Clone, Debug)]
 pub(crate) struct Cone {
@@ -144,11 +146,6 @@ impl Ray {
     fn is_tight_at(&self, cuts: &[u64]) -> bool {
         cuts.iter().enumerate().all(|(word, bits)| bits & !self.tight.get(word).copied().unwrap_or(0) == 0)
     }
-}
-
-/// The scalar product; none on overflow.
-pub(crate) fn dot(a: &[i128], b: &[i128]) -> Option<i128> {
-    a.iter().zip(b).try_fold(0_i128, |sum, (x, y)| sum.checked_add(x.checked_mul(*y)?))
 }
 
 /// `f x + g y` without common factor.

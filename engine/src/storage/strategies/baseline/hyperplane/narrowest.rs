@@ -16,7 +16,8 @@ use std::collections::BTreeSet;
 
 use crease_isl::IslError;
 
-use crate::sets::integer_program::{GaveUp, IntegerProgram, RationalPoint};
+use crate::sets::linear_program::{GaveUp, IntegerProgram, RationalPoint};
+use crate::sets::matrix::dot;
 use crate::storage::knobs::hyperplane::WEIGHT_BITS;
 use crate::storage::strategies::baseline::hyperplane::conflict_polyhedra::{ConflictPolyhedron, Generator};
 
@@ -98,7 +99,7 @@ impl Narrowest {
     pub(crate) fn best(&self) -> Option<Bounded> {
         let best = self.best.as_ref()?;
         let (slope, rest) = best.split_at(self.at.len());
-        let at_point = crate::storage::strategies::baseline::hyperplane::cone::dot(slope, &self.at)?;
+        let at_point = dot(slope, &self.at)?;
         let gamma = rest[2..].iter().map(|g| g.checked_sub(rest[1])).collect::<Option<Vec<i128>>>()?;
         let sign = gamma.iter().rev().find(|g| **g != 0).map_or(1, |g| g.signum());
         let narrow = |numbers: &[i128]| numbers.iter().map(|&x| i64::try_from(x).ok()).collect::<Option<Vec<_>>>();
@@ -186,7 +187,7 @@ fn most_violated<'a>(
     let mut worst = None;
     let mut least = 0;
     for inequality in inequalities {
-        let value = inequality.value(point).ok_or(GaveUp)?;
+        let value = point.value(&inequality.coefficients, inequality.constant).ok_or(GaveUp)?;
         if value < least {
             (worst, least) = (Some(inequality), value);
         }
@@ -199,13 +200,4 @@ fn most_violated<'a>(
 struct Inequality {
     coefficients: Vec<i128>,
     constant: i128,
-}
-
-impl Inequality {
-    /// Its value at a point, times the point's denominator; none on overflow.
-    fn value(&self, point: &RationalPoint) -> Option<i128> {
-        let start = self.constant.checked_mul(point.denominator)?;
-        let mut terms = self.coefficients.iter().zip(&point.numerators).filter(|(c, _)| **c != 0);
-        terms.try_fold(start, |sum, (c, x)| sum.checked_add(c.checked_mul(*x)?))
-    }
 }

@@ -10,8 +10,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::rows::Rows;
+use crate::sets::linear_program::{Maximum, Ratio, maximum};
 use crate::sets::matrix::{Matrix, Vector, completed, dot, identity, inverse};
-use crate::sets::simplex::{Maximum, Ratio, maximum};
 use crate::storage::knobs::lattice::MOST_VERTICES;
 
 /// The hull of a symmetric set of integer points.

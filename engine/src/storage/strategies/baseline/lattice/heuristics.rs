@@ -13,8 +13,8 @@
 use super::body::{Body, Span};
 use super::reduction::{basis_of_minima, reduced_basis, successive_minima};
 use super::rows::{Hermite, Rows};
+use crate::sets::linear_program::Ratio;
 use crate::sets::matrix::{Matrix, Vector, add_multiple, identity, inverse};
-use crate::sets::simplex::Ratio;
 use crate::storage::knobs::lattice::{MOST_ENLARGED, MOST_PERMUTED};
 
 /// Admissible lattices, smallest first, without repeats.

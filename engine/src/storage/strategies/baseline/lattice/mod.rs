@@ -8,7 +8,7 @@
 //! - `exhaustive` finds the smallest lattice, `heuristics` good ones, from the bases of `reduction`; `family` carries
 //!   the smallest lattices of small sizes over to the size at hand;
 //! - `fold` makes a mapping of a lattice, `strategy` proposes;
-//! - the arithmetic, `matrix` and `simplex`, is that of `engine/src/sets/`.
+//! - the arithmetic, `matrix` and `linear_program`, is that of `engine/src/sets/`.
 
 mod body;
 mod clique;

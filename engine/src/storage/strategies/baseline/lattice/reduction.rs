@@ -10,8 +10,8 @@
 //! is convex in the coordinate, so that a branch is left as soon as it exceeds the best vector known.
 
 use super::body::Body;
+use crate::sets::linear_program::Ratio;
 use crate::sets::matrix::{Matrix, Vector, add_multiple, completed, identity};
-use crate::sets::simplex::Ratio;
 use crate::storage::knobs::lattice::{MOST_BRANCHES, MOST_EXCHANGES};
 
 /// The successive minima in `n` dimensions with vectors that attain them.
