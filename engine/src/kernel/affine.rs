@@ -1,20 +1,15 @@
 //! Affine index expressions: integer combinations of iterators, parameters and floors of such combinations.
 //!
-//! `e mod k` is written `e - k * floor(e / k)`. Terms are kept sorted, without zero coefficients, so that equal
-//! expressions compare equal. They speak of the text, before there are loops: forms of a program's variables are
-//! `Linear` (`engine/src/lower/linear.rs`).
+//! `e mod k` is written `e - k * floor(e / k)`. Equal expressions compare equal. They speak of the text, before there
+//! are loops: forms of a program's variables are `Linear` (`engine/src/lower/linear.rs`).
 
-use std::collections::BTreeMap;
+use crease_program::LinearForm;
 
 use crate::kernel::ids::ParamId;
 
 /// An integer affine expression over a tuple's iterators and a kernel's parameters.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
-pub struct Affine {
-    /// Coefficient of each term; never zero.
-    terms: BTreeMap<Term, i64>,
-    constant: i64,
-}
+pub struct Affine(LinearForm<Term, i64>);
 
 /// What a coefficient multiplies.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -37,7 +32,7 @@ pub struct AffineOverflow;
 impl Affine {
     /// A constant.
     pub fn constant(value: i64) -> Affine {
-        Affine { terms: BTreeMap::new(), constant: value }
+        Affine(LinearForm::constant(value))
     }
 
     /// The iterator at `position`.
@@ -53,32 +48,32 @@ impl Affine {
 
     /// A single term with coefficient 1.
     pub fn term(term: Term) -> Affine {
-        Affine { terms: BTreeMap::from([(term, 1)]), constant: 0 }
+        Affine(LinearForm::term(term))
     }
 
     /// The constant part.
     pub fn constant_part(&self) -> i64 {
-        self.constant
+        self.0.constant
     }
 
     /// Terms with their non-zero coefficients, in a fixed order.
     pub fn terms(&self) -> impl Iterator<Item = (&Term, i64)> {
-        self.terms.iter().map(|(t, &c)| (t, c))
+        self.0.terms().iter().map(|(t, c)| (t, *c))
     }
 
     /// Coefficient of the iterator at `position`, outside floors.
     pub fn iter_coefficient(&self, position: usize) -> i64 {
-        self.terms.get(&Term::Iter(position as u32)).copied().unwrap_or(0)
+        self.0.coefficient(&Term::Iter(position as u32))
     }
 
     /// The value, if there are no terms.
     pub fn as_constant(&self) -> Option<i64> {
-        self.terms.is_empty().then_some(self.constant)
+        self.0.as_constant()
     }
 
     /// Whether a floor occurs.
     pub fn has_floor(&self) -> bool {
-        self.terms.keys().any(|t| matches!(t, Term::Floor(..)))
+        self.terms().any(|(t, _)| matches!(t, Term::Floor(..)))
     }
 
     /// Sum.
@@ -86,16 +81,7 @@ impl Affine {
     /// # Errors
     /// [`AffineOverflow`] if a coefficient leaves 64 bits.
     pub fn add(&self, other: &Affine) -> Result<Affine, AffineOverflow> {
-        let mut sum = self.clone();
-        sum.constant = sum.constant.checked_add(other.constant).ok_or(AffineOverflow)?;
-        for (term, c) in other.terms() {
-            let entry = sum.terms.entry(term.clone()).or_insert(0);
-            *entry = entry.checked_add(c).ok_or(AffineOverflow)?;
-            if *entry == 0 {
-                sum.terms.remove(term);
-            }
-        }
-        Ok(sum)
+        checked(self.0.clone().plus(&other.0, 1))
     }
 
     /// Product with a constant.
@@ -103,14 +89,7 @@ impl Affine {
     /// # Errors
     /// [`AffineOverflow`] if a coefficient leaves 64 bits.
     pub fn scale(&self, factor: i64) -> Result<Affine, AffineOverflow> {
-        if factor == 0 {
-            return Ok(Affine::default());
-        }
-        let mut product = Affine::constant(self.constant.checked_mul(factor).ok_or(AffineOverflow)?);
-        for (term, c) in self.terms() {
-            product.terms.insert(term.clone(), c.checked_mul(factor).ok_or(AffineOverflow)?);
-        }
-        Ok(product)
+        checked(self.0.times(factor))
     }
 
     /// Difference.
@@ -118,7 +97,7 @@ impl Affine {
     /// # Errors
     /// [`AffineOverflow`] if a coefficient leaves 64 bits.
     pub fn sub(&self, other: &Affine) -> Result<Affine, AffineOverflow> {
-        self.add(&other.scale(-1)?)
+        checked(self.0.clone().plus(&other.0, -1))
     }
 
     /// `floor(self / divisor)` for a positive divisor; exact multiples are taken out of the floor. For callers that
@@ -131,16 +110,11 @@ impl Affine {
         if divisor == 1 {
             return Ok(self.clone());
         }
-        let mut whole = Affine::constant(self.constant.div_euclid(divisor));
-        let mut rest = Affine::constant(self.constant.rem_euclid(divisor));
-        for (term, c) in self.terms() {
-            let target = if c % divisor == 0 { (&mut whole, c / divisor) } else { (&mut rest, c) };
-            target.0.terms.insert(term.clone(), target.1);
+        let (whole, rest) = self.0.divided(divisor);
+        if rest.is_constant() {
+            return Ok(Affine(whole));
         }
-        if rest.terms.is_empty() {
-            return Ok(whole);
-        }
-        whole.add(&Affine::term(Term::Floor(Box::new(rest), divisor)))
+        checked(whole.plus_term(&Term::Floor(Box::new(Affine(rest)), divisor), 1))
     }
 
     /// `self mod modulus`, non-negative, for a positive modulus.
@@ -159,7 +133,7 @@ impl Affine {
     /// # Panics
     /// If it names an iterator or a parameter beyond the values given.
     pub fn eval(&self, iters: &[i64], params: &[i64]) -> Result<i64, AffineOverflow> {
-        let mut sum = self.constant;
+        let mut sum = self.constant_part();
         for (term, c) in self.terms() {
             let value = match term {
                 Term::Iter(i) => iters[*i as usize],
@@ -195,15 +169,20 @@ impl Affine {
     }
 
     fn rewrite(&self, leaf: &dyn Fn(&Term) -> Option<Affine>) -> Result<Affine, AffineOverflow> {
-        let mut sum = Affine::constant(self.constant);
+        let mut sum = LinearForm::constant(self.constant_part());
         for (term, c) in self.terms() {
-            let value = match (leaf(term), term) {
-                (Some(value), _) => value,
-                (None, Term::Floor(e, d)) => e.rewrite(leaf)?.floor_div(*d)?,
-                (None, _) => Affine::term(term.clone()),
+            let next = match (leaf(term), term) {
+                (Some(value), _) => sum.plus(&value.0, c),
+                (None, Term::Floor(e, d)) => sum.plus(&e.rewrite(leaf)?.floor_div(*d)?.0, c),
+                (None, _) => sum.plus_term(term, c),
             };
-            sum = sum.add(&value.scale(c)?)?;
+            sum = next.ok_or(AffineOverflow)?;
         }
-        Ok(sum)
+        Ok(Affine(sum))
     }
+}
+
+/// The expression, or that it overflowed.
+fn checked(form: Option<LinearForm<Term, i64>>) -> Result<Affine, AffineOverflow> {
+    form.map(Affine).ok_or(AffineOverflow)
 }

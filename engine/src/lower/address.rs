@@ -16,7 +16,7 @@ use num_integer::gcd;
 use crate::kernel::affine::{Affine, Term};
 use crate::kernel::graph::ParamId;
 use crate::lower::error::LowerError;
-use crate::lower::linear::Linear;
+use crate::lower::linear::{Atom, Linear, to_int};
 use crate::lower::scope::Scopes;
 use crate::plan::layout::BufferLayout;
 use crate::storage::Piece;
@@ -31,6 +31,21 @@ pub(crate) struct Place<'a> {
     pub(crate) param: &'a dyn Fn(ParamId) -> Linear,
     /// The strip's variable and its first value; none outside strips.
     pub(crate) strip: Option<(Var, Linear)>,
+}
+
+impl Place<'_> {
+    /// Whether a form changes within the strip.
+    fn moves(&self, form: &Linear) -> bool {
+        self.strip.as_ref().is_some_and(|(var, _)| form.coefficient(&Atom::Var(*var)) != 0)
+    }
+
+    /// The first value of a form in the strip, and its change per iteration; none on overflow.
+    fn progression(&self, form: Linear) -> Option<(Linear, i64)> {
+        let Some((var, first)) = &self.strip else { return Some((form, 0)) };
+        let var = Atom::Var(*var);
+        let stride = form.coefficient(&var);
+        Some((form.substitute(&var, first)?, stride))
+    }
 }
 
 /// A reference as code sees it, and where it stays in the buffer.
@@ -65,11 +80,8 @@ struct Coordinate {
 impl Coordinate {
     fn progression(&self, place: &Place<'_>) -> Option<Progression> {
         let mut parts = self.unbounded.iter();
-        let value = parts.try_fold(self.bounded.clone(), |sum, (c, form)| sum.add_scaled(form, *c))?;
-        let (start, stride) = match &place.strip {
-            Some((var, first)) => (value.substitute(*var, first)?, value.coefficient(*var)),
-            None => (value, 0),
-        };
+        let value = parts.try_fold(self.bounded.clone(), |sum, (c, form)| sum.plus(form, *c))?;
+        let (start, stride) = place.progression(value)?;
         let reach = match stride.signum() {
             0 => (0, 0),
             1 => (0, self.extent),
@@ -178,13 +190,10 @@ fn borrowed_stream(
         };
         let Coordinate { mut bounded, unbounded, .. } = coordinate;
         for (c, form) in &unbounded {
-            bounded = bounded.add_scaled(form, *c).ok_or_else(overflow)?;
+            bounded = bounded.plus(form, *c).ok_or_else(overflow)?;
         }
-        let (step, start) = match &place.strip {
-            Some((var, first)) => (bounded.coefficient(*var), bounded.substitute(*var, first).ok_or_else(overflow)?),
-            None => (0, bounded),
-        };
-        coordinates.push(crease_program::Coordinate { start: start.to_int(), step });
+        let (start, step) = place.progression(bounded).ok_or_else(overflow)?;
+        coordinates.push(crease_program::Coordinate { start: to_int(&start), step });
     }
     Ok(Some(Stream::new(BufferId(layout.id), Address::Array(coordinates))))
 }
@@ -219,14 +228,14 @@ fn evaluate(scopes: &mut Scopes, place: &Place<'_>, form: &Affine) -> Result<Opt
                 (value, bounds)
             }
         };
-        let moves = place.strip.as_ref().is_some_and(|(var, _)| value.coefficient(*var) != 0);
+        let moves = place.moves(&value);
         match bounds {
             Some((low, high)) => {
                 let (a, b) = (low.saturating_mul(c), high.saturating_mul(c));
                 if moves {
                     sum.extent = sum.extent.saturating_add(a.max(b).saturating_sub(a.min(b)));
                 }
-                sum.bounded = sum.bounded.add_scaled(&value, c).ok_or(crate::kernel::affine::AffineOverflow)?;
+                sum.bounded = sum.bounded.plus(&value, c).ok_or(crate::kernel::affine::AffineOverflow)?;
                 sum.low = sum.low.saturating_add(a.min(b));
                 sum.high = sum.high.saturating_add(a.max(b));
             }
@@ -248,15 +257,15 @@ fn floor(
 ) -> Option<(Linear, Option<(i64, i64)>)> {
     let mut all = inner.bounded;
     for (c, form) in &inner.unbounded {
-        all = all.add_scaled(form, *c)?;
+        all = all.plus(form, *c)?;
     }
-    if place.strip.as_ref().is_some_and(|(var, _)| all.coefficient(*var) != 0) {
+    if place.moves(&all) {
         return None;
     }
-    let value = scopes.hoist(Int::FloorDiv(Box::new(all.to_int()), divisor));
+    let value = scopes.hoist(Int::FloorDiv(Box::new(to_int(&all)), divisor));
     let bounds = (inner.low.div_euclid(divisor), inner.high.div_euclid(divisor));
     let form = match value {
-        Int::Var(var) => Linear::atom(crate::lower::linear::Atom::Var(var)),
+        Int::Var(var) => Linear::term(Atom::Var(var)),
         Int::Const(c) => Linear::constant(c),
         _ => return None,
     };
@@ -267,21 +276,17 @@ fn floor(
 fn reduce(scopes: &mut Scopes, place: &Place<'_>, coordinate: Coordinate, modulus: i64) -> Option<Reduced> {
     let Coordinate { bounded, low, high, unbounded, extent } = coordinate;
     let whole = low.div_euclid(modulus).checked_mul(modulus)?;
-    let bounded = bounded.add_scaled(&Linear::constant(1), whole.checked_neg()?)?;
+    let bounded = bounded.plus_constant(whole.checked_neg()?)?;
     let (low, high) = (low.checked_sub(whole)?, high.checked_sub(whole)?);
-    let stride = place.strip.as_ref().map_or(0, |(var, _)| bounded.coefficient(*var));
-    let start = match &place.strip {
-        Some((var, first)) => bounded.substitute(*var, first)?,
-        None => bounded,
-    };
+    let (start, stride) = place.progression(bounded)?;
     if unbounded.is_empty() && high < modulus {
-        return Some(Reduced { start: start.to_int(), stride, wraps: false });
+        return Some(Reduced { start: to_int(&start), stride, wraps: false });
     }
     let column = if stride > 0 { kept_column(&start, &unbounded, extent, modulus) } else { None };
-    let start = start.add_scaled(&Linear::constant(1), column.unwrap_or(0).checked_neg()?)?;
+    let start = start.plus_constant(column.unwrap_or(0).checked_neg()?)?;
     let high = high.checked_sub(column.unwrap_or(0))?;
     let inside = |start: Linear| {
-        let start = start.to_int();
+        let start = to_int(&start);
         if high < modulus { start } else { into_ring(start, high, modulus) }
     };
     let wrapped = if unbounded.is_empty() {
@@ -305,7 +310,7 @@ fn reduce(scopes: &mut Scopes, place: &Place<'_>, coordinate: Coordinate, modulu
 /// Where in its row a strip starts, if the ring is made of whole rows and the strip stays in one. A row is as long as
 /// all that is added to the column, and the modulus, are multiples of.
 fn kept_column(start: &Linear, unbounded: &[(i64, Linear)], extent: i64, modulus: i64) -> Option<i64> {
-    let terms = start.coefficients().chain(unbounded.iter().map(|(c, _)| *c));
+    let terms = start.terms().iter().map(|(_, c)| *c).chain(unbounded.iter().map(|(c, _)| *c));
     let row = terms.fold(modulus, |row, c| gcd(row, c.rem_euclid(modulus)));
     let column = start.constant.rem_euclid(row);
     column.checked_add(extent).is_some_and(|last| last < row).then_some(column)
@@ -321,7 +326,7 @@ fn settle(scopes: &mut Scopes, start: Int, stride: i64) -> Int {
 fn drift(scopes: &mut Scopes, unbounded: &[(i64, Linear)], modulus: i64) -> Int {
     let mut total: Option<Int> = None;
     for (c, form) in unbounded {
-        let part = scopes.hoist(Int::MulMod(c.rem_euclid(modulus), Box::new(form.to_int()), modulus));
+        let part = scopes.hoist(Int::MulMod(c.rem_euclid(modulus), Box::new(to_int(form)), modulus));
         total = Some(match total {
             None => part,
             Some(sum) => scopes.hoist(Int::Wrap(Box::new(add(sum, part)), modulus)),

@@ -71,7 +71,7 @@ fn are_apart((a, b): (&[Option<Progression>], &[Option<Progression>]), moduli: &
 
 /// Between what the values of one progression, less those of another one, lie, if their starts are a constant apart.
 fn differences(a: &Progression, b: &Progression) -> Option<Interval> {
-    let start = Interval::point(a.start.add_scaled(&b.start, -1)?.as_constant()?);
+    let start = Interval::point(a.start.clone().plus(&b.start, -1)?.as_constant()?);
     let (below, above) = if a.stride == b.stride {
         // They move together: what counts is how far apart two iterations are.
         let reach = a.reach.0.max(a.reach.1).min(b.reach.0.max(b.reach.1));
@@ -203,13 +203,11 @@ mod tests {
     #[test]
     fn rows_are_apart_if_their_distance_is_no_multiple_of_the_modulus() {
         let progression = |start| Some(Progression { start, reach: (0, 0), stride: 0 });
-        let row = |offset: i64| {
-            progression(Linear::atom(Atom::Var(Var(0))).add_scaled(&Linear::constant(offset), 1).unwrap())
-        };
+        let row = |offset: i64| progression(Linear::term(Atom::Var(Var(0))).plus_constant(offset).unwrap());
         let apart = |a, b, modulus| are_apart((&[None, a], &[None, b]), &[7, modulus]);
         assert!(apart(row(0), row(-1), 2) && apart(row(-1), row(1), 3));
         assert!(!apart(row(0), row(-2), 2) && !apart(row(0), row(0), 2) && !apart(row(0), None, 2));
-        assert!(!apart(row(0), progression(Linear::atom(Atom::Var(Var(1)))), 2));
+        assert!(!apart(row(0), progression(Linear::term(Atom::Var(Var(1)))), 2));
     }
 
     #[test]

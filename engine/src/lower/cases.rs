@@ -68,13 +68,13 @@ impl Case {
 
     fn unknown(&mut self) -> Linear {
         self.fresh += 1;
-        Linear::atom(Atom::Var(Var(self.fresh - 1)))
+        Linear::term(Atom::Var(Var(self.fresh - 1)))
     }
 
     /// `value` less some multiple of `divisor`, from 0 to below it; and that multiple's factor.
     pub(super) fn divided(mut self, value: &Linear, divisor: i64) -> Decided<(Case, Linear, Linear)> {
         let quotient = self.unknown();
-        let remainder = value.add_scaled(&quotient, -divisor).ok_or(Undecided::NoConstraints)?;
+        let remainder = value.clone().plus(&quotient, -divisor).ok_or(Undecided::NoConstraints)?;
         let rest = plus(&remainder, -1, divisor - 1);
         Ok((self.with(Some(remainder.clone()))?.with(rest)?, quotient, remainder))
     }
@@ -82,7 +82,7 @@ impl Case {
 
 /// `factor * form + constant`.
 fn plus(form: &Linear, factor: i64, constant: i64) -> Option<Linear> {
-    Linear::constant(constant).add_scaled(form, factor)
+    Linear::constant(constant).plus(form, factor)
 }
 
 /// Where a bound lies, seen from what it bounds.
@@ -145,15 +145,15 @@ impl<'c, 'p> Cases<'c, 'p> {
 
     /// With a variable of `lo..hi`, in steps.
     fn entered(&self, cases: Vec<Case>, var: Var, (lo, hi, step): (&'p Int, &'p Int, i64)) -> Decided<Vec<Case>> {
-        let own = Linear::atom(Atom::Var(var));
+        let own = Linear::term(Atom::Var(var));
         let inside = self.bounded(cases, &own, Side::Above, hi, 1)?;
         if step == 1 {
             return self.bounded(inside, &own, Side::Below, lo, 0);
         }
         let mut stepped = Vec::new();
         for (mut case, lo) in self.values(inside, lo)? {
-            let (from_lo, trips) = (own.add_scaled(&lo, -1).ok_or(Undecided::NoConstraints)?, case.unknown());
-            stepped.push(case.with_zero(from_lo.add_scaled(&trips, -step))?.with(Some(from_lo))?);
+            let (from_lo, trips) = (own.clone().plus(&lo, -1).ok_or(Undecided::NoConstraints)?, case.unknown());
+            stepped.push(case.with_zero(from_lo.clone().plus(&trips, -step))?.with(Some(from_lo))?);
         }
         self.few(stepped, |case| case)
     }
@@ -170,7 +170,7 @@ impl<'c, 'p> Cases<'c, 'p> {
                 let sign = if side == Side::Above { 1 } else { -1 };
                 let mut found = Vec::new();
                 for (case, bound) in self.values(cases, bound)? {
-                    let distance = bound.add_scaled(value, -1).ok_or(Undecided::NoConstraints)?;
+                    let distance = bound.plus(value, -1).ok_or(Undecided::NoConstraints)?;
                     found.push(case.with(plus(&distance, sign, -least))?);
                 }
                 self.few(found, |case| case)
@@ -259,14 +259,13 @@ impl<'c, 'p> Cases<'c, 'p> {
             self.few(found, |(case, ..)| case)
         };
         let sum = |a: &'p Int, b: &'p Int, factor: i64| -> Decided<Vec<Valued>> {
-            let sum = |(case, a, b): (Case, Linear, Linear)| {
-                Ok((case, a.add_scaled(&b, factor).ok_or(Undecided::NoConstraints)?))
-            };
+            let sum =
+                |(case, a, b): (Case, Linear, Linear)| Ok((case, a.plus(&b, factor).ok_or(Undecided::NoConstraints)?));
             both(a, b)?.into_iter().map(sum).collect()
         };
         match int {
             Int::Const(value) => Ok(vec![(case.clone(), Linear::constant(*value))]),
-            Int::Arg(arg) => Ok(vec![(case.clone(), Linear::atom(Atom::Arg(*arg)))]),
+            Int::Arg(arg) => Ok(vec![(case.clone(), Linear::term(Atom::Arg(*arg)))]),
             Int::Var(var) => self.variable(case, *var),
             Int::Add(a, b) => sum(a, b, 1),
             Int::Sub(a, b) => sum(a, b, -1),
@@ -288,7 +287,7 @@ impl<'c, 'p> Cases<'c, 'p> {
                 let sign = if matches!(int, Int::Min(..)) { 1 } else { -1 };
                 let mut found = Vec::new();
                 for (case, a, b) in both(a, b)? {
-                    let more = affine(&b.add_scaled(&a, -1).ok_or(Undecided::NoConstraints)?, sign, 0)?;
+                    let more = affine(&b.clone().plus(&a, -1).ok_or(Undecided::NoConstraints)?, sign, 0)?;
                     found.push((case.clone().with(Some(more.clone()))?, a));
                     found.push((case.with(plus(&more, -1, -1))?, b));
                 }
@@ -301,7 +300,7 @@ impl<'c, 'p> Cases<'c, 'p> {
     pub(super) fn variable(&self, case: &Case, var: Var) -> Decided<Vec<Valued>> {
         match (case.known.get(&var), self.definitions.get(&var)) {
             (Some(value), _) => Ok(vec![(case.clone(), value.clone())]),
-            (None, None) => Ok(vec![(case.clone(), Linear::atom(Atom::Var(var)))]),
+            (None, None) => Ok(vec![(case.clone(), Linear::term(Atom::Var(var)))]),
             (None, Some(definition)) => {
                 let mut values = self.value(case, definition)?;
                 for (case, value) in &mut values {
@@ -365,19 +364,19 @@ impl<'c, 'p> Cases<'c, 'p> {
     fn is_empty(&self, case: &Case) -> Decided<bool> {
         let mut columns: BTreeMap<Atom, usize> = BTreeMap::new();
         for row in &case.rows {
-            for (atom, _) in row.form.terms() {
+            for &(atom, _) in row.form.terms() {
                 let next = columns.len();
                 columns.entry(atom).or_insert(next);
             }
         }
         let constraint = |form: &Linear, is_equality: bool| {
             let mut dims = vec![0; columns.len()];
-            form.terms().for_each(|(atom, coefficient)| dims[columns[&atom]] = coefficient);
+            form.terms().iter().for_each(|(atom, coefficient)| dims[columns[atom]] = *coefficient);
             Constraint { is_equality, params: Vec::new(), dims, divs: Vec::new(), constant: form.constant }
         };
         let mut piece: Vec<Constraint> = case.rows.iter().map(|row| constraint(&row.form, row.is_equality)).collect();
         for atom in columns.keys().filter(|atom| matches!(atom, Atom::Arg(_))) {
-            let arg = Linear::atom(*atom);
+            let arg = Linear::term(*atom);
             for end in [plus(&arg, 1, -self.args.start()), plus(&arg, -1, *self.args.end())] {
                 piece.push(constraint(&end.ok_or(Undecided::NoConstraints)?, false));
             }
@@ -392,7 +391,7 @@ impl<'c, 'p> Cases<'c, 'p> {
         let mut lengths = Vec::new();
         for (case, lo) in self.values(cases, lo)? {
             for (case, hi) in self.value(&case, hi)? {
-                lengths.push((case, hi.add_scaled(&lo, -1).ok_or(Undecided::NoConstraints)?));
+                lengths.push((case, hi.plus(&lo, -1).ok_or(Undecided::NoConstraints)?));
             }
         }
         Ok(lengths)

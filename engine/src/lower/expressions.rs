@@ -9,7 +9,7 @@ use crease_program::{ArgId, CompareOp, Cond, Int, Var};
 use crate::kernel::affine::{Affine, Term};
 use crate::kernel::formula::Formula;
 use crate::lower::LowerError;
-use crate::lower::linear::{Atom, Linear, linear_of, mentions};
+use crate::lower::linear::{Atom, Linear, linear_of, mentions, to_int};
 use crate::lower::nodes::Builder;
 
 impl Builder<'_, '_, '_> {
@@ -29,7 +29,7 @@ impl Builder<'_, '_, '_> {
         let mut sum = Int::Const(e.constant_part());
         for (term, c) in e.terms() {
             let value = match term {
-                Term::Iter(i) => iters[*i as usize].to_int(),
+                Term::Iter(i) => to_int(&iters[*i as usize]),
                 Term::Floor(inner, divisor) => Int::FloorDiv(Box::new(self.affine_int(inner, iters)?), *divisor),
                 Term::Param(_) => return Err(self.unsupported("a parameter in the condition of a piece")),
             };
@@ -55,19 +55,13 @@ impl Builder<'_, '_, '_> {
                 else {
                     return Ok(None);
                 };
-                return a
-                    .add_scaled(&b, factor)
-                    .ok_or_else(|| self.unsupported("a coefficient leaves 64 bits"))
-                    .map(Some);
+                return a.plus(&b, factor).ok_or_else(|| self.unsupported("a coefficient leaves 64 bits")).map(Some);
             }
             AstExpr::Op(AstOp::Minus, operands) => {
                 let Some(a) = self.try_linear(&operands[0], strip)? else {
                     return Ok(None);
                 };
-                return Linear::constant(0)
-                    .add_scaled(&a, -1)
-                    .ok_or_else(|| self.unsupported("a coefficient leaves 64 bits"))
-                    .map(Some);
+                return a.times(-1).ok_or_else(|| self.unsupported("a coefficient leaves 64 bits")).map(Some);
             }
             AstExpr::Op(AstOp::Mul, operands) => {
                 let (Some(a), Some(b)) = (self.try_linear(&operands[0], strip)?, self.try_linear(&operands[1], strip)?)
@@ -75,8 +69,8 @@ impl Builder<'_, '_, '_> {
                     return Ok(None);
                 };
                 let product = match (a.as_constant(), b.as_constant()) {
-                    (Some(c), _) => Linear::constant(0).add_scaled(&b, c),
-                    (_, Some(c)) => Linear::constant(0).add_scaled(&a, c),
+                    (Some(c), _) => b.times(c),
+                    (_, Some(c)) => a.times(c),
                     (None, None) => return Err(self.unsupported("a product of two loop variables")),
                 };
                 return product.ok_or_else(|| self.unsupported("a coefficient leaves 64 bits")).map(Some);
@@ -97,7 +91,7 @@ impl Builder<'_, '_, '_> {
         }
         let arg = self.args.iter().position(|a| a == name);
         let arg = arg.ok_or_else(|| self.unsupported(&format!("unknown identifier `{name}`")))?;
-        Ok(Linear::atom(Atom::Arg(ArgId(arg as u32))))
+        Ok(Linear::term(Atom::Arg(ArgId(arg as u32))))
     }
 
     pub(super) fn int(&self, e: &AstExpr) -> Result<Int, LowerError> {
@@ -111,7 +105,7 @@ impl Builder<'_, '_, '_> {
         };
         match e {
             AstExpr::Int(value) => Ok(Int::Const(*value)),
-            AstExpr::Id(name) => Ok(self.identifier(name)?.to_int()),
+            AstExpr::Id(name) => Ok(to_int(&self.identifier(name)?)),
             AstExpr::Op(op, operands) => match op {
                 AstOp::Add => two(Int::Add, operands),
                 AstOp::Sub => two(Int::Sub, operands),

@@ -45,7 +45,7 @@ impl JustWritten {
 fn are_different(a: &Cell, b: &Cell) -> bool {
     debug_assert_eq!(a.len(), b.len(), "cells of one array have as many indices");
     a.iter().zip(b).any(|(a, b)| {
-        let difference = a.add_scaled(b, -1).and_then(|difference| difference.as_constant());
+        let difference = a.clone().plus(b, -1).and_then(|difference| difference.as_constant());
         difference.is_some_and(|difference| difference != 0)
     })
 }
@@ -54,8 +54,8 @@ fn are_different(a: &Cell, b: &Cell) -> bool {
 pub(crate) fn cell(index: &[Affine], place: &Place<'_>) -> Option<Cell> {
     let value = |e: &Affine| {
         e.terms().try_fold(Linear::constant(e.constant_part()), |sum, (term, c)| match term {
-            Term::Iter(i) => sum.add_scaled(&place.iters[*i as usize], c),
-            Term::Param(p) => sum.add_scaled(&(place.param)(*p), c),
+            Term::Iter(i) => sum.plus(&place.iters[*i as usize], c),
+            Term::Param(p) => sum.plus(&(place.param)(*p), c),
             Term::Floor(..) => None,
         })
     };
@@ -81,7 +81,7 @@ mod tests {
     use crease_program::Var;
 
     fn at(var: u32, offset: i64) -> Linear {
-        Linear::atom(Atom::Var(Var(var))).add_scaled(&Linear::constant(offset), 1).unwrap()
+        Linear::term(Atom::Var(Var(var))).plus_constant(offset).unwrap()
     }
 
     #[test]

@@ -84,7 +84,7 @@ impl<'p> Sets<'_, 'p> {
                         (case, _, pos) = case.divided(&pos, signed(*ring)?)?;
                     }
                     for (case, base) in self.cases.value(&case, base)? {
-                        cells.push((case, base.add_scaled(&pos, 1).ok_or(Undecided::NoConstraints)?));
+                        cells.push((case, base.plus(&pos, 1).ok_or(Undecided::NoConstraints)?));
                     }
                 }
                 self.cases.all_within(cells, &(0..=length - 1))
@@ -137,13 +137,13 @@ impl<'p> Sets<'_, 'p> {
                 let Op::Index { base, offset, step, .. } = strip.ops[op.index()] else { return Ok(true) };
                 let mut values = Vec::new();
                 for case in cases {
-                    let own = affine(&Linear::atom(Atom::Var(strip.var)), step, offset)?;
+                    let own = affine(&Linear::term(Atom::Var(strip.var)), step, offset)?;
                     let bases = match base {
                         Some(base) => self.cases.variable(&case, base)?,
                         None => vec![(case, Linear::constant(0))],
                     };
                     for (case, base) in bases {
-                        values.push((case, own.add_scaled(&base, 1).ok_or(Undecided::NoConstraints)?));
+                        values.push((case, own.clone().plus(&base, 1).ok_or(Undecided::NoConstraints)?));
                     }
                 }
                 return self.cases.all_within(values, &WIDE);
@@ -163,8 +163,8 @@ impl<'p> Sets<'_, 'p> {
         let mut values = Vec::new();
         for (case, start) in self.cases.values(cases, start)? {
             for (case, lo) in self.cases.value(&case, &strip.lo)? {
-                let at = Linear::atom(Atom::Var(strip.var)).add_scaled(&lo, -1);
-                let value = at.and_then(|at| start.add_scaled(&at, stride)).ok_or(Undecided::NoConstraints)?;
+                let at = Linear::term(Atom::Var(strip.var)).plus(&lo, -1);
+                let value = at.and_then(|at| start.clone().plus(&at, stride)).ok_or(Undecided::NoConstraints)?;
                 values.push((case, value));
             }
         }

@@ -11,7 +11,7 @@ use crease_program::Var;
 
 use crate::analysis::model::Model;
 use crate::kernel::affine::Term;
-use crate::lower::linear::Linear;
+use crate::lower::linear::{Atom, Linear};
 use crate::lower::split::Version;
 
 /// At most `vector` times in a block of time dimension `dim`: this many iterations in `var` stay within one. One
@@ -30,7 +30,7 @@ pub(crate) fn lanes_in_time(
     if times.any(|time| time.as_ref() != Some(&first)) {
         return 1;
     }
-    match u32::try_from(first.coefficient(var)) {
+    match u32::try_from(first.coefficient(&Atom::Var(var))) {
         Ok(step @ 1..) => (vector.max(1) - 1) / step + 1,
         _ => 1,
     }
@@ -40,7 +40,7 @@ pub(crate) fn lanes_in_time(
 fn time(model: &Model<'_, '_>, version: &Version<'_>, iters: &[Linear], dim: usize) -> Option<Linear> {
     let form = &model.schedule.times[version.stmt.index()][dim];
     form.terms().try_fold(Linear::constant(form.constant_part()), |sum, (term, c)| match term {
-        Term::Iter(k) => sum.add_scaled(&iters[*k as usize], c),
+        Term::Iter(k) => sum.plus(&iters[*k as usize], c),
         Term::Param(_) | Term::Floor(..) => None,
     })
 }

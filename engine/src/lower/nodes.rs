@@ -210,7 +210,7 @@ impl Builder<'_, '_, '_> {
         let parallel = kind == Some(DimKind::Parallel) && !self.in_parallel;
         self.scopes.open(Runs::of_loop(&the_loop.lo, &the_loop.hi));
         let var = self.scopes.variable();
-        self.iterators.push((the_loop.iterator.to_string(), Linear::atom(Atom::Var(var))));
+        self.iterators.push((the_loop.iterator.to_string(), Linear::term(Atom::Var(var))));
         self.in_parallel |= parallel;
         self.node(the_loop.body)?;
         self.in_parallel &= !parallel;
@@ -280,7 +280,7 @@ impl Builder<'_, '_, '_> {
         };
         let var = self.scopes.variable();
         if let Some(iterator) = iterator {
-            self.iterators.push((iterator.to_string(), Linear::atom(Atom::Var(var))));
+            self.iterators.push((iterator.to_string(), Linear::term(Atom::Var(var))));
         }
         let mut statements = Vec::new();
         let complete = self.statements(body, var, &mut statements);
@@ -397,11 +397,11 @@ impl Builder<'_, '_, '_> {
         let param = |p: crate::kernel::graph::ParamId| {
             let name = &kernel.params()[p.index()].name;
             let position = args.iter().position(|a| a == name).expect("unbound parameters are arguments");
-            Linear::atom(Atom::Arg(ArgId(position as u32)))
+            Linear::term(Atom::Arg(ArgId(position as u32)))
         };
         // Each variant defines a strip variable of its own.
         let var = self.scopes.variable();
-        let own = Linear::atom(Atom::Var(var));
+        let own = Linear::term(Atom::Var(var));
         let strip = body.strip.as_ref().map(|(_, first)| (var, first.clone()));
         let mut builder = StripBuilder::new(self.model, self.layout, self.unread);
         self.scopes.open(Runs::of_loop(&body.run.lo, &body.run.hi));
@@ -409,7 +409,10 @@ impl Builder<'_, '_, '_> {
         let before = self.work;
         for ((version, iters), &phase) in body.statements.iter().zip(chosen) {
             let version = &self.versions[*version];
-            let iters = iters.iter().map(|value| value.substitute(body.var, &own)).collect::<Option<Vec<_>>>();
+            let iters = iters
+                .iter()
+                .map(|value| value.clone().substitute(&Atom::Var(body.var), &own))
+                .collect::<Option<Vec<_>>>();
             let iters = iters.ok_or(crate::kernel::affine::AffineOverflow)?;
             let place = Place { iters: &iters, bounds: &version.bounds, param: &param, strip: strip.clone() };
             let pieces = &version.phases[phase].pieces;

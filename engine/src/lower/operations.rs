@@ -23,7 +23,7 @@ use crate::lower::address::{Place, Reference, reference};
 use crate::lower::alias::{alias_facts, meets_in_iteration};
 use crate::lower::error::LowerError;
 use crate::lower::forward::{Cell, JustWritten, cell, keeps_value};
-use crate::lower::linear::Linear;
+use crate::lower::linear::{Atom, Linear, to_int};
 use crate::lower::scope::Scopes;
 use crate::lower::split::references;
 use crate::lower::unused::without_unused;
@@ -404,17 +404,17 @@ impl<'b, 'c, 'k> StripBuilder<'b, 'c, 'k> {
                     return Err(LowerError::Loops { schedule, reason: "a floor as a number in an expression".into() });
                 }
             };
-            sum = sum.add_scaled(&value, c).ok_or(overflow)?;
+            sum = sum.plus(&value, c).ok_or(overflow)?;
         }
         let (mut step, mut offset) = (0, sum.constant);
         if let Some((var, _)) = &place.strip {
-            step = sum.coefficient(*var);
-            sum = sum.substitute(*var, &Linear::constant(0)).ok_or(overflow)?;
+            step = sum.coefficient(&Atom::Var(*var));
+            sum = sum.substitute(&Atom::Var(*var), &Linear::constant(0)).ok_or(overflow)?;
         }
         let mut base = None;
-        if sum.as_constant().is_none() {
+        if !sum.is_constant() {
             sum.constant = 0;
-            match scopes.variable_for(sum.to_int()) {
+            match scopes.variable_for(to_int(&sum)) {
                 Int::Var(var) => base = Some(var),
                 other => unreachable!("a hoisted sum is a variable, not {other:?}"),
             }

@@ -137,7 +137,7 @@ impl Proof<'_> {
     }
 
     fn by_divisor(&self, form: &Affine, modulus: Option<i128>) -> bool {
-        let divisor = form.terms.iter().try_fold(modulus.unwrap_or(0), |divisor, (atom, coefficient)| {
+        let divisor = form.terms().iter().try_fold(modulus.unwrap_or(0), |divisor, (atom, coefficient)| {
             let term = coefficient.checked_mul(i128::from(self.scope.atom_divisor(atom)))?;
             Some(gcd(divisor, term))
         });
@@ -146,7 +146,7 @@ impl Proof<'_> {
 
     /// For each coefficient `p`: the terms that `p` divides, and the rest.
     fn by_radix(&mut self, form: &Affine, modulus: Option<i128>) -> bool {
-        let mut radices: Vec<i128> = form.terms.iter().map(|(_, c)| c.saturating_abs()).filter(|p| *p > 1).collect();
+        let mut radices: Vec<i128> = form.terms().iter().map(|(_, c)| c.saturating_abs()).filter(|p| *p > 1).collect();
         radices.sort_unstable();
         radices.dedup();
         radices.retain(|p| modulus.is_none_or(|modulus| modulus % p == 0));
@@ -154,22 +154,20 @@ impl Proof<'_> {
     }
 
     fn by_one_radix(&mut self, form: &Affine, p: i128, modulus: Option<i128>) -> Option<bool> {
-        let (high, low): (Vec<_>, Vec<_>) = form.terms.iter().cloned().partition(|(_, c)| c % p == 0);
-        let high: Vec<_> = high.into_iter().map(|(atom, c)| (atom, c / p)).collect();
-        let low = Affine { terms: low, constant: 0 };
+        let (mut high, mut low) = form.divided(p);
+        let remainder = std::mem::take(&mut low.constant);
         let range = self.scope.affine_range(low.clone())?;
-        let remainder = form.constant.rem_euclid(p);
-        for constant in [remainder, remainder - p] {
+        for (constant, carry) in [(remainder, 0), (remainder - p, 1)] {
             let fits = range.min.checked_add(constant)? > -p && range.max.checked_add(constant)? < p;
             if !fits {
                 continue;
             }
-            let high = Affine { terms: high, constant: (form.constant - constant) / p };
-            let low = Affine { constant, ..low };
+            low.constant = constant;
+            high.constant += carry;
             // The low part is 0 wherever the whole is, whatever the modulus.
             return Some(
-                !low.terms.is_empty() && self.never_zero(low.clone(), None)
-                    || low.terms.is_empty() && low.constant != 0
+                !low.is_constant() && self.never_zero(low.clone(), None)
+                    || low.is_constant() && low.constant != 0
                     || (high != *form && self.never_zero(high, modulus.map(|modulus| modulus / p))),
             );
         }
@@ -184,7 +182,7 @@ impl Proof<'_> {
             }
             _ => None,
         };
-        let mut moduli: Vec<i128> = form.terms.iter().filter_map(of_term).collect();
+        let mut moduli: Vec<i128> = form.terms().iter().filter_map(of_term).collect();
         moduli.sort_unstable();
         moduli.dedup();
         moduli.retain(|m| modulus.is_none_or(|modulus| modulus % m == 0 && modulus != *m));
@@ -194,14 +192,14 @@ impl Proof<'_> {
     /// Tries the form without the quotients that occur as multiples of their divisors.
     fn by_quotient(&mut self, form: &Affine, modulus: Option<i128>) -> bool {
         let mut changed = Affine::constant(form.constant);
-        for (atom, coefficient) in &form.terms {
+        for (atom, coefficient) in form.terms() {
             let term = match atom {
                 Atom::Term(Int::FloorDiv(x, d)) if coefficient % i128::from(*d) == 0 && *d > 1 => {
                     let remainder = Affine::of(&Int::Mod(x.clone(), *d));
                     let all = Affine::of(x).zip(remainder).and_then(|(x, remainder)| x.plus(&remainder, -1));
                     all.map(|all| (all, coefficient / i128::from(*d)))
                 }
-                _ => Some((Affine { terms: vec![(atom.clone(), 1)], constant: 0 }, *coefficient)),
+                _ => Some((Affine::term(atom.clone()), *coefficient)),
             };
             let Some(sum) = term.and_then(|(term, factor)| changed.plus(&term, factor)) else { return false };
             changed = sum;
@@ -215,23 +213,19 @@ impl Proof<'_> {
     fn reduced(&self, mut form: Affine, modulus: i128) -> Option<Affine> {
         // Each replacement removes a term and adds smaller ones.
         while let Some((at, argument)) = form
-            .terms
+            .terms()
             .iter()
             .enumerate()
             .find_map(|(at, (atom, coefficient))| Some((at, argument(atom, *coefficient, modulus)?)))
         {
-            let (_, coefficient) = form.terms.swap_remove(at);
+            let (_, coefficient) = form.take(at);
             form = self.scope.expanded(form.plus(&argument?, coefficient)?)?;
         }
-        for (_, coefficient) in &mut form.terms {
-            // Nearest to 0, so that ranges stay short.
-            *coefficient = coefficient.rem_euclid(modulus);
-            if *coefficient > modulus / 2 {
-                *coefficient -= modulus;
-            }
-        }
-        form.terms.retain(|(_, coefficient)| *coefficient != 0);
-        Some(form)
+        // Nearest to 0, so that ranges stay short.
+        Some(form.with_coefficients(|coefficient| {
+            let remainder = coefficient.rem_euclid(modulus);
+            if remainder > modulus / 2 { remainder - modulus } else { remainder }
+        }))
     }
 }
 
@@ -245,7 +239,7 @@ fn argument(atom: &Atom, coefficient: i128, modulus: i128) -> Option<Option<Affi
         _ => return None,
     };
     let is_multiple = coefficient.checked_mul(i128::from(own)).is_some_and(|step| step % modulus == 0);
-    is_multiple.then(|| Affine::constant(0).plus(&Affine::of(argument)?, factor))
+    is_multiple.then(|| Affine::of(argument)?.times(factor))
 }
 
 #[cfg(test)]

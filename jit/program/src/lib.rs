@@ -24,6 +24,7 @@ mod interpret_strip;
 mod interval;
 mod knobs;
 mod limits;
+mod linear_form;
 mod names;
 mod opaque;
 mod operators;
@@ -57,6 +58,7 @@ pub use interpret::{InterpretError, ParallelOrder, Trapped, interpret, interpret
 pub use interval::Interval;
 pub use knobs::{LINE_BYTES, TYPICAL_LENGTH};
 pub use limits::{DEFAULT_WORK_LIMIT, DRY_RUN_BUDGET, MAX_DEPTH, MAX_OPERATORS, MAX_VARS, PAIRS_PER_UNIT};
+pub use linear_form::LinearForm;
 pub use names::UnknownName;
 pub use opaque::{OPAQUE_K1, OPAQUE_K2, OPAQUE_NAN, opaque_finish, opaque_mix, opaque_seed};
 pub use place::{Part, Place, Step};

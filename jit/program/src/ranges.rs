@@ -64,20 +64,20 @@ impl Scope {
 
     /// The range of an affine form; `None` if it exceeds 128 bits.
     pub(super) fn affine_range(&self, form: Affine) -> Option<Interval> {
-        let negative = Affine::constant(0).plus(&form, -1)?;
+        let negative = form.times(-1)?;
         let min = self.upper(negative, &mut { FUEL })?.checked_neg()?;
         Some(Interval { min, max: self.upper(form, &mut { FUEL })? })
     }
 
     /// An upper bound of `form`.
     fn upper(&self, mut form: Affine, fuel: &mut u32) -> Option<i128> {
-        self.spend(1 + form.terms.len() * form.terms.len())?;
+        self.spend(1 + form.terms().len() * form.terms().len())?;
         let Some(at) = self.latest(&form) else { return Some(form.constant) };
         if *fuel == 0 {
             return self.upper_by_intervals(&form);
         }
         *fuel -= 1;
-        let (atom, coefficient) = form.terms.swap_remove(at);
+        let (atom, coefficient) = form.take(at);
         let interval = self.atom_interval(&atom);
         let by_interval = interval.and_then(|interval| add_end(form.clone(), interval, coefficient));
         match &atom {
@@ -89,7 +89,7 @@ impl Scope {
                     let ends = if coefficient > 0 { upper } else { lower };
                     let bound = |end: &Bound| {
                         // Of this many times the whole.
-                        let scaled = Affine::constant(0).plus(&form, end.scale)?.plus(&end.form, coefficient)?;
+                        let scaled = form.times(end.scale)?.plus(&end.form, coefficient)?;
                         Some(self.upper(scaled, fuel)?.div_euclid(end.scale))
                     };
                     match ends.iter().filter_map(bound).min() {
@@ -151,7 +151,7 @@ impl Scope {
         let mut best = self.least_upper(alone, fuel);
         for (at, a) in operands.iter().enumerate() {
             for b in operands[..at].iter().filter(|b| a.moves_against(b)) {
-                let twice = Affine::constant(0).plus(rest, 2)?.plus(a, coefficient)?.plus(b, coefficient)?;
+                let twice = rest.times(2)?.plus(a, coefficient)?.plus(b, coefficient)?;
                 let half = self.upper(twice, fuel).map(|twice| twice.div_euclid(2));
                 best = best.into_iter().chain(half).min();
             }
@@ -165,7 +165,7 @@ impl Scope {
     }
 
     fn upper_by_intervals(&self, form: &Affine) -> Option<i128> {
-        form.terms.iter().try_fold(form.constant, |sum, (atom, coefficient)| {
+        form.terms().iter().try_fold(form.constant, |sum, (atom, coefficient)| {
             let interval = self.atom_interval(atom)?;
             sum.checked_add(coefficient.checked_mul(if *coefficient > 0 { interval.max } else { interval.min })?)
         })
@@ -234,7 +234,7 @@ impl Scope {
 
     /// Which term of `form` to eliminate first: the one defined last; of those, the one that contains most.
     pub(super) fn latest(&self, form: &Affine) -> Option<usize> {
-        (0..form.terms.len()).max_by_key(|at| match &form.terms[*at].0 {
+        (0..form.terms().len()).max_by_key(|at| match &form.terms()[*at].0 {
             Atom::Arg(_) => (0, 0),
             Atom::Var(var) => (self.position(*var) + 1, 0),
             Atom::Term(term) => self.rank(term),

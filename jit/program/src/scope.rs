@@ -127,7 +127,7 @@ impl Scope {
     /// The form with variables that a `let` defines replaced by what they are.
     pub(super) fn expanded(&self, mut form: Affine) -> Option<Affine> {
         loop {
-            self.spend(1 + form.terms.len())?;
+            self.spend(1 + form.terms().len())?;
             let definition = |(atom, _): &(Atom, i128)| match atom {
                 Atom::Var(var) => match &self.known[self.position(*var)].meaning {
                     Meaning::Equal(Some(value)) => Some(value.clone()),
@@ -136,17 +136,17 @@ impl Scope {
                 // One of the factors may turn out to be a constant.
                 Atom::Term(Int::Mul(a, b)) => {
                     let (a, b) = (self.expanded(Affine::of(a)?)?, self.expanded(Affine::of(b)?)?);
-                    match (a.terms.is_empty(), b.terms.is_empty()) {
-                        (true, _) => Affine::constant(0).plus(&b, a.constant),
-                        (_, true) => Affine::constant(0).plus(&a, b.constant),
+                    match (a.as_constant(), b.as_constant()) {
+                        (Some(factor), _) => b.times(factor),
+                        (_, Some(factor)) => a.times(factor),
                         _ => None,
                     }
                 }
                 _ => None,
             };
-            let found = form.terms.iter().enumerate().find_map(|(at, term)| Some((at, definition(term)?)));
+            let found = form.terms().iter().enumerate().find_map(|(at, term)| Some((at, definition(term)?)));
             let Some((at, value)) = found else { return Some(form) };
-            let (_, coefficient) = form.terms.swap_remove(at);
+            let (_, coefficient) = form.take(at);
             form = form.plus(&value, coefficient)?;
         }
     }
@@ -219,14 +219,14 @@ impl Scope {
     /// Bounds the latest variable of `form` that is no `let`'s, by `form >= 0`.
     fn assume_not_negative(&mut self, mut form: Affine) {
         while let Some(at) = self.latest(&form) {
-            let (atom, coefficient) = form.terms.swap_remove(at);
+            let (atom, coefficient) = form.take(at);
             let Atom::Var(var) = atom else { return };
             let position = self.position(var);
             let substituted = match &mut self.known[position].meaning {
                 Meaning::Equal(Some(value)) => form.plus(value, coefficient),
                 Meaning::Equal(None) => None,
                 Meaning::Between { lower, .. } if coefficient > 0 => {
-                    let negative = Affine::constant(0).plus(&form, -1);
+                    let negative = form.times(-1);
                     lower.extend(negative.map(|form| Bound { scale: coefficient, form }));
                     None
                 }

@@ -146,7 +146,7 @@ pub enum BufferAccess {
 }
 
 /// An integer expression. Overflow of 64 bits is a bug of the producer; the interpreter reports it as an error.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Int {
     /// A constant.
     Const(i64),

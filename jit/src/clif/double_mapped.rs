@@ -12,7 +12,7 @@
 use crease_program::{Address, BufferId, Int, Mapped, Program, Stream, Strip};
 
 use crate::knobs::AHEAD_PART_OF_RING;
-use crate::strip::{Definitions, Linear};
+use crate::strip::{Definitions, Linear, hash_of_terms};
 use rustc_hash::FxHashMap;
 
 /// Streams share a pointer up to this distance: with the unrolled copies it still fits a 32-bit displacement.
@@ -92,7 +92,7 @@ impl<'a> Moving<'a> {
             pos => pos,
         };
         let bytes = declared.element.bytes() as i64;
-        let start = Linear::new(start, lets)?;
+        let start = lets.linear(start)?;
         Some(Moving { buffer: stream.buffer, stride: *stride, cells: *ring as i64, bytes, start })
     }
 
@@ -118,7 +118,7 @@ fn groups(moving: &[Option<Moving<'_>>]) -> Vec<Group> {
     let (mut groups, mut alike): (Vec<Group>, FxHashMap<_, Vec<usize>>) = (Vec::new(), FxHashMap::default());
     for (at, own) in moving.iter().enumerate() {
         let Some(own) = own else { continue };
-        let known = alike.entry((own.buffer, own.stride, own.start.hash_of_terms())).or_default();
+        let known = alike.entry((own.buffer, own.stride, hash_of_terms(&own.start))).or_default();
         let distance = |group: &Group| own.ahead_of(moving[group.first].as_ref()?);
         let found = known.iter().find_map(|group| Some((*group, distance(&groups[*group])?)));
         let (group, ahead) = found.unwrap_or_else(|| {

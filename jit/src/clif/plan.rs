@@ -13,7 +13,7 @@ use super::spill::{MOST_LIVE, Spills};
 use crate::frame::Literal;
 use crate::isa::IsaChoice;
 use crate::knobs::{FEW_POINTERS, FOLLOWED_ROWS, ROW_CELLS, UNROLLED_OPERATIONS};
-use crate::strip::{Aliases, Definitions, Linear, emission_order, pressure};
+use crate::strip::{Aliases, Definitions, Linear, emission_order, hash_of_terms, pressure};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Pointers and index operations of a strip that may be on the stack, in tables or in registers that are spilled: 16
@@ -197,7 +197,7 @@ impl<'a> StripPlan<'a> {
             }
             let cells = match address {
                 Address::Block { base, pos: Int::Wrap(pos, _) | Int::Mod(pos, _), .. } => {
-                    Cells(vec![Linear::sum(base, pos, self.lets)])
+                    Cells(vec![self.lets.sum(base, pos)])
                 }
                 _ => Cells::new(&strip.streams[stream.index()], self.lets),
             };
@@ -365,14 +365,14 @@ struct Cells<'a>(Vec<Option<Linear<'a>>>);
 impl<'a> Cells<'a> {
     fn new(stream: &'a Stream, lets: &Definitions<'a>) -> Self {
         match &stream.address {
-            Address::Block { base, pos, .. } => Cells(vec![Linear::sum(base, pos, lets)]),
-            Address::Array(coordinates) => Cells(coordinates.iter().map(|c| Linear::new(&c.start, lets)).collect()),
+            Address::Block { base, pos, .. } => Cells(vec![lets.sum(base, pos)]),
+            Address::Array(coordinates) => Cells(coordinates.iter().map(|c| lets.linear(&c.start)).collect()),
         }
     }
 
     /// Equal for those that are a constant apart.
     fn hash_of_terms(&self) -> u64 {
-        let one = |linear: &Option<Linear<'_>>| linear.as_ref().map_or(0, Linear::hash_of_terms);
+        let one = |linear: &Option<Linear<'_>>| linear.as_ref().map_or(0, hash_of_terms);
         self.0.iter().fold(0, |all, linear| all.wrapping_mul(31).wrapping_add(one(linear)))
     }
 

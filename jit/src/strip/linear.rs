@@ -3,13 +3,16 @@
 //! A strip uses it to find its length where that is constant and to let streams share one pointer. Variables that a
 //! `let` defines as such a sum stand for it: rows of an array are a constant apart, although each has its own variable.
 
-use crease_program::{Int, Node, Program, Var};
+use crease_program::{Int, LinearForm, Node, Program, Var};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::hash::BuildHasher;
 
 /// Most terms of a sum: addresses have one for each of their loops and a few more. Without a limit, sums of sums of
 /// thousands of variables would take the cube of their number.
 const MOST_TERMS: usize = 64;
+
+/// `sum(factor * term) + constant`; no term is itself a sum or a product with a constant.
+pub(crate) type Linear<'a> = LinearForm<&'a Int, i64>;
 
 /// What `let`s define as sums of products, by their variables.
 #[derive(Debug, Default)]
@@ -30,7 +33,7 @@ impl<'a> Definitions<'a> {
                     var,
                     value: value @ (Int::Const(_) | Int::Var(_) | Int::Add(..) | Int::Sub(..) | Int::Mul(..)),
                 } => {
-                    let linear = Linear::new(value, self);
+                    let linear = self.linear(value);
                     self.0.extend(linear.map(|linear| (*var, linear)));
                 }
                 Node::Let { .. } | Node::Strip(_) => {}
@@ -45,91 +48,42 @@ impl<'a> Definitions<'a> {
 
     /// `a - b` if it is constant.
     pub(crate) fn difference(&self, a: &Int, b: &Int) -> Option<i64> {
-        Linear::new(a, self)?.constant_difference(&Linear::new(b, self)?)
+        self.linear(a)?.constant_difference(&self.linear(b)?)
     }
-}
 
-/// `sum(factor * term) + constant`; no factor is 0, no term is itself a sum or a product with a constant.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Linear<'a> {
-    terms: Vec<(&'a Int, i64)>,
-    constant: i64,
-}
-
-impl<'a> Linear<'a> {
     /// The linear form of `expression`; `None` if a coefficient leaves 64 bits, or if it has too many terms.
-    pub(crate) fn new(expression: &'a Int, lets: &Definitions<'a>) -> Option<Self> {
-        let mut linear = Linear { terms: Vec::new(), constant: 0 };
-        linear.add_scaled(expression, 1, lets)?;
-        Some(linear)
+    pub(crate) fn linear(&self, expression: &'a Int) -> Option<Linear<'a>> {
+        self.plus(Linear::default(), expression, 1)
     }
 
     /// The linear form of `a + b`.
-    pub(crate) fn sum(a: &'a Int, b: &'a Int, lets: &Definitions<'a>) -> Option<Self> {
-        let mut linear = Self::new(a, lets)?;
-        linear.add_scaled(b, 1, lets)?;
-        Some(linear)
+    pub(crate) fn sum(&self, a: &'a Int, b: &'a Int) -> Option<Linear<'a>> {
+        self.plus(self.linear(a)?, b, 1)
     }
 
-    /// A number that is the same for all that differ by a constant.
-    pub(crate) fn hash_of_terms(&self) -> u64 {
-        let of = |(term, factor): &(&Int, i64)| FxBuildHasher.hash_one((term, factor));
-        self.terms.iter().fold(0, |sum, term| sum.wrapping_add(of(term)))
-    }
-
-    /// `self - other` if that is a constant.
-    pub(crate) fn constant_difference(&self, other: &Linear<'a>) -> Option<i64> {
-        // No term occurs twice, and none is nothing: sums differ by a constant if they have the same terms.
-        let is_here = |term: &(&Int, i64)| self.terms.contains(term);
-        let same_terms = self.terms.len() == other.terms.len() && other.terms.iter().all(is_here);
-        if same_terms { self.constant.checked_sub(other.constant) } else { None }
-    }
-
-    fn add_scaled(&mut self, expression: &'a Int, factor: i64, lets: &Definitions<'a>) -> Option<()> {
-        match expression {
-            Int::Var(var) => match lets.0.get(var) {
-                Some(definition) => self.add_linear(definition, factor)?,
-                None => self.add_term(expression, factor)?,
+    /// `sum + factor * expression`.
+    fn plus(&self, sum: Linear<'a>, expression: &'a Int, factor: i64) -> Option<Linear<'a>> {
+        let sum = match expression {
+            Int::Var(var) => match self.0.get(var) {
+                Some(definition) => sum.plus(definition, factor)?,
+                None => sum.plus_term(&expression, factor)?,
             },
-            Int::Const(value) => {
-                self.constant = self.constant.checked_add(value.checked_mul(factor)?)?;
-            }
-            Int::Add(a, b) => {
-                self.add_scaled(a, factor, lets)?;
-                self.add_scaled(b, factor, lets)?;
-            }
-            Int::Sub(a, b) => {
-                self.add_scaled(a, factor, lets)?;
-                self.add_scaled(b, factor.checked_neg()?, lets)?;
-            }
+            Int::Const(value) => sum.plus_constant(value.checked_mul(factor)?)?,
+            Int::Add(a, b) => self.plus(self.plus(sum, a, factor)?, b, factor)?,
+            Int::Sub(a, b) => self.plus(self.plus(sum, a, factor)?, b, factor.checked_neg()?)?,
             Int::Mul(a, b) => match (&**a, &**b) {
-                (Int::Const(c), x) | (x, Int::Const(c)) => self.add_scaled(x, factor.checked_mul(*c)?, lets)?,
-                _ => self.add_term(expression, factor)?,
+                (Int::Const(c), x) | (x, Int::Const(c)) => self.plus(sum, x, factor.checked_mul(*c)?)?,
+                _ => sum.plus_term(&expression, factor)?,
             },
-            _ => self.add_term(expression, factor)?,
-        }
-        Some(())
+            _ => sum.plus_term(&expression, factor)?,
+        };
+        (sum.terms().len() <= MOST_TERMS).then_some(sum)
     }
+}
 
-    fn add_linear(&mut self, other: &Linear<'a>, factor: i64) -> Option<()> {
-        self.constant = self.constant.checked_add(other.constant.checked_mul(factor)?)?;
-        other.terms.iter().try_for_each(|(term, times)| self.add_term(term, times.checked_mul(factor)?))
-    }
-
-    fn add_term(&mut self, term: &'a Int, factor: i64) -> Option<()> {
-        match self.terms.iter().position(|(known, _)| *known == term) {
-            Some(at) => {
-                self.terms[at].1 = self.terms[at].1.checked_add(factor)?;
-                if self.terms[at].1 == 0 {
-                    self.terms.swap_remove(at);
-                }
-            }
-            None if factor == 0 => {}
-            None if self.terms.len() == MOST_TERMS => return None,
-            None => self.terms.push((term, factor)),
-        }
-        Some(())
-    }
+/// A number that is the same for all that differ by a constant.
+pub(crate) fn hash_of_terms(form: &Linear<'_>) -> u64 {
+    FxBuildHasher.hash_one(form.terms())
 }
 
 #[cfg(test)]
@@ -165,7 +119,7 @@ mod tests {
     #[test]
     fn overflow_is_not_a_constant() {
         let huge = Int::Mul(Box::new(Int::Const(i64::MAX)), Box::new(Int::Const(2)));
-        assert_eq!(Linear::new(&huge, &Definitions::default()), None);
+        assert_eq!(Definitions::default().linear(&huge), None);
     }
 
     #[test]

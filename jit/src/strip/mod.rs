@@ -10,6 +10,6 @@ mod order;
 mod single_iteration;
 
 pub(crate) use alias::Aliases;
-pub(crate) use linear::{Definitions, Linear};
+pub(crate) use linear::{Definitions, Linear, hash_of_terms};
 pub(crate) use order::{emission_order, pressure};
 pub(crate) use single_iteration::single_iteration_strips;
