@@ -25,7 +25,7 @@ pub(crate) enum Maximum {
 pub(crate) fn maximum(rows: &[Vector], bounds: &[i128], objective: &[i128]) -> Option<Maximum> {
     debug_assert!(bounds.iter().all(|b| *b >= 0), "the origin is inside");
     let mut search = Search::new(rows, bounds, objective);
-    while let Some(column) = search.entering() {
+    while let Some(column) = search.entering()? {
         let Some(row) = search.leaving(column)? else { return Some(Maximum::Unbounded) };
         search.tableau.pivot(row, column)?;
         search.variables[column] = Some(row);
@@ -53,17 +53,19 @@ impl Search {
         Search { n_rows: rows.len(), tableau, variables: vec![None; objective.len()] }
     }
 
-    /// The first variable whose growth improves the objective, its column turned so that it grows.
-    fn entering(&mut self) -> Option<usize> {
+    /// The first variable whose growth improves the objective, its column turned so that it grows; `Some(None)` if there
+    /// is none.
+    fn entering(&mut self) -> Option<Option<usize>> {
         let objective = self.tableau.coefficients(self.n_rows);
         let gains = |&c: &usize| objective[c] > 0 || (self.variables[c].is_none() && objective[c] < 0);
         // Free variables are before slacks.
-        let column = (0..objective.len()).filter(gains).min_by_key(|&c| self.variables[c])?;
+        let column = (0..objective.len()).filter(gains).min_by_key(|&c| self.variables[c]);
+        let Some(column) = column else { return Some(None) };
         if objective[column] < 0 {
             // A free variable may as well shrink. Its value is never asked for.
-            self.tableau.turn(column);
+            self.tableau.turn(column)?;
         }
-        Some(column)
+        Some(Some(column))
     }
 
     /// The row whose slack reaches zero first as the variable of a column grows; `Some(None)` if none does.

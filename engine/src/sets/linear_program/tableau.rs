@@ -87,9 +87,12 @@ impl Tableau {
         RationalPoint::reduced(self.constants().take(forms).collect(), self.denominator)
     }
 
-    /// Counts the variable of a column the other way round.
-    pub(crate) fn turn(&mut self, column: usize) {
-        self.entries.iter_mut().skip(column).step_by(self.columns + 1).for_each(|entry| *entry = -*entry);
+    /// Counts the variable of a column the other way round. None on overflow.
+    pub(crate) fn turn(&mut self, column: usize) -> Option<()> {
+        for entry in self.entries.iter_mut().skip(column).step_by(self.columns + 1) {
+            *entry = entry.checked_neg()?;
+        }
+        Some(())
     }
 
     /// Exchanges the variable of a column for a form in which it occurs. None if a number leaves 127 bits or pivots are
