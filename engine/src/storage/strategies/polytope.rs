@@ -9,8 +9,8 @@
 //! seen in the plane of the layer's number and the value of the form it is a polygon, whose edges bound what layers
 //! reach.
 //!
-//! Cost: every choice of `n - 1` of a part's constraints is one pivot of a tableau, every choice of `n` a test; parts have
-//! few constraints and `n` is small. Ranges take time in proportion to vertices and layers.
+//! Cost: every choice of `n - 1` of a part's constraints is one pivot of a tableau, every choice of `n` a test; parts
+//! have few constraints and `n` is small. Ranges take time in proportion to vertices and layers.
 
 use crease_isl::{IslError, Set};
 
