@@ -89,7 +89,7 @@ fn next<T>(receiver: &Receiver<T>, limit: Option<Duration>, mut tick: impl FnMut
 fn spawn(plan: &Plan, answers: &Answers, work: fn(&Plan, &Answers) -> Option<()>) -> JoinHandle<()> {
     let (plan, answers) = (plan.clone(), answers.clone());
     thread::spawn(move || {
-        // None says that nobody listens any more.
+        // None says that the receiver is gone.
         let _ = work(&plan, &answers);
     })
 }

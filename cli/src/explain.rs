@@ -115,7 +115,7 @@ fn plot(plan: &Plan, options: &ExplainOptions, directory: &Path) -> Result<Strin
     Ok(files.chain(drawn.verdict).map(|line| line + "\n").collect())
 }
 
-/// Draws the sizes that fit into pictures, where those that do not were nobody's wish.
+/// Draws the sizes that fit into pictures, where those that do not were not asked for.
 fn plot_smaller(options: &ExplainOptions, error: CommandError) -> Result<String, CommandError> {
     match error {
         CommandError::Picture(PictureError::TooMuchToDraw { smaller, .. })

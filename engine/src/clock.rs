@@ -1,6 +1,6 @@
 //! A clock: how long each stage of a plan took, without what it had others do.
 //!
-//! Some values are found when somebody first asks for them (events and lifetimes of an array, conflicts of a pair), as
+//! Some values are found when they are first asked for (events and lifetimes of an array, conflicts of a pair), as
 //! many plans need few of them. They are stages of their own here: their time is theirs, and not that of the stage that
 //! happened to ask first.
 

@@ -164,7 +164,7 @@ fn the_checker_imports_data_types_and_the_definition_of_order_only() {
         wrong.extend(others.map(|path| format!("{}: {path}", source.path)));
     }
     assert!(wrong.is_empty(), "the checker imports {wrong:#?}");
-    // And nobody who proposes asks the checker what it knows.
+    // And no strategy asks the checker what it knows.
     refuse_outside(&["engine/src/check/", "engine/src/pipeline.rs"], |code| code.contains("checker.readers"));
 }
 

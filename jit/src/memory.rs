@@ -16,7 +16,7 @@ use std::sync::Mutex;
 /// The code of one program.
 pub(crate) struct CodeMemory {
     /// `None` only while it is being dropped. A `JITModule` may move between threads but not be shared, hence the lock;
-    /// nobody contends for it, as calls use the address they were given.
+    /// nothing contends for it, as calls use the address they were given.
     module: Mutex<Option<JITModule>>,
 }
 

@@ -85,7 +85,7 @@ pub(crate) struct Workers {
     hosting: AtomicBool,
 }
 
-/// All workers that somebody holds.
+/// All workers in use.
 static KNOWN: Mutex<Vec<Weak<Workers>>> = Mutex::new(Vec::new());
 
 impl Workers {

@@ -1,5 +1,5 @@
-//! What lowered programs claim is true: every cell of small runs is looked at, for every schedule of the catalogue; without
-//! `CREASE_THOROUGH`, the last one of each kernel.
+//! What lowered programs claim is true: every cell of small runs is looked at, for every schedule of the catalogue;
+//! without `CREASE_THOROUGH`, the last one of each kernel.
 //!
 //! Alias facts, lanes, parallel loops and private buffers rest on the proof of the mapping and the legality of the
 //! schedule; this looks at addresses alone.

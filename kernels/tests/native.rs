@@ -1,8 +1,8 @@
 //! Compiled kernels on folded storage against the naive loops: bit for bit, for every schedule, strategy, kind of
 //! vectors and thread count.
 //!
-//! Without `CREASE_THOROUGH`, sizes but the first and narrow vectors are for the default schedule, and kernels that differ
-//! from another one in their cells' type alone run as users get them by default.
+//! Without `CREASE_THOROUGH`, sizes but the first and narrow vectors are for the default schedule, and kernels that
+//! differ from another one in their cells' type alone run as users get them by default.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -1,7 +1,7 @@
 //! Charts of horizontal bars, in panels.
 //!
 //! In: panels with groups of bars, limits to draw as lines, a scale.   Out: a [`Canvas`]. Every bar has its name to the
-//! left and its value to the right, so that nobody has to match colours; bars of one group (threads, say) stand
+//! left and its value to the right, so that no colours have to be matched; bars of one group (threads, say) stand
 //! together.
 
 use crate::axis::Scale;

@@ -106,7 +106,7 @@ impl Owned<'_, sys::isl_aff> {
 /// nothing unwinds into isl.
 ///
 /// # Safety
-/// `user` points to a [`Reading`] that nobody else uses during the call; `domain` and `values` are null or new
+/// `user` points to a [`Reading`] that nothing else uses during the call; `domain` and `values` are null or new
 /// references.
 unsafe extern "C" fn gather(
     domain: *mut sys::isl_set,

@@ -156,7 +156,7 @@ impl Gathered<'_> {
 /// nothing unwinds into isl.
 ///
 /// # Safety
-/// `user` points to a [`Gathered`] that nobody else uses during the call; `point` is null or a new reference.
+/// `user` points to a [`Gathered`] that nothing else uses during the call; `point` is null or a new reference.
 unsafe extern "C" fn gather(point: *mut sys::isl_point, user: *mut c_void) -> sys::isl_stat {
     // SAFETY: by this function's duty.
     let gathered = unsafe { &mut *user.cast::<Gathered<'_>>() };

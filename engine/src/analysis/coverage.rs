@@ -53,7 +53,7 @@ pub(crate) fn unwritten(model: &Model<'_, '_>, bound: &BoundKernel) -> Result<Op
     Ok(None)
 }
 
-/// Whether somebody sees cells of the array that the kernel has to write.
+/// Whether the caller sees cells of the array that the kernel has to write.
 fn is_required(array: &Array) -> bool {
     match array.role {
         Role::Input => false,

@@ -4,10 +4,10 @@
 //!
 //! The kernel's sizes are usually bound ([`BoundKernel`](crate::kernel::BoundKernel)): analysis at N = 1024 costs the
 //! same as at N = 8, and its answers are exact for that size. Parameters that a kernel has stay symbols: those that
-//! calls bind, since compiled code serves any number of steps, and sizes where nobody has bound them.
+//! calls bind, since compiled code serves any number of steps, and sizes where they are not bound.
 //!
 //! Events are relations made when they are asked for (`events`): where comparing bounds answers a question, as
-//! `step_dependences` does for the states of many kernels, nobody does.
+//! `step_dependences` does for the states of many kernels, nothing does.
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -74,7 +74,7 @@ pub(crate) struct Model<'c, 'k> {
     pub(super) references: OnceCell<Vec<Reference<'c>>>,
     /// Per array, its live-in and live-out cells.
     live: Vec<(Set<'c>, Set<'c>)>,
-    /// Per array, its events, once somebody has asked for them.
+    /// Per array, its events, once they were asked for.
     pub(super) events: Vec<OnceCell<Events<'c>>>,
     /// Parameters of the relations: those of the kernel, then perhaps [`FROM_STEP`].
     params: Params,

@@ -21,7 +21,7 @@ pub(crate) struct BoundKernel {
     /// What stands for each parameter of the kernel as it was written.
     values: Vec<Affine>,
     kernel: Kernel,
-    /// The next one of those at other sizes that somebody has asked for.
+    /// The next one of those at other sizes that were asked for.
     elsewhere: OnceLock<Box<BoundKernel>>,
 }
 

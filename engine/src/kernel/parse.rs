@@ -34,7 +34,7 @@ use crate::kernel::graph::{Array, Element, Kernel, Opaque, Param, ParamKind, Rol
 use crate::kernel::lex::{Failure, Parsed, Token};
 use crate::kernel::parse::cursor::{Cursor, fail_at};
 use crate::kernel::parse::formula::Scope;
-use crate::kernel::verify::{Place, verify_places};
+use crate::kernel::verify::{Subject, verify_places};
 use crate::kernel::words::unknown;
 
 pub(crate) use mapping::{MappingRule, parse_mapping};
@@ -104,17 +104,17 @@ fn parse(text: &str) -> Parsed<Kernel> {
 }
 
 impl Places {
-    fn offset(&self, place: Place) -> usize {
+    fn offset(&self, place: Subject) -> usize {
         match place {
-            Place::Kernel => self.kernel,
-            Place::Param(i) => self.params[i],
-            Place::Scalar(i) => self.scalars[i],
-            Place::Opaque(i) => self.opaques[i],
-            Place::Array(i) => self.arrays[i],
-            Place::Stmt(i) => self.stmts[i].name,
-            Place::Assign(i, a) => self.stmts[i].assigns[a],
-            Place::Expr(i, e) => self.stmts[i].exprs[e],
-            Place::Schedule(i) => self.schedules[i],
+            Subject::Kernel => self.kernel,
+            Subject::Param(i) => self.params[i],
+            Subject::Scalar(i) => self.scalars[i],
+            Subject::Opaque(i) => self.opaques[i],
+            Subject::Array(i) => self.arrays[i],
+            Subject::Stmt(i) => self.stmts[i].name,
+            Subject::Assign(i, a) => self.stmts[i].assigns[a],
+            Subject::Expr(i, e) => self.stmts[i].exprs[e],
+            Subject::Schedule(i) => self.schedules[i],
         }
     }
 }

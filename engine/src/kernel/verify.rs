@@ -27,7 +27,7 @@ pub use types::value_types;
 
 /// The part of a kernel that an error is about, by position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::kernel) enum Place {
+pub(in crate::kernel) enum Subject {
     Kernel,
     Param(usize),
     Scalar(usize),
@@ -42,7 +42,7 @@ pub(in crate::kernel) enum Place {
 }
 
 /// The first thing wrong with a kernel, and where.
-pub(in crate::kernel) type Verified = Result<(), (KernelErrorKind, Place)>;
+pub(in crate::kernel) type Verified = Result<(), (KernelErrorKind, Subject)>;
 
 impl Kernel {
     /// Checks the kernel; parser and builder have done so already.
@@ -63,13 +63,13 @@ pub(in crate::kernel) fn verify_places(kernel: &Kernel) -> Verified {
     }
     state::verify_state(kernel)?;
     for (i, schedule) in kernel.schedules.iter().enumerate() {
-        verify_schedule(kernel, schedule).map_err(|kind| (kind, Place::Schedule(i)))?;
+        verify_schedule(kernel, schedule).map_err(|kind| (kind, Subject::Schedule(i)))?;
     }
     Ok(())
 }
 
 fn verify_names(kernel: &Kernel) -> Verified {
-    identifier(&kernel.name).map_err(|kind| (kind, Place::Kernel))?;
+    identifier(&kernel.name).map_err(|kind| (kind, Subject::Kernel))?;
     let mut taken = HashSet::new();
     let mut unique = |what, name: &str, place| {
         identifier(name).map_err(|kind| (kind, place))?;
@@ -79,35 +79,35 @@ fn verify_names(kernel: &Kernel) -> Verified {
         Err((KernelErrorKind::Duplicate { what, name: name.into() }, place))
     };
     for (i, param) in kernel.params.iter().enumerate() {
-        notation_name(&param.name).map_err(|kind| (kind, Place::Param(i)))?;
-        unique("parameter", &param.name, Place::Param(i))?;
+        notation_name(&param.name).map_err(|kind| (kind, Subject::Param(i)))?;
+        unique("parameter", &param.name, Subject::Param(i))?;
     }
     for (i, scalar) in kernel.scalars.iter().enumerate() {
-        unique("scalar", &scalar.name, Place::Scalar(i))?;
+        unique("scalar", &scalar.name, Subject::Scalar(i))?;
     }
     verify_opaques(kernel)?;
     for (i, array) in kernel.arrays.iter().enumerate() {
-        notation_name(&array.name).map_err(|kind| (kind, Place::Array(i)))?;
-        unique("array", &array.name, Place::Array(i))?;
+        notation_name(&array.name).map_err(|kind| (kind, Subject::Array(i)))?;
+        unique("array", &array.name, Subject::Array(i))?;
     }
     for (i, array) in kernel.arrays.iter().enumerate() {
-        verify_tuple(kernel, "index", &array.index).map_err(|kind| (kind, Place::Array(i)))?;
+        verify_tuple(kernel, "index", &array.index).map_err(|kind| (kind, Subject::Array(i)))?;
     }
     let mut taken = HashSet::new();
     for (i, stmt) in kernel.stmts.iter().enumerate() {
-        notation_name(&stmt.name).map_err(|kind| (kind, Place::Stmt(i)))?;
-        verify_tuple(kernel, "iterator", &stmt.iters).map_err(|kind| (kind, Place::Stmt(i)))?;
+        notation_name(&stmt.name).map_err(|kind| (kind, Subject::Stmt(i)))?;
+        verify_tuple(kernel, "iterator", &stmt.iters).map_err(|kind| (kind, Subject::Stmt(i)))?;
         if !taken.insert(&stmt.name) {
             let kind = KernelErrorKind::Duplicate { what: "statement", name: stmt.name.clone() };
-            return Err((kind, Place::Stmt(i)));
+            return Err((kind, Subject::Stmt(i)));
         }
     }
     let mut taken = HashSet::new();
     for (i, schedule) in kernel.schedules.iter().enumerate() {
-        identifier(&schedule.name).map_err(|kind| (kind, Place::Schedule(i)))?;
+        identifier(&schedule.name).map_err(|kind| (kind, Subject::Schedule(i)))?;
         if !taken.insert(&schedule.name) {
             let kind = KernelErrorKind::Duplicate { what: "schedule", name: schedule.name.clone() };
-            return Err((kind, Place::Schedule(i)));
+            return Err((kind, Subject::Schedule(i)));
         }
     }
     Ok(())
@@ -117,7 +117,7 @@ fn verify_names(kernel: &Kernel) -> Verified {
 /// arguments.
 fn verify_opaques(kernel: &Kernel) -> Verified {
     for (i, opaque) in kernel.opaques.iter().enumerate() {
-        let here = |kind| (kind, Place::Opaque(i));
+        let here = |kind| (kind, Subject::Opaque(i));
         let name = &opaque.name;
         identifier(name).map_err(here)?;
         if ["f16", "u8"].contains(&name.as_str()) {
@@ -174,23 +174,23 @@ fn identifier(name: &str) -> Result<(), KernelErrorKind> {
 fn verify_declarations(kernel: &Kernel) -> Verified {
     let mut runs = kernel.params.iter().enumerate().filter(|(_, p)| p.kind == ParamKind::Run).skip(1);
     if let Some((i, second)) = runs.next() {
-        return Err((KernelErrorKind::SecondRunParameter { name: second.name.clone() }, Place::Param(i)));
+        return Err((KernelErrorKind::SecondRunParameter { name: second.name.clone() }, Subject::Param(i)));
     }
-    verify_formula(kernel, &kernel.context, 0, "the context").map_err(|kind| (kind, Place::Kernel))?;
+    verify_formula(kernel, &kernel.context, 0, "the context").map_err(|kind| (kind, Subject::Kernel))?;
     for (i, scalar) in kernel.scalars.iter().enumerate() {
         if !scalar.element.is_computed() {
             let (place, element) = (format!("scalar `{}`", scalar.name), scalar.element.name());
-            return Err((KernelErrorKind::StorageType { place, element }, Place::Scalar(i)));
+            return Err((KernelErrorKind::StorageType { place, element }, Subject::Scalar(i)));
         }
     }
     for (i, array) in kernel.arrays.iter().enumerate() {
         let owner = format!("array `{}`", array.name);
         for formula in [Some(&array.domain), array.live_in.as_ref(), array.live_out.as_ref()].into_iter().flatten() {
-            verify_formula(kernel, formula, array.index.len(), &owner).map_err(|kind| (kind, Place::Array(i)))?;
+            verify_formula(kernel, formula, array.index.len(), &owner).map_err(|kind| (kind, Subject::Array(i)))?;
         }
     }
     if kernel.stmts.is_empty() {
-        return Err((KernelErrorKind::NoStatements { kernel: kernel.name.clone() }, Place::Kernel));
+        return Err((KernelErrorKind::NoStatements { kernel: kernel.name.clone() }, Subject::Kernel));
     }
     Ok(())
 }
@@ -241,16 +241,16 @@ fn in_range(owner: &str, what: &'static str, index: usize, len: usize) -> Result
 fn verify_stmt(kernel: &Kernel, position: usize, stmt: &Stmt) -> Verified {
     let owner = format!("statement `{}`", stmt.name);
     let iters = stmt.iters.len();
-    let here = |kind| (kind, Place::Stmt(position));
+    let here = |kind| (kind, Subject::Stmt(position));
     verify_formula(kernel, &stmt.domain, iters, &owner).map_err(here)?;
     if stmt.assigns.is_empty() {
         return Err(here(KernelErrorKind::NoAssignments { stmt: stmt.name.clone() }));
     }
     for (i, expr) in stmt.exprs.iter().enumerate() {
-        verify_expr(kernel, stmt, i, expr, &owner).map_err(|kind| (kind, Place::Expr(position, i)))?;
+        verify_expr(kernel, stmt, i, expr, &owner).map_err(|kind| (kind, Subject::Expr(position, i)))?;
     }
     for (i, assign) in stmt.assigns.iter().enumerate() {
-        let here = |kind| (kind, Place::Assign(position, i));
+        let here = |kind| (kind, Subject::Assign(position, i));
         verify_access(kernel, assign.array, &assign.index, iters, &owner).map_err(here)?;
         in_range(&owner, "expression", assign.value.index(), stmt.exprs.len()).map_err(here)?;
         let array = kernel.array(assign.array);

@@ -22,7 +22,7 @@ use crate::plan::layout::BufferLayout;
 use crate::storage::Piece;
 
 /// Values of a statement's iterators where a reference is evaluated.
-pub(crate) struct Place<'a> {
+pub(crate) struct Iteration<'a> {
     /// Per iterator, its value over loop variables and arguments.
     pub(crate) iters: &'a [Linear],
     /// Per iterator, its bounds; none for the step.
@@ -33,7 +33,7 @@ pub(crate) struct Place<'a> {
     pub(crate) strip: Option<(Var, Linear)>,
 }
 
-impl Place<'_> {
+impl Iteration<'_> {
     /// Whether a form changes within the strip.
     fn moves(&self, form: &Linear) -> bool {
         self.strip.as_ref().is_some_and(|(var, _)| form.coefficient(&Atom::Var(*var)) != 0)
@@ -78,10 +78,10 @@ struct Coordinate {
 }
 
 impl Coordinate {
-    fn progression(&self, place: &Place<'_>) -> Option<Progression> {
+    fn progression(&self, iteration: &Iteration<'_>) -> Option<Progression> {
         let mut parts = self.unbounded.iter();
         let value = parts.try_fold(self.bounded.clone(), |sum, (c, form)| sum.plus(form, *c))?;
-        let (start, stride) = place.progression(value)?;
+        let (start, stride) = iteration.progression(value)?;
         let reach = match stride.signum() {
             0 => (0, 0),
             1 => (0, self.extent),
@@ -117,13 +117,13 @@ struct Ring {
 /// takes one iteration at a time.
 pub(crate) fn reference(
     scopes: &mut Scopes,
-    place: &Place<'_>,
+    iteration: &Iteration<'_>,
     index: &[Affine],
     piece: &Piece,
     layout: &BufferLayout,
 ) -> Result<Option<Reference>, LowerError> {
     if layout.is_borrowed() {
-        let stream = borrowed_stream(scopes, place, index, piece, layout)?;
+        let stream = borrowed_stream(scopes, iteration, index, piece, layout)?;
         return Ok(stream.map(|stream| Reference { stream, progressions: Vec::new() }));
     }
     debug_assert_eq!(piece.matrix.len(), layout.moduli.len(), "a piece has a row for each coordinate of its buffer");
@@ -135,13 +135,13 @@ pub(crate) fn reference(
     let mut ring: Option<Ring> = None;
     let mut progressions = Vec::with_capacity(piece.matrix.len());
     for k in 0..piece.matrix.len() {
-        let Some(coordinate) = evaluate(scopes, place, &coordinate_form(index, piece, k)?)? else {
+        let Some(coordinate) = evaluate(scopes, iteration, &coordinate_form(index, piece, k)?)? else {
             return Ok(None);
         };
-        progressions.push(coordinate.progression(place));
+        progressions.push(coordinate.progression(iteration));
         let modulus = layout.moduli[k];
         let pitch = i64::try_from(layout.strides[k]).map_err(|_| overflow())?;
-        let reduced = reduce(scopes, place, coordinate, modulus).ok_or_else(overflow)?;
+        let reduced = reduce(scopes, iteration, coordinate, modulus).ok_or_else(overflow)?;
         let scaled = scale(reduced.start, pitch);
         let stride = reduced.stride.checked_mul(pitch).ok_or_else(overflow)?;
         match (reduced.wraps, reduced.stride) {
@@ -177,7 +177,7 @@ pub(crate) fn reference(
 /// count from the array's first cell.
 fn borrowed_stream(
     scopes: &mut Scopes,
-    place: &Place<'_>,
+    iteration: &Iteration<'_>,
     index: &[Affine],
     piece: &Piece,
     layout: &BufferLayout,
@@ -185,14 +185,14 @@ fn borrowed_stream(
     let overflow = || LowerError::Address { array: layout.name.clone() };
     let mut coordinates = Vec::with_capacity(index.len());
     for k in 0..piece.matrix.len() {
-        let Some(coordinate) = evaluate(scopes, place, &coordinate_form(index, piece, k)?)? else {
+        let Some(coordinate) = evaluate(scopes, iteration, &coordinate_form(index, piece, k)?)? else {
             return Ok(None);
         };
         let Coordinate { mut bounded, unbounded, .. } = coordinate;
         for (c, form) in &unbounded {
             bounded = bounded.plus(form, *c).ok_or_else(overflow)?;
         }
-        let (start, step) = place.progression(bounded).ok_or_else(overflow)?;
+        let (start, step) = iteration.progression(bounded).ok_or_else(overflow)?;
         coordinates.push(crease_program::Coordinate { start: to_int(&start), step });
     }
     Ok(Some(Stream::new(BufferId(layout.id), Address::Array(coordinates))))
@@ -205,7 +205,7 @@ fn coordinate_form(index: &[Affine], piece: &Piece, k: usize) -> Result<Affine, 
 }
 
 /// Splits an affine form into its bounded and unbounded parts; none if a floor moves inside the strip.
-fn evaluate(scopes: &mut Scopes, place: &Place<'_>, form: &Affine) -> Result<Option<Coordinate>, LowerError> {
+fn evaluate(scopes: &mut Scopes, iteration: &Iteration<'_>, form: &Affine) -> Result<Option<Coordinate>, LowerError> {
     let constant = form.constant_part();
     let mut sum = Coordinate {
         bounded: Linear::constant(constant),
@@ -216,19 +216,19 @@ fn evaluate(scopes: &mut Scopes, place: &Place<'_>, form: &Affine) -> Result<Opt
     };
     for (term, c) in form.terms() {
         let (value, bounds) = match term {
-            Term::Iter(i) => (place.iters[*i as usize].clone(), place.bounds[*i as usize]),
-            Term::Param(p) => ((place.param)(*p), None),
+            Term::Iter(i) => (iteration.iters[*i as usize].clone(), iteration.bounds[*i as usize]),
+            Term::Param(p) => ((iteration.param)(*p), None),
             Term::Floor(inner, divisor) => {
-                let Some(inner) = evaluate(scopes, place, inner)? else {
+                let Some(inner) = evaluate(scopes, iteration, inner)? else {
                     return Ok(None);
                 };
-                let Some((value, bounds)) = floor(scopes, place, inner, *divisor) else {
+                let Some((value, bounds)) = floor(scopes, iteration, inner, *divisor) else {
                     return Ok(None);
                 };
                 (value, bounds)
             }
         };
-        let moves = place.moves(&value);
+        let moves = iteration.moves(&value);
         match bounds {
             Some((low, high)) => {
                 let (a, b) = (low.saturating_mul(c), high.saturating_mul(c));
@@ -251,7 +251,7 @@ fn evaluate(scopes: &mut Scopes, place: &Place<'_>, form: &Affine) -> Result<Opt
 #[allow(clippy::type_complexity)]
 fn floor(
     scopes: &mut Scopes,
-    place: &Place<'_>,
+    iteration: &Iteration<'_>,
     inner: Coordinate,
     divisor: i64,
 ) -> Option<(Linear, Option<(i64, i64)>)> {
@@ -259,7 +259,7 @@ fn floor(
     for (c, form) in &inner.unbounded {
         all = all.plus(form, *c)?;
     }
-    if place.moves(&all) {
+    if iteration.moves(&all) {
         return None;
     }
     let value = scopes.hoist(Int::FloorDiv(Box::new(to_int(&all)), divisor));
@@ -273,12 +273,12 @@ fn floor(
 }
 
 /// Brings a coordinate into `0..modulus`.
-fn reduce(scopes: &mut Scopes, place: &Place<'_>, coordinate: Coordinate, modulus: i64) -> Option<Reduced> {
+fn reduce(scopes: &mut Scopes, iteration: &Iteration<'_>, coordinate: Coordinate, modulus: i64) -> Option<Reduced> {
     let Coordinate { bounded, low, high, unbounded, extent } = coordinate;
     let whole = low.div_euclid(modulus).checked_mul(modulus)?;
     let bounded = bounded.plus_constant(whole.checked_neg()?)?;
     let (low, high) = (low.checked_sub(whole)?, high.checked_sub(whole)?);
-    let (start, stride) = place.progression(bounded)?;
+    let (start, stride) = iteration.progression(bounded)?;
     if unbounded.is_empty() && high < modulus {
         return Some(Reduced { start: to_int(&start), stride, wraps: false });
     }

@@ -13,7 +13,7 @@ use crease_program::ValueId;
 use crate::analysis::model::Model;
 use crate::kernel::affine::{Affine, Term};
 use crate::kernel::graph::{ArrayId, Role};
-use crate::lower::address::Place;
+use crate::lower::address::Iteration;
 use crate::lower::linear::Linear;
 
 /// A cell of an array: its indices in the iteration that the strip is in.
@@ -51,11 +51,11 @@ fn are_different(a: &Cell, b: &Cell) -> bool {
 }
 
 /// The cell of a reference; none if a floor stands in its indices or a number leaves 64 bits.
-pub(crate) fn cell(index: &[Affine], place: &Place<'_>) -> Option<Cell> {
+pub(crate) fn cell(index: &[Affine], iteration: &Iteration<'_>) -> Option<Cell> {
     let value = |e: &Affine| {
         e.terms().try_fold(Linear::constant(e.constant_part()), |sum, (term, c)| match term {
-            Term::Iter(i) => sum.plus(&place.iters[*i as usize], c),
-            Term::Param(p) => sum.plus(&(place.param)(*p), c),
+            Term::Iter(i) => sum.plus(&iteration.iters[*i as usize], c),
+            Term::Param(p) => sum.plus(&(iteration.param)(*p), c),
             Term::Floor(..) => None,
         })
     };
@@ -68,7 +68,7 @@ pub(crate) fn keeps_value(model: &Model<'_, '_>, array: ArrayId) -> bool {
     model.kernel.array(array).element.keeps_values()
 }
 
-/// Whether nobody but the kernel's statements can see an array.
+/// Whether only the kernel's statements can see an array.
 pub(crate) fn is_unseen(model: &Model<'_, '_>, array: ArrayId) -> bool {
     let body = model.kernel.array(array);
     body.role == Role::Temp && body.live_out.is_none()

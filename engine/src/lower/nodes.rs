@@ -16,7 +16,7 @@ use crease_program::{
 
 use crate::analysis::model::Model;
 use crate::kernel::graph::{ArrayId, DimKind};
-use crate::lower::address::Place;
+use crate::lower::address::Iteration;
 use crate::lower::error::LowerError;
 use crate::lower::lanes::lanes_in_time;
 use crate::lower::linear::{Atom, Linear, cond_mentions, linear_of};
@@ -414,7 +414,7 @@ impl Builder<'_, '_, '_> {
                 .map(|value| value.clone().substitute(&Atom::Var(body.var), &own))
                 .collect::<Option<Vec<_>>>();
             let iters = iters.ok_or(crate::kernel::affine::AffineOverflow)?;
-            let place = Place { iters: &iters, bounds: &version.bounds, param: &param, strip: strip.clone() };
+            let place = Iteration { iters: &iters, bounds: &version.bounds, param: &param, strip: strip.clone() };
             let pieces = &version.phases[phase].pieces;
             complete = complete && builder.add_statement(&mut self.scopes, version.stmt, pieces, &place)?;
             if before + builder.work() > self.work_limit {

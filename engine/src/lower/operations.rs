@@ -19,7 +19,7 @@ use crate::analysis::model::Model;
 use crate::kernel::affine::{Affine, Term};
 use crate::kernel::graph::{ArrayId, BinaryOp, Element, Expr, ExprId, Stmt, StmtId};
 use crate::kernel::value_types;
-use crate::lower::address::{Place, Reference, reference};
+use crate::lower::address::{Iteration, Reference, reference};
 use crate::lower::alias::{alias_facts, meets_in_iteration};
 use crate::lower::error::LowerError;
 use crate::lower::forward::{Cell, JustWritten, cell, keeps_value};
@@ -134,9 +134,9 @@ impl<'b, 'c, 'k> StripBuilder<'b, 'c, 'k> {
         scopes: &mut Scopes,
         stmt: StmtId,
         pieces: &[usize],
-        place: &Place<'_>,
+        iteration: &Iteration<'_>,
     ) -> Result<bool, LowerError> {
-        let Some(found) = self.find_cells(scopes, stmt, pieces, place)? else {
+        let Some(found) = self.find_cells(scopes, stmt, pieces, iteration)? else {
             return Ok(false);
         };
         let kernel = self.model.kernel;
@@ -151,7 +151,7 @@ impl<'b, 'c, 'k> StripBuilder<'b, 'c, 'k> {
             .collect();
         for (position, read) in read_of.into_iter().enumerate() {
             self.origin = Origin { stmt: id, part: Part::Expr(ExprId(position as u32)) };
-            self.expression(scopes, place, stmt, position, read, &mut values)?;
+            self.expression(scopes, iteration, stmt, position, read, &mut values)?;
         }
         for ((position, assign), Found { source, cell }) in stmt.assigns.iter().enumerate().zip(found) {
             self.origin = Origin { stmt: id, part: Part::Assign(position) };
@@ -224,18 +224,18 @@ impl<'b, 'c, 'k> StripBuilder<'b, 'c, 'k> {
         scopes: &mut Scopes,
         stmt: StmtId,
         pieces: &[usize],
-        place: &Place<'_>,
+        iteration: &Iteration<'_>,
     ) -> Result<Option<Vec<Found>>, LowerError> {
         let n_reads = self.model.kernel.stmt(stmt).reads().count();
         let mut found = Vec::new();
         for (number, ((array, index), &piece)) in references(self.model, stmt).iter().zip(pieces).enumerate() {
             let is_read = number < n_reads;
-            let cell = cell(index, place);
+            let cell = cell(index, iteration);
             let known = self.written.value(*array, cell.as_ref()).filter(|_| is_read);
             let source = match known {
                 Some(value) => Source::Register(value),
                 None if !is_read && self.unread.contains(array) => Source::Nowhere,
-                None => match self.add_stream(scopes, *array, index, piece, place)? {
+                None => match self.add_stream(scopes, *array, index, piece, iteration)? {
                     Some(stream) => Source::Stream(stream),
                     None => return Ok(None),
                 },
@@ -255,12 +255,12 @@ impl<'b, 'c, 'k> StripBuilder<'b, 'c, 'k> {
         array: ArrayId,
         index: &[Affine],
         piece: usize,
-        place: &Place<'_>,
+        iteration: &Iteration<'_>,
     ) -> Result<Option<StreamId>, LowerError> {
         let mapping = self.layout.array(array).expect("every array has a layout");
         let piece = &mapping.pieces[piece];
         let buffer = &self.layout.buffers[piece.buffer];
-        let Some(reference) = reference(scopes, place, index, piece, buffer)? else {
+        let Some(reference) = reference(scopes, iteration, index, piece, buffer)? else {
             return Ok(None);
         };
         self.work.pairs += self.references.len() as u64;
@@ -275,7 +275,7 @@ impl<'b, 'c, 'k> StripBuilder<'b, 'c, 'k> {
     fn expression(
         &mut self,
         scopes: &mut Scopes,
-        place: &Place<'_>,
+        iteration: &Iteration<'_>,
         stmt: &Stmt,
         position: usize,
         read: Option<Source>,
@@ -286,7 +286,7 @@ impl<'b, 'c, 'k> StripBuilder<'b, 'c, 'k> {
         let op = match &stmt.exprs[position] {
             Expr::Const(value) => Op::F64(value.to_bits()),
             Expr::Scalar(id) => Op::Scalar(crease_program::ScalarId(id.0)),
-            Expr::Index(form) => self.index(scopes, place, form)?,
+            Expr::Index(form) => self.index(scopes, iteration, form)?,
             Expr::Load(..) => {
                 let stream = match read.expect("loads have sources") {
                     Source::Stream(stream) => stream,
@@ -392,13 +392,13 @@ impl<'b, 'c, 'k> StripBuilder<'b, 'c, 'k> {
     }
 
     /// A loop index or parameter as a number.
-    fn index(&mut self, scopes: &mut Scopes, place: &Place<'_>, form: &Affine) -> Result<Op, LowerError> {
+    fn index(&mut self, scopes: &mut Scopes, iteration: &Iteration<'_>, form: &Affine) -> Result<Op, LowerError> {
         let overflow = crate::kernel::affine::AffineOverflow;
         let mut sum = Linear::constant(form.constant_part());
         for (term, c) in form.terms() {
             let value = match term {
-                Term::Iter(i) => place.iters[*i as usize].clone(),
-                Term::Param(p) => (place.param)(*p),
+                Term::Iter(i) => iteration.iters[*i as usize].clone(),
+                Term::Param(p) => (iteration.param)(*p),
                 Term::Floor(..) => {
                     let schedule = self.model.schedule.name.clone();
                     return Err(LowerError::Loops { schedule, reason: "a floor as a number in an expression".into() });
@@ -407,7 +407,7 @@ impl<'b, 'c, 'k> StripBuilder<'b, 'c, 'k> {
             sum = sum.plus(&value, c).ok_or(overflow)?;
         }
         let (mut step, mut offset) = (0, sum.constant);
-        if let Some((var, _)) = &place.strip {
+        if let Some((var, _)) = &iteration.strip {
             step = sum.coefficient(&Atom::Var(*var));
             sum = sum.substitute(&Atom::Var(*var), &Linear::constant(0)).ok_or(overflow)?;
         }

@@ -246,7 +246,7 @@ impl PlanBuilder {
         Ok(strategies.iter().zip(outcomes).map(plan).collect())
     }
 
-    /// Has the checker prove storage that somebody else has found, one mapping after the other; the analysis that they
+    /// Has the checker prove storage found elsewhere, one mapping after the other; the analysis that they
     /// share is done once. Each mapping must have a place for every array that is not the caller's.
     ///
     /// # Errors

@@ -198,7 +198,7 @@ impl Plan {
         Ok(Code::new(self.request.clone(), self.outcome.clone(), compiled))
     }
 
-    /// Opaque functions stand for values that nobody has said how to compute: they run if that is asked for.
+    /// Opaque functions stand for values without a definition: they run if that is asked for.
     pub(crate) fn verify_runs(&self) -> Result<(), Error> {
         let calls = self.kernel().opaque_calls();
         if self.request.runs_opaque || calls.is_empty() {

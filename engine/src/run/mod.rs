@@ -101,7 +101,7 @@ fn allocate(
 #[derive(Debug)]
 pub struct Run {
     shared: Arc<Shared>,
-    /// One per buffer of the layout; none for arrays of the caller that nobody wrote, read or computed.
+    /// One per buffer of the layout; none for arrays of the caller that were never written, read or computed.
     fields: Vec<Option<Field>>,
     scalars: Vec<Option<f64>>,
     given: Given,

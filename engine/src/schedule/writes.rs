@@ -1,4 +1,4 @@
-//! What a kernel writes, whatever the schedule: all cells that somebody reads afterwards, and none twice at a time.
+//! What a kernel writes, whatever the schedule: all cells that are read afterwards, and none twice at a time.
 //!
 //! In: a [`Model`] of a kernel whose sizes are bound.   Out: nothing, or the cells that are not written, or the
 //! instance that writes one twice.

@@ -1,5 +1,5 @@
-//! Numbers that steer: every numeric constant of the product stands in one table, `docs/CONSTANTS.md`, with its meaning,
-//! and no two files of a crate share a name, so that none can contradict another. `BLESS=1` writes the table.
+//! Numbers that steer: every numeric constant of the product stands in one table, `docs/CONSTANTS.md`, with its
+//! meaning, and no two files of a crate share a name, so that none can contradict another. `BLESS=1` writes the table.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -4,9 +4,9 @@
 //! where a number would leave its bits.
 //!
 //! What a term is, and what becomes of a form, is its user's: affine expressions of kernels
-//! (`engine/src/kernel/affine.rs`), addresses (`engine/src/lower/linear.rs`), ranges (`affine`), and positions of strips
-//! (`jit/src/strip/linear.rs`). Rows over fixed columns, as of constraints, are no such forms: they have an entry for
-//! every column.
+//! (`engine/src/kernel/affine.rs`), addresses (`engine/src/lower/linear.rs`), ranges (`affine`), and positions of
+//! strips (`jit/src/strip/linear.rs`). Rows over fixed columns, as of constraints, are no such forms: they have an
+//! entry for every column.
 //!
 //! Invariant: terms ascend, none occurs twice, and no coefficient is 0. So forms that are equal compare equal, in
 //! whatever order they were added up, and the order of terms is that of the expressions and texts made of them.

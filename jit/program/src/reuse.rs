@@ -5,16 +5,16 @@
 //! marked as [`StoreHint::NonTemporal`], or the streams of those loads as cold.
 //!
 //! An ordinary store fetches its line first and writes it back later; a non-temporal one only writes. That saves half
-//! of what a row of results costs where the line was not at hand, and nobody finds it in the cache afterwards; else it
+//! of what a row of results costs where the line was not at hand, and nothing finds it in the cache afterwards; else it
 //! costs a transfer more. So what counts is how many bytes lie between a store and the accesses to its cells before and
 //! after it. A load whose line is not at hand waits for memory, unless the line was prefetched in time.
 //!
 //! Bytes are counted on the strips of a run, by pages, without touching memory. Loops that have moved twice what fits
 //! into the cache are cut short, as what they still do is too far away to be found there: the clock, which counts bytes
-//! that come from memory, goes on as if they had run. A store is non-temporal if it is unlikely (below [`NON_TEMPORAL_REUSE`])
-//! that a load is near its cells, before or after it. What the run has stored last is taken to be read when it has
-//! ended. A stream is cold if half of what it loads was not touched lately. Programs that fit the cache, bytes, cells
-//! that are not adjacent and the copies of workers are never marked.
+//! that come from memory, goes on as if they had run. A store is non-temporal if it is unlikely (below
+//! [`NON_TEMPORAL_REUSE`]) that a load is near its cells, before or after it. What the run has stored last is taken to
+//! be read when it has ended. A stream is cold if half of what it loads was not touched lately. Programs that fit the
+//! cache, bytes, cells that are not adjacent and the copies of workers are never marked.
 //!
 //! Cost: some pages of the cache for each loop in a nest; nothing if all buffers fit the cache.
 

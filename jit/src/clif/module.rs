@@ -341,7 +341,7 @@ fn define(
     if texts {
         emitted.functions_text += &format!("{}\n", code.vcode.as_deref().unwrap_or(""));
     }
-    // Without a layout nobody would know that the stack suffices.
+    // Without a layout it would not be known that the stack suffices.
     let layout = code.buffer.frame_layout().expect("the code generator lays out the frame of every function");
     let frame_bytes = layout.frame_to_fp_offset.saturating_add(FRAME_LINK_BYTES);
     module.clear_context(context);

@@ -13,7 +13,7 @@ use crease_program::{BufferId, Op, StoreHint, Var};
 use super::emitter::StripCode;
 use crate::listing::StripListing;
 use crate::options::Prefetch;
-use crate::vector::{Place, StripFacts, WideCode, WideOptions, emit, prefetches_cold};
+use crate::vector::{StreamAddress, StripFacts, WideCode, WideOptions, emit, prefetches_cold};
 use cranelift_module::FuncId;
 use std::time::{Duration, Instant};
 
@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 #[derive(PartialEq, Eq)]
 struct Key {
     ops: Vec<Op>,
-    places: Vec<Place>,
+    addresses: Vec<StreamAddress>,
     /// For each stream the first one of the same buffer.
     buffers: Vec<usize>,
     /// For each load and each store whether they may meet.
@@ -46,7 +46,7 @@ impl Key {
         let of_stores = |load| stores.iter().map(move |store| facts.aliases.may_meet(load, *store));
         Key {
             ops: strip.ops.clone(),
-            places: facts.places.to_vec(),
+            addresses: facts.addresses.to_vec(),
             buffers: (0..strip.streams.len()).map(first).collect(),
             aliases: loads.flat_map(of_stores).collect(),
             hints: facts.hints.to_vec(),
@@ -66,9 +66,9 @@ impl Key {
     /// Whether code for strips like this one also runs `single`, of one iteration. How streams move means nothing
     /// there.
     fn runs(&self, single: &Key) -> bool {
-        let place = |place: &Place| (place.pointer, place.offset, place.element);
+        let place = |place: &StreamAddress| (place.pointer, place.offset, place.element);
         self.ops == single.ops
-            && self.places.iter().map(place).eq(single.places.iter().map(place))
+            && self.addresses.iter().map(place).eq(single.addresses.iter().map(place))
             && self.buffers == single.buffers
             && self.hints == single.hints
             && self.hints.iter().all(|hint| *hint == StoreHint::Cached)

@@ -21,7 +21,7 @@ use super::run::{Run, WideCall};
 use crate::frame::Literal;
 use crate::options::NonTemporal;
 use crate::target::wide_target;
-use crate::vector::{Place, StripFacts, WideOptions};
+use crate::vector::{StreamAddress, StripFacts, WideOptions};
 use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
 
 impl<'a> Emitter<'a, '_> {
@@ -32,16 +32,16 @@ impl<'a> Emitter<'a, '_> {
         let target = wide_target(shared.options.choice)?;
         let place = |stream: usize| {
             let (pointer, offset) = plan.places[stream];
-            Place { pointer, offset, stride: plan.pointers[pointer].stride, element: plan.elements[stream] }
+            StreamAddress { pointer, offset, stride: plan.pointers[pointer].stride, element: plan.elements[stream] }
         };
-        let places: Vec<Place> = (0..plan.places.len()).map(place).collect();
+        let addresses: Vec<StreamAddress> = (0..plan.places.len()).map(place).collect();
         let scalars: Vec<Element> = shared.program.scalars.iter().map(|scalar| scalar.element).collect();
         let hints = store_hints(plan.strip, shared.options.non_temporal);
         let facts = StripFacts {
             strip: plan.strip,
             aliases: &plan.aliases,
             scalars: &scalars,
-            places: &places,
+            addresses: &addresses,
             order: &plan.needed,
             invariant: &plan.is_invariant,
             hints: &hints,

@@ -1,6 +1,6 @@
 //! Tuning: the fastest code for a program on this machine, found by timing and remembered.
 //!
-//! In: a program, options, a memory of earlier findings, and somebody who times code.   Out: [`Tuned`] code.
+//! In: a program, options, a memory of earlier findings, and the caller's clock.   Out: [`Tuned`] code.
 //!
 //! Candidates differ in the width of vectors, copies of loop bodies and non-temporal stores. All of them compute the
 //! same bits, so that a finding that is wrong, foreign or forged costs time and nothing else. Non-temporal stores are

@@ -7,14 +7,14 @@
 
 use crease_program::{Op, StoreHint};
 
-use super::body::{Body, Place};
+use super::body::{Body, StreamAddress};
 use super::shape::{LINE_BYTES, Shape};
 use crate::knobs::{WORTH_ALIGNING, WORTH_ALIGNING_HALVES, WORTH_NON_TEMPORAL};
 
 /// Stores that a strip aligns together.
 pub(crate) struct AlignedStores {
     /// One of each pointer, at least one in all.
-    pub(crate) places: Vec<Place>,
+    pub(crate) addresses: Vec<StreamAddress>,
     /// Bytes that a vector of numbers takes in each of them.
     pub(crate) vector_bytes: i64,
     /// Whether they are to be non-temporal; then all of them have to be aligned, else half of them are enough.
@@ -27,21 +27,21 @@ impl AlignedStores {
     pub(crate) fn new(body: &Body<'_>) -> Option<AlignedStores> {
         let non_temporal = body.each.iter().any(|at| body.hints[*at] == StoreHint::NonTemporal);
         let place_of = |at: &usize| match body.strip.ops[*at] {
-            Op::Store { stream, .. } => Some(body.places[stream.index()]),
+            Op::Store { stream, .. } => Some(body.addresses[stream.index()]),
             _ => None,
         };
         let cell_bytes = body.each.iter().filter_map(place_of).map(|place| place.element.bytes()).max()?;
         let vector_bytes = body.shape.lanes() * cell_bytes as i64;
-        let mut places: Vec<Place> = Vec::new();
+        let mut addresses: Vec<StreamAddress> = Vec::new();
         for at in body.each.iter().filter(|at| !non_temporal || body.hints[**at] == StoreHint::NonTemporal) {
             let Some(place) = place_of(at).filter(|place| place.element.bytes() == cell_bytes) else { continue };
-            match places.iter().find(|known| known.pointer == place.pointer) {
-                None => places.push(place),
+            match addresses.iter().find(|known| known.pointer == place.pointer) {
+                None => addresses.push(place),
                 Some(known) if (i64::from(known.offset) - i64::from(place.offset)) % vector_bytes == 0 => {}
                 Some(_) => return None,
             }
         }
-        Some(AlignedStores { places, vector_bytes, non_temporal })
+        Some(AlignedStores { addresses, vector_bytes, non_temporal })
     }
 
     /// Iterations from which on they are aligned.
@@ -56,6 +56,6 @@ impl AlignedStores {
 
     /// Most of them that may lie differently from the first one.
     pub(crate) fn tolerated(&self) -> i32 {
-        if self.non_temporal { 0 } else { self.places.len() as i32 / 2 }
+        if self.non_temporal { 0 } else { self.addresses.len() as i32 / 2 }
     }
 }

@@ -335,7 +335,7 @@ impl<'b, 'a> Allocator<'b, 'a> {
         match memory {
             Memory::Constant(_) | Memory::Slot(_) | Memory::NextCell(_) => true,
             Memory::Cell(stream) => {
-                let (place, shape) = (&self.body.places[stream], self.body.shape);
+                let (place, shape) = (&self.body.addresses[stream], self.body.shape);
                 let is_vector = place.stride != Some(0) || shape.features.repeats_cells;
                 place.element == shape.float.element() && is_vector
             }

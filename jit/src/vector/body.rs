@@ -20,7 +20,7 @@ const LARGEST_STEP: u64 = 1 << 20;
 
 /// Where a stream's cell is: `pointer + offset + stride * j`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct StreamAddress {
     /// Which pointer.
     pub(crate) pointer: usize,
     /// From there, in bytes.
@@ -40,7 +40,7 @@ pub(crate) struct StripFacts<'a> {
     /// Types of scalars, by number.
     pub(crate) scalars: &'a [Element],
     /// Where its streams are.
-    pub(crate) places: &'a [Place],
+    pub(crate) addresses: &'a [StreamAddress],
     /// The operations that stores need, literals left out, in an order that keeps what may alias in order.
     pub(crate) order: &'a [usize],
     /// By operation: whether literals and cells that the strip does not write decide it alone.
@@ -100,7 +100,7 @@ pub(crate) struct Body<'a> {
     /// Its vectors.
     pub(crate) shape: Shape,
     /// Where its streams are.
-    pub(crate) places: &'a [Place],
+    pub(crate) addresses: &'a [StreamAddress],
     /// How stores are to be made.
     pub(crate) hints: Vec<StoreHint>,
     /// For each operation the one that computes its result: itself, or an equal one before it.
@@ -128,7 +128,7 @@ impl<'a> Body<'a> {
         // A masked vector pays from half its lanes on; single cells in wide code never do.
         let least = if shape.features.masks_remainders { shape.lanes() / 2 } else { shape.lanes() };
         let is_long = facts.length.is_none_or(|length| length >= least);
-        if !is_long || !facts.order.iter().all(|at| is_eligible(&strip.ops[*at], facts.places, shape.float)) {
+        if !is_long || !facts.order.iter().all(|at| is_eligible(&strip.ops[*at], facts.addresses, shape.float)) {
             return None;
         }
         let count = strip.ops.len();
@@ -136,7 +136,7 @@ impl<'a> Body<'a> {
             strip,
             aliases: facts.aliases,
             shape,
-            places: facts.places,
+            addresses: facts.addresses,
             hints: hints(facts, shape),
             same: (0..count).collect(),
             roles: vec![Role::Computed; count],
@@ -246,7 +246,7 @@ impl<'a> Body<'a> {
         let detail = match *op {
             Op::Store { .. } => return None,
             Op::Load { stream, .. } => {
-                let Place { pointer, offset, stride, .. } = self.places[stream.index()];
+                let StreamAddress { pointer, offset, stride, .. } = self.addresses[stream.index()];
                 return Some((discriminant(op), pointer as i64, [i64::from(offset), stride?, 0]));
             }
             Op::Index { base, offset, step, .. } => {
@@ -310,13 +310,13 @@ impl Stored {
             Op::Store { stream, value, .. } => {
                 let buffer = |stream: usize| strip.streams[stream].buffer;
                 self.cells.retain(|(known, _)| buffer(*known) != buffer(stream.index()));
-                if body.places[stream.index()].element.keeps_values() {
+                if body.addresses[stream.index()].element.keeps_values() {
                     self.cells.push((stream.index(), body.operand(value)));
                 }
                 None
             }
             Op::Load { stream, .. } => {
-                let place = |stream: usize| (body.places[stream].pointer, body.places[stream].offset);
+                let place = |stream: usize| (body.addresses[stream].pointer, body.addresses[stream].offset);
                 let found = self.cells.iter().find(|(known, _)| place(*known) == place(stream.index()));
                 found.map(|(_, value)| *value)
             }
@@ -345,7 +345,7 @@ pub(crate) fn float_of(facts: &StripFacts<'_>) -> Option<Float> {
 fn hints(facts: &StripFacts<'_>, shape: Shape) -> Vec<StoreHint> {
     // No instruction rounds numbers and writes them with non-temporal stores.
     let hint = |at: usize| match facts.strip.ops[at] {
-        Op::Store { stream, .. } if facts.places[stream.index()].element == shape.float.element() => facts.hints[at],
+        Op::Store { stream, .. } if facts.addresses[stream.index()].element == shape.float.element() => facts.hints[at],
         _ => StoreHint::Cached,
     };
     let hints: Vec<StoreHint> = (0..facts.hints.len()).map(hint).collect();
@@ -356,11 +356,11 @@ fn hints(facts: &StripFacts<'_>, shape: Shape) -> Vec<StoreHint> {
     hints
 }
 
-fn is_eligible(op: &Op, places: &[Place], float: Float) -> bool {
+fn is_eligible(op: &Op, addresses: &[StreamAddress], float: Float) -> bool {
     match *op {
-        Op::Load { stream, .. } => matches!(places[stream.index()].stride, Some(0 | 1)),
+        Op::Load { stream, .. } => matches!(addresses[stream.index()].stride, Some(0 | 1)),
         Op::Store { stream, .. } => {
-            let Place { stride, element, .. } = places[stream.index()];
+            let StreamAddress { stride, element, .. } = addresses[stream.index()];
             let is_storable = match element {
                 Element::F64 | Element::F32 => element == float.element(),
                 Element::F16 => true,

@@ -7,8 +7,8 @@
 //! two for 256 bits or one for 512; ports to memory, where a load that is not aligned with the stores takes two lines
 //! at 512 bits always and at 256 bits every other time; or the decoders. So 512 bits pay where a strip computes at
 //! least twice as often as it moves, and else 256. Copies save loop ends and cost code. Strips of known length also
-//! count what is left over, and stores that were to be non-temporal and cannot in these vectors what they fetch. Loads share
-//! vectors where that is estimated to be faster; a strip whose stores stream waits for memory, not for ports, and
+//! count what is left over, and stores that were to be non-temporal and cannot in these vectors what they fetch. Loads
+//! share vectors where that is estimated to be faster; a strip whose stores stream waits for memory, not for ports, and
 //! shifts only add to it.
 //!
 //! The numbers are those of [`crate::knobs`]. `--autotune` finds out by measurement instead; answers do not depend on
@@ -149,7 +149,7 @@ impl Block {
         let cycles = body.shape.features.cycles;
         let halves = body.shape.bytes as f64 / 32.0;
         let (mut arithmetic, mut memory) = (0.0, 0.0);
-        let is_half = |stream: usize| body.places[stream].element == Element::F16;
+        let is_half = |stream: usize| body.addresses[stream].element == Element::F16;
         for inst in each.iter() {
             arithmetic += match *inst {
                 Inst::Store { stream, .. } if is_half(stream) => cycles.rounding_store,
@@ -229,9 +229,9 @@ fn arithmetic_cycles(inst: &Inst, cycles: &Cycles) -> f64 {
 fn load_cycles(body: &Body<'_>, from: Memory, is_aligned: bool) -> f64 {
     let cycles = body.shape.features.cycles;
     let aligned = cycles.load * body.shape.bytes as f64 / 32.0;
-    let bytes = |stream: usize| body.shape.lanes() * body.places[stream].element.bytes() as i64;
+    let bytes = |stream: usize| body.shape.lanes() * body.addresses[stream].element.bytes() as i64;
     match from {
-        Memory::Cell(stream) if body.places[stream].stride == Some(0) => cycles.load,
+        Memory::Cell(stream) if body.addresses[stream].stride == Some(0) => cycles.load,
         Memory::NextCell(_) if is_aligned => aligned,
         Memory::Cell(stream) | Memory::NextCell(stream) => match bytes(stream) {
             LINE_BYTES => cycles.split_load,

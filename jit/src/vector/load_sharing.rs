@@ -46,7 +46,7 @@ impl Row {
         let mut loads: Vec<(usize, i64, usize, usize)> = Vec::new();
         for at in body.each.iter().copied() {
             let Op::Load { stream, .. } = body.strip.ops[at] else { continue };
-            let place = &body.places[stream.index()];
+            let place = &body.addresses[stream.index()];
             let is_row = place.stride == Some(1) && place.element == body.shape.float.element();
             if is_row && body.roles[at] == (Role::Cell { until: usize::MAX }) {
                 loads.push((place.pointer, i64::from(place.offset), at, stream.index()));

@@ -29,7 +29,7 @@ mod target;
 
 pub(crate) use aligned_stores::AlignedStores;
 pub(crate) use allocate::Allocation;
-pub(crate) use body::{Body, Place, StripFacts};
+pub(crate) use body::{Body, StreamAddress, StripFacts};
 pub(crate) use cost::{MOST_SLOT_BYTES, WideStrip};
 pub(crate) use instruction::{Arith, Class, FmaForm, Inst, Memory, Operand, Reg, Sequence};
 pub(crate) use prefetch::{Ahead, prefetches_cold};

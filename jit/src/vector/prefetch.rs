@@ -35,9 +35,9 @@ pub(crate) fn prefetches_cold(rows_read: usize, prefetch: Prefetch) -> bool {
 impl Ahead {
     /// For a strip.
     pub(crate) fn new(facts: &StripFacts<'_>, body: &Body<'_>, prefetch: Prefetch) -> Self {
-        let streams = 0..facts.places.len();
+        let streams = 0..facts.addresses.len();
         // In this order the streams that are less than a vector away from one stand beside it.
-        let position = |stream: &usize| (facts.places[*stream].pointer, i64::from(facts.places[*stream].offset));
+        let position = |stream: &usize| (facts.addresses[*stream].pointer, i64::from(facts.addresses[*stream].offset));
         let mut sorted: Vec<usize> = streams.clone().collect();
         sorted.sort_unstable_by_key(position);
         let row = |stream: usize| {
@@ -51,9 +51,9 @@ impl Ahead {
             let is_cold = |other: &usize| facts.strip.streams[*other].is_cold;
             prefetch == Prefetch::Always || prefetches_cold && row(stream).iter().any(is_cold)
         };
-        let first = |stream: usize| row(stream).first().map(|first| facts.places[*first].offset);
+        let first = |stream: usize| row(stream).first().map(|first| facts.addresses[*first].offset);
         let rows: Vec<Option<i32>> = streams.clone().map(|at| first(at).filter(|_| is_called(at))).collect();
-        let called = streams.filter_map(|stream| Some((facts.places[stream].pointer, rows[stream]?)));
+        let called = streams.filter_map(|stream| Some((facts.addresses[stream].pointer, rows[stream]?)));
         let count = called.collect::<HashSet<_>>().len().max(1) as i64;
         let distance = (BYTES_AHEAD / count).clamp(*PREFETCH_DISTANCES.start(), *PREFETCH_DISTANCES.end());
         Ahead { rows, distance, is_block: false, called: HashSet::new() }
@@ -71,7 +71,7 @@ impl Ahead {
     /// not been done for its row.
     pub(crate) fn of(&mut self, body: &Body<'_>, stream: usize, displacement: i64) -> Option<i64> {
         let first = self.rows[stream].filter(|_| self.is_block)?;
-        let place = &body.places[stream];
+        let place = &body.addresses[stream];
         let line = (displacement - i64::from(place.offset) + i64::from(first)).div_euclid(LINE_BYTES);
         let is_new = self.called.insert((place.pointer, line));
         is_new.then_some(displacement + self.distance)

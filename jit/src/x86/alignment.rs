@@ -7,7 +7,7 @@ use super::alignment_slot::AlignmentSlot;
 use super::avx::Avx;
 use super::encode::{ITERATION, SCRATCH, TABLE, memory};
 use super::function::{END, FREE, Function, LAST};
-use crate::vector::{AlignedStores, Extent, Place};
+use crate::vector::{AlignedStores, Extent, StreamAddress};
 use iced_x86::{Code, Instruction, MemoryOperand};
 
 impl Function<'_, '_, '_> {
@@ -18,8 +18,8 @@ impl Function<'_, '_, '_> {
         let (bytes, lanes) = (stores.vector_bytes, self.encoding.body.shape.lanes());
         let cell_bytes = bytes / lanes;
         let ([address, other], differ) = (SCRATCH, FREE[0]);
-        let (first, others) = stores.places.split_first().expect("every strip stores something");
-        let entry = |place: &Place| memory(TABLE, 8 * place.pointer as i64);
+        let (first, others) = stores.addresses.split_first().expect("every strip stores something");
+        let entry = |place: &StreamAddress| memory(TABLE, 8 * place.pointer as i64);
         self.put(Instruction::with2(Code::Mov_rm64_imm32, slot.count, 0));
         if stores.non_temporal {
             self.put(Instruction::with2(Code::Mov_rm64_imm32, slot.all_aligned, 0));

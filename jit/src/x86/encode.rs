@@ -11,7 +11,7 @@ use crease_program::{CompareOp, Element, Op, ScalarId, StoreHint};
 use super::assembler::Assembler;
 use super::avx::Avx;
 use super::codes::{Form, Kind, code};
-use crate::vector::{Ahead, Arith, Body, Class, Extent, Float, Inst, Memory, Operand, Place, Reg, Sequence};
+use crate::vector::{Ahead, Arith, Body, Class, Extent, Float, Inst, Memory, Operand, Reg, Sequence, StreamAddress};
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 
 /// The iteration at which a block begins.
@@ -146,7 +146,7 @@ impl Encoding<'_, '_> {
             return self.two(Code::VEX_Kmovw_kr_km16, self.register(to), Source::Memory(slot));
         }
         let kind = match from {
-            Memory::Cell(stream) => match (self.body.places[stream].element, self.body.places[stream].stride) {
+            Memory::Cell(stream) => match (self.body.addresses[stream].element, self.body.addresses[stream].stride) {
                 (Element::U8, _) => return self.load_bytes(to, stream),
                 (Element::F16, _) => return self.load_halves(to, stream),
                 (Element::F64 | Element::F32, Some(0)) => Kind::Broadcast,
@@ -162,7 +162,7 @@ impl Encoding<'_, '_> {
 
     /// Loads bytes and converts them, exactly.
     fn load_bytes(&mut self, to: Reg, stream: usize) {
-        let one_cell = self.body.places[stream].stride == Some(0);
+        let one_cell = self.body.addresses[stream].stride == Some(0);
         let cells = self.cell_operand(stream);
         if !one_cell && self.extent != Extent::Single {
             let narrow = self.sized(to, self.narrow_bytes());
@@ -179,7 +179,7 @@ impl Encoding<'_, '_> {
 
     /// Loads `f16` cells and converts them, exactly: denormal numbers too, in any mode of the thread.
     fn load_halves(&mut self, to: Reg, stream: usize) {
-        let one_cell = self.body.places[stream].stride == Some(0);
+        let one_cell = self.body.addresses[stream].stride == Some(0);
         if !one_cell && self.extent != Extent::Single {
             let cells = self.memory_operand(Memory::Cell(stream));
             return self.two(self.code(Kind::FromHalves), self.vector(to), cells);
@@ -242,7 +242,7 @@ impl Encoding<'_, '_> {
 
     fn store(&mut self, stream: usize, from: Reg, hint: StoreHint) {
         let cells = self.cell_operand(stream);
-        match self.body.places[stream].element {
+        match self.body.addresses[stream].element {
             Element::F64 | Element::F32 => {}
             Element::F16 => return self.store_halves(cells, from),
             Element::U8 => unreachable!("such strips are not eligible"),
@@ -371,7 +371,7 @@ impl Encoding<'_, '_> {
     fn memory_operand(&mut self, place: Memory) -> Source {
         let repeats = self.isa == Avx::Avx512 && self.extent != Extent::Single;
         match place {
-            Memory::Cell(stream) if self.body.places[stream].stride == Some(0) => {
+            Memory::Cell(stream) if self.body.addresses[stream].stride == Some(0) => {
                 let mut cell = self.cell_operand(stream);
                 cell.is_broadcast = repeats;
                 Source::Memory(cell)
@@ -419,7 +419,7 @@ impl Encoding<'_, '_> {
 
     /// The cells of a stream this many vectors after the iteration.
     fn cell_operand_at(&mut self, stream: usize, vector: i64) -> MemoryOperand {
-        let Place { pointer, offset, stride, element } = self.body.places[stream];
+        let StreamAddress { pointer, offset, stride, element } = self.body.addresses[stream];
         let base = self.pointers[pointer].unwrap_or_else(|| {
             self.next_scratch = 1 - self.next_scratch;
             let scratch = SCRATCH[self.next_scratch];

@@ -89,13 +89,13 @@ impl Homes {
     fn new(strip: &WideStrip<'_>) -> Self {
         let WideStrip { body, allocation, .. } = strip;
         let has_indices = !strip.indices.is_empty();
-        let count = body.places.iter().map(|place| place.pointer + 1).max().unwrap_or(0);
+        let count = body.addresses.iter().map(|place| place.pointer + 1).max().unwrap_or(0);
         let mut uses = vec![0u32; count];
         let cells = |inst: &Inst| cell_of(inst);
-        allocation.main().iter().filter_map(cells).for_each(|stream| uses[body.places[stream].pointer] += 1);
+        allocation.main().iter().filter_map(cells).for_each(|stream| uses[body.addresses[stream].pointer] += 1);
         let mut by_use: Vec<usize> = (0..count).filter(|pointer| uses[*pointer] > 0).collect();
         by_use.sort_by_key(|pointer| std::cmp::Reverse(uses[*pointer]));
-        let converts = body.places.iter().any(|place| place.element != body.shape.float.element());
+        let converts = body.addresses.iter().any(|place| place.element != body.shape.float.element());
         let mut registers: Vec<Register> = FREE.to_vec();
         let all = FREE.len() + SAVED.len() + SCRATCH.len() + 1;
         let needs_table =
@@ -113,7 +113,7 @@ impl Homes {
             pointers[*pointer] = Some(*register);
         }
         let saved = SAVED.into_iter().filter(|register| pointers.contains(&Some(*register))).collect();
-        let has_halves = body.places.iter().any(|place| place.element == Element::F16);
+        let has_halves = body.addresses.iter().any(|place| place.element == Element::F16);
         let alignment_slot = allocation.slots + usize::from(has_indices || has_halves);
         let slots = alignment_slot + usize::from(strip.aligned_stores.is_some());
         let frame_bytes = slots as i64 * body.shape.bytes;

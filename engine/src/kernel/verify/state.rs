@@ -8,7 +8,7 @@ use crate::kernel::affine::{Affine, Term};
 use crate::kernel::error::KernelErrorKind;
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::{Array, ArrayId, Expr, Kernel, ParamId, Role, Stmt};
-use crate::kernel::verify::{Place, Verified};
+use crate::kernel::verify::{Subject, Verified};
 
 /// Largest distance, in steps, between the first iterator and a step that is read or written.
 const MAX_STEP_OFFSET: i64 = 1 << 16;
@@ -39,17 +39,17 @@ pub(super) fn verify_state(kernel: &Kernel) -> Verified {
     let Some(first) = kernel.arrays.iter().position(is_state) else { return Ok(()) };
     let Some(run) = kernel.step_param() else {
         let array = kernel.arrays[first].name.clone();
-        return Err((KernelErrorKind::StateWithoutRun { array }, Place::Array(first)));
+        return Err((KernelErrorKind::StateWithoutRun { array }, Subject::Array(first)));
     };
     for (i, array) in kernel.arrays.iter().enumerate().filter(|(_, a)| is_state(a)) {
-        verify_array(array).map_err(|kind| (kind, Place::Array(i)))?;
+        verify_array(array).map_err(|kind| (kind, Subject::Array(i)))?;
     }
     let mut written = None;
     for (i, stmt) in kernel.stmts.iter().enumerate() {
         verify_steps(kernel, i, stmt, &mut written)?;
         if stmt.iters.is_empty() || !bounds_first_iter(&stmt.domain, run, true) {
             let param = kernel.params[run.index()].name.clone();
-            return Err((KernelErrorKind::NotBoundedByRun { stmt: stmt.name.clone(), param }, Place::Stmt(i)));
+            return Err((KernelErrorKind::NotBoundedByRun { stmt: stmt.name.clone(), param }, Subject::Stmt(i)));
         }
     }
     verify_reads_behind(kernel, written.unwrap_or(0))
@@ -71,14 +71,14 @@ fn verify_steps(kernel: &Kernel, position: usize, stmt: &Stmt, written: &mut Opt
         if let Expr::Load(array, index) = expr
             && kernel.array(*array).role == Role::State
         {
-            offset(kernel, stmt, *array, index).map_err(|kind| (kind, Place::Expr(position, i)))?;
+            offset(kernel, stmt, *array, index).map_err(|kind| (kind, Subject::Expr(position, i)))?;
         }
     }
     for (i, assign) in stmt.assigns.iter().enumerate() {
         if kernel.array(assign.array).role != Role::State {
             continue;
         }
-        let here = |kind| (kind, Place::Assign(position, i));
+        let here = |kind| (kind, Subject::Assign(position, i));
         let found = offset(kernel, stmt, assign.array, &assign.index).map_err(here)?;
         let expected = *written.get_or_insert(found);
         if found != expected {
@@ -100,7 +100,7 @@ fn verify_reads_behind(kernel: &Kernel, written: i64) -> Verified {
             if ahead > 0 {
                 let (stmt, array) = (stmt.name.clone(), kernel.array(*array).name.clone());
                 let kind = KernelErrorKind::StateReadsAhead { stmt, array, ahead };
-                return Err((kind, Place::Expr(position, i)));
+                return Err((kind, Subject::Expr(position, i)));
             }
         }
     }

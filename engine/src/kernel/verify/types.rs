@@ -4,7 +4,7 @@ use crease_program::ValueType;
 
 use crate::kernel::error::{KernelError, KernelErrorKind};
 use crate::kernel::graph::{Assign, BinaryOp, Element, Expr, ExprId, Kernel, Stmt, UnaryOp};
-use crate::kernel::verify::{Place, Verified};
+use crate::kernel::verify::{Subject, Verified};
 
 /// The type of a node; a literal is `f32` among `f32`s and `f64` otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,10 +33,10 @@ pub fn value_types(kernel: &Kernel, stmt: &Stmt) -> Result<Vec<ValueType>, Kerne
 }
 
 pub(super) fn verify_types(kernel: &Kernel, position: usize, stmt: &Stmt) -> Verified {
-    let types = types(kernel, stmt).map_err(|(kind, expr)| (kind, Place::Expr(position, expr)))?;
+    let types = types(kernel, stmt).map_err(|(kind, expr)| (kind, Subject::Expr(position, expr)))?;
     for (i, assign) in stmt.assigns.iter().enumerate() {
         verify_assign(kernel, stmt, assign, types[assign.value.index()])
-            .map_err(|kind| (kind, Place::Assign(position, i)))?;
+            .map_err(|kind| (kind, Subject::Assign(position, i)))?;
     }
     Ok(())
 }

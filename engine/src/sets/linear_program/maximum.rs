@@ -53,8 +53,8 @@ impl Search {
         Search { n_rows: rows.len(), tableau, variables: vec![None; objective.len()] }
     }
 
-    /// The first variable whose growth improves the objective, its column turned so that it grows; `Some(None)` if there
-    /// is none.
+    /// The first variable whose growth improves the objective, its column turned so that it grows; `Some(None)` if
+    /// there is none.
     fn entering(&mut self) -> Option<Option<usize>> {
         let objective = self.tableau.coefficients(self.n_rows);
         let gains = |&c: &usize| objective[c] > 0 || (self.variables[c].is_none() && objective[c] < 0);

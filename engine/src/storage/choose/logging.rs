@@ -1,7 +1,7 @@
 //! What the choice of storage logs: proposals, what becomes of them, and decisions.
 //!
-//! In: what the search does.   Out: events of the `log` facade, which cost nothing while nobody listens: `debug` says
-//! who was asked, what was dropped and why, and what was chosen; `trace` every proposal.
+//! In: what the search does.   Out: events of the `log` facade, which cost nothing while no logger listens: `debug`
+//! says who was asked, what was dropped and why, and what was chosen; `trace` every proposal.
 
 use std::fmt;
 

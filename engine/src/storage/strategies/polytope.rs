@@ -146,8 +146,8 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Chooses among the rows from `first` on, one for each of the `open` columns; others stand for rows that are tight.
-    /// None if numbers leave 127 bits.
+    /// Chooses among the rows from `first` on, one for each of the `open` columns; others stand for rows that are
+    /// tight. None if numbers leave 127 bits.
     fn choose(&mut self, first: usize, tableau: &Tableau, open: &[usize]) -> Option<()> {
         if open.is_empty() {
             let all_hold = self.all_hold(tableau.constants().skip(self.n));

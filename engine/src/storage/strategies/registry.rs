@@ -1,7 +1,7 @@
 //! The strategies in one table: each with its turn in the automatic choice, what it can, and what it may cost.
 //!
-//! A new strategy is a line here and one in `strategies!` (`engine/src/storage/options.rs`). What a caller writes down
-//! himself, [`StrategyId::Given`], nobody proposes: it has no entry.
+//! A new strategy is a line here and one in `strategies!` (`engine/src/storage/options.rs`). What a caller writes down,
+//! [`StrategyId::Given`], is proposed by no strategy and has no entry.
 
 use crate::storage::options::StrategyId;
 use crate::storage::problem::Strategy;

@@ -29,7 +29,7 @@ struct Slot {
     displacement: Vec<i64>,
 }
 
-/// The storage described above; none where nobody knows who reads what.
+/// The storage described above; none where it is not known who reads what.
 pub(super) fn exchange(
     problem: &Problem<'_, '_, '_>,
     group: &Group<'_>,
@@ -53,9 +53,9 @@ fn odd_slots(
 ) -> Option<(Vec<Slot>, Vec<IntBox>)> {
     let (mut slots, mut left) = (Vec::new(), Vec::new());
     for region in &readers[q].regions {
-        let nobody = vec![0; region.cells.ranges().len()];
+        let no_shift = vec![0; region.cells.ranges().len()];
         let (displacement, wanted) = match region.readers.as_slice() {
-            [] => (&nobody, Vec::new()),
+            [] => (&no_shift, Vec::new()),
             [one] => (one, vec![one.iter().map(|d| d.checked_neg()).collect::<Option<Vec<_>>>()?]),
             _ => {
                 left.push(region.cells.clone());
