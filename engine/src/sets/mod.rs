@@ -8,7 +8,7 @@
 //! - [`matrix`]: Hermite and Smith normal forms;
 //! - [`relations`]: formulas of a kernel as sets and relations of the integer set library, which does everything else.
 //!
-//! The checker (`engine/src/check/`) and the brute-force trace (`engine/src/analysis/trace/`) use none of it: what
+//! The checker (`engine/src/check/`) and the brute-force trace (`engine/oracle/`) use none of it: what
 //! proves a choice shares no arithmetic with what made it.
 
 pub(crate) mod boxes;

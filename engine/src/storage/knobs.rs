@@ -3,8 +3,8 @@
 //!
 //! None of them can make a mapping wrong, as the checker has the last word; they decide what is found, and how long
 //! that takes. What a change does to sizes and seconds, of every strategy and of the choice: `cargo run --release --
-//! bench --suite optimizer`. That nothing is lost: `cargo test -p crease-kernels --test claims --test never_far_off
-//! --test lattices`. A command of its own stands with a number that it measured; of the others no measurement is on
+//! bench --suite optimizer`. That nothing is lost: `cargo test -p crease-kernels --test suite -- claims::
+//! never_far_off:: lattices::`. A command of its own stands with a number that it measured; of the others no measurement is on
 //! record. What cannot be otherwise is no knob and stands where it is used: the two steps of the usual layout, the
 //! largest number that lattices are held in.
 
