@@ -369,6 +369,23 @@ fn is_program(path: &str) -> bool {
     path.ends_with("src/main.rs") || path.contains("/src/bin/")
 }
 
+/// Files move, and comments stay; `target` is made by whoever builds.
+#[test]
+fn comments_name_files_that_exist() {
+    let mut missing = Vec::new();
+    for source in files("rs") {
+        let comments = source.text.lines().filter(|line| line.trim_start().starts_with("//"));
+        let comments =
+            comments.map(|line| line.trim_start().trim_start_matches(['/', '!'])).collect::<Vec<_>>().join("\n");
+        let is_ours = |path: &str| {
+            path.split_once('/').is_some_and(|(first, _)| first != "target" && root().join(first).is_dir())
+        };
+        let stale = paths(&comments).into_iter().filter(|path| is_ours(path) && !root().join(path).exists());
+        missing.extend(stale.map(|path| format!("{}: {path}", source.path)));
+    }
+    assert!(missing.is_empty(), "comments name files that do not exist: {missing:#?}");
+}
+
 /// Targets of links into the repository, without fragments.
 fn links(document: &str) -> impl Iterator<Item = &str> {
     let targets = document.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(target, _)| target);

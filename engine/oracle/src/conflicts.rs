@@ -161,6 +161,7 @@ impl Trace {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::examples::LINE;
     use crease::kernel::graph::Kernel;
 
     fn trace(text: &str, schedule: &str, params: &[i64]) -> Trace {
@@ -179,17 +180,6 @@ mod tests {
         let (trace, array) = (trace(text, schedule, params), array(text, position));
         (trace.conflicts_of(array).len(), trace.max_live_of(array))
     }
-
-    const LINE: &str = "\
-kernel line(size N; run T) {
-  opaque f(3)
-  state u[t, x]: f64 for 0 <= x < N
-  S[t, x] for 1 <= t <= T and 1 <= x < N-1 { u[t,x] = f(u[t-1,x-1], u[t-1,x], u[t-1,x+1]) }
-  E[t, x] for 1 <= t <= T and (x = 0 or x = N-1) { u[t,x] = u[t-1,x] }
-  schedule seq { S, E -> [t, x] }
-  schedule lanes { S, E -> [t, x vector(4)] }
-  schedule par { S, E -> [t, x parallel] }
-}";
 
     #[test]
     fn a_three_point_line_needs_one_cell_more_in_order_and_two_lines_in_parallel() {

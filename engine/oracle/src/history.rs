@@ -110,16 +110,8 @@ impl Trace {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::examples::LINE;
     use crease::kernel::graph::Kernel;
-
-    const LINE: &str = "\
-kernel line(size N; run T) {
-  opaque f(3)
-  state u[t, x]: f64 for 0 <= x < N
-  S[t, x] for 1 <= t <= T and 1 <= x < N-1 { u[t,x] = f(u[t-1,x-1], u[t-1,x], u[t-1,x+1]) }
-  E[t, x] for 1 <= t <= T and (x = 0 or x = N-1) { u[t,x] = u[t-1,x] }
-  schedule seq { S, E -> [t, x] }
-}";
 
     fn trace(steps: i64) -> Trace {
         let kernel = Kernel::parse(LINE).unwrap();

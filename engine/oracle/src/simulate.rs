@@ -201,21 +201,12 @@ impl Trace {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::examples::LINE;
     use crease::kernel::graph::Kernel;
 
     /// One line of stencil, folded in place with a modulus; whether neither check objects.
     fn accepts(schedule: &str, modulus: i64) -> bool {
-        let text = "\
-kernel line(size N; run T) {
-  opaque f(3)
-  state u[t, x]: f64 for 0 <= x < N
-  S[t, x] for 1 <= t <= T and 1 <= x < N-1 { u[t,x] = f(u[t-1,x-1], u[t-1,x], u[t-1,x+1]) }
-  E[t, x] for 1 <= t <= T and (x = 0 or x = N-1) { u[t,x] = u[t-1,x] }
-  schedule seq { S, E -> [t, x] }
-  schedule lanes { S, E -> [t, x vector(4)] }
-  schedule par { S, E -> [t, x parallel] }
-}";
-        let kernel = Kernel::parse(text).unwrap();
+        let kernel = Kernel::parse(LINE).unwrap();
         let trace = Trace::new(&kernel, kernel.schedule(schedule).unwrap(), &[9, 4], 1000).unwrap();
         let fold = |_: ArrayId, c: &[i64]| Some((c[1] - c[0]).rem_euclid(modulus) as u64);
         let (clash, run) = (trace.clash(&fold), trace.simulate(&fold));

@@ -213,6 +213,21 @@ pub enum DimKind {
 }
 
 impl Kernel {
+    /// Nothing declared yet: where a text or a builder begins.
+    pub(in crate::kernel) fn empty(name: String) -> Kernel {
+        Kernel {
+            name,
+            params: Vec::new(),
+            context: Formula::everything(),
+            arithmetic: Arithmetic::EXACT,
+            scalars: Vec::new(),
+            opaques: Vec::new(),
+            arrays: Vec::new(),
+            stmts: Vec::new(),
+            schedules: Vec::new(),
+        }
+    }
+
     /// The kernel's name.
     pub fn name(&self) -> &str {
         &self.name

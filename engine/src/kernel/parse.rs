@@ -28,7 +28,7 @@ mod schedule;
 use crease_program::UnknownName;
 
 use crate::kernel::error::{KernelError, KernelErrorKind};
-use crate::kernel::fast_math::{Arithmetic, FastMathFlag};
+use crate::kernel::fast_math::FastMathFlag;
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::{Array, Element, Kernel, Opaque, Param, ParamKind, Role, Scalar, SourceLine, Stmt};
 use crate::kernel::lex::{Failure, Parsed, Token};
@@ -85,18 +85,8 @@ struct Parser<'a> {
 }
 
 fn parse(text: &str) -> Parsed<Kernel> {
-    let kernel = Kernel {
-        name: String::new(),
-        params: Vec::new(),
-        context: Formula::everything(),
-        arithmetic: Arithmetic::EXACT,
-        scalars: Vec::new(),
-        opaques: Vec::new(),
-        arrays: Vec::new(),
-        stmts: Vec::new(),
-        schedules: Vec::new(),
-    };
-    let mut parser = Parser { cursor: Cursor::new(text)?, kernel, places: Places::default() };
+    let mut parser =
+        Parser { cursor: Cursor::new(text)?, kernel: Kernel::empty(String::new()), places: Places::default() };
     parser.kernel()?;
     verify_places(&parser.kernel)
         .map_err(|(kind, place)| Failure { kind: Box::new(kind), at: parser.places.offset(place) })?;

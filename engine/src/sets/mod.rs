@@ -9,7 +9,7 @@
 //! - [`relations`]: formulas of a kernel as sets and relations of the integer set library, which does everything else.
 //!
 //! The checker (`engine/src/check/`) and the brute-force trace (`engine/oracle/`) use none of it: what
-//! proves a choice shares no arithmetic with what made it.
+//! proves a choice shares no reasoning about sets with what made it.
 
 pub(crate) mod boxes;
 pub(crate) mod count;

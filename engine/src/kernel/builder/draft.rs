@@ -12,7 +12,6 @@ use std::collections::HashMap;
 use crate::kernel::affine::{Affine, Term};
 use crate::kernel::error::KernelErrorKind;
 use crate::kernel::exprs::{ExprGraph, operands, with_operands};
-use crate::kernel::fast_math::Arithmetic;
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::{Array, ArrayId, Assign, DimKind, Expr, ExprId, Kernel, SourceLine, Stmt, StmtId};
 use crate::kernel::times::Times;
@@ -49,19 +48,8 @@ pub(super) type TimeVector = Vec<(Affine, Option<DimKind>)>;
 
 impl Draft {
     pub(super) fn new(name: String) -> Draft {
-        let kernel = Kernel {
-            name,
-            params: Vec::new(),
-            context: Formula::everything(),
-            arithmetic: Arithmetic::EXACT,
-            scalars: Vec::new(),
-            opaques: Vec::new(),
-            arrays: Vec::new(),
-            stmts: Vec::new(),
-            schedules: Vec::new(),
-        };
         let state = State {
-            kernel,
+            kernel: Kernel::empty(name),
             iters: Vec::new(),
             affines: Vec::new(),
             graph: ExprGraph::default(),
