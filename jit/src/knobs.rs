@@ -9,6 +9,7 @@
 //! the machine or a format. The loop language has a table of its own (`jit/program/src/knobs.rs`).
 
 use std::ops::RangeInclusive;
+use std::time::Duration;
 
 /// Operations in one iteration of an unrolled loop, at most: a body of up to 32 gains from four copies, one of more
 /// than 64 fills the window of instructions alone. Shows in `bench --suite strips --autotune`.
@@ -42,6 +43,14 @@ pub(crate) const HELD_RESULTS: usize = 32;
 /// Runs of iterations of a parallel loop that are handed out per thread: enough to even out rows of unequal cost, few
 /// enough for two rows that follow each other to be usually updated by the same core. Shows in `bench --suite quick`.
 pub(crate) const RUNS_PER_THREAD: u64 = 4;
+
+/// For how long a thread that waits for the next loop of a call does nothing else. Shows in the seconds of
+/// `run heat-2d-5pt --schedule auto --set N=4000 --set T=192`.
+pub(crate) const HELPERS_SPIN: Duration = Duration::from_micros(20);
+
+/// For how long it waits in all, giving way to other threads, before it goes to sleep: calls that follow each other
+/// closely find it awake. Shows as above, in steps that are called one by one.
+pub(crate) const HELPERS_LINGER: Duration = Duration::from_micros(200);
 
 /// Bytes from which on a field asks for huge pages and starts on one: two of them. Shows in `bench --suite quick`.
 pub(crate) const HUGE_FROM_BYTES: usize = 4 << 20;

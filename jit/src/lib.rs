@@ -20,6 +20,7 @@ mod parallel;
 mod strip;
 mod symbols;
 mod target;
+mod team;
 mod tune;
 mod vector;
 mod work;

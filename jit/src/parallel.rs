@@ -12,14 +12,18 @@
 //! be stolen in between. Calls that run at the same time, on the same threads or on others, have been given buffers
 //! that do not overlap, by Rust's borrows: their copies are different ones.
 //!
-//! A thread that waits for the end of a loop takes up other work of its pool, which may be anybody's. Until it goes on,
+//! On threads of our own, one call at a time leads their team (`jit/src/team.rs`) and runs on the thread that calls;
+//! other calls, and those on a pool of the caller's, hand each loop to the pool.
+//!
+//! A thread that waits for the end of a loop in a pool takes up other work of its pool, which may be anybody's. Until it goes on,
 //! it treats denormal numbers as it did before the call. A panic in such work stays in the job that it belongs to.
 #![allow(unsafe_code)]
 
 use crate::denormals::{Denormals, Mode};
 use crate::frame::Slot;
 use crate::knobs::RUNS_PER_THREAD;
-use crate::workers::{PoolError, Workers};
+use crate::team::Team;
+use crate::workers::{Hosted, PoolError, Workers};
 use rayon::ThreadPool;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use std::sync::Arc;
@@ -73,7 +77,7 @@ impl Pool {
 
     /// Runs a call whose loops are all sequential, on the current thread.
     pub(crate) fn enter_alone<R>(&self, work: impl FnOnce(&Entered<'_>) -> R) -> R {
-        Entered::enter(None, self.denormals.mode(), work)
+        Entered::enter(None, None, self.denormals.mode(), work)
     }
 
     /// Runs a call with parallel loops, if possible on one of the pool's threads, so that the loops in it need not wake
@@ -82,10 +86,13 @@ impl Pool {
         let Some(workers) = self.workers.as_deref() else { return self.enter_alone(work) };
         // What the calling thread does with denormal numbers holds on all that take part.
         let mode = self.denormals.mode();
-        let work = || Entered::enter(Some(workers), mode, work);
-        match workers.host() {
-            Some(_until_done) => workers.install(work),
-            None => work(),
+        match (workers.host(), workers.team()) {
+            (Some(until_done), Some(_)) => Entered::enter(Some(workers), Some(until_done), mode, work),
+            (Some(_until_done), None) => workers.install(|| Entered::enter(Some(workers), None, mode, work)),
+            (None, team) => {
+                let _without = team.map(Team::without);
+                Entered::enter(Some(workers), None, mode, work)
+            }
         }
     }
 }
@@ -94,6 +101,8 @@ impl Pool {
 pub(crate) struct Entered<'p> {
     /// None for one thread.
     workers: Option<&'p Workers>,
+    /// Until the call ends, it and no other one leads the team of the workers.
+    lead: Option<Hosted<'p>>,
     /// What compiled code does with denormal numbers.
     mode: Mode,
     /// What the thread of the main function did before, and does while it waits.
@@ -102,9 +111,14 @@ pub(crate) struct Entered<'p> {
 
 impl<'p> Entered<'p> {
     /// Runs the main function of a call on the current thread.
-    fn enter<R>(workers: Option<&'p Workers>, mode: Mode, work: impl FnOnce(&Entered<'p>) -> R) -> R {
+    fn enter<R>(
+        workers: Option<&'p Workers>,
+        lead: Option<Hosted<'p>>,
+        mode: Mode,
+        work: impl FnOnce(&Entered<'p>) -> R,
+    ) -> R {
         let until_done = mode.enter();
-        work(&Entered { workers, mode, outside: until_done.found() })
+        work(&Entered { workers, lead, mode, outside: until_done.found() })
     }
 
     /// Calls `run(worker, lo, hi)` for contiguous runs that together are `lo..hi step step`; returns when all have
@@ -121,11 +135,16 @@ impl<'p> Entered<'p> {
         let first = |at: u64| (u128::from(iterations) * u128::from(at) / u128::from(runs)) as i64;
         let bound = |at: u64| if at == runs { hi } else { lo + first(at) * step };
         let mode = self.mode;
-        let run = |at| {
-            let worker = workers.current().expect("the pool's own threads run its loops");
+        let run = |worker, at| {
             let _until_done = mode.enter();
             run(worker, bound(at), bound(at + 1));
         };
+        if let Some(team) = workers.team().filter(|team| self.lead.is_some() && !team.is_in_the_way()) {
+            // SAFETY: this call is the one that is hosted, and its loops follow one after the other: a body has no
+            // parallel loop in it.
+            return unsafe { team.lead(workers.threads(), runs, &run) };
+        }
+        let run = |at| run(workers.current().expect("the pool's own threads run its loops"), at);
         let _while_waiting = self.outside.enter();
         workers.install(|| (0..runs).into_par_iter().for_each(run));
     }

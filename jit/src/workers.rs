@@ -5,6 +5,7 @@
 //! Pools are held weakly: the threads of one end with the last [`Pool`](crate::Pool) that uses them. A process that
 //! starts run after run therefore keeps one `Pool` if it does not want to start threads each time.
 
+use crate::team::Team;
 use rayon::ThreadPool;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -83,6 +84,8 @@ pub(crate) struct Workers {
     /// up whatever else its pool has to do: loops of other calls, which are short, but not a second main function,
     /// which could keep the first one waiting for as long as it likes.
     hosting: AtomicBool,
+    /// Who waits for the loops of that call: on threads of our own, where each has a core.
+    team: Option<Arc<Team>>,
 }
 
 /// All workers in use.
@@ -100,14 +103,16 @@ impl Workers {
             let builder = rayon::ThreadPoolBuilder::new().num_threads(threads).stack_size(WORKER_STACK_BYTES);
             let builder = builder.thread_name(|at| format!("crease-{at}"));
             let threads = builder.build().map_err(|source| PoolError::Start { threads, source })?;
-            Ok(Workers { threads: Arc::new(threads), ours: true, hosting: AtomicBool::new(false) })
+            let team = (threads.current_num_threads() <= cores()).then(|| Team::new(threads.current_num_threads()));
+            Ok(Workers { threads: Arc::new(threads), ours: true, hosting: AtomicBool::new(false), team })
         })
     }
 
     /// The threads of a pool of the caller's.
     pub(crate) fn of(pool: &Arc<ThreadPool>) -> Arc<Workers> {
         let is_wanted = |known: &Workers| Arc::ptr_eq(&known.threads, pool);
-        let new = || Ok(Workers { threads: Arc::clone(pool), ours: false, hosting: AtomicBool::new(false) });
+        let new =
+            || Ok(Workers { threads: Arc::clone(pool), ours: false, hosting: AtomicBool::new(false), team: None });
         find_or_add(is_wanted, new).expect("nothing is started")
     }
 
@@ -127,7 +132,17 @@ impl Workers {
         self.threads.install(work)
     }
 
-    /// Lets one call at a time run its main function on these threads; none while another one does.
+    /// Who waits for the loops of the call that is hosted, if they are not found asleep.
+    pub(crate) fn team(&self) -> Option<&Arc<Team>> {
+        self.team.as_ref()
+    }
+
+    /// The pool.
+    pub(crate) fn threads(&self) -> &ThreadPool {
+        &self.threads
+    }
+
+    /// Lets one call at a time run its main function on these threads, or lead their team; none while another one does.
     pub(crate) fn host(&self) -> Option<Hosted<'_>> {
         (!self.hosting.swap(true, Ordering::Acquire)).then_some(Hosted { workers: self })
     }
