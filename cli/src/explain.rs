@@ -11,6 +11,7 @@ use std::time::Duration;
 use crease::check::Proof;
 use crease::parametric::report::{ParametricReport, Source};
 use crease::plan::report::{Reason, Report, Weighed};
+use crease::plan::search::ScheduleSearch;
 use crease::storage::Sharing;
 use crease::{Kernel, Plan, Stage};
 use crease_bench::code_variant::describe_tuning;
@@ -138,6 +139,9 @@ fn render(plan: &Plan, made: &[String], all_sizes: bool) -> Result<String, Comma
     let params: Vec<String> = report.params.iter().map(|(name, value)| format!("{name} = {value}")).collect();
     let mut text = format!("{}   schedule {}   {}\n", report.kernel, report.schedule, params.join(", "));
     render_domains(plan.kernel(), &mut text);
+    if let Some(search) = &report.schedule_search {
+        render_search(search, &mut text);
+    }
     render_mappings(report, &mut text);
     if let Some(parametric) = &beyond.parametric {
         render_parametric(parametric, &mut text);
@@ -173,6 +177,23 @@ fn json(plan: &Plan, all_sizes: bool) -> Result<String, CommandError> {
     report["parametric"] = serde_json::to_value(&beyond.parametric)?;
     report["missing"] = serde_json::to_value(&beyond.missing)?;
     Ok(serde_json::to_string_pretty(&report)? + "\n")
+}
+
+/// The schedule that was found, to be pasted into a kernel's text, and what else there was.
+fn render_search(search: &ScheduleSearch, text: &mut String) {
+    let taken = search.taken();
+    let _ = writeln!(text, "\nschedule, found by Crease: {}\n{}", taken.shape, taken.text.trim_end());
+    let _ = writeln!(text, "  candidates: estimated time, of that one, and memory");
+    for (at, candidate) in search.candidates.iter().enumerate() {
+        let ratio = candidate.estimated_ns / taken.estimated_ns;
+        let fate = match &candidate.refused {
+            Some(why) => format!("   {why}"),
+            None if at == search.chosen => "   taken".to_string(),
+            None => String::new(),
+        };
+        let memory = bytes(candidate.estimated_bytes as u64);
+        let _ = writeln!(text, "  {ratio:7.2}  {memory:>9}  {}{fate}", candidate.shape);
+    }
 }
 
 fn render_domains(kernel: &Kernel, text: &mut String) {

@@ -58,6 +58,23 @@ pub(crate) fn run_each(request: &Request, strategies: &[StrategyChoice]) -> Resu
     Ok(strategies.iter().map(run).collect())
 }
 
+/// Whether the schedule is legal: the stages up to that one. Where they leave it open which value of a cell a read
+/// means, the array whose cell it is: another schedule might compute something else.
+pub(crate) fn verify_order(request: &Request) -> Result<Option<ArrayId>, Error> {
+    let stages = Stages::new(request)?;
+    let analysed = analyse(request, &stages)?;
+    let kernel = request.bound.kernel();
+    for array in kernel.array_ids() {
+        let is_written = kernel.stmts().iter().any(|stmt| stmt.assigns.iter().any(|assign| assign.array == array));
+        let had_values = kernel.array(array).live_in.is_some();
+        let written_once = || -> Result<bool, AnalysisError> { Ok(analysed.model.writes(array)?.is_single_valued()?) };
+        if is_written && (had_values || !stages.run("legality", written_once)?) {
+            return Ok(Some(array));
+        }
+    }
+    Ok(None)
+}
+
 /// The storage mapping alone: the stages up to the choice.
 pub(crate) fn chosen_mapping(request: &Request) -> Result<StorageMapping, Error> {
     let stages = Stages::new(request)?;

@@ -7,6 +7,7 @@
 //! sets numbers of samples or `CREASE_THOROUGH`.
 
 mod arithmetic;
+mod automatic;
 mod borrowed;
 mod brute_force;
 mod diamonds;

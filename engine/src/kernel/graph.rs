@@ -24,6 +24,8 @@ pub struct Kernel {
     pub(crate) arrays: Vec<Array>,
     pub(crate) stmts: Vec<Stmt>,
     pub(crate) schedules: Vec<Schedule>,
+    /// Whether a plan that names no schedule has one found, though there are some.
+    pub(crate) finds_schedule: bool,
 }
 
 /// A symbolic integer.
@@ -225,6 +227,7 @@ impl Kernel {
             arrays: Vec::new(),
             stmts: Vec::new(),
             schedules: Vec::new(),
+            finds_schedule: false,
         }
     }
 
@@ -274,7 +277,7 @@ impl Kernel {
         &self.stmts
     }
 
-    /// Schedules in declaration order; the first one is the default.
+    /// Schedules in declaration order; the first one is the default, unless one is to be found.
     pub fn schedules(&self) -> &[Schedule] {
         &self.schedules
     }

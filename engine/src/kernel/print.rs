@@ -13,7 +13,7 @@ use crate::kernel::affine::Affine;
 use crate::kernel::fast_math::Arithmetic;
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::{ArrayId, Assign, DimKind, Kernel, ParamKind, Role, Schedule, Stmt};
-use crate::kernel::words::kind_name;
+use crate::kernel::words::{AUTOMATIC, kind_name};
 
 pub(crate) use domain::domain_text;
 
@@ -47,10 +47,23 @@ impl Display for Kernel {
         for stmt in &self.stmts {
             self.write_stmt(f, stmt, &params)?;
         }
+        if self.finds_schedule {
+            writeln!(f, "  schedule {AUTOMATIC}")?;
+        }
         for schedule in &self.schedules {
             self.write_schedule(f, schedule, &params)?;
         }
         writeln!(f, "}}")
+    }
+}
+
+/// A schedule in the text form.
+pub(crate) struct ScheduleText<'k>(pub(crate) &'k Kernel, pub(crate) &'k Schedule);
+
+impl Display for ScheduleText<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        let params: Vec<String> = self.0.params.iter().map(|p| p.name.clone()).collect();
+        self.0.write_schedule(f, self.1, &params)
     }
 }
 

@@ -23,3 +23,6 @@ pub(super) fn kind_name(kind: DimKind) -> String {
 pub(super) fn unknown<'n>(what: &'static str, name: &str, known: impl IntoIterator<Item = &'n str>) -> KernelErrorKind {
     KernelErrorKind::Unknown { what, name: name.into(), hint: nearest::hint(name, known) }
 }
+
+/// What a schedule that is found by the library is called, and what asks for one.
+pub(crate) const AUTOMATIC: &str = "auto";

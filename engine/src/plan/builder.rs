@@ -9,6 +9,7 @@ use crease_program::DEFAULT_WORK_LIMIT;
 use crate::analysis::expansion::{Expanded, box_cells};
 use crate::check::Proved;
 use crate::error::Error;
+use crate::kernel::AUTOMATIC;
 use crate::kernel::graph::{Kernel, ParamKind};
 use crate::machine::MachineModel;
 use crate::pipeline;
@@ -18,7 +19,8 @@ use crate::plan::fitting::{hint, largest_fitting};
 use crate::plan::footprint::Footprint;
 use crate::plan::outcome::Outcome;
 use crate::plan::parallelism::parallelism_notes;
-use crate::plan::request::{Expansion, Request, bind};
+use crate::plan::request::{Expansion, Request, bind, size_values};
+use crate::plan::search::ScheduleSearch;
 use crate::storage::StorageMapping;
 use crate::storage::options::{Objective, Rings, Rounding, StrategyChoice};
 
@@ -98,7 +100,9 @@ impl PlanBuilder {
         self
     }
 
-    /// Chooses a schedule by name. Default: the kernel's first.
+    /// Chooses a schedule by name. Default: the kernel's first. Where the kernel has none, or none of the name `auto`
+    /// and that is asked for, one is found for these sizes, this machine and these threads
+    /// ([`Report::schedule_search`](crate::plan::report::Report::schedule_search)).
     #[must_use]
     pub fn schedule(mut self, name: &str) -> Self {
         self.schedule = Some(name.to_string());
@@ -277,7 +281,8 @@ impl PlanBuilder {
         if self.view == StorageView::Contraction {
             return Ok(request);
         }
-        let Expanded { kernel, arrays, notes } = self.kernel.expanded(&self.kernel.schedules()[0].name)?;
+        let written = request.bound.written();
+        let Expanded { kernel, arrays, notes } = written.expanded(&written.schedules()[0].name)?;
         let count = |(name, into): (String, Vec<String>)| {
             let id = self.kernel.array_id(&name).expect("expanded arrays are the kernel's");
             Ok((name, box_cells(&request.bound, id)?, into))
@@ -290,50 +295,84 @@ impl PlanBuilder {
     /// The request for the kernel whose arrays keep their names.
     fn as_it_is(&self) -> Result<Request, Error> {
         let kernel = &self.kernel;
-        let name = || kernel.name().to_string();
-        let list = |names: Vec<&str>| if names.is_empty() { "none".to_string() } else { names.join(", ") };
+        self.verify_size_names()?;
         let schedules: Vec<&str> = kernel.schedules().iter().map(|s| s.name.as_str()).collect();
-        let schedule = match &self.schedule {
-            None if schedules.is_empty() => Err("default".to_string()),
-            None => Ok(0),
-            Some(wanted) => schedules.iter().position(|s| s == wanted).ok_or_else(|| wanted.clone()),
+        let wanted = self.schedule.as_deref();
+        let position = match wanted {
+            None if schedules.is_empty() || kernel.finds_schedule => None,
+            None => Some(0),
+            Some(wanted) => schedules.iter().position(|s| *s == wanted),
         };
-        let schedule = schedule.map_err(|schedule| PlanError::UnknownSchedule {
-            kernel: name(),
-            schedule,
-            known: list(schedules),
-        })?;
-        let is_size = |p: &&crate::kernel::graph::Param| p.kind == ParamKind::Size;
-        for param in self.sizes.keys() {
-            if !kernel.params().iter().filter(is_size).any(|p| p.name == *param) {
-                let known = list(kernel.params().iter().filter(is_size).map(|p| p.name.as_str()).collect());
-                return Err(PlanError::UnknownSize { kernel: name(), param: param.clone(), known }.into());
+        match (position, wanted) {
+            (Some(position), _) => self.under(Arc::clone(kernel), position, None),
+            (None, None | Some(AUTOMATIC)) => self.under_a_schedule_that_is_found(),
+            (None, Some(wanted)) => {
+                let (kernel, schedule) = (kernel.name().to_string(), wanted.to_string());
+                Err(PlanError::UnknownSchedule { kernel, schedule, known: list(schedules) }.into())
             }
         }
-        let bound = Arc::new(bind(Arc::clone(kernel), schedule, &self.sizes)?);
+    }
+
+    /// The request under the schedule that is thought to be the fastest, of those that are legal.
+    fn under_a_schedule_that_is_found(&self) -> Result<Request, Error> {
+        let sizes = size_values(&self.kernel, &self.sizes)?;
+        let (machine, threads) = (self.machine_model(), self.thread_count()?);
+        ScheduleSearch::run(&self.kernel, &sizes, machine, threads, |kernel, search| {
+            let position = kernel.schedules().len() - 1;
+            let request = self.under(Arc::new(kernel), position, Some(search))?;
+            let ambiguous = pipeline::verify_order(&request)?.map(|array| self.kernel.array(array).name.clone());
+            Ok((request, ambiguous))
+        })
+    }
+
+    /// Refuses a size that the kernel does not have.
+    fn verify_size_names(&self) -> Result<(), PlanError> {
+        let sizes = || self.kernel.params().iter().filter(|param| param.kind == ParamKind::Size);
+        let Some(param) = self.sizes.keys().find(|name| !sizes().any(|param| param.name == **name)) else {
+            return Ok(());
+        };
+        let known = list(sizes().map(|param| param.name.as_str()).collect());
+        Err(PlanError::UnknownSize { kernel: self.kernel.name().to_string(), param: param.clone(), known })
+    }
+
+    fn thread_count(&self) -> Result<usize, PlanError> {
         let threads = self.threads.unwrap_or_else(crease_jit::cores);
         let (cores, most) = (crease_jit::cores(), most_threads());
-        if !(1..=most).contains(&threads) {
-            return Err(PlanError::Threads { kernel: name(), threads, cores, most }.into());
+        if (1..=most).contains(&threads) {
+            return Ok(threads);
         }
+        Err(PlanError::Threads { kernel: self.kernel.name().to_string(), threads, cores, most })
+    }
+
+    fn machine_model(&self) -> MachineModel {
         let mut machine = self.machine.unwrap_or_else(MachineModel::detect);
         machine.last_level_cache_bytes = self.cache_bytes.unwrap_or(machine.last_level_cache_bytes);
+        machine
+    }
+
+    /// The request under one schedule of the kernel.
+    fn under(&self, kernel: Arc<Kernel>, schedule: usize, search: Option<ScheduleSearch>) -> Result<Request, Error> {
         Ok(Request {
-            bound,
+            bound: Arc::new(bind(kernel, schedule, &self.sizes)?),
             strategy: self.strategy,
             objective: self.objective,
             rounding: self.rounding,
             rings: self.rings,
             mapping: self.mapping.clone(),
             horizon: self.horizon,
-            threads,
+            threads: self.thread_count()?,
             names_threads: self.threads.is_some(),
             cap_bytes: self.cap_bytes,
-            machine,
+            machine: self.machine_model(),
             quota: self.quota,
             work_limit: self.work_limit,
             runs_opaque: self.runs_opaque,
             expansion: None,
+            search,
         })
     }
+}
+
+fn list(names: Vec<&str>) -> String {
+    if names.is_empty() { "none".to_string() } else { names.join(", ") }
 }

@@ -15,6 +15,14 @@ pub enum PlanError {
         /// The names there are.
         known: String,
     },
+    /// No schedule could be found for a kernel that has none, or for which one was asked for.
+    #[error("kernel `{kernel}`: no schedule was found: {reason}; write one")]
+    NoScheduleFound {
+        /// The kernel.
+        kernel: String,
+        /// What stood in the way.
+        reason: String,
+    },
     /// The kernel has no size parameter of that name.
     #[error("kernel `{kernel}` has no size parameter `{param}`; it has {known}")]
     UnknownSize {

@@ -3,7 +3,7 @@
 //! `bounds` says how small storage could be, `fitting` finds sizes that keep to a limit, `footprint` counts what a run
 //! keeps in memory, `layout` holds the memory layout, `listing` machine code for people, `parallelism` says what
 //! threads are good for, `place` the places of single cells, `report` what a user is told, `builder` takes what is
-//! asked for, `request` holds it, `outcome` what all stages leave.
+//! asked for, `request` holds it, `search` chooses a schedule where nobody wrote one, `outcome` is what all stages leave.
 
 pub(crate) mod bounds;
 mod builder;
@@ -17,6 +17,7 @@ mod parallelism;
 mod place;
 pub mod report;
 pub(crate) mod request;
+pub mod search;
 
 use std::sync::{Arc, OnceLock};
 

@@ -1,6 +1,6 @@
 //! The report: what a plan decided, for people and as JSON.
 //!
-//! `{"kernel","schedule","params","threads","threads_used","footprint","buffers":[..],"arrays":[..],"stages":[..],
+//! `{"kernel","schedule","schedule_search","params","threads","threads_used","footprint","buffers":[..],"arrays":[..],"stages":[..],
 //! "notes":[..]}`.
 
 use std::collections::BTreeMap;
@@ -18,6 +18,7 @@ use crate::plan::layout::{BufferLayout, Layout, Owner};
 use crate::plan::outcome::Outcome;
 use crate::plan::parallelism::busy_threads;
 use crate::plan::request::Request;
+use crate::plan::search::ScheduleSearch;
 use crate::stage::LOWER_BOUND;
 use crate::storage::choose::decision::Decision;
 use crate::storage::{Piece, Sharing, StrategyId};
@@ -33,6 +34,8 @@ pub struct Report {
     pub kernel: String,
     /// The schedule's name.
     pub schedule: String,
+    /// What the schedule was chosen from, if nobody wrote it.
+    pub schedule_search: Option<ScheduleSearch>,
     /// Bound parameters.
     pub params: BTreeMap<String, i64>,
     /// Threads that were planned for.
@@ -160,6 +163,7 @@ impl Report {
         Report {
             kernel: kernel.name().to_string(),
             schedule: request.bound.schedule().name.clone(),
+            schedule_search: request.search.clone(),
             params: request.sizes().into_iter().collect(),
             threads: request.threads,
             threads_used,

@@ -10,6 +10,7 @@ use crate::kernel::{BoundKernel, Unbound, sizes_text};
 use crate::machine::MachineModel;
 use crate::plan::error::PlanError;
 use crate::plan::outcome::Outcome;
+use crate::plan::search::ScheduleSearch;
 use crate::storage::options::{Objective, Rings, Rounding, StrategyChoice};
 
 /// What a plan is made from.
@@ -37,6 +38,8 @@ pub(crate) struct Request {
     pub(crate) runs_opaque: bool,
     /// What became of the kernel's arrays, if storage is allocated anew.
     pub(crate) expansion: Option<Expansion>,
+    /// What the schedule was chosen from, if nobody wrote it.
+    pub(crate) search: Option<ScheduleSearch>,
 }
 
 /// The arrays of a kernel before and after its expansion.
@@ -75,12 +78,7 @@ impl Request {
 /// # Errors
 /// [`PlanError::MissingSize`], [`PlanError::OutsideContext`]; [`Error::Analysis`] if a number leaves 64 bits.
 pub(crate) fn bind(kernel: Arc<Kernel>, schedule: usize, given: &BTreeMap<String, i64>) -> Result<BoundKernel, Error> {
-    let sizes = kernel.params().iter().filter(|param| param.kind == ParamKind::Size);
-    let value = |param: &Param| {
-        let missing = || PlanError::MissingSize { kernel: kernel.name().to_string(), param: param.name.clone() };
-        given.get(&param.name).copied().ok_or_else(missing)
-    };
-    let values = sizes.map(value).collect::<Result<Vec<i64>, PlanError>>()?;
+    let values = size_values(&kernel, given)?;
     let outside = || {
         let params: Vec<String> = kernel.params().iter().map(|param| param.name.clone()).collect();
         PlanError::OutsideContext {
@@ -93,6 +91,19 @@ pub(crate) fn bind(kernel: Arc<Kernel>, schedule: usize, given: &BTreeMap<String
         Unbound::OutsideContext => outside().into(),
         Unbound::Overflow(overflow) => AnalysisError::from(overflow).into(),
     })
+}
+
+/// What was given for each size parameter, in the order of their declarations.
+///
+/// # Errors
+/// [`PlanError::MissingSize`].
+pub(crate) fn size_values(kernel: &Kernel, given: &BTreeMap<String, i64>) -> Result<Vec<i64>, PlanError> {
+    let sizes = kernel.params().iter().filter(|param| param.kind == ParamKind::Size);
+    let value = |param: &Param| {
+        let missing = || PlanError::MissingSize { kernel: kernel.name().to_string(), param: param.name.clone() };
+        given.get(&param.name).copied().ok_or_else(missing)
+    };
+    sizes.map(value).collect()
 }
 
 impl Expansion {

@@ -51,6 +51,11 @@ fn requests(cases: &mut Cases) {
     let opaque = small(opaque).and_then(|plan| plan.compile());
     cases.add_engine("a kernel that calls an opaque function is compiled", opaque);
     cases.add_engine("`line` by a schedule `rowz`", line().size("N", 8).schedule("rowz").build());
+    let shifted = "S[x] for 0 <= x < 7 { b[x] = b[x+1] } T[x] for 0 <= x < 7 { b[7-x] = b[x] }";
+    cases.add_engine("a kernel without schedules, whose statements read ahead of each other", small(shifted));
+    let kernel =
+        "kernel scalar() { output b[x]: f64 for 0 <= x < 8 S[x, k] for 0 <= x < 8 and 0 <= k < 2 { b[x] = 1.0 } }";
+    cases.add_engine("a kernel without schedules that writes a cell for every k", plan(kernel).build());
     cases.add_engine("`line` with a size `M`", line().size("N", 8).size("M", 8).build());
     cases.add_engine("`line` without a size", line().build());
     cases.add_engine("`line`, where N >= 3, at N = 2", line().size("N", 2).build());

@@ -8,6 +8,7 @@ use crate::kernel::parse::cursor::fail_at;
 use crate::kernel::parse::formula::{Scope, affine};
 use crate::kernel::parse::{Parser, isl, unknown};
 use crate::kernel::times::{AtStmt, Times};
+use crate::kernel::words::AUTOMATIC;
 
 /// A schedule while it is read.
 struct Draft {
@@ -21,6 +22,11 @@ impl Parser<'_> {
         self.cursor.advance();
         let at = self.cursor.at();
         let name = self.cursor.name("a schedule's name")?.to_string();
+        if name == AUTOMATIC && !matches!(self.cursor.peek(), Token::Punct("{") | Token::Quoted(_)) {
+            // It is the default where it comes first; behind others it is there to be asked for, as it always is.
+            self.kernel.finds_schedule |= self.kernel.schedules.is_empty();
+            return Ok(());
+        }
         let n = self.kernel.stmts.len();
         let mut draft = Draft { times: Times::new(name, n), places: vec![at; n] };
         if let Some(mut inside) = self.cursor.enter_quotes()? {

@@ -1,0 +1,118 @@
+//! The search for a schedule, where nobody wrote one.
+//!
+//! In: a kernel, its sizes, a machine, threads, and what makes a legal plan's request of one schedule.   Out: the
+//! request of the cheapest schedule that is legal, and what else there was.
+
+use log::debug;
+use serde::Serialize;
+
+use crate::analysis::error::AnalysisError;
+use crate::error::Error;
+use crate::kernel::ScheduleText;
+use crate::kernel::graph::{Kernel, ParamKind};
+use crate::machine::MachineModel;
+use crate::plan::error::PlanError;
+use crate::schedule::IllegalSchedule;
+use crate::schedule::automatic::{Candidate, NoCandidates, Target, candidates};
+
+/// What a schedule was chosen from: it is found for the sizes, the threads and the machine of a plan.
+#[derive(Clone, Debug, Serialize, PartialEq)]
+#[non_exhaustive]
+pub struct ScheduleSearch {
+    /// All candidates, the cheapest first: see [`ScheduleCandidate::estimated_bytes`].
+    pub candidates: Vec<ScheduleCandidate>,
+    /// Which of them was taken: the first one that is not refused.
+    pub chosen: usize,
+}
+
+/// A schedule that the library made.
+#[derive(Clone, Debug, Serialize, PartialEq)]
+#[non_exhaustive]
+pub struct ScheduleCandidate {
+    /// What kind of schedule it is, such as `rows in parallel`.
+    pub shape: String,
+    /// Nanoseconds that a step is thought to take, or all of a kernel without steps: for comparison with the other
+    /// candidates, as rates are those of no machine in particular.
+    pub estimated_ns: f64,
+    /// Bytes of all arrays, folded as far as is to be expected. Candidates are ranked by time and bytes: twice the
+    /// memory must save three tenths of the time.
+    pub estimated_bytes: f64,
+    /// The schedule in the text form: put into a kernel's text, it is fixed, and can be edited.
+    pub text: String,
+    /// Which dependence it breaks, if that was looked at.
+    pub refused: Option<String>,
+}
+
+impl ScheduleSearch {
+    /// Calls `request` with the kernel under one candidate after the other, until one is legal. With the request comes
+    /// an array of which some cell has several values, if there is one: what a read of it means, only a schedule that
+    /// somebody wrote can say.
+    ///
+    /// # Errors
+    /// [`PlanError::NoScheduleFound`]; what `request` says that is no matter of order.
+    pub(crate) fn run<T>(
+        kernel: &Kernel,
+        sizes: &[i64],
+        machine: MachineModel,
+        threads: usize,
+        request: impl Fn(Kernel, ScheduleSearch) -> Result<(T, Option<String>), Error>,
+    ) -> Result<T, Error> {
+        let params = params(kernel, sizes);
+        let none = |reason: String| PlanError::NoScheduleFound { kernel: kernel.name().to_string(), reason };
+        let found = candidates(kernel, &Target { params: &params, machine, threads }).map_err(|why| match why {
+            NoCandidates::Because(reason) => Error::from(none(reason)),
+            NoCandidates::Overflow(overflow) => AnalysisError::from(overflow).into(),
+        })?;
+        let listed = found.iter().map(|candidate| ScheduleCandidate::of(kernel, candidate)).collect();
+        let several_values = |array: String| {
+            let why = format!("cells of `{array}` have several values, and a schedule says which one is read");
+            Err(Error::from(none(why)))
+        };
+        let mut search = ScheduleSearch { candidates: listed, chosen: 0 };
+        for (chosen, candidate) in found.into_iter().enumerate() {
+            search.chosen = chosen;
+            match request(kernel.with_schedule(candidate.schedule)?, search.clone()) {
+                Err(Error::Illegal(illegal)) if is_of_order(&illegal) => {
+                    debug!("candidate `{}` is dropped: {illegal}", candidate.shape);
+                    search.candidates[chosen].refused = Some(illegal.to_string());
+                }
+                // A statement's time comes from the cell that it writes: no candidate would order the two.
+                Err(Error::Illegal(IllegalSchedule::UnorderedWrites { array, .. })) => return several_values(array),
+                Err(error) => return Err(error),
+                Ok((_, Some(array))) => return several_values(array),
+                Ok((request, None)) => return Ok(request),
+            }
+        }
+        let refused = search.candidates[0].refused.take().unwrap_or_default();
+        Err(none(format!("of {} candidates none is legal; {refused}", search.candidates.len())).into())
+    }
+
+    /// The candidate that was taken.
+    pub fn taken(&self) -> &ScheduleCandidate {
+        &self.candidates[self.chosen]
+    }
+}
+
+impl ScheduleCandidate {
+    fn of(kernel: &Kernel, candidate: &Candidate) -> ScheduleCandidate {
+        ScheduleCandidate {
+            shape: candidate.shape.clone(),
+            estimated_ns: candidate.estimate.nanoseconds,
+            estimated_bytes: candidate.estimate.bytes,
+            text: ScheduleText(kernel, &candidate.schedule).to_string(),
+            refused: None,
+        }
+    }
+}
+
+/// Values of all parameters, in a run of one step.
+fn params(kernel: &Kernel, sizes: &[i64]) -> Vec<i64> {
+    let mut sizes = sizes.iter().copied();
+    let value = |kind| if kind == ParamKind::Size { sizes.next().unwrap_or(1) } else { 1 };
+    kernel.params().iter().map(|param| param.kind).map(value).collect()
+}
+
+/// Whether another schedule might be legal.
+fn is_of_order(illegal: &IllegalSchedule) -> bool {
+    matches!(illegal, IllegalSchedule::ReadBeforeWrite { .. } | IllegalSchedule::NeverWritten { .. })
+}

@@ -1,0 +1,259 @@
+//! What a schedule is thought to cost: operations, bytes from each memory, barriers.
+//!
+//! In: a kernel in its common space, a machine, a number of threads.   Out: nanoseconds, of a step where there are
+//! steps, and bytes. A roofline: arithmetic and the slowest memory overlap, barriers do not. Rates are those of a common core, the
+//! same for every machine, as only ratios decide; sizes of caches are the machine's. So the choice is the same wherever
+//! caches and threads are the same.
+//!
+//! Source: Williams, Waterman and Patterson, Roofline (CACM 2009).
+
+use crease_program::{Element, Interval};
+
+use crate::kernel::graph::{Array, Expr, Kernel, Role, Stmt};
+use crate::kernel::points::bounding_box;
+use crate::schedule::automatic::Target;
+use crate::schedule::automatic::space::{CommonSpace, dims_of};
+
+// Rates are in bytes a nanosecond, of one core. All were set so that the order of the candidates of a plane of 4000 by
+// 4000 cells is the one that is measured, by `run heat-2d-5pt --set N=4000 --set T=192 --schedule auto` beside the
+// candidates that `explain` prints; that command shows when one is wrong.
+
+/// From and to memory.
+const MEMORY_RATE: f64 = 30.0;
+/// Cores that together move what memory can.
+const MEMORY_CORES: f64 = 4.0;
+/// From and to the last cache: of many cores that share one, hardly more than from memory.
+const LAST_LEVEL_RATE: f64 = 35.0;
+/// From and to a core's second-level cache.
+const SECOND_LEVEL_RATE: f64 = 60.0;
+/// From a core that has just written to one that reads.
+const HANDED_ON_RATE: f64 = 7.0;
+/// What is done beside something longer is not hidden altogether: the part of it that shows.
+const SHOWING: f64 = 0.3;
+/// Nanoseconds of a vector instruction, of which several run at a time.
+const INSTRUCTION_NS: f64 = 0.2;
+/// Nanoseconds of opening a loop for all threads and of waiting for the last one.
+const BARRIER_NS: f64 = 1500.0;
+/// Nanoseconds of beginning a strip.
+const STRIP_NS: f64 = 20.0;
+/// Bytes of the widest vectors.
+const VECTOR_BYTES: f64 = 64.0;
+/// Of a cache, the part that a working set may take: the rest is for what passes through.
+const USABLE: f64 = 0.5;
+
+/// What a kernel computes and moves.
+#[derive(Debug)]
+pub(super) struct Workload {
+    /// How many threads there are.
+    pub(super) threads: f64,
+    /// Lanes of vectors.
+    pub(super) lanes: u32,
+    /// Iterations along each dimension.
+    pub(super) extents: Vec<f64>,
+    /// Per statement, nanoseconds of all its instances of a step on one thread.
+    pub(super) work: Vec<f64>,
+    /// Bytes of all states, one level each.
+    state_bytes: f64,
+    /// Bytes of inputs and outputs.
+    given_bytes: f64,
+    /// Bytes of temporary arrays, of a step.
+    temp_bytes: f64,
+    second_level_bytes: f64,
+    last_level_bytes: f64,
+}
+
+/// What a schedule is thought to take.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Estimate {
+    /// Of a step, or of the whole of a kernel without steps.
+    pub(crate) nanoseconds: f64,
+    /// Of all arrays, folded as far as is to be expected.
+    pub(crate) bytes: f64,
+}
+
+impl Estimate {
+    /// What candidates are compared by: twice the memory must save three tenths of the time.
+    pub(crate) fn cost(&self) -> f64 {
+        self.nanoseconds * self.bytes.max(1.0).sqrt()
+    }
+}
+
+/// How a step is run by rows.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sweep {
+    /// Whether rows run on all threads.
+    pub(super) is_parallel: bool,
+    /// Whether temporary arrays are read soon after they are written.
+    pub(super) is_fused: bool,
+    /// Barriers in a step.
+    pub(super) barriers: usize,
+}
+
+/// Tiles of time and the outermost dimension of space.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tile {
+    /// Steps in a tile.
+    pub(super) steps: i64,
+    /// Rows, or planes, in a tile.
+    pub(super) width: i64,
+    /// By how much tiles lean: in rows a step, or in tiles a step where these are pipelined.
+    pub(super) lean: i64,
+}
+
+impl Workload {
+    pub(super) fn of(kernel: &Kernel, space: &CommonSpace, target: &Target<'_>) -> Workload {
+        let dims = space.names.len();
+        let first = usize::from(space.has_steps);
+        let extent = |stmt: usize, dim: usize| length(space.extent(stmt, dim, target.params));
+        let hull = |dim: usize| {
+            let ranges = (0..kernel.stmts().len()).map(|stmt| space.extent(stmt, dim, target.params));
+            ranges.reduce(Interval::hull).map_or(1.0, length)
+        };
+        let work = |(number, stmt): (usize, &Stmt)| {
+            let points: f64 = (first..dims).map(|dim| extent(number, dim)).product();
+            points * instance_ns(kernel, stmt) + points / extent(number, dims - 1).max(1.0) * STRIP_NS
+        };
+        let bytes = |roles: &[Role]| -> f64 {
+            let wanted = kernel.array_ids().filter(|id| roles.contains(&kernel.array(*id).role));
+            wanted.map(|id| step_bytes(kernel.array(id), dims_of(space, id), space.has_steps, target.params)).sum()
+        };
+        Workload {
+            threads: target.threads as f64,
+            lanes: lanes(kernel),
+            extents: (0..dims).map(hull).collect(),
+            work: kernel.stmts().iter().enumerate().map(work).collect(),
+            state_bytes: bytes(&[Role::State]),
+            given_bytes: bytes(&[Role::Input, Role::Output]),
+            temp_bytes: bytes(&[Role::Temp]),
+            second_level_bytes: target.machine.second_level_cache_bytes as f64 * USABLE,
+            last_level_bytes: target.machine.last_level_cache_bytes as f64 * USABLE,
+        }
+    }
+
+    /// Nanoseconds of a step, or of a kernel without steps, by rows.
+    pub(super) fn sweep(&self, how: Sweep) -> Estimate {
+        let threads = if how.is_parallel { self.threads } else { 1.0 };
+        let temps = if how.is_fused { 0.0 } else { self.temp_bytes };
+        // What runs in parallel is not updated in place.
+        let levels = if how.is_parallel { 2.0 } else { 1.0 };
+        let held = self.state_bytes * levels + self.given_bytes + temps;
+        let bytes = self.state_bytes * 2.0 + self.given_bytes + temps * 2.0;
+        let barriers = if threads > 1.0 { how.barriers as f64 * BARRIER_NS } else { 0.0 };
+        let nanoseconds = overlapped(&[self.all_work() / threads, self.moving(bytes, held, threads)]) + barriers;
+        Estimate { nanoseconds, bytes: held }
+    }
+
+    /// Nanoseconds of a step in tiles that run one after the other.
+    pub(super) fn skewed(&self, dim: usize, tile: Tile) -> Estimate {
+        let (steps, width, lean) = (tile.steps as f64, tile.width as f64, tile.lean as f64);
+        let row = self.step_bytes() / self.extents[dim];
+        let held = (width + lean * steps + 2.0) * row;
+        let inside = self.moving(2.0 * self.step_bytes(), held, 1.0);
+        let edges = 1.0 + (lean * steps + 1.0) / width;
+        let between = self.moving(2.0 * self.step_bytes() * edges, self.step_bytes(), 1.0) / steps;
+        Estimate { nanoseconds: overlapped(&[self.all_work(), inside, between]), bytes: self.step_bytes() }
+    }
+
+    /// Nanoseconds of a step in tiles of which those of different steps run at once.
+    pub(super) fn pipelined(&self, dim: usize, tile: Tile) -> Estimate {
+        let (steps, width, lean) = (tile.steps as f64, tile.width as f64, tile.lean as f64);
+        let rows = self.extents[dim];
+        let held = (lean * steps + 1.0) * width * self.step_bytes() / rows;
+        let threads = self.threads.min(steps);
+        let fronts = (rows / width).ceil() + lean * (steps - 1.0);
+        let front = (steps / threads).ceil() * width * self.all_work() / rows;
+        let inside = self.moving(2.0 * self.step_bytes(), held, threads);
+        let between = self.moving(2.0 * self.step_bytes(), self.step_bytes(), threads) / steps;
+        // A thread has the steps that follow each other; between two threads, each row is handed on once a tile.
+        let handed_on = if threads > 1.0 { self.state_bytes / HANDED_ON_RATE / steps } else { 0.0 };
+        let barriers = fronts * BARRIER_NS / steps;
+        let nanoseconds = overlapped(&[fronts * front / steps, inside, between]) + handed_on + barriers;
+        Estimate { nanoseconds, bytes: self.step_bytes() }
+    }
+
+    /// Nanoseconds of groups of statements that run at once, each some rows behind the one before.
+    pub(super) fn staged(&self, dim: usize, width: i64, groups: &[i64]) -> Estimate {
+        let count = groups.iter().max().map_or(1, |most| most + 1);
+        let group = |at: i64| (0..groups.len()).filter(|&stmt| groups[stmt] == at).map(|stmt| self.work[stmt]).sum();
+        let slowest = (0..count).map(group).fold(0.0, f64::max);
+        let threads = self.threads.min(count as f64);
+        let rows = self.extents[dim] / width as f64;
+        let work = slowest.max(self.all_work() / threads);
+        let held = self.temp_bytes / rows * 2.0;
+        let given = self.moving(self.given_bytes, self.given_bytes, threads);
+        let temps = self.moving(2.0 * self.temp_bytes, held, threads);
+        // Rows of one stage are read by another thread.
+        let handed_on = self.temp_bytes / HANDED_ON_RATE / threads;
+        let nanoseconds = overlapped(&[work, given, temps]) + handed_on + (rows + count as f64) * BARRIER_NS;
+        Estimate { nanoseconds, bytes: self.given_bytes + held }
+    }
+
+    fn all_work(&self) -> f64 {
+        self.work.iter().sum()
+    }
+
+    /// Bytes that a step works on.
+    fn step_bytes(&self) -> f64 {
+        self.state_bytes + self.given_bytes
+    }
+
+    /// Nanoseconds of moving bytes, where this many are used again and again.
+    fn moving(&self, bytes: f64, held: f64, threads: f64) -> f64 {
+        if held <= self.second_level_bytes * threads {
+            bytes / (SECOND_LEVEL_RATE * threads)
+        } else if held <= self.last_level_bytes {
+            bytes / (LAST_LEVEL_RATE * threads)
+        } else {
+            bytes / (MEMORY_RATE * threads.min(MEMORY_CORES))
+        }
+    }
+}
+
+/// Nanoseconds of what is done at the same time.
+fn overlapped(parts: &[f64]) -> f64 {
+    let longest = parts.iter().copied().fold(0.0, f64::max);
+    longest + (parts.iter().sum::<f64>() - longest) * SHOWING
+}
+
+/// Nanoseconds of an instance in lanes.
+fn instance_ns(kernel: &Kernel, stmt: &Stmt) -> f64 {
+    let operations = stmt.exprs.iter().filter(|expr| !matches!(expr, Expr::Const(_) | Expr::Scalar(_))).count();
+    let instructions = (operations + stmt.assigns.len()) as f64;
+    instructions * INSTRUCTION_NS / f64::from(lanes(kernel))
+}
+
+/// Lanes of the widest vectors, of the widest type that the arrays' cells are computed in.
+fn lanes(kernel: &Kernel) -> u32 {
+    let is_single = |array: &Array| matches!(array.element, Element::F32 | Element::F16);
+    let bytes = if kernel.arrays().iter().all(is_single) { 4.0 } else { 8.0 };
+    (VECTOR_BYTES / bytes) as u32
+}
+
+/// Bytes of an array, without its index for steps.
+fn step_bytes(array: &Array, dims: Option<&[usize]>, has_steps: bool, params: &[i64]) -> f64 {
+    let counts_steps = |k: usize| has_steps && dims.is_some_and(|dims| dims[k] == 0);
+    let Some(ranges) = box_of(array, params) else { return 0.0 };
+    let kept = ranges.iter().enumerate().filter(|(k, _)| !counts_steps(*k));
+    kept.map(|(_, range)| length(*range)).product::<f64>() * array.element.bytes() as f64
+}
+
+/// Box of an index space; what is not bounded counts as one cell.
+fn box_of(array: &Array, params: &[i64]) -> Option<Vec<Interval>> {
+    let n = array.index.len();
+    match bounding_box(&array.domain, n, params) {
+        Ok(found) => Some(found?.into_iter().map(|(min, max)| Interval::between(min, max)).collect()),
+        // A state's step has no bounds: the others are looked at for one step.
+        Err(_) => {
+            let at_start = crate::kernel::formula::Formula::eq(
+                &crate::kernel::affine::Affine::iter(0),
+                &crate::kernel::affine::Affine::constant(0),
+            );
+            let found = bounding_box(&array.domain.clone().and(at_start.ok()?), n, params).ok()??;
+            Some(found.into_iter().map(|(min, max)| Interval::between(min, max)).collect())
+        }
+    }
+}
+
+fn length(range: Interval) -> f64 {
+    range.extent().map_or(1.0, |extent| extent.max(0) as f64)
+}

@@ -1,0 +1,77 @@
+//! Schedules that nobody wrote: candidates for a kernel, and what each is estimated to cost.
+//!
+//! In: a kernel, numbers for its sizes, a machine, a number of threads.   Out: [`Candidate`]s, the cheapest first.
+//!
+//! `space` finds the dimensions that the statements have in common: those of the arrays they write. `distances` has how
+//! far apart in them a value is written and read, `fusion` shifts statements against each other until all of that
+//! points forwards, `shapes` makes schedules of it, by rows and in tiles of time, and `estimate` counts their bytes,
+//! operations and barriers. None of it asks integer sets: distances are differences of affine expressions, and what is
+//! not constant there counts with its range.
+//!
+//! A candidate is a schedule like any other. That it is legal is not taken from here: the stage `legality` says so, and
+//! a candidate that it refuses is dropped ([`PlanBuilder`](crate::PlanBuilder)).
+
+mod distances;
+mod estimate;
+mod fusion;
+mod shapes;
+mod space;
+
+use crate::kernel::affine::AffineOverflow;
+use crate::kernel::graph::{Kernel, Schedule};
+use crate::machine::MachineModel;
+
+pub(crate) use estimate::Estimate;
+use estimate::Workload;
+use space::CommonSpace;
+
+/// For whom schedules are looked for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Target<'a> {
+    /// Values of all parameters, that of the steps being any.
+    pub(crate) params: &'a [i64],
+    pub(crate) machine: MachineModel,
+    pub(crate) threads: usize,
+}
+
+/// A schedule and what it is thought to cost.
+#[derive(Clone, Debug)]
+pub(crate) struct Candidate {
+    pub(crate) schedule: Schedule,
+    /// What kind of schedule it is, in words.
+    pub(crate) shape: String,
+    pub(crate) estimate: Estimate,
+}
+
+/// Why a kernel has no candidates.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum NoCandidates {
+    /// In words.
+    Because(String),
+    /// A number left 64 bits.
+    Overflow(AffineOverflow),
+}
+
+impl From<AffineOverflow> for NoCandidates {
+    fn from(overflow: AffineOverflow) -> Self {
+        NoCandidates::Overflow(overflow)
+    }
+}
+
+/// Schedules for the kernel, the cheapest first; of equal ones the simplest.
+///
+/// # Errors
+/// [`NoCandidates`] if its statements have no dimensions in common, or no order of these keeps all dependences.
+pub(crate) fn candidates(kernel: &Kernel, target: &Target<'_>) -> Result<Vec<Candidate>, NoCandidates> {
+    let space = CommonSpace::of(kernel, target.params)?;
+    let distances = distances::distances(kernel, &space, target.params)?;
+    let workload = Workload::of(kernel, &space, target);
+    let mut found = shapes::candidates(kernel, &space, &distances, &workload)?;
+    if found.is_empty() {
+        let dims = space.names.join(", ");
+        return Err(NoCandidates::Because(format!("no order of the dimensions {dims} keeps all its dependences")));
+    }
+    // A stable sort: shapes come from the simplest to the least simple.
+    found.sort_by(|a, b| a.estimate.cost().total_cmp(&b.estimate.cost()));
+    Ok(found)
+}

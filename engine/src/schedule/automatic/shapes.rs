@@ -1,0 +1,375 @@
+//! The shapes that schedules are found in.
+//!
+//! In: a kernel in its common space, its distances, its workload.   Out: candidates, from the simplest on. With the
+//! dimensions `[t, y, x]`:
+//!
+//! - rows, `[t, y, x vector]`: statements are shifted until each row is used as soon as it is there;
+//! - rows in parallel, `[t, y parallel, x vector]`, where nothing is left to be ordered within a step;
+//! - one stage after the other, `[t, stage, y parallel, x vector]`, where statements of a step need each other's rows;
+//! - stages at once, each some rows behind the one before: `[floor(y/h) + stage, stage parallel, y, x vector]`;
+//! - skewed tiles, `[floor(t/B), floor((y + r t)/h), t, y, x vector]`, one after the other: a row is used for several
+//!   steps while it is in a cache;
+//! - pipelined tiles, `[floor(t/B), floor(y/h) + w t, t parallel, y, x vector]`: the steps of a tile run at once, each
+//!   some rows behind the one before. No thread waits for a tile to begin, and a value dies as soon as the step behind
+//!   has passed, so that storage takes hardly more than one level.
+//!
+//! Sources: Wonnacott (2000) for skewed tiles; Wellein, Hager, Zeiser, Wittmann and Fehske, Efficient temporal blocking
+//! for stencil computations by multicore-aware wavefront parallelization (COMPSAC 2009) for pipelined ones.
+
+use crease_program::Interval;
+use num_integer::Integer;
+
+use crate::kernel::AUTOMATIC;
+use crate::kernel::affine::{Affine, AffineOverflow};
+use crate::kernel::graph::{DimKind, Kernel, Schedule};
+use crate::schedule::automatic::Candidate;
+use crate::schedule::automatic::distances::Distance;
+use crate::schedule::automatic::estimate::{Estimate, Sweep, Tile, Workload};
+use crate::schedule::automatic::fusion::{Open, Row};
+use crate::schedule::automatic::space::CommonSpace;
+
+/// Steps of a tile that are tried.
+const TILE_STEPS: [i64; 5] = [4, 8, 16, 32, 64];
+/// Rows of a tile that are tried are powers of two up to this.
+const MOST_TILE_ROWS: i64 = 1 << 16;
+
+/// All candidates.
+///
+/// # Errors
+/// [`AffineOverflow`] if a coefficient leaves 64 bits.
+pub(super) fn candidates(
+    kernel: &Kernel,
+    space: &CommonSpace,
+    distances: &[Distance],
+    workload: &Workload,
+) -> Result<Vec<Candidate>, AffineOverflow> {
+    let shapes = Shapes { stmts: kernel.stmts().len(), space, distances, workload };
+    let found = [
+        shapes.rows(false),
+        shapes.rows(true),
+        shapes.stages(),
+        shapes.staged_rows(),
+        shapes.skewed(),
+        shapes.pipelined(),
+    ];
+    found.into_iter().filter_map(Result::transpose).collect()
+}
+
+type Found = Result<Option<Candidate>, AffineOverflow>;
+
+struct Shapes<'a> {
+    stmts: usize,
+    space: &'a CommonSpace,
+    distances: &'a [Distance],
+    workload: &'a Workload,
+}
+
+/// Time vectors while they are made: a dimension at a time.
+struct Draft {
+    dims: Vec<DimKind>,
+    times: Vec<Vec<Affine>>,
+}
+
+impl Draft {
+    fn new(stmts: usize) -> Draft {
+        Draft { dims: Vec::new(), times: vec![Vec::new(); stmts] }
+    }
+
+    fn push(&mut self, kind: DimKind, values: Vec<Affine>) {
+        self.dims.push(kind);
+        self.times.iter_mut().zip(values).for_each(|(time, value)| time.push(value));
+    }
+
+    fn candidate(self, shape: String, estimate: Estimate) -> Candidate {
+        let schedule = Schedule { name: AUTOMATIC.to_string(), dims: self.dims, times: self.times };
+        Candidate { schedule, shape, estimate }
+    }
+}
+
+impl Shapes<'_> {
+    /// The outermost dimension of space.
+    fn outer(&self) -> usize {
+        usize::from(self.space.has_steps)
+    }
+
+    fn last(&self) -> usize {
+        self.space.names.len() - 1
+    }
+
+    /// Statement after statement, row after row, perhaps in parallel.
+    fn rows(&self, is_parallel: bool) -> Found {
+        let (mut draft, mut open) = (Draft::new(self.stmts), Open::all(self.stmts, self.distances));
+        let (mut parallel, mut is_fused) = (None, true);
+        for dim in 0..self.last() {
+            let Some(rows) = open.clone().next(dim) else { return Ok(None) };
+            for row in rows {
+                let kind = self.kind(&row, is_parallel && parallel.is_none(), &open);
+                if kind == DimKind::Parallel {
+                    parallel = Some(dim);
+                }
+                is_fused &= matches!(row, Row::Dim { .. });
+                self.advance(&mut open, &row);
+                draft.push(kind, self.values(&row)?);
+            }
+        }
+        if is_parallel && parallel.is_none() || !self.along_rows(&mut draft, &mut open)? {
+            return Ok(None);
+        }
+        let estimate = self.workload.sweep(Sweep { is_parallel, is_fused, barriers: 1 });
+        let shape = if is_parallel { "rows in parallel" } else { "rows" };
+        Ok(Some(draft.candidate(shape.to_string(), estimate)))
+    }
+
+    /// One stage after the other, each in parallel.
+    fn stages(&self) -> Found {
+        let (mut draft, mut open) = (Draft::new(self.stmts), Open::all(self.stmts, self.distances));
+        let zeros = vec![0; self.stmts];
+        if self.space.has_steps {
+            let Some(shifts) = open.shifts(0) else { return Ok(None) };
+            let row = Row::Dim { dim: 0, shifts };
+            self.advance(&mut open, &row);
+            draft.push(DimKind::Sequential, self.values(&row)?);
+        }
+        let Some(stages) = open.positions() else { return Ok(None) };
+        if self.outer() == self.last() {
+            return Ok(None);
+        }
+        let count = count(&stages);
+        draft.push(DimKind::Sequential, self.values(&stages)?);
+        for dim in self.outer()..self.last() {
+            let kind = if dim == self.outer() { DimKind::Parallel } else { DimKind::Sequential };
+            draft.push(kind, self.values(&Row::Dim { dim, shifts: zeros.clone() })?);
+        }
+        self.along_rows(&mut draft, &mut open)?;
+        let estimate = self.workload.sweep(Sweep { is_parallel: true, is_fused: false, barriers: count });
+        Ok(Some(draft.candidate(format!("{count} stages, one after the other"), estimate)))
+    }
+
+    /// Stages at once, in blocks of rows. Of kernels without steps: with them, steps run at once.
+    fn staged_rows(&self) -> Found {
+        let dim = self.outer();
+        let mut open = Open::all(self.stmts, self.distances);
+        let Some(Row::Position(stages)) = open.clone().positions() else { return Ok(None) };
+        let Some(shifts) = open.shifts(dim) else { return Ok(None) };
+        if self.space.has_steps || dim == self.last() {
+            return Ok(None);
+        }
+        let estimate = |width: i64| self.workload.staged(dim, width, &stages);
+        let widths = widths(self.workload.extents[dim]);
+        let Some(width) = widths.min_by(|a, b| estimate(*a).cost().total_cmp(&estimate(*b).cost())) else {
+            return Ok(None);
+        };
+        let row = Row::Dim { dim, shifts };
+        let blocks = self.map(&row, |row, stmt| row.floor_div(width)?.add(&Affine::constant(stages[stmt])))?;
+        let mut draft = Draft::new(self.stmts);
+        draft.push(DimKind::Sequential, blocks);
+        draft.push(DimKind::Parallel, self.values(&Row::Position(stages.clone()))?);
+        open.positions();
+        draft.push(DimKind::Sequential, self.values(&row)?);
+        if !self.middle(&mut draft, &mut open)? || !self.along_rows(&mut draft, &mut open)? {
+            return Ok(None);
+        }
+        Ok(Some(draft.candidate(format!("stages at once, in blocks of {width}"), estimate(width))))
+    }
+
+    /// Tiles of time and space, one after the other.
+    fn skewed(&self) -> Found {
+        let Some((shifts, mut open)) = self.within_step() else { return Ok(None) };
+        let dim = self.outer();
+        let Some(lean) = self.lean(&shifts) else { return Ok(None) };
+        let estimate = |tile: &Tile| self.workload.skewed(dim, *tile);
+        let Some(tile) = self.best_tile(|steps, width| Some(Tile { steps, width, lean }), &estimate) else {
+            return Ok(None);
+        };
+        let (steps, row) = (Row::Dim { dim: 0, shifts: vec![0; self.stmts] }, Row::Dim { dim, shifts });
+        let time = self.values(&steps)?;
+        let mut draft = Draft::new(self.stmts);
+        draft.push(DimKind::Sequential, self.map(&steps, |t, _| t.floor_div(tile.steps))?);
+        let leaning = |row: &Affine, stmt: usize| row.add(&time[stmt].scale(lean)?)?.floor_div(tile.width);
+        draft.push(DimKind::Sequential, self.map(&row, leaning)?);
+        draft.push(DimKind::Sequential, time.clone());
+        if !self.inside(&mut draft, &mut open, &row, tile)? {
+            return Ok(None);
+        }
+        let (steps, width) = (tile.steps, tile.width);
+        let shape = format!("skewed tiles of {steps} steps by {width} of {}", self.space.names[dim]);
+        Ok(Some(draft.candidate(shape, estimate(&tile))))
+    }
+
+    /// Tiles of time and space whose steps run at once.
+    fn pipelined(&self) -> Found {
+        let Some((shifts, mut open)) = self.within_step() else { return Ok(None) };
+        let dim = self.outer();
+        let estimate = |tile: &Tile| self.workload.pipelined(dim, *tile);
+        let tile = |steps, width| Some(Tile { steps, width, lean: self.distance_in_tiles(&shifts, width)? });
+        let Some(tile) = self.best_tile(tile, &estimate).filter(|_| self.workload.threads > 1.0) else {
+            return Ok(None);
+        };
+        let (steps, row) = (Row::Dim { dim: 0, shifts: vec![0; self.stmts] }, Row::Dim { dim, shifts });
+        let time = self.values(&steps)?;
+        let mut draft = Draft::new(self.stmts);
+        draft.push(DimKind::Sequential, self.map(&steps, |t, _| t.floor_div(tile.steps))?);
+        let behind = |row: &Affine, stmt: usize| row.floor_div(tile.width)?.add(&time[stmt].scale(tile.lean)?);
+        draft.push(DimKind::Sequential, self.map(&row, behind)?);
+        draft.push(DimKind::Parallel, time.clone());
+        if !self.inside(&mut draft, &mut open, &row, tile)? {
+            return Ok(None);
+        }
+        let (steps, width) = (tile.steps, tile.width);
+        let shape = format!("{steps} steps at once, in blocks of {width} of {}", self.space.names[dim]);
+        Ok(Some(draft.candidate(shape, estimate(&tile))))
+    }
+
+    /// Shifts that order the statements of a step in the outermost dimension of space, and what these leave; none if
+    /// the kernel has no steps, or a dependence is not known to point forwards in them.
+    fn within_step(&self) -> Option<(Vec<i64>, Open<'_>)> {
+        let mut open = Open::all(self.stmts, self.distances);
+        if !self.space.has_steps || self.outer() > self.last() || self.distances.iter().any(|d| d.by[0].min < 0) {
+            return None;
+        }
+        open.carry(0, &vec![0; self.stmts]);
+        let shifts = open.shifts(self.outer())?;
+        open.carry(self.outer(), &shifts);
+        Some((shifts, open))
+    }
+
+    /// The rows of a tile, and all within: false if that cannot be ordered.
+    fn inside(&self, draft: &mut Draft, open: &mut Open<'_>, row: &Row, tile: Tile) -> Result<bool, AffineOverflow> {
+        if self.outer() == self.last() {
+            return self.along(draft, open, row);
+        }
+        if tile.width > 1 {
+            draft.push(DimKind::Sequential, self.values(row)?);
+        }
+        Ok(self.middle(draft, open)? && self.along_rows(draft, open)?)
+    }
+
+    /// Dimensions between the outermost of space and the last.
+    fn middle(&self, draft: &mut Draft, open: &mut Open<'_>) -> Result<bool, AffineOverflow> {
+        for dim in self.outer() + 1..self.last() {
+            let Some(rows) = open.next(dim) else { return Ok(false) };
+            for row in rows {
+                draft.push(DimKind::Sequential, self.values(&row)?);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The positions that are left to be ordered, and the last dimension, in lanes if nothing depends on it.
+    fn along_rows(&self, draft: &mut Draft, open: &mut Open<'_>) -> Result<bool, AffineOverflow> {
+        self.along(draft, open, &Row::Dim { dim: self.last(), shifts: vec![0; self.stmts] })
+    }
+
+    fn along(&self, draft: &mut Draft, open: &mut Open<'_>, last: &Row) -> Result<bool, AffineOverflow> {
+        let mut row = last.clone();
+        let mut kind = DimKind::Vector(self.workload.lanes);
+        if !open.left().is_empty() {
+            match open.clone().positions() {
+                Some(positions) => {
+                    open.positions();
+                    draft.push(DimKind::Sequential, self.values(&positions)?);
+                }
+                None => {
+                    // What is left runs along the row itself, cell after cell.
+                    let Some(rows) = open.next(self.last()) else { return Ok(false) };
+                    let mut rows = rows;
+                    row = rows.pop().expect("a dimension comes last");
+                    for group in rows {
+                        draft.push(DimKind::Sequential, self.values(&group)?);
+                    }
+                    kind = DimKind::Sequential;
+                }
+            }
+        }
+        draft.push(kind, self.values(&row)?);
+        if kind == DimKind::Sequential
+            && let Some(positions) = open.positions()
+        {
+            draft.push(DimKind::Sequential, self.values(&positions)?);
+        }
+        Ok(open.left().is_empty())
+    }
+
+    /// The kind of a row, if one in parallel is wanted.
+    fn kind(&self, row: &Row, is_wanted: bool, open: &Open<'_>) -> DimKind {
+        match row {
+            Row::Dim { dim, shifts } if is_wanted && *dim >= self.outer() && open.is_parallel(*dim, shifts) => {
+                DimKind::Parallel
+            }
+            _ => DimKind::Sequential,
+        }
+    }
+
+    fn advance(&self, open: &mut Open<'_>, row: &Row) {
+        match row {
+            Row::Dim { dim, shifts } => open.carry(*dim, shifts),
+            Row::Position(_) => drop(open.groups()),
+        }
+    }
+
+    /// What a row is for each statement.
+    fn values(&self, row: &Row) -> Result<Vec<Affine>, AffineOverflow> {
+        self.map(row, |value, _| Ok(value.clone()))
+    }
+
+    fn map(
+        &self,
+        row: &Row,
+        value: impl Fn(&Affine, usize) -> Result<Affine, AffineOverflow>,
+    ) -> Result<Vec<Affine>, AffineOverflow> {
+        let of = |stmt: usize| match row {
+            Row::Dim { dim, shifts } => {
+                value(&self.space.coordinates[stmt][*dim].add(&Affine::constant(shifts[stmt]))?, stmt)
+            }
+            Row::Position(positions) => value(&Affine::constant(positions[stmt]), stmt),
+        };
+        (0..self.stmts).map(of).collect()
+    }
+
+    /// By how many rows a step tiles must lean, for nothing to come from a tile ahead.
+    fn lean(&self, shifts: &[i64]) -> Option<i64> {
+        let needed = |(steps, least): (i64, i64)| if steps == 0 { 0 } else { Integer::div_ceil(&-least, &steps) };
+        self.reaches(shifts)?.into_iter().map(needed).max().map(|lean| lean.max(0))
+    }
+
+    /// By how many blocks a step must be behind the one before, to run at the same time.
+    fn distance_in_tiles(&self, shifts: &[i64], width: i64) -> Option<i64> {
+        let needed = |(steps, least): (i64, i64)| {
+            if steps == 0 { 0 } else { Integer::div_ceil(&(1 - Integer::div_floor(&least, &width)), &steps) }
+        };
+        self.reaches(shifts)?.into_iter().map(needed).max().map(|lean| lean.max(1))
+    }
+
+    /// Steps of each dependence, at least, and how far forwards it points in the outermost dimension of space, at
+    /// least; none if that has no bound, or no tile is as large.
+    fn reaches(&self, shifts: &[i64]) -> Option<Vec<(i64, i64)>> {
+        let reach = |d: &Distance| {
+            let least = d.by[self.outer()] + Interval::point(shifts[d.to]) - Interval::point(shifts[d.from]);
+            Some((d.by[0].lower()?, least.lower().filter(|least| *least > -MOST_TILE_ROWS)?))
+        };
+        self.distances.iter().map(reach).collect()
+    }
+
+    /// The tile with the smallest estimate.
+    fn best_tile(&self, tile: impl Fn(i64, i64) -> Option<Tile>, estimate: &dyn Fn(&Tile) -> Estimate) -> Option<Tile> {
+        let rows = self.workload.extents[self.outer()];
+        // Integer sets take seconds for blocks of planes, and one plane is long enough.
+        let widths = || widths(rows).take(if self.outer() + 1 < self.last() { 1 } else { usize::MAX });
+        let tiles = TILE_STEPS.iter().flat_map(|&steps| widths().map(move |width| (steps, width)));
+        tiles
+            .filter_map(|(steps, width)| tile(steps, width))
+            .min_by(|a, b| estimate(a).cost().total_cmp(&estimate(b).cost()))
+    }
+}
+
+/// Numbers of rows that a block may have, of as many as there are.
+fn widths(rows: f64) -> impl Iterator<Item = i64> {
+    (0..).map(|power| 1 << power).take_while(move |&width| width <= MOST_TILE_ROWS && width as f64 <= rows.max(1.0))
+}
+
+fn count(stages: &Row) -> usize {
+    match stages {
+        Row::Position(positions) => positions.iter().max().map_or(1, |most| *most as usize + 1),
+        Row::Dim { .. } => 1,
+    }
+}

@@ -1,0 +1,120 @@
+//! The dimensions that statements have in common: a statement's time is, to begin with, the cell that it writes.
+//!
+//! In: a kernel and values of its parameters.   Out: [`CommonSpace`]: named dimensions, and for each statement its
+//! coordinates in them. The dimensions are the indices of the array with the most of them, of a state if there is one;
+//! indices of other arrays belong to the dimension of the same name, or, where there are as many, at the same position.
+//! A dimension that a statement's first array does not have is the iterator of that name, or 0.
+
+use crease_program::Interval;
+
+use crate::kernel::affine::{Affine, Term};
+use crate::kernel::graph::{Array, ArrayId, Kernel, Role, Stmt};
+use crate::kernel::points::bounding_box;
+use crate::schedule::automatic::NoCandidates;
+
+/// Statements in dimensions that they share.
+#[derive(Debug)]
+pub(super) struct CommonSpace {
+    /// Dimensions, outermost first.
+    pub(super) names: Vec<String>,
+    /// Whether the first one counts steps.
+    pub(super) has_steps: bool,
+    /// Per array, the dimension of each of its indices, if it is in the space.
+    pub(super) index_dims: Vec<Option<Vec<usize>>>,
+    /// Per statement and dimension, the coordinate.
+    pub(super) coordinates: Vec<Vec<Affine>>,
+    /// Per statement, the range of each iterator; of steps, those of a run of one.
+    pub(super) ranges: Vec<Vec<Interval>>,
+}
+
+impl CommonSpace {
+    /// The space of a kernel.
+    ///
+    /// # Errors
+    /// [`NoCandidates`] if nothing has indices, or instances of a statement cannot be told apart in it.
+    pub(super) fn of(kernel: &Kernel, params: &[i64]) -> Result<CommonSpace, NoCandidates> {
+        let because = |text: String| Err(NoCandidates::Because(text));
+        let Some(leader) = leader(kernel) else { return because("it writes no array".to_string()) };
+        let names = leader.index.clone();
+        if names.is_empty() {
+            return because("its arrays have no indices".to_string());
+        }
+        let index_dims: Vec<_> = kernel.arrays().iter().map(|array| index_dims(array, &names)).collect();
+        let coordinates = kernel.stmts().iter().map(|stmt| coordinates(stmt, &names, &index_dims)).collect::<Vec<_>>();
+        let mut ranges = Vec::new();
+        for (stmt, coordinates) in kernel.stmts().iter().zip(&coordinates) {
+            if let Some(iter) = (0..stmt.iters.len()).find(|&iter| !coordinates.iter().any(|c| depends_on(c, iter))) {
+                let (stmt, iter) = (&stmt.name, &stmt.iters[iter]);
+                return because(format!("`{stmt}` writes the same cells for every `{iter}`"));
+            }
+            let range = bounding_box(&stmt.domain, stmt.iters.len(), params);
+            let Ok(range) = range else { return because(format!("`{}` has no box of iterations", stmt.name)) };
+            let range = range.unwrap_or_else(|| vec![(0, -1); stmt.iters.len()]);
+            ranges.push(range.into_iter().map(|(min, max)| Interval::between(min, max)).collect());
+        }
+        let has_steps = leader.role == Role::State;
+        Ok(CommonSpace { names, has_steps, index_dims, coordinates, ranges })
+    }
+
+    /// The value of an expression over the iterators of a statement.
+    pub(super) fn range_of(&self, stmt: usize, e: &Affine, params: &[i64]) -> Interval {
+        range_of(e, &self.ranges[stmt], params)
+    }
+
+    /// Range of a dimension over all instances of a statement.
+    pub(super) fn extent(&self, stmt: usize, dim: usize, params: &[i64]) -> Interval {
+        self.range_of(stmt, &self.coordinates[stmt][dim], params)
+    }
+}
+
+/// The written array with the most indices: of states, if there are any.
+fn leader(kernel: &Kernel) -> Option<&Array> {
+    let written = kernel.stmts().iter().flat_map(|stmt| stmt.assigns.iter().map(|assign| kernel.array(assign.array)));
+    // `max_by_key` takes the last of equal ones: the first in the text leads.
+    written.rev().max_by_key(|array| (array.role == Role::State, array.index.len()))
+}
+
+/// Which dimension each index of an array is.
+fn index_dims(array: &Array, names: &[String]) -> Option<Vec<usize>> {
+    let by_name: Option<Vec<usize>> =
+        array.index.iter().map(|index| names.iter().position(|name| name == index)).collect();
+    by_name.or_else(|| (array.index.len() == names.len()).then(|| (0..names.len()).collect()))
+}
+
+fn coordinates(stmt: &Stmt, names: &[String], index_dims: &[Option<Vec<usize>>]) -> Vec<Affine> {
+    let in_space = stmt.assigns.iter().find_map(|assign| Some((assign, index_dims[assign.array.index()].as_ref()?)));
+    let coordinate = |(dim, name): (usize, &String)| {
+        let written = in_space.and_then(|(assign, dims)| {
+            let at = dims.iter().position(|&d| d == dim)?;
+            Some(assign.index[at].clone())
+        });
+        let iterator = || stmt.iters.iter().position(|iter| iter == name).map(Affine::iter);
+        written.or_else(iterator).unwrap_or_default()
+    };
+    names.iter().enumerate().map(coordinate).collect()
+}
+
+fn depends_on(e: &Affine, iter: usize) -> bool {
+    e.terms().any(|(term, _)| match term {
+        Term::Iter(i) => *i as usize == iter,
+        Term::Param(_) => false,
+        Term::Floor(inner, _) => depends_on(inner, iter),
+    })
+}
+
+fn range_of(e: &Affine, iters: &[Interval], params: &[i64]) -> Interval {
+    let term = |(term, factor): (&Term, i64)| {
+        let range = match term {
+            Term::Iter(i) => iters[*i as usize],
+            Term::Param(p) => Interval::point(params[p.index()]),
+            Term::Floor(inner, divisor) => range_of(inner, iters, params).floor_div(*divisor),
+        };
+        range.scaled(factor)
+    };
+    e.terms().map(term).fold(Interval::point(e.constant_part()), |sum, range| sum + range)
+}
+
+/// Where an array lies in the space.
+pub(super) fn dims_of(space: &CommonSpace, array: ArrayId) -> Option<&[usize]> {
+    space.index_dims[array.index()].as_deref()
+}

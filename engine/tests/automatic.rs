@@ -1,0 +1,274 @@
+//! Schedules that the library finds: what they are, that every candidate computes what a written schedule does, and
+//! what has none. Without `CREASE_THOROUGH`, for two threads and on three.
+//!
+//! `filetests/automatic/*.crk`: a comment, lines `; test threads = 2, L2 = 1048576, L3 = 33554432, N = 4000`, a kernel
+//! without schedules, and behind `; ==` what is found: the candidates with their estimates, and the one that is taken.
+//! `BLESS=1` rewrites it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crease::MachineModel;
+use crease::kernel::graph::Kernel;
+use crease::plan::search::ScheduleSearch;
+use crease::prelude::*;
+use ndarray::ArrayD;
+
+use crate::is_thorough;
+
+const TEST: &str = "; test ";
+const SECTION: &str = "; == ";
+
+/// A step of diffusion with a border that is written as one statement.
+const PLANE: &str = "kernel plane(size N; run T) for N >= 3 {
+    state u[t, y, x]: f64 for 0 <= y < N and 0 <= x < N
+    S[t, y, x] for 1 <= t <= T and 1 <= y < N-1 and 1 <= x < N-1 {
+      u[t,y,x] = 0.5 * u[t-1,y,x] + 0.125 * (u[t-1,y-1,x] + u[t-1,y+1,x] + u[t-1,y,x-1] + u[t-1,y,x+1]) }
+    E[t, y, x] for 1 <= t <= T and 0 <= y < N and 0 <= x < N and (y = 0 or y = N-1 or x = 0 or x = N-1) {
+      u[t,y,x] = u[t-1,y,x] }
+  }";
+
+/// Two statements a step, of which the second needs rows on both sides of the first.
+const STAGES: &str = "kernel stages(size N; run T) for N >= 6 {
+    state u[t, y, x]: f64 for 0 <= y < N and 0 <= x < N
+    temp v[t, y, x]: f64 for 1 <= t <= T and 0 <= y < N and 0 <= x < N
+    V[t, y, x] for 1 <= t <= T and 0 <= y < N and 0 <= x < N { v[t,y,x] = 0.5 * u[t-1,y,x] + 1.0 }
+    U[t, y, x] for 1 <= t <= T and 2 <= y < N-2 and 0 <= x < N { u[t,y,x] = v[t,y-2,x] - 0.25 * v[t,y+2,x] }
+    E[t, y, x] for 1 <= t <= T and (0 <= y < 2 or N-2 <= y < N) and 0 <= x < N { u[t,y,x] = u[t-1,y,x] * 0.5 }
+  }";
+
+/// Values of one step feed each other along rows: no lanes.
+const SWEEP: &str = "kernel sweep(size N; run T) for N >= 3 {
+    state u[t, y, x]: f64 for 0 <= y < N and 0 <= x < N
+    S[t, y, x] for 1 <= t <= T and 0 <= y < N and 1 <= x < N { u[t,y,x] = 0.5 * (u[t,y,x-1] + u[t-1,y,x]) }
+    E[t, y] for 1 <= t <= T and 0 <= y < N { u[t,y,0] = u[t-1,y,0] }
+  }";
+
+/// A ring of cells: dependences as long as the line.
+const RING: &str = "kernel ring(size N; run T) for N >= 3 {
+    state u[t, x]: f64 for 0 <= x < N
+    S[t, x] for 1 <= t <= T and 1 <= x < N { u[t,x] = 0.5 * (u[t-1,x-1] + u[t-1,x]) }
+    E[t] for 1 <= t <= T { u[t,0] = 0.5 * (u[t-1,N-1] + u[t-1,0]) }
+  }";
+
+/// A cube.
+const CUBE: &str = "kernel cube(size N; run T) for N >= 3 {
+    state u[t, z, y, x]: f64 for 0 <= z < N and 0 <= y < N and 0 <= x < N
+    S[t, z, y, x] for 1 <= t <= T and 1 <= z < N and 0 <= y < N - 1 and 0 <= x < N {
+      u[t,z,y,x] = 0.5 * u[t-1,z-1,y,x] + 0.25 * u[t-1,z,y+1,x] }
+    E[t, z, y, x] for 1 <= t <= T and 0 <= y < N and 0 <= x < N and (z = 0 or 1 <= z < N and y = N - 1) {
+      u[t,z,y,x] = u[t-1,z,y,x] }
+  }";
+
+const STEPPING: [&str; 5] = [PLANE, STAGES, SWEEP, RING, CUBE];
+
+/// An image in three stages.
+const IMAGE: &str = "kernel image(size N) for N >= 4 {
+    input a[y, x]: f32 for 0 <= y < N and 0 <= x < N
+    temp b[y, x]: f32 for 1 <= y < N and 0 <= x < N
+    temp c[y, x]: f32 for 1 <= y < N and 1 <= x < N
+    output d[y, x]: f32 for 2 <= y < N and 1 <= x < N
+    B[y, x] for 1 <= y < N and 0 <= x < N { b[y,x] = a[y,x] - a[y-1,x] }
+    C[y, x] for 1 <= y < N and 1 <= x < N { c[y,x] = b[y,x] * b[y,x-1] }
+    D[y, x] for 2 <= y < N and 1 <= x < N { d[y,x] = c[y,x] + c[y-1,x] }
+  }";
+
+fn machine(second_level: u64, last_level: u64) -> MachineModel {
+    MachineModel::detect().caches(second_level, last_level)
+}
+
+/// The kernel with one more schedule, in front of others that follow.
+fn with(text: &str, schedule: &str) -> Kernel {
+    let body = text.trim_end().strip_suffix('}').expect("a kernel ends with `}`");
+    Kernel::parse(&format!("{body}{schedule} }}")).unwrap_or_else(|error| panic!("{error}:\n{schedule}"))
+}
+
+/// What an array of the kernel has after some steps, or after its only run.
+fn results(kernel: &Kernel, schedule: &str, n: i64, threads: usize) -> Result<ArrayD<f64>, Error> {
+    let plan = kernel.plan().size("N", n).schedule(schedule).threads(threads).machine(machine(4096, 65536)).build()?;
+    let mut run = plan.compile()?.instantiate_with(RunOptions::default().threads(threads).guard_pages(true))?;
+    let len = n as usize;
+    if kernel.step_param().is_none() {
+        let a = ndarray::Array2::from_shape_fn((len, len), |(y, x)| ((y * 13 + x * 7) % 19) as f32);
+        run.write("a", a.view())?;
+        run.run_once()?;
+        let mut d = ndarray::Array2::<f32>::zeros((len - 2, len - 1));
+        run.read("d", d.view_mut())?;
+        return Ok(d.mapv(f64::from).into_dyn());
+    }
+    let rank = kernel.array(kernel.array_id("u").unwrap()).index.len() - 1;
+    let shape = vec![len; rank];
+    let first = ArrayD::from_shape_fn(shape.clone(), |at| {
+        let number = (0..rank).fold(0, |sum, k| sum * 11 + at[k]);
+        (number % 17) as f64
+    });
+    run.write("u", first.view())?;
+    for steps in [1, 9, 3] {
+        run.advance(steps)?;
+    }
+    let mut u = ArrayD::zeros(shape);
+    run.read("u", u.view_mut())?;
+    Ok(u)
+}
+
+fn search(kernel: &Kernel, n: i64, threads: usize) -> ScheduleSearch {
+    let plan = kernel.plan().size("N", n).threads(threads).machine(machine(4096, 65536)).build();
+    let plan = plan.unwrap_or_else(|error| panic!("{}: {error}", kernel.name()));
+    plan.report().schedule_search.clone().expect("nobody wrote a schedule")
+}
+
+/// Every candidate that is legal computes what all others do; at least the one that was taken is.
+fn verify_candidates(text: &str, n: i64) {
+    let kernel = Kernel::parse(text).unwrap();
+    for threads in if is_thorough() { 1..4 } else { 2..3 } {
+        let search = search(&kernel, n, threads);
+        let mut legal = 0;
+        let mut expected = None;
+        for candidate in &search.candidates {
+            let written = with(text, &candidate.text);
+            for threads in if is_thorough() { 1..4 } else { 3..4 } {
+                let found = match results(&written, "auto", n, threads) {
+                    Ok(found) => found,
+                    Err(Error::Illegal(_)) => break,
+                    Err(error) => panic!("{}: {error}\n{}", kernel.name(), candidate.text),
+                };
+                legal += 1;
+                let expected = expected.get_or_insert_with(|| found.clone());
+                assert!(found == *expected, "{} differs:\n{}", kernel.name(), candidate.text);
+            }
+        }
+        assert!(legal >= 1, "{}: {search:#?}", kernel.name());
+        assert!(search.taken().refused.is_none());
+    }
+}
+
+#[test]
+fn every_candidate_computes_the_same() {
+    for text in STEPPING {
+        verify_candidates(text, 13);
+    }
+    verify_candidates(IMAGE, 20);
+}
+
+#[test]
+fn what_is_found_computes_what_a_plain_order_does() {
+    let plain = [
+        (PLANE, "schedule plain { S, E -> [t, y, x] }"),
+        (STAGES, "schedule plain { V -> [t, 0, y, x]; U, E -> [t, 1, y, x] }"),
+        (SWEEP, "schedule plain { S -> [t, y, x]; E -> [t, y, 0] }"),
+        (RING, "schedule plain { S -> [t, x]; E -> [t, 0] }"),
+        (CUBE, "schedule plain { S, E -> [t, z, y, x] }"),
+        (IMAGE, "schedule plain { B -> [0, y, x]; C -> [1, y, x]; D -> [2, y, x] }"),
+    ];
+    for (text, schedule) in plain {
+        let kernel = with(text, schedule);
+        let expected = results(&kernel, "plain", 14, 1).unwrap();
+        for threads in if is_thorough() { 1..6 } else { 2..3 } {
+            assert_eq!(results(&kernel, "auto", 14, threads).unwrap(), expected, "{}", kernel.name());
+        }
+    }
+}
+
+#[test]
+fn auto_is_the_default_where_it_comes_first_and_there_for_the_asking_everywhere() {
+    let schedule_of = |schedules: &str, name: Option<&str>| {
+        let plan = with(PLANE, schedules).plan().size("N", 9);
+        let plan = name.into_iter().fold(plan, |plan, name| plan.schedule(name)).build().unwrap();
+        (plan.report().schedule.clone(), plan.report().schedule_search.is_some())
+    };
+    let rows = "schedule rows { S, E -> [t, y, x] }";
+    assert_eq!(schedule_of("", None), ("auto".to_string(), true));
+    assert_eq!(schedule_of("schedule auto", None), ("auto".to_string(), true));
+    assert_eq!(schedule_of(&format!("schedule auto {rows}"), None), ("auto".to_string(), true));
+    assert_eq!(schedule_of(&format!("{rows} schedule auto"), None), ("rows".to_string(), false));
+    assert_eq!(schedule_of(rows, Some("auto")), ("auto".to_string(), true));
+    let written = "schedule auto { S, E -> [t, y, x] }";
+    assert_eq!(schedule_of(written, Some("auto")), ("auto".to_string(), false));
+    let kernel = with(PLANE, &format!("schedule auto {rows}"));
+    assert_eq!(Kernel::parse(&kernel.to_string()).unwrap(), kernel);
+}
+
+#[test]
+fn what_a_schedule_must_say_is_not_guessed() {
+    let twice = "kernel twice(size N) for N >= 2 {
+        temp a[x]: f64 for 0 <= x < N
+        output b[x]: f64 for 0 <= x < N
+        S[x] for 0 <= x < N { a[x] = 1.0 }
+        R[x] for 0 <= x < N { b[x] = a[x] }
+        O[x] for 0 <= x < N { a[x] = 2.0 }
+      }";
+    let message = |text: &str| Kernel::parse(text).unwrap().plan().size("N", 9).build().unwrap_err().to_string();
+    assert!(message(twice).contains("cells of `a` have several values"), "{}", message(twice));
+    let unwritten = PLANE.replace("or x = N-1)", ")");
+    assert!(message(&unwritten).contains("no statement writes"), "{}", message(&unwritten));
+}
+
+#[test]
+fn tiles_take_one_level_and_all_threads() {
+    let kernel = Kernel::parse(PLANE).unwrap();
+    let plan = kernel.plan().size("N", 600).threads(2).machine(machine(1 << 18, 1 << 19)).build().unwrap();
+    let report = plan.report();
+    assert!(report.schedule_search.as_ref().unwrap().taken().shape.contains("steps at once"));
+    assert!(report.buffers[0].cells < 600 * 600 * 5 / 4, "{}", report.buffers[0].cells);
+    assert_eq!(report.threads_busy, 2);
+}
+
+fn files() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/filetests/automatic");
+    let entries = fs::read_dir(folder).expect("the folder is there").map(|entry| entry.unwrap().path());
+    let mut files: Vec<PathBuf> = entries.filter(|path| path.extension().is_some_and(|e| e == "crk")).collect();
+    files.sort();
+    assert!(!files.is_empty());
+    files
+}
+
+fn section(kernel: &Kernel, test: &str) -> String {
+    let (mut caches, mut plan) = ((1 << 20, 32 << 20), kernel.plan());
+    for option in test.split(',') {
+        let (key, value) = option.split_once('=').expect("key = value");
+        let number: i64 = value.trim().parse().expect("a number");
+        match key.trim() {
+            "threads" => plan = plan.threads(number as usize),
+            "L2" => caches.0 = number as u64,
+            "L3" => caches.1 = number as u64,
+            size => plan = plan.size(size, number),
+        }
+    }
+    let report = match plan.machine(machine(caches.0, caches.1)).build() {
+        Ok(plan) => plan.report().clone(),
+        Err(error) => return format!("error: {error}"),
+    };
+    let search = report.schedule_search.expect("the kernel has no schedules");
+    let line = |candidate: &crease::plan::search::ScheduleCandidate| {
+        let refused = candidate.refused.as_deref().map(|why| format!(": {why}")).unwrap_or_default();
+        format!(
+            "{:.0} ns, {:.0} bytes: {}{refused}",
+            candidate.estimated_ns, candidate.estimated_bytes, candidate.shape
+        )
+    };
+    let lines: Vec<String> = search.candidates.iter().map(line).collect();
+    format!("{}\n{}", lines.join("\n"), search.taken().text.trim_end())
+}
+
+#[test]
+fn files_say_what_is_found() {
+    let (bless, mut wrong) = (std::env::var_os("BLESS").is_some(), Vec::new());
+    for path in files() {
+        let file = fs::read_to_string(&path).unwrap();
+        let text = file.split(SECTION).next().unwrap_or_default().trim_end();
+        let kernel = Kernel::parse(text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let mut expected = format!("{text}\n");
+        for test in text.lines().filter_map(|line| line.strip_prefix(TEST)) {
+            expected.push_str(&format!("{SECTION}{test}\n"));
+            section(&kernel, test)
+                .lines()
+                .for_each(|line| expected.push_str(&format!("{}\n", format!("; {line}").trim_end())));
+        }
+        if file != expected && bless {
+            fs::write(&path, &expected).unwrap();
+        } else if file != expected {
+            wrong.push(format!("{}:\n{expected}", path.display()));
+        }
+    }
+    assert!(wrong.is_empty(), "BLESS=1 accepts:\n{}", wrong.join("\n"));
+}
