@@ -18,6 +18,7 @@ mod variants;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use cases::Cases;
 use crease::kernel::graph::Kernel;
@@ -39,7 +40,8 @@ sources: `BLESS=1 cargo test -p crease --test suite errors::`.
 |---|---|
 ";
 
-fn all_cases() -> Cases {
+/// Provoked once, as that takes most of the time of each test.
+static ALL_CASES: LazyLock<Cases> = LazyLock::new(|| {
     let mut cases = Cases::default();
     kernel::cases(&mut cases);
     transforms::cases(&mut cases);
@@ -48,7 +50,7 @@ fn all_cases() -> Cases {
     jit::cases(&mut cases);
     isl::cases(&mut cases);
     cases
-}
+});
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
@@ -89,7 +91,7 @@ fn in_filetests() -> BTreeSet<String> {
 
 #[test]
 fn every_error_has_a_case() {
-    let (cases, filetests) = (all_cases(), in_filetests());
+    let (cases, filetests) = (&ALL_CASES, in_filetests());
     let known: BTreeSet<String> = cases.keys().chain(filetests).chain(NOT_MADE.map(str::to_string)).collect();
     let declared: BTreeSet<String> = variants::declared(&root()).into_keys().collect();
     let missing: Vec<&String> = declared.difference(&known).collect();
@@ -102,7 +104,7 @@ fn every_error_has_a_case() {
 fn messages_are_those_of_the_files() {
     let bless = std::env::var_os("BLESS").is_some();
     let (mut wrong, mut files) = (Vec::new(), BTreeSet::new());
-    for (key, expected) in all_cases().files() {
+    for (key, expected) in ALL_CASES.files() {
         let path = golden_folder().join(format!("{key}.txt"));
         let file = fs::read_to_string(&path).unwrap_or_default();
         if file != expected {
@@ -125,7 +127,7 @@ fn messages_are_those_of_the_files() {
 #[test]
 fn codes_are_those_of_the_document() {
     let declared = variants::declared(&root());
-    for (key, code) in all_cases().codes() {
+    for (key, code) in ALL_CASES.codes() {
         assert_eq!(declared[key].code.as_deref(), Some(code), "{key}");
     }
     let mut codes: Vec<(&str, &str)> =

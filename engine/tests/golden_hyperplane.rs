@@ -2,6 +2,8 @@
 //!
 //! `golden/smo_table1.json` holds what is published, `golden/import.rs` makes kernels of it. Sizes are compared, never
 //! coefficients: those are not unique. Every plan is proved by the checker.
+//!
+//! Without `CREASE_THOROUGH`, lattices in three dimensions, which take long, are left out of what is found for all sizes.
 
 use std::time::Instant;
 
@@ -13,6 +15,7 @@ use crease_isl::Context;
 use serde_json::Value;
 
 use crate::golden::import;
+use crate::is_thorough;
 
 const SMO_TABLE_1: &str = include_str!("golden/smo_table1.json");
 /// isl operations for making a kernel of an entry.
@@ -74,7 +77,8 @@ fn value(set: &Value, sizes: &[(&str, i64)]) -> i128 {
 /// size.
 #[test]
 fn parametric_hyperplanes_are_those_of_the_table() {
-    for (row, kernel) in rows() {
+    let is_wanted = |row: &Value| is_thorough() || !row["name"].as_str().expect("a name").starts_with("LBM-D3");
+    for (row, kernel) in rows().into_iter().filter(|(row, _)| is_wanted(row)) {
         let (_, facts) = folded(&row);
         let at_sizes = facts["computed"]["at_sizes"].as_array().expect("a list of sizes");
         let (first, last) = (&at_sizes[0]["size"], &at_sizes[at_sizes.len() - 1]["size"]);

@@ -16,9 +16,9 @@ use crate::is_thorough;
 use crate::random_programs::kernels;
 
 /// Wrong mutants of mappings that must be caught, a few and all.
-const WRONG_MAPPINGS: [usize; 2] = [250, 1000];
+const WRONG_MAPPINGS: [usize; 2] = [120, 1000];
 /// Schedules that break a dependence and must be refused, a few and all.
-const WRONG_SCHEDULES: [usize; 2] = [75, 300];
+const WRONG_SCHEDULES: [usize; 2] = [40, 300];
 /// Most seeds that are tried for them.
 const MOST_SEEDS: u64 = 1500;
 /// Mutants of each plan.

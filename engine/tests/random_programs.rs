@@ -37,9 +37,9 @@ use generate::Sample;
 use crate::oracle;
 
 /// Kernels in one run of the tests.
-const DEFAULT_PROGRAMS: u64 = 40;
+const DEFAULT_PROGRAMS: u64 = 12;
 /// Schemes on periodic grids in one run of the tests.
-const PERIODIC_PROGRAMS: u64 = 16;
+const PERIODIC_PROGRAMS: u64 = 4;
 /// The name of such kernels.
 const PERIODIC: &str = "periodic";
 /// Operations for each stage of an analysis: few kernels need more, and those that do show what happens then.
