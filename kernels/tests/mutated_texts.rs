@@ -22,7 +22,7 @@ use check::Outcome;
 use fastrand::Rng;
 
 /// Texts in one run of the tests.
-const DEFAULT_TEXTS: u64 = 200;
+const DEFAULT_TEXTS: u64 = 100;
 /// No text takes longer, on a machine as busy as it may be.
 const LONGEST: Duration = Duration::from_secs(120);
 
