@@ -230,7 +230,8 @@ mod tests {
 
     #[test]
     fn a_layout_above_the_cap_has_its_bytes_and_no_time() {
-        let record = bench(&options("heat-1d", Vec::new()), &mut |_| {}).unwrap();
+        let options = BenchOptions { schedules: vec!["rows".to_owned()], ..options("heat-1d", Vec::new()) };
+        let record = bench(&options, &mut |_| {}).unwrap();
         let full = record.found.rows.iter().find(|row| row.layout == "full").unwrap();
         assert!(full.temp_bytes.is_some_and(|bytes| bytes > 1 << 20) && full.seconds.is_none(), "{full:?}");
     }

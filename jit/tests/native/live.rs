@@ -1,11 +1,13 @@
 //! Strips with thousands of values alive, or thousands of pointers: compiled code needs little stack for them, and
-//! gives the interpreter's bits in every kind of vectors, on threads of 128 KiB.
+//! gives the interpreter's bits in every kind of vectors, on threads of 128 KiB. Without `CREASE_THOROUGH`, there are at
+//! most 400 pointers, and thousands of values of one type.
 
 use crease_jit::*;
 use crease_program::Program;
 
 use super::harness::{bits, reference, run_native, variants, verified};
 use super::made::all_alive;
+use crate::is_thorough;
 use fastrand::Rng;
 use std::fmt::Write as _;
 
@@ -37,7 +39,7 @@ fn agree_on_small_stacks(text: &str, args: &[i64], threads: &[usize]) {
 
 #[test]
 fn thousands_of_values_alive_need_little_stack() {
-    for ty in ["f64", "f32"] {
+    for ty in if is_thorough() { &["f64", "f32"][..] } else { &["f64"] } {
         agree_on_small_stacks(&all_alive(ty, 3000), &[], &[1]);
     }
 }
@@ -145,7 +147,8 @@ fn random_strips_with_many_values_alive_agree() {
 /// Every pointer in a ring of its own, or in none, and rows that no constant tells apart.
 #[test]
 fn hundreds_of_pointers_need_little_stack() {
-    for (count, ring) in [(300, ", ring 40"), (900, ""), (900, ", ring 40")] {
+    let many = if is_thorough() { 900 } else { 400 };
+    for (count, ring) in [(300, ", ring 40"), (many, ""), (many, ", ring 40")] {
         let mut text = String::from(
             "program pointers(r) { buffer a: f64[4096] read buffer b: f64[4096] write
              parallel for v9 in 0 .. 3 {\n",
