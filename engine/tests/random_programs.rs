@@ -25,8 +25,8 @@ use crease::kernel::graph::{Kernel, Role, Schedule};
 use crease::plan::report::{Reason, Report};
 use crease::storage::{MappingError, Sharing};
 use crease::{
-    CompileOptions, Error, ExpansionError, Isa, IsaChoice, LowerError, NonTemporal, Plan, Rings, Rounding, Stage,
-    StrategyChoice,
+    CompileOptions, Error, ExpansionError, Isa, IsaChoice, LowerError, MachineModel, NonTemporal, Plan, PlanError,
+    Rings, Rounding, Stage, StrategyChoice,
 };
 use crease_oracle::Trace;
 use fastrand::Rng;
@@ -53,6 +53,8 @@ const DOUBLE_MAPPED_EVERY: u64 = 4;
 
 /// One in this many kernels is expanded, for sizes that are not known, and run again.
 const EXPANDED_EVERY: u64 = 4;
+/// One sample of this many runs by a schedule that the library finds, if it finds one.
+const FOUND_EVERY: u64 = 3;
 
 fn number(variable: &str, default: u64) -> u64 {
     std::env::var(variable).map_or(default, |text| text.parse().unwrap_or_else(|_| panic!("{variable} is no number")))
@@ -64,6 +66,8 @@ struct Tally {
     programs: usize,
     illegal: usize,
     random_order: usize,
+    /// Samples for which a schedule was found.
+    found: usize,
     /// Schedules whose legality, or whose loops, take too many operations.
     too_large: usize,
     /// Plans whose loops have bounds that the loop language cannot say.
@@ -85,6 +89,7 @@ impl Tally {
         self.programs += other.programs;
         self.illegal += other.illegal;
         self.random_order += other.random_order;
+        self.found += other.found;
         self.too_large += other.too_large;
         self.not_expressed += other.not_expressed;
         self.kept_in_full += other.kept_in_full;
@@ -109,15 +114,26 @@ struct Legal<'a> {
 /// The whole chain for one sample; panics where two answers differ.
 fn verify(sample: &Sample, seed: u64) -> Tally {
     let mut tally = Tally { programs: 1, ..Tally::default() };
-    let case = Case::new(kernel_of(sample), sample.size, sample.steps);
+    let kernel = kernel_of(sample);
+    let found = if seed.is_multiple_of(FOUND_EVERY) { with_found(&kernel, sample.size) } else { None };
+    tally.found += usize::from(found.is_some());
+    let case = Case::new(found.unwrap_or(kernel), sample.size, sample.steps);
     let mut schedules: Vec<&Schedule> = case.kernel.schedules().iter().collect();
-    schedules.sort_by_key(|schedule| schedule.name != "tiled");
+    schedules.sort_by_key(|schedule| match schedule.name.as_str() {
+        "auto" => 0,
+        "tiled" => 1,
+        _ => 2,
+    });
     for schedule in schedules {
         failure::at(&schedule.name);
         let trace = case.trace(schedule);
         let Some(plans) = plans(&case, schedule, &trace, seed, &mut tally) else { continue };
         tally.random_order += usize::from(schedule.name != "base");
         let expected = case.expected(schedule);
+        if schedule.name == "auto" {
+            let base = case.kernel.schedule("base").expect("every sample has it");
+            assert!(expected == case.expected(base), "the schedule that was found computes something else");
+        }
         tally.expanded +=
             usize::from(seed.is_multiple_of(EXPANDED_EVERY) && agrees_expanded(sample, &case, schedule, &expected));
         let mut legal = Legal { case: &case, schedule, trace, expected, seed, random: Rng::with_seed(seed) };
@@ -149,6 +165,21 @@ fn kernel_of(sample: &Sample) -> Kernel {
     }
     let tiled = kernel.schedule("base").expect("every sample has it").tile("tiled", &sample.tiles).unwrap();
     kernel.with_schedule(tiled).unwrap()
+}
+
+/// The kernel with the schedule that the library finds for it, as on three threads with small caches; none if it finds
+/// none.
+fn with_found(kernel: &Kernel, size: i64) -> Option<Kernel> {
+    let machine = MachineModel::detect().caches(256, 1024);
+    let builder = kernel.plan().run_opaque_functions(true).size("N", size).operation_quota(QUOTA);
+    match builder.schedule("auto").threads(3).machine(machine).strategy(StrategyChoice::Full).horizon(1).build() {
+        Ok(plan) => {
+            let found = plan.kernel().schedule("auto").expect("it was asked for").clone();
+            Some(kernel.with_schedule(found).unwrap_or_else(|error| panic!("{error}")))
+        }
+        Err(Error::Plan(PlanError::NoScheduleFound { .. }) | Error::Analysis(_) | Error::Lower(_)) => None,
+        Err(error) => panic!("{error}"),
+    }
 }
 
 /// What users get, the oracle, and a few strategies by name: all of them would take most of the time to find the same.
