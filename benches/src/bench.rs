@@ -166,8 +166,11 @@ fn code_variants(options: &BenchOptions) -> Result<Vec<CodeVariant>, BenchError>
     Ok(variants)
 }
 
+/// What asks for a schedule that the library finds.
+const AUTOMATIC: &str = "auto";
+
 fn check_schedules(kernel: &Kernel, wanted: &[String]) -> Result<(), BenchError> {
-    match wanted.iter().find(|name| kernel.schedule(name).is_none()) {
+    match wanted.iter().find(|name| *name != AUTOMATIC && kernel.schedule(name).is_none()) {
         None => Ok(()),
         Some(name) => {
             Err(BenchError::unknown(kernel.name(), "schedule", name, kernel.schedules().iter().map(|s| &s.name)))
