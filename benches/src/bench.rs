@@ -13,7 +13,7 @@ use crate::layouts::{Layout, Request};
 use crate::progress::Progress;
 use crate::record::{Findings, Record};
 use crate::row::{Comparisons, Row};
-use crate::suites::{Comparison, Suite};
+use crate::suites::{AUTOMATIC, Comparison, Suite};
 use crate::table;
 use crate::timing::Budget;
 use crate::variants::{Prepared, c_variants, check_answers, layout_variants, planned};
@@ -66,7 +66,7 @@ pub fn bench(options: &BenchOptions, show: &mut dyn FnMut(&str)) -> Result<Recor
     let mut rows = Vec::new();
     for comparison in &comparisons {
         driver.progress.stage(&format!("{}: planning, and the naive answer", comparison.kernel));
-        let prepared = prepare(comparison, options, &driver.progress)?;
+        let prepared = prepare(comparison, options, &threads, &driver.progress)?;
         for &count in &threads {
             driver.progress.stage(&format!("{}, threads: {count}", comparison.kernel));
             let mut variants = layout_variants(&prepared, count, &driver.progress);
@@ -113,8 +113,14 @@ fn choose_comparisons(options: &BenchOptions) -> Result<Vec<Comparison>, BenchEr
     Ok(chosen)
 }
 
-/// Everything of a comparison that does not depend on the number of threads.
-fn prepare(comparison: &Comparison, options: &BenchOptions, progress: &Progress) -> Result<Prepared, BenchError> {
+/// Everything of a comparison that does not depend on the number of threads, and for schedules that are found a plan for
+/// each number.
+fn prepare(
+    comparison: &Comparison,
+    options: &BenchOptions,
+    threads: &[usize],
+    progress: &Progress,
+) -> Result<Prepared, BenchError> {
     let entry = catalogue_entry(&comparison.kernel)?;
     let mut case = entry.case(&entry.default);
     case.sizes.clone_from(&comparison.sizes);
@@ -134,9 +140,11 @@ fn prepare(comparison: &Comparison, options: &BenchOptions, progress: &Progress)
         for (layout, mapping) in ours.into_iter().chain(published).chain(given).chain([(Layout::Folded, "")]) {
             progress.detail(&format!("planning {schedule}, {layout}"));
             let (horizon, cap_bytes) = (comparison.full_steps, options.memory_cap_bytes);
-            for code in codes.iter().copied() {
+            let found_for: Vec<Option<usize>> =
+                if schedule == AUTOMATIC { threads.iter().copied().map(Some).collect() } else { vec![None] };
+            for (code, only_on) in codes.iter().flat_map(|code| found_for.iter().map(|only_on| (*code, *only_on))) {
                 let rounding = Rounding::Auto;
-                let request = Request { schedule, layout, mapping, code, rounding, horizon, cap_bytes };
+                let request = Request { schedule, layout, mapping, code, rounding, horizon, cap_bytes, only_on };
                 layouts.push(planned(&kernel, entry, &case, &request));
             }
         }
@@ -165,9 +173,6 @@ fn code_variants(options: &BenchOptions) -> Result<Vec<CodeVariant>, BenchError>
     }
     Ok(variants)
 }
-
-/// What asks for a schedule that the library finds.
-const AUTOMATIC: &str = "auto";
 
 fn check_schedules(kernel: &Kernel, wanted: &[String]) -> Result<(), BenchError> {
     match wanted.iter().find(|name| *name != AUTOMATIC && kernel.schedule(name).is_none()) {

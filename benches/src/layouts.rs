@@ -42,6 +42,8 @@ pub struct PlannedLayout {
     pub layout: Layout,
     /// How its strips are compiled.
     pub code_variant: CodeVariant,
+    /// The number of threads that its schedule was found for, if it was found: it runs on no other.
+    pub only_on: Option<usize>,
     plan: Plan,
     /// `None` above the memory cap.
     code: Option<Code>,
@@ -66,6 +68,8 @@ pub struct Request<'a> {
     pub horizon: u64,
     /// Above this the plan is made, for its sizes, but cannot be started.
     pub cap_bytes: u64,
+    /// The number of threads that a schedule is found for; none if it is written.
+    pub only_on: Option<usize>,
 }
 
 /// Plans and compiles one layout.
@@ -73,7 +77,7 @@ pub struct Request<'a> {
 /// # Errors
 /// What the engine says if it finds no proved mapping or cannot generate code.
 pub fn plan(kernel: &Kernel, case: &Case, request: &Request<'_>) -> Result<PlannedLayout, crease::Error> {
-    let Request { schedule, layout, mapping, code: code_variant, rounding, horizon, cap_bytes } = *request;
+    let Request { schedule, layout, mapping, code: code_variant, rounding, horizon, cap_bytes, only_on } = *request;
     let strategy = match layout {
         Layout::Full => StrategyChoice::Full,
         Layout::SuccessiveModulo => StrategyChoice::SuccessiveModulo,
@@ -86,11 +90,14 @@ pub fn plan(kernel: &Kernel, case: &Case, request: &Request<'_>) -> Result<Plann
     if layout == Layout::Full {
         builder = builder.horizon(horizon);
     }
+    if let Some(threads) = only_on {
+        builder = builder.threads(threads);
+    }
     let plan = builder.build()?;
     // On one thread: a plan that fits there may still be refused on more.
     let fits = plan.footprint_on(1).least_bytes() <= cap_bytes;
     let code = if fits { Some(code_variant.compile(&plan)?.0) } else { None };
-    Ok(PlannedLayout { schedule: schedule.to_owned(), layout, code_variant, plan, code, horizon, cap_bytes })
+    Ok(PlannedLayout { schedule: schedule.to_owned(), layout, code_variant, only_on, plan, code, horizon, cap_bytes })
 }
 
 impl PlannedLayout {

@@ -27,7 +27,15 @@ pub(crate) struct Prepared {
     /// Bytes that must be moved for one site: the least traffic.
     pub(crate) bytes_per_site: f64,
     /// Layouts that could be planned, or the rows of those that could not.
-    pub(crate) layouts: Vec<Result<PlannedLayout, Box<Row>>>,
+    pub(crate) layouts: Vec<Result<PlannedLayout, Box<Refused>>>,
+}
+
+/// A layout that could not be planned.
+pub(crate) struct Refused {
+    /// Says why.
+    row: Row,
+    /// As [`PlannedLayout::only_on`].
+    only_on: Option<usize>,
 }
 
 /// A row in the making; no runner if it cannot be run.
@@ -47,7 +55,7 @@ impl Prepared {
         kernel: &Kernel,
         initial: Fields,
         expected: Fields,
-        layouts: Vec<Result<PlannedLayout, Box<Row>>>,
+        layouts: Vec<Result<PlannedLayout, Box<Refused>>>,
     ) -> Result<Prepared, BenchError> {
         let sites = (entry.sites)(&case)?;
         let bytes_per_site = least_traffic_bytes(kernel, &initial, &expected) as f64 / sites as f64;
@@ -78,13 +86,13 @@ pub(crate) fn planned(
     entry: &Entry,
     case: &Case,
     request: &Request<'_>,
-) -> Result<PlannedLayout, Box<Row>> {
+) -> Result<PlannedLayout, Box<Refused>> {
     layouts::plan(kernel, case, request).map_err(|refusal| {
         let mut row = Row::new(entry.name, &case.sizes, &request.layout.to_string(), 1);
         row.schedule = Some(request.schedule.to_owned());
         row.isa = Some(request.code.to_string());
         row.fail(&refusal);
-        Box::new(row)
+        Box::new(Refused { row, only_on: request.only_on })
     })
 }
 
@@ -92,10 +100,14 @@ pub(crate) fn planned(
 pub(crate) fn layout_variants(prepared: &Prepared, threads: usize, progress: &Progress) -> Vec<Variant> {
     let mut variants = Vec::new();
     for layout in &prepared.layouts {
+        let only_on = layout.as_ref().map_or_else(|refused| refused.only_on, |planned| planned.only_on);
+        if only_on.is_some_and(|count| count != threads) {
+            continue;
+        }
         let planned = match layout {
             Ok(planned) => planned,
             Err(refused) => {
-                variants.push(Variant { row: Row { threads, ..Row::clone(refused) }, runner: None });
+                variants.push(Variant { row: Row { threads, ..Row::clone(&refused.row) }, runner: None });
                 continue;
             }
         };

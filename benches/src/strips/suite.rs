@@ -202,7 +202,7 @@ fn isas(subject: &Subject, options: &StripsOptions) -> Result<Vec<IsaChoice>, Be
 fn request(subject: &Subject, isa: IsaChoice) -> Request<'_> {
     let (schedule, layout) = (subject.schedule, subject.layout);
     let (code, rounding) = (CodeVariant { isa, ..CodeVariant::default() }, Rounding::Lines);
-    Request { schedule, layout, mapping: "", code, rounding, horizon: 0, cap_bytes: u64::MAX }
+    Request { schedule, layout, mapping: "", code, rounding, horizon: 0, cap_bytes: u64::MAX, only_on: None }
 }
 
 /// Takes as expected what the first runner has after the steps that are checked. How many variants that settles.

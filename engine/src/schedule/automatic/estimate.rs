@@ -30,6 +30,8 @@ const SECOND_LEVEL_RATE: f64 = 60.0;
 const HANDED_ON_RATE: f64 = 7.0;
 /// What is done beside something longer is not hidden altogether: the part of it that shows.
 const SHOWING: f64 = 0.3;
+/// Steps of a call that tiles are chosen for: its first and last tiles are cut.
+const STEPS_OF_A_CALL: f64 = 100.0;
 /// Nanoseconds of a vector instruction, of which several run at a time.
 const INSTRUCTION_NS: f64 = 0.2;
 /// Nanoseconds of opening a loop for all threads and of waiting for the last one.
@@ -150,7 +152,7 @@ impl Workload {
         let held = (width + lean * steps + 2.0) * row;
         let inside = self.moving(2.0 * self.step_bytes(), held, 1.0);
         let edges = 1.0 + (lean * steps + 1.0) / width;
-        let between = self.moving(2.0 * self.step_bytes() * edges, self.step_bytes(), 1.0) / steps;
+        let between = self.moving(2.0 * self.step_bytes() * edges, self.step_bytes(), 1.0) / steps * begun(steps);
         Estimate { nanoseconds: overlapped(&[self.all_work(), inside, between]), bytes: self.step_bytes() }
     }
 
@@ -168,7 +170,7 @@ impl Workload {
         let handed_on = if threads > 1.0 { self.state_bytes / HANDED_ON_RATE / steps } else { 0.0 };
         let barriers = fronts * BARRIER_NS / steps;
         let nanoseconds = overlapped(&[fronts * front / steps, inside, between]) + handed_on + barriers;
-        Estimate { nanoseconds, bytes: self.step_bytes() }
+        Estimate { nanoseconds: nanoseconds * begun(steps), bytes: self.step_bytes() }
     }
 
     /// Nanoseconds of groups of statements that run at once, each some rows behind the one before.
@@ -207,6 +209,11 @@ impl Workload {
             bytes / (MEMORY_RATE * threads.min(MEMORY_CORES))
         }
     }
+}
+
+/// How many tiles a call begins, for each that it could have completed.
+fn begun(steps: f64) -> f64 {
+    1.0 + steps / (2.0 * STEPS_OF_A_CALL)
 }
 
 /// Nanoseconds of what is done at the same time.

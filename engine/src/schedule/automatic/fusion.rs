@@ -59,7 +59,8 @@ impl<'d> Open<'d> {
 
     /// Positions that order what is left; nothing is left behind them. None if nothing is open or it runs in a circle.
     pub(super) fn positions(&mut self) -> Option<Row> {
-        let levels = levels(self.stmts, &self.left)?;
+        let pairs: Vec<(usize, usize)> = self.left.iter().map(|d| (d.from, d.to)).collect();
+        let levels = levels(self.stmts, &pairs)?;
         self.left.clear();
         levels.iter().any(|&level| level > 0).then_some(Row::Position(levels))
     }
@@ -98,27 +99,22 @@ impl<'d> Open<'d> {
         let together = |a: usize, b: usize| a == b || reaches[a][b] && reaches[b][a];
         let head = |stmt: usize| (0..self.stmts).find(|&other| together(stmt, other)).unwrap_or(stmt);
         let heads: Vec<usize> = (0..self.stmts).map(head).collect();
-        let between: Vec<Distance> = self
-            .left
-            .iter()
-            .filter(|d| heads[d.from] != heads[d.to])
-            .map(|d| Distance { from: heads[d.from], to: heads[d.to], by: Vec::new() })
-            .collect();
-        let levels = levels(self.stmts, &between.iter().collect::<Vec<_>>())?;
+        let pairs = self.left.iter().map(|d| (heads[d.from], heads[d.to])).filter(|(from, to)| from != to);
+        let levels = levels(self.stmts, &pairs.collect::<Vec<_>>())?;
         let positions: Vec<i64> = heads.iter().map(|&head| levels[head]).collect();
         self.left.retain(|d| positions[d.from] == positions[d.to]);
         positions.iter().any(|&position| position > 0).then_some(Row::Position(positions))
     }
 }
 
-/// The longest chain of dependences that leads to each statement; none if there is a circle.
-fn levels(stmts: usize, left: &[&Distance]) -> Option<Vec<i64>> {
+/// The longest chain of pairs that leads to each statement; none if there is a circle.
+fn levels(stmts: usize, pairs: &[(usize, usize)]) -> Option<Vec<i64>> {
     let mut levels = vec![0_i64; stmts];
     for _ in 0..=stmts {
         let mut settled = true;
-        for d in left {
-            if levels[d.to] <= levels[d.from] {
-                levels[d.to] = levels[d.from] + 1;
+        for &(from, to) in pairs {
+            if levels[to] <= levels[from] {
+                levels[to] = levels[from] + 1;
                 settled = false;
             }
         }
