@@ -13,10 +13,11 @@ pub(super) fn summary(newest: &Newest) -> String {
         Some(Found { name, charts, content: Content::Comparisons(record) }) => {
             let machine = &record.header.machine;
             let mut columns = Columns::new(
-                2,
+                3,
                 &[
                     "kernel",
                     "size",
+                    "schedule",
                     "threads",
                     "memory",
                     "of successive modulo's",
@@ -51,6 +52,7 @@ fn cells(group: &[Row], row: &Row) -> Vec<String> {
     let cells = [
         Some(row.kernel.clone()),
         Some(sizes.collect::<Vec<_>>().join(", ")),
+        row.schedule.clone(),
         Some(row.threads.to_string()),
         row.temp_bytes.map(bytes),
         memory_ratio(row.temp_bytes, baseline.and_then(|baseline| baseline.temp_bytes)),
