@@ -294,7 +294,11 @@ impl Legal<'_> {
         let printed = oracle::read_conflicts(kernel, &text, &steps);
         for id in kernel.array_ids().filter(|&id| matches!(kernel.array(id).role, Role::Temp | Role::State)) {
             let found = printed.get(&id).cloned().unwrap_or_default();
-            assert!(found == self.trace.conflicts_of(id), "conflicts of {} differ", kernel.array(id).name);
+            let (expected, name) = (self.trace.conflicts_of(id), &kernel.array(id).name);
+            // Statements that share a time are unordered to the engine, in lanes of a block too, where brute force has
+            // them read before any writes: schedules that are found have such statements, those of samples have not.
+            let agrees = if self.schedule.name == "auto" { found.is_superset(&expected) } else { found == expected };
+            assert!(agrees, "conflicts of {name} differ");
         }
         true
     }

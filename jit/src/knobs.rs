@@ -49,7 +49,7 @@ pub(crate) const RUNS_PER_THREAD: u64 = 4;
 pub(crate) const HELPERS_SPIN: Duration = Duration::from_micros(20);
 
 /// For how long it waits in all, giving way to other threads, before it goes to sleep: calls that follow each other
-/// closely find it awake. Shows as above, in steps that are called one by one.
+/// closely find it awake. Shows in `cargo run --release --example times_of_calls`.
 pub(crate) const HELPERS_LINGER: Duration = Duration::from_micros(200);
 
 /// Bytes from which on a field asks for huge pages and starts on one: two of them. Shows in `bench --suite quick`.

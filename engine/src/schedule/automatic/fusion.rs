@@ -52,7 +52,7 @@ impl<'d> Open<'d> {
     pub(super) fn is_parallel(&self, dim: usize, shifts: &[i64]) -> bool {
         let at_rest = |d: &&Distance| {
             let shift = i128::from(shifts[d.to]) - i128::from(shifts[d.from]);
-            d.by[dim].is_bounded() && d.by[dim].min + shift == 0 && d.by[dim].max + shift == 0
+            d.by[dim].ends().is_some_and(|(min, max)| min == max && i128::from(min) + shift == 0)
         };
         self.left.iter().all(at_rest)
     }
@@ -71,9 +71,9 @@ impl<'d> Open<'d> {
         for _ in 0..=self.stmts {
             let mut settled = true;
             for d in &self.left {
-                let least = i128::from(shifts[d.from]) - d.by[dim].min;
-                if d.by[dim].min == i128::MIN || least > i128::from(shifts[d.to]) {
-                    shifts[d.to] = i64::try_from(least).ok().filter(|_| d.by[dim].min != i128::MIN)?;
+                let least = i128::from(shifts[d.from]) - i128::from(d.by[dim].lower()?);
+                if least > i128::from(shifts[d.to]) {
+                    shifts[d.to] = i64::try_from(least).ok()?;
                     settled = false;
                 }
             }
