@@ -197,6 +197,24 @@ fn auto_is_the_default_where_it_comes_first_and_there_for_the_asking_everywhere(
     assert_eq!(Kernel::parse(&kernel.to_string()).unwrap(), kernel);
 }
 
+/// Steps alone, without cells to go along; and a point of no dimension at all.
+#[test]
+fn kernels_of_few_dimensions_have_schedules_or_say_why_not() {
+    let steps = "kernel steps(run T) {
+        state u[t]: f64
+        state v[t]: f64
+        U[t] for 1 <= t <= T { u[t] = 1.0 }
+        V[t] for 1 <= t <= T { v[t] = u[t] + v[t-1] }
+      }";
+    let only_forwards = steps.replace(" + v[t-1]", "");
+    for text in [steps, &only_forwards] {
+        let plan = Kernel::parse(text).unwrap().plan().build().unwrap();
+        assert!(plan.report().schedule_search.is_some());
+    }
+    let point = "kernel point() { output a[x]: f64 for x = 0 A[] { a[0] = 1.0 } }";
+    assert!(Kernel::parse(point).unwrap().plan().build().is_ok());
+}
+
 #[test]
 fn what_a_schedule_must_say_is_not_guessed() {
     let twice = "kernel twice(size N) for N >= 2 {

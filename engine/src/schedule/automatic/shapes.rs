@@ -100,7 +100,8 @@ impl Shapes<'_> {
     fn rows(&self, is_parallel: bool) -> Found {
         let (mut draft, mut open) = (Draft::new(self.stmts), Open::all(self.stmts, self.distances));
         let (mut parallel, mut is_fused) = (None, true);
-        for dim in 0..self.last() {
+        // Steps come first, even where there is nothing else.
+        for dim in 0..self.last().max(self.outer()) {
             let Some(rows) = open.clone().next(dim) else { return Ok(None) };
             for row in rows {
                 let kind = self.kind(&row, is_parallel && parallel.is_none(), &open);
@@ -112,7 +113,11 @@ impl Shapes<'_> {
                 draft.push(kind, self.values(&row)?);
             }
         }
-        if is_parallel && parallel.is_none() || !self.along_rows(&mut draft, &mut open)? {
+        let has_rows = self.outer() <= self.last();
+        if let Some(positions) = if has_rows { None } else { open.positions() } {
+            draft.push(DimKind::Sequential, self.values(&positions)?);
+        }
+        if is_parallel && parallel.is_none() || has_rows && !self.along_rows(&mut draft, &mut open)? {
             return Ok(None);
         }
         let estimate = self.workload.sweep(Sweep { is_parallel, is_fused, barriers: 1 });
@@ -124,16 +129,16 @@ impl Shapes<'_> {
     fn stages(&self) -> Found {
         let (mut draft, mut open) = (Draft::new(self.stmts), Open::all(self.stmts, self.distances));
         let zeros = vec![0; self.stmts];
+        if self.outer() > self.last() {
+            return Ok(None);
+        }
         if self.space.has_steps {
             let Some(shifts) = open.shifts(0) else { return Ok(None) };
             let row = Row::Dim { dim: 0, shifts };
             self.advance(&mut open, &row);
             draft.push(DimKind::Sequential, self.values(&row)?);
         }
-        let Some(stages) = open.positions() else { return Ok(None) };
-        if self.outer() == self.last() {
-            return Ok(None);
-        }
+        let Some(stages) = open.positions().filter(|_| self.outer() < self.last()) else { return Ok(None) };
         let count = count(&stages);
         draft.push(DimKind::Sequential, self.values(&stages)?);
         for dim in self.outer()..self.last() {
@@ -148,12 +153,12 @@ impl Shapes<'_> {
     /// Stages at once, in blocks of rows. Of kernels without steps: with them, steps run at once.
     fn staged_rows(&self) -> Found {
         let dim = self.outer();
-        let mut open = Open::all(self.stmts, self.distances);
-        let Some(Row::Position(stages)) = open.clone().positions() else { return Ok(None) };
-        let Some(shifts) = open.shifts(dim) else { return Ok(None) };
         if self.space.has_steps || dim == self.last() {
             return Ok(None);
         }
+        let mut open = Open::all(self.stmts, self.distances);
+        let Some(Row::Position(stages)) = open.clone().positions() else { return Ok(None) };
+        let Some(shifts) = open.shifts(dim) else { return Ok(None) };
         let estimate = |width: i64| self.workload.staged(dim, width, &stages);
         let widths = widths(self.workload.extents[dim]);
         let Some(width) = widths.min_by(|a, b| estimate(*a).cost().total_cmp(&estimate(*b).cost())) else {
