@@ -191,6 +191,8 @@ fn auto_is_the_default_where_it_comes_first_and_there_for_the_asking_everywhere(
     assert_eq!(schedule_of(&format!("schedule auto {rows}"), None), ("auto".to_string(), true));
     assert_eq!(schedule_of(&format!("{rows} schedule auto"), None), ("rows".to_string(), false));
     assert_eq!(schedule_of(rows, Some("auto")), ("auto".to_string(), true));
+    let both = PLANE.trim_end().trim_end_matches('}').to_string();
+    assert!(Kernel::parse(&format!("{both} schedule auto schedule auto {{ S, E -> [t, y, x] }} }}")).is_err());
     let written = "schedule auto { S, E -> [t, y, x] }";
     assert_eq!(schedule_of(written, Some("auto")), ("auto".to_string(), false));
     let kernel = with(PLANE, &format!("schedule auto {rows}"));
@@ -211,6 +213,13 @@ fn kernels_of_few_dimensions_have_schedules_or_say_why_not() {
         let plan = Kernel::parse(text).unwrap().plan().build().unwrap();
         assert!(plan.report().schedule_search.is_some());
     }
+    // What begins in the second step is looked at, too: its cells follow each other.
+    let later = SWEEP.replace("S[t, y, x] for 1 <= t", "S[t, y, x] for 2 <= t").replace(
+        "E[t, y]",
+        "F[t, y, x] for 1 <= t <= T and t <= 1 and 0 <= y < N and 1 <= x < N { u[t,y,x] = u[t-1,y,x] }\n E[t, y]",
+    );
+    let plan = Kernel::parse(&later).unwrap().plan().size("N", 9).build().unwrap();
+    assert!(plan.report().schedule_search.as_ref().unwrap().taken().text.contains("S -> [t, y"));
     let point = "kernel point() { output a[x]: f64 for x = 0 A[] { a[0] = 1.0 } }";
     assert!(Kernel::parse(point).unwrap().plan().build().is_ok());
 }

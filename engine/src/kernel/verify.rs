@@ -21,6 +21,7 @@ use crate::kernel::formula::Formula;
 use crate::kernel::graph::{ArrayId, DimKind, Expr, Kernel, ParamKind, Role, Schedule, Stmt};
 use crate::kernel::nearest;
 use crate::kernel::print::cell_text;
+use crate::kernel::words::AUTOMATIC;
 use crate::kernel::words::RESERVED;
 
 pub use types::value_types;
@@ -102,7 +103,9 @@ fn verify_names(kernel: &Kernel) -> Verified {
             return Err((kind, Subject::Stmt(i)));
         }
     }
-    let mut taken = HashSet::new();
+    // One that is to be found will have this name.
+    let found = AUTOMATIC.to_string();
+    let mut taken: HashSet<&String> = kernel.finds_schedule.then_some(&found).into_iter().collect();
     for (i, schedule) in kernel.schedules.iter().enumerate() {
         identifier(&schedule.name).map_err(|kind| (kind, Subject::Schedule(i)))?;
         if !taken.insert(&schedule.name) {

@@ -15,6 +15,9 @@ use crate::plan::error::PlanError;
 use crate::schedule::IllegalSchedule;
 use crate::schedule::automatic::{Candidate, NoCandidates, Target, candidates};
 
+/// Steps of a run in which every statement has instances, those that begin later and those of every so many steps too.
+const MANY_STEPS: i64 = 1 << 16;
+
 /// What a schedule was chosen from: it is found for the sizes, the threads and the machine of a plan.
 #[derive(Clone, Debug, Serialize, PartialEq)]
 #[non_exhaustive]
@@ -69,9 +72,11 @@ impl ScheduleSearch {
             Err(Error::from(none(why)))
         };
         let mut search = ScheduleSearch { candidates: listed, chosen: 0 };
+        // What was to be found is there.
+        let wanting = Kernel { finds_schedule: false, ..kernel.clone() };
         for (chosen, candidate) in found.into_iter().enumerate() {
             search.chosen = chosen;
-            match request(kernel.with_schedule(candidate.schedule)?, search.clone()) {
+            match request(wanting.with_schedule(candidate.schedule)?, search.clone()) {
                 Err(Error::Illegal(illegal)) if is_of_order(&illegal) => {
                     debug!("candidate `{}` is dropped: {illegal}", candidate.shape);
                     search.candidates[chosen].refused = Some(illegal.to_string());
@@ -105,10 +110,10 @@ impl ScheduleCandidate {
     }
 }
 
-/// Values of all parameters, in a run of one step.
+/// Values of all parameters, in a run of many steps.
 fn params(kernel: &Kernel, sizes: &[i64]) -> Vec<i64> {
     let mut sizes = sizes.iter().copied();
-    let value = |kind| if kind == ParamKind::Size { sizes.next().unwrap_or(1) } else { 1 };
+    let value = |kind| if kind == ParamKind::Size { sizes.next().unwrap_or(1) } else { MANY_STEPS };
     kernel.params().iter().map(|param| param.kind).map(value).collect()
 }
 

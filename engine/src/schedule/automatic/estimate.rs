@@ -1,9 +1,9 @@
 //! What a schedule is thought to cost: operations, bytes from each memory, barriers.
 //!
 //! In: a kernel in its common space, a machine, a number of threads.   Out: nanoseconds, of a step where there are
-//! steps, and bytes. A roofline: arithmetic and the slowest memory overlap, barriers do not. Rates are those of a common core, the
-//! same for every machine, as only ratios decide; sizes of caches are the machine's. So the choice is the same wherever
-//! caches and threads are the same.
+//! steps, and bytes. A roofline: arithmetic and the slowest memory overlap, barriers do not. Rates are those of a
+//! common core, the same for every machine, as only ratios decide; sizes of caches are the machine's. So the choice is
+//! the same wherever caches and threads are the same.
 //!
 //! Source: Williams, Waterman and Patterson, Roofline (CACM 2009).
 
@@ -18,29 +18,32 @@ use crate::schedule::automatic::space::{CommonSpace, dims_of};
 // 4000 cells is the one that is measured, by `run heat-2d-5pt --set N=4000 --set T=192 --schedule auto` beside the
 // candidates that `explain` prints; that command shows when one is wrong.
 
-/// From and to memory.
+/// From and to memory. Shows in `bench --suite quick`.
 const MEMORY_RATE: f64 = 30.0;
-/// Cores that together move what memory can.
+/// Cores that together move what memory can. Shows in `bench --suite quick`.
 const MEMORY_CORES: f64 = 4.0;
-/// From and to the last cache: of many cores that share one, hardly more than from memory.
+/// From and to the last cache: of many cores that share one, hardly more than from memory. Shows in `bench --suite
+/// quick`.
 const LAST_LEVEL_RATE: f64 = 35.0;
-/// From and to a core's second-level cache.
+/// From and to a core's second-level cache. Shows in `bench --suite quick`.
 const SECOND_LEVEL_RATE: f64 = 60.0;
-/// From a core that has just written to one that reads.
+/// From a core that has just written to one that reads. Shows in `bench --suite quick`.
 const HANDED_ON_RATE: f64 = 7.0;
-/// What is done beside something longer is not hidden altogether: the part of it that shows.
+/// What is done beside something longer is not hidden altogether: the part of it that shows. Shows in `bench --suite
+/// quick`.
 const SHOWING: f64 = 0.3;
-/// Steps of a call that tiles are chosen for: its first and last tiles are cut.
+/// Steps of a call that tiles are chosen for: its first and last tiles are cut. Shows in `bench --suite quick`.
 const STEPS_OF_A_CALL: f64 = 100.0;
-/// Nanoseconds of a vector instruction, of which several run at a time.
+/// Nanoseconds of a vector instruction, of which several run at a time. Shows in `bench --suite quick`.
 const INSTRUCTION_NS: f64 = 0.2;
-/// Nanoseconds of opening a loop for all threads and of waiting for the last one.
+/// Nanoseconds of opening a loop for all threads and of waiting for the last one. Shows in `bench --suite quick`.
 const BARRIER_NS: f64 = 1500.0;
-/// Nanoseconds of beginning a strip.
+/// Nanoseconds of beginning a strip. Shows in `bench --suite quick`.
 const STRIP_NS: f64 = 20.0;
-/// Bytes of the widest vectors.
+/// Bytes of the widest vectors. Shows in `bench --suite quick`.
 const VECTOR_BYTES: f64 = 64.0;
-/// Of a cache, the part that a working set may take: the rest is for what passes through.
+/// Of a cache, the part that a working set may take: the rest is for what passes through. Shows in `bench --suite
+/// quick`.
 const USABLE: f64 = 0.5;
 
 /// What a kernel computes and moves.

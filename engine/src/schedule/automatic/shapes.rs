@@ -99,25 +99,19 @@ impl Shapes<'_> {
     /// Statement after statement, row after row, perhaps in parallel.
     fn rows(&self, is_parallel: bool) -> Found {
         let (mut draft, mut open) = (Draft::new(self.stmts), Open::all(self.stmts, self.distances));
-        let (mut parallel, mut is_fused) = (None, true);
+        let (mut has_parallel, mut is_fused) = (false, true);
         // Steps come first, even where there is nothing else.
         for dim in 0..self.last().max(self.outer()) {
             let Some(rows) = open.clone().next(dim) else { return Ok(None) };
             for row in rows {
-                let kind = self.kind(&row, is_parallel && parallel.is_none(), &open);
-                if kind == DimKind::Parallel {
-                    parallel = Some(dim);
-                }
+                let kind = self.kind(&row, is_parallel && !has_parallel, &open);
+                has_parallel |= kind == DimKind::Parallel;
                 is_fused &= matches!(row, Row::Dim { .. });
                 self.advance(&mut open, &row);
                 draft.push(kind, self.values(&row)?);
             }
         }
-        let has_rows = self.outer() <= self.last();
-        if let Some(positions) = if has_rows { None } else { open.positions() } {
-            draft.push(DimKind::Sequential, self.values(&positions)?);
-        }
-        if is_parallel && parallel.is_none() || has_rows && !self.along_rows(&mut draft, &mut open)? {
+        if is_parallel && !has_parallel || !self.along_rows(&mut draft, &mut open)? {
             return Ok(None);
         }
         let estimate = self.workload.sweep(Sweep { is_parallel, is_fused, barriers: 1 });
@@ -261,7 +255,14 @@ impl Shapes<'_> {
     }
 
     /// The positions that are left to be ordered, and the last dimension, in lanes if nothing depends on it.
+    /// Where there are steps and nothing else, the positions are all.
     fn along_rows(&self, draft: &mut Draft, open: &mut Open<'_>) -> Result<bool, AffineOverflow> {
+        if self.outer() > self.last() {
+            if let Some(positions) = open.positions() {
+                draft.push(DimKind::Sequential, self.values(&positions)?);
+            }
+            return Ok(open.left().is_empty());
+        }
         self.along(draft, open, &Row::Dim { dim: self.last(), shifts: vec![0; self.stmts] })
     }
 

@@ -23,7 +23,7 @@ pub(super) struct CommonSpace {
     pub(super) index_dims: Vec<Option<Vec<usize>>>,
     /// Per statement and dimension, the coordinate.
     pub(super) coordinates: Vec<Vec<Affine>>,
-    /// Per statement, the range of each iterator; of steps, those of a run of one.
+    /// Per statement, the range of each iterator.
     pub(super) ranges: Vec<Vec<Interval>>,
 }
 
