@@ -1,7 +1,8 @@
 //! Full storage: the unfolded array, the oracle and the reference size.
 //!
 //! A temporary array takes one cell per point of its bounding box. A state array has a level for each of the last
-//! `horizon + 1` steps, so that a run of `horizon` steps overwrites nothing; longer runs reuse the oldest level.
+//! `horizon + 1` steps, so that a run of `horizon` steps overwrites nothing; longer runs reuse the oldest level. Where a
+//! schedule keeps more steps alive together, as tiles of time may, it has a level for each of them.
 
 use crate::kernel::graph::ArrayId;
 use crate::storage::options::StrategyId;
@@ -42,7 +43,8 @@ fn box_of(problem: &Problem<'_, '_, '_>, array: ArrayId) -> Result<(Vec<i64>, Ve
             (None, crate::kernel::graph::Role::State, Some(levels)) if dim == 0 => {
                 let depth = i64::from(problem.model.kernel.state_depth(array));
                 // A step being written needs a level besides those it may read.
-                moduli.push(levels.saturating_add(depth - 1).max(depth + 1));
+                let usual = levels.saturating_add(depth - 1).max(depth + 1);
+                moduli.push(usual.max(steps_alive(problem, array)?));
                 offset.push(0);
             }
             (None, crate::kernel::graph::Role::State, None) if dim == 0 => {
@@ -55,6 +57,13 @@ fn box_of(problem: &Problem<'_, '_, '_>, array: ArrayId) -> Result<(Vec<i64>, Ve
         }
     }
     Ok((moduli, offset))
+}
+
+/// Steps from the first to the last of one place that are alive together; 0 if nothing bounds them.
+fn steps_alive(problem: &Problem<'_, '_, '_>, array: ArrayId) -> Result<i64, MappingError> {
+    let place: Vec<usize> = (1..problem.model.kernel.array(array).index.len()).collect();
+    let apart = problem.conflicts.differences_within(array, &place)?.dim_range(0)?;
+    Ok(apart.map_or(0, |(first, last)| last.max(first.saturating_neg()).saturating_add(1)))
 }
 
 /// The identity matrix.
