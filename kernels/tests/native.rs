@@ -12,7 +12,7 @@ use crease::{
 };
 use crease_kernels::{Case, Entry, Fields, catalogue, find, transfer};
 
-use crate::{is_left_for_later, is_of_other_cells, is_thorough};
+use crate::{boxes, is_left_for_later, is_of_other_cells, is_thorough};
 
 /// Plans the case; none if a strategy that need not apply does not.
 fn plan(entry: &Entry, case: &Case, schedule: &str, strategy: StrategyChoice) -> Option<Plan> {
@@ -49,6 +49,12 @@ fn run_folded(plan: &Plan, isa: IsaChoice, case: &Case, initial: &Fields) -> Vec
             run.run_once().unwrap_or_else(fail);
         }
         results.push(transfer::read_all(&run, kernel).expect("fields can be read"));
+        boxes::verify(
+            &mut run,
+            kernel,
+            if is_thorough() { 4 } else { 1 },
+            &mut fastrand::Rng::with_seed(threads as u64),
+        );
     }
     results
 }
