@@ -308,9 +308,13 @@ unsafe fn copy_cells<T: Copy>(
     }
     for k in 0..count as isize {
         // SAFETY: the caller's.
-        let value = unsafe { from.offset(k * from_step).read() };
+        let from = unsafe { from.offset(k * from_step) };
         // SAFETY: the caller's.
-        unsafe { to.offset(k * to_step).write(value) };
+        let value = unsafe { from.read() };
+        // SAFETY: the caller's.
+        let to = unsafe { to.offset(k * to_step) };
+        // SAFETY: the caller's.
+        unsafe { to.write(value) };
     }
 }
 

@@ -72,11 +72,9 @@ impl<'a, T> Folded<'a, T> {
     /// Where in [`Self::cells`] a cell of the region is; none for other cells.
     pub fn place(&self, index: &[i64]) -> Option<usize> {
         let inside = |(i, (min, extent)): (&i64, &(i64, usize))| {
-            i.checked_sub(*min).is_some_and(|ahead| ahead >= 0 && ahead as u64 <= *extent as u64 - 1)
+            i.checked_sub(*min).is_some_and(|ahead| ahead >= 0 && (ahead as u64) < *extent as u64)
         };
-        let is_inside = index.len() == self.region.len()
-            && self.region.iter().all(|(_, extent)| *extent > 0)
-            && index.iter().zip(&self.region).all(inside);
+        let is_inside = index.len() == self.region.len() && index.iter().zip(&self.region).all(inside);
         is_inside.then(|| self.coordinates.iter().map(|c| c.value(index) as usize * c.stride as usize).sum())
     }
 

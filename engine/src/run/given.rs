@@ -190,9 +190,9 @@ mod tests {
                 };
                 let boxed = vec![range(4), range(5), range(3)];
                 missing.remove(&boxed);
-                for y in boxed[0].0..boxed[0].1 {
-                    for x in boxed[1].0..boxed[1].1 {
-                        cells[y][x][boxed[2].0..boxed[2].1].fill(false);
+                for plane in &mut cells[boxed[0].0..boxed[0].1] {
+                    for row in &mut plane[boxed[1].0..boxed[1].1] {
+                        row[boxed[2].0..boxed[2].1].fill(false);
                     }
                 }
             }

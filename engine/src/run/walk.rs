@@ -139,13 +139,17 @@ impl Walk {
                 inner[..count].copy_from_slice(here);
                 self.descend(level + 1, inner, at, within, visit);
             }
-            let rows = rows.max(1);
-            for ((c, &by), &modulus) in here.iter_mut().zip(&each.moves).zip(&self.moduli) {
-                *c = wrapped(*c + by * (rows as i64 - 1) + by, modulus);
-            }
-            done += rows;
+            self.advance(&mut coordinates[..count], each, rows.max(1));
+            done += rows.max(1);
         }
         at[each.axis] = first;
+    }
+
+    /// Moves coordinates along a loop, so far that only the last step may have wrapped them.
+    fn advance(&self, coordinates: &mut [i64], each: &Loop, steps: usize) {
+        for ((c, &by), &modulus) in coordinates.iter_mut().zip(&each.moves).zip(&self.moduli) {
+            *c = wrapped(*c + by * (steps as i64 - 1) + by, modulus);
+        }
     }
 
     /// How many rows from here on, along the loop around the innermost one, lie in `within` and have no wrap in them or
@@ -216,9 +220,7 @@ impl Walk {
             at[each.axis] = first + done;
             let places = Places::one(self.place(coordinates), step as isize);
             clip(Row::one(at, each.axis, count), places, within, visit);
-            for (k, &by) in each.moves.iter().enumerate() {
-                coordinates[k] = wrapped(coordinates[k] + by * (count as i64 - 1) + by, self.moduli[k]);
-            }
+            self.advance(coordinates, each, count);
             done += count;
         }
         at[each.axis] = first;
