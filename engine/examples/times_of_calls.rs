@@ -1,10 +1,12 @@
 //! What a call costs beside its cells: microseconds of `advance(1)` on a grid of 16 by 16, one call after the other and
-//! with pauses between them, on one thread and on all.
+//! with pauses between them, on one thread and on all. Then what a handle that may cancel a run costs it, in tiles of
+//! time, and how long the run goes on once it is cancelled.
 //!
 //! `cargo run --release --example times_of_calls`
 
 use std::time::{Duration, Instant};
 
+use crease::Cancel;
 use crease::prelude::*;
 
 const KERNEL: &str = "kernel small(size N; run T) for N >= 3 {
@@ -28,6 +30,46 @@ fn main() -> Result<(), Error> {
             println!("{threads} thread(s), {pause:?} between calls: {microseconds:.2} microseconds a call");
         }
     }
+    cancelling(&kernel)
+}
+
+/// Prints the part of the speed that is left with a handle, and the times from cancelling to the end of the call.
+fn cancelling(kernel: &Kernel) -> Result<(), Error> {
+    let plan = kernel.plan().size("N", 1000).schedule("auto").build()?;
+    let code = plan.compile()?;
+    let (mut without, mut with) = (code.instantiate()?, code.instantiate()?);
+    let cancel = Cancel::new();
+    with.cancel_with(&cancel);
+    let mut ratios = Vec::new();
+    for run in [&mut without, &mut with] {
+        run.fill("u", 1.0)?;
+        run.advance(1000)?;
+    }
+    for _ in 0..9 {
+        let [without, with] = [&mut without, &mut with].map(|run| {
+            let begun = Instant::now();
+            run.advance(1000).map(|()| begun.elapsed().as_secs_f64())
+        });
+        ratios.push(without? / with?);
+    }
+    let mut late = Vec::new();
+    for at in 0..60 {
+        let other = cancel.clone();
+        let stopper = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(40 + at));
+            other.cancel();
+            Instant::now()
+        });
+        let _cancelled = with.advance(1 << 40);
+        let stopped = Instant::now();
+        let cancelled = stopper.join().expect("it only cancels");
+        late.push(stopped.saturating_duration_since(cancelled).as_secs_f64() * 1e3);
+        cancel.reset();
+    }
+    ratios.sort_by(f64::total_cmp);
+    late.sort_by(f64::total_cmp);
+    println!("with a handle that may cancel: {:.3} of the speed without", ratios[ratios.len() / 2]);
+    println!("from cancelling to the end: {:.1} ms in the median, {:.1} at most of {}", late[30], late[59], late.len());
     Ok(())
 }
 

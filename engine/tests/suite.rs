@@ -9,9 +9,11 @@
 mod arithmetic;
 mod automatic;
 mod borrowed;
+mod boxes;
 mod brute_force;
 mod diamonds;
 mod double_mapped;
+mod drive;
 mod errors;
 mod expansion;
 mod filetests;

@@ -17,6 +17,7 @@ mod machine;
 mod memory;
 mod options;
 mod parallel;
+mod strided;
 mod strip;
 mod symbols;
 mod target;
@@ -39,5 +40,6 @@ pub use options::{CompileOptions, NonTemporal, Prefetch, Unroll, VectorWidth};
 pub use parallel::Pool;
 #[doc(inline)]
 pub use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
+pub use strided::{NoView, Places, Row, Streams, Strided, StridedMut, streaming};
 pub use tune::{Finding, Stopwatch, Tuned, TuningMemory, TuningMemoryError, Variant, tune};
 pub use workers::{PoolError, cores, most_threads, verify_threads};

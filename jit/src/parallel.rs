@@ -75,6 +75,13 @@ impl Pool {
         self.workers.as_ref().map_or(1, |workers| workers.count())
     }
 
+    /// Calls `run(at)` once for every `at` below `runs`, on the threads of the pool as a call's loops are; returns when
+    /// all have returned.
+    pub fn for_each(&self, runs: usize, run: impl Fn(usize) + Sync) {
+        let last = runs as i64;
+        self.enter(|entered| entered.for_runs(0, last, 1, |_, lo, hi| (lo..hi).for_each(|at| run(at as usize))));
+    }
+
     /// Runs a call whose loops are all sequential, on the current thread.
     pub(crate) fn enter_alone<R>(&self, work: impl FnOnce(&Entered<'_>) -> R) -> R {
         Entered::enter(None, None, self.denormals.mode(), work)

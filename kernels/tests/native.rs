@@ -12,7 +12,7 @@ use crease::{
 };
 use crease_kernels::{Case, Entry, Fields, catalogue, find, transfer};
 
-use crate::{is_left_for_later, is_of_other_cells, is_thorough};
+use crate::{boxes, is_left_for_later, is_of_other_cells, is_thorough};
 
 /// Plans the case; none if a strategy that need not apply does not.
 fn plan(entry: &Entry, case: &Case, schedule: &str, strategy: StrategyChoice) -> Option<Plan> {
@@ -27,8 +27,8 @@ fn plan(entry: &Entry, case: &Case, schedule: &str, strategy: StrategyChoice) ->
 }
 
 /// Runs the case on one and on three threads; with steps, in two calls of uneven length, so that a call also starts at
-/// an odd step.
-fn run_folded(plan: &Plan, isa: IsaChoice, case: &Case, initial: &Fields) -> Vec<Fields> {
+/// an odd step. Compares so many boxes of each array with the whole.
+fn run_folded(plan: &Plan, isa: IsaChoice, case: &Case, initial: &Fields, boxes: usize) -> Vec<Fields> {
     let kernel = plan.kernel();
     let code = plan.compile_with(&CompileOptions::default().choice(isa)).expect("plans compile");
     let mut results = Vec::new();
@@ -49,6 +49,12 @@ fn run_folded(plan: &Plan, isa: IsaChoice, case: &Case, initial: &Fields) -> Vec
             run.run_once().unwrap_or_else(fail);
         }
         results.push(transfer::read_all(&run, kernel).expect("fields can be read"));
+        boxes::verify(
+            &mut run,
+            kernel,
+            if is_thorough() { 4 } else { 1 },
+            &mut fastrand::Rng::with_seed(threads as u64),
+        );
     }
     results
 }
@@ -110,7 +116,9 @@ fn verify(number: usize, entry: &Entry) {
                 let first = if alone || product { isas.len() - 1 } else { 0 };
                 for isa in &isas[first..] {
                     let context = || format!("{} {preset:?} {} {strategy} {isa}", entry.name, schedule.name);
-                    let found = run_folded(&plan, *isa, &case, &initial);
+                    // Storage is the same for all vectors.
+                    let boxes = if is_thorough() { 3 } else { usize::from(Some(isa) == isas.last()) };
+                    let found = run_folded(&plan, *isa, &case, &initial, boxes);
                     assert!(found.iter().all(|found| *found == expected), "{}", context());
                 }
             }
@@ -155,7 +163,7 @@ fn schedules_that_are_found_agree_with_naive_loops() {
         };
         let initial = (entry.initial)(&case).expect("presets are valid");
         let expected = (entry.naive)(&case, &initial).expect("presets are valid");
-        for found in run_folded(&plan, IsaChoice::Auto, &case, &initial) {
+        for found in run_folded(&plan, IsaChoice::Auto, &case, &initial, 1) {
             let taken = plan.report().schedule_search.as_ref().map(|search| search.taken());
             assert!(found == expected, "{}: {taken:?}", entry.name);
         }
@@ -173,7 +181,7 @@ fn published_mappings_are_proved_and_right() {
             let plan = plan.unwrap_or_else(|error| panic!("{} {}: {error}", entry.name, published.name));
             let initial = (entry.initial)(&case).expect("presets are valid");
             let expected = (entry.naive)(&case, &initial).expect("presets are valid");
-            for found in run_folded(&plan, IsaChoice::Auto, &case, &initial) {
+            for found in run_folded(&plan, IsaChoice::Auto, &case, &initial, 1) {
                 assert!(found == expected, "{} {preset:?} {}", entry.name, published.name);
             }
         }

@@ -6,6 +6,7 @@
 //! longer: `.ci/run` sets `CREASE_THOROUGH`.
 
 mod agreement;
+mod boxes;
 mod claims;
 mod lattices;
 mod mutants;

@@ -129,6 +129,161 @@ pub enum RunError {
         /// The level asked for, from 0.
         back: u32,
     },
+    /// A region has not one range for each index of the array.
+    #[error("array `{array}` has {} index(es) ({}), the region has {found} range(s)", indices.len(), list(indices.iter().map(String::as_str)))]
+    RegionRanges {
+        /// The array.
+        array: String,
+        /// Its indices, without a state's step.
+        indices: Vec<String>,
+        /// Ranges of the region.
+        found: usize,
+    },
+    /// A region asks for every 0-th value of an index.
+    #[error(
+        "the region of array `{array}` asks for every 0-th value of index `{index}` (dimension {dim}); ask for 1 or more"
+    )]
+    RegionStep {
+        /// The array.
+        array: String,
+        /// The dimension, from 0.
+        dim: usize,
+        /// The index.
+        index: String,
+    },
+    /// A region leaves the array.
+    #[error(
+        "index `{index}` (dimension {dim}) of array `{array}` goes from {low} to {high}, the region asks for {first} to \
+         {last}"
+    )]
+    OutsideArray {
+        /// The array.
+        array: String,
+        /// The dimension, from 0.
+        dim: usize,
+        /// The index.
+        index: String,
+        /// First value that was asked for.
+        first: i64,
+        /// Last value that was asked for.
+        last: i64,
+        /// First value of the index.
+        low: i64,
+        /// Last value of the index.
+        high: i64,
+    },
+    /// A view has another shape than the region.
+    #[error("the region of array `{array}` has shape {expected:?}, the view has {found:?}")]
+    RegionShape {
+        /// The array.
+        array: String,
+        /// The region's shape: an extent for each index that is no single value.
+        expected: Vec<usize>,
+        /// The view's.
+        found: Vec<usize>,
+    },
+    /// A slice was given with more or fewer strides than the region has axes.
+    #[error("the region of array `{array}` has shape {shape:?}, and {} stride(s) were given", strides.len())]
+    Strides {
+        /// The array.
+        array: String,
+        /// The region's shape.
+        shape: Vec<usize>,
+        /// The strides.
+        strides: Vec<isize>,
+    },
+    /// Some cell of a region would lie outside of the slice.
+    #[error(
+        "{cells} cells do not hold the region of array `{array}`: shape {shape:?} by strides {strides:?}, from cell \
+         {first} on"
+    )]
+    StridesOutside {
+        /// The array.
+        array: String,
+        /// The region's shape.
+        shape: Vec<usize>,
+        /// The strides, in cells.
+        strides: Vec<isize>,
+        /// Where the region's first cell is.
+        first: usize,
+        /// Length of the slice.
+        cells: usize,
+    },
+    /// Two cells of a region would be read into one.
+    #[error("array `{array}` cannot be read into shape {shape:?} by strides {strides:?}: cells would overlap")]
+    StridesOverlap {
+        /// The array.
+        array: String,
+        /// The region's shape.
+        shape: Vec<usize>,
+        /// The strides, in cells.
+        strides: Vec<isize>,
+    },
+    /// A view was asked for of cells of which some belong to other arrays or to none.
+    #[error(
+        "{cells} cell(s) of the region of array `{array}` are outside of its index space, so that no view may show \
+         them; `read_box` leaves them out"
+    )]
+    OutsideIndexSpace {
+        /// The array.
+        array: String,
+        /// How many.
+        cells: usize,
+    },
+    /// A view, or the fold, was asked for of cells that several formulas keep.
+    #[error(
+        "the region of array `{array}` is kept by {pieces} formulas, in places of their own; ask for a smaller one, or \
+         copy with `read_box` and `write_box`"
+    )]
+    SeveralPieces {
+        /// The array.
+        array: String,
+        /// How many.
+        pieces: usize,
+    },
+    /// A view was asked for of a region that wraps around in its storage at this step.
+    #[error(
+        "index `{index}` (dimension {dim}) of array `{array}` wraps around inside of the region at this step, so that \
+         strides do not describe it; copy with `read_box` and `write_box`, or see `folded`"
+    )]
+    WrapsAround {
+        /// The array.
+        array: String,
+        /// The dimension, from 0.
+        dim: usize,
+        /// The index.
+        index: String,
+    },
+    /// A fold does not go index by index.
+    #[error(
+        "coordinate {coordinate} of the storage of array `{array}` is {formula}, which wraps around and is not one \
+         index alone; `coordinates` describe it"
+    )]
+    FoldForm {
+        /// The array.
+        array: String,
+        /// The coordinate, from 0.
+        coordinate: usize,
+        /// What it is at this step.
+        formula: String,
+    },
+    /// A run cannot stand at that step.
+    #[error("a run cannot stand at step {step}; steps are from 0 to {}", (1_i64 << 62) - 1)]
+    StepOutside {
+        /// The step.
+        step: i64,
+    },
+    /// A call was to come back every 0 steps.
+    #[error("steps cannot be done 0 at a time; ask to come back every step or less often")]
+    NoInterval,
+    /// A call was cancelled.
+    #[error("cancelled at step {step}, {left} step(s) before the end of the call; the state is that of step {step}")]
+    Cancelled {
+        /// Steps done so far; the state is theirs.
+        step: i64,
+        /// Steps that were not done.
+        left: u64,
+    },
     /// A slice has another length than the shape that was given with it.
     #[error("{cells} cells cannot have shape {shape:?}")]
     SliceLength {

@@ -1,18 +1,27 @@
 //! Running: compiled code, its folded storage, and the logical view of it.
 //!
-//! [`Code`] is shared by any number of [`Run`]s; each has its own fields. `view` moves logical arrays in and out of
-//! folded storage and `given` remembers which; `borrowed` runs kernels without state on the caller's own arrays; `tune`
-//! times ways to compile; `available` and `memory` refuse what there is no memory for.
+//! [`Code`] is shared by any number of [`Run`]s; each has its own fields. `boxes` moves logical arrays in and out of
+//! folded storage, any `region` of them: `level` finds the formulas that keep it, `walk` the places, `transfer` copies.
+//! `given` remembers what was written; `folded` shows storage as it is. `drive` is for time loops, which `cancel` ends.
+//! `borrowed` runs kernels without state on the caller's own arrays; `tune` times ways to compile; `available` and
+//! `memory` refuse what there is no memory for.
 
 mod available;
 mod borrowed;
+mod boxes;
+mod cancel;
+mod drive;
 pub(crate) mod error;
+mod folded;
 mod given;
+mod level;
 mod memory;
 mod options;
+mod region;
 mod shared;
+mod transfer;
 mod tune;
-mod view;
+mod walk;
 
 use std::sync::Arc;
 
@@ -24,17 +33,21 @@ use crate::kernel::graph::Scalar;
 use crate::plan::layout::{BufferLayout, Owner};
 use crate::plan::outcome::Outcome;
 use crate::plan::request::Request;
+use crate::run::cancel::Watch;
 use crate::run::given::Given;
 use crate::run::memory::Keeps;
 use crate::run::shared::Shared;
-use crate::run::view::View;
 use crate::storage::placement::rows::page_offset_bytes;
 
 pub use available::{AvailableMemory, LimitedBy, available_memory};
 pub use borrowed::{Input, Output};
+pub use cancel::Cancel;
+pub use drive::Progress;
 pub use error::RunError;
 use error::list;
+pub use folded::{Folded, FoldedCoordinate, FoldedIndex};
 pub use options::{MemoryCheck, RunOptions};
+pub use region::{IndexRange, Region};
 pub use tune::TunedCode;
 
 /// A compiled kernel: `Send + Sync`, cheap to clone, shared by many runs.
@@ -73,8 +86,10 @@ impl Code {
             (b.owner == Owner::Folded).then(|| allocate(b, shared.line_offset_bytes(b), threads, &options)).transpose()
         };
         let fields = shared.outcome.layout.buffers.iter().map(folded).collect::<Result<Vec<_>, _>>()?;
-        let (scalars, given) = (vec![None; shared.kernel().scalars().len()], Given::nothing(shared.kernel()));
-        Ok(Run { shared: Arc::clone(shared), fields, scalars, given, pool, step: 0, options })
+        let scalars = vec![None; shared.kernel().scalars().len()];
+        let given = Given::nothing(shared.kernel(), |id| shared.shape(id));
+        let (shared, cancel) = (Arc::clone(shared), None);
+        Ok(Run { shared, fields, scalars, given, pool, step: 0, options, cancel })
     }
 
     /// The machine code's size, texts and compile times.
@@ -108,6 +123,8 @@ pub struct Run {
     pool: Pool,
     step: i64,
     options: RunOptions,
+    /// Who may stop it.
+    cancel: Option<Watch>,
 }
 
 impl Run {
@@ -116,18 +133,74 @@ impl Run {
     /// # Errors
     /// [`RunError::UnknownScalar`].
     pub fn set(&mut self, scalar: &str, value: f64) -> Result<(), Error> {
-        let position = self.shared.kernel().scalars().iter().position(|s| s.name == scalar);
-        let known = || list(self.shared.kernel().scalars().iter().map(|s| s.name.as_str()));
-        let unknown =
-            || RunError::UnknownScalar { kernel: self.kernel_name(), scalar: scalar.to_string(), known: known() };
-        let position = position.ok_or_else(unknown)?;
+        let position = self.scalar_position(scalar)?;
         self.scalars[position] = Some(value);
         Ok(())
     }
 
-    /// Steps done so far.
+    /// A run-time scalar as it was set; none if it was not.
+    ///
+    /// # Errors
+    /// [`RunError::UnknownScalar`].
+    pub fn scalar(&self, scalar: &str) -> Result<Option<f64>, Error> {
+        Ok(self.scalars[self.scalar_position(scalar)?])
+    }
+
+    fn scalar_position(&self, scalar: &str) -> Result<usize, RunError> {
+        let position = self.shared.kernel().scalars().iter().position(|s| s.name == scalar);
+        let known = || list(self.shared.kernel().scalars().iter().map(|s| s.name.as_str()));
+        let unknown =
+            || RunError::UnknownScalar { kernel: self.kernel_name(), scalar: scalar.to_string(), known: known() };
+        position.ok_or_else(unknown)
+    }
+
+    /// Steps done so far, those before a restart included.
     pub fn step(&self) -> i64 {
         self.step
+    }
+
+    /// Puts the run at a step, as if it had done that many: for a restart. All levels of state then have to be given,
+    /// those of this step and before; inputs and scalars stay as they are.
+    ///
+    /// ```
+    /// use crease::prelude::*;
+    /// use ndarray::Array1;
+    ///
+    /// let kernel = Kernel::parse(
+    ///     "kernel driven(size N; run T) {
+    ///        state u[t, x]: f64 for 0 <= x < N
+    ///        S[t, x] for 1 <= t <= T and 0 <= x < N { u[t,x] = u[t-1,x] + index(t) }
+    ///        schedule rows { S -> [t, x] }
+    ///      }",
+    /// )?;
+    /// let code = kernel.plan().size("N", 4).build()?.compile()?;
+    /// let (mut run, mut u) = (code.instantiate()?, Array1::zeros(4));
+    /// run.fill("u", 0.0)?;
+    /// run.advance(10)?;
+    /// run.read("u", u.view_mut())?; // what a checkpoint keeps: the step, the state, the scalars
+    ///
+    /// let mut again = code.instantiate()?;
+    /// again.set_step(10)?;
+    /// again.write("u", u.view())?;
+    /// again.advance(1)?;
+    /// again.read("u", u.view_mut())?;
+    /// assert_eq!((again.step(), u[0]), (11, 66.0));
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`RunError::NoSteps`] if the kernel has none, [`RunError::StepOutside`]; the run is then as it was.
+    pub fn set_step(&mut self, step: i64) -> Result<(), Error> {
+        let shared = Arc::clone(&self.shared);
+        if !shared.kernel().has_state() {
+            return Err(RunError::NoSteps { kernel: self.kernel_name() }.into());
+        }
+        if !(0..1 << 62).contains(&step) {
+            return Err(RunError::StepOutside { step }.into());
+        }
+        self.given.begin_at(step, shared.kernel(), |id| shared.shape(id));
+        self.step = step;
+        Ok(())
     }
 
     /// Threads that the run takes: one if no loop of the code is parallel.
@@ -154,12 +227,7 @@ impl Run {
         back: u32,
         view: ArrayView<'_, T, D>,
     ) -> Result<(), Error> {
-        let shared = Arc::clone(&self.shared);
-        let logical = shared.view_of::<T>(array, back, self.step, Some(view.shape()))?;
-        let mut values = view.iter();
-        self.put(&logical, &mut || *values.next().expect("the shape was checked"))?;
-        self.given.note(shared.kernel(), shared.array_id(array)?, back, self.step);
-        Ok(())
+        self.write_box(array, &Region::whole().back(back), view)
     }
 
     /// Sets all cells of an array to one value: an input, or all levels of a state array that the kernel reads back. So
@@ -168,31 +236,9 @@ impl Run {
     /// # Errors
     /// As [`Self::write`].
     pub fn fill<T: ElementType>(&mut self, array: &str, value: T) -> Result<(), Error> {
-        let shared = Arc::clone(&self.shared);
-        let id = shared.array_id(array)?;
-        for back in 0..shared.kernel().state_depth(id).max(1) {
-            let logical = shared.view_of::<T>(array, back, self.step, None)?;
-            self.put(&logical, &mut || value)?;
-            self.given.note(shared.kernel(), id, back, self.step);
-        }
-        Ok(())
-    }
-
-    /// Stores the next value in each cell of a level, in logical order.
-    fn put<T: ElementType>(&mut self, logical: &View<'_>, next: &mut dyn FnMut() -> T) -> Result<(), Error> {
-        self.allocate_caller_arrays()?;
-        let fields = &mut self.fields;
-        logical.for_each_row(&mut |row| {
-            let field = fields[row.buffer].as_mut().expect("all fields are allocated");
-            let cells = field.as_mut_slice::<T>().expect("the element type was checked");
-            row.for_each_cell(&mut |cell, inside| {
-                let value = next();
-                if inside {
-                    cells[cell] = value;
-                }
-            });
-        });
-        Ok(())
+        let id = self.shared.array_id(array)?;
+        let depth = self.shared.kernel().state_depth(id).max(1);
+        (0..depth).try_for_each(|back| self.fill_box(array, &Region::whole().back(back), value))
     }
 
     /// Copies an array out, in logical order. Cells outside the array's index space are left alone.
@@ -211,23 +257,9 @@ impl Run {
         &self,
         array: &str,
         back: u32,
-        mut view: ArrayViewMut<'_, T, D>,
+        view: ArrayViewMut<'_, T, D>,
     ) -> Result<(), Error> {
-        let shared = &self.shared;
-        let logical = shared.view_of::<T>(array, back, self.step, Some(view.shape()))?;
-        self.given.verify_one(shared.kernel(), shared.array_id(array)?, back, self.step)?;
-        let mut values = view.iter_mut();
-        logical.for_each_row(&mut |row| {
-            let field = self.fields[row.buffer].as_ref().expect("what has a value has memory");
-            let cells = field.as_slice::<T>().expect("the element type was checked");
-            row.for_each_cell(&mut |cell, inside| {
-                let value = values.next().expect("the shape was checked");
-                if inside {
-                    *value = cells[cell];
-                }
-            });
-        });
-        Ok(())
+        self.read_box(array, &Region::whole().back(back), view)
     }
 
     /// The logical shape of an array: a state array's without its step index.
@@ -235,7 +267,7 @@ impl Run {
     /// # Errors
     /// [`RunError::UnknownArray`], [`RunError::Temporary`].
     pub fn shape(&self, array: &str) -> Result<Vec<usize>, Error> {
-        Ok(self.shared.logical(array, 0, self.step)?.shape())
+        Ok(self.shared.level(array, 0, self.step)?.shape())
     }
 
     /// Runs `steps` more steps. All inputs and all levels of state that the kernel reads back must have been given
@@ -245,19 +277,9 @@ impl Run {
     /// [`RunError::UnsetScalar`], [`RunError::InputNotGiven`], [`RunError::OutputNotGiven`],
     /// [`RunError::StateNotGiven`], [`RunError::LiveInTemporary`], [`RunError::NoSteps`], [`RunError::TooManySteps`],
     /// and for copies of inputs and outputs the errors of [`Code::instantiate_with`]; nothing has then been computed.
+    /// [`RunError::Cancelled`] after some of the steps, if somebody may cancel the run ([`Self::cancel_with`]).
     pub fn advance(&mut self, steps: u64) -> Result<(), Error> {
-        if !self.shared.kernel().has_state() {
-            return Err(RunError::NoSteps { kernel: self.kernel_name() }.into());
-        }
-        let too_many = || RunError::TooManySteps { step: self.step, more: steps };
-        let more = i64::try_from(steps).map_err(|_| too_many())?;
-        let end = self.step.checked_add(more).filter(|&end| end < 1 << 62).ok_or_else(too_many)?;
-        if steps == 0 {
-            return Ok(());
-        }
-        self.call(&[self.step, end])?;
-        self.step = end;
-        Ok(())
+        self.advance_to(self.end_after(steps)?)
     }
 
     /// Runs a kernel without state on the arrays written before; its outputs can then be read.

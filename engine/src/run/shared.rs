@@ -8,8 +8,10 @@ use crate::plan::layout::BufferLayout;
 use crate::plan::outcome::Outcome;
 use crate::plan::request::Request;
 use crate::run::RunError;
+use crate::run::given::At;
+use crate::run::level::Level;
 use crate::run::options::RunOptions;
-use crate::run::view::View;
+use crate::run::region::{Axis, Region, shape};
 use crate::storage::placement::rows::{cells_of_line, line_offset_bytes};
 
 /// What code and its runs share.
@@ -76,7 +78,8 @@ impl Shared {
         self.kernel().array_id(array).ok_or_else(unknown)
     }
 
-    pub(super) fn logical(&self, array: &str, back: u32, step: i64) -> Result<View<'_>, RunError> {
+    /// An array as it is at a step; `back` steps before it.
+    pub(super) fn level(&self, array: &str, back: u32, step: i64) -> Result<Level<'_>, RunError> {
         let id = self.array_id(array)?;
         let kernel = self.kernel();
         let depth = kernel.state_depth(id).max(1);
@@ -86,27 +89,66 @@ impl Shared {
             Role::Input | Role::Output | Role::State => {}
         }
         let level = step + kernel.state_write_offset() - i64::from(back);
-        Ok(View::new(kernel, &self.outcome, id, level))
+        Ok(Level::new(kernel, &self.outcome, id, level))
     }
 
-    pub(super) fn view_of<T: ElementType>(
-        &self,
-        array: &str,
-        back: u32,
-        step: i64,
-        found: Option<&[usize]>,
-    ) -> Result<View<'_>, RunError> {
-        let logical = self.logical(array, back, step)?;
-        let element = self.kernel().array(self.array_id(array)?).element;
-        if element != T::ELEMENT {
-            return Err(RunError::ElementType { array: array.to_string(), expected: element, found: T::ELEMENT });
+    /// A region of an array whose cells are of this type.
+    pub(super) fn boxed<T: ElementType>(&self, array: &str, region: &Region, step: i64) -> Result<Boxed<'_>, RunError> {
+        let boxed = self.boxed_of_any(array, region, step)?;
+        match boxed.level.array.element {
+            expected if expected == T::ELEMENT => Ok(boxed),
+            expected => Err(RunError::ElementType { array: array.to_string(), expected, found: T::ELEMENT }),
         }
-        let expected = logical.shape();
-        match found {
-            Some(found) if expected != found => {
-                Err(RunError::Shape { array: array.to_string(), expected, found: found.to_vec() })
-            }
-            _ => Ok(logical),
-        }
+    }
+
+    /// The same for cells of any type.
+    pub(super) fn boxed_of_any(&self, array: &str, region: &Region, step: i64) -> Result<Boxed<'_>, RunError> {
+        let back = region.steps_back();
+        let level = self.level(array, back, step)?;
+        let axes = region.axes(&level.extents())?;
+        Ok(Boxed { axes, at: At { array: self.array_id(array)?, back, step }, is_whole: region.is_whole(), level })
+    }
+
+    /// Extents of the indices of an array, without a state's step.
+    pub(super) fn shape(&self, id: ArrayId) -> Vec<usize> {
+        Level::new(self.kernel(), &self.outcome, id, 0).shape()
+    }
+}
+
+/// A region of an array at a step: all that is known of it before memory is looked at.
+#[derive(Debug)]
+pub(super) struct Boxed<'a> {
+    pub(super) level: Level<'a>,
+    pub(super) axes: Vec<Axis>,
+    pub(super) at: At,
+    /// Whether it was asked for as the whole array.
+    is_whole: bool,
+}
+
+impl Boxed<'_> {
+    pub(super) fn is_empty(&self) -> bool {
+        self.axes.iter().any(|axis| axis.count == 0)
+    }
+
+    /// The first value of each index of the array.
+    pub(super) fn low(&self) -> Vec<i64> {
+        self.level.extents().spans.iter().map(|(low, _)| *low).collect()
+    }
+
+    /// The axes that views of it do not have.
+    pub(super) fn single_axes(&self) -> impl Iterator<Item = usize> {
+        self.axes.iter().enumerate().filter(|(_, axis)| !axis.kept).map(|(axis, _)| axis)
+    }
+
+    pub(super) fn verify_shape(&self, found: &[usize]) -> Result<(), RunError> {
+        let expected = shape(&self.axes);
+        let (array, found) = match found {
+            found if found == expected => return Ok(()),
+            found => (self.level.array.name.clone(), found.to_vec()),
+        };
+        Err(match self.is_whole {
+            true => RunError::Shape { array, expected, found },
+            false => RunError::RegionShape { array, expected, found },
+        })
     }
 }

@@ -1,8 +1,12 @@
 //! Errors of runs: names, shapes and types of what is given, steps, memory, threads.
 
 use crease::kernel::graph::Kernel;
-use crease::{Code, ElementType, Error, Input, MemoryCheck, Output, PoolError, Run, RunOptions};
+use crease::{
+    Cancel, Code, ElementType, Error, IndexRange, Input, MemoryCheck, Output, PoolError, Region, Run, RunOptions,
+};
+use crease::{StrategyChoice, region};
 use ndarray::{Array1, Array2};
+use std::ops::ControlFlow;
 
 use super::cases::Cases;
 
@@ -38,6 +42,40 @@ const ONCE: &str = "kernel once(run T) {
   schedule s { S -> [t, x] }
 }";
 
+/// A state whose index space is a triangle.
+const TRIANGLE: &str = "kernel triangle(size N; run T) {
+  state u[t, y, x]: f64 for 0 <= y and y <= x and x < N
+  U[t, y, x] for 1 <= t <= T and 0 <= y and y <= x and x < N { u[t,y,x] = 2 * u[t-1,y,x] }
+  schedule rows { U -> [t, y, x] }
+}";
+
+/// Folds to a row and a cell, shifted in every step.
+const SHIFTED: &str = "kernel shifted(size N; run T) for N >= 3 {
+  state u[t, x]: f64 for 0 <= x < N
+  S[t, x] for 1 <= t <= T and 1 <= x < N-1 { u[t,x] = u[t-1,x-1] + u[t-1,x+1] }
+  E[t, x] for 1 <= t <= T and (x = 0 or x = N-1) { u[t,x] = u[t-1,x] }
+  schedule rows { S, E -> [t, x] }
+}";
+
+/// Two arrays that take each other's dying cells.
+const PAIR: &str = "kernel pair(size N; run T) for N >= 3 {
+  state a[t, x]: f64 for 0 <= x < N
+  state b[t, x]: f64 for 0 <= x < N
+  S[t, x] for 1 <= t <= T and 1 <= x < N-1 {
+    a[t,x] = a[t-1,x-1] + 0.5 * b[t-1,x+1]  b[t,x] = b[t-1,x+1] - a[t-1,x-1] }
+  L[t, x] for 1 <= t <= T and x = 0 { a[t,x] = b[t-1,x] + b[t-1,x+1]  b[t,x] = b[t-1,x+1] - b[t-1,x] }
+  R[t, x] for 1 <= t <= T and x = N-1 { a[t,x] = a[t-1,x-1]  b[t,x] = a[t-1,x] + a[t-1,x-1] }
+  schedule rows { S, L, R -> [t, x parallel] }
+}";
+
+/// Folds to one ring of cells, whose coordinate mixes the indices.
+const PLANE: &str = "kernel plane(size N; run T) for N >= 3 {
+  state u[t, y, x]: f64 for 0 <= y < N and 0 <= x < N
+  S[t, y, x] for 1 <= t <= T and 1 <= y < N-1 and 0 <= x < N { u[t,y,x] = u[t-1,y-1,x] + u[t-1,y+1,x] }
+  E[t, y, x] for 1 <= t <= T and 0 <= y < N and 0 <= x < N and (y = 0 or y = N-1) { u[t,y,x] = u[t-1,y,x] }
+  schedule rows { S, E -> [t, y, x] }
+}";
+
 /// Writes its output in every tenth step; in others its cells stay as they are.
 const EVERY_TENTH: &str = "kernel every_tenth(size N; run T) {
   state u[t, x]: f64 for 0 <= x < N
@@ -57,7 +95,11 @@ const FROM_NOWHERE: &str = "kernel from_nowhere(size N) {
 
 pub(crate) fn cases(cases: &mut Cases) {
     arrays(cases);
+    regions(cases);
+    memory_of_regions(cases);
+    views(cases);
     scalars_and_steps(cases);
+    stopping(cases);
     whole_calls(cases);
     memory(cases);
 }
@@ -82,6 +124,70 @@ fn arrays(cases: &mut Cases) {
     cases.add_engine("`u`, of f64, is written from f32", write(&mut run, "u", 0, vec![0.0_f32; 8]));
     cases.add_engine("`v`, a temporary, is written", write(&mut run, "v", 0, vec![0.0; 8]));
     cases.add_engine("`u`, which keeps one step, is written 3 steps back", write(&mut run, "u", 3, vec![0.0; 8]));
+}
+
+/// 8 x 8 cells of `u`, all given.
+fn triangle() -> Run {
+    let mut run = code(TRIANGLE, Some(8)).instantiate_with(one_thread()).expect("8 x 8 cells");
+    run.fill("u", 1.0).expect("f64");
+    run
+}
+
+fn regions(cases: &mut Cases) {
+    let run = triangle();
+    let mut row = Array1::<f64>::zeros(8);
+    let mut read = |done: &str, region: Region| cases.add_engine(done, run.read_box("u", &region, row.view_mut()));
+    read("row 2 of `u[t, y, x]` is read by one range", region![2]);
+    read("row 8 of 8 is read", region![8, ..]);
+    read("columns -1 to 6 of 8 are read", region![0, -1..7]);
+    read("every 0-th column is read", region![0, IndexRange::from(..).every(0)]);
+    read("two rows are read into one", region![0..2, ..]);
+}
+
+fn memory_of_regions(cases: &mut Cases) {
+    let run = triangle();
+    let mut cells = [0.0; 20];
+    let mut read = |done: &str, first: usize, strides: &[isize]| {
+        cases.add_engine(done, run.read_strided("u", &region![0..2, ..], &mut cells, first, strides));
+    };
+    read("2 x 8 cells are read by one stride", 0, &[8]);
+    read("2 x 8 cells are read into 20, the first into the 6th", 5, &[8, 1]);
+    read("2 x 8 cells are read into rows 4 apart", 0, &[4, 1]);
+}
+
+fn views(cases: &mut Cases) {
+    let run = triangle();
+    cases.add_engine("a triangle is looked at as a square", run.view::<f64>("u", &Region::whole()));
+    let mut ring = code(SHIFTED, Some(8)).instantiate_with(one_thread()).expect("9 cells");
+    ring.fill("u", 1.0).expect("f64");
+    ring.advance(3).expect("all is given");
+    cases.add_engine("a ring is looked at as a row", ring.view::<f64>("u", &Region::whole()));
+    let mut pair = code(PAIR, Some(8)).instantiate_with(one_thread()).expect("16 cells");
+    ["a", "b"].iter().for_each(|name| pair.fill(name, 1.0).expect("f64"));
+    pair.advance(1).expect("all is given");
+    cases.add_engine(
+        "an array of which parts lie in another one's cells is looked at",
+        pair.folded::<f64>("a", &Region::whole()),
+    );
+    let plan = Kernel::parse(PLANE).expect("it parses").plan().size("N", 8).threads(1);
+    let plan = plan.strategy(StrategyChoice::Hyperplane).build().expect("it has a plan");
+    let mut plane = plan.compile().expect("it compiles").instantiate_with(one_thread()).expect("72 cells");
+    plane.fill("u", 1.0).expect("f64");
+    plane.advance(3).expect("all is given");
+    let folded = plane.folded::<f64>("u", &Region::whole()).expect("one formula");
+    cases.add_engine("rows in one ring of cells are described index by index", folded.by_index());
+}
+
+fn stopping(cases: &mut Cases) {
+    let mut run = triangle();
+    cases.add_engine("a run is put at step -1", run.set_step(-1));
+    let each = |_: &mut Run, _: &crease::Progress| Ok::<_, Error>(ControlFlow::Continue(()));
+    cases.add_engine("a run is to call back every 0 steps", run.advance_with(10, 0, each));
+    let cancel = Cancel::new();
+    run.cancel_with(&cancel);
+    run.advance(4).expect("nobody has cancelled it");
+    cancel.cancel();
+    cases.add_engine("a run is advanced by 10 steps after it was cancelled", run.advance(10));
 }
 
 fn scalars_and_steps(cases: &mut Cases) {
