@@ -113,8 +113,8 @@ fn naive(dims: usize, case: &Case, initial: &Fields) -> Result<Fields, KernelDat
     let mut new = old.clone();
     for _ in 0..case.steps {
         for row in inner_rows(dims, n) {
-            for at in row + 1..row + n - 1 {
-                new[at] = if dims == 2 { nine(&old, at, n, k, c) } else { seven(&old, at, n, k) };
+            for (at, out) in (row + 1..).zip(&mut new[row + 1..row + n - 1]) {
+                *out = if dims == 2 { nine(&old, at, n, k, c) } else { seven(&old, at, n, k) };
             }
         }
         std::mem::swap(&mut old, &mut new);

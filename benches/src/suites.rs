@@ -161,7 +161,7 @@ static TILES: Suite = Suite {
     rounds: 3,
     baselines: &[],
     left_out: &["c-two-lattices", "c-in-place"],
-    steps: &[192, 32, 16, 16, 1000, 96, 96, 48],
+    steps: &[96, 16, 16, 16, 1000, 64, 64, 32],
     comparisons: &[
         Listed { kernel: "lbm-d2q9-cavity", n: 1024, schedules: ROWS_AND_FOUND, check_steps: 5, full_steps: 5 },
         Listed { kernel: "lbm-d2q9-cavity", n: 4096, schedules: ROWS_AND_FOUND, check_steps: 3, full_steps: 5 },
