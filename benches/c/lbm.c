@@ -9,22 +9,23 @@
  *   c-two-lattices   reads one lattice, writes the other
  *   c-aa             one lattice (Bailey et al. 2009). Step 0, 2, ..: f_q comes from slot q at x - c_q and the new f_q
  *                    takes the slot that f_opp(q) just left, opp(q) at x + c_q. Step 1, 3, ..: both in the own site.
- *   c-aa-prefetch    the same, and prefetches the block after the next; in space only. Whether that pays depends on the
- *                    machine and on what else uses its memory.
- *
- * In the plane a site fits into registers. In space it does not: rows are collided in blocks, first their moments and
- * then pair by pair of opposite populations, which are in cache by then.
+ *                    In space it prefetches, if the lattice is larger than caches.
+ *   c-aa-tiled       the same lattice and order, `STEPS` steps per pass over memory, in the cavity only. In space tiles
+ *                    are bands of planes that march along y in whole rows along x; in the plane, bands of rows that
+ *                    march along x.
  *
  * Sizes: extents, outermost first. Scalars: omega, u_lid. Logical order: arrays [z][y][x] or [y][x], in the order of
  * FOR_Q.
  */
-#include "loop.h"
-#include "lattice.h"
+#include "collide.h"
+#include "wavefront.h"
 
 enum {
-    LID = DIMS == 3 ? 2 : 1, /* 0: x, 1: y, 2: z */
-    BLOCK = 64,              /* sites collided at a time in space */
-    AHEAD = 128,             /* sites between a block and what it prefetches */
+    LID = DIMS == 3 ? 2 : 1,       /* 0: x, 1: y, 2: z */
+    STEPS = DIMS == 3 ? 8 : 16,    /* of a tile */
+    BAND = DIMS == 3 ? 16 : 32,    /* planes or rows of a tile */
+    BEYOND_CACHES = 64 << 20,      /* bytes of a lattice */
+    CHUNK = DIMS == 3 ? 4 : 512,   /* rows or sites that it marches at a time */
 };
 
 #define CX_OF(q, cz, cy, cx, opposite) cx,
@@ -46,150 +47,14 @@ struct lattice {
 struct lbm {
     struct lattice lattice[2]; /* one, if `in_place` */
     int64_t nx, ny, nz, step, threads;
-    int in_place, cavity, prefetches;
+    int in_place, cavity, prefetches, tiled;
     double omega;
-    double lid[Q]; /* what a population gains where it bounces off the lid */
+    double lid[Q];               /* what a population gains where it bounces off the lid */
+    int64_t displacement[2][Q];  /* from a site to the slot of q that it reads: where populations stay, and move */
+    struct progress *progress;   /* of bands, if tiled */
 };
-
-/* ---- The collision: pairs of opposite populations share all but the sign of one term. */
-
-#define CLASS_RATE(class, weight) const double r##class = omega * (weight) * rho;
-#define SUMS(p, m, class, cu, carry) const double s##p = f##p + f##m, d##p = f##p - f##m;
-#define PAIR(p, m, class, cu, carry)                                                                   \
-    {                                                                                                  \
-        const double e = (cu), even = (r##class) * (b + 4.5 * e * e), odd = 3.0 * (r##class) * e;      \
-        o##p = keep * f##p + (even + odd);                                                             \
-        o##m = keep * f##m + (even - odd);                                                             \
-    }
-
-/* From f0, f1, .. to o0, o1, .. at rate omega. */
-#define COLLIDE                                                                                  \
-    do {                                                                                         \
-        const double keep = 1.0 - omega;                                                         \
-        FOR_PAIRS(SUMS)                                                                          \
-        const double rho = f0 + MASS_OF_PAIRS;                                                   \
-        const double per_rho = 1.0 / rho;                                                        \
-        const double ux = MOMENTUM_X * per_rho, uy = MOMENTUM_Y * per_rho, uz = MOMENTUM_Z * per_rho; \
-        (void)uz;                                                                                \
-        const double b = 1.0 - 1.5 * SQUARE;                                                     \
-        FOR_CLASSES(CLASS_RATE)                                                                  \
-        o0 = keep * f0 + r0 * b;                                                                 \
-        FOR_PAIRS(PAIR)                                                                          \
-    } while (0)
-
-#define SOURCE(q, cz, cy, cx, opposite) const double *s##q = source[q];
-#define TARGET(q, cz, cy, cx, opposite) double *t##q = target[q];
-#define GAIN(q, cz, cy, cx, opposite) const double g##q = lid ? lid[q] : 0.0;
-#define LOAD(q, cz, cy, cx, opposite) double f##q = s##q[x], o##q;
-#define ADD_GAIN(q, cz, cy, cx, opposite) f##q += g##q;
-#define STORE(q, cz, cy, cx, opposite) t##q[x] = o##q;
-
-/* Sites begin..end of one row. A target may be the source of another population at the same x, never at another. */
-ALWAYS_INLINE void collide_at_once(const double *const *source, double *const *target, int64_t begin, int64_t end,
-                                   double omega, const double *lid)
-{
-    FOR_Q(SOURCE)
-    FOR_Q(TARGET)
-    FOR_Q(GAIN)
-#pragma omp simd
-    for (int64_t x = begin; x < end; x++) {
-        FOR_Q(LOAD)
-        if (lid) {
-            FOR_Q(ADD_GAIN)
-        }
-        COLLIDE;
-        FOR_Q(STORE)
-    }
-}
-
-/* Density and velocity of the sites of a block. */
-struct moments {
-    double rho[BLOCK], ux[BLOCK], uy[BLOCK], uz[BLOCK];
-};
-
-#define TAKE(q) (s##q[x] + (lid ? g##q : 0.0))
-#define GATHER(p, m, class, cu, carry)                \
-    {                                                 \
-        const double in = TAKE(p), out = TAKE(m), d = in - out; \
-        rho += in + out;                              \
-        carry                                         \
-    }
-
-ALWAYS_INLINE void gather_moments(const double *const *source, int64_t begin, int64_t end, const double *lid,
-                                  struct moments *moments)
-{
-    FOR_Q(SOURCE)
-    FOR_Q(GAIN)
-#pragma omp simd
-    for (int64_t x = begin; x < end; x++) {
-        double rho = TAKE(0), jx = 0.0, jy = 0.0, jz = 0.0;
-        FOR_PAIRS(GATHER)
-        const double per_rho = 1.0 / rho;
-        moments->rho[x - begin] = rho;
-        moments->ux[x - begin] = jx * per_rho;
-        moments->uy[x - begin] = jy * per_rho;
-        moments->uz[x - begin] = jz * per_rho;
-    }
-}
-
-#define RELAX(p, m, class, cu, carry)                                                                  \
-    {                                                                                                  \
-        const double e = (cu), even = (r##class) * (b + 4.5 * e * e), odd = 3.0 * (r##class) * e;      \
-        const double in = TAKE(p), out = TAKE(m);                                                      \
-        t##p[x] = keep * in + (even + odd);                                                            \
-        t##m[x] = keep * out + (even - odd);                                                           \
-    }
-
-ALWAYS_INLINE void relax_pairs(const double *const *source, double *const *target, int64_t begin, int64_t end,
-                               double omega, const double *lid, const struct moments *moments)
-{
-    FOR_Q(SOURCE)
-    FOR_Q(TARGET)
-    FOR_Q(GAIN)
-    const double keep = 1.0 - omega;
-#pragma omp simd
-    for (int64_t x = begin; x < end; x++) {
-        const double rho = moments->rho[x - begin];
-        const double ux = moments->ux[x - begin], uy = moments->uy[x - begin], uz = moments->uz[x - begin];
-        (void)uz;
-        const double b = 1.0 - 1.5 * SQUARE;
-        FOR_CLASSES(CLASS_RATE)
-        t0[x] = keep * TAKE(0) + r0 * b;
-        FOR_PAIRS(RELAX)
-    }
-}
-
-ALWAYS_INLINE void collide_in_blocks(const double *const *source, double *const *target, int64_t begin, int64_t end,
-                                     double omega, const double *lid, int prefetches)
-{
-    struct moments moments;
-    for (int64_t x = begin; x < end; x += BLOCK) {
-        const int64_t next = least(x + BLOCK, end);
-        for (int q = 0; prefetches && q < Q; q++)
-            for (int64_t line = x + AHEAD; line < next + AHEAD; line += 8)
-                __builtin_prefetch(source[q] + line, 1, 2);
-        gather_moments(source, x, next, lid, &moments);
-        relax_pairs(source, target, x, next, omega, lid, &moments);
-    }
-}
-
-ALWAYS_INLINE void collide_run(const double *const *source, double *const *target, int64_t begin, int64_t end,
-                               double omega, const double *lid, int prefetches)
-{
-    if (DIMS == 3)
-        collide_in_blocks(source, target, begin, end, omega, lid, prefetches);
-    else
-        collide_at_once(source, target, begin, end, omega, lid);
-}
 
 /* ---- Where populations come from and where they go. */
-
-/* One row in one step: the inner site x takes population q from source[q][x] and puts it at target[q][x]. */
-struct row {
-    const double *source[Q];
-    double *target[Q];
-    const double *gain; /* what arriving populations gain, or NULL */
-};
 
 static double *slot(const struct lbm *lbm, int lattice, int q, int64_t x, int64_t y, int64_t z)
 {
@@ -199,103 +64,144 @@ static double *slot(const struct lbm *lbm, int lattice, int q, int64_t x, int64_
 
 static int64_t wrapped(int64_t i, int64_t n) { return i < 0 ? i + n : i >= n ? i - n : i; }
 
-/* Row of the slots displaced by sign * c_q from row (y, z): those of population `straight` or, if a wall is in the way, of
- * population `bounced` in the own row. */
-static double *displaced_row(const struct lbm *lbm, int lattice, int sign, int q, int straight, int bounced, int64_t y,
-                             int64_t z)
-{
-    const int64_t to_y = y + sign * CY[q], to_z = z + sign * CZ[q];
-    if (lbm->cavity && (to_y < 0 || to_y >= lbm->ny || to_z < 0 || to_z >= lbm->nz))
-        return slot(lbm, lattice, bounced, 0, y, z);
-    return slot(lbm, lattice, straight, 0, wrapped(to_y, lbm->ny), wrapped(to_z, lbm->nz)) + sign * CX[q];
-}
-
 /* Whether this step moves populations between sites; the second of two AA steps does not. */
 static int populations_move(const struct lbm *lbm) { return !(lbm->in_place && (lbm->step & 1)); }
 
-static struct row row_of(const struct lbm *lbm, int64_t y, int64_t z)
+/* Whether population q comes to row (y, z) from beyond a wall. */
+static int is_walled(const struct lbm *lbm, int q, int64_t y, int64_t z)
+{
+    const int64_t from_y = y - CY[q], from_z = z - CZ[q];
+    return lbm->cavity && (from_y < 0 || from_y >= lbm->ny || from_z < 0 || from_z >= lbm->nz);
+}
+
+/* Row of the slots that the populations q of row (y, z) come from. */
+static double *origin(const struct lbm *lbm, int lattice, int q, int64_t y, int64_t z)
+{
+    if (is_walled(lbm, q, y, z))
+        return slot(lbm, lattice, OPPOSITE[q], 0, y, z);
+    return slot(lbm, lattice, q, 0, wrapped(y - CY[q], lbm->ny), wrapped(z - CZ[q], lbm->nz)) - CX[q];
+}
+
+/* Whether neither walls nor edges are beside the row. */
+static int is_inner(const struct lbm *lbm, int64_t y, int64_t z)
+{
+    return y > 0 && y < lbm->ny - 1 && (DIMS == 2 || (z > 0 && z < lbm->nz - 1));
+}
+
+ALWAYS_INLINE struct row row_of(const struct lbm *lbm, int64_t y, int64_t z)
 {
     const int from = lbm->in_place ? 0 : lbm->step & 1, to = lbm->in_place ? 0 : ~lbm->step & 1;
+    double *own = slot(lbm, from, 0, 0, y, z);
     struct row row;
-    for (int q = 0; q < Q; q++) {
-        const int o = OPPOSITE[q];
-        if (populations_move(lbm)) {
-            row.source[q] = displaced_row(lbm, from, -1, q, q, o, y, z);
-            row.target[q] = lbm->in_place ? displaced_row(lbm, to, 1, q, o, q, y, z) : slot(lbm, to, q, 0, y, z);
-        } else {
-            row.source[q] = slot(lbm, from, o, 0, y, z);
-            row.target[q] = slot(lbm, to, q, 0, y, z);
-        }
+    if (is_inner(lbm, y, z) || !populations_move(lbm)) {
+        const int64_t *displacement = lbm->displacement[populations_move(lbm)];
+        for (int q = 0; q < Q; q++)
+            row.source[q] = own + displacement[q];
+    } else {
+        for (int q = 0; q < Q; q++)
+            row.source[q] = origin(lbm, from, q, y, z);
     }
+    for (int q = 0; q < Q; q++)
+        row.target[q] = lbm->in_place ? row.source[OPPOSITE[q]] : slot(lbm, to, q, 0, y, z);
     const int under_lid = LID == 2 ? z == lbm->nz - 1 : y == lbm->ny - 1;
     row.gain = lbm->cavity && under_lid ? lbm->lid : NULL;
     return row;
 }
 
-/* The site at an end of the row, x = 0 or x = nx-1, where a population that moves outwards along x meets a wall or the
- * periodic edge. `outwards` is -1 or 1. */
-ALWAYS_INLINE void collide_end(const struct lbm *lbm, const struct row *row, int64_t x, int64_t y, int64_t z, int outwards)
+/* What arrives at an end of the row from beyond it, along x: the row reads it in a ghost cell, and in one lattice puts
+ * there what leaves. It is kept in the own site, or at the other end. This brings it before the row is collided;
+ * `back` takes it back afterwards. */
+ALWAYS_INLINE void exchange(const struct lbm *lbm, const struct row *row, int inwards, int64_t y, int64_t z, int back)
 {
-    const int64_t n = lbm->nx;
+    const int64_t x = inwards > 0 ? 0 : lbm->nx - 1, across = inwards * lbm->nx;
+    double *own = slot(lbm, lbm->in_place ? 0 : lbm->step & 1, 0, x, y, z);
     const size_t plane = lbm->lattice[0].plane;
-    const double *gain = row->gain;
-    const double *bounce_from = slot(lbm, lbm->in_place ? 0 : lbm->step & 1, 0, x, y, z);
-    double *bounce_to = slot(lbm, 0, 0, x, y, z);
-#define LOAD_END(q, cz, cy, cx, opposite)                                                   \
-    const double *s##q = row->source[q] + x;                                                \
-    if (cx == -outwards)                                                                    \
-        s##q = lbm->cavity ? bounce_from + (opposite) * plane : s##q + (cx) * n;            \
-    double f##q = *s##q + (gain ? gain[q] : 0.0), o##q;
-#define STORE_END(q, cz, cy, cx, opposite)                                                  \
-    double *t##q = row->target[q] + x;                                                      \
-    if (cx == outwards && lbm->in_place)                                                    \
-        t##q = lbm->cavity ? bounce_to + (q) * plane : t##q - (cx) * n;                     \
-    *t##q = o##q;
-    const double omega = lbm->omega;
-    FOR_Q(LOAD_END)
-    COLLIDE;
-    FOR_Q(STORE_END)
+    const int inner = is_inner(lbm, y, z);
+#define EXCHANGE(q, cz, cy, cx, opposite)                                               \
+    if (cx == inwards && (inner || !is_walled(lbm, q, y, z))) {                         \
+        double *ghost = row->source[q] + x;                                             \
+        double *kept = lbm->cavity ? own + (opposite) * plane : ghost + across;         \
+        *(back ? kept : ghost) = *(back ? ghost : kept);                                \
+    }
+    FOR_Q(EXCHANGE)
 }
 
-static void collide_inner(const struct lbm *lbm, const struct row *row, int64_t begin, int64_t end)
-{
-    collide_run(row->source, row->target, begin, end, lbm->omega, NULL, lbm->prefetches);
-}
+/* One function for each way, so that its branches are constants. */
+#define COLLIDE_AS(name, ...)                                                                                 \
+    static __attribute__((noinline)) void name(const struct row *row, int64_t begin, int64_t end, double omega) \
+    {                                                                                                         \
+        collide_row(row, begin, end, omega, (struct way){__VA_ARGS__});                                       \
+    }
+COLLIDE_AS(collide_two, .in_place = 0)
+COLLIDE_AS(collide_two_under_lid, .in_place = 0, .has_gain = 1)
+COLLIDE_AS(collide_aa, .in_place = 1)
+COLLIDE_AS(collide_aa_under_lid, .in_place = 1, .has_gain = 1)
+COLLIDE_AS(collide_aa_prefetching, .in_place = 1, .prefetches = 1)
 
-static void collide_under_lid(const struct lbm *lbm, const struct row *row, int64_t begin, int64_t end)
-{
-    collide_run(row->source, row->target, begin, end, lbm->omega, row->gain, lbm->prefetches);
-}
-
-static void step_row(const struct lbm *lbm, int64_t y, int64_t z)
+/* Sites begin..end of row (y, z). */
+static void step_row(const struct lbm *lbm, int64_t y, int64_t z, int64_t begin, int64_t end)
 {
     const struct row row = row_of(lbm, y, z);
-    int64_t begin = 0, end = lbm->nx;
-    if (populations_move(lbm)) {
-        collide_end(lbm, &row, 0, y, z, -1);
-        collide_end(lbm, &row, lbm->nx - 1, y, z, 1);
-        begin = 1;
-        end = lbm->nx - 1;
-    }
-    if (row.gain)
-        collide_under_lid(lbm, &row, begin, end);
+    const int first = populations_move(lbm) && begin == 0, last = populations_move(lbm) && end == lbm->nx;
+    if (first)
+        exchange(lbm, &row, 1, y, z, 0);
+    if (last)
+        exchange(lbm, &row, -1, y, z, 0);
+    if (!lbm->in_place)
+        (row.gain ? collide_two_under_lid : collide_two)(&row, begin, end, lbm->omega);
+    else if (row.gain)
+        collide_aa_under_lid(&row, begin, end, lbm->omega);
     else
-        collide_inner(lbm, &row, begin, end);
+        (lbm->prefetches ? collide_aa_prefetching : collide_aa)(&row, begin, end, lbm->omega);
+    if (first && lbm->in_place)
+        exchange(lbm, &row, 1, y, z, 1);
+    if (last && lbm->in_place)
+        exchange(lbm, &row, -1, y, z, 1);
+}
+
+/* ---- Tiles of time. */
+
+static int64_t across(const struct lbm *lbm) { return DIMS == 3 ? lbm->nz : lbm->ny; }
+static int64_t along(const struct lbm *lbm) { return DIMS == 3 ? lbm->ny : lbm->nx; }
+
+static void run_tile(const void *context, struct tile tile)
+{
+    struct lbm lbm = *(const struct lbm *)context;
+    for (int64_t t = 0; t < tile.steps; t++, lbm.step++) {
+        const struct interval lines = covered(tile.band, BAND, t, across(&lbm));
+        const struct interval cells = covered(tile.chunk, CHUNK, t, along(&lbm));
+        for (int64_t line = lines.begin; line < lines.end && cells.begin < cells.end; line++) {
+            if (DIMS == 2)
+                step_row(&lbm, line, 0, cells.begin, cells.end);
+            for (int64_t y = cells.begin; DIMS == 3 && y < cells.end; y++)
+                step_row(&lbm, y, line, 0, lbm.nx);
+        }
+    }
+}
+
+static void advance_in_tiles(struct lbm *lbm, int64_t steps)
+{
+    for (const int64_t end = lbm->step + steps; lbm->step < end;) {
+        const int64_t count = least(end - lbm->step, STEPS);
+        march(tiles_of(across(lbm), BAND, count), tiles_of(along(lbm), CHUNK, count), count, lbm->threads,
+              lbm->progress, lbm, run_tile);
+        lbm->step += count;
+    }
 }
 
 /* ---- The interface. */
 
 static int lattice_open(struct lbm *lbm, struct lattice *lattice)
 {
-    /* Rows at powers of two would meet in one cache set, so each has at least 8 doubles of padding. In the plane 136 more
-     * set the populations apart; in space a row of each follow one another, which keeps them in few pages. The first
-     * inner site, x = 1, is the one aligned to a vector. */
+    /* Rows at powers of two would meet in one cache set, so each has at least 8 doubles of padding, which hold what
+     * arrives at its ends, too. In the plane 136 more set the populations apart; in space a row of each follow one
+     * another, which keeps them in few pages. The first site is aligned to a vector. */
     const size_t pitch = (size_t)(lbm->nx + 7) / 8 * 8 + 8, rows = (size_t)(lbm->ny * lbm->nz);
     lattice->row = DIMS == 3 ? Q * pitch : pitch;
     lattice->plane = DIMS == 3 ? pitch : rows * pitch + 136;
-    if (!field_open(&lattice->field, Q * (rows * pitch + 136) + 8))
+    if (!field_open(&lattice->field, Q * (rows * pitch + 136) + 24))
         return 0;
-    lattice->first = lattice->field.data + 7;
+    lattice->first = lattice->field.data + 8;
     return 1;
 }
 
@@ -326,8 +232,8 @@ void *crease_open(const char *variant, const int64_t *sizes, int64_t threads, co
 {
     const int cavity = !strncmp(variant, "cavity/", 7), periodic = !strncmp(variant, "periodic/", 9);
     const char *layout = variant + (cavity ? 7 : periodic ? 9 : 0);
-    const int prefetches = DIMS == 3 && !strcmp(layout, "c-aa-prefetch");
-    const int in_place = prefetches || !strcmp(layout, "c-aa");
+    const int tiled = cavity && !strcmp(layout, "c-aa-tiled");
+    const int in_place = tiled || !strcmp(layout, "c-aa");
     if (!(cavity || periodic) || !(in_place || !strcmp(layout, "c-two-lattices")))
         return NULL;
     for (int axis = 0; axis < DIMS; axis++)
@@ -341,7 +247,7 @@ void *crease_open(const char *variant, const int64_t *sizes, int64_t threads, co
     lbm->nz = DIMS == 3 ? sizes[0] : 1;
     lbm->threads = threads;
     lbm->in_place = in_place;
-    lbm->prefetches = prefetches;
+    lbm->tiled = tiled;
     lbm->cavity = cavity;
     lbm->omega = scalars[0];
     for (int q = 0; q < Q; q++)
@@ -351,6 +257,17 @@ void *crease_open(const char *variant, const int64_t *sizes, int64_t threads, co
             crease_close(lbm);
             return NULL;
         }
+    lbm->prefetches = DIMS == 3 && !tiled && lbm->lattice[0].field.bytes > BEYOND_CACHES;
+    for (int q = 0; q < Q; q++) {
+        const double *origin = slot(lbm, 0, 0, 0, 0, 0);
+        lbm->displacement[0][q] = slot(lbm, 0, OPPOSITE[q], 0, 0, 0) - origin;
+        lbm->displacement[1][q] = slot(lbm, 0, q, -CX[q], -CY[q], -CZ[q]) - origin;
+    }
+    lbm->progress = tiled ? calloc(tiles_of(across(lbm), BAND, STEPS), sizeof *lbm->progress) : NULL;
+    if (tiled && !lbm->progress) {
+        crease_close(lbm);
+        return NULL;
+    }
 #pragma omp parallel for schedule(static) num_threads(threads)
     for (int64_t row = 0; row < lbm->ny * lbm->nz; row++)
         fill_row(lbm, initial, row % lbm->ny, row / lbm->ny);
@@ -360,6 +277,10 @@ void *crease_open(const char *variant, const int64_t *sizes, int64_t threads, co
 void crease_advance(void *loop, int64_t steps)
 {
     struct lbm *lbm = loop;
+    if (lbm->tiled) {
+        advance_in_tiles(lbm, steps);
+        return;
+    }
     const int64_t first = lbm->step, rows = lbm->ny * lbm->nz;
 #pragma omp parallel num_threads(lbm->threads)
     {
@@ -367,7 +288,7 @@ void crease_advance(void *loop, int64_t steps)
         for (mine.step = first; mine.step < first + steps; mine.step++) {
 #pragma omp for schedule(static)
             for (int64_t row = 0; row < rows; row++)
-                step_row(&mine, row % mine.ny, row / mine.ny);
+                step_row(&mine, row % mine.ny, row / mine.ny, 0, mine.nx);
         }
     }
     lbm->step = first + steps;
@@ -394,5 +315,6 @@ void crease_close(void *loop)
     struct lbm *lbm = loop;
     field_close(&lbm->lattice[0].field);
     field_close(&lbm->lattice[1].field);
+    free(lbm->progress);
     free(lbm);
 }

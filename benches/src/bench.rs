@@ -9,11 +9,11 @@ use crate::catalogue::catalogue_entry;
 use crate::code_variant::CodeVariant;
 use crate::driver::{Driver, thread_counts};
 use crate::error::BenchError;
-use crate::layouts::{Layout, Request};
+use crate::layouts::{AUTOMATIC, Layout, Request};
 use crate::progress::Progress;
 use crate::record::{Findings, Record};
 use crate::row::{Comparisons, Row};
-use crate::suites::{AUTOMATIC, Comparison, Suite};
+use crate::suites::{Comparison, Suite};
 use crate::table;
 use crate::timing::Budget;
 use crate::variants::{Prepared, c_variants, check_answers, layout_variants, planned};
@@ -61,17 +61,18 @@ pub fn bench(options: &BenchOptions, show: &mut dyn FnMut(&str)) -> Result<Recor
     let stages = comparisons.len() * (threads.len() + 1) + 1;
     let (mut driver, mut c_loops) = Driver::start(stages, options.silent, &options.command)?;
     let seconds = options.seconds.unwrap_or(options.suite.seconds) / (comparisons.len() * threads.len()).max(1) as f64;
-    let steps = options.suite.steps.filter(|_| options.seconds.is_none());
-    let budget = Budget { seconds, rounds: options.suite.rounds, steps };
     let mut rows = Vec::new();
     for comparison in &comparisons {
         driver.progress.stage(&format!("{}: planning, and the naive answer", comparison.kernel));
         let prepared = prepare(comparison, options, &threads, &driver.progress)?;
+        let steps = comparison.steps.filter(|_| options.seconds.is_none());
+        let budget = Budget { seconds, rounds: options.suite.rounds, steps };
+        let wanted = |layout: &str| !options.suite.left_out.contains(&layout);
         for &count in &threads {
             driver.progress.stage(&format!("{}, threads: {count}", comparison.kernel));
             let mut variants = layout_variants(&prepared, count, &driver.progress);
             if let Some(loops) = c_loops.as_mut() {
-                variants.extend(c_variants(&prepared, loops, &|_| true, count, &driver.progress));
+                variants.extend(c_variants(&prepared, loops, &wanted, count, &driver.progress));
             }
             check_answers(&prepared, &mut variants, &driver.progress)?;
             let found = driver.comparison(&prepared, variants, count, budget)?;
@@ -136,8 +137,8 @@ fn prepare(
         let given = (!options.mapping.is_empty()).then_some((Layout::Given("given"), options.mapping.as_str()));
         let published = entry.published.iter().filter(|published| published.schedule == schedule);
         let published = published.map(|published| (Layout::Given(published.name), published.mapping));
-        let ours = [Layout::Full, Layout::SuccessiveModulo].map(|layout| (layout, ""));
-        for (layout, mapping) in ours.into_iter().chain(published).chain(given).chain([(Layout::Folded, "")]) {
+        let baselines = options.suite.baselines.iter().map(|&layout| (layout, ""));
+        for (layout, mapping) in baselines.chain(published).chain(given).chain([(Layout::Folded, "")]) {
             progress.detail(&format!("planning {schedule}, {layout}"));
             let (horizon, cap_bytes) = (comparison.full_steps, options.memory_cap_bytes);
             let found_for: Vec<Option<usize>> =

@@ -1,15 +1,16 @@
-//! Kernels of the catalogue by name.
+//! Kernels of the catalogue by name, and stencils of this crate.
 
 use crease_kernels::{Entry, catalogue, find};
 
 use crate::error::BenchError;
+use crate::stencils;
 
 /// The entry of that name.
 ///
 /// # Errors
 /// [`BenchError::UnknownKernel`].
 pub fn catalogue_entry(name: &str) -> Result<&'static Entry, BenchError> {
-    find(name).ok_or_else(|| unknown_kernel(name))
+    find(name).or_else(|| stencils::find(name)).ok_or_else(|| unknown_kernel(name))
 }
 
 /// That there is no kernel of that name, and which there are.

@@ -10,6 +10,9 @@ use crate::comparable::Comparable;
 use crate::error::BenchError;
 use crate::timing::Runner;
 
+/// What asks for a schedule that the library finds.
+pub(crate) const AUTOMATIC: &str = "auto";
+
 /// What the benchmarks compare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {

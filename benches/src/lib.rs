@@ -1,10 +1,11 @@
 //! `crease-bench`: measurements of our own layouts beside C loops, publications and analytic solutions.
 //!
-//! `suites` lists comparisons and `bench` holds them; `strips` sets our code beside C strip by strip; `driver` is what
-//! both share: `layouts` are ours, `cloops` the C they are compared with, `variants` of both kinds have their answers
-//! checked as `comparable`, `timing` interleaves them, `bandwidth` gives the roofline. `physics` and `optimizer`
-//! compare with published results. All write a `record`, with a header of the `machine`; of comparisons it has `row`s,
-//! which `table` shows in `columns`. `roofline` says what one core allows the strips of a plan.
+//! `suites` lists comparisons and `bench` holds them, of kernels in the `catalogue` and of `stencils`; `strips` sets our
+//! code beside C strip by strip; `driver` is what both share: `layouts` are ours, `cloops` the C they are compared with,
+//! `variants` of both kinds have their answers checked as `comparable`, `timing` interleaves them, `bandwidth` gives the
+//! roofline. `physics` and `optimizer` compare with published results; `latency` says what it takes from text to code.
+//! All write a `record`, with a header of the `machine`; of comparisons it has `row`s, which `table` shows in `columns`.
+//! `roofline` says what one core allows the strips of a plan.
 
 pub mod bandwidth;
 pub mod bench;
@@ -15,6 +16,7 @@ pub mod columns;
 mod comparable;
 mod driver;
 pub mod error;
+pub mod latency;
 pub mod layouts;
 pub mod machine;
 pub mod optimizer;
@@ -23,6 +25,7 @@ pub mod progress;
 pub mod record;
 pub mod roofline;
 pub mod row;
+mod stencils;
 pub mod strips;
 pub mod suites;
 pub mod table;

@@ -3,10 +3,8 @@
 use crease_kernels::Entry;
 
 use crate::error::BenchError;
-use crate::{optimizer, physics, strips};
-
-/// What asks for a schedule that the library finds.
-pub(crate) const AUTOMATIC: &str = "auto";
+use crate::layouts::Layout;
+use crate::{latency, optimizer, physics, strips};
 
 /// A list of comparisons under one name.
 #[derive(Debug)]
@@ -19,9 +17,12 @@ pub struct Suite {
     pub seconds: f64,
     /// Measurements of each layout.
     pub rounds: u32,
-    /// Steps of each call, unless seconds are asked for; if none, a measurement is one call of as many as the time
-    /// allows.
-    pub steps: Option<u64>,
+    /// What folded storage is compared with.
+    pub baselines: &'static [Layout],
+    /// C loops that are left out: what is too large, or of no interest.
+    pub left_out: &'static [&'static str],
+    /// Steps of each call, for each comparison; empty if a measurement is one call of as many as the time allows.
+    steps: &'static [u64],
     comparisons: &'static [Listed],
 }
 
@@ -38,6 +39,9 @@ pub struct Comparison {
     pub check_steps: i64,
     /// Steps that full storage holds.
     pub full_steps: u64,
+    /// Steps of each call, unless seconds are asked for; if none, a measurement is one call of as many as the time
+    /// allows.
+    pub steps: Option<u64>,
 }
 
 /// A comparison as the tables below say it.
@@ -54,6 +58,9 @@ struct Listed {
 /// The order that is usual, and the one that the library finds.
 const ROWS_AND_FOUND: &[&str] = &["rows", "auto"];
 
+/// Full storage where it fits, and the usual pair of grids or lattices.
+const ALL_BASELINES: &[Layout] = &[Layout::Full, Layout::SuccessiveModulo];
+
 /// The sizes are those at which the peers' figures are known. One lattice of 1024^2 and one grid of 4096^2 leave every
 /// last-level cache in use; the line of 1.6 million cells leaves the second level, and is soon planned: the first table
 /// comes soon.
@@ -62,7 +69,9 @@ static QUICK: Suite = Suite {
     summary: "LBM and heat stencils at one size each, by rows and by schedules that are found, about two minutes",
     seconds: 50.0,
     rounds: 7,
-    steps: None,
+    baselines: ALL_BASELINES,
+    left_out: &[],
+    steps: &[],
     comparisons: &[
         Listed { kernel: "heat-1d", n: 1_600_000, schedules: ROWS_AND_FOUND, check_steps: 9, full_steps: 100 },
         Listed { kernel: "lbm-d2q9-cavity", n: 1024, schedules: ROWS_AND_FOUND, check_steps: 5, full_steps: 20 },
@@ -77,7 +86,9 @@ static CHECK: Suite = Suite {
     summary: "every path at tiny sizes, for the answers; a few seconds",
     seconds: 0.2,
     rounds: 1,
-    steps: None,
+    baselines: ALL_BASELINES,
+    left_out: &[],
+    steps: &[],
     comparisons: &[
         Listed { kernel: "lbm-d2q9-cavity", n: 37, schedules: &["rows"], check_steps: 7, full_steps: 9 },
         Listed { kernel: "lbm-d2q9-cavity", n: 3, schedules: &["rows"], check_steps: 4, full_steps: 9 },
@@ -91,6 +102,9 @@ static CHECK: Suite = Suite {
             check_steps: 21,
             full_steps: 30,
         },
+        Listed { kernel: "lbm-d3q27-cavity", n: 9, schedules: &["rows"], check_steps: 5, full_steps: 5 },
+        Listed { kernel: "heat-2d-9pt", n: 45, schedules: ROWS_AND_FOUND, check_steps: 21, full_steps: 30 },
+        Listed { kernel: "heat-3d-7pt", n: 13, schedules: &["rows"], check_steps: 9, full_steps: 9 },
         Listed { kernel: "heat-1d", n: 5001, schedules: &["rows", "diamond"], check_steps: 531, full_steps: 600 },
         Listed { kernel: "blur-interleaved-f32", n: 531, schedules: BLUR, check_steps: 1, full_steps: 1 },
         Listed { kernel: "blur-tiled", n: 37, schedules: &["small_tiles"], check_steps: 1, full_steps: 1 },
@@ -105,7 +119,9 @@ static IMAGES: Suite = Suite {
     summary: "blurs, unsharp masks and Harris corners of large images, in both precisions",
     seconds: 60.0,
     rounds: 5,
-    steps: None,
+    baselines: ALL_BASELINES,
+    left_out: &[],
+    steps: &[],
     comparisons: &[
         Listed { kernel: "blur-interleaved-f32", n: 8192, schedules: BLUR, check_steps: 1, full_steps: 1 },
         Listed { kernel: "blur-interleaved", n: 8192, schedules: BLUR, check_steps: 1, full_steps: 1 },
@@ -124,7 +140,9 @@ static DIAMOND: Suite = Suite {
     summary: "a heat stencil on a line of 8192 cells over 8192 steps: row by row, and in tiles of space and time",
     seconds: 40.0,
     rounds: 9,
-    steps: Some(8192),
+    baselines: ALL_BASELINES,
+    left_out: &[],
+    steps: &[8192],
     comparisons: &[Listed {
         kernel: "heat-1d",
         n: 8192,
@@ -134,6 +152,28 @@ static DIAMOND: Suite = Suite {
     }],
 };
 
+/// Sizes that leave the caches. Calls are of whole tiles of time, as many as keep the suite within ten minutes; two
+/// lattices of 27 populations do not fit beside all that compete.
+static TILES: Suite = Suite {
+    name: "tiles",
+    summary: "LBM and heat stencils beyond the caches, beside C in tiles of time, ten minutes",
+    seconds: 0.0,
+    rounds: 3,
+    baselines: &[],
+    left_out: &["c-two-lattices", "c-in-place"],
+    steps: &[96, 16, 16, 16, 1000, 64, 64, 32],
+    comparisons: &[
+        Listed { kernel: "lbm-d2q9-cavity", n: 1024, schedules: ROWS_AND_FOUND, check_steps: 5, full_steps: 5 },
+        Listed { kernel: "lbm-d2q9-cavity", n: 4096, schedules: ROWS_AND_FOUND, check_steps: 3, full_steps: 5 },
+        Listed { kernel: "lbm-d3q19-cavity", n: 200, schedules: ROWS_AND_FOUND, check_steps: 3, full_steps: 5 },
+        Listed { kernel: "lbm-d3q27-cavity", n: 200, schedules: ROWS_AND_FOUND, check_steps: 3, full_steps: 5 },
+        Listed { kernel: "heat-1d", n: 1_600_000, schedules: ROWS_AND_FOUND, check_steps: 9, full_steps: 5 },
+        Listed { kernel: "heat-2d-5pt", n: 4000, schedules: ROWS_AND_FOUND, check_steps: 5, full_steps: 5 },
+        Listed { kernel: "heat-2d-9pt", n: 4000, schedules: ROWS_AND_FOUND, check_steps: 5, full_steps: 5 },
+        Listed { kernel: "heat-3d-7pt", n: 300, schedules: ROWS_AND_FOUND, check_steps: 5, full_steps: 5 },
+    ],
+};
+
 /// The order of the paper, the one that vectorises, and the parallel one.
 const BLUR: &[&str] = &["sequential", "rows", "columns"];
 
@@ -141,8 +181,8 @@ const BLUR: &[&str] = &["sequential", "rows", "columns"];
 const PIPELINE: &[&str] = &["rows", "sequential"];
 
 /// Every suite; the first is the default.
-pub fn suites() -> [&'static Suite; 4] {
-    [&QUICK, &CHECK, &IMAGES, &DIAMOND]
+pub fn suites() -> [&'static Suite; 5] {
+    [&QUICK, &CHECK, &IMAGES, &DIAMOND, &TILES]
 }
 
 /// The suite of that name.
@@ -150,7 +190,7 @@ pub fn suites() -> [&'static Suite; 4] {
 /// # Errors
 /// [`BenchError::UnknownSuite`].
 pub fn find(name: &str) -> Result<&'static Suite, BenchError> {
-    let others = [physics::SUITE, optimizer::SUITE, strips::SUITE];
+    let others = [physics::SUITE, optimizer::SUITE, strips::SUITE, latency::SUITE];
     let known = || suites().map(|suite| suite.name).into_iter().chain(others).collect::<Vec<_>>().join(", ");
     let found = suites().into_iter().find(|suite| suite.name == name);
     found.ok_or_else(|| BenchError::UnknownSuite { name: name.to_owned(), known: known() })
@@ -159,14 +199,15 @@ pub fn find(name: &str) -> Result<&'static Suite, BenchError> {
 impl Suite {
     /// Its comparisons, in order.
     pub fn comparisons(&self) -> Vec<Comparison> {
-        let comparison = |listed: &Listed| Comparison {
+        let comparison = |(at, listed): (usize, &Listed)| Comparison {
             kernel: listed.kernel.to_owned(),
             sizes: vec![("N".to_owned(), listed.n)],
             schedules: listed.schedules.iter().map(|&name| name.to_owned()).collect(),
             check_steps: listed.check_steps,
             full_steps: listed.full_steps,
+            steps: self.steps.get(at).copied(),
         };
-        self.comparisons.iter().map(comparison).collect()
+        self.comparisons.iter().enumerate().map(comparison).collect()
     }
 }
 
@@ -183,6 +224,7 @@ impl Comparison {
             schedules: kernel.schedules().iter().take(1).map(|schedule| schedule.name.clone()).collect(),
             check_steps: 5,
             full_steps: 20,
+            steps: None,
         })
     }
 
@@ -207,14 +249,15 @@ impl Comparison {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::catalogue::catalogue_entry;
 
     #[test]
     fn suites_name_kernels_and_schedules_that_exist() {
         for comparison in suites().iter().flat_map(|suite| suite.comparisons()) {
-            let entry = crease_kernels::find(&comparison.kernel).expect("the kernel exists");
+            let entry = catalogue_entry(&comparison.kernel).expect("the kernel exists");
             let kernel = entry.kernel().unwrap();
             for schedule in &comparison.schedules {
-                let is_known = schedule == AUTOMATIC || kernel.schedule(schedule).is_some();
+                let is_known = schedule == crate::layouts::AUTOMATIC || kernel.schedule(schedule).is_some();
                 assert!(is_known, "{} has no schedule {schedule}", comparison.kernel);
             }
         }

@@ -11,6 +11,7 @@ use crease::{Arithmetic, IsaChoice, NonTemporal, Prefetch, Stage};
 use crease_bench::bench::{BenchOptions, bench};
 use crease_bench::code_variant::CodeVariant;
 use crease_bench::error::chain;
+use crease_bench::latency::{self, LatencyOptions, latency};
 use crease_bench::optimizer::{self, OptimizerOptions, optimizer};
 use crease_bench::physics::{self, PhysicsOptions, physics};
 use crease_bench::record::{Findings, Record};
@@ -64,9 +65,10 @@ enum Command {
 
 #[derive(Debug, Args)]
 struct BenchArgs {
-    /// Which comparisons: quick, images, diamond, or check (tiny sizes, for the answers); or physics (flows against
-    /// published results) or optimizer (sizes and times of every strategy against the publications) or strips (our code
-    /// beside C, in cache and from memory).
+    /// Which comparisons: quick, images, diamond, tiles (beyond the caches, beside C in tiles of time), or check (tiny
+    /// sizes, for the answers); or physics (flows against published results) or optimizer (sizes and times of every
+    /// strategy against the publications) or strips (our code beside C, in cache and from memory) or latency (from text
+    /// to running code).
     #[arg(long, default_value = "quick")]
     suite: String,
     /// Only this kernel of the catalogue.
@@ -297,6 +299,7 @@ fn execute_bench(args: BenchArgs, words: &[String]) -> Result<(), CommandError> 
         physics::SUITE => execute_physics(args, words),
         optimizer::SUITE => execute_optimizer(args, words),
         strips::SUITE => execute_strips(args, words),
+        latency::SUITE => execute_latency(args, words),
         _ => execute_comparisons(args, words),
     }
 }
@@ -346,6 +349,15 @@ fn execute_optimizer(args: BenchArgs, words: &[String]) -> Result<(), CommandErr
     refuse(optimizer::SUITE, &args, &[])?;
     let (quick, silent, command) = (false, args.quiet, command_line(words));
     let record = optimizer(&OptimizerOptions { kernel: args.kernel, quick, silent, command })?;
+    print(&record.found.render())?;
+    keep(&record, args.json.as_deref())?;
+    Ok(record.found.verdict()?)
+}
+
+fn execute_latency(args: BenchArgs, words: &[String]) -> Result<(), CommandError> {
+    refuse(latency::SUITE, &args, &[])?;
+    let (quick, silent, command) = (false, args.quiet, command_line(words));
+    let record = latency(&LatencyOptions { kernel: args.kernel, quick, silent, command })?;
     print(&record.found.render())?;
     keep(&record, args.json.as_deref())?;
     Ok(record.found.verdict()?)

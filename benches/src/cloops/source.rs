@@ -14,7 +14,7 @@ pub struct Source {
     pub(super) text: &'static str,
     /// The lattice that the file is built for, if its text leaves that open.
     pub(super) lattice: Option<Lattice>,
-    /// Kernel of the catalogue, or of `crease_kernels::boxes`.
+    /// Kernel of the catalogue, of `crease_kernels::boxes` or of `stencils`; a kernel may have several sources.
     pub kernel: &'static str,
     /// Prefix of the variant names that select this kernel.
     pub(super) prefix: &'static str,
@@ -36,20 +36,25 @@ pub struct Source {
 impl Source {
     /// The files that are built together: name and text.
     pub(super) fn files(&self) -> Vec<(&'static str, String)> {
-        let own = [HEADER, (self.file, self.text)].map(|(name, text)| (name, text.to_owned()));
+        let own = HEADERS.into_iter().chain([(self.file, self.text)]).map(|(name, text)| (name, text.to_owned()));
         let lattice = self.lattice.map(|lattice| (lattice::HEADER, lattice::header(lattice)));
-        own.into_iter().chain(lattice).collect()
+        own.chain(lattice).collect()
     }
 }
 
-/// What all sources share, included by each.
-const HEADER: (&str, &str) = ("loop.h", include_str!("../../c/loop.h"));
+/// What sources share; each includes the first.
+const HEADERS: [(&str, &str); 4] = [
+    ("loop.h", include_str!("../../c/loop.h")),
+    ("vector.h", include_str!("../../c/vector.h")),
+    ("wavefront.h", include_str!("../../c/wavefront.h")),
+    ("collide.h", include_str!("../../c/collide.h")),
+];
 
 const HEAT_LAYOUTS: &[&str] = &["c-naive", "c-in-place", "c-time-tiled"];
-const LBM_LAYOUTS: &[&str] = &["c-two-lattices", "c-aa", "c-aa-prefetch"];
 const N: &[&str] = &["N"];
 const ROWS: &[&str] = &["NY", "NX"];
 const LINE: Arrays = Arrays { names: &["u"], leading: &[], axes: &[(0, 0)] };
+const SPACE: Arrays = Arrays { names: &["u"], leading: &[], axes: &[(0, 0), (1, 0), (2, 0)] };
 const GRID: Arrays = Arrays { names: &["u"], leading: &[], axes: &[(0, 0), (1, 0)] };
 /// Image and result of each blur.
 const INTERLEAVED: [Arrays; 2] = [
@@ -94,6 +99,18 @@ const fn grid(kernel: &'static str, sizes: &'static [&'static str], grid: Arrays
     }
 }
 
+/// The same, in tiles of space and time.
+const fn tiled(
+    kernel: &'static str,
+    prefix: &'static str,
+    layouts: &'static [&'static str],
+    sizes: &'static [&'static str],
+    array: Arrays,
+) -> Source {
+    let (file, text) = ("heat_tiles.c", include_str!("../../c/heat_tiles.c"));
+    Source { file, text, prefix, layouts, ..grid(kernel, sizes, array) }
+}
+
 const fn periodic(lattice: Lattice, kernel: &'static str, sizes: &'static [&'static str]) -> Source {
     let populations = lattice::populations(lattice);
     Source {
@@ -102,8 +119,7 @@ const fn periodic(lattice: Lattice, kernel: &'static str, sizes: &'static [&'sta
         lattice: Some(lattice),
         kernel,
         prefix: "periodic/",
-        // The plane does without the last.
-        layouts: LBM_LAYOUTS.split_at(lattice.dims()).0,
+        layouts: &["c-two-lattices", "c-aa"],
         sizes,
         given: populations,
         results: populations,
@@ -113,7 +129,8 @@ const fn periodic(lattice: Lattice, kernel: &'static str, sizes: &'static [&'sta
 }
 
 const fn cavity(lattice: Lattice, kernel: &'static str, sizes: &'static [&'static str]) -> Source {
-    Source { prefix: "cavity/", scalars: &["omega", "u_lid"], ..periodic(lattice, kernel, sizes) }
+    let layouts = &["c-two-lattices", "c-aa", "c-aa-tiled"];
+    Source { prefix: "cavity/", layouts, scalars: &["omega", "u_lid"], ..periodic(lattice, kernel, sizes) }
 }
 
 const fn blur(kernel: &'static str, prefix: &'static str, [given, results]: [Arrays; 2], tolerance: f64) -> Source {
@@ -147,9 +164,16 @@ const MASK: &[&str] = &["threshold", "weight"];
 const SQUARE: &[&str] = &["N", "N"];
 const CUBE: &[&str] = &["N", "N", "N"];
 
-static SOURCES: [Source; 19] = [
+/// Two grids, and diamonds with and without several rows at a time.
+const TILED_LAYOUTS: &[&str] = &["c-naive", "c-diamond", "c-registers"];
+
+static SOURCES: [Source; 23] = [
     line("heat-1d"),
+    tiled("heat-1d", "line/", &["c-diamond"], N, LINE),
     grid("heat-2d-5pt", SQUARE, GRID),
+    tiled("heat-2d-5pt", "5pt/", &["c-diamond", "c-registers"], SQUARE, GRID),
+    Source { scalars: &["k", "c"], ..tiled("heat-2d-9pt", "9pt/", TILED_LAYOUTS, SQUARE, GRID) },
+    tiled("heat-3d-7pt", "7pt/", TILED_LAYOUTS, CUBE, SPACE),
     grid("heat-2d-box", ROWS, GRID),
     periodic(Lattice::D2Q9, "lbm-d2q9-periodic", SQUARE),
     cavity(Lattice::D2Q9, "lbm-d2q9-cavity", SQUARE),

@@ -54,9 +54,9 @@ pub(super) struct Subject {
 }
 
 impl Subject {
-    /// Whether it competes with this C loop: its reference, or that with prefetches.
+    /// Whether it competes with this C loop.
     pub(super) fn is_beside(&self, layout: &str) -> bool {
-        layout.strip_prefix(self.reference).is_some_and(|rest| ["", "-prefetch"].contains(&rest))
+        layout == self.reference
     }
 
     /// Whether a quick check of both would do the same twice.
