@@ -24,6 +24,8 @@ use crate::analysis::error::AnalysisError;
 use crate::analysis::lifetimes::{Lifetimes, NotBefore, lifetimes};
 use crate::analysis::model::Model;
 use crate::analysis::privatization::Privatization;
+use crate::analysis::uniform;
+use crate::kernel::affine::Affine;
 use crate::kernel::graph::{ArrayId, Role};
 use crate::schedule::order::Phase;
 
@@ -32,9 +34,10 @@ use crate::schedule::order::Phase;
 /// lifetimes computed late as well: what is asked of them can mostly be answered without.
 pub(crate) struct Conflicts<'c, 'k> {
     model: Rc<Model<'c, 'k>>,
-    not_before: NotBefore<'c>,
-    /// The same among events of one task, if arrays are private.
-    in_task: Option<NotBefore<'c>>,
+    /// When it was first asked for.
+    not_before: OnceCell<NotBefore<'c>>,
+    /// The same among events of one task, for private arrays.
+    in_task: OnceCell<NotBefore<'c>>,
     /// Operations that the lifetimes of an array may take.
     quota: u64,
     /// One entry per array; empty for the caller's arrays.
@@ -43,12 +46,17 @@ pub(crate) struct Conflicts<'c, 'k> {
     /// Failures are kept as well, for as long as the quota is no larger.
     pairs: RefCell<BTreeMap<(ArrayId, ArrayId), Result<Map<'c>, AnalysisError>>>,
     differences: RefCell<BTreeMap<ArrayId, Set<'c>>>,
+    /// [`Self::uniform`] of each array, once it was asked for.
+    uniform: Vec<RefCell<Option<Uniform<'c>>>>,
     /// [`Self::later_half`] of each array, once it was asked for.
     halves: Vec<RefCell<Option<Half<'c>>>>,
 }
 
 /// Conflicts of an array with itself, one of each two opposite ones; none if they are not found so.
 type Half<'c> = Result<Option<Map<'c>>, AnalysisError>;
+
+/// Differences that time vectors alone tell; none where they do not.
+type Uniform<'c> = Result<Option<Set<'c>>, AnalysisError>;
 
 /// What is known of a folded array.
 enum Known<'c> {
@@ -64,12 +72,11 @@ impl<'c, 'k> Conflicts<'c, 'k> {
         privatization: Privatization<'c>,
     ) -> Result<Conflicts<'c, 'k>, AnalysisError> {
         let model = Rc::clone(model);
-        let not_before = NotBefore::new(&model)?;
-        let in_task = privatization.same_task.as_ref().map(|same_task| not_before.within(same_task)).transpose()?;
         let arrays = model.kernel.array_ids().map(|_| OnceCell::new()).collect();
         let quota = model.context.max_operations();
         let halves = model.kernel.array_ids().map(|_| RefCell::default()).collect();
-        let (pairs, differences) = Default::default();
+        let uniform = model.kernel.array_ids().map(|_| RefCell::default()).collect();
+        let (not_before, in_task, pairs, differences) = Default::default();
         let conflicts = Conflicts {
             model: Rc::clone(&model),
             not_before,
@@ -79,13 +86,15 @@ impl<'c, 'k> Conflicts<'c, 'k> {
             privatization,
             pairs,
             differences,
+            uniform,
             halves,
         };
         let replaced = |id: ArrayId| {
             model.step_dependences.as_ref().is_some_and(|step_dependences| step_dependences.readers(id).is_some())
         };
         for id in model.kernel.array_ids().filter(|&id| !replaced(id)) {
-            if matches!(model.kernel.array(id).role, Role::Temp | Role::State) {
+            let is_folded = matches!(model.kernel.array(id).role, Role::Temp | Role::State);
+            if is_folded && conflicts.uniform(id)?.is_none() {
                 conflicts.known(id)?;
             }
         }
@@ -105,6 +114,11 @@ impl<'c, 'k> Conflicts<'c, 'k> {
         }
     }
 
+    /// Whether lifetimes of a folded array are there already.
+    pub(crate) fn knows_lifetimes(&self, array: ArrayId) -> bool {
+        self.arrays[array.index()].get().is_some()
+    }
+
     /// Cells of a folded array that hold a value at some time.
     pub(crate) fn cells(&self, array: ArrayId) -> Result<Set<'c>, AnalysisError> {
         if self.arrays[array.index()].get().is_none() {
@@ -122,10 +136,29 @@ impl<'c, 'k> Conflicts<'c, 'k> {
         if let Some(known) = slot.get() {
             return Ok(known);
         }
-        let order = self.in_task.as_ref().filter(|_| self.is_private(array)).unwrap_or(&self.not_before);
-        let find = || self.model.context.under_quota(self.quota, || known(&self.model, order, array));
+        let find = || {
+            let order = self.order_of(array)?;
+            self.model.context.under_quota(self.quota, || known(&self.model, order, array))
+        };
         let known = self.model.clock.time("lifetimes", find)?;
         Ok(slot.get_or_init(|| known))
+    }
+
+    /// The order of an array's events: among those of one task, if it is private.
+    fn order_of(&self, array: ArrayId) -> Result<&NotBefore<'c>, AnalysisError> {
+        if self.not_before.get().is_none() {
+            let all = NotBefore::new(&self.model)?;
+            self.not_before.get_or_init(|| all);
+        }
+        let all = self.not_before.get().expect("it was just made");
+        let Some(same_task) = self.privatization.same_task.as_ref().filter(|_| self.is_private(array)) else {
+            return Ok(all);
+        };
+        if self.in_task.get().is_none() {
+            let within = all.within(same_task)?;
+            self.in_task.get_or_init(|| within);
+        }
+        Ok(self.in_task.get().expect("it was just made"))
     }
 
     /// `{ A[x] -> B[y] }`: cells that hold values alive at the same time.
@@ -149,6 +182,9 @@ impl<'c, 'k> Conflicts<'c, 'k> {
     }
 
     fn find_differences(&self, array: ArrayId) -> Result<Set<'c>, AnalysisError> {
+        if let Some(uniform) = self.uniform(array)? {
+            return Ok(uniform);
+        }
         let Some(half) = self.later_half(array)? else {
             return Ok(self.between(array, array)?.deltas()?.coalesce()?.project_out_params()?);
         };
@@ -156,11 +192,31 @@ impl<'c, 'k> Conflicts<'c, 'k> {
         Ok(half.union(&half.neg()?)?)
     }
 
+    /// [`Self::differences`] from time vectors alone, where these tell: perhaps more than there are, at corners.
+    fn uniform(&self, array: ArrayId) -> Uniform<'c> {
+        let slot = &self.uniform[array.index()];
+        if let Some(known) = slot.borrow().as_ref().filter(|known| self.is_final(known)) {
+            return known.clone();
+        }
+        let uniform = self.model.clock.time("conflicts", || self.find_uniform(array));
+        *slot.borrow_mut() = Some(uniform.clone());
+        uniform
+    }
+
+    fn find_uniform(&self, array: ArrayId) -> Uniform<'c> {
+        // Loops without tiles have few pieces anyway.
+        let is_tiled = self.model.schedule.times.iter().flatten().any(Affine::has_floor);
+        if self.is_private(array) || !is_tiled {
+            return Ok(None);
+        }
+        uniform::differences(&self.model, array, &self.cells(array)?.project_out_params()?)
+    }
+
     /// Those of [`Self::differences`] that are zero in `dims`, at least one of each two that are opposite. Costs little
     /// where few dimensions are left: tiles in parallel make thousands of pieces of all conflicts, but few of those in
     /// one place.
     pub(crate) fn differences_within(&self, array: ArrayId, dims: &[usize]) -> Result<Set<'c>, AnalysisError> {
-        if self.later_half(array)?.is_some() {
+        if self.uniform(array)?.is_some() || self.later_half(array)?.is_some() {
             let all = self.differences(array)?;
             return Ok(dims.iter().try_fold(all, |all, &dim| all.fix_dim(dim, 0))?);
         }
@@ -173,6 +229,12 @@ impl<'c, 'k> Conflicts<'c, 'k> {
 
     /// Whether two conflicting cells agree in all indices but `dim`, where one is `low` and the other `high`.
     pub(crate) fn spans(&self, array: ArrayId, dim: usize, (low, high): (i64, i64)) -> Result<bool, AnalysisError> {
+        if let Some(uniform) = self.uniform(array)? {
+            let apart = high.saturating_sub(low);
+            let at = |k: usize| if k == dim { apart } else { 0 };
+            let there = (0..uniform.n_dims()?).try_fold(uniform, |rest, k| rest.fix_dim(k, at(k)))?;
+            return Ok(!there.is_empty()?);
+        }
         let cells = self.cells(array)?;
         let mut candidates = cells.fix_dim(dim, low)?.pairs_with(&cells.fix_dim(dim, high)?)?;
         for other in (0..cells.n_dims()?).filter(|other| *other != dim) {

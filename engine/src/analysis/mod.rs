@@ -17,6 +17,7 @@ pub(crate) mod model;
 pub(crate) mod peak_liveness;
 pub(crate) mod privatization;
 pub(crate) mod step_dependences;
+pub(crate) mod uniform;
 
 pub use crease_isl::{IslError, library as integer_set_library};
 pub use error::AnalysisError;

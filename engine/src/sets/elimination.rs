@@ -51,6 +51,16 @@ impl Row {
         Ok(self)
     }
 
+    /// Whether every point of this row satisfies `other`, as their numbers show: not if it takes other rows beside it.
+    pub(crate) fn implies(&self, other: &Row) -> bool {
+        self.coefficients == other.coefficients
+            && (self == other || !other.is_equality && self.constant <= other.constant)
+            || self.is_equality
+                && !other.is_equality
+                && self.coefficients.iter().zip(&other.coefficients).all(|(a, b)| *a == -*b)
+                && -self.constant <= other.constant
+    }
+
     /// A combination of two rows in which the column vanishes. This row keeps its sense: its factor is positive, and so
     /// is that of `other` unless it is an equality.
     fn cancel(&self, other: &Row, column: usize) -> Option<Row> {
@@ -103,6 +113,25 @@ impl Rows {
     /// All of them.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Row> {
         self.0.iter()
+    }
+
+    /// Of some columns the one that makes the fewest rows when it is eliminated; none if no row has a part in any.
+    pub(crate) fn cheapest(&self, columns: std::ops::Range<usize>) -> Option<usize> {
+        // Per column, rows that bound it from below, from above, and equalities.
+        let mut counts = vec![[0_usize; 3]; columns.len()];
+        for row in &self.0 {
+            for (count, c) in counts.iter_mut().zip(&row.coefficients[columns.clone()]) {
+                match c.signum() {
+                    0 => {}
+                    _ if row.is_equality => count[2] += 1,
+                    1 => count[0] += 1,
+                    _ => count[1] += 1,
+                }
+            }
+        }
+        let made = |[lower, upper, equal]: [usize; 3]| if equal > 0 { 0 } else { lower * upper };
+        let used = counts.iter().enumerate().filter(|(_, count)| **count != [0; 3]);
+        used.min_by_key(|(_, count)| made(**count)).map(|(k, _)| columns.start + k)
     }
 
     /// The rows that have no part in a column, and what follows from the others without it. `Ok(None)` if that leaves

@@ -9,10 +9,12 @@
 
 use crease_program::{Element, Interval};
 
+use crate::kernel::affine::Affine;
 use crate::kernel::graph::{Array, Expr, Kernel, Role, Stmt};
 use crate::kernel::points::bounding_box;
 use crate::schedule::automatic::Target;
 use crate::schedule::automatic::space::{CommonSpace, dims_of};
+use crate::sets::boxes::{IntBox, boxes_of};
 
 // Rates are in bytes a nanosecond, of one core. All were set so that the order of the candidates of a plane of 4000 by
 // 4000 cells is the one that is measured, by `run heat-2d-5pt --set N=4000 --set T=192 --schedule auto` beside the
@@ -35,7 +37,7 @@ const SHOWING: f64 = 0.3;
 /// Steps of a call that tiles are chosen for: its first and last tiles are cut. Shows in `bench --suite quick`.
 const STEPS_OF_A_CALL: f64 = 100.0;
 /// Nanoseconds of a vector instruction, of which several run at a time. Shows in `bench --suite quick`.
-const INSTRUCTION_NS: f64 = 0.2;
+const INSTRUCTION_NS: f64 = 0.1;
 /// Nanoseconds of opening a loop for all threads and of waiting for the last one. Shows in `bench --suite quick`.
 const BARRIER_NS: f64 = 1500.0;
 /// Nanoseconds of beginning a strip. Shows in `bench --suite quick`.
@@ -44,7 +46,7 @@ const STRIP_NS: f64 = 20.0;
 const VECTOR_BYTES: f64 = 64.0;
 /// Of a cache, the part that a working set may take: the rest is for what passes through. Shows in `bench --suite
 /// quick`.
-const USABLE: f64 = 0.5;
+const USABLE: f64 = 0.75;
 
 /// What a kernel computes and moves.
 #[derive(Debug)]
@@ -55,6 +57,8 @@ pub(super) struct Workload {
     pub(super) lanes: u32,
     /// Iterations along each dimension.
     pub(super) extents: Vec<f64>,
+    /// How many dimensions are of space.
+    space_dims: usize,
     /// Per statement, nanoseconds of all its instances of a step on one thread.
     pub(super) work: Vec<f64>,
     /// Bytes of all states, one level each.
@@ -105,6 +109,17 @@ pub(super) struct Tile {
     pub(super) lean: i64,
 }
 
+/// Tiles of time and the two outermost dimensions of space.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Block {
+    /// Steps in a tile.
+    pub(super) steps: i64,
+    /// Rows of both dimensions in a tile.
+    pub(super) widths: (i64, i64),
+    /// By how many rows a step tiles lean in both.
+    pub(super) leans: (i64, i64),
+}
+
 impl Workload {
     pub(super) fn of(kernel: &Kernel, space: &CommonSpace, target: &Target<'_>) -> Workload {
         let dims = space.names.len();
@@ -115,8 +130,10 @@ impl Workload {
             ranges.reduce(Interval::hull).map_or(1.0, length)
         };
         let work = |(number, stmt): (usize, &Stmt)| {
-            let points: f64 = (first..dims).map(|dim| extent(number, dim)).product();
-            points * instance_ns(kernel, stmt) + points / extent(number, dims - 1).max(1.0) * STRIP_NS
+            let whole = |dims: std::ops::Range<usize>| dims.map(|dim| extent(number, dim)).product::<f64>();
+            let (points, strips) = in_boxes(stmt, space.has_steps, target.params)
+                .unwrap_or_else(|| (whole(first..dims), whole(first..dims.saturating_sub(1).max(first))));
+            points * instance_ns(kernel, stmt) + strips * STRIP_NS
         };
         let bytes = |roles: &[Role]| -> f64 {
             let wanted = kernel.array_ids().filter(|id| roles.contains(&kernel.array(*id).role));
@@ -126,6 +143,7 @@ impl Workload {
             threads: target.threads as f64,
             lanes: lanes(kernel),
             extents: (0..dims).map(hull).collect(),
+            space_dims: dims - first,
             work: kernel.stmts().iter().enumerate().map(work).collect(),
             state_bytes: bytes(&[Role::State]),
             given_bytes: bytes(&[Role::Input, Role::Output]),
@@ -157,6 +175,39 @@ impl Workload {
         let edges = 1.0 + (lean * steps + 1.0) / width;
         let between = self.moving(2.0 * self.step_bytes() * edges, self.step_bytes(), 1.0) / steps * begun(steps);
         Estimate { nanoseconds: overlapped(&[self.all_work(), inside, between]), bytes: self.step_bytes() }
+    }
+
+    /// Nanoseconds of a step in blocks, one after the other on one thread, in diagonals on several.
+    pub(super) fn blocks(&self, block: &Block) -> Estimate {
+        let first = self.extents.len() - self.space_dims;
+        let steps = block.steps as f64;
+        let along = |dim: usize, width: i64, lean: i64| {
+            let (width, lean) = (width as f64, lean as f64);
+            let rows = self.extents[first + dim];
+            // What a tile takes from others for each row of its own, and how many there are.
+            (1.0 + (lean * steps + 1.0) / width, ((rows + lean * steps) / width).ceil())
+        };
+        let (edges, count) = along(0, block.widths.0, block.leans.0);
+        let (inner_edges, inner_count) = along(1, block.widths.1, block.leans.1);
+        let rows_held = (block.widths.0 * block.widths.1) as f64;
+        let row = self.step_bytes() / (self.extents[first] * self.extents[first + 1]);
+        let fronts = count + inner_count - 1.0;
+        let threads = self.threads.min(count.min(inner_count));
+        // Of a diagonal with tiles for some threads only, the others wait.
+        let tiles = count * inner_count / threads;
+        let waiting = if threads > 1.0 { 1.0 + fronts / 2.0 / tiles } else { 1.0 };
+        let work = self.all_work() / threads * waiting;
+        let inside = self.moving(2.0 * self.step_bytes(), rows_held * row, 1.0) / threads;
+        // Along the inner dimension, the edge of a tile is that of one that ran just before.
+        let moved = self.moving(2.0 * self.step_bytes() * edges, self.step_bytes(), threads);
+        let shared = 2.0 * self.step_bytes() * (inner_edges - 1.0) / (LAST_LEVEL_RATE * threads);
+        let between = (moved + shared) / steps;
+        let barriers = if threads > 1.0 { fronts * BARRIER_NS / steps } else { 0.0 };
+        let nanoseconds = overlapped(&[work, inside, between]) + barriers;
+        // Leaning storage has a margin of the steps of a tile in both dimensions.
+        let margin = |rows: f64, lean: i64| (rows + lean as f64 * steps) / rows;
+        let margins = margin(self.extents[first], block.leans.0) * margin(self.extents[first + 1], block.leans.1);
+        Estimate { nanoseconds: nanoseconds * begun(steps), bytes: self.state_bytes * margins + self.given_bytes }
     }
 
     /// Nanoseconds of a step in tiles of which those of different steps run at once.
@@ -225,6 +276,19 @@ fn overlapped(parts: &[f64]) -> f64 {
     longest + (parts.iter().sum::<f64>() - longest) * SHOWING
 }
 
+/// Instances of a step and strips of them, where a domain is made of boxes: that of a border is no whole field.
+fn in_boxes(stmt: &Stmt, has_steps: bool, params: &[i64]) -> Option<(f64, f64)> {
+    let values: Vec<Affine> = params.iter().copied().map(Affine::constant).collect();
+    let domain = stmt.domain.map(&|e| e.substitute_params(&values)).ok()?;
+    let boxed = boxes_of(&domain, stmt.iters.len()).filter(|boxed| boxed.rest.is_empty())?;
+    let first = usize::from(has_steps);
+    let lengths = |part: &IntBox| part.ranges()[first..].iter().map(|range| length(*range)).collect::<Vec<f64>>();
+    let points = |lengths: &[f64]| lengths.iter().product::<f64>();
+    let all: Vec<Vec<f64>> = boxed.boxes.iter().map(lengths).collect();
+    let strips = all.iter().map(|part| points(&part[..part.len().saturating_sub(1)])).sum();
+    Some((all.iter().map(|part| points(part)).sum(), strips))
+}
+
 /// Nanoseconds of an instance in lanes.
 fn instance_ns(kernel: &Kernel, stmt: &Stmt) -> f64 {
     let operations = stmt.exprs.iter().filter(|expr| !matches!(expr, Expr::Const(_) | Expr::Scalar(_))).count();
@@ -254,10 +318,7 @@ fn box_of(array: &Array, params: &[i64]) -> Option<Vec<Interval>> {
         Ok(found) => Some(found?.into_iter().map(|(min, max)| Interval::between(min, max)).collect()),
         // A state's step has no bounds: the others are looked at for one step.
         Err(_) => {
-            let at_start = crate::kernel::formula::Formula::eq(
-                &crate::kernel::affine::Affine::iter(0),
-                &crate::kernel::affine::Affine::constant(0),
-            );
+            let at_start = crate::kernel::formula::Formula::eq(&Affine::iter(0), &Affine::constant(0));
             let found = bounding_box(&array.domain.clone().and(at_start.ok()?), n, params).ok()??;
             Some(found.into_iter().map(|(min, max)| Interval::between(min, max)).collect())
         }

@@ -9,6 +9,10 @@
 //! - stages at once, each some rows behind the one before: `[floor(y/h) + stage, stage parallel, y, x vector]`;
 //! - skewed tiles, `[floor(t/B), floor((y + r t)/h), t, y, x vector]`, one after the other: a row is used for several
 //!   steps while it is in a cache;
+//! - skewed blocks, `[floor(t/B), floor((z + r t)/h), floor((y + r t)/w), t, z, y, x]`: tiles of two dimensions where
+//!   planes are too large for a cache; on several threads in diagonals,
+//!   `[floor(t/B), floor((z + r t)/h) + floor((y + r t)/w), floor((z + r t)/h) parallel, t, z, y, x]`, each of whose tiles
+//!   needs those of the diagonals before alone;
 //! - pipelined tiles, `[floor(t/B), floor(y/h) + w t, t parallel, y, x vector]`: the steps of a tile run at once, each
 //!   some rows behind the one before. No thread waits for a tile to begin, and a value dies as soon as the step behind
 //!   has passed, so that storage takes hardly more than one level.
@@ -24,7 +28,7 @@ use crate::kernel::affine::{Affine, AffineOverflow};
 use crate::kernel::graph::{DimKind, Kernel, Schedule};
 use crate::schedule::automatic::Candidate;
 use crate::schedule::automatic::distances::Distance;
-use crate::schedule::automatic::estimate::{Estimate, Sweep, Tile, Workload};
+use crate::schedule::automatic::estimate::{Block, Estimate, Sweep, Tile, Workload};
 use crate::schedule::automatic::fusion::{Open, Row};
 use crate::schedule::automatic::space::CommonSpace;
 
@@ -32,6 +36,9 @@ use crate::schedule::automatic::space::CommonSpace;
 const TILE_STEPS: [i64; 5] = [4, 8, 16, 32, 64];
 /// Rows of a tile that are tried are powers of two up to this.
 const MOST_TILE_ROWS: i64 = 1 << 16;
+
+/// Rows of a block, at least, in each of its dimensions: below, most of a block is its edges.
+const LEAST_BLOCK_ROWS: i64 = 4;
 
 /// All candidates.
 ///
@@ -50,6 +57,7 @@ pub(super) fn candidates(
         shapes.stages(),
         shapes.staged_rows(),
         shapes.skewed(),
+        shapes.blocks(),
         shapes.pipelined(),
     ];
     found.into_iter().filter_map(Result::transpose).collect()
@@ -175,7 +183,7 @@ impl Shapes<'_> {
     fn skewed(&self) -> Found {
         let Some((shifts, mut open)) = self.within_step() else { return Ok(None) };
         let dim = self.outer();
-        let Some(lean) = self.lean(&shifts) else { return Ok(None) };
+        let Some(lean) = self.lean(dim, &shifts) else { return Ok(None) };
         let estimate = |tile: &Tile| self.workload.skewed(dim, *tile);
         let Some(tile) = self.best_tile(|steps, width| Some(Tile { steps, width, lean }), &estimate) else {
             return Ok(None);
@@ -193,6 +201,51 @@ impl Shapes<'_> {
         let (steps, width) = (tile.steps, tile.width);
         let shape = format!("skewed tiles of {steps} steps by {width} of {}", self.space.names[dim]);
         Ok(Some(draft.candidate(shape, estimate(&tile))))
+    }
+
+    /// Tiles of time and of the two outermost dimensions of space, one after the other or diagonal after diagonal.
+    fn blocks(&self) -> Found {
+        let (outer, inner) = (self.outer(), self.outer() + 1);
+        if inner >= self.last() {
+            return Ok(None);
+        }
+        let Some((shifts, mut open)) = self.within_step() else { return Ok(None) };
+        // Tiles are passed as a whole: what a step orders by the outer dimension counts along the inner one, too.
+        let mut steps_alone = Open::all(self.stmts, self.distances);
+        steps_alone.carry(0, &vec![0; self.stmts]);
+        let Some(inner_shifts) = steps_alone.shifts(inner) else { return Ok(None) };
+        let leans = self.lean(outer, &shifts).zip(self.lean(inner, &inner_shifts));
+        let Some(block) = leans.and_then(|leans| self.best_block(leans)) else { return Ok(None) };
+        let steps = Row::Dim { dim: 0, shifts: vec![0; self.stmts] };
+        let rows = [Row::Dim { dim: outer, shifts }, Row::Dim { dim: inner, shifts: inner_shifts }];
+        let time = self.values(&steps)?;
+        let leaning = |row: &Row, width: i64, lean: i64| {
+            self.map(row, |value, stmt| value.add(&time[stmt].scale(lean)?)?.floor_div(width))
+        };
+        let tiles =
+            [leaning(&rows[0], block.widths.0, block.leans.0)?, leaning(&rows[1], block.widths.1, block.leans.1)?];
+        let mut draft = Draft::new(self.stmts);
+        draft.push(DimKind::Sequential, self.map(&steps, |t, _| t.floor_div(block.steps))?);
+        let [outer_tiles, inner_tiles] = tiles;
+        let is_diagonal = self.workload.threads > 1.0;
+        if is_diagonal {
+            let sums = outer_tiles.iter().zip(&inner_tiles).map(|(a, b)| a.add(b));
+            draft.push(DimKind::Sequential, sums.collect::<Result<_, _>>()?);
+            draft.push(DimKind::Parallel, outer_tiles);
+        } else {
+            draft.push(DimKind::Sequential, outer_tiles);
+            draft.push(DimKind::Sequential, inner_tiles);
+        }
+        draft.push(DimKind::Sequential, time.clone());
+        draft.push(DimKind::Sequential, self.values(&rows[0])?);
+        if !self.middle(&mut draft, &mut open)? || !self.along_rows(&mut draft, &mut open)? {
+            return Ok(None);
+        }
+        let (names, (height, width)) = (&self.space.names, block.widths);
+        let how = if is_diagonal { "diagonals of blocks" } else { "blocks" };
+        let of = format!("{height} of {} by {width} of {}", names[outer], names[inner]);
+        let shape = format!("skewed {how} of {} steps by {of}", block.steps);
+        Ok(Some(draft.candidate(shape, self.workload.blocks(&block))))
     }
 
     /// Tiles of time and space whose steps run at once.
@@ -332,10 +385,10 @@ impl Shapes<'_> {
         (0..self.stmts).map(of).collect()
     }
 
-    /// By how many rows a step tiles must lean, for nothing to come from a tile ahead.
-    fn lean(&self, shifts: &[i64]) -> Option<i64> {
+    /// By how many rows a step tiles of a dimension must lean, for nothing to come from a tile ahead.
+    fn lean(&self, dim: usize, shifts: &[i64]) -> Option<i64> {
         let needed = |(steps, least): (i64, i64)| if steps == 0 { 0 } else { Integer::div_ceil(&-least, &steps) };
-        self.reaches(shifts)?.into_iter().map(needed).max().map(|lean| lean.max(0))
+        self.reaches(dim, shifts)?.into_iter().map(needed).max().map(|lean| lean.max(0))
     }
 
     /// By how many blocks a step must be behind the one before, to run at the same time.
@@ -343,17 +396,26 @@ impl Shapes<'_> {
         let needed = |(steps, least): (i64, i64)| {
             if steps == 0 { 0 } else { Integer::div_ceil(&(1 - Integer::div_floor(&least, &width)), &steps) }
         };
-        self.reaches(shifts)?.into_iter().map(needed).max().map(|lean| lean.max(1))
+        self.reaches(self.outer(), shifts)?.into_iter().map(needed).max().map(|lean| lean.max(1))
     }
 
-    /// Steps of each dependence, at least, and how far forwards it points in the outermost dimension of space, at
-    /// least; none if that has no bound, or no tile is as large.
-    fn reaches(&self, shifts: &[i64]) -> Option<Vec<(i64, i64)>> {
+    /// Steps of each dependence, at least, and how far forwards it points in a dimension of space, at least; none if
+    /// that has no bound, or no tile is as large.
+    fn reaches(&self, dim: usize, shifts: &[i64]) -> Option<Vec<(i64, i64)>> {
         let reach = |d: &Distance| {
-            let least = d.by[self.outer()] + Interval::point(shifts[d.to]) - Interval::point(shifts[d.from]);
+            let least = d.by[dim] + Interval::point(shifts[d.to]) - Interval::point(shifts[d.from]);
             Some((d.by[0].lower()?, least.lower().filter(|least| *least > -MOST_TILE_ROWS)?))
         };
         self.distances.iter().map(reach).collect()
+    }
+
+    /// The block with the smallest estimate.
+    fn best_block(&self, leans: (i64, i64)) -> Option<Block> {
+        let extents = |dim: usize| widths(self.workload.extents[dim]).skip_while(|width| *width < LEAST_BLOCK_ROWS);
+        let sizes = || extents(self.outer()).flat_map(|h| extents(self.outer() + 1).map(move |w| (h, w)));
+        let blocks = TILE_STEPS.iter().flat_map(|&steps| sizes().map(move |widths| Block { steps, widths, leans }));
+        let cost = |block: &Block| self.workload.blocks(block).cost();
+        blocks.min_by(|a, b| cost(a).total_cmp(&cost(b)))
     }
 
     /// The tile with the smallest estimate.

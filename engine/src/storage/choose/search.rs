@@ -31,13 +31,14 @@ use crate::storage::choose::check::{first_proved, first_useful, under_own_quota,
 use crate::storage::choose::decision::Decision;
 use crate::storage::choose::logging::{Buffers, decided};
 use crate::storage::knobs::choice::{
-    BUDGET_FACTOR, ENDS_BUDGET, FAST_ACCESS, FEW_CELLS, GOOD_ENOUGH_PARTS, LEAST_BUDGET, SMALL_BUDGET,
+    BUDGET_FACTOR, ENDS_BUDGET, FAST_ACCESS, FEW_CELLS, GOOD_ENOUGH_PARTS, LEAST_BUDGET, MARGIN_PARTS, SMALL_BUDGET,
 };
 use crate::storage::knobs::placement::{LINE_WEIGHT, LINE_WEIGHT_FOR_SPEED};
 use crate::storage::options::{Objective, Rounding, StrategyId};
 use crate::storage::placement::rounding::is_on_grid;
 use crate::storage::problem::{Problem, Strategy};
 use crate::storage::strategies::full::Full;
+use crate::storage::strategies::leaning::may_lean;
 use crate::storage::strategies::periodic::{Periodic, reads_far_side};
 use crate::storage::strategies::registry::{Budget, Entry, Turn, entry_of, one_by_one};
 use crate::storage::strategies::scalar::Scalar;
@@ -207,6 +208,9 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
         if self.found[best].strategy() == Some(StrategyId::OneLevel) && self.at_ends()? >= cells {
             return Ok(true);
         }
+        if !problem.conflicts.knows_lifetimes(array) {
+            return Ok(false);
+        }
         let Some(alive) = alive_between_wavefronts(problem.model, problem.conflicts, array)? else { return Ok(false) };
         self.alive = self.alive.max(alive);
         Ok(cells <= alive.saturating_add((alive / GOOD_ENOUGH_PARTS).max(FEW_CELLS)) && is_near(cells, alive))
@@ -265,7 +269,10 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
         let is_fast = self.found.iter().any(|candidate| candidate.access < FAST_ACCESS);
         // Who asks for rounded pitches gets them.
         let is_rounded = !matches!(self.problem.rounding, Rounding::Auto | Rounding::Exact);
-        let least = near_below(cells);
+        let proposal = &self.found[best].proposal.arrays[0];
+        // The margins that tiles take are known: others take as much, and long to find it.
+        let least =
+            if may_lean(self.problem, proposal.array) { cells - cells / MARGIN_PARTS } else { near_below(cells) };
         Ok(is_fast && (is_rounded || self.alive(least)? >= least))
     }
 
@@ -273,7 +280,7 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
     fn is_far(&mut self) -> Result<bool, MappingError> {
         let Some(best) = pick(&self.found, self.objective) else { return Ok(false) };
         let cells = self.found[best].cells()?;
-        let alive = self.alive(near_below(cells))?;
+        let alive = self.alive(cells - cells / 3)?;
         Ok(alive > 0 && cells > alive.saturating_add(alive / 2))
     }
 

@@ -8,6 +8,7 @@ mod envelope;
 pub(crate) mod full;
 pub(crate) mod given;
 pub(crate) mod in_place;
+pub(crate) mod leaning;
 pub(crate) mod periodic;
 mod polytope;
 pub(crate) mod registry;

@@ -29,6 +29,7 @@ use crate::storage::knobs::strided_hyperplane::{BEAM, MOST_DISTANCE};
 use crate::storage::options::StrategyId;
 use crate::storage::placement::rounding::Grid;
 use crate::storage::problem::{Problem, Span, Strategy};
+use crate::storage::strategies::leaning::leaning;
 use crate::storage::strategies::polytope::{Polytope, polytopes};
 use crate::storage::{MappingError, StorageMapping};
 
@@ -98,6 +99,9 @@ fn search(
         return Ok(vec![Hyperplane { gamma: Vec::new(), modulus: 1, offset: 0 }]);
     }
     let spans = problem.spans(array)?;
+    if let Some(leaning) = proved_leaning(problem, array, &spans) {
+        return Ok(vec![leaning]);
+    }
     let fast = problem.fast_dimension(array);
     let reach = consumer_distance(problem, array);
     let mut order = vec![fast];
@@ -118,6 +122,19 @@ fn search(
     }
     beam.truncate(MOST_PROPOSALS);
     Ok(beam.into_iter().map(|prefix| finish(prefix, &spans)).collect())
+}
+
+/// Leaning storage, if there is any that the checker takes.
+fn proved_leaning(problem: &Problem<'_, '_, '_>, array: ArrayId, spans: &[Span]) -> Option<Hyperplane> {
+    let extents: Vec<_> = spans.iter().map(|span| span.extent()).collect();
+    leaning(problem, array, &extents).into_iter().find_map(|(gamma, modulus)| {
+        let hyperplane = finish(Prefix { gamma, modulus, ..Prefix::nothing(spans.len()) }, spans);
+        let mut proposal = StorageMapping::default();
+        let buffer = problem.buffer_for(array, vec![modulus], StrategyId::StridedHyperplane);
+        proposal.keep(array, buffer, vec![hyperplane.gamma.clone()], vec![hyperplane.offset]);
+        let is_proved = problem.checker.verify(&proposal.buffers, &proposal.arrays).is_ok();
+        is_proved.then_some(hyperplane)
+    })
 }
 
 /// The parts of a symmetric difference set that matter once dimension `order[chosen]` has a coefficient: differences

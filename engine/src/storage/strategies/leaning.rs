@@ -1,0 +1,88 @@
+//! Leaning storage of states: rows that move by some cells a step, along several dimensions at once.
+//!
+//! In: a state in tiles of time and of two dimensions of space or more.   Out: strided hyperplanes in closed form.
+//! Source: ours. Where tiles lean by `r` cells a step backwards, what a step writes takes the place of what the step
+//! before wrote `r` cells further back: of all that is still read of it, this is the last.
+//!
+//! With `[z, y, x]`, a stencil of radius 1 and tiles of `B` steps, `u[t, z, y, x]` is at
+//!
+//! ```text
+//! ((z - t) P + (y - t) p + x) mod (N_z + B) P   with   p = N_x,  P = (N_y + B) p
+//! ```
+//!
+//! a grid with a margin of the steps of a tile in every dimension but the fast one. Cells that are alive together are
+//! at most `B` steps apart, so that rows and planes are long enough for two cells to meet only where they differ by as
+//! many planes, rows and steps and by nothing else; that these are not alive together, the checker proves. Found by a
+//! search, pitches would come out too small: what cells of one step need is less than what those of a tile do.
+
+use crate::kernel::affine::{Affine, Term};
+use crate::kernel::graph::{ArrayId, Role};
+use crate::storage::placement::rounding::Grid;
+use crate::storage::problem::Problem;
+
+/// Coefficients and modulus.
+pub(crate) type Leaning = (Vec<i64>, i64);
+
+/// Leaning storage with the lean of the tiles, and against it; nothing where tiles have fewer than two dimensions of
+/// space, of which the rows alone may lean, or a cell is read more than one step later.
+pub(crate) fn leaning(problem: &Problem<'_, '_, '_>, array: ArrayId, extents: &[Option<i64>]) -> Vec<Leaning> {
+    let Some((lean, steps)) = lean_of_tiles(problem, array) else { return Vec::new() };
+    let fast = problem.fast_dimension(array);
+    let grid = Grid::of(problem, array);
+    let with_sign = |sign: i64| {
+        let (mut gamma, mut pitch) = (vec![0; lean.len()], 1);
+        gamma[fast] = 1;
+        let mut rows = extents[fast]?;
+        for k in (1..lean.len()).rev().filter(|&k| k != fast) {
+            let cleared = rows.checked_mul(pitch)?;
+            pitch = grid.pitches(cleared).into_iter().max()?;
+            gamma[k] = pitch;
+            gamma[0] -= sign.checked_mul(lean[k])?.checked_mul(pitch)?;
+            rows = extents[k]?.checked_add(lean[k].checked_mul(steps)?)?;
+        }
+        Some((gamma, grid.up(rows.checked_mul(pitch)?)?))
+    };
+    [1, -1].into_iter().filter_map(with_sign).collect()
+}
+
+/// Whether the array is in tiles that such storage is for.
+pub(crate) fn may_lean(problem: &Problem<'_, '_, '_>, array: ArrayId) -> bool {
+    lean_of_tiles(problem, array).is_some()
+}
+
+/// By how many cells a step each index leans, and the steps of a tile.
+fn lean_of_tiles(problem: &Problem<'_, '_, '_>, array: ArrayId) -> Option<(Vec<i64>, i64)> {
+    let (kernel, body) = (problem.model.kernel, problem.model.kernel.array(array));
+    let n = body.index.len();
+    if body.role != Role::State || kernel.state_depth(array) != 1 {
+        return None;
+    }
+    let (mut tiled, mut lean, mut steps) = (vec![false; n], vec![0_i64; n], 0);
+    for (stmt, times) in kernel.stmts().iter().zip(&problem.model.schedule.times) {
+        let Some(write) = stmt.assigns.iter().find(|assign| assign.array == array) else { continue };
+        let iter_of = |k: usize| (0..stmt.iters.len()).find(|&iter| write.index[k].iter_coefficient(iter) == 1);
+        for (inner, divisor) in times.iter().flat_map(floors) {
+            let named = |k: &usize| iter_of(*k).is_some_and(|iter| inner.iter_coefficient(iter) != 0);
+            let space: Vec<usize> = (1..n).filter(named).collect();
+            space.iter().for_each(|&k| tiled[k] = true);
+            steps = if space.is_empty() && named(&0) { steps.max(divisor) } else { steps };
+        }
+        for (_, read) in stmt.reads().filter(|(of, _)| *of == array) {
+            for k in 1..n {
+                let back = write.index[k].sub(&read[k]).ok().and_then(|back| back.as_constant());
+                lean[k] = lean[k].max(back.unwrap_or(0));
+            }
+        }
+    }
+    lean[problem.fast_dimension(array)] = 0;
+    lean.iter_mut().zip(&tiled).filter(|(_, is_tiled)| !**is_tiled).for_each(|(lean, _)| *lean = 0);
+    (steps > 0 && lean.iter().filter(|lean| **lean > 0).count() > 1).then_some((lean, steps))
+}
+
+/// Dividends and divisors of the floors of a time.
+fn floors(time: &Affine) -> impl Iterator<Item = (&Affine, i64)> {
+    time.terms().filter_map(|(term, _)| match term {
+        Term::Floor(inner, divisor) => Some((&**inner, *divisor)),
+        _ => None,
+    })
+}
