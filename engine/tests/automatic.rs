@@ -60,7 +60,15 @@ const CUBE: &str = "kernel cube(size N; run T) for N >= 3 {
       u[t,z,y,x] = u[t-1,z,y,x] }
   }";
 
-const STEPPING: [&str; 5] = [PLANE, STAGES, SWEEP, RING, CUBE];
+const STAR: &str = "kernel star(size N; run T) for N >= 3 {
+    state u[t, z, y, x]: f64 for 0 <= z < N and 0 <= y < N and 0 <= x < N
+    S[t, z, y, x] for 1 <= t <= T and 1 <= z < N - 1 and 1 <= y < N - 1 and 1 <= x < N - 1 {
+      u[t,z,y,x] = 0.1 * (u[t-1,z-1,y,x] - u[t-1,z+1,y,x] + u[t-1,z,y-1,x]) + 0.3 * u[t-1,z,y+1,x] - 0.2 * u[t-1,z,y,x-1] }
+    E[t, z, y, x] for 1 <= t <= T and 0 <= z < N and 0 <= y < N and 0 <= x < N
+      and (z = 0 or z = N - 1 or y = 0 or y = N - 1 or x = 0 or x = N - 1) { u[t,z,y,x] = u[t-1,z,y,x] }
+  }";
+
+const STEPPING: [&str; 6] = [PLANE, STAGES, SWEEP, RING, CUBE, STAR];
 
 /// Steps of calls that follow each other.
 const CALLS: [u64; 3] = [1, 9, 3];
@@ -167,6 +175,7 @@ fn what_is_found_computes_what_a_plain_order_does() {
         (SWEEP, "schedule plain { S -> [t, y, x]; E -> [t, y, 0] }"),
         (RING, "schedule plain { S -> [t, x]; E -> [t, 0] }"),
         (CUBE, "schedule plain { S, E -> [t, z, y, x] }"),
+        (STAR, "schedule plain { S, E -> [t, z, y, x] }"),
         (IMAGE, "schedule plain { B -> [0, y, x]; C -> [1, y, x]; D -> [2, y, x] }"),
     ];
     for (text, schedule) in plain {

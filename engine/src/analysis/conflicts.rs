@@ -10,6 +10,9 @@
 //! Values of private arrays conflict only inside a task, as their storage is the worker's own. A private array and a
 //! shared one have no storage in common: whatever is asked about such a pair, the answer is that everything conflicts.
 //!
+//! In tiles, differences of conflicting cells come from time vectors alone where these tell (`uniform`): then they may
+//! be more than those of the pairs.
+//!
 //! Invariant: the relation of an array with itself is symmetric and holds no pair `(c, c)`; the checker relies on both.
 //! Cost: the product of the piece counts of the two lifetimes and of the order; time vectors of all statements are
 //! coalesced first, so that a kernel split into many statements costs little more than the unsplit one.
@@ -171,7 +174,8 @@ impl<'c, 'k> Conflicts<'c, 'k> {
         pairs
     }
 
-    /// `{ y - x }` over conflicting cells `x`, `y` of one array, for any number of steps; symmetric, without zero.
+    /// `{ y - x }` over conflicting cells `x`, `y` of one array, for any number of steps; symmetric, without zero. For
+    /// proposals: in tiles there may be more of them than there are conflicts, never less.
     pub(crate) fn differences(&self, array: ArrayId) -> Result<Set<'c>, AnalysisError> {
         if let Some(known) = self.differences.borrow().get(&array) {
             return Ok(known.clone());
@@ -227,7 +231,8 @@ impl<'c, 'k> Conflicts<'c, 'k> {
         Ok(self.among(array, array, &candidates)?.deltas()?.project_out_params()?)
     }
 
-    /// Whether two conflicting cells agree in all indices but `dim`, where one is `low` and the other `high`.
+    /// Whether two conflicting cells agree in all indices but `dim`, where one is `low` and the other `high`, by
+    /// [`Self::differences`] where these are from time vectors.
     pub(crate) fn spans(&self, array: ArrayId, dim: usize, (low, high): (i64, i64)) -> Result<bool, AnalysisError> {
         if let Some(uniform) = self.uniform(array)? {
             let apart = high.saturating_sub(low);

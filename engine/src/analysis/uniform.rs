@@ -31,9 +31,10 @@ use crate::sets::elimination::{Row, Rows, TooHard};
 use crate::sets::relations::{Params, nameless};
 
 /// Conjunctions that differences are made of before they are united: beyond, relations of instances are not slower.
-const MOST_PIECES: usize = 1 << 12;
-/// Rows that an elimination may leave.
-const MOST_ROWS: usize = 4096;
+/// Shows in the time of conflicts that `explain lbm-d3q19-cavity --schedule auto --set N=200` prints.
+const MOST_COMBINED: usize = 1 << 12;
+/// Rows that an elimination may leave. Shows where `MOST_COMBINED` does.
+const ROWS_LEFT: usize = 4096;
 
 /// The differences of an array's conflicting cells, symmetric, without zero; none where accesses or times are of
 /// another kind, or `cells`, all that ever hold a value, are no box.
@@ -364,7 +365,7 @@ impl<'a> Search<'a> {
         rows: &mut Piece,
         pieces: &mut Vec<Piece>,
     ) -> Result<(), TooHard> {
-        if pieces.len() > MOST_PIECES {
+        if pieces.len() > MOST_COMBINED {
             return Err(TooHard);
         }
         let Some(apart) = (k < a.event.time.len()).then(|| self.apart(a, b, k)) else {
@@ -406,7 +407,7 @@ impl<'a> Search<'a> {
         let mut row = self.row(false, [], 0);
         for (of, sign) in [(b, 1), (a, -1)] {
             let component = &of.event.time[k];
-            row.constant += i128::from(sign * component.constant);
+            row.constant += i128::from(sign) * i128::from(component.constant);
             if of.cell == Cell::Second {
                 add(&mut row, &component.linear, sign);
             }
@@ -461,7 +462,7 @@ impl<'a> Search<'a> {
         let common = self.common(|column| piece.iter().any(|row| row.coefficients[column] != 0));
         let Some(mut rows) = Rows::new([piece, common].concat()) else { return Ok(None) };
         while let Some(next) = rows.cheapest(self.n..self.columns) {
-            let Some(rest) = rows.without(next, MOST_ROWS)? else { return Ok(None) };
+            let Some(rest) = rows.without(next, ROWS_LEFT)? else { return Ok(None) };
             rows = rest;
         }
         let of_distance = |row: &Row| Row { coefficients: row.coefficients[..self.n].to_vec(), ..row.clone() };
@@ -477,7 +478,7 @@ impl<'a> Search<'a> {
         let led: Piece = rows.iter().cloned().collect();
         let mut rows = rows;
         for column in 0..self.n {
-            let Some(rest) = rows.without(column, MOST_ROWS)? else { return Ok(None) };
+            let Some(rest) = rows.without(column, ROWS_LEFT)? else { return Ok(None) };
             rows = rest;
         }
         Ok(Some(led))
@@ -485,7 +486,7 @@ impl<'a> Search<'a> {
 
     /// Pieces of which one of each list holds.
     fn both(&self, first: &[Piece], second: &[Piece]) -> Result<Vec<Piece>, TooHard> {
-        if first.len() * second.len() > MOST_PIECES {
+        if first.len() * second.len() > MOST_COMBINED {
             return Err(TooHard);
         }
         let pair = |a: &Piece| second.iter().map(move |b| [a.as_slice(), b].concat()).collect::<Vec<_>>();

@@ -37,7 +37,8 @@ const TILE_STEPS: [i64; 5] = [4, 8, 16, 32, 64];
 /// Rows of a tile that are tried are powers of two up to this.
 const MOST_TILE_ROWS: i64 = 1 << 16;
 
-/// Rows of a block, at least, in each of its dimensions: below, most of a block is its edges.
+/// Rows of a block, at least, in each of its dimensions: below, most of a block is its edges. Shows in `bench --suite
+/// tiles`.
 const LEAST_BLOCK_ROWS: i64 = 4;
 
 /// All candidates.

@@ -37,7 +37,7 @@ pub(crate) fn leaning(problem: &Problem<'_, '_, '_>, array: ArrayId, extents: &[
             let cleared = rows.checked_mul(pitch)?;
             pitch = grid.pitches(cleared).into_iter().max()?;
             gamma[k] = pitch;
-            gamma[0] -= sign.checked_mul(lean[k])?.checked_mul(pitch)?;
+            gamma[0] = gamma[0].checked_sub(sign.checked_mul(lean[k])?.checked_mul(pitch)?)?;
             rows = extents[k]?.checked_add(lean[k].checked_mul(steps)?)?;
         }
         Some((gamma, grid.up(rows.checked_mul(pitch)?)?))
