@@ -175,7 +175,6 @@ fn what_is_found_computes_what_a_plain_order_does() {
         (SWEEP, "schedule plain { S -> [t, y, x]; E -> [t, y, 0] }"),
         (RING, "schedule plain { S -> [t, x]; E -> [t, 0] }"),
         (CUBE, "schedule plain { S, E -> [t, z, y, x] }"),
-        (STAR, "schedule plain { S, E -> [t, z, y, x] }"),
         (IMAGE, "schedule plain { B -> [0, y, x]; C -> [1, y, x]; D -> [2, y, x] }"),
     ];
     for (text, schedule) in plain {

@@ -97,7 +97,7 @@ impl<'c, 'k> Conflicts<'c, 'k> {
         };
         for id in model.kernel.array_ids().filter(|&id| !replaced(id)) {
             let is_folded = matches!(model.kernel.array(id).role, Role::Temp | Role::State);
-            if is_folded && conflicts.uniform(id)?.is_none() {
+            if is_folded && !conflicts.may_be_uniform(id)? {
                 conflicts.known(id)?;
             }
         }
@@ -208,12 +208,17 @@ impl<'c, 'k> Conflicts<'c, 'k> {
     }
 
     fn find_uniform(&self, array: ArrayId) -> Uniform<'c> {
-        // Loops without tiles have few pieces anyway.
-        let is_tiled = self.model.schedule.times.iter().flatten().any(Affine::has_floor);
-        if self.is_private(array) || !is_tiled {
+        if !self.may_be_uniform(array)? {
             return Ok(None);
         }
         uniform::differences(&self.model, array, &self.cells(array)?.project_out_params()?)
+    }
+
+    /// Whether time vectors alone may tell an array's differences: lifetimes then wait until they are asked for. Loops
+    /// without tiles have few pieces anyway.
+    fn may_be_uniform(&self, array: ArrayId) -> Result<bool, AnalysisError> {
+        let is_tiled = self.model.schedule.times.iter().flatten().any(Affine::has_floor);
+        Ok(!self.is_private(array) && is_tiled && uniform::may_tell(&self.model, array)?)
     }
 
     /// Those of [`Self::differences`] that are zero in `dims`, at least one of each two that are opposite. Costs little

@@ -58,6 +58,11 @@ pub(crate) fn differences<'c>(
     Ok(Some(half.union(&half.neg()?)?))
 }
 
+/// Whether accesses and times of an array are of the kind whose differences these are.
+pub(crate) fn may_tell(model: &Model<'_, '_>, array: ArrayId) -> Result<bool, AnalysisError> {
+    Ok(Events::of(model, array)?.is_some())
+}
+
 /// How many values each index has, where there is a first and a last; none unless the cells are all in between.
 fn extents_of_box(model: &Model<'_, '_>, cells: &Set<'_>) -> Result<Option<Vec<Option<i64>>>, AnalysisError> {
     let ends = |k| Ok(Interval::between(cells.dim_min(k)?, cells.dim_max(k)?));

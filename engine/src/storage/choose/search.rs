@@ -42,6 +42,7 @@ use crate::storage::strategies::leaning::may_lean;
 use crate::storage::strategies::periodic::{Periodic, reads_far_side};
 use crate::storage::strategies::registry::{Budget, Entry, Turn, entry_of, one_by_one};
 use crate::storage::strategies::scalar::Scalar;
+use crate::storage::strategies::strided_hyperplane::StridedHyperplane;
 use crate::storage::strategies::successive_modulo::usual_and_one_level;
 use crate::storage::{MappingError, Sharing, StorageMapping};
 
@@ -112,7 +113,13 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
 
     /// The best mapping that is proved; full storage if there is no other.
     pub(super) fn best(mut self) -> Result<BestOfOne, MappingError> {
-        self.ask_first()?;
+        // Storage in closed form, where there is any, needs no differences of cells.
+        if may_lean(self.problem, self.array) {
+            self.ask(&StridedHyperplane, LEAST_BUDGET)?;
+        }
+        if !self.is_enough()? {
+            self.ask_usual()?;
+        }
         let spent = self.problem.model.context.operations();
         let found_some = !self.found.is_empty();
         let budget = if found_some { spent.saturating_mul(BUDGET_FACTOR).max(LEAST_BUDGET) } else { u64::MAX };
@@ -171,7 +178,7 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
     }
 
     /// What costs least to find, to be proved once it turns out to be the best.
-    fn ask_first(&mut self) -> Result<(), MappingError> {
+    fn ask_usual(&mut self) -> Result<(), MappingError> {
         let (problem, array, id) = (self.problem, self.array, StrategyId::SuccessiveModulo);
         match under_own_quota(problem, id.name(), &[array], || usual_and_one_level(problem, array)) {
             Ok((usual, one_level)) => {

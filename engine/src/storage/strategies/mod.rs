@@ -14,5 +14,5 @@ mod polytope;
 pub(crate) mod registry;
 pub(crate) mod scalar;
 pub(crate) mod shared;
-mod strided_hyperplane;
+pub(crate) mod strided_hyperplane;
 pub(crate) mod successive_modulo;
