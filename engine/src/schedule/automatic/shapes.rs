@@ -10,9 +10,9 @@
 //! - skewed tiles, `[floor(t/B), floor((y + r t)/h), t, y, x vector]`, one after the other: a row is used for several
 //!   steps while it is in a cache;
 //! - skewed blocks, `[floor(t/B), floor((z + r t)/h), floor((y + r t)/w), t, z, y, x]`: tiles of two dimensions where
-//!   planes are too large for a cache; on several threads in diagonals,
-//!   `[floor(t/B), floor((z + r t)/h) + floor((y + r t)/w), floor((z + r t)/h) parallel, t, z, y, x]`, each of whose tiles
-//!   needs those of the diagonals before alone;
+//!   planes are too large for a cache and each step reads the one before alone; on several threads in diagonals,
+//!   `[floor(t/B), floor((z + r t)/h) + floor((y + r t)/w), floor((z + r t)/h) parallel, t, z, y, x]`, each of whose
+//!   tiles needs those of the diagonals before alone;
 //! - pipelined tiles, `[floor(t/B), floor(y/h) + w t, t parallel, y, x vector]`: the steps of a tile run at once, each
 //!   some rows behind the one before. No thread waits for a tile to begin, and a value dies as soon as the step behind
 //!   has passed, so that storage takes hardly more than one level.
@@ -207,7 +207,8 @@ impl Shapes<'_> {
     /// Tiles of time and of the two outermost dimensions of space, one after the other or diagonal after diagonal.
     fn blocks(&self) -> Found {
         let (outer, inner) = (self.outer(), self.outer() + 1);
-        if inner >= self.last() {
+        // Of what is read in its own step, or more than one later, such tiles keep many levels.
+        if inner >= self.last() || self.distances.iter().any(|d| d.by[0] != Interval::point(1)) {
             return Ok(None);
         }
         let Some((shifts, mut open)) = self.within_step() else { return Ok(None) };
