@@ -98,10 +98,11 @@ fn lbm_d2q9_matches() {
 /// Blocks of sites that end within a row, and rows shorter than a block; tiles that end within the lattice.
 #[test]
 fn lbm_in_space_matches() {
-    check(&["lbm-d3q19-periodic", "lbm-d3q19-cavity", "lbm-d3q27-cavity"], &[(3, 4), (11, 5)]);
-    check_sizes(&["lbm-d3q27-box"], &[(vec![3, 4, 140], 3)]);
+    check(&["lbm-d3q19-cavity"], &[(11, 5)]);
     check_sizes(&["lbm-d2q9-box"], &[(vec![4, 37], 5)]);
     if std::env::var_os("CREASE_THOROUGH").is_some() {
+        check(&["lbm-d3q19-periodic", "lbm-d3q19-cavity", "lbm-d3q27-cavity"], &[(3, 4), (11, 5)]);
+        check_sizes(&["lbm-d3q27-box"], &[(vec![3, 4, 140], 3)]);
         check(&["lbm-d2q9-cavity"], &[(553, 35)]);
         check(&["lbm-d3q19-cavity"], &[(37, 19)]);
     }

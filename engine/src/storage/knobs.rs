@@ -17,7 +17,7 @@ pub(crate) mod choice {
     /// What is *near* a size has at most one part in this many more: 1.05 times as much.
     pub(crate) const NEAR_PARTS: u64 = 20;
     /// Storage of tiles of several dimensions has a margin of the steps of a tile: one part in this many of its cells is
-    /// not worth the seconds of a search. Shows in `explain heat-3d-7pt --set N=300 --schedule auto --log debug`.
+    /// not worth the seconds of a search. Shows in `bench --suite latency`.
     pub(crate) const MARGIN_PARTS: u64 = 8;
     /// Successive modulo is good enough if it needs at most one part in this many more than the values alive at once,
     /// or [`FEW_CELLS`] more.
