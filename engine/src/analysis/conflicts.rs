@@ -117,11 +117,6 @@ impl<'c, 'k> Conflicts<'c, 'k> {
         }
     }
 
-    /// Whether lifetimes of a folded array are there already.
-    pub(crate) fn knows_lifetimes(&self, array: ArrayId) -> bool {
-        self.arrays[array.index()].get().is_some()
-    }
-
     /// Cells of a folded array that hold a value at some time.
     pub(crate) fn cells(&self, array: ArrayId) -> Result<Set<'c>, AnalysisError> {
         if self.arrays[array.index()].get().is_none() {
@@ -198,13 +193,7 @@ impl<'c, 'k> Conflicts<'c, 'k> {
 
     /// [`Self::differences`] from time vectors alone, where these tell: perhaps more than there are, at corners.
     fn uniform(&self, array: ArrayId) -> Uniform<'c> {
-        let slot = &self.uniform[array.index()];
-        if let Some(known) = slot.borrow().as_ref().filter(|known| self.is_final(known)) {
-            return known.clone();
-        }
-        let uniform = self.model.clock.time("conflicts", || self.find_uniform(array));
-        *slot.borrow_mut() = Some(uniform.clone());
-        uniform
+        self.remembered(&self.uniform[array.index()], || self.find_uniform(array))
     }
 
     fn find_uniform(&self, array: ArrayId) -> Uniform<'c> {
@@ -216,7 +205,7 @@ impl<'c, 'k> Conflicts<'c, 'k> {
 
     /// Whether time vectors alone may tell an array's differences: lifetimes then wait until they are asked for. Loops
     /// without tiles have few pieces anyway.
-    fn may_be_uniform(&self, array: ArrayId) -> Result<bool, AnalysisError> {
+    pub(crate) fn may_be_uniform(&self, array: ArrayId) -> Result<bool, AnalysisError> {
         let is_tiled = self.model.schedule.times.iter().flatten().any(Affine::has_floor);
         Ok(!self.is_private(array) && is_tiled && uniform::may_tell(&self.model, array)?)
     }
@@ -277,13 +266,21 @@ impl<'c, 'k> Conflicts<'c, 'k> {
     /// the array. None unless each cell has one value and times are ordered: all events of `y` then come after the
     /// write of `x`, and only those of `x` need a look.
     fn later_half(&self, array: ArrayId) -> Half<'c> {
-        let slot = &self.halves[array.index()];
+        self.remembered(&self.halves[array.index()], || self.find_later_half(array))
+    }
+
+    /// What was found before, or is found now.
+    fn remembered<T: Clone>(
+        &self,
+        slot: &RefCell<Option<Result<T, AnalysisError>>>,
+        find: impl FnOnce() -> Result<T, AnalysisError>,
+    ) -> Result<T, AnalysisError> {
         if let Some(known) = slot.borrow().as_ref().filter(|known| self.is_final(known)) {
             return known.clone();
         }
-        let half = self.model.clock.time("conflicts", || self.find_later_half(array));
-        *slot.borrow_mut() = Some(half.clone());
-        half
+        let found = self.model.clock.time("conflicts", find);
+        *slot.borrow_mut() = Some(found.clone());
+        found
     }
 
     /// Whether asking again would give the same: a quota that did not suffice may be larger now.

@@ -75,7 +75,7 @@ impl Events {
 /// An instance that touches a cell: its time over the cell's indices.
 #[derive(Clone, Debug)]
 struct Access {
-    pub(super) time: Vec<Component>,
+    time: Vec<Component>,
     /// Indices that are constant.
     fixed: Vec<Option<i64>>,
 }

@@ -10,6 +10,7 @@
 use crease_program::{Element, Interval};
 
 use crate::kernel::affine::Affine;
+use crate::kernel::formula::Formula;
 use crate::kernel::graph::{Array, Expr, Kernel, Role, Stmt};
 use crate::kernel::points::bounding_box;
 use crate::schedule::automatic::Target;
@@ -18,7 +19,7 @@ use crate::sets::boxes::{IntBox, boxes_of};
 
 // Rates are in bytes a nanosecond, of one core. All were set so that the order of the candidates of a plane of 4000 by
 // 4000 cells is the one that is measured, by `run heat-2d-5pt --set N=4000 --set T=192 --schedule auto` beside the
-// candidates that `explain` prints; that command shows when one is wrong.
+// candidates that `explain` prints, and of cubes, by `bench --suite tiles`; these commands show when one is wrong.
 
 /// From and to memory. Shows in `bench --suite quick`.
 const MEMORY_RATE: f64 = 30.0;
@@ -318,7 +319,7 @@ fn box_of(array: &Array, params: &[i64]) -> Option<Vec<Interval>> {
         Ok(found) => Some(found?.into_iter().map(|(min, max)| Interval::between(min, max)).collect()),
         // A state's step has no bounds: the others are looked at for one step.
         Err(_) => {
-            let at_start = crate::kernel::formula::Formula::eq(&Affine::iter(0), &Affine::constant(0));
+            let at_start = Formula::eq(&Affine::iter(0), &Affine::constant(0));
             let found = bounding_box(&array.domain.clone().and(at_start.ok()?), n, params).ok()??;
             Some(found.into_iter().map(|(min, max)| Interval::between(min, max)).collect())
         }

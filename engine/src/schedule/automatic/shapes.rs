@@ -211,24 +211,21 @@ impl Shapes<'_> {
         if inner >= self.last() || self.distances.iter().any(|d| d.by[0] != Interval::point(1)) {
             return Ok(None);
         }
-        let Some((shifts, mut open)) = self.within_step() else { return Ok(None) };
-        // Tiles are passed as a whole: what a step orders by the outer dimension counts along the inner one, too.
-        let mut steps_alone = Open::all(self.stmts, self.distances);
-        steps_alone.carry(0, &vec![0; self.stmts]);
-        let Some(inner_shifts) = steps_alone.shifts(inner) else { return Ok(None) };
-        let leans = self.lean(outer, &shifts).zip(self.lean(inner, &inner_shifts));
+        let Some((_, mut open)) = self.within_step() else { return Ok(None) };
+        // Nothing is left to be ordered within a step, so that no statement is shifted.
+        let zeros = vec![0; self.stmts];
+        let leans = self.lean(outer, &zeros).zip(self.lean(inner, &zeros));
         let Some(block) = leans.and_then(|leans| self.best_block(leans)) else { return Ok(None) };
-        let steps = Row::Dim { dim: 0, shifts: vec![0; self.stmts] };
-        let rows = [Row::Dim { dim: outer, shifts }, Row::Dim { dim: inner, shifts: inner_shifts }];
+        let along = |dim: usize| Row::Dim { dim, shifts: zeros.clone() };
+        let (steps, rows) = (along(0), along(outer));
         let time = self.values(&steps)?;
-        let leaning = |row: &Row, width: i64, lean: i64| {
-            self.map(row, |value, stmt| value.add(&time[stmt].scale(lean)?)?.floor_div(width))
+        let leaning = |dim: usize, width: i64, lean: i64| {
+            self.map(&along(dim), |value, stmt| value.add(&time[stmt].scale(lean)?)?.floor_div(width))
         };
-        let tiles =
-            [leaning(&rows[0], block.widths.0, block.leans.0)?, leaning(&rows[1], block.widths.1, block.leans.1)?];
+        let outer_tiles = leaning(outer, block.widths.0, block.leans.0)?;
+        let inner_tiles = leaning(inner, block.widths.1, block.leans.1)?;
         let mut draft = Draft::new(self.stmts);
         draft.push(DimKind::Sequential, self.map(&steps, |t, _| t.floor_div(block.steps))?);
-        let [outer_tiles, inner_tiles] = tiles;
         let is_diagonal = self.workload.threads > 1.0;
         if is_diagonal {
             let sums = outer_tiles.iter().zip(&inner_tiles).map(|(a, b)| a.add(b));
@@ -239,7 +236,7 @@ impl Shapes<'_> {
             draft.push(DimKind::Sequential, inner_tiles);
         }
         draft.push(DimKind::Sequential, time.clone());
-        draft.push(DimKind::Sequential, self.values(&rows[0])?);
+        draft.push(DimKind::Sequential, self.values(&rows)?);
         if !self.middle(&mut draft, &mut open)? || !self.along_rows(&mut draft, &mut open)? {
             return Ok(None);
         }

@@ -215,7 +215,8 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
         if self.found[best].strategy() == Some(StrategyId::OneLevel) && self.at_ends()? >= cells {
             return Ok(true);
         }
-        if !problem.conflicts.knows_lifetimes(array) {
+        // Lifetimes in tiles, where nothing else asks for them, are not known at little cost.
+        if problem.conflicts.may_be_uniform(array)? {
             return Ok(false);
         }
         let Some(alive) = alive_between_wavefronts(problem.model, problem.conflicts, array)? else { return Ok(false) };
