@@ -22,11 +22,13 @@ use crease_pictures::{ForcedModuli, record_charts};
 
 use crate::error::CommandError;
 use crate::explain::{ExplainOptions, Form, explain};
+use crate::files::FileOptions;
 use crate::listing;
 use crate::logging::LogArgs;
 use crate::request::KernelRequest;
 use crate::results::Results;
-use crate::run::{RunRequest, run};
+use crate::run::run;
+use crate::run_request::RunRequest;
 use crate::settings::Assignment;
 use crate::storage::StorageOptions;
 
@@ -54,7 +56,7 @@ enum Command {
     /// Say what Crease decides for a kernel: lifetimes, mappings, sizes, proofs, or any intermediate form.
     Explain(ExplainArgs),
     /// Run a kernel on arrays in .npy files.
-    Run(RunArgs),
+    Run(Box<RunArgs>),
     /// Draw the charts of a record that `bench` wrote.
     Plot(PlotArgs),
     /// Write docs/RESULTS.md, and the table in README.md, from the newest record of each suite in bench-results/.
@@ -237,6 +239,8 @@ struct RunArgs {
     /// Draw what the last step leaves into this directory: speed and vorticity of a flow, else arrays in the plane.
     #[arg(long, value_name = "DIR")]
     image: Option<PathBuf>,
+    #[command(flatten)]
+    files: FileOptions,
 }
 
 /// Runs the command line `arguments`, program name first; errors go to standard error.
@@ -285,6 +289,7 @@ fn execute(command: Command, words: &[String]) -> Result<(), CommandError> {
                 fills: args.fills,
                 outputs: files(args.outputs),
                 images: args.image,
+                files: args.files,
             };
             print(&run(&request)?)
         }

@@ -4,6 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use crease_bench::BenchError;
+use crease_files::{CheckpointError, OutputError};
 use crease_kernels::KernelDataError;
 use crease_pictures::PictureError;
 
@@ -72,6 +73,38 @@ pub enum CommandError {
         /// What it holds or what is wrong with it.
         message: String,
     },
+    /// The process was asked to end; what was done is saved.
+    #[error(
+        "stopped at step {step}, {left} before the end; {0} holds this step, go on with --restart {0}",
+        path.display()
+    )]
+    Stopped {
+        /// The last whole step.
+        step: i64,
+        /// Steps that were still to do.
+        left: u64,
+        /// The checkpoint.
+        path: PathBuf,
+    },
+    /// A checkpoint is of a later step than the last one that is asked for.
+    #[error("{} is of step {step}, and the run is to end at step {end}", path.display())]
+    PastEnd {
+        /// The checkpoint.
+        path: PathBuf,
+        /// Its step.
+        step: u64,
+        /// The last step.
+        end: u64,
+    },
+    /// A checkpoint was not written, or does not fit.
+    #[error(transparent)]
+    Checkpoint(#[from] CheckpointError),
+    /// A series was not written.
+    #[error(transparent)]
+    Output(#[from] OutputError),
+    /// Signals cannot be waited for.
+    #[error("cannot wait for signals: {0}")]
+    Signals(#[from] ctrlc::Error),
     /// An option goes with machine code only.
     #[error("{option} goes with `--dump asm`, with no other form")]
     OnlyForAsm {

@@ -19,7 +19,7 @@ use crease_bench::columns::bytes;
 use crease_bench::roofline;
 use crease_pictures::{ForcedModuli, PictureError, kernel_pictures};
 
-use crate::beyond::look_beyond;
+use crate::beyond::{Beyond, look_beyond};
 use crate::error::CommandError;
 use crate::memory::{Held, predict};
 use crate::request::{KernelRequest, Resolved, threads};
@@ -87,10 +87,10 @@ pub fn explain(options: &ExplainOptions) -> Result<String, CommandError> {
     match options.form {
         Form::Text => {
             let made = source.made_arrays();
-            Ok(render(&plan, &made, options.all_sizes)?
+            Ok(render(&plan, &beyond(&plan, options.all_sizes)?, Some(&made))
                 + &request.code.compile_tuned(&plan)?.as_ref().map(describe_tuning).unwrap_or_default())
         }
-        Form::Json => json(&plan, options.all_sizes),
+        Form::Json => json(&plan, &beyond(&plan, options.all_sizes)?),
         Form::Dump(stage) => {
             let found = request.code.found_options(&plan)?;
             Ok(while_waiting(stage.name(), || plan.dump_with(stage, &found))?)
@@ -104,6 +104,30 @@ pub fn explain(options: &ExplainOptions) -> Result<String, CommandError> {
             }
         }
     }
+}
+
+/// Both forms of what is known of a plan.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Explained {
+    /// Text for a person.
+    pub text: String,
+    /// The engine's report, with formulas of other sizes.
+    pub json: String,
+}
+
+/// Says of a plan that a program made what the command says of its own, but for the memory of `crease run`.
+/// `all_sizes` waits for what takes longer than a second beyond the plan.
+///
+/// # Errors
+/// [`CommandError`] if the integer set library fails for want of memory.
+pub fn of_plan(plan: &Plan, all_sizes: bool) -> Result<Explained, CommandError> {
+    let beyond = beyond(plan, all_sizes)?;
+    Ok(Explained { text: render(plan, &beyond, None), json: json(plan, &beyond)? })
+}
+
+/// What is known beyond the plan.
+fn beyond(plan: &Plan, all_sizes: bool) -> Result<Beyond, CommandError> {
+    look_beyond(plan, (!all_sizes).then_some(WAIT))
 }
 
 /// Draws a small run of the plan and says which files hold it.
@@ -133,8 +157,8 @@ fn plot_smaller(options: &ExplainOptions, error: CommandError) -> Result<String,
     }
 }
 
-fn render(plan: &Plan, made: &[String], all_sizes: bool) -> Result<String, CommandError> {
-    let beyond = look_beyond(plan, (!all_sizes).then_some(WAIT))?;
+/// With `made`, the arrays that `crease run` makes, also the memory that the command takes.
+fn render(plan: &Plan, beyond: &Beyond, made: Option<&[String]>) -> String {
     let report = beyond.report.as_ref().unwrap_or(plan.report());
     let params: Vec<String> = report.params.iter().map(|(name, value)| format!("{name} = {value}")).collect();
     let mut text = format!("{}   schedule {}   {}\n", report.kernel, report.schedule, params.join(", "));
@@ -166,13 +190,12 @@ fn render(plan: &Plan, made: &[String], all_sizes: bool) -> Result<String, Comma
         });
     }
     render_stages(report, &mut text);
-    Ok(text)
+    text
 }
 
 /// The plan's report, and under `parametric` what is known of other sizes; null, and `missing` says so, if that takes
 /// too long.
-fn json(plan: &Plan, all_sizes: bool) -> Result<String, CommandError> {
-    let beyond = look_beyond(plan, (!all_sizes).then_some(WAIT))?;
+fn json(plan: &Plan, beyond: &Beyond) -> Result<String, CommandError> {
     let mut report = serde_json::to_value(beyond.report.as_ref().unwrap_or(plan.report()))?;
     report["parametric"] = serde_json::to_value(&beyond.parametric)?;
     report["missing"] = serde_json::to_value(&beyond.missing)?;
@@ -308,7 +331,7 @@ fn render_choices(report: &Report, text: &mut String) {
 }
 
 /// Threads of a run, and what it keeps in memory.
-fn render_run(plan: &Plan, made: &[String], text: &mut String) {
+fn render_run(plan: &Plan, made: Option<&[String]>, text: &mut String) {
     let (report, footprint) = (plan.report(), plan.footprint());
     let _ = writeln!(text, "\na run");
     let _ = writeln!(text, "  threads: {}", threads(report));
@@ -318,6 +341,7 @@ fn render_run(plan: &Plan, made: &[String], text: &mut String) {
         (copied, false) => format!(" and, unless calls pass them, {} in copies of inputs and outputs", bytes(copied)),
     };
     let _ = writeln!(text, "  memory: {} folded{copies}", bytes(footprint.folded_bytes));
+    let Some(made) = made else { return };
     let predicted = predict(plan, Held { made, ..Held::default() });
     let beside = predicted.initial_bytes.max(predicted.result_bytes);
     let _ = writeln!(

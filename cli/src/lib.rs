@@ -1,15 +1,16 @@
 //! `crease-cli`: what the command `crease` does.
 //!
 //! `cli` reads the command line. `explain` tells what a plan decides and why, `beyond` what more is known, with
-//! `waiting`; `run` computes on arrays in files, in as much `memory` as there is. Both get their plan by `request`: a
-//! kernel of `kernel_source`, `settings` of its sizes, and `storage`. `listing` shows the catalogue, `logging` prints
-//! what decisions were made of, `results` writes what the newest records say into documents. What is measured is in
-//! `crease-bench`, what is drawn in `crease-pictures`.
+//! `waiting`; `run` computes what a `run_request` says, from its `start`, in as much `memory` as there is, and writes
+//! `files` on the way. Both get their plan by `request`: a kernel of `kernel_source`, `settings` of its sizes, and
+//! `storage`. `listing` shows the catalogue, `logging` prints what decisions were made of, `results` writes what the
+//! newest records say into documents. What is measured is in `crease-bench`, what is drawn in `crease-pictures`.
 
 mod beyond;
 pub mod cli;
 pub mod error;
 pub mod explain;
+pub mod files;
 pub mod kernel_source;
 pub mod listing;
 mod logging;
@@ -17,7 +18,9 @@ mod memory;
 pub mod request;
 pub mod results;
 pub mod run;
+pub mod run_request;
 pub mod settings;
+mod start;
 pub mod storage;
 mod waiting;
 

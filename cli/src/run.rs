@@ -6,7 +6,7 @@
 
 use std::convert::identity;
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Instant;
 
 use crease::kernel::graph::{Array, Element, Role};
@@ -14,33 +14,18 @@ use crease::{ElementType, Plan, Run, f16};
 use crease_bench::BenchError;
 use crease_bench::code_variant::describe_tuning;
 use crease_bench::columns::bytes;
-use crease_kernels::{Fields, transfer};
 use crease_pictures::fields::{self, FieldImage};
 use ndarray::ArrayD;
-use ndarray_npy::{ReadableElement, WritableElement, read_npy, write_npy};
+use ndarray_npy::{WritableElement, write_npy};
 
 use crate::error::CommandError;
+use crate::files::{FileOptions, steps_left};
 use crate::kernel_source::{KernelSource, starts};
 use crate::memory::{self, Held, Prediction};
-use crate::request::{KernelRequest, Resolved, threads};
-use crate::settings::{Assignment, Settings};
-
-/// What to run and on what.
-#[derive(Clone, Debug, PartialEq)]
-pub struct RunRequest {
-    /// The kernel and its plan.
-    pub request: KernelRequest,
-    /// Whether opaque functions run, as hashes of their arguments.
-    pub opaque: bool,
-    /// Array, or `ARRAY@BACK` for an older level, and `.npy` file to read it from.
-    pub inputs: Vec<(String, PathBuf)>,
-    /// Array and the number that its cells start as.
-    pub fills: Vec<Assignment>,
-    /// Array, or `ARRAY@BACK` for an older level, and `.npy` file to write it to.
-    pub outputs: Vec<(String, PathBuf)>,
-    /// Directory for images of what the last step leaves, if anywhere.
-    pub images: Option<PathBuf>,
-}
+use crate::request::{Resolved, threads};
+use crate::run_request::RunRequest;
+use crate::settings::Assignment;
+use crate::start::{level, start};
 
 /// Runs a kernel and describes what came out.
 ///
@@ -53,42 +38,70 @@ pub fn run(request: &RunRequest) -> Result<String, CommandError> {
         let (kernel, name) = (source.kernel.name().to_owned(), source.kernel.params()[id.index()].name.clone());
         return Err(CommandError::Unset { kernel, what: "a number of steps for", name, option: "--set NAME=STEPS" });
     }
+    request.files.verify(&source.kernel)?;
+    let restart = request.files.open_restart()?;
     let plan = request.request.plan(&source, &settings).run_opaque_functions(request.opaque).build()?;
-    let made: Vec<String> = source.made_arrays().into_iter().filter(|name| !is_given(request, name)).collect();
-    let (writes_files, draws_images) = (!request.outputs.is_empty(), request.images.is_some());
+    let is_restored = |name: &str| restart.as_ref().is_some_and(|checkpoint| checkpoint.holds(name));
+    let is_made = |name: &String| !request.gives(name) && !is_restored(name);
+    let made: Vec<String> = source.made_arrays().into_iter().filter(is_made).collect();
+    let writes_files = !request.outputs.is_empty() || request.files.holds_fields();
+    let draws_images = request.images.is_some() || request.files.derives_fields(&source.kernel);
     let held = Held { made: &made, writes_files, draws_images };
     memory::verify(&plan, held)?;
     let (code, tuned) = request.request.code.compile(&plan)?;
     let predicted = memory::predict(&plan, held);
     let mut run = code.instantiate()?;
-    for (name, value) in &settings.scalars {
-        run.set(name, *value)?;
-    }
-    start(&mut run, &source, &settings, request)?;
+    start(&mut run, &source, &settings, request, restart.as_ref())?;
     let mut text = tuned.as_ref().map(describe_tuning).unwrap_or_default();
-    let started = Instant::now();
-    match settings.steps {
-        Some(steps) => run.advance(steps)?,
-        None => run.run_once()?,
-    }
-    let seconds = started.elapsed().as_secs_f64();
-    let steps = settings.steps.map(|steps| format!("{steps} steps, ")).unwrap_or_default();
-    let _ = writeln!(text, "{}: {steps}{seconds:.6} s, threads {}", source.kernel.name(), threads(plan.report()));
-    for id in source.kernel.array_ids() {
-        let array = source.kernel.array(id);
+    let threads = threads(plan.report());
+    advance(&mut run, settings.steps, &request.files, &threads, &mut text)?;
+    hand_out_all(&run, request, &mut text)?;
+    describe_memory(&plan, predicted, &mut text);
+    Ok(text)
+}
+
+/// Tells of all arrays that the last step leaves, and writes and draws what is asked for.
+fn hand_out_all(run: &Run, request: &RunRequest, text: &mut String) -> Result<(), CommandError> {
+    let kernel = run.kernel();
+    for id in kernel.array_ids() {
+        let array = kernel.array(id);
         if matches!(array.role, Role::Output | Role::State) {
-            for back in 0..source.kernel.state_depth(id).max(1) {
-                hand_out(&run, array, back, request, &mut text)?;
+            for back in 0..kernel.state_depth(id).max(1) {
+                hand_out(run, array, back, request, text)?;
             }
         }
     }
     if let Some(directory) = &request.images {
-        for FieldImage { file, range: (least, most), title, .. } in fields::draw(&run, &source.kernel, directory)? {
+        for FieldImage { file, range: (least, most), title, .. } in fields::draw(run, kernel, directory)? {
             let _ = writeln!(text, "{title}: {least:.6e} to {most:.6e} -> {}", file.display());
         }
     }
-    describe_memory(&plan, predicted, &mut text);
-    Ok(text)
+    Ok(())
+}
+
+/// Does all steps, with the files that are due on the way, and says how long it took.
+fn advance(
+    run: &mut Run,
+    end: Option<u64>,
+    files: &FileOptions,
+    threads: &str,
+    text: &mut String,
+) -> Result<(), CommandError> {
+    let mut outputs = files.begin(run)?;
+    let left = end.map(|end| steps_left(run, end, files.restart.as_deref())).transpose()?;
+    let started = Instant::now();
+    match left {
+        Some(steps) => files.advance(run, steps, &mut outputs)?,
+        None => {
+            run.run_once()?;
+            files.write_once(run, &mut outputs)?;
+        }
+    }
+    let seconds = started.elapsed().as_secs_f64();
+    let steps = left.map(|steps| format!("{steps} steps, ")).unwrap_or_default();
+    let _ = writeln!(text, "{}: {steps}{seconds:.6} s, threads {threads}", run.kernel().name());
+    files.describe(&outputs, text);
+    Ok(())
 }
 
 /// What the run kept, what the process had, and what was said of threads.
@@ -102,22 +115,6 @@ fn describe_memory(plan: &Plan, predicted: Prediction, text: &mut String) {
     for note in plan.report().notes.iter().filter(|note| note.contains("threads") || note.contains("one thread")) {
         let _ = writeln!(text, "note: {note}");
     }
-}
-
-/// Whether the command line says how an array starts.
-fn is_given(request: &RunRequest, name: &str) -> bool {
-    request.inputs.iter().any(|(given, _)| given == name) || request.fills.iter().any(|fill| fill.name == name)
-}
-
-/// Gives the run everything that it starts from. Initial data are gone when it returns.
-fn start(run: &mut Run, source: &KernelSource, settings: &Settings, request: &RunRequest) -> Result<(), CommandError> {
-    let starts = source.starting_arrays();
-    let is_made = starts.iter().any(|name| !is_given(request, name));
-    let initial = if is_made { initial_data(source, settings)? } else { None };
-    for array in source.kernel.arrays().iter().filter(|array| starts.contains(&array.name)) {
-        give(run, source, array, request, initial.as_ref())?;
-    }
-    Ok(())
 }
 
 /// Every array named on the command line exists and has a role that fits.
@@ -154,92 +151,6 @@ fn check_names(source: &KernelSource, request: &RunRequest) -> Result<(), Comman
         }
     }
     Ok(())
-}
-
-/// How the command line calls a level of an array: `u` the newest one, `u@1` the one before.
-fn level(array: &Array, back: u32) -> String {
-    if back == 0 { array.name.clone() } else { format!("{}@{back}", array.name) }
-}
-
-fn initial_data(source: &KernelSource, settings: &Settings) -> Result<Option<Fields>, CommandError> {
-    let Some(entry) = source.entry else { return Ok(None) };
-    let mut case = entry.case(&entry.default);
-    case.sizes.clone_from(&settings.sizes);
-    case.scalars.clone_from(&settings.scalars);
-    Ok(Some((entry.initial)(&case)?))
-}
-
-/// Gives one array to the run, all of its levels.
-fn give(
-    run: &mut Run,
-    source: &KernelSource,
-    array: &Array,
-    request: &RunRequest,
-    initial: Option<&Fields>,
-) -> Result<(), CommandError> {
-    let name = &array.name;
-    if let Some(fill) = request.fills.iter().rev().find(|fill| fill.name == *name) {
-        return fill_with(run, array, fill);
-    }
-    let id = source.kernel.array_id(name).expect("the array is the kernel's");
-    for back in 0..source.kernel.state_depth(id).max(1) {
-        let level = level(array, back);
-        if let Some((_, path)) = request.inputs.iter().find(|(given, _)| *given == level) {
-            read_level(run, array, back, path)?;
-            continue;
-        }
-        match initial.and_then(|fields| fields.get(&level)) {
-            Some(field) => transfer::write(run, array, field)?,
-            None => {
-                let kernel = source.kernel.name().to_owned();
-                let what = match array.role {
-                    Role::State => "the state",
-                    Role::Output => "the live-in output",
-                    _ => "the input",
-                };
-                let option = "--input NAME=FILE.npy or --fill NAME=NUMBER";
-                return Err(CommandError::Unset { kernel, what, name: level, option });
-            }
-        }
-    }
-    Ok(())
-}
-
-fn fill_with(run: &mut Run, array: &Array, fill: &Assignment) -> Result<(), CommandError> {
-    let (name, value) = (&array.name, fill.number()?);
-    match array.element {
-        Element::F64 => run.fill(name, value)?,
-        Element::F32 => run.fill(name, value as f32)?,
-        Element::F16 => run.fill(name, f16::from_f32(value as f32))?,
-        Element::U8 => {
-            let whole = fill.value.parse::<u8>().map_err(|_| fill.bad("ARRAY=NUMBER, whole and from 0 to 255"))?;
-            run.fill(name, whole)?;
-        }
-    }
-    Ok(())
-}
-
-fn read_level(run: &mut Run, array: &Array, back: u32, path: &Path) -> Result<(), CommandError> {
-    let name = &array.name;
-    match array.element {
-        Element::F64 => read_into::<f64, _>(run, name, back, path, identity),
-        Element::F32 => read_into::<f32, _>(run, name, back, path, identity),
-        Element::F16 => read_into(run, name, back, path, f16::from_f32),
-        Element::U8 => read_into::<u8, _>(run, name, back, path, identity),
-    }
-}
-
-/// Writes the array of a file to one level of the run's.
-fn read_into<T: ElementType, F: ReadableElement + Clone + 'static>(
-    run: &mut Run,
-    name: &str,
-    back: u32,
-    path: &Path,
-    cell: fn(F) -> T,
-) -> Result<(), CommandError> {
-    let field: ArrayD<F> =
-        read_npy(path).map_err(|error| CommandError::BadArray { path: path.to_owned(), message: error.to_string() })?;
-    Ok(run.write_back(name, back, field.mapv_into_any(cell).view())?)
 }
 
 /// Tells of the newest level of an array, and of those that go to a file.
@@ -294,8 +205,10 @@ fn summary(values: impl Iterator<Item = f64>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::request::KernelRequest;
     use crate::storage::StorageOptions;
     use crease_kernels::find;
+    use ndarray_npy::read_npy;
 
     fn request(assignments: &[&str]) -> RunRequest {
         let assignments = assignments.iter().map(|text| text.parse().unwrap()).collect();
@@ -307,6 +220,7 @@ mod tests {
             fills: Vec::new(),
             outputs: Vec::new(),
             images: None,
+            files: FileOptions::default(),
         }
     }
 

@@ -66,6 +66,7 @@ pub use crease_jit::{
     TuningMemoryError, Unroll, Variant, VectorWidth,
 };
 pub use crease_jit::{ThreadPool, ThreadPoolBuilder, most_threads};
+pub use crease_program::functions;
 pub use crease_program::{DEFAULT_WORK_LIMIT, UnknownName, f16};
 pub use error::Error;
 pub use kernel::fast_math::{Arithmetic, FastMathFlag};

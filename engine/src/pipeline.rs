@@ -9,8 +9,10 @@
 //! What is found when it is first asked for, such as conflicts, is timed as a stage of its own ([`Clock`]).
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use crease_isl::Context;
+use crease_program::Verified;
 use log::{debug, trace};
 
 use crate::analysis::conflicts::Conflicts;
@@ -21,8 +23,8 @@ use crate::analysis::step_dependences::StepDependences;
 use crate::check::{Checker, Proved};
 use crate::clock::Clock;
 use crate::error::Error;
-use crate::kernel::graph::{ArrayId, Kernel, Role};
-use crate::kernel::{BoundKernel, MappingRule, parse_mapping};
+use crate::kernel::graph::{ArrayId, Kernel, Observer, Role};
+use crate::kernel::{BoundKernel, MappingRule, Unbound, parse_mapping};
 use crate::lower::{LowerError, Lowered, lower, mark_reuse, prove_bounds, verified};
 use crate::plan::bounds::{BufferBounds, buffer_bounds, known_bounds};
 use crate::plan::footprint::Storage;
@@ -30,8 +32,8 @@ use crate::plan::layout::{BufferLayout, Layout, lay_out};
 use crate::plan::outcome::Outcome;
 use crate::plan::report::mapping_formulas;
 use crate::plan::request::Request;
-use crate::schedule::legality::verify_schedule;
-use crate::schedule::writes::verify_writes;
+use crate::schedule::legality::{verify_bounds, verify_schedule};
+use crate::schedule::writes::{verify_writes, verify_written_once};
 use crate::stage::{LOWER_BOUND, Stage};
 use crate::storage::choose::choice::choose_mapping;
 use crate::storage::choose::decision::Chosen;
@@ -118,6 +120,35 @@ pub(crate) fn lower_bounds(request: &Request, layout: &Layout) -> Result<BufferB
     let mut bounds = stages.run(LOWER_BOUND, || buffer_bounds(&analysed.problem(request), layout))?;
     bounds.seconds = stages.clock.stages().iter().map(|(_, seconds)| seconds).sum();
     Ok(bounds)
+}
+
+/// An observer's program on the storage that a plan has, and that storage with the observer's outputs behind it.
+///
+/// Its statements exchange no values, so that no order of them is wrong; that no two write one cell, and that all they
+/// touch is there, is verified here.
+pub(crate) fn observed(
+    request: &Request,
+    layout: &Layout,
+    observer: &Observer,
+) -> Result<(BoundKernel, Layout, Verified), Error> {
+    let stages = Stages::new(request)?;
+    let sizes = request.bound.sizes().map(|(_, size)| size).collect();
+    let kernel = Arc::new(request.bound.written().observing(observer));
+    // The sizes are those of the plan, for which the kernel is defined.
+    let bound = BoundKernel::new(kernel, 0, sizes).map_err(|unbound| match unbound {
+        Unbound::Overflow(overflow) => Error::from(AnalysisError::from(overflow)),
+        Unbound::OutsideContext => unreachable!("observers add no condition to those of their kernel"),
+    })?;
+    let model = stages.run("model", || Model::new(&stages.context, bound.kernel(), bound.schedule()))?;
+    let arrays: Vec<ArrayId> = model.kernel.array_ids().collect();
+    stages.run("legality", || verify_bounds(&model, &arrays).and_then(|()| verify_written_once(&model, &bound)))?;
+    let layout = stages.run("layout", || layout.with_observed(&model))?;
+    let lowered = stages.run("lower", || lower(&stages.context, &model, &layout, request.work_limit))?;
+    let program = stages.time("reuse", || mark_reuse(lowered.program, model.kernel, &request.machine));
+    let bounded = stages.run("bounds", || prove_bounds(&stages.context, model.kernel.name(), program))?;
+    let program = stages.run("bounds", || verified(bounded, &model, &layout))?;
+    drop(model);
+    Ok((bound, layout, program))
 }
 
 /// Runs the stages again, as far as needed, to print one; those of code generation are none of these.

@@ -5,7 +5,7 @@
 
 use crease::Error;
 use crease::kernel::builder::{ArrayRef, Domain, Index, KernelBuilder, StmtRef, Time, Value};
-use crease::kernel::graph::{Element, Kernel, Role};
+use crease::kernel::graph::{Element, Function, Kernel, Role};
 use fastrand::Rng;
 
 use crate::is_thorough;
@@ -99,6 +99,12 @@ fn value<'k>(random: &mut Rng, made: &Made<'k>) -> Value<'k> {
             7 => v.fma(v, 2.0),
             8 if random.u8(0..20) == 0 => !v.lt(1.0),
             9 if random.u8(0..200) == 0 => v + made.foreign.1.at([0]),
+            10 => {
+                let function = Function::ALL[random.usize(0..Function::ALL.len())];
+                // Mostly as many as it takes.
+                let others = if random.u8(0..20) == 0 { random.usize(0..4) } else { function.arity() - 1 };
+                v.call(function, vec![v; others]).floor() % 3.0
+            }
             _ => v + 0.25,
         };
     }

@@ -31,6 +31,7 @@ mod limits;
 mod memory;
 mod mutants;
 mod names;
+mod observers;
 mod oracle;
 mod private;
 mod quota;

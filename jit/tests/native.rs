@@ -10,7 +10,7 @@
 mod denormals;
 mod double_mapped;
 mod half;
-mod harness;
+pub(crate) mod harness;
 mod live;
 mod load_sharing;
 mod made;

@@ -4,6 +4,7 @@
 
 mod extremes;
 mod filetests;
+mod functions;
 mod mutants;
 mod native;
 mod program_random;

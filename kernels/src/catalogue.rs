@@ -91,6 +91,7 @@ static TABLE: Table = Table {
         stencil::periodic::TORUS_4TH,
         stencil::periodic::REACTION,
         stencil::periodic::CUBE,
+        stencil::sine_gordon::ENTRY,
         lbm::entries::D2Q5_PERIODIC,
         lbm::entries::D2Q5_CAVITY,
         lbm::entries::D2Q9_PERIODIC,
@@ -211,6 +212,11 @@ pub fn site_instructions(stmt: &Stmt) -> usize {
             Expr::Unary(_, a) | Expr::Not(a) | Expr::Convert(_, a) => (true, any(&[*a])),
             Expr::Binary(_, a, b) | Expr::Compare(_, a, b) | Expr::And(a, b) | Expr::Or(a, b) => (true, any(&[*a, *b])),
             Expr::Fma(a, b, c) | Expr::Select(a, b, c) => (true, any(&[*a, *b, *c])),
+            Expr::Call(function, operands) => {
+                // The last of its operations is counted below.
+                instructions += if any(operands) { function.operations() - 1 } else { 0 };
+                (true, any(operands))
+            }
             Expr::Opaque(_, operands) => (true, any(operands)),
             other => unreachable!("no instruction is known for {other:?}"),
         };

@@ -126,6 +126,9 @@ fn execute(kernel: &Kernel, stmt: &Stmt, point: &[i64], params: &[i64], scalars:
                 (BinaryOp::Div, a, b) => a / b,
                 other => panic!("no kernel here uses {other:?}"),
             },
+            Expr::Call(function, args) => {
+                function.evaluate(&args.iter().map(|arg| values[arg.index()]).collect::<Vec<f64>>())
+            }
             other => panic!("no kernel here uses {other:?}"),
         });
         if single {

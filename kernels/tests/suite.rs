@@ -13,6 +13,7 @@ mod mutants;
 mod mutated_texts;
 mod native;
 mod never_far_off;
+mod observers;
 mod orders;
 mod physics;
 

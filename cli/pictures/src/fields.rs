@@ -10,14 +10,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crease::Run;
-use crease::kernel::graph::{Element, Kernel, Role};
-use crease_kernels::{Fields, transfer};
+use crease::kernel::graph::{Array, Element, Kernel, Role};
+use crease_kernels::{Field, Fields, transfer};
 use ndarray::{Array2, ArrayView2};
 use ndarray_npy::write_npy;
 
 use crate::colour::{OBSTACLE, Rgb, diverging, sequential};
 use crate::error::PictureError;
-use crate::flow::{flow, plane};
+use crate::flow::{flow, fluid_of, plane};
 use crate::raster;
 
 /// Share of the vorticities that the colours resolve: corners of a moving wall are singular and would hide all others.
@@ -64,6 +64,40 @@ pub fn draw(run: &Run, kernel: &Kernel, directory: &Path) -> Result<Vec<FieldIma
         return Err(PictureError::NoImage { kernel: kernel.name().to_owned() });
     }
     fields.into_iter().map(|(name, field)| draw_field(name, plane(field).view(), directory)).collect()
+}
+
+/// Whether the states of a kernel are populations of a known velocity set: by their names and numbers of indices.
+pub fn is_flow(kernel: &Kernel) -> bool {
+    let states = kernel.arrays().iter().filter(|array| array.role == Role::State);
+    let one_cell = |array: &Array| (array.name.clone(), Field::zeros(vec![1; array.index.len() - 1]));
+    matches!(fluid_of(&states.map(one_cell).collect()), Ok(Some(_)))
+}
+
+/// What a run of populations means, as fields in lattice units: `density`, `velocity_x`, `velocity_y` and so on, `speed`,
+/// and `vorticity` in the plane of the last two axes. None if the states of the run are no populations of a known velocity
+/// set.
+///
+/// # Errors
+/// [`PictureError::Crease`] if the run does not hold its states, [`PictureError::Data`] if they differ in shape.
+pub fn flow_fields(run: &Run) -> Result<Option<Vec<(String, Field)>>, PictureError> {
+    if !is_flow(run.kernel()) {
+        return Ok(None);
+    }
+    let mut populations = Fields::new();
+    for array in run.kernel().arrays().iter().filter(|array| array.role == Role::State) {
+        populations.insert(array.name.clone(), transfer::read(run, array)?);
+    }
+    let Some(fluid) = fluid_of(&populations)? else { return Ok(None) };
+    let mut fields = vec![("density".to_owned(), fluid.density().clone())];
+    // The outermost axis comes first.
+    for (axis, component) in ["x", "y", "z"].into_iter().zip(fluid.velocity().iter().rev()) {
+        fields.push((format!("velocity_{axis}"), component.clone()));
+    }
+    fields.push(("speed".to_owned(), fluid.speed()));
+    if fluid.velocity().len() >= 2 {
+        fields.push(("vorticity".to_owned(), fluid.vorticity()));
+    }
+    Ok(Some(fields))
 }
 
 fn draw_flow(

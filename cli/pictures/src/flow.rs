@@ -4,7 +4,7 @@
 //! arrays, one per population of a known velocity set. Of a flow in space the middle plane of the first axis is shown.
 
 use crease_kernels::Fields;
-use crease_kernels::lbm::fluid::fluid;
+use crease_kernels::lbm::fluid::{Fluid, fluid};
 use crease_kernels::lbm::{Lattice, VelocitySet, storage};
 use ndarray::{Array2, ArrayD, ArrayView2, Axis, Ix2};
 
@@ -25,6 +25,16 @@ pub(crate) struct Flow {
 /// # Errors
 /// [`PictureError::Data`] if the arrays differ in shape.
 pub(crate) fn flow(state: &Fields) -> Result<Option<Flow>, PictureError> {
+    let Some(fluid) = fluid_of(state)? else { return Ok(None) };
+    let squares = fluid.velocity().iter().map(|component| component * component);
+    let speed = squares.reduce(|sum, square| sum + square).unwrap_or_default().mapv(f64::sqrt);
+    let [.., across, along] = fluid.velocity() else { return Ok(None) };
+    let vorticity = curl(plane(across).view(), plane(along).view());
+    Ok(Some(Flow { speed: plane(&speed), vorticity }))
+}
+
+/// Density and velocity of populations; `None` if these arrays are no flow.
+pub(crate) fn fluid_of(state: &Fields) -> Result<Option<Fluid>, PictureError> {
     let lattices = [Lattice::D2Q5, Lattice::D2Q9, Lattice::D3Q19, Lattice::D3Q27];
     let with_state = |lattice| {
         let set = VelocitySet::new(lattice);
@@ -33,12 +43,7 @@ pub(crate) fn flow(state: &Fields) -> Result<Option<Flow>, PictureError> {
     };
     let mut sets = lattices.into_iter().map(with_state);
     let Some((set, state)) = sets.find(|(set, state)| is_of(set, state)) else { return Ok(None) };
-    let fluid = fluid(&set, &state)?;
-    let squares = fluid.velocity().iter().map(|component| component * component);
-    let speed = squares.reduce(|sum, square| sum + square).unwrap_or_default().mapv(f64::sqrt);
-    let [.., across, along] = fluid.velocity() else { return Ok(None) };
-    let vorticity = curl(plane(across).view(), plane(along).view());
-    Ok(Some(Flow { speed: plane(&speed), vorticity }))
+    Ok(Some(fluid(&set, &state)?))
 }
 
 fn is_of(set: &VelocitySet, state: &Fields) -> bool {

@@ -1,25 +1,15 @@
-//! Images: a plane of numbers as coloured squares in a PNG file.
+//! Images: a plane of numbers as coloured squares in a PNG file, in the colours of all pictures.
 //!
-//! In: a two-dimensional field, a colour for each value.   Out: a PNG, RGB with 8 bits a channel. The first index runs
-//! upwards, as `y` does in a drawing of the flow; small fields are enlarged by whole numbers, so that each cell stays
-//! one square.
+//! In: a two-dimensional field, a colour for each value.   Out: a PNG, as `crease-files` writes it for series.
 
-use std::fs::File;
-use std::io::BufWriter;
+use std::io;
 use std::path::Path;
 
+use crease_files::{FileError, save_picture};
 use ndarray::ArrayView2;
 
 use crate::colour::Rgb;
 use crate::error::PictureError;
-
-/// Pixels that the longer side of an image has at least.
-const AT_LEAST: usize = 512;
-
-/// Pixels per cell, along both sides.
-pub(crate) fn enlargement(rows: usize, columns: usize) -> usize {
-    AT_LEAST.div_ceil(rows.max(columns).max(1))
-}
 
 /// Writes `colour_of` every value of `field` to `path`; `description` becomes the file's text chunk.
 ///
@@ -31,46 +21,23 @@ pub(crate) fn save(
     colour_of: &dyn Fn(usize, usize, f64) -> Rgb,
     description: &str,
 ) -> Result<(), PictureError> {
-    let failed = |source: std::io::Error| PictureError::File { path: path.to_owned(), source };
-    let refused = |error: png::EncodingError| failed(error.into());
-    let (rows, columns) = field.dim();
-    let scale = enlargement(rows, columns);
-    let side = |cells: usize| {
-        let pixels = cells.checked_mul(scale).and_then(|pixels| u32::try_from(pixels).ok());
-        pixels
-            .ok_or_else(|| failed(std::io::Error::other(format!("an image of {rows} by {columns} cells is too large"))))
+    let colour = |row: usize, column: usize, value: f64| {
+        let Rgb(r, g, b) = colour_of(row, column, value);
+        [r, g, b]
     };
-    let (width, height) = (side(columns)?, side(rows)?);
-    let file = BufWriter::new(File::create(path).map_err(failed)?);
-    let mut encoder = png::Encoder::new(file, width, height);
-    encoder.set_color(png::ColorType::Rgb);
-    encoder.set_depth(png::BitDepth::Eight);
-    encoder.add_itxt_chunk("Description".into(), description.into()).map_err(refused)?;
-    let mut writer = encoder.write_header().map_err(refused)?;
-    writer.write_image_data(&pixels(field, colour_of, scale)).map_err(refused)?;
-    writer.finish().map_err(refused)
-}
-
-/// Bytes of the image, from its upper left: the last row of the field first.
-fn pixels(field: ArrayView2<'_, f64>, colour_of: &dyn Fn(usize, usize, f64) -> Rgb, scale: usize) -> Vec<u8> {
-    let (rows, columns) = field.dim();
-    let mut bytes = Vec::with_capacity(rows * columns * scale * scale * 3);
-    for row in (0..rows).rev() {
-        let mut line = Vec::with_capacity(columns * scale * 3);
-        for column in 0..columns {
-            let Rgb(r, g, b) = colour_of(row, column, field[[row, column]]);
-            (0..scale).for_each(|_| line.extend([r, g, b]));
-        }
-        (0..scale).for_each(|_| bytes.extend_from_slice(&line));
-    }
-    bytes
+    save_picture(path, field, &colour, description).map_err(|error| match error {
+        FileError::Io { path, source, .. } => PictureError::File { path, source },
+        other => PictureError::File { path: path.to_owned(), source: io::Error::other(other) },
+    })
 }
 
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
     use crate::colour::{INK, WHITE};
+    use crease_files::enlargement;
     use ndarray::array;
+    use std::fs::File;
     use std::io::BufReader;
 
     #[test]

@@ -200,6 +200,8 @@ fn bind(kernel: &Kernel, schedule: usize, values: &[Affine]) -> Result<Kernel, A
         stmts: kernel.stmts.iter().map(stmt).collect::<Result<_, AffineOverflow>>()?,
         schedules: vec![Schedule { name: name.clone(), dims: dims.clone(), times }],
         finds_schedule: false,
+        // They are bound when they are compiled.
+        observers: Vec::new(),
     })
 }
 

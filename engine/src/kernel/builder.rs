@@ -66,7 +66,9 @@ use crate::kernel::affine::Affine;
 use crate::kernel::builder::draft::Draft;
 use crate::kernel::error::KernelError;
 use crate::kernel::fast_math::FastMathFlag;
-use crate::kernel::graph::{Array, Element, Expr, Kernel, Opaque, Param, ParamId, ParamKind, Role, Scalar, ScalarId};
+use crate::kernel::graph::{
+    Array, Element, Expr, Function, Kernel, Opaque, Param, ParamId, ParamKind, Role, Scalar, ScalarId,
+};
 
 pub use index::{Domain, Index};
 pub use parts::{ArrayRef, ScheduleRef, StmtRef, Time, TimeVector};
@@ -152,10 +154,15 @@ impl KernelBuilder {
         self.draft.change(|kernel| kernel.opaques.push(Opaque { name, arity }));
     }
 
-    /// What a declared opaque function gives.
+    /// What a declared opaque function gives, or the mathematical [`Function`] of that name.
     pub fn call<'k>(&'k self, function: impl Into<String>, args: impl IntoIterator<Item = Value<'k>>) -> Value<'k> {
         let args = args.into_iter().map(|arg| Operand::from(arg).id_in(&self.draft)).collect();
-        Value::new(&self.draft, Expr::Opaque(function.into(), args))
+        let name = function.into();
+        let call = match name.parse::<Function>() {
+            Ok(function) => Expr::Call(function, args),
+            Err(_) => Expr::Opaque(name, args),
+        };
+        Value::new(&self.draft, call)
     }
 
     /// Adds an array that the caller owns and the kernel reads.

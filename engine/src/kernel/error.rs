@@ -176,6 +176,30 @@ pub enum KernelErrorKind {
         /// How many there are.
         found: usize,
     },
+    /// An observer of a kernel without state.
+    #[error("observer `{observer}` has nothing to observe: no array is a state, and outputs are there after each run")]
+    NothingToObserve {
+        /// The observer.
+        observer: String,
+    },
+    /// A statement of an observer writes an array of the kernel.
+    #[error("`{stmt}` of an observer writes `{array}`, which is not one of the observer's own outputs")]
+    ObserverWrites {
+        /// The statement.
+        stmt: String,
+        /// The array.
+        array: String,
+    },
+    /// A statement of an observer reads what is not there between steps.
+    #[error("`{stmt}` of an observer reads cells of `{array}` that are gone by then: between steps there are {there}")]
+    ObserverReads {
+        /// The statement.
+        stmt: String,
+        /// The array.
+        array: String,
+        /// What it may read.
+        there: String,
+    },
     /// An access with another number of indices.
     #[error("array `{array}` has {expected} indices but {found} were given")]
     IndexCount {

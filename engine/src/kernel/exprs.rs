@@ -98,7 +98,7 @@ pub(super) fn operands(expr: &Expr) -> Vec<ExprId> {
         Expr::Unary(_, a) | Expr::Not(a) | Expr::Convert(_, a) => vec![*a],
         Expr::Binary(_, a, b) | Expr::Compare(_, a, b) | Expr::And(a, b) | Expr::Or(a, b) => vec![*a, *b],
         Expr::Fma(a, b, c) | Expr::Select(a, b, c) => vec![*a, *b, *c],
-        Expr::Opaque(_, args) => args.clone(),
+        Expr::Call(_, args) | Expr::Opaque(_, args) => args.clone(),
     }
 }
 
@@ -115,6 +115,7 @@ pub(super) fn with_operands(expr: &Expr, new: impl Fn(ExprId) -> ExprId) -> Expr
         Expr::Or(a, b) => Expr::Or(new(*a), new(*b)),
         Expr::Fma(a, b, c) => Expr::Fma(new(*a), new(*b), new(*c)),
         Expr::Select(a, b, c) => Expr::Select(new(*a), new(*b), new(*c)),
+        Expr::Call(function, args) => Expr::Call(*function, args.iter().map(|a| new(*a)).collect()),
         Expr::Opaque(name, args) => Expr::Opaque(name.clone(), args.iter().map(|a| new(*a)).collect()),
     }
 }
@@ -144,6 +145,7 @@ impl Hash for Key {
             Expr::Load(array, index) => (array, index).hash(state),
             Expr::Unary(op, _) => op.hash(state),
             Expr::Binary(op, ..) => op.hash(state),
+            Expr::Call(function, _) => function.hash(state),
             Expr::Compare(op, ..) => op.hash(state),
             Expr::Convert(to, _) => to.hash(state),
             Expr::Opaque(name, _) => name.hash(state),

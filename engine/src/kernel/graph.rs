@@ -8,6 +8,8 @@ use crate::kernel::affine::Affine;
 use crate::kernel::fast_math::Arithmetic;
 use crate::kernel::formula::Formula;
 pub use crate::kernel::ids::{ArrayId, ExprId, ParamId, ScalarId, StmtId};
+pub use crate::kernel::observers::Observer;
+pub use crease_program::functions::Function;
 pub use crease_program::{BinaryOp, CompareOp, Element, UnaryOp};
 
 /// An affine dataflow graph with its schedules.
@@ -24,6 +26,7 @@ pub struct Kernel {
     pub(crate) arrays: Vec<Array>,
     pub(crate) stmts: Vec<Stmt>,
     pub(crate) schedules: Vec<Schedule>,
+    pub(crate) observers: Vec<Observer>,
     /// Whether a plan that names no schedule has one found, though there are some.
     pub(crate) finds_schedule: bool,
 }
@@ -168,10 +171,12 @@ pub enum Expr {
     Index(Affine),
     /// Reads an array cell. `f16` cells are `f32` values, `u8` cells doubles.
     Load(ArrayId, Vec<Affine>),
-    /// Negation, absolute value, square root.
+    /// Negation, absolute value, square root, integers nearby.
     Unary(UnaryOp, ExprId),
     /// Arithmetic; `min(a, b)` is `a < b ? a : b`.
     Binary(BinaryOp, ExprId, ExprId),
+    /// A mathematical function of numbers of one type; as many as its arity.
+    Call(Function, Vec<ExprId>),
     /// `a * b + c` with one rounding.
     Fma(ExprId, ExprId, ExprId),
     /// A truth value.
@@ -227,6 +232,7 @@ impl Kernel {
             arrays: Vec::new(),
             stmts: Vec::new(),
             schedules: Vec::new(),
+            observers: Vec::new(),
             finds_schedule: false,
         }
     }
@@ -296,6 +302,11 @@ impl Kernel {
         kernel.schedules.push(schedule);
         kernel.verify()?;
         Ok(kernel)
+    }
+
+    /// The kernel without any schedule or observer: what its steps compute, whatever the order and whoever looks on.
+    pub fn without_schedules(&self) -> Kernel {
+        Kernel { schedules: Vec::new(), observers: Vec::new(), finds_schedule: false, ..self.clone() }
     }
 
     /// The array of that name.

@@ -21,6 +21,7 @@ mod intervals;
 mod lex;
 mod nearest;
 mod normal;
+mod observers;
 mod parse;
 pub mod points;
 mod print;

@@ -3,13 +3,14 @@
 //! ```text
 //! kernel   := 'kernel' name '(' [group (';' group)*] ')' ['for' set] '{' item* '}'
 //! group    := ('size' | 'run') name (',' name)*
-//! item     := 'arithmetic' flag (',' flag)* | 'scalar' name ':' element | opaque | array | stmt | schedule
+//! item     := 'arithmetic' flag (',' flag)* | 'scalar' name ':' element | opaque | array | stmt | schedule | observer
 //! opaque   := 'opaque' name '(' count ')' (',' name '(' count ')')*
 //! flag  := 'contract' | 'reassociate' | 'reciprocal'
 //! array    := ('input' | 'output' | 'temp' | 'state') name '[' names ']' ':' element ['for' set]
 //!             ['live' 'in' 'for' set] ['live' 'out' 'for' set]
 //! stmt     := name '[' names ']' ['for' set] '{' (('let' name '=' expr | name '[' affines ']' '=' expr) [';'])* '}'
 //! schedule := 'schedule' name ('{' (names '->' '[' times ']' [';' | ','])* '}' | '"' isl map '"' ['[' kinds ']'])
+//! observer := 'observe' name '{' (output | stmt)* '}'
 //! times    := [affine [kind] (',' affine [kind])*]         kind := 'sequential' | 'parallel' | 'vector' '(' lanes ')'
 //! set      := formula | '"' isl set '"'
 //! ```
@@ -32,9 +33,10 @@ use crate::kernel::fast_math::FastMathFlag;
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::{Array, Element, Kernel, Opaque, Param, ParamKind, Role, Scalar, SourceLine, Stmt};
 use crate::kernel::lex::{Failure, Parsed, Token};
+use crate::kernel::observers::{Observer, ObserverPart, in_last_step};
 use crate::kernel::parse::cursor::{Cursor, fail_at};
 use crate::kernel::parse::formula::Scope;
-use crate::kernel::verify::{Subject, verify_places};
+use crate::kernel::verify::{Subject, verify_observer, verify_places};
 use crate::kernel::words::unknown;
 
 pub(crate) use mapping::{MappingRule, parse_mapping};
@@ -47,6 +49,14 @@ impl Kernel {
     pub fn parse(text: &str) -> Result<Kernel, KernelError> {
         parse(text).map_err(|failure| KernelError::at(*failure.kind, text, failure.at))
     }
+
+    /// The kernel with one more observer, in the text form: `observe name { .. }`.
+    ///
+    /// # Errors
+    /// The first thing wrong, with its line and column in this text.
+    pub fn with_observer(&self, text: &str) -> Result<Kernel, KernelError> {
+        with_observer(self, text).map_err(|failure| KernelError::at(*failure.kind, text, failure.at))
+    }
 }
 
 /// Reads a formula over these iterators and the kernel's parameters, if it is one.
@@ -57,7 +67,7 @@ pub(crate) fn parse_domain(text: &str, iters: &[String], kernel: &Kernel) -> Opt
 }
 
 /// Words that begin an item of a kernel.
-const ITEMS: [&str; 8] = ["arithmetic", "scalar", "opaque", "input", "output", "temp", "state", "schedule"];
+const ITEMS: [&str; 9] = ["arithmetic", "scalar", "opaque", "input", "output", "temp", "state", "schedule", "observe"];
 
 /// Where the parts of a kernel stand in its text.
 #[derive(Default)]
@@ -69,6 +79,14 @@ struct Places {
     arrays: Vec<usize>,
     stmts: Vec<StmtPlaces>,
     schedules: Vec<usize>,
+    observers: Vec<ObserverPlaces>,
+}
+
+#[derive(Default)]
+struct ObserverPlaces {
+    name: usize,
+    arrays: Vec<usize>,
+    stmts: Vec<StmtPlaces>,
 }
 
 #[derive(Default)]
@@ -93,6 +111,27 @@ fn parse(text: &str) -> Parsed<Kernel> {
     Ok(parser.kernel)
 }
 
+fn with_observer(kernel: &Kernel, text: &str) -> Parsed<Kernel> {
+    // What the kernel has already stands in no text; only the observer's parts are asked for.
+    let places = Places {
+        arrays: vec![0; kernel.arrays.len()],
+        stmts: kernel.stmts.iter().map(|_| StmtPlaces::default()).collect(),
+        observers: kernel.observers.iter().map(|_| ObserverPlaces::default()).collect(),
+        ..Places::default()
+    };
+    let mut parser = Parser { cursor: Cursor::new(text)?, kernel: kernel.clone(), places };
+    if parser.cursor.peek() != Token::Name("observe") {
+        return Err(parser.cursor.expected("`observe`"));
+    }
+    parser.observer()?;
+    if parser.cursor.peek() != Token::End {
+        return Err(parser.cursor.expected("nothing after the observer"));
+    }
+    verify_observer(&parser.kernel, kernel.observers.len())
+        .map_err(|(kind, place)| Failure { kind: Box::new(kind), at: parser.places.offset(place) })?;
+    Ok(parser.kernel)
+}
+
 impl Places {
     fn offset(&self, place: Subject) -> usize {
         match place {
@@ -105,6 +144,19 @@ impl Places {
             Subject::Assign(i, a) => self.stmts[i].assigns[a],
             Subject::Expr(i, e) => self.stmts[i].exprs[e],
             Subject::Schedule(i) => self.schedules[i],
+            Subject::Observed(i, part) => self.observers[i].offset(part),
+        }
+    }
+}
+
+impl ObserverPlaces {
+    fn offset(&self, part: ObserverPart) -> usize {
+        match part {
+            ObserverPart::Name => self.name,
+            ObserverPart::Array(i) => self.arrays[i],
+            ObserverPart::Stmt(i) => self.stmts[i].name,
+            ObserverPart::Assign(i, k) => self.stmts[i].assigns[k],
+            ObserverPart::Expr(i, k) => self.stmts[i].exprs[k],
         }
     }
 }
@@ -163,6 +215,7 @@ impl Parser<'_> {
             (Token::Name("scalar"), _) => return self.scalar(),
             (Token::Name("opaque"), _) => return self.opaque(),
             (Token::Name("schedule"), _) => return self.schedule(),
+            (Token::Name("observe"), _) => return self.observer(),
             (Token::Name("input"), _) => Role::Input,
             (Token::Name("output"), _) => Role::Output,
             (Token::Name("temp"), _) => Role::Temp,
@@ -281,6 +334,34 @@ impl Parser<'_> {
         let line = SourceLine::new(self.cursor.line_of(name_at));
         self.kernel.stmts.push(Stmt { name, iters, domain, line, exprs, assigns });
         self.places.stmts.push(StmtPlaces { name: name_at, assigns: assign_places, exprs: expr_places });
+        Ok(())
+    }
+
+    /// `observe name { .. }`: its parts are read as the kernel's, and taken out again.
+    fn observer(&mut self) -> Parsed<()> {
+        self.cursor.advance();
+        let (at, name) = (self.cursor.at(), self.cursor.name("an observer's name")?.to_string());
+        let Some(last) = self.kernel.step_param() else {
+            return Err(fail_at(at, KernelErrorKind::NothingToObserve { observer: name }));
+        };
+        let (arrays, stmts) = (self.kernel.arrays.len(), self.kernel.stmts.len());
+        self.cursor.expect("{")?;
+        while !self.cursor.accept("}") {
+            if self.cursor.accept_word("output") {
+                self.array(Role::Output)?;
+            } else if self.cursor.peek_at(1) == Token::Punct("[") {
+                self.stmt()?;
+            } else {
+                return Err(self.cursor.expected("`output`, a statement, or `}`"));
+            }
+        }
+        let arrays = (self.kernel.arrays.split_off(arrays), self.places.arrays.split_off(arrays));
+        let mut stmts = (self.kernel.stmts.split_off(stmts), self.places.stmts.split_off(stmts));
+        for stmt in stmts.0.iter_mut().filter(|stmt| !stmt.iters.is_empty()) {
+            stmt.domain = in_last_step(stmt.domain.clone(), last);
+        }
+        self.kernel.observers.push(Observer { name, arrays: arrays.0, stmts: stmts.0 });
+        self.places.observers.push(ObserverPlaces { name: at, arrays: arrays.1, stmts: stmts.1 });
         Ok(())
     }
 

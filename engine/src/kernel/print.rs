@@ -12,7 +12,7 @@ use std::fmt::{Display, Formatter, Result};
 use crate::kernel::affine::Affine;
 use crate::kernel::fast_math::Arithmetic;
 use crate::kernel::formula::Formula;
-use crate::kernel::graph::{ArrayId, Assign, DimKind, Kernel, ParamKind, Role, Schedule, Stmt};
+use crate::kernel::graph::{Array, ArrayId, Assign, DimKind, Kernel, Observer, ParamKind, Role, Schedule, Stmt};
 use crate::kernel::words::{AUTOMATIC, kind_name};
 
 pub(crate) use domain::domain_text;
@@ -32,18 +32,7 @@ impl Display for Kernel {
         for opaque in &self.opaques {
             writeln!(f, "  opaque {}({})", opaque.name, opaque.arity)?;
         }
-        for array in &self.arrays {
-            let (index, element) = (array.index.join(", "), array.element.name());
-            write!(f, "  {} {}[{index}]: {element}", role_name(array.role), array.name)?;
-            write_set(f, "for", &array.domain, &array.index, &params)?;
-            if let Some(formula) = &array.live_in {
-                write!(f, " live in for {}", formula.display(&array.index, &params))?;
-            }
-            if let Some(formula) = &array.live_out {
-                write!(f, " live out for {}", formula.display(&array.index, &params))?;
-            }
-            writeln!(f)?;
-        }
+        self.arrays.iter().try_for_each(|array| write_array(f, array, &params))?;
         for stmt in &self.stmts {
             self.write_stmt(f, stmt, &params)?;
         }
@@ -53,7 +42,38 @@ impl Display for Kernel {
         for schedule in &self.schedules {
             self.write_schedule(f, schedule, &params)?;
         }
+        for observer in &self.observers {
+            writeln!(f, "  observe {} {{", observer.name)?;
+            ObserverText(self, observer).to_string().lines().try_for_each(|line| writeln!(f, "  {line}"))?;
+            writeln!(f, "  }}")?;
+        }
         writeln!(f, "}}")
+    }
+}
+
+fn write_array(f: &mut Formatter<'_>, array: &Array, params: &[String]) -> Result {
+    let (index, element) = (array.index.join(", "), array.element.name());
+    write!(f, "  {} {}[{index}]: {element}", role_name(array.role), array.name)?;
+    write_set(f, "for", &array.domain, &array.index, params)?;
+    if let Some(formula) = &array.live_in {
+        write!(f, " live in for {}", formula.display(&array.index, params))?;
+    }
+    if let Some(formula) = &array.live_out {
+        write!(f, " live out for {}", formula.display(&array.index, params))?;
+    }
+    writeln!(f)
+}
+
+/// The outputs and statements of an observer, as those of a kernel.
+struct ObserverText<'k>(&'k Kernel, &'k Observer);
+
+impl Display for ObserverText<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        let ObserverText(kernel, observer) = self;
+        let params: Vec<String> = kernel.params.iter().map(|p| p.name.clone()).collect();
+        observer.arrays.iter().try_for_each(|array| write_array(f, array, &params))?;
+        let all = kernel.with_statements_of(observer);
+        observer.stmts.iter().try_for_each(|stmt| all.write_stmt(f, stmt, &params))
     }
 }
 

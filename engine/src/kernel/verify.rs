@@ -8,6 +8,7 @@
 //!
 //! The order of the checks is fixed, so the first error of a kernel is always the same one.
 
+mod observers;
 mod state;
 mod types;
 
@@ -18,12 +19,14 @@ use crate::kernel::depth::{MAX_DEPTH, affine_fits, formula_fits};
 use crate::kernel::error::{KernelError, KernelErrorKind};
 use crate::kernel::exprs::operands;
 use crate::kernel::formula::Formula;
-use crate::kernel::graph::{ArrayId, DimKind, Expr, Kernel, ParamKind, Role, Schedule, Stmt};
+use crate::kernel::graph::{ArrayId, DimKind, Expr, Function, Kernel, ParamKind, Role, Schedule, Stmt};
 use crate::kernel::nearest;
+use crate::kernel::observers::ObserverPart;
 use crate::kernel::print::cell_text;
 use crate::kernel::words::AUTOMATIC;
 use crate::kernel::words::RESERVED;
 
+pub(in crate::kernel) use observers::verify_observer;
 pub use types::value_types;
 
 /// The part of a kernel that an error is about, by position.
@@ -40,6 +43,8 @@ pub(in crate::kernel) enum Subject {
     /// Statement, expression.
     Expr(usize, usize),
     Schedule(usize),
+    /// Observer, and which part of it.
+    Observed(usize, ObserverPart),
 }
 
 /// The first thing wrong with a kernel, and where.
@@ -66,7 +71,7 @@ pub(in crate::kernel) fn verify_places(kernel: &Kernel) -> Verified {
     for (i, schedule) in kernel.schedules.iter().enumerate() {
         verify_schedule(kernel, schedule).map_err(|kind| (kind, Subject::Schedule(i)))?;
     }
-    Ok(())
+    (0..kernel.observers.len()).try_for_each(|i| verify_observer(kernel, i))
 }
 
 fn verify_names(kernel: &Kernel) -> Verified {
@@ -125,6 +130,10 @@ fn verify_opaques(kernel: &Kernel) -> Verified {
         identifier(name).map_err(here)?;
         if ["f16", "u8"].contains(&name.as_str()) {
             let reason = "it is a type of cells";
+            return Err(here(KernelErrorKind::BadName { name: name.clone(), reason }));
+        }
+        if FUNCTIONS.contains(&name.as_str()) || name.parse::<Function>().is_ok() {
+            let reason = "it is a function of the language";
             return Err(here(KernelErrorKind::BadName { name: name.clone(), reason }));
         }
         let is_value = kernel.params.iter().any(|p| p.name == *name)
@@ -282,13 +291,21 @@ fn verify_expr(kernel: &Kernel, stmt: &Stmt, position: usize, expr: &Expr, owner
         Expr::Convert(to, _) if !to.is_computed() => {
             Err(KernelErrorKind::StorageType { place: format!("a value of {owner}"), element: to.name() })
         }
+        Expr::Call(function, args) if args.len() != function.arity() => Err(KernelErrorKind::ArgumentCount {
+            function: function.name().into(),
+            expected: function.arity().to_string(),
+            found: args.len(),
+        }),
         Expr::Opaque(name, args) => verify_function(kernel, stmt, name, args.len()),
         _ => Ok(()),
     }
 }
 
-/// Functions of the language.
-const FUNCTIONS: [&str; 9] = ["abs", "f32", "f64", "fma", "index", "max", "min", "select", "sqrt"];
+/// Functions of the language, besides [`Function`].
+const FUNCTIONS: [&str; 15] = [
+    "abs", "ceil", "f32", "f64", "floor", "fma", "index", "is_nan", "max", "min", "nearest", "rem", "select", "sqrt",
+    "trunc",
+];
 
 /// A call of an opaque function has as many arguments as one that is declared.
 pub(in crate::kernel) fn verify_declared(kernel: &Kernel, name: &str, found: usize) -> Result<(), KernelErrorKind> {
@@ -298,8 +315,9 @@ pub(in crate::kernel) fn verify_declared(kernel: &Kernel, name: &str, found: usi
     }
     counts.sort_unstable();
     if counts.is_empty() {
-        let declared = kernel.opaques.iter().map(|opaque| opaque.name.as_str());
-        let known: BTreeSet<&str> = FUNCTIONS.into_iter().chain(declared).collect();
+        let mut known: BTreeSet<&str> = kernel.opaques.iter().map(|opaque| opaque.name.as_str()).collect();
+        known.extend(FUNCTIONS);
+        known.extend(Function::ALL.map(Function::name));
         let hint = nearest::hint(name, known);
         return Err(KernelErrorKind::UnknownFunction { name: name.into(), hint, arguments: found });
     }

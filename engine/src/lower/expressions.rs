@@ -146,6 +146,7 @@ impl Builder<'_, '_, '_> {
                 Ok(match (op, end) {
                     (AstOp::Lt, end) => end,
                     (_, Int::Const(last)) => Int::Const(last.saturating_add(1)),
+                    (_, Int::Sub(ref sum, ref last)) if **last == Int::Const(1) => (**sum).clone(),
                     (_, end) => Int::Add(Box::new(end), Box::new(Int::Const(1))),
                 })
             }

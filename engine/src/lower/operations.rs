@@ -17,7 +17,7 @@ use crease_program::{Int, Op, PAIRS_PER_UNIT, StoreHint, StreamId, Strip, ValueI
 
 use crate::analysis::model::Model;
 use crate::kernel::affine::{Affine, Term};
-use crate::kernel::graph::{ArrayId, BinaryOp, Element, Expr, ExprId, Stmt, StmtId};
+use crate::kernel::graph::{ArrayId, BinaryOp, Element, Expr, ExprId, Function, Stmt, StmtId};
 use crate::kernel::value_types;
 use crate::lower::address::{Iteration, Reference, reference};
 use crate::lower::alias::{alias_facts, meets_in_iteration};
@@ -306,6 +306,11 @@ impl<'b, 'c, 'k> StripBuilder<'b, 'c, 'k> {
             Expr::Fma(a, b, c) => {
                 Op::Fma(self.operand(*a, ty, values), self.operand(*b, ty, values), self.operand(*c, ty, values))
             }
+            Expr::Call(function, args) => {
+                let args = args.iter().map(|arg| self.operand(*arg, ty, values)).collect();
+                values.of[position] = Some(self.function(*function, ty, args));
+                return Ok(());
+            }
             Expr::Compare(op, a, b) => {
                 let mut ty = common(values.types[a.index()], values.types[b.index()]);
                 if values.types.contains(&ValueType::F32) && [a, b].iter().all(|id| self.is_exact_in_f32(same(id))) {
@@ -379,6 +384,18 @@ impl<'b, 'c, 'k> StripBuilder<'b, 'c, 'k> {
             Some(reciprocal) => Op::Binary(BinaryOp::Mul, a, self.compute(reciprocal)),
             None => Op::Binary(op, a, b),
         }
+    }
+
+    /// A mathematical function, as the operations that it consists of. What functions of one argument share, such as
+    /// the reduction of an angle, is computed once.
+    fn function(&mut self, function: Function, ty: ValueType, arguments: Vec<ValueId>) -> ValueId {
+        let steps = function.steps(ty);
+        let mut values = arguments;
+        for mut op in steps.ops {
+            op.operands_mut().into_iter().flatten().for_each(|operand| *operand = values[operand.index()]);
+            values.push(self.compute(op));
+        }
+        values[steps.result.index()]
     }
 
     /// The accumulator of an opaque function; its last operation is left to the caller.

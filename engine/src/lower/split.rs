@@ -34,6 +34,8 @@ pub(crate) struct Version<'c> {
     pub(crate) bounds: Vec<Option<(i64, i64)>>,
     /// Conditions on other iterators than the step that cut out the domain.
     conditions: Vec<Formula>,
+    /// Whether the domain is all that a call runs of the statement.
+    pub(super) is_whole: bool,
 }
 
 /// The steps at which references have certain pieces.
@@ -131,7 +133,8 @@ impl<'c> Splitter<'_, 'c, '_> {
             }
             let (domain, when) = if complete { (part.domain, part.when) } else { (part.phase_domain, Vec::new()) };
             let (stmt, conditions, phases) = (self.stmt, part.conditions, vec![Phase { when, pieces }]);
-            versions.push(Version { stmt, domain, phases, bounds: Vec::new(), conditions });
+            let is_whole = complete && conditions.is_empty();
+            versions.push(Version { stmt, domain, phases, bounds: Vec::new(), conditions, is_whole });
         }
         Ok(versions)
     }

@@ -9,6 +9,7 @@
 
 use crease_program::{Element, Mapped};
 
+use crate::analysis::model::Model;
 use crate::check::{Proof, Proved};
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::{ArrayId, Role};
@@ -185,18 +186,7 @@ pub(crate) fn lay_out(problem: &Problem<'_, '_, '_>, mapping: &Proved<StorageMap
             Role::Output => Owner::Output(id),
             Role::Temp | Role::State => continue,
         };
-        let body = kernel.array(id);
-        let (moduli, offset) = caller_box(problem, id)?;
-        let buffer = layout.buffers.len();
-        let strides = row_major(&moduli, None);
-        let (sharing, mapped) = (Sharing::Shared, Mapped::Once);
-        let block = Block { strides, owner, sharing, mapped, strategy: StrategyId::Full, proof: None };
-        layout.push(&body.name, body.element, &moduli, block)?;
-        if !kernel.has_state() && !moduli.is_empty() {
-            layout.buffers[buffer].strides_from = StridesFrom::Call;
-        }
-        let piece = Piece { when: Formula::everything(), buffer, matrix: identity(moduli.len()), offset };
-        layout.arrays[id.index()] = Some(ArrayMapping { array: id, pieces: vec![piece] });
+        layout.push_caller(problem.model, id, owner, !kernel.has_state())?;
     }
     Ok(layout)
 }
@@ -213,6 +203,42 @@ struct Block {
 }
 
 impl Layout {
+    /// The same storage, and the outputs of an observer behind it: arrays of `model` that this layout does not have.
+    pub(crate) fn with_observed(&self, model: &Model<'_, '_>) -> Result<Layout, MappingError> {
+        let mut layout = self.clone();
+        let known = layout.arrays.len();
+        layout.arrays.resize(model.kernel.arrays().len(), None);
+        model
+            .kernel
+            .array_ids()
+            .skip(known)
+            .try_for_each(|id| layout.push_caller(model, id, Owner::Output(id), true))?;
+        Ok(layout)
+    }
+
+    /// Full storage of an array of the caller; `borrowed` ones have the strides that calls bring.
+    fn push_caller(
+        &mut self,
+        model: &Model<'_, '_>,
+        id: ArrayId,
+        owner: Owner,
+        borrowed: bool,
+    ) -> Result<(), MappingError> {
+        let body = model.kernel.array(id);
+        let (moduli, offset) = caller_box(model, id)?;
+        let buffer = self.buffers.len();
+        let strides = row_major(&moduli, None);
+        let (sharing, mapped) = (Sharing::Shared, Mapped::Once);
+        let block = Block { strides, owner, sharing, mapped, strategy: StrategyId::Full, proof: None };
+        self.push(&body.name, body.element, &moduli, block)?;
+        if borrowed && !moduli.is_empty() {
+            self.buffers[buffer].strides_from = StridesFrom::Call;
+        }
+        let piece = Piece { when: Formula::everything(), buffer, matrix: identity(moduli.len()), offset };
+        self.arrays[id.index()] = Some(ArrayMapping { array: id, pieces: vec![piece] });
+        Ok(())
+    }
+
     fn push(&mut self, name: &str, element: Element, moduli: &[i64], block: Block) -> Result<(), MappingError> {
         let Block { strides, owner, sharing, mapped, strategy, proof } = block;
         let too_many = || MappingError::TooManyCells { buffer: name.to_string(), moduli: moduli.to_vec() };
@@ -266,9 +292,9 @@ impl Counts {
 }
 
 /// Lower corner and extents of a caller's array.
-fn caller_box(problem: &Problem<'_, '_, '_>, id: ArrayId) -> Result<(Vec<i64>, Vec<i64>), MappingError> {
-    let body = problem.model.kernel.array(id);
-    let space = problem.model.index_space(id)?.project_out_params()?;
+fn caller_box(model: &Model<'_, '_>, id: ArrayId) -> Result<(Vec<i64>, Vec<i64>), MappingError> {
+    let body = model.kernel.array(id);
+    let space = model.index_space(id)?.project_out_params()?;
     let (mut moduli, mut offset) = (Vec::new(), Vec::new());
     for (dim, index) in body.index.iter().enumerate() {
         let (min, max) = space.dim_range(dim)?.unzip();

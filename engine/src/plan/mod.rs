@@ -195,8 +195,9 @@ impl Plan {
     /// [`Error::Compile`] if there is no code generator for what the options ask for.
     pub fn compile_with(&self, options: &CompileOptions) -> Result<Code, Error> {
         self.verify_runs()?;
-        let compiled = compile(&self.outcome.program, &options.work_limit_at_least(self.request.work_limit))?;
-        Ok(Code::new(self.request.clone(), self.outcome.clone(), compiled))
+        let options = options.work_limit_at_least(self.request.work_limit);
+        let compiled = compile(&self.outcome.program, &options)?;
+        Ok(Code::new(self.request.clone(), self.outcome.clone(), compiled, options))
     }
 
     /// Opaque functions stand for values without a definition: they run if that is asked for.

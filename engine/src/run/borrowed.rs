@@ -54,6 +54,11 @@ impl<'a> Input<'a> {
 }
 
 impl<'a> Output<'a> {
+    /// The cells, for as long as this is borrowed.
+    pub(super) fn reborrow(&mut self) -> BufferRef<'_> {
+        self.cells.reborrow()
+    }
+
     /// Cells of this shape in row-major order.
     ///
     /// # Errors

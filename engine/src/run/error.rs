@@ -20,6 +20,16 @@ pub enum RunError {
         /// The names there are.
         known: String,
     },
+    /// The kernel has no observer of that name.
+    #[error("kernel `{kernel}` has no observer `{observer}`; it has {known}")]
+    UnknownObserver {
+        /// The kernel.
+        kernel: String,
+        /// The name asked for.
+        observer: String,
+        /// The names there are.
+        known: String,
+    },
     /// The kernel has no scalar of that name.
     #[error("kernel `{kernel}` has no scalar `{scalar}`; it has {known}")]
     UnknownScalar {

@@ -80,13 +80,21 @@ impl Given {
         };
         for id in kernel.array_ids().filter(needed) {
             if let Some(back) = self.levels[id.index()].iter().position(|missing| !missing.0.is_empty()) {
-                let Array { name, role, .. } = kernel.array(id);
-                let (kernel, array) = (kernel.name().to_string(), name.clone());
-                return Err(match role {
-                    Role::State => RunError::StateNotGiven { kernel, array, back: back as u32 },
-                    Role::Output => RunError::OutputNotGiven { kernel, array },
-                    _ => RunError::InputNotGiven { kernel, array },
-                });
+                return Err(missing(kernel, id, back));
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that some arrays, by number, hold values: inputs, and states where no step has been done.
+    pub(crate) fn verify_read(&self, kernel: &Kernel, read: &[bool], step: i64) -> Result<(), RunError> {
+        for id in kernel.array_ids().filter(|id| read[id.index()]) {
+            let is_state = kernel.array(id).role == Role::State;
+            if is_state && step != self.first_step {
+                continue;
+            }
+            if let Some(back) = self.levels[id.index()].iter().position(|missing| !missing.0.is_empty()) {
+                return Err(missing(kernel, id, back));
             }
         }
         Ok(())
@@ -172,6 +180,17 @@ fn around(whole: &Positions, inside: &Positions) -> Vec<Positions> {
 /// Whether some statement reads the array.
 fn is_read(kernel: &Kernel, id: ArrayId) -> bool {
     kernel.stmts().iter().any(|stmt| stmt.reads().any(|(array, _)| array == id))
+}
+
+/// The error of an array of which a level has no values.
+fn missing(kernel: &Kernel, id: ArrayId, back: usize) -> RunError {
+    let Array { name, role, .. } = kernel.array(id);
+    let (kernel, array) = (kernel.name().to_string(), name.clone());
+    match role {
+        Role::State => RunError::StateNotGiven { kernel, array, back: back as u32 },
+        Role::Output => RunError::OutputNotGiven { kernel, array },
+        _ => RunError::InputNotGiven { kernel, array },
+    }
 }
 
 #[cfg(test)]

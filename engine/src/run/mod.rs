@@ -2,7 +2,8 @@
 //!
 //! [`Code`] is shared by any number of [`Run`]s; each has its own fields. `boxes` moves logical arrays in and out of
 //! folded storage, any `region` of them: `level` finds the formulas that keep it, `walk` the places, `transfer` copies.
-//! `given` remembers what was written; `folded` shows storage as it is. `drive` is for time loops, which `cancel` ends.
+//! `observe` runs what a kernel computes of its states on demand, once it is `observed` in machine code. `given` remembers what was written, `facts` tells of it;
+//! `folded` shows storage as it is. `drive` is for time loops, which `cancel` ends.
 //! `borrowed` runs kernels without state on the caller's own arrays; `tune` times ways to compile; `available` and
 //! `memory` refuse what there is no memory for.
 
@@ -12,10 +13,13 @@ mod boxes;
 mod cancel;
 mod drive;
 pub(crate) mod error;
+mod facts;
 mod folded;
 mod given;
 mod level;
 mod memory;
+mod observe;
+mod observed;
 mod options;
 mod region;
 mod shared;
@@ -23,9 +27,11 @@ mod transfer;
 mod tune;
 mod walk;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
-use crease_jit::{BufferRef, Call, Compiled, ElementType, Field, FieldOptions, Pool, field_memory_bytes};
+use crease_jit::{
+    BufferRef, Call, CompileOptions, Compiled, ElementType, Field, FieldOptions, Pool, field_memory_bytes,
+};
 use ndarray::{ArrayView, ArrayViewMut, Dimension};
 
 use crate::error::Error;
@@ -57,8 +63,9 @@ pub struct Code {
 }
 
 impl Code {
-    pub(crate) fn new(request: Request, outcome: Outcome, compiled: Compiled) -> Code {
-        Code { shared: Arc::new(Shared { request, outcome, compiled }) }
+    pub(crate) fn new(request: Request, outcome: Outcome, compiled: Compiled, options: CompileOptions) -> Code {
+        let observers = Mutex::default();
+        Code { shared: Arc::new(Shared { request, outcome, compiled, options, observers }) }
     }
 
     /// Allocates folded storage for the planned threads to run on: all cores, if nothing else was planned. Arrays of

@@ -1,15 +1,22 @@
 //! Code with what it was made of, which all its runs share.
 
-use crease_jit::{Compiled, ElementType, Pool, verify_threads};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crease_jit::{CompileOptions, Compiled, ElementType, Pool, compile, verify_threads};
 use crease_program::BufferId;
 
-use crate::kernel::graph::{ArrayId, Kernel, Role};
+use crate::error::Error;
+use crate::kernel::graph::{ArrayId, Kernel, Observer, Role};
+use crate::pipeline;
 use crate::plan::layout::BufferLayout;
 use crate::plan::outcome::Outcome;
 use crate::plan::request::Request;
 use crate::run::RunError;
+use crate::run::error::list;
 use crate::run::given::At;
 use crate::run::level::Level;
+use crate::run::observed::Observed;
 use crate::run::options::RunOptions;
 use crate::run::region::{Axis, Region, shape};
 use crate::storage::placement::rows::{cells_of_line, line_offset_bytes};
@@ -20,6 +27,10 @@ pub(super) struct Shared {
     pub(super) request: Request,
     pub(super) outcome: Outcome,
     pub(super) compiled: Compiled,
+    /// How it was compiled.
+    pub(super) options: CompileOptions,
+    /// Observers that were asked for, by name.
+    pub(super) observers: Mutex<BTreeMap<String, Arc<Observed>>>,
 }
 
 impl Shared {
@@ -112,6 +123,32 @@ impl Shared {
     /// Extents of the indices of an array, without a state's step.
     pub(super) fn shape(&self, id: ArrayId) -> Vec<usize> {
         Level::new(self.kernel(), &self.outcome, id, 0).shape()
+    }
+}
+
+impl Shared {
+    /// An observer of the kernel by its name.
+    fn observer(&self, name: &str) -> Result<&Observer, RunError> {
+        let kernel = self.request.bound.written();
+        kernel.observer(name).ok_or_else(|| RunError::UnknownObserver {
+            kernel: kernel.name().to_string(),
+            observer: name.to_string(),
+            known: list(kernel.observers().iter().map(|observer| observer.name.as_str())),
+        })
+    }
+
+    /// The same, compiled: once for all runs.
+    pub(super) fn observed(&self, name: &str) -> Result<Arc<Observed>, Error> {
+        let lock = || self.observers.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = lock().get(name).cloned();
+        if let Some(observed) = known {
+            return Ok(observed);
+        }
+        let (bound, layout, program) = pipeline::observed(&self.request, &self.outcome.layout, self.observer(name)?)?;
+        let compiled = compile(&program, &self.options)?;
+        let observed = Arc::new(Observed { compiled, layout, kernel: bound.kernel().clone() });
+        // Another thread may have been faster: one of the two is kept.
+        Ok(Arc::clone(lock().entry(name.to_string()).or_insert(observed)))
     }
 }
 

@@ -59,7 +59,7 @@ impl Plan {
         let options = &options.work_limit_at_least(self.request.work_limit);
         let tuned = tune::<Error>(&self.outcome.program, options, &conditions, memory, &mut stopwatch)?;
         Ok(TunedCode {
-            code: Code::new(self.request.clone(), self.outcome.clone(), tuned.compiled),
+            code: Code::new(self.request.clone(), self.outcome.clone(), tuned.compiled, *options),
             variant: tuned.variant,
             finding: tuned.finding,
             not_remembered: tuned.not_remembered.map(|error| format!("{error}: {}", error.source)),

@@ -67,6 +67,16 @@ pub enum IllegalSchedule {
         /// Why that is refused, and what to do; starts with a separator.
         hint: &'static str,
     },
+    /// Two instances of an observer write one cell: nothing orders them.
+    #[error("{first} and {second} of an observer write one cell of `{array}`, and nothing says which of them is last")]
+    WrittenTwice {
+        /// The array.
+        array: String,
+        /// One writing instance.
+        first: String,
+        /// The other one.
+        second: String,
+    },
     /// Two assignments of one instance write one cell.
     #[error(
         "{instance} assigns one cell of `{array}` twice, as `{first}` and as `{second}`: an instance writes all its \
@@ -218,7 +228,7 @@ fn verify_distinct_times(model: &Model<'_, '_>, stmt: StmtId) -> Result<(), Lega
 }
 
 /// Refuses references to `arrays` that leave their index space.
-fn verify_bounds(model: &Model<'_, '_>, arrays: &[ArrayId]) -> Result<(), LegalityError> {
+pub(crate) fn verify_bounds(model: &Model<'_, '_>, arrays: &[ArrayId]) -> Result<(), LegalityError> {
     let mut suspects = std::collections::BTreeMap::new();
     for &id in arrays {
         let space = model.index_space(id)?;

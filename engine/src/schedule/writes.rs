@@ -5,6 +5,7 @@
 
 use std::cell::Cell;
 
+use crate::analysis::accesses::Reference;
 use crate::analysis::coverage::{Unwritten, unwritten};
 use crate::analysis::model::Model;
 use crate::kernel::affine::{Affine, AffineOverflow, Term};
@@ -41,6 +42,32 @@ pub(crate) fn verify_writes(model: &Model<'_, '_>, bound: &BoundKernel) -> Resul
         }
     };
     Err(IllegalSchedule::Unwritten { array: array.name.clone(), cell, domain, hint }.into())
+}
+
+/// Refuses statements of which two instances write one cell: those of an observer, in whatever order they run.
+pub(crate) fn verify_written_once(model: &Model<'_, '_>, bound: &BoundKernel) -> Result<(), LegalityError> {
+    for stmt in model.kernel.stmt_ids() {
+        verify_assigned_once(model, bound.written(), stmt)?;
+    }
+    let writes: Vec<&Reference<'_>> = model.references()?.iter().filter(|reference| reference.is_write).collect();
+    for (k, one) in writes.iter().enumerate() {
+        // An instance is its own pair where it writes a cell; any other pair is one too many.
+        for other in &writes[k..] {
+            if one.array != other.array {
+                continue;
+            }
+            let both = one.access.apply_range(&other.access.reverse()?)?;
+            let is_same = one.stmt == other.stmt;
+            let pairs = if is_same { both.subtract(&one.access.domain()?.identity()?)? } else { both };
+            if let Some((first, second)) = pairs.sample_pair()? {
+                let name = |stmt, point: &[i64]| instance_text(model, stmt, point);
+                let (first, second) = (name(one.stmt, &first), name(other.stmt, &second));
+                let array = model.kernel.array(one.array).name.clone();
+                return Err(IllegalSchedule::WrittenTwice { array, first, second }.into());
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Whether the index space of an array depends on the number of steps.

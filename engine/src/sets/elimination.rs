@@ -16,6 +16,8 @@ use std::collections::BTreeSet;
 use crease_program::Interval;
 use num_integer::gcd;
 
+use crate::sets::linear_program::IntegerProgram;
+
 /// `coefficients . x + constant`, which is at least 0, or 0.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Row {
@@ -49,6 +51,23 @@ impl Row {
         self.constant = self.constant.div_euclid(common);
         self.coefficients.iter_mut().for_each(|c| *c /= common);
         Ok(self)
+    }
+
+    /// The inequalities that say the same: two for an equality.
+    pub(crate) fn inequalities(&self) -> impl Iterator<Item = Row> {
+        let signs = if self.is_equality { [1, -1].as_slice() } else { [1].as_slice() };
+        signs.iter().map(|sign| Row {
+            is_equality: false,
+            coefficients: self.coefficients.iter().map(|c| sign * c).collect(),
+            constant: sign * self.constant,
+        })
+    }
+
+    /// What holds at all other integer points; the row is an inequality.
+    pub(crate) fn negated(&self) -> Row {
+        debug_assert!(!self.is_equality, "the complement of an equality is no row");
+        let coefficients = self.coefficients.iter().map(|c| -c).collect();
+        Row { is_equality: false, coefficients, constant: -self.constant - 1 }
     }
 
     /// Whether every point of this row satisfies `other`, as their numbers show: not if it takes other rows beside it.
@@ -90,6 +109,24 @@ impl Row {
             (false, false) => Interval { min: i128::MIN, max: bound },
         })
     }
+}
+
+/// Whether no rational point satisfies all rows; false also if that is not found out.
+pub(crate) fn is_infeasible<'r>(rows: impl IntoIterator<Item = &'r Row>) -> bool {
+    let mut program: Option<IntegerProgram> = None;
+    for row in rows {
+        let n = row.coefficients.len();
+        // Variables of programs are not negative: each is one less another, the same for all.
+        let program = program.get_or_insert_with(|| IntegerProgram::new(n + 1));
+        for sign in if row.is_equality { [1, -1].as_slice() } else { [1].as_slice() } {
+            let mut own: Vec<i128> = row.coefficients.iter().map(|c| sign * c).collect();
+            own.push(-own.iter().sum::<i128>());
+            if program.require(&own, sign * row.constant).is_err() {
+                return false;
+            }
+        }
+    }
+    program.is_some_and(|mut program| program.relaxed_minimum() == Ok(None))
 }
 
 /// Rows that all hold, each once and without a common divisor.
@@ -164,6 +201,70 @@ impl Rows {
             }
         }
         Ok(Rows::new(rest))
+    }
+}
+
+/// Rows that remember which ones they were made of, so that most of those that others imply are never made.
+///
+/// Of rows made by eliminating `k` variables from inequalities, those that combine more than `k + 1` of them follow from
+/// the others (Kohler, 1967). Using up an equality is no such step: it replaces a variable by what it equals.
+pub(crate) struct Traced {
+    rows: Vec<(Row, u128)>,
+    eliminated: u32,
+}
+
+impl Traced {
+    /// The rows as they were given.
+    pub(crate) fn new(rows: &Rows) -> Traced {
+        // Rows beyond what fits share a mark: they count for less, and fewer are left out.
+        let rows = rows.iter().cloned().zip((0..128).map(|bit| 1 << bit).chain(std::iter::repeat(1 << 127)));
+        Traced { rows: rows.collect(), eliminated: 0 }
+    }
+
+    /// All of them.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Row> {
+        self.rows.iter().map(|(row, _)| row)
+    }
+
+    /// As [`Rows::without`].
+    ///
+    /// # Errors
+    /// [`TooHard`], beyond `most` rows among others.
+    pub(crate) fn without(mut self, column: usize, most: usize) -> Result<Option<Traced>, TooHard> {
+        let (having, mut rest): (Vec<_>, Vec<_>) =
+            self.rows.into_iter().partition(|(row, _)| row.coefficients[column] != 0);
+        let mut made = Vec::new();
+        if let Some((pivot, _)) = having.iter().find(|(row, _)| row.is_equality) {
+            for (row, of) in having.iter().filter(|(row, _)| row != pivot) {
+                made.push((row.cancel(pivot, column).ok_or(TooHard)?, *of));
+            }
+        } else {
+            self.eliminated += u32::from(!having.is_empty());
+            let (lower, upper): (Vec<_>, Vec<_>) = having.iter().partition(|(row, _)| row.coefficients[column] > 0);
+            for (low, of_low) in &lower {
+                for (high, of_high) in &upper {
+                    let of = of_low | of_high;
+                    if of.count_ones() <= self.eliminated + 1 {
+                        made.push((low.cancel(high, column).ok_or(TooHard)?, of));
+                    }
+                }
+            }
+        }
+        for (row, of) in made {
+            match row.normalised() {
+                Err(true) => {}
+                Err(false) => return Ok(None),
+                Ok(row) if rest.iter().any(|(other, _)| other.implies(&row)) => {}
+                Ok(row) => {
+                    rest.retain(|(other, _)| !row.implies(other));
+                    rest.push((row, of));
+                }
+            }
+        }
+        if rest.len() > most {
+            return Err(TooHard);
+        }
+        Ok(Some(Traced { rows: rest, eliminated: self.eliminated }))
     }
 }
 

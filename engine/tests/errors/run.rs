@@ -101,7 +101,22 @@ pub(crate) fn cases(cases: &mut Cases) {
     scalars_and_steps(cases);
     stopping(cases);
     whole_calls(cases);
+    observers(cases);
     memory(cases);
+}
+
+fn observers(cases: &mut Cases) {
+    let text = "kernel seen(run T) {
+      state u[t, x]: f64 for 0 <= x < 8
+      U[t, x] for 1 <= t <= T and 0 <= x < 8 { u[t,x] = u[t-1,x] + 1 }
+      schedule rows { U -> [t, x] }
+      observe first { output f[i]: f64 for 0 <= i < 1 F[t, x] for 0 <= x < 8 { f[0] = u[t,x] } }
+    }";
+    let mut run = code(text, None).instantiate_with(one_thread()).expect("8 cells");
+    let mut first = [0.0];
+    cases.add_engine("`last` of `seen` is observed", run.observe("last", &mut []));
+    let all = run.observe("first", &mut [("f", first.as_mut_slice().into())]);
+    cases.add_engine("every cell of `u` is observed in one", all);
 }
 
 fn code(text: &str, size: Option<i64>) -> Code {

@@ -270,7 +270,7 @@ impl Generator<'_> {
         }
         let mut sum = operands.first().cloned().unwrap_or_else(|| "c".to_string());
         for operand in operands.iter().skip(1) {
-            sum = match self.random.u8(0..9) {
+            sum = match self.random.u8(0..11) {
                 0 => format!("{sum} - {operand}"),
                 1 => format!("({sum}) * 0.5 + {operand}"),
                 2 => format!("min({sum}, {operand})"),
@@ -279,6 +279,7 @@ impl Generator<'_> {
                 5 => format!("select({sum} < {operand}, {operand} - 0.125, {sum})"),
                 6 => format!("({sum}) * ({operand} - 0.5)"),
                 7 => format!("sqrt(abs({sum})) + c * {operand}"),
+                8 => self.called(&sum, operand),
                 _ => format!("{sum} + {operand}"),
             };
         }
@@ -287,6 +288,28 @@ impl Generator<'_> {
             sum = format!("{sum} + 0.125 * index({point})");
         }
         if operands.len() < 2 && self.chance(70) { format!("{sum} * 0.75 + c") } else { sum }
+    }
+
+    /// A mathematical function of two expressions, whose results stay moderate.
+    fn called(&mut self, a: &str, b: &str) -> String {
+        match self.random.u8(0..16) {
+            0 => format!("exp(min({a}, 2)) - {b}"),
+            1 => format!("expm1(-abs({a})) + {b}"),
+            2 => format!("log(abs({a}) + 0.25) + {b}"),
+            3 => format!("log1p(abs({a})) - log2(abs({b}) + 0.5)"),
+            4 => format!("sin({a}) + {b}"),
+            5 => format!("cos({a}) * sin({a}) + {b}"),
+            6 => format!("tanh({a}) + {b}"),
+            7 => format!("atan2({a}, {b})"),
+            8 => format!("pow(abs({a}), clamp({b}, 0, 2))"),
+            9 => format!("hypot({a}, {b})"),
+            10 => format!("cbrt({a}) - {b}"),
+            11 => format!("copysign({a}, {b}) + clamp(tan({a}), -1, 1)"),
+            12 => format!("rem({a}, 0.75) + {b}"),
+            13 => format!("floor({a} * 4) - ceil({b}) + trunc({a}) * 0.5"),
+            14 => format!("select(is_nan({a}), 0, round({a} * 8) * 0.125) + nearest({b})"),
+            _ => format!("sign({a}) * {b}"),
+        }
     }
 
     /// An assignment whose value the target's element type takes.

@@ -48,10 +48,13 @@ impl Strip {
                 let is_written = |op: &Op| matches!(op, Op::Store { stream: to, .. } if self.streams[to.index()].buffer == stream.buffer);
                 is_one_cell(stream) && !self.ops.iter().any(is_written)
             }
-            Op::Unary(_, a) | Op::Not(a) | Op::Convert(_, a) | Op::OpaqueFinish(a) => all(&[*a]),
-            Op::Binary(_, a, b) | Op::Compare(_, a, b) | Op::And(a, b) | Op::Or(a, b) | Op::OpaqueMix(a, b) => {
-                all(&[*a, *b])
-            }
+            Op::Unary(_, a) | Op::Shift(_, a, _) | Op::Not(a) | Op::Convert(_, a) | Op::OpaqueFinish(a) => all(&[*a]),
+            Op::Binary(_, a, b)
+            | Op::Bits(_, a, b)
+            | Op::Compare(_, a, b)
+            | Op::And(a, b)
+            | Op::Or(a, b)
+            | Op::OpaqueMix(a, b) => all(&[*a, *b]),
             Op::Fma(a, b, c) | Op::Select(a, b, c) => all(&[*a, *b, *c]),
             Op::Store { .. } => false,
         }

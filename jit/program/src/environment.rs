@@ -78,11 +78,14 @@ impl Env<'_> {
             Int::Mod(x, modulus) => Ok(self.int(x)?.rem_euclid(*modulus)),
             Int::Wrap(x, modulus) => {
                 let (value, modulus) = (self.int(x)?, *modulus);
+                if (0..modulus).contains(&value) {
+                    return Ok(value);
+                }
                 let wide = i128::from(value);
                 if wide < -i128::from(modulus) || wide >= 2 * i128::from(modulus) {
                     return Err(Trap::Wrap { value, modulus });
                 }
-                Ok(value.rem_euclid(modulus))
+                Ok(if value < 0 { value + modulus } else { value - modulus })
             }
             Int::MulMod(factor, x, modulus) => {
                 let product = i128::from(*factor) * i128::from(self.int(x)?);

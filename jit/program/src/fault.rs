@@ -179,6 +179,16 @@ pub enum Fault {
         /// What the operation takes.
         expected: &'static str,
     },
+    /// A shift moves all bits out.
+    #[error("a shift by {count} leaves nothing of the {bits} bits of {ty}")]
+    Shift {
+        /// Places.
+        count: u8,
+        /// The type of the operand.
+        ty: ValueType,
+        /// Bits that it has.
+        bits: u8,
+    },
     /// Two operands that must agree differ in type.
     #[error("the operands {a} and {b} are {type_a} and {type_b}")]
     OperandsDiffer {

@@ -171,6 +171,8 @@ impl Scratch {
             }
             Op::Unary(op, a) => unary(op, type_of(a), &mut own[..length], arg(a)),
             Op::Binary(op, a, b) => binary(op, type_of(a), &mut own[..length], arg(a), arg(b)),
+            Op::Bits(op, a, b) => bits(op, type_of(a), &mut own[..length], arg(a), arg(b)),
+            Op::Shift(op, a, count) => shift(op, type_of(a), &mut own[..length], arg(a), count),
             Op::Fma(a, b, c) => {
                 let operands = arg(a).iter().zip(arg(b)).zip(arg(c));
                 let single = type_of(a) == Some(ValueType::F32);
@@ -346,12 +348,20 @@ fn unary(op: UnaryOp, ty: Option<ValueType>, out: &mut [u64], a: &[u64]) {
             UnaryOp::Neg => each(out, a, |a| bits32(-single_of(a))),
             UnaryOp::Abs => each(out, a, |a| bits32(single_of(a).abs())),
             UnaryOp::Sqrt => each(out, a, |a| bits32(single_of(a).sqrt())),
+            UnaryOp::Floor => each(out, a, |a| bits32(single_of(a).floor())),
+            UnaryOp::Ceil => each(out, a, |a| bits32(single_of(a).ceil())),
+            UnaryOp::Trunc => each(out, a, |a| bits32(single_of(a).trunc())),
+            UnaryOp::Nearest => each(out, a, |a| bits32(single_of(a).round_ties_even())),
         };
     }
     match op {
         UnaryOp::Neg => each(out, a, |a| (-double_of(a)).to_bits()),
         UnaryOp::Abs => each(out, a, |a| double_of(a).abs().to_bits()),
         UnaryOp::Sqrt => each(out, a, |a| double_of(a).sqrt().to_bits()),
+        UnaryOp::Floor => each(out, a, |a| double_of(a).floor().to_bits()),
+        UnaryOp::Ceil => each(out, a, |a| double_of(a).ceil().to_bits()),
+        UnaryOp::Trunc => each(out, a, |a| double_of(a).trunc().to_bits()),
+        UnaryOp::Nearest => each(out, a, |a| double_of(a).round_ties_even().to_bits()),
     }
 }
 
@@ -366,10 +376,36 @@ fn binary(op: BinaryOp, ty: Option<ValueType>, out: &mut [u64], a: &[u64], b: &[
                 // Whole bit patterns: the result is one of the operands, also of zeros and NaNs.
                 BinaryOp::Min => combine(out, a, b, |a, b| if $of(a) < $of(b) { a } else { b }),
                 BinaryOp::Max => combine(out, a, b, |a, b| if $of(a) > $of(b) { a } else { b }),
+                BinaryOp::Rem => combine(out, a, b, |a, b| $bits($of(a) % $of(b))),
             }
         };
     }
     if ty == Some(ValueType::F32) { arms!(single_of, bits32) } else { arms!(double_of, f64::to_bits) }
+}
+
+/// Lanes of floats are zero above their bits, and stay so.
+fn bits(op: BitOp, ty: Option<ValueType>, out: &mut [u64], a: &[u64], b: &[u64]) {
+    let mask = bit_mask(ty);
+    match op {
+        BitOp::And => combine(out, a, b, |a, b| a & b),
+        BitOp::Or => combine(out, a, b, |a, b| a | b),
+        BitOp::Xor => combine(out, a, b, |a, b| a ^ b),
+        BitOp::Add => combine(out, a, b, |a, b| a.wrapping_add(b) & mask),
+        BitOp::Sub => combine(out, a, b, |a, b| a.wrapping_sub(b) & mask),
+    }
+}
+
+fn shift(op: ShiftOp, ty: Option<ValueType>, out: &mut [u64], a: &[u64], count: u8) {
+    let mask = bit_mask(ty);
+    match op {
+        ShiftOp::Left => each(out, a, |a| (a << count) & mask),
+        ShiftOp::Right => each(out, a, |a| a >> count),
+    }
+}
+
+/// The bits that numbers of a type have.
+fn bit_mask(ty: Option<ValueType>) -> u64 {
+    if ty == Some(ValueType::F32) { u64::from(u32::MAX) } else { u64::MAX }
 }
 
 fn each(out: &mut [u64], a: &[u64], f: impl Fn(u64) -> u64) {

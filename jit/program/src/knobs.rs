@@ -19,11 +19,17 @@ pub(crate) const STORE_PAGE_BYTES: u64 = 4096;
 /// `bench --suite images --prefetch never --prefetch auto`.
 pub(crate) const LOAD_PAGE_BYTES: u64 = 512;
 
-/// Sizes of the cache that a loop moves before it is cut short: what its first half does is then seen to its end. Shows
-/// in the time of the stage `lower` that `explain` reports.
-pub(crate) const WINDOW_CACHES: u64 = 2;
+/// Pages of a cache that are followed in an analysis of reuse, each for itself and its neighbours. Marks of the catalogue
+/// are those of all pages; a quarter as many make some of them differ. Shows in the stage `reuse` of
+/// `bench --suite latency`.
+pub(crate) const FOLLOWED_PAGES: u64 = 512;
 
-/// Iterations of a loop that are followed in any case: steps may alternate between places. Shows in the same.
+/// A loop is cut short when it has moved the size of the cache and this part of it: what that part does, at its
+/// beginning, is then seen to its end. Shows in the time of the stage `reuse` that `explain` reports.
+pub(crate) const WINDOW_PART: u64 = 2;
+
+/// Iterations of a loop that are followed in any case, unless all its strips have run in fewer: steps may alternate
+/// between places. Shows in the same.
 pub(crate) const FEWEST_ITERATIONS: u64 = 4;
 
 /// A store is non-temporal if less than one in this many of its bytes is touched again soon. Shows in

@@ -18,6 +18,7 @@ mod element;
 mod environment;
 mod exact;
 mod fault;
+pub mod functions;
 mod independence;
 mod interpret;
 mod interpret_strip;

@@ -23,9 +23,27 @@ pub enum UnaryOp {
     Abs,
     /// Square root, correctly rounded.
     Sqrt,
+    /// The largest integer that is not greater.
+    Floor,
+    /// The smallest integer that is not less.
+    Ceil,
+    /// The integer part.
+    Trunc,
+    /// The nearest integer, the even one of two.
+    Nearest,
 }
 
-named_choices! { UnaryOp = [("neg", UnaryOp::Neg), ("abs", UnaryOp::Abs), ("sqrt", UnaryOp::Sqrt)] }
+named_choices! {
+    UnaryOp = [
+        ("neg", UnaryOp::Neg),
+        ("abs", UnaryOp::Abs),
+        ("sqrt", UnaryOp::Sqrt),
+        ("floor", UnaryOp::Floor),
+        ("ceil", UnaryOp::Ceil),
+        ("trunc", UnaryOp::Trunc),
+        ("nearest", UnaryOp::Nearest),
+    ]
+}
 
 /// Operations with two operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -42,6 +60,8 @@ pub enum BinaryOp {
     Min,
     /// `a > b ? a : b`.
     Max,
+    /// The remainder of the quotient that is cut to an integer, with the sign of `a`: exact, C's `fmod`.
+    Rem,
 }
 
 named_choices! {
@@ -52,8 +72,47 @@ named_choices! {
         ("div", BinaryOp::Div),
         ("min", BinaryOp::Min),
         ("max", BinaryOp::Max),
+        ("rem", BinaryOp::Rem),
     ]
 }
+
+/// Operations on two numbers as the integers that their bits are; the result is the number with the resulting bits.
+/// What mathematical functions are made of. Which NaN an operation gives is not defined, so that bits of one are not,
+/// either.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BitOp {
+    /// Bits in both.
+    And,
+    /// Bits in either.
+    Or,
+    /// Bits in one.
+    Xor,
+    /// Sum modulo two to the number of bits.
+    Add,
+    /// Difference modulo two to the number of bits.
+    Sub,
+}
+
+named_choices! {
+    BitOp = [
+        ("bit_and", BitOp::And),
+        ("bit_or", BitOp::Or),
+        ("bit_xor", BitOp::Xor),
+        ("bit_add", BitOp::Add),
+        ("bit_sub", BitOp::Sub),
+    ]
+}
+
+/// Shifts of a number's bits; what moves in is 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ShiftOp {
+    /// To higher bits.
+    Left,
+    /// To lower bits.
+    Right,
+}
+
+named_choices! { ShiftOp = [("shift_left", ShiftOp::Left), ("shift_right", ShiftOp::Right)] }
 
 /// Comparisons, of floating-point values and of integers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -9,8 +9,8 @@
 //! costs a transfer more. So what counts is how many bytes lie between a store and the accesses to its cells before and
 //! after it. A load whose line is not at hand waits for memory, unless the line was prefetched in time.
 //!
-//! Bytes are counted on the strips of a run, by pages, without touching memory. Loops that have moved twice what fits
-//! into the cache are cut short, as what they still do is too far away to be found there: the clock, which counts bytes
+//! Bytes are counted on the strips of a run, by pages, without touching memory. Loops that have moved half as much again
+//! as fits into the cache are cut short, as what they still do is too far away to be found there: the clock, which counts bytes
 //! that come from memory, goes on as if they had run. A store is non-temporal if it is unlikely (below
 //! [`NON_TEMPORAL_REUSE`]) that a load is near its cells, before or after it. What the run has stored last is taken to
 //! be read when it has ended. A stream is cold if half of what it loads was not touched lately. Programs that fit the
@@ -21,11 +21,12 @@
 use super::environment::{Env, Trap};
 use super::interpret_strip::{Cursor, place};
 use super::knobs::{
-    COLD_MISSES, FEWEST_ITERATIONS, LOAD_PAGE_BYTES, NON_TEMPORAL_REUSE, STORE_PAGE_BYTES, WINDOW_CACHES,
+    COLD_MISSES, FEWEST_ITERATIONS, FOLLOWED_PAGES, LOAD_PAGE_BYTES, NON_TEMPORAL_REUSE, STORE_PAGE_BYTES, WINDOW_PART,
 };
 use super::limits::VISITED_PAGES;
 use super::types::*;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::ops::Range;
 
 impl Program {
     /// Marks the stores of a program that are better made past a cache of `cache_bytes`, judged by a run with
@@ -125,11 +126,12 @@ impl Tallies {
             program,
             env: Env { args, vars },
             cache_bytes,
-            page_bytes,
+            pages_of: Pages::of(cache_bytes, page_bytes),
             clock: 0,
             pages: FxHashMap::default(),
             tallies: Tallies::default(),
             firsts: FxHashMap::default(),
+            ran: FxHashSet::default(),
             budget: VISITED_PAGES,
         };
         sample.number(&program.body);
@@ -138,6 +140,21 @@ impl Tallies {
         }
         sample.end();
         sample.tallies
+    }
+}
+
+/// How memory is cut into pages, and pages into groups of which one is followed: in powers of two.
+#[derive(Clone, Copy)]
+struct Pages {
+    bytes_log2: u32,
+    group_log2: u32,
+}
+
+impl Pages {
+    fn of(cache_bytes: u64, page_bytes: u64) -> Pages {
+        let bytes_log2 = page_bytes.ilog2();
+        let group = (cache_bytes >> bytes_log2) / FOLLOWED_PAGES;
+        Pages { bytes_log2, group_log2: group.max(1).ilog2() }
     }
 }
 
@@ -162,7 +179,7 @@ struct Sample<'a> {
     program: &'a Program,
     env: Env<'a>,
     cache_bytes: u64,
-    page_bytes: u64,
+    pages_of: Pages,
     /// Bytes that came from memory so far.
     clock: u64,
     /// By buffer and number.
@@ -170,6 +187,8 @@ struct Sample<'a> {
     tallies: Tallies,
     /// For each strip the numbers of its first store and its first stream.
     firsts: FxHashMap<*const Strip, (usize, usize)>,
+    /// Strips that have run.
+    ran: FxHashSet<*const Strip>,
     /// Pages that may still be visited.
     budget: u64,
 }
@@ -252,7 +271,9 @@ impl Sample<'_> {
         let mut value = lo;
         while done < count {
             let moved = self.clock - start;
-            if done >= FEWEST_ITERATIONS && moved > self.cache_bytes.saturating_mul(WINDOW_CACHES) {
+            // Steps may alternate between strips: all of them are to be seen.
+            let enough = done >= FEWEST_ITERATIONS || done >= 2 && self.has_seen(body);
+            if enough && moved > self.cache_bytes.saturating_add(self.cache_bytes / WINDOW_PART) {
                 let left = u128::from(moved) * u128::from(count - done) / u128::from(done);
                 self.clock = self.clock.saturating_add(u64::try_from(left).unwrap_or(u64::MAX / 2));
                 break;
@@ -265,9 +286,21 @@ impl Sample<'_> {
         Ok(())
     }
 
+    /// Whether every strip below some nodes has run.
+    fn has_seen(&self, nodes: &[Node]) -> bool {
+        nodes.iter().all(|node| match node {
+            Node::Let { .. } => true,
+            Node::For { body, .. } => self.has_seen(body),
+            Node::If { then, otherwise, .. } => self.has_seen(then) && self.has_seen(otherwise),
+            Node::Strip(strip) => self.ran.contains(&std::ptr::from_ref(strip)),
+        })
+    }
+
     fn strip(&mut self, strip: &Strip) -> Result<(), Stopped> {
         let (lo, hi) = (self.env.int(&strip.lo)?, self.env.int(&strip.hi)?);
-        if lo >= hi {
+        self.ran.insert(strip);
+        // Lone iterations move nothing to speak of, and there are as many of them as there are rows.
+        if lo >= hi || hi - 1 == lo {
             return Ok(());
         }
         let count = hi.abs_diff(lo);
@@ -289,18 +322,16 @@ impl Sample<'_> {
 
     /// Counts the cells of `count` iterations; of a ring they are those of all its cells, if it wraps.
     fn access(&mut self, cursor: &Cursor, count: u64, access: Access) -> Result<(), Stopped> {
+        let Pages { bytes_log2, group_log2 } = self.pages_of;
         let element_bytes = self.program.buffers[cursor.buffer].element.bytes();
-        let (pos, span) = (i128::from(cursor.pos), i128::from(cursor.stride) * i128::from(count - 1));
-        let (mut first, mut last) = (pos.min(pos + span), pos.max(pos + span));
-        if cursor.ring > 0 && (first < 0 || last >= i128::from(cursor.ring)) {
-            (first, last) = (0, i128::from(cursor.ring) - 1);
-        }
-        let byte = |cell: i128| u64::try_from((i128::from(cursor.base) + cell) * i128::from(element_bytes));
-        let (start, end) = (byte(first).map_err(|_| Stopped)?, byte(last + 1).map_err(|_| Stopped)?);
-        let page_bytes = self.page_bytes;
-        for page in start / page_bytes..end.div_ceil(page_bytes) {
-            let inside = end.min((page + 1) * page_bytes) - start.max(page * page_bytes);
-            self.touch((cursor.buffer, page), inside, access)?;
+        let Range { start, end } = bytes_between(cursor, count, element_bytes).ok_or(Stopped)?;
+        let pages = start >> bytes_log2..((end - 1) >> bytes_log2) + 1;
+        for group in pages.start >> group_log2..((pages.end - 1) >> group_log2) + 1 {
+            let page = (group << group_log2) + (scatter(group) & ((1 << group_log2) - 1));
+            if pages.contains(&page) {
+                let inside = end.min((page + 1) << bytes_log2) - start.max(page << bytes_log2);
+                self.touch((cursor.buffer, page), inside, access)?;
+            }
         }
         Ok(())
     }
@@ -312,7 +343,7 @@ impl Sample<'_> {
         let is_near = |time: u64| clock.saturating_sub(time) < cache_bytes;
         let was_near = page.touched.is_some_and(is_near);
         if !was_near {
-            self.clock = clock.saturating_add(bytes);
+            self.clock = clock.saturating_add(bytes.saturating_mul(1 << self.pages_of.group_log2));
         }
         page.touched = Some(clock);
         match access {
@@ -352,6 +383,24 @@ impl Sample<'_> {
             }
         }
     }
+}
+
+/// The bytes of its buffer that `count` iterations touch, one at least: all of a ring that they run around.
+fn bytes_between(cursor: &Cursor, count: u64, element_bytes: u64) -> Option<Range<u64>> {
+    let span = cursor.stride.checked_mul(i64::try_from(count - 1).ok()?)?;
+    let end = cursor.pos.checked_add(span)?;
+    let (mut first, mut last) = (cursor.pos.min(end), cursor.pos.max(end));
+    if cursor.ring > 0 && (first < 0 || last >= cursor.ring) {
+        (first, last) = (0, cursor.ring - 1);
+    }
+    let byte = |cell: i64| u64::try_from(cursor.base.checked_add(cell)?).ok()?.checked_mul(element_bytes);
+    Some(byte(first)?..byte(last)?.checked_add(element_bytes)?)
+}
+
+/// Numbers without a pattern for consecutive ones: the upper half of a product with the golden ratio, as Fibonacci hashing
+/// takes (Knuth, The Art of Computer Programming, volume 3, section 6.4).
+fn scatter(number: u64) -> u64 {
+    number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32
 }
 
 #[cfg(test)]

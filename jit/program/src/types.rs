@@ -7,7 +7,7 @@
 //! [`Strip::lanes`] and any thread count.
 
 pub use crate::element::{Element, ValueType};
-pub use crate::operators::{BinaryOp, CompareOp, StoreHint, UnaryOp};
+pub use crate::operators::{BinaryOp, BitOp, CompareOp, ShiftOp, StoreHint, UnaryOp};
 
 macro_rules! index_type {
     ($(#[$doc:meta])* $name:ident, $prefix:literal) => {
@@ -417,6 +417,10 @@ pub enum Op {
     Binary(BinaryOp, ValueId, ValueId),
     /// `a * b + c` with one rounding.
     Fma(ValueId, ValueId, ValueId),
+    /// Two numbers of one type as integers.
+    Bits(BitOp, ValueId, ValueId),
+    /// The bits of a number by this many places, less than there are.
+    Shift(ShiftOp, ValueId, u8),
     /// Compares two floating-point values; false if unordered, except `Ne`.
     Compare(CompareOp, ValueId, ValueId),
     /// Conjunction of two truth values.

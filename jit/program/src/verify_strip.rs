@@ -60,7 +60,8 @@ pub(super) fn result_type(
             Some(ty)
         }
         Op::Unary(_, a) => Some(operand(results, a, &FLOATS)?),
-        Op::Binary(_, a, b) => Some(agreeing(results, &[a, b])?),
+        Op::Binary(_, a, b) | Op::Bits(_, a, b) => Some(agreeing(results, &[a, b])?),
+        Op::Shift(_, a, count) => Some(shifted(operand(results, a, &FLOATS)?, count)?),
         Op::Fma(a, b, c) => Some(agreeing(results, &[a, b, c])?),
         Op::Compare(_, a, b) => {
             agreeing(results, &[a, b])?;
@@ -118,6 +119,12 @@ fn agreeing(results: &Results, operands: &[ValueId]) -> Result<ValueType, Fault>
         }
     }
     Ok(type_a)
+}
+
+/// The type of a shift of a number of type `ty`: it has a bit for each place.
+fn shifted(ty: ValueType, count: u8) -> Result<ValueType, Fault> {
+    let bits = if ty == ValueType::F32 { 32 } else { 64 };
+    if count < bits { Ok(ty) } else { Err(Fault::Shift { count, ty, bits }) }
 }
 
 fn floating(ty: ValueType) -> Result<ValueType, Fault> {

@@ -87,12 +87,18 @@ impl Op {
             Op::F64(_) | Op::F32(_) | Op::Scalar(_) | Op::Index { .. } | Op::Load { .. } | Op::OpaqueSeed(_) => {
                 [None, None, None]
             }
-            Op::Unary(_, a) | Op::Not(a) | Op::Convert(_, a) | Op::OpaqueFinish(a) | Op::Store { value: a, .. } => {
-                [Some(a), None, None]
-            }
-            Op::Binary(_, a, b) | Op::Compare(_, a, b) | Op::And(a, b) | Op::Or(a, b) | Op::OpaqueMix(a, b) => {
-                [Some(a), Some(b), None]
-            }
+            Op::Unary(_, a)
+            | Op::Shift(_, a, _)
+            | Op::Not(a)
+            | Op::Convert(_, a)
+            | Op::OpaqueFinish(a)
+            | Op::Store { value: a, .. } => [Some(a), None, None],
+            Op::Binary(_, a, b)
+            | Op::Bits(_, a, b)
+            | Op::Compare(_, a, b)
+            | Op::And(a, b)
+            | Op::Or(a, b)
+            | Op::OpaqueMix(a, b) => [Some(a), Some(b), None],
             Op::Fma(a, b, c) | Op::Select(a, b, c) => [Some(a), Some(b), Some(c)],
         }
     }

@@ -39,6 +39,10 @@ pub(super) struct Imports {
     pub(super) parallel_for: FuncRef,
     /// See [`crate::parallel::mul_mod`].
     pub(super) mul_mod: FuncRef,
+    /// The remainder of doubles.
+    pub(super) rem: FuncRef,
+    /// The remainder of floats.
+    pub(super) remf: FuncRef,
 }
 
 /// A parallel loop whose iterations become a function of their own.
@@ -219,6 +223,14 @@ impl<'a> Emitter<'a, '_> {
     pub(super) fn call_mul_mod(&mut self, factor: i64, b: Value, modulus: i64) -> Value {
         let (factor, modulus) = (self.b.ins().iconst(types::I64, factor), self.b.ins().iconst(types::I64, modulus));
         let call = self.b.ins().call(self.imports.mul_mod, &[factor, b, modulus]);
+        self.b.inst_results(call)[0]
+    }
+
+    /// The remainder of two numbers by the run time, whose result is exact.
+    pub(super) fn call_rem(&mut self, a: Value, b: Value) -> Value {
+        let is_double = self.b.func.dfg.value_type(a) == types::F64;
+        let function = if is_double { self.imports.rem } else { self.imports.remf };
+        let call = self.b.ins().call(function, &[a, b]);
         self.b.inst_results(call)[0]
     }
 }

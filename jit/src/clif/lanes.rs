@@ -180,6 +180,10 @@ impl<'a> Emitter<'a, '_> {
                     UnaryOp::Neg => self.b.ins().fneg(a),
                     UnaryOp::Abs => self.b.ins().fabs(a),
                     UnaryOp::Sqrt => self.b.ins().sqrt(a),
+                    UnaryOp::Floor => self.b.ins().floor(a),
+                    UnaryOp::Ceil => self.b.ins().ceil(a),
+                    UnaryOp::Trunc => self.b.ins().trunc(a),
+                    UnaryOp::Nearest => self.b.ins().nearest(a),
                 }
             }
             Op::Binary(op, a, b) => {
@@ -189,6 +193,14 @@ impl<'a> Emitter<'a, '_> {
             Op::Fma(a, b, c) => {
                 let (a, b, c) = (self.operand(block, a), self.operand(block, b), self.operand(block, c));
                 self.b.ins().fma(a, b, c)
+            }
+            Op::Bits(op, a, b) => {
+                let (a, b) = (self.operand(block, a), self.operand(block, b));
+                self.combine_bits(op, a, b)
+            }
+            Op::Shift(op, a, count) => {
+                let a = self.operand(block, a);
+                self.shift_bits(op, a, count)
             }
             Op::Compare(op, a, b) => {
                 let (a, b) = (self.operand(block, a), self.operand(block, b));
@@ -241,6 +253,7 @@ impl<'a> Emitter<'a, '_> {
                 let less = self.b.ins().fcmp(FloatCC::LessThan, b, a);
                 self.choose(less, a, b)
             }
+            BinaryOp::Rem => self.call_rem(a, b),
         }
     }
 

@@ -14,7 +14,7 @@ use crate::listing::{OperationNames, StripListing};
 use crate::memory::CodeMemory;
 use crate::options::CompileOptions;
 use crate::strip::{Definitions, single_iteration_strips};
-use crate::symbols::{MUL_MOD, PARALLEL_FOR};
+use crate::symbols::{MUL_MOD, PARALLEL_FOR, REM, REMF};
 use crate::target::wide_target;
 use crate::vector::{StripFacts, WideCode, WideOptions};
 use cranelift_codegen::Context;
@@ -166,6 +166,8 @@ struct Signatures {
     body: Signature,
     parallel_for: Signature,
     mul_mod: Signature,
+    rem: Signature,
+    remf: Signature,
     wide: Signature,
 }
 
@@ -173,6 +175,8 @@ struct Signatures {
 struct ImportIds {
     parallel_for: FuncId,
     mul_mod: FuncId,
+    rem: FuncId,
+    remf: FuncId,
 }
 
 impl Signatures {
@@ -183,15 +187,31 @@ impl Signatures {
             signature.returns = vec![AbiParam::new(types::I64); results];
             signature
         };
+        let of_numbers = |ty| {
+            let mut signature = module.make_signature();
+            signature.params = vec![AbiParam::new(ty); 2];
+            signature.returns = vec![AbiParam::new(ty)];
+            signature
+        };
         // Wide code knows one convention, whatever that of the system.
         let wide = Signature { call_conv: CallConv::SystemV, ..of(4, 0) };
-        Signatures { main: of(2, 0), body: of(5, 0), parallel_for: of(7, 0), mul_mod: of(3, 1), wide }
+        Signatures {
+            main: of(2, 0),
+            body: of(5, 0),
+            parallel_for: of(7, 0),
+            mul_mod: of(3, 1),
+            rem: of_numbers(types::F64),
+            remf: of_numbers(types::F32),
+            wide,
+        }
     }
 
     fn declare_imports(&self, module: &mut impl Module) -> Result<ImportIds, Box<ModuleError>> {
         Ok(ImportIds {
             parallel_for: module.declare_function(PARALLEL_FOR, Linkage::Import, &self.parallel_for)?,
             mul_mod: module.declare_function(MUL_MOD, Linkage::Import, &self.mul_mod)?,
+            rem: module.declare_function(REM, Linkage::Import, &self.rem)?,
+            remf: module.declare_function(REMF, Linkage::Import, &self.remf)?,
         })
     }
 }
@@ -270,6 +290,8 @@ fn build<'a, M: Module>(
     let imports = Imports {
         parallel_for: declare.reference(declare.imports.parallel_for, &mut context.func),
         mul_mod: declare.reference(declare.imports.mul_mod, &mut context.func),
+        rem: declare.reference(declare.imports.rem, &mut context.func),
+        remf: declare.reference(declare.imports.remf, &mut context.func),
     };
     let config = declare.module.target_config();
     let mut b = FunctionBuilder::new(&mut context.func, builder_context);

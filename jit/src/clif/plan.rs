@@ -270,7 +270,12 @@ fn kinds(strip: &Strip, program: &Program) -> Vec<Kind> {
             Op::F32(_) => Kind::F32,
             Op::Scalar(id) => of_scalar(id),
             Op::Index { ty, .. } | Op::Load { ty, .. } | Op::Convert(ty, _) => of_type(ty),
-            Op::Unary(_, a) | Op::Binary(_, a, _) | Op::Fma(a, ..) | Op::Select(_, a, _) => match kinds[a.index()] {
+            Op::Unary(_, a)
+            | Op::Binary(_, a, _)
+            | Op::Bits(_, a, _)
+            | Op::Shift(_, a, _)
+            | Op::Fma(a, ..)
+            | Op::Select(_, a, _) => match kinds[a.index()] {
                 Kind::Bits => Kind::F64,
                 kind => kind,
             },
@@ -283,7 +288,7 @@ fn kinds(strip: &Strip, program: &Program) -> Vec<Kind> {
 }
 
 /// The vector shape of a strip: all its values of one width, cells adjacent or one for all lanes, enough lanes allowed.
-/// Stores of one cell from all lanes, opaque functions and conversions between widths stay scalar.
+/// Stores of one cell from all lanes, opaque functions, remainders and conversions between widths stay scalar.
 fn vector_shape(strip: &Strip, kinds: &[Kind], rows: Rows) -> Shape {
     let (has_f64, has_f32) = (kinds.contains(&Kind::F64), kinds.contains(&Kind::F32));
     let shape = match (has_f64, has_f32) {
@@ -297,7 +302,8 @@ fn vector_shape(strip: &Strip, kinds: &[Kind], rows: Rows) -> Shape {
         Op::Store { stream, .. } => moves(stream) == Some(1),
         _ => true,
     });
-    let fits = strides_fit && !kinds.contains(&Kind::Bits) && i64::from(strip.lanes) >= shape.lanes();
+    let calls = strip.ops.iter().any(|op| matches!(op, Op::Binary(BinaryOp::Rem, ..)));
+    let fits = strides_fit && !calls && !kinds.contains(&Kind::Bits) && i64::from(strip.lanes) >= shape.lanes();
     if fits { shape } else { Shape::Scalar }
 }
 

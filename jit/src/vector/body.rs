@@ -7,7 +7,7 @@
 //! bound to its place in the order: what it reads stays in memory until a store may overwrite it, so later passes may
 //! read it anywhere before that, or fold it into its use.
 
-use crease_program::{Element, Op, StoreHint, Strip, UnaryOp, ValueId};
+use crease_program::{BinaryOp, Element, Op, StoreHint, Strip, UnaryOp, ValueId};
 
 use super::shape::{Float, LINE_BYTES, Shape};
 use crate::knobs::HALF_LINE_STORES;
@@ -256,6 +256,8 @@ impl<'a> Body<'a> {
             Op::Scalar(id) => id.index() as i64,
             Op::Unary(op, _) => op as i64,
             Op::Binary(op, ..) => op as i64,
+            Op::Bits(op, ..) => op as i64,
+            Op::Shift(op, _, count) => 2 * i64::from(count) + op as i64,
             Op::Compare(op, ..) => op as i64,
             _ => 0,
         };
@@ -370,6 +372,7 @@ fn is_eligible(op: &Op, addresses: &[StreamAddress], float: Float) -> bool {
         }
         Op::Index { step, .. } => step.unsigned_abs() <= LARGEST_STEP,
         Op::Convert(..) | Op::OpaqueSeed(_) | Op::OpaqueMix(..) | Op::OpaqueFinish(_) => false,
+        Op::Binary(BinaryOp::Rem, ..) => false,
         _ => true,
     }
 }

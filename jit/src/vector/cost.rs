@@ -218,7 +218,9 @@ impl Loops {
 fn arithmetic_cycles(inst: &Inst, cycles: &Cycles) -> f64 {
     match inst {
         Inst::Sqrt { .. } | Inst::Arith { op: Arith::Div, .. } => cycles.division,
-        Inst::Arith { .. } | Inst::Fma { .. } | Inst::Compare { .. } => cycles.operation,
+        // Two of them inside.
+        Inst::Round { .. } => 2.0 * cycles.operation,
+        Inst::Arith { .. } | Inst::Fma { .. } | Inst::Compare { .. } | Inst::ShiftBits { .. } => cycles.operation,
         Inst::Select { .. } | Inst::Index { .. } | Inst::Shift { .. } => cycles.operation,
         _ => 0.0,
     }

@@ -3,7 +3,7 @@
 //! They are straight-line and the same for whole vectors, for masked ones and for single cells; a target knows
 //! the differences.
 
-use crease_program::{CompareOp, ScalarId, StoreHint};
+use crease_program::{CompareOp, ScalarId, ShiftOp, StoreHint};
 
 /// Which registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +66,23 @@ pub(crate) enum Arith {
     Or,
     /// Bits in one.
     Xor,
+    /// Sum of the bits as integers.
+    AddBits,
+    /// Difference of the bits as integers.
+    SubBits,
+}
+
+/// Which integer a number becomes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rounding {
+    /// The nearest, the even one of two.
+    Nearest,
+    /// The largest that is not greater.
+    Floor,
+    /// The smallest that is not less.
+    Ceil,
+    /// The integer part.
+    Trunc,
 }
 
 /// Which operand of a fused multiply-add the result replaces. The names are the machine's.
@@ -98,6 +115,10 @@ pub(crate) enum Inst {
     Shift { to: Reg, low: Reg, high: Reg, lanes: u8 },
     /// Square root.
     Sqrt { to: Reg, from: Operand },
+    /// To an integer.
+    Round { rounding: Rounding, to: Reg, from: Operand },
+    /// Moves bits.
+    ShiftBits { op: ShiftOp, to: Reg, from: Reg, count: u8 },
     /// `to = a op b`.
     Arith { op: Arith, to: Reg, a: Reg, b: Operand },
     /// Multiply-add with one rounding; `to` is an operand too.
@@ -118,6 +139,7 @@ impl Inst {
         match *self {
             Inst::Load { from, .. } => Some(from),
             Inst::Sqrt { from: Operand::Memory(memory), .. }
+            | Inst::Round { from: Operand::Memory(memory), .. }
             | Inst::Arith { b: Operand::Memory(memory), .. }
             | Inst::Fma { c: Operand::Memory(memory), .. }
             | Inst::Compare { b: Operand::Memory(memory), .. }

@@ -3,11 +3,11 @@
 //!
 //! In: an [`Allocator`] at an operation.   Out: its instructions, appended.
 
-use crease_program::{BinaryOp, CompareOp, Op, UnaryOp};
+use crease_program::{BinaryOp, BitOp, CompareOp, Op, ShiftOp, UnaryOp};
 
 use super::allocate::Allocator;
 use super::body::Role;
-use super::instruction::{Arith, Class, FmaForm, Inst, Memory, Operand, Reg};
+use super::instruction::{Arith, Class, FmaForm, Inst, Memory, Operand, Reg, Rounding};
 
 impl Allocator<'_, '_> {
     /// Chooses the instructions of the operation `at`.
@@ -46,10 +46,22 @@ impl Allocator<'_, '_> {
                     BinaryOp::Div => Arith::Div,
                     BinaryOp::Min => Arith::Min,
                     BinaryOp::Max => Arith::Max,
+                    BinaryOp::Rem => unreachable!("such strips are not eligible"),
                 };
                 self.arith(at, op, body.operand(a), body.operand(b));
             }
             Op::Fma(a, b, c) => self.fma(at, [body.operand(a), body.operand(b), body.operand(c)]),
+            Op::Bits(op, a, b) => {
+                let op = match op {
+                    BitOp::And => Arith::And,
+                    BitOp::Or => Arith::Or,
+                    BitOp::Xor => Arith::Xor,
+                    BitOp::Add => Arith::AddBits,
+                    BitOp::Sub => Arith::SubBits,
+                };
+                self.bits(at, op, body.operand(a), body.operand(b));
+            }
+            Op::Shift(op, a, count) => self.shift(at, op, body.operand(a), count),
             Op::Compare(op, a, b) => self.compare(at, op, body.operand(a), body.operand(b)),
             Op::And(a, b) => self.truth(at, Arith::And, body.operand(a), body.operand(b)),
             Op::Or(a, b) => self.truth(at, Arith::Or, body.operand(a), body.operand(b)),
@@ -70,10 +82,43 @@ impl Allocator<'_, '_> {
                 let to = self.take(at, &[]);
                 return self.push(Inst::Sqrt { to, from });
             }
+            UnaryOp::Floor => return self.round(at, Rounding::Floor, a),
+            UnaryOp::Ceil => return self.round(at, Rounding::Ceil, a),
+            UnaryOp::Trunc => return self.round(at, Rounding::Trunc, a),
+            UnaryOp::Nearest => return self.round(at, Rounding::Nearest, a),
             UnaryOp::Neg => (Arith::Xor, body.sign()),
             UnaryOp::Abs => (Arith::And, body.magnitude()),
         };
         self.with_constant(at, op, a, bits);
+    }
+
+    fn round(&mut self, at: usize, rounding: Rounding, a: usize) {
+        let from = self.operand(a, &[]);
+        self.release(at);
+        let to = self.take(at, &[]);
+        self.push(Inst::Round { rounding, to, from });
+    }
+
+    fn shift(&mut self, at: usize, op: ShiftOp, a: usize, count: u8) {
+        let from = self.register(a, &[]);
+        self.release(at);
+        let to = self.take(at, &[]);
+        self.push(Inst::ShiftBits { op, to, from, count });
+    }
+
+    /// Cells do not fold: for one number these instructions read 16 bytes, as they have no other form.
+    fn bits(&mut self, at: usize, op: Arith, mut a: usize, mut b: usize) {
+        if op != Arith::SubBits && !self.in_register(a) && self.in_register(b) {
+            std::mem::swap(&mut a, &mut b);
+        }
+        let left = self.register(a, &[a, b]);
+        let right = match self.body.roles[b] {
+            Role::Cell { .. } => Operand::Reg(self.register(b, &[a, b])),
+            _ => self.operand(b, &[a, b]),
+        };
+        self.release(at);
+        let to = self.take(at, &[]);
+        self.push(Inst::Arith { op, to, a: left, b: right });
     }
 
     /// `a op bits`, for bits in the pool.

@@ -4,6 +4,7 @@
 //! masks (EVEX).
 
 use crate::vector::{Arith, Float, FmaForm};
+use crease_program::ShiftOp;
 use iced_x86::Code;
 
 /// Which instructions of the table.
@@ -42,6 +43,10 @@ pub(super) enum Kind {
     Arith(Arith),
     /// Square root.
     Sqrt,
+    /// To an integer.
+    Round,
+    /// Moves bits by a constant.
+    ShiftBits(ShiftOp),
     /// Fused multiply-add.
     Fma(FmaForm),
     /// Compares by a predicate.
@@ -112,6 +117,16 @@ fn doubles(kind: Kind) -> [Code; 4] {
             EVEX_Vorpd_ymm_k1z_ymm_ymmm256b64, EVEX_Vorpd_zmm_k1z_zmm_zmmm512b64],
         Kind::Arith(Arith::Xor) => [VEX_Vxorpd_xmm_xmm_xmmm128, VEX_Vxorpd_ymm_ymm_ymmm256,
             EVEX_Vxorpd_ymm_k1z_ymm_ymmm256b64, EVEX_Vxorpd_zmm_k1z_zmm_zmmm512b64],
+        Kind::Arith(Arith::AddBits) => [VEX_Vpaddq_xmm_xmm_xmmm128, VEX_Vpaddq_ymm_ymm_ymmm256,
+            EVEX_Vpaddq_ymm_k1z_ymm_ymmm256b64, EVEX_Vpaddq_zmm_k1z_zmm_zmmm512b64],
+        Kind::Arith(Arith::SubBits) => [VEX_Vpsubq_xmm_xmm_xmmm128, VEX_Vpsubq_ymm_ymm_ymmm256,
+            EVEX_Vpsubq_ymm_k1z_ymm_ymmm256b64, EVEX_Vpsubq_zmm_k1z_zmm_zmmm512b64],
+        Kind::ShiftBits(ShiftOp::Left) => [VEX_Vpsllq_xmm_xmm_imm8, VEX_Vpsllq_ymm_ymm_imm8,
+            EVEX_Vpsllq_ymm_k1z_ymmm256b64_imm8, EVEX_Vpsllq_zmm_k1z_zmmm512b64_imm8],
+        Kind::ShiftBits(ShiftOp::Right) => [VEX_Vpsrlq_xmm_xmm_imm8, VEX_Vpsrlq_ymm_ymm_imm8,
+            EVEX_Vpsrlq_ymm_k1z_ymmm256b64_imm8, EVEX_Vpsrlq_zmm_k1z_zmmm512b64_imm8],
+        Kind::Round => [VEX_Vroundsd_xmm_xmm_xmmm64_imm8, VEX_Vroundpd_ymm_ymmm256_imm8,
+            EVEX_Vrndscalepd_ymm_k1z_ymmm256b64_imm8, EVEX_Vrndscalepd_zmm_k1z_zmmm512b64_imm8_sae],
         Kind::Sqrt => [VEX_Vsqrtsd_xmm_xmm_xmmm64, VEX_Vsqrtpd_ymm_ymmm256,
             EVEX_Vsqrtpd_ymm_k1z_ymmm256b64, EVEX_Vsqrtpd_zmm_k1z_zmmm512b64_er],
         Kind::Fma(FmaForm::F132) => [VEX_Vfmadd132sd_xmm_xmm_xmmm64, VEX_Vfmadd132pd_ymm_ymm_ymmm256,
@@ -175,6 +190,16 @@ fn floats(kind: Kind) -> [Code; 4] {
             EVEX_Vorps_ymm_k1z_ymm_ymmm256b32, EVEX_Vorps_zmm_k1z_zmm_zmmm512b32],
         Kind::Arith(Arith::Xor) => [VEX_Vxorps_xmm_xmm_xmmm128, VEX_Vxorps_ymm_ymm_ymmm256,
             EVEX_Vxorps_ymm_k1z_ymm_ymmm256b32, EVEX_Vxorps_zmm_k1z_zmm_zmmm512b32],
+        Kind::Arith(Arith::AddBits) => [VEX_Vpaddd_xmm_xmm_xmmm128, VEX_Vpaddd_ymm_ymm_ymmm256,
+            EVEX_Vpaddd_ymm_k1z_ymm_ymmm256b32, EVEX_Vpaddd_zmm_k1z_zmm_zmmm512b32],
+        Kind::Arith(Arith::SubBits) => [VEX_Vpsubd_xmm_xmm_xmmm128, VEX_Vpsubd_ymm_ymm_ymmm256,
+            EVEX_Vpsubd_ymm_k1z_ymm_ymmm256b32, EVEX_Vpsubd_zmm_k1z_zmm_zmmm512b32],
+        Kind::ShiftBits(ShiftOp::Left) => [VEX_Vpslld_xmm_xmm_imm8, VEX_Vpslld_ymm_ymm_imm8,
+            EVEX_Vpslld_ymm_k1z_ymmm256b32_imm8, EVEX_Vpslld_zmm_k1z_zmmm512b32_imm8],
+        Kind::ShiftBits(ShiftOp::Right) => [VEX_Vpsrld_xmm_xmm_imm8, VEX_Vpsrld_ymm_ymm_imm8,
+            EVEX_Vpsrld_ymm_k1z_ymmm256b32_imm8, EVEX_Vpsrld_zmm_k1z_zmmm512b32_imm8],
+        Kind::Round => [VEX_Vroundss_xmm_xmm_xmmm32_imm8, VEX_Vroundps_ymm_ymmm256_imm8,
+            EVEX_Vrndscaleps_ymm_k1z_ymmm256b32_imm8, EVEX_Vrndscaleps_zmm_k1z_zmmm512b32_imm8_sae],
         Kind::Sqrt => [VEX_Vsqrtss_xmm_xmm_xmmm32, VEX_Vsqrtps_ymm_ymmm256,
             EVEX_Vsqrtps_ymm_k1z_ymmm256b32, EVEX_Vsqrtps_zmm_k1z_zmmm512b32_er],
         Kind::Fma(FmaForm::F132) => [VEX_Vfmadd132ss_xmm_xmm_xmmm32, VEX_Vfmadd132ps_ymm_ymm_ymmm256,

@@ -11,7 +11,9 @@ use crease_program::{CompareOp, Element, Op, ScalarId, StoreHint};
 use super::assembler::Assembler;
 use super::avx::Avx;
 use super::codes::{Form, Kind, code};
-use crate::vector::{Ahead, Arith, Body, Class, Extent, Float, Inst, Memory, Operand, Reg, Sequence, StreamAddress};
+use crate::vector::{
+    Ahead, Arith, Body, Class, Extent, Float, Inst, Memory, Operand, Reg, Rounding, Sequence, StreamAddress,
+};
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 
 /// The iteration at which a block begins.
@@ -118,6 +120,11 @@ impl Encoding<'_, '_> {
                     return self.three(self.code(Kind::Sqrt), self.vector(to), self.vector(to), from);
                 }
                 self.two(self.code(Kind::Sqrt), self.vector(to), from);
+            }
+            Inst::Round { rounding, to, from } => self.round(rounding, to, from),
+            Inst::ShiftBits { op, to, from, count } => {
+                let (to, from) = (self.vector(to), self.vector(from));
+                self.put(Instruction::with3(self.code(Kind::ShiftBits(op)), to, from, u32::from(count)));
             }
             Inst::Arith { op, to, a, b } => {
                 let b = self.operand(b);
@@ -295,6 +302,28 @@ impl Encoding<'_, '_> {
             }
         };
         self.finish(instruction, b, false);
+    }
+
+    fn round(&mut self, rounding: Rounding, to: Reg, from: Operand) {
+        // No signal if the number was none.
+        let mode: u32 = match rounding {
+            Rounding::Nearest => 0x8,
+            Rounding::Floor => 0x9,
+            Rounding::Ceil => 0xa,
+            Rounding::Trunc => 0xb,
+        };
+        let (code, to, from) = (self.code(Kind::Round), self.vector(to), self.operand(from));
+        let instruction = match (self.extent, from) {
+            (Extent::Single, Source::Register(from)) => Instruction::with4(code, to, to, from, mode),
+            (_, Source::Register(from)) => Instruction::with3(code, to, from, mode),
+            (Extent::Single, Source::Memory(from) | Source::Cells(from) | Source::Constant(from, _)) => {
+                Instruction::with4(code, to, to, from, mode)
+            }
+            (_, Source::Memory(from) | Source::Cells(from) | Source::Constant(from, _)) => {
+                Instruction::with3(code, to, from, mode)
+            }
+        };
+        self.finish(instruction, from, true);
     }
 
     fn select(&mut self, to: Reg, cond: Reg, then: Operand, otherwise: Reg) {

@@ -36,6 +36,7 @@ pub(crate) fn program(seed: u64) -> Random {
         strides: random.u8(0..8) == 0,
         conversions: random.u8(0..10) == 0,
         opaque: double && random.u8(0..12) == 0,
+        remainders: random.u8(0..12) == 0,
         bytes_out: random.u8(0..8) == 0,
         rings: random.bool(),
         double_mapped: random.u8(0..3) == 0,
@@ -92,6 +93,8 @@ struct Odd {
     conversions: bool,
     /// Functions that are not known.
     opaque: bool,
+    /// Remainders.
+    remainders: bool,
     /// Stored bytes.
     bytes_out: bool,
     /// Streams in rings.
@@ -308,6 +311,23 @@ impl Strip {
         lanes
     }
 
+    /// An operation on the bits of two numbers, or on 1 in the place of NaN, whose bits are not defined.
+    fn bits(&mut self, a: &str, b: &str) -> String {
+        let ty = self.ty();
+        let one = self.push(format!("{ty} 1.0"));
+        let [a, b] = [a, b].map(|value| {
+            let is_number = self.push(format!("eq {value}, {value}"));
+            self.push(format!("select %{is_number}, {value}, %{one}"))
+        });
+        let combined = ["bit_and", "bit_or", "bit_xor", "bit_add", "bit_sub"];
+        let places = self.random.u8(0..if self.double { 64 } else { 32 });
+        match self.random.usize(0..7) {
+            5 => format!("shift_left %{a}, {places}"),
+            6 => format!("shift_right %{a}, {places}"),
+            op => format!("{} %{a}, %{b}", combined[op]),
+        }
+    }
+
     /// One of the numbers, the younger ones more often.
     fn float(&mut self) -> String {
         let count = self.floats.len();
@@ -322,12 +342,17 @@ impl Strip {
         };
         let (p, q) = (bool_or(self), bool_or(self));
         let mut text = String::new();
-        let kind = self.random.usize(0..17);
+        let kind = self.random.usize(0..20);
         match (kind, p, q) {
             (0..=4, ..) => write!(text, "{} {a}, {b}", ["add", "sub", "mul", "min", "max"][kind]),
             (5, ..) => write!(text, "div {a}, {b}"),
             (6 | 7, ..) => write!(text, "fma {a}, {b}, {c}"),
-            (8, ..) => write!(text, "{} {a}", ["neg", "abs", "sqrt"][self.random.usize(0..3)]),
+            (8 | 17, ..) => {
+                let unary = ["neg", "abs", "sqrt", "floor", "ceil", "trunc", "nearest"];
+                write!(text, "{} {a}", unary[self.random.usize(0..unary.len())])
+            }
+            (18, ..) if self.odd.remainders => write!(text, "rem {a}, {b}"),
+            (18 | 19, ..) => write!(text, "{}", self.bits(&a, &b)),
             (9, ..) => write!(text, "{ty} {:?}", f64::from(self.random.i32(-64..64)) / 8.0),
             (10, ..) => write!(text, "scalar {}", if self.double { "d" } else { "s" }),
             (11, ..) if self.random.u8(0..4) == 0 => {
@@ -358,9 +383,8 @@ impl Strip {
             _ => write!(text, "{} {a}, {b}", ["lt", "le", "gt", "ge", "eq", "ne"][self.random.usize(0..6)]),
         }
         .expect("writing to a string");
-        let is_bool = ["lt", "le", "gt", "ge", "eq", "ne", "and", "or", "not"].iter().any(|op| text.starts_with(op));
-        // `neg` is no `ne`.
-        let is_bool = is_bool && !text.starts_with("neg");
+        let op = text.split(' ').next().unwrap_or_default();
+        let is_bool = ["lt", "le", "gt", "ge", "eq", "ne", "and", "or", "not"].contains(&op);
         let at = self.push(text);
         if is_bool { self.bools.push(at) } else { self.floats.push(at) }
     }

@@ -18,6 +18,7 @@ use crease::kernel::builder::{ArrayRef, StmtRef, Time, Value};
 use crate::catalogue::Case;
 use crate::fields::{Fields, KernelDataError};
 use crate::lbm::collision::collide;
+use crate::lbm::moments;
 use crate::lbm::naive::{Boundary, Rates, advance};
 use crate::lbm::periodic;
 use crate::lbm::region::{FluidBox, Region, Side};
@@ -42,7 +43,7 @@ pub fn definition(scheme: impl Into<Scheme>, extents: &[&str]) -> Result<Kernel,
     let stmts: Vec<StmtRef> = Region::all(set.dims()).iter().map(advance).collect();
     periodic::sweeps(&fluid, &stmts);
     bands(&fluid, &stmts);
-    b.build()
+    moments::observed(&b.build()?, scheme, extents)
 }
 
 /// Naive loops on two lattices; `extents` are the names of the sizes in `case`, outermost axis first.

@@ -31,6 +31,7 @@ use crate::catalogue::Case;
 use crate::fields::{Field, Fields, KernelDataError};
 use crate::lbm::collision::{balanced_sum, collide};
 use crate::lbm::inflow::{INFLOW, SOLID, known_share};
+use crate::lbm::moments;
 use crate::lbm::naive::{Boundary, Rates, advance};
 use crate::lbm::obstacle::Cylinder;
 use crate::lbm::region::{FluidBox, Region, Side};
@@ -62,7 +63,7 @@ pub fn definition(lattice: Lattice, extents: &[&str]) -> Result<Kernel, KernelEr
     let stmts: Vec<StmtRef> = Region::all(set.dims()).iter().map(advance).collect();
     periodic::sweeps(&fluid, &stmts);
     cavity::bands(&fluid, &stmts);
-    b.build()
+    moments::observed(&b.build()?, lattice, extents)
 }
 
 /// Naive loops on two lattices; `extents` are the names of the sizes in `case`, outermost axis first.

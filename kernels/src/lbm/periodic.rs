@@ -12,6 +12,7 @@ use crease::kernel::builder::{ArrayRef, Index, StmtRef, Time, Value};
 use crate::catalogue::Case;
 use crate::fields::{Fields, KernelDataError};
 use crate::lbm::collision::collide;
+use crate::lbm::moments;
 use crate::lbm::naive::{Boundary, Rates, advance};
 use crate::lbm::region::{FluidBox, Region};
 use crate::lbm::storage::Scheme;
@@ -34,7 +35,7 @@ pub fn definition(scheme: impl Into<Scheme>, extents: &[&str]) -> Result<Kernel,
     };
     let stmts: Vec<StmtRef> = Region::all(set.dims()).iter().map(advance).collect();
     sweeps(&fluid, &stmts);
-    b.build()
+    moments::observed(&b.build()?, scheme, extents)
 }
 
 /// Naive loops on two lattices; `extents` are the names of the sizes in `case`, outermost axis first.

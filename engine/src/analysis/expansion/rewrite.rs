@@ -124,7 +124,8 @@ fn with_arrays(kernel: &Kernel, expansions: &mut [Expansion<'_>]) -> (Kernel, Ve
             });
         }
     }
-    (Kernel { arrays, stmts: Vec::new(), schedules: Vec::new(), ..kernel.clone() }, renumbered)
+    let (stmts, schedules, observers) = (Vec::new(), Vec::new(), Vec::new());
+    (Kernel { arrays, stmts, schedules, observers, ..kernel.clone() }, renumbered)
 }
 
 /// Cuts a statement's domain so that each of its reads sees one write in each part.

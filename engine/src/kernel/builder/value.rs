@@ -1,13 +1,13 @@
 //! Values that statements compute: handles with operators, one node per different expression.
 
 use std::fmt;
-use std::ops::{Add, BitAnd, BitOr, Div, Mul, Neg, Not, Sub};
+use std::ops::{Add, BitAnd, BitOr, Div, Mul, Neg, Not, Rem, Sub};
 
 use crate::kernel::builder::draft::Draft;
-use crate::kernel::graph::{BinaryOp, CompareOp, Element, Expr, ExprId, UnaryOp};
+use crate::kernel::graph::{BinaryOp, CompareOp, Element, Expr, ExprId, Function, UnaryOp};
 
-/// A value that an instance computes: a handle, which is copied. `+ - * /` and unary `-` are arithmetic, `& | !` join
-/// truth values. Numbers may stand on either side.
+/// A value that an instance computes: a handle, which is copied. `+ - * / %` and unary `-` are arithmetic (`%` is the
+/// remainder of C's `fmod`), `& | !` join truth values. Numbers may stand on either side.
 ///
 /// Values belong to no statement: each statement that stores one computes it, at its own iterators.
 #[derive(Clone, Copy)]
@@ -90,6 +90,38 @@ impl<'k> Value<'k> {
         Value::new(self.draft, Expr::Fma(self.id, factor, term))
     }
 
+    /// The largest integer that is not greater.
+    pub fn floor(self) -> Value<'k> {
+        Value::new(self.draft, Expr::Unary(UnaryOp::Floor, self.id))
+    }
+
+    /// The smallest integer that is not less.
+    pub fn ceil(self) -> Value<'k> {
+        Value::new(self.draft, Expr::Unary(UnaryOp::Ceil, self.id))
+    }
+
+    /// The integer part.
+    pub fn trunc(self) -> Value<'k> {
+        Value::new(self.draft, Expr::Unary(UnaryOp::Trunc, self.id))
+    }
+
+    /// The nearest integer, the even one of two.
+    pub fn nearest(self) -> Value<'k> {
+        Value::new(self.draft, Expr::Unary(UnaryOp::Nearest, self.id))
+    }
+
+    /// The truth value of being no number.
+    pub fn is_nan(self) -> Value<'k> {
+        self.differs(self)
+    }
+
+    /// A mathematical function whose first argument this is, such as `y.call(Function::Atan2, [x])`; with another
+    /// number of arguments than it takes the kernel is refused.
+    pub fn call<O: Into<Operand<'k>>>(self, function: Function, others: impl IntoIterator<Item = O>) -> Value<'k> {
+        let others = others.into_iter().map(|other| other.into().id_in(self.draft));
+        Value::new(self.draft, Expr::Call(function, std::iter::once(self.id).chain(others).collect()))
+    }
+
     /// The truth value of `self < other`.
     pub fn lt(self, other: impl Into<Operand<'k>>) -> Value<'k> {
         self.compare(CompareOp::Lt, other)
@@ -147,6 +179,59 @@ impl<'k> Value<'k> {
     }
 }
 
+macro_rules! functions {
+    ($($method:ident, $function:expr, $doc:literal;)*) => {
+        impl<'k> Value<'k> {$(
+            #[doc = $doc]
+            pub fn $method(self) -> Value<'k> {
+                Value::new(self.draft, Expr::Call($function, vec![self.id]))
+            }
+        )*}
+    };
+}
+
+functions! {
+    exp, Function::Exp, "e to the power of this value.";
+    expm1, Function::Expm1, "e to the power of this value, less 1: accurate for small ones.";
+    log, Function::Log, "Natural logarithm.";
+    log1p, Function::Log1p, "Natural logarithm of 1 more than this value: accurate for small ones.";
+    log2, Function::Log2, "Logarithm to the base 2.";
+    sin, Function::Sin, "Sine of this many radians.";
+    cos, Function::Cos, "Cosine of this many radians.";
+    tan, Function::Tan, "Tangent of this many radians.";
+    tanh, Function::Tanh, "Hyperbolic tangent.";
+    cbrt, Function::Cbrt, "Cube root.";
+    round, Function::Round, "The nearest integer, halves away from zero.";
+    sign, Function::Sign, "-1 or 1; zeros and NaN stay what they are.";
+}
+
+impl<'k> Value<'k> {
+    /// This value to the power of `exponent`.
+    pub fn pow(self, exponent: impl Into<Operand<'k>>) -> Value<'k> {
+        self.call(Function::Pow, [exponent.into()])
+    }
+
+    /// The angle in radians of the point with this `y` and that `x`.
+    pub fn atan2(self, x: impl Into<Operand<'k>>) -> Value<'k> {
+        self.call(Function::Atan2, [x.into()])
+    }
+
+    /// The root of the sum of both squares.
+    pub fn hypot(self, other: impl Into<Operand<'k>>) -> Value<'k> {
+        self.call(Function::Hypot, [other.into()])
+    }
+
+    /// The magnitude of this value with the sign of `other`.
+    pub fn copysign(self, other: impl Into<Operand<'k>>) -> Value<'k> {
+        self.call(Function::Copysign, [other.into()])
+    }
+
+    /// This value, or the bound that it is beyond; NaN stays NaN.
+    pub fn clamp(self, low: impl Into<Operand<'k>>, high: impl Into<Operand<'k>>) -> Value<'k> {
+        self.call(Function::Clamp, [low.into(), high.into()])
+    }
+}
+
 macro_rules! arithmetic {
     ($($trait:ident, $method:ident, $op:expr;)*) => {$(
         impl<'k, O: Into<Operand<'k>>> $trait<O> for Value<'k> {
@@ -172,6 +257,7 @@ arithmetic! {
     Sub, sub, BinaryOp::Sub;
     Mul, mul, BinaryOp::Mul;
     Div, div, BinaryOp::Div;
+    Rem, rem, BinaryOp::Rem;
 }
 
 impl<'k> Neg for Value<'k> {

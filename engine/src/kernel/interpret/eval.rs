@@ -2,6 +2,7 @@
 //!
 //! Every value is held as a double: an `f32` exactly, a truth value as 1 or 0. Operations on `f32` compute in `f32`.
 
+use crease_program::functions::{Function, Real};
 use crease_program::{ValueType, opaque_finish, opaque_mix, opaque_seed};
 
 use crate::kernel::affine::{Affine, AffineOverflow};
@@ -37,7 +38,8 @@ enum Op {
     Value(f64),
     Index(BoundAffine),
     Load(Access),
-    Unary(UnaryOp, ExprId),
+    Unary(UnaryOp, Precision, ExprId),
+    Call(Function, Precision, Vec<ExprId>),
     Binary(BinaryOp, Precision, ExprId, ExprId),
     Fma(Precision, ExprId, ExprId, ExprId),
     /// Operands are exact doubles in either precision, once literals are rounded.
@@ -48,8 +50,6 @@ enum Op {
     Select(Precision, ExprId, ExprId, ExprId),
     Round(Precision, ExprId),
     Opaque(u64, Vec<ExprId>),
-    /// `sqrt` of an `f32` rounds once.
-    SqrtF32(ExprId),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -157,10 +157,10 @@ impl Op {
                 }
                 store.read(address)
             }
-            Op::Unary(UnaryOp::Neg, a) => -get(a),
-            Op::Unary(UnaryOp::Abs, a) => get(a).abs(),
-            Op::Unary(UnaryOp::Sqrt, a) => get(a).sqrt(),
-            Op::SqrtF32(a) => f64::from((get(a) as f32).sqrt()),
+            Op::Unary(op, Precision::Double, a) => unary_f64(*op, get(a)),
+            Op::Unary(op, Precision::Single, a) => unary_f32(*op, get(a) as f32).into(),
+            Op::Call(function, Precision::Double, args) => call(*function, args, get),
+            Op::Call(function, Precision::Single, args) => call(*function, args, |a| get(a) as f32).into(),
             Op::Binary(op, Precision::Double, a, b) => binary_f64(*op, get(a), get(b)),
             Op::Binary(op, Precision::Single, a, b) => binary_f32(*op, get(a) as f32, get(b) as f32).into(),
             Op::Fma(Precision::Double, a, b, c) => get(a).mul_add(get(b), get(c)),
@@ -199,8 +199,8 @@ fn op(
         }
         Expr::Index(e) => Op::Index(BoundAffine::new(e, params)?),
         Expr::Load(array, index) => Op::Load(access(*array, index, params)?),
-        Expr::Unary(UnaryOp::Sqrt, a) if precision == Precision::Single => Op::SqrtF32(*a),
-        Expr::Unary(op, a) => Op::Unary(*op, *a),
+        Expr::Unary(op, a) => Op::Unary(*op, precision, *a),
+        Expr::Call(function, args) => Op::Call(*function, precision, args.clone()),
         Expr::Binary(op, a, b) => Op::Binary(*op, precision, *a, *b),
         Expr::Fma(a, b, c) => Op::Fma(precision, *a, *b, *c),
         Expr::Compare(op, a, b) => {
@@ -221,12 +221,46 @@ fn access(array: ArrayId, index: &[Affine], params: &[i64]) -> Result<Access, Af
     Ok(Access { array: array.index(), index })
 }
 
+/// A function of values that `get` rounds.
+fn call<F: Real>(function: Function, args: &[ExprId], get: impl Fn(&ExprId) -> F) -> F {
+    match args {
+        [a] => function.evaluate(&[get(a)]),
+        [a, b] => function.evaluate(&[get(a), get(b)]),
+        _ => function.evaluate(&args.iter().map(get).collect::<Vec<F>>()),
+    }
+}
+
+fn unary_f64(op: UnaryOp, a: f64) -> f64 {
+    match op {
+        UnaryOp::Neg => -a,
+        UnaryOp::Abs => a.abs(),
+        UnaryOp::Sqrt => a.sqrt(),
+        UnaryOp::Floor => a.floor(),
+        UnaryOp::Ceil => a.ceil(),
+        UnaryOp::Trunc => a.trunc(),
+        UnaryOp::Nearest => a.round_ties_even(),
+    }
+}
+
+fn unary_f32(op: UnaryOp, a: f32) -> f32 {
+    match op {
+        UnaryOp::Neg => -a,
+        UnaryOp::Abs => a.abs(),
+        UnaryOp::Sqrt => a.sqrt(),
+        UnaryOp::Floor => a.floor(),
+        UnaryOp::Ceil => a.ceil(),
+        UnaryOp::Trunc => a.trunc(),
+        UnaryOp::Nearest => a.round_ties_even(),
+    }
+}
+
 fn binary_f64(op: BinaryOp, a: f64, b: f64) -> f64 {
     match op {
         BinaryOp::Add => a + b,
         BinaryOp::Sub => a - b,
         BinaryOp::Mul => a * b,
         BinaryOp::Div => a / b,
+        BinaryOp::Rem => a % b,
         BinaryOp::Min => {
             if a < b {
                 a
@@ -250,6 +284,7 @@ fn binary_f32(op: BinaryOp, a: f32, b: f32) -> f32 {
         BinaryOp::Sub => a - b,
         BinaryOp::Mul => a * b,
         BinaryOp::Div => a / b,
+        BinaryOp::Rem => a % b,
         BinaryOp::Min => {
             if a < b {
                 a

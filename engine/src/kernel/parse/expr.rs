@@ -16,7 +16,9 @@ use std::collections::HashMap;
 use crate::kernel::affine::Affine;
 use crate::kernel::error::KernelErrorKind;
 use crate::kernel::exprs::ExprGraph;
-use crate::kernel::graph::{ArrayId, Assign, BinaryOp, CompareOp, Element, Expr, ExprId, Kernel, ScalarId, UnaryOp};
+use crate::kernel::graph::{
+    ArrayId, Assign, BinaryOp, CompareOp, Element, Expr, ExprId, Function, Kernel, ScalarId, UnaryOp,
+};
 use crate::kernel::lex::{Parsed, Token};
 use crate::kernel::parse::cursor::{Cursor, fail_at};
 use crate::kernel::parse::formula::{Scope, affine};
@@ -267,13 +269,24 @@ impl<'k> Body<'k> {
         Ok(match name {
             "sqrt" => Expr::Unary(UnaryOp::Sqrt, one()?),
             "abs" => Expr::Unary(UnaryOp::Abs, one()?),
+            "floor" => Expr::Unary(UnaryOp::Floor, one()?),
+            "ceil" => Expr::Unary(UnaryOp::Ceil, one()?),
+            "trunc" => Expr::Unary(UnaryOp::Trunc, one()?),
+            "nearest" => Expr::Unary(UnaryOp::Nearest, one()?),
             "min" => two().map(|(a, b)| Expr::Binary(BinaryOp::Min, a, b))?,
             "max" => two().map(|(a, b)| Expr::Binary(BinaryOp::Max, a, b))?,
+            "rem" => two().map(|(a, b)| Expr::Binary(BinaryOp::Rem, a, b))?,
+            "is_nan" => one().map(|a| Expr::Compare(CompareOp::Ne, a, a))?,
             "fma" => three().map(|(a, b, c)| Expr::Fma(a, b, c))?,
             "select" => three().map(|(a, b, c)| Expr::Select(a, b, c))?,
             "f64" => Expr::Convert(Element::F64, one()?),
             "f32" => Expr::Convert(Element::F32, one()?),
             _ => {
+                if let Ok(function) = name.parse::<Function>() {
+                    let is_right = args.len() == function.arity();
+                    let call = Expr::Call(function, args.to_vec());
+                    return is_right.then_some(call).ok_or_else(|| count(&function.arity().to_string()));
+                }
                 self.not_a_value(name)?;
                 if name == "if" {
                     return Err(KernelErrorKind::NoConditional);

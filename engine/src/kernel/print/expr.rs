@@ -101,14 +101,13 @@ impl ExprTexts {
                 (format!("{}[{}]", kernel.array(*array).name, index.join(", ")), Level::Primary)
             }
             Expr::Unary(UnaryOp::Neg, a) => (format!("-{}", self.negated(stmt, a)), Level::Unary),
-            Expr::Unary(UnaryOp::Abs, a) => call("abs", &[*a]),
-            Expr::Unary(UnaryOp::Sqrt, a) => call("sqrt", &[*a]),
+            Expr::Unary(op, a) => call(op.name(), &[*a]),
             Expr::Binary(BinaryOp::Add, a, b) => infix("+", a, b, Level::Sum, Level::Product),
             Expr::Binary(BinaryOp::Sub, a, b) => infix("-", a, b, Level::Sum, Level::Product),
             Expr::Binary(BinaryOp::Mul, a, b) => infix("*", a, b, Level::Product, Level::Unary),
             Expr::Binary(BinaryOp::Div, a, b) => infix("/", a, b, Level::Product, Level::Unary),
-            Expr::Binary(BinaryOp::Min, a, b) => call("min", &[*a, *b]),
-            Expr::Binary(BinaryOp::Max, a, b) => call("max", &[*a, *b]),
+            Expr::Binary(op, a, b) => call(op.name(), &[*a, *b]),
+            Expr::Call(function, args) => call(function.name(), args),
             Expr::Fma(a, b, c) => call("fma", &[*a, *b, *c]),
             Expr::Compare(op, a, b) => {
                 (format!("{} {} {}", self.at(a, Level::Sum), compare_name(*op), self.at(b, Level::Sum)), Level::Compare)

@@ -135,7 +135,7 @@ fn offset(kernel: &Kernel, stmt: &Stmt, array: ArrayId, index: &[Affine]) -> Res
 }
 
 /// The `c` of `t + c`, where `t` is the first iterator.
-fn step_offset(index: &Affine) -> Option<i64> {
+pub(in crate::kernel) fn step_offset(index: &Affine) -> Option<i64> {
     let mut terms = index.terms();
     let first = terms.next()?;
     (terms.next().is_none() && first == (&Term::Iter(0), 1)).then(|| index.constant_part())

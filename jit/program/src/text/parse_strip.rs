@@ -124,6 +124,12 @@ impl Parser<'_> {
                 } else if let Ok(op) = word.parse() {
                     self.operands().map(|[a, b]| Op::Binary(op, a, b))?
                 } else if let Ok(op) = word.parse() {
+                    self.operands().map(|[a, b]| Op::Bits(op, a, b))?
+                } else if let Ok(op) = word.parse() {
+                    let value = self.value()?;
+                    self.expect(",")?;
+                    Op::Shift(op, value, self.number("a number of places")?)
+                } else if let Ok(op) = word.parse() {
                     self.operands().map(|[a, b]| Op::Compare(op, a, b))?
                 } else {
                     return Err(start.error(format!("expected an operation, found {}", start.describe())));

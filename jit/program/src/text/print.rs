@@ -183,6 +183,8 @@ impl<'p> Printer<'p> {
             Op::Load { stream, ty } => format!("load {stream}: {ty}"),
             Op::Unary(op, a) => format!("{op} {a}"),
             Op::Binary(op, a, b) => format!("{op} {a}, {b}"),
+            Op::Bits(op, a, b) => format!("{op} {a}, {b}"),
+            Op::Shift(op, a, count) => format!("{op} {a}, {count}"),
             Op::Fma(a, b, c) => format!("fma {a}, {b}, {c}"),
             Op::Compare(op, a, b) => format!("{op} {a}, {b}"),
             Op::And(a, b) => format!("and {a}, {b}"),

@@ -1,0 +1,190 @@
+//! Kernels: read from text, and what they declare.
+
+use std::ffi::{CString, c_char};
+use std::sync::Arc;
+
+use crease::Kernel;
+use crease::kernel::graph::{Element, ParamKind, Role};
+
+use crate::constants::constants;
+use crate::handle::Handle;
+use crate::raw::{Out, Text, Told, c_string, exports};
+use crate::status::{ArgumentError, Failure};
+use crate::text::OwnedText;
+
+constants! {
+    /// Cells of eight bytes.
+    F64 = 1,
+    /// Of four.
+    F32 = 2,
+    /// Of two, IEEE 754 half precision.
+    F16 = 3,
+    /// Of one.
+    U8 = 4,
+    /// The caller's, only read.
+    INPUT = 1,
+    /// The caller's, written.
+    OUTPUT = 2,
+    /// Folded, dead before and after.
+    TEMP = 3,
+    /// Folded, kept from step to step.
+    STATE = 4,
+    /// Bound when a plan is made.
+    SIZE = 1,
+    /// The number of steps.
+    STEPS = 2,
+}
+
+/// A kernel with the names that callers are shown.
+pub(crate) struct KernelBody {
+    pub(crate) kernel: Arc<Kernel>,
+    name: CString,
+    arrays: Vec<CString>,
+    scalars: Vec<CString>,
+    params: Vec<CString>,
+    schedules: Vec<CString>,
+}
+
+/// An array as a kernel declares it.
+#[repr(C)]
+pub(crate) struct ArrayInfo {
+    name: Told<c_char>,
+    role: i32,
+    element: i32,
+    rank: usize,
+    levels: u32,
+}
+
+impl KernelBody {
+    fn new(kernel: Kernel) -> Result<KernelBody, Failure> {
+        let names = |names: Vec<&str>| names.into_iter().map(|name| c_string("a name", name)).collect();
+        let arrays: Result<_, Failure> = names(kernel.arrays().iter().map(|array| array.name.as_str()).collect());
+        let scalars: Result<_, Failure> = names(kernel.scalars().iter().map(|scalar| scalar.name.as_str()).collect());
+        let params: Result<_, Failure> = names(kernel.params().iter().map(|param| param.name.as_str()).collect());
+        let schedules: Result<_, Failure> = names(kernel.schedules().iter().map(|s| s.name.as_str()).collect());
+        Ok(KernelBody {
+            name: c_string("a name", kernel.name())?,
+            arrays: arrays?,
+            scalars: scalars?,
+            params: params?,
+            schedules: schedules?,
+            kernel: Arc::new(kernel),
+        })
+    }
+
+    /// One of a list.
+    fn item<'a, T>(&self, what: &'static str, items: &'a [T], position: usize) -> Result<&'a T, ArgumentError> {
+        let none =
+            || ArgumentError::Position { what, kernel: self.kernel.name().to_string(), position, count: items.len() };
+        items.get(position).ok_or_else(none)
+    }
+}
+
+/// The number of an element type.
+pub(crate) fn element_number(element: Element) -> i32 {
+    match element {
+        Element::F64 => F64,
+        Element::F32 => F32,
+        Element::F16 => F16,
+        Element::U8 => U8,
+    }
+}
+
+/// Indices of an array as callers see it, without a state's step.
+pub(crate) fn rank(kernel: &Kernel, position: usize) -> usize {
+    let array = &kernel.arrays()[position];
+    array.index.len() - usize::from(array.role == Role::State)
+}
+
+exports! {
+    fn crease_kernel_parse(text: Text, kernel: Out<Handle<KernelBody>>) {
+        kernel.make("kernel", || KernelBody::new(Kernel::parse(text.get("text")?)?))
+    }
+
+    fn crease_kernel_read(path: Text, kernel: Out<Handle<KernelBody>>) {
+        kernel.make("kernel", || {
+            let path = path.get("path")?;
+            let text = std::fs::read_to_string(path).map_err(|why| Failure::file(path, &why))?;
+            KernelBody::new(Kernel::parse(&text)?)
+        })
+    }
+
+    fn crease_kernel_text(kernel: Handle<KernelBody>, text: Out<OwnedText>) {
+        text.make("text", || Ok(kernel.get("kernel")?.kernel.to_string()))
+    }
+
+    fn crease_kernel_name(kernel: Handle<KernelBody>, name: Out<Told<c_char>>) {
+        name.verify("name")?;
+        name.put(Told::string(&kernel.get("kernel")?.name));
+        Ok(())
+    }
+
+    fn crease_kernel_has_state(kernel: Handle<KernelBody>, has_state: Out<i32>) {
+        has_state.verify("has_state")?;
+        has_state.put(i32::from(kernel.get("kernel")?.kernel.has_state()));
+        Ok(())
+    }
+
+    fn crease_kernel_counts(
+        kernel: Handle<KernelBody>,
+        arrays: Out<usize>,
+        scalars: Out<usize>,
+        params: Out<usize>,
+        schedules: Out<usize>,
+    ) {
+        let body = kernel.get("kernel")?;
+        arrays.put(body.arrays.len());
+        scalars.put(body.scalars.len());
+        params.put(body.params.len());
+        schedules.put(body.schedules.len());
+        Ok(())
+    }
+
+    fn crease_kernel_array(kernel: Handle<KernelBody>, position: usize, info: Out<ArrayInfo>) {
+        info.verify("info")?;
+        let body = kernel.get("kernel")?;
+        let name = body.item("array", &body.arrays, position)?;
+        let (array, id) = (&body.kernel.arrays()[position], body.kernel.array_ids().nth(position));
+        let role = match array.role {
+            Role::Input => INPUT,
+            Role::Output => OUTPUT,
+            Role::State => STATE,
+            // Ours as well, and so is what a later version may add: no call reads or writes it.
+            _ => TEMP,
+        };
+        let levels = id.map_or(0, |id| body.kernel.state_depth(id));
+        let (element, rank) = (element_number(array.element), rank(&body.kernel, position));
+        info.put(ArrayInfo { name: Told::string(name), role, element, rank, levels });
+        Ok(())
+    }
+
+    fn crease_kernel_scalar(
+        kernel: Handle<KernelBody>,
+        position: usize,
+        name: Out<Told<c_char>>,
+        element: Out<i32>,
+    ) {
+        let body = kernel.get("kernel")?;
+        name.put(Told::string(body.item("scalar", &body.scalars, position)?));
+        element.put(element_number(body.kernel.scalars()[position].element));
+        Ok(())
+    }
+
+    fn crease_kernel_param(
+        kernel: Handle<KernelBody>,
+        position: usize,
+        name: Out<Told<c_char>>,
+        kind: Out<i32>,
+    ) {
+        let body = kernel.get("kernel")?;
+        name.put(Told::string(body.item("parameter", &body.params, position)?));
+        kind.put(if body.kernel.params()[position].kind == ParamKind::Size { SIZE } else { STEPS });
+        Ok(())
+    }
+
+    fn crease_kernel_schedule(kernel: Handle<KernelBody>, position: usize, name: Out<Told<c_char>>) {
+        let body = kernel.get("kernel")?;
+        name.put(Told::string(body.item("schedule", &body.schedules, position)?));
+        Ok(())
+    }
+}

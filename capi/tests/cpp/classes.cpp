@@ -1,0 +1,175 @@
+/* What the classes of crease.hpp promise. Prints the number of checks. */
+#include <crease.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+#include <thread>
+#include <type_traits>
+
+namespace {
+
+int checks = 0;
+
+void hold(bool holds, const char* what) {
+  ++checks;
+  if (!holds) {
+    std::fprintf(stderr, "%s\n", what);
+    std::exit(1);
+  }
+}
+
+/* Whether a call throws an error with this code. */
+template <class Call>
+void refuses(const char* code, std::int32_t status, Call call) {
+  try {
+    call();
+  } catch (const crease::Error& error) {
+    const bool is_said = error.code() == code && error.status() == status && error.what()[0] != 0;
+    hold(is_said, (error.code() + error.what()).c_str());
+    return;
+  }
+  hold(false, code);
+}
+
+const char* const DECAY = R"(
+kernel decay(size N; run T) {
+  scalar k: f64
+  state u[t, y, x]: f64 for 0 <= y < N and 0 <= x < N
+  S[t, y, x] for 1 <= t <= T and 0 <= y < N and 0 <= x < N { u[t,y,x] = k * u[t-1,y,x] }
+  schedule rows { S -> [t, y, x] }
+})";
+
+const char* const DIFFERENCE = R"(
+kernel difference(size N) {
+  input image[y, x]: f32 for 0 <= y < N and 0 <= x < N
+  output slope[y, x]: f32 for 0 <= y < N and 0 <= x < N-1
+  S[y, x] for 0 <= y < N and 0 <= x < N-1 { slope[y,x] = image[y,x+1] - image[y,x] }
+  schedule rows { S -> [y, x] }
+})";
+
+void kernels_and_plans() {
+  refuses("kernel/expected", CREASE_ERROR_KERNEL, [] { crease::Kernel::parse("kernel"); });
+  refuses("file/read", CREASE_ERROR_FILE, [] { crease::Kernel::read("no such file"); });
+  const crease::Kernel kernel = crease::Kernel::parse(DECAY);
+  hold(kernel.name() == "decay" && kernel.has_state(), "name");
+  hold(kernel.sizes() == std::vector<std::string>{"N"} && kernel.scalars() == std::vector<std::string>{"k"}, "lists");
+  hold(kernel.schedules().size() == 1 && kernel.arrays().at(0).rank == 2, "arrays");
+  hold(kernel.text().find("kernel decay") == 0, "text");
+  refuses("plan/missing-size", CREASE_ERROR_PLAN, [&] { kernel.plan().build(); });
+  refuses("argument/name", CREASE_ERROR_ARGUMENT, [&] { kernel.plan().strategy("magic"); });
+  crease::Planner planner = kernel.plan();
+  planner.size("N", 8).threads(1).memory_cap(1 << 20).strategy("auto").objective("balanced");
+  planner.rounding("auto").rings("auto").caches(1 << 20, 1 << 25).operation_quota(100000000).work_limit(1 << 20);
+  const crease::Plan plan = planner.build();
+  hold(plan.threads() == 1 && plan.footprint().folded_bytes == 512, "footprint");
+  hold(plan.explain(true).find("64 cells") != std::string::npos && plan.report_json()[0] == '{', "report");
+  hold(!plan.dump("loops").empty(), "dump");
+  refuses("run/out-of-memory", CREASE_ERROR_MEMORY, [&] {
+    plan.compile(crease::Compiler().isa("scalar").unroll("1")).instantiate(crease::Setup().memory_limit(1));
+  });
+}
+
+void runs_and_views() {
+  const crease::Code code = crease::Kernel::parse(DECAY).plan().size("N", 4).build().compile();
+  crease::Run run = code.instantiate();
+  static_assert(!std::is_copy_constructible_v<crease::Run> && std::is_nothrow_move_constructible_v<crease::Run>);
+  hold(!run.scalar("k") && run.set("k", 0.5).scalar("k") == 0.5, "scalars");
+  std::vector<double> cells(16);
+  for (std::size_t k = 0; k < 16; ++k) cells[k] = static_cast<double>(k);
+  const crease::View view(cells.data(), {4, 4});
+  run.write("u", view.transposed());
+  run.advance(1);
+  hold(run.read<double>("u").at(1) == 2.0, "transposed");
+  run.read("u", view.slice(0, 0, 4, 2).slice(1, 2, 4), {crease::all.every(2), crease::from(2, 4)});
+  hold(cells[2] == 4.0 && cells[0] == 0.0 && cells[11] == 7.0, "slices");
+  std::vector<double> row(4);
+  run.read("u", crease::View<double>(row), {3, crease::all});
+  hold(row[1] == 3.5, "one row");
+#ifdef __cpp_lib_span
+  run.write("u", crease::View<const double>(std::span<const double>(row)), {0, crease::all});
+  hold(run.read<double>("u", {0, 1}).at(0) == 3.5, "spans");
+#endif
+  run.fill("u", 8.0, {0, 0});
+  hold(run.view<double>("u", {0, 0})() == 8.0, "a point where it lies");
+  const crease::Folded folded = run.folded("u");
+  const double* buffer = static_cast<const double*>(folded.buffer.cells);
+  hold(buffer[folded.place({0, 0})] == 8.0 && buffer[folded.place({3, 1})] == 3.5, "folded");
+  run.view_mut<double>("u")(3, 1) = 6.0;
+  hold(run.read<double>("u").at(13) == 6.0, "written where it lies");
+  hold(run.shape("u") == std::vector<std::size_t>{4, 4} && run.index_ranges("u").at(1).second == 3, "shape");
+  refuses("run/shape", CREASE_ERROR_RUN, [&] { run.write("u", view.slice(0, 1, 4)); });
+  refuses("run/no-such-level", CREASE_ERROR_RUN, [&] { run.fill("u", 1.0, crease::Region().back(1)); });
+  try {
+    run.view<float>("u");
+    hold(false, "another type");
+  } catch (const std::invalid_argument&) {
+    ++checks;
+  }
+  try {
+    view.slice(2, 0, 1);
+    hold(false, "no such axis");
+  } catch (const std::out_of_range&) {
+    ++checks;
+  }
+
+  crease::Run moved = std::move(run);
+  hold(!run && moved, "moved");
+  refuses("argument/null", CREASE_ERROR_ARGUMENT, [&] { run.advance(1); });
+  run = std::move(moved);
+  hold(run.step() == 1, "and back");
+  run.set_step(10);
+  hold(run.step() == 10 && run.threads() >= 1, "a restart");
+}
+
+void time_loops() {
+  crease::Run run = crease::Kernel::parse(DECAY).plan().size("N", 4).build().compile().instantiate();
+  run.set("k", 0.5).fill("u", 1.0);
+  int calls = 0;
+  const crease::Progress done = run.advance_with(10, 4, [&](const crease::Progress& progress) {
+    ++calls;
+    return progress.step == 8 ? crease::Next::stop : crease::Next::go_on;
+  });
+  hold(calls == 2 && done.step == 8 && done.end == 10, "callbacks");
+  try {
+    run.advance_with(10, 1, [](const crease::Progress&) -> crease::Next { throw std::runtime_error("mine"); });
+    hold(false, "what a callback throws");
+  } catch (const std::runtime_error& error) {
+    hold(std::string(error.what()) == "mine" && run.step() == 9, "what a callback throws");
+  }
+  const auto is_small = [](crease::Run& run) { return run.read<double>("u", {0, 0}).at(0) < 1e-4; };
+  hold(run.advance_until(1, 100, is_small) && run.step() == 14, "until");
+  hold(!run.advance_until(1, 2, [](crease::Run&) { return false; }), "never");
+
+  const crease::Cancel cancel;
+  run.cancel_with(cancel);
+  std::thread stopper([&] { cancel.now(); });
+  refuses("run/cancelled", CREASE_ERROR_CANCELLED, [&] { run.advance(std::uint64_t{1} << 40); });
+  stopper.join();
+  hold(cancel.is_set(), "cancelled");
+  cancel.reset();
+  run.advance(1);
+}
+
+void borrowed() {
+  crease::Run run = crease::Kernel::parse(DIFFERENCE).plan().size("N", 3).build().compile().instantiate();
+  std::vector<float> image{0, 1, 4, 9, 16, 25, 36, 49, 64}, slope(6);
+  const crease::View<const float> seen(image.data(), {3, 3});
+  run.run_on({crease::Run::array("image", seen)}, {crease::Run::array("slope", crease::View(slope.data(), {3, 2}))});
+  hold(slope[0] == 1.0f && slope[5] == 15.0f, "borrowed");
+  refuses("run/missing-array", CREASE_ERROR_RUN, [&] { run.run_on({crease::Run::array("image", seen)}, {}); });
+  run.write("image", crease::View(image.data(), {3, 3}));
+  run.once();
+  hold(run.read<float>("slope").at(1) == 3.0f, "once");
+}
+
+}  // namespace
+
+int main() {
+  crease::check_abi();
+  kernels_and_plans();
+  runs_and_views();
+  time_loops();
+  borrowed();
+  std::printf("%d checks\n", checks);
+}

@@ -1,0 +1,220 @@
+! Arrays of every rank and type that the module passes, sections without copies, regions, scalars, restarts, borrowed
+! arrays, callbacks, cancelling, errors. Prints the number of checks.
+module watcher
+  use crease
+  use, intrinsic :: iso_c_binding, only: c_int32_t
+  implicit none
+  integer :: calls = 0
+contains
+  function watch(run, progress) result(answer)
+    class(crease_run), intent(inout) :: run
+    type(crease_progress), intent(in) :: progress
+    integer(c_int32_t) :: answer
+    calls = calls + 1
+    answer = crease_continue
+    if (run%step() /= progress%step) answer = 9
+    if (progress%step == 6) answer = crease_stop
+  end function
+
+  function fail(run, progress) result(answer)
+    class(crease_run), intent(inout) :: run
+    type(crease_progress), intent(in) :: progress
+    integer(c_int32_t) :: answer
+    answer = merge(7_c_int32_t, 8_c_int32_t, run%step() == progress%step)
+  end function
+end module
+
+program arrays
+  use crease
+  use watcher
+  use, intrinsic :: iso_fortran_env, only: int8, int64, real32, real64
+  implicit none
+  character(*), parameter :: nl = new_line("a")
+  integer :: checks = 0, stat
+  character(300) :: message
+
+  call ranks()
+  call times()
+  call borrowed()
+  if (crease_version() /= "0.1.0") error stop "version"
+  print "(i0, ' checks')", checks
+
+contains
+
+  subroutine hold(holds, what)
+    logical, intent(in) :: holds
+    character(*), intent(in) :: what
+    checks = checks + 1
+    if (.not. holds) error stop what
+  end subroutine
+
+  subroutine new_run(text, run)
+    character(*), intent(in) :: text
+    type(crease_run), intent(inout) :: run
+    type(crease_kernel) :: kernel
+    type(crease_planner) :: planner
+    type(crease_plan) :: plan
+    type(crease_code) :: code
+    type(crease_setup) :: setup
+    type(crease_footprint) :: footprint
+    call kernel%parse(text)
+    call hold(index(kernel%text(), "kernel") == 1, "text")
+    call planner%new(kernel)
+    call planner%size("N", 3)
+    call planner%choose(schedule="all", strategy="auto", objective="footprint", rounding="exact", rings="cut")
+    call planner%choose(strategy="magic", stat=stat, errmsg=message)
+    call hold(stat == crease_error_argument .and. index(message, "argument/name: ") == 1, "strategy")
+    call planner%limit(threads=1, memory_cap=100000_int64)
+    call planner%build(plan)
+    call hold(index(plan%explain(), "memory: ") > 0, "explain")
+    call hold(index(plan%report_json(), "{") == 1, "json")
+    call hold(len(plan%dump("loops")) > 0, "dump")
+    call plan%footprint(footprint)
+    call hold(footprint%copied_bytes > 0, "footprint")
+    call plan%compile(code)
+    call setup%new()
+    call setup%threads(1)
+    call setup%guard_pages(.true.)
+    call setup%flush_denormals(.false.)
+    call setup%memory_limit(10_int64)
+    call code%instantiate(run, setup, stat, message)
+    call hold(stat == crease_error_memory .or. stat == crease_ok, "memory")
+    call setup%memory_unchecked()
+    call code%instantiate(run, setup)
+  end subroutine
+
+  ! An array u[z, y, x] is u(x, y, z).
+  subroutine ranks()
+    type(crease_run) :: run
+    real(real64) :: a1(3), a4(3, 4, 5, 6), b4(3, 4, 5, 6), large(6, 8, 10, 12), point
+    real(real32) :: a2(3, 4), b2(3, 4)
+    integer(int8) :: a3(3, 4, 5), b3(3, 4, 5)
+    real(real64) :: plane(4, 6)
+    integer :: i, j, k, l
+    call new_run("kernel ranks(size N; run T) {" // nl // &
+      "  input a[i]: f64 for 0 <= i < N" // nl // &
+      "  input b[j, i]: f32 for 0 <= j < 4 and 0 <= i < N" // nl // &
+      "  input c[k, j, i]: u8 for 0 <= k < 5 and 0 <= j < 4 and 0 <= i < N" // nl // &
+      "  state u[t, l, k, j, i]: f64 for 0 <= l < 6 and 0 <= k < 5 and 0 <= j < 4 and 0 <= i < N" // nl // &
+      "  S[t, l, k, j, i] for 1 <= t <= T and 0 <= l < 6 and 0 <= k < 5 and 0 <= j < 4 and 0 <= i < N {" // nl // &
+      "    u[t,l,k,j,i] = u[t-1,l,k,j,i] + a[i] + f64(b[j,i]) + f64(c[k,j,i]) }" // nl // &
+      "  schedule all { S -> [t, l, k, j, i] }" // nl // "}", run)
+    do i = 1, 3
+      a1(i) = i
+      do j = 1, 4
+        a2(i, j) = 10 * i + j
+        do k = 1, 5
+          a3(i, j, k) = int(i + 10 * j + 20 * (k - 1), int8)
+          do l = 1, 6
+            a4(i, j, k, l) = 1000 * l + 100 * k + 10 * j + i
+          end do
+        end do
+      end do
+    end do
+    call hold(all(run%shape("u") == [3, 4, 5, 6]), "shape")
+    call run%write("a", a1)
+    call run%write("b", a2)
+    call run%write("c", a3)
+    large = -1
+    large(2:6:2, 8:2:-2, ::2, 12:1:-2) = a4(:, :, :, :)
+    call run%write("u", large(2:6:2, 8:2:-2, ::2, 12:1:-2))
+    call run%read("b", b2)
+    call run%read("c", b3)
+    call run%read("u", b4)
+    call hold(all(b2 == a2) .and. all(b3 == a3) .and. all(b4 == a4), "what was written")
+    call run%advance(1)
+    call run%read("u", b4)
+    do l = 1, 6
+      do k = 1, 5
+        do j = 1, 4
+          call hold(all(b4(:, j, k, l) == a4(:, j, k, l) + a1 + a2(:, j) + real(a3(:, j, k), real64)), "a step")
+        end do
+      end do
+    end do
+    ! Ranges in Fortran's order, values from 0: u(3, :, 2, :).
+    call run%read("u", plane, [crease_at(2), crease_all(), crease_at(1), crease_all()])
+    call hold(all(plane == b4(3, :, 2, :)), "a plane")
+    call run%read("u", plane(1:2, 1:3), [crease_at(0), crease_span(1, 2), crease_at(4), crease_all(2)])
+    call hold(all(plane(1:2, 1:3) == b4(1, 2:3, 5, ::2)), "a coarse plane")
+    call run%read("u", point, [crease_at(0), crease_at(1), crease_at(2), crease_at(3)])
+    call hold(point == b4(1, 2, 3, 4), "a point")
+    call run%fill("u", 5.0_real64, [crease_at(0), crease_all(), crease_all(), crease_all()])
+    call run%read("u", b4)
+    call hold(all(b4(1, :, :, :) == 5) .and. b4(2, 1, 1, 1) /= 5, "filled")
+    call run%read("u", b4(:, :, :, 1:2), stat=stat, errmsg=message)
+    call hold(stat == crease_error_run .and. index(message, "run/shape: ") == 1, "a wrong shape")
+    call run%read("u", b2, stat=stat)
+    call hold(stat == crease_error_run, "a wrong type")
+    call run%read("u", b4, [crease_all(), crease_all(), crease_all(), crease_all(), crease_all()], stat=stat)
+    call hold(stat == crease_error_run, "too many ranges")
+    call run%read("nothing", b4, stat=stat, errmsg=message)
+    call hold(stat == crease_error_run .and. index(message, "nothing") > 0, "an unknown array")
+    call run%read("u", b4, back=1, stat=stat)
+    call hold(stat == crease_error_run, "a level that is not kept")
+  end subroutine
+
+  subroutine times()
+    type(crease_run) :: run, nothing
+    type(crease_cancel) :: cancel
+    type(crease_progress) :: progress
+    real(real64) :: value
+    logical :: is_set
+    call new_run("kernel decay(size N; run T) {" // nl // &
+      "  scalar k: f64" // nl // &
+      "  input a[x]: f64 for 0 <= x < N" // nl // &
+      "  state u[t, x]: f64 for 0 <= x < N" // nl // &
+      "  S[t, x] for 1 <= t <= T and 0 <= x < N { u[t,x] = k * u[t-1,x] + a[x] }" // nl // &
+      "  schedule all { S -> [t, x] }" // nl // "}", run)
+    call run%get("k", value, is_set)
+    call hold(.not. is_set, "not set")
+    call run%advance(1, stat)
+    call hold(stat == crease_error_run, "unset scalars")
+    call run%set("k", 0.5_real64)
+    call run%get("k", value, is_set)
+    call hold(is_set .and. value == 0.5_real64, "set")
+    call run%fill("a", 0.0_real64)
+    call run%fill("u", 64.0_real64)
+    call run%advance_with(10, 3, watch, progress)
+    call hold(calls == 2 .and. run%step() == 6 .and. progress%end == 10, "callbacks")
+    call run%advance_with(1, 1, fail, stat=stat, errmsg=message)
+    call hold(stat == crease_error_callback .and. index(message, "7") > 0, "a callback that fails")
+    call run%read("u", value, [crease_at(0)])
+    call hold(value == 0.5_real64, "7 halves")
+    call run%set_step(40_int64)
+    call hold(run%step() == 40, "a restart")
+    call run%fill("u", 2.0_real64)
+    call cancel%new()
+    call run%cancel_with(cancel)
+    call cancel%now()
+    call run%advance(5, stat)
+    call hold(stat == crease_error_cancelled, "cancelled")
+    call cancel%reset()
+    call run%advance(1)
+    call run%advance(-1, stat)
+    call hold(stat == crease_error_run, "backwards")
+    call run%once()
+    call hold(run%step() == 42, "once is a step")
+    call nothing%advance(1, stat, message)
+    call hold(stat == crease_error_argument .and. index(message, "argument/null") == 1, "no run")
+    call run%free()
+    call run%free()
+    call run%advance(1, stat)
+    call hold(stat == crease_error_argument, "freed")
+  end subroutine
+
+  subroutine borrowed()
+    type(crease_run) :: run
+    real(real64) :: a(3), b(6)
+    call new_run("kernel squares(size N) {" // nl // &
+      "  input a[x]: f64 for 0 <= x < N" // nl // &
+      "  output b[x]: f64 for 0 <= x < N" // nl // &
+      "  S[x] for 0 <= x < N { b[x] = a[x] * a[x] }" // nl // &
+      "  schedule all { S -> [x] }" // nl // "}", run)
+    a = [1, 2, 3]
+    b = 0
+    call run%on([crease_lend("a", a)], [crease_lend("b", b(6:1:-2))])
+    call hold(all(b == [0, 9, 0, 4, 0, 1]), "borrowed")
+    call run%on([crease_lend("a", a)], [crease_lend("b", b)], stat, message)
+    call hold(stat == crease_error_run .and. index(message, "`b`") > 0, "a wrong shape")
+  end subroutine
+end program

@@ -1,0 +1,139 @@
+//! What a run starts from: a checkpoint, arrays in files, numbers, or the catalogue's initial data.
+//!
+//! In: a run, and what the command line says.   Out: the run with everything that its first step reads, or what is missing.
+
+use std::convert::identity;
+use std::path::Path;
+
+use crease::kernel::graph::{Array, Element, Role};
+use crease::{ElementType, Run, f16};
+use crease_files::checkpoint::Checkpoint;
+use crease_kernels::{Fields, transfer};
+use ndarray::ArrayD;
+use ndarray_npy::{ReadableElement, read_npy};
+
+use crate::error::CommandError;
+use crate::kernel_source::KernelSource;
+use crate::run_request::RunRequest;
+use crate::settings::{Assignment, Settings};
+
+/// Gives the run everything that it starts from: what a checkpoint holds, if there is one, then what options name, then
+/// what is missing. Initial data are gone when it returns.
+pub(crate) fn start(
+    run: &mut Run,
+    source: &KernelSource,
+    settings: &Settings,
+    request: &RunRequest,
+    restart: Option<&Checkpoint>,
+) -> Result<(), CommandError> {
+    if let Some(checkpoint) = restart {
+        checkpoint.restore(run)?;
+    }
+    let is_assigned = |name: &str| request.request.assignments.iter().any(|assigned| assigned.name == name);
+    for (name, value) in &settings.scalars {
+        // What the checkpoint has counts more than the catalogue, and less than the command line.
+        if is_assigned(name) || run.scalar(name)?.is_none() {
+            run.set(name, *value)?;
+        }
+    }
+    let is_restored = |name: &str| restart.is_some_and(|checkpoint| checkpoint.holds(name));
+    let starts = source.starting_arrays();
+    let is_made = starts.iter().any(|name| !request.gives(name) && !is_restored(name));
+    let initial = if is_made { initial_data(source, settings)? } else { None };
+    for array in source.kernel.arrays().iter().filter(|array| starts.contains(&array.name)) {
+        match (is_restored(&array.name), request.gives(&array.name)) {
+            (true, false) => {}
+            (true, true) if array.role == Role::State => {
+                return Err(CommandError::GivenTwice { name: array.name.clone() });
+            }
+            _ => give(run, source, array, request, initial.as_ref())?,
+        }
+    }
+    Ok(())
+}
+
+/// How the command line calls a level of an array: `u` the newest one, `u@1` the one before.
+pub(crate) fn level(array: &Array, back: u32) -> String {
+    if back == 0 { array.name.clone() } else { format!("{}@{back}", array.name) }
+}
+
+fn initial_data(source: &KernelSource, settings: &Settings) -> Result<Option<Fields>, CommandError> {
+    let Some(entry) = source.entry else { return Ok(None) };
+    let mut case = entry.case(&entry.default);
+    case.sizes.clone_from(&settings.sizes);
+    case.scalars.clone_from(&settings.scalars);
+    Ok(Some((entry.initial)(&case)?))
+}
+
+/// Gives one array to the run, all of its levels.
+fn give(
+    run: &mut Run,
+    source: &KernelSource,
+    array: &Array,
+    request: &RunRequest,
+    initial: Option<&Fields>,
+) -> Result<(), CommandError> {
+    let name = &array.name;
+    if let Some(fill) = request.fills.iter().rev().find(|fill| fill.name == *name) {
+        return fill_with(run, array, fill);
+    }
+    let id = source.kernel.array_id(name).expect("the array is the kernel's");
+    for back in 0..source.kernel.state_depth(id).max(1) {
+        let level = level(array, back);
+        if let Some((_, path)) = request.inputs.iter().find(|(given, _)| *given == level) {
+            read_level(run, array, back, path)?;
+            continue;
+        }
+        match initial.and_then(|fields| fields.get(&level)) {
+            Some(field) => transfer::write(run, array, field)?,
+            None => {
+                let kernel = source.kernel.name().to_owned();
+                let what = match array.role {
+                    Role::State => "the state",
+                    Role::Output => "the live-in output",
+                    _ => "the input",
+                };
+                let option = "--input NAME=FILE.npy or --fill NAME=NUMBER";
+                return Err(CommandError::Unset { kernel, what, name: level, option });
+            }
+        }
+    }
+    Ok(())
+}
+
+fn fill_with(run: &mut Run, array: &Array, fill: &Assignment) -> Result<(), CommandError> {
+    let (name, value) = (&array.name, fill.number()?);
+    match array.element {
+        Element::F64 => run.fill(name, value)?,
+        Element::F32 => run.fill(name, value as f32)?,
+        Element::F16 => run.fill(name, f16::from_f32(value as f32))?,
+        Element::U8 => {
+            let whole = fill.value.parse::<u8>().map_err(|_| fill.bad("ARRAY=NUMBER, whole and from 0 to 255"))?;
+            run.fill(name, whole)?;
+        }
+    }
+    Ok(())
+}
+
+fn read_level(run: &mut Run, array: &Array, back: u32, path: &Path) -> Result<(), CommandError> {
+    let name = &array.name;
+    match array.element {
+        Element::F64 => read_into::<f64, _>(run, name, back, path, identity),
+        Element::F32 => read_into::<f32, _>(run, name, back, path, identity),
+        Element::F16 => read_into(run, name, back, path, f16::from_f32),
+        Element::U8 => read_into::<u8, _>(run, name, back, path, identity),
+    }
+}
+
+/// Writes the array of a file to one level of the run's.
+fn read_into<T: ElementType, F: ReadableElement + Clone + 'static>(
+    run: &mut Run,
+    name: &str,
+    back: u32,
+    path: &Path,
+    cell: fn(F) -> T,
+) -> Result<(), CommandError> {
+    let field: ArrayD<F> =
+        read_npy(path).map_err(|error| CommandError::BadArray { path: path.to_owned(), message: error.to_string() })?;
+    Ok(run.write_back(name, back, field.mapv_into_any(cell).view())?)
+}

@@ -1,0 +1,97 @@
+//! Observers: what a kernel computes of its states when it is asked to, beside its steps.
+//!
+//! An observer has outputs and statements of its own. Its statements run for one value of their first iterator, the
+//! step that was done last, and read states as they are then, and inputs; nothing reads what they write. So they take
+//! no part in any schedule, in what is alive, or in storage: they are compiled for the storage that the steps have.
+
+use crate::kernel::affine::Affine;
+use crate::kernel::formula::Formula;
+use crate::kernel::graph::{Array, DimKind, Kernel, ParamId, Schedule, Stmt};
+
+/// Cells of an observer's rows that may be computed at once: as many as the widest vectors have of the smallest numbers.
+/// Shows in `cargo run --release --example times_of_observers`.
+const OBSERVER_LANES: u32 = 16;
+
+/// What is computed of a kernel's states on demand.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Observer {
+    /// Its name in the text form.
+    pub name: String,
+    /// What it writes: outputs, numbered after the arrays of the kernel.
+    pub arrays: Vec<Array>,
+    /// How, for the step done last: `t = T` is part of their domains.
+    pub stmts: Vec<Stmt>,
+}
+
+/// The part of an observer that an error is about, by position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::kernel) enum ObserverPart {
+    Name,
+    Array(usize),
+    Stmt(usize),
+    Assign(usize, usize),
+    Expr(usize, usize),
+}
+
+impl Kernel {
+    /// What can be observed of the states, in the order of the text.
+    pub fn observers(&self) -> &[Observer] {
+        &self.observers
+    }
+
+    /// The observer of that name.
+    pub fn observer(&self, name: &str) -> Option<&Observer> {
+        self.observers.iter().find(|observer| observer.name == name)
+    }
+
+    /// The kernel with the statements of an observer beside its own.
+    pub(in crate::kernel) fn with_statements_of(&self, observer: &Observer) -> Kernel {
+        let mut all = Kernel { observers: Vec::new(), ..self.clone() };
+        all.arrays.extend(observer.arrays.iter().cloned());
+        all.stmts.extend(observer.stmts.iter().cloned());
+        all.schedules.clear();
+        all.finds_schedule = false;
+        all
+    }
+
+    /// The statements of an observer alone, over the arrays of the kernel and its own, in rows that run in parallel.
+    pub(crate) fn observing(&self, observer: &Observer) -> Kernel {
+        let mut all = self.with_statements_of(observer);
+        all.stmts.clone_from(&observer.stmts);
+        if let Some(last) = all.step_param() {
+            // No run has done less than no step.
+            all.context = all.context.and(Formula::NonNegative(Affine::param(last)));
+        }
+        let dims = all.stmts.iter().map(|stmt| stmt.iters.len()).max().unwrap_or(0);
+        let kind = |dim| match dim {
+            0 => DimKind::Sequential,
+            _ if dim + 1 == dims => DimKind::Vector(OBSERVER_LANES),
+            1 => DimKind::Parallel,
+            _ => DimKind::Sequential,
+        };
+        // Statements of fewer iterators keep theirs last, where the lanes are.
+        let time = |stmt: &Stmt| {
+            let missing = dims - stmt.iters.len();
+            let entry = |dim: usize| match dim {
+                0 if !stmt.iters.is_empty() => Affine::iter(0),
+                _ if dim <= missing => Affine::constant(0),
+                _ => Affine::iter(dim - missing),
+            };
+            (0..dims).map(entry).collect()
+        };
+        let times = all.stmts.iter().map(time).collect();
+        all.schedules = vec![Schedule { name: observer.name.clone(), dims: (0..dims).map(kind).collect(), times }];
+        all
+    }
+}
+
+/// The instances of a domain for the step done last.
+pub(in crate::kernel) fn in_last_step(domain: Formula, last: ParamId) -> Formula {
+    let Ok(step) = Formula::eq(&Affine::iter(0), &Affine::param(last)) else { unreachable!("the numbers are small") };
+    match &domain {
+        Formula::And(parts) if parts.first() == Some(&step) => domain,
+        _ if domain == step => domain,
+        _ => step.and(domain),
+    }
+}

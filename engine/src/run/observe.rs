@@ -1,0 +1,122 @@
+//! Observers of a run: what is computed of its states on demand, between steps, into arrays of the caller.
+//!
+//! In: the name of an observer of the kernel, its outputs as views.   Out: the outputs, computed where they lie.
+//!
+//! An observer is compiled when it is first asked for, for the storage that the steps have, and kept with the code. It
+//! costs the steps nothing: neither their storage nor their schedule knows of it.
+
+use crease_jit::{BufferRef, Call};
+
+use crate::error::Error;
+use crate::kernel::graph::{Array, Kernel};
+use crate::plan::layout::Owner;
+use crate::run::borrowed::Output;
+use crate::run::error::list;
+use crate::run::observed::Observed;
+use crate::run::{Run, RunError};
+
+impl Run {
+    /// Computes an observer of the kernel, of the states as they are now, into arrays of the caller by name, where they
+    /// lie. Every output of the observer has to be given, once, in the shape that [`Run::observed_shape`] says; cells
+    /// that it does not compute keep their values. The first call plans and compiles the observer, which takes
+    /// milliseconds; all runs of this code then have it.
+    ///
+    /// ```
+    /// use crease::prelude::*;
+    /// use ndarray::Array1;
+    ///
+    /// let kernel = Kernel::parse(
+    ///     "kernel heat(size N; run T) {
+    ///        state u[t, x]: f64 for 0 <= x < N
+    ///        S[t, x] for 1 <= t <= T and 1 <= x < N-1 { u[t,x] = 0.5 * (u[t-1,x-1] + u[t-1,x+1]) }
+    ///        E[t, x] for 1 <= t <= T and (x = 0 or x = N-1) { u[t,x] = u[t-1,x] }
+    ///        observe flux {
+    ///          output q[x]: f64 for 0 <= x < N-1
+    ///          Q[t, x] for 0 <= x < N-1 { q[x] = u[t,x] - u[t,x+1] }
+    ///        }
+    ///      }",
+    /// )?;
+    /// let mut run = kernel.plan().size("N", 10).build()?.compile()?.instantiate()?;
+    /// run.write("u", Array1::from_iter((0..10).map(|x| 2.0 * x as f64)).view())?;
+    /// run.advance(5)?;
+    /// let mut q = Array1::<f64>::zeros(9);
+    /// run.observe("flux", &mut [("q", (&mut q).into())])?;
+    /// assert_eq!(q, Array1::from_elem(9, -2.0));
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`RunError::UnknownObserver`], [`RunError::UnknownArray`], [`RunError::DuplicateArray`],
+    /// [`RunError::MissingArray`], [`RunError::ElementType`], [`RunError::Shape`], [`RunError::UnsetScalar`],
+    /// [`RunError::StateNotGiven`] and [`RunError::InputNotGiven`] of what it reads, [`RunError::Call`]; and of the
+    /// first call those of planning and compiling, such as [`Error::Illegal`] for cells that are not there. Nothing has
+    /// then been written.
+    pub fn observe(&mut self, observer: &str, outputs: &mut [(&str, Output<'_>)]) -> Result<(), Error> {
+        let observed = self.shared.observed(observer)?;
+        let scalars = self.scalar_values()?;
+        self.given.verify_read(self.shared.kernel(), &observed.reads(), self.step)?;
+        let mut given = observed.outputs(self.shared.kernel(), outputs)?;
+        self.allocate_caller_arrays()?;
+        let mut buffers: Vec<BufferRef<'_>> = Vec::with_capacity(observed.layout.buffers.len());
+        for (field, buffer) in self.fields.iter_mut().zip(&observed.layout.buffers) {
+            let field = field.as_mut().expect("all arrays were just allocated");
+            buffers.push(if matches!(buffer.owner, Owner::Input(_)) { (&*field).into() } else { field.into() });
+        }
+        buffers.append(&mut given);
+        // The statements run for the second one alone.
+        let args = [self.step, self.step];
+        let mut call = Call { args: &args, scalars: &scalars, buffers, pool: &self.pool };
+        Ok(observed.compiled.run(&mut call).map_err(RunError::from)?)
+    }
+
+    /// The shape of an observer's output.
+    ///
+    /// # Errors
+    /// [`RunError::UnknownObserver`], [`RunError::UnknownArray`], and as the first call of [`Self::observe`].
+    pub fn observed_shape(&self, observer: &str, array: &str) -> Result<Vec<usize>, Error> {
+        let observed = self.shared.observed(observer)?;
+        let first = self.shared.kernel().arrays().len();
+        let outputs = &observed.kernel.arrays()[first..];
+        let position = outputs.iter().position(|output| output.name == array);
+        let position = position.ok_or_else(|| observed.unknown(observer, first, array))?;
+        let buffer = &observed.layout.buffers[self.fields.len() + position];
+        Ok(buffer.moduli.iter().map(|&extent| extent as usize).collect())
+    }
+}
+
+impl Observed {
+    fn unknown(&self, observer: &str, first: usize, array: &str) -> RunError {
+        let known = list(self.kernel.arrays()[first..].iter().map(|output| output.name.as_str()));
+        RunError::UnknownArray { kernel: observer.to_string(), array: array.to_string(), known }
+    }
+
+    /// The caller's arrays in the order of the observer's outputs; `of` is the kernel that is observed.
+    fn outputs<'a>(&self, of: &Kernel, given: &'a mut [(&str, Output<'_>)]) -> Result<Vec<BufferRef<'a>>, RunError> {
+        let first = of.arrays().len();
+        let name = &self.kernel.schedules()[0].name;
+        let own = &self.kernel.arrays()[first..];
+        let buffers = &self.layout.buffers[self.layout.buffers.len() - own.len()..];
+        let mut found: Vec<Option<BufferRef<'a>>> = own.iter().map(|_| None).collect();
+        for (array, output) in given {
+            let position = own.iter().position(|output| output.name == **array);
+            let position = position.ok_or_else(|| self.unknown(name, first, array))?;
+            let cells = output.reborrow();
+            let (expected, element) = (own[position].element, cells.element());
+            if expected != element {
+                return Err(RunError::ElementType { array: array.to_string(), expected, found: element });
+            }
+            let expected: Vec<usize> = buffers[position].moduli.iter().map(|&extent| extent as usize).collect();
+            let shape = cells.extents().unwrap_or_default().to_vec();
+            if expected != shape {
+                return Err(RunError::Shape { array: array.to_string(), expected, found: shape });
+            }
+            if found[position].replace(cells).is_some() {
+                return Err(RunError::DuplicateArray { array: array.to_string() });
+            }
+        }
+        let missing = |(output, array): (Option<BufferRef<'a>>, &Array)| {
+            output.ok_or_else(|| RunError::MissingArray { kernel: name.clone(), array: array.name.clone() })
+        };
+        found.into_iter().zip(own).map(missing).collect()
+    }
+}

@@ -1,0 +1,308 @@
+//! Code and runs: steps, boxes in and out, views, calls on NumPy arrays.
+//!
+//! The interpreter's lock is given up while the library works. A run that one thread works with refuses others instead
+//! of letting them wait, so that a signal handler which touches it cannot wait for itself.
+
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, MutexGuard};
+use std::time::Instant;
+
+use crease::kernel::graph::Element;
+use crease::{Input, Output};
+use pyo3::prelude::*;
+
+use crate::arrays::{Cells, CellsMut, CellsView, CellsViewMut, of_any_type, shown, shown_mut};
+use crate::error::{Answer, Failure};
+use crate::kept::{Inner, Kept};
+use crate::options::SetUp;
+use crate::region::{Span, region};
+use crate::signals::LOOK;
+use crate::view::{Described, View, folded, numpy_array};
+
+/// By how much more steps may be done at a time than the last time.
+const LONGER: f64 = 4.0;
+
+/// Machine code, shared by any number of runs.
+#[pyclass(frozen, module = "crease._crease")]
+#[derive(Debug)]
+pub(crate) struct Code {
+    code: crease::Code,
+    kernel: Arc<crease::Kernel>,
+    planned_threads: usize,
+}
+
+impl Code {
+    pub(crate) fn new(code: crease::Code, kernel: Arc<crease::Kernel>, planned_threads: usize) -> Code {
+        Code { code, kernel, planned_threads }
+    }
+}
+
+#[pymethods]
+impl Code {
+    /// Allocates folded storage.
+    fn instantiate(&self, py: Python<'_>, options: SetUp) -> Answer<Run> {
+        let options = options.run_options(self.planned_threads);
+        let run = py.detach(|| self.code.instantiate_with(options))?;
+        let threads = run.threads();
+        let (kernel, step) = (Arc::clone(&self.kernel), AtomicI64::new(0));
+        Ok(Run { kept: Kept::new(run), kernel, threads, step })
+    }
+}
+
+/// A handle that stops runs, from any thread.
+#[pyclass(frozen, module = "crease._crease")]
+#[derive(Debug, Default)]
+pub(crate) struct Cancel {
+    cancel: crease::Cancel,
+}
+
+#[pymethods]
+impl Cancel {
+    #[new]
+    fn new() -> Cancel {
+        Cancel::default()
+    }
+
+    /// Stops all runs that look at this handle.
+    fn cancel(&self) {
+        self.cancel.cancel();
+    }
+
+    /// Lets runs go on.
+    fn reset(&self) {
+        self.cancel.reset();
+    }
+
+    /// Whether runs are to stop.
+    #[getter]
+    fn is_cancelled(&self) -> bool {
+        self.cancel.is_cancelled()
+    }
+}
+
+/// Folded storage in use.
+#[pyclass(frozen, module = "crease._crease")]
+#[derive(Debug)]
+pub(crate) struct Run {
+    kept: Kept,
+    kernel: Arc<crease::Kernel>,
+    threads: usize,
+    /// As it was when the last call ended, or the last part of one that still runs.
+    step: AtomicI64,
+}
+
+impl Run {
+    fn lock(&self) -> Answer<MutexGuard<'_, Inner>> {
+        self.kept.lock()
+    }
+
+    fn element(&self, array: &str) -> Answer<Element> {
+        let known = self.kernel.array_id(array);
+        let id = known.ok_or_else(|| crease::RunError::unknown_array(&self.kernel, array))?;
+        Ok(self.kernel.array(id).element)
+    }
+
+    /// Some steps, and how many more may be done the next time.
+    fn some_steps(&self, py: Python<'_>, most: u64) -> Answer<u64> {
+        let mut inner = self.lock()?;
+        self.kept.verify_unviewed("a step")?;
+        let Inner { run, steps: at_a_time } = &mut *inner;
+        let (begun, steps) = (Instant::now(), most.min(*at_a_time));
+        let answer = py.detach(|| run.advance(steps));
+        self.step.store(run.step(), Ordering::Release);
+        answer?;
+        let fit = LOOK.as_secs_f64() / begun.elapsed().as_secs_f64().max(f64::MIN_POSITIVE);
+        // The last part of a call may have been short because few steps were left.
+        if fit < 1.0 || steps >= *at_a_time {
+            *at_a_time = ((steps as f64 * fit.min(LONGER)) as u64).max(1);
+        }
+        Ok(steps)
+    }
+}
+
+#[pymethods]
+impl Run {
+    /// Threads that it takes.
+    #[getter]
+    fn threads(&self) -> usize {
+        self.threads
+    }
+
+    /// Steps done so far. Any thread may ask at any time.
+    #[getter]
+    fn step(&self) -> i64 {
+        self.step.load(Ordering::Acquire)
+    }
+
+    /// Views that exist.
+    #[getter]
+    fn views(&self) -> usize {
+        self.kept.views()
+    }
+
+    /// Sets a scalar.
+    fn set(&self, scalar: &str, value: f64) -> Answer<()> {
+        Ok(self.lock()?.run.set(scalar, value)?)
+    }
+
+    /// A scalar as it was set.
+    fn scalar(&self, scalar: &str) -> Answer<Option<f64>> {
+        Ok(self.lock()?.run.scalar(scalar)?)
+    }
+
+    /// Puts the run at a step; all state then has to be given.
+    fn set_step(&self, step: i64) -> Answer<()> {
+        let mut inner = self.lock()?;
+        self.kept.verify_unviewed("another step")?;
+        inner.run.set_step(step)?;
+        self.step.store(step, Ordering::Release);
+        Ok(())
+    }
+
+    /// Lets a handle cancel this run's steps.
+    fn cancel_with(&self, cancel: &Cancel) -> Answer<()> {
+        self.lock()?.run.cancel_with(&cancel.cancel);
+        Ok(())
+    }
+
+    /// First and last value of each index of an array.
+    fn index_ranges(&self, array: &str) -> Answer<Vec<(i64, i64)>> {
+        Ok(self.lock()?.run.index_ranges(array)?)
+    }
+
+    /// Runs more steps. Signal handlers run between parts of it; where one raises an exception, the run stays at the
+    /// last whole step.
+    fn advance(&self, py: Python<'_>, steps: u64) -> Answer<()> {
+        let end = self.step().checked_add_unsigned(steps);
+        if steps == 0 || end.is_none_or(|end| end >= 1 << 62) {
+            // Whatever is wrong with that, the library says.
+            let mut inner = self.lock()?;
+            return Ok(inner.run.advance(steps)?);
+        }
+        let mut left = steps;
+        loop {
+            left -= self.some_steps(py, left)?;
+            if left == 0 {
+                return Ok(());
+            }
+            py.check_signals()?;
+        }
+    }
+
+    /// Runs a kernel without state on the arrays written before.
+    fn run_once(&self, py: Python<'_>) -> Answer<()> {
+        let mut inner = self.lock()?;
+        self.kept.verify_unviewed("a call")?;
+        let run = &mut inner.run;
+        Ok(py.detach(|| run.run_once())?)
+    }
+
+    /// Runs a kernel without state on these arrays, where they lie.
+    fn run_on(
+        slf: &Bound<'_, Self>,
+        inputs: Vec<(String, Bound<'_, PyAny>)>,
+        outputs: Vec<(String, Bound<'_, PyAny>)>,
+    ) -> Answer<()> {
+        let this = slf.get();
+        let mut inner = this.lock()?;
+        inputs.iter().chain(&outputs).try_for_each(|(name, array)| verify_foreign(slf, name, array))?;
+        let read = |(name, array): &(String, _)| Cells::of(array, name, this.element(name)?);
+        let write = |(name, array): &(String, _)| CellsMut::of(array, name, this.element(name)?);
+        let read: Vec<Cells<'_>> = inputs.iter().map(read).collect::<Answer<_>>()?;
+        let mut written: Vec<CellsMut<'_>> = outputs.iter().map(write).collect::<Answer<_>>()?;
+        let name = |(name, _): &(String, Bound<'_, PyAny>)| name.clone();
+        let read_names: Vec<String> = inputs.iter().map(name).collect();
+        let written_names: Vec<String> = outputs.iter().map(name).collect();
+        let read: Vec<CellsView<'_>> = read.iter().map(Cells::view).collect();
+        let written: Vec<CellsViewMut<'_>> = written.iter_mut().map(CellsMut::view_mut).collect();
+        let run = &mut inner.run;
+        let call = move || {
+            let inputs = read_names.iter().map(String::as_str).zip(read.into_iter().map(Input::from));
+            let outputs = written_names.iter().map(String::as_str).zip(written.into_iter().map(Output::from));
+            run.run_on(&inputs.collect::<Vec<_>>(), &mut outputs.collect::<Vec<_>>())
+        };
+        Ok(slf.py().detach(call)?)
+    }
+
+    /// Copies an array into a box.
+    fn write(
+        slf: &Bound<'_, Self>,
+        array: &str,
+        spans: Option<Vec<Span>>,
+        back: u32,
+        cells: &Bound<'_, PyAny>,
+    ) -> Answer<()> {
+        let (py, this) = (slf.py(), slf.get());
+        let mut inner = this.lock()?;
+        verify_foreign(slf, array, cells)?;
+        let (region, cells) = (region(spans, back), Cells::of(cells, array, this.element(array)?)?);
+        let run = &mut inner.run;
+        of_any_type!(Cells, &cells, cells => {
+            let view = shown(cells);
+            py.detach(|| run.write_box(array, &region, view))?;
+        });
+        Ok(())
+    }
+
+    /// Copies a box into an array.
+    fn read(
+        slf: &Bound<'_, Self>,
+        array: &str,
+        spans: Option<Vec<Span>>,
+        back: u32,
+        cells: &Bound<'_, PyAny>,
+    ) -> Answer<()> {
+        let (py, this) = (slf.py(), slf.get());
+        let inner = this.lock()?;
+        verify_foreign(slf, array, cells)?;
+        let (region, mut cells) = (region(spans, back), CellsMut::of(cells, array, this.element(array)?)?);
+        let run = &inner.run;
+        of_any_type!(CellsMut, &mut cells, cells => {
+            let view = shown_mut(cells);
+            py.detach(|| run.read_box(array, &region, view))?;
+        });
+        Ok(())
+    }
+
+    /// A NumPy array of a box where it lies.
+    fn view<'py>(
+        slf: &Bound<'py, Self>,
+        array: &str,
+        spans: Option<Vec<Span>>,
+        back: u32,
+        writable: bool,
+    ) -> Answer<Bound<'py, PyAny>> {
+        let (py, this) = (slf.py(), slf.get());
+        let (region, element) = (region(spans, back), this.element(array)?);
+        let (kept, cells) = (&this.kept, (array, &region));
+        match element {
+            Element::F64 => numpy_array::<f64>(py, kept, cells, writable),
+            Element::F32 => numpy_array::<f32>(py, kept, cells, writable),
+            Element::F16 => numpy_array::<crease::f16>(py, kept, cells, writable),
+            Element::U8 => numpy_array::<u8>(py, kept, cells, writable),
+        }
+    }
+
+    /// Folded memory, and where in it the cells of a box are.
+    fn folded<'py>(&self, py: Python<'py>, array: &str, spans: Option<Vec<Span>>, back: u32) -> Answer<Described<'py>> {
+        let (region, element) = (region(spans, back), self.element(array)?);
+        let (kept, cells) = (&self.kept, (array, &region));
+        match element {
+            Element::F64 => folded::<f64>(py, kept, cells),
+            Element::F32 => folded::<f32>(py, kept, cells),
+            Element::F16 => folded::<crease::f16>(py, kept, cells),
+            Element::U8 => folded::<u8>(py, kept, cells),
+        }
+    }
+}
+
+/// Refuses an array that shows cells of the run itself: it would be read and written at a time.
+fn verify_foreign(run: &Bound<'_, Run>, name: &str, array: &Bound<'_, PyAny>) -> Answer<()> {
+    match View::is_of(array, &run.get().kept) {
+        true => {
+            let message = format!("the NumPy array for `{name}` is a view of this run; make a copy");
+            Err(Failure::refused("py/overlap", message))
+        }
+        false => Ok(()),
+    }
+}
