@@ -11,7 +11,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crease_isl::Context;
+use crease_isl::{Context, Set};
 use crease_program::Verified;
 use log::{debug, trace};
 
@@ -23,8 +23,8 @@ use crate::analysis::step_dependences::StepDependences;
 use crate::check::{Checker, Proved};
 use crate::clock::Clock;
 use crate::error::Error;
-use crate::kernel::graph::{ArrayId, Kernel, Observer, Role};
-use crate::kernel::{BoundKernel, MappingRule, Unbound, parse_mapping};
+use crate::kernel::graph::{ArrayId, Kernel, Observer, Role, Stmt};
+use crate::kernel::{BoundKernel, MappingRule, Ranges, Unbound, parse_mapping};
 use crate::lower::{LowerError, Lowered, lower, mark_reuse, prove_bounds, verified};
 use crate::plan::bounds::{BufferBounds, buffer_bounds, known_bounds};
 use crate::plan::footprint::Storage;
@@ -124,24 +124,27 @@ pub(crate) fn lower_bounds(request: &Request, layout: &Layout) -> Result<BufferB
 
 /// An observer's program on the storage that a plan has, and that storage with the observer's outputs behind it.
 ///
-/// Its statements exchange no values, so that no order of them is wrong; that no two write one cell, and that all they
-/// touch is there, is verified here.
+/// Its statements exchange no values, so that no order of them is wrong; that no two write one cell, but for those that are
+/// put into a reduction, and that all they touch is there, is verified here.
 pub(crate) fn observed(
     request: &Request,
     layout: &Layout,
     observer: &Observer,
 ) -> Result<(BoundKernel, Layout, Verified), Error> {
     let stages = Stages::new(request)?;
-    let sizes = request.bound.sizes().map(|(_, size)| size).collect();
-    let kernel = Arc::new(request.bound.written().observing(observer));
-    // The sizes are those of the plan, for which the kernel is defined.
-    let bound = BoundKernel::new(kernel, 0, sizes).map_err(|unbound| match unbound {
-        Unbound::Overflow(overflow) => Error::from(AnalysisError::from(overflow)),
-        Unbound::OutsideContext => unreachable!("observers add no condition to those of their kernel"),
-    })?;
+    let mut kernel = request.bound.written().observing(observer);
+    if observer.reductions.iter().any(Option::is_some) {
+        let ranges = ranges_of_statements(&bind_observing(request, kernel)?, &stages)?;
+        let accumulating = request.bound.written().accumulating(observer, &ranges);
+        kernel = accumulating.map_err(AnalysisError::from)?;
+    }
+    let bound = bind_observing(request, kernel)?;
     let model = stages.run("model", || Model::new(&stages.context, bound.kernel(), bound.schedule()))?;
     let arrays: Vec<ArrayId> = model.kernel.array_ids().collect();
-    stages.run("legality", || verify_bounds(&model, &arrays).and_then(|()| verify_written_once(&model, &bound)))?;
+    let first = request.kernel().arrays().len();
+    let is_array = |id: ArrayId| id.index().checked_sub(first).is_none_or(|k| observer.reductions[k].is_none());
+    let once = || verify_bounds(&model, &arrays).and_then(|()| verify_written_once(&model, &bound, &is_array));
+    stages.run("legality", once)?;
     let layout = stages.run("layout", || layout.with_observed(&model))?;
     let lowered = stages.run("lower", || lower(&stages.context, &model, &layout, request.work_limit))?;
     let program = stages.time("reuse", || mark_reuse(lowered.program, model.kernel, &request.machine));
@@ -149,6 +152,35 @@ pub(crate) fn observed(
     let program = stages.run("bounds", || verified(bounded, &model, &layout))?;
     drop(model);
     Ok((bound, layout, program))
+}
+
+/// An observer's statements at the sizes of a plan.
+fn bind_observing(request: &Request, kernel: Kernel) -> Result<BoundKernel, Error> {
+    let sizes = request.bound.sizes().map(|(_, size)| size).collect();
+    // The sizes are those of the plan, for which the kernel is defined.
+    BoundKernel::new(Arc::new(kernel), 0, sizes).map_err(|unbound| match unbound {
+        Unbound::Overflow(overflow) => Error::from(AnalysisError::from(overflow)),
+        Unbound::OutsideContext => unreachable!("observers add no condition to those of their kernel"),
+    })
+}
+
+/// The smallest and the largest value of each iterator of the statements but the step; it may be any.
+fn ranges_of_statements(bound: &BoundKernel, stages: &Stages) -> Result<Vec<Ranges>, Error> {
+    let model = stages.run("model", || Model::new(&stages.context, bound.kernel(), bound.schedule()))?;
+    let ranges = |(stmt, domain): (&Stmt, &Set<'_>)| -> Result<Ranges, Error> {
+        let instances = domain.project_out_params()?;
+        if instances.is_empty()? {
+            return Ok(None);
+        }
+        let unbounded =
+            |dim: usize| LowerError::UnboundedIterator { statement: stmt.name.clone(), iter: stmt.iters[dim].clone() };
+        let range = |dim: usize| match dim {
+            0 => Ok((0, 0)),
+            _ => Ok(instances.dim_range(dim)?.ok_or_else(|| unbounded(dim))?),
+        };
+        (0..stmt.iters.len()).map(range).collect::<Result<_, Error>>().map(Some)
+    };
+    stages.run("model", || model.kernel.stmts().iter().zip(&model.domains).map(ranges).collect())
 }
 
 /// Runs the stages again, as far as needed, to print one; those of code generation are none of these.

@@ -2,7 +2,8 @@
 //! what they may not do is refused with the place in the text.
 
 use crease::prelude::*;
-use ndarray::{Array1, Array2, ArrayView2, s};
+use crease::{CompileOptions, IsaChoice, region};
+use ndarray::{Array1, Array2, ArrayD, ArrayView2, Dimension, s};
 
 /// A wave in a box of `N` by `M`, three schedules, and two observers: of two levels and an input, and of one row.
 const WAVE: &str = "kernel wave(size N, M; run T) for N >= 4 and M >= 4 {
@@ -150,7 +151,7 @@ fn what_observers_may_not_do_is_refused() {
     refused("Q[t, x] for 0 <= x < N { q[x] = u[t+1,x] }", at);
     refused("Q[t, x] for 0 <= x < N { q[x] = nothing }", at);
     refused("S[t, x] for 0 <= x < N { q[x] = u[t,x] }", at);
-    refused("state v[t, x]: f64", "`output`, a statement, or `}`");
+    refused("state v[t, x]: f64", "`output`, `reduce`, a statement, or `}`");
     refused("Q[t, x] for 0 <= x <= N { q[x-1] = u[t,x] }", "outside its index space");
     refused("Q[t, x] for 0 <= x < N { q[0] = u[t,x] }", "of an observer write one cell of `q`");
     refused("Q[t, x] for 0 <= x < N { q[x] = u[t,x] } R[t] { q[3] = 1 }", "of an observer write one cell of `q`");
@@ -182,4 +183,189 @@ fn wrong_calls_leave_everything_as_it_was() {
     let mut row = [0.0; 6];
     let error = fresh.observe("middle", &mut [("row", row.as_mut_slice().into())]).unwrap_err();
     assert_eq!(error.code(), "run/state-not-given");
+}
+
+/// Reductions of one to three dimensions, of several statements and types, beside an array.
+fn reduced(dims: usize, element: &str) -> Kernel {
+    let iters = &["z", "y", "x"][3 - dims..];
+    let all = iters.join(", ");
+    let inside = format!("0 <= {all} < N");
+    let last = iters[dims - 1];
+    let text = format!(
+        "kernel k(size N; run T) for N >= 4 {{
+          state u[t, {all}]: {element} for {inside}
+          S[t, {all}] for 1 <= t <= T and {inside} {{ u[t,{all}] = u[t-1,{all}] * 0.5 }}
+          schedule rows {{ S -> [t, {all}] }}
+          observe totals {{
+            reduce sum total: {element}
+            output copy[{all}]: {element} for {inside}
+            reduce min least: {element}
+            reduce max most: {element}
+            reduce sum inner: {element}
+            reduce max none: {element}
+            A[t, {all}] for {inside} and {last} mod 3 = 1 {{ let v = u[t,{all}] total = v most[] = v least = v copy[{all}] = v }}
+            B[t, {all}] for {inside} and {last} mod 3 != 1 {{
+              total = u[t,{all}] most = u[t,{all}] least = u[t,{all}] copy[{all}] = u[t,{all}] }}
+            C[t, x] for 1 <= x < N-1 and x != 2 {{ inner = u[t{others}, x] }}
+            D[t] {{ inner = u[t{others}, 2] }}
+            E[t, x] for 0 <= x < N and x > N {{ none = u[t{others}, x] }}
+          }} }}",
+        others = ", 3".repeat(dims - 1),
+    );
+    Kernel::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+/// Everything that the observer of `reduced` says of a field, after a step.
+fn totals(dims: usize, n: usize, threads: usize, schedule: &str, isa: IsaChoice, start: &ArrayD<f64>) -> [f64; 5] {
+    let kernel = reduced(dims, "f64");
+    assert_eq!(Kernel::parse(&kernel.to_string()).unwrap(), kernel, "{kernel}");
+    let plan = kernel.plan().size("N", n as i64).schedule(schedule).threads(threads).build().unwrap();
+    let code = plan.compile_with(&CompileOptions::default().choice(isa)).unwrap();
+    let mut run = code.instantiate_with(RunOptions::default().threads(threads)).unwrap();
+    run.write("u", start.view()).unwrap();
+    run.advance(1).unwrap();
+    let [mut total, mut least, mut most, mut inner, mut none] = [7.0; 5];
+    let mut copy = ArrayD::<f64>::zeros(vec![n; dims]);
+    let mut outputs = [
+        ("most", (&mut most).into()),
+        ("total", (&mut total).into()),
+        ("copy", (&mut copy).into()),
+        ("least", (&mut least).into()),
+        ("inner", (&mut inner).into()),
+        ("none", (&mut none).into()),
+    ];
+    run.observe("totals", &mut outputs).unwrap();
+    assert_eq!(run.observed_shape("totals", "total").unwrap(), [0; 0]);
+    assert!(copy.iter().zip(start).all(|(c, s)| c.to_bits() == (s * 0.5).to_bits()));
+    [total, least, most, inner, none]
+}
+
+#[test]
+fn reductions_say_what_loops_say_with_the_same_bits_everywhere() {
+    for (dims, n) in [(1, 9), (1, 3001), (2, 5), (2, 133), (3, 21)] {
+        // Of whole numbers, every order has the same sum.
+        let whole = ArrayD::from_shape_fn(vec![n; dims], |at| {
+            (at.slice().iter().fold(3, |hash, &x| (hash * 31 + x * 7) % 1009) as f64 - 400.0) * 2.0
+        });
+        let row = whole.view().into_shape_with_order(n.pow(dims as u32)).unwrap().to_vec();
+        let halves = || row.iter().map(|v| v * 0.5);
+        let at = |x: usize| whole[&[3, 3, x][3 - dims..]] * 0.5;
+        let inner: f64 = (1..n - 1).map(at).sum();
+        let expected = [
+            halves().sum(),
+            halves().fold(f64::INFINITY, f64::min),
+            halves().fold(f64::NEG_INFINITY, f64::max),
+            inner,
+            f64::NEG_INFINITY,
+        ];
+        assert_eq!(totals(dims, n, 1, "rows", IsaChoice::Auto, &whole), expected, "{dims} dimensions of {n}");
+
+        // Of others, the bits are the same whoever computes them.
+        let others = whole.mapv(|v| v / 3.0);
+        let first = totals(dims, n, 1, "rows", IsaChoice::Auto, &others);
+        let error = (first[0] - others.sum() * 0.5).abs();
+        assert!(error <= 1e-12 * others.iter().map(|v: &f64| v.abs()).sum::<f64>(), "{error}");
+        for (threads, schedule, isa) in
+            [(2, "rows", IsaChoice::Auto), (3, "auto", IsaChoice::Auto), (2, "auto", IsaChoice::Scalar)]
+        {
+            let found = totals(dims, n, threads, schedule, isa, &others);
+            assert_eq!(found.map(f64::to_bits), first.map(f64::to_bits), "{threads}, {schedule}, {isa:?}");
+        }
+        let mut poisoned = others.clone();
+        *poisoned.iter_mut().nth(row.len() / 2).unwrap() = f64::NAN;
+        let [total, least, most, ..] = totals(dims, n, 2, "rows", IsaChoice::Auto, &poisoned);
+        assert!(total.is_nan() && least.is_nan() && most.is_nan());
+    }
+}
+
+#[test]
+fn reductions_of_floats_are_floats() {
+    let mut run = reduced(2, "f32").plan().size("N", 40).build().unwrap().compile().unwrap().instantiate().unwrap();
+    run.fill("u", 0.1_f32).unwrap();
+    let [mut total, mut least, mut most, mut inner, mut none] = [0.0_f32; 5];
+    let mut copy = Array2::<f32>::zeros((40, 40));
+    let mut outputs = [
+        ("most", (&mut most).into()),
+        ("total", (&mut total).into()),
+        ("copy", (&mut copy).into()),
+        ("least", (&mut least).into()),
+        ("inner", (&mut inner).into()),
+        ("none", (&mut none).into()),
+    ];
+    run.observe("totals", &mut outputs).unwrap();
+    assert!((total - 160.0).abs() < 1e-3 && least == 0.1 && most == 0.1 && (inner - 3.8).abs() < 1e-5);
+    let mut wide = 0.0_f64;
+    let wrong = run.observe("totals", &mut [("total", (&mut wide).into())]).unwrap_err();
+    assert_eq!(wrong.code(), "run/element-type");
+    let wrong = run.observe("totals", &mut [("total", (&mut copy).into())]).unwrap_err();
+    assert_eq!(wrong.code(), "run/shape");
+}
+
+#[test]
+fn what_is_no_reduction_is_refused() {
+    let refused = |observer: &str, message: &str| {
+        let found = refusal(observer);
+        assert!(found.contains(message), "{observer}\n{found}");
+    };
+    refused("reduce mean m: f64", "unknown reduction `mean`");
+    refused("reduce sum r: u8", "reduction `r`");
+    refused("reduce sum r: f32 R[t, x] for 0 <= x < N { r = u[t,x] }", "f32");
+    refused("reduce sum r: f64 R[t, x] for 0 <= x < N { r[x] = u[t,x] }", "`r`");
+    refused("reduce sum r: f64 R[t, x] for 0 <= x < N { q[x] = r }", "r");
+    refused(
+        "reduce sum r: f64 R[t, x] for 0 <= x < N { r = u[t,x] r = 1 } Q[t, x] for 0 <= x < N { q[x] = 0 }",
+        "twice",
+    );
+    refused("reduce sum r: f64 R[t, x] for x >= 0 { r = 1 } Q[t, x] for 0 <= x < N { q[x] = 0 }", "`x`");
+    refused("reduce sum r: f64 R[t, x] for 0 <= x <= N { r = u[t,x] } Q[t, x] for 0 <= x < N { q[x] = 0 }", "outside");
+}
+
+/// Two states that keep what they are given, one of halves in a corner of its indices, one of floats a step longer.
+const KEPT: &str = "kernel kept(size N; run T) for N >= 4 {
+  state h[t, y, x]: f16 for 2 <= y < N and -3 <= x < y
+  state w[t, x]: f32 for 0 <= x < N
+  H[t, y, x] for 1 <= t <= T and 2 <= y < N and -3 <= x < y { h[t,y,x] = h[t-1,y,x] }
+  W[t, x] for 1 <= t <= T and 0 <= x < N { w[t,x] = w[t-2,x] }
+  schedule rows { H -> [t, 0, y, x]; W -> [t, 1, 0, x] }
+}";
+
+#[test]
+fn the_monitor_finds_the_first_nan_and_when() {
+    let code = Kernel::parse(KEPT).unwrap().plan().size("N", 600).build().unwrap().compile().unwrap();
+    let fresh = || {
+        let mut run = code.instantiate_with(RunOptions::default().threads(2)).unwrap();
+        run.fill("h", crease::f16::ONE).unwrap();
+        run.fill("w", 1.0_f32).unwrap();
+        run
+    };
+    let mut run = fresh();
+    run.monitor_nan(7).unwrap();
+    run.advance(30).unwrap();
+    for (y, x) in [(599, -3), (411, 17)] {
+        run.fill_box("h", &region![y..y + 1, x..x + 1], crease::f16::NAN).unwrap();
+    }
+    // The next look is due at step 35.
+    run.advance(4).unwrap();
+    let error = run.advance(4).unwrap_err();
+    let said = "`h[411, 17]` is NaN after step 35, and 2 cell(s) of `h` are in all; the monitor began, or found none, at \
+                step 28";
+    assert_eq!((error.to_string().as_str(), error.code(), run.step()), (said, "run/not-a-number", 35));
+    run.monitor_nan(0).unwrap();
+    run.advance(50).unwrap();
+
+    // Only the level of even steps has one.
+    let mut run = fresh();
+    let mut w = Array1::from_elem(600, 1.0_f32);
+    w[599] = f32::NAN;
+    run.write_back("w", 1, w.view()).unwrap();
+    run.monitor_nan(2).unwrap();
+    run.advance(4).unwrap();
+    run.monitor_nan(1).unwrap();
+    assert_eq!(run.advance(4).unwrap_err().code(), "run/not-a-number");
+    assert_eq!(run.step(), 5);
+    // Infinities are numbers.
+    let mut run = fresh();
+    run.fill("w", f32::INFINITY).unwrap();
+    run.monitor_nan(1).unwrap();
+    run.advance(4).unwrap();
 }

@@ -3,8 +3,9 @@
 //! In: a field, a slice, or a view of an `ndarray` array of any dimension and strides.   Out: a [`BufferRef`], which
 //! borrows it for the call and knows the type, the extents and the strides.
 //!
-//! Every binding is made from a Rust borrow, so cells that a call may write belong to no other binding. It does no
-//! access of its own: compiled code does, after `callable` has checked where.
+//! Every binding is made from a Rust borrow, so cells that a call may write belong to no other binding. Compiled code
+//! accesses them, after `callable` has checked where; here it is a single cell only that can be had as what it was.
+#![allow(unsafe_code)]
 
 use crease_program::{BufferDecl, Element, Mapped};
 
@@ -74,6 +75,15 @@ impl<'a> BufferRef<'a> {
     pub fn share(&self) -> BufferRef<'_> {
         let BufferRef { data, cells, element, mapped, .. } = *self;
         BufferRef { data, cells, shape: self.shape.clone(), element, mapped, writable: false, borrow: PhantomData }
+    }
+
+    /// The only cell, to be changed; none where there are others, where it has another type, or where it may only be
+    /// read.
+    pub fn single_mut<T: ElementType>(&mut self) -> Option<&mut T> {
+        let is_one = self.writable && self.cells == 1 && self.element == T::ELEMENT;
+        // SAFETY: the cell is borrowed mutably for `'a`, and by nobody else while `self` is; `new` was given cells of this
+        // type, which is that of `T`, as no two types have the same element.
+        is_one.then(|| unsafe { self.data.cast::<T>().as_mut() })
     }
 
     /// Number of cells.

@@ -9,6 +9,7 @@ use crate::kernel::fast_math::Arithmetic;
 use crate::kernel::formula::Formula;
 pub use crate::kernel::ids::{ArrayId, ExprId, ParamId, ScalarId, StmtId};
 pub use crate::kernel::observers::Observer;
+pub use crate::kernel::reductions::Reduction;
 pub use crease_program::functions::Function;
 pub use crease_program::{BinaryOp, CompareOp, Element, UnaryOp};
 

@@ -4,6 +4,7 @@
 //! `parse` make one, `print` writes it, `verify` checks it, `arithmetic` uses the flags of `fast_math` it gives,
 //! `interpret` runs it on full storage (the oracle).
 
+mod accumulators;
 pub mod affine;
 mod arithmetic;
 mod bound;
@@ -25,10 +26,12 @@ mod observers;
 mod parse;
 pub mod points;
 mod print;
+mod reductions;
 mod times;
 mod verify;
 mod words;
 
+pub(crate) use accumulators::Ranges;
 pub(crate) use bound_kernel::{BoundKernel, Unbound, sizes_text};
 pub use error::{KernelError, KernelErrorKind, Location};
 pub(crate) use parse::{MappingRule, parse_domain, parse_mapping};

@@ -6,13 +6,17 @@
 
 use crate::kernel::affine::Affine;
 use crate::kernel::formula::Formula;
-use crate::kernel::graph::{Array, DimKind, Kernel, ParamId, Schedule, Stmt};
+use crate::kernel::graph::{
+    Array, ArrayId, Assign, CompareOp, DimKind, Element, Expr, ExprId, Kernel, ParamId, Role, Schedule, SourceLine,
+    Stmt,
+};
+use crate::kernel::reductions::Reduction;
 
 /// Cells of an observer's rows that may be computed at once: as many as the widest vectors have of the smallest numbers.
 /// Shows in `cargo run --release --example times_of_observers`.
-const OBSERVER_LANES: u32 = 16;
+pub(in crate::kernel) const OBSERVER_LANES: u32 = 16;
 
-/// What is computed of a kernel's states on demand.
+/// What is computed of a kernel's states on demand: arrays, and numbers that whole arrays are reduced to.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Observer {
@@ -20,8 +24,40 @@ pub struct Observer {
     pub name: String,
     /// What it writes: outputs, numbered after the arrays of the kernel.
     pub arrays: Vec<Array>,
+    /// How values become one number, for each array that is one and has no index.
+    pub reductions: Vec<Option<Reduction>>,
     /// How, for the step done last: `t = T` is part of their domains.
     pub stmts: Vec<Stmt>,
+}
+
+impl Observer {
+    /// Counts the cells of each of some states that are NaN.
+    pub(crate) fn of_nan(kernel: &Kernel, states: &[ArrayId]) -> Observer {
+        let mut arrays = Vec::new();
+        let mut stmts = Vec::new();
+        for &id in states {
+            let Array { name, index, domain, .. } = kernel.array(id);
+            let name = format!("nan_of_{name}");
+            let cell = (0..index.len()).map(Affine::iter).collect();
+            let exprs = vec![
+                Expr::Load(id, cell),
+                Expr::Compare(CompareOp::Ne, ExprId(0), ExprId(0)),
+                Expr::Const(1.0),
+                Expr::Const(0.0),
+                Expr::Select(ExprId(1), ExprId(2), ExprId(3)),
+            ];
+            let array = ArrayId((kernel.arrays().len() + arrays.len()) as u32);
+            let assigns = vec![Assign { array, index: Vec::new(), value: ExprId(4) }];
+            let last = kernel.step_param().expect("a kernel with states counts steps");
+            let (iters, domain, line) = (index.clone(), in_last_step(domain.clone(), last), SourceLine::default());
+            stmts.push(Stmt { name: name.clone(), iters, domain, line, exprs, assigns });
+            let (index, domain) = (Vec::new(), Formula::everything());
+            let (element, role) = (Element::F64, Role::Output);
+            arrays.push(Array { name, index, element, role, domain, live_in: None, live_out: None });
+        }
+        let reductions = vec![Some(Reduction::Sum); arrays.len()];
+        Observer { name: "NaN".to_string(), arrays, reductions, stmts }
+    }
 }
 
 /// The part of an observer that an error is about, by position.

@@ -10,7 +10,7 @@
 //!             ['live' 'in' 'for' set] ['live' 'out' 'for' set]
 //! stmt     := name '[' names ']' ['for' set] '{' (('let' name '=' expr | name '[' affines ']' '=' expr) [';'])* '}'
 //! schedule := 'schedule' name ('{' (names '->' '[' times ']' [';' | ','])* '}' | '"' isl map '"' ['[' kinds ']'])
-//! observer := 'observe' name '{' (output | stmt)* '}'
+//! observer := 'observe' name '{' (output | 'reduce' ('sum' | 'min' | 'max') name ':' element | stmt)* '}'
 //! times    := [affine [kind] (',' affine [kind])*]         kind := 'sequential' | 'parallel' | 'vector' '(' lanes ')'
 //! set      := formula | '"' isl set '"'
 //! ```
@@ -36,6 +36,7 @@ use crate::kernel::lex::{Failure, Parsed, Token};
 use crate::kernel::observers::{Observer, ObserverPart, in_last_step};
 use crate::kernel::parse::cursor::{Cursor, fail_at};
 use crate::kernel::parse::formula::Scope;
+use crate::kernel::reductions::Reduction;
 use crate::kernel::verify::{Subject, verify_observer, verify_places};
 use crate::kernel::words::unknown;
 
@@ -345,14 +346,18 @@ impl Parser<'_> {
             return Err(fail_at(at, KernelErrorKind::NothingToObserve { observer: name }));
         };
         let (arrays, stmts) = (self.kernel.arrays.len(), self.kernel.stmts.len());
+        let mut reductions = Vec::new();
         self.cursor.expect("{")?;
         while !self.cursor.accept("}") {
             if self.cursor.accept_word("output") {
                 self.array(Role::Output)?;
-            } else if self.cursor.peek_at(1) == Token::Punct("[") {
+                reductions.push(None);
+            } else if self.cursor.accept_word("reduce") {
+                reductions.push(Some(self.reduction()?));
+            } else if matches!(self.cursor.peek(), Token::Name(_)) && self.cursor.peek_at(1) == Token::Punct("[") {
                 self.stmt()?;
             } else {
-                return Err(self.cursor.expected("`output`, a statement, or `}`"));
+                return Err(self.cursor.expected("`output`, `reduce`, a statement, or `}`"));
             }
         }
         let arrays = (self.kernel.arrays.split_off(arrays), self.places.arrays.split_off(arrays));
@@ -360,9 +365,25 @@ impl Parser<'_> {
         for stmt in stmts.0.iter_mut().filter(|stmt| !stmt.iters.is_empty()) {
             stmt.domain = in_last_step(stmt.domain.clone(), last);
         }
-        self.kernel.observers.push(Observer { name, arrays: arrays.0, stmts: stmts.0 });
+        self.kernel.observers.push(Observer { name, arrays: arrays.0, reductions, stmts: stmts.0 });
         self.places.observers.push(ObserverPlaces { name: at, arrays: arrays.1, stmts: stmts.1 });
         Ok(())
+    }
+
+    /// `sum name: element`, behind `reduce`: an output without indices.
+    fn reduction(&mut self) -> Parsed<Reduction> {
+        // They are functions, too, and so no names.
+        let Token::Name(word) = self.cursor.peek() else { return Err(self.cursor.expected("`sum`, `min` or `max`")) };
+        let failure = |error: UnknownName| unknown("reduction", word, error.known.iter().copied());
+        let reduction = word.parse().map_err(|error| self.cursor.fail(failure(error)))?;
+        self.cursor.advance();
+        let (at, name) = (self.cursor.at(), self.cursor.name("a reduction's name")?.to_string());
+        let element = self.element()?;
+        let (index, domain) = (Vec::new(), Formula::everything());
+        let array = Array { name, index, element, role: Role::Output, domain, live_in: None, live_out: None };
+        self.kernel.arrays.push(array);
+        self.places.arrays.push(at);
+        Ok(reduction)
     }
 
     /// `[a, b, ..]`.

@@ -71,7 +71,12 @@ impl Display for ObserverText<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         let ObserverText(kernel, observer) = self;
         let params: Vec<String> = kernel.params.iter().map(|p| p.name.clone()).collect();
-        observer.arrays.iter().try_for_each(|array| write_array(f, array, &params))?;
+        for (array, reduction) in observer.arrays.iter().zip(&observer.reductions) {
+            match reduction {
+                None => write_array(f, array, &params)?,
+                Some(reduction) => writeln!(f, "  reduce {reduction} {}: {}", array.name, array.element.name())?,
+            }
+        }
         let all = kernel.with_statements_of(observer);
         observer.stmts.iter().try_for_each(|stmt| all.write_stmt(f, stmt, &params))
     }

@@ -107,6 +107,20 @@ impl<'a, T: ElementType, D: Dimension> From<&'a mut Array<T, D>> for Output<'a> 
     }
 }
 
+/// No index: one number, as a reduction gives it.
+impl<'a> From<&'a mut f64> for Output<'a> {
+    fn from(number: &'a mut f64) -> Self {
+        Output { cells: BufferRef::write(std::slice::from_mut(number)) }
+    }
+}
+
+/// No index.
+impl<'a> From<&'a mut f32> for Output<'a> {
+    fn from(number: &'a mut f32) -> Self {
+        Output { cells: BufferRef::write(std::slice::from_mut(number)) }
+    }
+}
+
 /// One index.
 impl<'a, T: ElementType> From<&'a mut [T]> for Output<'a> {
     fn from(cells: &'a mut [T]) -> Self {

@@ -169,12 +169,14 @@ impl Run {
                 Some(watch) => watch.steps.min(left),
                 None => left,
             };
+            let steps = self.nan_monitor.map_or(steps, |monitor| steps.min(monitor.steps_left(self.step)));
             let (begun, to) = (Instant::now(), self.step.saturating_add_unsigned(steps));
             self.call(&[self.step, to])?;
             self.step = to;
             if let Some(watch) = &mut self.cancel {
                 watch.note(steps, begun.elapsed());
             }
+            self.verify_numbers()?;
         }
         Ok(())
     }

@@ -40,6 +40,23 @@ pub enum RunError {
         /// The names there are.
         known: String,
     },
+    /// A state has a NaN, which [`Run::monitor_nan`](crate::Run::monitor_nan) found.
+    #[error(
+        "`{array}[{cell}]` is NaN after step {step}, and {cells} cell(s) of `{array}` are in all; the monitor began, or \
+         found none, at step {looked}"
+    )]
+    NotANumber {
+        /// The state.
+        array: String,
+        /// The first of its cells that is NaN, in logical order: comma-separated indices.
+        cell: String,
+        /// How many are.
+        cells: u64,
+        /// The step after which it was found.
+        step: i64,
+        /// The step after which there was none, or at which the monitor began.
+        looked: i64,
+    },
     /// A scalar was never set.
     #[error("scalar `{scalar}` of kernel `{kernel}` has not been set; call `set(\"{scalar}\", ..)`")]
     UnsetScalar {

@@ -2,8 +2,9 @@
 //!
 //! [`Code`] is shared by any number of [`Run`]s; each has its own fields. `boxes` moves logical arrays in and out of
 //! folded storage, any `region` of them: `level` finds the formulas that keep it, `walk` the places, `transfer` copies.
-//! `observe` runs what a kernel computes of its states on demand, once it is `observed` in machine code. `given` remembers what was written, `facts` tells of it;
-//! `folded` shows storage as it is. `drive` is for time loops, which `cancel` ends.
+//! `observe` runs what a kernel computes of its states on demand, once it is `observed` in machine code, with numbers that
+//! arrays are `reduced` to; `numbers` looks for NaN in that way, when the `monitor` is due. `given` remembers what was written, `facts` tells of it; `folded` shows storage as it is.
+//! `drive` is for time loops, which `cancel` ends.
 //! `borrowed` runs kernels without state on the caller's own arrays; `tune` times ways to compile; `available` and
 //! `memory` refuse what there is no memory for.
 
@@ -18,9 +19,12 @@ mod folded;
 mod given;
 mod level;
 mod memory;
+mod monitor;
+mod numbers;
 mod observe;
 mod observed;
 mod options;
+mod reduced;
 mod region;
 mod shared;
 mod transfer;
@@ -42,6 +46,7 @@ use crate::plan::request::Request;
 use crate::run::cancel::Watch;
 use crate::run::given::Given;
 use crate::run::memory::Keeps;
+use crate::run::monitor::NanMonitor;
 use crate::run::shared::Shared;
 use crate::storage::placement::rows::page_offset_bytes;
 
@@ -95,8 +100,8 @@ impl Code {
         let fields = shared.outcome.layout.buffers.iter().map(folded).collect::<Result<Vec<_>, _>>()?;
         let scalars = vec![None; shared.kernel().scalars().len()];
         let given = Given::nothing(shared.kernel(), |id| shared.shape(id));
-        let (shared, cancel) = (Arc::clone(shared), None);
-        Ok(Run { shared, fields, scalars, given, pool, step: 0, options, cancel })
+        let (shared, cancel, nan_monitor) = (Arc::clone(shared), None, None);
+        Ok(Run { shared, fields, scalars, given, pool, step: 0, options, cancel, nan_monitor })
     }
 
     /// The machine code's size, texts and compile times.
@@ -132,6 +137,8 @@ pub struct Run {
     options: RunOptions,
     /// Who may stop it.
     cancel: Option<Watch>,
+    /// Whether, and how often, it looks for NaN.
+    nan_monitor: Option<NanMonitor>,
 }
 
 impl Run {
@@ -207,6 +214,9 @@ impl Run {
         }
         self.given.begin_at(step, shared.kernel(), |id| shared.shape(id));
         self.step = step;
+        if let Some(monitor) = &mut self.nan_monitor {
+            monitor.looked = step;
+        }
         Ok(())
     }
 

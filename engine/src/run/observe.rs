@@ -8,11 +8,12 @@
 use crease_jit::{BufferRef, Call};
 
 use crate::error::Error;
-use crate::kernel::graph::{Array, Kernel};
+use crate::kernel::graph::{Array, Reduction};
 use crate::plan::layout::Owner;
 use crate::run::borrowed::Output;
 use crate::run::error::list;
 use crate::run::observed::Observed;
+use crate::run::reduced::Accumulators;
 use crate::run::{Run, RunError};
 
 impl Run {
@@ -53,59 +54,79 @@ impl Run {
     /// then been written.
     pub fn observe(&mut self, observer: &str, outputs: &mut [(&str, Output<'_>)]) -> Result<(), Error> {
         let observed = self.shared.observed(observer)?;
+        self.compute(&observed, outputs)
+    }
+
+    /// Computes what is compiled, of the states as they are now.
+    pub(super) fn compute(&mut self, observed: &Observed, outputs: &mut [(&str, Output<'_>)]) -> Result<(), Error> {
         let scalars = self.scalar_values()?;
         self.given.verify_read(self.shared.kernel(), &observed.reads(), self.step)?;
-        let mut given = observed.outputs(self.shared.kernel(), outputs)?;
+        let mut given = observed.given(outputs)?;
+        let mut accumulators = observed.accumulators();
         self.allocate_caller_arrays()?;
         let mut buffers: Vec<BufferRef<'_>> = Vec::with_capacity(observed.layout.buffers.len());
         for (field, buffer) in self.fields.iter_mut().zip(&observed.layout.buffers) {
             let field = field.as_mut().expect("all arrays were just allocated");
             buffers.push(if matches!(buffer.owner, Owner::Input(_)) { (&*field).into() } else { field.into() });
         }
-        buffers.append(&mut given);
+        for (given, accumulators) in given.iter_mut().zip(&mut accumulators) {
+            buffers.push(accumulators.as_mut().map_or_else(|| given.reborrow(), Accumulators::buffer));
+        }
         // The statements run for the second one alone.
         let args = [self.step, self.step];
         let mut call = Call { args: &args, scalars: &scalars, buffers, pool: &self.pool };
-        Ok(observed.compiled.run(&mut call).map_err(RunError::from)?)
+        observed.compiled.run(&mut call).map_err(RunError::from)?;
+        for (number, accumulators) in given.iter_mut().zip(accumulators) {
+            if let Some(accumulators) = accumulators {
+                accumulators.finish(number);
+            }
+        }
+        Ok(())
     }
 
-    /// The shape of an observer's output.
+    /// The shape of an observer's output; empty for a reduction.
     ///
     /// # Errors
     /// [`RunError::UnknownObserver`], [`RunError::UnknownArray`], and as the first call of [`Self::observe`].
     pub fn observed_shape(&self, observer: &str, array: &str) -> Result<Vec<usize>, Error> {
         let observed = self.shared.observed(observer)?;
-        let first = self.shared.kernel().arrays().len();
-        let outputs = &observed.kernel.arrays()[first..];
-        let position = outputs.iter().position(|output| output.name == array);
-        let position = position.ok_or_else(|| observed.unknown(observer, first, array))?;
-        let buffer = &observed.layout.buffers[self.fields.len() + position];
-        Ok(buffer.moduli.iter().map(|&extent| extent as usize).collect())
+        let position = observed.outputs().iter().position(|output| output.name == array);
+        Ok(observed.shape(position.ok_or_else(|| observed.unknown(array))?))
     }
 }
 
 impl Observed {
-    fn unknown(&self, observer: &str, first: usize, array: &str) -> RunError {
-        let known = list(self.kernel.arrays()[first..].iter().map(|output| output.name.as_str()));
-        RunError::UnknownArray { kernel: observer.to_string(), array: array.to_string(), known }
+    /// The observer's name.
+    fn name(&self) -> &str {
+        &self.kernel.schedules()[0].name
     }
 
-    /// The caller's arrays in the order of the observer's outputs; `of` is the kernel that is observed.
-    fn outputs<'a>(&self, of: &Kernel, given: &'a mut [(&str, Output<'_>)]) -> Result<Vec<BufferRef<'a>>, RunError> {
-        let first = of.arrays().len();
-        let name = &self.kernel.schedules()[0].name;
-        let own = &self.kernel.arrays()[first..];
-        let buffers = &self.layout.buffers[self.layout.buffers.len() - own.len()..];
+    fn unknown(&self, array: &str) -> RunError {
+        let known = list(self.outputs().iter().map(|output| output.name.as_str()));
+        RunError::UnknownArray { kernel: self.name().to_string(), array: array.to_string(), known }
+    }
+
+    /// Accumulators for the outputs that are reductions.
+    fn accumulators(&self) -> Vec<Option<Accumulators>> {
+        let new = |(k, (array, reduction)): (usize, (&Array, &Option<Reduction>))| {
+            reduction.map(|reduction| Accumulators::new(reduction, array.element, &self.stored_shape(k)))
+        };
+        self.outputs().iter().zip(&self.reductions).enumerate().map(new).collect()
+    }
+
+    /// The caller's arrays in the order of the observer's outputs.
+    fn given<'a>(&self, given: &'a mut [(&str, Output<'_>)]) -> Result<Vec<BufferRef<'a>>, RunError> {
+        let own = self.outputs();
         let mut found: Vec<Option<BufferRef<'a>>> = own.iter().map(|_| None).collect();
         for (array, output) in given {
             let position = own.iter().position(|output| output.name == **array);
-            let position = position.ok_or_else(|| self.unknown(name, first, array))?;
+            let position = position.ok_or_else(|| self.unknown(array))?;
             let cells = output.reborrow();
             let (expected, element) = (own[position].element, cells.element());
             if expected != element {
                 return Err(RunError::ElementType { array: array.to_string(), expected, found: element });
             }
-            let expected: Vec<usize> = buffers[position].moduli.iter().map(|&extent| extent as usize).collect();
+            let expected = self.shape(position);
             let shape = cells.extents().unwrap_or_default().to_vec();
             if expected != shape {
                 return Err(RunError::Shape { array: array.to_string(), expected, found: shape });
@@ -115,7 +136,7 @@ impl Observed {
             }
         }
         let missing = |(output, array): (Option<BufferRef<'a>>, &Array)| {
-            output.ok_or_else(|| RunError::MissingArray { kernel: name.clone(), array: array.name.clone() })
+            output.ok_or_else(|| RunError::MissingArray { kernel: self.name().to_string(), array: array.name.clone() })
         };
         found.into_iter().zip(own).map(missing).collect()
     }

@@ -139,14 +139,22 @@ impl Shared {
 
     /// The same, compiled: once for all runs.
     pub(super) fn observed(&self, name: &str) -> Result<Arc<Observed>, Error> {
+        let observer = self.observer(name)?;
+        self.observed_by(name, || observer.clone())
+    }
+
+    /// An observer that the kernel need not have, compiled once for all runs; `name` is its own among them.
+    pub(super) fn observed_by(&self, name: &str, observer: impl FnOnce() -> Observer) -> Result<Arc<Observed>, Error> {
         let lock = || self.observers.lock().unwrap_or_else(PoisonError::into_inner);
         let known = lock().get(name).cloned();
         if let Some(observed) = known {
             return Ok(observed);
         }
-        let (bound, layout, program) = pipeline::observed(&self.request, &self.outcome.layout, self.observer(name)?)?;
-        let compiled = compile(&program, &self.options)?;
-        let observed = Arc::new(Observed { compiled, layout, kernel: bound.kernel().clone() });
+        let observer = &observer();
+        let (bound, layout, program) = pipeline::observed(&self.request, &self.outcome.layout, observer)?;
+        let (compiled, kernel) = (compile(&program, &self.options)?, bound.kernel().clone());
+        let (first, reductions) = (self.kernel().arrays().len(), observer.reductions.clone());
+        let observed = Arc::new(Observed { compiled, layout, kernel, first, reductions });
         // Another thread may have been faster: one of the two is kept.
         Ok(Arc::clone(lock().entry(name.to_string()).or_insert(observed)))
     }

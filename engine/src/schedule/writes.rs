@@ -10,7 +10,7 @@ use crate::analysis::coverage::{Unwritten, unwritten};
 use crate::analysis::model::Model;
 use crate::kernel::affine::{Affine, AffineOverflow, Term};
 use crate::kernel::formula::Formula;
-use crate::kernel::graph::{Array, Kernel, Role, StmtId};
+use crate::kernel::graph::{Array, ArrayId, Kernel, Role, StmtId};
 use crate::kernel::{BoundKernel, cell_text};
 use crate::schedule::legality::{IllegalSchedule, LegalityError};
 use crate::schedule::reason::instance_text;
@@ -44,12 +44,18 @@ pub(crate) fn verify_writes(model: &Model<'_, '_>, bound: &BoundKernel) -> Resul
     Err(IllegalSchedule::Unwritten { array: array.name.clone(), cell, domain, hint }.into())
 }
 
-/// Refuses statements of which two instances write one cell: those of an observer, in whatever order they run.
-pub(crate) fn verify_written_once(model: &Model<'_, '_>, bound: &BoundKernel) -> Result<(), LegalityError> {
+/// Refuses statements of which two instances write one cell of some arrays: those of an observer, in whatever order they
+/// run.
+pub(crate) fn verify_written_once(
+    model: &Model<'_, '_>,
+    bound: &BoundKernel,
+    arrays: &dyn Fn(ArrayId) -> bool,
+) -> Result<(), LegalityError> {
     for stmt in model.kernel.stmt_ids() {
         verify_assigned_once(model, bound.written(), stmt)?;
     }
-    let writes: Vec<&Reference<'_>> = model.references()?.iter().filter(|reference| reference.is_write).collect();
+    let writes: Vec<&Reference<'_>> =
+        model.references()?.iter().filter(|reference| reference.is_write && arrays(reference.array)).collect();
     for (k, one) in writes.iter().enumerate() {
         // An instance is its own pair where it writes a cell; any other pair is one too many.
         for other in &writes[k..] {

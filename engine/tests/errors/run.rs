@@ -117,6 +117,10 @@ fn observers(cases: &mut Cases) {
     cases.add_engine("`last` of `seen` is observed", run.observe("last", &mut []));
     let all = run.observe("first", &mut [("f", first.as_mut_slice().into())]);
     cases.add_engine("every cell of `u` is observed in one", all);
+    let mut values = Array1::from_elem(8, 1.0);
+    values[5] = f64::NAN;
+    let broken = run.write("u", values.view()).and_then(|()| run.monitor_nan(2)).and_then(|()| run.advance(4));
+    cases.add_engine("one cell of `u` was NaN from the beginning", broken);
 }
 
 fn code(text: &str, size: Option<i64>) -> Code {

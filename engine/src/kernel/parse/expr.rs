@@ -320,6 +320,9 @@ impl<'k> Body<'k> {
     }
 
     fn index(&mut self, cursor: &mut Cursor, array: ArrayId, at: usize) -> Parsed<Vec<Affine>> {
+        if self.kernel.array(array).index.is_empty() && cursor.peek() != Token::Punct("[") {
+            return Ok(Vec::new());
+        }
         cursor.expect("[")?;
         let mut index = Vec::new();
         if !cursor.accept("]") {

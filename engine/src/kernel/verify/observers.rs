@@ -30,6 +30,12 @@ pub(in crate::kernel) fn verify_observer(kernel: &Kernel, position: usize) -> Ve
         };
         (kind, here(part))
     })?;
+    for (i, array) in observer.arrays.iter().enumerate() {
+        if observer.reductions[i].is_some() && !array.element.is_computed() {
+            let (place, element) = (format!("reduction `{}`", array.name), array.element.name());
+            return Err((KernelErrorKind::StorageType { place, element }, here(ObserverPart::Array(i))));
+        }
+    }
     for (i, stmt) in observer.stmts.iter().enumerate() {
         verify_stmt(kernel, &all, stmt).map_err(|(kind, part)| {
             let part = match part {
