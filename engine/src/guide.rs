@@ -19,3 +19,5 @@ struct HaloPlanes;
 struct Explain;
 #[doc = include_str!("../../docs/guide/10-lost-folds.md")]
 struct LostFolds;
+#[doc = include_str!("../../docs/guide/11-adopting.md")]
+struct Adopting;
