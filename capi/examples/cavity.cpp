@@ -56,11 +56,9 @@ void cavity(const std::string& path, std::size_t n, std::uint64_t steps) {
   std::printf("checksum %016llx\n", static_cast<unsigned long long>(checksum));
 
   std::vector<double> density(n * n), velocity_x(n * n), velocity_y(n * n);
-  const auto grid = [n](const char* name, std::vector<double>& cells) {
-    return crease::Run::array(name, crease::View(cells.data(), {n, n}));
-  };
-  // Of the folded populations, where they lie.
-  run.observe("moments", {grid("density", density), grid("velocity_x", velocity_x), grid("velocity_y", velocity_y)});
+  run.observe("moments", {crease::Run::array("density", crease::View(density.data(), {n, n})),
+                          crease::Run::array("velocity_x", crease::View(velocity_x.data(), {n, n})),
+                          crease::Run::array("velocity_y", crease::View(velocity_y.data(), {n, n}))});
   checksum = add(add(add(0, density), velocity_x), velocity_y);
   std::printf("moments %016llx\n", static_cast<unsigned long long>(checksum));
   const double mass = std::accumulate(density.begin(), density.end(), 0.0) / static_cast<double>(n * n);
