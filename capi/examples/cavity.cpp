@@ -3,16 +3,19 @@
  *
  *   cavity KERNEL-FILE [CELLS [STEPS]]
  *
- * prints what the storage takes, the speed, and a checksum of all populations: the same as those of cavity.c and
- * cavity.f90, bit for bit. Fails if mass was lost.
+ * prints what the storage takes, the speed, and checksums of all populations and of what is observed of them, density
+ * and velocity: the same as those of cavity.c and cavity.f90, bit for bit. Fails if mass was lost.
  */
 #include <crease.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <iostream>
+#include <numeric>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -20,6 +23,16 @@ constexpr double WEIGHTS[9] = {4.0 / 9.0,  1.0 / 9.0,  1.0 / 9.0,  1.0 / 9.0, 1.
                                1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0};
 
 std::string population(int q) { return "f" + std::to_string(q); }
+
+/* Numbers added to a checksum, bit for bit. */
+std::uint64_t add(std::uint64_t checksum, const std::vector<double>& cells) {
+  for (const double cell : cells) {
+    std::uint64_t bits;
+    std::memcpy(&bits, &cell, sizeof bits);
+    checksum = (checksum << 7 | checksum >> 57) ^ bits;
+  }
+  return checksum;
+}
 
 /* Prints how far the run is. */
 crease::Next tell(const crease::Progress& progress) {
@@ -39,17 +52,19 @@ void cavity(const std::string& path, std::size_t n, std::uint64_t steps) {
   std::cout << 1e-6 * static_cast<double>(n * n) * done.steps_per_second << " million cells a second\n";
 
   std::uint64_t checksum = 0;
-  double mass = 0.0;
-  for (int q = 0; q < 9; ++q) {
-    for (const double f : run.read<double>(population(q))) {
-      std::uint64_t bits;
-      std::memcpy(&bits, &f, sizeof bits);
-      checksum = (checksum << 7 | checksum >> 57) ^ bits;
-      mass += f;
-    }
-  }
+  for (int q = 0; q < 9; ++q) checksum = add(checksum, run.read<double>(population(q)));
   std::printf("checksum %016llx\n", static_cast<unsigned long long>(checksum));
-  if (std::abs(mass / static_cast<double>(n * n) - 1.0) > 1e-9) throw std::runtime_error("mass was lost");
+
+  std::vector<double> density(n * n), velocity_x(n * n), velocity_y(n * n);
+  run.observe("moments", {crease::Run::array("density", crease::View(density.data(), {n, n})),
+                          crease::Run::array("velocity_x", crease::View(velocity_x.data(), {n, n})),
+                          crease::Run::array("velocity_y", crease::View(velocity_y.data(), {n, n}))});
+  checksum = add(add(add(0, density), velocity_x), velocity_y);
+  std::printf("moments %016llx\n", static_cast<unsigned long long>(checksum));
+  const double mass = std::accumulate(density.begin(), density.end(), 0.0) / static_cast<double>(n * n);
+  const double fastest = *std::max_element(velocity_x.end() - static_cast<std::ptrdiff_t>(n), velocity_x.end());
+  std::printf("density %.3f on average, velocity up to %.4f below the lid\n", mass, fastest);
+  if (std::abs(mass - 1.0) > 1e-9) throw std::runtime_error("mass was lost");
 }
 
 }  // namespace

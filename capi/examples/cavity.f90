@@ -2,8 +2,8 @@
 !
 !   cavity KERNEL-FILE [CELLS [STEPS]]
 !
-! prints what the storage takes, the speed, and a checksum of all populations: the same as those of cavity.c and
-! cavity.cpp, bit for bit. Fails if mass was lost.
+! prints what the storage takes, the speed, and checksums of all populations and of what is observed of them, density
+! and velocity: the same as those of cavity.c and cavity.cpp, bit for bit. Fails if mass was lost.
 module cavity_output
   use crease
   use, intrinsic :: iso_c_binding, only: c_int32_t
@@ -33,10 +33,9 @@ program cavity
   type(crease_run) :: run
   type(crease_footprint) :: footprint
   type(crease_progress) :: progress
-  real(real64), allocatable :: f(:, :)
-  real(real64) :: mass
+  real(real64), allocatable, target :: f(:, :), density(:, :), velocity_x(:, :), velocity_y(:, :)
   integer(int64) :: checksum
-  integer :: n, steps, q, x, y
+  integer :: n, steps, q
   character(2) :: name
   character(1000) :: path
 
@@ -64,21 +63,38 @@ program cavity
 
   allocate (f(n, n))
   checksum = 0
-  mass = 0
   do q = 0, 8
     write (name, "('f', i1)") q
     call run%read(name, f) ! f(x, y)
-    do y = 1, n
-      do x = 1, n
-        checksum = ieor(ishftc(checksum, 7), transfer(f(x, y), checksum))
-        mass = mass + f(x, y)
-      end do
-    end do
+    call add(checksum, f)
   end do
   print "('checksum ', z16.16)", checksum
-  if (abs(mass / real(n, real64)**2 - 1) > 1e-9_real64) error stop "mass was lost"
+
+  allocate (density(n, n), velocity_x(n, n), velocity_y(n, n))
+  call run%observe("moments", [crease_lend("density", density), crease_lend("velocity_x", velocity_x), &
+    crease_lend("velocity_y", velocity_y)]) ! of the folded populations, where they lie
+  checksum = 0
+  call add(checksum, density)
+  call add(checksum, velocity_x)
+  call add(checksum, velocity_y)
+  print "('moments ', z16.16)", checksum
+  print "('density ', f0.3, ' on average, velocity up to ', f6.4, ' below the lid')", sum(density) / size(density), &
+    maxval(velocity_x(:, n))
+  if (abs(sum(density) / size(density) - 1) > 1e-9_real64) error stop "mass was lost"
 
 contains
+
+  ! Adds numbers to a checksum, bit for bit.
+  subroutine add(checksum, cells)
+    integer(int64), intent(inout) :: checksum
+    real(real64), intent(in) :: cells(:, :)
+    integer :: x, y
+    do y = 1, size(cells, 2)
+      do x = 1, size(cells, 1)
+        checksum = ieor(ishftc(checksum, 7), transfer(cells(x, y), checksum))
+      end do
+    end do
+  end subroutine
 
   ! An argument of the command, or what it is without.
   integer function argument(position, otherwise)

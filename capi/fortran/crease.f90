@@ -22,7 +22,7 @@ module crease
 
   public :: crease_kernel, crease_planner, crease_plan, crease_code, crease_setup, crease_run, crease_cancel
   public :: crease_range, crease_all, crease_at, crease_span, crease_progress, crease_callback, crease_footprint
-  public :: crease_lent, crease_lend, crease_version
+  public :: crease_lent, crease_lend, crease_observed, crease_version
 
   integer(c_int32_t), parameter, public :: crease_ok = 0, crease_error_argument = 1, crease_error_kernel = 2, &
     crease_error_schedule = 3, crease_error_analysis = 4, crease_error_storage = 5, crease_error_plan = 6, &
@@ -74,7 +74,22 @@ module crease
     type(c_ptr) :: shape, strides
   end type
 
-  ! An array of the caller with its name, for crease_run%on.
+  type, bind(C) :: array_info
+    type(c_ptr) :: name = c_null_ptr
+    integer(c_int32_t) :: role = 0, element = 0
+    integer(c_size_t) :: rank = 0
+    integer(c_int32_t) :: levels = 0
+  end type
+
+  ! An output of an observer: both names, the number of dimensions (0: one number), and the type ("f64", "f32", "f16" or
+  ! "u8").
+  type :: crease_observed
+    character(:), allocatable :: observer, output
+    integer :: rank = 0
+    character(3) :: element = ""
+  end type
+
+  ! An array of the caller with its name, for crease_run%on and crease_run%observe.
   type :: crease_lent
     private
     character(:, c_char), allocatable :: name
@@ -90,6 +105,8 @@ module crease
     procedure :: parse => kernel_parse
     procedure :: read => kernel_read
     procedure :: text => kernel_text
+    procedure :: add_observer => kernel_add_observer
+    procedure :: observed => kernel_observed
     procedure :: free => kernel_free
     final :: kernel_final
   end type
@@ -160,6 +177,8 @@ module crease
     procedure :: advance_with => run_advance_with
     procedure :: once => run_once
     procedure :: on => run_on
+    procedure :: observe => run_observe
+    procedure :: observed_shape => run_observed_shape
     procedure :: cancel_with => run_cancel_with
     procedure :: fill => run_fill
     procedure :: shape => run_shape
@@ -182,7 +201,8 @@ module crease
     final :: cancel_final
   end type
 
-  ! An array of the caller: real(8), real(4), or integer(1) for cells of unsigned bytes.
+  ! An array of the caller, or a number: real(8), real(4), or integer(1) for cells of unsigned bytes. As it is written
+  ! after this has returned, it should have the attribute `target`.
   interface crease_lend
     procedure :: lend_real64, lend_real32, lend_int8
   end interface
@@ -251,6 +271,35 @@ module crease
       import :: c_ptr, c_int32_t
       type(c_ptr), value :: kernel
       type(c_ptr), intent(out) :: text
+      integer(c_int32_t) :: status
+    end function
+    function c_kernel_with_observer(kernel, text, observed) bind(C, name="crease_kernel_with_observer") result(status)
+      import :: c_char, c_ptr, c_int32_t
+      type(c_ptr), value :: kernel
+      character(kind=c_char), intent(in) :: text(*)
+      type(c_ptr), intent(out) :: observed
+      integer(c_int32_t) :: status
+    end function
+    function c_kernel_observers(kernel, count) bind(C, name="crease_kernel_observers") result(status)
+      import :: c_ptr, c_int32_t, c_size_t
+      type(c_ptr), value :: kernel
+      integer(c_size_t), intent(inout) :: count
+      integer(c_int32_t) :: status
+    end function
+    function c_kernel_observer(kernel, position, name, outputs) bind(C, name="crease_kernel_observer") result(status)
+      import :: c_ptr, c_int32_t, c_size_t
+      type(c_ptr), value :: kernel
+      integer(c_size_t), value :: position
+      type(c_ptr), intent(inout) :: name
+      integer(c_size_t), intent(inout) :: outputs
+      integer(c_int32_t) :: status
+    end function
+    function c_kernel_observer_output(kernel, observer, position, info) &
+        bind(C, name="crease_kernel_observer_output") result(status)
+      import :: c_ptr, c_int32_t, c_size_t, array_info
+      type(c_ptr), value :: kernel
+      integer(c_size_t), value :: observer, position
+      type(array_info), intent(inout) :: info
       integer(c_int32_t) :: status
     end function
     function c_kernel_free(kernel) bind(C, name="crease_kernel_free") result(status)
@@ -484,6 +533,24 @@ module crease
       integer(c_size_t), value :: input_count, output_count
       integer(c_int32_t) :: status
     end function
+    function c_run_observe(run, observer, outputs, output_count) bind(C, name="crease_run_observe") result(status)
+      import :: c_char, c_ptr, c_int32_t, c_size_t, array_argument
+      type(c_ptr), value :: run
+      character(kind=c_char), intent(in) :: observer(*)
+      type(array_argument), intent(in) :: outputs(*)
+      integer(c_size_t), value :: output_count
+      integer(c_int32_t) :: status
+    end function
+    function c_run_observed_shape(run, observer, output, rank, shape, capacity) &
+        bind(C, name="crease_run_observed_shape") result(status)
+      import :: c_char, c_ptr, c_int32_t, c_size_t
+      type(c_ptr), value :: run
+      character(kind=c_char), intent(in) :: observer(*), output(*)
+      integer(c_size_t), intent(inout) :: rank
+      integer(c_size_t), intent(inout) :: shape(*)
+      integer(c_size_t), value :: capacity
+      integer(c_int32_t) :: status
+    end function
     function c_run_write(run, array, region, data, element, rank, shape, strides) &
         bind(C, name="crease_run_write") result(status)
       import :: c_char, c_ptr, c_int32_t, c_size_t, c_intptr_t, region_argument
@@ -681,6 +748,60 @@ contains
     status = c_kernel_text(self%handle, made)
     call take_text(made, status, text)
     call settle(status, stat, errmsg)
+  end function
+
+  ! Adds an observer, in text form: "observe name { .. }". Plans that were made before do not have it.
+  subroutine kernel_add_observer(self, text, stat, errmsg)
+    class(crease_kernel), intent(inout) :: self
+    character(*), intent(in) :: text
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: made
+    integer(c_int32_t) :: status
+    status = c_kernel_with_observer(self%handle, text // c_null_char, made)
+    call settle(status, stat, errmsg)
+    if (status /= crease_ok) return
+    call self%free()
+    self%handle = made
+  end subroutine
+
+  ! The outputs of all observers.
+  subroutine kernel_observed(self, outputs, stat, errmsg)
+    class(crease_kernel), intent(in) :: self
+    type(crease_observed), allocatable, intent(out) :: outputs(:)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(c_size_t) :: observers, observer, count, position
+    type(c_ptr) :: name
+    integer(c_int32_t) :: status
+    allocate (outputs(0))
+    observers = 0
+    status = c_kernel_observers(self%handle, observers)
+    do observer = 1, observers
+      count = 0
+      status = c_kernel_observer(self%handle, observer - 1, name, count)
+      do position = 1, count
+        outputs = [outputs, to_observed(self%handle, observer - 1, position - 1, to_text(name))]
+      end do
+    end do
+    call settle(status, stat, errmsg)
+  end subroutine
+
+  ! An output that there is.
+  function to_observed(kernel, observer, position, name) result(output)
+    type(c_ptr), intent(in) :: kernel
+    integer(c_size_t), intent(in) :: observer, position
+    character(*), intent(in) :: name
+    type(crease_observed) :: output
+    ! By their numbers in C.
+    character(3), parameter :: elements(4) = [character(3) :: "f64", "f32", "f16", "u8"]
+    type(array_info) :: info
+    output%observer = name
+    output%output = ""
+    if (c_kernel_observer_output(kernel, observer, position, info) /= crease_ok) return
+    output%output = to_text(info%name)
+    output%rank = int(info%rank)
+    if (info%element >= 1 .and. info%element <= size(elements)) output%element = elements(info%element)
   end function
 
   subroutine kernel_free(self)
@@ -1047,6 +1168,39 @@ contains
     end do
     call settle(c_run_on(self%handle, in, size(in, kind=c_size_t), out, size(out, kind=c_size_t)), stat, errmsg)
   end subroutine
+
+  ! Computes an observer of the kernel, of the states as they are, into the caller's arrays, where they lie:
+  ! call run%observe("moments", [crease_lend("density", density), crease_lend("velocity_x", u)]).
+  subroutine run_observe(self, observer, outputs, stat, errmsg)
+    class(crease_run), intent(inout) :: self
+    character(*), intent(in) :: observer
+    type(crease_lent), intent(in), target :: outputs(:)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(array_argument) :: out(size(outputs))
+    integer :: k
+    do k = 1, size(outputs)
+      out(k) = to_argument(outputs(k))
+    end do
+    call settle(c_run_observe(self%handle, observer // c_null_char, out, size(out, kind=c_size_t)), stat, errmsg)
+  end subroutine
+
+  ! The shape of an observer's output; empty for one number.
+  function run_observed_shape(self, observer, output, stat, errmsg) result(shape)
+    class(crease_run), intent(in) :: self
+    character(*), intent(in) :: observer, output
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer, allocatable :: shape(:)
+    integer(c_size_t) :: rank, extents(max_rank)
+    integer(c_int32_t) :: status
+    rank = 0
+    status = c_run_observed_shape(self%handle, observer // c_null_char, output // c_null_char, rank, extents, &
+      int(max_rank, c_size_t))
+    if (status /= crease_ok) rank = 0
+    shape = int(extents(rank:1:-1))
+    call settle(status, stat, errmsg)
+  end function
 
   function to_argument(lent) result(argument)
     type(crease_lent), intent(in), target :: lent

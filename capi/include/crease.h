@@ -419,6 +419,29 @@ typedef struct crease_array {
 int32_t crease_run_on(crease_run *run, const crease_array *inputs, size_t input_count, const crease_array *outputs,
                       size_t output_count);
 
+/* ---- Observers ------------------------------------------------------------------------------------------------- */
+
+/* What a kernel computes of its states on demand, between steps (docs/KERNEL-TEXT.md, "Observers"). */
+
+/* The kernel with one more observer, in text form: "observe name { .. }". The kernel stays as it is. */
+int32_t crease_kernel_with_observer(crease_kernel *kernel, const char *text, crease_kernel **observed);
+/* How many observers it has. */
+int32_t crease_kernel_observers(crease_kernel *kernel, size_t *count);
+/* The observer at a position from 0: its name, and how many outputs it has. Both are optional. */
+int32_t crease_kernel_observer(crease_kernel *kernel, size_t position, const char **name, size_t *outputs);
+/* An output of the observer at a position, by its own position from 0. Rank 0 is one number. */
+int32_t crease_kernel_observer_output(crease_kernel *kernel, size_t observer, size_t position,
+                                      crease_array_info *info);
+/* Rank (optional) and extents (NULL, or room for `capacity`) of an output. Compiles the observer, if need be. */
+int32_t crease_run_observed_shape(crease_run *run, const char *observer, const char *output, size_t *rank,
+                                  size_t *shape, size_t capacity);
+/* Computes an observer, of the states as they are, into the caller's arrays, where they lie. Every output has to be
+   given, once; one of rank 0 is a pointer to a number, with shape and strides NULL. Cells that the observer does not
+   compute keep their values. The first call of any run of a code compiles the observer, which takes milliseconds.
+   Outputs share no cells with each other: of contiguous arrays that is checked, where there are strides it is left to
+   the caller. */
+int32_t crease_run_observe(crease_run *run, const char *observer, const crease_array *outputs, size_t output_count);
+
 #ifdef __cplusplus
 }
 #endif

@@ -416,7 +416,7 @@ class Run : public detail::Handle<crease_run, crease_run_free> {
     return found;
   }
 
-  /* An array of the caller for run_on. */
+  /* An array of the caller for run_on and observe. */
   struct Array {
     std::string name;
     void* data;
@@ -429,10 +429,29 @@ class Run : public detail::Handle<crease_run, crease_run_free> {
     void* data = const_cast<std::remove_const_t<T>*>(cells.data());
     return {std::move(name), data, crease::element<T>, cells.shape(), cells.strides()};
   }
+  /* One number: an array of rank 0. */
+  template <class T, std::int32_t element = detail::ElementOf<T>::value>
+  static Array array(std::string name, T& number) {
+    return {std::move(name), &number, element, {}, {}};
+  }
   /* Runs a kernel without state once, on the caller's arrays, where they lie. */
   void run_on(const std::vector<Array>& inputs, const std::vector<Array>& outputs) {
     const std::vector<crease_array> in = raw(inputs), out = raw(outputs);
     detail::check(crease_run_on(get(), in.data(), in.size(), out.data(), out.size()));
+  }
+
+  /* Computes an observer of the kernel, of the states as they are, into the caller's arrays, where they lie. */
+  void observe(const std::string& observer, const std::vector<Array>& outputs) {
+    const std::vector<crease_array> out = raw(outputs);
+    detail::check(crease_run_observe(get(), observer.c_str(), out.data(), out.size()));
+  }
+  /* The shape of an observer's output; empty for one number. */
+  std::vector<std::size_t> observed_shape(const std::string& observer, const std::string& output) const {
+    std::size_t rank = 0;
+    detail::check(crease_run_observed_shape(get(), observer.c_str(), output.c_str(), &rank, nullptr, 0));
+    std::vector<std::size_t> shape(rank);
+    detail::check(crease_run_observed_shape(get(), observer.c_str(), output.c_str(), nullptr, shape.data(), rank));
+    return shape;
   }
 
  private:
@@ -661,6 +680,33 @@ class Kernel : public detail::Handle<crease_kernel, crease_kernel_free> {
       if (kind == CREASE_SIZE) sizes.emplace_back(name);
     }
     return sizes;
+  }
+
+  /* What is computed of the states on demand. Names in `outputs` live as long as the kernel. */
+  struct Observer {
+    std::string name;
+    std::vector<crease_array_info> outputs;
+  };
+  std::vector<Observer> observers() const {
+    std::size_t count = 0;
+    detail::check(crease_kernel_observers(get(), &count));
+    std::vector<Observer> observers(count);
+    for (std::size_t k = 0; k < count; ++k) {
+      const char* name = nullptr;
+      std::size_t outputs = 0;
+      detail::check(crease_kernel_observer(get(), k, &name, &outputs));
+      observers[k].name = name;
+      observers[k].outputs.resize(outputs);
+      for (std::size_t position = 0; position < outputs; ++position)
+        detail::check(crease_kernel_observer_output(get(), k, position, &observers[k].outputs[position]));
+    }
+    return observers;
+  }
+  /* The kernel with one more observer, in text form: "observe name { .. }". */
+  Kernel with_observer(const std::string& text) const {
+    crease_kernel* observed = nullptr;
+    detail::check(crease_kernel_with_observer(get(), text.c_str(), &observed));
+    return Kernel(observed);
   }
 
   /* Starts a plan. */

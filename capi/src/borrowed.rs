@@ -26,7 +26,8 @@ impl ArrayArgument {
         Ok(self.name.get("name of an array")?)
     }
 
-    fn cells(&self) -> Result<Cells<'_>, Failure> {
+    /// Where its cells are.
+    pub(crate) fn cells(&self) -> Result<Cells<'_>, Failure> {
         Ok(Cells::new(self.name()?, self.data, self.rank, &self.shape, &self.strides)?)
     }
 
@@ -37,6 +38,14 @@ impl ArrayArgument {
     fn output<'c>(&self, cells: &'c Cells<'_>) -> Result<Output<'c>, Failure> {
         Ok(with_element!(self.element, T => Output::from(cells.view_mut::<T>()?)))
     }
+}
+
+/// Arrays to write to, by name.
+pub(crate) fn written<'c>(
+    arrays: &'c [ArrayArgument],
+    cells: &'c [Cells<'_>],
+) -> Result<Vec<(&'c str, Output<'c>)>, Failure> {
+    arrays.iter().zip(cells).map(|(array, cells)| Ok((array.name()?, array.output(cells)?))).collect()
 }
 
 exports! {
@@ -50,11 +59,10 @@ exports! {
         let body = run.get("run")?;
         let (inputs, outputs) = (inputs.get("inputs", input_count)?, outputs.get("outputs", output_count)?);
         let read: Vec<Cells<'_>> = inputs.iter().map(ArrayArgument::cells).collect::<Result<_, Failure>>()?;
-        let written: Vec<Cells<'_>> = outputs.iter().map(ArrayArgument::cells).collect::<Result<_, Failure>>()?;
+        let write: Vec<Cells<'_>> = outputs.iter().map(ArrayArgument::cells).collect::<Result<_, Failure>>()?;
         let inputs = inputs.iter().zip(&read).map(|(array, cells)| Ok((array.name()?, array.input(cells)?)));
         let inputs = inputs.collect::<Result<Vec<_>, Failure>>()?;
-        let outputs = outputs.iter().zip(&written).map(|(array, cells)| Ok((array.name()?, array.output(cells)?)));
-        let mut outputs = outputs.collect::<Result<Vec<_>, Failure>>()?;
+        let mut outputs = written(outputs, &write)?;
         Ok(body.take()?.run_on(&inputs, &mut outputs)?)
     }
 }

@@ -4,7 +4,7 @@ use std::ffi::{CString, c_char};
 use std::sync::Arc;
 
 use crease::Kernel;
-use crease::kernel::graph::{Element, ParamKind, Role};
+use crease::kernel::graph::{Array, Element, Observer, ParamKind, Role};
 
 use crate::constants::constants;
 use crate::handle::Handle;
@@ -43,6 +43,13 @@ pub(crate) struct KernelBody {
     scalars: Vec<CString>,
     params: Vec<CString>,
     schedules: Vec<CString>,
+    pub(crate) observers: Vec<ObserverNames>,
+}
+
+/// The names of an observer and of its outputs, as callers are shown them.
+pub(crate) struct ObserverNames {
+    pub(crate) name: CString,
+    pub(crate) outputs: Vec<CString>,
 }
 
 /// An array as a kernel declares it.
@@ -56,7 +63,7 @@ pub(crate) struct ArrayInfo {
 }
 
 impl KernelBody {
-    fn new(kernel: Kernel) -> Result<KernelBody, Failure> {
+    pub(crate) fn new(kernel: Kernel) -> Result<KernelBody, Failure> {
         let names = |names: Vec<&str>| names.into_iter().map(|name| c_string("a name", name)).collect();
         let arrays: Result<_, Failure> = names(kernel.arrays().iter().map(|array| array.name.as_str()).collect());
         let scalars: Result<_, Failure> = names(kernel.scalars().iter().map(|scalar| scalar.name.as_str()).collect());
@@ -68,16 +75,45 @@ impl KernelBody {
             scalars: scalars?,
             params: params?,
             schedules: schedules?,
+            observers: ObserverNames::of(&kernel)?,
             kernel: Arc::new(kernel),
         })
     }
 
     /// One of a list.
     fn item<'a, T>(&self, what: &'static str, items: &'a [T], position: usize) -> Result<&'a T, ArgumentError> {
-        let none =
-            || ArgumentError::Position { what, kernel: self.kernel.name().to_string(), position, count: items.len() };
-        items.get(position).ok_or_else(none)
+        item(what, || format!("kernel `{}`", self.kernel.name()), items, position)
     }
+}
+
+impl ObserverNames {
+    /// Of all observers of a kernel.
+    fn of(kernel: &Kernel) -> Result<Vec<ObserverNames>, Failure> {
+        let names = |observer: &Observer| {
+            let outputs = observer.arrays.iter().map(|array| c_string("a name", &array.name));
+            Ok(ObserverNames { name: c_string("a name", &observer.name)?, outputs: outputs.collect::<Result<_, _>>()? })
+        };
+        kernel.observers().iter().map(names).collect()
+    }
+}
+
+impl ArrayInfo {
+    /// An output of an observer.
+    pub(crate) fn observed(name: &CString, output: &Array) -> ArrayInfo {
+        let (element, rank) = (element_number(output.element), output.index.len());
+        ArrayInfo { name: Told::string(name), role: OUTPUT, element, rank, levels: 0 }
+    }
+}
+
+/// One of a list; an error that says of what the list is.
+pub(crate) fn item<'a, T>(
+    what: &'static str,
+    owner: impl Fn() -> String,
+    items: &'a [T],
+    position: usize,
+) -> Result<&'a T, ArgumentError> {
+    let none = || ArgumentError::Position { what, owner: owner(), position, count: items.len() };
+    items.get(position).ok_or_else(none)
 }
 
 /// The number of an element type.

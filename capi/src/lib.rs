@@ -6,7 +6,7 @@
 //! in `raw` (names, numbers) and `memory` (arrays) alone.
 //!
 //! `constants` and `choices` say how numbers and names are passed. `kernel`, `planner`, `plan`, `explain`, `code`,
-//! `run`, `boxes`, `folded`, `borrowed` and `cancel` each hold the functions of their part of the header, in its order.
+//! `run`, `boxes`, `folded`, `borrowed`, `observe` and `cancel` each hold the functions of their part of the header, in its order.
 //! `text` keeps the strings that callers were given.
 //!
 //! The functions are documented in the header, for those who call them.
@@ -22,6 +22,7 @@ mod folded;
 mod handle;
 mod kernel;
 mod memory;
+mod observe;
 mod plan;
 mod planner;
 mod raw;

@@ -74,8 +74,8 @@ pub(crate) enum ArgumentError {
     #[error("argument `{argument}`: {why}")]
     Name { argument: &'static str, why: String },
     /// A position in a list.
-    #[error("there is no {what} number {position}: kernel `{kernel}` has {count}, numbered from 0")]
-    Position { what: &'static str, kernel: String, position: usize, count: usize },
+    #[error("there is no {what} number {position}: {owner} has {count}, numbered from 0")]
+    Position { what: &'static str, owner: String, position: usize, count: usize },
     /// Room for fewer numbers than there are.
     #[error("argument `{argument}` has room for {capacity} number(s), and {needed} are needed")]
     Room { argument: &'static str, capacity: usize, needed: usize },

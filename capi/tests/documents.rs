@@ -5,10 +5,10 @@ use crate::toolkit::text;
 
 /// Pages, and the programs that they quote.
 const PAGES: [(&str, &str, &[&str]); 4] = [
-    ("C.md", "c", &["examples/heat.c", "examples/plate.c"]),
+    ("C.md", "c", &["examples/heat.c", "examples/plate.c", "examples/cavity.c"]),
     ("C.md", "cmake", &["tests/installed/CMakeLists.txt"]),
     ("CPP.md", "cpp", &["examples/heat.cpp", "examples/plate.cpp", "examples/cavity.cpp"]),
-    ("FORTRAN.md", "fortran", &["examples/heat.f90", "examples/plate.f90"]),
+    ("FORTRAN.md", "fortran", &["examples/heat.f90", "examples/plate.f90", "examples/cavity.f90"]),
 ];
 
 #[test]

@@ -3,7 +3,7 @@
 use std::process::Command;
 use std::sync::LazyLock;
 
-use crease::Kernel;
+use crease::{Kernel, Output};
 use ndarray::Array2;
 
 use crate::toolkit::{Language, Linkage, can_share, compile_and_run, here, run, shared, text};
@@ -11,8 +11,8 @@ use crate::toolkit::{Language, Linkage, can_share, compile_and_run, here, run, s
 /// Cells of the cavity along each side, and steps.
 const CAVITY: (usize, u64) = (24, 100);
 
-/// What the examples print of the cavity: a checksum of all populations, computed by Rust.
-static CHECKSUM: LazyLock<String> = LazyLock::new(|| {
+/// What the examples print of the cavity: checksums of all populations, and of density and velocity, computed by Rust.
+static CHECKSUMS: LazyLock<[String; 2]> = LazyLock::new(|| {
     let (n, steps) = CAVITY;
     let kernel = Kernel::parse(&text("examples/cavity.crk")).unwrap();
     let mut run = kernel.plan().size("N", n as i64).build().unwrap().compile().unwrap().instantiate().unwrap();
@@ -23,12 +23,17 @@ static CHECKSUM: LazyLock<String> = LazyLock::new(|| {
         run.fill(&format!("f{q}"), weight).unwrap();
     }
     run.advance(steps).unwrap();
+    let add = |sum, cells: &Array2<f64>| cells.iter().fold(sum, |sum: u64, cell| sum.rotate_left(7) ^ cell.to_bits());
     let (mut checksum, mut f) = (0_u64, Array2::<f64>::zeros((n, n)));
     for q in 0..9 {
         run.read(&format!("f{q}"), f.view_mut()).unwrap();
-        checksum = f.iter().fold(checksum, |sum, cell| sum.rotate_left(7) ^ cell.to_bits());
+        checksum = add(checksum, &f);
     }
-    format!("checksum {checksum:016x}")
+    let mut fields = ["density", "velocity_x", "velocity_y"].map(|name| (name, Array2::<f64>::zeros((n, n))));
+    let mut outputs: Vec<(&str, Output<'_>)> = fields.iter_mut().map(|(name, field)| (*name, field.into())).collect();
+    run.observe("moments", &mut outputs).unwrap();
+    let moments = fields.iter().fold(0, |sum, (_, field)| add(sum, field));
+    [format!("checksum {checksum:016x}"), format!("moments {moments:016x}")]
 });
 
 /// Whether all programs are tried, or those that the others are variations of.
@@ -37,14 +42,17 @@ fn is_thorough() -> bool {
 }
 
 /// Compiles and runs an example that has to print something.
-fn example(language: Language, linkage: Linkage, sources: &[&str], kernel: &str, expected: &str) {
+fn example(language: Language, linkage: Linkage, sources: &[&str], kernel: &str, expected: &[impl AsRef<str>]) {
     if !language.is_there() {
         return;
     }
     let kernel = here().join("examples").join(kernel);
     let (n, steps) = (CAVITY.0.to_string(), CAVITY.1.to_string());
     let printed = compile_and_run(language, linkage, sources, &[kernel.to_str().unwrap(), &n, &steps]);
-    assert!(printed.to_lowercase().contains(expected), "{sources:?} does not print {expected}, but {printed}");
+    for expected in expected {
+        let expected = expected.as_ref();
+        assert!(printed.to_lowercase().contains(expected), "{sources:?} does not print {expected}, but {printed}");
+    }
 }
 
 /// What the examples of the plate print.
@@ -52,7 +60,7 @@ const AGREE: &str = "both halves agree with plain loops";
 
 #[test]
 fn the_cavity_has_the_same_bits_in_c() {
-    example(Language::C, Linkage::Shared, &["examples/cavity.c"], "cavity.crk", &CHECKSUM);
+    example(Language::C, Linkage::Shared, &["examples/cavity.c"], "cavity.crk", &*CHECKSUMS);
 }
 
 #[test]
@@ -60,36 +68,36 @@ fn the_cavity_has_the_same_bits_in_c_with_the_archive() {
     if !is_thorough() {
         return;
     }
-    example(Language::C, Linkage::Static, &["examples/cavity.c"], "cavity.crk", &CHECKSUM);
+    example(Language::C, Linkage::Static, &["examples/cavity.c"], "cavity.crk", &*CHECKSUMS);
 }
 
 #[test]
 fn the_cavity_has_the_same_bits_in_cpp() {
     let language = Language::Cpp("c++17");
-    example(language, Linkage::Shared, &["examples/cavity.cpp"], "cavity.crk", &CHECKSUM);
+    example(language, Linkage::Shared, &["examples/cavity.cpp"], "cavity.crk", &*CHECKSUMS);
 }
 
 #[test]
 fn the_cavity_has_the_same_bits_in_fortran() {
-    example(Language::Fortran, Linkage::Shared, &["examples/cavity.f90"], "cavity.crk", &CHECKSUM);
+    example(Language::Fortran, Linkage::Shared, &["examples/cavity.f90"], "cavity.crk", &*CHECKSUMS);
 }
 
 #[test]
 fn halves_of_a_plate_exchange_rows_in_c() {
-    example(Language::C, Linkage::Shared, &["examples/plate.c"], "plate.crk", AGREE);
+    example(Language::C, Linkage::Shared, &["examples/plate.c"], "plate.crk", &[AGREE]);
 }
 
 #[test]
 fn halves_of_a_plate_exchange_rows_in_cpp() {
     if is_thorough() {
-        example(Language::Cpp("c++17"), Linkage::Shared, &["examples/plate.cpp"], "plate.crk", AGREE);
+        example(Language::Cpp("c++17"), Linkage::Shared, &["examples/plate.cpp"], "plate.crk", &[AGREE]);
     }
 }
 
 #[test]
 fn halves_of_a_plate_exchange_rows_in_fortran() {
     if is_thorough() {
-        example(Language::Fortran, Linkage::Shared, &["examples/plate.f90"], "plate.crk", AGREE);
+        example(Language::Fortran, Linkage::Shared, &["examples/plate.f90"], "plate.crk", &[AGREE]);
     }
 }
 
@@ -101,7 +109,7 @@ fn first_programs_agree() {
     let languages = [(Language::C, "c"), (Language::Cpp("c++17"), "cpp"), (Language::Fortran, "f90")];
     for (language, extension) in languages.into_iter().take(if is_thorough() { 3 } else { 1 }) {
         let source = format!("examples/heat.{extension}");
-        example(language, Linkage::Shared, &[&source], "heat.crk", HEAT);
+        example(language, Linkage::Shared, &[&source], "heat.crk", &[HEAT]);
     }
 }
 

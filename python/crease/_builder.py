@@ -13,7 +13,7 @@ from crease._arrays import element_name
 from crease._errors import ParseError
 from crease._indices import Domain, Index, Time
 from crease._kernel import Kernel
-from crease._parts import ArrayRef, Line, Place, Statement, here
+from crease._parts import ArrayRef, Line, Observer, Place, Statement, here
 from crease._plan import Plan
 from crease._run import Run
 from crease._values import Value, called, refuse
@@ -45,6 +45,8 @@ class KernelBuilder:
         self._declared: List[Line] = []
         self._statements: List[Statement] = []
         self._scheduled: List[Line] = []
+        self._observers: List[Observer] = []
+        self._observing: Optional[Observer] = None
         self._open: Optional[Statement] = None
         self._kernel: Optional[Kernel] = None
 
@@ -142,7 +144,7 @@ class KernelBuilder:
         self._open = Statement(name, head, place)
         try:
             yield self._open
-            self._statements.append(self._open)
+            (self._statements if self._observing is None else self._observing.statements).append(self._open)
             self._kernel = None
         finally:
             self._open = None
@@ -164,6 +166,31 @@ class KernelBuilder:
             refuse(f"`{cell}` is assigned {value!r}, which is no value")
         self._open.assigned.append((cell, known, here()))
 
+    # Observers.
+
+    @contextmanager
+    def observer(self, name: str) -> Iterator[Observer]:
+        """What is computed of the states on demand, by :meth:`Run.observe`: outputs and statements of a ``with`` block.
+
+        The first iterator of a statement is the step that was done last, and needs no condition. ::
+
+            with k.observer("flux"):
+                q = k.output("q", (x,), x.within(0, N - 1))
+                with k.statement("Q", (t, x), x.within(0, N - 1)):
+                    q[x] = u[t, x] - u[t, x+1]
+        """
+        if self._open is not None:
+            refuse(f"observer `{name}` begins inside statement `{self._open.name}`; end that first")
+        if self._observing is not None:
+            refuse(f"observer `{name}` begins inside observer `{self._observing.name}`; end that first")
+        self._observing = Observer(name, here())
+        try:
+            yield self._observing
+            self._observers.append(self._observing)
+            self._kernel = None
+        finally:
+            self._observing = None
+
     # Schedules.
 
     def schedule(
@@ -178,6 +205,8 @@ class KernelBuilder:
         ``k.schedule("rows", (t, y, x.vector(8)))``, ``k.schedule("two", {S: (t, 0, x), (E, F): (t, 1, x)})``. A text is
         an isl map, with the ``kinds`` of its dimensions. Without times, ``auto`` asks for a schedule to be found.
         """
+        if self._observing is not None:
+            refuse(f"schedule `{name}` stands inside observer `{self._observing.name}`, which has none")
         place = here()
         self._kernel = None
         if times is None:
@@ -242,11 +271,14 @@ class KernelBuilder:
         lines += self._declared
         for statement in self._statements:
             lines += statement.lines(self._taken)
-        return [*lines, *self._scheduled, Line("}", self._place)]
+        lines += self._scheduled
+        for observer in self._observers:
+            lines += observer.lines(self._taken)
+        return [*lines, Line("}", self._place)]
 
     def _declare(self, name: str, text: str) -> None:
         self._taken.add(name)
-        self._declared.append(Line(f"  {text}", here()))
+        (self._declared if self._observing is None else self._observing.declared).append(Line(f"  {text}", here()))
         self._kernel = None
 
     def _tuple(self, what: str, indices: Any) -> List[str]:
@@ -268,7 +300,7 @@ class KernelBuilder:
             line = lines[error.line - 1]
             place, shown = line.place, f"\n  {line.text.strip()}"
         else:
-            named = re.search(r"(?:statement|array|scalar|schedule) `(\w+)`", error.reason)
+            named = re.search(r"(?:statement|array|scalar|schedule|observer) `(\w+)`", error.reason)
             found = [line for line in lines if named and re.search(rf"\b{named[1]}\b", line.text)]
             place = found[0].place if found else self._place
         better = ParseError(f"{place.filename}, line {place.lineno}: {error.reason}{shown}")

@@ -91,6 +91,24 @@ class Kernel:
         """Names of its schedules; the first is the default."""
         return self._kernel.schedules
 
+    @property
+    def observers(self) -> Dict[str, Dict[str, ArrayInfo]]:
+        """What can be computed of the states on demand: outputs by name, for each observer by name."""
+        return {
+            observer: {
+                name: ArrayInfo(name, "output", DTYPES[element], tuple(indices), 1)
+                for name, element, indices in outputs
+            }
+            for observer, outputs in self._kernel.observers
+        }
+
+    def with_observer(self, text: str) -> Kernel:
+        """The kernel with one more observer, in the text form: ``observe name { .. }``.
+
+        Raises :class:`ParseError` with line and column in this text.
+        """
+        return Kernel(self._kernel.with_observer(text))
+
     def plan(
         self,
         sizes: Optional[Mapping[str, int]] = None,

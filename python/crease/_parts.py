@@ -79,6 +79,27 @@ class ArrayRef:
         raise TypeError(f"array `{self.name}` of a kernel under construction cannot be iterated over")
 
 
+class Observer:
+    """An observer of a kernel under construction."""
+
+    __slots__ = ("name", "declared", "statements", "_place")
+
+    def __init__(self, name: str, place: Place) -> None:
+        #: Its name.
+        self.name = name
+        #: Lines of its outputs.
+        self.declared: List[Line] = []
+        self.statements: List[Statement] = []
+        self._place = place
+
+    def lines(self, taken: "set[str]") -> List[Line]:
+        """Head, outputs, statements, end."""
+        lines = [Line(f"  observe {self.name} {{", self._place), *self.declared]
+        for statement in self.statements:
+            lines += statement.lines(taken)
+        return [*lines, Line("  }", self._place)]
+
+
 class Statement:
     """A statement of a kernel under construction, for schedules."""
 

@@ -33,7 +33,7 @@ class Run:
     Pickles as a checkpoint: the code's plan, the step, scalars, inputs, and all levels of state.
     """
 
-    __slots__ = ("_code", "_options", "_run", "_arrays", "_scalars", "_ranges", "__weakref__")
+    __slots__ = ("_code", "_options", "_run", "_arrays", "_observers", "_scalars", "_ranges", "__weakref__")
 
     def __init__(self, code: Code, options: Mapping[str, Any]) -> None:
         put = object.__setattr__
@@ -42,6 +42,7 @@ class Run:
         put(self, "_options", dict(options))
         put(self, "_run", code._code.instantiate(self._options))
         put(self, "_arrays", kernel.arrays)
+        put(self, "_observers", kernel.observers)
         put(self, "_scalars", frozenset(kernel.scalars))
         put(self, "_ranges", {})
 
@@ -50,6 +51,7 @@ class Run:
         _options: Dict[str, Any]
         _run: _crease.Run
         _arrays: Dict[str, ArrayInfo]
+        _observers: Dict[str, Dict[str, ArrayInfo]]
         _scalars: "frozenset[str]"
         _ranges: Dict[str, List[Tuple[int, int]]]
 
@@ -246,6 +248,42 @@ class Run:
         """Lets a handle stop this run's steps, from any thread: they then raise :class:`Cancelled`."""
         self._run.cancel_with(cancel)
 
+    # Observers.
+
+    def observe(self, observer: str, /, **outputs: NDArray) -> Dict[str, Any]:
+        """Computes an observer of the kernel, of the states as they are. Returns its outputs by name.
+
+        ``run.observe("moments")`` makes arrays for them, ``run.observe("moments", density=mine)`` writes into those
+        that are given, where they lie: any strides, no copy. Cells that the observer does not compute keep their
+        values; in new arrays they are 0. An output without indices that is not given is returned as a Python number.
+        Arrays whose cells are not aligned are copied, with a :class:`CopyWarning`.
+
+        The first call of all runs of a code compiles the observer, which takes milliseconds.
+        """
+        declared = self._observers.get(observer)
+        if declared is None:
+            known = ", ".join(self._observers) or "none"
+            message = f"kernel `{self.kernel.name}` has no observer `{observer}`; it has {known}"
+            raise of_code("run/unknown-observer", message)
+        for name in outputs:
+            if name not in declared:
+                known = ", ".join(declared)
+                raise of_code("run/unknown-array", f"observer `{observer}` has no output `{name}`; it has {known}")
+        made = {
+            name: np.zeros(self.observed_shape(observer, name), info.dtype)
+            for name, info in declared.items()
+            if name not in outputs
+        }
+        results: Dict[str, NDArray] = {**outputs, **made}
+        targets = _targets(results, declared)
+        self._run.observe(observer, list(targets.items()))
+        _put_back(results, targets)
+        return {name: _number_or_array(made[name]) if name in made else outputs[name] for name in declared}
+
+    def observed_shape(self, observer: str, output: str) -> Tuple[int, ...]:
+        """The shape of an observer's output; empty for one number."""
+        return tuple(self._run.observed_shape(observer, output))
+
     # Kernels without state.
 
     def run_once(
@@ -265,14 +303,9 @@ class Run:
         for name, info in self._arrays.items():
             if info.role == "output" and name not in results:
                 results[name] = np.zeros(self.array(name).shape, info.dtype)
-        targets = {}
-        for name, array in results.items():
-            verify_target(name, array, self._info(name).dtype)
-            targets[name] = borrowed(name, array)[0]
+        targets = _targets(results, {name: self._info(name) for name in results})
         self._run.run_on(list(given.items()), list(targets.items()))
-        for name, target in targets.items():
-            if target is not results[name]:
-                results[name][...] = target
+        _put_back(results, targets)
         return results
 
     def _input(self, name: str, array: Any) -> NDArray:
@@ -304,6 +337,27 @@ class Run:
                     if getattr(error, "code", None) != "run/no-value":
                         raise
         return {"step": self.step, "scalars": scalars, "levels": levels}
+
+
+def _targets(results: Mapping[str, Any], declared: Mapping[str, ArrayInfo]) -> Dict[str, NDArray]:
+    """The arrays to be written, or copies that can be borrowed."""
+    targets = {}
+    for name, array in results.items():
+        verify_target(name, array, declared[name].dtype)
+        targets[name] = borrowed(name, array)[0]
+    return targets
+
+
+def _put_back(results: Mapping[str, NDArray], targets: Mapping[str, NDArray]) -> None:
+    """Copies back what was written to copies."""
+    for name, target in targets.items():
+        if target is not results[name]:
+            results[name][...] = target
+
+
+def _number_or_array(made: NDArray) -> Any:
+    """An array without axes as a Python number, others as they are."""
+    return made if made.ndim else made.item()
 
 
 def _restored(code: Code, options: Mapping[str, Any], checkpoint: Mapping[str, Any]) -> Run:

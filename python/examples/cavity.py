@@ -13,13 +13,18 @@ W = [4 / 9] + 4 * [1 / 9] + 4 * [1 / 36]
 OPPOSITE = [0, 2, 1, 4, 3, 6, 5, 8, 7]
 
 
-def collided(f, omega):
-    """Populations after a collision: of values of a kernel, and as well of NumPy arrays."""
+def moments(f):
+    """Density and velocity (y, x): of values of a kernel, and as well of NumPy arrays."""
     density = f[0]
     for q in range(1, 9):
         density = density + f[q]
     momentum = [f[3] - f[4] + f[5] - f[6] + f[7] - f[8], f[1] - f[2] + f[5] - f[6] - f[7] + f[8]]
-    v, u = momentum[0] / density, momentum[1] / density
+    return density, momentum[0] / density, momentum[1] / density
+
+
+def collided(f, omega):
+    """Populations after a collision: of the same."""
+    density, v, u = moments(f)
     square = 1.5 * (v * v + u * u)
     after = []
     for (cy, cx), weight, population in zip(C, W, f):
@@ -57,6 +62,12 @@ def cavity(k):
                 for q, value in enumerate(collided(pulled, omega)):
                     f[q][t, y, x] = value
     k.schedule("rows", (t, y, x.vector(8)))
+    with k.observer("moments"):
+        names = ["density", "velocity_y", "velocity_x"]
+        outputs = [k.output(name, (y, x), y.within(0, N), x.within(0, N)) for name in names]
+        with k.statement("M", (t, y, x), y.within(0, N), x.within(0, N)):
+            for output, value in zip(outputs, moments([population[t, y, x] for population in f])):
+                output[y, x] = value
 
 
 def pulled_by_numpy(f, speed):
@@ -86,8 +97,10 @@ print("lattices of storage:", sum(buffer["cells"] for buffer in cells) / (9 * SI
 
 def watch(run, progress):
     """Called every 100 steps."""
-    density = sum(run[f"f{q}"][...] for q in range(9))
-    print(f"step {progress.step}: mass {density.sum():.6f}, {progress.steps_per_second:.0f} steps a second")
+    seen = run.observe("moments")
+    mass, fastest = seen["density"].sum(), seen["velocity_x"][-1].max()
+    print(f"step {progress.step}: mass {mass:.6f}, velocity up to {fastest:.4f} below the lid,",
+          f"{progress.steps_per_second:.0f} steps a second")
 
 
 run.advance(STEPS, every=100, callback=watch)
@@ -97,4 +110,7 @@ for _ in range(STEPS):
     f = collided(pulled_by_numpy(f, SPEED), OMEGA)
 for q in range(9):
     assert np.array_equal(run.read(f"f{q}"), f[q]), q
+seen = run.observe("moments")
+for name, values in zip(["density", "velocity_y", "velocity_x"], moments(f)):
+    assert np.array_equal(seen[name], values), name
 print("the same bits as NumPy")

@@ -11,6 +11,9 @@ use crate::options::PlanOptions;
 use crate::plan::Plan;
 use crate::signals::interruptible;
 
+/// An output of an observer: its name, its element type, the names of its indices.
+type OutputInfo = (String, &'static str, Vec<String>);
+
 /// A kernel, verified.
 #[pyclass(frozen, module = "crease._crease")]
 #[derive(Debug)]
@@ -90,6 +93,19 @@ impl Kernel {
             (array.name.clone(), role, array.element.name(), array.index[skipped..].to_vec(), depth)
         };
         self.kernel.array_ids().zip(self.kernel.arrays()).map(described).collect()
+    }
+
+    /// Of each observer its name, and of each of its outputs the name, the element type and the names of its indices.
+    #[getter]
+    fn observers(&self) -> Vec<(String, Vec<OutputInfo>)> {
+        let described = |array: &Array| (array.name.clone(), array.element.name(), array.index.clone());
+        let observers = self.kernel.observers().iter();
+        observers.map(|observer| (observer.name.clone(), observer.arrays.iter().map(described).collect())).collect()
+    }
+
+    /// The kernel with one more observer, in the text form.
+    fn with_observer(&self, text: &str) -> Answer<Kernel> {
+        Ok(Kernel::new(self.kernel.with_observer(text)?))
     }
 
     /// Finds and proves storage. Allocates nothing.

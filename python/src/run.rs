@@ -102,6 +102,16 @@ impl Run {
         Ok(self.kernel.array(id).element)
     }
 
+    /// The element type of an observer's output.
+    fn observed_element(&self, run: &crease::Run, observer: &str, output: &str) -> Answer<Element> {
+        let declared = self.kernel.observer(observer).map(|observer| &observer.arrays);
+        match declared.and_then(|outputs| outputs.iter().find(|declared| declared.name == output)) {
+            Some(declared) => Ok(declared.element),
+            // Which of the two names is unknown, the library says.
+            None => Err(run.observed_shape(observer, output).map(drop).expect_err("the name is unknown").into()),
+        }
+    }
+
     /// Some steps, and how many more may be done the next time.
     fn some_steps(&self, py: Python<'_>, most: u64) -> Answer<u64> {
         let mut inner = self.lock()?;
@@ -220,6 +230,31 @@ impl Run {
             let inputs = read_names.iter().map(String::as_str).zip(read.into_iter().map(Input::from));
             let outputs = written_names.iter().map(String::as_str).zip(written.into_iter().map(Output::from));
             run.run_on(&inputs.collect::<Vec<_>>(), &mut outputs.collect::<Vec<_>>())
+        };
+        Ok(slf.py().detach(call)?)
+    }
+
+    /// The shape of an observer's output.
+    fn observed_shape(&self, py: Python<'_>, observer: &str, output: &str) -> Answer<Vec<usize>> {
+        let inner = self.lock()?;
+        let run = &inner.run;
+        Ok(py.detach(|| run.observed_shape(observer, output))?)
+    }
+
+    /// Computes an observer of the states as they are into these arrays, where they lie.
+    fn observe(slf: &Bound<'_, Self>, observer: &str, outputs: Vec<(String, Bound<'_, PyAny>)>) -> Answer<()> {
+        let this = slf.get();
+        let mut inner = this.lock()?;
+        outputs.iter().try_for_each(|(name, array)| verify_foreign(slf, name, array))?;
+        let run = &mut inner.run;
+        let write =
+            |(name, array): &(String, _)| CellsMut::of(array, name, this.observed_element(run, observer, name)?);
+        let mut written: Vec<CellsMut<'_>> = outputs.iter().map(write).collect::<Answer<_>>()?;
+        let names: Vec<String> = outputs.iter().map(|(name, _)| name.clone()).collect();
+        let written: Vec<CellsViewMut<'_>> = written.iter_mut().map(CellsMut::view_mut).collect();
+        let call = move || {
+            let outputs = names.iter().map(String::as_str).zip(written.into_iter().map(Output::from));
+            run.observe(observer, &mut outputs.collect::<Vec<_>>())
         };
         Ok(slf.py().detach(call)?)
     }

@@ -420,6 +420,145 @@ static void borrowed(void) {
   GOOD(crease_code_free(code));
 }
 
+static const char LOOK[] =
+    "observe look {\n"
+    "  output twice[y, x]: f64 for 0 <= y < N and 0 <= x < N-1\n"
+    "  output row[x]: f32 for 0 <= x < N\n"
+    "  D[t, y, x] for 0 <= y < N and 0 <= x < N-1 { twice[y,x] = 2 * u[t,y,x] + k }\n"
+    "  R[t, x] for 0 <= x < N { row[x] = f32(u[t,1,x]) + a[1,x] }\n"
+    "}\n";
+
+/* What kernels say of their observers. */
+static crease_kernel *observed_kernel(void) {
+  crease_kernel *kernel, *observed = (crease_kernel *)&checks;
+  crease_array_info info;
+  const char *name;
+  size_t count;
+  GOOD(crease_kernel_parse(TEXT, &kernel));
+  GOOD(crease_kernel_observers(kernel, &count));
+  HOLDS(count == 0);
+  EXPECT(crease_kernel_observer(kernel, 0, &name, &count), CREASE_ERROR_ARGUMENT, "argument/position");
+  SAYS("no observer number 0: kernel `decay` has 0");
+  EXPECT(crease_kernel_with_observer(kernel, "observe look {", &observed), CREASE_ERROR_KERNEL, "kernel/expected");
+  HOLDS(observed == NULL);
+  EXPECT(crease_kernel_with_observer(kernel, NULL, &observed), CREASE_ERROR_ARGUMENT, "argument/null");
+  EXPECT(crease_kernel_with_observer(kernel, LOOK, NULL), CREASE_ERROR_ARGUMENT, "argument/null");
+  EXPECT(crease_kernel_with_observer(NULL, LOOK, &observed), CREASE_ERROR_ARGUMENT, "argument/null");
+  GOOD(crease_kernel_with_observer(kernel, LOOK, &observed));
+  EXPECT(crease_kernel_with_observer(observed, LOOK, &kernel), CREASE_ERROR_KERNEL, "kernel/duplicate");
+  EXPECT(crease_kernel_observers(observed, NULL), CREASE_ERROR_ARGUMENT, "argument/null");
+  GOOD(crease_kernel_observers(observed, &count));
+  HOLDS(count == 1);
+  GOOD(crease_kernel_observer(observed, 0, NULL, NULL));
+  GOOD(crease_kernel_observer(observed, 0, &name, &count));
+  HOLDS(strcmp(name, "look") == 0 && count == 2);
+  GOOD(crease_kernel_observer_output(observed, 0, 1, &info));
+  HOLDS(strcmp(info.name, "row") == 0 && info.role == CREASE_OUTPUT && info.element == CREASE_F32);
+  HOLDS(info.rank == 1 && info.levels == 0);
+  EXPECT(crease_kernel_observer_output(observed, 0, 2, &info), CREASE_ERROR_ARGUMENT, "argument/position");
+  SAYS("no output number 2: observer `look` has 2");
+  EXPECT(crease_kernel_observer_output(observed, 1, 0, &info), CREASE_ERROR_ARGUMENT, "argument/position");
+  EXPECT(crease_kernel_observer_output(observed, 0, 0, NULL), CREASE_ERROR_ARGUMENT, "argument/null");
+  return observed;
+}
+
+static void observers(void) {
+  crease_kernel *kernel = observed_kernel();
+  crease_code *code;
+  crease_run *run;
+  char *text;
+  double cells[16], twice[12];
+  float row[4], number = -1.0f;
+  size_t rank, extents[2];
+  const size_t wide[2] = {4, 3}, four = 4, three = 3;
+  const ptrdiff_t columns[2] = {1, 4}, back = -1, none = 0;
+  crease_array both[3] = {{"row", NULL, CREASE_F32, 1, NULL, NULL}, {"twice", NULL, CREASE_F64, 2, NULL, NULL}};
+  int k;
+  both[0].data = row, both[0].shape = &four;
+  both[1].data = twice, both[1].shape = wide;
+  both[2] = both[0];
+  for (k = 0; k < 16; k++) cells[k] = (double)k;
+  GOOD(crease_kernel_text(kernel, &text));
+  code = new_code(text, 4);
+  GOOD(crease_text_free(text));
+  GOOD(crease_kernel_free(kernel));
+  GOOD(crease_code_instantiate(code, NULL, &run));
+
+#define OBSERVE(count) crease_run_observe(run, "look", both, count)
+  EXPECT(OBSERVE(2), CREASE_ERROR_RUN, "run/unset-scalar");
+  GOOD(crease_run_set(run, "k", 0.5));
+  EXPECT(OBSERVE(2), CREASE_ERROR_RUN, "run/input-not-given");
+  GOOD(crease_run_fill(run, "a", NULL, 0.25));
+  EXPECT(OBSERVE(2), CREASE_ERROR_RUN, "run/state-not-given");
+  extents[0] = 4, extents[1] = 4;
+  GOOD(crease_run_write(run, "u", NULL, cells, CREASE_F64, 2, extents, NULL));
+  for (k = 0; k < 12; k++) twice[k] = -1.0;
+  GOOD(OBSERVE(2)); /* before any step */
+  HOLDS(twice[0] == 0.5 && twice[11] == 28.5 && row[0] == 4.25f && row[3] == 7.25f);
+  GOOD(crease_run_advance(run, 1));
+  GOOD(OBSERVE(2));
+  HOLDS(twice[0] == 1.0 && twice[11] == 15.0 && row[0] == 2.5f && row[3] == 4.0f);
+
+  both[0].data = row + 3, both[0].strides = &back; /* mirrored; columns first, with a row that is not looked at */
+  both[1].data = cells, both[1].strides = columns;
+  cells[15] = -7.0;
+  GOOD(OBSERVE(2));
+  HOLDS(row[3] == 2.5f && row[0] == 4.0f && cells[0] == 1.0 && cells[3] == 13.0 && cells[11] == 15.0);
+  HOLDS(cells[15] == -7.0);
+  both[0].data = row, both[0].strides = NULL;
+  both[1].data = twice, both[1].strides = NULL;
+
+  GOOD(crease_run_observed_shape(run, "look", "twice", &rank, extents, 2));
+  HOLDS(rank == 2 && extents[0] == 4 && extents[1] == 3);
+  GOOD(crease_run_observed_shape(run, "look", "row", &rank, NULL, 0));
+  HOLDS(rank == 1);
+  EXPECT(crease_run_observed_shape(run, "look", "twice", NULL, extents, 1), CREASE_ERROR_ARGUMENT, "argument/room");
+  EXPECT(crease_run_observed_shape(run, "look", "u", &rank, NULL, 0), CREASE_ERROR_RUN, "run/unknown-array");
+  EXPECT(crease_run_observed_shape(run, "peek", "row", &rank, NULL, 0), CREASE_ERROR_RUN, "run/unknown-observer");
+  SAYS("look");
+  EXPECT(crease_run_observed_shape(run, "look", NULL, &rank, NULL, 0), CREASE_ERROR_ARGUMENT, "argument/null");
+
+  /* Whatever is wrong, nothing is written. */
+  for (k = 0; k < 12; k++) twice[k] = -1.0;
+  EXPECT(crease_run_observe(run, "peek", both, 2), CREASE_ERROR_RUN, "run/unknown-observer");
+  EXPECT(crease_run_observe(run, NULL, both, 2), CREASE_ERROR_ARGUMENT, "argument/null");
+  EXPECT(crease_run_observe(run, "look", NULL, 2), CREASE_ERROR_ARGUMENT, "argument/null");
+  EXPECT(crease_run_observe(run, "look", NULL, 0), CREASE_ERROR_RUN, "run/missing-array");
+  EXPECT(crease_run_observe(run, "look", both + 1, 1), CREASE_ERROR_RUN, "run/missing-array");
+  SAYS("`row`");
+  EXPECT(OBSERVE(3), CREASE_ERROR_RUN, "run/duplicate-array");
+  SAYS("`row`");
+  both[0].element = CREASE_U8;
+  EXPECT(OBSERVE(2), CREASE_ERROR_RUN, "run/element-type");
+  both[0].element = 99;
+  EXPECT(OBSERVE(2), CREASE_ERROR_ARGUMENT, "argument/choice");
+  both[0].element = CREASE_F32, both[0].shape = &three;
+  EXPECT(OBSERVE(2), CREASE_ERROR_RUN, "run/shape");
+  both[0].shape = NULL;
+  EXPECT(OBSERVE(2), CREASE_ERROR_ARGUMENT, "argument/null");
+  both[0].shape = &four, both[0].strides = &none;
+  EXPECT(OBSERVE(2), CREASE_ERROR_ARGUMENT, "argument/overlap");
+  both[0].strides = NULL, both[0].data = NULL;
+  EXPECT(OBSERVE(2), CREASE_ERROR_ARGUMENT, "argument/null");
+  both[0].data = (char *)row + 1;
+  EXPECT(OBSERVE(2), CREASE_ERROR_ARGUMENT, "argument/alignment");
+  both[0].data = twice; /* the cells of another output */
+  EXPECT(OBSERVE(2), CREASE_ERROR_RUN, "call/overlap");
+  both[0].data = row, both[0].name = NULL;
+  EXPECT(OBSERVE(2), CREASE_ERROR_ARGUMENT, "argument/null");
+  both[0].name = "u";
+  EXPECT(OBSERVE(2), CREASE_ERROR_RUN, "run/unknown-array");
+  both[0].name = "row";
+  both[0].data = &number, both[0].rank = 0, both[0].shape = NULL; /* one number, which this output is not */
+  EXPECT(OBSERVE(2), CREASE_ERROR_RUN, "run/shape");
+  SAYS("[]");
+  HOLDS(number == -1.0f);
+  for (k = 0; k < 12; k++) HOLDS(twice[k] == -1.0);
+  GOOD(crease_run_free(run));
+  EXPECT(OBSERVE(2), CREASE_ERROR_ARGUMENT, "argument/no-handle");
+  GOOD(crease_code_free(code));
+}
+
 /* Stops at step 6, fails at step 40, and uses the run meanwhile. */
 static int32_t watch(crease_run *run, const crease_progress *progress, void *context) {
   int64_t step = -1;
@@ -591,6 +730,7 @@ int main(void) {
   arrays(code);
   folds();
   borrowed();
+  observers();
   callbacks(code);
   cancels(code);
   threads(code);

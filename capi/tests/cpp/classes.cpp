@@ -163,6 +163,45 @@ void borrowed() {
   hold(run.read<float>("slope").at(1) == 3.0f, "once");
 }
 
+void observers() {
+  const crease::Kernel plain = crease::Kernel::parse(DECAY);
+  hold(plain.observers().empty(), "no observers");
+  const crease::Kernel kernel = plain.with_observer(R"(observe look {
+    output twice[y, x]: f64 for 0 <= y < N and 0 <= x < N
+    output row[x]: f32 for 0 <= x < N
+    D[t, y, x] for 0 <= y < N and 0 <= x < N { twice[y,x] = 2 * u[t,y,x] }
+    R[t, x] for 0 <= x < N { row[x] = f32(u[t,1,x]) }
+  })");
+  refuses("kernel/expected", CREASE_ERROR_KERNEL, [&] { plain.with_observer("look"); });
+  const std::vector<crease::Kernel::Observer> found = kernel.observers();
+  hold(found.size() == 1 && found[0].name == "look" && found[0].outputs.size() == 2, "observers");
+  hold(std::string(found[0].outputs[1].name) == "row" && found[0].outputs[1].element == CREASE_F32, "outputs");
+  hold(found[0].outputs[0].rank == 2 && found[0].outputs[0].role == CREASE_OUTPUT, "ranks");
+
+  crease::Run run = kernel.plan().size("N", 3).build().compile().instantiate();
+  std::vector<double> cells{0, 1, 2, 3, 4, 5, 6, 7, 8}, twice(9);
+  std::vector<float> row(3);
+  run.set("k", 0.5).write("u", crease::View(cells.data(), {3, 3}));
+  run.advance(1);
+  const crease::View grid(twice.data(), {3, 3});
+  const crease::Run::Array seen = crease::Run::array("row", crease::View<float>(row));
+  run.observe("look", {crease::Run::array("twice", grid.transposed()), seen});
+  hold(grid(1, 0) == 1.0 && grid(0, 1) == 3.0 && row[0] == 1.5f && row[2] == 2.5f, "observed");
+  hold(run.observed_shape("look", "twice") == std::vector<std::size_t>{3, 3}, "shape");
+  refuses("run/unknown-observer", CREASE_ERROR_RUN, [&] { run.observed_shape("peek", "row"); });
+  refuses("run/unknown-array", CREASE_ERROR_RUN, [&] { run.observed_shape("look", "u"); });
+  refuses("run/unknown-observer", CREASE_ERROR_RUN, [&] { run.observe("peek", {}); });
+  refuses("run/missing-array", CREASE_ERROR_RUN, [&] { run.observe("look", {seen}); });
+  refuses("run/duplicate-array", CREASE_ERROR_RUN, [&] { run.observe("look", {seen, seen}); });
+  refuses("run/element-type", CREASE_ERROR_RUN, [&] { run.observe("look", {crease::Run::array("row", grid)}); });
+  // One number, which this output is not.
+  float number = -1.0f;
+  const crease::Run::Array scalar = crease::Run::array("row", number);
+  hold(scalar.shape.empty() && scalar.strides.empty() && scalar.element == CREASE_F32, "one number");
+  refuses("run/shape", CREASE_ERROR_RUN, [&] { run.observe("look", {scalar}); });
+  hold(number == -1.0f, "left alone");
+}
+
 }  // namespace
 
 int main() {
@@ -171,5 +210,6 @@ int main() {
   runs_and_views();
   time_loops();
   borrowed();
+  observers();
   std::printf("%d checks\n", checks);
 }

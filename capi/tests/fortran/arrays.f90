@@ -1,5 +1,5 @@
 ! Arrays of every rank and type that the module passes, sections without copies, regions, scalars, restarts, borrowed
-! arrays, callbacks, cancelling, errors. Prints the number of checks.
+! arrays, observers, callbacks, cancelling, errors. Prints the number of checks.
 module watcher
   use crease
   use, intrinsic :: iso_c_binding, only: c_int32_t
@@ -36,6 +36,7 @@ program arrays
   call ranks()
   call times()
   call borrowed()
+  call observers()
   if (crease_version() /= "0.1.0") error stop "version"
   print "(i0, ' checks')", checks
 
@@ -216,5 +217,68 @@ contains
     call hold(all(b == [0, 9, 0, 4, 0, 1]), "borrowed")
     call run%on([crease_lend("a", a)], [crease_lend("b", b)], stat, message)
     call hold(stat == crease_error_run .and. index(message, "`b`") > 0, "a wrong shape")
+  end subroutine
+
+  ! An output twice[y, x] is twice(x, y).
+  subroutine observers()
+    type(crease_kernel) :: kernel
+    type(crease_planner) :: planner
+    type(crease_plan) :: plan
+    type(crease_code) :: code
+    type(crease_run) :: run
+    type(crease_observed), allocatable :: observed(:)
+    real(real64), target :: start(3, 4), twice(3, 4), large(6, 4)
+    real(real32), target :: row(3), number
+    integer :: x, y
+    call kernel%parse("kernel decay(size N; run T) {" // nl // &
+      "  scalar k: f64" // nl // &
+      "  state u[t, y, x]: f64 for 0 <= y <= N and 0 <= x < N" // nl // &
+      "  S[t, y, x] for 1 <= t <= T and 0 <= y <= N and 0 <= x < N { u[t,y,x] = k * u[t-1,y,x] }" // nl // "}")
+    call kernel%observed(observed)
+    call hold(size(observed) == 0, "no observers")
+    call kernel%add_observer("observe look {", stat, message)
+    call hold(stat == crease_error_kernel .and. index(message, "kernel/") == 1, "a wrong observer")
+    call kernel%add_observer("observe look {" // nl // &
+      "  output twice[y, x]: f64 for 0 <= y <= N and 0 <= x < N" // nl // &
+      "  output row[x]: f32 for 0 <= x < N" // nl // &
+      "  D[t, y, x] for 0 <= y <= N and 0 <= x < N { twice[y,x] = 2 * u[t,y,x] }" // nl // &
+      "  R[t, x] for 0 <= x < N { row[x] = f32(u[t,1,x]) }" // nl // "}")
+    call kernel%observed(observed)
+    call hold(size(observed) == 2 .and. observed(1)%observer == "look" .and. observed(2)%output == "row", "outputs")
+    call hold(observed(1)%rank == 2 .and. observed(2)%rank == 1 .and. observed(2)%element == "f32", "ranks and types")
+    call planner%new(kernel)
+    call planner%size("N", 3)
+    call planner%build(plan)
+    call plan%compile(code)
+    call code%instantiate(run)
+    do y = 1, 4
+      do x = 1, 3
+        start(x, y) = 10 * y + x
+      end do
+    end do
+    call run%set("k", 0.5_real64)
+    call run%write("u", start)
+    call run%advance(1)
+    call run%observe("look", [crease_lend("twice", twice), crease_lend("row", row)])
+    call hold(all(twice == start) .and. all(row == real(start(:, 2) / 2, real32)), "observed")
+    large = -1
+    call run%observe("look", [crease_lend("row", row(3:1:-1)), crease_lend("twice", large(::2, 4:1:-1))])
+    call hold(all(large(::2, 4:1:-1) == start) .and. all(large(2::2, :) == -1), "sections")
+    call hold(row(1) == real(start(3, 2) / 2, real32), "mirrored")
+    call hold(all(run%observed_shape("look", "twice") == [3, 4]), "the shape")
+    call hold(size(run%observed_shape("look", "thrice", stat, message)) == 0, "no shape")
+    call hold(stat == crease_error_run .and. index(message, "thrice") > 0, "an unknown output")
+    call run%observe("peek", [crease_lend("row", row)], stat, message)
+    call hold(stat == crease_error_run .and. index(message, "run/unknown-observer: ") == 1, "an unknown observer")
+    call run%observe("look", [crease_lend("row", row)], stat, message)
+    call hold(stat == crease_error_run .and. index(message, "run/missing-array: ") == 1, "a missing output")
+    call run%observe("look", [crease_lend("row", row), crease_lend("row", row)], stat, message)
+    call hold(stat == crease_error_run .and. index(message, "run/duplicate-array: ") == 1, "an output twice")
+    call run%observe("look", [crease_lend("row", twice(:, 1))], stat, message)
+    call hold(stat == crease_error_run .and. index(message, "run/element-type: ") == 1, "a wrong type")
+    number = -1
+    call run%observe("look", [crease_lend("row", number)], stat, message) ! which this output is not
+    call hold(stat == crease_error_run .and. index(message, "run/shape: ") == 1, "one number")
+    call hold(number == -1, "left alone")
   end subroutine
 end program

@@ -1,0 +1,84 @@
+//! Observers: what a kernel computes of its states on demand, listed, and computed into the caller's arrays.
+
+use std::ffi::c_char;
+
+use crate::borrowed::{ArrayArgument, written};
+use crate::handle::Handle;
+use crate::kernel::{ArrayInfo, KernelBody, ObserverNames, item};
+use crate::memory::Cells;
+use crate::raw::{List, Out, Room, Text, Told, exports};
+use crate::run::RunBody;
+use crate::status::{ArgumentError, Failure};
+
+/// The names of the observer at a position.
+fn names(body: &KernelBody, position: usize) -> Result<&ObserverNames, ArgumentError> {
+    item("observer", || format!("kernel `{}`", body.kernel.name()), &body.observers, position)
+}
+
+exports! {
+    fn crease_kernel_with_observer(kernel: Handle<KernelBody>, text: Text, observed: Out<Handle<KernelBody>>) {
+        observed.make("observed", || {
+            KernelBody::new(kernel.get("kernel")?.kernel.with_observer(text.get("text")?)?)
+        })
+    }
+
+    fn crease_kernel_observers(kernel: Handle<KernelBody>, count: Out<usize>) {
+        count.verify("count")?;
+        count.put(kernel.get("kernel")?.observers.len());
+        Ok(())
+    }
+
+    fn crease_kernel_observer(
+        kernel: Handle<KernelBody>,
+        position: usize,
+        name: Out<Told<c_char>>,
+        outputs: Out<usize>,
+    ) {
+        let body = kernel.get("kernel")?;
+        let found = names(&body, position)?;
+        name.put(Told::string(&found.name));
+        outputs.put(found.outputs.len());
+        Ok(())
+    }
+
+    fn crease_kernel_observer_output(
+        kernel: Handle<KernelBody>,
+        observer: usize,
+        position: usize,
+        info: Out<ArrayInfo>,
+    ) {
+        info.verify("info")?;
+        let body = kernel.get("kernel")?;
+        let (declared, of) = (names(&body, observer)?, &body.kernel.observers()[observer]);
+        let name = item("output", || format!("observer `{}`", of.name), &declared.outputs, position)?;
+        info.put(ArrayInfo::observed(name, &of.arrays[position]));
+        Ok(())
+    }
+
+    fn crease_run_observed_shape(
+        run: Handle<RunBody>,
+        observer: Text,
+        output: Text,
+        rank: Out<usize>,
+        shape: Room<usize>,
+        capacity: usize,
+    ) {
+        let body = run.get("run")?;
+        let found = body.take()?.observed_shape(observer.get("observer")?, output.get("output")?)?;
+        rank.put(found.len());
+        Ok(shape.put("shape", capacity, found.into_iter())?)
+    }
+
+    fn crease_run_observe(
+        run: Handle<RunBody>,
+        observer: Text,
+        outputs: List<ArrayArgument>,
+        output_count: usize,
+    ) {
+        let (body, observer) = (run.get("run")?, observer.get("observer")?);
+        let outputs = outputs.get("outputs", output_count)?;
+        let cells: Vec<Cells<'_>> = outputs.iter().map(ArrayArgument::cells).collect::<Result<_, Failure>>()?;
+        let mut outputs = written(outputs, &cells)?;
+        Ok(body.take()?.observe(observer, &mut outputs)?)
+    }
+}
