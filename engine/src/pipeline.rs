@@ -33,7 +33,7 @@ use crate::plan::outcome::Outcome;
 use crate::plan::report::mapping_formulas;
 use crate::plan::request::Request;
 use crate::schedule::legality::{verify_bounds, verify_schedule};
-use crate::schedule::writes::{verify_writes, verify_written_once};
+use crate::schedule::writes::{later_steps_write_last, verify_writes, verify_written_once};
 use crate::stage::{LOWER_BOUND, Stage};
 use crate::storage::choose::choice::choose_mapping;
 use crate::storage::choose::decision::Chosen;
@@ -69,8 +69,12 @@ pub(crate) fn verify_order(request: &Request) -> Result<Option<ArrayId>, Error> 
     for array in kernel.array_ids() {
         let is_written = kernel.stmts().iter().any(|stmt| stmt.assigns.iter().any(|assign| assign.array == array));
         let had_values = kernel.array(array).live_in.is_some();
-        let written_once = || -> Result<bool, AnalysisError> { Ok(analysed.model.writes(array)?.is_single_valued()?) };
-        if is_written && (had_values || !stages.run("legality", written_once)?) {
+        let says_what_is_left = || -> Result<bool, AnalysisError> {
+            let model = &analysed.model;
+            let is_written_once = !had_values && model.writes(array)?.is_single_valued()?;
+            Ok(is_written_once || later_steps_write_last(model, array)?)
+        };
+        if is_written && !stages.run("legality", says_what_is_left)? {
             return Ok(Some(array));
         }
     }

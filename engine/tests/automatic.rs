@@ -12,7 +12,7 @@ use crease::kernel::graph::Kernel;
 use crease::plan::search::ScheduleSearch;
 use crease::prelude::*;
 use crease::{MachineModel, PlanBuilder};
-use ndarray::ArrayD;
+use ndarray::{Array2, ArrayD, s};
 
 use crate::is_thorough;
 
@@ -245,6 +245,43 @@ fn what_a_schedule_must_say_is_not_guessed() {
     assert!(message(twice).contains("cells of `a` have several values"), "{}", message(twice));
     let unwritten = PLANE.replace("or x = N-1)", ")");
     assert!(message(&unwritten).contains("no statement writes"), "{}", message(&unwritten));
+}
+
+/// An output that every step writes holds what the last step of a call computed, under any schedule that is found.
+#[test]
+fn outputs_of_every_step_are_those_of_the_last() {
+    let text = PLANE.replacen('{', "{ output change[y, x]: f64 for 0 <= y < N and 0 <= x < N live in for true", 1);
+    let last = text.rfind('}').unwrap();
+    let text = format!(
+        "{} C[t, y, x] for 1 <= t <= T and 1 <= y < N-1 and 0 <= x < N {{ change[y,x] = u[t,y,x] - u[t-1,y,x] }} }}",
+        &text[..last]
+    );
+    let kernel = Kernel::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let plan = kernel.plan().size("N", 40).threads(2).machine(machine(1 << 10, 1 << 12)).build();
+    let plan = plan.unwrap_or_else(|error| panic!("{error}"));
+    let shape = plan.report().schedule_search.as_ref().unwrap().taken().shape.clone();
+    let (mut run, mut one) =
+        (plan.compile().unwrap().instantiate().unwrap(), plan.compile().unwrap().instantiate().unwrap());
+    let start = Array2::from_shape_fn((40, 40), |(y, x)| ((y * 7 + x * 3) % 11) as f64);
+    let (mut before, mut after, mut change) = (start.clone(), start.clone(), start.clone());
+    for run in [&mut run, &mut one] {
+        run.write("u", start.view()).unwrap();
+        run.fill("change", 0.0).unwrap();
+    }
+    run.advance(9).unwrap();
+    one.advance(8).unwrap();
+    one.read("u", before.view_mut()).unwrap();
+    one.advance(1).unwrap();
+    one.read("u", after.view_mut()).unwrap();
+    run.read("change", change.view_mut()).unwrap();
+    let inside = s![1..39, ..];
+    assert_eq!(change.slice(inside), (&after - &before).slice(inside), "{shape}");
+
+    // Two values in one step: nothing says which one is last.
+    let other = "D[t, y, x] for 1 <= t <= T and 2 <= y < 5 and 0 <= x < N { change[y,x] = u[t-1,y,x] }";
+    let twice = text.replace("C[t", &format!("{other} C[t"));
+    let refused = Kernel::parse(&twice).unwrap().plan().size("N", 9).build().unwrap_err().to_string();
+    assert!(refused.contains("several values"), "{refused}");
 }
 
 #[test]

@@ -67,7 +67,7 @@ fn state(run: &Run) -> Array2<f64> {
 
 #[test]
 fn steps_on_lent_arrays_compute_what_steps_on_copies_compute() {
-    for schedule in ["rows", "across"] {
+    for schedule in ["rows", "across", "auto"] {
         let (mut copies, mut lent) = (started(schedule), started(schedule));
         let mut own = Arrays::new();
         copies.write("force", own.force.view()).unwrap();

@@ -5,14 +5,18 @@
 
 use std::cell::Cell;
 
+use crease_isl::Tuple;
+
 use crate::analysis::accesses::Reference;
 use crate::analysis::coverage::{Unwritten, unwritten};
+use crate::analysis::error::AnalysisError;
 use crate::analysis::model::Model;
 use crate::kernel::affine::{Affine, AffineOverflow, Term};
 use crate::kernel::formula::Formula;
-use crate::kernel::graph::{Array, ArrayId, Kernel, Role, StmtId};
+use crate::kernel::graph::{Array, ArrayId, Kernel, Role, Stmt, StmtId};
 use crate::kernel::{BoundKernel, cell_text};
 use crate::schedule::legality::{IllegalSchedule, LegalityError};
+use crate::schedule::order::Phase;
 use crate::schedule::reason::instance_text;
 
 /// Refuses kernels that leave cells of a state or an output unwritten, or write one twice at a time: whatever the
@@ -74,6 +78,50 @@ pub(crate) fn verify_written_once(
         }
     }
     Ok(())
+}
+
+/// Whether of several writes of one cell of an output, each is of a step of its own, and those of later steps come later:
+/// then what a call leaves is what its last step computes, as it should be, whatever else the schedule does.
+pub(crate) fn later_steps_write_last(model: &Model<'_, '_>, array: ArrayId) -> Result<bool, AnalysisError> {
+    let kernel = model.kernel;
+    let writes: Vec<&Reference<'_>> =
+        model.references()?.iter().filter(|reference| reference.is_write && reference.array == array).collect();
+    let is_output = kernel.has_state() && kernel.array(array).role == Role::Output;
+    let is_read = kernel.stmts().iter().any(|stmt| stmt.reads().any(|(read, _)| read == array));
+    if !is_output || is_read || !writes.iter().all(|write| counts_its_steps(kernel, kernel.stmt(write.stmt))) {
+        return Ok(false);
+    }
+    let too_early = model.order.not_before(Phase::Write, Phase::Write)?;
+    let times = |write: &Reference<'_>| {
+        let stmt = kernel.stmt(write.stmt);
+        model.function(Tuple { name: Some(&stmt.name), dims: &stmt.iters }, None, &model.time_vector(write.stmt))
+    };
+    for one in &writes {
+        for other in &writes {
+            let pairs = one.access.apply_range(&other.access.reverse()?)?;
+            let in_one_step = pairs.equate(0, 0)?;
+            let others = match one.stmt == other.stmt {
+                true => in_one_step.subtract(&one.access.domain()?.identity()?)?,
+                false => in_one_step,
+            };
+            let (first, second) = (times(one)?.reverse()?, times(other)?);
+            let in_time = first.apply_range(&pairs.order_lt(0, 0)?)?.apply_range(&second)?;
+            if !others.is_empty()? || !in_time.intersect(&too_early)?.is_empty()? {
+                return Ok(false);
+            }
+        }
+    }
+    Ok(true)
+}
+
+/// Whether the first iterator of a statement is the step: it reads or writes a state so many steps from it.
+fn counts_its_steps(kernel: &Kernel, stmt: &Stmt) -> bool {
+    let assigns = stmt.assigns.iter().map(|assign| (assign.array, assign.index.as_slice()));
+    let is_step = |index: &[Affine]| {
+        let mut terms = index.first().into_iter().flat_map(Affine::terms);
+        terms.next() == Some((&Term::Iter(0), 1)) && terms.next().is_none()
+    };
+    stmt.reads().chain(assigns).any(|(array, index)| kernel.array(array).role == Role::State && is_step(index))
 }
 
 /// Whether the index space of an array depends on the number of steps.
