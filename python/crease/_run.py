@@ -268,7 +268,7 @@ class Run:
         for name in outputs:
             if name not in declared:
                 known = ", ".join(declared)
-                raise of_code("run/unknown-array", f"observer `{observer}` has no output `{name}`; it has {known}")
+                raise of_code("run/unknown-output", f"observer `{observer}` has no output `{name}`; it has {known}")
         made = {
             name: np.zeros(self.observed_shape(observer, name), info.dtype)
             for name, info in declared.items()

@@ -94,13 +94,13 @@ def test_wrong_names(run):
     assert caught.value.code == "run/unknown-observer"
     with pytest.raises(crease.RunError, match="observer `energy` has no output `u`; it has kinetic, slope") as caught:
         run.observe("energy", u=np.zeros(30))
-    assert caught.value.code == "run/unknown-array"
+    assert caught.value.code == "run/unknown-output"
     with pytest.raises(crease.RunError) as caught:
         run.observed_shape("moments", "density")
     assert caught.value.code == "run/unknown-observer"
     with pytest.raises(crease.RunError) as caught:
         run.observed_shape("energy", "u")
-    assert caught.value.code == "run/unknown-array"
+    assert caught.value.code == "run/unknown-output"
     with pytest.raises(crease.RunError, match="has no observer `energy`; it has none"):
         crease.Kernel.parse(HEAT).run(N=6).observe("energy")
 
@@ -146,9 +146,9 @@ def test_the_extension_checks_by_itself(run):
     """What Python code checks first is checked once more where cells are borrowed."""
     kinetic, slope = np.zeros(30), np.zeros(28, np.float32)
     for outputs, code in [
-        ([("kinetic", kinetic)], "run/missing-array"),
+        ([("kinetic", kinetic)], "run/missing-output"),
         ([("kinetic", kinetic), ("slope", slope), ("slope", slope.copy())], "run/duplicate-array"),
-        ([("kinetic", kinetic), ("u", slope)], "run/unknown-array"),
+        ([("kinetic", kinetic), ("u", slope)], "run/unknown-output"),
         ([("kinetic", slope), ("slope", slope)], "run/element-type"),
         ([("kinetic", np.zeros(())), ("slope", slope)], "run/shape"),
     ]:
