@@ -4,7 +4,8 @@
 //! conflicts are those that brute force finds; no two values that are alive together share a cell, pair by pair and by
 //! execution, without integer sets; and native code on one to three threads, scalar and in vectors, on arrays of its
 //! own and on borrowed ones of any strides, the program's interpreter cell by cell and in full blocks, and the
-//! interpreter of kernels on full storage agree bit for bit, in calls of any number of steps.
+//! interpreter of kernels on full storage agree bit for bit, in calls of any number of steps; observers of the states
+//! say what a run gives back.
 //!
 //! `CREASE_RANDOM_PROGRAMS` sets the number of kernels (of periodic ones a quarter), `CREASE_RANDOM_SEED` the first
 //! seed. A kernel that fails is made smaller, and left as a file with what went wrong and the commands that show it
@@ -15,6 +16,7 @@ pub(crate) mod execute;
 mod failure;
 mod generate;
 pub(crate) mod kernels;
+mod observe;
 mod periodic;
 mod schedules;
 
@@ -55,6 +57,8 @@ const DOUBLE_MAPPED_EVERY: u64 = 4;
 const EXPANDED_EVERY: u64 = 4;
 /// One sample of this many runs by a schedule that the library finds, if it finds one.
 const FOUND_EVERY: u64 = 3;
+/// One sample of this many, of those that step, is observed after its runs.
+const OBSERVED_EVERY: u64 = 2;
 
 fn number(variable: &str, default: u64) -> u64 {
     std::env::var(variable).map_or(default, |text| text.parse().unwrap_or_else(|_| panic!("{variable} is no number")))
@@ -68,6 +72,8 @@ struct Tally {
     random_order: usize,
     /// Samples for which a schedule was found.
     found: usize,
+    /// Kernels with an observer of their states.
+    observed: usize,
     /// Schedules whose legality, or whose loops, take too many operations.
     too_large: usize,
     /// Plans whose loops have bounds that the loop language cannot say.
@@ -90,6 +96,7 @@ impl Tally {
         self.illegal += other.illegal;
         self.random_order += other.random_order;
         self.found += other.found;
+        self.observed += other.observed;
         self.too_large += other.too_large;
         self.not_expressed += other.not_expressed;
         self.kept_in_full += other.kept_in_full;
@@ -117,7 +124,12 @@ fn verify(sample: &Sample, seed: u64) -> Tally {
     let kernel = kernel_of(sample);
     let found = if seed.is_multiple_of(FOUND_EVERY) { with_found(&kernel, sample.size) } else { None };
     tally.found += usize::from(found.is_some());
-    let case = Case::new(found.unwrap_or(kernel), sample.size, sample.steps);
+    let mut kernel = found.unwrap_or(kernel);
+    if sample.steps.is_some() && seed.is_multiple_of(OBSERVED_EVERY) {
+        kernel = observe::with_observer(&kernel);
+        tally.observed += 1;
+    }
+    let case = Case::new(kernel, sample.size, sample.steps);
     let mut schedules: Vec<&Schedule> = case.kernel.schedules().iter().collect();
     schedules.sort_by_key(|schedule| match schedule.name.as_str() {
         "auto" => 0,

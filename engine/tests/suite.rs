@@ -27,6 +27,7 @@ mod hostile_builders;
 mod in_place;
 mod kernel_filetests;
 mod kernel_interpret;
+mod lent;
 mod limits;
 mod memory;
 mod mutants;

@@ -77,6 +77,11 @@ impl<'a> BufferRef<'a> {
         BufferRef { data, cells, shape: self.shape.clone(), element, mapped, writable: false, borrow: PhantomData }
     }
 
+    /// The same cells without a shape, if they follow each other, the last coordinate fastest.
+    pub fn in_rows(self) -> Option<BufferRef<'a>> {
+        self.is_dense().then_some(BufferRef { shape: None, ..self })
+    }
+
     /// The only cell, to be changed; none where there are others, where it has another type, or where it may only be
     /// read.
     pub fn single_mut<T: ElementType>(&mut self) -> Option<&mut T> {

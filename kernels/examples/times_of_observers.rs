@@ -1,5 +1,5 @@
-//! What density and velocity of a lattice cost a run that wants them every 50 steps, beside the same run without: both
-//! measured in turn, in blocks of 50 steps.
+//! What density and velocity of a lattice, and its mass as one number, cost a run that wants them every 50 steps, beside
+//! the same run without: all measured in turn, in blocks of 50 steps.
 //!
 //! `cargo run --release --example times_of_observers [cells per edge of the box]`
 
@@ -27,7 +27,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 fn measure(edge: i64, schedule: &str, threads: usize) -> Result<(), Box<dyn std::error::Error>> {
     let entry = find("lbm-d3q19-cavity").ok_or("the catalogue has it")?;
-    let kernel = entry.kernel()?;
+    let kernel = entry.kernel()?.with_observer(&mass())?;
     let plan = kernel.plan().size("N", edge).schedule(schedule).threads(threads).build()?;
     let mut run = plan.compile()?.instantiate()?;
     for array in kernel.arrays() {
@@ -39,7 +39,7 @@ fn measure(edge: i64, schedule: &str, threads: usize) -> Result<(), Box<dyn std:
     let shape = (edge as usize, edge as usize, edge as usize);
     let mut outputs: Vec<Array3<f64>> = (0..4).map(|_| Array3::zeros(shape)).collect();
     let names = [DENSITY.to_string(), velocity("z"), velocity("y"), velocity("x")];
-    let (mut steps, mut observed) = (Vec::new(), Vec::new());
+    let [mut steps, mut observed, mut reduced] = [const { Vec::new() }; 3];
     for round in 0..=ROUNDS {
         let begun = Instant::now();
         run.advance(STEPS)?;
@@ -47,20 +47,33 @@ fn measure(edge: i64, schedule: &str, threads: usize) -> Result<(), Box<dyn std:
         let mut views: Vec<(&str, Output<'_>)> =
             names.iter().zip(&mut outputs).map(|(name, output)| (name.as_str(), output.into())).collect();
         run.observe(MOMENTS, &mut views)?;
-        // The first round plans the observer, and touches the outputs for the first time.
+        let after_moments = begun.elapsed().as_secs_f64();
+        let mut mass = 0.0;
+        run.observe("mass", &mut [("mass", (&mut mass).into())])?;
+        // The first round plans the observers, and touches the outputs for the first time.
         if round > 0 {
             steps.push(after_steps);
-            observed.push(begun.elapsed().as_secs_f64() - after_steps);
+            observed.push(after_moments - after_steps);
+            reduced.push(begun.elapsed().as_secs_f64() - after_moments);
         }
     }
-    steps.sort_by(f64::total_cmp);
-    observed.sort_by(f64::total_cmp);
-    let (steps, observed) = (steps[ROUNDS / 2], observed[ROUNDS / 2]);
-    println!(
-        "lbm-d3q19-cavity, N = {edge}, schedule {schedule}, {threads} thread(s): density and velocity take {:.2} steps, \
-         {:.1} % of a run that wants them every {STEPS} steps",
-        observed * STEPS as f64 / steps,
-        100.0 * observed / (steps + observed)
-    );
+    let [steps, observed, reduced] = [steps, observed, reduced].map(median);
+    println!("lbm-d3q19-cavity, N = {edge}, schedule {schedule}, {threads} thread(s), every {STEPS} steps");
+    for (what, time) in [("density and velocity", observed), ("mass", reduced)] {
+        let (in_steps, share) = (time * STEPS as f64 / steps, 100.0 * time / (steps + time));
+        println!("  {what}: as long as {in_steps:.2} steps, {share:.1} % of the run");
+    }
     Ok(())
+}
+
+/// The mass of all populations.
+fn mass() -> String {
+    let populations: Vec<String> = (0..19).map(|q| format!("f{q}[t,z,y,x]")).collect();
+    let sum = populations.join(" + ");
+    format!("observe mass {{ reduce sum mass: f64 M[t, z, y, x] for 0 <= z, y, x < N {{ mass = {sum} }} }}")
+}
+
+fn median(mut times: Vec<f64>) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 2]
 }

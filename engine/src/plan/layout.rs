@@ -74,6 +74,16 @@ pub enum Owner {
     Output(ArrayId),
 }
 
+impl Owner {
+    /// The caller's array, if it is one.
+    pub(crate) fn array(self) -> Option<ArrayId> {
+        match self {
+            Owner::Input(id) | Owner::Output(id) => Some(id),
+            Owner::Folded => None,
+        }
+    }
+}
+
 /// Who decides how far apart neighbouring cells of a buffer lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]

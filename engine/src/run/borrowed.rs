@@ -195,6 +195,59 @@ impl Run {
     }
 }
 
+impl Run {
+    /// Runs `steps` more steps of a kernel with state and lends them arrays of the caller by name, inputs and outputs, for
+    /// this call: they are read and written where they lie, and the run keeps no copies of them. Others are the run's own
+    /// as ever. Rows have to follow each other without gaps ([`RunError::NotInRows`]); of an output, the cells that the
+    /// last step does not compute keep their values.
+    ///
+    /// ```
+    /// use crease::prelude::*;
+    /// use ndarray::Array1;
+    ///
+    /// let kernel = Kernel::parse(
+    ///     "kernel driven(size N; run T) {
+    ///        input force[x]: f64 for 0 <= x < N
+    ///        state u[t, x]: f64 for 0 <= x < N
+    ///        output change[x]: f64 for 0 <= x < N
+    ///        S[t, x] for 1 <= t <= T and 0 <= x < N { u[t,x] = u[t-1,x] + force[x] change[x] = force[x] }
+    ///        schedule rows { S -> [t, x] }
+    ///      }",
+    /// )?;
+    /// let mut run = kernel.plan().size("N", 9).build()?.compile()?.instantiate()?;
+    /// run.fill("u", 0.0)?;
+    /// let (mut force, mut change) = (Array1::from_elem(9, 0.5), Array1::zeros(9));
+    /// for _ in 0..3 {
+    ///     run.advance_on(4, &[("force", (&force).into())], &mut [("change", (&mut change).into())])?;
+    ///     force += 1.0; // the caller's own code goes on with its arrays
+    /// }
+    /// let mut u = Array1::zeros(9);
+    /// run.read("u", u.view_mut())?;
+    /// assert_eq!((u[3], change[3]), (4.0 * (0.5 + 1.5 + 2.5), 2.5));
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Run::advance`], and of what is lent [`RunError::UnknownArray`], [`RunError::DuplicateArray`],
+    /// [`RunError::WrongRole`], [`RunError::ElementType`], [`RunError::Shape`], [`RunError::NotInRows`].
+    pub fn advance_on(
+        &mut self,
+        steps: u64,
+        inputs: &[(&str, Input<'_>)],
+        outputs: &mut [(&str, Output<'_>)],
+    ) -> Result<(), Error> {
+        let (shared, end) = (Arc::clone(&self.shared), self.end_after(steps)?);
+        let mut borrowed = Borrowed::new(&shared);
+        for (name, input) in inputs {
+            borrowed.add(name, Role::Input, input.cells.share())?;
+        }
+        for (name, output) in outputs {
+            borrowed.add(name, Role::Output, output.cells.reborrow())?;
+        }
+        self.advance_to(end, &mut borrowed.buffers)
+    }
+}
+
 /// What has been borrowed so far.
 struct Borrowed<'s, 'a> {
     shared: &'s Shared,
@@ -224,6 +277,10 @@ impl<'s, 'a> Borrowed<'s, 'a> {
         }
         let owner = if role == Role::Input { Owner::Input(id) } else { Owner::Output(id) };
         let buffer = self.shared.outcome.layout.buffers.iter().position(|b| b.owner == owner);
+        let cells = match kernel.has_state() {
+            true => cells.in_rows().ok_or_else(|| RunError::NotInRows { array: array() })?,
+            false => cells,
+        };
         let place = &mut self.buffers[buffer.expect("arrays of the caller have buffers of their own")];
         match place.replace(cells) {
             None => Ok(()),

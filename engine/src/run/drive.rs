@@ -5,6 +5,8 @@
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
+use crease_jit::BufferRef;
+
 use crate::error::Error;
 use crate::run::cancel::{Cancel, Watch};
 use crate::run::{Run, RunError};
@@ -99,7 +101,7 @@ impl Run {
         }
         let progress = |run: &Run| Progress { first, step: run.step, end, elapsed: begun.elapsed() };
         while self.step < end {
-            self.advance_to(self.step.saturating_add_unsigned(every).min(end))?;
+            self.advance_to(self.step.saturating_add_unsigned(every).min(end), &mut [])?;
             let now = progress(self);
             if each(self, &now)?.is_break() {
                 break;
@@ -158,8 +160,8 @@ impl Run {
         Ok(end.ok_or(RunError::TooManySteps { step: self.step, more: steps })?)
     }
 
-    /// Runs to a step that is not before the present one.
-    pub(super) fn advance_to(&mut self, end: i64) -> Result<(), Error> {
+    /// Runs to a step that is not before the present one; buffers that are lent take the place of the run's own.
+    pub(super) fn advance_to(&mut self, end: i64, lent: &mut [Option<BufferRef<'_>>]) -> Result<(), Error> {
         while self.step < end {
             let left = end.abs_diff(self.step);
             let steps = match &self.cancel {
@@ -171,7 +173,7 @@ impl Run {
             };
             let steps = self.nan_monitor.map_or(steps, |monitor| steps.min(monitor.steps_left(self.step)));
             let (begun, to) = (Instant::now(), self.step.saturating_add_unsigned(steps));
-            self.call(&[self.step, to])?;
+            self.call(&[self.step, to], lent)?;
             self.step = to;
             if let Some(watch) = &mut self.cancel {
                 watch.note(steps, begun.elapsed());

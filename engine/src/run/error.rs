@@ -335,6 +335,15 @@ pub enum RunError {
         /// The array.
         array: String,
     },
+    /// An array that is lent to the steps of a kernel with state has gaps, or another order of indices.
+    #[error(
+        "array `{array}` was lent to steps, and its rows do not follow each other without gaps, the last index fastest; \
+         copy it, or `write` and `read` it, which takes any strides"
+    )]
+    NotInRows {
+        /// The array.
+        array: String,
+    },
     /// An array was borrowed as what it is not.
     #[error("array `{array}` of kernel `{kernel}` is not an {given}; give inputs as inputs, outputs as outputs")]
     WrongRole {

@@ -61,15 +61,16 @@ impl Given {
         }
     }
 
-    /// A call has computed all outputs.
-    pub(crate) fn note_outputs(&mut self, kernel: &Kernel) {
-        for id in kernel.array_ids().filter(|&id| kernel.array(id).role == Role::Output) {
+    /// A call has computed all outputs but those that it was lent.
+    pub(crate) fn note_outputs(&mut self, kernel: &Kernel, lent: &[ArrayId]) {
+        let is_ours = |id: &ArrayId| kernel.array(*id).role == Role::Output && !lent.contains(id);
+        for id in kernel.array_ids().filter(is_ours) {
             self.levels[id.index()].fill(Missing(Vec::new()));
         }
     }
 
-    /// Whether a call that begins at `step` has all that it reads or keeps.
-    pub(crate) fn verify_all(&self, kernel: &Kernel, step: i64) -> Result<(), RunError> {
+    /// Whether a call that begins at `step` has all that it reads or keeps; what it is lent has values.
+    pub(crate) fn verify_all(&self, kernel: &Kernel, step: i64, lent: &[ArrayId]) -> Result<(), RunError> {
         let needed = |id: &ArrayId| match kernel.array(*id).role {
             Role::Input => true,
             // What cells keep that no statement writes.
@@ -78,7 +79,7 @@ impl Given {
             Role::State => step == self.first_step && is_read(kernel, *id),
             Role::Temp => false,
         };
-        for id in kernel.array_ids().filter(needed) {
+        for id in kernel.array_ids().filter(needed).filter(|id| !lent.contains(id)) {
             if let Some(back) = self.levels[id.index()].iter().position(|missing| !missing.0.is_empty()) {
                 return Err(missing(kernel, id, back));
             }

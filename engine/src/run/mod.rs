@@ -39,7 +39,7 @@ use crease_jit::{
 use ndarray::{ArrayView, ArrayViewMut, Dimension};
 
 use crate::error::Error;
-use crate::kernel::graph::Scalar;
+use crate::kernel::graph::{ArrayId, Scalar};
 use crate::plan::layout::{BufferLayout, Owner};
 use crate::plan::outcome::Outcome;
 use crate::plan::request::Request;
@@ -296,7 +296,7 @@ impl Run {
     /// and for copies of inputs and outputs the errors of [`Code::instantiate_with`]; nothing has then been computed.
     /// [`RunError::Cancelled`] after some of the steps, if somebody may cancel the run ([`Self::cancel_with`]).
     pub fn advance(&mut self, steps: u64) -> Result<(), Error> {
-        self.advance_to(self.end_after(steps)?)
+        self.advance_to(self.end_after(steps)?, &mut [])
     }
 
     /// Runs a kernel without state on the arrays written before; its outputs can then be read.
@@ -308,18 +308,29 @@ impl Run {
             return self.advance(1);
         }
         self.shared.check_stateless()?;
-        self.call(&[])
+        self.call(&[], &mut [])
     }
 
-    /// Calls the code on the run's own arrays.
-    fn call(&mut self, args: &[i64]) -> Result<(), Error> {
+    /// Calls the code on the run's own arrays, but for buffers that are lent.
+    fn call(&mut self, args: &[i64], lent: &mut [Option<BufferRef<'_>>]) -> Result<(), Error> {
         self.scalar_values()?;
         self.shared.check_live_in()?;
-        self.given.verify_all(self.shared.kernel(), self.step)?;
-        self.allocate_caller_arrays()?;
-        let borrowed = self.fields.iter().map(|_| None).collect();
+        let is_own = |buffer: usize| lent.get(buffer).is_none_or(Option::is_none);
+        let owners = self.shared.outcome.layout.buffers.iter().map(|buffer| buffer.owner);
+        let lent_arrays: Vec<ArrayId> = match lent {
+            [] => Vec::new(),
+            _ => owners
+                .enumerate()
+                .filter(|(buffer, _)| !is_own(*buffer))
+                .filter_map(|(_, owner)| owner.array())
+                .collect(),
+        };
+        self.given.verify_all(self.shared.kernel(), self.step, &lent_arrays)?;
+        self.allocate_arrays(&is_own)?;
+        let mut borrowed: Vec<_> = lent.iter_mut().map(|lent| lent.as_mut().map(BufferRef::reborrow)).collect();
+        borrowed.resize_with(self.fields.len(), || None);
         self.call_on(args, borrowed)?;
-        self.given.note_outputs(self.shared.kernel());
+        self.given.note_outputs(self.shared.kernel(), &lent_arrays);
         Ok(())
     }
 
@@ -355,9 +366,15 @@ impl Run {
         self.scalars.iter().zip(kernel.scalars()).map(value).collect()
     }
 
-    /// Memory for arrays of the caller that the run keeps, zero at first.
+    /// Memory for all arrays of the caller, of which the run then keeps copies, zero at first.
     fn allocate_caller_arrays(&mut self) -> Result<(), RunError> {
-        if self.fields.iter().all(Option::is_some) {
+        self.allocate_arrays(&|_| true)
+    }
+
+    /// The same for those whose buffers are the run's own. Where some are missing, there has to be memory for all.
+    fn allocate_arrays(&mut self, is_own: &dyn Fn(usize) -> bool) -> Result<(), RunError> {
+        let is_missing = |(position, field): (usize, &Option<Field>)| field.is_none() && is_own(position);
+        if !self.fields.iter().enumerate().any(is_missing) {
             return Ok(());
         }
         let threads = self.threads();
@@ -365,8 +382,9 @@ impl Run {
         let allocated = |field: &Field| field_memory_bytes(field.cells() * field.element().bytes(), field.mapped());
         let has_bytes = self.fields.iter().flatten().map(allocated).fold(0, u64::saturating_add);
         self.shared.verify_memory(threads, Keeps::Copies, has_bytes, self.options.memory)?;
-        for (field, buffer) in self.fields.iter_mut().zip(&self.shared.outcome.layout.buffers) {
-            if field.is_none() {
+        for (position, buffer) in self.shared.outcome.layout.buffers.iter().enumerate() {
+            let field = &mut self.fields[position];
+            if field.is_none() && is_own(position) {
                 *field = Some(allocate(buffer, 0, threads, &self.options)?);
             }
         }

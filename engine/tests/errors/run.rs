@@ -102,7 +102,21 @@ pub(crate) fn cases(cases: &mut Cases) {
     stopping(cases);
     whole_calls(cases);
     observers(cases);
+    lent(cases);
     memory(cases);
+}
+
+fn lent(cases: &mut Cases) {
+    let text = "kernel driven(run T) {
+      input force[x]: f64 for 0 <= x < 8
+      state u[t, x]: f64 for 0 <= x < 8
+      U[t, x] for 1 <= t <= T and 0 <= x < 8 { u[t,x] = u[t-1,x] + force[x] }
+      schedule rows { U -> [t, x] }
+    }";
+    let mut run = code(text, None).instantiate_with(one_thread()).expect("8 cells");
+    let force = Array1::from_elem(16, 1.0);
+    let every_second = force.slice(ndarray::s![..;2]);
+    cases.add_engine("every second number is lent", run.advance_on(1, &[("force", every_second.into())], &mut []));
 }
 
 fn observers(cases: &mut Cases) {

@@ -13,6 +13,7 @@ use crease_program::{Cells, Memory};
 use fastrand::Rng;
 use ndarray::ArrayD;
 
+use super::observe;
 use crate::host::Host;
 use crate::oracle;
 
@@ -86,6 +87,7 @@ impl Case {
             None => run.run_once()?,
             Some(_) => pieces.iter().try_for_each(|&piece| run.advance(piece as u64))?,
         }
+        observe::verify(&self.kernel, &mut run);
         let mut contents = Contents::new();
         for (id, back) in self.levels(&[Role::Output, Role::State]) {
             let name = self.kernel.array(id).name.clone();
