@@ -13,6 +13,29 @@ static void check(int32_t status) {
   }
 }
 
+/* What is observed of the plate, as the kernel declares it: two reductions, which are arrays without indices. */
+struct health {
+  double heat, change;
+};
+
+/* Stops the run where no cell changes by 0.01 any more. */
+static int32_t until_still(crease_run *run, const crease_progress *progress, void *context) {
+  struct health *health = context;
+  crease_array numbers[2] = {{"heat", NULL, CREASE_F64, 0, NULL, NULL}, {"change", NULL, CREASE_F64, 0, NULL, NULL}};
+  (void)progress;
+  numbers[0].data = &health->heat;
+  numbers[1].data = &health->change;
+  check(crease_run_observe(run, "health", numbers, 2));
+  return health->change < 0.01 ? CREASE_STOP : CREASE_CONTINUE;
+}
+
+/* A number's bits. */
+static unsigned long long bits(double value) {
+  union { double value; uint64_t bits; } seen;
+  seen.value = value;
+  return seen.bits;
+}
+
 int main(int count, char **arguments) {
   static double u[N][N];
   const size_t shape[2] = {N, N};
@@ -21,6 +44,8 @@ int main(int count, char **arguments) {
   crease_plan *plan;
   crease_code *code;
   crease_run *run;
+  crease_progress progress;
+  struct health health;
   char *text;
   int y, x;
 
@@ -46,6 +71,11 @@ int main(int count, char **arguments) {
   check(crease_run_advance(run, 100));
   check(crease_run_read(run, "u", NULL, u, CREASE_F64, 2, shape, NULL));  /* logical order out */
   printf("%.3f in the middle\n", u[128][128]);
+
+  check(crease_run_monitor_nan(run, 100)); /* the call below fails where a NaN appears, and says in which cell */
+  check(crease_run_advance_with(run, 100000, 50, until_still, &health, &progress));
+  printf("still after %lld steps\n", (long long)progress.step);
+  printf("heat %016llx, change %016llx\n", bits(health.heat), bits(health.change));
 
   check(crease_run_free(run));
   check(crease_code_free(code));

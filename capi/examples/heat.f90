@@ -1,6 +1,26 @@
 ! Heat in a plate: heat KERNEL-FILE
+
+! When the plate is still: what its kernel observes of it.
+module stillness
+  use crease
+  use, intrinsic :: iso_c_binding, only: c_int32_t
+  use, intrinsic :: iso_fortran_env, only: real64
+  implicit none
+  real(real64), target :: total, change ! two reductions, which are arrays without dimensions
+contains
+  ! Stops the run where no cell changes by 0.01 any more.
+  function until_still(run, progress) result(answer)
+    class(crease_run), intent(inout) :: run
+    type(crease_progress), intent(in) :: progress
+    integer(c_int32_t) :: answer
+    call run%observe("health", [crease_lend("heat", total), crease_lend("change", change)])
+    answer = merge(crease_stop, crease_continue, change < 0.01_real64)
+  end function
+end module
+
 program heat
   use crease
+  use stillness
   use, intrinsic :: iso_fortran_env, only: int64, real64
   implicit none
   integer, parameter :: n = 256
@@ -10,6 +30,7 @@ program heat
   type(crease_code) :: code
   type(crease_run) :: run
   real(real64) :: u(0:n-1, 0:n-1) ! u(x, y)
+  type(crease_progress) :: progress
   character(1000) :: path
 
   call get_command_argument(1, path)
@@ -30,4 +51,9 @@ program heat
   call run%advance(100)
   call run%read("u", u) ! logical order out
   print "(f0.3, ' in the middle')", u(128, 128)
+
+  call run%monitor_nan(100) ! the call below fails where a NaN appears, and says in which cell
+  call run%advance_with(100000, 50, until_still, progress)
+  print "('still after ', i0, ' steps')", progress%step
+  print "('heat ', z16.16, ', change ', z16.16)", total, change
 end program

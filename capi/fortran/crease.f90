@@ -81,12 +81,12 @@ module crease
     integer(c_int32_t) :: levels = 0
   end type
 
-  ! An output of an observer: both names, the number of dimensions (0: one number), and the type ("f64", "f32", "f16" or
-  ! "u8").
+  ! An output of an observer: both names, the number of dimensions, the type ("f64", "f32", "f16" or "u8"), and how
+  ! values become one number ("sum", "min" or "max"; blank for arrays).
   type :: crease_observed
     character(:), allocatable :: observer, output
     integer :: rank = 0
-    character(3) :: element = ""
+    character(3) :: element = "", reduction = ""
   end type
 
   ! An array of the caller with its name, for crease_run%on and crease_run%observe.
@@ -175,6 +175,7 @@ module crease
     procedure :: set_step => run_set_step
     procedure :: advance => run_advance
     procedure :: advance_with => run_advance_with
+    procedure :: monitor_nan => run_monitor_nan
     procedure :: once => run_once
     procedure :: on => run_on
     procedure :: observe => run_observe
@@ -300,6 +301,14 @@ module crease
       type(c_ptr), value :: kernel
       integer(c_size_t), value :: observer, position
       type(array_info), intent(inout) :: info
+      integer(c_int32_t) :: status
+    end function
+    function c_kernel_observer_reduction(kernel, observer, position, name) &
+        bind(C, name="crease_kernel_observer_reduction") result(status)
+      import :: c_ptr, c_int32_t, c_size_t
+      type(c_ptr), value :: kernel
+      integer(c_size_t), value :: observer, position
+      type(c_ptr), intent(inout) :: name
       integer(c_int32_t) :: status
     end function
     function c_kernel_free(kernel) bind(C, name="crease_kernel_free") result(status)
@@ -521,6 +530,12 @@ module crease
       type(crease_progress), intent(out) :: progress
       integer(c_int32_t) :: status
     end function
+    function c_run_monitor_nan(run, every) bind(C, name="crease_run_monitor_nan") result(status)
+      import :: c_ptr, c_int32_t, c_int64_t
+      type(c_ptr), value :: run
+      integer(c_int64_t), value :: every
+      integer(c_int32_t) :: status
+    end function
     function c_run_once(run) bind(C, name="crease_run_once") result(status)
       import :: c_ptr, c_int32_t
       type(c_ptr), value :: run
@@ -677,9 +692,15 @@ contains
     character(*), intent(in) :: array
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    character(:), allocatable :: message
-    message = "argument/section: array `" // array // "` has more than 4 dimensions, or cells whose distance is " // &
-      "no multiple of their size; pass a copy"
+    call refuse_with("argument/section: array `" // array // "` has more than 4 dimensions, or cells whose " // &
+      "distance is no multiple of their size; pass a copy", stat, errmsg)
+  end subroutine
+
+  ! The answer to an argument that C would not see as it is.
+  subroutine refuse_with(message, stat, errmsg)
+    character(*), intent(in) :: message
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
     if (present(stat)) stat = int(crease_error_argument)
     if (present(errmsg)) errmsg = message
     if (present(stat)) return
@@ -796,12 +817,16 @@ contains
     ! By their numbers in C.
     character(3), parameter :: elements(4) = [character(3) :: "f64", "f32", "f16", "u8"]
     type(array_info) :: info
+    type(c_ptr) :: reduction
     output%observer = name
     output%output = ""
     if (c_kernel_observer_output(kernel, observer, position, info) /= crease_ok) return
     output%output = to_text(info%name)
     output%rank = int(info%rank)
     if (info%element >= 1 .and. info%element <= size(elements)) output%element = elements(info%element)
+    reduction = c_null_ptr
+    if (c_kernel_observer_reduction(kernel, observer, position, reduction) /= crease_ok) return
+    if (c_associated(reduction)) output%reduction = to_text(reduction)
   end function
 
   subroutine kernel_free(self)
@@ -1142,6 +1167,22 @@ contains
     call c_f_pointer(context, found)
     answer = found%each(found%run, progress)
   end function
+
+  ! Looks for NaN in all states after every so many steps; calls that advance then fail with run/not-a-number, whose
+  ! message has cell and step. 0 ends that.
+  subroutine run_monitor_nan(self, every, stat, errmsg)
+    class(crease_run), intent(inout) :: self
+    integer, intent(in) :: every
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    character(20) :: given
+    if (every < 0) then
+      write (given, "(i0)") every
+      call refuse_with("argument/number: argument `every` is " // trim(given) // ", 0 or more", stat, errmsg)
+      return
+    end if
+    call settle(c_run_monitor_nan(self%handle, int(every, c_int64_t)), stat, errmsg)
+  end subroutine
 
   ! Runs a kernel without state on the arrays written before.
   subroutine run_once(self, stat, errmsg)

@@ -263,6 +263,10 @@ int32_t crease_run_step(crease_run *run, int64_t *step);
 int32_t crease_run_set_step(crease_run *run, int64_t step);
 /* Runs so many more steps. All inputs and all levels of state must have been given. */
 int32_t crease_run_advance(crease_run *run, uint64_t steps);
+/* Looks for NaN in all states after every so many steps from now on, over however many calls; 0 ends that. Calls that
+   advance then stop at the step where one is found, with `run/not-a-number`, whose message has array, cell and step;
+   the states can be read. A look costs about as much as reading all states once. */
+int32_t crease_run_monitor_nan(crease_run *run, uint64_t every);
 /* Runs a kernel without state on the arrays written before; its outputs can then be read. */
 int32_t crease_run_once(crease_run *run);
 
@@ -432,6 +436,8 @@ int32_t crease_kernel_observer(crease_kernel *kernel, size_t position, const cha
 /* An output of the observer at a position, by its own position from 0. Rank 0 is one number. */
 int32_t crease_kernel_observer_output(crease_kernel *kernel, size_t observer, size_t position,
                                       crease_array_info *info);
+/* How values become an output that is one number: "sum", "min" or "max"; NULL of arrays. */
+int32_t crease_kernel_observer_reduction(crease_kernel *kernel, size_t observer, size_t position, const char **name);
 /* Rank (optional) and extents (NULL, or room for `capacity`) of an output. Compiles the observer, if need be. */
 int32_t crease_run_observed_shape(crease_run *run, const char *observer, const char *output, size_t *rank,
                                   size_t *shape, size_t capacity);

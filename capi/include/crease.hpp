@@ -296,6 +296,9 @@ class Run : public detail::Handle<crease_run, crease_run_free> {
   /* For a restart: all levels of state have to be written then. */
   void set_step(std::int64_t step) { detail::check(crease_run_set_step(get(), step)); }
   void advance(std::uint64_t steps) { detail::check(crease_run_advance(get(), steps)); }
+  /* Looks for NaN in all states after every so many steps; calls that advance then throw `run/not-a-number`, which
+     names cell and step. 0 ends that. */
+  void monitor_nan(std::uint64_t every) { detail::check(crease_run_monitor_nan(get(), every)); }
   /* Runs a kernel without state on the arrays written before. */
   void once() { detail::check(crease_run_once(get())); }
 
@@ -686,6 +689,8 @@ class Kernel : public detail::Handle<crease_kernel, crease_kernel_free> {
   struct Observer {
     std::string name;
     std::vector<crease_array_info> outputs;
+    /* How values become each output that is one number: "sum", "min" or "max"; empty for arrays. */
+    std::vector<std::string> reductions;
   };
   std::vector<Observer> observers() const {
     std::size_t count = 0;
@@ -697,8 +702,12 @@ class Kernel : public detail::Handle<crease_kernel, crease_kernel_free> {
       detail::check(crease_kernel_observer(get(), k, &name, &outputs));
       observers[k].name = name;
       observers[k].outputs.resize(outputs);
-      for (std::size_t position = 0; position < outputs; ++position)
+      for (std::size_t position = 0; position < outputs; ++position) {
+        const char* reduction = nullptr;
         detail::check(crease_kernel_observer_output(get(), k, position, &observers[k].outputs[position]));
+        detail::check(crease_kernel_observer_reduction(get(), k, position, &reduction));
+        observers[k].reductions.emplace_back(reduction == nullptr ? "" : reduction);
+      }
     }
     return observers;
   }

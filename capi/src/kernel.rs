@@ -1,5 +1,6 @@
 //! Kernels: read from text, and what they declare.
 
+use std::borrow::Cow;
 use std::ffi::{CString, c_char};
 use std::sync::Arc;
 
@@ -50,6 +51,8 @@ pub(crate) struct KernelBody {
 pub(crate) struct ObserverNames {
     pub(crate) name: CString,
     pub(crate) outputs: Vec<CString>,
+    /// How values become an output that is one number, of those that are.
+    pub(crate) reductions: Vec<Option<CString>>,
 }
 
 /// An array as a kernel declares it.
@@ -90,10 +93,21 @@ impl ObserverNames {
     /// Of all observers of a kernel.
     fn of(kernel: &Kernel) -> Result<Vec<ObserverNames>, Failure> {
         let names = |observer: &Observer| {
-            let outputs = observer.arrays.iter().map(|array| c_string("a name", &array.name));
-            Ok(ObserverNames { name: c_string("a name", &observer.name)?, outputs: outputs.collect::<Result<_, _>>()? })
+            let name = |text: &str| c_string("a name", text);
+            let outputs = observer.arrays.iter().map(|array| name(&array.name)).collect::<Result<_, _>>()?;
+            let reductions = observer.reductions.iter().map(|of| of.map(|of| name(of.name())).transpose());
+            Ok(ObserverNames {
+                name: name(&observer.name)?,
+                outputs,
+                reductions: reductions.collect::<Result<_, _>>()?,
+            })
         };
         kernel.observers().iter().map(names).collect()
+    }
+
+    /// The observer's name in messages.
+    pub(crate) fn shown(&self) -> Cow<'_, str> {
+        self.name.to_string_lossy()
     }
 }
 

@@ -49,9 +49,23 @@ exports! {
     ) {
         info.verify("info")?;
         let body = kernel.get("kernel")?;
-        let (declared, of) = (names(&body, observer)?, &body.kernel.observers()[observer]);
-        let name = item("output", || format!("observer `{}`", of.name), &declared.outputs, position)?;
-        info.put(ArrayInfo::observed(name, &of.arrays[position]));
+        let declared = names(&body, observer)?;
+        let name = item("output", || format!("observer `{}`", declared.shown()), &declared.outputs, position)?;
+        info.put(ArrayInfo::observed(name, &body.kernel.observers()[observer].arrays[position]));
+        Ok(())
+    }
+
+    fn crease_kernel_observer_reduction(
+        kernel: Handle<KernelBody>,
+        observer: usize,
+        position: usize,
+        name: Out<Told<c_char>>,
+    ) {
+        name.verify("name")?;
+        let body = kernel.get("kernel")?;
+        let declared = names(&body, observer)?;
+        let reduction = item("output", || format!("observer `{}`", declared.shown()), &declared.reductions, position)?;
+        name.put(reduction.as_ref().map_or(Told::nothing(), Told::string));
         Ok(())
     }
 

@@ -142,6 +142,11 @@ impl Told<c_char> {
     pub(crate) fn string(text: &CString) -> Told<c_char> {
         Told(text.as_ptr(), PhantomData)
     }
+
+    /// No string: a null pointer.
+    pub(crate) fn nothing() -> Told<c_char> {
+        Told(std::ptr::null(), PhantomData)
+    }
 }
 
 impl Told<c_void> {

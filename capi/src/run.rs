@@ -157,6 +157,10 @@ exports! {
         advance_with(run, (steps, every), callback, context, &progress)
     }
 
+    fn crease_run_monitor_nan(run: Handle<RunBody>, every: u64) {
+        Ok(run.get("run")?.take()?.monitor_nan(every)?)
+    }
+
     fn crease_run_once(run: Handle<RunBody>) {
         Ok(run.get("run")?.take()?.run_once()?)
     }

@@ -166,8 +166,8 @@ fn wrong_calls_leave_everything_as_it_was() {
     let mut row = vec![5.0_f64; M];
     let mut says = |observer: &str, outputs: &mut [(&str, Output<'_>)]| run.observe(observer, outputs).unwrap_err();
     assert!(says("nothing", &mut []).to_string().contains("no observer `nothing`; it has energy, middle"));
-    assert_eq!(says("middle", &mut []).code(), "run/missing-array");
-    assert_eq!(says("middle", &mut [("line", row.as_mut_slice().into())]).code(), "run/unknown-array");
+    assert_eq!(says("middle", &mut []).code(), "run/missing-output");
+    assert_eq!(says("middle", &mut [("line", row.as_mut_slice().into())]).code(), "run/unknown-output");
     assert_eq!(says("middle", &mut [("row", row[1..].as_mut().into())]).code(), "run/shape");
     let mut single = vec![0.0_f32; M];
     assert_eq!(says("middle", &mut [("row", single.as_mut_slice().into())]).code(), "run/element-type");

@@ -29,7 +29,7 @@ from crease._errors import (
 from crease._folded import Folded, FoldedCoordinate, FoldedIndex
 from crease._indices import Domain, Index, Time
 from crease._kernel import ArrayInfo, Kernel
-from crease._parts import ArrayRef, Observer, Statement
+from crease._parts import ArrayRef, Observer, ReductionRef, Statement
 from crease._plan import Explanation, Plan
 from crease._progress import Progress
 from crease._run import Cancel, Run
@@ -71,6 +71,7 @@ __all__ = [
     "Plan",
     "PlanError",
     "Progress",
+    "ReductionRef",
     "Run",
     "RunError",
     "Statement",

@@ -13,7 +13,7 @@ from crease._arrays import element_name
 from crease._errors import ParseError
 from crease._indices import Domain, Index, Time
 from crease._kernel import Kernel
-from crease._parts import ArrayRef, Line, Observer, Place, Statement, here
+from crease._parts import ArrayRef, Line, Observer, Place, ReductionRef, Statement, here
 from crease._plan import Plan
 from crease._run import Run
 from crease._values import Value, called, refuse
@@ -178,6 +178,8 @@ class KernelBuilder:
                 q = k.output("q", (x,), x.within(0, N - 1))
                 with k.statement("Q", (t, x), x.within(0, N - 1)):
                     q[x] = u[t, x] - u[t, x+1]
+
+        Numbers that whole arrays are reduced to are made by :meth:`reduce`.
         """
         if self._open is not None:
             refuse(f"observer `{name}` begins inside statement `{self._open.name}`; end that first")
@@ -190,6 +192,21 @@ class KernelBuilder:
             self._kernel = None
         finally:
             self._observing = None
+
+    def reduce(self, how: str, name: str, dtype: Any = "f64") -> ReductionRef:
+        """A number of the observer that is open, into which instances of its statements put values.
+
+        ``how`` is ``sum``, ``min`` or ``max``. ::
+
+            with k.observer("health"):
+                heat = k.reduce("sum", "heat")
+                with k.statement("H", (t, x), x.within(0, N)):
+                    heat.put(u[t, x])
+        """
+        if self._observing is None:
+            refuse(f"reduction `{name}` is declared outside of an observer; do it inside `with k.observer(..):`")
+        self._declare(name, f"reduce {how} {name}: {element_name(dtype)}")
+        return ReductionRef(self, name)
 
     # Schedules.
 

@@ -24,6 +24,8 @@ class ArrayInfo(NamedTuple):
     indices: Tuple[str, ...]
     #: Steps that a run keeps of a state: how far the kernel reads back.
     levels: int
+    #: How values become this output of an observer, which is one number: ``sum``, ``min`` or ``max``; none of arrays.
+    reduction: Optional[str] = None
 
 
 class Kernel:
@@ -96,8 +98,8 @@ class Kernel:
         """What can be computed of the states on demand: outputs by name, for each observer by name."""
         return {
             observer: {
-                name: ArrayInfo(name, "output", DTYPES[element], tuple(indices), 1)
-                for name, element, indices in outputs
+                name: ArrayInfo(name, "output", DTYPES[element], tuple(indices), 1, reduction)
+                for name, element, indices, reduction in outputs
             }
             for observer, outputs in self._kernel.observers
         }

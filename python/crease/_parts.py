@@ -79,6 +79,21 @@ class ArrayRef:
         raise TypeError(f"array `{self.name}` of a kernel under construction cannot be iterated over")
 
 
+class ReductionRef:
+    """A number of an observer under construction, which values are put into."""
+
+    __slots__ = ("_builder", "name")
+
+    def __init__(self, builder: Assigns, name: str) -> None:
+        self._builder = builder
+        #: Its name.
+        self.name = name
+
+    def put(self, value: Any) -> None:
+        """Lets every instance of the statement that is open put a value into it."""
+        self._builder.assign(self.name, value)
+
+
 class Observer:
     """An observer of a kernel under construction."""
 
@@ -87,7 +102,7 @@ class Observer:
     def __init__(self, name: str, place: Place) -> None:
         #: Its name.
         self.name = name
-        #: Lines of its outputs.
+        #: Lines of its outputs, reductions among them.
         self.declared: List[Line] = []
         self.statements: List[Statement] = []
         self._place = place

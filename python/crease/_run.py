@@ -244,6 +244,15 @@ class Run:
         self.advance(limit, every=every, callback=ask)
         return reached
 
+    def monitor_nan(self, every: int) -> None:
+        """Looks for NaN in all states after every so many steps from now on; 0 ends that.
+
+        Calls that advance then stop at the step where one is found with a :class:`RunError` of the code
+        ``run/not-a-number``, which names array, cell and step; the states can be read. A look costs about as much as
+        reading all states once. Checkpoints do not keep the monitor.
+        """
+        self._run.monitor_nan(count("every", every))
+
     def cancel_with(self, cancel: Cancel) -> None:
         """Lets a handle stop this run's steps, from any thread: they then raise :class:`Cancelled`."""
         self._run.cancel_with(cancel)
@@ -255,20 +264,13 @@ class Run:
 
         ``run.observe("moments")`` makes arrays for them, ``run.observe("moments", density=mine)`` writes into those
         that are given, where they lie: any strides, no copy. Cells that the observer does not compute keep their
-        values; in new arrays they are 0. An output without indices that is not given is returned as a Python number.
+        values; in new arrays they are 0. A reduction that is not given is returned as a Python number.
         Arrays whose cells are not aligned are copied, with a :class:`CopyWarning`.
 
         The first call of all runs of a code compiles the observer, which takes milliseconds.
         """
-        declared = self._observers.get(observer)
-        if declared is None:
-            known = ", ".join(self._observers) or "none"
-            message = f"kernel `{self.kernel.name}` has no observer `{observer}`; it has {known}"
-            raise of_code("run/unknown-observer", message)
-        for name in outputs:
-            if name not in declared:
-                known = ", ".join(declared)
-                raise of_code("run/unknown-array", f"observer `{observer}` has no output `{name}`; it has {known}")
+        self._run.verify_observed(observer, list(outputs))
+        declared = self._observers[observer]
         made = {
             name: np.zeros(self.observed_shape(observer, name), info.dtype)
             for name, info in declared.items()

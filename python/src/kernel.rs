@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crease::kernel::graph::{Array, ParamKind, Role};
+use crease::kernel::graph::{Array, Observer, ParamKind, Reduction, Role};
 use crease::{Arithmetic, FastMathFlag};
 use pyo3::prelude::*;
 
@@ -11,8 +11,8 @@ use crate::options::PlanOptions;
 use crate::plan::Plan;
 use crate::signals::interruptible;
 
-/// An output of an observer: its name, its element type, the names of its indices.
-type OutputInfo = (String, &'static str, Vec<String>);
+/// An output of an observer: its name, its element type, the names of its indices, and how values become one number.
+type OutputInfo = (String, &'static str, Vec<String>, Option<&'static str>);
 
 /// A kernel, verified.
 #[pyclass(frozen, module = "crease._crease")]
@@ -95,12 +95,15 @@ impl Kernel {
         self.kernel.array_ids().zip(self.kernel.arrays()).map(described).collect()
     }
 
-    /// Of each observer its name, and of each of its outputs the name, the element type and the names of its indices.
+    /// Of each observer its name, and of each of its outputs the name, the element type, the names of its indices and the
+    /// reduction that it is, if it is one.
     #[getter]
     fn observers(&self) -> Vec<(String, Vec<OutputInfo>)> {
-        let described = |array: &Array| (array.name.clone(), array.element.name(), array.index.clone());
-        let observers = self.kernel.observers().iter();
-        observers.map(|observer| (observer.name.clone(), observer.arrays.iter().map(described).collect())).collect()
+        let described = |(array, reduction): (&Array, &Option<Reduction>)| {
+            (array.name.clone(), array.element.name(), array.index.clone(), reduction.map(Reduction::name))
+        };
+        let outputs = |observer: &Observer| observer.arrays.iter().zip(&observer.reductions).map(described).collect();
+        self.kernel.observers().iter().map(|observer| (observer.name.clone(), outputs(observer))).collect()
     }
 
     /// The kernel with one more observer, in the text form.

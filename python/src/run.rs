@@ -103,13 +103,12 @@ impl Run {
     }
 
     /// The element type of an observer's output.
-    fn observed_element(&self, run: &crease::Run, observer: &str, output: &str) -> Answer<Element> {
-        let declared = self.kernel.observer(observer).map(|observer| &observer.arrays);
-        match declared.and_then(|outputs| outputs.iter().find(|declared| declared.name == output)) {
-            Some(declared) => Ok(declared.element),
-            // Which of the two names is unknown, the library says.
-            None => Err(run.observed_shape(observer, output).map(drop).expect_err("the name is unknown").into()),
-        }
+    fn observed_element(&self, observer: &str, output: &str) -> Answer<Element> {
+        let declared = self.kernel.observer(observer);
+        let declared = declared.ok_or_else(|| crease::RunError::unknown_observer(&self.kernel, observer))?;
+        let found = declared.arrays.iter().find(|declared| declared.name == output);
+        let unknown = || crease::RunError::unknown_output(observer, &declared.arrays, output);
+        Ok(found.ok_or_else(unknown)?.element)
     }
 
     /// Some steps, and how many more may be done the next time.
@@ -199,6 +198,11 @@ impl Run {
         }
     }
 
+    /// Looks for NaN in all states after every so many steps; 0 ends that.
+    fn monitor_nan(&self, every: u64) -> Answer<()> {
+        Ok(self.lock()?.run.monitor_nan(every)?)
+    }
+
     /// Runs a kernel without state on the arrays written before.
     fn run_once(&self, py: Python<'_>) -> Answer<()> {
         let mut inner = self.lock()?;
@@ -234,6 +238,14 @@ impl Run {
         Ok(slf.py().detach(call)?)
     }
 
+    /// Whether there are such an observer and such outputs, without compiling it.
+    fn verify_observed(&self, observer: &str, outputs: Vec<String>) -> Answer<()> {
+        if self.kernel.observer(observer).is_none() {
+            return Err(crease::RunError::unknown_observer(&self.kernel, observer).into());
+        }
+        outputs.iter().try_for_each(|output| self.observed_element(observer, output).map(drop))
+    }
+
     /// The shape of an observer's output.
     fn observed_shape(&self, py: Python<'_>, observer: &str, output: &str) -> Answer<Vec<usize>> {
         let inner = self.lock()?;
@@ -247,8 +259,7 @@ impl Run {
         let mut inner = this.lock()?;
         outputs.iter().try_for_each(|(name, array)| verify_foreign(slf, name, array))?;
         let run = &mut inner.run;
-        let write =
-            |(name, array): &(String, _)| CellsMut::of(array, name, this.observed_element(run, observer, name)?);
+        let write = |(name, array): &(String, _)| CellsMut::of(array, name, this.observed_element(observer, name)?);
         let mut written: Vec<CellsMut<'_>> = outputs.iter().map(write).collect::<Answer<_>>()?;
         let names: Vec<String> = outputs.iter().map(|(name, _)| name.clone()).collect();
         let written: Vec<CellsViewMut<'_>> = written.iter_mut().map(CellsMut::view_mut).collect();

@@ -2,6 +2,8 @@
 
 import linecache
 import pickle
+import struct
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -94,13 +96,13 @@ def test_wrong_names(run):
     assert caught.value.code == "run/unknown-observer"
     with pytest.raises(crease.RunError, match="observer `energy` has no output `u`; it has kinetic, slope") as caught:
         run.observe("energy", u=np.zeros(30))
-    assert caught.value.code == "run/unknown-array"
+    assert caught.value.code == "run/unknown-output"
     with pytest.raises(crease.RunError) as caught:
         run.observed_shape("moments", "density")
     assert caught.value.code == "run/unknown-observer"
     with pytest.raises(crease.RunError) as caught:
         run.observed_shape("energy", "u")
-    assert caught.value.code == "run/unknown-array"
+    assert caught.value.code == "run/unknown-output"
     with pytest.raises(crease.RunError, match="has no observer `energy`; it has none"):
         crease.Kernel.parse(HEAT).run(N=6).observe("energy")
 
@@ -146,9 +148,9 @@ def test_the_extension_checks_by_itself(run):
     """What Python code checks first is checked once more where cells are borrowed."""
     kinetic, slope = np.zeros(30), np.zeros(28, np.float32)
     for outputs, code in [
-        ([("kinetic", kinetic)], "run/missing-array"),
+        ([("kinetic", kinetic)], "run/missing-output"),
         ([("kinetic", kinetic), ("slope", slope), ("slope", slope.copy())], "run/duplicate-array"),
-        ([("kinetic", kinetic), ("u", slope)], "run/unknown-array"),
+        ([("kinetic", kinetic), ("u", slope)], "run/unknown-output"),
         ([("kinetic", slope), ("slope", slope)], "run/element-type"),
         ([("kinetic", np.zeros(())), ("slope", slope)], "run/shape"),
     ]:
@@ -159,12 +161,6 @@ def test_the_extension_checks_by_itself(run):
     with pytest.raises(crease.RunError) as caught:
         run._run.observe("moments", [("kinetic", kinetic)])
     assert caught.value.code == "run/unknown-observer"
-
-
-def test_an_array_without_axes_is_a_number():
-    number = crease._run._number_or_array(np.array(2.5, np.float32))
-    assert isinstance(number, float) and number == 2.5
-    assert isinstance(crease._run._number_or_array(np.array(3, np.uint8)), int)
 
 
 def test_what_is_not_given():
@@ -244,6 +240,143 @@ def test_observers_in_python_syntax():
     out = np.full(12, -1.0)
     run.observe("ends", end=out)
     np.testing.assert_array_equal(out, [u[0], *[-1] * 10, u[-1]])
+
+
+def reduced():
+    with crease.kernel("walk", sizes="N", steps="T", where="N >= 3") as k:
+        (N,), (t, x) = k.sizes, k.indices("t x")
+        u = k.state("u", (t, x), x.within(0, N))
+        with k.statement("S", (t, x), t.between(1, k.steps), x.within(1, N - 1)):
+            u[t, x] = 0.5 * (u[t-1, x-1] + u[t-1, x+1])
+        with k.statement("E", (t, x), t.between(1, k.steps), (x == 0) | (x == N - 1)):
+            u[t, x] = u[t-1, x]
+        with k.observer("health"):
+            heat = k.reduce("sum", "heat")
+            row = k.output("row", (x,), x.within(0, N))
+            least = k.reduce("min", "least", np.float32)
+            change = k.reduce("max", "change", dtype="f32")
+            with k.statement("A", (t, x), x.within(0, N)):
+                heat.put(u[t, x])
+                row[x] = u[t, x]
+                least.put(crease.f32(u[t, x]))
+            with k.statement("C", (t, x), x.within(1, N - 1)):
+                change.put(crease.f32(abs(0.5 * (u[t, x-1] + u[t, x+1]) - u[t, x])))
+    return k.build()
+
+
+def test_reductions_in_python_syntax():
+    kernel = reduced()
+    observe = kernel.text[kernel.text.index("observe health"):]
+    for line in ["reduce sum heat: f64", "reduce min least: f32", "reduce max change: f32", "heat[] = u[t, x]"]:
+        assert line in observe
+    assert crease.Kernel.parse(kernel.text) == kernel
+    found = {name: (info.reduction, info.indices) for name, info in kernel.observers["health"].items()}
+    assert found == {"heat": ("sum", ()), "row": (None, ("x",)), "least": ("min", ()), "change": ("max", ())}
+    assert kernel.arrays["u"].reduction is None
+
+
+def test_reductions_are_numbers():
+    run = reduced().run(N=10)
+    run["u"] = np.arange(10.0) ** 2
+    found = run.observe("health")
+    assert (found["heat"], found["least"], found["change"]) == (285.0, 0.0, 1.0)
+    assert all(type(found[name]) is float for name in ("heat", "least", "change"))
+    assert run.observed_shape("health", "heat") == ()
+    given = np.full((), -1.0)
+    assert run.observe("health", heat=given)["heat"] is given and given == 285.0
+    for wrong, code in [
+        (np.zeros((), np.float32), "run/element-type"),
+        (np.zeros(1), "run/shape"),
+        (0.0, "py/not-an-array"),
+    ]:
+        with pytest.raises(crease.ArrayError, match="`heat`") as caught:
+            run.observe("health", heat=wrong)
+        assert caught.value.code == code
+
+
+def test_reductions_have_the_bits_of_any_number_of_threads():
+    kernel, random = reduced(), np.random.default_rng(3)
+    start, found = random.random(5000), []
+    for threads in (1, 3):
+        run = kernel.run(N=5000, threads=threads)
+        run["u"] = start
+        found.append(run.observe("health"))
+    assert found[0]["heat"] == found[1]["heat"] == pytest.approx(start.sum(), rel=1e-14)
+    assert found[0]["least"] == found[1]["least"] == float(np.float32(start.min()))
+    nan = start.copy()
+    nan[4321] = np.nan
+    run["u"] = nan
+    assert all(np.isnan(run.observe("health")[name]) for name in ("heat", "least", "change"))
+
+
+def test_runs_until_a_reduction_is_small():
+    run = reduced().run(N=10)
+    run["u"] = np.arange(10.0) ** 2
+    assert run.advance_until(lambda run: run.observe("health")["change"] < 1e-3, every=10, limit=1000)
+    assert run.step % 10 == 0 and run.observe("health")["change"] < 1e-3
+    line = run.read("u")
+    assert np.abs(0.5 * (line[:-2] + line[2:]) - line[1:-1]).max() < 1e-3
+
+
+def test_reductions_have_the_bits_of_the_other_languages():
+    """Those that the tests of the C interface expect of Rust, C, C++ and Fortran."""
+    run = crease.Kernel.from_file(Path(__file__).parents[2] / "capi/examples/heat.crk").run(N=256)
+    run.k = 0.1
+    run.fill("u", 20.0)
+    run["u"][128, 128] = 1000.0
+    run.advance(100)
+    assert run.advance_until(lambda run: run.observe("health")["change"] < 0.01, every=50, limit=100_000)
+    found = run.observe("health")
+    heat, change = (struct.pack(">d", found[name]).hex() for name in ("heat", "change"))
+    assert (run.step, heat, change) == (300, "413403d400000000", "3f81b7a09dff6ccd")
+
+
+def test_the_monitor_names_cell_and_step():
+    run = reduced().run(N=10)
+    run.fill("u", 1.0)
+    run.monitor_nan(4)
+    run.advance(6)
+    run["u"][7] = np.nan
+    with pytest.raises(crease.RunError, match=r"`u\[5\]` is NaN after step 8, and 2 cell\(s\)") as caught:
+        run.advance(100)
+    assert caught.value.code == "run/not-a-number" and run.step == 8
+    run.monitor_nan(0)
+    assert run.advance(10).step == 18
+    for every, code in [(-1, "py/count"), (1 << 64, "py/count")]:
+        with pytest.raises(crease.RunError) as caught:
+            run.monitor_nan(every)
+        assert caught.value.code == code
+    once = crease.Kernel.parse(
+        "kernel once(size N) { output b[x]: f64 for 0 <= x < N S[x] for 0 <= x < N { b[x] = 1.0 } }"
+    )
+    with pytest.raises(crease.RunError) as caught:
+        once.run(N=4).monitor_nan(1)
+    assert caught.value.code == "run/no-steps"
+
+
+def test_mistakes_with_reductions_name_their_line():
+    k = crease.kernel("wrong", sizes="N", steps="T")
+    (N,), (t, x) = k.sizes, k.indices("t x")
+    u = k.state("u", (t, x), x.within(0, N))
+    with k.statement("S", (t, x), t.between(1, k.steps), x.within(0, N)):
+        u[t, x] = u[t-1, x]
+    with pytest.raises(crease.ParseError, match="reduction `heat` is declared outside of an observer"):
+        k.reduce("sum", "heat")
+    with k.observer("health"):
+        heat = k.reduce("sum", "heat")
+        with pytest.raises(crease.ParseError, match="`heat` is assigned outside of a statement"):
+            heat.put(1.0)
+        with pytest.raises(crease.ParseError, match="`heat` is assigned .*, which is no value"):
+            with k.statement("H", (t, x), x.within(0, N)):
+                heat.put(heat)
+        with k.statement("H", (t, x), x.within(0, N)):
+            heat.put(u[t, x])
+    assert k.build().observers["health"]["heat"].reduction == "sum"
+    with k.observer("other"):
+        k.reduce("mean", "average")
+    with pytest.raises(crease.ParseError, match="unknown reduction `mean`; known here: `sum`, `min`, `max`") as caught:
+        k.build()
+    assert 'k.reduce("mean"' in linecache.getline(__file__, caught.value.lineno)
 
 
 def test_mistakes_in_python_syntax_name_their_line():

@@ -459,6 +459,12 @@ static crease_kernel *observed_kernel(void) {
   SAYS("no output number 2: observer `look` has 2");
   EXPECT(crease_kernel_observer_output(observed, 1, 0, &info), CREASE_ERROR_ARGUMENT, "argument/position");
   EXPECT(crease_kernel_observer_output(observed, 0, 0, NULL), CREASE_ERROR_ARGUMENT, "argument/null");
+  GOOD(crease_kernel_observer_reduction(observed, 0, 1, &name));
+  HOLDS(name == NULL);
+  EXPECT(crease_kernel_observer_reduction(observed, 0, 2, &name), CREASE_ERROR_ARGUMENT, "argument/position");
+  SAYS("no output number 2: observer `look` has 2");
+  EXPECT(crease_kernel_observer_reduction(observed, 1, 0, &name), CREASE_ERROR_ARGUMENT, "argument/position");
+  EXPECT(crease_kernel_observer_reduction(observed, 0, 0, NULL), CREASE_ERROR_ARGUMENT, "argument/null");
   return observed;
 }
 
@@ -513,7 +519,8 @@ static void observers(void) {
   GOOD(crease_run_observed_shape(run, "look", "row", &rank, NULL, 0));
   HOLDS(rank == 1);
   EXPECT(crease_run_observed_shape(run, "look", "twice", NULL, extents, 1), CREASE_ERROR_ARGUMENT, "argument/room");
-  EXPECT(crease_run_observed_shape(run, "look", "u", &rank, NULL, 0), CREASE_ERROR_RUN, "run/unknown-array");
+  EXPECT(crease_run_observed_shape(run, "look", "u", &rank, NULL, 0), CREASE_ERROR_RUN, "run/unknown-output");
+  SAYS("observer `look` has no output `u`; it has twice, row");
   EXPECT(crease_run_observed_shape(run, "peek", "row", &rank, NULL, 0), CREASE_ERROR_RUN, "run/unknown-observer");
   SAYS("look");
   EXPECT(crease_run_observed_shape(run, "look", NULL, &rank, NULL, 0), CREASE_ERROR_ARGUMENT, "argument/null");
@@ -523,9 +530,9 @@ static void observers(void) {
   EXPECT(crease_run_observe(run, "peek", both, 2), CREASE_ERROR_RUN, "run/unknown-observer");
   EXPECT(crease_run_observe(run, NULL, both, 2), CREASE_ERROR_ARGUMENT, "argument/null");
   EXPECT(crease_run_observe(run, "look", NULL, 2), CREASE_ERROR_ARGUMENT, "argument/null");
-  EXPECT(crease_run_observe(run, "look", NULL, 0), CREASE_ERROR_RUN, "run/missing-array");
-  EXPECT(crease_run_observe(run, "look", both + 1, 1), CREASE_ERROR_RUN, "run/missing-array");
-  SAYS("`row`");
+  EXPECT(crease_run_observe(run, "look", NULL, 0), CREASE_ERROR_RUN, "run/missing-output");
+  EXPECT(crease_run_observe(run, "look", both + 1, 1), CREASE_ERROR_RUN, "run/missing-output");
+  SAYS("output `row` of observer `look`");
   EXPECT(OBSERVE(3), CREASE_ERROR_RUN, "run/duplicate-array");
   SAYS("`row`");
   both[0].element = CREASE_U8;
@@ -547,7 +554,7 @@ static void observers(void) {
   both[0].data = row, both[0].name = NULL;
   EXPECT(OBSERVE(2), CREASE_ERROR_ARGUMENT, "argument/null");
   both[0].name = "u";
-  EXPECT(OBSERVE(2), CREASE_ERROR_RUN, "run/unknown-array");
+  EXPECT(OBSERVE(2), CREASE_ERROR_RUN, "run/unknown-output");
   both[0].name = "row";
   both[0].data = &number, both[0].rank = 0, both[0].shape = NULL; /* one number, which this output is not */
   EXPECT(OBSERVE(2), CREASE_ERROR_RUN, "run/shape");
@@ -557,6 +564,112 @@ static void observers(void) {
   GOOD(crease_run_free(run));
   EXPECT(OBSERVE(2), CREASE_ERROR_ARGUMENT, "argument/no-handle");
   GOOD(crease_code_free(code));
+}
+
+static const char TOTALS[] =
+    "observe totals {\n"
+    "  reduce sum total: f64\n"
+    "  reduce min least: f32\n"
+    "  reduce max most: f64\n"
+    "  R[t, y, x] for 0 <= y < N and 0 <= x < N { total = u[t,y,x] least = f32(u[t,y,x]) most = u[t,y,x] }\n"
+    "}\n";
+
+/* Numbers that whole arrays are reduced to, and what is no such number. */
+static void reductions(void) {
+  static const char *const known[3] = {"sum", "min", "max"};
+  crease_kernel *plain, *kernel;
+  crease_array_info info;
+  crease_code *code;
+  crease_run *run;
+  char *text;
+  const char *name;
+  double cells[16], total = -1.0, most = -1.0;
+  float least = -1.0f;
+  const size_t extents[2] = {4, 4}, one = 1;
+  size_t k, rank, shape;
+  crease_array numbers[3] = {{"total", NULL, CREASE_F64, 0, NULL, NULL},
+                             {"least", NULL, CREASE_F32, 0, NULL, NULL},
+                             {"most", NULL, CREASE_F64, 0, NULL, NULL}};
+  numbers[0].data = &total, numbers[1].data = &least, numbers[2].data = &most;
+  GOOD(crease_kernel_parse(TEXT, &plain));
+  GOOD(crease_kernel_with_observer(plain, TOTALS, &kernel));
+  for (k = 0; k < 3; k++) {
+    GOOD(crease_kernel_observer_output(kernel, 0, k, &info));
+    HOLDS(strcmp(info.name, numbers[k].name) == 0 && info.rank == 0 && info.element == numbers[k].element);
+    GOOD(crease_kernel_observer_reduction(kernel, 0, k, &name));
+    HOLDS(name != NULL && strcmp(name, known[k]) == 0);
+  }
+  GOOD(crease_kernel_text(kernel, &text));
+  code = new_code(text, 4);
+  GOOD(crease_text_free(text));
+  GOOD(crease_kernel_free(kernel));
+  GOOD(crease_kernel_free(plain));
+  GOOD(crease_code_instantiate(code, NULL, &run));
+  for (k = 0; k < 16; k++) cells[k] = (double)k;
+  GOOD(crease_run_set(run, "k", 0.5));
+  GOOD(crease_run_fill(run, "a", NULL, 1.0));
+  GOOD(crease_run_write(run, "u", NULL, cells, CREASE_F64, 2, extents, NULL));
+  GOOD(crease_run_advance(run, 1)); /* u = cell / 2 + 1 */
+  GOOD(crease_run_observed_shape(run, "totals", "least", &rank, &shape, 1));
+  HOLDS(rank == 0);
+
+#define REDUCE(count) crease_run_observe(run, "totals", numbers, count)
+  EXPECT(REDUCE(2), CREASE_ERROR_RUN, "run/missing-output");
+  SAYS("output `most` of observer `totals`");
+  numbers[1].element = CREASE_F64; /* a number of another type */
+  numbers[1].data = &most;
+  EXPECT(REDUCE(3), CREASE_ERROR_RUN, "run/element-type");
+  SAYS("`least`");
+  numbers[1].element = CREASE_F32, numbers[1].data = &least;
+  numbers[0].rank = 1, numbers[0].shape = &one; /* an array of one cell */
+  EXPECT(REDUCE(3), CREASE_ERROR_RUN, "run/shape");
+  numbers[0].rank = 0, numbers[0].shape = NULL, numbers[0].data = NULL;
+  EXPECT(REDUCE(3), CREASE_ERROR_ARGUMENT, "argument/null");
+  numbers[0].data = (char *)cells + 1;
+  EXPECT(REDUCE(3), CREASE_ERROR_ARGUMENT, "argument/alignment");
+  HOLDS(total == -1.0 && least == -1.0f && most == -1.0);
+  numbers[0].data = &total;
+  GOOD(REDUCE(3));
+  HOLDS(total == 76.0 && least == 1.0f && most == 8.5);
+  GOOD(crease_run_free(run));
+  GOOD(crease_code_free(code));
+}
+
+/* Keeps the step of its last call. */
+static int32_t note(crease_run *run, const crease_progress *progress, void *context) {
+  (void)run;
+  *(int64_t *)context = progress->step;
+  return CREASE_CONTINUE;
+}
+
+/* Where a state is NaN, and what that stops. */
+static void monitors(crease_code *code) {
+  crease_run *run = new_run(code), *once;
+  crease_code *stateless = new_code(DOUBLE, 5);
+  crease_progress progress;
+  int64_t step = 0;
+  GOOD(crease_run_monitor_nan(run, 4));
+  GOOD(crease_run_advance(run, 6));
+  {
+    crease_range cell[2] = {CREASE_AT(1), CREASE_AT(2)};
+    crease_region region;
+    region.rank = 2, region.ranges = cell, region.back = 0;
+    GOOD(crease_run_fill(run, "u", &region, NAN));
+  }
+  EXPECT(crease_run_advance_with(run, 10, 1, note, &step, &progress), CREASE_ERROR_RUN, "run/not-a-number");
+  SAYS("`u[1, 2]` is NaN after step 8, and 1 cell(s) of `u`");
+  HOLDS(progress.step == 8 && step == 7);
+  GOOD(crease_run_step(run, &step));
+  HOLDS(step == 8);
+  GOOD(crease_run_monitor_nan(run, 0));
+  GOOD(crease_run_advance(run, 10));
+  EXPECT(crease_run_monitor_nan(NULL, 1), CREASE_ERROR_ARGUMENT, "argument/null");
+  GOOD(crease_run_free(run));
+  EXPECT(crease_run_monitor_nan(run, 1), CREASE_ERROR_ARGUMENT, "argument/no-handle");
+  GOOD(crease_code_instantiate(stateless, NULL, &once));
+  EXPECT(crease_run_monitor_nan(once, 1), CREASE_ERROR_RUN, "run/no-steps");
+  GOOD(crease_run_free(once));
+  GOOD(crease_code_free(stateless));
 }
 
 /* Stops at step 6, fails at step 40, and uses the run meanwhile. */
@@ -731,6 +844,8 @@ int main(void) {
   folds();
   borrowed();
   observers();
+  reductions();
+  monitors(code);
   callbacks(code);
   cancels(code);
   threads(code);

@@ -1,6 +1,7 @@
 /* What the classes of crease.hpp promise. Prints the number of checks. */
 #include <crease.hpp>
 
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
@@ -189,9 +190,9 @@ void observers() {
   hold(grid(1, 0) == 1.0 && grid(0, 1) == 3.0 && row[0] == 1.5f && row[2] == 2.5f, "observed");
   hold(run.observed_shape("look", "twice") == std::vector<std::size_t>{3, 3}, "shape");
   refuses("run/unknown-observer", CREASE_ERROR_RUN, [&] { run.observed_shape("peek", "row"); });
-  refuses("run/unknown-array", CREASE_ERROR_RUN, [&] { run.observed_shape("look", "u"); });
+  refuses("run/unknown-output", CREASE_ERROR_RUN, [&] { run.observed_shape("look", "u"); });
   refuses("run/unknown-observer", CREASE_ERROR_RUN, [&] { run.observe("peek", {}); });
-  refuses("run/missing-array", CREASE_ERROR_RUN, [&] { run.observe("look", {seen}); });
+  refuses("run/missing-output", CREASE_ERROR_RUN, [&] { run.observe("look", {seen}); });
   refuses("run/duplicate-array", CREASE_ERROR_RUN, [&] { run.observe("look", {seen, seen}); });
   refuses("run/element-type", CREASE_ERROR_RUN, [&] { run.observe("look", {crease::Run::array("row", grid)}); });
   // One number, which this output is not.
@@ -200,6 +201,54 @@ void observers() {
   hold(scalar.shape.empty() && scalar.strides.empty() && scalar.element == CREASE_F32, "one number");
   refuses("run/shape", CREASE_ERROR_RUN, [&] { run.observe("look", {scalar}); });
   hold(number == -1.0f, "left alone");
+}
+
+/* Numbers that a state is reduced to, also in time loops, and the monitor for NaN. */
+void reductions() {
+  const crease::Kernel kernel = crease::Kernel::parse(DECAY).with_observer(R"(observe totals {
+    reduce sum total: f64
+    reduce max most: f32
+    output row[x]: f64 for 0 <= x < N
+    A[t, y, x] for 0 <= y < N and 0 <= x < N { total = u[t,y,x] most = f32(u[t,y,x]) }
+    R[t, x] for 0 <= x < N { row[x] = u[t,1,x] }
+  })");
+  const crease::Kernel::Observer found = kernel.observers().at(0);
+  hold(found.reductions == std::vector<std::string>{"sum", "max", ""} && found.outputs[0].rank == 0, "reductions");
+
+  crease::Run run = kernel.plan().size("N", 3).build().compile().instantiate();
+  std::vector<double> cells{0, 1, 2, 3, 4, 5, 6, 7, 8}, row(3);
+  run.set("k", 0.5).write("u", crease::View(cells.data(), {3, 3}));
+  double total = -1.0;
+  float most = -1.0f;
+  const std::vector<crease::Run::Array> numbers = {crease::Run::array("total", total), crease::Run::array("most", most),
+                                                   crease::Run::array("row", crease::View<double>(row))};
+  run.advance(1);
+  hold(run.observed_shape("totals", "total").empty(), "no shape");
+  refuses("run/element-type", CREASE_ERROR_RUN,
+          [&] { run.observe("totals", {crease::Run::array("total", most), numbers[1], numbers[2]}); });
+  const crease::Run::Array wide = crease::Run::array("total", crease::View<double>(row));
+  refuses("run/shape", CREASE_ERROR_RUN, [&] { run.observe("totals", {wide, numbers[1], numbers[2]}); });
+  hold(total == -1.0 && most == -1.0f && row[0] == 0.0, "left alone");
+  run.observe("totals", numbers);
+  hold(total == 18.0 && most == 4.0f && row[2] == 2.5, "reduced");
+  const bool is_small = run.advance_until(2, 20, [&](crease::Run& run) {
+    run.observe("totals", numbers);
+    return total < 1.0;
+  });
+  hold(is_small && run.step() == 7 && total == 36.0 / 128.0, "until a reduction is small");
+
+  run.monitor_nan(3);
+  run.fill("u", std::nan(""), {2, crease::all});
+  bool is_named = false;
+  try {
+    run.advance(10);
+  } catch (const crease::Error& error) {
+    const std::string message = error.what();
+    is_named = error.code() == "run/not-a-number" && message.find("`u[2, 0]` is NaN after step 10, and 3 cell(s)") == 0;
+  }
+  hold(is_named && run.step() == 10, "the monitor");
+  run.monitor_nan(0);
+  run.advance(5);
 }
 
 }  // namespace
@@ -211,5 +260,6 @@ int main() {
   time_loops();
   borrowed();
   observers();
+  reductions();
   std::printf("%d checks\n", checks);
 }

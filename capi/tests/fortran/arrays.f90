@@ -27,6 +27,7 @@ end module
 program arrays
   use crease
   use watcher
+  use, intrinsic :: ieee_arithmetic, only: ieee_quiet_nan, ieee_value
   use, intrinsic :: iso_fortran_env, only: int8, int64, real32, real64
   implicit none
   character(*), parameter :: nl = new_line("a")
@@ -37,6 +38,7 @@ program arrays
   call times()
   call borrowed()
   call observers()
+  call reductions()
   if (crease_version() /= "0.1.0") error stop "version"
   print "(i0, ' checks')", checks
 
@@ -271,7 +273,7 @@ contains
     call run%observe("peek", [crease_lend("row", row)], stat, message)
     call hold(stat == crease_error_run .and. index(message, "run/unknown-observer: ") == 1, "an unknown observer")
     call run%observe("look", [crease_lend("row", row)], stat, message)
-    call hold(stat == crease_error_run .and. index(message, "run/missing-array: ") == 1, "a missing output")
+    call hold(stat == crease_error_run .and. index(message, "run/missing-output: ") == 1, "a missing output")
     call run%observe("look", [crease_lend("row", row), crease_lend("row", row)], stat, message)
     call hold(stat == crease_error_run .and. index(message, "run/duplicate-array: ") == 1, "an output twice")
     call run%observe("look", [crease_lend("row", twice(:, 1))], stat, message)
@@ -280,5 +282,59 @@ contains
     call run%observe("look", [crease_lend("row", number)], stat, message) ! which this output is not
     call hold(stat == crease_error_run .and. index(message, "run/shape: ") == 1, "one number")
     call hold(number == -1, "left alone")
+  end subroutine
+
+  ! Numbers that a state is reduced to, and the monitor for NaN.
+  subroutine reductions()
+    type(crease_kernel) :: kernel
+    type(crease_planner) :: planner
+    type(crease_plan) :: plan
+    type(crease_code) :: code
+    type(crease_run) :: run
+    type(crease_observed), allocatable :: observed(:)
+    real(real64), target :: total
+    real(real32), target :: least, one(1)
+    call kernel%parse("kernel decay(size N; run T) {" // nl // &
+      "  state u[t, y, x]: f64 for 0 <= y <= N and 0 <= x < N" // nl // &
+      "  S[t, y, x] for 1 <= t <= T and 0 <= y <= N and 0 <= x < N { u[t,y,x] = 0.5 * u[t-1,y,x] }" // nl // &
+      "  observe totals {" // nl // &
+      "    reduce sum total: f64" // nl // &
+      "    reduce min least: f32" // nl // &
+      "    R[t, y, x] for 0 <= y <= N and 0 <= x < N { total = u[t,y,x] least = f32(u[t,y,x]) }" // nl // &
+      "  }" // nl // "}")
+    call kernel%observed(observed)
+    call hold(size(observed) == 2 .and. all(observed%rank == 0), "numbers")
+    call hold(observed(1)%reduction == "sum" .and. observed(2)%reduction == "min", "reductions")
+    call planner%new(kernel)
+    call planner%size("N", 3)
+    call planner%build(plan)
+    call plan%compile(code)
+    call code%instantiate(run)
+    call run%write("u", reshape([real(real64) :: 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14], [3, 4]))
+    call run%advance(1)
+    call hold(size(run%observed_shape("totals", "total")) == 0, "no shape")
+    total = -1
+    least = -1
+    call run%observe("totals", [crease_lend("total", least), crease_lend("least", least)], stat, message)
+    call hold(stat == crease_error_run .and. index(message, "run/element-type: ") == 1, "a number of another type")
+    call run%observe("totals", [crease_lend("total", total), crease_lend("least", one)], stat, message)
+    call hold(stat == crease_error_run .and. index(message, "run/shape: ") == 1, "an array of one cell")
+    call run%observe("totals", [crease_lend("total", total)], stat, message)
+    call hold(stat == crease_error_run .and. index(message, "output `least` of observer `totals`") > 0, "a missing one")
+    call hold(total == -1 .and. least == -1, "left alone")
+    call run%observe("totals", [crease_lend("least", least), crease_lend("total", total)])
+    call hold(total == 51 .and. least == 1.5, "reduced")
+
+    call run%monitor_nan(-1, stat, message)
+    call hold(stat == crease_error_argument .and. index(message, "argument/number: ") == 1, "a negative interval")
+    call run%monitor_nan(2)
+    call run%advance(1)
+    call run%fill("u", ieee_value(total, ieee_quiet_nan), [crease_at(2), crease_at(3)])
+    call run%advance(9, stat, message)
+    call hold(stat == crease_error_run .and. index(message, "run/not-a-number: `u[3, 2]` is NaN after step 3, ") == 1, &
+      "the monitor")
+    call hold(run%step() == 3, "stopped")
+    call run%monitor_nan(0)
+    call run%advance(9)
   end subroutine
 end program

@@ -2,7 +2,7 @@
 
 use crease_jit::{CallError, FieldError, PoolError};
 
-use crate::kernel::graph::{Element, Kernel};
+use crate::kernel::graph::{Array, Element, Kernel};
 use crate::run::available::LimitedBy;
 
 /// Why a run was refused.
@@ -27,6 +27,16 @@ pub enum RunError {
         kernel: String,
         /// The name asked for.
         observer: String,
+        /// The names there are.
+        known: String,
+    },
+    /// The observer has no output of that name.
+    #[error("observer `{observer}` has no output `{output}`; it has {known}")]
+    UnknownOutput {
+        /// The observer.
+        observer: String,
+        /// The name asked for.
+        output: String,
         /// The names there are.
         known: String,
     },
@@ -358,6 +368,14 @@ pub enum RunError {
         /// The array.
         array: String,
     },
+    /// An output of an observer was not given.
+    #[error("output `{output}` of observer `{observer}` was not given; a call takes all of its outputs")]
+    MissingOutput {
+        /// The observer.
+        observer: String,
+        /// The output.
+        output: String,
+    },
     /// The kernel has no steps to advance.
     #[error("kernel `{kernel}` has no state to advance; call `run_once`")]
     NoSteps {
@@ -435,6 +453,18 @@ impl RunError {
     pub fn unknown_array(kernel: &Kernel, array: &str) -> RunError {
         let known = list(kernel.arrays().iter().map(|array| array.name.as_str()));
         RunError::UnknownArray { kernel: kernel.name().to_string(), array: array.to_string(), known }
+    }
+
+    /// A name that is no observer of the kernel, and those that are.
+    pub fn unknown_observer(kernel: &Kernel, observer: &str) -> RunError {
+        let known = list(kernel.observers().iter().map(|observer| observer.name.as_str()));
+        RunError::UnknownObserver { kernel: kernel.name().to_string(), observer: observer.to_string(), known }
+    }
+
+    /// A name that is none of the outputs of an observer, and those that are.
+    pub fn unknown_output(observer: &str, outputs: &[Array], output: &str) -> RunError {
+        let known = list(outputs.iter().map(|output| output.name.as_str()));
+        RunError::UnknownOutput { observer: observer.to_string(), output: output.to_string(), known }
     }
 }
 

@@ -36,7 +36,7 @@ impl Run {
     /// run.fill_box("u", &crease::region![70..72], 8.0)?;
     /// run.monitor_nan(5)?;
     /// let error = run.advance(1000).unwrap_err();
-    /// assert!(error.to_string().starts_with("`u[70]` is NaN after step 15"), "{error}");
+    /// assert!(error.to_string().starts_with("`u[70]` is NaN after step 10"), "{error}");
     /// # Ok::<(), Error>(())
     /// ```
     ///

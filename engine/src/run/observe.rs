@@ -11,7 +11,6 @@ use crate::error::Error;
 use crate::kernel::graph::{Array, Reduction};
 use crate::plan::layout::Owner;
 use crate::run::borrowed::Output;
-use crate::run::error::list;
 use crate::run::observed::Observed;
 use crate::run::reduced::Accumulators;
 use crate::run::{Run, RunError};
@@ -47,8 +46,8 @@ impl Run {
     /// ```
     ///
     /// # Errors
-    /// [`RunError::UnknownObserver`], [`RunError::UnknownArray`], [`RunError::DuplicateArray`],
-    /// [`RunError::MissingArray`], [`RunError::ElementType`], [`RunError::Shape`], [`RunError::UnsetScalar`],
+    /// [`RunError::UnknownObserver`], [`RunError::UnknownOutput`], [`RunError::DuplicateArray`],
+    /// [`RunError::MissingOutput`], [`RunError::ElementType`], [`RunError::Shape`], [`RunError::UnsetScalar`],
     /// [`RunError::StateNotGiven`] and [`RunError::InputNotGiven`] of what it reads, [`RunError::Call`]; and of the
     /// first call those of planning and compiling, such as [`Error::Illegal`] for cells that are not there. Nothing has
     /// then been written.
@@ -87,7 +86,7 @@ impl Run {
     /// The shape of an observer's output; empty for a reduction.
     ///
     /// # Errors
-    /// [`RunError::UnknownObserver`], [`RunError::UnknownArray`], and as the first call of [`Self::observe`].
+    /// [`RunError::UnknownObserver`], [`RunError::UnknownOutput`], and as the first call of [`Self::observe`].
     pub fn observed_shape(&self, observer: &str, array: &str) -> Result<Vec<usize>, Error> {
         let observed = self.shared.observed(observer)?;
         let position = observed.outputs().iter().position(|output| output.name == array);
@@ -102,8 +101,7 @@ impl Observed {
     }
 
     fn unknown(&self, array: &str) -> RunError {
-        let known = list(self.outputs().iter().map(|output| output.name.as_str()));
-        RunError::UnknownArray { kernel: self.name().to_string(), array: array.to_string(), known }
+        RunError::unknown_output(self.name(), self.outputs(), array)
     }
 
     /// Accumulators for the outputs that are reductions.
@@ -136,7 +134,8 @@ impl Observed {
             }
         }
         let missing = |(output, array): (Option<BufferRef<'a>>, &Array)| {
-            output.ok_or_else(|| RunError::MissingArray { kernel: self.name().to_string(), array: array.name.clone() })
+            let missing = || RunError::MissingOutput { observer: self.name().to_string(), output: array.name.clone() };
+            output.ok_or_else(missing)
         };
         found.into_iter().zip(own).map(missing).collect()
     }

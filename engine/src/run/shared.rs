@@ -13,7 +13,6 @@ use crate::plan::layout::BufferLayout;
 use crate::plan::outcome::Outcome;
 use crate::plan::request::Request;
 use crate::run::RunError;
-use crate::run::error::list;
 use crate::run::given::At;
 use crate::run::level::Level;
 use crate::run::observed::Observed;
@@ -130,11 +129,7 @@ impl Shared {
     /// An observer of the kernel by its name.
     fn observer(&self, name: &str) -> Result<&Observer, RunError> {
         let kernel = self.request.bound.written();
-        kernel.observer(name).ok_or_else(|| RunError::UnknownObserver {
-            kernel: kernel.name().to_string(),
-            observer: name.to_string(),
-            known: list(kernel.observers().iter().map(|observer| observer.name.as_str())),
-        })
+        kernel.observer(name).ok_or_else(|| RunError::unknown_observer(kernel, name))
     }
 
     /// The same, compiled: once for all runs.

@@ -125,16 +125,19 @@ fn observers(cases: &mut Cases) {
       U[t, x] for 1 <= t <= T and 0 <= x < 8 { u[t,x] = u[t-1,x] + 1 }
       schedule rows { U -> [t, x] }
       observe first { output f[i]: f64 for 0 <= i < 1 F[t, x] for 0 <= x < 8 { f[0] = u[t,x] } }
+      observe total { reduce sum s: f64 R[t, x] for 0 <= x < 8 { s = u[t,x] } }
     }";
     let mut run = code(text, None).instantiate_with(one_thread()).expect("8 cells");
     let mut first = [0.0];
     cases.add_engine("`last` of `seen` is observed", run.observe("last", &mut []));
+    cases.add_engine("`total` has no `g`", run.observed_shape("total", "g"));
     let all = run.observe("first", &mut [("f", first.as_mut_slice().into())]);
     cases.add_engine("every cell of `u` is observed in one", all);
     let mut values = Array1::from_elem(8, 1.0);
     values[5] = f64::NAN;
     let broken = run.write("u", values.view()).and_then(|()| run.monitor_nan(2)).and_then(|()| run.advance(4));
     cases.add_engine("one cell of `u` was NaN from the beginning", broken);
+    cases.add_engine("`s` of `total` is not given", run.observe("total", &mut []));
 }
 
 fn code(text: &str, size: Option<i64>) -> Code {
