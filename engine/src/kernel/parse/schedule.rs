@@ -5,7 +5,8 @@ use crate::kernel::error::KernelErrorKind;
 use crate::kernel::graph::DimKind;
 use crate::kernel::lex::{Parsed, Token};
 use crate::kernel::parse::cursor::fail_at;
-use crate::kernel::parse::formula::{Scope, affine};
+use crate::kernel::parse::formula::affine;
+use crate::kernel::parse::scope::Scope;
 use crate::kernel::parse::{Parser, isl, unknown};
 use crate::kernel::times::{AtStmt, Times};
 use crate::kernel::words::AUTOMATIC;
@@ -31,7 +32,10 @@ impl Parser<'_> {
         let mut draft = Draft { times: Times::new(name, n), places: vec![at; n] };
         if let Some(mut inside) = self.cursor.enter_quotes()? {
             for rule in isl::map(&mut inside, &self.kernel.stmts, &self.kernel.params)? {
-                self.set_time(&mut draft, rule.stmt, rule.time, rule.at)?;
+                let name = &self.kernel.stmts[rule.stmt].name;
+                for stmt in self.names.groups.get(name).unwrap_or(&vec![rule.stmt]) {
+                    self.set_time(&mut draft, *stmt, rule.time.clone(), rule.at)?;
+                }
             }
             self.kind_list(&mut draft)?;
         } else {
@@ -56,8 +60,14 @@ impl Parser<'_> {
             let at = self.cursor.at();
             let name = self.cursor.name("a statement or `}`")?;
             let names = || self.kernel.stmts.iter().map(|s| s.name.as_str());
-            let stmt = names().position(|s| s == name);
-            stmts.push((stmt.ok_or_else(|| fail_at(at, unknown("statement", name, names())))?, at));
+            match (self.names.groups.get(name), names().position(|s| s == name)) {
+                (Some(group), _) => stmts.extend(group.iter().map(|stmt| (*stmt, at))),
+                (None, Some(stmt)) => stmts.push((stmt, at)),
+                (None, None) => {
+                    let groups = self.names.groups.keys().map(String::as_str);
+                    return Err(fail_at(at, unknown("statement", name, names().chain(groups))));
+                }
+            }
             if !self.cursor.accept(",") {
                 break;
             }
@@ -82,7 +92,7 @@ impl Parser<'_> {
             return Ok(time);
         }
         loop {
-            let scope = Scope::new(&self.kernel.stmts[stmt].iters, &self.kernel.params);
+            let scope = Scope::new(&self.kernel.stmts[stmt].iters, &self.kernel.params).with(&self.names.tables, &[]);
             time.push(affine(&mut self.cursor, &scope)?);
             let at = self.cursor.at();
             if let Some(kind) = self.kind()? {
