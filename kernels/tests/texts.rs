@@ -135,3 +135,78 @@ fn verify_poiseuille(kernel: &Kernel, code: &Code) {
         assert!(across[&at].abs() < 1e-15 && aside[&at].abs() < 1e-15 && (density[&at] - 1.0).abs() < 1e-6);
     }
 }
+
+/// A sum over 25 neighbours, with borders of all kinds.
+fn bordered(rules: &str) -> Kernel {
+    parsed(&format!(
+        "kernel bordered(size N, M; run T) {{
+           state u[t, y, x]: f64 for 1 <= y <= N and 0 <= x < M outside {rules}
+           S[t, y, x] for 1 <= t <= T and 1 <= y <= N and 0 <= x < M {{
+             u[t, y, x] = sum(i in -2..3, j in -2..3, (7 + 3*i + j) / 128 * u[t-1, y+i, x+j]) }}
+           schedule rows {{ S -> [t, y, x vector(8)] }}
+         }}"
+    ))
+}
+
+/// Where a coordinate beyond `0 .. n` is moved to.
+type Moved = fn(i64, i64) -> i64;
+
+/// All kinds of borders reach two cells in two dimensions, down to the smallest boxes that have them all.
+#[test]
+fn borders_are_those_of_naive_loops() {
+    let periodic: Moved = |i, n| i.rem_euclid(n);
+    let clamp: Moved = |i, n| i.clamp(0, n - 1);
+    let face: Moved = |i, n| {
+        if i < 0 {
+            -1 - i
+        } else if i >= n {
+            2 * n - 1 - i
+        } else {
+            i
+        }
+    };
+    let centre: Moved = |i, n| {
+        if i < 0 {
+            -i
+        } else if i >= n {
+            2 * n - 2 - i
+        } else {
+            i
+        }
+    };
+    let mixed: Moved = |i, n| if i < 0 { i + n } else { i.min(n - 1) };
+    let stays: Moved = |i, _| i;
+    for (rules, along_y, along_x) in [
+        ("y periodic, x clamp", periodic, clamp),
+        ("x reflect cell, y reflect face", face, centre),
+        ("below periodic, above clamp", mixed, mixed),
+        ("x value y - 0.5 * x, y clamp", clamp, stays),
+    ] {
+        let kernel = bordered(rules);
+        assert_eq!(kernel.stmts().len(), 25);
+        let refused = kernel.plan().size("N", 3).size("M", 6).build().unwrap_err().to_string();
+        assert!(refused.contains("N >= 4"), "{refused}");
+        let (n, m) = (4, 6);
+        let mut run =
+            kernel.plan().size("N", n).size("M", m).build().unwrap().compile().unwrap().instantiate().unwrap();
+        let mut u = Field::from_shape_fn(vec![n as usize, m as usize], |at| ((5 * at[0] + 3 * at[1]) % 7) as f64);
+        run.write("u", u.view()).unwrap();
+        run.advance(3).unwrap();
+        for _ in 0..3 {
+            let read = |y: i64, x: i64| {
+                let (y, x) = (along_y(y, n), along_x(x, m));
+                // Rows count from 1 in the kernel.
+                if (0..m).contains(&x) { u[[y as usize, x as usize]] } else { (y + 1) as f64 - 0.5 * x as f64 }
+            };
+            let cell = |y: i64, x: i64| {
+                let terms = (-2..3).flat_map(|i| (-2..3).map(move |j| (i, j)));
+                let term = |(i, j): (i64, i64)| (7 + 3 * i + j) as f64 / 128.0 * read(y + i, x + j);
+                terms.map(term).reduce(|sum, term| sum + term).expect("there are terms")
+            };
+            u = Field::from_shape_fn(u.raw_dim(), |at| cell(at[0] as i64, at[1] as i64));
+        }
+        let mut found = Field::zeros(u.raw_dim());
+        run.read("u", found.view_mut()).unwrap();
+        assert_eq!(found, u, "{rules}");
+    }
+}

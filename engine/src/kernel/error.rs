@@ -1,6 +1,7 @@
 //! What is wrong with a kernel, and where its text says so.
 //!
 //! The parser and the verifier report the same [`KernelErrorKind`]s; only what came from text has a [`Location`].
+//! Longer than other files, as each kind has its message and its fields here.
 
 use std::fmt;
 

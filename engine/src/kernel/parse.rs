@@ -3,21 +3,21 @@
 //! ```text
 //! kernel   := 'kernel' name '(' [group (';' group)*] ')' ['for' set] '{' item* '}'
 //! group    := ('size' | 'run') name (',' name)*
-//! item     := 'arithmetic' flag (',' flag)* | 'scalar' name ':' element | opaque | array | stmt | schedule | observer
+//! item     := 'arithmetic' flag (',' flag)* | 'scalar' name ':' element | opaque | table | define
+//!           | array | stmt | schedule | observer
 //! opaque   := 'opaque' name '(' count ')' (',' name '(' count ')')*
 //! flag  := 'contract' | 'reassociate' | 'reciprocal'
-//! array    := ('input' | 'output' | 'temp' | 'state') name '[' names ']' ':' element ['for' set]
-//!             ['live' 'in' 'for' set] ['live' 'out' 'for' set]
-//! stmt     := name '[' names ']' ['for' set] '{' (('let' name '=' expr | name '[' affines ']' '=' expr) [';'])* '}'
 //! schedule := 'schedule' name ('{' (names '->' '[' times ']' [';' | ','])* '}' | '"' isl map '"' ['[' kinds ']'])
-//! observer := 'observe' name '{' (output | stmt)* '}'
+//! observer := 'observe' name '{' (output | stmt | table | define)* '}'
 //! times    := [affine [kind] (',' affine [kind])*]         kind := 'sequential' | 'parallel' | 'vector' '(' lanes ')'
 //! set      := formula | '"' isl set '"'
 //! ```
 //!
-//! Names are declared before they are used. Line breaks are blanks. Comments: see `lex`; formulas, expressions and isl
-//! notation: see the submodules. Time vectors that are shorter than the longest one are continued with zeros; kinds
-//! hold for all statements, and only numbers in a time vector may leave them out.
+//! Names are declared before they are used. Line breaks are blanks. Comments: see `lex`; declarations, statements,
+//! formulas, expressions and isl notation: see the submodules. Tables, ranges, families, definitions and borders are
+//! expanded: parts of the text are read again, with other names or in another part of a domain. So there is no tree of
+//! the text, and the kernel is all that remains. Time vectors that are shorter than the longest one are continued with
+//! zeros; kinds hold for all statements, and only numbers in a time vector may leave them out.
 
 mod body;
 mod cursor;

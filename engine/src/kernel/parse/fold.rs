@@ -72,6 +72,15 @@ impl Body<'_> {
             (BinaryOp::Mul | BinaryOp::Div, _, Known::Number(factor)) if self.is_unit(factor, left) => {
                 self.signed(factor, left, at)
             }
+            // Rounding is the same on both sides of 0, so that the sign may move outwards, to where it is added.
+            (BinaryOp::Mul | BinaryOp::Div, Known::Minus(value), _) => {
+                let product = self.arithmetic(op, Operand::of(value), right, at);
+                self.signed(-1.0, product, at)
+            }
+            (BinaryOp::Mul | BinaryOp::Div, _, Known::Minus(value)) => {
+                let product = self.arithmetic(op, left, Operand::of(value), at);
+                self.signed(-1.0, product, at)
+            }
             (BinaryOp::Add, _, Known::Minus(value)) => {
                 Operand::of(self.add(Expr::Binary(BinaryOp::Sub, left.id, value), at))
             }
