@@ -16,7 +16,7 @@ pub(super) struct Names {
     /// By array.
     pub(super) outside: HashMap<ArrayId, Outside>,
     /// The statements that one name stands for, where they are several.
-    pub(super) groups: HashMap<String, Vec<usize>>,
+    pub(super) groups: BTreeMap<String, Vec<usize>>,
 }
 
 /// Arrays of one name: `state f[9][t, y, x]: f64`.
