@@ -188,7 +188,15 @@ fn move_line(tokens: &mut Vec<String>, random: &mut Rng) {
 fn nest(token: &mut String, random: &mut Rng) {
     let depth = [1, 3, 90, 200, 5000, 50_000][random.usize(0..6)];
     let (open, close) = *random
-        .choice(&[("(", ")"), ("-", ""), ("not ", ""), ("abs(", ")"), ("floor(", "/2)"), ("sum(r in 0..2, ", ")")])
+        .choice(&[
+            ("(", ")"),
+            ("-", ""),
+            ("not ", ""),
+            ("abs(", ")"),
+            ("floor(", "/2)"),
+            ("sum(r in 0..2, ", ")"),
+            ("for r in 0..1 {", "}"),
+        ])
         .unwrap();
     *token = format!("{}{token}{}", open.repeat(depth), close.repeat(depth));
 }

@@ -118,13 +118,26 @@ impl<'k> Body<'k> {
     /// `for q in 0..9 { .. }`: what is named inside has its name for one value.
     fn for_lines(&mut self, cursor: &mut Cursor) -> Parsed<()> {
         cursor.advance();
-        let ranges = Ranges::read(cursor, &mut self.scope, Separator::Comma)?;
+        let ranges = self.ranges(cursor, Separator::Comma)?;
         cursor.expect("{")?;
         if ranges.values.is_empty() {
             skip_to_close(cursor)?;
             return cursor.expect("}");
         }
-        self.for_each(cursor, &ranges, |body, cursor, _| body.lines(cursor))
+        self.for_each(cursor, &ranges, |body, cursor, _| cursor.nested(|cursor| body.lines(cursor)))
+    }
+
+    /// Ranges whose variables have names of their own.
+    pub(super) fn ranges(&mut self, cursor: &mut Cursor, separator: Separator) -> Parsed<Ranges> {
+        let ranges = Ranges::read(cursor, &mut self.scope, separator)?;
+        let is_taken =
+            |name: &str| self.scalar(name).is_some() || self.kernel.array_id(name).is_some() || self.names.has(name);
+        match ranges.names.iter().find(|(name, _)| is_taken(name)) {
+            Some((name, at)) => {
+                Err(fail_at(*at, KernelErrorKind::Duplicate { what: "range variable", name: name.clone() }))
+            }
+            None => Ok(ranges),
+        }
     }
 
     /// Reads what follows once for each value of the ranges.
@@ -198,7 +211,7 @@ impl<'k> Body<'k> {
     /// `[q in 0..9] = expr`.
     fn values_of_ranges(&mut self, cursor: &mut Cursor) -> Parsed<Values> {
         cursor.expect("[")?;
-        let ranges = Ranges::read(cursor, &mut self.scope, Separator::Brackets)?;
+        let ranges = self.ranges(cursor, Separator::Brackets)?;
         cursor.expect("]")?;
         cursor.expect("=")?;
         let mut values = Values { rank: ranges.names.len(), entries: BTreeMap::new() };

@@ -7,7 +7,7 @@ use crate::kernel::words::RESERVED;
 
 /// Tokens that expansions may read again, all together: about a second of work. A lattice Boltzmann step of 19 velocities
 /// with all its borders, `kernels/tests/texts/trt_d3q19_channel.crk`, takes 280 thousand.
-const EXPANSION_LIMIT: u64 = 4_000_000;
+const EXPANSION_LIMIT: u64 = 2_000_000;
 
 /// Tokens and the next one's position.
 pub(super) struct Cursor<'a> {

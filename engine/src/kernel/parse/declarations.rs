@@ -21,6 +21,7 @@ use crate::kernel::parse::names::{Definition, Family, Outside};
 use crate::kernel::parse::ranges::{self, Ranges, Separator, begins_range};
 use crate::kernel::parse::scope::{Bound, Scope};
 use crate::kernel::parse::skip::{skip_expression, skip_to_close};
+use crate::kernel::verify::is_function;
 
 /// Arrays or statements of one family: more are a slip of the pen, and planning would take its time.
 const FAMILY_LIMIT: usize = 1024;
@@ -72,6 +73,7 @@ impl Parser<'_> {
             self.one_array(role, name, at)?;
             return Ok(());
         };
+        self.verify_new("array family", &name, at)?;
         let mut family = Family { name: name.clone(), rank: ranges.names.len(), members: Default::default() };
         let start = self.cursor.position();
         for values in &ranges.values {
@@ -106,6 +108,7 @@ impl Parser<'_> {
                 Ranges { names: vec![(String::new(), at)], values: (0..value).map(|value| vec![value]).collect() }
             };
             self.cursor.expect("]")?;
+            self.verify_family(next.values.len(), at)?;
             ranges = Some(match ranges {
                 Some(before) => before.times(&next),
                 None => next,
@@ -179,6 +182,11 @@ impl Parser<'_> {
         };
         // What the kernel keeps is verified with the kernel.
         let is_kept = matches!(what, "array" | "scalar" | "opaque function");
+        let is_called = what == "definition" && is_function(name);
+        if is_called {
+            let reason = "it is a function of the language";
+            return Err(fail_at(at, KernelErrorKind::BadName { name: name.to_string(), reason }));
+        }
         if self.names.has(name) || !is_kept && is_of_kernel() {
             return Err(fail_at(at, KernelErrorKind::Duplicate { what, name: name.to_string() }));
         }

@@ -20,7 +20,7 @@ use crate::kernel::parse::body::Body;
 use crate::kernel::parse::cursor::{Cursor, fail_at};
 use crate::kernel::parse::fold::Operator;
 use crate::kernel::parse::formula::{affine, table_entry};
-use crate::kernel::parse::ranges::{Ranges, Separator, begins_range};
+use crate::kernel::parse::ranges::{Separator, begins_range};
 use crate::kernel::parse::scope::{Bound, Known, Operand};
 use crate::kernel::parse::skip::skip_to_close;
 use crate::kernel::verify::verify_declared;
@@ -129,7 +129,7 @@ impl Body<'_> {
         let at = cursor.at();
         let Token::Name(name) = cursor.advance() else { return Err(cursor.expected("a reduction")) };
         cursor.expect("(")?;
-        let ranges = Ranges::read(cursor, &mut self.scope, Separator::Comma)?;
+        let ranges = self.ranges(cursor, Separator::Comma)?;
         cursor.expect(",")?;
         let operator = match name {
             "sum" => BinaryOp::Add,

@@ -15,7 +15,7 @@ use crate::kernel::lex::{Parsed, Token};
 use crate::kernel::parse::cursor::{Cursor, fail_at};
 use crate::kernel::parse::formula::{holds_formula, integer, table_entry};
 use crate::kernel::parse::scope::{Bound, Known, Operand, Scope, Table};
-use crate::kernel::parse::skip::skip_while;
+use crate::kernel::parse::skip::skip_part;
 use crate::kernel::words::{RESERVED, unknown};
 
 /// Values of range variables that one set of ranges may have, and arrays or statements of a family: more are a slip of
@@ -128,7 +128,7 @@ impl Ranges {
         let holds = !cursor.accept_word("if") || condition(cursor, scope)?;
         if next_range(cursor, separator) {
             if holds {
-                self.read_from(cursor, scope, separator, outer)?;
+                cursor.nested(|cursor| self.read_from(cursor, scope, separator, outer))?;
             } else {
                 skip_range(cursor)?;
                 while next_range(cursor, separator) {
@@ -165,11 +165,11 @@ pub(super) fn begins_bracketed_range(cursor: &Cursor, ahead: usize) -> bool {
 }
 
 fn skip_condition(cursor: &mut Cursor) -> Parsed<()> {
-    if cursor.accept_word("if") { skip_while(cursor, |_| true) } else { Ok(()) }
+    if cursor.accept_word("if") { skip_part(cursor) } else { Ok(()) }
 }
 
 fn skip_range(cursor: &mut Cursor) -> Parsed<()> {
-    skip_while(cursor, |_| true)
+    skip_part(cursor)
 }
 
 /// A condition on constants.
@@ -344,7 +344,7 @@ fn list(cursor: &mut Cursor, scope: &Scope, table: &mut Table, depth: usize) -> 
         if found < expected {
             cursor.nested(|cursor| list(cursor, scope, table, depth + 1))?;
         } else {
-            skip_while(cursor, |_| true)?;
+            skip_part(cursor)?;
         }
         found += 1;
         if !cursor.accept(",") {

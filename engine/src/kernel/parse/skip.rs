@@ -4,7 +4,7 @@ use crate::kernel::lex::{Parsed, Token};
 use crate::kernel::parse::cursor::Cursor;
 
 /// Passes over tokens up to a comma, a brace or a bracket that closes what was open before.
-pub(super) fn skip_while(cursor: &mut Cursor, goes_on: impl Fn(Token) -> bool) -> Parsed<()> {
+pub(super) fn skip_part(cursor: &mut Cursor) -> Parsed<()> {
     let mut open = 0_usize;
     loop {
         match cursor.peek() {
@@ -13,7 +13,6 @@ pub(super) fn skip_while(cursor: &mut Cursor, goes_on: impl Fn(Token) -> bool) -
             Token::Punct("(" | "[" | "{") => open += 1,
             Token::Punct(")" | "]" | "}") if open == 0 => return Ok(()),
             Token::Punct(")" | "]" | "}") => open -= 1,
-            token if open == 0 && !goes_on(token) => return Ok(()),
             _ => {}
         }
         cursor.advance();
@@ -22,17 +21,16 @@ pub(super) fn skip_while(cursor: &mut Cursor, goes_on: impl Fn(Token) -> bool) -
 
 /// Passes over everything up to the bracket that closes what was open before.
 pub(super) fn skip_to_close(cursor: &mut Cursor) -> Parsed<()> {
+    let mut open = 0_usize;
     loop {
-        skip_while(cursor, |_| true)?;
         match cursor.peek() {
-            Token::Punct(",") => drop(cursor.advance()),
-            Token::Punct("{") => {
-                cursor.advance();
-                skip_to_close(cursor)?;
-                cursor.expect("}")?;
-            }
-            _ => return Ok(()),
+            Token::End => return Err(cursor.expected("a closing bracket")),
+            Token::Punct("(" | "[" | "{") => open += 1,
+            Token::Punct(")" | "]" | "}") if open == 0 => return Ok(()),
+            Token::Punct(")" | "]" | "}") => open -= 1,
+            _ => {}
         }
+        cursor.advance();
     }
 }
 
