@@ -193,20 +193,26 @@ fn borders_are_those_of_naive_loops() {
         run.write("u", u.view()).unwrap();
         run.advance(3).unwrap();
         for _ in 0..3 {
-            let read = |y: i64, x: i64| {
-                let (y, x) = (along_y(y, n), along_x(x, m));
-                // Rows count from 1 in the kernel.
-                if (0..m).contains(&x) { u[[y as usize, x as usize]] } else { (y + 1) as f64 - 0.5 * x as f64 }
-            };
-            let cell = |y: i64, x: i64| {
-                let terms = (-2..3).flat_map(|i| (-2..3).map(move |j| (i, j)));
-                let term = |(i, j): (i64, i64)| (7 + 3 * i + j) as f64 / 128.0 * read(y + i, x + j);
-                terms.map(term).reduce(|sum, term| sum + term).expect("there are terms")
-            };
-            u = Field::from_shape_fn(u.raw_dim(), |at| cell(at[0] as i64, at[1] as i64));
+            u = stepped(&u, |y, x| (along_y(y, n), along_x(x, m)));
         }
         let mut found = Field::zeros(u.raw_dim());
         run.read("u", found.view_mut()).unwrap();
         assert_eq!(found, u, "{rules}");
     }
+}
+
+/// The sum over 25 neighbours, of cells that are moved into the box; along `x`, what stays outside has a value.
+fn stepped(u: &Field, moved: impl Fn(i64, i64) -> (i64, i64)) -> Field {
+    let read = |y: i64, x: i64| {
+        let (y, x) = moved(y, x);
+        let is_inside = (0..u.shape()[1] as i64).contains(&x);
+        // Rows count from 1 in the kernel.
+        if is_inside { u[[y as usize, x as usize]] } else { (y + 1) as f64 - 0.5 * x as f64 }
+    };
+    let cell = |y: i64, x: i64| {
+        let terms = (-2..3).flat_map(|i| (-2..3).map(move |j| (i, j)));
+        let term = |(i, j): (i64, i64)| (7 + 3 * i + j) as f64 / 128.0 * read(y + i, x + j);
+        terms.map(term).reduce(|sum, term| sum + term).expect("there are terms")
+    };
+    Field::from_shape_fn(u.raw_dim(), |at| cell(at[0] as i64, at[1] as i64))
 }

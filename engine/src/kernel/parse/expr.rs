@@ -4,7 +4,8 @@
 //! expr    := and ('or' and)*            and := not ('and' not)*            not := 'not' not | compare
 //! compare := sum [op sum]               op  := < <= > >= == !=
 //! sum     := product (('+' | '-') product)*          product := unary (('*' | '/') unary)*
-//! unary   := '-' unary | number | name | name '[' affines ']' | name '(' exprs ')' | 'index' '(' affine ')' | '(' expr ')'
+//! unary   := '-' unary | number | name | cell | name '(' exprs ')' | 'index' '(' affine ')' | '(' expr ')'
+//!          | name ('[' affine ']')* | ('sum' | 'product' | 'min' | 'max') '(' ranges ',' expr ')'
 //! ```
 //!
 //! A number is a double. The name of an iterator or parameter is its value as a double, as is `index(e)` for any affine

@@ -36,20 +36,12 @@ impl Parser<'_> {
         let mut rules: Vec<Option<Rule>> = vec![None; index.len()];
         loop {
             let at = self.cursor.at();
-            let places = self.ruled_indices(index, &extents)?;
-            let (below, above) = match self.cursor.peek() {
-                Token::Name("below") => (true, false),
-                Token::Name("above") => (false, true),
-                _ => (true, true),
-            };
-            if below != above {
-                self.cursor.advance();
-            }
+            let places = self.ruled_indices(array, index, &extents)?;
+            let (below, above) = self.ruled_ends();
             let substitute = substitute(&mut self.cursor)?;
             for place in places {
                 let (Some(lower), Some(upper)) = (&extents[place].lower, &extents[place].upper) else {
-                    let (array, index) = (array.to_string(), index[place].clone());
-                    return Err(fail_at(at, KernelErrorKind::OutsideOfNoBox { array, index }));
+                    return Err(fail_at(at, no_box(array, &index[place])));
                 };
                 let (lower, upper) = (lower.clone(), upper.clone());
                 let rule = rules[place].get_or_insert(Rule { lower, upper, below: None, above: None });
@@ -61,16 +53,21 @@ impl Parser<'_> {
                 rule.below = if below { Some(substitute) } else { rule.below };
                 rule.above = if above { Some(substitute) } else { rule.above };
             }
-            let goes_on = self.cursor.peek() == Token::Punct(",");
-            if !goes_on {
+            if !self.cursor.accept(",") {
                 return Ok(Some(rules));
             }
-            self.cursor.advance();
         }
     }
 
+    /// `['below' | 'above']`: whether a rule is for the lower and for the upper end.
+    fn ruled_ends(&mut self) -> (bool, bool) {
+        let (below, above) = (self.cursor.accept_word("below"), self.cursor.accept_word("above"));
+        (below || !above, above || !below)
+    }
+
     /// The indices that a rule names, by position; all that have bounds if it names none.
-    fn ruled_indices(&mut self, index: &[String], extents: &[Extent]) -> Parsed<Vec<usize>> {
+    fn ruled_indices(&mut self, array: &str, index: &[String], extents: &[Extent]) -> Parsed<Vec<usize>> {
+        let at = self.cursor.at();
         let mut places = Vec::new();
         while let Token::Name(name) = self.cursor.peek() {
             let Some(place) = index.iter().position(|other| other == name) else { break };
@@ -92,8 +89,17 @@ impl Parser<'_> {
             _ => return Err(self.cursor.expected("an index or a kind of border")),
         }
         let has_bounds = |place: &usize| extents[*place].lower.is_some() && extents[*place].upper.is_some();
-        Ok((0..index.len()).filter(has_bounds).collect())
+        let places: Vec<usize> = (0..index.len()).filter(has_bounds).collect();
+        match (places.is_empty(), index.last()) {
+            (true, Some(last)) => Err(fail_at(at, no_box(array, last))),
+            _ => Ok(places),
+        }
     }
+}
+
+/// That an index has no bounds, so that nothing lies outside of them.
+fn no_box(array: &str, index: &str) -> KernelErrorKind {
+    KernelErrorKind::OutsideOfNoBox { array: array.to_string(), index: index.to_string() }
 }
 
 fn substitute(cursor: &mut Cursor) -> Parsed<Substitute> {

@@ -261,24 +261,27 @@ pub(super) fn conditions(
             }
             continue;
         }
-        let (extent, (below, above)) = (&extents[reach.iter], cuts[reach.iter]);
-        let at = |end: &Affine, distance: i64| -> Result<Affine, SplitError> {
-            let distance = distance.checked_add(reach.offset).ok_or(SplitError::Overflow)?;
-            Ok(end.add(&Affine::constant(distance))?)
-        };
-        let cells = reach.upper.sub(&reach.lower)?.add(&Affine::constant(1))?;
-        if let (Some(lower), true) = (&extent.lower, below > 0) {
-            unless_known(reach.upper.sub(&at(lower, below - 1)?)?, &mut |e| add(reach.iter, e))?;
-            let beyond = reach.lower.sub(&at(lower, 0)?)?;
-            outside(reach, &cells, &beyond, &mut |e| add(reach.iter, e))?;
-        }
-        if let (Some(upper), true) = (&extent.upper, above > 0) {
-            unless_known(at(upper, 1 - above)?.sub(&reach.lower)?, &mut |e| add(reach.iter, e))?;
-            let beyond = at(upper, 0)?.sub(&reach.upper)?;
-            outside(reach, &cells, &beyond, &mut |e| add(reach.iter, e))?;
-        }
+        conditions_along(reach, &extents[reach.iter], cuts[reach.iter], &mut |e| add(reach.iter, e))?;
     }
     Ok(found)
+}
+
+/// At the ends of the domain an index must be on that side of the box on which it is taken to be.
+fn conditions_along(reach: &Reach, extent: &Extent, (below, above): Cut, add: Add<'_>) -> Result<(), SplitError> {
+    let at = |end: &Affine, distance: i64| -> Result<Affine, SplitError> {
+        let distance = distance.checked_add(reach.offset).ok_or(SplitError::Overflow)?;
+        Ok(end.add(&Affine::constant(distance))?)
+    };
+    let cells = reach.upper.sub(&reach.lower)?.add(&Affine::constant(1))?;
+    if let (Some(lower), true) = (&extent.lower, below > 0) {
+        unless_known(reach.upper.sub(&at(lower, below - 1)?)?, add)?;
+        outside(reach, &cells, &reach.lower.sub(&at(lower, 0)?)?, add)?;
+    }
+    if let (Some(upper), true) = (&extent.upper, above > 0) {
+        unless_known(at(upper, 1 - above)?.sub(&reach.lower)?, add)?;
+        outside(reach, &cells, &at(upper, 0)?.sub(&reach.upper)?, add)?;
+    }
+    Ok(())
 }
 
 /// Where an iterator has one value in the whole domain, an index that wraps around does so once, or not at all.
