@@ -284,6 +284,26 @@ fn outputs_of_every_step_are_those_of_the_last() {
     assert!(refused.contains("several values"), "{refused}");
 }
 
+/// The statement that is proposed for cells that nothing writes makes a kernel of which all cells are written.
+#[test]
+fn the_statement_that_is_proposed_can_be_pasted() {
+    let waves = "kernel waves(size N; run T) for N >= 3 {
+      state u[t, x]: f64 for 0 <= x < N
+      state v[t, x]: f64 for 0 <= x < N
+      S[t, x] for 1 <= t <= T and 1 <= x < N-1 {
+        u[t,x] = u[t-1,x-1] + v[t-1,x+1]  v[t,x] = u[t-1,x+1] - v[t-1,x-1] }
+    }";
+    for (text, copies) in [(PLANE.replace("or x = N-1)", ")"), 1), (waves.to_string(), 2)] {
+        let plan = |text: &str| Kernel::parse(text).unwrap_or_else(|e| panic!("{e}")).plan().size("N", 9).build();
+        let refused = plan(&text).unwrap_err().to_string();
+        let proposed = refused.rsplit('`').nth(1).expect("a statement is proposed");
+        assert_eq!(proposed.matches(" = u[t - 1, ").count() + proposed.matches(" = v[t - 1, ").count(), copies);
+        let end = text.rfind('}').expect("a kernel ends with a brace");
+        let pasted = format!("{} {proposed} }}", &text[..end]);
+        plan(&pasted).unwrap_or_else(|error| panic!("{error}\n{pasted}"));
+    }
+}
+
 #[test]
 fn tiles_take_one_level_and_all_threads() {
     let kernel = Kernel::parse(PLANE).unwrap();

@@ -2,7 +2,7 @@
 //!
 //! A file holds a comment that says what it shows, a line `test parse` and one kernel. A good kernel is followed by its
 //! printed form, as comments after `; print:`; a rejected one has `; error: column C: message` at the end of the
-//! offending line. `BLESS=1` rewrites both.
+//! offending line, with what was expanded there. `BLESS=1` rewrites both.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -48,6 +48,10 @@ fn expected_file(file: &str, text: &str) -> String {
             let at = error.location().expect("errors of the parser have a place");
             let line = (at.line as usize - 1).min(lines.len() - 1);
             lines[line].push_str(&format!("{ERROR}column {}: {}", at.column, error.kind()));
+            for expansion in error.expansions() {
+                let at = &expansion.location;
+                lines[line].push_str(&format!("; in {}, line {}, column {}", expansion.what, at.line, at.column));
+            }
         }
     }
     lines.join("\n") + "\n"

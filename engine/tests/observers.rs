@@ -151,7 +151,7 @@ fn what_observers_may_not_do_is_refused() {
     refused("Q[t, x] for 0 <= x < N { q[x] = u[t+1,x] }", at);
     refused("Q[t, x] for 0 <= x < N { q[x] = nothing }", at);
     refused("S[t, x] for 0 <= x < N { q[x] = u[t,x] }", at);
-    refused("state v[t, x]: f64", "`output`, `reduce`, a statement, or `}`");
+    refused("state v[t, x]: f64", "`output`, `reduce`, `table`, `define`, a statement, or `}`");
     refused("Q[t, x] for 0 <= x <= N { q[x-1] = u[t,x] }", "outside its index space");
     refused("Q[t, x] for 0 <= x < N { q[0] = u[t,x] }", "of an observer write one cell of `q`");
     refused("Q[t, x] for 0 <= x < N { q[x] = u[t,x] } R[t] { q[3] = 1 }", "of an observer write one cell of `q`");

@@ -15,6 +15,7 @@ mod diamonds;
 mod double_mapped;
 mod drive;
 mod errors;
+mod expanded_texts;
 mod expansion;
 mod filetests;
 mod given;

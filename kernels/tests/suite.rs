@@ -16,6 +16,7 @@ mod never_far_off;
 mod observers;
 mod orders;
 mod physics;
+mod texts;
 
 /// Whether products are tried.
 fn is_thorough() -> bool {

@@ -30,6 +30,8 @@ pub(crate) struct Unwritten {
     pub(crate) cell: String,
     /// Which of them, in the kernel's names: `1 <= t <= T and x = N - 1`.
     pub(crate) domain: String,
+    /// For states, a statement that keeps what these cells held, of all arrays that lack them, if there is one.
+    pub(crate) keeps: Option<String>,
 }
 
 /// The first array with cells that had to be written and are not.
@@ -45,8 +47,9 @@ pub(crate) fn unwritten(model: &Model<'_, '_>, bound: &BoundKernel) -> Result<Op
         }
         let missing = missing_cells(model, array)?;
         if !missing.is_empty()? {
-            let domain = missing_text((model, bound), array, &missing)?;
-            return Ok(Some(Unwritten { array, cell: cell_text(model.kernel, array), domain }));
+            let (domain, is_formula) = missing_text((model, bound), array, &missing)?;
+            let keeps = is_formula.then(|| keeping_statement(model.kernel, array, &domain)).flatten();
+            return Ok(Some(Unwritten { array, cell: cell_text(model.kernel, array, 0), domain, keeps }));
         }
         shown.push(array);
     }
@@ -196,22 +199,41 @@ fn instances<'c>(model: &Model<'c, '_>, array: &Array, stmt: &Stmt) -> Result<Se
 }
 
 /// The cell of an assignment that would be missing, in the names of the array's indices.
-fn cell_text(kernel: &Kernel, id: ArrayId) -> String {
+/// A number of steps before it, if it is one of a state.
+fn cell_text(kernel: &Kernel, id: ArrayId, before: i64) -> String {
     let array = kernel.array(id);
     let mut index = array.index.clone();
-    let ahead = kernel.state_write_offset();
+    let ahead = kernel.state_write_offset() - before;
     if array.role == Role::State && ahead != 0 {
         index[0] = format!("{} {} {}", index[0], if ahead > 0 { '+' } else { '-' }, ahead.unsigned_abs());
     }
     format!("{}[{}]", array.name, index.join(", "))
 }
 
-/// Missing cells as text: by the names of the sizes if that says the same, else by their values.
+/// A statement that copies these cells of a state from the step before, and those of arrays that are written alike.
+fn keeping_statement(kernel: &Kernel, id: ArrayId, domain: &str) -> Option<String> {
+    if kernel.state_write_offset() != 0 {
+        // Steps count from 1; those of a kernel that counts otherwise would be copied to the wrong ones.
+        return None;
+    }
+    let index = &kernel.array(id).index;
+    let is_alike = |other: &ArrayId| kernel.array(*other).index == *index && are_alike(kernel, id, *other);
+    let states = || kernel.array_ids().filter(|other| kernel.array(*other).role == Role::State);
+    let copy = |other: ArrayId| format!("{} = {}", cell_text(kernel, other, 0), cell_text(kernel, other, 1));
+    let copies: Vec<String> = states().filter(is_alike).map(copy).collect();
+    let is_free = |name: &String| kernel.stmts().iter().all(|stmt| stmt.name != *name);
+    let numbered = (1..=kernel.stmts().len()).map(|number| format!("B{number}"));
+    let name = std::iter::once("B".to_string()).chain(numbered).find(is_free)?;
+    let copies = (!copies.is_empty()).then(|| copies.join("; "))?;
+    Some(format!("{name}[{}] for {domain} {{ {copies} }}", index.join(", ")))
+}
+
+/// Missing cells as text, and whether that is a formula: by the names of the sizes if that says the same, else by their values.
 fn missing_text(
     (model, bound): (&Model<'_, '_>, &BoundKernel),
     id: ArrayId,
     missing: &Set<'_>,
-) -> Result<String, AnalysisError> {
+) -> Result<(String, bool), AnalysisError> {
     let names = &model.kernel.array(id).index;
     let text = |kernel: &Kernel, formula: &Formula| {
         let params: Vec<String> = kernel.params().iter().map(|p| p.name.clone()).collect();
@@ -224,10 +246,10 @@ fn missing_text(
         // What is told must be what was found, and must be read as what it is.
         let Some(read) = parse_domain(&candidate, names, bound.written()) else { continue };
         if cells(model, model.kernel.array(id), &bound.bind(&read)?)?.is_equal(missing)? {
-            return Ok(candidate);
+            return Ok((candidate, true));
         }
     }
-    Ok(missing.to_text()?)
+    Ok((missing.to_text()?, false))
 }
 
 /// Missing cells for any sizes: without the conditions on parameters alone, without those on sizes, and with them.

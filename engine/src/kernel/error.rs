@@ -1,6 +1,7 @@
 //! What is wrong with a kernel, and where its text says so.
 //!
 //! The parser and the verifier report the same [`KernelErrorKind`]s; only what came from text has a [`Location`].
+//! Longer than other files, as each kind has its message and its fields here.
 
 use std::fmt;
 
@@ -9,6 +10,17 @@ use std::fmt;
 pub struct KernelError {
     kind: Box<KernelErrorKind>,
     location: Option<Box<Location>>,
+    expansions: Vec<Expansion>,
+}
+
+/// What was expanded where an error arose: a definition, or what stands in a range.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Expansion {
+    /// The definition, as `` `feq` ``, or the values of the range, as `` `q = 3` ``.
+    pub what: String,
+    /// Where the text uses it.
+    pub location: Location,
 }
 
 /// A place in the text of a kernel.
@@ -76,8 +88,8 @@ pub enum KernelErrorKind {
     },
     /// A divisor or modulus that is a name.
     #[error(
-        "the divisor `{text}` is not a number; where an index wraps around, the cells at the end are statements of their \
-         own, such as one for `x = 0` that reads `u[t - 1, N - 1]`"
+        "the divisor `{text}` is not a number; in statements, an iterator plus a number may wrap around at a size, \
+         `u[t - 1, (x - 1) mod N]`"
     )]
     VaryingDivisor {
         /// What stands there.
@@ -441,6 +453,104 @@ pub enum KernelErrorKind {
         /// How far.
         ahead: i64,
     },
+    /// Something else than a constant where the text is expanded.
+    #[error("`{text}` is not known while the text is read: only numbers, range variables and entries of tables are")]
+    NotConstant {
+        /// What stands there.
+        text: String,
+    },
+    /// A constant with a fraction, or too large a one, where an index is needed.
+    #[error("`{text}` is {value}, but an index is a whole number")]
+    NotWhole {
+        /// What stands there.
+        text: String,
+        /// Its value.
+        value: String,
+    },
+    /// A constant that is infinite or no number.
+    #[error("`{text}` is not finite")]
+    NotFinite {
+        /// The expression.
+        text: String,
+    },
+    /// A table or a list of values with another number of entries.
+    #[error("`{table}` has {expected} entries here but {found} are given")]
+    TableLength {
+        /// The table, or the name of the values.
+        table: String,
+        /// How many it has.
+        expected: usize,
+        /// How many were given.
+        found: usize,
+    },
+    /// An entry that a table, or a member that a family of arrays or values does not have.
+    #[error("there is no {what} `{entry}`: {there}")]
+    NoEntry {
+        /// What it would be.
+        what: &'static str,
+        /// Its name with its indices.
+        entry: String,
+        /// Which entries there are.
+        there: String,
+    },
+    /// A text that grows too long while it is expanded.
+    #[error("this expands to more than {limit} {what}")]
+    ExpandsTooFar {
+        /// What there are too many of.
+        what: &'static str,
+        /// How many there may be.
+        limit: u64,
+    },
+    /// The least or greatest of no values.
+    #[error("`{function}` of an empty range has no value")]
+    EmptyRange {
+        /// The function.
+        function: String,
+    },
+    /// A definition that uses itself, or one that comes after it.
+    #[error("definition `{definition}` is used in itself or before it: a definition uses those above it")]
+    Recursive {
+        /// The definition that is used.
+        definition: String,
+    },
+    /// A border of an index without bounds.
+    #[error(
+        "nothing is outside of `{array}` along `{index}`: its domain must bound `{index}` once from below and above by \
+         sizes and numbers, such as `0 <= {index} < N`"
+    )]
+    OutsideOfNoBox {
+        /// The array.
+        array: String,
+        /// The index.
+        index: String,
+    },
+    /// A statement that must be split where its domain does not say where it ends.
+    #[error(
+        "statement `{stmt}` reaches `{index}`, which may lie outside of {lower} .. {upper}: its domain must bound \
+         `{iterator}` once from below and above, a number of cells away from these"
+    )]
+    SplitUnknown {
+        /// The statement.
+        stmt: String,
+        /// Its iterator.
+        iterator: String,
+        /// The index.
+        index: String,
+        /// The first cell of the box.
+        lower: String,
+        /// The last cell of the box.
+        upper: String,
+    },
+    /// A box of numbers that has fewer cells than the borders need.
+    #[error(
+        "statement `{stmt}` cannot be split along `{iterator}`: there are fewer cells than both ends need for themselves"
+    )]
+    SplitTooSmall {
+        /// The statement.
+        stmt: String,
+        /// Its iterator.
+        iterator: String,
+    },
     /// A storage mapping for an array of the caller.
     #[error("array `{array}` is {role}: the caller lays it out")]
     NotFolded {
@@ -489,17 +599,30 @@ impl From<&KernelError> for &'static str {
 impl KernelError {
     /// An error that has no place in a text.
     pub(crate) fn new(kind: KernelErrorKind) -> KernelError {
-        KernelError { kind: Box::new(kind), location: None }
+        KernelError { kind: Box::new(kind), location: None, expansions: Vec::new() }
     }
 
     /// An error at a byte offset of a text.
     pub(crate) fn at(kind: KernelErrorKind, source: &str, offset: usize) -> KernelError {
-        KernelError { kind: Box::new(kind), location: Some(Box::new(Location::of(source, offset))) }
+        let location = Some(Box::new(Location::of(source, offset)));
+        KernelError { kind: Box::new(kind), location, expansions: Vec::new() }
+    }
+
+    /// The error with what is expanded there and the byte offsets of that, innermost first.
+    pub(in crate::kernel) fn expanded(self, source: &str, expansions: &[(String, usize)]) -> KernelError {
+        let expansion =
+            |(what, at): &(String, usize)| Expansion { what: what.clone(), location: Location::of(source, *at) };
+        KernelError { expansions: expansions.iter().map(expansion).collect(), ..self }
     }
 
     /// What is wrong.
     pub fn kind(&self) -> &KernelErrorKind {
         &self.kind
+    }
+
+    /// What is expanded where the error arose, innermost first: definitions, and values of ranges.
+    pub fn expansions(&self) -> &[Expansion] {
+        &self.expansions
     }
 
     /// Where, if the kernel came from text.
@@ -528,7 +651,11 @@ impl fmt::Display for KernelError {
         writeln!(f, "  {}", at.text)?;
         // Tabs before the culprit stay tabs, so that the caret stands under it at any tab width.
         let blank = at.text.chars().take(at.column as usize - 1).map(|c| if c == '\t' { '\t' } else { ' ' });
-        write!(f, "  {}^", blank.collect::<String>())
+        write!(f, "  {}^", blank.collect::<String>())?;
+        for Expansion { what, location } in &self.expansions {
+            write!(f, "\n  in {what}, line {}, column {}", location.line, location.column)?;
+        }
+        Ok(())
     }
 }
 

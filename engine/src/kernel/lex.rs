@@ -5,6 +5,7 @@
 //! `;` always separates and `#` is no token.
 
 use std::ops::Range;
+use std::rc::Rc;
 
 use crate::kernel::error::KernelErrorKind;
 
@@ -35,6 +36,27 @@ pub(super) struct Spanned<'a> {
 pub(super) struct Failure {
     pub(super) kind: Box<KernelErrorKind>,
     pub(super) at: usize,
+    /// What is expanded there, innermost first.
+    pub(super) trail: Trail,
+}
+
+/// What is expanded, and where the text says so; none outside of all expansions.
+pub(super) type Trail = Option<Rc<Expanded>>;
+
+/// One expansion, and the one around it.
+#[derive(Clone, Debug)]
+pub(super) struct Expanded {
+    /// A definition, or the values of range variables.
+    pub(super) what: String,
+    pub(super) at: usize,
+    pub(super) outer: Trail,
+}
+
+impl Failure {
+    /// An error outside of expansions.
+    pub(super) fn new(kind: KernelErrorKind, at: usize) -> Failure {
+        Failure { kind: Box::new(kind), at, trail: None }
+    }
 }
 
 /// A result inside the parser.
@@ -50,9 +72,9 @@ pub(super) enum Comments {
 }
 
 /// Longer ones first.
-const PUNCTS: [&str; 23] = [
-    "->", "<=", ">=", "==", "!=", "(", ")", "[", "]", "{", "}", ",", ";", ":", "=", "<", ">", "+", "-", "*", "/", "%",
-    ".",
+const PUNCTS: [&str; 24] = [
+    "->", "<=", ">=", "==", "!=", "..", "(", ")", "[", "]", "{", "}", ",", ";", ":", "=", "<", ">", "+", "-", "*", "/",
+    "%", ".",
 ];
 
 /// Splits `source[range]` into tokens, closed by [`Token::End`].
@@ -97,20 +119,21 @@ fn next_token(source: &str, at: usize, end: usize) -> Parsed<(Token<'_>, usize)>
         return Ok((Token::Number(&rest[..len]), at + len));
     }
     if first == '"' {
-        let len = rest[1..].find('"').ok_or_else(|| Failure { kind: KernelErrorKind::UnterminatedQuote.into(), at })?;
+        let len = rest[1..].find('"').ok_or_else(|| Failure::new(KernelErrorKind::UnterminatedQuote, at))?;
         return Ok((Token::Quoted(&rest[1..1 + len]), at + len + 2));
     }
     match PUNCTS.iter().find(|p| rest.starts_with(**p)) {
         Some(p) => Ok((Token::Punct(p), at + p.len())),
-        None => Err(Failure { kind: KernelErrorKind::UnexpectedCharacter { found: first }.into(), at }),
+        None => Err(Failure::new(KernelErrorKind::UnexpectedCharacter { found: first }, at)),
     }
 }
 
-/// Length of `digits [. digits] [e [+-] digits]`; what does not complete a part is left out, so `3e` is `3` times `e`.
+/// Length of `digits [. digits] [e [+-] digits]`; what does not complete a part is left out, so `3e` is `3` times `e`,
+/// and `0..9` is a range.
 fn number_len(text: &[u8]) -> usize {
     let digits = |from: usize| text[from..].iter().take_while(|c| c.is_ascii_digit()).count();
     let mut len = digits(0);
-    if text.get(len) == Some(&b'.') {
+    if text.get(len) == Some(&b'.') && text.get(len + 1) != Some(&b'.') {
         len += 1 + digits(len + 1);
     }
     if matches!(text.get(len), Some(b'e' | b'E')) {
@@ -135,6 +158,11 @@ mod tests {
     #[test]
     fn a_semicolon_opens_a_comment_only_at_the_start_of_a_line() {
         assert_eq!(words("a ; b # c\n  ; d\ne"), ["a", ";", "b", "e", ""]);
+    }
+
+    #[test]
+    fn numbers_stop_before_a_range() {
+        assert_eq!(words("0..9 1. ..2.5"), ["0", "..", "9", "1.", "..", "2.5", ""]);
     }
 
     #[test]

@@ -33,7 +33,7 @@ mod words;
 
 pub(crate) use accumulators::Ranges;
 pub(crate) use bound_kernel::{BoundKernel, Unbound, sizes_text};
-pub use error::{KernelError, KernelErrorKind, Location};
+pub use error::{Expansion, KernelError, KernelErrorKind, Location};
 pub(crate) use parse::{MappingRule, parse_domain, parse_mapping};
 pub(crate) use print::{ScheduleText, StmtTexts, cell_text, domain_text};
 pub use verify::value_types;

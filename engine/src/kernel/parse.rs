@@ -3,42 +3,56 @@
 //! ```text
 //! kernel   := 'kernel' name '(' [group (';' group)*] ')' ['for' set] '{' item* '}'
 //! group    := ('size' | 'run') name (',' name)*
-//! item     := 'arithmetic' flag (',' flag)* | 'scalar' name ':' element | opaque | array | stmt | schedule | observer
+//! item     := 'arithmetic' flag (',' flag)* | 'scalar' name ':' element | opaque | table | define
+//!           | array | stmt | schedule | observer
 //! opaque   := 'opaque' name '(' count ')' (',' name '(' count ')')*
 //! flag  := 'contract' | 'reassociate' | 'reciprocal'
-//! array    := ('input' | 'output' | 'temp' | 'state') name '[' names ']' ':' element ['for' set]
-//!             ['live' 'in' 'for' set] ['live' 'out' 'for' set]
-//! stmt     := name '[' names ']' ['for' set] '{' (('let' name '=' expr | name '[' affines ']' '=' expr) [';'])* '}'
 //! schedule := 'schedule' name ('{' (names '->' '[' times ']' [';' | ','])* '}' | '"' isl map '"' ['[' kinds ']'])
-//! observer := 'observe' name '{' (output | 'reduce' ('sum' | 'min' | 'max') name ':' element | stmt)* '}'
+//! observer := 'observe' name '{' (output | 'reduce' ('sum' | 'min' | 'max') name ':' element | stmt | table | define)* '}'
 //! times    := [affine [kind] (',' affine [kind])*]         kind := 'sequential' | 'parallel' | 'vector' '(' lanes ')'
 //! set      := formula | '"' isl set '"'
 //! ```
 //!
-//! Names are declared before they are used. Line breaks are blanks. Comments: see `lex`; formulas, expressions and isl
-//! notation: see the submodules. Time vectors that are shorter than the longest one are continued with zeros; kinds
-//! hold for all statements, and only numbers in a time vector may leave them out.
+//! Names are declared before they are used. Line breaks are blanks. Comments: see `lex`; declarations, statements,
+//! formulas, expressions and isl notation: see the submodules. Tables, ranges, families, definitions and borders are
+//! expanded: parts of the text are read again, with other names or in another part of a domain. So there is no tree of
+//! the text, and the kernel is all that remains. Time vectors that are shorter than the longest one are continued with
+//! zeros; kinds hold for all statements, and only numbers in a time vector may leave them out.
 
+mod body;
 mod cursor;
+mod declarations;
+mod definitions;
 mod expr;
+mod fold;
 mod formula;
 mod isl;
 mod mapping;
+mod names;
+mod outside;
+mod ranges;
+mod regions;
 mod schedule;
+mod scope;
+mod skip;
+mod split;
+mod statements;
 
 use crease_program::UnknownName;
 
 use crate::kernel::error::{KernelError, KernelErrorKind};
 use crate::kernel::fast_math::FastMathFlag;
 use crate::kernel::formula::Formula;
-use crate::kernel::graph::{Array, Element, Kernel, Opaque, Param, ParamKind, Role, Scalar, SourceLine, Stmt};
+use crate::kernel::graph::{Array, Element, Kernel, Opaque, Param, ParamKind, Role, Scalar};
 use crate::kernel::lex::{Failure, Parsed, Token};
 use crate::kernel::observers::{Observer, ObserverPart, in_last_step};
+use crate::kernel::parse::body::Place;
 use crate::kernel::parse::cursor::{Cursor, fail_at};
-use crate::kernel::parse::formula::Scope;
+use crate::kernel::parse::names::Names;
+use crate::kernel::parse::scope::{Bound, Scope};
 use crate::kernel::reductions::Reduction;
 use crate::kernel::verify::{Subject, verify_observer, verify_places};
-use crate::kernel::words::unknown;
+use crate::kernel::words::{ITEMS, unknown};
 
 pub(crate) use mapping::{MappingRule, parse_mapping};
 
@@ -48,7 +62,7 @@ impl Kernel {
     /// # Errors
     /// The first thing wrong, with its line and column.
     pub fn parse(text: &str) -> Result<Kernel, KernelError> {
-        parse(text).map_err(|failure| KernelError::at(*failure.kind, text, failure.at))
+        parse(text).map_err(|failure| located(failure, text))
     }
 
     /// The kernel with one more observer, in the text form: `observe name { .. }`.
@@ -56,8 +70,21 @@ impl Kernel {
     /// # Errors
     /// The first thing wrong, with its line and column in this text.
     pub fn with_observer(&self, text: &str) -> Result<Kernel, KernelError> {
-        with_observer(self, text).map_err(|failure| KernelError::at(*failure.kind, text, failure.at))
+        with_observer(self, text).map_err(|failure| located(failure, text))
     }
+}
+
+/// The error of a failure in a text.
+fn located(failure: Failure, text: &str) -> KernelError {
+    let mut expansions = Vec::new();
+    let mut trail = failure.trail;
+    while let Some(expanded) = trail {
+        expansions.push((expanded.what.clone(), expanded.at));
+        trail = expanded.outer.clone();
+    }
+    // What is expanded in itself is said once.
+    expansions.dedup();
+    KernelError::at(*failure.kind, text, failure.at).expanded(text, &expansions)
 }
 
 /// Reads a formula over these iterators and the kernel's parameters, if it is one.
@@ -66,9 +93,6 @@ pub(crate) fn parse_domain(text: &str, iters: &[String], kernel: &Kernel) -> Opt
     let formula = formula::formula(&mut cursor, &Scope::new(iters, &kernel.params)).ok()?;
     (cursor.peek() == Token::End).then_some(formula)
 }
-
-/// Words that begin an item of a kernel.
-const ITEMS: [&str; 9] = ["arithmetic", "scalar", "opaque", "input", "output", "temp", "state", "schedule", "observe"];
 
 /// Where the parts of a kernel stand in its text.
 #[derive(Default)]
@@ -92,23 +116,25 @@ struct ObserverPlaces {
 
 #[derive(Default)]
 struct StmtPlaces {
-    name: usize,
-    assigns: Vec<usize>,
-    exprs: Vec<usize>,
+    name: Place,
+    assigns: Vec<Place>,
+    exprs: Vec<Place>,
 }
 
 struct Parser<'a> {
     cursor: Cursor<'a>,
     kernel: Kernel,
+    /// What is expanded while the text is read.
+    names: Names,
     places: Places,
+    /// Variables of the family that is declared.
+    bound: Vec<(String, Bound)>,
 }
 
 fn parse(text: &str) -> Parsed<Kernel> {
-    let mut parser =
-        Parser { cursor: Cursor::new(text)?, kernel: Kernel::empty(String::new()), places: Places::default() };
+    let mut parser = Parser::new(text, Kernel::empty(String::new()), Places::default())?;
     parser.kernel()?;
-    verify_places(&parser.kernel)
-        .map_err(|(kind, place)| Failure { kind: Box::new(kind), at: parser.places.offset(place) })?;
+    verify_places(&parser.kernel).map_err(|(kind, subject)| parser.places.failure(kind, subject))?;
     Ok(parser.kernel)
 }
 
@@ -120,7 +146,7 @@ fn with_observer(kernel: &Kernel, text: &str) -> Parsed<Kernel> {
         observers: kernel.observers.iter().map(|_| ObserverPlaces::default()).collect(),
         ..Places::default()
     };
-    let mut parser = Parser { cursor: Cursor::new(text)?, kernel: kernel.clone(), places };
+    let mut parser = Parser::new(text, kernel.clone(), places)?;
     if parser.cursor.peek() != Token::Name("observe") {
         return Err(parser.cursor.expected("`observe`"));
     }
@@ -129,40 +155,50 @@ fn with_observer(kernel: &Kernel, text: &str) -> Parsed<Kernel> {
         return Err(parser.cursor.expected("nothing after the observer"));
     }
     verify_observer(&parser.kernel, kernel.observers.len())
-        .map_err(|(kind, place)| Failure { kind: Box::new(kind), at: parser.places.offset(place) })?;
+        .map_err(|(kind, subject)| parser.places.failure(kind, subject))?;
     Ok(parser.kernel)
 }
 
 impl Places {
-    fn offset(&self, place: Subject) -> usize {
-        match place {
+    /// What is wrong with a part, where that part stands.
+    fn failure(&self, kind: KernelErrorKind, subject: Subject) -> Failure {
+        let Place { at, trail } = self.place(subject);
+        Failure { kind: Box::new(kind), at, trail }
+    }
+
+    fn place(&self, subject: Subject) -> Place {
+        Place::from(match subject {
             Subject::Kernel => self.kernel,
             Subject::Param(i) => self.params[i],
             Subject::Scalar(i) => self.scalars[i],
             Subject::Opaque(i) => self.opaques[i],
             Subject::Array(i) => self.arrays[i],
-            Subject::Stmt(i) => self.stmts[i].name,
-            Subject::Assign(i, a) => self.stmts[i].assigns[a],
-            Subject::Expr(i, e) => self.stmts[i].exprs[e],
             Subject::Schedule(i) => self.schedules[i],
-            Subject::Observed(i, part) => self.observers[i].offset(part),
-        }
+            Subject::Stmt(i) => return self.stmts[i].name.clone(),
+            Subject::Assign(i, k) => return self.stmts[i].assigns[k].clone(),
+            Subject::Expr(i, k) => return self.stmts[i].exprs[k].clone(),
+            Subject::Observed(i, part) => return self.observers[i].place(part),
+        })
     }
 }
 
 impl ObserverPlaces {
-    fn offset(&self, part: ObserverPart) -> usize {
+    fn place(&self, part: ObserverPart) -> Place {
         match part {
-            ObserverPart::Name => self.name,
-            ObserverPart::Array(i) => self.arrays[i],
-            ObserverPart::Stmt(i) => self.stmts[i].name,
-            ObserverPart::Assign(i, k) => self.stmts[i].assigns[k],
-            ObserverPart::Expr(i, k) => self.stmts[i].exprs[k],
+            ObserverPart::Name => Place::from(self.name),
+            ObserverPart::Array(i) => Place::from(self.arrays[i]),
+            ObserverPart::Stmt(i) => self.stmts[i].name.clone(),
+            ObserverPart::Assign(i, k) => self.stmts[i].assigns[k].clone(),
+            ObserverPart::Expr(i, k) => self.stmts[i].exprs[k].clone(),
         }
     }
 }
 
-impl Parser<'_> {
+impl<'a> Parser<'a> {
+    fn new(text: &'a str, kernel: Kernel, places: Places) -> Parsed<Parser<'a>> {
+        Ok(Parser { cursor: Cursor::new(text)?, kernel, names: Names::default(), places, bound: Vec::new() })
+    }
+
     fn kernel(&mut self) -> Parsed<()> {
         if !self.cursor.accept_word("kernel") {
             return Err(self.cursor.expected("`kernel`"));
@@ -215,6 +251,8 @@ impl Parser<'_> {
             (Token::Name("arithmetic"), _) => return self.arithmetic(),
             (Token::Name("scalar"), _) => return self.scalar(),
             (Token::Name("opaque"), _) => return self.opaque(),
+            (Token::Name("table"), _) => return self.table(),
+            (Token::Name("define"), _) => return self.define(),
             (Token::Name("schedule"), _) => return self.schedule(),
             (Token::Name("observe"), _) => return self.observer(),
             (Token::Name("input"), _) => Role::Input,
@@ -256,6 +294,7 @@ impl Parser<'_> {
         self.cursor.advance();
         let at = self.cursor.at();
         let name = self.cursor.name("a scalar's name")?.to_string();
+        self.verify_new("scalar", &name, at)?;
         let element = self.element()?;
         self.kernel.scalars.push(Scalar { name, element });
         self.places.scalars.push(at);
@@ -268,6 +307,7 @@ impl Parser<'_> {
         loop {
             let at = self.cursor.at();
             let name = self.cursor.name("a function's name")?.to_string();
+            self.verify_new("opaque function", &name, at)?;
             self.cursor.expect("(")?;
             let count_at = self.cursor.at();
             let count = self.cursor.integer("a number of arguments")?;
@@ -294,50 +334,6 @@ impl Parser<'_> {
         Ok(element)
     }
 
-    fn array(&mut self, role: Role) -> Parsed<()> {
-        let at = self.cursor.at();
-        let name = self.cursor.name("an array's name")?.to_string();
-        let index = self.tuple("an index")?;
-        let element = self.element()?;
-        let domain = self.domain(&name, &index)?;
-        let live_in = self.live("in", &name, &index)?;
-        let live_out = self.live("out", &name, &index)?;
-        self.kernel.arrays.push(Array { name, index, element, role, domain, live_in, live_out });
-        self.places.arrays.push(at);
-        Ok(())
-    }
-
-    fn live(&mut self, way: &str, name: &str, index: &[String]) -> Parsed<Option<Formula>> {
-        let here = self.cursor.peek() == Token::Name("live") && self.cursor.peek_at(1) == Token::Name(way);
-        if !here {
-            return Ok(None);
-        }
-        self.cursor.advance();
-        self.cursor.advance();
-        if !self.cursor.accept_word("for") {
-            return Err(self.cursor.expected("`for`"));
-        }
-        Ok(Some(self.set(Some(name), index)?))
-    }
-
-    fn stmt(&mut self) -> Parsed<()> {
-        let name_at = self.cursor.at();
-        let name = self.cursor.name("a statement's name")?.to_string();
-        let iters = self.tuple("an iterator")?;
-        let domain = self.domain(&name, &iters)?;
-        self.cursor.expect("{")?;
-        let mut body = expr::Body::new(&self.kernel, &iters);
-        while !self.cursor.accept("}") {
-            body.line(&mut self.cursor)?;
-            self.cursor.accept(";");
-        }
-        let (exprs, assigns, expr_places, assign_places) = body.finish();
-        let line = SourceLine::new(self.cursor.line_of(name_at));
-        self.kernel.stmts.push(Stmt { name, iters, domain, line, exprs, assigns });
-        self.places.stmts.push(StmtPlaces { name: name_at, assigns: assign_places, exprs: expr_places });
-        Ok(())
-    }
-
     /// `observe name { .. }`: its parts are read as the kernel's, and taken out again.
     fn observer(&mut self) -> Parsed<()> {
         self.cursor.advance();
@@ -351,15 +347,20 @@ impl Parser<'_> {
         while !self.cursor.accept("}") {
             if self.cursor.accept_word("output") {
                 self.array(Role::Output)?;
-                reductions.push(None);
+                reductions.resize(self.kernel.arrays.len() - arrays, None);
             } else if self.cursor.accept_word("reduce") {
                 reductions.push(Some(self.reduction()?));
+            } else if self.cursor.peek() == Token::Name("table") {
+                self.table()?;
+            } else if self.cursor.peek() == Token::Name("define") {
+                self.define()?;
             } else if matches!(self.cursor.peek(), Token::Name(_)) && self.cursor.peek_at(1) == Token::Punct("[") {
                 self.stmt()?;
             } else {
-                return Err(self.cursor.expected("`output`, `reduce`, a statement, or `}`"));
+                return Err(self.cursor.expected("`output`, `reduce`, `table`, `define`, a statement, or `}`"));
             }
         }
+        self.names.forget_from(arrays, stmts);
         let arrays = (self.kernel.arrays.split_off(arrays), self.places.arrays.split_off(arrays));
         let mut stmts = (self.kernel.stmts.split_off(stmts), self.places.stmts.split_off(stmts));
         for stmt in stmts.0.iter_mut().filter(|stmt| !stmt.iters.is_empty()) {
@@ -416,7 +417,10 @@ impl Parser<'_> {
     fn set(&mut self, name: Option<&str>, iters: &[String]) -> Parsed<Formula> {
         match self.cursor.enter_quotes()? {
             Some(mut inside) => isl::set(&mut inside, name, iters.len(), &self.kernel.params),
-            None => formula::formula(&mut self.cursor, &Scope::new(iters, &self.kernel.params)),
+            None => {
+                let scope = Scope::new(iters, &self.kernel.params).with(&self.names.tables, &self.bound);
+                formula::formula(&mut self.cursor, &scope)
+            }
         }
     }
 }

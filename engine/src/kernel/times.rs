@@ -28,6 +28,16 @@ impl Times {
         Times { name, times: vec![None; stmts], written: Vec::new(), kinds: Vec::new() }
     }
 
+    /// The schedule's name.
+    pub(in crate::kernel) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether a statement has its time.
+    pub(in crate::kernel) fn has(&self, stmt: usize) -> bool {
+        self.times[stmt].is_some()
+    }
+
     /// Gives a dimension its kind: beside the time of a statement, or for all of them.
     pub(in crate::kernel) fn set_kind(
         &mut self,

@@ -132,7 +132,7 @@ fn verify_opaques(kernel: &Kernel) -> Verified {
             let reason = "it is a type of cells";
             return Err(here(KernelErrorKind::BadName { name: name.clone(), reason }));
         }
-        if FUNCTIONS.contains(&name.as_str()) || name.parse::<Function>().is_ok() {
+        if is_function(name) {
             let reason = "it is a function of the language";
             return Err(here(KernelErrorKind::BadName { name: name.clone(), reason }));
         }
@@ -306,6 +306,11 @@ const FUNCTIONS: [&str; 15] = [
     "abs", "ceil", "f32", "f64", "floor", "fma", "index", "is_nan", "max", "min", "nearest", "rem", "select", "sqrt",
     "trunc",
 ];
+
+/// Whether the language has a function of that name.
+pub(in crate::kernel) fn is_function(name: &str) -> bool {
+    FUNCTIONS.contains(&name) || name.parse::<Function>().is_ok()
+}
 
 /// A call of an opaque function has as many arguments as one that is declared.
 pub(in crate::kernel) fn verify_declared(kernel: &Kernel, name: &str, found: usize) -> Result<(), KernelErrorKind> {

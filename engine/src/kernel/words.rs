@@ -10,6 +10,10 @@ pub(super) const RESERVED: [&str; 20] = [
     "fma", "select", "index", "f64", "f32",
 ];
 
+/// Words that begin an item of a kernel.
+pub(super) const ITEMS: [&str; 11] =
+    ["arithmetic", "scalar", "opaque", "table", "define", "input", "output", "temp", "state", "schedule", "observe"];
+
 /// How kinds print and parse.
 pub(super) fn kind_name(kind: DimKind) -> String {
     match kind {

@@ -64,8 +64,8 @@ pub enum IllegalSchedule {
         cell: String,
         /// Which of them: a formula that can be the domain of a statement.
         domain: String,
-        /// Why that is refused, and what to do; starts with a separator.
-        hint: &'static str,
+        /// Why that is refused, and what to do, for states with the text of a statement; starts with a separator.
+        hint: String,
     },
     /// Two instances of an observer write one cell: nothing orders them.
     #[error("{first} and {second} of an observer write one cell of `{array}`, and nothing says which of them is last")]

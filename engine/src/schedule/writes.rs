@@ -25,9 +25,19 @@ pub(crate) fn verify_writes(model: &Model<'_, '_>, bound: &BoundKernel) -> Resul
     for stmt in model.kernel.stmt_ids() {
         verify_assigned_once(model, bound.written(), stmt)?;
     }
-    let Some(Unwritten { array, cell, domain }) = unwritten(model, bound)? else { return Ok(()) };
+    let Some(Unwritten { array, cell, domain, keeps }) = unwritten(model, bound)? else { return Ok(()) };
     let array = model.kernel.array(array);
-    let hint = match array.role {
+    let hint = unwritten_hint(model, array);
+    let mut hint = hint.to_string();
+    if let Some(keeps) = keeps {
+        hint += &format!(", `{keeps}`, with a time in each schedule that the kernel has");
+    }
+    Err(IllegalSchedule::Unwritten { array: array.name.clone(), cell, domain, hint }.into())
+}
+
+/// Why cells must be written, and what to do.
+fn unwritten_hint(model: &Model<'_, '_>, array: &Array) -> &'static str {
+    match array.role {
         Role::State => {
             "; every step 1, 2, .. of a run writes all cells of a state: add a statement over them, if only to copy \
              those of the step before"
@@ -44,8 +54,7 @@ pub(crate) fn verify_writes(model: &Model<'_, '_>, bound: &BoundKernel) -> Resul
             "; they would hold anything: add a statement over them, or declare them `live in`, as cells that keep what \
              they held before"
         }
-    };
-    Err(IllegalSchedule::Unwritten { array: array.name.clone(), cell, domain, hint }.into())
+    }
 }
 
 /// Refuses statements of which two instances write one cell of some arrays: those of an observer, in whatever order they

@@ -7,7 +7,8 @@ use crease::Kernel;
 use crease_kernels::catalogue;
 
 /// Folders and files with texts, from the root.
-const SOURCES: [&str; 5] = [
+const SOURCES: [&str; 6] = [
+    "kernels/tests/texts",
     "engine/tests/filetests/fold",
     "engine/tests/filetests/parse",
     "engine/tests/filetests/stages",

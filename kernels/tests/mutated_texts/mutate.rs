@@ -23,7 +23,7 @@ const NUMBERS: [&str; 16] = [
 ];
 
 /// What may stand anywhere, or nowhere.
-const WORDS: [&str; 40] = [
+const WORDS: [&str; 52] = [
     "kernel",
     "size",
     "run",
@@ -44,6 +44,18 @@ const WORDS: [&str; 40] = [
     "live",
     "in",
     "let",
+    "table",
+    "define",
+    "outside",
+    "periodic",
+    "clamp",
+    "reflect face",
+    "value",
+    "sum(q in 0..3,",
+    "product(q in 0..2,",
+    "for q in 0..2 {",
+    "if",
+    "..",
     "f32",
     "f64",
     "u8",
@@ -115,7 +127,10 @@ fn mutate(tokens: &mut Vec<String>, random: &mut Rng) {
 }
 
 /// What may stand for each other without breaking the grammar.
-const ALIKE: [&[&str]; 7] = [
+const ALIKE: [&[&str]; 10] = [
+    &["periodic", "clamp"],
+    &["below", "above"],
+    &["sum", "product"],
     &["<", ">"],
     &["+", "-", "*"],
     &["and", "or"],
@@ -172,8 +187,17 @@ fn move_line(tokens: &mut Vec<String>, random: &mut Rng) {
 /// Parentheses, calls or signs around a token, a few or thousands.
 fn nest(token: &mut String, random: &mut Rng) {
     let depth = [1, 3, 90, 200, 5000, 50_000][random.usize(0..6)];
-    let (open, close) =
-        *random.choice(&[("(", ")"), ("-", ""), ("not ", ""), ("abs(", ")"), ("floor(", "/2)")]).unwrap();
+    let (open, close) = *random
+        .choice(&[
+            ("(", ")"),
+            ("-", ""),
+            ("not ", ""),
+            ("abs(", ")"),
+            ("floor(", "/2)"),
+            ("sum(r in 0..2, ", ")"),
+            ("for r in 0..1 {", "}"),
+        ])
+        .unwrap();
     *token = format!("{}{token}{}", open.repeat(depth), close.repeat(depth));
 }
 

@@ -4,38 +4,28 @@
 //! expr    := and ('or' and)*            and := not ('and' not)*            not := 'not' not | compare
 //! compare := sum [op sum]               op  := < <= > >= == !=
 //! sum     := product (('+' | '-') product)*          product := unary (('*' | '/') unary)*
-//! unary   := '-' unary | number | name | name '[' affines ']' | name '(' exprs ')' | 'index' '(' affine ')' | '(' expr ')'
+//! unary   := '-' unary | number | name | cell | name '(' exprs ')' | 'index' '(' affine ')' | '(' expr ')'
+//!          | name ('[' affine ']')* | ('sum' | 'product' | 'min' | 'max') '(' ranges ',' expr ')'
 //! ```
 //!
 //! A number is a double. The name of an iterator or parameter is its value as a double, as is `index(e)` for any affine
 //! `e`. Functions that the language does not know are declared as opaque. Evaluation order is that of the text, nothing
 //! is re-associated or contracted; `-` before a literal belongs to the literal.
 
-use std::collections::HashMap;
+use std::rc::Rc;
 
-use crate::kernel::affine::Affine;
 use crate::kernel::error::KernelErrorKind;
-use crate::kernel::exprs::ExprGraph;
-use crate::kernel::graph::{
-    ArrayId, Assign, BinaryOp, CompareOp, Element, Expr, ExprId, Function, Kernel, ScalarId, UnaryOp,
-};
+use crate::kernel::graph::{BinaryOp, CompareOp, Element, Expr, ExprId, Function, UnaryOp};
 use crate::kernel::lex::{Parsed, Token};
+use crate::kernel::parse::body::Body;
 use crate::kernel::parse::cursor::{Cursor, fail_at};
-use crate::kernel::parse::formula::{Scope, affine};
+use crate::kernel::parse::fold::Operator;
+use crate::kernel::parse::formula::{affine, table_entry};
+use crate::kernel::parse::ranges::{Separator, begins_range};
+use crate::kernel::parse::scope::{Bound, Known, Operand};
+use crate::kernel::parse::skip::skip_to_close;
 use crate::kernel::verify::verify_declared;
 use crate::kernel::words::{RESERVED, unknown};
-
-/// A statement's body while it is read.
-pub(super) struct Body<'k> {
-    kernel: &'k Kernel,
-    scope: Scope<'k>,
-    lets: HashMap<String, ExprId>,
-    graph: ExprGraph,
-    assigns: Vec<Assign>,
-    /// Offset of each expression of `graph` where it first stands.
-    expr_places: Vec<usize>,
-    assign_places: Vec<usize>,
-}
 
 /// Strength of operators, weakest first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -47,89 +37,12 @@ enum Level {
     Product,
 }
 
-/// What an operator builds.
-#[derive(Clone, Copy)]
-enum Operator {
-    Or,
-    And,
-    Compare(CompareOp),
-    Binary(BinaryOp),
-}
-
-impl<'k> Body<'k> {
-    pub(super) fn new(kernel: &'k Kernel, iters: &[String]) -> Body<'k> {
-        Body {
-            kernel,
-            scope: Scope::new(iters, &kernel.params),
-            lets: HashMap::new(),
-            graph: ExprGraph::default(),
-            assigns: Vec::new(),
-            expr_places: Vec::new(),
-            assign_places: Vec::new(),
-        }
-    }
-
-    /// A `let` or an assignment.
-    pub(super) fn line(&mut self, cursor: &mut Cursor) -> Parsed<()> {
-        if cursor.accept_word("let") {
-            return self.let_line(cursor);
-        }
-        let at = cursor.at();
-        self.verify_inside(cursor)?;
-        let name = cursor.name("`let`, an assignment or `}`")?;
-        let array = self.array(name, at)?;
-        let index = self.index(cursor, array, at)?;
-        cursor.expect("=")?;
-        let value = self.expr(cursor)?;
-        self.assigns.push(Assign { array, index, value });
-        self.assign_places.push(at);
-        Ok(())
-    }
-
-    /// Refuses what begins another item of the kernel, and what other languages have.
-    fn verify_inside(&self, cursor: &Cursor) -> Parsed<()> {
-        let Token::Name(name) = cursor.peek() else { return Ok(()) };
-        let is_array = self.kernel.array_id(name).is_some();
-        if name == "if" && !is_array {
-            return Err(cursor.fail(KernelErrorKind::NoConditional));
-        }
-        let is_item = super::ITEMS.contains(&name) && matches!(cursor.peek_at(1), Token::Name(_));
-        if is_item || !is_array && begins_statement(cursor) {
-            return Err(cursor.expected("`}` of the statement before it"));
-        }
-        Ok(())
-    }
-
-    /// The graph in evaluation order, the assignments, and the places of both.
-    pub(super) fn finish(mut self) -> (Vec<Expr>, Vec<Assign>, Vec<usize>, Vec<usize>) {
-        let (exprs, moved) = self.graph.finish(&mut self.assigns);
-        let mut places = vec![0; exprs.len()];
-        for (old, new) in moved.iter().enumerate() {
-            if let Some(new) = new {
-                places[new.index()] = self.expr_places[old];
-            }
-        }
-        (exprs, self.assigns, places, self.assign_places)
-    }
-
-    fn let_line(&mut self, cursor: &mut Cursor) -> Parsed<()> {
-        let at = cursor.at();
-        let name = cursor.name("a name")?.to_string();
-        let taken = self.lets.contains_key(&name) || self.scope.lookup(&name).is_some() || self.scalar(&name).is_some();
-        if taken {
-            return Err(fail_at(at, KernelErrorKind::Duplicate { what: "let", name }));
-        }
-        cursor.expect("=")?;
-        let value = self.expr(cursor)?;
-        self.lets.insert(name, value);
-        Ok(())
-    }
-
-    fn expr(&mut self, cursor: &mut Cursor) -> Parsed<ExprId> {
+impl Body<'_> {
+    pub(super) fn expr(&mut self, cursor: &mut Cursor) -> Parsed<Operand> {
         cursor.nested(|cursor| self.binary(cursor, Level::Or))
     }
 
-    fn binary(&mut self, cursor: &mut Cursor, weakest: Level) -> Parsed<ExprId> {
+    fn binary(&mut self, cursor: &mut Cursor, weakest: Level) -> Parsed<Operand> {
         let mut left = self.prefix(cursor, weakest)?;
         while let Some((level, operator)) = operator(cursor.peek()) {
             if level < weakest {
@@ -144,12 +57,7 @@ impl<'k> Body<'k> {
                 Level::Sum => self.binary(cursor, Level::Product)?,
                 Level::Product => self.unary(cursor)?,
             };
-            left = match operator {
-                Operator::Or => self.add(Expr::Or(left, right), at),
-                Operator::And => self.add(Expr::And(left, right), at),
-                Operator::Compare(op) => self.add(Expr::Compare(op, left, right), at),
-                Operator::Binary(op) => self.add(Expr::Binary(op, left, right), at),
-            };
+            left = self.joined(operator, left, right, at);
             if level == Level::Compare && matches!(operator_level(cursor), Some(Level::Compare)) {
                 return Err(cursor.expected("one comparison; join several with `and`"));
             }
@@ -158,34 +66,42 @@ impl<'k> Body<'k> {
     }
 
     /// `not` where it may stand, else a unary expression.
-    fn prefix(&mut self, cursor: &mut Cursor, weakest: Level) -> Parsed<ExprId> {
+    fn prefix(&mut self, cursor: &mut Cursor, weakest: Level) -> Parsed<Operand> {
         let at = cursor.at();
         if weakest <= Level::Compare && cursor.accept_word("not") {
             let operand = cursor.nested(|cursor| self.binary(cursor, Level::Compare))?;
-            return Ok(self.add(Expr::Not(operand), at));
+            let id = self.add(Expr::Not(operand.id), at);
+            return Ok(match operand.known {
+                Known::Truth(truth) => Operand { id, known: Known::Truth(!truth) },
+                _ => Operand::of(id),
+            });
         }
         self.unary(cursor)
     }
 
-    fn unary(&mut self, cursor: &mut Cursor) -> Parsed<ExprId> {
+    fn unary(&mut self, cursor: &mut Cursor) -> Parsed<Operand> {
         let at = cursor.at();
         if !cursor.accept("-") {
             return self.primary(cursor);
         }
         if let Token::Number(text) = cursor.peek() {
             let value = self.constant(cursor, text)?;
-            return Ok(self.add(Expr::Const(-value), at));
+            return Ok(Operand::of(self.add(Expr::Const(-value), at)));
         }
         let operand = cursor.nested(|cursor| self.unary(cursor))?;
-        Ok(self.add(Expr::Unary(UnaryOp::Neg, operand), at))
+        match operand.known {
+            Known::Number(value) => Ok(self.known_number(-value, at)),
+            Known::EmptySum => Ok(operand),
+            _ => Ok(Operand::of(self.add(Expr::Unary(UnaryOp::Neg, operand.id), at))),
+        }
     }
 
-    fn primary(&mut self, cursor: &mut Cursor) -> Parsed<ExprId> {
+    fn primary(&mut self, cursor: &mut Cursor) -> Parsed<Operand> {
         let at = cursor.at();
         match (cursor.peek(), cursor.peek_at(1)) {
             (Token::Number(text), _) => {
                 let value = self.constant(cursor, text)?;
-                Ok(self.add(Expr::Const(value), at))
+                Ok(Operand::of(self.add(Expr::Const(value), at)))
             }
             (Token::Punct("("), _) => {
                 cursor.advance();
@@ -193,19 +109,71 @@ impl<'k> Body<'k> {
                 cursor.expect(")")?;
                 Ok(inner)
             }
-            (Token::Name(name), Token::Punct("(")) => self.call(cursor, name),
-            (Token::Name(_), Token::Punct("[")) => {
-                let name = cursor.name("an array")?;
-                let array = self.array(name, at)?;
-                let index = self.index(cursor, array, at)?;
-                Ok(self.add(Expr::Load(array, index), at))
+            (Token::Name("sum" | "product" | "min" | "max"), Token::Punct("(")) if begins_range(cursor, 2) => {
+                self.reduction(cursor)
             }
+            (Token::Name(name), Token::Punct("(")) => match self.definition(name) {
+                Some(definition) => self.defined(cursor, definition),
+                None => self.call(cursor, name),
+            },
+            (Token::Name(name), Token::Punct("[")) => self.entry(cursor, name),
             (Token::Name(_), _) => {
                 let name = cursor.name("an expression")?;
                 self.variable(name, at)
             }
             _ => Err(cursor.expected("an expression")),
         }
+    }
+
+    /// `sum(q in 0..9, expr)`: from left to right, beginning with the first term.
+    fn reduction(&mut self, cursor: &mut Cursor) -> Parsed<Operand> {
+        let at = cursor.at();
+        let Token::Name(name) = cursor.advance() else { return Err(cursor.expected("a reduction")) };
+        cursor.expect("(")?;
+        let ranges = self.ranges(cursor, Separator::Comma)?;
+        cursor.expect(",")?;
+        let operator = match name {
+            "sum" => BinaryOp::Add,
+            "product" => BinaryOp::Mul,
+            "min" => BinaryOp::Min,
+            _ => BinaryOp::Max,
+        };
+        let mut total: Option<Operand> = None;
+        self.for_each(cursor, &ranges, |body, cursor, _| {
+            let term = body.expr(cursor)?;
+            total = Some(match total {
+                Some(sum) => body.joined(Operator::Binary(operator), sum, term, at),
+                None => term,
+            });
+            Ok(())
+        })?;
+        if ranges.values.is_empty() {
+            skip_to_close(cursor)?;
+        }
+        cursor.expect(")")?;
+        match (total, operator) {
+            (Some(total), _) => Ok(total),
+            (None, BinaryOp::Add) => Ok(Operand { id: self.add(Expr::Const(0.0), at), known: Known::EmptySum }),
+            (None, BinaryOp::Mul) => Ok(self.known_number(1.0, at)),
+            (None, _) => Err(fail_at(at, KernelErrorKind::EmptyRange { function: name.to_string() })),
+        }
+    }
+
+    /// `name[..]`: an entry of a table, a value of a family, or a cell.
+    fn entry(&mut self, cursor: &mut Cursor, name: &str) -> Parsed<Operand> {
+        let at = cursor.at();
+        if self.scope.table(name).is_some() {
+            let value = table_entry(cursor, &self.scope)?;
+            return Ok(self.known_number(value, at));
+        }
+        cursor.name("an array")?;
+        if let Some(Bound::Values(values)) = self.scope.bound(name) {
+            let values = Rc::clone(values);
+            return self.value_of(cursor, name, &values, at);
+        }
+        let array = self.array(cursor, name, at)?;
+        let index = self.index(cursor, array, at)?;
+        self.load(cursor, array, index, at)
     }
 
     fn constant(&mut self, cursor: &mut Cursor, text: &str) -> Parsed<f64> {
@@ -215,35 +183,43 @@ impl<'k> Body<'k> {
         Ok(value)
     }
 
-    fn variable(&mut self, name: &str, at: usize) -> Parsed<ExprId> {
-        if let Some(&id) = self.lets.get(name) {
-            return Ok(id);
+    fn variable(&mut self, name: &str, at: usize) -> Parsed<Operand> {
+        match self.scope.bound(name).cloned() {
+            Some(Bound::Value(value)) => return Ok(value),
+            Some(Bound::Number(value)) => return Ok(self.known_number(value, at)),
+            Some(Bound::Index(e)) => return Ok(Operand::of(self.add(Expr::Index(e), at))),
+            Some(Bound::Values(values)) => return Err(fail_at(at, lacks_index(name, values.rank))),
+            None => {}
         }
         if let Some(id) = self.scalar(name) {
-            return Ok(self.add(Expr::Scalar(id), at));
+            return Ok(Operand::of(self.add(Expr::Scalar(id), at)));
         }
         if let Some(e) = self.scope.lookup(name) {
-            return Ok(self.add(Expr::Index(e), at));
+            return Ok(Operand::of(self.add(Expr::Index(e), at)));
         }
         if let Some(id) = self.kernel.array_id(name) {
-            let expected = self.kernel.array(id).index.len();
-            return Err(fail_at(at, KernelErrorKind::IndexCount { array: name.into(), expected, found: 0 }));
+            return Err(fail_at(at, lacks_index(name, self.kernel.array(id).index.len())));
         }
-        let lets = self.lets.keys().map(String::as_str);
+        if let Some(table) = self.scope.table(name) {
+            return Err(fail_at(at, lacks_index(name, table.extents.len())));
+        }
+        let bound = self.scope.bound.iter().map(|(name, _)| name.as_str());
         let scalars = self.kernel.scalars.iter().map(|s| s.name.as_str());
-        let mut known: Vec<&str> = lets.chain(scalars).chain(self.scope.names()).collect();
+        let tables = self.scope.tables.iter().map(|table| table.name.as_str());
+        let mut known: Vec<&str> = bound.chain(scalars).chain(tables).chain(self.scope.names()).collect();
         known.sort_unstable();
+        known.dedup();
         Err(fail_at(at, unknown("name", name, known)))
     }
 
-    fn call(&mut self, cursor: &mut Cursor, name: &str) -> Parsed<ExprId> {
+    fn call(&mut self, cursor: &mut Cursor, name: &str) -> Parsed<Operand> {
         let at = cursor.at();
         cursor.advance();
         cursor.expect("(")?;
         if name == "index" {
             let e = affine(cursor, &self.scope)?;
             cursor.expect(")")?;
-            return Ok(self.add(Expr::Index(e), at));
+            return Ok(Operand::of(self.add(Expr::Index(e), at)));
         }
         let mut args = Vec::new();
         if !cursor.accept(")") {
@@ -253,8 +229,12 @@ impl<'k> Body<'k> {
             }
             cursor.expect(")")?;
         }
+        if let ("select", [Operand { known: Known::Truth(truth), .. }, a, b]) = (name, args.as_slice()) {
+            return Ok(if *truth { *a } else { *b });
+        }
+        let args: Vec<ExprId> = args.iter().map(|arg| arg.id).collect();
         let expr = self.function(name, &args).map_err(|kind| fail_at(at, kind))?;
-        Ok(self.add(expr, at))
+        Ok(Operand::of(self.add(expr, at)))
     }
 
     fn function(&self, name: &str, args: &[ExprId]) -> Result<Expr, KernelErrorKind> {
@@ -307,10 +287,12 @@ impl<'k> Body<'k> {
 
     /// Refuses calls of what has another meaning.
     fn not_a_value(&self, name: &str) -> Result<(), KernelErrorKind> {
-        let hint = if self.kernel.array_id(name).is_some() {
+        let hint = if self.kernel.array_id(name).is_some() || self.names.family(name).is_some() {
             "it is an array, whose cells are written with `[..]`"
-        } else if self.lets.contains_key(name) || self.scalar(name).is_some() || self.scope.lookup(name).is_some() {
+        } else if self.scope.bound(name).is_some() || self.scalar(name).is_some() || self.scope.lookup(name).is_some() {
             "it is a value; write `*` to multiply"
+        } else if self.scope.table(name).is_some() {
+            "it is a table, whose entries are written with `[..]`"
         } else if RESERVED.contains(&name) {
             "it is a word of the language"
         } else {
@@ -318,52 +300,11 @@ impl<'k> Body<'k> {
         };
         Err(KernelErrorKind::NotAFunction { name: name.into(), hint })
     }
-
-    fn index(&mut self, cursor: &mut Cursor, array: ArrayId, at: usize) -> Parsed<Vec<Affine>> {
-        if self.kernel.array(array).index.is_empty() && cursor.peek() != Token::Punct("[") {
-            return Ok(Vec::new());
-        }
-        cursor.expect("[")?;
-        let mut index = Vec::new();
-        if !cursor.accept("]") {
-            index.push(affine(cursor, &self.scope)?);
-            while cursor.accept(",") {
-                index.push(affine(cursor, &self.scope)?);
-            }
-            cursor.expect("]")?;
-        }
-        let array = self.kernel.array(array);
-        if index.len() == array.index.len() {
-            return Ok(index);
-        }
-        let (expected, found) = (array.index.len(), index.len());
-        Err(fail_at(at, KernelErrorKind::IndexCount { array: array.name.clone(), expected, found }))
-    }
-
-    fn array(&self, name: &str, at: usize) -> Parsed<ArrayId> {
-        let names = || self.kernel.arrays.iter().map(|array| array.name.as_str());
-        self.kernel.array_id(name).ok_or_else(|| fail_at(at, unknown("array", name, names())))
-    }
-
-    fn scalar(&self, name: &str) -> Option<ScalarId> {
-        self.kernel.scalars.iter().position(|s| s.name == name).map(|i| ScalarId(i as u32))
-    }
-
-    fn add(&mut self, expr: Expr, at: usize) -> ExprId {
-        let id = self.graph.add(expr);
-        if self.expr_places.len() < self.graph.len() {
-            self.expr_places.push(at);
-        }
-        id
-    }
 }
 
-/// Whether a name in front of `[..]` is that of a statement: behind its iterators stands a domain or a body.
-fn begins_statement(cursor: &Cursor) -> bool {
-    let behind =
-        (1..).take_while(|&k| cursor.peek_at(k) != Token::End).find(|&k| cursor.peek_at(k) == Token::Punct("]"));
-    cursor.peek_at(1) == Token::Punct("[")
-        && behind.is_some_and(|k| matches!(cursor.peek_at(k + 1), Token::Name("for") | Token::Punct("{")))
+/// That something that has indices stands without them.
+fn lacks_index(name: &str, expected: usize) -> KernelErrorKind {
+    KernelErrorKind::IndexCount { array: name.into(), expected, found: 0 }
 }
 
 fn operator(token: Token) -> Option<(Level, Operator)> {

@@ -7,6 +7,7 @@
 //! affine     := ['-'] term (('+' | '-') term)*
 //! term       := factor ('*' factor | 'mod' k | '%' k)*
 //! factor     := k | k name | k '(' affine ')' | name | '(' affine ')' | floor(term / k) | floord(affine, k)
+//!             | table ('[' affine ']')*
 //! ```
 //!
 //! `a, b < c` means `a < c and b < c`; in a chain every neighbouring pair of lists is compared.
@@ -14,53 +15,10 @@
 use crate::kernel::affine::{Affine, AffineOverflow};
 use crate::kernel::error::KernelErrorKind;
 use crate::kernel::formula::Formula;
-use crate::kernel::graph::{Param, ParamId};
 use crate::kernel::lex::{Parsed, Token};
 use crate::kernel::normal;
 use crate::kernel::parse::cursor::{Cursor, fail_at};
-use crate::kernel::words::unknown;
-
-/// What names mean inside an affine expression.
-pub(super) struct Scope<'k> {
-    /// Names of iterators; `None` for a position of a tuple that has no name.
-    pub(super) iters: Vec<Option<String>>,
-    pub(super) params: &'k [Param],
-    /// What stands for sizes, where other parameters have no meaning; none where parameters stay symbols.
-    sizes: Option<&'k [(ParamId, i64)]>,
-}
-
-impl<'k> Scope<'k> {
-    pub(super) fn new(iters: &[String], params: &'k [Param]) -> Scope<'k> {
-        Scope::of(iters.iter().cloned().map(Some).collect(), params)
-    }
-
-    /// A scope of iterators of which some may have no name.
-    pub(super) fn of(iters: Vec<Option<String>>, params: &'k [Param]) -> Scope<'k> {
-        Scope { iters, params, sizes: None }
-    }
-
-    /// A scope in which sizes are their values.
-    pub(super) fn at(iters: &[String], params: &'k [Param], sizes: &'k [(ParamId, i64)]) -> Scope<'k> {
-        Scope { sizes: Some(sizes), ..Scope::new(iters, params) }
-    }
-
-    /// Every name that has a meaning.
-    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
-        self.iters.iter().flatten().map(String::as_str).chain(self.params.iter().map(|param| param.name.as_str()))
-    }
-
-    pub(super) fn lookup(&self, name: &str) -> Option<Affine> {
-        let iter = self.iters.iter().position(|i| i.as_deref() == Some(name)).map(Affine::iter);
-        let param = || {
-            let param = ParamId(self.params.iter().position(|p| p.name == name)? as u32);
-            match self.sizes {
-                Some(sizes) => sizes.iter().find(|(size, _)| *size == param).map(|(_, value)| Affine::constant(*value)),
-                None => Some(Affine::param(param)),
-            }
-        };
-        iter.or_else(param)
-    }
-}
+use crate::kernel::parse::scope::{Scope, whole};
 
 /// Parses a formula.
 pub(super) fn formula(cursor: &mut Cursor, scope: &Scope) -> Parsed<Formula> {
@@ -107,7 +65,7 @@ fn negation(cursor: &mut Cursor, scope: &Scope) -> Parsed<Formula> {
 }
 
 /// Whether the parenthesis at the cursor encloses a formula: affine expressions hold no comparison and no such word.
-fn holds_formula(cursor: &Cursor) -> bool {
+pub(super) fn holds_formula(cursor: &Cursor) -> bool {
     let mut open = 0;
     for ahead in 0.. {
         match cursor.peek_at(ahead) {
@@ -202,8 +160,7 @@ fn term(cursor: &mut Cursor, scope: &Scope, mut negative: bool) -> Parsed<Affine
                 return Err(cursor.fail(KernelErrorKind::AmbiguousMod));
             }
             cursor.advance();
-            let modulus = divisor(cursor)?;
-            value = checked(cursor, start, value.modulo(modulus))?;
+            value = remainder(cursor, scope, start, &value)?;
         } else {
             break;
         }
@@ -236,13 +193,19 @@ pub(super) fn factor(cursor: &mut Cursor, scope: &Scope, negative: &mut bool) ->
         Token::Number(text) => number(cursor, text, negative),
         Token::Name("floor" | "floord") => floor(cursor, scope),
         Token::Name("exists") => Err(cursor.fail(KernelErrorKind::Quantifier)),
+        Token::Name(name) if cursor.peek_at(1) == Token::Punct("[") && scope.table(name).is_some() => {
+            let at = cursor.at();
+            let entry = table_entry(cursor, scope)?;
+            let entry = whole(&cursor.text_from(at), entry).map_err(|kind| fail_at(at, kind))?;
+            Ok(Affine::constant(entry))
+        }
         Token::Name(array) if cursor.peek_at(1) == Token::Punct("[") => {
             Err(cursor.fail(KernelErrorKind::IndirectIndex { array: array.into() }))
         }
         Token::Name(_) => {
             let at = cursor.at();
             let name = cursor.name("an affine expression")?;
-            scope.lookup(name).ok_or_else(|| fail_at(at, unknown("iterator or parameter", name, scope.names())))
+            scope.index(name).map_err(|kind| fail_at(at, kind))
         }
         Token::Punct("(") => {
             cursor.advance();
@@ -307,6 +270,81 @@ fn floor(cursor: &mut Cursor, scope: &Scope) -> Parsed<Affine> {
 fn affine_rest(cursor: &mut Cursor, scope: &Scope) -> Parsed<Affine> {
     cursor.accept("+");
     affine(cursor, scope)
+}
+
+/// `value mod k`. In a statement, the modulus may also be made of sizes: the index wraps around, and the statement is
+/// split where it does.
+fn remainder(cursor: &mut Cursor, scope: &Scope, start: usize, value: &Affine) -> Parsed<Affine> {
+    let Some(split) = scope.split.as_ref().filter(|_| !matches!(cursor.peek(), Token::Number(_) | Token::Punct("-")))
+    else {
+        let modulus = divisor(cursor)?;
+        return checked(cursor, start, value.modulo(modulus));
+    };
+    let at = cursor.at();
+    let modulus = factor(cursor, scope, &mut false)?;
+    let failed = |kind| fail_at(at, kind);
+    if let Some(modulus) = modulus.as_constant() {
+        let positive = if modulus > 0 { Ok(()) } else { Err(KernelErrorKind::NotPositive { value: modulus }) };
+        positive.map_err(failed)?;
+        return checked(cursor, start, value.modulo(modulus));
+    }
+    let varying = || failed(KernelErrorKind::VaryingDivisor { text: cursor.text_from(at) });
+    match split.wrapped(value, &modulus) {
+        Ok(Some(wrapped)) => Ok(wrapped),
+        Ok(None) => Err(varying()),
+        Err(overflow) => checked(cursor, start, Err(overflow)),
+    }
+}
+
+/// `name[i][j]`, an entry of a table.
+pub(super) fn table_entry(cursor: &mut Cursor, scope: &Scope) -> Parsed<f64> {
+    let at = cursor.at();
+    let name = cursor.name("a table")?;
+    let table = scope.table(name).ok_or_else(|| cursor.expected("a table"))?;
+    let (mut position, mut index) = (0, Vec::new());
+    for extent in &table.extents {
+        index.push(subscript(cursor, scope)?);
+        let last = index[index.len() - 1];
+        let inside = usize::try_from(last).ok().filter(|last| last < extent);
+        let Some(inside) = inside else {
+            let last: Vec<i64> = table.extents.iter().map(|extent| *extent as i64 - 1).collect();
+            let first = vec![0; last.len()];
+            return Err(fail_at(at, no_entry("entry", name, &index, Some((&first, &last)))));
+        };
+        position = position * extent + inside;
+    }
+    Ok(table.entries[position])
+}
+
+/// That something with constant indices has no such entry; the first and the last ones that it has.
+pub(super) fn no_entry(
+    what: &'static str,
+    name: &str,
+    index: &[i64],
+    there: Option<(&Vec<i64>, &Vec<i64>)>,
+) -> KernelErrorKind {
+    let text = |index: &[i64]| name.to_string() + &index.iter().map(|i| format!("[{i}]")).collect::<String>();
+    let there = match there {
+        Some((first, last)) => format!("the first one is `{}`, the last one `{}`", text(first), text(last)),
+        None => "there are none".to_string(),
+    };
+    KernelErrorKind::NoEntry { what, entry: text(index), there }
+}
+
+/// `[i]` with a constant.
+pub(super) fn subscript(cursor: &mut Cursor, scope: &Scope) -> Parsed<i64> {
+    cursor.expect("[")?;
+    let index = integer(cursor, scope)?;
+    cursor.expect("]")?;
+    Ok(index)
+}
+
+/// An affine expression of constants.
+pub(super) fn integer(cursor: &mut Cursor, scope: &Scope) -> Parsed<i64> {
+    let at = cursor.at();
+    let value = affine(cursor, scope)?;
+    let kind = || KernelErrorKind::NotConstant { text: cursor.text_from(at) };
+    value.as_constant().ok_or_else(|| fail_at(at, kind()))
 }
 
 fn divisor(cursor: &mut Cursor) -> Parsed<i64> {

@@ -15,7 +15,8 @@ use crate::kernel::graph::{Param, Stmt};
 use crate::kernel::lex::{Parsed, Token};
 use crate::kernel::normal;
 use crate::kernel::parse::cursor::{Cursor, fail_at};
-use crate::kernel::parse::formula::{Scope, affine, formula};
+use crate::kernel::parse::formula::{affine, formula};
+use crate::kernel::parse::scope::Scope;
 use crate::kernel::words::unknown;
 
 /// One rule of a schedule map: a statement and its time vector.

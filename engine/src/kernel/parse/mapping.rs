@@ -19,7 +19,8 @@ use crate::kernel::formula::Formula;
 use crate::kernel::graph::{ArrayId, Kernel, ParamId, Role};
 use crate::kernel::lex::{Failure, Parsed, Token};
 use crate::kernel::parse::cursor::{Cursor, fail_at};
-use crate::kernel::parse::formula::{self, Scope};
+use crate::kernel::parse::formula;
+use crate::kernel::parse::scope::Scope;
 use crate::kernel::words::unknown;
 
 /// One rule: where some cells of an array are kept.

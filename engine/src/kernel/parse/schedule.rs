@@ -5,7 +5,8 @@ use crate::kernel::error::KernelErrorKind;
 use crate::kernel::graph::DimKind;
 use crate::kernel::lex::{Parsed, Token};
 use crate::kernel::parse::cursor::fail_at;
-use crate::kernel::parse::formula::{Scope, affine};
+use crate::kernel::parse::formula::affine;
+use crate::kernel::parse::scope::Scope;
 use crate::kernel::parse::{Parser, isl, unknown};
 use crate::kernel::times::{AtStmt, Times};
 use crate::kernel::words::AUTOMATIC;
@@ -15,6 +16,8 @@ struct Draft {
     times: Times,
     /// Per statement, where its entry stands.
     places: Vec<usize>,
+    /// Per statement, its time as one of several of a name, and where that stands: unless it has an entry of its own.
+    shared: Vec<Option<(Vec<Affine>, usize)>>,
 }
 
 impl Parser<'_> {
@@ -28,10 +31,13 @@ impl Parser<'_> {
             return Ok(());
         }
         let n = self.kernel.stmts.len();
-        let mut draft = Draft { times: Times::new(name, n), places: vec![at; n] };
+        let mut draft = Draft { times: Times::new(name, n), places: vec![at; n], shared: vec![None; n] };
         if let Some(mut inside) = self.cursor.enter_quotes()? {
             for rule in isl::map(&mut inside, &self.kernel.stmts, &self.kernel.params)? {
-                self.set_time(&mut draft, rule.stmt, rule.time, rule.at)?;
+                let group = self.names.groups.get(&self.kernel.stmts[rule.stmt].name).map(Vec::as_slice);
+                for stmt in group.unwrap_or(&[rule.stmt]) {
+                    self.set_time(&mut draft, (*stmt, group.is_some()), rule.time.clone(), rule.at)?;
+                }
             }
             self.kind_list(&mut draft)?;
         } else {
@@ -41,7 +47,12 @@ impl Parser<'_> {
                 let _ = self.cursor.accept(";") || self.cursor.accept(",");
             }
         }
-        let Draft { times, places } = draft;
+        let Draft { mut times, places, shared } = draft;
+        for (stmt, time) in shared.into_iter().enumerate().filter_map(|(stmt, shared)| Some((stmt, shared?.0))) {
+            if !times.has(stmt) {
+                times.set_time(&self.kernel, stmt, time).map_err(|kind| fail_at(at, kind))?;
+            }
+        }
         let at_stmt = |(kind, stmt): AtStmt| fail_at(stmt.map_or(at, |stmt| places[stmt]), kind);
         let schedule = times.finish(&self.kernel).map_err(at_stmt)?;
         self.kernel.schedules.push(schedule);
@@ -56,8 +67,14 @@ impl Parser<'_> {
             let at = self.cursor.at();
             let name = self.cursor.name("a statement or `}`")?;
             let names = || self.kernel.stmts.iter().map(|s| s.name.as_str());
-            let stmt = names().position(|s| s == name);
-            stmts.push((stmt.ok_or_else(|| fail_at(at, unknown("statement", name, names())))?, at));
+            match (self.names.groups.get(name), names().position(|s| s == name)) {
+                (Some(group), _) => stmts.extend(group.iter().map(|stmt| ((*stmt, true), at))),
+                (None, Some(stmt)) => stmts.push(((stmt, false), at)),
+                (None, None) => {
+                    let groups = self.names.groups.keys().map(String::as_str);
+                    return Err(fail_at(at, unknown("statement", name, names().chain(groups))));
+                }
+            }
             if !self.cursor.accept(",") {
                 break;
             }
@@ -67,8 +84,8 @@ impl Parser<'_> {
         let start = self.cursor.position();
         for (stmt, at) in stmts {
             self.cursor.rewind(start);
-            let time = self.time(draft, stmt)?;
-            draft.places[stmt] = at;
+            let time = self.time(draft, stmt.0)?;
+            draft.places[stmt.0] = at;
             self.set_time(draft, stmt, time, at)?;
         }
         Ok(())
@@ -82,7 +99,7 @@ impl Parser<'_> {
             return Ok(time);
         }
         loop {
-            let scope = Scope::new(&self.kernel.stmts[stmt].iters, &self.kernel.params);
+            let scope = Scope::new(&self.kernel.stmts[stmt].iters, &self.kernel.params).with(&self.names.tables, &[]);
             time.push(affine(&mut self.cursor, &scope)?);
             let at = self.cursor.at();
             if let Some(kind) = self.kind()? {
@@ -136,7 +153,21 @@ impl Parser<'_> {
         Ok(Some(DimKind::Vector(lanes)))
     }
 
-    fn set_time(&self, draft: &mut Draft, stmt: usize, time: Vec<Affine>, at: usize) -> Parsed<()> {
-        draft.times.set_time(&self.kernel, stmt, time).map_err(|kind| fail_at(at, kind))
+    /// Gives a statement its time; whether that is for all statements of a name is beside its number.
+    fn set_time(
+        &self,
+        draft: &mut Draft,
+        (stmt, is_shared): (usize, bool),
+        time: Vec<Affine>,
+        at: usize,
+    ) -> Parsed<()> {
+        if !is_shared {
+            return draft.times.set_time(&self.kernel, stmt, time).map_err(|kind| fail_at(at, kind));
+        }
+        if draft.shared[stmt].replace((time, at)).is_none() {
+            return Ok(());
+        }
+        let (schedule, stmt) = (draft.times.name().to_string(), self.kernel.stmts[stmt].name.clone());
+        Err(fail_at(at, KernelErrorKind::ScheduledTwice { schedule, stmt }))
     }
 }
