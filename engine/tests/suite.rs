@@ -11,6 +11,7 @@ mod automatic;
 mod borrowed;
 mod boxes;
 mod brute_force;
+mod cached;
 mod diamonds;
 mod double_mapped;
 mod drive;

@@ -9,7 +9,7 @@ use crease_program::{Var, Verified};
 
 use crate::alive::{MOST_VARIABLES, variables_in_use};
 use crate::callable::{CompileTimes, Compiled};
-use crate::clif::{EmitError, MOST_FRAME_BYTES, emit};
+use crate::clif::{CodeImage, EmitError, MOST_FRAME_BYTES, emit};
 use crate::frame::FrameLayout;
 use crate::isa::IsaError;
 use crate::listing::OperationNames;
@@ -98,6 +98,34 @@ pub fn compile_named(
     options: &CompileOptions,
     names: &OperationNames,
 ) -> Result<Compiled, CompileError> {
+    verify_compiles(program, options)?;
+    Ok(generate(program, options, names, false)?.0)
+}
+
+/// Compiles `program`, which [`verify_compiles`] does not refuse, and keeps an image of its code.
+pub(crate) fn compile_recording(program: &Verified, options: &CompileOptions) -> Result<Recording, CompileError> {
+    let (compiled, image) = generate(program, options, &OperationNames::new(), true)?;
+    Ok(Recording { compiled, image: image.expect("it was asked for") })
+}
+
+/// Code, and its image; else a reference that an image cannot hold.
+pub(crate) struct Recording {
+    pub(crate) compiled: Compiled,
+    pub(crate) image: Result<CodeImage, String>,
+}
+
+/// The code of an image; none if it is not that of this program.
+pub(crate) fn link_image(program: &Verified, options: &CompileOptions, image: CodeImage) -> Option<Compiled> {
+    let start = Instant::now();
+    let mut memory = CodeMemory::new(options.isa.target(false).ok()?);
+    let emitted = image.define(program, &mut memory)?;
+    let main = memory.finish(emitted.main).ok()?;
+    let times = CompileTimes { link: start.elapsed(), wide_strips: emitted.wide_strips, ..CompileTimes::default() };
+    Some(Compiled::new(program.clone(), FrameLayout::new(program), memory, main, emitted, times))
+}
+
+/// Refuses what is too much before anything is generated.
+pub(crate) fn verify_compiles(program: &Verified, options: &CompileOptions) -> Result<(), CompileError> {
     let limit = options.work_limit;
     verify_work(program, options.unroll, limit).map_err(|TooMuch { work, most }| {
         let program = program.name.clone();
@@ -107,6 +135,16 @@ pub fn compile_named(
     if alive > MOST_VARIABLES {
         return Err(CompileError::Variables { program: program.name.clone(), alive, limit: MOST_VARIABLES });
     }
+    Ok(())
+}
+
+/// Generates code, with an image of it if that is asked for.
+fn generate(
+    program: &Verified,
+    options: &CompileOptions,
+    names: &OperationNames,
+    records: bool,
+) -> Result<(Compiled, Option<Result<CodeImage, String>>), CompileError> {
     let options = &options.resolved()?;
     let mut memory = CodeMemory::new(options.isa.target(options.verifies)?);
     let layout = FrameLayout::new(program);
@@ -118,7 +156,8 @@ pub fn compile_named(
         },
     };
     let start = Instant::now();
-    let emitted = emit(program, &layout, (options, names), &mut memory).map_err(|error| match error {
+    let emitted = emit(program, &layout, (options, names), records, &mut memory);
+    let mut emitted = emitted.map_err(|error| match error {
         EmitError::Module(error) => failed(error),
         EmitError::Frame { loop_, frame_bytes } => CompileError::Frame {
             program: program.name.clone(),
@@ -130,6 +169,7 @@ pub fn compile_named(
     let generate = start.elapsed().saturating_sub(emitted.build_time);
     let start = Instant::now();
     let main = memory.finish(emitted.main).map_err(failed)?;
+    let image = CodeImage::new(&mut emitted);
     let times = CompileTimes {
         build: emitted.build_time,
         generate,
@@ -137,5 +177,5 @@ pub fn compile_named(
         wide: emitted.wide_time,
         wide_strips: emitted.wide_strips,
     };
-    Ok(Compiled::new(program.clone(), layout, memory, main, emitted, times))
+    Ok((Compiled::new(program.clone(), layout, memory, main, emitted, times), image))
 }

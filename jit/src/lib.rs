@@ -5,12 +5,14 @@
 mod alive;
 mod binding;
 mod buffer;
+mod cache;
 mod callable;
 mod clif;
 mod compile;
 mod denormals;
 mod frame;
 mod isa;
+mod kept_files;
 mod knobs;
 mod listing;
 mod machine;
@@ -30,6 +32,7 @@ mod x86;
 
 pub use binding::BufferRef;
 pub use buffer::{ALIGN_BYTES, ElementType, Field, FieldError, FieldOptions, double_map_bytes, field_memory_bytes};
+pub use cache::{CODE_BUILD, Kept, PlanCache, PlanCacheError, compile_cached};
 pub use callable::{Call, CallError, CompileTimes, Compiled};
 pub use compile::{CompileError, compile, compile_named};
 pub use denormals::Denormals;

@@ -6,13 +6,14 @@
 use std::collections::BTreeMap;
 
 use crease_program::Var;
+use serde::{Deserialize, Serialize};
 
 /// For strips, by their variables, what a reader calls the result of each operation; empty texts for nothing.
 pub type OperationNames = BTreeMap<Var, Vec<String>>;
 
 /// How one strip was compiled. A strip over arrays that a call passes may be compiled twice: for rows of adjacent
 /// cells, and for all others.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct StripListing {
     /// The strip's variable, which names it in its program.
@@ -33,7 +34,7 @@ pub struct StripListing {
 }
 
 /// What one block of lanes takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RegisterUse {
     /// Vector registers that are written.

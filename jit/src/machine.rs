@@ -35,10 +35,13 @@ pub(crate) fn has_huge_pages() -> bool {
 }
 
 /// What the processor calls itself; its architecture where the system does not tell.
-pub(crate) fn processor_name() -> String {
-    let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let name = text.lines().find_map(|line| line.strip_prefix("model name")?.trim_start().strip_prefix(':'));
-    name.map_or(std::env::consts::ARCH, str::trim).to_owned()
+pub(crate) fn processor_name() -> &'static str {
+    static NAME: OnceLock<String> = OnceLock::new();
+    NAME.get_or_init(|| {
+        let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+        let name = text.lines().find_map(|line| line.strip_prefix("model name")?.trim_start().strip_prefix(':'));
+        name.map_or(std::env::consts::ARCH, str::trim).to_owned()
+    })
 }
 
 /// The largest size in the files `index*/size` of a directory, of one level or of all.

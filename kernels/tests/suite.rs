@@ -7,6 +7,7 @@
 
 mod agreement;
 mod boxes;
+mod cached;
 mod claims;
 mod lattices;
 mod mutants;

@@ -9,7 +9,7 @@
 
 use crease_isl::{Set, Tuple};
 use crease_program::Interval;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::analysis::conflicts::Conflicts;
 use crate::analysis::error::AnalysisError;
@@ -24,14 +24,14 @@ use crate::sets::relations::{Params, nameless};
 const BOUND_BUDGET: u64 = 1 << 20;
 
 /// A number of cells that no storage can go below, with what it counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct LowerBound {
     pub(crate) cells: u64,
     pub(crate) method: BoundMethod,
 }
 
 /// What a lower bound counts. Later ones are at least as strong as those before, if they are complete.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum BoundMethod {

@@ -1,5 +1,7 @@
 //! Values that only the checker makes.
 
+use serde::{Deserialize, Serialize};
+
 use std::ops::Deref;
 
 /// A value that the checker has proved, and cannot be changed afterwards: whoever changes a copy of it has no proof of
@@ -12,7 +14,7 @@ pub struct Proved<T> {
 }
 
 /// How storage was proved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Proof {

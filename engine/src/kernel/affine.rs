@@ -5,14 +5,16 @@
 
 use crease_program::LinearForm;
 
+use serde::{Deserialize, Serialize};
+
 use crate::kernel::ids::ParamId;
 
 /// An integer affine expression over a tuple's iterators and a kernel's parameters.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
 pub struct Affine(LinearForm<Term, i64>);
 
 /// What a coefficient multiplies.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Term {
     /// An iterator of the enclosing tuple, by position.
     Iter(u32),

@@ -4,8 +4,9 @@
 //! use and nothing else, operands first, in the order in which evaluation from the first assignment on meets them: so
 //! the graph depends on what a statement computes, not on how its text or builder named the parts.
 
-use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
+
+use rustc_hash::FxHashMap;
 
 use crate::kernel::affine::Affine;
 use crate::kernel::graph::{ArrayId, Assign, Expr, ExprId, Stmt};
@@ -14,7 +15,7 @@ use crate::kernel::graph::{ArrayId, Assign, Expr, ExprId, Stmt};
 #[derive(Clone, Debug, Default)]
 pub(super) struct ExprGraph {
     exprs: Vec<Expr>,
-    known: HashMap<Key, ExprId>,
+    known: FxHashMap<Key, ExprId>,
 }
 
 impl ExprGraph {

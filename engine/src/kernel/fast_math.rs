@@ -25,7 +25,7 @@ crease_program::named_choices! {
 }
 
 /// What a kernel allows: a set of fast-math flags; prints as `contract, reassociate`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize)]
 pub struct Arithmetic {
     /// A bit for each flag.
     allowed: u8,

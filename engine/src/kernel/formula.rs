@@ -1,9 +1,11 @@
 //! Formulas: sets of integer points, as boolean combinations of affine constraints.
 
+use serde::{Deserialize, Serialize};
+
 use crate::kernel::affine::{Affine, AffineOverflow, Term};
 
 /// A set of points: iterators and parameters for which the formula holds.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Formula {
     /// `e >= 0`.
     NonNegative(Affine),

@@ -4,6 +4,8 @@
 //! write is then a value of its own). An instance of a statement reads everything it loads, then writes its
 //! assignments. `KernelBuilder` and `Kernel::parse` are the only ways to make one; both verify it.
 
+use serde::{Deserialize, Serialize};
+
 use crate::kernel::affine::Affine;
 use crate::kernel::fast_math::Arithmetic;
 use crate::kernel::formula::Formula;
@@ -14,7 +16,7 @@ pub use crease_program::functions::Function;
 pub use crease_program::{BinaryOp, CompareOp, Element, UnaryOp};
 
 /// An affine dataflow graph with its schedules.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Kernel {
     pub(crate) name: String,
     pub(crate) params: Vec<Param>,
@@ -33,7 +35,7 @@ pub struct Kernel {
 }
 
 /// A symbolic integer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Param {
     /// Its name in the text form.
@@ -43,7 +45,7 @@ pub struct Param {
 }
 
 /// When a parameter is bound.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[non_exhaustive]
 pub enum ParamKind {
     /// At compile time: array extents.
@@ -53,7 +55,7 @@ pub enum ParamKind {
 }
 
 /// A run-time floating-point scalar.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Scalar {
     /// Its name in the text form.
@@ -63,7 +65,7 @@ pub struct Scalar {
 }
 
 /// An uninterpreted function: a name and a number of arguments. Several numbers of arguments are several functions.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Opaque {
     /// Its name in the text form.
@@ -73,7 +75,7 @@ pub struct Opaque {
 }
 
 /// An array over an index space.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Array {
     /// Its name in the text form.
@@ -93,7 +95,7 @@ pub struct Array {
 }
 
 /// Who owns an array.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[non_exhaustive]
 pub enum Role {
     /// The caller's, read only.
@@ -107,7 +109,7 @@ pub enum Role {
 }
 
 /// A statement: one instance for each point of its domain.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Stmt {
     /// Its name in the text form.
@@ -117,6 +119,7 @@ pub struct Stmt {
     /// The iteration domain.
     pub domain: Formula,
     /// Where its text stands.
+    #[serde(skip)]
     pub line: SourceLine,
     /// Expressions in evaluation order; operands precede their uses.
     pub exprs: Vec<Expr>,
@@ -149,7 +152,7 @@ impl PartialEq for SourceLine {
 impl Eq for SourceLine {}
 
 /// One write of a statement.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Assign {
     /// The array written.
@@ -161,7 +164,7 @@ pub struct Assign {
 }
 
 /// A node of a statement's expression graph.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub enum Expr {
     /// A double-precision constant; takes the other operand's type where that is `f32`.
@@ -198,7 +201,7 @@ pub enum Expr {
 }
 
 /// An order of execution: one time vector per statement.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Schedule {
     /// Its name in the text form.
     pub name: String,
@@ -209,7 +212,7 @@ pub struct Schedule {
 }
 
 /// How instances that first differ in a time dimension are ordered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum DimKind {
     /// Ascending.

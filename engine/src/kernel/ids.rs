@@ -1,9 +1,11 @@
 //! Numbers of what a kernel is made of, a type for each kind.
 
+use serde::{Deserialize, Serialize};
+
 macro_rules! index_type {
     ($(#[$doc:meta])* $name:ident, $prefix:literal) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
         pub struct $name(pub(crate) u32);
 
         impl $name {

@@ -93,6 +93,12 @@ pub(super) fn lex(source: &str, range: Range<usize>, comments: Comments) -> Pars
 
 fn skip_blanks(source: &str, mut at: usize, end: usize, comments: Comments) -> usize {
     loop {
+        // Nearly all that follows a token is a letter, a bracket or one blank.
+        let next = |at: usize| source.as_bytes()[..end].get(at).copied();
+        at += usize::from(next(at) == Some(b' '));
+        if next(at).is_some_and(|byte| byte.is_ascii_graphic() && byte != b'#' && byte != b';') {
+            return at;
+        }
         let rest = &source[at..end];
         let blank = rest.len() - rest.trim_start().len();
         at += blank;
@@ -122,7 +128,8 @@ fn next_token(source: &str, at: usize, end: usize) -> Parsed<(Token<'_>, usize)>
         let len = rest[1..].find('"').ok_or_else(|| Failure::new(KernelErrorKind::UnterminatedQuote, at))?;
         return Ok((Token::Quoted(&rest[1..1 + len]), at + len + 2));
     }
-    match PUNCTS.iter().find(|p| rest.starts_with(**p)) {
+    let (bytes, one) = (rest.as_bytes(), rest.as_bytes()[0]);
+    match PUNCTS.iter().find(|p| p.as_bytes()[0] == one && bytes.starts_with(p.as_bytes())) {
         Some(p) => Ok((Token::Punct(p), at + p.len())),
         None => Err(Failure::new(KernelErrorKind::UnexpectedCharacter { found: first }, at)),
     }

@@ -4,6 +4,8 @@
 //! step that was done last, and read states as they are then, and inputs; nothing reads what they write. So they take
 //! no part in any schedule, in what is alive, or in storage: they are compiled for the storage that the steps have.
 
+use serde::Serialize;
+
 use crate::kernel::affine::Affine;
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::{
@@ -17,7 +19,7 @@ use crate::kernel::reductions::Reduction;
 pub(in crate::kernel) const OBSERVER_LANES: u32 = 16;
 
 /// What is computed of a kernel's states on demand: arrays, and numbers that whole arrays are reduced to.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Observer {
     /// Its name in the text form.

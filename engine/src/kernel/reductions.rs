@@ -1,9 +1,11 @@
 //! Reductions of observers: numbers that all instances of some statements are put into.
 
+use serde::Serialize;
+
 use crate::kernel::graph::{BinaryOp, CompareOp, Expr, ExprId};
 
 /// How values become one number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[non_exhaustive]
 pub enum Reduction {
     /// Their sum, which begins with 0. Every addition rounds.

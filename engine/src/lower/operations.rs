@@ -15,6 +15,8 @@ use std::collections::{BTreeSet, HashMap};
 
 use crease_program::{Int, Op, PAIRS_PER_UNIT, StoreHint, StreamId, Strip, ValueId, ValueType, Var, opaque_seed};
 
+use serde::{Deserialize, Serialize};
+
 use crate::analysis::model::Model;
 use crate::kernel::affine::{Affine, Term};
 use crate::kernel::graph::{ArrayId, BinaryOp, Element, Expr, ExprId, Function, Stmt, StmtId};
@@ -59,7 +61,7 @@ struct Work {
 }
 
 /// What an operation comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Origin {
     /// The statement; the first one, if several need the operation.
     pub(crate) stmt: StmtId,
@@ -68,7 +70,7 @@ pub(crate) struct Origin {
 }
 
 /// A part of a statement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Part {
     /// An expression.
     Expr(ExprId),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crease_jit::most_threads;
+use crease_jit::{Kept, PlanCache, most_threads};
 use crease_program::DEFAULT_WORK_LIMIT;
 
 use crate::analysis::expansion::{Expanded, box_cells};
@@ -14,6 +14,7 @@ use crate::kernel::graph::{Kernel, ParamKind};
 use crate::machine::MachineModel;
 use crate::pipeline;
 use crate::plan::Plan;
+use crate::plan::cached::{self, FoundSchedule};
 use crate::plan::error::PlanError;
 use crate::plan::fitting::{hint, largest_fitting};
 use crate::plan::footprint::Footprint;
@@ -65,6 +66,7 @@ pub struct PlanBuilder {
     work_limit: u64,
     runs_opaque: bool,
     view: StorageView,
+    cache: PlanCache,
 }
 
 impl Kernel {
@@ -88,6 +90,7 @@ impl Kernel {
             work_limit: DEFAULT_WORK_LIMIT,
             runs_opaque: false,
             view: StorageView::Contraction,
+            cache: PlanCache::none(),
         }
     }
 }
@@ -225,7 +228,16 @@ impl PlanBuilder {
         self
     }
 
-    /// Analyses, chooses storage, proves it and lowers the kernel. Allocates no field.
+    /// Where this plan, its code and that of its observers are kept for later processes, and found again:
+    /// [`PlanCache`] says what that rests on. Default: nowhere.
+    #[must_use]
+    pub fn cache(mut self, cache: PlanCache) -> Self {
+        self.cache = cache;
+        self
+    }
+
+    /// Analyses, chooses storage, proves it and lowers the kernel, or takes over what an earlier process has kept of
+    /// the same ([`Self::cache`]). Allocates no field.
     ///
     /// # Errors
     /// [`Error::Plan`] for names and sizes, [`Error::Illegal`] for a schedule that breaks a dependence,
@@ -233,19 +245,30 @@ impl PlanBuilder {
     /// [`Error::Mapping`] if no storage could be proved, [`PlanError::TooLarge`] above the cap, which takes up to two
     /// analyses more to find sizes that fit.
     pub fn build(self) -> Result<Plan, Error> {
-        let request = self.request()?;
-        self.plan(&request, pipeline::run(&request)?)
+        if self.cache.directory().is_none() {
+            let request = self.request(None)?;
+            return self.plan(&request, pipeline::run(&request)?, Kept::Off);
+        }
+        let key = self.key()?;
+        if let Some((schedule, outcome)) = cached::recall(&self.cache, &key) {
+            return self.plan(&self.request(schedule)?, outcome, Kept::Found);
+        }
+        let request = self.request(None)?;
+        let outcome = pipeline::run(&request)?;
+        let kept = cached::keep(&self.cache, &key, &request, &outcome);
+        self.plan(&request, outcome, kept)
     }
 
-    /// A plan for each strategy, in the order given; the analysis that they share is done once.
+    /// A plan for each strategy, in the order given; the analysis that they share is done once. Of these plans nothing
+    /// is kept ([`Self::cache`]) but their code.
     ///
     /// # Errors
     /// Inside, what each strategy returns; outside, what stands in the way of all of them, as [`Self::build`] has it.
     pub fn build_each(self, strategies: &[StrategyChoice]) -> Result<Vec<Result<Plan, Error>>, Error> {
-        let request = self.request()?;
+        let request = self.request(None)?;
         let outcomes = pipeline::run_each(&request, strategies)?;
         let plan = |(&strategy, outcome): (&StrategyChoice, Result<Outcome, Error>)| {
-            self.plan(&Request { strategy, ..request.clone() }, outcome?)
+            self.plan(&Request { strategy, ..request.clone() }, outcome?, Kept::Off)
         };
         Ok(strategies.iter().zip(outcomes).map(plan).collect())
     }
@@ -257,11 +280,11 @@ impl PlanBuilder {
     /// Inside, [`MappingError::Unproved`](crate::storage::MappingError::Unproved) with what collides; outside, as
     /// [`Self::build`] has it.
     pub fn prove_each(self, storage: &[StorageMapping]) -> Result<Vec<Result<Proved<StorageMapping>, Error>>, Error> {
-        pipeline::prove_each(&self.request()?, storage)
+        pipeline::prove_each(&self.request(None)?, storage)
     }
 
     /// A plan, if it keeps to the cap.
-    fn plan(&self, request: &Request, mut outcome: Outcome) -> Result<Plan, Error> {
+    fn plan(&self, request: &Request, mut outcome: Outcome, kept: Kept) -> Result<Plan, Error> {
         let notes = request.expansion.as_ref().map(|expansion| expansion.notes(request, &outcome));
         outcome.notes.splice(0..0, notes.into_iter().flatten());
         let threads = outcome.threads_used(request.threads);
@@ -273,11 +296,22 @@ impl PlanBuilder {
             let kernel = request.kernel().name().to_string();
             return Err(PlanError::TooLarge { kernel, needed_bytes, cap_bytes, fits: hint(fit.as_ref()) }.into());
         }
-        Ok(Plan::new(request.clone(), outcome))
+        Ok(Plan::new(request.clone(), outcome, kept))
     }
 
-    fn request(&self) -> Result<Request, Error> {
-        let request = self.as_it_is()?;
+    /// All that a plan depends on but for its memory cap, which refuses plans and changes none.
+    fn key(&self) -> Result<Vec<u8>, Error> {
+        let PlanBuilder { kernel, sizes, schedule, strategy, objective, rounding, rings, mapping, horizon, .. } = self;
+        let PlanBuilder { threads, quota, work_limit, runs_opaque, view, .. } = self;
+        let storage = (strategy, objective, rounding, rings, mapping, horizon, view);
+        let machine = (self.machine_model(), self.thread_count()?, threads);
+        let request = format!("{:?}", (sizes, schedule, storage, machine, quota, work_limit, runs_opaque));
+        Ok(cached::key(kernel, &request))
+    }
+
+    /// The request; `found` is the schedule that is found for it, where that is known.
+    fn request(&self, found: Option<FoundSchedule>) -> Result<Request, Error> {
+        let request = self.as_it_is(found)?;
         if self.view == StorageView::Contraction {
             return Ok(request);
         }
@@ -293,7 +327,7 @@ impl PlanBuilder {
     }
 
     /// The request for the kernel whose arrays keep their names.
-    fn as_it_is(&self) -> Result<Request, Error> {
+    fn as_it_is(&self, found: Option<FoundSchedule>) -> Result<Request, Error> {
         let kernel = &self.kernel;
         self.verify_size_names()?;
         let schedules: Vec<&str> = kernel.schedules().iter().map(|s| s.name.as_str()).collect();
@@ -305,7 +339,15 @@ impl PlanBuilder {
         };
         match (position, wanted) {
             (Some(position), _) => self.under(Arc::clone(kernel), position, None),
-            (None, None | Some(AUTOMATIC)) => self.under_a_schedule_that_is_found(),
+            (None, None | Some(AUTOMATIC)) => match found {
+                Some(found) => {
+                    let kernel =
+                        Kernel { finds_schedule: false, ..(**kernel).clone() }.with_schedule(found.schedule)?;
+                    let position = kernel.schedules().len() - 1;
+                    self.under(Arc::new(kernel), position, Some(found.search))
+                }
+                None => self.under_a_schedule_that_is_found(),
+            },
             (None, Some(wanted)) => {
                 let (kernel, schedule) = (kernel.name().to_string(), wanted.to_string());
                 Err(PlanError::UnknownSchedule { kernel, schedule, known: list(schedules) }.into())
@@ -367,6 +409,7 @@ impl PlanBuilder {
             quota: self.quota,
             work_limit: self.work_limit,
             runs_opaque: self.runs_opaque,
+            cache: self.cache.clone(),
             expansion: None,
             search,
         })

@@ -9,6 +9,8 @@
 
 use crease_program::{Element, Mapped};
 
+use serde::{Deserialize, Serialize};
+
 use crate::analysis::model::Model;
 use crate::check::{Proof, Proved};
 use crate::kernel::formula::Formula;
@@ -19,7 +21,7 @@ use crate::storage::strategies::full::identity;
 use crate::storage::{ArrayMapping, MappingError, Piece, Sharing, StorageMapping, StrategyId};
 
 /// Storage of every array of a kernel.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Layout {
     /// The memory blocks: folded buffers first, then one per array of the caller.
@@ -28,7 +30,7 @@ pub struct Layout {
 }
 
 /// A block of memory.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct BufferLayout {
     /// Position in [`Layout::buffers`] and in the program.
@@ -63,7 +65,7 @@ pub struct BufferLayout {
 }
 
 /// Who provides a buffer's memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Owner {
     /// Allocated when a plan is instantiated.
@@ -85,7 +87,7 @@ impl Owner {
 }
 
 /// Who decides how far apart neighbouring cells of a buffer lie.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum StridesFrom {
     /// The layout: [`BufferLayout::strides`].

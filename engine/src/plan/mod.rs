@@ -1,12 +1,14 @@
 //! Plans: a kernel with sizes, a schedule and a proved storage layout, before anything is allocated.
 //!
-//! `bounds` says how small storage could be, `fitting` finds sizes that keep to a limit, `footprint` counts what a run
-//! keeps in memory, `layout` holds the memory layout, `listing` machine code for people, `parallelism` says what
-//! threads are good for, `place` the places of single cells, `report` what a user is told, `builder` takes what is
-//! asked for, `request` holds it, `search` chooses a schedule where nobody wrote one, `outcome` is what all stages leave.
+//! `bounds` says how small storage could be, `cached` takes plans from earlier processes, `fitting` finds sizes that
+//! keep to a limit, `footprint` counts what a run keeps in memory, `layout` holds the memory layout, `listing` machine
+//! code for people, `parallelism` says what threads are good for, `place` the places of single cells, `report` what a
+//! user is told, `builder` takes what is asked for, `request` holds it, `search` chooses a schedule where nobody wrote
+//! one, `outcome` is what all stages leave.
 
 pub(crate) mod bounds;
 mod builder;
+mod cached;
 pub(crate) mod error;
 mod fitting;
 pub mod footprint;
@@ -21,7 +23,7 @@ pub mod search;
 
 use std::sync::{Arc, OnceLock};
 
-use crease_jit::{CompileOptions, compile};
+use crease_jit::{CompileOptions, Kept, compile, compile_cached};
 use crease_program::Program;
 
 use crate::error::Error;
@@ -51,12 +53,13 @@ pub struct Plan {
     report: Report,
     /// The report with all lower bounds, once it was asked for.
     bounded: Arc<OnceLock<Report>>,
+    kept: Kept,
 }
 
 impl Plan {
-    pub(crate) fn new(request: Request, outcome: Outcome) -> Plan {
+    pub(crate) fn new(request: Request, outcome: Outcome, kept: Kept) -> Plan {
         let report = Report::new(&request, &outcome);
-        Plan { request, outcome, report, bounded: Arc::default() }
+        Plan { request, outcome, report, bounded: Arc::default(), kept }
     }
 
     /// The kernel it plans.
@@ -82,6 +85,11 @@ impl Plan {
         }
         let bounds = pipeline::lower_bounds(&self.request, self.layout())?;
         Ok(self.bounded.get_or_init(|| self.report.with_bounds(self.layout(), bounds)))
+    }
+
+    /// Whether it was found in the cache or is kept there now, and if not, why ([`PlanBuilder::cache`]).
+    pub fn kept(&self) -> &Kept {
+        &self.kept
     }
 
     /// Where every array lives.
@@ -196,8 +204,8 @@ impl Plan {
     pub fn compile_with(&self, options: &CompileOptions) -> Result<Code, Error> {
         self.verify_runs()?;
         let options = options.work_limit_at_least(self.request.work_limit);
-        let compiled = compile(&self.outcome.program, &options)?;
-        Ok(Code::new(self.request.clone(), self.outcome.clone(), compiled, options))
+        let (compiled, kept) = compile_cached(&self.outcome.program, &options, &self.request.cache)?;
+        Ok(Code::new(self.request.clone(), self.outcome.clone(), (compiled, kept), options))
     }
 
     /// Opaque functions stand for values without a definition: they run if that is asked for.

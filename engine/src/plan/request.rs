@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use crease_jit::PlanCache;
+
 use crate::analysis::error::AnalysisError;
 use crate::error::Error;
 use crate::kernel::graph::{Kernel, Param, ParamId, ParamKind};
@@ -36,6 +38,8 @@ pub(crate) struct Request {
     pub(crate) work_limit: u64,
     /// Whether opaque functions run, as hashes of their arguments.
     pub(crate) runs_opaque: bool,
+    /// Where code is kept for later processes.
+    pub(crate) cache: PlanCache,
     /// What became of the kernel's arrays, if storage is allocated anew.
     pub(crate) expansion: Option<Expansion>,
     /// What the schedule was chosen from, if nobody wrote it.

@@ -4,7 +4,7 @@
 //! request of the cheapest schedule that is legal, and what else there was.
 
 use log::debug;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::analysis::error::AnalysisError;
 use crate::error::Error;
@@ -19,7 +19,7 @@ use crate::schedule::automatic::{Candidate, NoCandidates, Target, candidates};
 const MANY_STEPS: i64 = 1 << 16;
 
 /// What a schedule was chosen from: it is found for the sizes, the threads and the machine of a plan.
-#[derive(Clone, Debug, Serialize, PartialEq)]
+#[derive(Clone, Debug, Serialize, PartialEq, Deserialize)]
 #[non_exhaustive]
 pub struct ScheduleSearch {
     /// All candidates, the cheapest first: see [`ScheduleCandidate::estimated_bytes`].
@@ -29,7 +29,7 @@ pub struct ScheduleSearch {
 }
 
 /// A schedule that the library made.
-#[derive(Clone, Debug, Serialize, PartialEq)]
+#[derive(Clone, Debug, Serialize, PartialEq, Deserialize)]
 #[non_exhaustive]
 pub struct ScheduleCandidate {
     /// What kind of schedule it is, such as `rows in parallel`.

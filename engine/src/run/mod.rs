@@ -34,7 +34,7 @@ mod walk;
 use std::sync::{Arc, Mutex};
 
 use crease_jit::{
-    BufferRef, Call, CompileOptions, Compiled, ElementType, Field, FieldOptions, Pool, field_memory_bytes,
+    BufferRef, Call, CompileOptions, Compiled, ElementType, Field, FieldOptions, Kept, Pool, field_memory_bytes,
 };
 use ndarray::{ArrayView, ArrayViewMut, Dimension};
 
@@ -68,9 +68,20 @@ pub struct Code {
 }
 
 impl Code {
-    pub(crate) fn new(request: Request, outcome: Outcome, compiled: Compiled, options: CompileOptions) -> Code {
+    pub(crate) fn new(
+        request: Request,
+        outcome: Outcome,
+        (compiled, kept): (Compiled, Kept),
+        options: CompileOptions,
+    ) -> Code {
         let observers = Mutex::default();
-        Code { shared: Arc::new(Shared { request, outcome, compiled, options, observers }) }
+        Code { shared: Arc::new(Shared { request, outcome, compiled, kept, options, observers }) }
+    }
+
+    /// Whether its machine code was found in the cache or is kept there now, and if not, why
+    /// ([`PlanBuilder::cache`](crate::PlanBuilder::cache)).
+    pub fn kept(&self) -> &Kept {
+        &self.shared.kept
     }
 
     /// Allocates folded storage for the planned threads to run on: all cores, if nothing else was planned. Arrays of

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crease_jit::{CompileOptions, Compiled, ElementType, Pool, compile, verify_threads};
+use crease_jit::{CompileOptions, Compiled, ElementType, Kept, Pool, compile_cached, verify_threads};
 use crease_program::BufferId;
 
 use crate::error::Error;
@@ -26,6 +26,8 @@ pub(super) struct Shared {
     pub(super) request: Request,
     pub(super) outcome: Outcome,
     pub(super) compiled: Compiled,
+    /// What became of it in the cache.
+    pub(super) kept: Kept,
     /// How it was compiled.
     pub(super) options: CompileOptions,
     /// Observers that were asked for, by name.
@@ -147,7 +149,8 @@ impl Shared {
         }
         let observer = &observer();
         let (bound, layout, program) = pipeline::observed(&self.request, &self.outcome.layout, observer)?;
-        let (compiled, kernel) = (compile(&program, &self.options)?, bound.kernel().clone());
+        let (compiled, _) = compile_cached(&program, &self.options, &self.request.cache)?;
+        let kernel = bound.kernel().clone();
         let (first, reductions) = (self.kernel().arrays().len(), observer.reductions.clone());
         let observed = Arc::new(Observed { compiled, layout, kernel, first, reductions });
         // Another thread may have been faster: one of the two is kept.

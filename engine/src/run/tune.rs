@@ -8,7 +8,7 @@
 
 use std::time::Instant;
 
-use crease_jit::{CompileOptions, Compiled, Finding, TuningMemory, Variant, tune};
+use crease_jit::{CompileOptions, Compiled, Finding, Kept, TuningMemory, Variant, tune};
 use crease_program::{Element, f16};
 
 use crate::error::Error;
@@ -59,7 +59,7 @@ impl Plan {
         let options = &options.work_limit_at_least(self.request.work_limit);
         let tuned = tune::<Error>(&self.outcome.program, options, &conditions, memory, &mut stopwatch)?;
         Ok(TunedCode {
-            code: Code::new(self.request.clone(), self.outcome.clone(), tuned.compiled, *options),
+            code: Code::new(self.request.clone(), self.outcome.clone(), (tuned.compiled, Kept::Off), *options),
             variant: tuned.variant,
             finding: tuned.finding,
             not_remembered: tuned.not_remembered.map(|error| format!("{error}: {}", error.source)),

@@ -5,6 +5,8 @@
 
 use crease_program::{Element, Mapped};
 
+use serde::{Deserialize, Serialize};
+
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::ArrayId;
 use crate::storage::MappingError;
@@ -37,7 +39,7 @@ pub struct Buffer {
 }
 
 /// Whether the workers of a parallel loop share a buffer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Sharing {
     /// One block of cells.
@@ -65,7 +67,7 @@ impl Sharing {
 }
 
 /// Where one array lives.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ArrayMapping {
     /// The array.
     pub array: ArrayId,
@@ -74,7 +76,7 @@ pub struct ArrayMapping {
 }
 
 /// A part of an array's index space with one formula: cell `i` is kept at `(matrix i + offset) mod moduli`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Piece {
     /// Which cells; iterators are the array's indices. A residue class of the step index is written with a floor.
     pub when: Formula,

@@ -28,7 +28,7 @@ macro_rules! strategies {
         }
 
         /// Who proposed storage.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
         #[non_exhaustive]
         pub enum StrategyId {
             $($(#[$doc])* $Name,)*

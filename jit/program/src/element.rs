@@ -4,8 +4,10 @@
 
 use crate::named_choices;
 
+use serde::{Deserialize, Serialize};
+
 /// The type of an array element in memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Element {
     /// IEEE 754 double precision, 8 bytes.
     F64,
@@ -63,7 +65,7 @@ named_choices! {
 }
 
 /// The type of a computed value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ValueType {
     /// Double precision.
     F64,

@@ -15,9 +15,10 @@
 
 use num_integer::Integer;
 use num_traits::PrimInt;
+use serde::{Deserialize, Serialize};
 
 /// `constant + sum of coefficient * term`, with terms `T` and numbers `N`.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct LinearForm<T, N> {
     /// Ascending, each once; no coefficient is 0.
     terms: Vec<(T, N)>,

@@ -2,8 +2,10 @@
 
 use crate::named_choices;
 
+use serde::{Deserialize, Serialize};
+
 /// What is expected of the cells that a store writes. It decides how they are written, never what they hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub enum StoreHint {
     /// They, or the cells before, are at hand in a cache or soon needed: an ordinary store.
     #[default]
@@ -15,7 +17,7 @@ pub enum StoreHint {
 }
 
 /// Operations with one operand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum UnaryOp {
     /// Sign change.
     Neg,
@@ -46,7 +48,7 @@ named_choices! {
 }
 
 /// Operations with two operands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum BinaryOp {
     /// Sum.
     Add,
@@ -79,7 +81,7 @@ named_choices! {
 /// Operations on two numbers as the integers that their bits are; the result is the number with the resulting bits.
 /// What mathematical functions are made of. Which NaN an operation gives is not defined, so that bits of one are not,
 /// either.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum BitOp {
     /// Bits in both.
     And,
@@ -104,7 +106,7 @@ named_choices! {
 }
 
 /// Shifts of a number's bits; what moves in is 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ShiftOp {
     /// To higher bits.
     Left,
@@ -115,7 +117,7 @@ pub enum ShiftOp {
 named_choices! { ShiftOp = [("shift_left", ShiftOp::Left), ("shift_right", ShiftOp::Right)] }
 
 /// Comparisons, of floating-point values and of integers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum CompareOp {
     /// Less.
     Lt,

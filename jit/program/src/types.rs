@@ -9,10 +9,12 @@
 pub use crate::element::{Element, ValueType};
 pub use crate::operators::{BinaryOp, BitOp, CompareOp, ShiftOp, StoreHint, UnaryOp};
 
+use serde::{Deserialize, Serialize};
+
 macro_rules! index_type {
     ($(#[$doc:meta])* $name:ident, $prefix:literal) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
         pub struct $name(pub u32);
 
         impl $name {
@@ -56,7 +58,7 @@ index_type!(
 );
 
 /// A whole program: its interface and its body.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Program {
     /// An identifier; names the compiled function.
     pub name: String,
@@ -71,7 +73,7 @@ pub struct Program {
 }
 
 /// A run-time scalar.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScalarDecl {
     /// An identifier.
     pub name: String,
@@ -80,7 +82,7 @@ pub struct ScalarDecl {
 }
 
 /// A memory block.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BufferDecl {
     /// An identifier.
     pub name: String,
@@ -102,7 +104,7 @@ pub struct BufferDecl {
 
 /// How often a buffer's cells are found in memory. No program means anything else by it; code runs around the end of a
 /// ring that is mapped twice without being cut there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub enum Mapped {
     /// Once.
     #[default]
@@ -113,7 +115,7 @@ pub enum Mapped {
 }
 
 /// Whether the workers of a parallel loop share a buffer's cells.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Copies {
     /// One block of cells for all.
     One,
@@ -137,7 +139,7 @@ impl BufferDecl {
 }
 
 /// Whether a buffer may be written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum BufferAccess {
     /// Only loads.
     ReadOnly,
@@ -146,7 +148,7 @@ pub enum BufferAccess {
 }
 
 /// An integer expression. Overflow of 64 bits is a bug of the producer; the interpreter reports it as an error.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Int {
     /// A constant.
     Const(i64),
@@ -176,7 +178,7 @@ pub enum Int {
 }
 
 /// A condition on integers.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Cond {
     /// `lhs <op> rhs`.
     Compare(CompareOp, Int, Int),
@@ -189,7 +191,7 @@ pub enum Cond {
 }
 
 /// One node of a body.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Node {
     /// Defines `var` for the rest of the block.
     Let {
@@ -227,7 +229,7 @@ pub enum Node {
 }
 
 /// Whether the iterations of a loop are ordered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum LoopKind {
     /// One after the other.
     Sequential,
@@ -241,7 +243,7 @@ pub enum LoopKind {
 /// Values of `var` are taken in blocks of at most `lanes` consecutive ones, blocks in ascending order; a block executes
 /// each operation for all its lanes before the next operation. Any block sizes from 1 to `lanes` give the same result,
 /// which [`Verified`](super::Verified) proves.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Strip {
     /// The strip variable: in scope in `Op::Index`, not in stream addresses.
     pub var: Var,
@@ -261,7 +263,7 @@ pub struct Strip {
 }
 
 /// A memory operand: one cell at each iteration `j = var - lo` of its strip.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stream {
     /// The memory block or array.
     pub buffer: BufferId,
@@ -273,7 +275,7 @@ pub struct Stream {
 }
 
 /// Which cell a stream is at.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Address {
     /// Of a block: the cell `base + pos(j)`, where `pos(j) = pos + stride * j`, taken modulo `ring` if there is one.
     Block {
@@ -292,7 +294,7 @@ pub enum Address {
 }
 
 /// A coordinate of an array's cell: `start + step * j`, in `0..extent`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Coordinate {
     /// Its value at `j = 0`.
     pub start: Int,
@@ -351,7 +353,7 @@ impl Stream {
 }
 
 /// A relation between a load and a store of one strip; [`Verified`](super::Verified) proves it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct AliasFact {
     /// A load operation of the strip.
     pub load: ValueId,
@@ -362,7 +364,7 @@ pub struct AliasFact {
 }
 
 /// How the cells of a load and a store relate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum AliasRelation {
     /// No cell in common during the strip.
     Disjoint,
@@ -384,7 +386,7 @@ impl std::fmt::Display for AliasRelation {
 }
 
 /// One operation. Its result, if it has one, is named by its position.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Op {
     /// A double, by its bits.
     F64(u64),

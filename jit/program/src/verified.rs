@@ -68,6 +68,11 @@ impl Verified {
         Verified { inside: Some(lengths), ..self }
     }
 
+    /// The lengths in which every call is known to stay, if that was shown.
+    pub fn lengths_inside(&self) -> Option<&[u64]> {
+        self.inside.as_deref()
+    }
+
     /// Whether a call with these arguments, on buffers of these lengths in cells, is known to stay inside.
     pub fn is_inside(&self, args: &[i64], lengths: &[u64]) -> bool {
         let is_long_enough = |known: &Vec<u64>| {

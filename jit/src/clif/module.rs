@@ -9,6 +9,7 @@ use crease_program::{Program, Var};
 use super::emitter::{Emitter, Functions, Imports, Num, Outlined, Scratch, Shared, StripCode};
 use crate::frame::FrameLayout;
 
+use super::function_image::FunctionImage;
 use super::shared_code::SharedCode;
 use crate::listing::{OperationNames, StripListing};
 use crate::memory::CodeMemory;
@@ -21,7 +22,7 @@ use cranelift_codegen::Context;
 use cranelift_codegen::ir::{AbiParam, FuncRef, Function, InstBuilder, Signature, types};
 use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
-use cranelift_module::{FuncId, Linkage, Module, ModuleError};
+use cranelift_module::{FuncId, Linkage, Module, ModuleError, ModuleReloc};
 use rustc_hash::FxHashMap;
 use std::collections::{HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hasher};
@@ -49,6 +50,44 @@ pub(crate) struct Emitted {
     pub(crate) wide_time: Duration,
     /// How many were compiled; those that do the same share their code.
     pub(crate) wide_strips: u32,
+    /// All functions in the order of emission, if that was asked for; else a reference that cannot be recorded.
+    pub(super) recorded: Option<Result<Vec<FunctionImage>, String>>,
+}
+
+impl Emitted {
+    /// Nothing yet.
+    pub(super) fn new(main: FuncId, records: bool) -> Emitted {
+        Emitted {
+            main,
+            code_bytes: 0,
+            code_hash: DefaultHasher::new(),
+            clif_text: String::new(),
+            functions_text: String::new(),
+            scratch_bytes: 0,
+            strips: Vec::new(),
+            build_time: Duration::ZERO,
+            wide_time: Duration::ZERO,
+            wide_strips: 0,
+            recorded: records.then(|| Ok(Vec::new())),
+        }
+    }
+
+    /// Counts the bytes of a function that is defined.
+    pub(super) fn count(&mut self, bytes: &[u8]) {
+        self.code_bytes += bytes.len();
+        self.code_hash.write(bytes);
+    }
+
+    /// Counts the bytes of a function that is defined, and records it where that was asked for.
+    fn add(&mut self, id: FuncId, alignment: u64, bytes: &[u8], references: impl Iterator<Item = ModuleReloc>) {
+        self.count(bytes);
+        if let Some(Ok(functions)) = &mut self.recorded {
+            match FunctionImage::new(id, alignment, bytes, references) {
+                Ok(function) => functions.push(function),
+                Err(reference) => self.recorded = Some(Err(reference)),
+            }
+        }
+    }
 }
 
 /// Most bytes of stack that a function of compiled code takes. Functions nest at most three deep: the main one, the
@@ -101,6 +140,7 @@ pub(crate) fn emit(
     program: &Program,
     layout: &FrameLayout,
     (options, names): (&CompileOptions, &OperationNames),
+    records: bool,
     memory: &mut CodeMemory,
 ) -> Result<Emitted, EmitError> {
     let is_wide = wide_target(options.choice).is_some();
@@ -109,22 +149,8 @@ pub(crate) fn emit(
     let shared = Shared { program, layout, options, names, single_iteration: &single_iteration, lets: &lets };
     let mut wide = SharedCode::default();
     let module = memory.module();
-    let signatures = Signatures::new(module);
-    let imports = signatures.declare_imports(module)?;
-    // A prefix that no identifier has keeps it apart from the imports, whatever the program is called.
-    let main = module.declare_function(&format!("program.{}", program.name), Linkage::Export, &signatures.main)?;
-    let mut emitted = Emitted {
-        main,
-        code_bytes: 0,
-        code_hash: DefaultHasher::new(),
-        clif_text: String::new(),
-        functions_text: String::new(),
-        scratch_bytes: 0,
-        strips: Vec::new(),
-        build_time: Duration::ZERO,
-        wide_time: Duration::ZERO,
-        wide_strips: 0,
-    };
+    let Declared { signatures, imports, main } = Declared::new(program, module)?;
+    let mut emitted = Emitted::new(main, records);
     let mut pending = VecDeque::from([Pending { id: main, outlined: None }]);
     let (mut context, mut builder_context) = (module.make_context(), FunctionBuilderContext::new());
     while let Some(next) = pending.pop_front() {
@@ -160,10 +186,27 @@ pub(crate) fn emit(
     Ok(emitted)
 }
 
+/// What is declared before any function is built, in this order: the functions of the run time, and the main one.
+pub(super) struct Declared {
+    pub(super) signatures: Signatures,
+    imports: ImportIds,
+    pub(super) main: FuncId,
+}
+
+impl Declared {
+    pub(super) fn new(program: &Program, module: &mut impl Module) -> Result<Declared, Box<ModuleError>> {
+        let signatures = Signatures::new(module);
+        let imports = signatures.declare_imports(module)?;
+        // A prefix that no identifier has keeps it apart from the imports, whatever the program is called.
+        let main = module.declare_function(&format!("program.{}", program.name), Linkage::Export, &signatures.main)?;
+        Ok(Declared { signatures, imports, main })
+    }
+}
+
 /// The signatures that occur.
-struct Signatures {
+pub(super) struct Signatures {
     main: Signature,
-    body: Signature,
+    pub(super) body: Signature,
     parallel_for: Signature,
     mul_mod: Signature,
     rem: Signature,
@@ -339,8 +382,7 @@ fn define_wide(
     code: &WideCode,
     emitted: &mut Emitted,
 ) -> Result<(), Box<ModuleError>> {
-    emitted.code_bytes += code.bytes.len();
-    emitted.code_hash.write(&code.bytes);
+    emitted.add(function, WideCode::ALIGNMENT, &code.bytes, std::iter::empty());
     Ok(module.define_function_bytes(function, WideCode::ALIGNMENT, &code.bytes, &[])?)
 }
 
@@ -358,8 +400,9 @@ fn define(
     context.set_disasm(texts);
     module.define_function(id, context)?;
     let code = context.compiled_code().expect("defining a function compiles it");
-    emitted.code_bytes += code.code_info().total_size as usize;
-    emitted.code_hash.write(code.code_buffer());
+    let references = code.buffer.relocs().iter();
+    let references = references.map(|reference| ModuleReloc::from_mach_reloc(reference, &context.func, id));
+    emitted.add(id, code.buffer.alignment.into(), code.code_buffer(), references);
     if texts {
         emitted.functions_text += &format!("{}\n", code.vcode.as_deref().unwrap_or(""));
     }

@@ -11,6 +11,7 @@ mod store;
 
 use crease_program::{Program, Verified};
 
+use crate::cache::CODE_BUILD;
 use crate::callable::Compiled;
 use crate::compile::{CompileError, compile};
 use crate::isa::IsaChoice;
@@ -19,9 +20,6 @@ use crate::machine::{last_level_cache_bytes, processor_name};
 use crate::options::{CompileOptions, NonTemporal, Prefetch, Unroll, VectorWidth};
 
 pub use store::{TuningMemory, TuningMemoryError};
-
-/// A hash of the sources that make code (`jit/build.rs`): findings of other builds are not taken.
-const BUILD: &str = env!("CREASE_JIT_BUILD");
 
 /// What tuning decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -144,7 +142,7 @@ fn shapes(options: &CompileOptions) -> Vec<Variant> {
 fn key(program: &Program, options: &CompileOptions, conditions: &str) -> String {
     let Variant { width, unroll, non_temporal, prefetch } = options.variant();
     format!(
-        "crease {} {BUILD}\nprocessor {}, {:?}, {} bytes\noptions {} {width:?} {unroll:?} {non_temporal:?} {prefetch:?}\n{conditions}\n{program}",
+        "crease {} {CODE_BUILD}\nprocessor {}, {:?}, {} bytes\noptions {} {width:?} {unroll:?} {non_temporal:?} {prefetch:?}\n{conditions}\n{program}",
         env!("CARGO_PKG_VERSION"),
         processor_name(),
         options.isa,

@@ -3,14 +3,13 @@
 //! In: a directory.   Out: findings, looked up and added.
 //!
 //! A file holds the whole text it was found for, so that a finding is taken for nothing else: what is cut off, damaged,
-//! from another version or another machine is no finding. Files are written under names of their own and renamed, so
-//! that readers see one whole file or another, whoever else writes. Nothing here can fail a run.
+//! from another version or another machine is no finding. Nothing here can fail a run.
 
 use super::Variant;
+use crate::kept_files::{directory_of_user, write_whole};
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The first line of every file.
 const HEADER: &str = "crease tuning 2";
@@ -44,13 +43,9 @@ impl TuningMemory {
     }
 
     /// Keeps findings in `crease` in the user's directory for such things: what `XDG_CACHE_HOME` names, else `.cache`
-    /// in the home directory; nothing is kept where there is neither. Read from the environment by name, as the base
-    /// directory specification of freedesktop.org has it: the one platform that code is tested on needs no library for
-    /// that.
+    /// in the home directory; nothing is kept where there is neither.
     pub fn of_user() -> Self {
-        let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-        let base = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")));
-        TuningMemory { directory: base.map(|base| base.join("crease")) }
+        TuningMemory { directory: directory_of_user() }
     }
 
     /// Where findings are kept, if anywhere.
@@ -72,25 +67,13 @@ impl TuningMemory {
         };
         let directory = path.parent().expect("files lie in the directory");
         fs::create_dir_all(directory).map_err(failed(directory))?;
-        write_whole(&path, &render(variant, key)).map_err(failed(&path))
+        write_whole(&path, render(variant, key).as_bytes()).map_err(failed(&path))
     }
 
     /// The file for a key. Its name only spreads keys over files; the key inside decides.
     fn path(&self, name: &str, key: &str) -> Option<PathBuf> {
         Some(self.directory.as_ref()?.join(format!("{name}-{:016x}.tuning", fnv1a(key.as_bytes()))))
     }
-}
-
-/// Writes a file that others see whole or not at all.
-fn write_whole(path: &Path, text: &str) -> io::Result<()> {
-    static WRITTEN: AtomicU64 = AtomicU64::new(0);
-    let number = WRITTEN.fetch_add(1, Ordering::Relaxed);
-    let temporary = path.with_extension(format!("{}.{number}.new", std::process::id()));
-    let write = || {
-        fs::File::create_new(&temporary)?.write_all(text.as_bytes())?;
-        fs::rename(&temporary, path)
-    };
-    write().inspect_err(|_| _ = fs::remove_file(&temporary))
 }
 
 fn render(Variant { width, unroll, non_temporal, prefetch }: Variant, key: &str) -> String {

@@ -3,7 +3,8 @@
 //!
 //! In: proposals, and the candidates of a choice.   Out: a [`Choice`], and [`Decision`]s for the report.
 
-use serde::Serialize;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::check::Proved;
 use crate::kernel::graph::ArrayId;
@@ -29,7 +30,7 @@ pub(crate) struct Chosen {
 }
 
 /// What was chosen for some arrays, and what else there was.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Decision {
     pub(crate) arrays: Vec<ArrayId>,
     pub(crate) chosen: Weighed,
@@ -41,12 +42,16 @@ pub(crate) struct Decision {
     pub(crate) not_asked: Vec<StrategyId>,
 }
 
+/// The name of a strategy; a type of its own, as serde would borrow plain texts from what is read.
+pub(crate) type StrategyName = &'static str;
+
 /// A mapping with what it takes.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Weighed {
     /// The strategy that proposed it.
-    pub strategy: &'static str,
+    #[serde(deserialize_with = "strategy_name")]
+    pub strategy: StrategyName,
     /// Bytes of its cells: without padding, one copy of what is private, before rings are mapped twice.
     pub bytes: u64,
     /// What an access is estimated to cost, relative to one of a contiguous, unfolded array.
@@ -65,6 +70,14 @@ pub enum Reason {
     /// It is reached faster than the smallest, and has at most 1.5 times its bytes or a cache line more, unless speed
     /// was all that counts.
     Faster,
+}
+
+/// The name of a strategy, or of none.
+fn strategy_name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<&'static str, D::Error> {
+    match String::deserialize(deserializer)?.as_str() {
+        "" => Ok(""),
+        name => name.parse().map(StrategyId::name).map_err(D::Error::custom),
+    }
 }
 
 impl Weighed {

@@ -7,7 +7,7 @@ use super::{exponential, inverse_tangent, logarithm, power, roots, rounding, tri
 use crate::{ValueType, named_choices};
 
 /// A mathematical function of one, two or three numbers of one type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub enum Function {
     /// e to the power of `x`.
