@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::kernel::affine::{Affine, AffineOverflow};
 use crate::kernel::formula::Formula;
-use crate::kernel::graph::{Array, Assign, Expr, Kernel, ParamId, ParamKind, Schedule, Stmt};
+use crate::kernel::graph::{Array, Assign, Expr, Kernel, ParamId, ParamKind, Schedule, Stmt, Whole};
 
 /// A kernel at given sizes, under one of its schedules.
 #[derive(Debug)]
@@ -202,6 +202,7 @@ fn bind(kernel: &Kernel, schedule: usize, values: &[Affine]) -> Result<Kernel, A
         finds_schedule: false,
         // They are bound when they are compiled.
         observers: Vec::new(),
+        whole: Whole::default(),
     })
 }
 

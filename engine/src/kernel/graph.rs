@@ -4,6 +4,8 @@
 //! write is then a value of its own). An instance of a statement reads everything it loads, then writes its
 //! assignments. `KernelBuilder` and `Kernel::parse` are the only ways to make one; both verify it.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use crate::kernel::affine::Affine;
@@ -32,6 +34,19 @@ pub struct Kernel {
     pub(crate) observers: Vec<Observer>,
     /// Whether a plan that names no schedule has one found, though there are some.
     pub(crate) finds_schedule: bool,
+    /// What it was before statements were split.
+    #[serde(skip)]
+    pub(crate) whole: Whole,
+}
+
+/// The kernel before its statements were split, if they were: no part of what a kernel is.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Whole(pub(crate) Option<Arc<Kernel>>);
+
+impl PartialEq for Whole {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 /// A symbolic integer.
@@ -238,6 +253,7 @@ impl Kernel {
             schedules: Vec::new(),
             observers: Vec::new(),
             finds_schedule: false,
+            whole: Whole::default(),
         }
     }
 
@@ -309,8 +325,10 @@ impl Kernel {
     }
 
     /// The kernel without any schedule or observer: what its steps compute, whatever the order and whoever looks on.
+    /// Statements that were split for a schedule that was found are whole again.
     pub fn without_schedules(&self) -> Kernel {
-        Kernel { schedules: Vec::new(), observers: Vec::new(), finds_schedule: false, ..self.clone() }
+        let whole = self.whole.0.as_deref().unwrap_or(self).clone();
+        Kernel { schedules: Vec::new(), observers: Vec::new(), finds_schedule: false, ..whole }
     }
 
     /// The array of that name.

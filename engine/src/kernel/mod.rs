@@ -2,7 +2,7 @@
 //!
 //! `affine` and `formula` hold index expressions and sets of integer points, `graph` the kernel itself; `builder` and
 //! `parse` make one, `print` writes it, `verify` checks it, `arithmetic` uses the flags of `fast_math` it gives,
-//! `interpret` runs it on full storage (the oracle).
+//! `split` cuts statements in two, `interpret` runs it on full storage (the oracle).
 
 mod accumulators;
 pub mod affine;
@@ -27,6 +27,7 @@ mod parse;
 pub mod points;
 mod print;
 mod reductions;
+mod split;
 mod times;
 mod verify;
 mod words;
@@ -36,5 +37,6 @@ pub(crate) use bound_kernel::{BoundKernel, Unbound, sizes_text};
 pub use error::{Expansion, KernelError, KernelErrorKind, Location};
 pub(crate) use parse::{MappingRule, parse_domain, parse_mapping};
 pub(crate) use print::{ScheduleText, StmtTexts, cell_text, domain_text};
+pub(crate) use split::Cut;
 pub use verify::value_types;
 pub(crate) use words::AUTOMATIC;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crease_jit::{Kept, PlanCache, most_threads};
 use crease_program::DEFAULT_WORK_LIMIT;
 
+use crate::analysis::error::AnalysisError;
 use crate::analysis::expansion::{Expanded, box_cells};
 use crate::check::Proved;
 use crate::error::Error;
@@ -341,8 +342,9 @@ impl PlanBuilder {
             (Some(position), _) => self.under(Arc::clone(kernel), position, None),
             (None, None | Some(AUTOMATIC)) => match found {
                 Some(found) => {
-                    let kernel =
-                        Kernel { finds_schedule: false, ..(**kernel).clone() }.with_schedule(found.schedule)?;
+                    let kernel = Kernel { finds_schedule: false, ..(**kernel).clone() };
+                    let parts = kernel.split(&found.cuts).map_err(AnalysisError::from)?;
+                    let kernel = parts.with_schedule(found.schedule)?;
                     let position = kernel.schedules().len() - 1;
                     self.under(Arc::new(kernel), position, Some(found.search))
                 }

@@ -18,6 +18,7 @@ use crease_program::{Program, Verified};
 use serde::{Deserialize, Serialize};
 
 use crate::analysis::bound::LowerBound;
+use crate::kernel::Cut;
 use crate::kernel::graph::{ArrayId, Kernel, Schedule};
 use crate::lower::Origins;
 use crate::plan::layout::Layout;
@@ -32,6 +33,8 @@ const PLAN: &str = "plan";
 /// A schedule that was found, with what it was chosen from.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct FoundSchedule {
+    /// Statements that are in two parts for it.
+    pub(crate) cuts: Vec<Cut>,
     pub(crate) schedule: Schedule,
     pub(crate) search: ScheduleSearch,
 }
@@ -93,7 +96,11 @@ pub(crate) fn keep(cache: &PlanCache, key: &[u8], request: &Request, outcome: &O
     let schedule = request.search.clone();
     let outcome = outcome.clone();
     let cached = CachedPlan {
-        schedule: schedule.map(|search| FoundSchedule { schedule: request.bound.written_schedule().clone(), search }),
+        schedule: schedule.map(|search| FoundSchedule {
+            cuts: search.taken().cuts.clone(),
+            schedule: request.bound.written_schedule().clone(),
+            search,
+        }),
         layout: outcome.layout,
         inside: outcome.program.lengths_inside().map(<[u64]>::to_vec),
         program: outcome.program.into_program(),

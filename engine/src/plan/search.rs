@@ -8,8 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::analysis::error::AnalysisError;
 use crate::error::Error;
-use crate::kernel::ScheduleText;
+use crate::kernel::affine::AffineOverflow;
 use crate::kernel::graph::{Kernel, ParamKind};
+use crate::kernel::{Cut, ScheduleText};
 use crate::machine::MachineModel;
 use crate::plan::error::PlanError;
 use crate::schedule::IllegalSchedule;
@@ -40,8 +41,16 @@ pub struct ScheduleCandidate {
     /// Bytes of all arrays, folded as far as is to be expected. Candidates are ranked by time and bytes: twice the
     /// memory must save three tenths of the time.
     pub estimated_bytes: f64,
-    /// The schedule in the text form: put into a kernel's text, it is fixed, and can be edited.
+    /// The schedule in the text form: put into a kernel's text, it is fixed, and can be edited. Where the shape says
+    /// that a dimension is folded, it is that of the kernel whose statements are in halves: [`Plan::dump`] of
+    /// [`Stage::Kernel`] has their text.
+    ///
+    /// [`Plan::dump`]: crate::Plan::dump
+    /// [`Stage::Kernel`]: crate::Stage::Kernel
     pub text: String,
+    /// What was cut for it; plans from the cache know that of the candidate that was taken.
+    #[serde(skip)]
+    pub(crate) cuts: Vec<Cut>,
     /// Which dependence it breaks, if that was looked at.
     pub refused: Option<String>,
 }
@@ -66,7 +75,8 @@ impl ScheduleSearch {
             NoCandidates::Because(reason) => Error::from(none(reason)),
             NoCandidates::Overflow(overflow) => AnalysisError::from(overflow).into(),
         })?;
-        let listed = found.iter().map(|candidate| ScheduleCandidate::of(kernel, candidate)).collect();
+        let listed = found.iter().map(|candidate| ScheduleCandidate::of(kernel, candidate));
+        let listed = listed.collect::<Result<_, _>>().map_err(AnalysisError::from)?;
         let several_values = |array: String| {
             let why = format!("cells of `{array}` have several values, and a schedule says which one is read");
             Err(Error::from(none(why)))
@@ -76,7 +86,8 @@ impl ScheduleSearch {
         let wanting = Kernel { finds_schedule: false, ..kernel.clone() };
         for (chosen, candidate) in found.into_iter().enumerate() {
             search.chosen = chosen;
-            match request(wanting.with_schedule(candidate.schedule)?, search.clone()) {
+            let parts = wanting.split(&candidate.cuts).map_err(AnalysisError::from)?;
+            match request(parts.with_schedule(candidate.schedule)?, search.clone()) {
                 Err(Error::Illegal(illegal)) if is_of_order(&illegal) => {
                     debug!("candidate `{}` is dropped: {illegal}", candidate.shape);
                     search.candidates[chosen].refused = Some(illegal.to_string());
@@ -99,14 +110,16 @@ impl ScheduleSearch {
 }
 
 impl ScheduleCandidate {
-    fn of(kernel: &Kernel, candidate: &Candidate) -> ScheduleCandidate {
-        ScheduleCandidate {
+    fn of(kernel: &Kernel, candidate: &Candidate) -> Result<ScheduleCandidate, AffineOverflow> {
+        let parts = kernel.split(&candidate.cuts)?;
+        Ok(ScheduleCandidate {
             shape: candidate.shape.clone(),
             estimated_ns: candidate.estimate.nanoseconds,
             estimated_bytes: candidate.estimate.bytes,
-            text: ScheduleText(kernel, &candidate.schedule).to_string(),
+            text: ScheduleText(&parts, &candidate.schedule).to_string(),
+            cuts: candidate.cuts.clone(),
             refused: None,
-        }
+        })
     }
 }
 

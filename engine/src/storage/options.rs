@@ -67,6 +67,8 @@ strategies! {
     Occupancy = "occupancy",
     /// One grid in place, and apart the rows of it that wait for the far side of a periodic one.
     Periodic = "periodic",
+    /// Two rings that move towards each other, one for each half of a folded dimension.
+    Mirrored = "mirrored",
 }
 
 /// What [`StrategyChoice::Auto`] prefers among proved mappings.

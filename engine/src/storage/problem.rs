@@ -135,6 +135,15 @@ impl<'a, 'c> Problem<'a, 'c, '_> {
         Buffer { name, element, moduli, sharing, mapped: Mapped::Once, strategy }
     }
 
+    /// A name for one more buffer of an array, which no array has: `u_border`.
+    pub(crate) fn free_name(&self, array: &str, suffix: &str) -> String {
+        let mut name = format!("{array}_{suffix}");
+        while self.model.kernel.array_id(&name).is_some() {
+            name.push('_');
+        }
+        name
+    }
+
     /// Whether the array's buffer is one for all workers.
     pub(crate) fn sharing(&self, array: ArrayId) -> Sharing {
         if self.conflicts.is_private(array) { Sharing::Private } else { Sharing::Shared }

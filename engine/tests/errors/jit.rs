@@ -3,7 +3,7 @@
 use crease_jit::{
     BufferRef, Call, CompileError, CompileOptions, Field, FieldError, FieldOptions, Isa, IsaChoice, IsaError,
 };
-use crease_jit::{CallError, Pool, compile};
+use crease_jit::{CallError, PlanCacheError, Pool, compile};
 use crease_program::{
     self, BoundsError, Cells, Cond, Element, ExactError, Fault, Int, InterpretError, Mapped, Memory, Node, Program,
     UnprovedReason, Var, Verified,
@@ -35,6 +35,16 @@ pub(crate) fn cases(cases: &mut Cases) {
     ranges(cases);
     interpreter(cases);
     traps(cases);
+    plan_cache(cases);
+}
+
+/// The words alone: what is behind them depends on the user and the disk (`engine/tests/cached.rs` provokes two of them).
+fn plan_cache(cases: &mut Cases) {
+    let source = std::io::Error::other("no space left");
+    cases.add("a full disk", PlanCacheError::File { path: "plans/plan-00.cached".into(), source });
+    let untrusted = PlanCacheError::Untrusted { path: "plans".into(), owner: 1000, user: 0, mode: 0o777 };
+    cases.add("a directory in which all may write", untrusted);
+    cases.add("code with a reference of another kind", PlanCacheError::Reference { kind: "X86CallPCRel4".to_owned() });
 }
 
 fn parsed(text: &str) -> Program {

@@ -91,16 +91,40 @@ fn between(
     for dim in 0..space.names.len() {
         let ends = [read, write].map(|access| &space.coordinates[access.stmt][dim]);
         let position = dims.and_then(|dims| dims.iter().position(|&d| d == dim));
-        let [to, from] = match position {
-            // Both name the same cell, so what each coordinate has on its index can be compared.
-            Some(k) => [
-                space.range_of(read.stmt, &ends[0].sub(&read.index[k])?, params),
-                space.range_of(write.stmt, &ends[1].sub(&write.index[k])?, params),
-            ],
-            None if space.has_steps && dim == 0 => [Interval::UNBOUNDED; 2],
-            None => [space.range_of(read.stmt, ends[0], params), space.range_of(write.stmt, ends[1], params)],
-        };
-        by.push(to - from);
+        by.push(match position {
+            Some(k) => between_cells(space, (dim, k), write, read, params)?,
+            None if space.has_steps && dim == 0 => Interval::UNBOUNDED,
+            None => space.range_of(read.stmt, ends[0], params) - space.range_of(write.stmt, ends[1], params),
+        });
     }
     Ok(by)
+}
+
+/// The distance in a dimension that is index `k` of the array: both accesses name the same cell, so what each coordinate
+/// has on it can be compared. A coordinate may run against the index, as in the far half of a folded dimension; between
+/// the halves, the distance depends on the cell.
+fn between_cells(
+    space: &CommonSpace,
+    (dim, k): (usize, usize),
+    write: &Access<'_>,
+    read: &Access<'_>,
+    params: &[i64],
+) -> Result<Interval, AffineOverflow> {
+    // What the coordinate has on the index, or on its opposite where that is one number.
+    let ahead = |access: &Access<'_>| -> Result<(Interval, i64), AffineOverflow> {
+        let on = |sign: i64| {
+            let difference = space.coordinates[access.stmt][dim].sub(&access.index[k].scale(sign)?)?;
+            Ok(space.range_of(access.stmt, &difference, params))
+        };
+        let is_number = |value: Interval| value.extent() == Some(1);
+        let along = on(1)?;
+        let against = if is_number(along) { along } else { on(-1)? };
+        Ok(if is_number(along) || !is_number(against) { (along, 1) } else { (against, -1) })
+    };
+    let ((to, read_sign), (from, write_sign)) = (ahead(read)?, ahead(write)?);
+    if read_sign == write_sign {
+        return Ok(to - from);
+    }
+    let range = |access: &Access<'_>| space.range_of(access.stmt, &access.index[k], params);
+    Ok(to - from + range(read).intersect(range(write)).scaled(read_sign - write_sign))
 }

@@ -3,7 +3,7 @@
 //! In: a kernel, numbers for its sizes, a machine, a number of threads.   Out: [`Candidate`]s, the cheapest first.
 //!
 //! `space` finds the dimensions that the statements have in common: those of the arrays they write. `distances` has how
-//! far apart in them a value is written and read, `fusion` shifts statements against each other until all of that
+//! far apart in them a value is written and read, `fold` brings the ends of a periodic dimension together, `fusion` shifts statements against each other until all of that
 //! points forwards, `shapes` makes schedules of it, by rows and in tiles of time, and `estimate` counts their bytes,
 //! operations and barriers. None of it asks integer sets: distances are differences of affine expressions, and what is
 //! not constant there counts with its range.
@@ -13,16 +13,19 @@
 
 mod distances;
 mod estimate;
+mod fold;
 mod fusion;
 mod shapes;
 mod space;
 
+use crate::kernel::Cut;
 use crate::kernel::affine::AffineOverflow;
 use crate::kernel::graph::{Kernel, Schedule};
 use crate::machine::MachineModel;
 
 pub(crate) use estimate::Estimate;
 use estimate::Workload;
+use fold::Folded;
 use space::CommonSpace;
 
 /// For whom schedules are looked for.
@@ -41,6 +44,8 @@ pub(crate) struct Candidate {
     /// What kind of schedule it is, in words.
     pub(crate) shape: String,
     pub(crate) estimate: Estimate,
+    /// Statements that are in two parts for it, as its time vectors are those of the parts.
+    pub(crate) cuts: Vec<Cut>,
 }
 
 /// Why a kernel has no candidates.
@@ -71,7 +76,23 @@ pub(crate) fn candidates(kernel: &Kernel, target: &Target<'_>) -> Result<Vec<Can
         let dims = space.names.join(", ");
         return Err(NoCandidates::Because(format!("no order of the dimensions {dims} keeps all its dependences")));
     }
+    if let Some(folded) = fold::folded(kernel, &space, &distances, target.params)? {
+        found.extend(in_halves(folded, target)?);
+    }
     // A stable sort: shapes come from the simplest to the least simple.
     found.sort_by(|a, b| a.estimate.cost().total_cmp(&b.estimate.cost()));
+    Ok(found)
+}
+
+/// Tiles of time over a dimension that is folded.
+fn in_halves(folded: Folded, target: &Target<'_>) -> Result<Vec<Candidate>, NoCandidates> {
+    let Folded { kernel, cuts, space } = folded;
+    let distances = distances::distances(&kernel, &space, target.params)?;
+    let workload = Workload::of(&kernel, &space, target);
+    let mut found = shapes::tiles(&kernel, &space, &distances, &workload)?;
+    for candidate in &mut found {
+        candidate.shape += &format!(", {} folded in the middle", space.names[1]);
+        candidate.cuts = cuts.clone();
+    }
     Ok(found)
 }

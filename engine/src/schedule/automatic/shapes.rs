@@ -64,6 +64,20 @@ pub(super) fn candidates(
     found.into_iter().filter_map(Result::transpose).collect()
 }
 
+/// Candidates in tiles of time.
+///
+/// # Errors
+/// As [`candidates`].
+pub(super) fn tiles(
+    kernel: &Kernel,
+    space: &CommonSpace,
+    distances: &[Distance],
+    workload: &Workload,
+) -> Result<Vec<Candidate>, AffineOverflow> {
+    let shapes = Shapes { stmts: kernel.stmts().len(), space, distances, workload };
+    [shapes.skewed(), shapes.blocks(), shapes.pipelined()].into_iter().filter_map(Result::transpose).collect()
+}
+
 type Found = Result<Option<Candidate>, AffineOverflow>;
 
 struct Shapes<'a> {
@@ -91,7 +105,7 @@ impl Draft {
 
     fn candidate(self, shape: String, estimate: Estimate) -> Candidate {
         let schedule = Schedule { name: AUTOMATIC.to_string(), dims: self.dims, times: self.times };
-        Candidate { schedule, shape, estimate }
+        Candidate { schedule, shape, estimate, cuts: Vec::new() }
     }
 }
 
@@ -237,6 +251,7 @@ impl Shapes<'_> {
         }
         draft.push(DimKind::Sequential, time.clone());
         draft.push(DimKind::Sequential, self.values(&rows)?);
+        self.half(&mut draft)?;
         if !self.middle(&mut draft, &mut open)? || !self.along_rows(&mut draft, &mut open)? {
             return Ok(None);
         }
@@ -292,7 +307,16 @@ impl Shapes<'_> {
         if tile.width > 1 {
             draft.push(DimKind::Sequential, self.values(row)?);
         }
+        self.half(draft)?;
         Ok(self.middle(draft, open)? && self.along_rows(draft, open)?)
+    }
+
+    /// Of a row of a folded dimension, the near half, then the far one.
+    fn half(&self, draft: &mut Draft) -> Result<(), AffineOverflow> {
+        if let Some(halves) = &self.space.halves {
+            draft.push(DimKind::Sequential, self.values(&Row::Position(halves.clone()))?);
+        }
+        Ok(())
     }
 
     /// Dimensions between the outermost of space and the last.

@@ -25,6 +25,8 @@ pub(super) struct CommonSpace {
     pub(super) coordinates: Vec<Vec<Affine>>,
     /// Per statement, the range of each iterator.
     pub(super) ranges: Vec<Vec<Interval>>,
+    /// Where a dimension is folded: per statement, in which half it runs, 0 or 1.
+    pub(super) halves: Option<Vec<i64>>,
 }
 
 impl CommonSpace {
@@ -53,7 +55,7 @@ impl CommonSpace {
             ranges.push(range.into_iter().map(|(min, max)| Interval::between(min, max)).collect());
         }
         let has_steps = leader.role == Role::State;
-        Ok(CommonSpace { names, has_steps, index_dims, coordinates, ranges })
+        Ok(CommonSpace { names, has_steps, index_dims, coordinates, ranges, halves: None })
     }
 
     /// The value of an expression over the iterators of a statement.
@@ -68,7 +70,7 @@ impl CommonSpace {
 }
 
 /// The written array with the most indices: of states, if there are any.
-fn leader(kernel: &Kernel) -> Option<&Array> {
+pub(super) fn leader(kernel: &Kernel) -> Option<&Array> {
     let written = kernel.stmts().iter().flat_map(|stmt| stmt.assigns.iter().map(|assign| kernel.array(assign.array)));
     // `max_by_key` takes the last of equal ones: the first in the text leads.
     written.rev().max_by_key(|array| (array.role == Role::State, array.index.len()))
@@ -102,7 +104,7 @@ fn depends_on(e: &Affine, iter: usize) -> bool {
     })
 }
 
-fn range_of(e: &Affine, iters: &[Interval], params: &[i64]) -> Interval {
+pub(super) fn range_of(e: &Affine, iters: &[Interval], params: &[i64]) -> Interval {
     let term = |(term, factor): (&Term, i64)| {
         let range = match term {
             Term::Iter(i) => iters[*i as usize],

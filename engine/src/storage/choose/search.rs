@@ -39,6 +39,7 @@ use crate::storage::placement::rounding::is_on_grid;
 use crate::storage::problem::{Problem, Strategy};
 use crate::storage::strategies::full::Full;
 use crate::storage::strategies::leaning::may_lean;
+use crate::storage::strategies::mirrored::{Mirrored, may_mirror};
 use crate::storage::strategies::periodic::{Periodic, reads_far_side};
 use crate::storage::strategies::registry::{Budget, Entry, Turn, entry_of, one_by_one};
 use crate::storage::strategies::scalar::Scalar;
@@ -117,13 +118,15 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
         if may_lean(self.problem, self.array) {
             self.ask(&StridedHyperplane, LEAST_BUDGET)?;
         }
-        if !self.is_enough()? {
+        let is_settled = self.is_mirrored()? && self.is_enough()?;
+        if !is_settled && !self.is_enough()? {
             self.ask_usual()?;
         }
         let spent = self.problem.model.context.operations();
         let found_some = !self.found.is_empty();
         let budget = if found_some { spent.saturating_mul(BUDGET_FACTOR).max(LEAST_BUDGET) } else { u64::MAX };
-        if self.becomes_scalar()?
+        if is_settled
+            || self.becomes_scalar()?
             || self.is_nearly_alive()? && self.prove_best()?.is_some()
             || self.is_best_periodic(budget)?
         {
@@ -150,6 +153,18 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
             self.found.into_iter().chain(self.replaced).filter(|other| other.proved && other.bytes < best.bytes);
         let smaller = smaller.min_by_key(|other| other.bytes);
         Ok(BestOfOne { best, smaller, decision })
+    }
+
+    /// Whether the array is folded, with storage for its halves that is proved.
+    fn is_mirrored(&mut self) -> Result<bool, MappingError> {
+        let (problem, array) = (self.problem, self.array);
+        if !under_own_quota(problem, StrategyId::Mirrored.name(), &[array], || may_mirror(problem, array))
+            .unwrap_or(false)
+        {
+            return Ok(false);
+        }
+        self.ask(&Mirrored, LEAST_BUDGET)?;
+        Ok(self.found.iter().any(|candidate| candidate.strategy() == Some(StrategyId::Mirrored)))
     }
 
     /// The search where what was found first, if anything, will not do.

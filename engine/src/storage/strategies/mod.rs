@@ -9,6 +9,7 @@ pub(crate) mod full;
 pub(crate) mod given;
 pub(crate) mod in_place;
 pub(crate) mod leaning;
+pub(crate) mod mirrored;
 pub(crate) mod periodic;
 mod polytope;
 pub(crate) mod registry;

@@ -11,6 +11,7 @@ use crate::storage::strategies::baseline::occupancy::Occupancy;
 use crate::storage::strategies::baseline::window::Window;
 use crate::storage::strategies::full::Full;
 use crate::storage::strategies::in_place::InPlace;
+use crate::storage::strategies::mirrored::Mirrored;
 use crate::storage::strategies::periodic::Periodic;
 use crate::storage::strategies::scalar::Scalar;
 use crate::storage::strategies::shared::Shared;
@@ -58,7 +59,7 @@ pub(crate) enum Budget {
 }
 
 /// All of them in the order of their turns; those of one turn by what they cost, cheapest first.
-pub(crate) static STRATEGIES: [Entry; 12] = [
+pub(crate) static STRATEGIES: [Entry; 13] = [
     entry(&InPlace, Turn::States),
     Entry { makes_rings: false, ..entry(&Scalar, Turn::First) },
     entry(&SuccessiveModulo, Turn::First),
@@ -68,6 +69,7 @@ pub(crate) static STRATEGIES: [Entry; 12] = [
     entry(&Occupancy, Turn::Later),
     entry(&Window, Turn::Later),
     Entry { budget: Budget::Small, ..entry(&Periodic, Turn::Later) },
+    entry(&Mirrored, Turn::Later),
     entry(&Lattice, Turn::Later),
     entry(&Shared, Turn::Together),
     Entry { makes_rings: false, ..entry(&Full, Turn::Last) },

@@ -11,7 +11,7 @@ use crate::storage::knobs::periodic::MOST_PROPOSALS;
 use crate::storage::options::StrategyId;
 use crate::storage::problem::{Problem, Span, Strategy};
 use crate::storage::strategies::successive_modulo::SuccessiveModulo;
-use crate::storage::{ArrayMapping, Buffer, MappingError, Piece, StorageMapping};
+use crate::storage::{ArrayMapping, MappingError, Piece, StorageMapping};
 
 use super::fold::Fold;
 use super::rows::RowConflicts;
@@ -165,7 +165,7 @@ impl Periodic {
             let kept = kept.without_constants();
             let mut buffer = problem.buffer_for(array, kept.moduli, self.id());
             if at > 0 {
-                buffer.name = border_name(problem, &buffer);
+                buffer.name = problem.free_name(&buffer.name, "border");
             }
             buffers.push(buffer);
             let when = rows_between(cut.row, (low, high), &spans[cut.row])?;
@@ -222,13 +222,4 @@ fn rows_between(row: usize, (low, high): (i64, i64), span: &Span) -> Result<Form
         bounds.push(Formula::le(&index, &high_end)?);
     }
     Ok(Formula::And(bounds))
-}
-
-/// What no array is called: `u_border`.
-fn border_name(problem: &Problem<'_, '_, '_>, buffer: &Buffer) -> String {
-    let mut name = format!("{}_border", buffer.name);
-    while problem.model.kernel.array_id(&name).is_some() {
-        name.push('_');
-    }
-    name
 }

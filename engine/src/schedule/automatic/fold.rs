@@ -1,0 +1,101 @@
+//! Folding: a periodic dimension cut in the middle, its far half run backwards, so that both ends are next to each other.
+//!
+//! In: a kernel whose statements read across a dimension of space.   Out: the kernel with statements in halves, and its
+//! common space, in which the coordinates of the far half are mirrored: [`Folded`]. Source: Bondhugula, Bandishti,
+//! Cohen, Potron and Vasilache, Tiling and optimizing time-iterated computations on periodic domains (PACT 2014).
+//!
+//! In a periodic box of `N` rows, the first row needs the last one, so that no tile of rows could be run for several
+//! steps. With row `y` of the near half beside row `N - 1 - y`, all that a row needs is near it:
+//!
+//! ```text
+//! y              0      1      2      3   ..            (near half)
+//! N - 1 - y      N-1    N-2    N-3    N-4 ..            (far half)
+//! ```
+//!
+//! Both halves are run by one row of the loop, the near one first. Statements in one half are left as they are.
+
+use crate::kernel::Cut;
+use crate::kernel::affine::{Affine, Term};
+use crate::kernel::formula::Formula;
+use crate::kernel::graph::Kernel;
+use crate::schedule::automatic::NoCandidates;
+use crate::schedule::automatic::distances::Distance;
+use crate::schedule::automatic::space::{CommonSpace, leader, range_of};
+
+/// A kernel with a dimension that is folded.
+#[derive(Debug)]
+pub(super) struct Folded {
+    pub(super) kernel: Kernel,
+    /// What was cut for it.
+    pub(super) cuts: Vec<Cut>,
+    pub(super) space: CommonSpace,
+}
+
+/// The kernel with its outermost dimension of space folded, if what it reads there is far away; rows are left as they
+/// are.
+///
+/// # Errors
+/// [`NoCandidates::Overflow`] if a coefficient leaves 64 bits.
+pub(super) fn folded(
+    kernel: &Kernel,
+    space: &CommonSpace,
+    distances: &[Distance],
+    params: &[i64],
+) -> Result<Option<Folded>, NoCandidates> {
+    let dim = 1;
+    if !space.has_steps || dim + 1 >= space.names.len() {
+        return Ok(None);
+    }
+    let Some((low, high)) = leader(kernel).and_then(|array| bounds(&array.domain, dim)) else { return Ok(None) };
+    let ends = low.add(&high)?;
+    let Some(rows) = high.sub(&low)?.eval(&[], params).ok().filter(|rows| *rows > 0) else { return Ok(None) };
+    if !distances.iter().any(|d| d.by[dim].min < -i128::from(rows / 2)) {
+        return Ok(None);
+    }
+    // A statement's rows beyond the middle.
+    let above = |stmt: usize| space.coordinates[stmt][dim].scale(2)?.sub(&ends)?.add(&Affine::constant(-1));
+    let mut cuts = Vec::new();
+    for stmt in 0..kernel.stmts().len() {
+        let above = above(stmt)?;
+        let range = space.range_of(stmt, &above, params);
+        if range.min < 0 && range.max >= 0 {
+            cuts.push(Cut { stmt, above });
+        }
+    }
+    let kernel = kernel.split(&cuts)?;
+    let mut space = CommonSpace::of(&kernel, params)?;
+    let mut halves = Vec::with_capacity(kernel.stmts().len());
+    for (coordinates, ranges) in space.coordinates.iter_mut().zip(&space.ranges) {
+        let is_far = range_of(&coordinates[dim].scale(2)?.sub(&ends)?, ranges, params).min > 0;
+        if is_far {
+            coordinates[dim] = ends.sub(&coordinates[dim])?;
+        }
+        halves.push(i64::from(is_far));
+    }
+    space.halves = Some(halves);
+    Ok(Some(Folded { kernel, cuts, space }))
+}
+
+/// The first and the last value of an index, where a set says them once each and by nothing but parameters.
+fn bounds(domain: &Formula, index: usize) -> Option<(Affine, Affine)> {
+    let Formula::And(parts) = domain else { return None };
+    let (mut low, mut high) = (None, None);
+    for part in parts {
+        let Formula::NonNegative(e) = part else { continue };
+        let bounded = |sign: i64| e.sub(&Affine::iter(index).scale(sign).ok()?).ok().filter(has_parameters_only);
+        let (bound, known) = match e.iter_coefficient(index) {
+            0 => continue,
+            1 => (bounded(1)?.scale(-1).ok()?, &mut low),
+            -1 => (bounded(-1)?, &mut high),
+            _ => return None,
+        };
+        if known.replace(bound).is_some() {
+            return None;
+        }
+    }
+    low.zip(high)
+}
+
+fn has_parameters_only(e: &Affine) -> bool {
+    e.terms().all(|(term, _)| matches!(term, Term::Param(_)))
+}
