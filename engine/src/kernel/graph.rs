@@ -12,6 +12,7 @@ use crate::kernel::formula::Formula;
 pub use crate::kernel::ids::{ArrayId, ExprId, ParamId, ScalarId, StmtId};
 pub use crate::kernel::observers::Observer;
 pub use crate::kernel::reductions::Reduction;
+pub use crate::kernel::rewriting::{Rewriting, TimeDim};
 pub use crease_program::functions::Function;
 pub use crease_program::{BinaryOp, CompareOp, Element, UnaryOp};
 
@@ -29,6 +30,8 @@ pub struct Kernel {
     pub(crate) arrays: Vec<Array>,
     pub(crate) stmts: Vec<Stmt>,
     pub(crate) schedules: Vec<Schedule>,
+    /// Schedules whose time vectors depend on sizes, until a plan binds these.
+    pub(crate) rewritings: Vec<Rewriting>,
     pub(crate) observers: Vec<Observer>,
     /// Whether a plan that names no schedule has one found, though there are some.
     pub(crate) finds_schedule: bool,
@@ -42,6 +45,12 @@ pub struct Param {
     pub name: String,
     /// When it is bound.
     pub kind: ParamKind,
+}
+
+impl Param {
+    pub(crate) fn is_size(&self) -> bool {
+        self.kind == ParamKind::Size
+    }
 }
 
 /// When a parameter is bound.
@@ -236,6 +245,7 @@ impl Kernel {
             arrays: Vec::new(),
             stmts: Vec::new(),
             schedules: Vec::new(),
+            rewritings: Vec::new(),
             observers: Vec::new(),
             finds_schedule: false,
         }
@@ -297,6 +307,11 @@ impl Kernel {
         self.schedules.iter().find(|s| s.name == name)
     }
 
+    /// The schedule of that name, where it is written as rewritings that sizes of the kernel occur in.
+    pub(crate) fn rewriting(&self, name: &str) -> Option<&Rewriting> {
+        self.rewritings.iter().find(|rewriting| rewriting.name == name)
+    }
+
     /// The kernel with one more schedule, such as a tiled one.
     ///
     /// # Errors
@@ -310,7 +325,8 @@ impl Kernel {
 
     /// The kernel without any schedule or observer: what its steps compute, whatever the order and whoever looks on.
     pub fn without_schedules(&self) -> Kernel {
-        Kernel { schedules: Vec::new(), observers: Vec::new(), finds_schedule: false, ..self.clone() }
+        let (schedules, rewritings, observers) = (Vec::new(), Vec::new(), Vec::new());
+        Kernel { schedules, rewritings, observers, finds_schedule: false, ..self.clone() }
     }
 
     /// The array of that name.

@@ -22,6 +22,7 @@ use crate::plan::outcome::Outcome;
 use crate::plan::parallelism::parallelism_notes;
 use crate::plan::request::{Expansion, Request, bind, size_values};
 use crate::plan::search::ScheduleSearch;
+use crate::plan::written::{Written, written_out};
 use crate::storage::StorageMapping;
 use crate::storage::options::{Objective, Rings, Rounding, StrategyChoice};
 
@@ -103,7 +104,8 @@ impl PlanBuilder {
         self
     }
 
-    /// Chooses a schedule by name. Default: the kernel's first. Where the kernel has none, or none of the name `auto`
+    /// Chooses a schedule by name, or says one as rewritings of another, `rows tile(t 8, y 32) parallel(tile y)`
+    /// (docs/KERNEL-TEXT.md has the grammar). Default: the kernel's first. Where the kernel has none, or none of the name `auto`
     /// and that is asked for, one is found for these sizes, this machine and these threads
     /// ([`Report::schedule_search`](crate::plan::report::Report::schedule_search)).
     #[must_use]
@@ -287,6 +289,7 @@ impl PlanBuilder {
     fn plan(&self, request: &Request, mut outcome: Outcome, kept: Kept) -> Result<Plan, Error> {
         let notes = request.expansion.as_ref().map(|expansion| expansion.notes(request, &outcome));
         outcome.notes.splice(0..0, notes.into_iter().flatten());
+        outcome.notes.extend(request.schedule_note.clone());
         let threads = outcome.threads_used(request.threads);
         outcome.notes.extend(parallelism_notes(request, &outcome.program));
         let storage = outcome.storage(request.kernel());
@@ -328,17 +331,21 @@ impl PlanBuilder {
 
     /// The request for the kernel whose arrays keep their names.
     fn as_it_is(&self, found: Option<FoundSchedule>) -> Result<Request, Error> {
-        let kernel = &self.kernel;
         self.verify_size_names()?;
+        let Written { kernel, schedule: wanted, note } =
+            written_out(&self.kernel, &self.sizes, self.schedule.as_deref())?;
+        let kernel = &kernel;
         let schedules: Vec<&str> = kernel.schedules().iter().map(|s| s.name.as_str()).collect();
-        let wanted = self.schedule.as_deref();
+        let wanted = wanted.as_deref();
         let position = match wanted {
             None if schedules.is_empty() || kernel.finds_schedule => None,
             None => Some(0),
             Some(wanted) => schedules.iter().position(|s| *s == wanted),
         };
         match (position, wanted) {
-            (Some(position), _) => self.under(Arc::clone(kernel), position, None),
+            (Some(position), _) => {
+                Ok(Request { schedule_note: note, ..self.under(Arc::clone(kernel), position, None)? })
+            }
             (None, None | Some(AUTOMATIC)) => match found {
                 Some(found) => {
                     let kernel =
@@ -412,6 +419,7 @@ impl PlanBuilder {
             cache: self.cache.clone(),
             expansion: None,
             search,
+            schedule_note: None,
         })
     }
 }

@@ -4,7 +4,7 @@
 //! keep to a limit, `footprint` counts what a run keeps in memory, `layout` holds the memory layout, `listing` machine
 //! code for people, `parallelism` says what threads are good for, `place` the places of single cells, `report` what a
 //! user is told, `builder` takes what is asked for, `request` holds it, `search` chooses a schedule where nobody wrote
-//! one, `outcome` is what all stages leave.
+//! one, `written` makes one that is written as rewritings, `outcome` is what all stages leave.
 
 pub(crate) mod bounds;
 mod builder;
@@ -20,6 +20,7 @@ mod place;
 pub mod report;
 pub(crate) mod request;
 pub mod search;
+mod written;
 
 use std::sync::{Arc, OnceLock};
 
