@@ -151,8 +151,8 @@ struct CodeArgs {
     /// Which strips prefetch cells: auto (as the plan says), never or always.
     #[arg(long, value_name = "NAME", default_value = "auto")]
     prefetch: Prefetch,
-    /// Take the code that is fastest on this machine: remembered, or found by timing in a few seconds and as much
-    /// memory as the kernel needs.
+    /// Take the code that is fastest on this machine, and the schedule, if none is written: remembered, or found by
+    /// timing in a few seconds and as much memory as the kernel needs.
     #[arg(long)]
     autotune: bool,
 }

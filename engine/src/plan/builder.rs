@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crease_jit::{Kept, PlanCache, most_threads};
+use crease_jit::{CompileOptions, Kept, PlanCache, most_threads};
 use crease_program::DEFAULT_WORK_LIMIT;
 
 use crate::analysis::expansion::{Expanded, box_cells};
@@ -261,6 +261,22 @@ impl PlanBuilder {
         self.plan(&request, outcome, kept)
     }
 
+    /// The plan under the schedule that is written, or under the first candidate from that number on, where one is to be
+    /// found.
+    pub(crate) fn build_candidate(&self, first: usize) -> Result<Plan, Error> {
+        let request = self.request_from(None, first)?;
+        self.plan(&request, pipeline::run(&request)?, Kept::Off)
+    }
+
+    pub(crate) fn kernel_name(&self) -> &str {
+        self.kernel.name()
+    }
+
+    /// All that the speed of candidates depends on, but for the machine it runs on, as text.
+    pub(crate) fn tuning_key(&self, options: &CompileOptions) -> Result<String, Error> {
+        Ok(format!("{}\n{options:?}\n{}", self.wishes()?, self.kernel))
+    }
+
     /// A plan for each strategy, in the order given; the analysis that they share is done once. Of these plans nothing
     /// is kept ([`Self::cache`]) but their code.
     ///
@@ -304,17 +320,26 @@ impl PlanBuilder {
 
     /// All that a plan depends on but for its memory cap, which refuses plans and changes none.
     fn key(&self) -> Result<Vec<u8>, Error> {
-        let PlanBuilder { kernel, sizes, schedule, strategy, objective, rounding, rings, mapping, horizon, .. } = self;
+        Ok(cached::key(&self.kernel, &self.wishes()?))
+    }
+
+    /// What the builder was told, as text.
+    fn wishes(&self) -> Result<String, Error> {
+        let PlanBuilder { sizes, schedule, strategy, objective, rounding, rings, mapping, horizon, .. } = self;
         let PlanBuilder { threads, quota, work_limit, runs_opaque, view, .. } = self;
         let storage = (strategy, objective, rounding, rings, mapping, horizon, view);
         let machine = (self.machine_model(), self.thread_count()?, threads);
-        let request = format!("{:?}", (sizes, schedule, storage, machine, quota, work_limit, runs_opaque));
-        Ok(cached::key(kernel, &request))
+        Ok(format!("{:?}", (sizes, schedule, storage, machine, quota, work_limit, runs_opaque)))
     }
 
     /// The request; `found` is the schedule that is found for it, where that is known.
     fn request(&self, found: Option<FoundSchedule>) -> Result<Request, Error> {
-        let request = self.as_it_is(found)?;
+        self.request_from(found, 0)
+    }
+
+    /// The request; of schedules that are to be found, the first that is legal from that candidate on.
+    fn request_from(&self, found: Option<FoundSchedule>, first: usize) -> Result<Request, Error> {
+        let request = self.as_it_is(found, first)?;
         if self.view == StorageView::Contraction {
             return Ok(request);
         }
@@ -330,7 +355,7 @@ impl PlanBuilder {
     }
 
     /// The request for the kernel whose arrays keep their names.
-    fn as_it_is(&self, found: Option<FoundSchedule>) -> Result<Request, Error> {
+    fn as_it_is(&self, found: Option<FoundSchedule>, first: usize) -> Result<Request, Error> {
         self.verify_size_names()?;
         let Written { kernel, schedule: wanted, note } =
             written_out(&self.kernel, &self.sizes, self.schedule.as_deref())?;
@@ -353,7 +378,7 @@ impl PlanBuilder {
                     let position = kernel.schedules().len() - 1;
                     self.under(Arc::new(kernel), position, Some(found.search))
                 }
-                None => self.under_a_schedule_that_is_found(),
+                None => self.under_a_schedule_that_is_found(first),
             },
             (None, Some(wanted)) => {
                 let (kernel, schedule) = (kernel.name().to_string(), wanted.to_string());
@@ -363,10 +388,10 @@ impl PlanBuilder {
     }
 
     /// The request under the schedule that is thought to be the fastest, of those that are legal.
-    fn under_a_schedule_that_is_found(&self) -> Result<Request, Error> {
+    fn under_a_schedule_that_is_found(&self, first: usize) -> Result<Request, Error> {
         let sizes = size_values(&self.kernel, &self.sizes)?;
         let (machine, threads) = (self.machine_model(), self.thread_count()?);
-        ScheduleSearch::run(&self.kernel, &sizes, machine, threads, |kernel, search| {
+        ScheduleSearch::run(&self.kernel, &sizes, machine, threads, first, |kernel, search| {
             let position = kernel.schedules().len() - 1;
             let request = self.under(Arc::new(kernel), position, Some(search))?;
             let ambiguous = pipeline::verify_order(&request)?.map(|array| self.kernel.array(array).name.clone());
