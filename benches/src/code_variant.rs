@@ -2,7 +2,9 @@
 
 use std::fmt::{self, Write};
 
-use crease::{Code, CompileOptions, Finding, IsaChoice, NonTemporal, Plan, Prefetch, TunedCode, TuningMemory};
+use crease::{
+    Code, CompileOptions, Finding, IsaChoice, NonTemporal, Plan, PlanBuilder, Prefetch, TunedCode, TuningMemory,
+};
 
 /// How strips are compiled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -21,6 +23,17 @@ impl CodeVariant {
     /// Options to compile so, apart from tuning.
     pub fn compile_options(self) -> CompileOptions {
         CompileOptions::default().choice(self.isa).non_temporal(self.non_temporal).prefetch(self.prefetch)
+    }
+
+    /// Makes a plan; under the schedule that is fastest on this machine, if tuning was asked for and none is written.
+    ///
+    /// # Errors
+    /// What the engine says.
+    pub fn build(self, builder: PlanBuilder) -> Result<Plan, crease::Error> {
+        match self.tuned {
+            true => Ok(builder.build_tuned(&self.compile_options(), &TuningMemory::of_user())?.plan),
+            false => builder.build(),
+        }
     }
 
     /// Tunes a plan for its threads, if that was asked for, with what is remembered in the user's directory.

@@ -76,7 +76,7 @@ struct BenchArgs {
     /// Only this kernel of the catalogue.
     #[arg(long, value_name = "NAME")]
     kernel: Option<String>,
-    /// A schedule instead of the suite's; may be repeated.
+    /// A schedule instead of the suite's, or rewritings of one; may be repeated.
     #[arg(long = "schedule", value_name = "NAME")]
     schedules: Vec<String>,
     /// Storage to compare with, in the notation of `explain --dump mapping`; may be repeated.
@@ -151,8 +151,8 @@ struct CodeArgs {
     /// Which strips prefetch cells: auto (as the plan says), never or always.
     #[arg(long, value_name = "NAME", default_value = "auto")]
     prefetch: Prefetch,
-    /// Take the code that is fastest on this machine: remembered, or found by timing in a few seconds and as much
-    /// memory as the kernel needs.
+    /// Take the code that is fastest on this machine, and the schedule, if none is written: remembered, or found by
+    /// timing in a few seconds and as much memory as the kernel needs.
     #[arg(long)]
     autotune: bool,
 }
@@ -168,7 +168,7 @@ impl CodeArgs {
 struct KernelArgs {
     /// A kernel of the catalogue, or a file in the text form.
     kernel: String,
-    /// A schedule; by default the kernel's first.
+    /// A schedule, or rewritings of one, such as "rows tile(y 32) parallel(tile y)"; by default the kernel's first.
     #[arg(long, value_name = "NAME")]
     schedule: Option<String>,
     /// A size, the number of steps, or a scalar, such as N=1024; may be repeated.

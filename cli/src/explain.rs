@@ -80,7 +80,8 @@ const FORMULA_LINES: usize = 40;
 pub fn explain(options: &ExplainOptions) -> Result<String, CommandError> {
     let request = &options.request;
     let Resolved { source, settings } = request.resolve()?;
-    let plan = while_waiting(&format!("planning {}", request.kernel), || request.plan(&source, &settings).build())?;
+    let builder = request.plan(&source, &settings);
+    let plan = while_waiting(&format!("planning {}", request.kernel), || request.code.build(builder))?;
     if let Some(directory) = &options.plot {
         return plot(&plan, options, directory).or_else(|error| plot_smaller(options, error));
     }
@@ -183,6 +184,12 @@ fn render(plan: &Plan, beyond: &Beyond, made: Option<&[String]>) -> String {
         let _ =
             writeln!(text, "\nnot found within a second: {} (--all-sizes waits for them)", beyond.missing.join(", "));
     }
+    if !report.losses.is_empty() {
+        let _ = writeln!(text, "\nlosses");
+        report.losses.iter().for_each(|loss| {
+            let _ = writeln!(text, "  {}", loss.text);
+        });
+    }
     if !report.notes.is_empty() {
         let _ = writeln!(text, "\nnotes");
         report.notes.iter().for_each(|note| {
@@ -209,11 +216,13 @@ fn render_search(search: &ScheduleSearch, text: &mut String) {
     let _ = writeln!(text, "  candidates: estimated time, of that one, and memory");
     for (at, candidate) in search.candidates.iter().enumerate() {
         let ratio = candidate.estimated_ns / taken.estimated_ns;
+        let measured = candidate.measured_seconds.map(|seconds| format!("   {seconds:.3e} s measured"));
         let fate = match &candidate.refused {
             Some(why) => format!("   {why}"),
             None if at == search.chosen => "   taken".to_string(),
             None => String::new(),
         };
+        let fate = measured.unwrap_or_default() + &fate;
         let memory = bytes(candidate.estimated_bytes as u64);
         let _ = writeln!(text, "  {ratio:7.2}  {memory:>9}  {}{fate}", candidate.shape);
     }

@@ -40,7 +40,8 @@ pub fn run(request: &RunRequest) -> Result<String, CommandError> {
     }
     request.files.verify(&source.kernel)?;
     let restart = request.files.open_restart()?;
-    let plan = request.request.plan(&source, &settings).run_opaque_functions(request.opaque).build()?;
+    let builder = request.request.plan(&source, &settings).run_opaque_functions(request.opaque);
+    let plan = request.request.code.build(builder)?;
     let is_restored = |name: &str| restart.as_ref().is_some_and(|checkpoint| checkpoint.holds(name));
     let is_made = |name: &String| !request.gives(name) && !is_restored(name);
     let made: Vec<String> = source.made_arrays().into_iter().filter(is_made).collect();

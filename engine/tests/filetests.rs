@@ -6,7 +6,7 @@
 //! ; test conflicts, mapping(N = 8, schedule = rows, strategy = auto, horizon = 4, quota = 10000)
 //! ```
 //!
-//! names stages (or `notes`: those of the report; `parametric`: what is known of other sizes), sizes, and what else is
+//! names stages (or `notes` and `losses`: those of the report; `parametric`: what is known of other sizes), sizes, and what else is
 //! not the default (`rounding = lines`, `rings = double-mapped`, `view = reallocation`, too); `mapping = paper` gives
 //! the storage that a line `; mapping paper: blurx[y, x] -> [..]` of the comment describes. Each test line has its
 //! section behind the kernel, as comments after `; ==` and the line's text; a plan that is refused prints `error:` and
@@ -64,6 +64,7 @@ fn plan(file: &str, kernel: &Kernel, options: &str) -> PlanBuilder {
             "rounding" => builder.rounding(value.parse().unwrap()),
             "rings" => builder.rings(value.parse().unwrap()),
             "view" if value == "reallocation" => builder.storage_view(StorageView::Reallocation),
+            "threads" => builder.threads(value.parse().expect("a number of threads")),
             "horizon" => builder.horizon(value.parse().expect("a number of steps")),
             "quota" => builder.operation_quota(value.parse().expect("a number of operations")),
             size => builder.size(size, value.parse().expect("a size")),
@@ -94,6 +95,9 @@ fn section(file: &str, kernel: &Kernel, test: &str, is_read_back: bool) -> Strin
     let print = |name: &str| {
         if name == "notes" {
             return planned.report().notes.join("\n");
+        }
+        if name == "losses" {
+            return planned.report().losses.iter().map(|loss| loss.text.as_str()).collect::<Vec<_>>().join("\n");
         }
         if name == "parametric" {
             return parametric(&planned);

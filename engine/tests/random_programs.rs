@@ -18,6 +18,7 @@ mod generate;
 pub(crate) mod kernels;
 mod observe;
 mod periodic;
+mod rewritings;
 mod schedules;
 
 use std::sync::Mutex;
@@ -72,6 +73,9 @@ struct Tally {
     random_order: usize,
     /// Samples for which a schedule was found.
     found: usize,
+    /// Samples with a random rewriting of a schedule, and those that ran by it.
+    rewritten: usize,
+    ran_rewritten: usize,
     /// Kernels with an observer of their states.
     observed: usize,
     /// Schedules whose legality, or whose loops, take too many operations.
@@ -96,6 +100,8 @@ impl Tally {
         self.illegal += other.illegal;
         self.random_order += other.random_order;
         self.found += other.found;
+        self.rewritten += other.rewritten;
+        self.ran_rewritten += other.ran_rewritten;
         self.observed += other.observed;
         self.too_large += other.too_large;
         self.not_expressed += other.not_expressed;
@@ -125,6 +131,12 @@ fn verify(sample: &Sample, seed: u64) -> Tally {
     let found = if seed.is_multiple_of(FOUND_EVERY) { with_found(&kernel, sample.size) } else { None };
     tally.found += usize::from(found.is_some());
     let mut kernel = found.unwrap_or(kernel);
+    let rewriting = rewritings::with_rewriting(&kernel, sample.steps.is_some(), seed);
+    if let Some((rewritten, text)) = rewriting {
+        failure::at(&text);
+        kernel = rewritten;
+        tally.rewritten += 1;
+    }
     if sample.steps.is_some() && seed.is_multiple_of(OBSERVED_EVERY) {
         kernel = observe::with_observer(&kernel);
         tally.observed += 1;
@@ -133,14 +145,16 @@ fn verify(sample: &Sample, seed: u64) -> Tally {
     let mut schedules: Vec<&Schedule> = case.kernel.schedules().iter().collect();
     schedules.sort_by_key(|schedule| match schedule.name.as_str() {
         "auto" => 0,
-        "tiled" => 1,
-        _ => 2,
+        "rewritten" => 1,
+        "tiled" => 2,
+        _ => 3,
     });
     for schedule in schedules {
         failure::at(&schedule.name);
         let trace = case.trace(schedule);
         let Some(plans) = plans(&case, schedule, &trace, seed, &mut tally) else { continue };
         tally.random_order += usize::from(schedule.name != "base");
+        tally.ran_rewritten += usize::from(schedule.name == "rewritten");
         let expected = case.expected(schedule);
         if schedule.name == "auto" {
             let base = case.kernel.schedule("base").expect("every sample has it");

@@ -40,6 +40,7 @@ mod private;
 mod quota;
 mod random_programs;
 mod reuse;
+mod rewritings;
 mod tiles;
 mod tuning;
 

@@ -1,7 +1,7 @@
 //! Tuned code: the same bits, on storage that a run has anyway, within its cap.
 
 use crease::prelude::*;
-use crease::{CompileOptions, Finding, TuningMemory};
+use crease::{CompileOptions, Finding, ScheduleFinding, TuningMemory};
 use ndarray::Array1;
 
 const HEAT: &str = "kernel heat(size N; run T) {
@@ -54,4 +54,36 @@ fn kernels_without_steps_are_tuned_on_arrays_of_the_runs_own() {
     let mut b = Array1::<f32>::zeros(1999);
     run.read("b", b.view_mut()).unwrap();
     assert!(b.iter().enumerate().all(|(x, mean)| *mean == x as f32 + 0.5));
+}
+
+/// The schedule that is fastest is remembered, for the plan that it was timed for alone; results are those of any.
+#[test]
+fn schedules_are_timed_once_and_remembered() {
+    let found = HEAT.replace("  schedule rows { S, E -> [t, x vector(8)] }\n", "");
+    let builder = |size: i64| Kernel::parse(&found).unwrap().plan().size("N", size).threads(2);
+    let directory = tempfile::tempdir().unwrap();
+    let memory = TuningMemory::in_directory(directory.path());
+    let options = CompileOptions::default();
+    let tuned = builder(99).build_tuned(&options, &memory).unwrap();
+    let ScheduleFinding::Measured(timed) = &tuned.finding else { panic!("{:?}", tuned.finding) };
+    assert!(timed.len() > 1 && tuned.not_remembered.is_none(), "{tuned:?}");
+    let search = tuned.plan.report().schedule_search.clone().unwrap();
+    let measured = search.candidates.iter().filter(|candidate| candidate.measured_seconds.is_some()).count();
+    assert_eq!(measured, timed.len());
+    let fastest = timed.iter().map(|(_, seconds)| *seconds).fold(f64::INFINITY, f64::min);
+    let taken = search.taken().measured_seconds.unwrap();
+    assert!(taken == fastest || search.taken().shape == timed[0].0 && taken < fastest * 1.03);
+
+    let again = builder(99).build_tuned(&options, &memory).unwrap();
+    assert_eq!(again.finding, ScheduleFinding::Remembered);
+    assert_eq!(again.plan.program(), tuned.plan.program());
+    assert_eq!(
+        after_twenty_steps(&again.plan.compile().unwrap()),
+        after_twenty_steps(&plan(StrategyChoice::Auto).compile().unwrap())
+    );
+    let other = builder(98).build_tuned(&options, &memory).unwrap();
+    assert!(matches!(other.finding, ScheduleFinding::Measured(_)));
+
+    let written = Kernel::parse(HEAT).unwrap().plan().size("N", 99).build_tuned(&options, &memory).unwrap();
+    assert_eq!(written.finding, ScheduleFinding::Written);
 }

@@ -68,7 +68,7 @@ pub(crate) const SHARED_CACHE_BYTES: u64 = 16 << 20;
 
 /// Part of the time that a candidate of tuning has to save: less is noise, on machines that do other things too. Shows
 /// in what `explain --autotune` reports, twice.
-pub(crate) const LEAST_GAIN: f64 = 0.02;
+pub const LEAST_GAIN: f64 = 0.02;
 
 /// Copies of bodies that tuning tries.
 pub(crate) const TRIED_UNROLL_FACTORS: [u32; 4] = [1, 2, 4, 8];

@@ -37,6 +37,7 @@ pub use callable::{Call, CallError, CompileTimes, Compiled};
 pub use compile::{CompileError, compile, compile_named};
 pub use denormals::Denormals;
 pub use isa::{Isa, IsaChoice, IsaError};
+pub use knobs::LEAST_GAIN;
 pub use listing::{OperationNames, RegisterUse, StripListing};
 pub use machine::{last_level_cache_bytes, second_level_cache_bytes};
 pub use options::{CompileOptions, NonTemporal, Prefetch, Unroll, VectorWidth};

@@ -199,6 +199,7 @@ fn bind(kernel: &Kernel, schedule: usize, values: &[Affine]) -> Result<Kernel, A
         arrays: kernel.arrays.iter().map(array).collect::<Result<_, AffineOverflow>>()?,
         stmts: kernel.stmts.iter().map(stmt).collect::<Result<_, AffineOverflow>>()?,
         schedules: vec![Schedule { name: name.clone(), dims: dims.clone(), times }],
+        rewritings: Vec::new(),
         finds_schedule: false,
         // They are bound when they are compiled.
         observers: Vec::new(),

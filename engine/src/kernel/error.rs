@@ -57,6 +57,12 @@ pub enum KernelErrorKind {
         /// What kind of number is needed here.
         expected: &'static str,
     },
+    /// A schedule that is written as rewritings of another one cannot be made.
+    #[error("{why}")]
+    Rewriting {
+        /// What its step says.
+        why: String,
+    },
     /// Another token is needed here.
     #[error("expected {expected}, found {found}")]
     Expected {

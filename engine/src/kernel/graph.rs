@@ -14,6 +14,7 @@ use crate::kernel::formula::Formula;
 pub use crate::kernel::ids::{ArrayId, ExprId, ParamId, ScalarId, StmtId};
 pub use crate::kernel::observers::Observer;
 pub use crate::kernel::reductions::Reduction;
+pub use crate::kernel::rewriting::{Rewriting, TimeDim};
 pub use crease_program::functions::Function;
 pub use crease_program::{BinaryOp, CompareOp, Element, UnaryOp};
 
@@ -31,6 +32,8 @@ pub struct Kernel {
     pub(crate) arrays: Vec<Array>,
     pub(crate) stmts: Vec<Stmt>,
     pub(crate) schedules: Vec<Schedule>,
+    /// Schedules whose time vectors depend on sizes, until a plan binds these.
+    pub(crate) rewritings: Vec<Rewriting>,
     pub(crate) observers: Vec<Observer>,
     /// Whether a plan that names no schedule has one found, though there are some.
     pub(crate) finds_schedule: bool,
@@ -57,6 +60,12 @@ pub struct Param {
     pub name: String,
     /// When it is bound.
     pub kind: ParamKind,
+}
+
+impl Param {
+    pub(crate) fn is_size(&self) -> bool {
+        self.kind == ParamKind::Size
+    }
 }
 
 /// When a parameter is bound.
@@ -251,6 +260,7 @@ impl Kernel {
             arrays: Vec::new(),
             stmts: Vec::new(),
             schedules: Vec::new(),
+            rewritings: Vec::new(),
             observers: Vec::new(),
             finds_schedule: false,
             whole: Whole::default(),
@@ -313,6 +323,11 @@ impl Kernel {
         self.schedules.iter().find(|s| s.name == name)
     }
 
+    /// The schedule of that name, where it is written as rewritings that sizes of the kernel occur in.
+    pub(crate) fn rewriting(&self, name: &str) -> Option<&Rewriting> {
+        self.rewritings.iter().find(|rewriting| rewriting.name == name)
+    }
+
     /// The kernel with one more schedule, such as a tiled one.
     ///
     /// # Errors
@@ -328,7 +343,8 @@ impl Kernel {
     /// Statements that were split for a schedule that was found are whole again.
     pub fn without_schedules(&self) -> Kernel {
         let whole = self.whole.0.as_deref().unwrap_or(self).clone();
-        Kernel { schedules: Vec::new(), observers: Vec::new(), finds_schedule: false, ..whole }
+        let (schedules, rewritings, observers) = (Vec::new(), Vec::new(), Vec::new());
+        Kernel { schedules, rewritings, observers, finds_schedule: false, ..whole }
     }
 
     /// The array of that name.

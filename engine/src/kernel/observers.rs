@@ -89,6 +89,7 @@ impl Kernel {
         all.arrays.extend(observer.arrays.iter().cloned());
         all.stmts.extend(observer.stmts.iter().cloned());
         all.schedules.clear();
+        all.rewritings.clear();
         all.finds_schedule = false;
         all
     }

@@ -7,7 +7,8 @@
 //!           | array | stmt | schedule | observer
 //! opaque   := 'opaque' name '(' count ')' (',' name '(' count ')')*
 //! flag  := 'contract' | 'reassociate' | 'reciprocal'
-//! schedule := 'schedule' name ('{' (names '->' '[' times ']' [';' | ','])* '}' | '"' isl map '"' ['[' kinds ']'])
+//! schedule := 'schedule' name ('{' (names '->' '[' times ']' [';' | ','])* '}' | '"' isl map '"' ['[' kinds ']'] | '=' name)
+//!             step*                                        see `rewriting`
 //! observer := 'observe' name '{' (output | 'reduce' ('sum' | 'min' | 'max') name ':' element | stmt | table | define)* '}'
 //! times    := [affine [kind] (',' affine [kind])*]         kind := 'sequential' | 'parallel' | 'vector' '(' lanes ')'
 //! set      := formula | '"' isl set '"'
@@ -32,6 +33,7 @@ mod names;
 mod outside;
 mod ranges;
 mod regions;
+mod rewriting;
 mod schedule;
 mod scope;
 mod skip;
@@ -51,20 +53,13 @@ use crate::kernel::parse::cursor::{Cursor, fail_at};
 use crate::kernel::parse::names::Names;
 use crate::kernel::parse::scope::{Bound, Scope};
 use crate::kernel::reductions::Reduction;
+use crate::kernel::rewriting::Rewriting;
 use crate::kernel::verify::{Subject, verify_observer, verify_places};
 use crate::kernel::words::{ITEMS, unknown};
 
 pub(crate) use mapping::{MappingRule, parse_mapping};
 
 impl Kernel {
-    /// Reads a kernel from its text form and verifies it.
-    ///
-    /// # Errors
-    /// The first thing wrong, with its line and column.
-    pub fn parse(text: &str) -> Result<Kernel, KernelError> {
-        parse(text).map_err(|failure| located(failure, text))
-    }
-
     /// The kernel with one more observer, in the text form: `observe name { .. }`.
     ///
     /// # Errors
@@ -72,6 +67,31 @@ impl Kernel {
     pub fn with_observer(&self, text: &str) -> Result<Kernel, KernelError> {
         with_observer(self, text).map_err(|failure| located(failure, text))
     }
+}
+
+/// A kernel as its text says it: schedules that are rewritings are not made yet.
+pub(crate) struct ParsedKernel {
+    pub(crate) kernel: Kernel,
+    /// For each rewriting, where it stands.
+    pub(crate) rewritings: Vec<usize>,
+}
+
+/// Reads a kernel from its text form and verifies it, but for its rewritings.
+pub(crate) fn parse_kernel(text: &str) -> Result<ParsedKernel, KernelError> {
+    parse(text).map_err(|failure| located(failure, text))
+}
+
+/// Reads a schedule as rewritings of one of a kernel: `[name =] schedule step*`.
+pub(crate) fn parse_rewriting(kernel: &Kernel, text: &str) -> Result<Rewriting, KernelError> {
+    let read = || {
+        let mut cursor = Cursor::new(text)?;
+        let rewriting = rewriting::rewriting(&mut cursor, kernel, &Names::default())?;
+        match cursor.peek() {
+            Token::End => Ok(rewriting),
+            _ => Err(cursor.expected("a rewriting, such as `tile(..)`, or nothing")),
+        }
+    };
+    read().map_err(|failure| located(failure, text))
 }
 
 /// The error of a failure in a text.
@@ -104,6 +124,7 @@ struct Places {
     arrays: Vec<usize>,
     stmts: Vec<StmtPlaces>,
     schedules: Vec<usize>,
+    rewritings: Vec<usize>,
     observers: Vec<ObserverPlaces>,
 }
 
@@ -131,11 +152,11 @@ struct Parser<'a> {
     bound: Vec<(String, Bound)>,
 }
 
-fn parse(text: &str) -> Parsed<Kernel> {
+fn parse(text: &str) -> Parsed<ParsedKernel> {
     let mut parser = Parser::new(text, Kernel::empty(String::new()), Places::default())?;
     parser.kernel()?;
     verify_places(&parser.kernel).map_err(|(kind, subject)| parser.places.failure(kind, subject))?;
-    Ok(parser.kernel)
+    Ok(ParsedKernel { kernel: parser.kernel, rewritings: parser.places.rewritings })
 }
 
 fn with_observer(kernel: &Kernel, text: &str) -> Parsed<Kernel> {

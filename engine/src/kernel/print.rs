@@ -8,11 +8,13 @@ mod domain;
 mod expr;
 
 use std::fmt::{Display, Formatter, Result};
+use std::ops::Range;
 
 use crate::kernel::affine::Affine;
 use crate::kernel::fast_math::Arithmetic;
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::{Array, ArrayId, Assign, DimKind, Kernel, Observer, ParamKind, Role, Schedule, Stmt};
+use crate::kernel::rewriting::{Base, StepText};
 use crate::kernel::words::{AUTOMATIC, kind_name};
 
 pub(crate) use domain::domain_text;
@@ -39,9 +41,11 @@ impl Display for Kernel {
         if self.finds_schedule {
             writeln!(f, "  schedule {AUTOMATIC}")?;
         }
-        for schedule in &self.schedules {
+        for (position, schedule) in self.schedules.iter().enumerate() {
+            self.write_rewritings(f, position..position + 1, &params)?;
             self.write_schedule(f, schedule, &params)?;
         }
+        self.write_rewritings(f, self.schedules.len()..usize::MAX, &params)?;
         for observer in &self.observers {
             writeln!(f, "  observe {} {{", observer.name)?;
             ObserverText(self, observer).to_string().lines().try_for_each(|line| writeln!(f, "  {line}"))?;
@@ -123,7 +127,28 @@ impl Kernel {
         writeln!(f, "  }}")
     }
 
+    /// Those rewritings that stand between schedules.
+    fn write_rewritings(&self, f: &mut Formatter<'_>, before: Range<usize>, params: &[String]) -> Result {
+        let stmts: Vec<String> = self.stmts.iter().map(|stmt| stmt.name.clone()).collect();
+        for rewriting in self.rewritings.iter().filter(|rewriting| before.contains(&rewriting.before)) {
+            match &rewriting.base {
+                Base::Named(base) => write!(f, "  schedule {} = {base}", rewriting.name)?,
+                Base::Times(times) => self.write_times(f, times, params)?,
+            }
+            for step in &rewriting.steps {
+                write!(f, " {}", StepText { step, stmts: &stmts, params })?;
+            }
+            writeln!(f)?;
+        }
+        Ok(())
+    }
+
     fn write_schedule(&self, f: &mut Formatter<'_>, schedule: &Schedule, params: &[String]) -> Result {
+        self.write_times(f, schedule, params)?;
+        writeln!(f)
+    }
+
+    fn write_times(&self, f: &mut Formatter<'_>, schedule: &Schedule, params: &[String]) -> Result {
         writeln!(f, "  schedule {} {{", schedule.name)?;
         for (stmt, time) in self.stmts.iter().zip(&schedule.times) {
             let dim = |(e, kind): (&Affine, &DimKind)| match kind {
@@ -133,7 +158,7 @@ impl Kernel {
             let time: Vec<String> = time.iter().zip(&schedule.dims).map(dim).collect();
             writeln!(f, "    {} -> [{}]", stmt.name, time.join(", "))?;
         }
-        writeln!(f, "  }}")
+        write!(f, "  }}")
     }
 }
 

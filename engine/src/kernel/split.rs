@@ -49,7 +49,7 @@ impl Kernel {
         };
         let schedules = self.schedules.iter().map(|schedule| Schedule { times: times(schedule), ..schedule.clone() });
         let whole = Whole(Some(self.whole.0.clone().unwrap_or_else(|| Arc::new(self.clone()))));
-        Ok(Kernel { stmts, schedules: schedules.collect(), whole, ..self.clone() })
+        Ok(Kernel { stmts, schedules: schedules.collect(), rewritings: Vec::new(), whole, ..self.clone() })
     }
 
     /// The instances of a statement for which `e` is not negative, under a name that is not taken.

@@ -118,6 +118,13 @@ fn verify_names(kernel: &Kernel) -> Verified {
             return Err((kind, Subject::Schedule(i)));
         }
     }
+    for rewriting in &kernel.rewritings {
+        identifier(&rewriting.name).map_err(|kind| (kind, Subject::Kernel))?;
+        if !taken.insert(&rewriting.name) {
+            let kind = KernelErrorKind::Duplicate { what: "schedule", name: rewriting.name.clone() };
+            return Err((kind, Subject::Kernel));
+        }
+    }
     Ok(())
 }
 

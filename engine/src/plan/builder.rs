@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crease_jit::{Kept, PlanCache, most_threads};
+use crease_jit::{CompileOptions, Kept, PlanCache, most_threads};
 use crease_program::DEFAULT_WORK_LIMIT;
 
 use crate::analysis::error::AnalysisError;
@@ -23,6 +23,7 @@ use crate::plan::outcome::Outcome;
 use crate::plan::parallelism::parallelism_notes;
 use crate::plan::request::{Expansion, Request, bind, size_values};
 use crate::plan::search::ScheduleSearch;
+use crate::plan::written::{Written, written_out};
 use crate::storage::StorageMapping;
 use crate::storage::options::{Objective, Rings, Rounding, StrategyChoice};
 
@@ -104,7 +105,8 @@ impl PlanBuilder {
         self
     }
 
-    /// Chooses a schedule by name. Default: the kernel's first. Where the kernel has none, or none of the name `auto`
+    /// Chooses a schedule by name, or says one as rewritings of another, `rows tile(t 8, y 32) parallel(tile y)`
+    /// (docs/KERNEL-TEXT.md has the grammar). Default: the kernel's first. Where the kernel has none, or none of the name `auto`
     /// and that is asked for, one is found for these sizes, this machine and these threads
     /// ([`Report::schedule_search`](crate::plan::report::Report::schedule_search)).
     #[must_use]
@@ -260,6 +262,22 @@ impl PlanBuilder {
         self.plan(&request, outcome, kept)
     }
 
+    /// The plan under the schedule that is written, or under the first candidate from that number on, where one is to be
+    /// found.
+    pub(crate) fn build_candidate(&self, first: usize) -> Result<Plan, Error> {
+        let request = self.request_from(None, first)?;
+        self.plan(&request, pipeline::run(&request)?, Kept::Off)
+    }
+
+    pub(crate) fn kernel_name(&self) -> &str {
+        self.kernel.name()
+    }
+
+    /// All that the speed of candidates depends on, but for the machine it runs on, as text.
+    pub(crate) fn tuning_key(&self, options: &CompileOptions) -> Result<String, Error> {
+        Ok(format!("{}\n{options:?}\n{}", self.wishes()?, self.kernel))
+    }
+
     /// A plan for each strategy, in the order given; the analysis that they share is done once. Of these plans nothing
     /// is kept ([`Self::cache`]) but their code.
     ///
@@ -288,6 +306,7 @@ impl PlanBuilder {
     fn plan(&self, request: &Request, mut outcome: Outcome, kept: Kept) -> Result<Plan, Error> {
         let notes = request.expansion.as_ref().map(|expansion| expansion.notes(request, &outcome));
         outcome.notes.splice(0..0, notes.into_iter().flatten());
+        outcome.notes.extend(request.schedule_note.clone());
         let threads = outcome.threads_used(request.threads);
         outcome.notes.extend(parallelism_notes(request, &outcome.program));
         let storage = outcome.storage(request.kernel());
@@ -302,17 +321,26 @@ impl PlanBuilder {
 
     /// All that a plan depends on but for its memory cap, which refuses plans and changes none.
     fn key(&self) -> Result<Vec<u8>, Error> {
-        let PlanBuilder { kernel, sizes, schedule, strategy, objective, rounding, rings, mapping, horizon, .. } = self;
+        Ok(cached::key(&self.kernel, &self.wishes()?))
+    }
+
+    /// What the builder was told, as text.
+    fn wishes(&self) -> Result<String, Error> {
+        let PlanBuilder { sizes, schedule, strategy, objective, rounding, rings, mapping, horizon, .. } = self;
         let PlanBuilder { threads, quota, work_limit, runs_opaque, view, .. } = self;
         let storage = (strategy, objective, rounding, rings, mapping, horizon, view);
         let machine = (self.machine_model(), self.thread_count()?, threads);
-        let request = format!("{:?}", (sizes, schedule, storage, machine, quota, work_limit, runs_opaque));
-        Ok(cached::key(kernel, &request))
+        Ok(format!("{:?}", (sizes, schedule, storage, machine, quota, work_limit, runs_opaque)))
     }
 
     /// The request; `found` is the schedule that is found for it, where that is known.
     fn request(&self, found: Option<FoundSchedule>) -> Result<Request, Error> {
-        let request = self.as_it_is(found)?;
+        self.request_from(found, 0)
+    }
+
+    /// The request; of schedules that are to be found, the first that is legal from that candidate on.
+    fn request_from(&self, found: Option<FoundSchedule>, first: usize) -> Result<Request, Error> {
+        let request = self.as_it_is(found, first)?;
         if self.view == StorageView::Contraction {
             return Ok(request);
         }
@@ -328,18 +356,22 @@ impl PlanBuilder {
     }
 
     /// The request for the kernel whose arrays keep their names.
-    fn as_it_is(&self, found: Option<FoundSchedule>) -> Result<Request, Error> {
-        let kernel = &self.kernel;
+    fn as_it_is(&self, found: Option<FoundSchedule>, first: usize) -> Result<Request, Error> {
         self.verify_size_names()?;
+        let Written { kernel, schedule: wanted, note } =
+            written_out(&self.kernel, &self.sizes, self.schedule.as_deref())?;
+        let kernel = &kernel;
         let schedules: Vec<&str> = kernel.schedules().iter().map(|s| s.name.as_str()).collect();
-        let wanted = self.schedule.as_deref();
+        let wanted = wanted.as_deref();
         let position = match wanted {
             None if schedules.is_empty() || kernel.finds_schedule => None,
             None => Some(0),
             Some(wanted) => schedules.iter().position(|s| *s == wanted),
         };
         match (position, wanted) {
-            (Some(position), _) => self.under(Arc::clone(kernel), position, None),
+            (Some(position), _) => {
+                Ok(Request { schedule_note: note, ..self.under(Arc::clone(kernel), position, None)? })
+            }
             (None, None | Some(AUTOMATIC)) => match found {
                 Some(found) => {
                     let kernel = Kernel { finds_schedule: false, ..(**kernel).clone() };
@@ -348,7 +380,7 @@ impl PlanBuilder {
                     let position = kernel.schedules().len() - 1;
                     self.under(Arc::new(kernel), position, Some(found.search))
                 }
-                None => self.under_a_schedule_that_is_found(),
+                None => self.under_a_schedule_that_is_found(first),
             },
             (None, Some(wanted)) => {
                 let (kernel, schedule) = (kernel.name().to_string(), wanted.to_string());
@@ -358,10 +390,10 @@ impl PlanBuilder {
     }
 
     /// The request under the schedule that is thought to be the fastest, of those that are legal.
-    fn under_a_schedule_that_is_found(&self) -> Result<Request, Error> {
+    fn under_a_schedule_that_is_found(&self, first: usize) -> Result<Request, Error> {
         let sizes = size_values(&self.kernel, &self.sizes)?;
         let (machine, threads) = (self.machine_model(), self.thread_count()?);
-        ScheduleSearch::run(&self.kernel, &sizes, machine, threads, |kernel, search| {
+        ScheduleSearch::run(&self.kernel, &sizes, machine, threads, first, |kernel, search| {
             let position = kernel.schedules().len() - 1;
             let request = self.under(Arc::new(kernel), position, Some(search))?;
             let ambiguous = pipeline::verify_order(&request)?.map(|array| self.kernel.array(array).name.clone());
@@ -414,6 +446,7 @@ impl PlanBuilder {
             cache: self.cache.clone(),
             expansion: None,
             search,
+            schedule_note: None,
         })
     }
 }

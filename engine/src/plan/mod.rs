@@ -2,9 +2,9 @@
 //!
 //! `bounds` says how small storage could be, `cached` takes plans from earlier processes, `fitting` finds sizes that
 //! keep to a limit, `footprint` counts what a run keeps in memory, `layout` holds the memory layout, `listing` machine
-//! code for people, `parallelism` says what threads are good for, `place` the places of single cells, `report` what a
+//! code for people, `losses` what another kernel or schedule would not cost, `parallelism` says what threads are good for, `place` the places of single cells, `report` what a
 //! user is told, `builder` takes what is asked for, `request` holds it, `search` chooses a schedule where nobody wrote
-//! one, `outcome` is what all stages leave.
+//! one, `written` makes one that is written as rewritings, `outcome` is what all stages leave.
 
 pub(crate) mod bounds;
 mod builder;
@@ -14,12 +14,14 @@ mod fitting;
 pub mod footprint;
 pub mod layout;
 pub mod listing;
+mod losses;
 pub(crate) mod outcome;
 mod parallelism;
 mod place;
 pub mod report;
 pub(crate) mod request;
 pub mod search;
+mod written;
 
 use std::sync::{Arc, OnceLock};
 
@@ -60,6 +62,16 @@ impl Plan {
     pub(crate) fn new(request: Request, outcome: Outcome, kept: Kept) -> Plan {
         let report = Report::new(&request, &outcome);
         Plan { request, outcome, report, bounded: Arc::default(), kept }
+    }
+
+    /// Writes down what candidates took when they were timed.
+    pub(crate) fn note_times(&mut self, seconds: &[(usize, f64)]) {
+        let search = &mut self.report.schedule_search;
+        for &(at, seconds) in seconds {
+            if let Some(candidate) = search.as_mut().and_then(|search| search.candidates.get_mut(at)) {
+                candidate.measured_seconds = Some(seconds);
+            }
+        }
     }
 
     /// The kernel it plans.

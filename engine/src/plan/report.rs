@@ -1,7 +1,7 @@
 //! The report: what a plan decided, for people and as JSON.
 //!
-//! `{"kernel","schedule","schedule_search","params","threads","threads_used","footprint","buffers":[..],"arrays":[..],"stages":[..],
-//! "notes":[..]}`.
+//! `{"kernel","schedule","schedule_search","params","threads","threads_used","footprint","buffers":[..],"arrays":[..],"choices":[..],
+//! "losses":[..],"stages":[..],"notes":[..]}`.
 
 use std::collections::BTreeMap;
 
@@ -15,6 +15,7 @@ use crate::kernel::graph::{ArrayId, Kernel, Role};
 use crate::plan::bounds::BufferBounds;
 use crate::plan::footprint::Footprint;
 use crate::plan::layout::{BufferLayout, Layout, Owner};
+use crate::plan::losses::losses;
 use crate::plan::outcome::Outcome;
 use crate::plan::parallelism::busy_threads;
 use crate::plan::request::Request;
@@ -24,6 +25,7 @@ use crate::storage::choose::decision::Decision;
 use crate::storage::{Piece, Sharing, StrategyId};
 
 pub use crate::analysis::bound::BoundMethod;
+pub use crate::plan::losses::{LossKind, LossReport};
 pub use crate::storage::choose::decision::{Reason, Weighed};
 
 /// A plan's decisions.
@@ -53,6 +55,8 @@ pub struct Report {
     pub arrays: Vec<ArrayReport>,
     /// What [`StrategyChoice::Auto`](crate::StrategyChoice::Auto) chose and what else there was; empty for others.
     pub choices: Vec<ChoiceReport>,
+    /// What another kernel or schedule would not cost, and where that is.
+    pub losses: Vec<LossReport>,
     /// Time per stage.
     pub stages: Vec<StageReport>,
     /// What was tried and rejected, in order.
@@ -172,6 +176,7 @@ impl Report {
             buffers: folded.map(|b| buffer_report(b, threads_used, outcome.lower_bounds[b.id as usize])).collect(),
             arrays: arrays.collect(),
             choices: outcome.decisions.iter().map(|decision| choice_report(kernel, decision)).collect(),
+            losses: losses(request, outcome),
             stages: outcome.stages.iter().map(|&(name, seconds)| StageReport { name, seconds }).collect(),
             notes: outcome.notes.clone(),
         }

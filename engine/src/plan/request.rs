@@ -44,6 +44,8 @@ pub(crate) struct Request {
     pub(crate) expansion: Option<Expansion>,
     /// What the schedule was chosen from, if nobody wrote it.
     pub(crate) search: Option<ScheduleSearch>,
+    /// What is to be known of the schedule, if it was made for these sizes.
+    pub(crate) schedule_note: Option<String>,
 }
 
 /// The arrays of a kernel before and after its expansion.

@@ -14,7 +14,7 @@ use crate::kernel::{Cut, ScheduleText};
 use crate::machine::MachineModel;
 use crate::plan::error::PlanError;
 use crate::schedule::IllegalSchedule;
-use crate::schedule::automatic::{Candidate, NoCandidates, Target, candidates};
+use crate::schedule::automatic::{Candidate, Estimate, NoCandidates, Target, candidates};
 
 /// Steps of a run in which every statement has instances, those that begin later and those of every so many steps too.
 const MANY_STEPS: i64 = 1 << 16;
@@ -53,10 +53,13 @@ pub struct ScheduleCandidate {
     pub(crate) cuts: Vec<Cut>,
     /// Which dependence it breaks, if that was looked at.
     pub refused: Option<String>,
+    /// Seconds that a step took, or all of a kernel without steps, if it was timed
+    /// ([`PlanBuilder::build_tuned`](crate::PlanBuilder::build_tuned)).
+    pub measured_seconds: Option<f64>,
 }
 
 impl ScheduleSearch {
-    /// Calls `request` with the kernel under one candidate after the other, until one is legal. With the request comes
+    /// Calls `request` with the kernel under one candidate after the other, from that number on, until one is legal. With the request comes
     /// an array of which some cell has several values, if there is one: what a read of it means, only a schedule that
     /// somebody wrote can say.
     ///
@@ -67,6 +70,7 @@ impl ScheduleSearch {
         sizes: &[i64],
         machine: MachineModel,
         threads: usize,
+        first: usize,
         request: impl Fn(Kernel, ScheduleSearch) -> Result<(T, Option<String>), Error>,
     ) -> Result<T, Error> {
         let params = params(kernel, sizes);
@@ -84,7 +88,7 @@ impl ScheduleSearch {
         let mut search = ScheduleSearch { candidates: listed, chosen: 0 };
         // What was to be found is there.
         let wanting = Kernel { finds_schedule: false, ..kernel.clone() };
-        for (chosen, candidate) in found.into_iter().enumerate() {
+        for (chosen, candidate) in found.into_iter().enumerate().skip(first) {
             search.chosen = chosen;
             let parts = wanting.split(&candidate.cuts).map_err(AnalysisError::from)?;
             match request(parts.with_schedule(candidate.schedule)?, search.clone()) {
@@ -99,7 +103,7 @@ impl ScheduleSearch {
                 Ok((request, None)) => return Ok(request),
             }
         }
-        let refused = search.candidates[0].refused.take().unwrap_or_default();
+        let refused = search.candidates.get_mut(first).and_then(|one| one.refused.take()).unwrap_or_default();
         Err(none(format!("of {} candidates none is legal; {refused}", search.candidates.len())).into())
     }
 
@@ -110,6 +114,11 @@ impl ScheduleSearch {
 }
 
 impl ScheduleCandidate {
+    /// What candidates are ranked by.
+    pub(crate) fn cost(&self) -> f64 {
+        Estimate { nanoseconds: self.estimated_ns, bytes: self.estimated_bytes }.cost()
+    }
+
     fn of(kernel: &Kernel, candidate: &Candidate) -> Result<ScheduleCandidate, AffineOverflow> {
         let parts = kernel.split(&candidate.cuts)?;
         Ok(ScheduleCandidate {
@@ -119,6 +128,7 @@ impl ScheduleCandidate {
             text: ScheduleText(&parts, &candidate.schedule).to_string(),
             cuts: candidate.cuts.clone(),
             refused: None,
+            measured_seconds: None,
         })
     }
 }

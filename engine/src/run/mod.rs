@@ -29,6 +29,7 @@ mod region;
 mod shared;
 mod transfer;
 mod tune;
+mod tune_schedule;
 mod walk;
 
 use std::sync::{Arc, Mutex};
@@ -60,6 +61,7 @@ pub use folded::{Folded, FoldedCoordinate, FoldedIndex};
 pub use options::{MemoryCheck, RunOptions};
 pub use region::{IndexRange, Region};
 pub use tune::TunedCode;
+pub use tune_schedule::{ScheduleFinding, TunedPlan};
 
 /// A compiled kernel: `Send + Sync`, cheap to clone, shared by many runs.
 #[derive(Clone, Debug)]
@@ -76,6 +78,10 @@ impl Code {
     ) -> Code {
         let observers = Mutex::default();
         Code { shared: Arc::new(Shared { request, outcome, compiled, kept, options, observers }) }
+    }
+
+    fn shared(&self) -> &Arc<Shared> {
+        &self.shared
     }
 
     /// Whether its machine code was found in the cache or is kept there now, and if not, why

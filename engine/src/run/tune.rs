@@ -21,6 +21,10 @@ const CALL_SECONDS: f64 = 4e-3;
 const ROUNDS_SECONDS: f64 = 1.0;
 /// Rounds: the least time of each candidate counts.
 const ROUNDS: std::ops::RangeInclusive<f64> = 2.0..=9.0;
+/// Seconds that a schedule is run for, about.
+const SCHEDULE_SECONDS: f64 = 0.8;
+/// Steps of such a call, at most: what estimates are made for.
+const STEPS_OF_A_TRIAL: f64 = 100.0;
 /// Most steps of a call.
 const MOST_TIMED_STEPS: i64 = 1 << 16;
 
@@ -68,15 +72,18 @@ impl Plan {
 }
 
 /// A run to time code in.
-struct Scratch {
+pub(super) struct Scratch {
     run: Run,
+    /// The plan's code, as the options say.
+    code: Code,
     has_state: bool,
     /// Most steps of a call.
     most_steps: i64,
 }
 
 impl Scratch {
-    fn new(plan: &Plan, options: &CompileOptions) -> Result<Self, Error> {
+    pub(super) fn new(plan: &Plan, options: &CompileOptions) -> Result<Self, Error> {
+        plan.verify_runs()?;
         let code = plan.compile_with(options)?;
         let mut run = code.instantiate_with(RunOptions::default().threads(plan.threads()))?;
         run.allocate_caller_arrays()?;
@@ -96,7 +103,7 @@ impl Scratch {
         // Full storage has room for this many.
         let horizon =
             plan.request.horizon.map_or(MOST_TIMED_STEPS, |steps| i64::try_from(steps).unwrap_or(MOST_TIMED_STEPS));
-        Ok(Scratch { run, has_state, most_steps: horizon.clamp(1, MOST_TIMED_STEPS) })
+        Ok(Scratch { run, code, has_state, most_steps: horizon.clamp(1, MOST_TIMED_STEPS) })
     }
 
     /// The least time of each candidate for a step or a whole pass, of calls taken in turn.
@@ -119,6 +126,24 @@ impl Scratch {
             }
         }
         Ok(least.iter().map(|seconds| seconds / steps as f64).collect())
+    }
+
+    /// The least time of the plan's own code for a step, or for a whole pass, in calls of as many steps as tiles of time
+    /// are made for.
+    pub(super) fn seconds_of_many_steps(&mut self) -> Result<f64, Error> {
+        let shared = self.code.shared().clone();
+        let code = &shared.compiled;
+        let fewest = if self.has_state { self.most_steps.min(2) } else { 1 };
+        // The first call also fetches code and fields.
+        let first = (self.call(code, fewest)? / fewest as f64).max(1e-9);
+        let steps = (SCHEDULE_SECONDS / first).clamp(fewest as f64, STEPS_OF_A_TRIAL) as i64;
+        let steps = steps.min(self.most_steps);
+        let calls = (SCHEDULE_SECONDS / (first * steps as f64)).clamp(*ROUNDS.start(), *ROUNDS.end()) as u32;
+        let mut least = f64::INFINITY;
+        for _ in 0..calls {
+            least = least.min(self.call(code, steps)?);
+        }
+        Ok(least / steps as f64)
     }
 
     /// Seconds of this many steps; a kernel without steps runs this many times.

@@ -64,6 +64,24 @@ impl DependenceCone {
         Ok(Hyperplanes { rising, falling })
     }
 
+    /// Cells that dependences reach at most in a step, towards small and towards large values of space. They do not add
+    /// up to less than 1.
+    ///
+    /// # Errors
+    /// [`TransformError::WithinStep`] if dependences within one time step point along space.
+    pub(crate) fn reach(&self) -> Result<[i64; 2], TransformError> {
+        for slope in [self.least, self.greatest] {
+            if slope.time == 0 {
+                return Err(TransformError::WithinStep { step: slope.space, tiles: "hexagonal" });
+            }
+        }
+        let negated = |value: i64| value.checked_neg().ok_or(AffineOverflow);
+        let back = negated(self.least.space.div_euclid(self.least.time))?;
+        let forth = negated(negated(self.greatest.space)?.div_euclid(self.greatest.time))?;
+        let least = back.checked_neg().and_then(|least| least.checked_add(1)).ok_or(AffineOverflow)?;
+        Ok([back, forth.max(least)])
+    }
+
     /// The smallest `r >= 0` such that `x + r t` never falls along a dependence: the lean of parallelogram tiles.
     ///
     /// # Errors
@@ -110,27 +128,44 @@ impl Kernel {
         schedule: &str,
         (time, space): (usize, usize),
     ) -> Result<DependenceCone, TransformError> {
-        let schedule = self.schedule_or_error(schedule)?;
-        schedule.verify_pair(time, space)?;
-        let context = Context::new(CONE_QUOTA)?;
-        let model = Model::new(&context, self, schedule)?;
-        let mut cone: Option<DependenceCone> = None;
-        for distance in distances(&model, schedule, (time, space))? {
-            if distance[0] < 0 {
-                let schedule = schedule.name.clone();
-                return Err(TransformError::Backwards { schedule, time, distance });
-            }
-            let Some(slope) = Slope::of(distance) else { continue };
-            let cone = cone.get_or_insert(DependenceCone { least: slope, greatest: slope });
-            if slope.less_than(cone.least) {
-                cone.least = slope;
-            }
-            if cone.greatest.less_than(slope) {
-                cone.greatest = slope;
-            }
+        cone_of(self, self.schedule_or_error(schedule)?, (time, space))
+    }
+}
+
+/// The dependence cone of a schedule that the kernel need not have.
+pub(crate) fn cone_of(
+    kernel: &Kernel,
+    schedule: &Schedule,
+    plane: (usize, usize),
+) -> Result<DependenceCone, TransformError> {
+    let mut cone: Option<DependenceCone> = None;
+    for distance in distances_of(kernel, schedule, plane)? {
+        let Some(slope) = Slope::of(distance) else { continue };
+        let cone = cone.get_or_insert(DependenceCone { least: slope, greatest: slope });
+        if slope.less_than(cone.least) {
+            cone.least = slope;
         }
-        let at_rest = Slope { space: 0, time: 1 };
-        Ok(cone.unwrap_or(DependenceCone { least: at_rest, greatest: at_rest }))
+        if cone.greatest.less_than(slope) {
+            cone.greatest = slope;
+        }
+    }
+    let at_rest = Slope { space: 0, time: 1 };
+    Ok(cone.unwrap_or(DependenceCone { least: at_rest, greatest: at_rest }))
+}
+
+/// Distances of all dependences in a plane of time and space, as `[time, space]`; none goes back in time.
+pub(crate) fn distances_of(
+    kernel: &Kernel,
+    schedule: &Schedule,
+    (time, space): (usize, usize),
+) -> Result<Vec<[i64; 2]>, TransformError> {
+    schedule.verify_pair(time, space)?;
+    let context = Context::new(CONE_QUOTA)?;
+    let model = Model::new(&context, kernel, schedule)?;
+    let found = distances(&model, schedule, (time, space))?;
+    match found.iter().find(|distance| distance[0] < 0) {
+        Some(&distance) => Err(TransformError::Backwards { schedule: schedule.name.clone(), time, distance }),
+        None => Ok(found),
     }
 }
 

@@ -8,7 +8,8 @@
 //! Unlike diamonds they need no concurrent start: dependences within one time step are welcome where they point
 //! forwards.
 
-use crate::kernel::graph::{DimKind, Kernel, Schedule};
+use crate::kernel::graph::{Kernel, Schedule};
+use crate::schedule::skewed::Leaning;
 use crate::schedule::transform::TransformError;
 
 /// Parallelogram tiles of a plane of time and space.
@@ -37,14 +38,8 @@ impl Schedule {
         (time, space): (usize, usize),
         tiles: Parallelogram,
     ) -> Result<Schedule, TransformError> {
-        self.verify_pair(time, space)?;
-        self.verify_size(time, tiles.height)?;
-        self.verify_size(space, tiles.width)?;
-        let blocks = [DimKind::Sequential; 2];
-        self.with_dims_at(name, time.min(space), &blocks, |old| {
-            let skewed = old[space].add(&old[time].scale(tiles.lean)?)?;
-            Ok(vec![old[time].floor_div(tiles.height)?, skewed.floor_div(tiles.width)?])
-        })
+        let Parallelogram { lean, height, width } = tiles;
+        self.skewed(name, time, height, &[Leaning { dim: space, lean, width }])
     }
 }
 

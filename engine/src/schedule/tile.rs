@@ -23,11 +23,7 @@ impl Schedule {
         let Some(first) = tiles.iter().map(|t| t.0).min() else {
             return Ok(Schedule { name: name.to_string(), ..self.clone() });
         };
-        let block_kind = |&(dim, _): &(usize, i64)| match self.dims[dim] {
-            DimKind::Vector(_) => DimKind::Sequential,
-            kind => kind,
-        };
-        let kinds: Vec<DimKind> = tiles.iter().map(block_kind).collect();
+        let kinds: Vec<DimKind> = tiles.iter().map(|&(dim, _)| self.block_kind(dim)).collect();
         self.with_dims_at(name, first, &kinds, |time| {
             tiles.iter().map(|&(dim, size)| time[dim].floor_div(size)).collect()
         })

@@ -46,8 +46,8 @@ pub enum TransformError {
         /// The dimension, from 0.
         dim: usize,
     },
-    /// A tile size below 1.
-    #[error("schedule `{schedule}`: tile size {size} of dimension {dim} is not positive")]
+    /// A size of a tile, or a number of lanes, below 1.
+    #[error("schedule `{schedule}`: the size {size} for dimension {dim} is not positive")]
     Size {
         /// The schedule.
         schedule: String,
@@ -55,6 +55,89 @@ pub enum TransformError {
         dim: usize,
         /// The size asked for.
         size: i64,
+    },
+    /// The statement does not exist.
+    #[error("schedule `{schedule}` is for {stmts} statements, none of number {stmt} (they count from 0)")]
+    NoSuchStatement {
+        /// The schedule.
+        schedule: String,
+        /// The statement asked for, from 0.
+        stmt: usize,
+        /// How many there are.
+        stmts: usize,
+    },
+    /// No statement has that name.
+    #[error("schedule `{schedule}`: the kernel has no statement `{stmt}` to shift")]
+    UnknownStatement {
+        /// The schedule.
+        schedule: String,
+        /// The name asked for.
+        stmt: String,
+    },
+    /// A shape of tiles is one of another number of dimensions.
+    #[error("schedule `{schedule}`: `{tiles}` was given {dims} dimensions; it takes time and {}", spaces_of(tiles))]
+    Planes {
+        /// The schedule.
+        schedule: String,
+        /// The shape.
+        tiles: &'static str,
+        /// How many dimensions were named.
+        dims: usize,
+    },
+    /// Loops are fused by moving positions behind them, and there are none.
+    #[error(
+        "schedule `{schedule}`: no numbers order the statements right before time dimension {dim}: there are no loops \
+         to fuse"
+    )]
+    NoPositions {
+        /// The schedule.
+        schedule: String,
+        /// The dimension, from 0.
+        dim: usize,
+    },
+    /// The dimensions of a wavefront stand apart.
+    #[error(
+        "schedule `{schedule}`: time dimensions {first} and {second} cannot be a wavefront, as {second} does not follow \
+         {first}"
+    )]
+    NotNeighbours {
+        /// The schedule.
+        schedule: String,
+        /// One dimension, from 0.
+        first: usize,
+        /// That after it, from 0.
+        second: usize,
+    },
+    /// Steps that are to run at once are inside what each of them runs through.
+    #[error("schedule `{schedule}`: time dimension {time} is inside {space}: its steps cannot be pipelined")]
+    TimeInside {
+        /// The schedule.
+        schedule: String,
+        /// The dimension taken for time, from 0.
+        time: usize,
+        /// The dimension taken for space, from 0.
+        space: usize,
+    },
+    /// A hexagon has two halves.
+    #[error(
+        "schedule `{schedule}`: hexagons of {size} steps of dimension {dim} have no two equal halves: take an even number"
+    )]
+    OddHeight {
+        /// The schedule.
+        schedule: String,
+        /// The dimension taken for time, from 0.
+        dim: usize,
+        /// The height asked for.
+        size: i64,
+    },
+    /// Overlapped tiles are no order.
+    #[error(
+        "schedule `{schedule}`: overlapped tiles compute the cells at their edges once for each tile, and a schedule runs \
+         every instance once; `skewed`, `diamond`, `hexagonal` and `pipelined` tiles compute nothing twice"
+    )]
+    Overlapped {
+        /// The schedule.
+        schedule: String,
     },
     /// A dimension that must be sequential or parallel as a whole runs in vectors.
     #[error("schedule `{schedule}`: time dimension {dim} runs in vectors and cannot be part of a wavefront")]
@@ -111,6 +194,15 @@ pub enum TransformError {
     /// A coefficient left 64 bits.
     #[error("{0}")]
     Overflow(#[from] AffineOverflow),
+}
+
+/// Dimensions of space that a shape of tiles takes.
+fn spaces_of(tiles: &str) -> &'static str {
+    match tiles {
+        "skewed" => "at least one of space",
+        "diagonals" => "at least two of space",
+        _ => "one of space",
+    }
 }
 
 impl From<crease_isl::IslError> for TransformError {

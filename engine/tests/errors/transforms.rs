@@ -26,6 +26,7 @@ pub(crate) fn cases(cases: &mut Cases) {
     let (line, seidel) = (parsed(LINE), parsed(SEIDEL));
     numbered(cases, line.schedule("rows").expect("it is there"), line.schedule("twice").expect("it is there"));
     named(cases, &line);
+    in_words(cases, &line);
     dependences(cases, &seidel);
     cases.add("cells of their own for all writes, by a schedule `rowz`", line.expanded("rowz").unwrap_err());
     cases.add("cells of their own where nine reads see two writes each", many_parts().expanded("seq").unwrap_err());
@@ -72,6 +73,24 @@ fn named(cases: &mut Cases, line: &Kernel) {
     let diamond = |schedule, time| line.diamond("tiled", schedule, (time, "x"), 4).unwrap_err();
     cases.add("diamonds of a schedule `rowz`", diamond("rowz", "t"));
     cases.add("diamonds over `t` where the schedule says 2*t", diamond("twice", "t"));
+}
+
+/// Steps of a rewriting.
+fn in_words(cases: &mut Cases, line: &Kernel) {
+    let mut add = |text: &str| drop(cases.add(&format!("`{text}`"), line.with_schedule_text(text).unwrap_err()));
+    add("rows fuse(x)");
+    add("rows sequential(x) wavefront(x, t)");
+    add("rows interchange(t, x) pipelined(t 4, x 8)");
+    add("rows hexagonal(t 3, x 8)");
+    add("rows overlapped(t 4, x 8)");
+    add("rows skewed(t 4)");
+    add("rows diagonals(t 4, x 8)");
+    add("rows hexagonal(t 4, x 8, x 8)");
+    add("rows vector(x 0)");
+    let rows = line.schedule("rows").expect("it is there");
+    cases.add("a shift of statement 2 of two", rows.shift("shifted", 0, &[2], 1).unwrap_err());
+    let unknown = line.reschedule("rows").unwrap().shift("t", 1, &["R"]).unwrap_err();
+    cases.add("a shift of statement `R`", unknown);
 }
 
 /// Dependences rule tiles out.

@@ -6,7 +6,9 @@
 //! from another version or another machine is no finding. Nothing here can fail a run.
 
 use super::Variant;
+use crate::cache::CODE_BUILD;
 use crate::kept_files::{directory_of_user, write_whole};
+use crate::machine::{last_level_cache_bytes, processor_name};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -60,6 +62,30 @@ impl TuningMemory {
 
     /// Keeps a finding.
     pub(super) fn remember(&self, name: &str, key: &str, variant: Variant) -> Result<(), TuningMemoryError> {
+        self.write(name, key, &render(variant, key))
+    }
+
+    /// What was chosen for `what`, if anything: a line that [`Self::remember_choice`] was given on this machine by this
+    /// version.
+    pub fn recall_choice(&self, name: &str, what: &str) -> Option<String> {
+        let key = of_this_machine(what);
+        let text = fs::read_to_string(self.path(name, &key)?).ok()?;
+        let rest = text.strip_suffix("\nend\n")?.strip_suffix(&key)?.strip_suffix("\nfor\n")?;
+        let choice = rest.strip_prefix(HEADER)?.strip_prefix("\nchoice ")?;
+        (!choice.contains('\n')).then(|| choice.to_string())
+    }
+
+    /// Keeps what was chosen for `what`, one line.
+    ///
+    /// # Errors
+    /// [`TuningMemoryError`] if the file cannot be written.
+    pub fn remember_choice(&self, name: &str, what: &str, choice: &str) -> Result<(), TuningMemoryError> {
+        let key = of_this_machine(what);
+        self.write(name, &key, &format!("{HEADER}\nchoice {choice}\nfor\n{key}\nend\n"))
+    }
+
+    /// Writes a finding.
+    fn write(&self, name: &str, key: &str, text: &str) -> Result<(), TuningMemoryError> {
         let Some(path) = self.path(name, key) else { return Ok(()) };
         let failed = |path: &Path| {
             let path = path.to_owned();
@@ -67,13 +93,19 @@ impl TuningMemory {
         };
         let directory = path.parent().expect("files lie in the directory");
         fs::create_dir_all(directory).map_err(failed(directory))?;
-        write_whole(&path, render(variant, key).as_bytes()).map_err(failed(&path))
+        write_whole(&path, text.as_bytes()).map_err(failed(&path))
     }
 
     /// The file for a key. Its name only spreads keys over files; the key inside decides.
     fn path(&self, name: &str, key: &str) -> Option<PathBuf> {
         Some(self.directory.as_ref()?.join(format!("{name}-{:016x}.tuning", fnv1a(key.as_bytes()))))
     }
+}
+
+/// A key with what else a choice depends on.
+fn of_this_machine(what: &str) -> String {
+    let (version, bytes) = (env!("CARGO_PKG_VERSION"), last_level_cache_bytes());
+    format!("crease {version} {CODE_BUILD}\nprocessor {}, {bytes} bytes\n{what}", processor_name())
 }
 
 fn render(Variant { width, unroll, non_temporal, prefetch }: Variant, key: &str) -> String {
@@ -114,6 +146,19 @@ mod tests {
         prefetch: Prefetch::Always,
     };
     const KEY: &str = "crease 0\nprogram p() {\n}\n";
+
+    #[test]
+    fn choices_are_read_back_for_what_they_were_made_alone() {
+        let directory = tempfile::tempdir().unwrap();
+        let memory = TuningMemory::in_directory(directory.path());
+        assert_eq!(memory.recall_choice("p", "kernel"), None);
+        memory.remember_choice("p", "kernel", "rows in parallel").unwrap();
+        assert_eq!(memory.recall_choice("p", "kernel").as_deref(), Some("rows in parallel"));
+        assert_eq!(memory.recall_choice("p", "another"), None);
+        let file = fs::read_dir(directory.path()).unwrap().next().unwrap().unwrap().path();
+        fs::write(&file, fs::read_to_string(&file).unwrap().replace("choice ", "chose ")).unwrap();
+        assert_eq!(memory.recall_choice("p", "kernel"), None);
+    }
 
     #[test]
     fn findings_are_read_back() {

@@ -1,4 +1,4 @@
-//! Schedules: time vectors statement by statement, or an isl map.
+//! Schedules: time vectors statement by statement, or an isl map; rewritings of these.
 
 use crate::kernel::affine::Affine;
 use crate::kernel::error::KernelErrorKind;
@@ -6,8 +6,10 @@ use crate::kernel::graph::DimKind;
 use crate::kernel::lex::{Parsed, Token};
 use crate::kernel::parse::cursor::fail_at;
 use crate::kernel::parse::formula::affine;
+use crate::kernel::parse::rewriting::{StepReader, rewriting};
 use crate::kernel::parse::scope::Scope;
 use crate::kernel::parse::{Parser, isl, unknown};
+use crate::kernel::rewriting::{Base, Rewriting};
 use crate::kernel::times::{AtStmt, Times};
 use crate::kernel::words::AUTOMATIC;
 
@@ -23,12 +25,20 @@ struct Draft {
 impl Parser<'_> {
     pub(super) fn schedule(&mut self) -> Parsed<()> {
         self.cursor.advance();
-        let at = self.cursor.at();
+        let (start, at) = (self.cursor.position(), self.cursor.at());
         let name = self.cursor.name("a schedule's name")?.to_string();
-        if name == AUTOMATIC && !matches!(self.cursor.peek(), Token::Punct("{") | Token::Quoted(_)) {
+        if name == AUTOMATIC && !matches!(self.cursor.peek(), Token::Punct("{" | "=") | Token::Quoted(_)) {
             // It is the default where it comes first; behind others it is there to be asked for, as it always is.
-            self.kernel.finds_schedule |= self.kernel.schedules.is_empty();
+            self.kernel.finds_schedule |= self.kernel.schedules.is_empty() && self.kernel.rewritings.is_empty();
             return Ok(());
+        }
+        if self.cursor.peek() == Token::Punct("=") {
+            self.cursor.rewind(start);
+            let rewriting = rewriting(&mut self.cursor, &self.kernel, &self.names)?;
+            return self.push_rewriting(rewriting, at);
+        }
+        if self.kernel.rewriting(&name).is_some() {
+            return Err(fail_at(at, KernelErrorKind::Duplicate { what: "schedule", name }));
         }
         let n = self.kernel.stmts.len();
         let mut draft = Draft { times: Times::new(name, n), places: vec![at; n], shared: vec![None; n] };
@@ -55,8 +65,20 @@ impl Parser<'_> {
         }
         let at_stmt = |(kind, stmt): AtStmt| fail_at(stmt.map_or(at, |stmt| places[stmt]), kind);
         let schedule = times.finish(&self.kernel).map_err(at_stmt)?;
+        let mut reader = StepReader { cursor: &mut self.cursor, kernel: &self.kernel, names: &self.names };
+        if reader.is_at_step() {
+            let (name, before) = (schedule.name.clone(), self.kernel.schedules.len());
+            let rewriting = Rewriting { name, base: Base::Times(schedule), steps: reader.steps()?, before };
+            return self.push_rewriting(rewriting, at);
+        }
         self.kernel.schedules.push(schedule);
         self.places.schedules.push(at);
+        Ok(())
+    }
+
+    fn push_rewriting(&mut self, rewriting: Rewriting, at: usize) -> Parsed<()> {
+        self.kernel.rewritings.push(rewriting);
+        self.places.rewritings.push(at);
         Ok(())
     }
 

@@ -20,9 +20,6 @@
 //! Sources: Wonnacott (2000) for skewed tiles; Wellein, Hager, Zeiser, Wittmann and Fehske, Efficient temporal blocking
 //! for stencil computations by multicore-aware wavefront parallelization (COMPSAC 2009) for pipelined ones.
 
-use crease_program::Interval;
-use num_integer::Integer;
-
 use crate::kernel::AUTOMATIC;
 use crate::kernel::affine::{Affine, AffineOverflow};
 use crate::kernel::graph::{DimKind, Kernel, Schedule};
@@ -31,6 +28,9 @@ use crate::schedule::automatic::distances::Distance;
 use crate::schedule::automatic::estimate::{Block, Estimate, Sweep, Tile, Workload};
 use crate::schedule::automatic::fusion::{Open, Row};
 use crate::schedule::automatic::space::CommonSpace;
+use crate::schedule::pipelined::{Pipeline, behind_for, front};
+use crate::schedule::skewed::{lean_for, leaning_tile};
+use crease_program::Interval;
 
 /// Steps of a tile that are tried.
 const TILE_STEPS: [i64; 5] = [4, 8, 16, 32, 64];
@@ -207,7 +207,7 @@ impl Shapes<'_> {
         let time = self.values(&steps)?;
         let mut draft = Draft::new(self.stmts);
         draft.push(DimKind::Sequential, self.map(&steps, |t, _| t.floor_div(tile.steps))?);
-        let leaning = |row: &Affine, stmt: usize| row.add(&time[stmt].scale(lean)?)?.floor_div(tile.width);
+        let leaning = |row: &Affine, stmt: usize| leaning_tile(&time[stmt], row, lean, tile.width);
         draft.push(DimKind::Sequential, self.map(&row, leaning)?);
         draft.push(DimKind::Sequential, time.clone());
         if !self.inside(&mut draft, &mut open, &row, tile)? {
@@ -234,7 +234,7 @@ impl Shapes<'_> {
         let (steps, rows) = (along(0), along(outer));
         let time = self.values(&steps)?;
         let leaning = |dim: usize, width: i64, lean: i64| {
-            self.map(&along(dim), |value, stmt| value.add(&time[stmt].scale(lean)?)?.floor_div(width))
+            self.map(&along(dim), |value, stmt| leaning_tile(&time[stmt], value, lean, width))
         };
         let outer_tiles = leaning(outer, block.widths.0, block.leans.0)?;
         let inner_tiles = leaning(inner, block.widths.1, block.leans.1)?;
@@ -275,7 +275,8 @@ impl Shapes<'_> {
         let time = self.values(&steps)?;
         let mut draft = Draft::new(self.stmts);
         draft.push(DimKind::Sequential, self.map(&steps, |t, _| t.floor_div(tile.steps))?);
-        let behind = |row: &Affine, stmt: usize| row.floor_div(tile.width)?.add(&time[stmt].scale(tile.lean)?);
+        let pipeline = Pipeline { height: tile.steps, width: tile.width, behind: tile.lean };
+        let behind = |row: &Affine, stmt: usize| front(&time[stmt], row, pipeline);
         draft.push(DimKind::Sequential, self.map(&row, behind)?);
         draft.push(DimKind::Parallel, time.clone());
         if !self.inside(&mut draft, &mut open, &row, tile)? {
@@ -410,16 +411,13 @@ impl Shapes<'_> {
 
     /// By how many rows a step tiles of a dimension must lean, for nothing to come from a tile ahead.
     fn lean(&self, dim: usize, shifts: &[i64]) -> Option<i64> {
-        let needed = |(steps, least): (i64, i64)| if steps == 0 { 0 } else { Integer::div_ceil(&-least, &steps) };
-        self.reaches(dim, shifts)?.into_iter().map(needed).max().map(|lean| lean.max(0))
+        self.reaches(dim, shifts)?.into_iter().map(lean_for).max().map(|lean| lean.max(0))
     }
 
     /// By how many blocks a step must be behind the one before, to run at the same time.
     fn distance_in_tiles(&self, shifts: &[i64], width: i64) -> Option<i64> {
-        let needed = |(steps, least): (i64, i64)| {
-            if steps == 0 { 0 } else { Integer::div_ceil(&(1 - Integer::div_floor(&least, &width)), &steps) }
-        };
-        self.reaches(self.outer(), shifts)?.into_iter().map(needed).max().map(|lean| lean.max(1))
+        let behind = |reach: (i64, i64)| behind_for(reach, width);
+        self.reaches(self.outer(), shifts)?.into_iter().map(behind).max().map(|lean| lean.max(1))
     }
 
     /// Steps of each dependence, at least, and how far forwards it points in a dimension of space, at least; none if

@@ -1,0 +1,353 @@
+//! Losses: what a plan costs that another kernel or schedule would not, said where it happens.
+//!
+//! In: a request and what its stages left.   Out: [`LossReport`]s: threads without work, statements that run cell by cell,
+//! conditions that are tested for every cell, states that take more than their levels, and statements that keep states
+//! from being folded in place.
+//!
+//! All of it is read off the program and the layout, so it is what runs, not what was meant. A loop is one of cells if
+//! it holds no other loop and strips of one iteration alone. Statements of which a tenth of the instances or less run
+//! that way are not mentioned: borders do.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crease_program::{Int, Node, Strip, TYPICAL_LENGTH};
+use serde::Serialize;
+
+use crate::kernel::affine::Affine;
+use crate::kernel::graph::{ArrayId, DimKind, Kernel, Role, Stmt, StmtId};
+use crate::plan::layout::Owner;
+use crate::plan::outcome::Outcome;
+use crate::plan::parallelism::busy_threads;
+use crate::plan::request::Request;
+use crate::storage::StrategyId;
+
+/// The part of a statement's instances that run cell by cell before that is a loss.
+const SCALAR_SHARE: f64 = 0.1;
+/// What states may take of the levels that they need before that is a loss: stencils reach it in any order that is good
+/// for them.
+const LEVELS_SHARE: f64 = 1.15;
+
+/// What a plan loses, and where.
+#[derive(Clone, Debug, Serialize, PartialEq)]
+#[non_exhaustive]
+pub struct LossReport {
+    /// What is lost.
+    pub kind: LossKind,
+    /// The statements, arrays or dimension of the schedule that it happens to.
+    pub at: Vec<String>,
+    /// What happens there and why, in words.
+    pub text: String,
+}
+
+/// What is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum LossKind {
+    /// Threads have nothing to do.
+    IdleThreads,
+    /// Statements run cell by cell, not in lanes.
+    Scalar,
+    /// Conditions are tested for each cell.
+    Guards,
+    /// States take more than the levels that are read back.
+    Levels,
+    /// States are not folded in place.
+    InPlace,
+}
+
+/// What a plan loses; in the order of the kinds.
+pub(crate) fn losses(request: &Request, outcome: &Outcome) -> Vec<LossReport> {
+    let mut cells = Cells::default();
+    cells.visit(&outcome.program.body, 1.0, None, outcome);
+    let mut losses: Vec<LossReport> = idle_threads(request, outcome).into_iter().collect();
+    losses.extend(scalar(request, &cells));
+    losses.extend(guards(request, &cells));
+    let (in_place, states) = (in_place(request, outcome), levels(request, outcome));
+    // What is not in place takes more: that is said once.
+    losses.extend(if in_place.is_some() { Vec::new() } else { states });
+    losses.extend(in_place);
+    losses
+}
+
+/// Threads that a parallel dimension leaves without work, or all but one.
+fn idle_threads(request: &Request, outcome: &Outcome) -> Option<LossReport> {
+    let schedule = request.bound.schedule();
+    let busy = busy_threads(&outcome.program, request.threads);
+    let busy = busy.min(outcome.threads_used(request.threads));
+    let parallel = || schedule.dims.iter().position(|kind| *kind == DimKind::Parallel);
+    if busy >= request.threads {
+        return None;
+    }
+    let (name, idle) = (&schedule.name, request.threads - busy);
+    let (at, text) = match parallel() {
+        None => (name.clone(), format!("no dimension of schedule `{name}` is parallel: one thread works, {idle} idle")),
+        Some(dim) => (
+            format!("{name}[{dim}]"),
+            format!(
+                "dimension {dim} of schedule `{name}` has work for {busy} of {} threads at a time",
+                request.threads
+            ),
+        ),
+    };
+    Some(LossReport { kind: LossKind::IdleThreads, at: vec![at], text })
+}
+
+/// Loops over cells, and what runs in them.
+#[derive(Default)]
+struct Cells {
+    /// Per statement, instances that run in lanes or alone, by estimate.
+    in_lanes: BTreeMap<StmtId, f64>,
+    /// Per statement, instances that run cell by cell, and the statements that they share a loop with.
+    one_by_one: BTreeMap<StmtId, (f64, BTreeSet<StmtId>)>,
+    /// Statements of loops that test a condition for each cell.
+    guarded: BTreeSet<StmtId>,
+}
+
+/// A loop over cells.
+struct CellLoop {
+    stmts: BTreeSet<StmtId>,
+    is_guarded: bool,
+}
+
+impl Cells {
+    /// Goes through a block that runs so often; inside of a loop over cells, that one.
+    fn visit(&mut self, nodes: &[Node], times: f64, inside: Option<&CellLoop>, outcome: &Outcome) {
+        for node in nodes {
+            match node {
+                Node::Let { .. } => {}
+                Node::For { lo, hi, step, body, .. } => {
+                    let trips = trips(lo, hi, *step);
+                    let cells = cell_loop(body, outcome).filter(|_| trips > 1.0);
+                    self.visit(body, times * trips, cells.as_ref(), outcome);
+                }
+                Node::If { then, otherwise, .. } => {
+                    self.visit(then, times, inside, outcome);
+                    self.visit(otherwise, times, inside, outcome);
+                }
+                Node::Strip(strip) => self.strip(strip, times, inside, outcome),
+            }
+        }
+    }
+
+    fn strip(&mut self, strip: &Strip, times: f64, inside: Option<&CellLoop>, outcome: &Outcome) {
+        let length = trips(&strip.lo, &strip.hi, 1);
+        let is_scalar = inside.is_some() || strip.lanes == 1 && length > 1.0;
+        for stmt in stmts_of(strip, outcome) {
+            if is_scalar {
+                let entry = self.one_by_one.entry(stmt).or_default();
+                entry.0 += times * length;
+                entry.1.extend(inside.iter().flat_map(|cells| cells.stmts.iter().copied()).filter(|s| *s != stmt));
+            } else {
+                *self.in_lanes.entry(stmt).or_default() += times * length;
+            }
+            if inside.is_some_and(|cells| cells.is_guarded) {
+                self.guarded.insert(stmt);
+            }
+        }
+    }
+
+    /// Whether that many of the statement's instances run cell by cell.
+    fn is_scalar(&self, stmt: StmtId) -> bool {
+        let one_by_one = self.one_by_one.get(&stmt).map_or(0.0, |entry| entry.0);
+        one_by_one > SCALAR_SHARE * (one_by_one + self.in_lanes.get(&stmt).copied().unwrap_or(0.0))
+    }
+}
+
+/// The statements of a strip.
+fn stmts_of(strip: &Strip, outcome: &Outcome) -> BTreeSet<StmtId> {
+    outcome.origins.get(&strip.var).into_iter().flatten().map(|origin| origin.stmt).collect()
+}
+
+/// The body of a loop as one over cells; none if it holds a loop, or a longer strip.
+fn cell_loop(body: &[Node], outcome: &Outcome) -> Option<CellLoop> {
+    let mut cells = CellLoop { stmts: BTreeSet::new(), is_guarded: false };
+    for node in body {
+        match node {
+            Node::Let { .. } => {}
+            Node::For { .. } => return None,
+            Node::If { then, otherwise, .. } => {
+                for block in [then, otherwise] {
+                    cells.stmts.extend(cell_loop(block, outcome)?.stmts);
+                }
+                cells.is_guarded = true;
+            }
+            Node::Strip(strip) if trips(&strip.lo, &strip.hi, 1) > 1.0 => return None,
+            Node::Strip(strip) => cells.stmts.extend(stmts_of(strip, outcome)),
+        }
+    }
+    Some(cells)
+}
+
+/// Iterations of a loop; a common number if only the run knows.
+fn trips(lo: &Int, hi: &Int, step: i64) -> f64 {
+    match (lo, hi) {
+        (Int::Const(lo), Int::Const(hi)) => (hi.saturating_sub(*lo).max(0) as f64 / step.max(1) as f64).ceil(),
+        _ => TYPICAL_LENGTH as f64,
+    }
+}
+
+/// Statements that run cell by cell, by reason.
+fn scalar(request: &Request, cells: &Cells) -> Vec<LossReport> {
+    let (kernel, schedule) = (request.kernel(), request.bound.schedule());
+    let stmts: BTreeSet<StmtId> = kernel.stmt_ids().filter(|stmt| cells.is_scalar(*stmt)).collect();
+    if stmts.is_empty() {
+        return Vec::new();
+    }
+    let names = |stmts: &BTreeSet<StmtId>| stmts.iter().map(|stmt| kernel.stmt(*stmt).name.clone()).collect::<Vec<_>>();
+    let loss = |stmts: &BTreeSet<StmtId>, why: String| {
+        let at = names(stmts);
+        let text = format!("{} {} cell by cell: {why}", quoted(&at), verb(&at, "runs", "run"));
+        LossReport { kind: LossKind::Scalar, at, text }
+    };
+    let Some(dim) = schedule.dims.iter().position(|kind| matches!(kind, DimKind::Vector(_))) else {
+        return vec![loss(&stmts, format!("no dimension of schedule `{}` is a vector", schedule.name))];
+    };
+    let others = |stmt: &StmtId| &cells.one_by_one[stmt].1;
+    let (together, alone): (BTreeSet<StmtId>, BTreeSet<StmtId>) =
+        stmts.iter().partition(|stmt| !others(stmt).is_empty());
+    let mut losses = Vec::new();
+    if !together.is_empty() {
+        let further: BTreeSet<StmtId> =
+            together.iter().flat_map(others).filter(|s| !together.contains(s)).copied().collect();
+        let with = if further.is_empty() { String::new() } else { format!(" with {}", quoted(&names(&further))) };
+        losses.push(loss(&together, format!("instances take turns{with} in loops along dimension {dim}, the vector")));
+    }
+    if !alone.is_empty() {
+        losses.push(loss(
+            &alone,
+            format!("the innermost loop does not go along dimension {dim}, the vector, one by one"),
+        ));
+    }
+    losses
+}
+
+/// Statements of loops that test conditions for each cell.
+fn guards(request: &Request, cells: &Cells) -> Option<LossReport> {
+    let guarded = cells.guarded.iter().filter(|stmt| cells.is_scalar(**stmt));
+    let at: Vec<String> = guarded.map(|stmt| request.kernel().stmt(*stmt).name.clone()).collect();
+    if at.is_empty() {
+        return None;
+    }
+    let text = format!("{}: loops test for each cell which statement runs there", quoted(&at));
+    Some(LossReport { kind: LossKind::Guards, at, text })
+}
+
+/// States that take more than the levels that are read back.
+fn levels(request: &Request, outcome: &Outcome) -> Vec<LossReport> {
+    let (kernel, schedule) = (request.kernel(), request.bound.schedule());
+    let mut losses = Vec::new();
+    for buffer in outcome.layout.buffers.iter().filter(|buffer| buffer.owner == Owner::Folded) {
+        let inside = |id: &ArrayId| {
+            outcome
+                .layout
+                .array(*id)
+                .is_some_and(|m| m.pieces.iter().any(|p| outcome.layout.buffers[p.buffer].id == buffer.id))
+        };
+        let states: Vec<ArrayId> = states(kernel).filter(inside).collect();
+        let needed: f64 = states.iter().map(|&id| level_cells(outcome, id) * levels_read(kernel, id) as f64).sum();
+        let one: f64 = states.iter().map(|&id| level_cells(outcome, id)).sum();
+        if states.is_empty() || buffer.cells as f64 <= LEVELS_SHARE * needed {
+            continue;
+        }
+        let at: Vec<String> = states.iter().map(|&id| kernel.array(id).name.clone()).collect();
+        let (takes, reads) = (buffer.cells as f64 / one, needed / one);
+        let parallel = schedule.dims.iter().position(|kind| *kind == DimKind::Parallel);
+        let bound = outcome.lower_bounds[buffer.id as usize].filter(|bound| bound.cells as f64 > LEVELS_SHARE * needed);
+        let why = match (bound, parallel) {
+            (Some(bound), _) => {
+                format!("in the order of schedule `{}`, {} cells are alive at once", schedule.name, bound.cells)
+            }
+            (None, Some(dim)) => format!("dimension {dim} of schedule `{}` is parallel", schedule.name),
+            (None, None) => format!("no smaller storage was found for the order of schedule `{}`", schedule.name),
+        };
+        let text = format!(
+            "{} {} {takes:.2} levels where steps read {reads:.0} back: {why}",
+            quoted(&at),
+            verb(&at, "takes", "take")
+        );
+        losses.push(LossReport { kind: LossKind::Levels, at, text });
+    }
+    losses
+}
+
+/// States that would take one level if they were folded in place, and what keeps them from it.
+fn in_place(request: &Request, outcome: &Outcome) -> Option<LossReport> {
+    let kernel = request.kernel();
+    let states: Vec<ArrayId> = states(kernel).collect();
+    let is_in_place = |id: &ArrayId| {
+        let pieces = outcome.layout.array(*id).map_or(&[][..], |mapping| &mapping.pieces);
+        pieces.iter().all(|piece| outcome.layout.buffers[piece.buffer].strategy == StrategyId::InPlace)
+    };
+    let takes_their_places = |stmt: &Stmt| states.iter().all(|&id| reads_once(stmt, id) && writes(stmt, id));
+    if states.len() < 2 || states.iter().all(is_in_place) || !kernel.stmts().iter().any(takes_their_places) {
+        return None;
+    }
+    let cells: u64 = outcome
+        .layout
+        .buffers
+        .iter()
+        .filter(|b| b.owner == Owner::Folded && holds(outcome, b.id, &states))
+        .map(|b| b.cells)
+        .sum();
+    let one: f64 = states.iter().map(|&id| level_cells(outcome, id)).sum();
+    let at = states.iter().map(|&id| kernel.array(id).name.clone()).collect();
+    let refusal = outcome.notes.iter().find_map(|note| note.strip_prefix("strategy `in-place` does not apply: "));
+    let why = refusal.map_or("no cycle of places was proved".to_string(), str::to_string);
+    let takes = cells as f64 / one;
+    let text = format!("states take {takes:.3} levels, and in place they would take 1.000: {why}");
+    (takes > 1.0).then_some(LossReport { kind: LossKind::InPlace, at, text })
+}
+
+fn states(kernel: &Kernel) -> impl Iterator<Item = ArrayId> {
+    kernel.array_ids().filter(|id| kernel.array(*id).role == Role::State)
+}
+
+/// Whether a buffer holds cells of one of the arrays.
+fn holds(outcome: &Outcome, buffer: u32, arrays: &[ArrayId]) -> bool {
+    let pieces = arrays.iter().filter_map(|&id| outcome.layout.array(id)).flat_map(|mapping| &mapping.pieces);
+    pieces.into_iter().any(|piece| outcome.layout.buffers[piece.buffer].id == buffer)
+}
+
+/// Cells of one level of a state.
+fn level_cells(outcome: &Outcome, id: ArrayId) -> f64 {
+    let indices = outcome.index_boxes[id.index()].iter().skip(1);
+    indices.map(|(first, last)| (last.saturating_sub(*first) as f64 + 1.0).max(0.0)).product()
+}
+
+/// How many steps back a state is read, at least one.
+fn levels_read(kernel: &Kernel, id: ArrayId) -> i64 {
+    let of = |stmt: &Stmt| {
+        let reads = stmt.reads().filter(|(array, _)| *array == id);
+        reads.filter_map(|(_, index)| steps_back(&index[0])).max()
+    };
+    kernel.stmts().iter().filter_map(of).max().unwrap_or(1).max(1)
+}
+
+/// How far behind the step of its statement an index is.
+fn steps_back(index: &Affine) -> Option<i64> {
+    Affine::iter(0).sub(index).ok()?.as_constant()
+}
+
+/// Whether a statement reads an array in one place, a step back.
+fn reads_once(stmt: &Stmt, id: ArrayId) -> bool {
+    let mut reads = stmt.reads().filter(|(array, _)| *array == id);
+    reads.next().is_some_and(|(_, index)| steps_back(&index[0]) == Some(1)) && reads.next().is_none()
+}
+
+fn writes(stmt: &Stmt, id: ArrayId) -> bool {
+    stmt.assigns.iter().any(|assign| assign.array == id)
+}
+
+fn verb(names: &[String], one: &'static str, several: &'static str) -> &'static str {
+    if names.len() == 1 { one } else { several }
+}
+
+/// `` `a`, `b` and `c` ``.
+fn quoted(names: &[String]) -> String {
+    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    match names.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        _ => names.concat(),
+    }
+}
