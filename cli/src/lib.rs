@@ -21,6 +21,7 @@ pub mod run;
 pub mod run_request;
 pub mod settings;
 mod start;
+mod steps;
 pub mod storage;
 mod waiting;
 

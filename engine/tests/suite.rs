@@ -40,6 +40,7 @@ mod private;
 mod quota;
 mod random_programs;
 mod reuse;
+mod series_of_steps;
 mod tiles;
 mod tuning;
 

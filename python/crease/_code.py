@@ -26,6 +26,11 @@ class Code:
         """The plan that it is of."""
         return self._plan
 
+    @property
+    def kept(self) -> str:
+        """What became of it in the cache of plans: ``off``, ``found``, ``added``, or why it could not be kept."""
+        return self._code.kept
+
     def instantiate(
         self,
         threads: Optional[int] = None,

@@ -1,0 +1,270 @@
+//! Inputs over steps: what a run was given of them, and the part that a call needs.
+//!
+//! In: values of some steps, whenever the caller has them.   Out: a ring of steps in the input's buffer, filled before
+//! each call of the code with the steps that it reads. The code takes steps modulo the ring's length
+//! (`engine/src/plan/layout.rs`), and a call that would need more is cut (`engine/src/run/drive.rs`).
+//!
+//! Values are kept from the step on that the next call needs, and forgotten behind it.
+
+use std::any::Any;
+use std::collections::VecDeque;
+use std::fmt::{self, Debug};
+use std::ops::Range;
+
+use crease_jit::{ElementType, Field};
+use ndarray::{ArrayView, Dimension};
+
+use crate::error::Error;
+use crate::kernel::graph::ArrayId;
+use crate::plan::layout::Owner;
+use crate::run::shared::Shared;
+use crate::run::{Run, RunError};
+
+/// All inputs over steps of a run.
+#[derive(Debug)]
+pub(super) struct AllSeries(Vec<Series>);
+
+/// One of them.
+struct Series {
+    array: ArrayId,
+    name: String,
+    /// Its buffer.
+    buffer: usize,
+    /// Steps that the buffer holds.
+    ring: i64,
+    /// The first step that there is.
+    low: i64,
+    /// Which steps a step reads: from the first of these after it to the last.
+    offsets: (i64, i64),
+    values: Option<Box<dyn Values>>,
+}
+
+impl Debug for Series {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Series").field("name", &self.name).field("steps", &self.steps()).finish_non_exhaustive()
+    }
+}
+
+/// Values of consecutive steps, of some element type.
+trait Values: Send + Sync {
+    fn steps(&self) -> Range<i64>;
+    /// Forgets what comes before a step.
+    fn begin_at(&mut self, step: i64);
+    /// Copies steps that are there into a ring of so many.
+    fn fill(&self, field: &mut Field, ring: i64, steps: Range<i64>);
+    fn as_any(&mut self) -> &mut dyn Any;
+}
+
+struct Rows<T> {
+    first: i64,
+    /// Cells of one step.
+    row: usize,
+    cells: VecDeque<T>,
+}
+
+impl<T: ElementType> Values for Rows<T> {
+    fn steps(&self) -> Range<i64> {
+        self.first..self.first + (self.cells.len() / self.row) as i64
+    }
+
+    fn begin_at(&mut self, step: i64) {
+        let steps = self.steps();
+        let first = step.clamp(steps.start, steps.end);
+        self.cells.drain(..(first - steps.start) as usize * self.row);
+        self.first = first;
+    }
+
+    fn fill(&self, field: &mut Field, ring: i64, steps: Range<i64>) {
+        let places = field.as_mut_slice::<T>().expect("the buffer has the array's element type");
+        for step in steps {
+            let place = step.rem_euclid(ring) as usize * self.row;
+            let cell = (step - self.first) as usize * self.row;
+            for (place, value) in places[place..place + self.row].iter_mut().zip(self.cells.range(cell..)) {
+                *place = *value;
+            }
+        }
+    }
+
+    fn as_any(&mut self) -> &mut dyn Any {
+        self
+    }
+}
+
+impl Series {
+    fn steps(&self) -> Range<i64> {
+        self.values.as_ref().map_or(0..0, |values| values.steps())
+    }
+
+    /// The steps that a call from one step to another reads.
+    fn needed(&self, from: i64, to: i64) -> Range<i64> {
+        let (first, last) = self.offsets;
+        let low = from.saturating_add(1).saturating_add(first).max(self.low);
+        low..to.saturating_add(last).saturating_add(1).max(low)
+    }
+}
+
+impl AllSeries {
+    pub(super) fn new(shared: &Shared) -> AllSeries {
+        let kernel = shared.kernel();
+        let series = |array| {
+            let buffers = &shared.outcome.layout.buffers;
+            let buffer = buffers.iter().position(|b| b.owner == Owner::Input(array)).expect("inputs have buffers");
+            Series {
+                array,
+                name: kernel.array(array).name.clone(),
+                buffer,
+                ring: buffers[buffer].moduli[0],
+                low: shared.outcome.index_boxes[array.index()][0].0,
+                offsets: kernel.series_offsets(array),
+                values: None,
+            }
+        };
+        AllSeries(kernel.array_ids().filter(|&id| kernel.is_series(id)).map(series).collect())
+    }
+
+    /// Most steps of one call of the code: what rings have room for.
+    pub(super) fn most_steps(&self) -> u64 {
+        let room = |series: &Series| series.ring - (series.offsets.1 - series.offsets.0);
+        self.0.iter().map(room).min().map_or(u64::MAX, |room| room.max(1) as u64)
+    }
+
+    /// Checks that everything was given that steps after `from` until `to` read.
+    pub(super) fn verify(&self, kernel: &str, from: i64, to: i64) -> Result<(), RunError> {
+        for series in &self.0 {
+            let (needed, given) = (series.needed(from, to), series.steps());
+            let is_there = |step: &i64| given.contains(step);
+            if needed.is_empty() || is_there(&needed.start) && is_there(&(needed.end - 1)) {
+                continue;
+            }
+            let step = if is_there(&needed.start) { given.end } else { needed.start };
+            let (kernel, array) = (kernel.to_string(), series.name.clone());
+            return Err(RunError::StepsNotGiven { kernel, array, step, first: needed.start, last: needed.end - 1 });
+        }
+        Ok(())
+    }
+
+    /// Fills the rings with what a call from one step to another reads.
+    pub(super) fn fill(&self, fields: &mut [Option<Field>], from: i64, to: i64) {
+        for series in &self.0 {
+            if let (Some(values), Some(field)) = (&series.values, &mut fields[series.buffer]) {
+                values.fill(field, series.ring, series.needed(from, to));
+            }
+        }
+    }
+
+    /// Forgets what no step after this one reads.
+    pub(super) fn pass(&mut self, step: i64) {
+        for series in &mut self.0 {
+            let first = series.needed(step, step).start;
+            if let Some(values) = &mut series.values {
+                values.begin_at(first);
+            }
+        }
+    }
+}
+
+impl Run {
+    /// The first step of an input over steps: the least value of its first index.
+    ///
+    /// # Errors
+    /// [`RunError::UnknownArray`], [`RunError::NotOverSteps`].
+    pub fn first_step(&self, array: &str) -> Result<i64, Error> {
+        Ok(self.over_steps(array)?.low)
+    }
+
+    /// The steps of an input over steps that the next so many steps read.
+    ///
+    /// # Errors
+    /// As [`Self::first_step`].
+    pub fn steps_read(&self, array: &str, steps: u64) -> Result<Range<i64>, Error> {
+        let needed = self.over_steps(array)?.needed(self.step, self.step.saturating_add_unsigned(steps));
+        Ok(if steps == 0 { needed.start..needed.start } else { needed })
+    }
+
+    fn over_steps(&self, array: &str) -> Result<&Series, RunError> {
+        let id = self.shared.array_id(array)?;
+        let not_over_steps = || RunError::NotOverSteps { array: array.to_string() };
+        self.series.0.iter().find(|series| series.array == id).ok_or_else(not_over_steps)
+    }
+
+    /// Gives an input over steps its values at `first` and the steps after it; the view's first axis are the steps. They
+    /// may be given in parts, long before they are needed or just before [`Run::advance`], each part beginning where one
+    /// before has ended, or earlier: then it counts instead. They are forgotten once no step reads them any more.
+    ///
+    /// ```
+    /// use crease::prelude::*;
+    /// use ndarray::Array1;
+    ///
+    /// let kernel = Kernel::parse(
+    ///     "kernel driven(size N; run T) {
+    ///        input inflow[t]: f64 for 1 <= t <= T
+    ///        state u[t, x]: f64 for 0 <= x < N
+    ///        S[t, x] for 1 <= t <= T and 0 <= x < N { u[t,x] = u[t-1,x] + inflow[t] }
+    ///      }",
+    /// )?;
+    /// let mut run = kernel.plan().size("N", 4).build()?.compile()?.instantiate()?;
+    /// run.fill("u", 0.0)?;
+    /// run.write_steps("inflow", 1, Array1::from_iter((1..=100).map(f64::from)).view())?;
+    /// run.advance(100)?;
+    /// let mut u = Array1::zeros(4);
+    /// run.read("u", u.view_mut())?;
+    /// assert_eq!(u[3], 5050.0);
+    /// let missing = run.advance(1).unwrap_err();
+    /// assert!(missing.to_string().contains("step 101"));
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`RunError::UnknownArray`], [`RunError::NotOverSteps`], [`RunError::ElementType`], [`RunError::Shape`],
+    /// [`RunError::StepOutside`], [`RunError::StepsApart`]; nothing has then been taken.
+    pub fn write_steps<T: ElementType, D: Dimension>(
+        &mut self,
+        array: &str,
+        first: i64,
+        view: ArrayView<'_, T, D>,
+    ) -> Result<(), Error> {
+        let (id, name) = (self.over_steps(array)?.array, || array.to_string());
+        let series = self.series.0.iter_mut().find(|series| series.array == id).expect("it was just found");
+        let expected = self.shared.kernel().array(id).element;
+        if expected != T::ELEMENT {
+            return Err(RunError::ElementType { array: name(), expected, found: T::ELEMENT }.into());
+        }
+        let (shape, steps) = (self.shared.shape(id), view.shape().first().copied().unwrap_or(0));
+        let expected: Vec<usize> = std::iter::once(steps).chain(shape).collect();
+        if view.shape() != expected {
+            return Err(RunError::Shape { array: name(), expected, found: view.shape().to_vec() }.into());
+        }
+        let most = 1_i64 << 62;
+        let end = first.checked_add_unsigned(steps as u64).filter(|&end| first >= -most && end <= most);
+        let end = end.ok_or(RunError::StepOutside { step: first })?;
+        let row: usize = expected[1..].iter().product();
+        if end == first || row == 0 {
+            return Ok(());
+        }
+        let known = series.steps();
+        if known.is_empty() {
+            series.values = Some(Box::new(Rows::<T> { first, row, cells: VecDeque::new() }));
+        } else if !(known.start..=known.end).contains(&first) {
+            let (known_first, known_last) = (known.start, known.end - 1);
+            return Err(RunError::StepsApart { array: name(), first, known_first, known_last }.into());
+        }
+        let values = series.values.as_mut().expect("there are some now").as_any();
+        let rows: &mut Rows<T> = values.downcast_mut().expect("they are of the array's element type");
+        rows.put(first, view);
+        Ok(())
+    }
+}
+
+impl<T: ElementType> Rows<T> {
+    /// Values of steps from one on that is there, or comes next.
+    fn put<D: Dimension>(&mut self, first: i64, view: ArrayView<'_, T, D>) {
+        let mut at = (first - self.first) as usize * self.row;
+        for value in view {
+            match self.cells.get_mut(at) {
+                Some(cell) => *cell = *value,
+                None => self.cells.push_back(*value),
+            }
+            at += 1;
+        }
+    }
+}
