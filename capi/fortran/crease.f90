@@ -162,6 +162,7 @@ module crease
     procedure :: threads => setup_threads
     procedure :: guard_pages => setup_guard_pages
     procedure :: flush_denormals => setup_flush_denormals
+    procedure :: pin_threads => setup_pin_threads
     procedure :: memory_limit => setup_memory_limit
     procedure :: memory_unchecked => setup_memory_unchecked
     procedure :: free => setup_free
@@ -483,6 +484,12 @@ module crease
       integer(c_int32_t) :: status
     end function
     function c_setup_flush_denormals(setup, wanted) bind(C, name="crease_setup_flush_denormals") result(status)
+      import :: c_ptr, c_int32_t
+      type(c_ptr), value :: setup
+      integer(c_int32_t), value :: wanted
+      integer(c_int32_t) :: status
+    end function
+    function c_setup_pin_threads(setup, wanted) bind(C, name="crease_setup_pin_threads") result(status)
       import :: c_ptr, c_int32_t
       type(c_ptr), value :: setup
       integer(c_int32_t), value :: wanted
@@ -1108,6 +1115,15 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     call settle(c_setup_flush_denormals(self%handle, to_int(wanted)), stat, errmsg)
+  end subroutine
+
+  ! Keeps the library's threads on cores of their own while they work for the run.
+  subroutine setup_pin_threads(self, wanted, stat, errmsg)
+    class(crease_setup), intent(inout) :: self
+    logical, intent(in) :: wanted
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call settle(c_setup_pin_threads(self%handle, to_int(wanted)), stat, errmsg)
   end subroutine
 
   subroutine setup_memory_limit(self, bytes, stat, errmsg)

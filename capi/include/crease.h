@@ -251,6 +251,8 @@ int32_t crease_setup_threads(crease_setup *setup, uint64_t threads);
 int32_t crease_setup_guard_pages(crease_setup *setup, int32_t wanted);
 /* Takes denormal numbers for zeros. Default: 0, as the calling thread has it. */
 int32_t crease_setup_flush_denormals(crease_setup *setup, int32_t wanted);
+/* Keeps the library's threads on cores of their own while they work for the run. Default: 0. */
+int32_t crease_setup_pin_threads(crease_setup *setup, int32_t wanted);
 /* Refuses runs that take more bytes than this. Default: than the machine and its control groups have left. */
 int32_t crease_setup_memory_limit(crease_setup *setup, uint64_t bytes);
 /* Refuses none. */

@@ -492,6 +492,7 @@ class Setup : public detail::Handle<crease_setup, crease_setup_free> {
   Setup() : Handle(make()) {}
   Setup& threads(std::uint64_t threads) { return with(crease_setup_threads(get(), threads)); }
   Setup& guard_pages(bool wanted) { return with(crease_setup_guard_pages(get(), wanted)); }
+  Setup& pin_threads(bool wanted) { return with(crease_setup_pin_threads(get(), wanted)); }
   Setup& flush_denormals(bool wanted) { return with(crease_setup_flush_denormals(get(), wanted)); }
   Setup& memory_limit(std::uint64_t bytes) { return with(crease_setup_memory_limit(get(), bytes)); }
   Setup& memory_unchecked() { return with(crease_setup_memory_unchecked(get())); }

@@ -5,7 +5,7 @@ use std::fmt::Display;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use crease::{CompileOptions, Denormals, MemoryCheck, PlanBuilder, PlanCache, RunOptions};
+use crease::{Affinity, CompileOptions, Denormals, MemoryCheck, PlanBuilder, PlanCache, RunOptions};
 use pyo3::prelude::*;
 
 use crate::error::{Answer, Failure};
@@ -124,6 +124,7 @@ pub(crate) struct SetUp {
     pub(crate) threads: Option<usize>,
     guard_pages: bool,
     flush_denormals: bool,
+    pin_threads: bool,
     memory_limit_bytes: Option<u64>,
     check_memory: bool,
 }
@@ -138,7 +139,8 @@ impl SetUp {
         };
         let denormals = if self.flush_denormals { Denormals::Flush } else { Denormals::AsFound };
         let options = RunOptions::default().threads(self.threads.unwrap_or(planned)).memory(memory);
-        options.guard_pages(self.guard_pages).denormals(denormals)
+        let affinity = if self.pin_threads { Affinity::Cores } else { Affinity::AsFound };
+        options.guard_pages(self.guard_pages).denormals(denormals).affinity(affinity)
     }
 }
 

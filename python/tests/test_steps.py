@@ -273,7 +273,7 @@ kernel driven(size N; run T) {
 
 def test_inputs_over_steps():
     run = crease.Kernel.parse(DRIVEN).run(N=5)
-    run["u"] = 0.0
+    run.fill("u", 0.0)
     run.write_steps("inflow", 1, np.arange(1.0, 101.0))
     run.advance(60)
     again = pickle.loads(pickle.dumps(run))

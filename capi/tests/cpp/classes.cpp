@@ -67,7 +67,7 @@ void kernels_and_plans() {
   hold(plan.explain(true).find("64 cells") != std::string::npos && plan.report_json()[0] == '{', "report");
   hold(!plan.dump("loops").empty(), "dump");
   refuses("run/out-of-memory", CREASE_ERROR_MEMORY, [&] {
-    plan.compile(crease::Compiler().isa("scalar").unroll("1")).instantiate(crease::Setup().memory_limit(1));
+    plan.compile(crease::Compiler().isa("scalar").unroll("1")).instantiate(crease::Setup().pin_threads(true).memory_limit(1));
   });
 }
 

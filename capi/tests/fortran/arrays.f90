@@ -88,6 +88,7 @@ contains
     call setup%threads(1)
     call setup%guard_pages(.true.)
     call setup%flush_denormals(.false.)
+    call setup%pin_threads(.true.)
     call setup%memory_limit(10_int64)
     call code%instantiate(run, setup, stat, message)
     call hold(stat == crease_error_memory .or. stat == crease_ok, "memory")

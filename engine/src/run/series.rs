@@ -258,13 +258,12 @@ impl Run {
 impl<T: ElementType> Rows<T> {
     /// Values of steps from one on that is there, or comes next.
     fn put<D: Dimension>(&mut self, first: i64, view: ArrayView<'_, T, D>) {
-        let mut at = (first - self.first) as usize * self.row;
-        for value in view {
+        let begin = (first - self.first) as usize * self.row;
+        for (at, value) in (begin..).zip(view) {
             match self.cells.get_mut(at) {
                 Some(cell) => *cell = *value,
                 None => self.cells.push_back(*value),
             }
-            at += 1;
         }
     }
 }

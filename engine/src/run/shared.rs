@@ -57,7 +57,7 @@ impl Shared {
             Some(pool) if self.outcome.program.is_parallel() => Pool::of(pool),
             Some(_) => Pool::sequential(),
         };
-        Ok(pool.with_denormals(options.denormals)?)
+        Ok(pool.with_denormals(options.denormals)?.with_affinity(options.affinity)?)
     }
 
     /// Checks that every array with values from before a run can be given them.
