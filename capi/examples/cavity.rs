@@ -18,7 +18,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut run = plan.compile()?.instantiate()?;
     run.set("omega", 1.7)?;
     run.set("u_lid", 0.1)?;
-    for (q, weight) in [4.0 / 9.0, 1.0 / 9.0, 1.0 / 36.0].iter().zip([1, 4, 4]).flat_map(|(w, n)| vec![*w; n]).enumerate()
+    for (q, weight) in
+        [4.0 / 9.0, 1.0 / 9.0, 1.0 / 36.0].iter().zip([1, 4, 4]).flat_map(|(w, n)| vec![*w; n]).enumerate()
     {
         run.fill(&format!("f{q}"), weight)?; // at rest
     }

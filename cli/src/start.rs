@@ -9,13 +9,13 @@ use crease::kernel::graph::{Array, Element, Role};
 use crease::{ElementType, Run, f16};
 use crease_files::checkpoint::Checkpoint;
 use crease_kernels::{Fields, transfer};
-use ndarray::ArrayD;
-use ndarray_npy::{ReadableElement, read_npy};
+use ndarray_npy::ReadableElement;
 
 use crate::error::CommandError;
 use crate::kernel_source::KernelSource;
 use crate::run_request::RunRequest;
 use crate::settings::{Assignment, Settings};
+use crate::start_values::{byte, read, unset};
 use crate::steps;
 
 /// Gives the run everything that it starts from: what a checkpoint holds, if there is one, then what options name, then
@@ -104,12 +104,6 @@ fn give(
     Ok(())
 }
 
-/// The error of an array that is not given.
-pub(crate) fn unset(source: &KernelSource, what: &'static str, name: String) -> CommandError {
-    let kernel = source.kernel.name().to_owned();
-    CommandError::Unset { kernel, what, name, option: "--input NAME=FILE.npy or --fill NAME=NUMBER" }
-}
-
 fn fill_with(run: &mut Run, array: &Array, fill: &Assignment) -> Result<(), CommandError> {
     let (name, value) = (&array.name, fill.number()?);
     match array.element {
@@ -121,11 +115,6 @@ fn fill_with(run: &mut Run, array: &Array, fill: &Assignment) -> Result<(), Comm
         }
     }
     Ok(())
-}
-
-/// A number that a cell of a byte can hold.
-pub(crate) fn byte(fill: &Assignment) -> Result<u8, CommandError> {
-    fill.value.parse().map_err(|_| fill.bad("ARRAY=NUMBER, whole and from 0 to 255"))
 }
 
 fn read_level(run: &mut Run, array: &Array, back: u32, path: &Path) -> Result<(), CommandError> {
@@ -147,9 +136,4 @@ fn read_into<T: ElementType, F: ReadableElement + Clone + 'static>(
     cell: fn(F) -> T,
 ) -> Result<(), CommandError> {
     Ok(run.write_back(name, back, read(path)?.mapv_into_any(cell).view())?)
-}
-
-/// The array of a file.
-pub(crate) fn read<F: ReadableElement>(path: &Path) -> Result<ArrayD<F>, CommandError> {
-    read_npy(path).map_err(|error| CommandError::BadArray { path: path.to_owned(), message: error.to_string() })
 }

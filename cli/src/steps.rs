@@ -12,7 +12,7 @@ use ndarray_npy::ReadableElement;
 use crate::error::CommandError;
 use crate::kernel_source::KernelSource;
 use crate::run_request::RunRequest;
-use crate::start::{byte, read, unset};
+use crate::start_values::{byte, read, unset};
 
 /// Gives an input over steps to the run. The first row of a file is that of the first step that the kernel declares; a
 /// number is that of all steps until `end`.

@@ -4,7 +4,7 @@
 //! folded storage, any `region` of them: `level` finds the formulas that keep it, `walk` the places, `transfer` copies.
 //! `observe` runs what a kernel computes of its states on demand, once it is `observed` in machine code, with numbers that
 //! arrays are `reduced` to; `numbers` looks for NaN in that way, when the `monitor` is due. `given` remembers what was written,
-//! `series` what was given of inputs over steps, `facts` tells of it; `folded` shows storage as it is.
+//! `series` what was given of inputs over `steps`, `facts` tells of it; `folded` shows storage as it is.
 //! `drive` is for time loops, which `cancel` ends.
 //! `borrowed` runs kernels without state on the caller's own arrays; `tune` times ways to compile; `available` and
 //! `memory` refuse what there is no memory for.
@@ -29,6 +29,7 @@ mod reduced;
 mod region;
 mod series;
 mod shared;
+mod steps;
 mod transfer;
 mod tune;
 mod walk;

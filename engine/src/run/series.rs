@@ -14,26 +14,25 @@ use std::ops::Range;
 use crease_jit::{ElementType, Field};
 use ndarray::{ArrayView, Dimension};
 
-use crate::error::Error;
 use crate::kernel::graph::ArrayId;
 use crate::plan::layout::Owner;
+use crate::run::RunError;
 use crate::run::shared::Shared;
-use crate::run::{Run, RunError};
 
 /// All inputs over steps of a run.
 #[derive(Debug)]
 pub(super) struct AllSeries(Vec<Series>);
 
 /// One of them.
-struct Series {
-    array: ArrayId,
+pub(super) struct Series {
+    pub(super) array: ArrayId,
     name: String,
     /// Its buffer.
     buffer: usize,
     /// Steps that the buffer holds.
     ring: i64,
     /// The first step that there is.
-    low: i64,
+    pub(super) low: i64,
     /// Which steps a step reads: from the first of these after it to the last.
     offsets: (i64, i64),
     values: Option<Box<dyn Values>>,
@@ -96,10 +95,34 @@ impl Series {
     }
 
     /// The steps that a call from one step to another reads.
-    fn needed(&self, from: i64, to: i64) -> Range<i64> {
+    pub(super) fn needed(&self, from: i64, to: i64) -> Range<i64> {
         let (first, last) = self.offsets;
         let low = from.saturating_add(1).saturating_add(first).max(self.low);
         low..to.saturating_add(last).saturating_add(1).max(low)
+    }
+
+    /// Takes values of steps from `first` to before `end`.
+    pub(super) fn put<T: ElementType, D: Dimension>(
+        &mut self,
+        first: i64,
+        end: i64,
+        view: ArrayView<'_, T, D>,
+    ) -> Result<(), RunError> {
+        let row = view.len() / first.abs_diff(end).max(1) as usize;
+        if row == 0 {
+            return Ok(());
+        }
+        let known = self.steps();
+        if known.is_empty() {
+            self.values = Some(Box::new(Rows::<T> { first, row, cells: VecDeque::new() }));
+        } else if !(known.start..=known.end).contains(&first) {
+            let (array, known_first, known_last) = (self.name.clone(), known.start, known.end - 1);
+            return Err(RunError::StepsApart { array, first, known_first, known_last });
+        }
+        let values = self.values.as_mut().expect("there are some now").as_any();
+        let rows: &mut Rows<T> = values.downcast_mut().expect("they are of the array's element type");
+        rows.put(first, view);
+        Ok(())
     }
 }
 
@@ -120,6 +143,15 @@ impl AllSeries {
             }
         };
         AllSeries(kernel.array_ids().filter(|&id| kernel.is_series(id)).map(series).collect())
+    }
+
+    /// That of an array, if it is one.
+    pub(super) fn of(&self, array: ArrayId) -> Option<&Series> {
+        self.0.iter().find(|series| series.array == array)
+    }
+
+    pub(super) fn of_mut(&mut self, array: ArrayId) -> Option<&mut Series> {
+        self.0.iter_mut().find(|series| series.array == array)
     }
 
     /// Most steps of one call of the code: what rings have room for.
@@ -160,98 +192,6 @@ impl AllSeries {
                 values.begin_at(first);
             }
         }
-    }
-}
-
-impl Run {
-    /// The first step of an input over steps: the least value of its first index.
-    ///
-    /// # Errors
-    /// [`RunError::UnknownArray`], [`RunError::NotOverSteps`].
-    pub fn first_step(&self, array: &str) -> Result<i64, Error> {
-        Ok(self.over_steps(array)?.low)
-    }
-
-    /// The steps of an input over steps that the next so many steps read.
-    ///
-    /// # Errors
-    /// As [`Self::first_step`].
-    pub fn steps_read(&self, array: &str, steps: u64) -> Result<Range<i64>, Error> {
-        let needed = self.over_steps(array)?.needed(self.step, self.step.saturating_add_unsigned(steps));
-        Ok(if steps == 0 { needed.start..needed.start } else { needed })
-    }
-
-    fn over_steps(&self, array: &str) -> Result<&Series, RunError> {
-        let id = self.shared.array_id(array)?;
-        let not_over_steps = || RunError::NotOverSteps { array: array.to_string() };
-        self.series.0.iter().find(|series| series.array == id).ok_or_else(not_over_steps)
-    }
-
-    /// Gives an input over steps its values at `first` and the steps after it; the view's first axis are the steps. They
-    /// may be given in parts, long before they are needed or just before [`Run::advance`], each part beginning where one
-    /// before has ended, or earlier: then it counts instead. They are forgotten once no step reads them any more.
-    ///
-    /// ```
-    /// use crease::prelude::*;
-    /// use ndarray::Array1;
-    ///
-    /// let kernel = Kernel::parse(
-    ///     "kernel driven(size N; run T) {
-    ///        input inflow[t]: f64 for 1 <= t <= T
-    ///        state u[t, x]: f64 for 0 <= x < N
-    ///        S[t, x] for 1 <= t <= T and 0 <= x < N { u[t,x] = u[t-1,x] + inflow[t] }
-    ///      }",
-    /// )?;
-    /// let mut run = kernel.plan().size("N", 4).build()?.compile()?.instantiate()?;
-    /// run.fill("u", 0.0)?;
-    /// run.write_steps("inflow", 1, Array1::from_iter((1..=100).map(f64::from)).view())?;
-    /// run.advance(100)?;
-    /// let mut u = Array1::zeros(4);
-    /// run.read("u", u.view_mut())?;
-    /// assert_eq!(u[3], 5050.0);
-    /// let missing = run.advance(1).unwrap_err();
-    /// assert!(missing.to_string().contains("step 101"));
-    /// # Ok::<(), Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`RunError::UnknownArray`], [`RunError::NotOverSteps`], [`RunError::ElementType`], [`RunError::Shape`],
-    /// [`RunError::StepOutside`], [`RunError::StepsApart`]; nothing has then been taken.
-    pub fn write_steps<T: ElementType, D: Dimension>(
-        &mut self,
-        array: &str,
-        first: i64,
-        view: ArrayView<'_, T, D>,
-    ) -> Result<(), Error> {
-        let (id, name) = (self.over_steps(array)?.array, || array.to_string());
-        let series = self.series.0.iter_mut().find(|series| series.array == id).expect("it was just found");
-        let expected = self.shared.kernel().array(id).element;
-        if expected != T::ELEMENT {
-            return Err(RunError::ElementType { array: name(), expected, found: T::ELEMENT }.into());
-        }
-        let (shape, steps) = (self.shared.shape(id), view.shape().first().copied().unwrap_or(0));
-        let expected: Vec<usize> = std::iter::once(steps).chain(shape).collect();
-        if view.shape() != expected {
-            return Err(RunError::Shape { array: name(), expected, found: view.shape().to_vec() }.into());
-        }
-        let most = 1_i64 << 62;
-        let end = first.checked_add_unsigned(steps as u64).filter(|&end| first >= -most && end <= most);
-        let end = end.ok_or(RunError::StepOutside { step: first })?;
-        let row: usize = expected[1..].iter().product();
-        if end == first || row == 0 {
-            return Ok(());
-        }
-        let known = series.steps();
-        if known.is_empty() {
-            series.values = Some(Box::new(Rows::<T> { first, row, cells: VecDeque::new() }));
-        } else if !(known.start..=known.end).contains(&first) {
-            let (known_first, known_last) = (known.start, known.end - 1);
-            return Err(RunError::StepsApart { array: name(), first, known_first, known_last }.into());
-        }
-        let values = series.values.as_mut().expect("there are some now").as_any();
-        let rows: &mut Rows<T> = values.downcast_mut().expect("they are of the array's element type");
-        rows.put(first, view);
-        Ok(())
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crease_jit::{
     BufferRef, Call, CompileError, CompileOptions, Field, FieldError, FieldOptions, Isa, IsaChoice, IsaError,
+    PlanCacheError,
 };
 use crease_jit::{CallError, Pool, compile};
 use crease_program::{
@@ -28,6 +29,7 @@ const COPY: &str = "program copy(n) {
 pub(crate) fn cases(cases: &mut Cases) {
     fields(cases);
     pools(cases);
+    caches(cases);
     instruction_sets(cases);
     compiler(cases);
     independence(cases);
@@ -64,6 +66,17 @@ fn fields(cases: &mut Cases) {
 
 fn pools(cases: &mut Cases) {
     cases.add("a pool of 0 threads", Pool::new(0).unwrap_err());
+}
+
+/// What a plan or a code was not kept for is told in words ([`crease_jit::Kept`]); `engine/tests/cached.rs` has them.
+fn caches(cases: &mut Cases) {
+    let path = || "plans".into();
+    let source = std::io::ErrorKind::NotADirectory.into();
+    cases.add_made_up("told in words alone", PlanCacheError::File { path: path(), source });
+    let untrusted = PlanCacheError::Untrusted { path: path(), owner: 0, user: 1000, mode: 0o755 };
+    cases.add_made_up("told in words alone", untrusted);
+    let kind = "libcall".to_string();
+    cases.add_made_up("code refers to nothing of that kind", PlanCacheError::Reference { kind });
 }
 
 fn instruction_sets(cases: &mut Cases) {
