@@ -282,6 +282,6 @@ def test_inputs_over_steps():
     for one in (run, again):
         one.write_steps("inflow", 61, np.arange(61.0, 101.0))
         one.advance(40)
-        assert (one["u"] == 5050).all()
+        assert (one.read("u") == 5050).all()
     with pytest.raises(crease.Error, match="is an input over steps"):
         run["inflow"] = np.arange(3.0)
