@@ -53,7 +53,7 @@ impl Run {
     /// run.fill("u", 0.0)?;
     /// run.write_steps("inflow", 1, Array1::from_iter((1..=100).map(f64::from)).view())?;
     /// run.advance(100)?;
-    /// let mut u = Array1::zeros(4);
+    /// let mut u = Array1::<f64>::zeros(4);
     /// run.read("u", u.view_mut())?;
     /// assert_eq!(u[3], 5050.0);
     /// let missing = run.advance(1).unwrap_err();
