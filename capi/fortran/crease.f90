@@ -29,6 +29,8 @@ module crease
     crease_error_compile = 7, crease_error_run = 8, crease_error_memory = 9, crease_error_threads = 10, &
     crease_error_cancelled = 11, crease_error_file = 12, crease_error_callback = 13, crease_error_panic = 14
   integer(c_int32_t), parameter, public :: crease_continue = 0, crease_stop = 1
+  integer(c_int32_t), parameter, public :: crease_kept_off = 1, crease_kept_found = 2, crease_kept_added = 3, &
+    crease_kept_not = 4
   integer(c_int32_t), parameter :: element_f64 = 1, element_f32 = 2, element_u8 = 4
   integer(c_int32_t), parameter :: abi_version = 1
   ! Dimensions of arrays that are read and written here.
@@ -120,6 +122,7 @@ module crease
     procedure :: size => planner_size
     procedure :: choose => planner_choose
     procedure :: limit => planner_limit
+    procedure :: cache => planner_cache
     procedure :: build => planner_build
     procedure :: free => planner_free
     final :: planner_final
@@ -131,6 +134,7 @@ module crease
     type(c_ptr) :: handle = c_null_ptr
   contains
     procedure :: footprint => plan_footprint
+    procedure :: kept => plan_kept
     procedure :: explain => plan_explain
     procedure :: report_json => plan_report_json
     procedure :: dump => plan_dump
@@ -158,6 +162,7 @@ module crease
     procedure :: threads => setup_threads
     procedure :: guard_pages => setup_guard_pages
     procedure :: flush_denormals => setup_flush_denormals
+    procedure :: pin_threads => setup_pin_threads
     procedure :: memory_limit => setup_memory_limit
     procedure :: memory_unchecked => setup_memory_unchecked
     procedure :: free => setup_free
@@ -184,7 +189,9 @@ module crease
     procedure :: fill => run_fill
     procedure :: shape => run_shape
     procedure, private :: write_real64, write_real32, write_int8, read_real64, read_real32, read_int8
+    procedure, private :: write_steps_real64, write_steps_real32
     generic :: write => write_real64, write_real32, write_int8
+    generic :: write_steps => write_steps_real64, write_steps_real32
     generic :: read => read_real64, read_real32, read_int8
     procedure :: free => run_free
     final :: run_final
@@ -388,6 +395,11 @@ module crease
       integer(c_int64_t), value :: bytes
       integer(c_int32_t) :: status
     end function
+    function c_planner_cache(planner, directory) bind(C, name="crease_planner_cache") result(status)
+      import :: c_ptr, c_int32_t
+      type(c_ptr), value :: planner, directory
+      integer(c_int32_t) :: status
+    end function
     function c_planner_build(planner, plan) bind(C, name="crease_planner_build") result(status)
       import :: c_ptr, c_int32_t
       type(c_ptr), value :: planner
@@ -397,6 +409,12 @@ module crease
     function c_plan_free(plan) bind(C, name="crease_plan_free") result(status)
       import :: c_ptr, c_int32_t
       type(c_ptr), value :: plan
+      integer(c_int32_t) :: status
+    end function
+    function c_plan_kept(plan, kept, words) bind(C, name="crease_plan_kept") result(status)
+      import :: c_ptr, c_int32_t
+      type(c_ptr), value :: plan, words
+      integer(c_int32_t), intent(out) :: kept
       integer(c_int32_t) :: status
     end function
     function c_plan_footprint(plan, footprint) bind(C, name="crease_plan_footprint") result(status)
@@ -466,6 +484,12 @@ module crease
       integer(c_int32_t) :: status
     end function
     function c_setup_flush_denormals(setup, wanted) bind(C, name="crease_setup_flush_denormals") result(status)
+      import :: c_ptr, c_int32_t
+      type(c_ptr), value :: setup
+      integer(c_int32_t), value :: wanted
+      integer(c_int32_t) :: status
+    end function
+    function c_setup_pin_threads(setup, wanted) bind(C, name="crease_setup_pin_threads") result(status)
       import :: c_ptr, c_int32_t
       type(c_ptr), value :: setup
       integer(c_int32_t), value :: wanted
@@ -572,6 +596,19 @@ module crease
       type(c_ptr), value :: run
       character(kind=c_char), intent(in) :: array(*)
       type(region_argument), intent(in) :: region
+      type(c_ptr), value :: data
+      integer(c_int32_t), value :: element
+      integer(c_size_t), value :: rank
+      integer(c_size_t), intent(in) :: shape(*)
+      integer(c_intptr_t), intent(in) :: strides(*)
+      integer(c_int32_t) :: status
+    end function
+    function c_run_write_steps(run, array, first, data, element, rank, shape, strides) &
+        bind(C, name="crease_run_write_steps") result(status)
+      import :: c_char, c_ptr, c_int32_t, c_int64_t, c_size_t, c_intptr_t
+      type(c_ptr), value :: run
+      character(kind=c_char), intent(in) :: array(*)
+      integer(c_int64_t), value :: first
       type(c_ptr), value :: data
       integer(c_int32_t), value :: element
       integer(c_size_t), value :: rank
@@ -898,6 +935,21 @@ contains
     call settle(status, stat, errmsg)
   end subroutine
 
+  ! Keeps plans and code in a directory, and takes them from there; without one, in the user's for such files.
+  subroutine planner_cache(self, directory, stat, errmsg)
+    class(crease_planner), intent(inout) :: self
+    character(*), intent(in), optional :: directory
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    character(:, c_char), allocatable, target :: name
+    if (present(directory)) then
+      name = directory // c_null_char
+      call settle(c_planner_cache(self%handle, c_loc(name)), stat, errmsg)
+    else
+      call settle(c_planner_cache(self%handle, c_null_ptr), stat, errmsg)
+    end if
+  end subroutine
+
   subroutine planner_build(self, plan, stat, errmsg)
     class(crease_planner), intent(in) :: self
     type(crease_plan), intent(inout) :: plan
@@ -918,6 +970,15 @@ contains
     if (c_associated(self%handle)) status = c_planner_free(self%handle)
     self%handle = c_null_ptr
   end subroutine
+
+  ! What became of it in the cache: crease_kept_off, crease_kept_found, ...
+  function plan_kept(self, stat, errmsg) result(kept)
+    class(crease_plan), intent(in) :: self
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(c_int32_t) :: kept
+    call settle(c_plan_kept(self%handle, kept, c_null_ptr), stat, errmsg)
+  end function
 
   subroutine plan_footprint(self, footprint, stat, errmsg)
     class(crease_plan), intent(in) :: self
@@ -1054,6 +1115,15 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     call settle(c_setup_flush_denormals(self%handle, to_int(wanted)), stat, errmsg)
+  end subroutine
+
+  ! Keeps the library's threads on cores of their own while they work for the run.
+  subroutine setup_pin_threads(self, wanted, stat, errmsg)
+    class(crease_setup), intent(inout) :: self
+    logical, intent(in) :: wanted
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call settle(c_setup_pin_threads(self%handle, to_int(wanted)), stat, errmsg)
   end subroutine
 
   subroutine setup_memory_limit(self, bytes, stat, errmsg)
@@ -1387,6 +1457,26 @@ contains
     call settle(status, stat, errmsg)
   end subroutine
 
+  ! Gives an input over steps its values at step `first` and those after it: the last dimension are the steps.
+  subroutine write_steps_real64(self, array, first, cells, stat, errmsg)
+    class(crease_run), intent(in) :: self
+    character(*), intent(in) :: array
+    integer, intent(in) :: first
+    real(c_double), intent(in), target :: cells(..)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(place) :: at
+    integer(c_int32_t) :: status
+    at = locate(cells)
+    if (.not. at%is_strided) then
+      call refuse(array, stat, errmsg)
+      return
+    end if
+    status = c_run_write_steps(self%handle, array // c_null_char, int(first, c_int64_t), at%data, element_f64, at%rank, &
+      at%shape, at%strides)
+    call settle(status, stat, errmsg)
+  end subroutine
+
   ! Copies cells out; those outside of the array's index space are left alone.
   subroutine read_real64(self, array, cells, region, back, stat, errmsg)
     class(crease_run), intent(in) :: self
@@ -1469,6 +1559,26 @@ contains
     end if
     call to_region(region, back, ranges, wanted)
     status = c_run_write(self%handle, array // c_null_char, wanted, at%data, element_f32, at%rank, at%shape, at%strides)
+    call settle(status, stat, errmsg)
+  end subroutine
+
+  ! Gives an input over steps its values at step `first` and those after it: the last dimension are the steps.
+  subroutine write_steps_real32(self, array, first, cells, stat, errmsg)
+    class(crease_run), intent(in) :: self
+    character(*), intent(in) :: array
+    integer, intent(in) :: first
+    real(c_float), intent(in), target :: cells(..)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(place) :: at
+    integer(c_int32_t) :: status
+    at = locate(cells)
+    if (.not. at%is_strided) then
+      call refuse(array, stat, errmsg)
+      return
+    end if
+    status = c_run_write_steps(self%handle, array // c_null_char, int(first, c_int64_t), at%data, element_f32, at%rank, &
+      at%shape, at%strides)
     call settle(status, stat, errmsg)
   end subroutine
 

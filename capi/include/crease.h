@@ -178,6 +178,11 @@ int32_t crease_planner_operation_quota(crease_planner *planner, uint64_t operati
 int32_t crease_planner_work_limit(crease_planner *planner, uint64_t operations);
 /* Runs kernels that call opaque functions, as hashes of their arguments: for tests of storage. */
 int32_t crease_planner_run_opaque_functions(crease_planner *planner, int32_t allowed);
+/* Keeps plans and code in a directory, and takes over what an earlier process has kept there of the same; NULL for
+   crease/plans in the user's directory for such files (XDG_CACHE_HOME, else .cache). What is found was proved when it
+   was kept and is not proved again, so that the directory has to be the user's own, and nobody else may write there:
+   else nothing is read or kept. Any number of processes may use it at once. Default: nothing is kept. */
+int32_t crease_planner_cache(crease_planner *planner, const char *directory);
 /* Analyses, chooses storage, proves it. Takes milliseconds to seconds and allocates no array. The planner stays as it
    is. */
 int32_t crease_planner_build(crease_planner *planner, crease_plan **plan);
@@ -191,7 +196,17 @@ typedef struct crease_footprint {
   int32_t always_copies; /* 0 if such copies are only made when arrays are written or read (crease_run_on makes none) */
 } crease_footprint;
 
+/* What became of a plan, or of code, in the cache. */
+enum {
+  CREASE_KEPT_OFF = 1,   /* there is no cache */
+  CREASE_KEPT_FOUND = 2, /* it was there */
+  CREASE_KEPT_ADDED = 3, /* it is there now */
+  CREASE_KEPT_NOT = 4    /* it could not be kept; the words say why */
+};
+
 int32_t crease_plan_free(crease_plan *plan);
+/* CREASE_KEPT_OFF, ..., and in words (optional, to be freed). */
+int32_t crease_plan_kept(crease_plan *plan, int32_t *kept, char **words);
 /* Threads that a run takes: 1 if no loop is parallel. */
 int32_t crease_plan_threads(crease_plan *plan, size_t *threads);
 int32_t crease_plan_footprint(crease_plan *plan, crease_footprint *footprint);
@@ -236,12 +251,16 @@ int32_t crease_setup_threads(crease_setup *setup, uint64_t threads);
 int32_t crease_setup_guard_pages(crease_setup *setup, int32_t wanted);
 /* Takes denormal numbers for zeros. Default: 0, as the calling thread has it. */
 int32_t crease_setup_flush_denormals(crease_setup *setup, int32_t wanted);
+/* Keeps the library's threads on cores of their own while they work for the run. Default: 0. */
+int32_t crease_setup_pin_threads(crease_setup *setup, int32_t wanted);
 /* Refuses runs that take more bytes than this. Default: than the machine and its control groups have left. */
 int32_t crease_setup_memory_limit(crease_setup *setup, uint64_t bytes);
 /* Refuses none. */
 int32_t crease_setup_memory_unchecked(crease_setup *setup);
 
 int32_t crease_code_free(crease_code *code);
+/* As crease_plan_kept. */
+int32_t crease_code_kept(crease_code *code, int32_t *kept, char **words);
 /* Allocates folded storage. The setup is optional. */
 int32_t crease_code_instantiate(crease_code *code, crease_setup *setup, crease_run **run);
 
@@ -341,6 +360,11 @@ typedef struct crease_region {
    */
 int32_t crease_run_write(crease_run *run, const char *array, const crease_region *region, const void *data,
                          int32_t element, size_t rank, const size_t *shape, const ptrdiff_t *strides);
+/* Gives an input over steps, one whose index space mentions their number, its values at step `first` and those after
+   it: the first of the array's axes are the steps. In parts if need be, each beginning where one before has ended, or
+   earlier; values are forgotten once no step reads them any more. What a call's steps read has to be there. */
+int32_t crease_run_write_steps(crease_run *run, const char *array, int64_t first, const void *data, int32_t element,
+                               size_t rank, const size_t *shape, const ptrdiff_t *strides);
 /* Copies cells out. Those outside of the array's index space are left alone. Strides that make two positions one cell
    are refused. */
 int32_t crease_run_read(crease_run *run, const char *array, const crease_region *region, void *data, int32_t element,

@@ -348,6 +348,12 @@ class Run : public detail::Handle<crease_run, crease_run_free> {
     detail::check(crease_run_write(get(), array.c_str(), &cells, from.data(), element<T>, from.rank(),
                                    from.shape().data(), from.strides().data()));
   }
+  /* Gives an input over steps its values at step `first` and those after it: the view's first axis are the steps. */
+  template <class T>
+  void write_steps(const std::string& array, std::int64_t first, const View<T>& from) {
+    detail::check(crease_run_write_steps(get(), array.c_str(), first, from.data(), element<T>, from.rank(),
+                                         from.shape().data(), from.strides().data()));
+  }
   template <class T>
   void read(const std::string& array, const View<T>& into, const Region& region = {}) const {
     static_assert(!std::is_const_v<T>, "cells that are read into are written");
@@ -486,6 +492,7 @@ class Setup : public detail::Handle<crease_setup, crease_setup_free> {
   Setup() : Handle(make()) {}
   Setup& threads(std::uint64_t threads) { return with(crease_setup_threads(get(), threads)); }
   Setup& guard_pages(bool wanted) { return with(crease_setup_guard_pages(get(), wanted)); }
+  Setup& pin_threads(bool wanted) { return with(crease_setup_pin_threads(get(), wanted)); }
   Setup& flush_denormals(bool wanted) { return with(crease_setup_flush_denormals(get(), wanted)); }
   Setup& memory_limit(std::uint64_t bytes) { return with(crease_setup_memory_limit(get(), bytes)); }
   Setup& memory_unchecked() { return with(crease_setup_memory_unchecked(get())); }
@@ -531,6 +538,12 @@ class Code : public detail::Handle<crease_code, crease_code_free> {
   using Handle::Handle;
   Run instantiate() const { return instantiate_with(nullptr); }
   Run instantiate(const Setup& setup) const { return instantiate_with(setup.get()); }
+  /* CREASE_KEPT_OFF, CREASE_KEPT_FOUND, ...: what became of it in the planner's cache. */
+  std::int32_t kept() const {
+    std::int32_t kept = 0;
+    detail::check(crease_code_kept(get(), &kept, nullptr));
+    return kept;
+  }
 
  private:
   Run instantiate_with(crease_setup* setup) const {
@@ -553,6 +566,17 @@ class Plan : public detail::Handle<crease_plan, crease_plan_free> {
     crease_footprint footprint{};
     detail::check(crease_plan_footprint(get(), &footprint));
     return footprint;
+  }
+  /* CREASE_KEPT_OFF, CREASE_KEPT_FOUND, ...: what became of it in the planner's cache. */
+  std::int32_t kept() const {
+    std::int32_t kept = 0;
+    detail::check(crease_plan_kept(get(), &kept, nullptr));
+    return kept;
+  }
+  /* The same in words, which say why it could not be kept. */
+  std::string kept_words() const {
+    std::int32_t kept = 0;
+    return detail::text([&](char** text) { return crease_plan_kept(get(), &kept, text); });
   }
   /* For a person; with bounds: and what no storage can go below, which takes longer. */
   std::string explain(bool with_bounds = false) const {
@@ -609,6 +633,10 @@ class Planner : public detail::Handle<crease_planner, crease_planner_free> {
   }
   Planner& work_limit(std::uint64_t operations) { return with(crease_planner_work_limit(get(), operations)); }
   Planner& run_opaque_functions(bool allowed) { return with(crease_planner_run_opaque_functions(get(), allowed)); }
+
+  /* Keeps plans and code in the user's directory for such files, or in another, and takes them from there. */
+  Planner& cache() { return with(crease_planner_cache(get(), nullptr)); }
+  Planner& cache(const std::string& directory) { return with(crease_planner_cache(get(), directory.c_str())); }
 
   /* Analyses, chooses storage, proves it. The planner stays as it is. */
   Plan build() const {

@@ -152,6 +152,22 @@ exports! {
         Ok(())
     }
 
+    fn crease_run_write_steps(
+        run: Handle<RunBody>,
+        array: Text,
+        first: i64,
+        data: Address,
+        element: i32,
+        rank: usize,
+        shape: List<usize>,
+        strides: List<isize>,
+    ) {
+        let (body, array) = (run.get("run")?, array.get("array")?);
+        let cells = Cells::new(array, data, rank, &shape, &strides)?;
+        with_element!(element, T => body.take()?.write_steps(array, first, cells.view::<T>()?)?);
+        Ok(())
+    }
+
     fn crease_run_read(
         run: Handle<RunBody>,
         array: Text,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crease::kernel::graph::Kernel;
-use crease::{Code, CompileOptions, Denormals, MemoryCheck, RunOptions};
+use crease::{Affinity, Code, CompileOptions, Denormals, MemoryCheck, RunOptions};
 
 use crate::choices::{named, positive};
 use crate::handle::{Alone, Handle, Kind};
@@ -112,6 +112,13 @@ exports! {
     fn crease_setup_flush_denormals(setup: Handle<SetupBody>, wanted: i32) {
         set_setup(setup, |(options, _)| {
             options.denormals = if wanted != 0 { Denormals::Flush } else { Denormals::AsFound };
+            Ok(())
+        })
+    }
+
+    fn crease_setup_pin_threads(setup: Handle<SetupBody>, wanted: i32) {
+        set_setup(setup, |(options, _)| {
+            options.affinity = if wanted != 0 { Affinity::Cores } else { Affinity::AsFound };
             Ok(())
         })
     }

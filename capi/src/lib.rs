@@ -5,8 +5,8 @@
 //! that was freed, made up or is of another kind is an error. What the caller's pointers point at is read and written
 //! in `raw` (names, numbers) and `memory` (arrays) alone.
 //!
-//! `constants` and `choices` say how numbers and names are passed. `kernel`, `planner`, `plan`, `explain`, `code`,
-//! `run`, `boxes`, `folded`, `borrowed`, `observe` and `cancel` each hold the functions of their part of the header, in its order.
+//! `constants` and `choices` say how numbers and names are passed. `kernel`, `planner`, `plan`, `kept`, `explain`,
+//! `code`, `run`, `boxes`, `folded`, `borrowed`, `observe` and `cancel` each hold the functions of their part of the header, in its order.
 //! `text` keeps the strings that callers were given.
 //!
 //! The functions are documented in the header, for those who call them.
@@ -20,6 +20,7 @@ mod constants;
 mod explain;
 mod folded;
 mod handle;
+mod kept;
 mod kernel;
 mod memory;
 mod observe;

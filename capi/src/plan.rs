@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crease::kernel::graph::Kernel;
 use crease::plan::report::Report;
-use crease::{Plan, Stage, TuningMemory};
+use crease::{Kept, Plan, Stage, TuningMemory};
 
 use crate::choices::named;
 use crate::code::{CodeBody, CompilerBody, options};
@@ -33,6 +33,10 @@ pub(crate) struct FootprintInfo {
 impl PlanBody {
     pub(crate) fn new(plan: Plan) -> PlanBody {
         PlanBody { kernel: Arc::new(plan.kernel().clone()), plan }
+    }
+
+    pub(crate) fn kept(&self) -> &Kept {
+        self.plan.kept()
     }
 
     fn report(&self, with_bounds: i32) -> Result<&Report, Failure> {

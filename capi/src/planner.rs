@@ -1,6 +1,6 @@
 //! Planners: what a plan is to be made for, collected option by option.
 
-use crease::{MachineModel, PlanBuilder};
+use crease::{MachineModel, PlanBuilder, PlanCache};
 
 use crate::choices::{named, positive};
 use crate::handle::{Alone, Handle, Kind};
@@ -111,6 +111,13 @@ exports! {
 
     fn crease_planner_run_opaque_functions(planner: Handle<PlannerBody>, allowed: i32) {
         set(planner, |builder| Ok(builder.run_opaque_functions(allowed != 0)))
+    }
+
+    fn crease_planner_cache(planner: Handle<PlannerBody>, directory: Text) {
+        set(planner, |builder| {
+            let cache = directory.optional("directory")?.map_or_else(PlanCache::of_user, PlanCache::in_directory);
+            Ok(builder.cache(cache))
+        })
     }
 
     fn crease_planner_build(planner: Handle<PlannerBody>, plan: Out<Handle<PlanBody>>) {

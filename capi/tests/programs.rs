@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use crease::{Kernel, Output};
 use ndarray::Array2;
+use tempfile::TempDir;
 
 use crate::toolkit::{Language, Linkage, can_share, compile_and_run, here, run, shared, text};
 
@@ -130,10 +131,18 @@ fn first_programs_agree() {
     }
 }
 
+/// A place for a cache of plans, which is not there yet, in a directory that is removed when it is dropped.
+fn cache() -> (TempDir, String) {
+    let directory = TempDir::new().unwrap();
+    let cache = directory.path().join("plans").to_str().unwrap().to_string();
+    (directory, cache)
+}
+
 #[test]
 fn callers_in_c_may_do_what_is_wrong() {
     if Language::C.is_there() {
-        let printed = compile_and_run(Language::C, Linkage::Shared, &["tests/c/misuse.c"], &[]);
+        let (_directory, cache) = cache();
+        let printed = compile_and_run(Language::C, Linkage::Shared, &["tests/c/misuse.c"], &[&cache]);
         assert!(printed.contains(" checks"), "{printed}");
     }
 }
@@ -142,7 +151,8 @@ fn callers_in_c_may_do_what_is_wrong() {
 fn classes_and_views_of_cpp_do_what_they_say() {
     let language = Language::Cpp("c++20");
     if language.is_there() {
-        let printed = compile_and_run(language, Linkage::Shared, &["tests/cpp/classes.cpp"], &[]);
+        let (_directory, cache) = cache();
+        let printed = compile_and_run(language, Linkage::Shared, &["tests/cpp/classes.cpp"], &[&cache]);
         assert!(printed.contains(" checks"), "{printed}");
     }
 }
@@ -150,7 +160,8 @@ fn classes_and_views_of_cpp_do_what_they_say() {
 #[test]
 fn arrays_of_fortran_are_read_and_written_where_they_lie() {
     if Language::Fortran.is_there() {
-        let printed = compile_and_run(Language::Fortran, Linkage::Shared, &["tests/fortran/arrays.f90"], &[]);
+        let (_directory, cache) = cache();
+        let printed = compile_and_run(Language::Fortran, Linkage::Shared, &["tests/fortran/arrays.f90"], &[&cache]);
         assert!(printed.contains(" checks"), "{printed}");
     }
 }

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::sync::LazyLock;
 
 use clap::{Args, Parser, Subcommand};
-use crease::{Arithmetic, IsaChoice, NonTemporal, Prefetch, Stage};
+use crease::{Arithmetic, IsaChoice, NonTemporal, PlanCache, Prefetch, Stage};
 use crease_bench::bench::{BenchOptions, bench};
 use crease_bench::code_variant::CodeVariant;
 use crease_bench::error::chain;
@@ -185,13 +185,37 @@ struct KernelArgs {
     /// reciprocal, separated by commas.
     #[arg(long, value_name = "NAMES")]
     arithmetic: Option<Arithmetic>,
+    #[command(flatten)]
+    cache: CacheArgs,
 }
 
 impl KernelArgs {
     fn request(self) -> KernelRequest {
-        let KernelArgs { kernel, schedule, assignments, storage, mappings, code, arithmetic } = self;
-        let (mapping, code) = (mappings.join("\n"), code.variant());
-        KernelRequest { kernel, schedule, assignments, storage, mapping, code, arithmetic }
+        let KernelArgs { kernel, schedule, assignments, storage, mappings, code, arithmetic, cache } = self;
+        let (mapping, code, cache) = (mappings.join("\n"), code.variant(), cache.plan_cache());
+        KernelRequest { kernel, schedule, assignments, storage, mapping, code, arithmetic, cache }
+    }
+}
+
+/// Where plans and code are kept.
+#[derive(Debug, Args)]
+struct CacheArgs {
+    /// Keep plans and code in this directory, and take them from there; by default in crease/plans in the user's
+    /// directory for such files (XDG_CACHE_HOME, else .cache).
+    #[arg(long, value_name = "DIR", conflicts_with = "no_cache")]
+    cache: Option<PathBuf>,
+    /// Plan and compile anew, and keep nothing.
+    #[arg(long)]
+    no_cache: bool,
+}
+
+impl CacheArgs {
+    fn plan_cache(self) -> PlanCache {
+        match self.cache {
+            _ if self.no_cache => PlanCache::none(),
+            Some(directory) => PlanCache::in_directory(directory),
+            None => PlanCache::of_user(),
+        }
     }
 }
 

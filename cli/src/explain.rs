@@ -13,7 +13,7 @@ use crease::parametric::report::{ParametricReport, Source};
 use crease::plan::report::{Reason, Report, Weighed};
 use crease::plan::search::ScheduleSearch;
 use crease::storage::Sharing;
-use crease::{Kernel, Plan, Stage};
+use crease::{Kept, Kernel, Plan, Stage};
 use crease_bench::code_variant::describe_tuning;
 use crease_bench::columns::bytes;
 use crease_bench::roofline;
@@ -196,7 +196,7 @@ fn render(plan: &Plan, beyond: &Beyond, made: Option<&[String]>) -> String {
             let _ = writeln!(text, "  {note}");
         });
     }
-    render_stages(report, &mut text);
+    render_stages(report, plan.kept(), &mut text);
     text
 }
 
@@ -377,13 +377,16 @@ fn push_cut(full: &str, name: &str, text: &mut String) {
     }
 }
 
-fn render_stages(report: &Report, text: &mut String) {
+fn render_stages(report: &Report, kept: &Kept, text: &mut String) {
     let _ = writeln!(text, "\nstages");
     for stage in &report.stages {
         let _ = writeln!(text, "  {:<12} {:>9.4} s", stage.name, stage.seconds);
     }
     let total: f64 = report.stages.iter().map(|stage| stage.seconds).sum();
     let _ = writeln!(text, "  {:<12} {total:>9.4} s", "all");
+    if *kept != Kept::Off {
+        let _ = writeln!(text, "  this plan was {kept}");
+    }
 }
 
 #[cfg(test)]

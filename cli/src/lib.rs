@@ -1,7 +1,7 @@
 //! `crease-cli`: what the command `crease` does.
 //!
 //! `cli` reads the command line. `explain` tells what a plan decides and why, `beyond` what more is known, with
-//! `waiting`; `run` computes what a `run_request` says, from its `start`, in as much `memory` as there is, and writes
+//! `waiting`; `run` computes what a `run_request` says, from its `start` (with `start_values` and inputs over `steps`), in as much `memory` as there is, and writes
 //! `files` on the way. Both get their plan by `request`: a kernel of `kernel_source`, `settings` of its sizes, and
 //! `storage`. `listing` shows the catalogue, `logging` prints what decisions were made of, `results` writes what the
 //! newest records say into documents. What is measured is in `crease-bench`, what is drawn in `crease-pictures`.
@@ -21,6 +21,8 @@ pub mod run;
 pub mod run_request;
 pub mod settings;
 mod start;
+mod start_values;
+mod steps;
 pub mod storage;
 mod waiting;
 

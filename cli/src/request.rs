@@ -1,7 +1,7 @@
 //! What `explain` and `run` are asked about: a kernel, its sizes and how it is planned and compiled.
 
 use crease::plan::report::Report;
-use crease::{Arithmetic, PlanBuilder, StrategyChoice};
+use crease::{Arithmetic, PlanBuilder, PlanCache, StrategyChoice};
 use crease_bench::code_variant::CodeVariant;
 
 use crate::error::CommandError;
@@ -26,6 +26,8 @@ pub struct KernelRequest {
     pub code: CodeVariant,
     /// What to do to arithmetic, instead of what the kernel allows.
     pub arithmetic: Option<Arithmetic>,
+    /// Where plans and code are kept, and found again.
+    pub cache: PlanCache,
 }
 
 /// The kernel of a request, with values of its sizes and scalars.
@@ -36,7 +38,7 @@ pub(crate) struct Resolved {
 
 impl KernelRequest {
     /// A kernel as it is: with the catalogue's sizes, if it is one of the catalogue, and the choices of the command
-    /// line without options.
+    /// line without options; nothing is kept.
     pub fn of(kernel: &str) -> KernelRequest {
         KernelRequest {
             kernel: kernel.to_owned(),
@@ -46,6 +48,7 @@ impl KernelRequest {
             mapping: String::new(),
             code: CodeVariant::default(),
             arithmetic: None,
+            cache: PlanCache::none(),
         }
     }
 
@@ -66,7 +69,7 @@ impl KernelRequest {
     pub(crate) fn plan(&self, source: &KernelSource, settings: &Settings) -> PlanBuilder {
         let StorageOptions { strategy, objective, rounding, rings, view, threads } = self.storage;
         let builder = source.kernel.plan().strategy(strategy).objective(objective).rounding(rounding);
-        let mut builder = builder.rings(rings).storage_view(view).mapping(&self.mapping);
+        let mut builder = builder.rings(rings).storage_view(view).mapping(&self.mapping).cache(self.cache.clone());
         for (name, value) in &settings.sizes {
             builder = builder.size(name, *value);
         }

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use crease::kernel::graph::{Array, Element, Role};
-use crease::{ElementType, Plan, Run, f16};
+use crease::{ElementType, Kept, Plan, Run, f16};
 use crease_bench::BenchError;
 use crease_bench::code_variant::describe_tuning;
 use crease_bench::columns::bytes;
@@ -58,6 +58,11 @@ pub fn run(request: &RunRequest) -> Result<String, CommandError> {
     advance(&mut run, settings.steps, &request.files, &threads, &mut text)?;
     hand_out_all(&run, request, &mut text)?;
     describe_memory(&plan, predicted, &mut text);
+    for (what, kept) in [("plan", plan.kept()), ("code", code.kept())] {
+        if let Kept::Not(why) = kept {
+            let _ = writeln!(text, "note: this {what} was not kept: {why}");
+        }
+    }
     Ok(text)
 }
 

@@ -9,13 +9,14 @@ use crease::kernel::graph::{Array, Element, Role};
 use crease::{ElementType, Run, f16};
 use crease_files::checkpoint::Checkpoint;
 use crease_kernels::{Fields, transfer};
-use ndarray::ArrayD;
-use ndarray_npy::{ReadableElement, read_npy};
+use ndarray_npy::ReadableElement;
 
 use crate::error::CommandError;
 use crate::kernel_source::KernelSource;
 use crate::run_request::RunRequest;
 use crate::settings::{Assignment, Settings};
+use crate::start_values::{byte, read, unset};
+use crate::steps;
 
 /// Gives the run everything that it starts from: what a checkpoint holds, if there is one, then what options name, then
 /// what is missing. Initial data are gone when it returns.
@@ -46,7 +47,7 @@ pub(crate) fn start(
             (true, true) if array.role == Role::State => {
                 return Err(CommandError::GivenTwice { name: array.name.clone() });
             }
-            _ => give(run, source, array, request, initial.as_ref())?,
+            _ => give(run, source, array, request, initial.as_ref(), settings.steps.unwrap_or(0))?,
         }
     }
     Ok(())
@@ -72,12 +73,16 @@ fn give(
     array: &Array,
     request: &RunRequest,
     initial: Option<&Fields>,
+    end: u64,
 ) -> Result<(), CommandError> {
     let name = &array.name;
+    let id = source.kernel.array_id(name).expect("the array is the kernel's");
+    if source.kernel.is_series(id) {
+        return steps::give(run, source, array, request, end);
+    }
     if let Some(fill) = request.fills.iter().rev().find(|fill| fill.name == *name) {
         return fill_with(run, array, fill);
     }
-    let id = source.kernel.array_id(name).expect("the array is the kernel's");
     for back in 0..source.kernel.state_depth(id).max(1) {
         let level = level(array, back);
         if let Some((_, path)) = request.inputs.iter().find(|(given, _)| *given == level) {
@@ -87,14 +92,12 @@ fn give(
         match initial.and_then(|fields| fields.get(&level)) {
             Some(field) => transfer::write(run, array, field)?,
             None => {
-                let kernel = source.kernel.name().to_owned();
                 let what = match array.role {
                     Role::State => "the state",
                     Role::Output => "the live-in output",
                     _ => "the input",
                 };
-                let option = "--input NAME=FILE.npy or --fill NAME=NUMBER";
-                return Err(CommandError::Unset { kernel, what, name: level, option });
+                return Err(unset(source, what, level));
             }
         }
     }
@@ -108,8 +111,7 @@ fn fill_with(run: &mut Run, array: &Array, fill: &Assignment) -> Result<(), Comm
         Element::F32 => run.fill(name, value as f32)?,
         Element::F16 => run.fill(name, f16::from_f32(value as f32))?,
         Element::U8 => {
-            let whole = fill.value.parse::<u8>().map_err(|_| fill.bad("ARRAY=NUMBER, whole and from 0 to 255"))?;
-            run.fill(name, whole)?;
+            run.fill(name, byte(fill)?)?;
         }
     }
     Ok(())
@@ -133,7 +135,5 @@ fn read_into<T: ElementType, F: ReadableElement + Clone + 'static>(
     path: &Path,
     cell: fn(F) -> T,
 ) -> Result<(), CommandError> {
-    let field: ArrayD<F> =
-        read_npy(path).map_err(|error| CommandError::BadArray { path: path.to_owned(), message: error.to_string() })?;
-    Ok(run.write_back(name, back, field.mapv_into_any(cell).view())?)
+    Ok(run.write_back(name, back, read(path)?.mapv_into_any(cell).view())?)
 }

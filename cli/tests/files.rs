@@ -9,6 +9,8 @@ use crease_files::checkpoint::Checkpoint;
 
 fn command(arguments: &str, directory: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_crease"));
+    // No directory of the user: nothing is kept, and nothing found.
+    command.env("XDG_CACHE_HOME", "").env("HOME", "");
     command.args(arguments.split_whitespace()).current_dir(directory);
     command
 }
@@ -148,7 +150,9 @@ fn a_full_disk_leaves_the_checkpoint_before() {
     let before = fs::read(at.join("s")).unwrap();
     let limited = |arguments: &str| {
         let script = format!("trap '' XFSZ; ulimit -f 16; exec {} {arguments}", env!("CARGO_BIN_EXE_crease"));
-        let output = Command::new("sh").args(["-c", &script]).current_dir(at).output().expect("there is a shell");
+        let mut shell = Command::new("sh");
+        shell.env("XDG_CACHE_HOME", "").env("HOME", "");
+        let output = shell.args(["-c", &script]).current_dir(at).output().expect("there is a shell");
         assert!(!output.status.success());
         String::from_utf8(output.stderr).unwrap()
     };
@@ -158,4 +162,27 @@ fn a_full_disk_leaves_the_checkpoint_before() {
     let text = limited(&format!("{start} --set T=8 --vtk out"));
     assert!(text.contains("cannot write out/string_00000000.vti: File too large"), "{text}");
     assert_eq!(fs::read_dir(at.join("out")).unwrap().count(), 0);
+}
+
+#[test]
+fn an_input_over_steps_comes_from_a_file_with_a_row_for_each_step() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = directory.path();
+    let text = "kernel driven(size N; run T) {
+      input inflow[t]: f32 for 1 <= t <= T
+      state u[t, x]: f64 for 0 <= x < N
+      S[t, x] for 1 <= t <= T and 0 <= x < N { u[t,x] = u[t-1,x] + f64(inflow[t]) }
+    }";
+    fs::write(at.join("driven.crk"), text).unwrap();
+    ndarray_npy::write_npy(at.join("inflow.npy"), &ndarray::Array1::from_iter((1..=9).map(|t| t as f32))).unwrap();
+    let run = "run driven.crk --set N=4 --fill u=0";
+    let all = said(&format!("{run} --set T=9 --input inflow=inflow.npy --checkpoint at9"), at);
+    assert!(all.contains("u [4]: min 4.5"), "{all}");
+    said(&format!("{run} --set T=4 --input inflow=inflow.npy --checkpoint at4"), at);
+    let later = said("run driven.crk --set N=4 --set T=9 --restart at4 --input inflow=inflow.npy", at);
+    assert!(later.contains("u [4]: min 4.5"), "{later}");
+    let same = said(&format!("{run} --set T=9 --fill inflow=0.5"), at);
+    assert!(same.contains("u [4]: min 4.5"), "{same}");
+    assert!(refused(&format!("{run} --set T=10 --input inflow=inflow.npy"), at).contains("step 10 was not given"));
+    assert!(refused(&format!("{run} --set T=9"), at).contains("the input over steps `inflow`"));
 }

@@ -75,6 +75,8 @@ fn verify(listing: &Listing, arguments: &str, files: &[&Listing]) {
         fs::write(directory.path().join(&file.prompt[SHOW.len()..]), file.shown.join("\n") + "\n").unwrap();
     }
     let mut command = Command::new(env!("CARGO_BIN_EXE_crease"));
+    // No directory of the user: nothing is kept, and nothing found.
+    command.env("XDG_CACHE_HOME", "").env("HOME", "");
     let output = command.args(words(arguments)).current_dir(directory.path()).output().expect("the command starts");
     // What is done for so long is said on the other stream, on slow machines.
     let said = String::from_utf8_lossy(if output.status.success() { &output.stdout } else { &output.stderr });

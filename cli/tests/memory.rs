@@ -10,6 +10,8 @@ const TOLERANCE_BYTES: f64 = (16 << 20) as f64;
 
 fn crease(arguments: &str) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_crease"));
+    // No directory of the user: nothing is kept, and nothing found.
+    command.env("XDG_CACHE_HOME", "").env("HOME", "");
     command.args(arguments.split_whitespace()).output().expect("the command starts")
 }
 

@@ -60,11 +60,11 @@ mod stage;
 pub mod storage;
 
 pub use analysis::{AnalysisError, Expanded, ExpansionError, integer_set_library};
-pub use crease_jit::{CallError, CompileError, FieldError, IsaError, PoolError};
 pub use crease_jit::{
-    CompileOptions, CompileTimes, Denormals, ElementType, Finding, Isa, IsaChoice, NonTemporal, Prefetch, TuningMemory,
-    TuningMemoryError, Unroll, Variant, VectorWidth,
+    Affinity, CompileOptions, CompileTimes, Denormals, ElementType, Finding, Isa, IsaChoice, NonTemporal, Prefetch,
+    TuningMemory, TuningMemoryError, Unroll, Variant, VectorWidth,
 };
+pub use crease_jit::{CallError, CompileError, FieldError, IsaError, PoolError};
 pub use crease_jit::{Kept, PlanCache};
 pub use crease_jit::{ThreadPool, ThreadPoolBuilder, most_threads};
 pub use crease_program::functions;

@@ -382,11 +382,15 @@ fn full_cells(problem: &Problem<'_, '_, '_>, id: ArrayId) -> Option<u64> {
 }
 
 /// First and last value of each index over the index space, `(0, -1)` if that is empty; unbounded ones (the step of a
-/// state) as `(0, 0)`.
+/// state) as `(0, 0)`, those bounded from below alone (the step of an input over steps) as that value.
 fn index_box(problem: &Problem<'_, '_, '_>, id: ArrayId) -> Result<Vec<(i64, i64)>, AnalysisError> {
     let space = problem.model.index_space(id)?.project_out_params()?;
     let n = problem.model.kernel.array(id).index.len();
-    (0..n).map(|k| Ok(space.dim_range(k)?.unwrap_or((0, 0)))).collect()
+    let range = |k| match space.dim_range(k)? {
+        Some(range) => Ok(range),
+        None => Ok(space.dim_min(k)?.map_or((0, 0), |low| (low, low))),
+    };
+    (0..n).map(range).collect()
 }
 
 fn log_private(kernel: &Kernel, privatization: &Privatization<'_>) {

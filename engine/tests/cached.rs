@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 use crease::plan::Plan;
 use crease::prelude::*;
@@ -142,4 +143,54 @@ fn observers_of_plans_from_the_cache_see_the_same() {
         all.to_bits()
     });
     assert_eq!(seen[0], seen[1]);
+}
+
+/// Where [`one_of_many`] keeps plans, and which of the processes it is.
+const DIRECTORY: &str = "CREASE_TEST_CACHE";
+const SEED: &str = "CREASE_TEST_SEED";
+
+/// What [`processes_share_a_directory`] starts several times at once.
+#[test]
+#[ignore = "a process of another test"]
+fn one_of_many() {
+    let cache = PlanCache::in_directory(std::env::var_os(DIRECTORY).expect("it is set"));
+    let seed: i64 = std::env::var(SEED).unwrap().parse().unwrap();
+    for round in 0..24 {
+        let size = 40 + (7 * round + seed) % 12;
+        let plan = built(heat().size("N", size), &cache);
+        assert!(matches!(plan.kept(), Kept::Found | Kept::Added), "{:?}", plan.kept());
+        let mut run = plan.compile().unwrap().instantiate().unwrap();
+        run.set("r", 0.25).unwrap();
+        run.fill("u", 1.0).unwrap();
+        run.advance(2).unwrap();
+        let mut u = ndarray::Array1::zeros(size as usize);
+        run.read("u", u.view_mut()).unwrap();
+        assert_eq!((u[0], u[1], u[2], u[size as usize / 2]), (1.0, 2.125, 2.25, 2.25));
+        // Files that vanish or are damaged meanwhile, as if by somebody who cleans up.
+        for path in files(cache.directory().unwrap(), if round % 2 == 0 { "plan" } else { "code" }).iter().take(1) {
+            if seed == 0 && round % 3 == 0 {
+                _ = fs::remove_file(path);
+            } else if seed == 1 && round % 3 == 0 {
+                _ = fs::write(path, b"crease cache  1\n nothing");
+            }
+        }
+    }
+}
+
+#[test]
+fn processes_share_a_directory() {
+    let directory = tempfile::tempdir().unwrap();
+    let plans = directory.path().join("plans");
+    let start = |seed: i64| {
+        let mut child = Command::new(std::env::current_exe().unwrap());
+        child.args(["--exact", "cached::one_of_many", "--ignored"]).env(DIRECTORY, &plans).env(SEED, seed.to_string());
+        child.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    };
+    let children: Vec<_> = (0..5).map(start).collect();
+    for child in children {
+        let output = child.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && said.contains("1 passed"), "{said}");
+    }
+    assert!(fs::read_dir(&plans).unwrap().all(|entry| entry.unwrap().path().extension().unwrap() == "cached"));
 }

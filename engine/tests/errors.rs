@@ -25,8 +25,9 @@ use crease::kernel::graph::Kernel;
 use crease_program::Program;
 
 /// A machine without threads to give: nothing that a test should bring about, and its cause cannot be made up. A kind
-/// of processor that this is not.
-const NOT_MADE: [&str; 2] = ["crease_jit/PoolError.Start", "crease_jit/PoolError.Denormals"];
+/// of processor that this is not. A system that does not tell its cores.
+const NOT_MADE: [&str; 3] =
+    ["crease_jit/PoolError.Start", "crease_jit/PoolError.Denormals", "crease_jit/PoolError.Affinity"];
 
 const CODES_HEAD: &str = "\
 # Codes of errors

@@ -41,6 +41,7 @@ mod quota;
 mod random_programs;
 mod reuse;
 mod rewritings;
+mod series_of_steps;
 mod tiles;
 mod tuning;
 

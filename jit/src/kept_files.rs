@@ -8,6 +8,9 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+/// How names of files end that are being written.
+pub(crate) const TEMPORARY: &str = "new";
+
 /// `crease` in the user's directory for such files: what `XDG_CACHE_HOME` names, else `.cache` in the home directory;
 /// none where there is neither. Read from the environment by name, as the base directory specification of
 /// freedesktop.org has it: the one platform that code is tested on needs no library for that.
@@ -21,7 +24,7 @@ pub(crate) fn directory_of_user() -> Option<PathBuf> {
 pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     static WRITTEN: AtomicU64 = AtomicU64::new(0);
     let number = WRITTEN.fetch_add(1, Ordering::Relaxed);
-    let temporary = path.with_extension(format!("{}.{number}.new", std::process::id()));
+    let temporary = path.with_extension(format!("{}.{number}.{TEMPORARY}", std::process::id()));
     let write = || {
         fs::File::create_new(&temporary)?.write_all(bytes)?;
         fs::rename(&temporary, path)

@@ -2,6 +2,7 @@
 //!
 //! It knows machine code and nothing of integer sets.
 
+mod affinity;
 mod alive;
 mod binding;
 mod buffer;
@@ -30,6 +31,7 @@ mod work;
 mod workers;
 mod x86;
 
+pub use affinity::Affinity;
 pub use binding::BufferRef;
 pub use buffer::{ALIGN_BYTES, ElementType, Field, FieldError, FieldOptions, double_map_bytes, field_memory_bytes};
 pub use cache::{CODE_BUILD, Kept, PlanCache, PlanCacheError, compile_cached};

@@ -19,6 +19,7 @@
 //! it treats denormal numbers as it did before the call. A panic in such work stays in the job that it belongs to.
 #![allow(unsafe_code)]
 
+use crate::affinity::{Affinity, Places, UntilDone, settle};
 use crate::denormals::{Denormals, Mode};
 use crate::frame::Slot;
 use crate::knobs::RUNS_PER_THREAD;
@@ -34,6 +35,8 @@ pub struct Pool {
     /// None for one thread: loops then run on the caller's.
     workers: Option<Arc<Workers>>,
     denormals: Denormals,
+    /// Where workers stay.
+    places: Option<Places>,
 }
 
 impl Pool {
@@ -47,17 +50,17 @@ impl Pool {
         if threads == 1 {
             return Ok(Self::sequential());
         }
-        Ok(Pool { workers: Some(Workers::ours(threads)?), denormals: Denormals::AsFound })
+        Ok(Pool { workers: Some(Workers::ours(threads)?), denormals: Denormals::AsFound, places: None })
     }
 
     /// The threads of a pool of the caller's, whatever else it does.
     pub fn of(pool: &Arc<ThreadPool>) -> Self {
-        Pool { workers: Some(Workers::of(pool)), denormals: Denormals::AsFound }
+        Pool { workers: Some(Workers::of(pool)), denormals: Denormals::AsFound, places: None }
     }
 
     /// A pool of the calling thread alone.
     pub fn sequential() -> Self {
-        Pool { workers: None, denormals: Denormals::AsFound }
+        Pool { workers: None, denormals: Denormals::AsFound, places: None }
     }
 
     /// The same threads with another choice of what they do with denormal numbers, while they run compiled code. What
@@ -68,6 +71,17 @@ impl Pool {
     pub fn with_denormals(self, denormals: Denormals) -> Result<Self, PoolError> {
         denormals.verify()?;
         Ok(Pool { denormals, ..self })
+    }
+
+    /// The same threads, which stay on cores of their own while they run compiled code or copy, if that is asked for and
+    /// they are not the caller's.
+    ///
+    /// # Errors
+    /// [`PoolError::Affinity`] if the system does not tell which cores there are.
+    pub fn with_affinity(self, affinity: Affinity) -> Result<Self, PoolError> {
+        let places =
+            if self.workers.as_ref().is_some_and(|workers| workers.are_ours()) { affinity.places()? } else { None };
+        Ok(Pool { places, ..self })
     }
 
     /// Number of threads.
@@ -84,7 +98,7 @@ impl Pool {
 
     /// Runs a call whose loops are all sequential, on the current thread.
     pub(crate) fn enter_alone<R>(&self, work: impl FnOnce(&Entered<'_>) -> R) -> R {
-        Entered::enter(None, None, self.denormals.mode(), work)
+        Entered::enter(None, None, (self.denormals.mode(), None), work)
     }
 
     /// Runs a call with parallel loops, if possible on one of the pool's threads, so that the loops in it need not wake
@@ -92,7 +106,7 @@ impl Pool {
     pub(crate) fn enter<R: Send>(&self, work: impl FnOnce(&Entered<'_>) -> R + Send) -> R {
         let Some(workers) = self.workers.as_deref() else { return self.enter_alone(work) };
         // What the calling thread does with denormal numbers holds on all that take part.
-        let mode = self.denormals.mode();
+        let mode = (self.denormals.mode(), self.places.as_ref());
         match (workers.host(), workers.team()) {
             (Some(until_done), Some(_)) => Entered::enter(Some(workers), Some(until_done), mode, work),
             (Some(_until_done), None) => workers.install(|| Entered::enter(Some(workers), None, mode, work)),
@@ -114,6 +128,8 @@ pub(crate) struct Entered<'p> {
     mode: Mode,
     /// What the thread of the main function did before, and does while it waits.
     outside: Mode,
+    /// Where workers stay.
+    places: Option<&'p Places>,
 }
 
 impl<'p> Entered<'p> {
@@ -121,11 +137,12 @@ impl<'p> Entered<'p> {
     fn enter<R>(
         workers: Option<&'p Workers>,
         lead: Option<Hosted<'p>>,
-        mode: Mode,
+        (mode, places): (Mode, Option<&'p Places>),
         work: impl FnOnce(&Entered<'p>) -> R,
     ) -> R {
         let until_done = mode.enter();
-        work(&Entered { workers, lead, mode, outside: until_done.found() })
+        let _let_go = UntilDone;
+        work(&Entered { workers, lead, mode, outside: until_done.found(), places })
     }
 
     /// Calls `run(worker, lo, hi)` for contiguous runs that together are `lo..hi step step`; returns when all have
@@ -141,9 +158,10 @@ impl<'p> Entered<'p> {
         // Iteration counts may exceed 64 bits when multiplied by a run's number.
         let first = |at: u64| (u128::from(iterations) * u128::from(at) / u128::from(runs)) as i64;
         let bound = |at: u64| if at == runs { hi } else { lo + first(at) * step };
-        let mode = self.mode;
+        let (mode, places) = (self.mode, self.places);
         let run = |worker, at| {
             let _until_done = mode.enter();
+            settle(places, worker);
             run(worker, bound(at), bound(at + 1));
         };
         if let Some(team) = workers.team().filter(|team| self.lead.is_some() && !team.is_in_the_way()) {

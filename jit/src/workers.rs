@@ -46,6 +46,12 @@ pub enum PoolError {
         /// Why not.
         source: rayon::ThreadPoolBuildError,
     },
+    /// Threads are to stay on cores, and the system does not tell which ones there are.
+    #[error("cannot learn which cores this process may use; leave threads where the system puts them")]
+    Affinity {
+        /// Why not.
+        source: std::io::Error,
+    },
     /// Denormal numbers are to be flushed, and this kind of processor is not known to do that.
     #[error("flushing denormal numbers to zero is not supported on this kind of processor; leave them as found")]
     Denormals,
@@ -119,6 +125,11 @@ impl Workers {
     /// How many there are.
     pub(crate) fn count(&self) -> usize {
         self.threads.current_num_threads()
+    }
+
+    /// Whether the threads are not a caller's.
+    pub(crate) fn are_ours(&self) -> bool {
+        self.ours
     }
 
     /// The number of the current thread, below [`Self::count`]; none if it is not one of these, but of another pool or

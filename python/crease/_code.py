@@ -26,6 +26,11 @@ class Code:
         """The plan that it is of."""
         return self._plan
 
+    @property
+    def kept(self) -> str:
+        """What became of it in the cache of plans: ``off``, ``found``, ``added``, or why it could not be kept."""
+        return self._code.kept
+
     def instantiate(
         self,
         threads: Optional[int] = None,
@@ -34,11 +39,13 @@ class Code:
         check_memory: bool = True,
         flush_denormals: bool = False,
         guard_pages: bool = False,
+        pin_threads: bool = False,
     ) -> Run:
         """Allocates folded storage: for the planned threads, if no other number is given.
 
         A run that needs more memory than the machine or its control group has left, or than ``memory_limit_bytes``, is
-        refused, unless ``check_memory`` is false. Raises :class:`RunError`.
+        refused, unless ``check_memory`` is false. ``pin_threads`` keeps the library's threads on cores of their own while
+        they work for the run. Raises :class:`RunError`.
         """
         limit = memory_limit_bytes
         options = {
@@ -47,6 +54,7 @@ class Code:
             "check_memory": check_memory,
             "flush_denormals": flush_denormals,
             "guard_pages": guard_pages,
+            "pin_threads": pin_threads,
         }
         return Run(self, options)
 

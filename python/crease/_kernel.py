@@ -129,14 +129,16 @@ class Kernel:
         operation_quota: Optional[int] = None,
         work_limit: Optional[int] = None,
         run_opaque_functions: Optional[bool] = None,
+        plan_cache: "Optional[Union[bool, str, os.PathLike[str]]]" = None,
         **more_sizes: int,
     ) -> Plan:
         """Finds storage for these sizes and proves it: ``kernel.plan(N=512)``. Allocates nothing.
 
         Sizes are given by name, in a mapping or as keywords. ``schedule`` is one of the kernel's or ``auto``, which
         finds one; ``strategy`` says how storage is found (``auto``), ``mapping`` gives some of it as text; ``threads``
-        is how many a run takes (all cores); a plan whose runs would take more than ``memory_cap_bytes`` is refused. The
-        others are those of the Rust type ``PlanBuilder`` and of the command line.
+        is how many a run takes (all cores); a plan whose runs would take more than ``memory_cap_bytes`` is refused.
+        ``plan_cache`` keeps plans and code on disk, in that directory or, if it is true, the user's for such files, and
+        takes over what an earlier process has kept there of the same; :attr:`Plan.kept` says whether. The others are those of the Rust type ``PlanBuilder`` and of the command line.
 
         Raises :class:`PlanError`.
         """
@@ -155,6 +157,7 @@ class Kernel:
             "operation_quota": operation_quota,
             "work_limit": work_limit,
             "run_opaque_functions": run_opaque_functions,
+            "plan_cache": plan_cache,
         }
         return Plan(self, {**(sizes or {}), **more_sizes}, options)
 

@@ -71,6 +71,11 @@ class Plan:
         return self._plan.total_bytes
 
     @property
+    def kept(self) -> str:
+        """What became of it in the cache of plans: ``off``, ``found``, ``added``, or why it could not be kept."""
+        return self._plan.kept
+
+    @property
     def report(self) -> Dict[str, Any]:
         """Buffers, formulas, sizes, what was chosen and what else there was, time per stage."""
         if self._report is None:
@@ -149,6 +154,8 @@ def _option(name: str, value: Any) -> Any:
         return _integer(f"option `{name}`", value)
     if name in _TRUTHS:
         return bool(value)
+    if name == "plan_cache":
+        return value if isinstance(value, bool) else os.fspath(value)
     if not isinstance(value, str):
         raise TypeError(f"option `{name}` is a text, not {value!r}")
     return value

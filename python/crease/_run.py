@@ -136,6 +136,15 @@ class Run:
         info = self._info(name)
         self._run.write(name, None, back, source(name, values, info.dtype))
 
+    def write_steps(self, name: str, first: int, values: Any) -> None:
+        """Gives an input over steps its values at step ``first`` and those after it: the first axis are the steps.
+
+        Such an input mentions the number of steps in its index space: ``input inflow[t]: f64 for 1 <= t <= T``. Its
+        values may be given in parts, each beginning where one before has ended, or earlier. They are forgotten once no
+        step reads them any more, and are not pickled with the run. Raises :class:`RunError`.
+        """
+        self._run.write_steps(name, first, source(name, values, self._info(name).dtype))
+
     def fill(self, name: str, value: float) -> None:
         """Sets all cells of an array to one value: an input, or all levels of a state that the kernel reads back."""
         info, shape = self._info(name), self.array(name).shape
@@ -336,7 +345,7 @@ class Run:
                     levels[info.name, back] = self.read(info.name, back=back)
                 except Exception as error:
                     # What was never given is not in the checkpoint, either.
-                    if getattr(error, "code", None) != "run/no-value":
+                    if getattr(error, "code", None) not in ("run/no-value", "run/over-steps"):
                         raise
         return {"step": self.step, "scalars": scalars, "levels": levels}
 

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
+use std::path::PathBuf;
 use std::str::FromStr;
 
-use crease::{CompileOptions, Denormals, MemoryCheck, PlanBuilder, RunOptions};
+use crease::{Affinity, CompileOptions, Denormals, MemoryCheck, PlanBuilder, PlanCache, RunOptions};
 use pyo3::prelude::*;
 
 use crate::error::{Answer, Failure};
@@ -28,6 +29,24 @@ pub(crate) struct PlanOptions {
     operation_quota: Option<u64>,
     work_limit: Option<u64>,
     run_opaque_functions: Option<bool>,
+    plan_cache: Option<Cache>,
+}
+
+/// Where plans are kept: in the user's directory for such files, if that is true, or in this one.
+#[derive(Clone, Debug, FromPyObject)]
+enum Cache {
+    OfUser(bool),
+    Directory(PathBuf),
+}
+
+impl From<Cache> for PlanCache {
+    fn from(cache: Cache) -> PlanCache {
+        match cache {
+            Cache::OfUser(false) => PlanCache::none(),
+            Cache::OfUser(true) => PlanCache::of_user(),
+            Cache::Directory(directory) => PlanCache::in_directory(directory),
+        }
+    }
 }
 
 impl PlanOptions {
@@ -53,12 +72,23 @@ impl PlanOptions {
         builder = set(builder, self.cache_bytes, PlanBuilder::cache_bytes);
         builder = set(builder, self.operation_quota, PlanBuilder::operation_quota);
         builder = set(builder, self.work_limit, PlanBuilder::work_limit);
-        Ok(set(builder, self.run_opaque_functions, PlanBuilder::run_opaque_functions))
+        builder = set(builder, self.run_opaque_functions, PlanBuilder::run_opaque_functions);
+        Ok(set(builder, self.plan_cache.clone().map(PlanCache::from), PlanBuilder::cache))
     }
 
     /// The same with other sizes. No cap on memory: what it was for is the sizes before.
     pub(crate) fn with_sizes(&self, sizes: impl IntoIterator<Item = (String, i64)>) -> PlanOptions {
         PlanOptions { sizes: sizes.into_iter().collect(), memory_cap_bytes: None, ..self.clone() }
+    }
+}
+
+/// What became of a plan or of code in the cache: one word, or why it could not be kept.
+pub(crate) fn kept_word(kept: &crease::Kept) -> String {
+    match kept {
+        crease::Kept::Off => "off".to_string(),
+        crease::Kept::Found => "found".to_string(),
+        crease::Kept::Added => "added".to_string(),
+        other => other.to_string(),
     }
 }
 
@@ -94,6 +124,7 @@ pub(crate) struct SetUp {
     pub(crate) threads: Option<usize>,
     guard_pages: bool,
     flush_denormals: bool,
+    pin_threads: bool,
     memory_limit_bytes: Option<u64>,
     check_memory: bool,
 }
@@ -108,7 +139,8 @@ impl SetUp {
         };
         let denormals = if self.flush_denormals { Denormals::Flush } else { Denormals::AsFound };
         let options = RunOptions::default().threads(self.threads.unwrap_or(planned)).memory(memory);
-        options.guard_pages(self.guard_pages).denormals(denormals)
+        let affinity = if self.pin_threads { Affinity::Cores } else { Affinity::AsFound };
+        options.guard_pages(self.guard_pages).denormals(denormals).affinity(affinity)
     }
 }
 

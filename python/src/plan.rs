@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 
 use crate::error::{Answer, Failure};
 use crate::explain::Explained;
-use crate::options::{CodeOptions, PlanOptions};
+use crate::options::{CodeOptions, PlanOptions, kept_word};
 use crate::pictures::Drawn;
 use crate::run::Code;
 use crate::signals::interruptible;
@@ -47,6 +47,12 @@ impl Plan {
     #[getter]
     fn total_bytes(&self) -> u64 {
         self.plan.footprint().total_bytes()
+    }
+
+    /// What became of it in the cache of plans, in words.
+    #[getter]
+    fn kept(&self) -> String {
+        kept_word(self.plan.kept())
     }
 
     /// The report as JSON; with a lower bound for every buffer that has one, which may take as long as planning did.

@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 use crate::arrays::{Cells, CellsMut, CellsView, CellsViewMut, of_any_type, shown, shown_mut};
 use crate::error::{Answer, Failure};
 use crate::kept::{Inner, Kept};
-use crate::options::SetUp;
+use crate::options::{SetUp, kept_word};
 use crate::region::{Span, region};
 use crate::signals::LOOK;
 use crate::view::{Described, View, folded, numpy_array};
@@ -39,6 +39,12 @@ impl Code {
 
 #[pymethods]
 impl Code {
+    /// What became of it in the cache of plans, in words.
+    #[getter]
+    fn kept(&self) -> String {
+        kept_word(self.code.kept())
+    }
+
     /// Allocates folded storage.
     fn instantiate(&self, py: Python<'_>, options: SetUp) -> Answer<Run> {
         let options = options.run_options(self.planned_threads);
@@ -287,6 +293,16 @@ impl Run {
             let view = shown(cells);
             py.detach(|| run.write_box(array, &region, view))?;
         });
+        Ok(())
+    }
+
+    /// Gives an input over steps values of some steps.
+    fn write_steps(slf: &Bound<'_, Self>, array: &str, first: i64, cells: &Bound<'_, PyAny>) -> Answer<()> {
+        let this = slf.get();
+        let mut inner = this.lock()?;
+        verify_foreign(slf, array, cells)?;
+        let (cells, run) = (Cells::of(cells, array, this.element(array)?)?, &mut inner.run);
+        of_any_type!(Cells, &cells, cells => run.write_steps(array, first, shown(cells))?);
         Ok(())
     }
 

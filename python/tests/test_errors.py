@@ -73,7 +73,7 @@ def test_code_and_runs():
     with pytest.raises(crease.RunError, match="and 100 are left") as caught:
         code.instantiate(memory_limit_bytes=100)
     assert caught.value.code == "run/out-of-memory"
-    code.instantiate(check_memory=False, guard_pages=True, flush_denormals=True)
+    code.instantiate(check_memory=False, guard_pages=True, flush_denormals=True, pin_threads=True)
     run = code.instantiate()
     for wrong in [lambda: run["v"], lambda: run.read("v"), lambda: run.write("v", 1), lambda: run.fill("v", 1)]:
         with pytest.raises(crease.RunError, match="no array `v`; it has u") as caught:

@@ -7,6 +7,8 @@ import sys
 import threading
 import time
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -259,3 +261,27 @@ def test_a_restart_at_a_step():
     np.testing.assert_array_equal(again.read("u"), run.read("u"))
     with pytest.raises(crease.RunError, match="cannot stand at step -1"):
         again.set_step(-1)
+
+
+DRIVEN = """
+kernel driven(size N; run T) {
+  input inflow[t]: f64 for 1 <= t <= T
+  state u[t, x]: f64 for 0 <= x < N
+  S[t, x] for 1 <= t <= T and 0 <= x < N { u[t,x] = u[t-1,x] + inflow[t] }
+}"""
+
+
+def test_inputs_over_steps():
+    run = crease.Kernel.parse(DRIVEN).run(N=5)
+    run.fill("u", 0.0)
+    run.write_steps("inflow", 1, np.arange(1.0, 101.0))
+    run.advance(60)
+    again = pickle.loads(pickle.dumps(run))
+    with pytest.raises(crease.RunError, match="step 61 was not given"):
+        again.advance(1)
+    for one in (run, again):
+        one.write_steps("inflow", 61, np.arange(61.0, 101.0))
+        one.advance(40)
+        assert (one.read("u") == 5050).all()
+    with pytest.raises(crease.Error, match="is an input over steps"):
+        run["inflow"] = np.arange(3.0)

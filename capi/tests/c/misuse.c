@@ -831,13 +831,89 @@ static void busy(crease_code *code) {
   GOOD(crease_cancel_free(cancel));
 }
 
-int main(void) {
+/* Inputs over steps: given in parts, and refused with the step that is missing. */
+static void steps(void) {
+  static const char text[] =
+      "kernel driven(size N; run T) {\n"
+      "  input inflow[t]: f64 for 1 <= t <= T\n"
+      "  state u[t, x]: f64 for 0 <= x < N\n"
+      "  S[t, x] for 1 <= t <= T and 0 <= x < N { u[t,x] = u[t-1,x] + inflow[t] }\n"
+      "}\n";
+  static const double values[6] = {1.0, 0.0, 2.0, 0.0, 3.0, 0.0};
+  const size_t three = 3, eight = 8;
+  const ptrdiff_t second = 2;
+  double u[8];
+  crease_code *code = new_code(text, 8);
+  crease_run *run;
+  GOOD(crease_code_instantiate(code, NULL, &run));
+  GOOD(crease_run_fill(run, "u", NULL, 0.5));
+  EXPECT(crease_run_advance(run, 2), CREASE_ERROR_RUN, "run/steps-not-given");
+  SAYS("step 1 was not given");
+  GOOD(crease_run_write_steps(run, "inflow", 1, values, CREASE_F64, 1, &three, &second));
+  EXPECT(crease_run_write_steps(run, "inflow", 9, values, CREASE_F64, 1, &three, NULL), CREASE_ERROR_RUN,
+         "run/steps-apart");
+  EXPECT(crease_run_write_steps(run, "u", 1, values, CREASE_F64, 1, &three, NULL), CREASE_ERROR_RUN,
+         "run/not-over-steps");
+  EXPECT(crease_run_write(run, "inflow", NULL, values, CREASE_F64, 1, &three, NULL), CREASE_ERROR_RUN, "run/over-steps");
+  EXPECT(crease_run_advance(run, 4), CREASE_ERROR_RUN, "run/steps-not-given");
+  SAYS("step 4 was not given");
+  GOOD(crease_run_advance(run, 3));
+  GOOD(crease_run_read(run, "u", NULL, u, CREASE_F64, 1, &eight, NULL));
+  HOLDS(u[0] == 6.5 && u[7] == 6.5);
+  GOOD(crease_run_free(run));
+  GOOD(crease_code_free(code));
+}
+
+/* A plan and its code are kept, and found again; a directory that cannot be made is said to be none. */
+static void caches(const char *directory) {
+  static const int32_t expected[2] = {CREASE_KEPT_ADDED, CREASE_KEPT_FOUND};
+  crease_kernel *kernel;
+  crease_planner *planner;
+  crease_plan *plan;
   crease_code *code;
+  int32_t kept;
+  char *words;
+  int n;
+  GOOD(crease_kernel_parse(TEXT, &kernel));
+  GOOD(crease_planner_new(kernel, &planner));
+  GOOD(crease_planner_size(planner, "N", 8));
+  GOOD(crease_planner_build(planner, &plan));
+  EXPECT(crease_plan_kept(plan, NULL, NULL), CREASE_ERROR_ARGUMENT, "argument/null");
+  GOOD(crease_plan_kept(plan, &kept, NULL));
+  HOLDS(kept == CREASE_KEPT_OFF);
+  GOOD(crease_plan_free(plan));
+  EXPECT(crease_planner_cache(planner, "\xff"), CREASE_ERROR_ARGUMENT, "argument/utf8");
+  GOOD(crease_planner_cache(planner, directory));
+  for (n = 0; n < 2; n++) {
+    GOOD(crease_planner_build(planner, &plan));
+    GOOD(crease_plan_kept(plan, &kept, NULL));
+    HOLDS(kept == expected[n]);
+    GOOD(crease_plan_compile(plan, NULL, &code));
+    GOOD(crease_code_kept(code, &kept, NULL));
+    HOLDS(kept == expected[n]);
+    GOOD(crease_code_free(code));
+    GOOD(crease_plan_free(plan));
+  }
+  GOOD(crease_planner_cache(planner, "/dev/null/plans"));
+  GOOD(crease_planner_build(planner, &plan));
+  GOOD(crease_plan_kept(plan, &kept, &words));
+  HOLDS(kept == CREASE_KEPT_NOT && strstr(words, "/dev/null/plans") != NULL);
+  GOOD(crease_text_free(words));
+  GOOD(crease_plan_free(plan));
+  GOOD(crease_planner_free(planner));
+  GOOD(crease_kernel_free(kernel));
+}
+
+int main(int count, char **arguments) {
+  crease_code *code;
+  HOLDS(count == 2);
   HOLDS(strcmp(crease_version(), CREASE_VERSION) == 0 && crease_abi_version() == CREASE_ABI_VERSION);
   GOOD(crease_check_abi(CREASE_ABI_VERSION));
   EXPECT(crease_check_abi(CREASE_ABI_VERSION + 1), CREASE_ERROR_ARGUMENT, "argument/number");
   kernels();
   plans();
+  caches(arguments[1]);
+  steps();
   code = new_code(TEXT, 8);
   scalars_and_steps(code);
   arrays(code);

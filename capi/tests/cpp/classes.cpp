@@ -67,8 +67,34 @@ void kernels_and_plans() {
   hold(plan.explain(true).find("64 cells") != std::string::npos && plan.report_json()[0] == '{', "report");
   hold(!plan.dump("loops").empty(), "dump");
   refuses("run/out-of-memory", CREASE_ERROR_MEMORY, [&] {
-    plan.compile(crease::Compiler().isa("scalar").unroll("1")).instantiate(crease::Setup().memory_limit(1));
+    plan.compile(crease::Compiler().isa("scalar").unroll("1")).instantiate(crease::Setup().pin_threads(true).memory_limit(1));
   });
+}
+
+void caches(const std::string& directory) {
+  crease::Planner planner = crease::Kernel::parse(DECAY).plan();
+  planner.size("N", 8);
+  hold(planner.build().kept() == CREASE_KEPT_OFF, "no cache");
+  planner.cache(directory);
+  for (const std::int32_t expected : {CREASE_KEPT_ADDED, CREASE_KEPT_FOUND}) {
+    const crease::Plan plan = planner.build();
+    hold(plan.kept() == expected && plan.compile().kept() == expected, plan.kept_words().c_str());
+  }
+}
+
+void steps() {
+  crease::Run run = crease::Kernel::parse(R"(
+kernel driven(size N; run T) {
+  input inflow[t, x]: f32 for 1 <= t <= T and 0 <= x < N
+  state u[t, x]: f64 for 0 <= x < N
+  S[t, x] for 1 <= t <= T and 0 <= x < N { u[t,x] = u[t-1,x] + f64(inflow[t,x]) }
+})").plan().size("N", 3).build().compile().instantiate();
+  run.fill("u", 0.0);
+  const std::vector<float> values{1, 2, 3, 10, 20, 30};
+  run.write_steps("inflow", 1, crease::View<const float>(values.data(), {2, 3}));
+  run.advance(2);
+  hold(run.read<double>("u") == std::vector<double>{11, 22, 33}, "inputs over steps");
+  refuses("run/steps-not-given", CREASE_ERROR_RUN, [&] { run.advance(1); });
 }
 
 void runs_and_views() {
@@ -253,9 +279,12 @@ void reductions() {
 
 }  // namespace
 
-int main() {
+int main(int count, char** arguments) {
+  hold(count == 2, "a directory for caches");
   crease::check_abi();
   kernels_and_plans();
+  caches(arguments[1]);
+  steps();
   runs_and_views();
   time_loops();
   borrowed();

@@ -35,6 +35,7 @@ program arrays
   character(300) :: message
 
   call ranks()
+  call driven()
   call times()
   call borrowed()
   call observers()
@@ -60,6 +61,7 @@ contains
     type(crease_code) :: code
     type(crease_setup) :: setup
     type(crease_footprint) :: footprint
+    character(1000) :: directory
     call kernel%parse(text)
     call hold(index(kernel%text(), "kernel") == 1, "text")
     call planner%new(kernel)
@@ -69,6 +71,13 @@ contains
     call hold(stat == crease_error_argument .and. index(message, "argument/name: ") == 1, "strategy")
     call planner%limit(threads=1, memory_cap=100000_int64)
     call planner%build(plan)
+    call hold(plan%kept() == crease_kept_off, "no cache")
+    call get_command_argument(1, directory)
+    call planner%cache(trim(directory))
+    call planner%build(plan)
+    call hold(plan%kept() == crease_kept_added, "added to the cache")
+    call planner%build(plan)
+    call hold(plan%kept() == crease_kept_found, "found in the cache")
     call hold(index(plan%explain(), "memory: ") > 0, "explain")
     call hold(index(plan%report_json(), "{") == 1, "json")
     call hold(len(plan%dump("loops")) > 0, "dump")
@@ -79,11 +88,37 @@ contains
     call setup%threads(1)
     call setup%guard_pages(.true.)
     call setup%flush_denormals(.false.)
+    call setup%pin_threads(.true.)
     call setup%memory_limit(10_int64)
     call code%instantiate(run, setup, stat, message)
     call hold(stat == crease_error_memory .or. stat == crease_ok, "memory")
     call setup%memory_unchecked()
     call code%instantiate(run, setup)
+  end subroutine
+
+  ! An input over steps is given some of them at a time; the last dimension are the steps.
+  subroutine driven()
+    type(crease_run) :: run
+    real(real32) :: inflow(3, 4)
+    real(real64) :: u(3)
+    integer :: t
+    call new_run("kernel driven(size N; run T) {" // nl // &
+      "  input inflow[t, x]: f32 for 1 <= t <= T and 0 <= x < N" // nl // &
+      "  state u[t, x]: f64 for 0 <= x < N" // nl // &
+      "  S[t, x] for 1 <= t <= T and 0 <= x < N { u[t,x] = u[t-1,x] + f64(inflow[t,x]) }" // nl // &
+      "  schedule all { S -> [t, x] }" // nl // "}", run)
+    do t = 1, 4
+      inflow(:, t) = real(t, real32) * [1.0, 10.0, 100.0]
+    end do
+    u = 0
+    call run%write("u", u)
+    call run%write_steps("inflow", 1, inflow(:, :2))
+    call run%advance(3, stat, message)
+    call hold(stat == crease_error_run .and. index(message, "step 3 was not given") > 0, "missing steps")
+    call run%write_steps("inflow", 3, inflow(:, 3:))
+    call run%advance(4)
+    call run%read("u", u)
+    call hold(all(u == [10, 100, 1000]), "steps")
   end subroutine
 
   ! An array u[z, y, x] is u(x, y, z).

@@ -3,12 +3,13 @@
 //! Names are identifiers and unique; nothing is nested beyond one limit (`depth`); accesses have as many indices as
 //! their arrays; iterators and parameters exist; operands come first and have one type; opaque functions are declared;
 //! inputs are not written, and no cell twice; schedules give each statement one time; state is stepped by the first
-//! iterator and stops with the run parameter. Nothing here needs integer sets: whether all cells are written, bounds of
+//! iterator and stops with the run parameter, as are inputs over steps. Nothing here needs integer sets: whether all cells are written, bounds of
 //! accesses and legality of schedules are analyses of their own.
 //!
 //! The order of the checks is fixed, so the first error of a kernel is always the same one.
 
 mod observers;
+mod series;
 mod state;
 mod types;
 
@@ -68,6 +69,7 @@ pub(in crate::kernel) fn verify_places(kernel: &Kernel) -> Verified {
         types::verify_types(kernel, i, stmt)?;
     }
     state::verify_state(kernel)?;
+    series::verify_series(kernel)?;
     for (i, schedule) in kernel.schedules.iter().enumerate() {
         verify_schedule(kernel, schedule).map_err(|kind| (kind, Subject::Schedule(i)))?;
     }

@@ -253,12 +253,16 @@ impl PlanBuilder {
             return self.plan(&request, pipeline::run(&request)?, Kept::Off);
         }
         let key = self.key()?;
-        if let Some((schedule, outcome)) = cached::recall(&self.cache, &key) {
-            return self.plan(&self.request(schedule)?, outcome, Kept::Found);
-        }
-        let request = self.request(None)?;
-        let outcome = pipeline::run(&request)?;
-        let kept = cached::keep(&self.cache, &key, &request, &outcome);
+        let (request, outcome, kept) = match cached::recall(&self.cache, &key) {
+            Some((schedule, outcome)) => (self.request(schedule)?, outcome, Kept::Found),
+            None => {
+                let request = self.request(None)?;
+                let outcome = pipeline::run(&request)?;
+                let kept = cached::keep(&self.cache, &key, &request, &outcome);
+                (request, outcome, kept)
+            }
+        };
+        cached::tell("plan", self.kernel.name(), &self.cache, &kept);
         self.plan(&request, outcome, kept)
     }
 

@@ -15,6 +15,7 @@ use std::time::Instant;
 
 use crease_jit::{CODE_BUILD, Kept, PlanCache};
 use crease_program::{Program, Verified};
+use log::debug;
 use serde::{Deserialize, Serialize};
 
 use crate::analysis::bound::LowerBound;
@@ -62,6 +63,13 @@ pub(crate) fn key(kernel: &Kernel, request: &str) -> Vec<u8> {
     let version = env!("CARGO_PKG_VERSION");
     let library = (version, env!("CREASE_BUILD"), CODE_BUILD, crate::integer_set_library());
     postcard::to_allocvec(&(library, request, kernel)).expect("kernels are plain data")
+}
+
+/// Tells of what became of a plan, or of its code.
+pub(crate) fn tell(what: &str, kernel: &str, cache: &PlanCache, kept: &Kept) {
+    if let Some(directory) = cache.directory() {
+        debug!("{what} of `{kernel}`: {kept} (`{}`)", directory.display());
+    }
 }
 
 /// The plan that was kept for a key, and its schedule, if that was found.

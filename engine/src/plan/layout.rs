@@ -303,12 +303,30 @@ impl Counts {
     }
 }
 
-/// Lower corner and extents of a caller's array.
+/// Steps of an input over steps that are in memory while code runs, at most. So many steps are one call of the code; a
+/// call costs less than a step of the smallest kernel.
+const SERIES_STEPS: i64 = 1024;
+/// Cells that they should not exceed.
+const SERIES_CELLS: i64 = 1 << 17;
+/// Steps that there are in any case.
+const LEAST_SERIES_STEPS: i64 = 64;
+
+/// How many steps of an input over steps are in memory: a ring that code takes steps modulo of, longer than what one step
+/// reads. A power of two, of which the remainder is the lower bits.
+fn steps_kept((first, last): (i64, i64), step_shape: &[i64]) -> i64 {
+    let step_cells = step_shape.iter().fold(1_i64, |n, &extent| n.saturating_mul(extent));
+    let steps = (SERIES_CELLS / step_cells.max(1)).clamp(LEAST_SERIES_STEPS, SERIES_STEPS);
+    let read = last - first + 1;
+    (steps.max(2 * read) as u64).next_power_of_two() as i64
+}
+
+/// Lower corner and extents of a caller's array. Of an input over steps, a ring of steps instead of all.
 fn caller_box(model: &Model<'_, '_>, id: ArrayId) -> Result<(Vec<i64>, Vec<i64>), MappingError> {
     let body = model.kernel.array(id);
     let space = model.index_space(id)?.project_out_params()?;
     let (mut moduli, mut offset) = (Vec::new(), Vec::new());
-    for (dim, index) in body.index.iter().enumerate() {
+    let is_series = model.kernel.is_series(id);
+    for (dim, index) in body.index.iter().enumerate().skip(usize::from(is_series)) {
         let (min, max) = space.dim_range(dim)?.unzip();
         let span = Span::between(min, max);
         let (low, extent) = span.lower().zip(span.extent()).ok_or_else(|| MappingError::UnboundedModulus {
@@ -318,6 +336,10 @@ fn caller_box(model: &Model<'_, '_>, id: ArrayId) -> Result<(Vec<i64>, Vec<i64>)
         })?;
         moduli.push(extent.max(1));
         offset.push(-low);
+    }
+    if is_series {
+        moduli.insert(0, steps_kept(model.kernel.series_offsets(id), &moduli));
+        offset.insert(0, 0);
     }
     Ok((moduli, offset))
 }

@@ -217,6 +217,7 @@ impl Plan {
         self.verify_runs()?;
         let options = options.work_limit_at_least(self.request.work_limit);
         let (compiled, kept) = compile_cached(&self.outcome.program, &options, &self.request.cache)?;
+        cached::tell("code", self.kernel().name(), &self.request.cache, &kept);
         Ok(Code::new(self.request.clone(), self.outcome.clone(), (compiled, kept), options))
     }
 

@@ -263,6 +263,9 @@ impl<'s, 'a> Borrowed<'s, 'a> {
     fn add(&mut self, name: &str, role: Role, cells: BufferRef<'a>) -> Result<(), RunError> {
         let (kernel, array) = (self.shared.kernel(), || name.to_string());
         let id = self.shared.array_id(name)?;
+        if kernel.is_series(id) {
+            return Err(RunError::OverSteps { array: array() });
+        }
         if kernel.array(id).role != role {
             let given = if role == Role::Input { "input" } else { "output" };
             return Err(RunError::WrongRole { kernel: kernel.name().to_string(), array: array(), given });

@@ -162,6 +162,8 @@ impl Run {
 
     /// Runs to a step that is not before the present one; buffers that are lent take the place of the run's own.
     pub(super) fn advance_to(&mut self, end: i64, lent: &mut [Option<BufferRef<'_>>]) -> Result<(), Error> {
+        self.series.verify(self.shared.kernel().name(), self.step, end)?;
+        let most_steps = self.series.most_steps();
         while self.step < end {
             let left = end.abs_diff(self.step);
             let steps = match &self.cancel {
@@ -171,10 +173,12 @@ impl Run {
                 Some(watch) => watch.steps.min(left),
                 None => left,
             };
+            let steps = steps.min(most_steps);
             let steps = self.nan_monitor.map_or(steps, |monitor| steps.min(monitor.steps_left(self.step)));
             let (begun, to) = (Instant::now(), self.step.saturating_add_unsigned(steps));
             self.call(&[self.step, to], lent)?;
             self.step = to;
+            self.series.pass(to);
             if let Some(watch) = &mut self.cancel {
                 watch.note(steps, begun.elapsed());
             }

@@ -304,6 +304,49 @@ pub enum RunError {
         /// What it is at this step.
         formula: String,
     },
+    /// Steps read values of an input over steps that were not given.
+    #[error(
+        "the next steps of kernel `{kernel}` read `{array}` at steps {first} to {last}, and step {step} was not given; give \
+         it with `Run::write_steps`"
+    )]
+    StepsNotGiven {
+        /// The kernel.
+        kernel: String,
+        /// The input.
+        array: String,
+        /// The first step that is missing.
+        step: i64,
+        /// The first step that the call reads.
+        first: i64,
+        /// The last one.
+        last: i64,
+    },
+    /// Values of steps that do not follow those that were given.
+    #[error(
+        "`{array}` was given steps {known_first} to {known_last}, and step {first} neither is one of these nor comes next"
+    )]
+    StepsApart {
+        /// The input.
+        array: String,
+        /// The first step of what was to be given.
+        first: i64,
+        /// The first step that is there.
+        known_first: i64,
+        /// The last one.
+        known_last: i64,
+    },
+    /// An input over steps where an array as a whole, or a box of it, is asked for.
+    #[error("`{array}` is an input over steps: it is given by `Run::write_steps`, and is not read, viewed or lent")]
+    OverSteps {
+        /// The input.
+        array: String,
+    },
+    /// Values of steps for an array that has none.
+    #[error("`{array}` is no input over steps, one whose index space mentions their number; write it as a whole")]
+    NotOverSteps {
+        /// The array.
+        array: String,
+    },
     /// A run cannot stand at that step.
     #[error("a run cannot stand at step {step}; steps are from 0 to {}", (1_i64 << 62) - 1)]
     StepOutside {

@@ -37,9 +37,12 @@ pub(crate) struct At {
 }
 
 impl Given {
-    /// Nothing yet, of arrays of these shapes.
+    /// Nothing yet, of arrays of these shapes; inputs over steps are looked after elsewhere.
     pub(crate) fn nothing(kernel: &Kernel, shape: impl Fn(ArrayId) -> Vec<usize>) -> Given {
-        let levels = |id| vec![Missing::all(&shape(id)); kernel.state_depth(id).max(1) as usize];
+        let levels = |id| match kernel.is_series(id) {
+            true => vec![Missing(Vec::new())],
+            false => vec![Missing::all(&shape(id)); kernel.state_depth(id).max(1) as usize],
+        };
         Given { levels: kernel.array_ids().map(levels).collect(), first_step: 0 }
     }
 

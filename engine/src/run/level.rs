@@ -20,7 +20,7 @@ pub(super) struct Level<'a> {
     pub(super) array: &'a Array,
     pub(super) layout: &'a Layout,
     mapping: &'a ArrayMapping,
-    /// The step of a state array, else nothing.
+    /// The step of a state array or of an input over steps, else nothing.
     prefix: Vec<i64>,
     /// First and last value of each remaining index.
     spans: &'a [(i64, i64)],
@@ -48,7 +48,8 @@ impl<'a> Level<'a> {
     pub(super) fn new(kernel: &'a Kernel, outcome: &'a Outcome, id: ArrayId, step: i64) -> Level<'a> {
         let array = kernel.array(id);
         let mapping = outcome.layout.array(id).expect("every array has a layout");
-        let prefix = if array.role == Role::State { vec![step] } else { Vec::new() };
+        let is_stepped = array.role == Role::State || kernel.is_series(id);
+        let prefix = if is_stepped { vec![step] } else { Vec::new() };
         let spans = &outcome.index_boxes[id.index()];
         assert_eq!(spans.len(), array.index.len(), "`{}` has a range per index", array.name);
         let spans = &spans[prefix.len()..];

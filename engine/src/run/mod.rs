@@ -3,7 +3,8 @@
 //! [`Code`] is shared by any number of [`Run`]s; each has its own fields. `boxes` moves logical arrays in and out of
 //! folded storage, any `region` of them: `level` finds the formulas that keep it, `walk` the places, `transfer` copies.
 //! `observe` runs what a kernel computes of its states on demand, once it is `observed` in machine code, with numbers that
-//! arrays are `reduced` to; `numbers` looks for NaN in that way, when the `monitor` is due. `given` remembers what was written, `facts` tells of it; `folded` shows storage as it is.
+//! arrays are `reduced` to; `numbers` looks for NaN in that way, when the `monitor` is due. `given` remembers what was written,
+//! `series` what was given of inputs over `steps`, `facts` tells of it; `folded` shows storage as it is.
 //! `drive` is for time loops, which `cancel` ends.
 //! `borrowed` runs kernels without state on the caller's own arrays; `tune` times ways to compile; `available` and
 //! `memory` refuse what there is no memory for.
@@ -26,7 +27,9 @@ mod observed;
 mod options;
 mod reduced;
 mod region;
+mod series;
 mod shared;
+mod steps;
 mod transfer;
 mod tune;
 mod tune_schedule;
@@ -48,6 +51,7 @@ use crate::run::cancel::Watch;
 use crate::run::given::Given;
 use crate::run::memory::Keeps;
 use crate::run::monitor::NanMonitor;
+use crate::run::series::AllSeries;
 use crate::run::shared::Shared;
 use crate::storage::placement::rows::page_offset_bytes;
 
@@ -117,8 +121,9 @@ impl Code {
         let fields = shared.outcome.layout.buffers.iter().map(folded).collect::<Result<Vec<_>, _>>()?;
         let scalars = vec![None; shared.kernel().scalars().len()];
         let given = Given::nothing(shared.kernel(), |id| shared.shape(id));
+        let series = AllSeries::new(shared);
         let (shared, cancel, nan_monitor) = (Arc::clone(shared), None, None);
-        Ok(Run { shared, fields, scalars, given, pool, step: 0, options, cancel, nan_monitor })
+        Ok(Run { shared, fields, scalars, given, series, pool, step: 0, options, cancel, nan_monitor })
     }
 
     /// The machine code's size, texts and compile times.
@@ -149,6 +154,7 @@ pub struct Run {
     fields: Vec<Option<Field>>,
     scalars: Vec<Option<f64>>,
     given: Given,
+    series: AllSeries,
     pool: Pool,
     step: i64,
     options: RunOptions,
@@ -309,7 +315,7 @@ impl Run {
     ///
     /// # Errors
     /// [`RunError::UnsetScalar`], [`RunError::InputNotGiven`], [`RunError::OutputNotGiven`],
-    /// [`RunError::StateNotGiven`], [`RunError::LiveInTemporary`], [`RunError::NoSteps`], [`RunError::TooManySteps`],
+    /// [`RunError::StateNotGiven`], [`RunError::StepsNotGiven`], [`RunError::LiveInTemporary`], [`RunError::NoSteps`], [`RunError::TooManySteps`],
     /// and for copies of inputs and outputs the errors of [`Code::instantiate_with`]; nothing has then been computed.
     /// [`RunError::Cancelled`] after some of the steps, if somebody may cancel the run ([`Self::cancel_with`]).
     pub fn advance(&mut self, steps: u64) -> Result<(), Error> {
@@ -344,6 +350,9 @@ impl Run {
         };
         self.given.verify_all(self.shared.kernel(), self.step, &lent_arrays)?;
         self.allocate_arrays(&is_own)?;
+        if let &[from, to] = args {
+            self.series.fill(&mut self.fields, from, to);
+        }
         let mut borrowed: Vec<_> = lent.iter_mut().map(|lent| lent.as_mut().map(BufferRef::reborrow)).collect();
         borrowed.resize_with(self.fields.len(), || None);
         self.call_on(args, borrowed)?;

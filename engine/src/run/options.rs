@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crease_jit::{Denormals, ThreadPool};
+use crease_jit::{Affinity, Denormals, ThreadPool};
 
 /// How a run is set up; see [`Code::instantiate_with`](crate::Code::instantiate_with).
 #[derive(Clone, Debug)]
@@ -40,6 +40,8 @@ pub struct RunOptions {
     /// What steps do with denormal numbers, on every thread that takes part. Default: as the calling thread has it,
     /// which is to keep them unless that was changed.
     pub denormals: Denormals,
+    /// Where its own threads run. Default: wherever the system puts them.
+    pub affinity: Affinity,
     /// With what the memory of a run is compared before it is allocated. Default: with what is available.
     pub memory: MemoryCheck,
 }
@@ -69,6 +71,12 @@ impl RunOptions {
         self
     }
 
+    /// Sets [`Self::affinity`].
+    pub fn affinity(mut self, affinity: Affinity) -> RunOptions {
+        self.affinity = affinity;
+        self
+    }
+
     /// Sets [`Self::memory`].
     pub fn memory(mut self, memory: MemoryCheck) -> RunOptions {
         self.memory = memory;
@@ -83,6 +91,7 @@ impl Default for RunOptions {
             pool: None,
             guard_pages: false,
             denormals: Denormals::AsFound,
+            affinity: Affinity::AsFound,
             memory: MemoryCheck::Available,
         }
     }

@@ -57,7 +57,7 @@ impl Shared {
             Some(pool) if self.outcome.program.is_parallel() => Pool::of(pool),
             Some(_) => Pool::sequential(),
         };
-        Ok(pool.with_denormals(options.denormals)?)
+        Ok(pool.with_denormals(options.denormals)?.with_affinity(options.affinity)?)
     }
 
     /// Checks that every array with values from before a run can be given them.
@@ -115,6 +115,9 @@ impl Shared {
 
     /// The same for cells of any type.
     pub(super) fn boxed_of_any(&self, array: &str, region: &Region, step: i64) -> Result<Boxed<'_>, RunError> {
+        if self.kernel().is_series(self.array_id(array)?) {
+            return Err(RunError::OverSteps { array: array.to_string() });
+        }
         let back = region.steps_back();
         let level = self.level(array, back, step)?;
         let axes = region.axes(&level.extents())?;

@@ -2,8 +2,9 @@
 
 use crease_jit::{
     BufferRef, Call, CompileError, CompileOptions, Field, FieldError, FieldOptions, Isa, IsaChoice, IsaError,
+    PlanCacheError,
 };
-use crease_jit::{CallError, PlanCacheError, Pool, compile};
+use crease_jit::{CallError, Pool, compile};
 use crease_program::{
     self, BoundsError, Cells, Cond, Element, ExactError, Fault, Int, InterpretError, Mapped, Memory, Node, Program,
     UnprovedReason, Var, Verified,
@@ -28,6 +29,7 @@ const COPY: &str = "program copy(n) {
 pub(crate) fn cases(cases: &mut Cases) {
     fields(cases);
     pools(cases);
+    caches(cases);
     instruction_sets(cases);
     compiler(cases);
     independence(cases);
@@ -35,16 +37,6 @@ pub(crate) fn cases(cases: &mut Cases) {
     ranges(cases);
     interpreter(cases);
     traps(cases);
-    plan_cache(cases);
-}
-
-/// The words alone: what is behind them depends on the user and the disk (`engine/tests/cached.rs` provokes two of them).
-fn plan_cache(cases: &mut Cases) {
-    let source = std::io::Error::other("no space left");
-    cases.add("a full disk", PlanCacheError::File { path: "plans/plan-00.cached".into(), source });
-    let untrusted = PlanCacheError::Untrusted { path: "plans".into(), owner: 1000, user: 0, mode: 0o777 };
-    cases.add("a directory in which all may write", untrusted);
-    cases.add("code with a reference of another kind", PlanCacheError::Reference { kind: "X86CallPCRel4".to_owned() });
 }
 
 fn parsed(text: &str) -> Program {
@@ -74,6 +66,17 @@ fn fields(cases: &mut Cases) {
 
 fn pools(cases: &mut Cases) {
     cases.add("a pool of 0 threads", Pool::new(0).unwrap_err());
+}
+
+/// What a plan or a code was not kept for is told in words ([`crease_jit::Kept`]); `engine/tests/cached.rs` has them.
+fn caches(cases: &mut Cases) {
+    let path = || "plans".into();
+    let source = std::io::ErrorKind::NotADirectory.into();
+    cases.add_made_up("told in words alone", PlanCacheError::File { path: path(), source });
+    let untrusted = PlanCacheError::Untrusted { path: path(), owner: 0, user: 1000, mode: 0o755 };
+    cases.add_made_up("told in words alone", untrusted);
+    let kind = "libcall".to_string();
+    cases.add_made_up("code refers to nothing of that kind", PlanCacheError::Reference { kind });
 }
 
 fn instruction_sets(cases: &mut Cases) {

@@ -217,6 +217,7 @@ fn views(cases: &mut Cases) {
 fn stopping(cases: &mut Cases) {
     let mut run = triangle();
     cases.add_engine("a run is put at step -1", run.set_step(-1));
+    over_steps(cases);
     let each = |_: &mut Run, _: &crease::Progress| Ok::<_, Error>(ControlFlow::Continue(()));
     cases.add_engine("a run is to call back every 0 steps", run.advance_with(10, 0, each));
     let cancel = Cancel::new();
@@ -224,6 +225,22 @@ fn stopping(cases: &mut Cases) {
     run.advance(4).expect("nobody has cancelled it");
     cancel.cancel();
     cases.add_engine("a run is advanced by 10 steps after it was cancelled", run.advance(10));
+}
+
+fn over_steps(cases: &mut Cases) {
+    let text = "kernel driven(size N; run T) {
+      input inflow[t]: f64 for 1 <= t <= T
+      state u[t, x]: f64 for 0 <= x < N
+      S[t, x] for 1 <= t <= T and 0 <= x < N { u[t,x] = u[t-1,x] + inflow[t] }
+    }";
+    let mut run = code(text, Some(8)).instantiate_with(one_thread()).unwrap();
+    run.fill("u", 0.0).unwrap();
+    let values = ndarray::Array1::<f64>::zeros(3);
+    run.write_steps("inflow", 1, values.view()).unwrap();
+    cases.add_engine("four steps of `driven`, which was given three", run.advance(4));
+    cases.add_engine("`inflow` is given steps from 6 on after 3", run.write_steps("inflow", 6, values.view()));
+    cases.add_engine("`inflow` is written as a whole", run.write("inflow", values.view()));
+    cases.add_engine("`u` is given values of steps", run.write_steps("u", 1, values.view()));
 }
 
 fn scalars_and_steps(cases: &mut Cases) {

@@ -123,6 +123,8 @@ fn header_of(run: &Run, options: &SaveOptions) -> Result<Header, CheckpointError
     for id in kernel.array_ids() {
         let array = kernel.array(id);
         let is_saved = match array.role {
+            // What the next steps read of it is the caller's to give again.
+            Role::Input if kernel.is_series(id) => false,
             Role::State => true,
             Role::Input => options.inputs && run.holds(&array.name, &crease::Region::whole())?,
             Role::Output => run.holds(&array.name, &crease::Region::whole())?,

@@ -11,7 +11,8 @@
 //! be the user's own, and nobody else may write there.
 #![allow(unsafe_code)]
 
-use crate::kept_files::{directory_of_user, write_whole};
+use crate::kept_files::{TEMPORARY, directory_of_user, write_whole};
+use std::fmt;
 use std::fs::{self, DirBuilder, File, Metadata};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
@@ -54,6 +55,17 @@ pub enum Kept {
     Added,
     /// It could not be kept: why.
     Not(String),
+}
+
+impl fmt::Display for Kept {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Kept::Off => f.write_str("not kept, as there is no cache"),
+            Kept::Found => f.write_str("found in the cache, proved when it was kept"),
+            Kept::Added => f.write_str("kept in the cache"),
+            Kept::Not(why) => write!(f, "not kept: {why}"),
+        }
+    }
 }
 
 impl From<Result<(), PlanCacheError>> for Kept {
@@ -201,10 +213,13 @@ fn value_in(bytes: &[u8], key: &[u8]) -> Option<std::ops::Range<usize>> {
 }
 
 /// Removes files that were not used for longest, until those of a cache take three quarters of what they may; nothing
-/// while they take no more than that. What cannot be removed stays.
+/// while they take no more than that. What processes left unfinished that were killed counts, too. What cannot be removed
+/// stays.
 fn remove_oldest(directory: &Path, most_bytes: u64) {
     let Ok(entries) = fs::read_dir(directory) else { return };
-    let of_cache = |entry: &fs::DirEntry| entry.path().extension().is_some_and(|extension| extension == EXTENSION);
+    let of_cache = |entry: &fs::DirEntry| {
+        entry.path().extension().is_some_and(|extension| extension == EXTENSION || extension == TEMPORARY)
+    };
     let used = |entry: fs::DirEntry| {
         let metadata = entry.metadata().ok()?;
         Some((metadata.modified().ok()?, metadata.len(), entry.path()))

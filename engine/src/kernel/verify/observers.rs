@@ -66,13 +66,14 @@ fn verify_stmt(kernel: &Kernel, all: &Kernel, stmt: &Stmt) -> Result<(), (Kernel
         let Expr::Load(array, index) = expr else { continue };
         let newest = kernel.state_write_offset();
         let is_there = match all.array(*array).role {
-            Role::Input => true,
+            Role::Input => !kernel.is_series(*array),
             Role::State => step_offset(&index[0]).is_some_and(|c| newest - c < i64::from(kernel.state_depth(*array))),
             Role::Output | Role::Temp => false,
         };
         if !is_there {
             let there = match all.array(*array).role {
                 Role::State => format!("the last {} step(s) of it", kernel.state_depth(*array)),
+                Role::Input => "inputs that are not over steps".to_string(),
                 _ => "inputs and states".to_string(),
             };
             let (stmt, array) = (stmt.name.clone(), name(*array));

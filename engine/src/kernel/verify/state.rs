@@ -11,7 +11,7 @@ use crate::kernel::graph::{Array, ArrayId, Expr, Kernel, ParamId, Role, Stmt};
 use crate::kernel::verify::{Subject, Verified};
 
 /// Largest distance, in steps, between the first iterator and a step that is read or written.
-const MAX_STEP_OFFSET: i64 = 1 << 16;
+pub(super) const MAX_STEP_OFFSET: i64 = 1 << 16;
 
 impl Kernel {
     /// How many steps of a state array must be kept: the largest distance of a read behind the step being written, at
