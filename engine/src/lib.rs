@@ -66,6 +66,7 @@ pub use crease_jit::{
     TuningMemoryError, Unroll, Variant, VectorWidth,
 };
 pub use crease_jit::{Kept, PlanCache};
+pub use crease_jit::{Load, TileRun, WorkerLoad};
 pub use crease_jit::{ThreadPool, ThreadPoolBuilder, most_threads};
 pub use crease_program::functions;
 pub use crease_program::{DEFAULT_WORK_LIMIT, UnknownName, f16};

@@ -40,6 +40,9 @@ pub struct RunOptions {
     /// What steps do with denormal numbers, on every thread that takes part. Default: as the calling thread has it,
     /// which is to keep them unless that was changed.
     pub denormals: Denormals,
+    /// Whether the run records what its threads do in steps, for [`Run::take_load`](crate::Run::take_load). Default: no;
+    /// it costs two looks at the clock for each run of iterations that a thread takes.
+    pub records_load: bool,
     /// With what the memory of a run is compared before it is allocated. Default: with what is available.
     pub memory: MemoryCheck,
 }
@@ -69,6 +72,12 @@ impl RunOptions {
         self
     }
 
+    /// Sets [`Self::records_load`].
+    pub fn records_load(mut self, records_load: bool) -> RunOptions {
+        self.records_load = records_load;
+        self
+    }
+
     /// Sets [`Self::memory`].
     pub fn memory(mut self, memory: MemoryCheck) -> RunOptions {
         self.memory = memory;
@@ -83,6 +92,7 @@ impl Default for RunOptions {
             pool: None,
             guard_pages: false,
             denormals: Denormals::AsFound,
+            records_load: false,
             memory: MemoryCheck::Available,
         }
     }
