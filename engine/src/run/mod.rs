@@ -4,7 +4,8 @@
 //! folded storage, any `region` of them: `level` finds the formulas that keep it, `walk` the places, `transfer` copies.
 //! `observe` runs what a kernel computes of its states on demand, once it is `observed` in machine code, with numbers that
 //! arrays are `reduced` to; `numbers` looks for NaN in that way, when the `monitor` is due. `given` remembers what was written, `facts` tells of it; `folded` shows storage as it is.
-//! `drive` is for time loops, which `cancel` ends, `short_calls` for what is too short for tiles of time.
+//! `drive` is for time loops, which `cancel` ends, `short_calls` for what is too short for tiles of time, with
+//! `short_times`.
 //! `borrowed` runs kernels without state on the caller's own arrays; `tune` times ways to compile; `available` and
 //! `memory` refuse what there is no memory for.
 
@@ -28,6 +29,7 @@ mod reduced;
 mod region;
 mod shared;
 mod short_calls;
+mod short_times;
 mod transfer;
 mod tune;
 mod walk;
@@ -49,7 +51,7 @@ use crate::run::given::Given;
 use crate::run::memory::Keeps;
 use crate::run::monitor::NanMonitor;
 use crate::run::shared::Shared;
-use crate::run::short_calls::ShortCalls;
+use crate::run::short_times::ShortCalls;
 use crate::schedule::by_step::StepsAtOnce;
 use crate::storage::placement::rows::page_offset_bytes;
 

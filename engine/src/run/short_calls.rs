@@ -5,7 +5,8 @@
 //!
 //! That program stands on the same storage, so that a run may change between the two at any step, with the same bits.
 //! It is planned and compiled when short calls in tiles have taken as long as the plan took, so that nobody waits for
-//! what pays for nobody, and is kept with the code. Then both are timed, and the faster one stays.
+//! what pays for nobody, and is kept with the code. Then both are timed, and the faster one stays
+//! (`short_times`).
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -17,53 +18,6 @@ use crate::error::Error;
 use crate::pipeline;
 use crate::run::shared::Shared;
 use crate::run::{Run, reborrowed};
-
-/// Calls of each program that are timed, after the first, before the faster one is taken: the fastest of them counts,
-/// so that what else the machine does seldom decides.
-const TIMED_CALLS: u32 = 4;
-
-/// What a run knows of its short calls.
-#[derive(Debug, Default)]
-pub(super) struct ShortCalls {
-    /// Time of those in tiles, so far.
-    in_tiles: Duration,
-    tiles: Times,
-    by_step: Times,
-}
-
-/// Times of calls of one program.
-#[derive(Debug, Default)]
-struct Times {
-    calls: u32,
-    /// Seconds of a step, in the fastest call.
-    least: Option<f64>,
-}
-
-impl Times {
-    /// Notes a call; the first one finds cold caches and counts for nothing.
-    fn note(&mut self, elapsed: Duration, steps: i64) {
-        let seconds = elapsed.as_secs_f64() / steps as f64;
-        if self.calls > 0 {
-            self.least = Some(self.least.map_or(seconds, |least| least.min(seconds)));
-        }
-        self.calls = self.calls.saturating_add(1);
-    }
-
-    fn are_enough(&self) -> bool {
-        self.calls > TIMED_CALLS
-    }
-}
-
-impl ShortCalls {
-    /// Whether the next one is run by step, where that can be.
-    fn takes_by_step(&self) -> bool {
-        match (self.by_step.are_enough(), self.tiles.are_enough()) {
-            (false, _) => true,
-            (true, false) => false,
-            (true, true) => self.by_step.least <= self.tiles.least,
-        }
-    }
-}
 
 impl Shared {
     /// The program that runs step by step, planned and compiled once for all runs; none if there is none.
@@ -228,22 +182,5 @@ mod tests {
         tiles.advance(1).unwrap();
         assert!(tiles.shared.by_step.get().is_none(), "nothing is planned before it pays");
         assert_eq!(tiles.short_calls.tiles.calls, 1);
-    }
-
-    #[test]
-    fn the_faster_program_is_taken_after_some_calls_of_both() {
-        let mut known = ShortCalls::default();
-        let milliseconds = Duration::from_millis;
-        for _ in 0..=TIMED_CALLS {
-            assert!(known.takes_by_step());
-            known.by_step.note(milliseconds(3), 1);
-        }
-        for _ in 0..=TIMED_CALLS {
-            assert!(!known.takes_by_step());
-            known.tiles.note(milliseconds(8), 2);
-        }
-        assert!(known.takes_by_step());
-        known.tiles.note(milliseconds(1), 1);
-        assert!(!known.takes_by_step());
     }
 }
