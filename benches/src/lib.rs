@@ -5,7 +5,7 @@
 //! `variants` of both kinds have their answers checked as `comparable`, `timing` interleaves them, `bandwidth` gives the
 //! roofline. `physics` and `optimizer` compare with published results; `latency` says what it takes from text to code.
 //! All write a `record`, with a header of the `machine`; of comparisons it has `row`s, which `table` shows in `columns`.
-//! `roofline` says what one core allows the strips of a plan.
+//! `roofline` says what one core allows the strips of a plan, `many_cores` simulates its tiles on more than there are.
 
 pub mod bandwidth;
 pub mod bench;
@@ -19,6 +19,7 @@ pub mod error;
 pub mod latency;
 pub mod layouts;
 pub mod machine;
+pub mod many_cores;
 pub mod optimizer;
 pub mod physics;
 pub mod progress;

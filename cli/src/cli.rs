@@ -263,6 +263,12 @@ struct RunArgs {
     /// Draw what the last step leaves into this directory: speed and vorticity of a flow, else arrays in the plane.
     #[arg(long, value_name = "DIR")]
     image: Option<PathBuf>,
+    /// Tell what the threads did in parallel loops, and for what they waited.
+    #[arg(long)]
+    load: bool,
+    /// Draw tiles over threads and time into this directory, with their data as CSV; tells what `--load` tells.
+    #[arg(long, value_name = "DIR")]
+    timeline: Option<PathBuf>,
     #[command(flatten)]
     files: FileOptions,
 }
@@ -313,6 +319,8 @@ fn execute(command: Command, words: &[String]) -> Result<(), CommandError> {
                 fills: args.fills,
                 outputs: files(args.outputs),
                 images: args.image,
+                load: args.load,
+                timeline: args.timeline,
                 files: args.files,
             };
             print(&run(&request)?)

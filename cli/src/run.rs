@@ -10,11 +10,12 @@ use std::path::Path;
 use std::time::Instant;
 
 use crease::kernel::graph::{Array, Element, Role};
-use crease::{ElementType, Kept, Plan, Run, f16};
+use crease::{ElementType, Kept, Plan, Run, RunOptions, f16};
 use crease_bench::BenchError;
 use crease_bench::code_variant::describe_tuning;
 use crease_bench::columns::bytes;
 use crease_pictures::fields::{self, FieldImage};
+use crease_pictures::timeline;
 use ndarray::ArrayD;
 use ndarray_npy::{WritableElement, write_npy};
 
@@ -51,11 +52,14 @@ pub fn run(request: &RunRequest) -> Result<String, CommandError> {
     memory::verify(&plan, held)?;
     let (code, tuned) = request.request.code.compile(&plan)?;
     let predicted = memory::predict(&plan, held);
-    let mut run = code.instantiate()?;
+    let records_load = request.load || request.timeline.is_some();
+    let options = RunOptions::default().threads(plan.threads()).records_load(records_load);
+    let mut run = code.instantiate_with(options)?;
     start(&mut run, &source, &settings, request, restart.as_ref())?;
     let mut text = tuned.as_ref().map(describe_tuning).unwrap_or_default();
     let threads = threads(plan.report());
     advance(&mut run, settings.steps, &request.files, &threads, &mut text)?;
+    describe_load(&run, request.timeline.as_deref(), &mut text)?;
     hand_out_all(&run, request, &mut text)?;
     describe_memory(&plan, predicted, &mut text);
     for (what, kept) in [("plan", plan.kept()), ("code", code.kept())] {
@@ -107,6 +111,17 @@ fn advance(
     let steps = left.map(|steps| format!("{steps} steps, ")).unwrap_or_default();
     let _ = writeln!(text, "{}: {steps}{seconds:.6} s, threads {threads}", run.kernel().name());
     files.describe(&outputs, text);
+    Ok(())
+}
+
+/// What the threads did, if that was recorded, and a picture of it.
+fn describe_load(run: &Run, timeline: Option<&Path>, text: &mut String) -> Result<(), CommandError> {
+    let Some(load) = run.take_load() else { return Ok(()) };
+    let _ = writeln!(text, "load of {}", timeline::shares(&load));
+    let Some(directory) = timeline else { return Ok(()) };
+    let drawn = timeline::draw(&load, run.kernel().name(), directory)?;
+    let where_to = drawn.map_or("nothing to draw: no parallel loop ran".to_owned(), |path| path.display().to_string());
+    let _ = writeln!(text, "tiles over threads and time -> {where_to}");
     Ok(())
 }
 
@@ -226,6 +241,8 @@ mod tests {
             fills: Vec::new(),
             outputs: Vec::new(),
             images: None,
+            load: false,
+            timeline: None,
             files: FileOptions::default(),
         }
     }
@@ -298,6 +315,19 @@ mod tests {
         assert_eq!(refused(&["seen=0"], &["u@1", "u@1"], &[]), "two options name `u@1`; which one counts?");
         assert_eq!(refused(&["u=0", "u=1"], &[], &[]), "two options name `u`; which one counts?");
         assert!(refused(&["u=0"], &[], &[]).contains("the live-in output"));
+    }
+
+    #[test]
+    fn the_load_of_threads_is_told_and_drawn() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut request = request(&["N=40", "T=6"]);
+        request.request.kernel = "heat-2d-5pt".into();
+        request.request.schedule = Some("parallel_rows".into());
+        request.request.storage.threads = Some(2);
+        request.timeline = Some(directory.path().into());
+        let text = run(&request).unwrap();
+        assert!(text.contains("load of 2 threads") && text.contains("timeline.svg"), "{text}");
+        assert!(directory.path().join("timeline.csv").exists());
     }
 
     #[test]

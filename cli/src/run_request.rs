@@ -21,6 +21,10 @@ pub struct RunRequest {
     pub outputs: Vec<(String, PathBuf)>,
     /// Directory for images of what the last step leaves, if anywhere.
     pub images: Option<PathBuf>,
+    /// Whether what the threads did is told.
+    pub load: bool,
+    /// Directory for a picture of it, if anywhere.
+    pub timeline: Option<PathBuf>,
     /// Files that are written on the way, and a checkpoint to go on from.
     pub files: FileOptions,
 }

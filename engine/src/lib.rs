@@ -66,9 +66,11 @@ pub use crease_jit::{
 };
 pub use crease_jit::{CallError, CompileError, FieldError, IsaError, PoolError};
 pub use crease_jit::{Kept, PlanCache};
+pub use crease_jit::{Load, TileRun, WorkerLoad};
 pub use crease_jit::{ThreadPool, ThreadPoolBuilder, most_threads};
 pub use crease_program::functions;
 pub use crease_program::{DEFAULT_WORK_LIMIT, UnknownName, f16};
+pub use crease_program::{GraphTile, LoopTiles, TileGraph, TileGraphError};
 pub use error::Error;
 pub use kernel::fast_math::{Arithmetic, FastMathFlag};
 pub use kernel::graph::Kernel;

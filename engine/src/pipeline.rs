@@ -24,7 +24,7 @@ use crate::check::{Checker, Proved};
 use crate::clock::Clock;
 use crate::error::Error;
 use crate::kernel::graph::{ArrayId, Kernel, Observer, Role, Stmt};
-use crate::kernel::{BoundKernel, MappingRule, Ranges, Unbound, parse_mapping};
+use crate::kernel::{BoundKernel, MappingRule, Ranges, ScheduleText, Unbound, parse_mapping};
 use crate::lower::{LowerError, Lowered, lower, mark_reuse, prove_bounds, verified};
 use crate::plan::bounds::{BufferBounds, buffer_bounds, known_bounds};
 use crate::plan::footprint::Storage;
@@ -32,6 +32,8 @@ use crate::plan::layout::{BufferLayout, Layout, lay_out};
 use crate::plan::outcome::Outcome;
 use crate::plan::report::mapping_formulas;
 use crate::plan::request::Request;
+use crate::plan::search::MANY_STEPS;
+use crate::schedule::by_step::{self, StepsAtOnce};
 use crate::schedule::legality::{verify_bounds, verify_schedule};
 use crate::schedule::writes::{later_steps_write_last, verify_writes, verify_written_once};
 use crate::stage::{LOWER_BOUND, Stage};
@@ -138,11 +140,11 @@ pub(crate) fn observed(
     let stages = Stages::new(request)?;
     let mut kernel = request.bound.written().observing(observer);
     if observer.reductions.iter().any(Option::is_some) {
-        let ranges = ranges_of_statements(&bind_observing(request, kernel)?, &stages)?;
+        let ranges = ranges_of_statements(&bind_at_the_sizes_of(request, kernel)?, &stages)?;
         let accumulating = request.bound.written().accumulating(observer, &ranges);
         kernel = accumulating.map_err(AnalysisError::from)?;
     }
-    let bound = bind_observing(request, kernel)?;
+    let bound = bind_at_the_sizes_of(request, kernel)?;
     let model = stages.run("model", || Model::new(&stages.context, bound.kernel(), bound.schedule()))?;
     let arrays: Vec<ArrayId> = model.kernel.array_ids().collect();
     let first = request.kernel().arrays().len();
@@ -158,13 +160,46 @@ pub(crate) fn observed(
     Ok((bound, layout, program))
 }
 
-/// An observer's statements at the sizes of a plan.
-fn bind_observing(request: &Request, kernel: Kernel) -> Result<BoundKernel, Error> {
+/// A program that runs step by step, on the storage that a plan has for tiles whose steps run at once: for calls of few
+/// steps on this many threads. None if the plan has no such tiles, or no order by step is legal and keeps to that
+/// storage.
+pub(crate) fn by_step(request: &Request, layout: &Layout, threads: usize) -> Result<Option<Verified>, Error> {
+    let (written, schedule) = (request.bound.written(), request.bound.written_schedule());
+    let Some(at_once) = StepsAtOnce::of(written, schedule) else { return Ok(None) };
+    let params = request.bound.params_at(MANY_STEPS);
+    for candidate in by_step::by_step(written, schedule, at_once, (&params, threads))? {
+        let kernel = written.without_schedules().with_schedule(candidate)?;
+        let bound = Arc::new(bind_at_the_sizes_of(request, kernel)?);
+        let request = Request { bound, ..request.clone() };
+        match program_on(&request, layout) {
+            Err(error @ (Error::Illegal(_) | Error::Mapping(MappingError::Unproved { .. }))) => {
+                let text = ScheduleText(request.kernel(), request.bound.written_schedule());
+                debug!("short calls cannot run as {text}: {error}");
+            }
+            program => return program.map(Some),
+        }
+    }
+    Ok(None)
+}
+
+/// A program under a schedule, on storage that was found for another one: it is proved again.
+fn program_on(request: &Request, layout: &Layout) -> Result<Verified, Error> {
+    let stages = Stages::new(request)?;
+    let analysed = analyse(request, &stages)?;
+    let problem = analysed.problem(request);
+    stages.run("proof", || analysed.checker.prove(layout.folded_mapping()))?;
+    let lowered = lowered(request, &problem, layout, &stages)?;
+    let bounded = stages.run("bounds", || prove_bounds(&stages.context, request.kernel().name(), lowered.program))?;
+    stages.run("bounds", || verified(bounded, problem.model, layout))
+}
+
+/// Another kernel with the parameters of a plan's, an observer's statements say, at the sizes of the plan.
+fn bind_at_the_sizes_of(request: &Request, kernel: Kernel) -> Result<BoundKernel, Error> {
     let sizes = request.bound.sizes().map(|(_, size)| size).collect();
     // The sizes are those of the plan, for which the kernel is defined.
     BoundKernel::new(Arc::new(kernel), 0, sizes).map_err(|unbound| match unbound {
         Unbound::Overflow(overflow) => Error::from(AnalysisError::from(overflow)),
-        Unbound::OutsideContext => unreachable!("observers add no condition to those of their kernel"),
+        Unbound::OutsideContext => unreachable!("no condition was added to those of the kernel"),
     })
 }
 

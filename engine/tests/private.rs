@@ -37,7 +37,7 @@ fn agree(text: &str, schedule: &str, size: i64, private: &[&str]) -> Plan {
             assert_eq!(value.to_bits(), wanted.to_bits(), "{schedule} at {size}, {what}: out{index:?}");
         }
     };
-    for order in [ParallelOrder::Ascending, ParallelOrder::Descending] {
+    for order in [ParallelOrder::Ascending, ParallelOrder::Descending, ParallelOrder::Shuffled(3)] {
         let mut memory = Memory::zeroed(plan.program());
         interpret_in_order(plan.program(), &[], &[], &mut memory, u32::MAX, order).unwrap();
         let Some(Cells::F64(out)) = memory.buffers.last() else { panic!("`out` comes last and holds doubles") };

@@ -1,15 +1,19 @@
-//! Rectangular tiles: the tiled schedule computes what the untiled one does, in parallel tiles, on folded storage.
+//! Tiles of space and of time: a tiled schedule computes what the untiled one does, in parallel tiles, on folded storage,
+//! the same bits on any number of threads and in any order of the tiles that may run at once.
 //!
 //! Without `CREASE_THOROUGH`, storage is successive modulo's, which is found sooner than what `auto` chooses.
 
 use crease::kernel::graph::DimKind;
 use crease::prelude::*;
 use crease::schedule::TransformError;
+use crease_program::{Cells, Memory, ParallelOrder, Program, interpret_in_order};
 use ndarray::Array2;
 
 use crate::is_thorough;
 
 const N: usize = 19;
+/// More than one tile, the last one cut.
+const STEPS: u64 = 9;
 
 fn kernel() -> Kernel {
     Kernel::parse(
@@ -20,17 +24,27 @@ fn kernel() -> Kernel {
            E[t, y, x] for 1 <= t <= T and 0 <= y < N and 0 <= x < N and (y = 0 or y = N-1 or x = 0 or x = N-1) {
              u[t,y,x] = u[t-1,y,x] }
            schedule rows { S, E -> [t, y parallel, x vector(4)] }
+           schedule steps_at_once { S, E -> [floor(t/6), floor(y/2) + 2*t, t parallel, y, x vector(4)] }
+           schedule diagonals { S, E -> [floor(t/4), floor((y+t)/4) + floor((x+t)/4), floor((y+t)/4) parallel, t, y,
+                                         x vector(4)] }
          }",
     )
     .unwrap()
 }
 
-fn run(kernel: &Kernel, schedule: &str) -> Array2<f64> {
+fn plan(kernel: &Kernel, schedule: &str) -> Plan {
     let strategy = if is_thorough() { StrategyChoice::Auto } else { StrategyChoice::SuccessiveModulo };
-    let plan = kernel.plan().size("N", N as i64).schedule(schedule).strategy(strategy).build().unwrap();
-    let mut run = plan.compile().unwrap().instantiate_with(RunOptions::default().threads(2).guard_pages(true)).unwrap();
+    kernel.plan().size("N", N as i64).schedule(schedule).strategy(strategy).build().unwrap()
+}
+
+fn run(kernel: &Kernel, schedule: &str) -> Array2<f64> {
+    run_on(&plan(kernel, schedule).compile().unwrap(), 2)
+}
+
+fn run_on(code: &Code, threads: usize) -> Array2<f64> {
+    let mut run = code.instantiate_with(RunOptions::default().threads(threads).guard_pages(true)).unwrap();
     run.write("u", Array2::from_shape_fn((N, N), |(y, x)| (y * 7 + x * 3) as f64).view()).unwrap();
-    run.advance(5).unwrap();
+    run.advance(STEPS).unwrap();
     let mut u = Array2::zeros((N, N));
     run.read("u", u.view_mut()).unwrap();
     u
@@ -45,6 +59,34 @@ fn tiles_compute_what_rows_compute() {
     assert_eq!(tiled.dims, kinds);
     let tiled = kernel.with_schedule(tiled).unwrap();
     assert_eq!(run(&tiled, "tiles"), run(&kernel, "rows"));
+}
+
+/// What a program leaves of some numbers, if tiles that may run at once run in this order.
+fn interpreted(program: &Program, order: ParallelOrder) -> Memory {
+    let mut memory = Memory::zeroed(program);
+    for cells in &mut memory.buffers {
+        let Cells::F64(cells) = cells else { panic!("a state of doubles") };
+        cells.iter_mut().enumerate().for_each(|(at, cell)| *cell = (at * at % 1009) as f64);
+    }
+    interpret_in_order(program, &[0, STEPS as i64], &[], &mut memory, u32::MAX, order).unwrap();
+    memory
+}
+
+#[test]
+fn tiles_of_time_have_the_same_bits_on_any_threads_and_in_any_order() {
+    let kernel = kernel();
+    let expected = run(&kernel, "rows");
+    for schedule in ["steps_at_once", "diagonals"] {
+        let plan = plan(&kernel, schedule);
+        let code = plan.compile().unwrap();
+        for threads in 1..=16 {
+            assert!(run_on(&code, threads) == expected, "{schedule}, {threads} threads");
+        }
+        let ascending = interpreted(plan.program(), ParallelOrder::Ascending);
+        for order in (0..8).map(ParallelOrder::Shuffled).chain([ParallelOrder::Descending]) {
+            assert!(interpreted(plan.program(), order) == ascending, "{schedule}, {order:?}");
+        }
+    }
 }
 
 #[test]

@@ -23,6 +23,7 @@ use crate::affinity::{Affinity, Places, UntilDone, settle};
 use crate::denormals::{Denormals, Mode};
 use crate::frame::Slot;
 use crate::knobs::RUNS_PER_THREAD;
+use crate::load::{Load, Recorder};
 use crate::team::Team;
 use crate::workers::{Hosted, PoolError, Workers};
 use rayon::ThreadPool;
@@ -37,6 +38,8 @@ pub struct Pool {
     denormals: Denormals,
     /// Where workers stay.
     places: Option<Places>,
+    /// What its calls did, if that is asked for.
+    recorder: Option<Arc<Recorder>>,
 }
 
 impl Pool {
@@ -50,17 +53,17 @@ impl Pool {
         if threads == 1 {
             return Ok(Self::sequential());
         }
-        Ok(Pool { workers: Some(Workers::ours(threads)?), denormals: Denormals::AsFound, places: None })
+        Ok(Pool { workers: Some(Workers::ours(threads)?), ..Self::sequential() })
     }
 
     /// The threads of a pool of the caller's, whatever else it does.
     pub fn of(pool: &Arc<ThreadPool>) -> Self {
-        Pool { workers: Some(Workers::of(pool)), denormals: Denormals::AsFound, places: None }
+        Pool { workers: Some(Workers::of(pool)), ..Self::sequential() }
     }
 
     /// A pool of the calling thread alone.
     pub fn sequential() -> Self {
-        Pool { workers: None, denormals: Denormals::AsFound, places: None }
+        Pool { workers: None, denormals: Denormals::AsFound, places: None, recorder: None }
     }
 
     /// The same threads with another choice of what they do with denormal numbers, while they run compiled code. What
@@ -84,6 +87,17 @@ impl Pool {
         Ok(Pool { places, ..self })
     }
 
+    /// The same threads, for one run, which record what they do in its calls; [`Self::take_load`] tells.
+    pub fn recording(self) -> Self {
+        let recorder = Some(Arc::new(Recorder::new(self.threads())));
+        Pool { recorder, ..self }
+    }
+
+    /// What the threads did since this was asked for the last time; none if that is not recorded.
+    pub fn take_load(&self) -> Option<Load> {
+        self.recorder.as_ref().map(|recorder| recorder.take())
+    }
+
     /// Number of threads.
     pub fn threads(&self) -> usize {
         self.workers.as_ref().map_or(1, |workers| workers.count())
@@ -93,12 +107,22 @@ impl Pool {
     /// all have returned.
     pub fn for_each(&self, runs: usize, run: impl Fn(usize) + Sync) {
         let last = runs as i64;
-        self.enter(|entered| entered.for_runs(0, last, 1, |_, lo, hi| (lo..hi).for_each(|at| run(at as usize))));
+        // Of what calls do, nothing is told here.
+        let pool = Pool { recorder: None, ..self.clone() };
+        pool.enter(|entered| entered.for_runs(0, last, 1, |_, lo, hi| (lo..hi).for_each(|at| run(at as usize))));
     }
 
     /// Runs a call whose loops are all sequential, on the current thread.
     pub(crate) fn enter_alone<R>(&self, work: impl FnOnce(&Entered<'_>) -> R) -> R {
-        Entered::enter(None, None, (self.denormals.mode(), None), work)
+        self.recorded(|recorder| Entered::enter((None, None), recorder, (self.denormals.mode(), None), work))
+    }
+
+    /// Does something with the recorder, if there is one, as a call of its own.
+    fn recorded<R>(&self, work: impl FnOnce(Option<&Recorder>) -> R) -> R {
+        match self.recorder.as_deref() {
+            None => work(None),
+            Some(recorder) => recorder.call(|| work(Some(recorder))),
+        }
     }
 
     /// Runs a call with parallel loops, if possible on one of the pool's threads, so that the loops in it need not wake
@@ -107,14 +131,16 @@ impl Pool {
         let Some(workers) = self.workers.as_deref() else { return self.enter_alone(work) };
         // What the calling thread does with denormal numbers holds on all that take part.
         let mode = (self.denormals.mode(), self.places.as_ref());
-        match (workers.host(), workers.team()) {
-            (Some(until_done), Some(_)) => Entered::enter(Some(workers), Some(until_done), mode, work),
-            (Some(_until_done), None) => workers.install(|| Entered::enter(Some(workers), None, mode, work)),
+        self.recorded(|recorder| match (workers.host(), workers.team()) {
+            (lead @ Some(_), Some(_)) => Entered::enter((Some(workers), lead), recorder, mode, work),
+            (Some(_until_done), None) => {
+                workers.install(|| Entered::enter((Some(workers), None), recorder, mode, work))
+            }
             (None, team) => {
                 let _without = team.map(Team::without);
-                Entered::enter(Some(workers), None, mode, work)
+                Entered::enter((Some(workers), None), recorder, mode, work)
             }
-        }
+        })
     }
 }
 
@@ -124,6 +150,8 @@ pub(crate) struct Entered<'p> {
     workers: Option<&'p Workers>,
     /// Until the call ends, it and no other one leads the team of the workers.
     lead: Option<Hosted<'p>>,
+    /// What is told of its loops.
+    recorder: Option<&'p Recorder>,
     /// What compiled code does with denormal numbers.
     mode: Mode,
     /// What the thread of the main function did before, and does while it waits.
@@ -135,14 +163,14 @@ pub(crate) struct Entered<'p> {
 impl<'p> Entered<'p> {
     /// Runs the main function of a call on the current thread.
     fn enter<R>(
-        workers: Option<&'p Workers>,
-        lead: Option<Hosted<'p>>,
+        (workers, lead): (Option<&'p Workers>, Option<Hosted<'p>>),
+        recorder: Option<&'p Recorder>,
         (mode, places): (Mode, Option<&'p Places>),
         work: impl FnOnce(&Entered<'p>) -> R,
     ) -> R {
         let until_done = mode.enter();
         let _let_go = UntilDone;
-        work(&Entered { workers, lead, mode, outside: until_done.found(), places })
+        work(&Entered { workers, lead, recorder, mode, outside: until_done.found(), places })
     }
 
     /// Calls `run(worker, lo, hi)` for contiguous runs that together are `lo..hi step step`; returns when all have
@@ -151,9 +179,27 @@ impl<'p> Entered<'p> {
         if lo >= hi {
             return;
         }
+        let iterations = hi.abs_diff(lo).div_ceil(step.unsigned_abs().max(1));
+        match self.recorder {
+            None => self.spread((lo, hi, step), iterations, run),
+            Some(recorder) => recorder.parallel_loop(iterations, |number| {
+                let run = |worker, lo, hi| recorder.run(worker, number, (lo, hi), || run(worker, lo, hi));
+                self.spread((lo, hi, step), iterations, run);
+            }),
+        }
+    }
+
+    /// The same, of at least one iteration; there are this many.
+    fn spread(&self, (lo, hi, step): (i64, i64, i64), iterations: u64, run: impl Fn(usize, i64, i64) + Sync) {
         // The main function is on the current thread, in the right mode.
         let Some(workers) = self.workers else { return run(0, lo, hi) };
-        let iterations = hi.abs_diff(lo).div_ceil(step.unsigned_abs().max(1));
+        let team = workers.team().filter(|team| self.lead.is_some() && !team.is_in_the_way());
+        if iterations == 1
+            && let Some(worker) = if team.is_some() { Some(0) } else { workers.current() }
+        {
+            // Nobody else has anything to do: the leader of a team is worker 0, a thread of the pool is itself.
+            return run(worker, lo, hi);
+        }
         let runs = iterations.min((workers.count() as u64).saturating_mul(RUNS_PER_THREAD));
         // Iteration counts may exceed 64 bits when multiplied by a run's number.
         let first = |at: u64| (u128::from(iterations) * u128::from(at) / u128::from(runs)) as i64;
@@ -164,7 +210,7 @@ impl<'p> Entered<'p> {
             settle(places, worker);
             run(worker, bound(at), bound(at + 1));
         };
-        if let Some(team) = workers.team().filter(|team| self.lead.is_some() && !team.is_in_the_way()) {
+        if let Some(team) = team {
             // SAFETY: this call is the one that is hosted, and its loops follow one after the other: a body has no
             // parallel loop in it.
             return unsafe { team.lead(workers.threads(), runs, &run) };

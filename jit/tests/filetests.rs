@@ -177,7 +177,7 @@ impl Setting {
         };
         let first = run(1, ParallelOrder::Ascending);
         for lanes in [1, 2, 3, 8, u32::MAX] {
-            for order in [ParallelOrder::Ascending, ParallelOrder::Descending] {
+            for order in [ParallelOrder::Ascending, ParallelOrder::Descending, ParallelOrder::Shuffled(7)] {
                 match (&first, run(lanes, order)) {
                     (Ok(first), Ok(other)) => {
                         let same = first.buffers.iter().zip(&other.buffers).all(|(a, b)| bits(a) == bits(b));

@@ -2,7 +2,7 @@
 //!
 //! Of a benchmark's record: `footprint` and `speed` of its `comparisons`, bars on `bars` and `axis`. Of a small run of
 //! a kernel, which `small_run` traces value by value: `storage_map`, `lifetimes`, `wavefronts`, put together by
-//! `kernel_pictures`. Of arrays: `fields` and `flow`, which write PNG through `raster`. `canvas` writes SVG, `colour`
+//! `kernel_pictures`. Of what threads did: `timeline`. Of arrays: `fields` and `flow`, which write PNG through `raster`. `canvas` writes SVG, `colour`
 //! holds every colour, `tables` writes CSV.
 
 mod axis;
@@ -22,6 +22,7 @@ mod small_run;
 mod speed;
 mod storage_map;
 mod tables;
+pub mod timeline;
 mod wavefronts;
 
 pub use error::PictureError;

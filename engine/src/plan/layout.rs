@@ -18,7 +18,7 @@ use crate::kernel::graph::{ArrayId, Role};
 use crate::storage::placement::rows::{copy_pitch, padded_strides, row_major};
 use crate::storage::problem::{Problem, Span};
 use crate::storage::strategies::full::identity;
-use crate::storage::{ArrayMapping, MappingError, Piece, Sharing, StorageMapping, StrategyId};
+use crate::storage::{ArrayMapping, Buffer, MappingError, Piece, Sharing, StorageMapping, StrategyId};
 
 /// Storage of every array of a kernel.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -167,6 +167,21 @@ impl Layout {
     /// Where an array lives.
     pub fn array(&self, id: ArrayId) -> Option<&ArrayMapping> {
         self.arrays[id.index()].as_ref()
+    }
+
+    /// What it was made of: the storage of all arrays that are not the caller's, without its proof.
+    pub(crate) fn folded_mapping(&self) -> StorageMapping {
+        let folded = |buffer: &BufferLayout| buffer.owner == Owner::Folded;
+        let buffer = |buffer: &BufferLayout| {
+            let BufferLayout { element, sharing, mapped, strategy, .. } = *buffer;
+            Buffer { name: buffer.name.clone(), element, moduli: buffer.moduli.clone(), sharing, mapped, strategy }
+        };
+        // Folded buffers come first, so that they keep their positions.
+        let is_ours = |mapping: &&ArrayMapping| mapping.pieces.iter().all(|piece| folded(&self.buffers[piece.buffer]));
+        StorageMapping {
+            buffers: self.buffers.iter().filter(|b| folded(b)).map(buffer).collect(),
+            arrays: self.arrays.iter().flatten().filter(is_ours).cloned().collect(),
+        }
     }
 
     /// Bytes of all buffers that are ours, for a run on this many threads; [`u64::MAX`] if they exceed 64 bits.

@@ -17,7 +17,7 @@ use crate::schedule::IllegalSchedule;
 use crate::schedule::automatic::{Candidate, Estimate, NoCandidates, Target, candidates};
 
 /// Steps of a run in which every statement has instances, those that begin later and those of every so many steps too.
-const MANY_STEPS: i64 = 1 << 16;
+pub(crate) const MANY_STEPS: i64 = 1 << 16;
 
 /// What a schedule was chosen from: it is found for the sizes, the threads and the machine of a plan.
 #[derive(Clone, Debug, Serialize, PartialEq, Deserialize)]

@@ -3,9 +3,10 @@
 //! [`Code`] is shared by any number of [`Run`]s; each has its own fields. `boxes` moves logical arrays in and out of
 //! folded storage, any `region` of them: `level` finds the formulas that keep it, `walk` the places, `transfer` copies.
 //! `observe` runs what a kernel computes of its states on demand, once it is `observed` in machine code, with numbers that
-//! arrays are `reduced` to; `numbers` looks for NaN in that way, when the `monitor` is due. `given` remembers what was written,
-//! `series` what was given of inputs over `steps`, `facts` tells of it; `folded` shows storage as it is.
-//! `drive` is for time loops, which `cancel` ends.
+//! arrays are `reduced` to; `numbers` looks for NaN in that way, when the `monitor` is due. `given` remembers what was
+//! written, `series` what was given of inputs over `steps`, `facts` tells of it; `folded` shows storage as it is.
+//! `drive` is for time loops, which `cancel` ends, `short_calls` for what is too short for tiles of time, with
+//! `short_times`.
 //! `borrowed` runs kernels without state on the caller's own arrays; `tune` times ways to compile; `available` and
 //! `memory` refuse what there is no memory for.
 
@@ -29,16 +30,18 @@ mod reduced;
 mod region;
 mod series;
 mod shared;
+mod short_calls;
+mod short_times;
 mod steps;
 mod transfer;
 mod tune;
 mod tune_schedule;
 mod walk;
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use crease_jit::{
-    BufferRef, Call, CompileOptions, Compiled, ElementType, Field, FieldOptions, Kept, Pool, field_memory_bytes,
+    BufferRef, Call, CompileOptions, Compiled, ElementType, Field, FieldOptions, Kept, Load, Pool, field_memory_bytes,
 };
 use ndarray::{ArrayView, ArrayViewMut, Dimension};
 
@@ -53,6 +56,8 @@ use crate::run::memory::Keeps;
 use crate::run::monitor::NanMonitor;
 use crate::run::series::AllSeries;
 use crate::run::shared::Shared;
+use crate::run::short_times::ShortCalls;
+use crate::schedule::by_step::StepsAtOnce;
 use crate::storage::placement::rows::page_offset_bytes;
 
 pub use available::{AvailableMemory, LimitedBy, available_memory};
@@ -80,8 +85,10 @@ impl Code {
         (compiled, kept): (Compiled, Kept),
         options: CompileOptions,
     ) -> Code {
-        let observers = Mutex::default();
-        Code { shared: Arc::new(Shared { request, outcome, compiled, kept, options, observers }) }
+        let (observers, by_step) = (Mutex::default(), OnceLock::new());
+        let steps_at_once = StepsAtOnce::of(request.kernel(), request.bound.written_schedule());
+        let shared = Shared { request, outcome, compiled, kept, options, observers, steps_at_once, by_step };
+        Code { shared: Arc::new(shared) }
     }
 
     fn shared(&self) -> &Arc<Shared> {
@@ -122,8 +129,9 @@ impl Code {
         let scalars = vec![None; shared.kernel().scalars().len()];
         let given = Given::nothing(shared.kernel(), |id| shared.shape(id));
         let series = AllSeries::new(shared);
-        let (shared, cancel, nan_monitor) = (Arc::clone(shared), None, None);
-        Ok(Run { shared, fields, scalars, given, series, pool, step: 0, options, cancel, nan_monitor })
+        let (shared, cancel, nan_monitor, short_calls) = (Arc::clone(shared), None, None, ShortCalls::default());
+        let step = 0;
+        Ok(Run { shared, fields, scalars, given, series, pool, step, options, cancel, nan_monitor, short_calls })
     }
 
     /// The machine code's size, texts and compile times.
@@ -162,6 +170,8 @@ pub struct Run {
     cancel: Option<Watch>,
     /// Whether, and how often, it looks for NaN.
     nan_monitor: Option<NanMonitor>,
+    /// What it knows of calls of few steps.
+    short_calls: ShortCalls,
 }
 
 impl Run {
@@ -246,6 +256,32 @@ impl Run {
     /// Threads that the run takes: one if no loop of the code is parallel.
     pub fn threads(&self) -> usize {
         self.pool.threads()
+    }
+
+    /// What the threads did in steps since this was asked for the last time: how long they were busy, why they waited,
+    /// and when each ran which iterations. None unless [`RunOptions::records_load`] was set.
+    ///
+    /// ```
+    /// use crease::prelude::*;
+    ///
+    /// # let kernel = Kernel::parse(
+    /// #     "kernel decay(size N; run T) {
+    /// #        state u[t, x]: f64 for 0 <= x < N
+    /// #        S[t, x] for 1 <= t <= T and 0 <= x < N { u[t,x] = 0.5 * u[t-1,x] }
+    /// #        schedule rows { S -> [t, x parallel] }
+    /// #      }",
+    /// # )?;
+    /// let options = RunOptions::default().threads(2).records_load(true);
+    /// let mut run = kernel.plan().size("N", 100).build()?.compile()?.instantiate_with(options)?;
+    /// run.fill("u", 1.0)?;
+    /// run.advance(10)?;
+    /// let load = run.take_load().expect("it is recorded");
+    /// assert_eq!((load.calls, load.loops, load.workers.len()), (1, 10, 2));
+    /// println!("busy {:.2}, waiting {:.2}", load.share_busy(), load.share_waiting());
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn take_load(&self) -> Option<Load> {
+        self.pool.take_load()
     }
 
     /// Copies an array in, in logical order: an input, or the current level of a state array (without its step index).
@@ -353,7 +389,7 @@ impl Run {
         if let &[from, to] = args {
             self.series.fill(&mut self.fields, from, to);
         }
-        let mut borrowed: Vec<_> = lent.iter_mut().map(|lent| lent.as_mut().map(BufferRef::reborrow)).collect();
+        let mut borrowed = reborrowed(lent);
         borrowed.resize_with(self.fields.len(), || None);
         self.call_on(args, borrowed)?;
         self.given.note_outputs(self.shared.kernel(), &lent_arrays);
@@ -363,7 +399,12 @@ impl Run {
     /// Calls the code; buffers that are not borrowed are the run's own.
     fn call_on(&mut self, args: &[i64], borrowed: Vec<Option<BufferRef<'_>>>) -> Result<(), Error> {
         let shared = Arc::clone(&self.shared);
-        self.call_code(&shared.compiled, args, borrowed)
+        match *args {
+            [from, to] if shared.steps_at_once.is_some() && self.threads() > 1 => {
+                self.call_in_pieces((from, to), borrowed)
+            }
+            _ => self.call_code(&shared.compiled, args, borrowed),
+        }
     }
 
     /// Calls code of the same program.
@@ -420,4 +461,9 @@ impl Run {
     fn kernel_name(&self) -> String {
         self.shared.kernel().name().to_string()
     }
+}
+
+/// The same buffers, for a call.
+fn reborrowed<'b>(lent: &'b mut [Option<BufferRef<'_>>]) -> Vec<Option<BufferRef<'b>>> {
+    lent.iter_mut().map(|lent| lent.as_mut().map(BufferRef::reborrow)).collect()
 }

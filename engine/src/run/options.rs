@@ -42,6 +42,9 @@ pub struct RunOptions {
     pub denormals: Denormals,
     /// Where its own threads run. Default: wherever the system puts them.
     pub affinity: Affinity,
+    /// Whether the run records what its threads do in steps, for [`Run::take_load`](crate::Run::take_load). Default: no;
+    /// it costs two looks at the clock for each run of iterations that a thread takes.
+    pub records_load: bool,
     /// With what the memory of a run is compared before it is allocated. Default: with what is available.
     pub memory: MemoryCheck,
 }
@@ -77,6 +80,12 @@ impl RunOptions {
         self
     }
 
+    /// Sets [`Self::records_load`].
+    pub fn records_load(mut self, records_load: bool) -> RunOptions {
+        self.records_load = records_load;
+        self
+    }
+
     /// Sets [`Self::memory`].
     pub fn memory(mut self, memory: MemoryCheck) -> RunOptions {
         self.memory = memory;
@@ -92,6 +101,7 @@ impl Default for RunOptions {
             guard_pages: false,
             denormals: Denormals::AsFound,
             affinity: Affinity::AsFound,
+            records_load: false,
             memory: MemoryCheck::Available,
         }
     }

@@ -1,7 +1,7 @@
 //! Code with what it was made of, which all its runs share.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crease_jit::{CompileOptions, Compiled, ElementType, Kept, Pool, compile_cached, verify_threads};
 use crease_program::BufferId;
@@ -18,6 +18,7 @@ use crate::run::level::Level;
 use crate::run::observed::Observed;
 use crate::run::options::RunOptions;
 use crate::run::region::{Axis, Region, shape};
+use crate::schedule::by_step::StepsAtOnce;
 use crate::storage::placement::rows::{cells_of_line, line_offset_bytes};
 
 /// What code and its runs share.
@@ -32,6 +33,10 @@ pub(super) struct Shared {
     pub(super) options: CompileOptions,
     /// Observers that were asked for, by name.
     pub(super) observers: Mutex<BTreeMap<String, Arc<Observed>>>,
+    /// How tiles run their steps at once, if they do.
+    pub(super) steps_at_once: Option<StepsAtOnce>,
+    /// What runs calls of few steps then, once it was wanted; none if nothing else can.
+    pub(super) by_step: OnceLock<Option<Compiled>>,
 }
 
 impl Shared {
@@ -57,7 +62,8 @@ impl Shared {
             Some(pool) if self.outcome.program.is_parallel() => Pool::of(pool),
             Some(_) => Pool::sequential(),
         };
-        Ok(pool.with_denormals(options.denormals)?.with_affinity(options.affinity)?)
+        let pool = pool.with_denormals(options.denormals)?.with_affinity(options.affinity)?;
+        Ok(if options.records_load { pool.recording() } else { pool })
     }
 
     /// Checks that every array with values from before a run can be given them.

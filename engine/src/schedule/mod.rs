@@ -4,11 +4,13 @@
 //! schedules that break a dependence, and `reason` says why in words; `writes` refuses kernels that leave out cells, or
 //! write one twice at a time. Rewritings, one a file: `interchange`, `shift`, `fuse`, `split` and
 //! `kinds` change dimensions one by one, `tile` cuts them into rectangular tiles, `skew` leans one over others, `skewed`,
-//! `parallelogram`, `pipelined`, `diamond` and `hexagonal` tile time and space, `wavefront` lets tiles run in parallel.
+//! `parallelogram`, `pipelined`, `diamond` and `hexagonal` tile time and space, `wavefront` lets tiles run in parallel,
+//! `by_step` takes tiles of steps apart for calls that are too short for them.
 //! `cone` finds which hyperplanes and leans the dependences allow, `rewriter` has all rewritings by names of dimensions,
 //! `written` makes those that a text says, `automatic` finds whole schedules.
 
 pub(crate) mod automatic;
+pub(crate) mod by_step;
 pub(crate) mod cone;
 pub(crate) mod diamond;
 mod fuse;

@@ -18,10 +18,11 @@ use super::limits::INTERPRETED_STEPS;
 use super::place::{Part, Place, Step};
 use super::trips::{strip_length, trips};
 use super::types::*;
+use num_integer::Integer;
 use std::fmt;
 use thiserror::Error;
 
-/// The order in which the interpreter runs the iterations of parallel loops. Both give the same result if the loops are
+/// The order in which the interpreter runs the iterations of parallel loops. All give the same result if the loops are
 /// what they claim to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum ParallelOrder {
@@ -30,6 +31,28 @@ pub enum ParallelOrder {
     Ascending,
     /// Last iteration first.
     Descending,
+    /// In an order of its own for each run of a loop, which follows from this number.
+    Shuffled(u64),
+}
+
+impl ParallelOrder {
+    /// Which of `count` iterations comes at each place, in a loop that runs now.
+    fn of_loop(&mut self, count: i64) -> impl Fn(i64) -> i64 + use<> {
+        let (first, stride) = match self {
+            ParallelOrder::Ascending => (0, 1),
+            ParallelOrder::Descending => (count - 1, count - 1),
+            ParallelOrder::Shuffled(seed) => {
+                // Weyl's sequence, mixed as by SplitMix64 (Steele, Lea and Flood 2014).
+                *seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+                let mixed = (*seed ^ (*seed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+                let below = |number: u64| (number % count.max(1).unsigned_abs()) as i64;
+                // Steps of a stride without a common divisor visit everything.
+                let coprime = (below(mixed >> 32).max(1)..).find(|stride| stride.gcd(&count.max(1)) == 1);
+                (below(mixed), coprime.unwrap_or(1))
+            }
+        };
+        move |at| ((i128::from(first) + i128::from(at) * i128::from(stride)) % i128::from(count.max(1))) as i64
+    }
 }
 
 /// Why a program was not run, or not run to its end.
@@ -213,16 +236,12 @@ impl Machine<'_> {
                 self.spend(head, trips as u128)?;
                 let inside = Step::For { node, var: *var };
                 // The last value and the sum behind it have 64 bits.
-                let ascending = (0..trips).map(|at| lo + at * step);
-                match (kind, self.order) {
-                    (LoopKind::Sequential, _) => self.iterations(inside, ascending, body),
-                    (LoopKind::Parallel, ParallelOrder::Ascending) => self.tasks(inside, ascending, body),
+                if *kind == LoopKind::Sequential || self.in_parallel {
                     // Inside another parallel loop it is sequential.
-                    (LoopKind::Parallel, ParallelOrder::Descending) if self.in_parallel => {
-                        self.iterations(inside, ascending, body)
-                    }
-                    (LoopKind::Parallel, ParallelOrder::Descending) => self.tasks(inside, ascending.rev(), body),
+                    return self.iterations(inside, (0..trips).map(|at| lo + at * step), body);
                 }
+                let order = self.order.of_loop(trips);
+                self.tasks(inside, (0..trips).map(|at| lo + order(at) * step), body)
             }
             Node::If { cond, then, otherwise } => {
                 match self.env.cond(cond).map_err(|trap| self.trapped(head, trap))? {
@@ -243,11 +262,8 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Iterations of a parallel loop; those of an outermost one find nothing in their copies, and leave nothing.
+    /// Iterations of an outermost parallel loop, which find nothing in their copies, and leave nothing.
     fn tasks(&mut self, step: Step, mut values: impl Iterator<Item = i64>, body: &[Node]) -> Run {
-        if self.in_parallel {
-            return self.iterations(step, values, body);
-        }
         self.in_parallel = true;
         values.try_for_each(|value| {
             self.poison_copies();
@@ -349,5 +365,21 @@ mod tests {
             limit("program p() { strip v0 in 0 .. 4611686018427387904 lanes 1 { } }"),
             Trap::Work { limit: INTERPRETED_STEPS }
         );
+    }
+
+    #[test]
+    fn every_order_has_every_iteration_once() {
+        let mut orders = [ParallelOrder::Ascending, ParallelOrder::Descending, ParallelOrder::Shuffled(1)];
+        for order in &mut orders {
+            for count in [0, 1, 2, 3, 12, 13, 97] {
+                let place = order.of_loop(count);
+                let mut seen: Vec<i64> = (0..count).map(place).collect();
+                seen.sort_unstable();
+                assert!(seen.into_iter().eq(0..count), "{order:?}, {count}");
+            }
+        }
+        let mut shuffled = ParallelOrder::Shuffled(1);
+        let [first, second] = [(); 2].map(|()| (0..97).map(shuffled.of_loop(97)).collect::<Vec<_>>());
+        assert_ne!(first, second, "each loop has an order of its own");
     }
 }

@@ -5,7 +5,7 @@
 //! `types` holds the language, `text` prints and parses it, `verify` checks it, `independence` proves what it claims of
 //! its accesses, which makes it `verified`; `exact` looks for what contradicts a claim in one run. `interpret` runs it
 //! and is the oracle for every code generator; `bounds` and `dry_run` say which cells a run may touch, `reuse` which
-//! soon again, `phase` where rows of them begin.
+//! soon again, `phase` where rows of them begin; `tile_graph` which pieces of a run need which.
 
 mod affine;
 mod apart;
@@ -38,6 +38,7 @@ mod reuse;
 mod scope;
 mod sites;
 mod text;
+mod tile_graph;
 mod trips;
 mod types;
 mod verified;
@@ -64,5 +65,6 @@ pub use names::UnknownName;
 pub use opaque::{OPAQUE_K1, OPAQUE_K2, OPAQUE_NAN, opaque_finish, opaque_mix, opaque_seed};
 pub use place::{Part, Place, Step};
 pub use text::ParseError;
+pub use tile_graph::{GraphTile, LoopTiles, TileGraph, TileGraphError};
 pub use types::*;
 pub use verified::Verified;

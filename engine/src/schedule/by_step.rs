@@ -1,0 +1,235 @@
+//! Schedules by step, for calls of few steps on storage that was found for tiles whose steps run at once.
+//!
+//! In: a schedule such as `[floor(t/B), floor(y/h) + w t, t parallel, y, x vector(8)]`, the sizes of a kernel, a number
+//! of threads.   Out: schedules that run a step after the other and share out what is inside each,
+//! `[t, floor(y/h), y parallel, x vector(8)]`, the most promising first; or where its tiles of steps end.
+//!
+//! A step passes over the rows in the order of the tiles, so that storage which leans by some rows a step still holds:
+//! a block of rows takes the place of one that is dead when the block before is done. Whether it does hold, and whether
+//! the order is legal, is for the plan to say. What is shared out is the dimension with the most iterations inside a
+//! block, or parts of the row itself.
+
+use crate::kernel::affine::{Affine, AffineOverflow, Term};
+use crate::kernel::graph::{DimKind, Kernel, Schedule, Stmt};
+use crate::kernel::points::bounding_box;
+use crate::schedule::transform::TransformError;
+
+/// Cells of a part of a row, at least, where rows are shared out: a few vectors in each turn of a strip. Shows in
+/// `cargo run --release --example times_of_short_calls`.
+const LEAST_PART_CELLS: i64 = 512;
+
+/// What these schedules are called.
+const BY_STEP: &str = "by_step";
+
+/// A schedule whose tiles run their steps at once, one in parallel to the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct StepsAtOnce {
+    /// The dimension that is the step, in parallel.
+    dim: usize,
+    /// A step `t` belongs to the tile `floor((t + offset) / size)`; none if there is one tile of all steps.
+    tile: Option<(i64, i64)>,
+}
+
+impl StepsAtOnce {
+    /// Of a schedule of a kernel with steps; none if it is of another kind.
+    pub(crate) fn of(kernel: &Kernel, schedule: &Schedule) -> Option<StepsAtOnce> {
+        kernel.step_param()?;
+        let dim = schedule.dims.iter().position(|kind| *kind == DimKind::Parallel)?;
+        let is_step =
+            |time: &Vec<Affine>| time[dim].sub(&Affine::iter(0)).is_ok_and(|rest| rest.as_constant().is_some());
+        if schedule.times.is_empty() || !schedule.times.iter().all(is_step) {
+            return None;
+        }
+        let tile = (0..dim).find_map(|before| tile_of_steps(schedule, before));
+        Some(StepsAtOnce { dim, tile })
+    }
+
+    /// Steps from the one after `from` to the end of its tile; none if it does not end.
+    pub(crate) fn steps_to_end_of_tile(&self, from: i64) -> Option<i64> {
+        let (offset, size) = self.tile?;
+        let first = i128::from(from) + 1 + i128::from(offset);
+        let left = i128::from(size) - first.rem_euclid(i128::from(size));
+        i64::try_from(left).ok()
+    }
+
+    /// Steps of a tile.
+    pub(crate) fn tile_steps(&self) -> Option<i64> {
+        self.tile.map(|(_, size)| size)
+    }
+}
+
+/// The tile of a dimension that is `floor((t + offset) / size)` for every statement.
+fn tile_of_steps(schedule: &Schedule, dim: usize) -> Option<(i64, i64)> {
+    let tile = |time: &Vec<Affine>| {
+        let mut terms = time[dim].terms();
+        let (Term::Floor(inner, size), 1) = terms.next()? else { return None };
+        let offset = inner.sub(&Affine::iter(0)).ok()?.as_constant()?;
+        (terms.next().is_none() && time[dim].constant_part() == 0).then_some((offset, *size))
+    };
+    let first = tile(schedule.times.first()?)?;
+    schedule.times.iter().all(|time| tile(time) == Some(first)).then_some(first)
+}
+
+/// The schedules by step for what runs steps at once, of a kernel in which `params` are the values of all parameters.
+///
+/// # Errors
+/// [`TransformError::Overflow`] if a coefficient leaves 64 bits.
+pub(crate) fn by_step(
+    kernel: &Kernel,
+    schedule: &Schedule,
+    steps_at_once: StepsAtOnce,
+    (params, threads): (&[i64], usize),
+) -> Result<Vec<Schedule>, TransformError> {
+    let base = one_after_the_other(schedule, steps_at_once.dim)?;
+    let extents = Extents::of(kernel, params);
+    let first_inside = base.dims.len() - (schedule.dims.len() - steps_at_once.dim - 1);
+    let mut found: Vec<(i64, Schedule)> = Vec::new();
+    for dim in first_inside..base.dims.len() {
+        let iterations = extents.inside(&base, dim);
+        let mut shared_out = base.clone();
+        match base.dims[dim] {
+            DimKind::Sequential => shared_out.dims[dim] = DimKind::Parallel,
+            DimKind::Vector(_) => {
+                let part = part_cells(iterations, threads);
+                let kinds = [DimKind::Parallel];
+                shared_out = base.with_dims_at(BY_STEP, dim, &kinds, |time| Ok(vec![time[dim].floor_div(part)?]))?;
+                found.push((iterations / part, shared_out));
+                continue;
+            }
+            DimKind::Parallel => {}
+        }
+        found.push((iterations, shared_out));
+    }
+    let threads = i64::try_from(threads).unwrap_or(i64::MAX);
+    found.retain(|(iterations, _)| *iterations > 1);
+    // A stable order: of those with enough for all threads, the outermost one.
+    found.sort_by_key(|(iterations, _)| -(*iterations).min(threads));
+    Ok(found.into_iter().map(|(_, schedule)| schedule).collect())
+}
+
+/// Cells of a part of a row of this many.
+fn part_cells(row: i64, threads: usize) -> i64 {
+    let threads = i64::try_from(threads).unwrap_or(i64::MAX).max(1);
+    ((row - 1).max(0) / threads + 1).max(LEAST_PART_CELLS)
+}
+
+/// The schedule with its steps first and one after the other: what a dimension before them owes to the step is left
+/// out.
+fn one_after_the_other(schedule: &Schedule, dim: usize) -> Result<Schedule, AffineOverflow> {
+    let is_of_step = |before: usize| schedule.times.iter().all(|time| depends_on_step_alone(&time[before]));
+    let kept: Vec<usize> = (0..dim).filter(|before| !is_of_step(*before)).collect();
+    let inside = dim + 1..schedule.dims.len();
+    let sequential = std::iter::repeat_n(DimKind::Sequential, 1 + kept.len());
+    let dims = sequential.chain(schedule.dims[inside.clone()].iter().copied()).collect();
+    let without_step = |value: &Affine| value.sub(&Affine::iter(0).scale(value.iter_coefficient(0))?);
+    let mut times = Vec::with_capacity(schedule.times.len());
+    for time in &schedule.times {
+        let mut own = vec![time[dim].clone()];
+        for &before in &kept {
+            own.push(without_step(&time[before])?);
+        }
+        own.extend_from_slice(&time[inside.clone()]);
+        times.push(own);
+    }
+    Ok(Schedule { name: BY_STEP.to_string(), dims, times })
+}
+
+fn depends_on_step_alone(value: &Affine) -> bool {
+    value.terms().all(|(term, _)| match term {
+        Term::Iter(iter) => *iter == 0,
+        Term::Param(_) => true,
+        Term::Floor(inner, _) => depends_on_step_alone(inner),
+    })
+}
+
+/// How many values the iterators of each statement have.
+struct Extents(Vec<Vec<i64>>);
+
+impl Extents {
+    fn of(kernel: &Kernel, params: &[i64]) -> Extents {
+        let lengths = |(min, max): (i64, i64)| max.saturating_sub(min).saturating_add(1);
+        let of_stmt = |stmt: &Stmt| {
+            let found = bounding_box(&stmt.domain, stmt.iters.len(), params).ok().flatten();
+            found.map_or_else(|| vec![0; stmt.iters.len()], |ranges| ranges.into_iter().map(lengths).collect())
+        };
+        Extents(kernel.stmts().iter().map(of_stmt).collect())
+    }
+
+    /// Iterations of a dimension, inside one block of each dimension before it: of the statement that has most.
+    fn inside(&self, schedule: &Schedule, dim: usize) -> i64 {
+        let of_stmt = |(time, extents): (&Vec<Affine>, &Vec<i64>)| {
+            let iter = (0..extents.len()).find(|&iter| time[dim].iter_coefficient(iter) != 0)?;
+            let blocks = time[..dim].iter().flat_map(Affine::terms).filter_map(|(term, _)| match term {
+                Term::Floor(inner, size) if inner.iter_coefficient(iter) != 0 => Some(*size),
+                _ => None,
+            });
+            Some(blocks.chain([extents[iter]]).min().unwrap_or(0))
+        };
+        schedule.times.iter().zip(&self.0).filter_map(of_stmt).max().unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::graph::Kernel;
+
+    fn kernel(schedule: &str) -> Kernel {
+        let text = format!(
+            "kernel heat(size N; run T) {{
+               state u[t, y, x]: f64 for 0 <= y < N and 0 <= x < N
+               S[t, y, x] for 1 <= t <= T and 0 <= y < N and 0 <= x < N {{ u[t,y,x] = 0.5 * u[t-1,y,x] }}
+               schedule tiles {{ S -> {schedule} }}
+             }}"
+        );
+        Kernel::parse(&text).unwrap()
+    }
+
+    fn found(schedule: &str, n: i64, threads: usize) -> Vec<String> {
+        let kernel = kernel(schedule);
+        let tiles = &kernel.schedules()[0];
+        let at_once = StepsAtOnce::of(&kernel, tiles).unwrap();
+        let found = by_step(&kernel, tiles, at_once, (&[n, 100], threads)).unwrap();
+        let text = |schedule| kernel.without_schedules().with_schedule(schedule).unwrap().to_string();
+        let time = |text: String| text.lines().find(|l| l.contains("S ->")).unwrap().trim().to_string();
+        found.into_iter().map(|schedule| time(text(schedule))).collect()
+    }
+
+    #[test]
+    fn a_block_of_rows_is_shared_out_or_parts_of_its_rows() {
+        let schedule = "[floor(t/8), floor(y/4) + 2*t, t parallel, y, x vector(8)]";
+        assert_eq!(
+            found(schedule, 4000, 2),
+            [
+                "S -> [t, floor(y/4), y parallel, x vector(8)]",
+                "S -> [t, floor(y/4), y, floor(x/2000) parallel, x vector(8)]"
+            ]
+        );
+        // Four rows are too few for sixteen threads, seven parts of a row are more.
+        assert!(found(schedule, 4000, 16)[0].contains("floor(x/512) parallel"));
+    }
+
+    #[test]
+    fn of_single_rows_parts_are_shared_out_if_they_are_long_enough() {
+        let schedule = "[floor(t/8), y + 2*t, t parallel, x vector(8)]";
+        assert_eq!(found(schedule, 4000, 2), ["S -> [t, y, floor(x/2000) parallel, x vector(8)]"]);
+        assert!(found(schedule, 600, 2).is_empty());
+    }
+
+    #[test]
+    fn only_steps_in_parallel_are_steps_at_once() {
+        let of = |schedule: &str| {
+            let kernel = kernel(schedule);
+            StepsAtOnce::of(&kernel, &kernel.schedules()[0])
+        };
+        assert_eq!(of("[t, y parallel, x]"), None);
+        assert_eq!(of("[floor(t/8), floor(y/4) + 2*t, floor(t/2) parallel, t, y, x]"), None);
+        assert_eq!(of("[y + 2*t, t parallel, x]"), Some(StepsAtOnce { dim: 1, tile: None }));
+        let tiles = of("[floor((t+1)/8), y + 2*t, t parallel, x]").unwrap();
+        assert_eq!(
+            (tiles.tile_steps(), tiles.steps_to_end_of_tile(0), tiles.steps_to_end_of_tile(6)),
+            (Some(8), Some(6), Some(8))
+        );
+        assert_eq!(tiles.steps_to_end_of_tile(5), Some(1));
+    }
+}
