@@ -36,6 +36,7 @@ use crate::plan::search::MANY_STEPS;
 use crate::schedule::by_step::{self, StepsAtOnce};
 use crate::schedule::legality::{verify_bounds, verify_schedule};
 use crate::schedule::writes::{later_steps_write_last, verify_writes, verify_written_once};
+use crate::sets::boxes::{Boxed, boxes_of};
 use crate::stage::{LOWER_BOUND, Stage};
 use crate::storage::choose::choice::choose_mapping;
 use crate::storage::choose::decision::Chosen;
@@ -73,6 +74,9 @@ pub(crate) fn verify_order(request: &Request) -> Result<Option<ArrayId>, Error> 
         let had_values = kernel.array(array).live_in.is_some();
         let says_what_is_left = || -> Result<bool, AnalysisError> {
             let model = &analysed.model;
+            if analysed.checker.readers().is_some_and(|readers| readers.of(array).is_some()) {
+                return Ok(true);
+            }
             let is_written_once = !had_values && model.writes(array)?.is_single_valued()?;
             Ok(is_written_once || later_steps_write_last(model, array)?)
         };
@@ -406,6 +410,9 @@ impl Extents {
 
 fn full_cells(problem: &Problem<'_, '_, '_>, id: ArrayId) -> Option<u64> {
     let body = problem.model.kernel.array(id);
+    if problem.readers(id).is_some() {
+        return None;
+    }
     let set = match body.role {
         Role::Input | Role::Output => problem.model.index_space(id).ok()?.project_out_params().ok()?,
         Role::Temp | Role::State => problem.cells(id).ok()?,
@@ -419,8 +426,15 @@ fn full_cells(problem: &Problem<'_, '_, '_>, id: ArrayId) -> Option<u64> {
 /// First and last value of each index over the index space, `(0, -1)` if that is empty; unbounded ones (the step of a
 /// state) as `(0, 0)`, those bounded from below alone (the step of an input over steps) as that value.
 fn index_box(problem: &Problem<'_, '_, '_>, id: ArrayId) -> Result<Vec<(i64, i64)>, AnalysisError> {
+    let body = problem.model.kernel.array(id);
+    let n = body.index.len();
+    if let Some(Boxed { boxes, rest }) = boxes_of(&body.domain, n)
+        && let ([one], []) = (boxes.as_slice(), rest.as_slice())
+    {
+        let ends = |range: &Span| range.ends().unwrap_or_else(|| range.lower().map_or((0, 0), |low| (low, low)));
+        return Ok(one.ranges().iter().map(ends).collect());
+    }
     let space = problem.model.index_space(id)?.project_out_params()?;
-    let n = problem.model.kernel.array(id).index.len();
     let range = |k| match space.dim_range(k)? {
         Some(range) => Ok(range),
         None => Ok(space.dim_min(k)?.map_or((0, 0), |low| (low, low))),

@@ -28,7 +28,7 @@ const LINE: &str = "kernel line(size N; run T) {
   state u[t, x]: f64 for 0 <= x < N
   S[t, x] for 1 <= t <= T and 1 <= x < N-1 { u[t,x] = 0.5 * (u[t-1,x-1] + u[t-1,x+1]) }
   E[t, x] for 1 <= t <= T and (x = 0 or x = N-1) { u[t,x] = u[t-1,x] }
-  schedule seq { S, E -> [t, x] }
+  schedule seq { S -> [t, x, 0]  E -> [t, x, 1] }
 }";
 
 /// What planning logs at this level.
@@ -51,7 +51,7 @@ fn the_log_names_what_was_chosen_and_what_was_dropped() {
     assert!(has("DEBUG `u`: successive-modulo is dropped (1600 bytes", "not proved"), "{lines:#?}");
     assert!(has("DEBUG `u`: in-place: nothing, ", "operations"), "{lines:#?}");
     assert!(has("DEBUG `u`: lattice: not asked", ""), "{lines:#?}");
-    assert!(has("DEBUG schedule `seq` is legal", "integer sets"), "{lines:#?}");
+    assert!(has("DEBUG schedule `seq` is legal", "who reads the states"), "{lines:#?}");
     assert!(has("DEBUG buffer `u` (strided-hyperplane): [101] by [1]", "101 cells"), "{lines:#?}");
     assert!(lines.iter().all(|line| line.starts_with("DEBUG")), "{lines:#?}");
 

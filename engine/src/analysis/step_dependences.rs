@@ -42,7 +42,7 @@ pub(crate) struct Region {
 }
 
 impl StepDependences {
-    /// What the kernel's states are read by; none unless, at these sizes, every statement runs over a box in each step
+    /// What the kernel's states are read by; none unless, at these sizes, every statement runs over boxes in each step
     /// of a run, writes every state at its own iterators, and reads states one step back at constant distances.
     pub(crate) fn new(kernel: &Kernel) -> Option<StepDependences> {
         let states: Vec<ArrayId> = kernel.array_ids().filter(|&id| kernel.array(id).role == Role::State).collect();
@@ -51,7 +51,11 @@ impl StepDependences {
         if kernel.state_write_offset() != 0 {
             return None;
         }
-        let boxes = kernel.stmts().iter().map(|stmt| statement_box(kernel, stmt)).collect::<Option<Vec<_>>>()?;
+        let mut domains = Vec::new();
+        for stmt in kernel.stmts() {
+            domains.extend(statement_boxes(kernel, stmt)?.into_iter().map(|domain| (stmt, domain)));
+        }
+        let boxes: Vec<IntBox> = domains.iter().map(|(_, domain)| domain.clone()).collect();
         if boxes.iter().any(|b| b.ranges().len() != dims) || !are_disjoint(&boxes) {
             return None;
         }
@@ -61,7 +65,7 @@ impl StepDependences {
         }
         let all = united(&boxes);
         let [space] = all.as_slice() else { return None };
-        let readers = |&state: &ArrayId| Some((state, readers_of(kernel, state, &boxes, space)?));
+        let readers = |&state: &ArrayId| Some((state, readers_of(kernel, state, &domains, space)?));
         Some(StepDependences { states: states.iter().map(readers).collect::<Option<_>>()? })
     }
 
@@ -80,14 +84,17 @@ impl StepDependences {
     }
 }
 
-/// The iterators of a statement but the step, which must run from 1 to the last one.
-fn statement_box(kernel: &Kernel, stmt: &Stmt) -> Option<IntBox> {
+/// The iterators of a statement but the step, which must run from 1 to the last one, as disjoint boxes.
+fn statement_boxes(kernel: &Kernel, stmt: &Stmt) -> Option<Vec<IntBox>> {
     let boxed = boxes_of(&stmt.domain, stmt.iters.len())?;
-    let ([one], [rest]) = (boxed.boxes.as_slice(), boxed.rest.as_slice()) else { return None };
+    let [rest] = boxed.rest.as_slice() else { return None };
     let last = Affine::param(kernel.step_param()?);
     let up_to_last = crate::kernel::formula::Formula::le(&Affine::iter(0), &last).ok()?;
-    let space = one.without_first();
-    (one.ranges()[0] == Interval::between(1, None) && *rest == up_to_last && space.is_bounded()).then_some(space)
+    let space = |one: &IntBox| {
+        let space = one.without_first();
+        (one.ranges()[0] == Interval::between(1, None) && space.is_bounded()).then_some(space)
+    };
+    if *rest == up_to_last { boxed.boxes.iter().map(space).collect() } else { None }
 }
 
 /// Whether the statement writes the array once, at its own iterators.
@@ -98,14 +105,14 @@ fn writes_in_place(stmt: &Stmt, array: ArrayId) -> bool {
     write.index.len() == stmt.iters.len() && own(&write.index) && writes.next().is_none()
 }
 
-/// Regions of the cells of `array`, given the box of each statement.
-fn readers_of(kernel: &Kernel, array: ArrayId, boxes: &[IntBox], space: &IntBox) -> Option<Readers> {
+/// Regions of the cells of `array`, given the boxes of all statements.
+fn readers_of(kernel: &Kernel, array: ArrayId, domains: &[(&Stmt, IntBox)], space: &IntBox) -> Option<Readers> {
     let body = kernel.array(array);
     if body.live_in.is_some() || body.live_out.is_some() || !holds_in_steps(body, space) {
         return None;
     }
     let mut by_distance: BTreeMap<Vec<i64>, Vec<IntBox>> = BTreeMap::new();
-    for (stmt, domain) in kernel.stmts().iter().zip(boxes).filter(|(_, domain)| !domain.is_empty()) {
+    for (stmt, domain) in domains.iter().filter(|(_, domain)| !domain.is_empty()) {
         for (_, index) in stmt.reads().filter(|(read, _)| *read == array) {
             let offset = offset_of(index, domain)?;
             let cells = domain.shifted(&offset)?;

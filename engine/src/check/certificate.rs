@@ -8,7 +8,7 @@
 //! this kind at given sizes, and cuts the cells of each state into boxes with the distances to all their readers. To
 //! find those boxes takes unions and a search (`engine/src/analysis/step_dependences.rs`); to verify them takes
 //!
-//! 1. that every statement runs, in each step from 1 to the last, over a box, and writes every state once, at its own
+//! 1. that every statement runs, in each step from 1 to the last, over boxes, and writes every state once, at its own
 //!    iterators; that these boxes partition the space;
 //! 2. that every state has this space in every step, and is live-in and live-out as its role says and not otherwise;
 //! 3. that every read of a state lies one step back, at a constant distance, inside the space;
@@ -27,6 +27,9 @@ use crate::check::cuboid::{Cuboid, bounds_of, is_partition, remainder};
 use crate::kernel::affine::Affine;
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::{Array, ArrayId, Kernel, Role, Stmt};
+
+/// Conjunctions that the domain of a statement may be the union of.
+const MOST_CONJUNCTIONS: usize = 64;
 
 /// A claim about who reads the states of a kernel at some sizes. Cells and distances leave out the step.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -145,36 +148,68 @@ pub(crate) fn verify(kernel: &Kernel, claim: &Certificate) -> Result<Readers, Re
     Ok(readers)
 }
 
-/// Every statement runs over a box in each step of a run and writes every state in place, each cell once; the boxes.
-fn verify_statements(kernel: &Kernel, space: &Cuboid, states: &[ArrayId]) -> Result<Vec<Cuboid>, Refusal> {
+/// Every statement runs over boxes in each step of a run and writes every state in place, each cell once; those boxes,
+/// by statement.
+fn verify_statements(kernel: &Kernel, space: &Cuboid, states: &[ArrayId]) -> Result<Vec<Vec<Cuboid>>, Refusal> {
     let mut domains = Vec::new();
     for stmt in kernel.stmts() {
         let name = &stmt.name;
-        let domain = step_box(kernel, stmt, space.ends().len());
-        domains.push(domain.ok_or_else(|| Refusal::OtherKind(format!("`{name}` runs over no box in every step")))?);
+        let domain = step_boxes(kernel, stmt, space.ends().len());
+        domains.push(domain.ok_or_else(|| Refusal::OtherKind(format!("`{name}` runs over no boxes in every step")))?);
         if !states.iter().all(|&state| writes_in_place(stmt, state)) {
             return Err(Refusal::OtherKind(format!("`{name}` does not write every state once and in place")));
         }
     }
-    match is_partition(space, &domains.iter().collect::<Vec<_>>()) {
+    match is_partition(space, &domains.iter().flatten().collect::<Vec<_>>()) {
         true => Ok(domains),
         false => Err(Refusal::OtherKind("statements do not write every cell once in a step".to_owned())),
     }
 }
 
-/// The instances of one step, the step left out; none unless the steps are all from 1 to the last.
-fn step_box(kernel: &Kernel, stmt: &Stmt, dims: usize) -> Option<Cuboid> {
+/// The instances of one step, the step left out, as disjoint boxes; none unless the steps are all from 1 to the last.
+fn step_boxes(kernel: &Kernel, stmt: &Stmt, dims: usize) -> Option<Vec<Cuboid>> {
     let last = Affine::param(kernel.step_param()?);
     let until_last = Formula::NonNegative(last.sub(&Affine::iter(0)).ok()?);
-    let mut ends = false;
-    let mut other = |condition: &Formula| {
-        ends |= *condition == until_last;
-        *condition == until_last
-    };
-    let bounds = bounds_of(&stmt.domain, stmt.iters.len(), &mut other)?;
-    let (step, cells) = bounds.split_first()?;
-    let all = cells.iter().map(|&(low, high)| low.zip(high)).collect::<Option<Vec<_>>>()?;
-    (ends && *step == (Some(1), None) && all.len() == dims).then(|| Cuboid::new(&all))
+    let mut boxes: Vec<Cuboid> = Vec::new();
+    for conjunction in conjunctions(&stmt.domain)? {
+        let mut ends = false;
+        let mut other = |condition: &Formula| {
+            ends |= *condition == until_last;
+            *condition == until_last
+        };
+        let bounds = bounds_of(&Formula::And(conjunction), stmt.iters.len(), &mut other)?;
+        let (step, cells) = bounds.split_first()?;
+        let all = cells.iter().map(|&(low, high)| low.zip(high)).collect::<Option<Vec<_>>>()?;
+        if !ends || *step != (Some(1), None) || all.len() != dims {
+            return None;
+        }
+        boxes.extend(remainder(vec![Cuboid::new(&all)], &boxes.clone()));
+    }
+    Some(boxes)
+}
+
+/// The conjunctions whose union a formula without complements is; none if there are too many.
+fn conjunctions(formula: &Formula) -> Option<Vec<Vec<Formula>>> {
+    match formula {
+        Formula::And(parts) => {
+            let mut product: Vec<Vec<Formula>> = vec![Vec::new()];
+            for part in parts {
+                let factors = conjunctions(part)?;
+                let times = |all: &Vec<Formula>| factors.iter().map(|one| [all.as_slice(), one].concat()).collect();
+                product = product.iter().flat_map::<Vec<_>, _>(times).collect();
+                if product.len() > MOST_CONJUNCTIONS {
+                    return None;
+                }
+            }
+            Some(product)
+        }
+        Formula::Or(parts) => {
+            let all = parts.iter().map(conjunctions).collect::<Option<Vec<_>>>()?.concat();
+            (all.len() <= MOST_CONJUNCTIONS).then_some(all)
+        }
+        Formula::NonNegative(_) | Formula::Zero(_) => Some(vec![vec![formula.clone()]]),
+        Formula::Not(_) => None,
+    }
 }
 
 /// Whether the statement writes the array once, at its own iterators.
@@ -198,9 +233,10 @@ fn verify_space(array: &Array, space: &Cuboid) -> Result<(), Refusal> {
 }
 
 /// Every read of a state by instances that there are.
-fn reads_of(kernel: &Kernel, array: ArrayId, domains: &[Cuboid], space: &Cuboid) -> Result<Vec<Read>, Refusal> {
+fn reads_of(kernel: &Kernel, array: ArrayId, domains: &[Vec<Cuboid>], space: &Cuboid) -> Result<Vec<Read>, Refusal> {
     let mut reads: Vec<Read> = Vec::new();
-    for (stmt, domain) in kernel.stmts().iter().zip(domains).filter(|(_, domain)| !domain.is_empty()) {
+    let boxes = kernel.stmts().iter().zip(domains).flat_map(|(stmt, boxes)| boxes.iter().map(move |one| (stmt, one)));
+    for (stmt, domain) in boxes {
         for (_, index) in stmt.reads().filter(|(read, _)| *read == array) {
             let distance = distance(index, domain);
             let distance =

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `certificate` | verifies who reads which cell, as a proposer claims it, against the text of the kernel |
 //! | `step_dependences` | proves storage of states that every step replaces, by comparing bounds, with a verified certificate |
+//! | `time_vectors` | proves a fold of one such state, with that certificate, by comparing the times of few instances |
 //! | `facts` | derives from kernel and schedule when values are written and read, and which arrays are private |
 //! | `sets` | proves any storage with these facts, exactly, by integer sets |
 //! | `groups` | takes storage apart into arrays that share buffers |
@@ -33,6 +34,7 @@ mod groups;
 mod proved;
 mod sets;
 mod step_dependences;
+mod time_vectors;
 mod translate;
 
 use std::cell::RefCell;
@@ -110,8 +112,12 @@ impl<'c, 'k> Checker<'c, 'k> {
             return Ok(*proof);
         }
         let Group { buffers, arrays } = &group;
-        let in_order = steps_come_first(self.facts.kernel, self.facts.schedule);
-        let is_replaced = |readers: &Readers| step_dependences::is_proved(readers, buffers, arrays, in_order);
+        let (kernel, schedule) = (self.facts.kernel, self.facts.schedule);
+        let in_order = steps_come_first(kernel, schedule);
+        let is_replaced = |readers: &Readers| {
+            step_dependences::is_proved(readers, buffers, arrays, in_order)
+                || time_vectors::is_proved(kernel, schedule, readers, buffers, arrays)
+        };
         let is_shared = buffers.iter().all(|buffer| buffer.sharing == Sharing::Shared);
         let proof = if is_shared && self.readers.as_ref().is_some_and(is_replaced) {
             Proof::Certificate

@@ -62,6 +62,16 @@ pub(super) fn are_residues(formulas: &[Formula]) -> bool {
     formulas.iter().enumerate().all(|(k, a)| formulas[..k].iter().all(|b| excluded((a, b))))
 }
 
+/// Whether a formula says `t mod p = r` of the first iterator: that is so in one step of `p`.
+pub(super) fn is_residue_of_step(formula: &Formula) -> bool {
+    let Formula::Zero(e) = formula else { return false };
+    let divisor = |(term, _): (&Term, i64)| if let Term::Floor(_, divisor) = term { Some(*divisor) } else { None };
+    let Some(period) = e.terms().find_map(divisor) else { return false };
+    let is_residue = |constant: i64| (1 - period..=0).contains(&constant);
+    let expected = Affine::iter(0).modulo(period).and_then(|residue| residue.add(&Affine::constant(e.constant_part())));
+    is_residue(e.constant_part()) && expected.is_ok_and(|expected| expected == *e)
+}
+
 /// Whether a formula holds at all points of a box or at none, if its constraints tell one by one.
 pub(super) fn holds_in(space: &IntBox, formula: &Formula) -> Option<bool> {
     match formula {

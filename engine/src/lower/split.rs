@@ -17,9 +17,10 @@ use crate::analysis::model::{FROM_STEP, FromStep, Model};
 use crate::kernel::affine::Affine;
 use crate::kernel::formula::{Formula, depends_on_first_only};
 use crate::kernel::graph::{ArrayId, StmtId};
-use crate::lower::conditions::{Condition, Known, are_residues, conjuncts, distinct, holds_in};
+use crate::lower::conditions::{Condition, Known, are_residues, conjuncts, distinct, holds_in, is_residue_of_step};
 use crate::lower::error::LowerError;
 use crate::plan::layout::Layout;
+use crate::sets::boxes::IntBox;
 use crate::sets::relations::Params;
 use crate::storage::Piece;
 
@@ -98,8 +99,8 @@ const MOST_PHASE_PARTS: usize = 256;
 struct Part<'c> {
     /// Those that satisfy `conditions`.
     domain: Set<'c>,
-    /// Those that satisfy `conditions` and `when`.
-    phase_domain: Set<'c>,
+    /// Those that satisfy `conditions` and `when`; none while there certainly are some, in which case nobody asked.
+    phase_domain: Option<Set<'c>>,
     conditions: Vec<Formula>,
     when: Vec<Formula>,
 }
@@ -111,7 +112,7 @@ impl<'c> Splitter<'_, 'c, '_> {
     /// part has all phases. Conditions that still mix steps with other iterators make versions of one phase each.
     fn versions(&self) -> Result<Vec<Version<'c>>, LowerError> {
         let domain = run_domain(self.model, self.stmt)?;
-        let all = Part { phase_domain: domain.clone(), domain, conditions: Vec::new(), when: Vec::new() };
+        let all = Part { phase_domain: Some(domain.clone()), domain, conditions: Vec::new(), when: Vec::new() };
         let mut leaves = Vec::new();
         self.split(all.clone(), Vec::new(), Known::default(), &mut leaves)?;
         if !self.have_all_phases(&leaves)? {
@@ -131,7 +132,10 @@ impl<'c> Splitter<'_, 'c, '_> {
                 version.phases.push(Phase { when: part.when, pieces });
                 continue;
             }
-            let (domain, when) = if complete { (part.domain, part.when) } else { (part.phase_domain, Vec::new()) };
+            let (domain, when) = match complete {
+                true => (part.domain, part.when),
+                false => (self.phase_domain(&part)?, Vec::new()),
+            };
             let (stmt, conditions, phases) = (self.stmt, part.conditions, vec![Phase { when, pieces }]);
             let is_whole = complete && conditions.is_empty();
             versions.push(Version { stmt, domain, phases, bounds: Vec::new(), conditions, is_whole });
@@ -141,15 +145,16 @@ impl<'c> Splitter<'_, 'c, '_> {
 
     /// Whether the phases on every part of the domain are all there are.
     fn have_all_phases(&self, leaves: &[Leaf<'c>]) -> Result<bool, LowerError> {
+        if leaves.iter().all(|(part, _)| part.conditions == leaves[0].0.conditions) {
+            return Ok(true);
+        }
         let mut parts: Vec<(&Part<'c>, Set<'c>)> = Vec::new();
         for (part, _) in leaves {
+            let phase_domain = self.phase_domain(part)?;
             match parts.iter_mut().find(|(known, _)| known.conditions == part.conditions) {
-                Some((_, covered)) => *covered = covered.union(&part.phase_domain)?,
-                None => parts.push((part, part.phase_domain.clone())),
+                Some((_, covered)) => *covered = covered.union(&phase_domain)?,
+                None => parts.push((part, phase_domain)),
             }
-        }
-        if parts.len() < 2 {
-            return Ok(true);
         }
         for (part, covered) in parts {
             if !part.domain.is_subset(&covered)? {
@@ -174,7 +179,8 @@ impl<'c> Splitter<'_, 'c, '_> {
                     let (mut conditions, mut known) = (part.conditions.clone(), known.clone());
                     conditions.push(if holds { formula.clone() } else { Formula::Not(Box::new(formula.clone())) });
                     known.0.insert(formula.clone(), holds);
-                    cut.push((Part { phase_domain: domain.clone(), domain, conditions, when: Vec::new() }, known));
+                    let phase_domain = Some(domain.clone());
+                    cut.push((Part { phase_domain, domain, conditions, when: Vec::new() }, known));
                 }
             }
             if cut.len() > MOST_PHASE_PARTS {
@@ -215,7 +221,8 @@ impl<'c> Splitter<'_, 'c, '_> {
             };
             return self.branch(&part, &pieces, &known, &whole, leaves);
         }
-        if !part.phase_domain.is_empty()? {
+        let is_empty = part.phase_domain.as_ref().map_or(Ok(false), Set::is_empty)?;
+        if !is_empty {
             leaves.push((part, pieces));
         }
         Ok(())
@@ -234,16 +241,25 @@ impl<'c> Splitter<'_, 'c, '_> {
             if known.get(formula) == Some(false) {
                 continue;
             }
-            let holds = self.set_of(formula)?;
-            let phase_domain = part.phase_domain.intersect(&holds)?;
-            if phase_domain.is_empty()? {
-                continue;
-            }
             let (mut domain, mut all, mut when) = (part.domain.clone(), part.conditions.clone(), part.when.clone());
-            if self.model.kernel.step_param().is_some() && depends_on_first_only(formula) {
+            let is_of_step = self.model.kernel.step_param().is_some() && depends_on_first_only(formula);
+            let is_first = all.is_empty() && when.is_empty();
+            let phase_domain = if is_of_step && is_first && is_residue_of_step(formula) && self.runs_in_all_steps() {
+                None
+            } else {
+                let holds = self.set_of(formula)?;
+                let phase_domain = self.phase_domain(part)?.intersect(&holds)?;
+                if phase_domain.is_empty()? {
+                    continue;
+                }
+                if !is_of_step {
+                    domain = domain.intersect(&holds)?;
+                }
+                Some(phase_domain)
+            };
+            if is_of_step {
                 when.push(formula.clone());
             } else {
-                domain = domain.intersect(&holds)?;
                 all.push(formula.clone());
             }
             let mut known = known.clone();
@@ -251,6 +267,24 @@ impl<'c> Splitter<'_, 'c, '_> {
             self.split(Part { domain, phase_domain, conditions: all, when }, pieces.to_vec(), known, leaves)?;
         }
         Ok(())
+    }
+
+    /// Whether the statement runs in every step from the first one on, over boxes: then some step of each residue is
+    /// among them.
+    fn runs_in_all_steps(&self) -> bool {
+        let Some(boxed) = &self.model.boxes[self.stmt.index()] else { return false };
+        let step = self.model.kernel.step_param().map(Affine::param);
+        let until_last = step.and_then(|last| Formula::le(&Affine::iter(0), &last).ok());
+        let is_endless = |one: &IntBox| one.ranges()[0].upper().is_none() && !one.is_empty();
+        boxed.boxes.iter().any(is_endless) && boxed.rest.iter().all(|condition| Some(condition) == until_last.as_ref())
+    }
+
+    /// The instances of a part in its phase.
+    fn phase_domain(&self, part: &Part<'c>) -> Result<Set<'c>, LowerError> {
+        if let Some(known) = &part.phase_domain {
+            return Ok(known.clone());
+        }
+        part.when.iter().try_fold(part.domain.clone(), |all, formula| Ok(all.intersect(&self.set_of(formula)?)?))
     }
 
     /// Whether a piece holds what a reference touches, if that is known.

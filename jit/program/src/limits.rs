@@ -33,5 +33,8 @@ pub const DRY_RUN_BUDGET: u64 = 100_000_000;
 /// Lanes that the interpreter runs at once, whatever the strip allows: bounds the memory of a strip.
 pub(crate) const INTERPRETED_LANES: u32 = 4096;
 
+/// Groups of pages of a buffer that an analysis of reuse can tell apart: some 64 GB of the smallest.
+pub(crate) const MOST_GROUPS: usize = 1 << 26;
+
 /// Pages that an analysis of reuse visits in all; nothing is marked in a program that takes more to look at.
 pub(crate) const VISITED_PAGES: u64 = 1 << 20;

@@ -18,15 +18,21 @@
 //!
 //! Cost: some pages of the cache for each loop in a nest; nothing if all buffers fit the cache.
 
+mod rows;
+#[cfg(test)]
+mod tests;
+
 use super::environment::{Env, Trap};
 use super::interpret_strip::{Cursor, place};
 use super::knobs::{
     COLD_MISSES, FEWEST_ITERATIONS, FOLLOWED_PAGES, LOAD_PAGE_BYTES, NON_TEMPORAL_REUSE, STORE_PAGE_BYTES, WINDOW_PART,
 };
-use super::limits::VISITED_PAGES;
+use super::limits::{MOST_GROUPS, VISITED_PAGES};
 use super::types::*;
+use rows::Plan;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
+use std::rc::Rc;
 
 impl Program {
     /// Marks the stores of a program that are better made past a cache of `cache_bytes`, judged by a run with
@@ -128,10 +134,11 @@ impl Tallies {
             cache_bytes,
             pages_of: Pages::of(cache_bytes, page_bytes),
             clock: 0,
-            pages: FxHashMap::default(),
+            pages: FollowedPages::new(program.buffers.len()),
             tallies: Tallies::default(),
             firsts: FxHashMap::default(),
             ran: FxHashSet::default(),
+            plans: FxHashMap::default(),
             budget: VISITED_PAGES,
         };
         sample.number(&program.body);
@@ -156,6 +163,11 @@ impl Pages {
         let group = (cache_bytes >> bytes_log2) / FOLLOWED_PAGES;
         Pages { bytes_log2, group_log2: group.max(1).ilog2() }
     }
+
+    /// The page of a group that is followed.
+    fn followed(&self, group: u64) -> u64 {
+        (group << self.group_log2) + (scatter(group) & ((1 << self.group_log2) - 1))
+    }
 }
 
 /// What last happened to a page, by the clock.
@@ -165,6 +177,33 @@ struct Page {
     loaded: Option<u64>,
     /// The store, when, and bytes that nothing has loaded since.
     stored: Option<(usize, u64, u64)>,
+}
+
+/// Pages that were touched; of a group only one is.
+struct FollowedPages {
+    /// Per buffer, one more than the position of each group's page; 0 where it was not touched.
+    positions: Vec<Vec<u32>>,
+    pages: Vec<Page>,
+}
+
+impl FollowedPages {
+    fn new(buffers: usize) -> FollowedPages {
+        FollowedPages { positions: vec![Vec::new(); buffers], pages: Vec::new() }
+    }
+
+    /// The page of a group; none if there are too many groups.
+    fn page(&mut self, buffer: usize, group: u64) -> Option<&mut Page> {
+        let group = usize::try_from(group).ok().filter(|group| *group < MOST_GROUPS)?;
+        let positions = &mut self.positions[buffer];
+        if positions.len() <= group {
+            positions.resize(group + 1 + group / 2, 0);
+        }
+        if positions[group] == 0 {
+            self.pages.push(Page::default());
+            positions[group] = u32::try_from(self.pages.len()).ok()?;
+        }
+        Some(&mut self.pages[positions[group] as usize - 1])
+    }
 }
 
 /// Who touches a page: the store or the stream with this number in [`Tallies`].
@@ -182,13 +221,14 @@ struct Sample<'a> {
     pages_of: Pages,
     /// Bytes that came from memory so far.
     clock: u64,
-    /// By buffer and number.
-    pages: FxHashMap<(usize, u64), Page>,
+    pages: FollowedPages,
     tallies: Tallies,
     /// For each strip the numbers of its first store and its first stream.
     firsts: FxHashMap<*const Strip, (usize, usize)>,
     /// Strips that have run.
     ran: FxHashSet<*const Strip>,
+    /// For each loop that was looked at, by its body, how its iterations follow each other.
+    plans: FxHashMap<*const Node, Option<Rc<Plan<'a>>>>,
     /// Pages that may still be visited.
     budget: u64,
 }
@@ -202,7 +242,7 @@ impl From<Trap> for Stopped {
     }
 }
 
-impl Sample<'_> {
+impl<'a> Sample<'a> {
     /// Numbers all stores and streams, in the order of the text.
     fn number(&mut self, nodes: &[Node]) {
         for node in nodes {
@@ -239,11 +279,11 @@ impl Sample<'_> {
         moves_by_one && buffer.element.keeps_values() && buffer.copies == Copies::One
     }
 
-    fn block(&mut self, nodes: &[Node]) -> Result<(), Stopped> {
+    fn block(&mut self, nodes: &'a [Node]) -> Result<(), Stopped> {
         nodes.iter().try_for_each(|node| self.node(node))
     }
 
-    fn node(&mut self, node: &Node) -> Result<(), Stopped> {
+    fn node(&mut self, node: &'a Node) -> Result<(), Stopped> {
         self.budget = self.budget.checked_sub(1).ok_or(Stopped)?;
         match node {
             Node::Let { var, value } => {
@@ -263,12 +303,13 @@ impl Sample<'_> {
     }
 
     /// Runs a loop, or enough of it; time goes on as if all of it had run.
-    fn iterations(&mut self, var: Var, (lo, hi, step): (i64, i64, i64), body: &[Node]) -> Result<(), Stopped> {
+    fn iterations(&mut self, var: Var, (lo, hi, step): (i64, i64, i64), body: &'a [Node]) -> Result<(), Stopped> {
         // Every node of a body takes from the budget; where there is none, nothing else would end the loop.
         let runs = lo < hi && !body.is_empty();
         let count = if runs { hi.abs_diff(lo).div_ceil(step.unsigned_abs().max(1)) } else { 0 };
         let (start, mut done) = (self.clock, 0_u64);
         let mut value = lo;
+        let mut rows = if count > 1 { self.rows(var, (lo, step), body)? } else { None };
         while done < count {
             let moved = self.clock - start;
             // Steps may alternate between strips: all of them are to be seen.
@@ -278,8 +319,13 @@ impl Sample<'_> {
                 self.clock = self.clock.saturating_add(u64::try_from(left).unwrap_or(u64::MAX / 2));
                 break;
             }
-            self.env.vars[var.index()] = value;
-            self.block(body)?;
+            match &mut rows {
+                Some(rows) => self.row(rows)?,
+                None => {
+                    self.env.vars[var.index()] = value;
+                    self.block(body)?;
+                }
+            }
             done += 1;
             value = value.saturating_add(step);
         }
@@ -297,48 +343,61 @@ impl Sample<'_> {
     }
 
     fn strip(&mut self, strip: &Strip) -> Result<(), Stopped> {
-        let (lo, hi) = (self.env.int(&strip.lo)?, self.env.int(&strip.hi)?);
         self.ran.insert(strip);
-        // Lone iterations move nothing to speak of, and there are as many of them as there are rows.
-        if lo >= hi || hi - 1 == lo {
-            return Ok(());
-        }
-        let count = hi.abs_diff(lo);
-        let (mut store, first_stream) = self.firsts[&std::ptr::from_ref(strip)];
-        for op in &strip.ops {
-            let (stream, access) = match *op {
-                Op::Load { stream, .. } => (stream, Access::Load(first_stream + stream.index())),
-                Op::Store { stream, .. } => {
-                    store += 1;
-                    (stream, Access::Store(store - 1))
-                }
-                _ => continue,
-            };
+        let Some(count) = self.length(strip)? else { return Ok(()) };
+        for (stream, access) in self.accesses(strip) {
             let cursor = place(self.program, &strip.streams[stream.index()], &self.env)?;
             self.access(&cursor, count, access)?;
         }
         Ok(())
     }
 
+    /// Iterations of a strip, if they count: lone ones move nothing to speak of, and there are as many of them as there
+    /// are rows.
+    fn length(&self, strip: &Strip) -> Result<Option<u64>, Stopped> {
+        let (lo, hi) = (self.env.int(&strip.lo)?, self.env.int(&strip.hi)?);
+        Ok((lo < hi && hi - 1 != lo).then(|| hi.abs_diff(lo)))
+    }
+
+    /// Who touches cells in a strip, and through which stream, in the order of its operations.
+    fn accesses<'s>(&self, strip: &'s Strip) -> impl Iterator<Item = (StreamId, Access)> + use<'s> {
+        let (mut store, first_stream) = self.firsts[&std::ptr::from_ref(strip)];
+        strip.ops.iter().filter_map(move |op| match *op {
+            Op::Load { stream, .. } => Some((stream, Access::Load(first_stream + stream.index()))),
+            Op::Store { stream, .. } => {
+                store += 1;
+                Some((stream, Access::Store(store - 1)))
+            }
+            _ => None,
+        })
+    }
+
     /// Counts the cells of `count` iterations; of a ring they are those of all its cells, if it wraps.
     fn access(&mut self, cursor: &Cursor, count: u64, access: Access) -> Result<(), Stopped> {
-        let Pages { bytes_log2, group_log2 } = self.pages_of;
         let element_bytes = self.program.buffers[cursor.buffer].element.bytes();
-        let Range { start, end } = bytes_between(cursor, count, element_bytes).ok_or(Stopped)?;
+        for bytes in bytes_between(cursor, count, element_bytes).ok_or(Stopped)?.into_iter().flatten() {
+            self.pages(cursor.buffer, bytes, access)?;
+        }
+        Ok(())
+    }
+
+    /// Counts these bytes of a buffer, page by page.
+    fn pages(&mut self, buffer: usize, bytes: Range<u64>, access: Access) -> Result<(), Stopped> {
+        let (Range { start, end }, Pages { bytes_log2, group_log2 }) = (bytes, self.pages_of);
         let pages = start >> bytes_log2..((end - 1) >> bytes_log2) + 1;
         for group in pages.start >> group_log2..((pages.end - 1) >> group_log2) + 1 {
-            let page = (group << group_log2) + (scatter(group) & ((1 << group_log2) - 1));
+            let page = self.pages_of.followed(group);
             if pages.contains(&page) {
                 let inside = end.min((page + 1) << bytes_log2) - start.max(page << bytes_log2);
-                self.touch((cursor.buffer, page), inside, access)?;
+                self.touch((buffer, group), inside, access)?;
             }
         }
         Ok(())
     }
 
-    fn touch(&mut self, key: (usize, u64), bytes: u64, access: Access) -> Result<(), Stopped> {
+    fn touch(&mut self, (buffer, group): (usize, u64), bytes: u64, access: Access) -> Result<(), Stopped> {
         self.budget = self.budget.checked_sub(1).ok_or(Stopped)?;
-        let page = self.pages.entry(key).or_default();
+        let page = self.pages.page(buffer, group).ok_or(Stopped)?;
         let (cache_bytes, clock) = (self.cache_bytes, self.clock);
         let is_near = |time: u64| clock.saturating_sub(time) < cache_bytes;
         let was_near = page.touched.is_some_and(is_near);
@@ -375,7 +434,7 @@ impl Sample<'_> {
 
     /// Whoever called the program reads what it has left in the cache.
     fn end(&mut self) {
-        for page in self.pages.values() {
+        for page in &self.pages.pages {
             if let Some((store, time, bytes)) = page.stored
                 && self.clock.saturating_sub(time) < self.cache_bytes
             {
@@ -385,171 +444,25 @@ impl Sample<'_> {
     }
 }
 
-/// The bytes of its buffer that `count` iterations touch, one at least: all of a ring that they run around.
-fn bytes_between(cursor: &Cursor, count: u64, element_bytes: u64) -> Option<Range<u64>> {
+/// The bytes of its buffer that `count` iterations touch, one at least: of a ring that they run around the end and the
+/// beginning, or all of it.
+fn bytes_between(cursor: &Cursor, count: u64, element_bytes: u64) -> Option<[Option<Range<u64>>; 2]> {
     let span = cursor.stride.checked_mul(i64::try_from(count - 1).ok()?)?;
     let end = cursor.pos.checked_add(span)?;
-    let (mut first, mut last) = (cursor.pos.min(end), cursor.pos.max(end));
-    if cursor.ring > 0 && (first < 0 || last >= cursor.ring) {
-        (first, last) = (0, cursor.ring - 1);
-    }
+    let (first, last) = (cursor.pos.min(end), cursor.pos.max(end));
     let byte = |cell: i64| u64::try_from(cursor.base.checked_add(cell)?).ok()?.checked_mul(element_bytes);
-    Some(byte(first)?..byte(last)?.checked_add(element_bytes)?)
+    let bytes = |first: i64, last: i64| Some(byte(first)?..byte(last)?.checked_add(element_bytes)?);
+    let ring = cursor.ring;
+    Some(match ring > 0 && (first < 0 || last >= ring) {
+        false => [Some(bytes(first, last)?), None],
+        true if span.unsigned_abs() >= ring.unsigned_abs() => [Some(bytes(0, ring - 1)?), None],
+        true if first < 0 => [Some(bytes(0, last)?), Some(bytes(first + ring, ring - 1)?)],
+        true => [Some(bytes(first, ring - 1)?), Some(bytes(0, last - ring)?)],
+    })
 }
 
 /// Numbers without a pattern for consecutive ones: the upper half of a product with the golden ratio, as Fibonacci hashing
 /// takes (Knuth, The Art of Computer Programming, volume 3, section 6.4).
 fn scatter(number: u64) -> u64 {
     number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The caches of these tests hold this much.
-    const CACHE_BYTES: u64 = 1 << 20;
-
-    /// For each store of `text`, whether it streams.
-    fn non_temporal(text: &str, args: &[i64]) -> Vec<bool> {
-        let mut program = Program::parse(text).unwrap();
-        program.mark_non_temporal(args, CACHE_BYTES);
-        program.verify().unwrap();
-        let mut found = Vec::new();
-        for_each_strip(&mut program.body, &mut |strip| {
-            let hints = strip.ops.iter().filter_map(|op| match op {
-                Op::Store { hint, .. } => Some(*hint == StoreHint::NonTemporal),
-                _ => None,
-            });
-            found.extend(hints);
-        });
-        found
-    }
-
-    #[test]
-    fn an_empty_loop_takes_no_time() {
-        let text = "program p() { buffer out: f64[1048576] write for v0 in 0 .. 4611686018427387904 { }
-            strip v1 in 0 .. 1048576 lanes 8 { m0 = out[pos 0, stride 1] %0 = f64 1.0 %1: store m0, %0 } }";
-        assert_eq!(non_temporal(text, &[]), [true]);
-    }
-
-    /// Two rows of `mid` are alive at a time; rows of `out` are only written.
-    #[test]
-    fn results_stream_and_rolling_rows_do_not() {
-        let pipeline = |rows: usize| {
-            format!(
-                "program pipeline() {{ buffer x: f64[{cells}] read buffer mid: f64[2048] write
-                 buffer out: f64[{cells}] write
-                 for v0 in 0 .. {rows} {{ let v1 = mod(v0, 2)
-                   strip v2 in 0 .. 1024 lanes 8 {{
-                     m0 = x[base 1024 * v0, pos 0, stride 1] m1 = mid[base 1024 * v1, pos 0, stride 1]
-                     %0 = load m0: f64 %1: store m1, %0 }}
-                   strip v3 in 0 .. 1024 lanes 8 {{
-                     m0 = mid[base 1024 - 1024 * v1, pos 0, stride 1] m1 = out[base 1024 * v0, pos 0, stride 1]
-                     %0 = load m0: f64 %1: store m1, %0 }} }} }}",
-                cells = 1024 * rows
-            )
-        };
-        assert_eq!(non_temporal(&pipeline(1024), &[]), [false, true]);
-        // Most of it is still there for the caller; the whole of it fits.
-        assert_eq!(non_temporal(&pipeline(100), &[]), [false, false]);
-        assert_eq!(non_temporal(&pipeline(10), &[]), [false, false]);
-    }
-
-    /// Steps between two planes: far apart if planes are large, and not if tiles of steps keep to a few rows.
-    #[test]
-    fn a_plane_streams_if_it_is_read_a_whole_step_later() {
-        let stepping = |rows: usize| {
-            format!(
-                "program stepping(_from, T) {{ buffer u: f64[{}] write
-                 for v0 in $_from .. $T {{ let v1 = mod(v0, 2) for v2 in 0 .. {rows} {{
-                   strip v3 in 0 .. 1024 lanes 8 {{
-                     m0 = u[base {plane} * v1, pos 1024 * v2, stride 1]
-                     m1 = u[base {plane} - {plane} * v1, pos 1024 * v2, stride 1]
-                     %0 = load m0: f64 %1: store m1, %0 alias %0, %1: disjoint }} }} }} }}",
-                2 * 1024 * rows,
-                plane = 1024 * rows
-            )
-        };
-        assert_eq!(non_temporal(&stepping(2000), &[0, 4]), [true]);
-        let tiled = "program tiled() { buffer u: f64[2000000] write
-            for v0 in 0 .. 100 { for v1 in 0 .. 8 { let v2 = mod(v1, 2)
-              strip v3 in 0 .. 9000 lanes 8 {
-                m0 = u[base 1000000 * v2, pos 10000 * v0, stride 1]
-                m1 = u[base 1000000 - 1000000 * v2, pos 10000 * v0, stride 1]
-                %0 = load m0: f64 %1: store m1, %0 alias %0, %1: disjoint } } } }";
-        assert_eq!(non_temporal(tiled, &[]), [false]);
-    }
-
-    #[test]
-    fn folds_in_place_never_stream() {
-        let text = "program p(_from, T) { buffer u: f64[2000000] write
-            for v0 in $_from .. $T { strip v1 in 0 .. 1999999 lanes 1 {
-              m0 = u[pos 1, stride 1] m1 = u[pos 0, stride 1]
-              %0 = load m0: f64 %1: store m1, %0 alias %0, %1: distance 1 } } }";
-        assert_eq!(non_temporal(text, &[0, 4]), [false]);
-        // The same between strips: row by row, each takes the place of the one before the last.
-        let text = "program p() { buffer u: f64[2000000] write
-            for v0 in 0 .. 1900 { strip v1 in 0 .. 1000 lanes 8 {
-              m0 = u[base 1000 * v0, pos 2000, stride 1] m1 = u[base 1000 * v0, pos 0, stride 1]
-              %0 = load m0: f64 %1: store m1, %0 alias %0, %1: disjoint } } }";
-        assert_eq!(non_temporal(text, &[]), [false]);
-    }
-
-    /// For each stream of `text` whether it is cold.
-    fn cold(text: &str, args: &[i64]) -> Vec<bool> {
-        let mut program = Program::parse(text).unwrap();
-        program.mark_cold(args, CACHE_BYTES);
-        program.verify().unwrap();
-        assert_eq!(Program::parse(&program.to_string()).as_ref(), Ok(&program));
-        let mut found = Vec::new();
-        for_each_strip(&mut program.body, &mut |strip| found.extend(strip.streams.iter().map(|stream| stream.is_cold)));
-        found
-    }
-
-    /// Three rows of a plane, from below: the upper one was not touched for a whole step, the other two a row ago.
-    #[test]
-    fn the_row_that_is_read_first_is_cold() {
-        let stencil = |rows: usize| {
-            format!(
-                "program stencil(_from, T) {{ buffer u: f64[{}] write
-                 for v0 in $_from .. $T {{ for v1 in 1 .. {} {{ strip v2 in 0 .. 1000 lanes 8 {{
-                   m0 = u[base 1000 * v1, pos 0, stride 1] m1 = u[base 1000 * v1, pos 1000, stride 1]
-                   m2 = u[base 1000 * v1, pos 2000, stride 1]
-                   %0 = load m0: f64 %1 = load m1: f64 %2 = load m2: f64 %3 = add %0, %1 %4 = add %3, %2
-                   %5: store m0, %4 }} }} }} }}",
-                1000 * rows,
-                rows - 2
-            )
-        };
-        assert_eq!(cold(&stencil(2000), &[0, 4]), [false, false, true]);
-        assert_eq!(cold(&stencil(100), &[0, 4]), [false; 3], "all of it fits");
-    }
-
-    /// Tiles of steps keep to a few rows; what only stores touch, what moves by two and bytes need no call.
-    #[test]
-    fn what_is_at_hand_is_not_far() {
-        let tiled = "program tiled() { buffer u: f64[2000000] write
-            for v0 in 0 .. 100 { for v1 in 0 .. 8 {
-              strip v3 in 0 .. 9000 lanes 8 { m0 = u[pos 20000 * v0, stride 1]
-                %0 = load m0: f64 %1 = add %0, %0 %2: store m0, %1 } } } }";
-        assert_eq!(cold(tiled, &[]), [false]);
-        let once = "program once() { buffer u: f64[2000000] read buffer w: f64[4000000] read
-            buffer b: u8[2000000] read buffer v: f64[2000000] write
-            for v0 in 0 .. 2000 { strip v1 in 0 .. 1000 lanes 8 {
-              m0 = u[base 1000 * v0, pos 0, stride 1] m1 = w[base 2000 * v0, pos 0, stride 2]
-              m2 = b[base 1000 * v0, pos 0, stride 1] m3 = v[base 1000 * v0, pos 0, stride 1]
-              %0 = load m0: f64 %1 = load m1: f64 %2 = load m2: f64 %3 = add %0, %1 %4 = add %3, %2
-              %5: store m3, %4 } } }";
-        assert_eq!(cold(once, &[]), [true, false, false, false]);
-    }
-
-    #[test]
-    fn what_takes_too_long_to_look_at_stays_as_it_is() {
-        let text = "program p() { buffer u: f64[200000] write
-            for v0 in 0 .. 2000000 { strip v1 in 0 .. 1 lanes 1 { m0 = u[pos 0, stride 1]
-              %0 = f64 1.0 %1: store m0, %0 } }
-            strip v2 in 0 .. 200000 lanes 8 { m0 = u[pos 0, stride 1] %0 = f64 1.0 %1: store m0, %0 } }";
-        assert_eq!(non_temporal(text, &[]), [false, false]);
-    }
 }

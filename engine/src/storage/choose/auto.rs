@@ -10,8 +10,6 @@
 //! from the smallest that was found (`candidate` has the rule). What is not proved is not used: the fallback is the
 //! next best proved mapping, at last full storage, and the notes say so.
 
-use crease_program::Interval;
-
 use crate::analysis::bound::alive_at_ends;
 use crate::analysis::peak_liveness::most_alive;
 use crate::kernel::graph::{ArrayId, Role};
@@ -19,7 +17,7 @@ use crate::storage::choose::candidate::{Candidate, is_near, near_below, pick};
 use crate::storage::choose::check::first_proved;
 use crate::storage::choose::decision::{Choice, Decision};
 use crate::storage::choose::logging::decided;
-use crate::storage::choose::search::{BestOfOne, Search, unless_spent};
+use crate::storage::choose::search::{BestOfOne, Search, cells_of_step, unless_spent};
 use crate::storage::knobs::choice::{ENDS_BUDGET, LEAST_BUDGET};
 use crate::storage::options::{Objective, StrategyId};
 use crate::storage::problem::Problem;
@@ -91,10 +89,8 @@ fn choose_in_place(
 fn bytes_at_ends(problem: &Problem<'_, '_, '_>, arrays: &[ArrayId]) -> Result<u64, MappingError> {
     let mut bytes = 0_u64;
     for &array in arrays {
-        let extent = |cells: u64, range: &Interval| cells.checked_mul(u64::try_from(range.extent()?).ok()?);
         let cells = match problem.readers(array) {
-            // All cells of its last step are needed after the run.
-            Some(readers) => readers.space.ranges().iter().try_fold(1, extent).unwrap_or(0),
+            Some(_) => cells_of_step(problem, array).unwrap_or(0),
             None => unless_spent(alive_at_ends(problem.model, &[array], ENDS_BUDGET))?.unwrap_or(0),
         };
         bytes = bytes.saturating_add(cells.saturating_mul(problem.model.kernel.array(array).element.bytes()));

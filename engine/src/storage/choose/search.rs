@@ -20,6 +20,7 @@
 use std::mem::replace;
 use std::ptr;
 
+use crease_program::Interval;
 use log::debug;
 
 use crate::analysis::bound::alive_at_ends;
@@ -38,13 +39,14 @@ use crate::storage::options::{Objective, Rounding, StrategyId};
 use crate::storage::placement::rounding::is_on_grid;
 use crate::storage::problem::{Problem, Strategy};
 use crate::storage::strategies::full::Full;
-use crate::storage::strategies::leaning::may_lean;
+use crate::storage::strategies::leaning::{has_several_margins, may_lean};
 use crate::storage::strategies::mirrored::{Mirrored, may_mirror};
 use crate::storage::strategies::periodic::{Periodic, reads_far_side};
 use crate::storage::strategies::registry::{Budget, Entry, Turn, entry_of, one_by_one};
 use crate::storage::strategies::scalar::Scalar;
 use crate::storage::strategies::strided_hyperplane::StridedHyperplane;
 use crate::storage::strategies::successive_modulo::usual_and_one_level;
+use crate::storage::strategies::sweeping::may_sweep;
 use crate::storage::{MappingError, Sharing, StorageMapping};
 
 /// The best mapping of one array that was found.
@@ -115,7 +117,7 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
     /// The best mapping that is proved; full storage if there is no other.
     pub(super) fn best(mut self) -> Result<BestOfOne, MappingError> {
         // Storage in closed form, where there is any, needs no differences of cells.
-        if may_lean(self.problem, self.array) {
+        if may_lean(self.problem, self.array) || may_sweep(self.problem, self.array) {
             self.ask(&StridedHyperplane, LEAST_BUDGET)?;
         }
         let is_settled = self.is_mirrored()? && self.is_enough()?;
@@ -294,8 +296,8 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
         let is_rounded = !matches!(self.problem.rounding, Rounding::Auto | Rounding::Exact);
         let proposal = &self.found[best].proposal.arrays[0];
         // The margins that tiles take are known: others take as much, and long to find it.
-        let least =
-            if may_lean(self.problem, proposal.array) { cells - cells / MARGIN_PARTS } else { near_below(cells) };
+        let has_margins = has_several_margins(self.problem, proposal.array);
+        let least = if has_margins { cells - cells / MARGIN_PARTS } else { near_below(cells) };
         Ok(is_fast && (is_rounded || self.alive(least)? >= least))
     }
 
@@ -319,6 +321,10 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
 
     /// Values that enter the run together, or leave it, as far as that costs little to know.
     fn at_ends(&mut self) -> Result<u64, MappingError> {
+        if let Some(cells) = cells_of_step(self.problem, self.array) {
+            self.alive = self.alive.max(cells);
+            return Ok(cells);
+        }
         let model = self.problem.model;
         let alive = self.within(LEAST_BUDGET, |search| alive_at_ends(model, &[search.array], ENDS_BUDGET));
         let alive = unless_spent(alive)?.unwrap_or(0);
@@ -447,6 +453,12 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
         let dims = self.problem.model.schedule.dims.iter();
         dims.map(|kind| if let DimKind::Vector(lanes) = kind { u64::from(*lanes) } else { 1 }).max().unwrap_or(1)
     }
+}
+
+/// Cells of a step of a state that every step replaces: all those of the last step are needed after the run.
+pub(super) fn cells_of_step(problem: &Problem<'_, '_, '_>, array: ArrayId) -> Option<u64> {
+    let extent = |cells: u64, range: &Interval| cells.checked_mul(u64::try_from(range.extent()?).ok()?);
+    problem.readers(array)?.space.ranges().iter().try_fold(1, extent)
 }
 
 /// Nothing where the quota did not suffice.

@@ -1,6 +1,6 @@
 //! Leaning storage of states: rows that move by some cells a step, along several dimensions at once.
 //!
-//! In: a state in tiles of time and of two dimensions of space or more.   Out: strided hyperplanes in closed form.
+//! In: a state in tiles of time and of dimensions of space that are not that of rows.   Out: strided hyperplanes in closed form.
 //! Source: ours. Where tiles lean by `r` cells a step backwards, what a step writes takes the place of what the step
 //! before wrote `r` cells further back: of all that is still read of it, this is the last.
 //!
@@ -23,26 +23,31 @@ use crate::storage::problem::Problem;
 /// Coefficients and modulus.
 pub(crate) type Leaning = (Vec<i64>, i64);
 
-/// Leaning storage with the lean of the tiles, and against it; nothing where tiles have fewer than two dimensions of
-/// space, of which the rows alone may lean, or a cell is read more than one step later.
+/// Leaning storage with the lean of the tiles, and against it; nothing where tiles have no dimension of space but that
+/// of rows, or a cell is read more than one step later.
 pub(crate) fn leaning(problem: &Problem<'_, '_, '_>, array: ArrayId, extents: &[Option<i64>]) -> Vec<Leaning> {
-    let Some((lean, steps)) = lean_of_tiles(problem, array) else { return Vec::new() };
+    let Some(Lean { lean, fast_lean, steps }) = lean_of_tiles(problem, array) else { return Vec::new() };
     let fast = problem.fast_dimension(array);
     let grid = Grid::of(problem, array);
-    let with_sign = |sign: i64| {
+    // Rows that lean as well are those of stencils with corners.
+    let with_sign = |(sign, along): (i64, i64)| {
         let (mut gamma, mut pitch) = (vec![0; lean.len()], 1);
         gamma[fast] = 1;
-        let mut rows = extents[fast]?;
+        let (mut rows, mut step) = (extents[fast]?, along);
         for k in (1..lean.len()).rev().filter(|&k| k != fast) {
             let cleared = rows.checked_mul(pitch)?;
             pitch = grid.pitches(cleared).into_iter().max()?;
             gamma[k] = pitch;
-            gamma[0] = gamma[0].checked_sub(sign.checked_mul(lean[k])?.checked_mul(pitch)?)?;
+            step = step.checked_add(lean[k].checked_mul(pitch)?)?;
             rows = extents[k]?.checked_add(lean[k].checked_mul(steps)?)?;
         }
-        Some((gamma, grid.up(rows.checked_mul(pitch)?)?))
+        let longer = grid.pitches(step).into_iter().max()?;
+        gamma[0] = longer.checked_mul(-sign)?;
+        let margin = steps.checked_mul(longer.checked_sub(step)?.checked_add(along)?)?;
+        Some((gamma, grid.up(rows.checked_mul(pitch)?.checked_add(margin)?)?))
     };
-    [1, -1].into_iter().filter_map(with_sign).collect()
+    let leans = [0, fast_lean].into_iter().take(if fast_lean > 0 { 2 } else { 1 });
+    leans.flat_map(|along| [(1, along), (-1, along)]).filter_map(with_sign).collect()
 }
 
 /// Whether the array is in tiles that such storage is for.
@@ -50,8 +55,27 @@ pub(crate) fn may_lean(problem: &Problem<'_, '_, '_>, array: ArrayId) -> bool {
     lean_of_tiles(problem, array).is_some()
 }
 
+/// Whether it leans along several dimensions, each of which has a margin of the steps of a tile.
+pub(crate) fn has_several_margins(problem: &Problem<'_, '_, '_>, array: ArrayId) -> bool {
+    lean_of_tiles(problem, array).is_some_and(|found| leaning_dimensions(&found.lean) > 1)
+}
+
+fn leaning_dimensions(lean: &[i64]) -> usize {
+    lean.iter().filter(|lean| **lean > 0).count()
+}
+
+/// How tiles lean.
+struct Lean {
+    /// By how many cells a step, along each index but that of rows.
+    lean: Vec<i64>,
+    /// How far rows reach ahead along themselves.
+    fast_lean: i64,
+    /// The steps of a tile.
+    steps: i64,
+}
+
 /// By how many cells a step each index leans, and the steps of a tile.
-fn lean_of_tiles(problem: &Problem<'_, '_, '_>, array: ArrayId) -> Option<(Vec<i64>, i64)> {
+fn lean_of_tiles(problem: &Problem<'_, '_, '_>, array: ArrayId) -> Option<Lean> {
     let (kernel, body) = (problem.model.kernel, problem.model.kernel.array(array));
     let n = body.index.len();
     if body.role != Role::State || kernel.state_depth(array) != 1 {
@@ -74,9 +98,9 @@ fn lean_of_tiles(problem: &Problem<'_, '_, '_>, array: ArrayId) -> Option<(Vec<i
             }
         }
     }
-    lean[problem.fast_dimension(array)] = 0;
+    let fast_lean = std::mem::take(&mut lean[problem.fast_dimension(array)]);
     lean.iter_mut().zip(&tiled).filter(|(_, is_tiled)| !**is_tiled).for_each(|(lean, _)| *lean = 0);
-    (steps > 0 && lean.iter().filter(|lean| **lean > 0).count() > 1).then_some((lean, steps))
+    (steps > 0 && leaning_dimensions(&lean) > 0).then_some(Lean { lean, fast_lean, steps })
 }
 
 /// Dividends and divisors of the floors of a time.

@@ -17,3 +17,4 @@ pub(crate) mod scalar;
 pub(crate) mod shared;
 pub(crate) mod strided_hyperplane;
 pub(crate) mod successive_modulo;
+pub(crate) mod sweeping;

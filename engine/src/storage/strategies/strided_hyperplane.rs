@@ -31,6 +31,7 @@ use crate::storage::placement::rounding::Grid;
 use crate::storage::problem::{Problem, Span, Strategy};
 use crate::storage::strategies::leaning::leaning;
 use crate::storage::strategies::polytope::{Polytope, polytopes};
+use crate::storage::strategies::sweeping::sweeping;
 use crate::storage::{MappingError, StorageMapping};
 
 /// One-dimensional mappings with unit stride.
@@ -99,8 +100,8 @@ fn search(
         return Ok(vec![Hyperplane { gamma: Vec::new(), modulus: 1, offset: 0 }]);
     }
     let spans = problem.spans(array)?;
-    if let Some(leaning) = proved_leaning(problem, array, &spans) {
-        return Ok(vec![leaning]);
+    if let Some(known) = proved_in_closed_form(problem, array, &spans) {
+        return Ok(vec![known]);
     }
     let fast = problem.fast_dimension(array);
     let reach = consumer_distance(problem, array);
@@ -124,10 +125,11 @@ fn search(
     Ok(beam.into_iter().map(|prefix| finish(prefix, &spans)).collect())
 }
 
-/// Leaning storage, if there is any that the checker takes.
-fn proved_leaning(problem: &Problem<'_, '_, '_>, array: ArrayId, spans: &[Span]) -> Option<Hyperplane> {
+/// Sweeping or leaning storage, if there is any that the checker takes.
+fn proved_in_closed_form(problem: &Problem<'_, '_, '_>, array: ArrayId, spans: &[Span]) -> Option<Hyperplane> {
     let extents: Vec<_> = spans.iter().map(|span| span.extent()).collect();
-    leaning(problem, array, &extents).into_iter().find_map(|(gamma, modulus)| {
+    let mut found = sweeping(problem, array).into_iter().chain(leaning(problem, array, &extents));
+    found.find_map(|(gamma, modulus)| {
         let hyperplane = finish(Prefix { gamma, modulus, ..Prefix::nothing(spans.len()) }, spans);
         let mut proposal = StorageMapping::default();
         let buffer = problem.buffer_for(array, vec![modulus], StrategyId::StridedHyperplane);

@@ -1,0 +1,214 @@
+//! Programs whose marks are known.
+
+use super::*;
+
+/// The caches of these tests hold this much.
+const CACHE_BYTES: u64 = 1 << 20;
+
+/// For each store of `text`, whether it streams.
+fn non_temporal(text: &str, args: &[i64]) -> Vec<bool> {
+    let mut program = Program::parse(text).unwrap();
+    program.mark_non_temporal(args, CACHE_BYTES);
+    program.verify().unwrap();
+    let mut found = Vec::new();
+    for_each_strip(&mut program.body, &mut |strip| {
+        let hints = strip.ops.iter().filter_map(|op| match op {
+            Op::Store { hint, .. } => Some(*hint == StoreHint::NonTemporal),
+            _ => None,
+        });
+        found.extend(hints);
+    });
+    found
+}
+
+#[test]
+fn an_empty_loop_takes_no_time() {
+    let text = "program p() { buffer out: f64[1048576] write for v0 in 0 .. 4611686018427387904 { }
+        strip v1 in 0 .. 1048576 lanes 8 { m0 = out[pos 0, stride 1] %0 = f64 1.0 %1: store m0, %0 } }";
+    assert_eq!(non_temporal(text, &[]), [true]);
+}
+
+/// Two rows of `mid` are alive at a time; rows of `out` are only written.
+#[test]
+fn results_stream_and_rolling_rows_do_not() {
+    let pipeline = |rows: usize| {
+        format!(
+            "program pipeline() {{ buffer x: f64[{cells}] read buffer mid: f64[2048] write
+             buffer out: f64[{cells}] write
+             for v0 in 0 .. {rows} {{ let v1 = mod(v0, 2)
+               strip v2 in 0 .. 1024 lanes 8 {{
+                 m0 = x[base 1024 * v0, pos 0, stride 1] m1 = mid[base 1024 * v1, pos 0, stride 1]
+                 %0 = load m0: f64 %1: store m1, %0 }}
+               strip v3 in 0 .. 1024 lanes 8 {{
+                 m0 = mid[base 1024 - 1024 * v1, pos 0, stride 1] m1 = out[base 1024 * v0, pos 0, stride 1]
+                 %0 = load m0: f64 %1: store m1, %0 }} }} }}",
+            cells = 1024 * rows
+        )
+    };
+    assert_eq!(non_temporal(&pipeline(1024), &[]), [false, true]);
+    // Most of it is still there for the caller; the whole of it fits.
+    assert_eq!(non_temporal(&pipeline(100), &[]), [false, false]);
+    assert_eq!(non_temporal(&pipeline(10), &[]), [false, false]);
+}
+
+/// Steps between two planes: far apart if planes are large, and not if tiles of steps keep to a few rows.
+#[test]
+fn a_plane_streams_if_it_is_read_a_whole_step_later() {
+    let stepping = |rows: usize| {
+        format!(
+            "program stepping(_from, T) {{ buffer u: f64[{}] write
+             for v0 in $_from .. $T {{ let v1 = mod(v0, 2) for v2 in 0 .. {rows} {{
+               strip v3 in 0 .. 1024 lanes 8 {{
+                 m0 = u[base {plane} * v1, pos 1024 * v2, stride 1]
+                 m1 = u[base {plane} - {plane} * v1, pos 1024 * v2, stride 1]
+                 %0 = load m0: f64 %1: store m1, %0 alias %0, %1: disjoint }} }} }} }}",
+            2 * 1024 * rows,
+            plane = 1024 * rows
+        )
+    };
+    assert_eq!(non_temporal(&stepping(2000), &[0, 4]), [true]);
+    let tiled = "program tiled() { buffer u: f64[2000000] write
+        for v0 in 0 .. 100 { for v1 in 0 .. 8 { let v2 = mod(v1, 2)
+          strip v3 in 0 .. 9000 lanes 8 {
+            m0 = u[base 1000000 * v2, pos 10000 * v0, stride 1]
+            m1 = u[base 1000000 - 1000000 * v2, pos 10000 * v0, stride 1]
+            %0 = load m0: f64 %1: store m1, %0 alias %0, %1: disjoint } } } }";
+    assert_eq!(non_temporal(tiled, &[]), [false]);
+}
+
+#[test]
+fn folds_in_place_never_stream() {
+    let text = "program p(_from, T) { buffer u: f64[2000000] write
+        for v0 in $_from .. $T { strip v1 in 0 .. 1999999 lanes 1 {
+          m0 = u[pos 1, stride 1] m1 = u[pos 0, stride 1]
+          %0 = load m0: f64 %1: store m1, %0 alias %0, %1: distance 1 } } }";
+    assert_eq!(non_temporal(text, &[0, 4]), [false]);
+    // The same between strips: row by row, each takes the place of the one before the last.
+    let text = "program p() { buffer u: f64[2000000] write
+        for v0 in 0 .. 1900 { strip v1 in 0 .. 1000 lanes 8 {
+          m0 = u[base 1000 * v0, pos 2000, stride 1] m1 = u[base 1000 * v0, pos 0, stride 1]
+          %0 = load m0: f64 %1: store m1, %0 alias %0, %1: disjoint } } }";
+    assert_eq!(non_temporal(text, &[]), [false]);
+}
+
+/// For each stream of `text` whether it is cold.
+fn cold(text: &str, args: &[i64]) -> Vec<bool> {
+    let mut program = Program::parse(text).unwrap();
+    program.mark_cold(args, CACHE_BYTES);
+    program.verify().unwrap();
+    assert_eq!(Program::parse(&program.to_string()).as_ref(), Ok(&program));
+    let mut found = Vec::new();
+    for_each_strip(&mut program.body, &mut |strip| found.extend(strip.streams.iter().map(|stream| stream.is_cold)));
+    found
+}
+
+/// Three rows of a plane, from below: the upper one was not touched for a whole step, the other two a row ago.
+#[test]
+fn the_row_that_is_read_first_is_cold() {
+    let stencil = |rows: usize| {
+        format!(
+            "program stencil(_from, T) {{ buffer u: f64[{}] write
+             for v0 in $_from .. $T {{ for v1 in 1 .. {} {{ strip v2 in 0 .. 1000 lanes 8 {{
+               m0 = u[base 1000 * v1, pos 0, stride 1] m1 = u[base 1000 * v1, pos 1000, stride 1]
+               m2 = u[base 1000 * v1, pos 2000, stride 1]
+               %0 = load m0: f64 %1 = load m1: f64 %2 = load m2: f64 %3 = add %0, %1 %4 = add %3, %2
+               %5: store m0, %4 }} }} }} }}",
+            1000 * rows,
+            rows - 2
+        )
+    };
+    assert_eq!(cold(&stencil(2000), &[0, 4]), [false, false, true]);
+    assert_eq!(cold(&stencil(100), &[0, 4]), [false; 3], "all of it fits");
+}
+
+/// Tiles of steps keep to a few rows; what only stores touch, what moves by two and bytes need no call.
+#[test]
+fn what_is_at_hand_is_not_far() {
+    let tiled = "program tiled() { buffer u: f64[2000000] write
+        for v0 in 0 .. 100 { for v1 in 0 .. 8 {
+          strip v3 in 0 .. 9000 lanes 8 { m0 = u[pos 20000 * v0, stride 1]
+            %0 = load m0: f64 %1 = add %0, %0 %2: store m0, %1 } } } }";
+    assert_eq!(cold(tiled, &[]), [false]);
+    let once = "program once() { buffer u: f64[2000000] read buffer w: f64[4000000] read
+        buffer b: u8[2000000] read buffer v: f64[2000000] write
+        for v0 in 0 .. 2000 { strip v1 in 0 .. 1000 lanes 8 {
+          m0 = u[base 1000 * v0, pos 0, stride 1] m1 = w[base 2000 * v0, pos 0, stride 2]
+          m2 = b[base 1000 * v0, pos 0, stride 1] m3 = v[base 1000 * v0, pos 0, stride 1]
+          %0 = load m0: f64 %1 = load m1: f64 %2 = load m2: f64 %3 = add %0, %1 %4 = add %3, %2
+          %5: store m3, %4 } } }";
+    assert_eq!(cold(once, &[]), [true, false, false, false]);
+}
+
+#[test]
+fn what_takes_too_long_to_look_at_stays_as_it_is() {
+    let text = "program p() { buffer u: f64[200000] write
+        for v0 in 0 .. 2000000 { strip v1 in 0 .. 1 lanes 1 { m0 = u[pos 0, stride 1]
+          %0 = f64 1.0 %1: store m0, %0 } }
+        strip v2 in 0 .. 200000 lanes 8 { m0 = u[pos 0, stride 1] %0 = f64 1.0 %1: store m0, %0 } }";
+    assert_eq!(non_temporal(text, &[]), [false, false]);
+}
+
+/// Numbers without a pattern.
+fn numbers(mut state: u64) -> impl FnMut(u64) -> u64 {
+    move |below| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % below
+    }
+}
+
+/// A sweep over rows that are kept in rings, by steps, or in a buffer of their own.
+fn random_sweep(random: &mut impl FnMut(u64) -> u64) -> String {
+    let (rows, length) = (120 + random(400), 200 + random(900));
+    let pitch = length + random(40);
+    let modulus = rows * pitch + random(3 * pitch);
+    let mut streams = String::new();
+    let mut ops = String::new();
+    let reads = 1 + random(4);
+    for k in 0..reads {
+        let offset = random(modulus);
+        let stream = match random(4) {
+            0 => format!("m{k} = u[pos wrap(v3 + {offset}, {modulus}), ring {modulus}, stride 1]"),
+            1 => format!("m{k} = w[base {pitch} * v1, pos {}, stride 1]", random(40)),
+            2 => format!("m{k} = w[base v4, pos 1, stride 1]"),
+            _ => format!("m{k} = u[pos wrap({pitch} * v1 + {offset}, {modulus}), ring {modulus}, stride 1]"),
+        };
+        streams += &format!("{stream} ");
+        ops += &format!("%{k} = load m{k}: f64 ");
+    }
+    streams += &format!("m{reads} = u[pos v2, ring {modulus}, stride 1]");
+    let cells = modulus.max((rows + 2) * pitch + length + 40);
+    format!(
+        "program sweep(_from, T) {{ buffer u: f64[{modulus}] write buffer w: f64[{cells}] read
+         for v0 in $_from .. $T {{ let v5 = mulmod({}, v0, {modulus}) for v1 in 0 .. {rows} {{
+           let v2 = wrap(v5 + {pitch} * v1, {modulus}) let v3 = {pitch} * v1
+           let v4 = wrap({pitch} * v1, {modulus}) + {}
+           if v0 >= 1 {{ strip v6 in 0 .. {length} lanes 1 {{ {streams} {ops} %{reads}: store m{reads}, %0 }} }}
+           strip v7 in 0 .. {length} lanes 1 {{ {streams} {ops} %{reads}: store m{reads}, %0 }} }} }} }}",
+        random(2 * pitch),
+        random(9),
+    )
+}
+
+#[test]
+fn rows_that_are_followed_by_adding_have_the_marks_of_rows_that_are_evaluated() {
+    let mut random = numbers(5);
+    for _ in 0..60 {
+        let text = random_sweep(&mut random);
+        // With a loop inside, iterations are evaluated.
+        let evaluated = text.replace("if v0 >= 1", "for v8 in 0 .. 0 { } if v0 >= 1");
+        for (page_bytes, cache_bytes) in [(512, 1 << 16), (4096, 1 << 18)] {
+            let tallies = |text: &str| {
+                let program = Program::parse(text).unwrap_or_else(|error| panic!("{error}: {text}"));
+                program.verify().unwrap();
+                Tallies::of(&program, &[0, 4], cache_bytes, page_bytes)
+            };
+            let (fast, slow) = (tallies(&text), tallies(&evaluated));
+            let seen = |tallies: &Tallies| {
+                let all = tallies.stores.iter().chain(&tallies.streams);
+                all.map(|tally| (tally.bytes, tally.near_bytes)).collect::<Vec<_>>()
+            };
+            assert_eq!(seen(&fast), seen(&slow), "{text}");
+            assert!(seen(&fast).iter().any(|(bytes, _)| *bytes > 0), "{text}");
+        }
+    }
+}
