@@ -14,6 +14,7 @@
 mod distances;
 mod estimate;
 mod fusion;
+mod passes;
 mod shapes;
 mod space;
 
