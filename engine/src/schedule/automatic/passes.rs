@@ -18,8 +18,9 @@ const MOST_TIME_LEFT: f64 = 0.95;
 
 /// What passes leave of the time by rows: as much as of the instructions, as they save loads from memory and all caches
 /// alike. A plane of 4000 by 4000 cells and five points, of which it says 0.86, took 0.85 of the time by rows, 0.88 in
-/// skewed tiles and 0.80 with 32 steps at once on two threads (`run heat-2d-5pt --set N=4000 --set T=96`, two shared
-/// cores with AVX2). None if they save too little.
+/// skewed tiles and 0.80 with 32 steps at once on two threads (`run` with `--set N=4000 --set T=96` and each schedule
+/// written out, two shared cores with AVX2, in a build whose rows had loads that share vectors with AVX2 too). None if
+/// they save too little.
 pub(super) fn time_left(
     kernel: &Kernel,
     space: &CommonSpace,
