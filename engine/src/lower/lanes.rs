@@ -10,7 +10,7 @@
 use crease_program::Var;
 
 use crate::analysis::model::Model;
-use crate::kernel::affine::Term;
+use crate::kernel::affine::{Affine, Term};
 use crate::lower::linear::{Atom, Linear};
 use crate::lower::split::Version;
 
@@ -38,9 +38,22 @@ pub(crate) fn lanes_in_time(
 
 /// The value of a time dimension; none if it is not linear in the loops' variables.
 fn time(model: &Model<'_, '_>, version: &Version<'_>, iters: &[Linear], dim: usize) -> Option<Linear> {
-    let form = &model.schedule.times[version.stmt.index()][dim];
+    value(&model.schedule.times[version.stmt.index()][dim], iters)
+}
+
+/// The value of an expression over iterators.
+fn value(form: &Affine, iters: &[Linear]) -> Option<Linear> {
     form.terms().try_fold(Linear::constant(form.constant_part()), |sum, (term, c)| match term {
         Term::Iter(k) => sum.plus(&iters[*k as usize], c),
-        Term::Param(_) | Term::Floor(..) => None,
+        Term::Floor(inner, divisor) => sum.plus(&floor_of(&value(inner, iters)?, *divisor)?, c),
+        Term::Param(_) => None,
+    })
+}
+
+/// `floor(form / divisor)` where the divisor divides all but the constant, as where tiles are written out.
+fn floor_of(form: &Linear, divisor: i64) -> Option<Linear> {
+    let whole = Linear::constant(form.constant.div_euclid(divisor));
+    form.terms().iter().try_fold(whole, |sum, (atom, c)| {
+        (c % divisor == 0).then(|| sum.plus(&Linear::term(*atom), c / divisor)).flatten()
     })
 }

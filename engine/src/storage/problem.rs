@@ -12,7 +12,7 @@ use crate::analysis::step_dependences::Readers;
 use crate::check::Checker;
 use crate::kernel::BoundKernel;
 use crate::kernel::affine::Affine;
-use crate::kernel::graph::{ArrayId, Role};
+use crate::kernel::graph::{ArrayId, DimKind, Role};
 use crate::machine::MachineModel;
 use crate::storage::options::{Rings, Rounding, StrategyId};
 use crate::storage::{Buffer, MappingError, Sharing, StorageMapping};
@@ -107,7 +107,8 @@ impl<'a, 'c> Problem<'a, 'c, '_> {
         self.model.step_dependences.as_ref()?.readers(array).filter(|readers| !readers.space.is_empty())
     }
 
-    /// The array index that moves with the innermost schedule dimension; the last one if none does.
+    /// The array index that moves with the schedule dimension that runs in lanes, or else the innermost one; the last
+    /// index if none does.
     pub(crate) fn fast_dimension(&self, array: ArrayId) -> usize {
         let kernel = self.model.kernel;
         let Some(last) = kernel.array(array).index.len().checked_sub(1) else { return 0 };
@@ -117,7 +118,10 @@ impl<'a, 'c> Problem<'a, 'c, '_> {
                 continue;
             };
             let moves = |e: &Affine, iter: usize| e.iter_coefficient(iter) != 0;
-            let times = &self.model.schedule.times[stmt.index()];
+            let schedule = self.model.schedule;
+            let lanes = schedule.dims.iter().position(|kind| matches!(kind, DimKind::Vector(_)));
+            // What comes behind lanes shares strips.
+            let times = &schedule.times[stmt.index()][..lanes.map_or(schedule.dims.len(), |lanes| lanes + 1)];
             let innermost = times.iter().rev().find_map(|e| (0..body.iters.len()).find(|&iter| moves(e, iter)));
             if let Some(iter) = innermost {
                 return (0..=last).rev().find(|&k| moves(&assign.index[k], iter)).unwrap_or(last);

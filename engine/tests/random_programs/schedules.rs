@@ -1,8 +1,17 @@
 //! Random schedules as text: positions before, between or behind the iterators; permuted, shifted, skewed, reversed and
-//! tiled iterators; parallel and vector dimensions. Whether they are legal is left to chance.
+//! tiled iterators; parallel and vector dimensions; rows and steps that share a pass of the lanes. Whether they are legal
+//! is left to chance.
 
 use super::affine::{ITERS, substitute};
 use super::generate::{Generator, Position};
+
+/// What shares a pass of the lanes.
+enum Jam {
+    /// This many rows of the dimension before the lanes.
+    Rows(i64),
+    /// Two steps, the second one this many lanes behind.
+    Steps { t: &'static str, lanes: i64 },
+}
 
 impl Generator<'_> {
     /// Three random schedules and one that is legal: position by position, the iterators in their order.
@@ -65,6 +74,7 @@ impl Generator<'_> {
         let tile_sizes: Vec<i64> = (0..self.dims).map(|_| self.random.i64(2..=3)).collect();
         let kinds: Vec<&str> = (0..self.dims).map(|d| self.kind(d + 1 == self.dims)).collect();
         let outer_parallel = tiles && self.chance(30);
+        let jam = self.jam(kinds.last().copied(), step.filter(|_| !tiles));
         let mut times = Vec::new();
         for position in 0..n_positions {
             let shift = shift * position as i64;
@@ -92,10 +102,36 @@ impl Generator<'_> {
             let iters = kinds.iter().enumerate().map(|(slot, kind)| format!("{}{kind}", point(slot)));
             let from = time.len();
             time.extend(iters);
+            match &jam {
+                Some(Jam::Rows(size)) => {
+                    let row = time.len() - 2;
+                    let within = time[row].trim_end_matches(" parallel").to_string();
+                    time[row] = format!("floor(({within}) / {size})");
+                    time.push(within);
+                }
+                Some(Jam::Steps { t, lanes }) => {
+                    let last = time.last_mut().expect("there is an iterator");
+                    let (point, _) = last.split_once(" vector").expect("the last one runs in lanes");
+                    *last = format!("{point} + {lanes}*{t} - {}*floor({t} / 2) vector({lanes})", 2 * lanes);
+                    time[0] = format!("floor({t} / 2)");
+                    time.push(t.to_string());
+                }
+                None => {}
+            }
             time.insert(from + position_at, position.to_string());
             times.push(time);
         }
         times
+    }
+
+    /// Whether rows, or steps, share a pass of the lanes.
+    fn jam(&mut self, last: Option<&str>, step: Option<&'static str>) -> Option<Jam> {
+        let lanes = last?.strip_prefix(" vector(")?.strip_suffix(')')?.parse().expect("lanes are a number");
+        match (self.random.u8(0..100), step) {
+            (0..25, _) if self.dims > 1 => Some(Jam::Rows(self.random.i64(2..=3))),
+            (25..50, Some(t)) => Some(Jam::Steps { t, lanes }),
+            _ => None,
+        }
     }
 
     fn kind(&mut self, is_last: bool) -> &'static str {

@@ -23,6 +23,7 @@ use crate::analysis::model::Model;
 use crate::kernel::graph::DimKind;
 use crate::lower::names::{arguments, iterator_name, task_coordinate};
 use crate::lower::scan::emit::{Names, block, extreme, guarded, without};
+use crate::lower::scan::jam::behind_lanes;
 use crate::lower::scan::polyhedra::{Form, Piece};
 use crate::sets::elimination::{Row, is_infeasible};
 
@@ -50,7 +51,7 @@ pub(super) fn scan(model: &Model<'_, '_>, pieces: &[Piece], tasks: Option<usize>
         names: Names(names),
         args,
         parallel: dims.iter().map(|kind| *kind == DimKind::Parallel).collect(),
-        innermost: (0..dims.len()).rev().find(moves).unwrap_or(0),
+        innermost: strip_dim(pieces, dims, args).or_else(|| (0..dims.len()).rev().find(moves)).unwrap_or(0),
         tasks,
     };
     let all = (0..pieces.len()).map(|piece| {
@@ -75,7 +76,7 @@ struct Scanner<'a> {
     args: usize,
     /// Which dimensions run in parallel.
     parallel: Vec<bool>,
-    /// The last dimension in which some statement moves.
+    /// The dimension along which strips run.
     innermost: usize,
     tasks: Option<usize>,
 }
@@ -375,6 +376,14 @@ impl Scanner<'_> {
         let upper = constants().filter(|(c, _)| *c < 0).map(|(c, constant)| constant.div_euclid(-c)).min();
         (lower, upper)
     }
+}
+
+/// The vector dimension, if all behind it is written out.
+fn strip_dim(pieces: &[Piece], dims: &[DimKind], args: usize) -> Option<usize> {
+    let (lanes, behind) = behind_lanes(dims, args)?;
+    let is_single = |rows: &Vec<Row>| rows.iter().any(|row| row.is_equality);
+    let is_written_out = |piece: &Piece| piece.levels[behind.start - args..].iter().all(is_single);
+    pieces.iter().all(is_written_out).then_some(lanes - args)
 }
 
 /// Whether a row holds wherever some others do; false also if that is not found out.

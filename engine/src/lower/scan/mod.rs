@@ -9,6 +9,7 @@
 mod direct;
 mod emit;
 mod general;
+mod jam;
 mod polyhedra;
 
 use crease_isl::Context;

@@ -19,9 +19,10 @@ use crate::kernel::formula::Formula;
 use crate::kernel::graph::StmtId;
 use crate::lower::error::LowerError;
 use crate::lower::names::arguments;
+use crate::lower::scan::jam::{behind_lanes, written_out};
 use crate::lower::split::Version;
 use crate::sets::boxes::Boxed;
-use crate::sets::elimination::{Row, Rows, Traced, is_infeasible};
+use crate::sets::elimination::{Row, Rows, TooHard, Traced, is_infeasible};
 
 /// Rows that one piece may have while dimensions are eliminated.
 const MOST_LEVEL_ROWS: usize = 200;
@@ -77,10 +78,9 @@ pub(super) fn pieces_of(model: &Model<'_, '_>, versions: &[Version<'_>]) -> Resu
         let Some(solved) = Solved::new(model, version.stmt, &args) else { return Ok(None) };
         let Some(domains) = convex_parts(model, version, &solved)? else { return Ok(None) };
         for domain in domains {
-            match solved.piece(position, domain) {
+            match solved.pieces(position, domain) {
                 Err(TooHard) => return Ok(None),
-                Ok(None) => {}
-                Ok(Some(piece)) => pieces.push(piece),
+                Ok(found) => pieces.extend(found),
             }
         }
         if pieces.len() > MOST_POLYHEDRA {
@@ -124,9 +124,6 @@ struct Solved<'a, 'c, 'k> {
     /// What the time vector says beyond that: tiles, and dimensions that depend on others.
     of_time: Constraints,
 }
-
-/// Too many rows, or numbers that are too large.
-struct TooHard;
 
 impl<'a, 'c, 'k> Solved<'a, 'c, 'k> {
     /// None if some iterator, or some floor, cannot be read off.
@@ -234,19 +231,29 @@ impl<'a, 'c, 'k> Solved<'a, 'c, 'k> {
         basic.constraints.iter().map(row).collect()
     }
 
-    /// A convex part of the statement's instances, level by level; `Ok(None)` if it has none.
-    fn piece(&self, version: usize, domain: Constraints) -> Result<Option<Piece>, TooHard> {
-        let (args, columns) = (self.args.len(), self.columns());
+    /// A convex part of the statement's instances, level by level: one piece, or one for each that shares a strip.
+    fn pieces(&self, version: usize, domain: Constraints) -> Result<Vec<Piece>, TooHard> {
         let Some(rows) = Rows::new(domain.into_iter().chain(self.of_time.iter().cloned())) else {
-            return Ok(None);
+            return Ok(Vec::new());
         };
+        let parts = match behind_lanes(&self.model.schedule.dims, self.args.len()) {
+            Some((lanes, behind)) => written_out(rows, lanes, behind)?,
+            None => vec![rows],
+        };
+        let pieces = parts.into_iter().map(|part| self.piece(version, part));
+        pieces.filter_map(Result::transpose).collect()
+    }
+
+    /// The points that satisfy some rows, level by level; `Ok(None)` if there are none.
+    fn piece(&self, version: usize, rows: Rows) -> Result<Option<Piece>, TooHard> {
+        let (args, columns) = (self.args.len(), self.columns());
         let given = rows.iter().map(|row| canonical(row.clone())).collect();
         let mut rows = Traced::new(&rows);
         let mut levels = vec![Vec::new(); columns - args];
         for column in (args..columns).rev() {
             let own = rows.iter().filter(|row| row.coefficients[column] != 0).cloned().map(canonical);
             levels[column - args] = tightest(own.collect());
-            match rows.without(column, MOST_LEVEL_ROWS).map_err(|_| TooHard)? {
+            match rows.without(column, MOST_LEVEL_ROWS)? {
                 None => return Ok(None),
                 Some(rest) => rows = rest,
             }

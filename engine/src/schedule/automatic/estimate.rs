@@ -292,9 +292,13 @@ fn in_boxes(stmt: &Stmt, has_steps: bool, params: &[i64]) -> Option<(f64, f64)> 
 
 /// Nanoseconds of an instance in lanes.
 fn instance_ns(kernel: &Kernel, stmt: &Stmt) -> f64 {
+    instructions(stmt) * INSTRUCTION_NS / f64::from(lanes(kernel))
+}
+
+/// Instructions of a statement: operations, loads and stores.
+pub(super) fn instructions(stmt: &Stmt) -> f64 {
     let operations = stmt.exprs.iter().filter(|expr| !matches!(expr, Expr::Const(_) | Expr::Scalar(_))).count();
-    let instructions = (operations + stmt.assigns.len()) as f64;
-    instructions * INSTRUCTION_NS / f64::from(lanes(kernel))
+    (operations + stmt.assigns.len()) as f64
 }
 
 /// Lanes of the widest vectors, of the widest type that the arrays' cells are computed in.

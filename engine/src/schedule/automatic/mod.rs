@@ -15,6 +15,7 @@ mod distances;
 mod estimate;
 mod fold;
 mod fusion;
+mod passes;
 mod shapes;
 mod space;
 

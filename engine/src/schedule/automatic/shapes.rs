@@ -15,7 +15,9 @@
 //!   tiles needs those of the diagonals before alone;
 //! - pipelined tiles, `[floor(t/B), floor(y/h) + w t, t parallel, y, x vector]`: the steps of a tile run at once, each
 //!   some rows behind the one before. No thread waits for a tile to begin, and a value dies as soon as the step behind
-//!   has passed, so that storage takes hardly more than one level.
+//!   has passed, so that storage takes hardly more than one level;
+//! - rows, skewed and pipelined tiles once more with several rows in one pass of the lanes, `[.., floor(y/4), x vector,
+//!   y]`, where that saves loads (`passes`).
 //!
 //! Sources: Wonnacott (2000) for skewed tiles; Wellein, Hager, Zeiser, Wittmann and Fehske, Efficient temporal blocking
 //! for stencil computations by multicore-aware wavefront parallelization (COMPSAC 2009) for pipelined ones.
@@ -27,6 +29,7 @@ use crate::schedule::automatic::Candidate;
 use crate::schedule::automatic::distances::Distance;
 use crate::schedule::automatic::estimate::{Block, Estimate, Sweep, Tile, Workload};
 use crate::schedule::automatic::fusion::{Open, Row};
+use crate::schedule::automatic::passes::{ROWS_OF_A_PASS, in_passes, time_left};
 use crate::schedule::automatic::space::CommonSpace;
 use crate::schedule::pipelined::{Pipeline, behind_for, front};
 use crate::schedule::skewed::{lean_for, leaning_tile};
@@ -51,8 +54,8 @@ pub(super) fn candidates(
     distances: &[Distance],
     workload: &Workload,
 ) -> Result<Vec<Candidate>, AffineOverflow> {
-    let shapes = Shapes { stmts: kernel.stmts().len(), space, distances, workload };
-    let found = [
+    let shapes = Shapes { stmts: kernel.stmts().len(), space, distances, workload, time_left: None };
+    let mut found = vec![
         shapes.rows(false),
         shapes.rows(true),
         shapes.stages(),
@@ -61,6 +64,10 @@ pub(super) fn candidates(
         shapes.blocks(),
         shapes.pipelined(),
     ];
+    if let Some(left) = time_left(kernel, space, workload)? {
+        let shapes = Shapes { time_left: Some(left), ..shapes };
+        found.extend([shapes.rows(false), shapes.rows(true), shapes.skewed(), shapes.pipelined()]);
+    }
     found.into_iter().filter_map(Result::transpose).collect()
 }
 
@@ -74,7 +81,7 @@ pub(super) fn tiles(
     distances: &[Distance],
     workload: &Workload,
 ) -> Result<Vec<Candidate>, AffineOverflow> {
-    let shapes = Shapes { stmts: kernel.stmts().len(), space, distances, workload };
+    let shapes = Shapes { stmts: kernel.stmts().len(), space, distances, workload, time_left: None };
     [shapes.skewed(), shapes.blocks(), shapes.pipelined()].into_iter().filter_map(Result::transpose).collect()
 }
 
@@ -85,6 +92,8 @@ struct Shapes<'a> {
     space: &'a CommonSpace,
     distances: &'a [Distance],
     workload: &'a Workload,
+    /// If several rows are to run in one pass, what that leaves of the time.
+    time_left: Option<f64>,
 }
 
 /// Time vectors while they are made: a dimension at a time.
@@ -139,7 +148,7 @@ impl Shapes<'_> {
         }
         let estimate = self.workload.sweep(Sweep { is_parallel, is_fused, barriers: 1 });
         let shape = if is_parallel { "rows in parallel" } else { "rows" };
-        Ok(Some(draft.candidate(shape.to_string(), estimate)))
+        self.candidate(draft, (1, 0), shape.to_string(), estimate)
     }
 
     /// One stage after the other, each in parallel.
@@ -215,7 +224,8 @@ impl Shapes<'_> {
         }
         let (steps, width) = (tile.steps, tile.width);
         let shape = format!("skewed tiles of {steps} steps by {width} of {}", self.space.names[dim]);
-        Ok(Some(draft.candidate(shape, estimate(&tile))))
+        let lean = if dim + 1 == self.last() { tile.lean } else { 0 };
+        self.candidate(draft, (tile.steps, lean), shape, estimate(&tile))
     }
 
     /// Tiles of time and of the two outermost dimensions of space, one after the other or diagonal after diagonal.
@@ -284,7 +294,19 @@ impl Shapes<'_> {
         }
         let (steps, width) = (tile.steps, tile.width);
         let shape = format!("{steps} steps at once, in blocks of {width} of {}", self.space.names[dim]);
-        Ok(Some(draft.candidate(shape, estimate(&tile))))
+        self.candidate(draft, (tile.steps, 0), shape, estimate(&tile))
+    }
+
+    /// A candidate, in tiles of some steps; in passes if these are wanted, which then lean by `lean` rows a step.
+    fn candidate(&self, mut draft: Draft, (steps, lean): (i64, i64), shape: String, estimate: Estimate) -> Found {
+        let Some(left) = self.time_left else { return Ok(Some(draft.candidate(shape, estimate))) };
+        // A step takes the place of the one before as many rows away as a pass has.
+        let (rows, more) = (self.workload.extents[self.last() - 1], (steps * ROWS_OF_A_PASS) as f64);
+        let Estimate { nanoseconds, bytes } = estimate;
+        let estimate = Estimate { nanoseconds: nanoseconds * left, bytes: bytes * (1.0 + more / rows.max(1.0)) };
+        let is_found = in_passes((&mut draft.dims, &mut draft.times), self.space, lean)?;
+        let shape = format!("{shape}, {ROWS_OF_A_PASS} of {} in a pass", self.space.names[self.last() - 1]);
+        Ok(is_found.then(|| draft.candidate(shape, estimate)))
     }
 
     /// Shifts that order the statements of a step in the outermost dimension of space, and what these leave; none if
@@ -443,9 +465,11 @@ impl Shapes<'_> {
     fn best_tile(&self, tile: impl Fn(i64, i64) -> Option<Tile>, estimate: &dyn Fn(&Tile) -> Estimate) -> Option<Tile> {
         let rows = self.workload.extents[self.outer()];
         // Integer sets take seconds for blocks of planes, and one plane is long enough.
-        let widths = || widths(rows).take(if self.outer() + 1 < self.last() { 1 } else { usize::MAX });
+        let inner = self.outer() + 1 < self.last();
+        let widths = || widths(rows).take(if inner { 1 } else { usize::MAX });
         let tiles = TILE_STEPS.iter().flat_map(|&steps| widths().map(move |width| (steps, width)));
         tiles
+            .filter(|(_, width)| self.time_left.is_none() || inner || width % ROWS_OF_A_PASS == 0)
             .filter_map(|(steps, width)| tile(steps, width))
             .min_by(|a, b| estimate(a).cost().total_cmp(&estimate(b).cost()))
     }

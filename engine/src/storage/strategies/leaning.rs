@@ -104,7 +104,7 @@ fn lean_of_tiles(problem: &Problem<'_, '_, '_>, array: ArrayId) -> Option<Lean> 
 }
 
 /// Dividends and divisors of the floors of a time.
-fn floors(time: &Affine) -> impl Iterator<Item = (&Affine, i64)> {
+pub(crate) fn floors(time: &Affine) -> impl Iterator<Item = (&Affine, i64)> {
     time.terms().filter_map(|(term, _)| match term {
         Term::Floor(inner, divisor) => Some((&**inner, *divisor)),
         _ => None,

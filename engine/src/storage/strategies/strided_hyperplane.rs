@@ -22,14 +22,15 @@ use std::collections::BinaryHeap;
 
 use crease_isl::Set;
 
-use crate::kernel::graph::ArrayId;
+use crate::kernel::affine::Affine;
+use crate::kernel::graph::{ArrayId, DimKind, Schedule};
 use crate::sets::count::merged;
 use crate::storage::knobs::strategies::{LAYER_BUDGET, MOST_CLEARING, MOST_PROPOSALS};
 use crate::storage::knobs::strided_hyperplane::{BEAM, MOST_DISTANCE};
 use crate::storage::options::StrategyId;
 use crate::storage::placement::rounding::Grid;
 use crate::storage::problem::{Problem, Span, Strategy};
-use crate::storage::strategies::leaning::leaning;
+use crate::storage::strategies::leaning::{floors, leaning};
 use crate::storage::strategies::polytope::{Polytope, polytopes};
 use crate::storage::strategies::sweeping::sweeping;
 use crate::storage::{MappingError, StorageMapping};
@@ -343,10 +344,11 @@ fn finish(prefix: Prefix, spans: &[Span]) -> Hyperplane {
     Hyperplane { gamma: prefix.gamma, modulus: prefix.modulus, offset: (-corner).rem_euclid(prefix.modulus) }
 }
 
-/// The largest distance, along any index, between two references of one statement to the array; at least 2.
+/// The largest distance, along any index, between two references of one statement to the array; at least 2, and what
+/// runs in one pass of the lanes.
 pub(crate) fn consumer_distance(problem: &Problem<'_, '_, '_>, array: ArrayId) -> i64 {
     let kernel = problem.model.kernel;
-    let mut reach = 2;
+    let mut reach = jammed(problem.model.schedule).max(2);
     for stmt in kernel.stmts() {
         let writes = stmt.assigns.iter().map(|a| (a.array, a.index.as_slice()));
         let references: Vec<_> = stmt.reads().chain(writes).filter(|(a, _)| *a == array).map(|(_, i)| i).collect();
@@ -357,6 +359,14 @@ pub(crate) fn consumer_distance(problem: &Problem<'_, '_, '_>, array: ArrayId) -
         }
     }
     reach
+}
+
+/// The most values of a dimension that run in one pass of the lanes.
+fn jammed(schedule: &Schedule) -> i64 {
+    let Some(lanes) = schedule.dims.iter().position(|kind| matches!(kind, DimKind::Vector(_))) else { return 1 };
+    let in_pass = |times: &Vec<Affine>| times.split_at(lanes + 1).1.iter().any(|time| time.as_constant().is_none());
+    let divisors = schedule.times.iter().filter(|times| in_pass(times)).flatten().flat_map(floors);
+    divisors.map(|(_, divisor)| divisor).filter(|divisor| *divisor <= MOST_DISTANCE).max().unwrap_or(1)
 }
 
 #[cfg(test)]
