@@ -29,7 +29,7 @@ use crate::kernel::formula::Formula;
 use crate::kernel::graph::{Array, ArrayId, Kernel, Role, Stmt};
 
 /// Conjunctions that the domain of a statement may be the union of.
-const MOST_CONJUNCTIONS: usize = 64;
+const MOST_BOXES_OF_A_BORDER: usize = 64;
 
 /// A claim about who reads the states of a kernel at some sizes. Cells and distances leave out the step.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -197,7 +197,7 @@ fn conjunctions(formula: &Formula) -> Option<Vec<Vec<Formula>>> {
                 let factors = conjunctions(part)?;
                 let times = |all: &Vec<Formula>| factors.iter().map(|one| [all.as_slice(), one].concat()).collect();
                 product = product.iter().flat_map::<Vec<_>, _>(times).collect();
-                if product.len() > MOST_CONJUNCTIONS {
+                if product.len() > MOST_BOXES_OF_A_BORDER {
                     return None;
                 }
             }
@@ -205,7 +205,7 @@ fn conjunctions(formula: &Formula) -> Option<Vec<Vec<Formula>>> {
         }
         Formula::Or(parts) => {
             let all = parts.iter().map(conjunctions).collect::<Option<Vec<_>>>()?.concat();
-            (all.len() <= MOST_CONJUNCTIONS).then_some(all)
+            (all.len() <= MOST_BOXES_OF_A_BORDER).then_some(all)
         }
         Formula::NonNegative(_) | Formula::Zero(_) => Some(vec![vec![formula.clone()]]),
         Formula::Not(_) => None,

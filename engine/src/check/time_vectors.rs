@@ -33,7 +33,7 @@ const MOST_TRIED: usize = 1 << 16;
 /// Floors of a time vector, each of which doubles what is compared.
 const MOST_FLOORS: usize = 6;
 /// Sizes of coefficients, moduli and spaces up to which no sum of products leaves 128 bits.
-const LARGEST: i128 = 1 << 48;
+const LARGEST_NUMBER: i128 = 1 << 48;
 
 /// Whether the storage is certainly safe.
 pub(super) fn is_proved(
@@ -58,10 +58,10 @@ fn proves(
     let regions = readers.of(mapping.array).filter(|_| piece.when == Formula::everything())?;
     let times = Times::of(kernel, schedule, readers.space())?;
     let mut places = Places { matrix: &piece.matrix, moduli: &buffer.moduli, space: readers.space(), tried: 0 };
-    let is_small = |value: &i64| i128::from(*value).abs() < LARGEST;
+    let is_small = |value: &i64| i128::from(*value).abs() < LARGEST_NUMBER;
     let ends = readers.space().ends().iter().flat_map(|(low, high)| [low, high]);
     let numbers = piece.matrix.iter().flatten().chain(&buffer.moduli);
-    if !numbers.chain(times.numbers()).all(is_small) || !ends.into_iter().all(|end| end.abs() < LARGEST) {
+    if !numbers.chain(times.numbers()).all(is_small) || !ends.into_iter().all(|end| end.abs() < LARGEST_NUMBER) {
         return None;
     }
     let zero = vec![0; readers.space().ends().len()];

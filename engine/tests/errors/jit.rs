@@ -7,7 +7,7 @@ use crease_jit::{
 use crease_jit::{CallError, Pool, compile};
 use crease_program::{
     self, BoundsError, Cells, Cond, Element, ExactError, Fault, Int, InterpretError, Mapped, Memory, Node, Program,
-    UnprovedReason, Var, Verified,
+    TileGraphError, UnprovedReason, Var, Verified,
 };
 
 use ndarray::{Array1, Array2, s};
@@ -37,6 +37,7 @@ pub(crate) fn cases(cases: &mut Cases) {
     ranges(cases);
     interpreter(cases);
     traps(cases);
+    tile_graphs(cases);
 }
 
 fn parsed(text: &str) -> Program {
@@ -246,6 +247,18 @@ fn trapped_program(nodes: &str) -> Program {
     };
     let buffers = "buffer u: f64[6] write\narray w: f64[2, 3] write";
     parsed(&format!("program trapped(a) {{\n{buffers}\n{nodes}\n}}"))
+}
+
+/// Graphs of tiles.
+fn tile_graphs(cases: &mut Cases) {
+    let copy = parsed(COPY);
+    cases.add("a tile graph without arguments", copy.tile_graph(&[], 1 << 20, 9).unwrap_err());
+    cases.add("a tile graph of no strip", copy.tile_graph(&[8], 1 << 20, 0).unwrap_err());
+    let trapping = TRAPS.into_iter().find_map(|(_, nodes)| {
+        let error = trapped_program(nodes).tile_graph(&[6], 1 << 20, 1 << 10).err()?;
+        matches!(error, TileGraphError::Trapped(_)).then_some(error)
+    });
+    cases.add("a tile graph of a run that leaves 64 bits", trapping.expect("some of them trap"));
 }
 
 fn traps(cases: &mut Cases) {
