@@ -19,7 +19,8 @@ fn documents_say_what_the_newest_records_say() {
 #[test]
 fn every_record_is_read_or_passed_over_for_a_reason() {
     let results = Results::read(root()).unwrap();
-    let reasons = ["does not begin with a date", "not a suite as it is"];
+    // Planning times are quoted where they belong, in docs/LIMITS.md.
+    let reasons = ["does not begin with a date", "not a suite as it is", "no results are shown of the suite `latency`"];
     for skipped in &results.skipped {
         assert!(reasons.iter().any(|reason| skipped.contains(reason)), "{skipped}");
     }

@@ -48,7 +48,11 @@ pub(super) fn rewriting(cursor: &mut Cursor, kernel: &Kernel, names: &Names) -> 
             names.find(|name| !is_taken(name)).expect("there are enough numbers")
         }
     };
-    let (base, mut steps) = base_of(kernel, &base.1).map_err(|kind| fail_at(base.0, kind))?;
+    let (mut base, mut steps) = base_of(kernel, &base.1).map_err(|kind| fail_at(base.0, kind))?;
+    if let Base::Times(times) = &mut base {
+        // They may be those of another rewriting.
+        times.name.clone_from(&name);
+    }
     steps.extend(StepReader { cursor, kernel, names }.steps()?);
     Ok(Rewriting { name, base, steps, before: kernel.schedules.len() })
 }
