@@ -108,24 +108,24 @@ impl Halves {
     /// Storage in two pieces; none if an index has no bounds or a number leaves 64 bits.
     fn keep(&self, problem: &Problem<'_, '_, '_>, array: ArrayId) -> Result<Option<StorageMapping>, MappingError> {
         let spans = problem.spans(array)?;
-        let parts = [true, false].map(|is_near| self.part(&spans, is_near));
-        let [Some(near), Some(far)] = parts else { return Ok(None) };
         let (index, last) = (Affine::iter(self.index), Affine::constant(self.last_near));
-        let conditions = [Formula::le(&index, &last)?, Formula::lt(&last, &index)?];
+        let (near, far) = (Formula::le(&index, &last)?, Formula::lt(&last, &index)?);
         let (mut buffers, mut pieces) = (Vec::new(), Vec::new());
-        for (at, ((moduli, matrix, offset), when)) in [near, far].into_iter().zip(conditions).enumerate() {
-            let mut buffer = problem.buffer_for(array, moduli, StrategyId::Mirrored);
-            if at > 0 {
-                buffer.name = problem.free_name(&buffer.name, "far");
+        for (buffer, when) in [near, far].into_iter().enumerate() {
+            let Some((moduli, piece)) = self.part(&spans, buffer, when) else { return Ok(None) };
+            let mut kept = problem.buffer_for(array, moduli, StrategyId::Mirrored);
+            if buffer > 0 {
+                kept.name = problem.free_name(&kept.name, "far");
             }
-            buffers.push(buffer);
-            pieces.push(Piece { when, buffer: at, matrix, offset });
+            buffers.push(kept);
+            pieces.push(piece);
         }
         Ok(Some(StorageMapping { buffers, arrays: vec![ArrayMapping { array, pieces }] }))
     }
 
-    /// Moduli, matrix and offsets of a half.
-    fn part(&self, spans: &[Span], is_near: bool) -> Option<(Vec<i64>, Vec<Vec<i64>>, Vec<i64>)> {
+    /// Moduli and piece of a half: buffer 0 keeps the near one.
+    fn part(&self, spans: &[Span], buffer: usize, when: Formula) -> Option<(Vec<i64>, Piece)> {
+        let is_near = buffer == 0;
         let (mut moduli, mut matrix, mut offset) = (Vec::new(), Vec::new(), Vec::new());
         for (k, span) in spans.iter().enumerate().skip(1) {
             let (first, last) = span.ends()?;
@@ -144,7 +144,7 @@ impl Halves {
             }
             matrix.push(row);
         }
-        Some((moduli, matrix, offset))
+        Some((moduli, Piece { when, buffer, matrix, offset }))
     }
 }
 
