@@ -76,6 +76,29 @@ fn every_rewriting_computes_what_rows_compute() {
     }
 }
 
+/// What stands behind the lanes orders the cells of a block: a sum along the row is none in lock-step.
+#[test]
+fn lanes_that_are_ordered_behind_the_vector_dimension_run_one_by_one() {
+    let kernel = parsed(
+        "kernel sums(size N) for N >= 1 {
+           input g[x]: f64 for 0 <= x < N
+           output s[x]: f64 for 0 <= x < N
+           F[x] for x = 0 { s[x] = g[x] }
+           S[x] for 1 <= x < N { s[x] = s[x-1] + g[x] }
+           schedule rows { F, S -> [x] }
+         }",
+    );
+    for steps in ["", "split(x 1) vector(x 4)"] {
+        let plan = kernel.plan().size("N", 23).schedule(format!("rows {steps}").trim()).build().unwrap();
+        let mut run = plan.compile().unwrap().instantiate().unwrap();
+        run.write("g", ndarray::Array1::from_elem(23, 1.0).view()).unwrap();
+        run.run_once().unwrap();
+        let mut sums = ndarray::Array1::<f64>::zeros(23);
+        run.read("s", sums.view_mut()).unwrap();
+        assert_eq!(sums, ndarray::Array1::from_iter((1..24).map(f64::from)), "{steps}");
+    }
+}
+
 #[test]
 fn diamonds_in_space_have_strips_along_two_dimensions() {
     let cube = parsed(

@@ -31,6 +31,9 @@ impl Kernel {
     /// [`AffineOverflow`] if a coefficient leaves 64 bits.
     pub(crate) fn split(&self, cuts: &[Cut]) -> Result<Kernel, AffineOverflow> {
         debug_assert!(cuts.is_sorted_by_key(|cut| cut.stmt), "cuts are in order");
+        if cuts.is_empty() {
+            return Ok(Kernel { rewritings: Vec::new(), ..self.clone() });
+        }
         let cut_of = |stmt: usize| cuts.iter().find(|cut| cut.stmt == stmt);
         let mut stmts = Vec::with_capacity(self.stmts.len() + cuts.len());
         for (number, stmt) in self.stmts.iter().enumerate() {

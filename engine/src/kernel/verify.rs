@@ -62,9 +62,14 @@ impl Kernel {
 }
 
 pub(in crate::kernel) fn verify_places(kernel: &Kernel) -> Verified {
+    verify_places_from(kernel, 0)
+}
+
+/// As [`verify_places`], of a kernel whose statements before that position are those of one that was verified.
+pub(in crate::kernel) fn verify_places_from(kernel: &Kernel, first: usize) -> Verified {
     verify_names(kernel)?;
     verify_declarations(kernel)?;
-    for (i, stmt) in kernel.stmts.iter().enumerate() {
+    for (i, stmt) in kernel.stmts.iter().enumerate().skip(first) {
         verify_stmt(kernel, i, stmt)?;
         types::verify_types(kernel, i, stmt)?;
     }

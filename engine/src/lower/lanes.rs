@@ -5,7 +5,8 @@
 //!
 //! Blocks of a vector dimension hold values of *time* that are close to each other, and isl's loops may count something
 //! else: a loop over even times only counts by one, and one iteration may hold times that differ, an even one and the
-//! odd one behind it. What counts is where the statements stand in time.
+//! odd one behind it. What counts is where the statements stand in time. What stands behind the vector dimension orders
+//! the instances of a block: where that differs from lane to lane, they are no lanes.
 
 use crease_program::Var;
 
@@ -28,6 +29,14 @@ pub(crate) fn lanes_in_time(
         return 1;
     };
     if times.any(|time| time.as_ref() != Some(&first)) {
+        return 1;
+    }
+    let behind = dim + 1..model.schedule.dims.len();
+    let is_alike = |(version, iters): &(usize, Vec<Linear>)| {
+        let mut times = behind.clone().map(|later| time(model, &versions[*version], iters, later));
+        times.all(|time| time.is_some_and(|time| time.coefficient(&Atom::Var(var)) == 0))
+    };
+    if !statements.iter().all(is_alike) {
         return 1;
     }
     match u32::try_from(first.coefficient(&Atom::Var(var))) {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crease_jit::{CompileOptions, Kept, PlanCache, most_threads};
+use crease_jit::{CompileOptions, Kept, PlanCache, most_threads, verify_threads};
 use crease_program::DEFAULT_WORK_LIMIT;
 
 use crate::analysis::error::AnalysisError;
@@ -416,12 +416,12 @@ impl PlanBuilder {
     }
 
     fn thread_count(&self) -> Result<usize, PlanError> {
-        let threads = self.threads.unwrap_or_else(crease_jit::cores);
-        let (cores, most) = (crease_jit::cores(), most_threads());
-        if (1..=most).contains(&threads) {
+        let Some(threads) = self.threads else { return Ok(crease_jit::cores()) };
+        if verify_threads(threads).is_ok() {
             return Ok(threads);
         }
-        Err(PlanError::Threads { kernel: self.kernel.name().to_string(), threads, cores, most })
+        let (kernel, cores, most) = (self.kernel.name().to_string(), crease_jit::cores(), most_threads());
+        Err(PlanError::Threads { kernel, threads, cores, most })
     }
 
     fn machine_model(&self) -> MachineModel {

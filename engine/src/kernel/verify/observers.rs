@@ -4,7 +4,7 @@ use crate::kernel::error::KernelErrorKind;
 use crate::kernel::graph::{ArrayId, Expr, Kernel, Role, Stmt};
 use crate::kernel::observers::ObserverPart;
 use crate::kernel::verify::state::step_offset;
-use crate::kernel::verify::{Subject, Verified, verify_places};
+use crate::kernel::verify::{Subject, Verified, verify_places_from};
 
 /// Checks the observer at this position, and that its statements are statements.
 pub(in crate::kernel) fn verify_observer(kernel: &Kernel, position: usize) -> Verified {
@@ -20,7 +20,7 @@ pub(in crate::kernel) fn verify_observer(kernel: &Kernel, position: usize) -> Ve
     }
     let all = kernel.with_statements_of(observer);
     let (arrays, stmts) = (kernel.arrays.len(), kernel.stmts.len());
-    verify_places(&all).map_err(|(kind, subject)| {
+    verify_places_from(&all, stmts).map_err(|(kind, subject)| {
         let part = match subject {
             Subject::Array(i) if i >= arrays => ObserverPart::Array(i - arrays),
             Subject::Stmt(i) if i >= stmts => ObserverPart::Stmt(i - stmts),
