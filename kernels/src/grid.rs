@@ -22,8 +22,8 @@ impl<R: Real, const D: usize> Grid<R, D> {
     }
 
     /// Every cell as a function of its coordinates, the last one fastest.
-    pub(crate) fn of(extents: [usize; D], mut cell: impl FnMut([i64; D]) -> R) -> Self {
-        Grid { extents, cells: places(extents).map(|place| cell(place)).collect() }
+    pub(crate) fn of(extents: [usize; D], cell: impl FnMut([i64; D]) -> R) -> Self {
+        Grid { extents, cells: places(extents).map(cell).collect() }
     }
 
     /// The coordinates of every cell, the last one fastest.

@@ -38,7 +38,7 @@ impl<const D: usize> Set<D> {
 
     /// The velocity that points back.
     pub(super) fn opposite(&self, q: usize) -> usize {
-        if q == 0 { 0 } else { (q - 1 ^ 1) + 1 }
+        if q == 0 { 0 } else { ((q - 1) ^ 1) + 1 }
     }
 
     /// Where a population comes from.
