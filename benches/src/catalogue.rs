@@ -1,6 +1,6 @@
 //! Kernels of the catalogue by name, and stencils of this crate.
 
-use crease_kernels::{Entry, catalogue, find};
+use crease_kernels::{Entry, catalogue, find, library};
 
 use crate::error::BenchError;
 use crate::stencils;
@@ -15,6 +15,6 @@ pub fn catalogue_entry(name: &str) -> Result<&'static Entry, BenchError> {
 
 /// That there is no kernel of that name, and which there are.
 pub fn unknown_kernel(name: &str) -> BenchError {
-    let known = catalogue().iter().map(|entry| entry.name).collect::<Vec<_>>().join(", ");
+    let known = catalogue().iter().chain(library()).map(|entry| entry.name).collect::<Vec<_>>().join(", ");
     BenchError::UnknownKernel { name: name.to_owned(), known }
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crease::kernel::graph::Role;
-use crease_kernels::{Entry, catalogue};
+use crease_kernels::{Entry, catalogue, library};
 
 use crate::error::CommandError;
 
@@ -13,7 +13,7 @@ use crate::error::CommandError;
 /// [`CommandError::Crease`] if a kernel's text is wrong.
 pub fn render() -> Result<String, CommandError> {
     let mut text = String::new();
-    for entry in catalogue() {
+    for entry in catalogue().iter().chain(library()) {
         render_entry(entry, &mut text)?;
     }
     Ok(text)
@@ -42,7 +42,7 @@ mod tests {
     #[test]
     fn every_kernel_is_listed_with_its_schedules() {
         let text = render().unwrap();
-        for entry in catalogue() {
+        for entry in catalogue().iter().chain(library()) {
             assert!(text.contains(entry.name) && text.contains(entry.summary), "{text}");
         }
         assert!(text.contains("rows"), "{text}");

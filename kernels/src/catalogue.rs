@@ -77,6 +77,7 @@ pub struct Case {
 /// All entries, those that commands list and those that they do not.
 struct Table {
     listed: &'static [Entry],
+    library: &'static [Entry],
     boxes: &'static [Entry],
 }
 
@@ -121,12 +122,85 @@ static TABLE: Table = Table {
         bee::gauss::ENTRY,
         bee::mot_detect::ENTRY,
     ],
+    library: &[
+        stencil::wave::STRING,
+        stencil::wave::STRING_F32,
+        stencil::wave::MEMBRANE,
+        stencil::wave::MEMBRANE_F32,
+        stencil::wave::TORUS,
+        stencil::wave::TORUS_F32,
+        stencil::wave::BOX,
+        stencil::wave::SOUND,
+        stencil::advection::UPWIND,
+        stencil::advection::UPWIND_F32,
+        stencil::advection::WENO5,
+        stencil::advection::WENO5_F32,
+        stencil::advection::RK4,
+        stencil::advection::RK4_F32,
+        stencil::advection::BURGERS,
+        stencil::advection::BURGERS_F32,
+        stencil::shallow_water::PLANE,
+        stencil::shallow_water::PLANE_F32,
+        stencil::fdtd::PLANE,
+        stencil::fdtd::PLANE_F32,
+        stencil::fdtd::SPACE,
+        stencil::fdtd::SPACE_F32,
+        stencil::cahn_hilliard::TORUS,
+        stencil::cahn_hilliard::TORUS_F32,
+        stencil::poisson::JACOBI,
+        stencil::poisson::JACOBI_F32,
+        stencil::poisson::RESTRICTION,
+        stencil::poisson::RESTRICTION_F32,
+        stencil::poisson::PROLONGATION,
+        stencil::poisson::PROLONGATION_F32,
+        stencil::poisson::GAUSS_SEIDEL,
+        stencil::poisson::RED_BLACK,
+        image::filters::MEDIAN,
+        image::filters::MEDIAN_F32,
+        image::filters::INTEGRAL,
+        image::filters::INTEGRAL_F32,
+        image::filters::BILATERAL,
+        image::pyramid::DOWN,
+        image::pyramid::DOWN_F32,
+        image::pyramid::UP,
+        image::pyramid::UP_F32,
+        lbm::small_sets::D1Q3,
+        lbm::small_sets::D1Q3_F32,
+        lbm::trt::PLATES,
+        lbm::trt::PLATES_F32,
+        lbm::mrt::CAVITY,
+        lbm::mrt::CAVITY_F32,
+        lbm::stress::CAVITY,
+        lbm::stress::CAVITY_F32,
+        lbm::zou_he::CHANNEL,
+        lbm::zou_he::CHANNEL_F32,
+        lbm::thermal::CONVECTION,
+        lbm::thermal::CONVECTION_F32,
+        lbm::shan_chen::TWO_FLUIDS,
+        lbm::shan_chen::TWO_FLUIDS_F32,
+        lbm::small_sets::D3Q7,
+        lbm::small_sets::D3Q7_F32,
+        lbm::small_sets::D3Q15,
+        lbm::small_sets::D3Q15_F32,
+        lbm::trt::CHANNEL,
+        lbm::trt::CHANNEL_F32,
+        lbm::mrt::PERIODIC,
+        lbm::mrt::PERIODIC_F32,
+        lbm::stress::PERIODIC,
+        lbm::stress::PERIODIC_F32,
+    ],
     boxes: &[stencil::heat_2d::BOX, lbm::entries::D2Q9_BOX, lbm::entries::D3Q27_BOX],
 };
 
-/// Every kernel that commands list, in their order.
+/// Kernels of each kind of dependence, border, lattice and element: those that tests try in every schedule, strategy and
+/// kind of vectors. Commands list them first.
 pub fn catalogue() -> &'static [Entry] {
     TABLE.listed
+}
+
+/// Kernels that people run, listed behind the catalogue's: each is a text of its own, and tests try it as users get it.
+pub fn library() -> &'static [Entry] {
+    TABLE.library
 }
 
 /// Grids and lattices of few long rows, which fit into a cache of any size. They are for measuring and no command lists
@@ -142,7 +216,7 @@ pub fn find(name: &str) -> Option<&'static Entry> {
 
 impl Table {
     fn entries(&self) -> impl Iterator<Item = &'static Entry> {
-        self.listed.iter().chain(self.boxes)
+        self.listed.iter().chain(self.library).chain(self.boxes)
     }
 }
 

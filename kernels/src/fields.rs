@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ndarray::{ArrayD, IxDyn};
+use ndarray::{ArrayD, Dimension, IxDyn};
 
 /// One array's data in logical order, without the step index of a state array. Single-precision arrays are held
 /// widened.
@@ -97,6 +97,17 @@ pub(crate) fn cells_of(fields: &Fields, array: &str, shape: &[usize]) -> Result<
 pub fn noise(seed: u64, position: &[usize]) -> f64 {
     let mixed = position.iter().fold(mix(seed), |state, &p| mix(state ^ p as u64));
     (mixed >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+}
+
+/// A hill or more along every axis, and noise: values from -0.25 to 1.
+pub(crate) fn hills(seed: u64, shape: &[usize]) -> Result<Field, KernelDataError> {
+    cells(shape)?;
+    let value = |place: &[usize]| {
+        let angles = place.iter().zip(shape).map(|(&i, &n)| std::f64::consts::TAU * i as f64 / n as f64);
+        let hill = angles.map(|angle| 0.5 + 0.5 * angle.sin()).product::<f64>();
+        0.75 * hill + 0.25 * noise(seed, place)
+    };
+    Ok(Field::from_shape_fn(IxDyn(shape), |place| value(place.slice())))
 }
 
 fn mix(state: u64) -> u64 {

@@ -2,6 +2,9 @@
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
+use crease::Kernel;
+use crease::kernel::KernelError;
+
 /// A floating-point type of values.
 pub(crate) trait Real:
     Copy
@@ -22,6 +25,13 @@ pub(crate) trait Real:
 
     /// The value without its sign.
     fn magnitude(self) -> Self;
+
+    /// The square root.
+    fn root(self) -> Self;
+
+    /// The kernel of a text that is written for doubles, with arrays and scalars of this type, and as many of them in a
+    /// vector as fit: the language has no names for types.
+    fn parse(text: &str) -> Result<Kernel, KernelError>;
 }
 
 impl Real for f64 {
@@ -36,6 +46,14 @@ impl Real for f64 {
     fn magnitude(self) -> f64 {
         self.abs()
     }
+
+    fn root(self) -> f64 {
+        self.sqrt()
+    }
+
+    fn parse(text: &str) -> Result<Kernel, KernelError> {
+        Kernel::parse(text)
+    }
 }
 
 impl Real for f32 {
@@ -49,5 +67,13 @@ impl Real for f32 {
 
     fn magnitude(self) -> f32 {
         self.abs()
+    }
+
+    fn root(self) -> f32 {
+        self.sqrt()
+    }
+
+    fn parse(text: &str) -> Result<Kernel, KernelError> {
+        Kernel::parse(&text.replace(": f64", ": f32").replace("vector(8)", "vector(16)"))
     }
 }

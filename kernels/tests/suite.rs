@@ -10,6 +10,7 @@ mod boxes;
 mod cached;
 mod claims;
 mod lattices;
+mod library;
 mod mutants;
 mod mutated_texts;
 mod native;

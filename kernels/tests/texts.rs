@@ -15,7 +15,7 @@ use ndarray::{ArrayD, Dimension, IxDyn};
 const HEAT: &str = include_str!("texts/heat_3d_periodic.crk");
 const PERIODIC: &str = include_str!("texts/lbm_d2q9_periodic.crk");
 const CAVITY: &str = include_str!("texts/lbm_d2q9_cavity.crk");
-const CHANNEL: &str = include_str!("texts/trt_d3q19_channel.crk");
+const CHANNEL: &str = include_str!("../src/texts/lbm_d3q19_channel_trt.crk");
 
 fn parsed(text: &str) -> Kernel {
     Kernel::parse(text).unwrap_or_else(|error: KernelError| panic!("{error}"))

@@ -6,6 +6,8 @@
 
 pub mod blur_interleaved;
 pub mod blur_tiled;
+pub mod filters;
 pub mod harris;
 mod pixel;
+pub mod pyramid;
 pub mod unsharp_mask;

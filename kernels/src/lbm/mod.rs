@@ -4,6 +4,10 @@
 //! cut into inside, faces, edges and corners; `cavity`, `periodic` and `channel` put them together, `naive` are plain
 //! loops for all, `obstacle` makes masks, `inflow` names what flows in and where, `fluid` and `concentration` relate
 //! populations to what they carry, `moments` observes that while a run goes on, `entries` lists all of it for the catalogue.
+//!
+//! What the builder does not make are texts (`kernels/src/texts/`), each with its loops, made of what `sites` has: `trt`,
+//! `mrt` and `stress` are other collisions, `small_sets` other velocities, `zou_he` other borders, `thermal` and
+//! `shan_chen` have two lattices.
 
 pub mod cavity;
 pub mod channel;
@@ -13,12 +17,20 @@ pub mod entries;
 pub mod fluid;
 pub mod inflow;
 pub mod moments;
+pub mod mrt;
 pub mod naive;
 pub mod obstacle;
 pub mod periodic;
 pub mod region;
+pub mod shan_chen;
+mod sites;
+pub mod small_sets;
 pub mod storage;
+pub mod stress;
+pub mod thermal;
+pub mod trt;
 pub mod velocity_set;
+pub mod zou_he;
 
 pub use storage::{Scheme, Storage};
 pub use velocity_set::{Lattice, VelocitySet};
