@@ -14,6 +14,8 @@ pub struct Progress {
     total: usize,
     /// Seconds that each stage is thought to take; empty if nobody said.
     expected: Vec<f64>,
+    /// Seconds from the start at which the stage began.
+    stage_began: f64,
 }
 
 impl Progress {
@@ -28,6 +30,7 @@ impl Progress {
             done: 0,
             total,
             expected: Vec::new(),
+            stage_began: 0.0,
         }
     }
 
@@ -45,6 +48,7 @@ impl Progress {
     /// The next stage begins.
     pub fn stage(&mut self, what: &str) {
         self.done += 1;
+        self.stage_began = self.seconds();
         self.stage = what.to_owned();
         if !self.terminal {
             self.show(what);
@@ -79,13 +83,15 @@ impl Progress {
         }
     }
 
-    /// Stages that are over tell how fast this machine is.
+    /// Stages that are over tell how fast this machine is; the one under way is as long as it is expected to be.
     fn seconds_left(&self) -> Option<f64> {
-        let (over, left) = self.expected.split_at_checked(self.done.saturating_sub(1))?;
-        let (over, left): (f64, f64) = (over.iter().sum(), left.iter().sum());
+        let (over, left) = self.expected.split_at_checked(self.done.checked_sub(1)?)?;
+        let (current, later) = left.split_first()?;
         // As if a few seconds had passed as expected: the first stages say little.
         let trust = 5.0;
-        (left > 0.0).then(|| left * (self.seconds() + trust) / (over + trust))
+        let pace = (self.stage_began + trust) / (over.iter().sum::<f64>() + trust);
+        let current = (current * pace - (self.seconds() - self.stage_began)).max(0.0);
+        Some(current + later.iter().sum::<f64>() * pace)
     }
 
     fn show(&self, what: &str) {

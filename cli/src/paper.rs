@@ -18,7 +18,7 @@ pub(crate) struct PaperArgs {
     /// Of the suite `paper`: small sizes and few rounds, in five minutes.
     #[arg(long)]
     short: bool,
-    /// Of the suite `paper`: only this part, such as table-2; may be repeated.
+    /// Of the suite `paper`: only this part, such as table-1, or all that begin so, such as table-2; may be repeated.
     #[arg(long = "part", value_name = "NAME")]
     parts: Vec<String>,
     /// Of the suite `paper`: where to write records, tables, pictures and the page; by default bench-results/paper, or

@@ -9,9 +9,13 @@ use crate::catalogue::catalogue_entry;
 use crate::error::BenchError;
 use crate::paper::record::LargestRow;
 
-/// Kernels, the schedule, and the size that planning starts from.
-const KERNELS: [(&str, &str); 4] =
-    [("heat-2d-5pt", "rows"), ("lbm-d2q9-cavity", "rows"), ("lbm-d3q19-cavity", "rows"), ("lbm-d3q27-cavity", "rows")];
+/// Kernels, the schedule, and the number of dimensions.
+const KERNELS: [(&str, &str, u32); 4] = [
+    ("heat-2d-5pt", "rows", 2),
+    ("lbm-d2q9-cavity", "rows", 2),
+    ("lbm-d3q19-cavity", "rows", 3),
+    ("lbm-d3q27-cavity", "rows", 3),
+];
 /// Memories, in bytes.
 const MEMORIES: [u64; 3] = [1 << 30, 8 << 30, 64 << 30];
 
@@ -21,7 +25,7 @@ const MEMORIES: [u64; 3] = [1 << 30, 8 << 30, 64 << 30];
 /// [`BenchError::Crease`] if a kernel cannot be planned.
 pub(crate) fn largest() -> Result<Vec<LargestRow>, BenchError> {
     let mut rows = Vec::new();
-    for (name, schedule) in KERNELS {
+    for (name, schedule, dims) in KERNELS {
         let kernel = catalogue_entry(name)?.kernel().map_err(crease::Error::from)?;
         for strategy in [StrategyChoice::SuccessiveModulo, StrategyChoice::Auto] {
             let needed = |n: i64| -> Result<u64, BenchError> {
@@ -29,7 +33,7 @@ pub(crate) fn largest() -> Result<Vec<LargestRow>, BenchError> {
                 Ok(plan.footprint().total_memory_bytes())
             };
             for memory_bytes in MEMORIES {
-                let n = largest_side(memory_bytes, &needed)?;
+                let n = largest_side(memory_bytes, dims, &needed)?;
                 let layout = if strategy == StrategyChoice::Auto { "folded" } else { strategy.name() };
                 let (kernel, layout) = (name.to_owned(), layout.to_owned());
                 rows.push(LargestRow { kernel, layout, memory_bytes, n, needed_bytes: needed(n)? });
@@ -39,18 +43,21 @@ pub(crate) fn largest() -> Result<Vec<LargestRow>, BenchError> {
     Ok(rows)
 }
 
-/// By halving: more cells need more memory, but for padding, which does not matter here.
-fn largest_side(memory_bytes: u64, needed: &dyn Fn(i64) -> Result<u64, BenchError>) -> Result<i64, BenchError> {
-    let (mut fits, mut too_large) = (8, 16);
-    while needed(too_large)? <= memory_bytes {
-        (fits, too_large) = (too_large, too_large * 2);
+/// By estimates: the memory that a size needs is nearly a power of its side; then in steps of a two-thousandth.
+fn largest_side(
+    memory_bytes: u64,
+    dims: u32,
+    needed: &dyn Fn(i64) -> Result<u64, BenchError>,
+) -> Result<i64, BenchError> {
+    let mut n: i64 = 64;
+    for _ in 0..3 {
+        let growth = (memory_bytes as f64 / needed(n)?.max(1) as f64).powf(1.0 / f64::from(dims));
+        n = ((n as f64 * growth) as i64).max(8);
     }
-    // A side to four digits is enough.
-    while too_large - fits > 1 + fits / 2000 {
-        let middle = fits + (too_large - fits) / 2;
-        if needed(middle)? <= memory_bytes { fits = middle } else { too_large = middle }
+    while n > 8 && needed(n)? > memory_bytes {
+        n -= 1 + n / 2000;
     }
-    Ok(fits)
+    Ok(n)
 }
 
 #[cfg(test)]
@@ -60,6 +67,6 @@ mod tests {
     #[test]
     fn the_side_is_the_largest_that_fits() {
         let squares = |n: i64| Ok(8 * (n * n).unsigned_abs());
-        assert_eq!(largest_side(8 * 500 * 500, &squares).unwrap(), 500);
+        assert_eq!(largest_side(8 * 500 * 500, 2, &squares).unwrap(), 500);
     }
 }

@@ -119,7 +119,7 @@ pub fn summary(directory: &Path, link: &str) -> Result<String, BenchError> {
 /// What a part is held to.
 fn marks(part: &Part) -> Vec<Mark> {
     match part.part.as_str() {
-        "table-2" => of_timed(&part.timed),
+        part_name if part_name.starts_with("table-2") => of_timed(&part.timed),
         _ => of_together(&part.together),
     }
 }

@@ -13,7 +13,7 @@ pub(crate) fn of(part: &Part) -> Vec<Table> {
     let timed = || timed(&part.timed, part.short);
     match part.part.as_str() {
         "table-1" => vec![table_one(&part.arrays)],
-        "table-2" => vec![timed()],
+        part if part.starts_with("table-2") => vec![timed()],
         "figure-3" => vec![figure_three(&part.arrays), timed()],
         "tables-5-6" => vec![together(&part.together), published_together()],
         "gecos" => vec![gecos(&part.gecos)],
@@ -25,6 +25,19 @@ pub(crate) fn of(part: &Part) -> Vec<Table> {
 
 fn number<T: ToString>(value: Option<T>) -> String {
     value.map_or("-".to_owned(), |value| value.to_string())
+}
+
+/// Three digits or more, at any size.
+fn seconds_text(seconds: f64) -> String {
+    match seconds {
+        1.0.. => format!("{seconds:.2}"),
+        0.001.. => format!("{seconds:.4}"),
+        _ => format!("{seconds:.2e}"),
+    }
+}
+
+fn difference(largest: f64) -> String {
+    if largest == 0.0 { "0".to_owned() } else { format!("{largest:.0e}") }
 }
 
 fn ratio(above: Option<u64>, below: Option<u64>) -> String {
@@ -190,11 +203,11 @@ fn timed_cells(group: &[TimedRow], row: &TimedRow) -> Vec<String> {
         row.name.clone(),
         row.row.schedule.as_ref().map_or("-".to_owned(), |schedule| format!("`{schedule}`")),
         row.label().to_owned(),
-        row.row.max_abs_diff.map_or("-".to_owned(), |d| if d == 0.0 { "0".to_owned() } else { format!("{d:.0e}") }),
+        row.row.max_abs_diff.map_or("-".to_owned(), difference),
         row.row.threads.to_string(),
         row.row.temp_bytes.map_or("-".to_owned(), bytes),
         ratio(row.row.temp_bytes, baseline.and_then(|baseline| baseline.row.temp_bytes)),
-        row.publication_seconds().map_or("-".to_owned(), |seconds| format!("{seconds:.4}")),
+        row.publication_seconds().map_or("-".to_owned(), seconds_text),
         row.row.seconds.map_or("-".to_owned(), |seconds| format!("{:.0} %", seconds.spread() * 100.0)),
         two(speed.map(|(own, other)| other.median / own.median)),
         number(seconds),
@@ -299,7 +312,7 @@ fn sizes(rows: &[TimedRow]) -> Table {
             row.row.temp_bytes.map_or("-".to_owned(), bytes),
             row.row.updates_per_second.map_or("-".to_owned(), |rate| format!("{:.1}", rate * 1e-6)),
             row.row.bandwidth_share.map_or("-".to_owned(), |share| format!("{:.0} %", share * 100.0)),
-            number(row.row.max_abs_diff),
+            row.row.max_abs_diff.map_or("-".to_owned(), difference),
         ]);
     }
     let about = "One thread, domains from the nearest cache to main memory. `of limit` is the share of what updates of \

@@ -54,7 +54,7 @@ pub(crate) fn timed(
             let others = started(subject, other, count, driver, loops)?;
             variants.extend(others.into_iter().map(|variant| whole(variant, whole_steps(subject))));
         }
-        let steps = subject.steps.filter(|_| own.in_steps);
+        let steps = subject.timed_steps.or(subject.steps).filter(|_| own.in_steps);
         let budget = Budget { seconds: effort.seconds, rounds: effort.rounds, steps };
         let found = driver.comparison(&own, variants, count, budget)?;
         rows.extend(found.into_iter().map(|row| TimedRow {
