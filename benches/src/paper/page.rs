@@ -28,18 +28,6 @@ measured on machines of their time: their seconds tell what they found, and only
 timed in turn in one run, after their answers agreed with naive loops: ours bit for bit.
 ";
 
-/// A table of the page.
-pub struct Table {
-    /// What it is called; part of the name of its file, if a part has several.
-    pub title: String,
-    /// What it shows, in a few sentences.
-    pub about: String,
-    /// Its rows.
-    pub columns: Columns,
-    /// One sentence each, behind it.
-    pub remarks: Vec<String>,
-}
-
 /// The parts of a directory, in the order of the page.
 ///
 /// # Errors

@@ -4,9 +4,20 @@
 
 use crate::columns::{Columns, bytes};
 use crate::optimizer::{FOOTPRINT, OptimizerRow};
-use crate::paper::page::Table;
 use crate::paper::published::{FIGURE_THREE, TABLE_ONE, TOGETHER};
 use crate::paper::record::{GecosRow, LargestRow, Part, TimedRow, TogetherRow};
+
+/// A table of the page.
+pub(crate) struct Table {
+    /// What it is called.
+    pub(crate) title: String,
+    /// What it shows, in a few sentences.
+    pub(crate) about: String,
+    /// Its rows.
+    pub(crate) columns: Columns,
+    /// One sentence each, behind it.
+    pub(crate) remarks: Vec<String>,
+}
 
 /// The tables of a part, one after the other.
 pub(crate) fn of(part: &Part) -> Vec<Table> {

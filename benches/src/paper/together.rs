@@ -212,7 +212,8 @@ impl Process {
         if let Some(errors) = self.child.stderr.as_mut() {
             std::io::Read::read_to_string(errors, &mut reason).map_err(BenchError::Child)?;
         }
-        let reason = reason.lines().last().unwrap_or("it ended without a word").to_owned();
+        let said = reason.lines().find_map(|line| line.strip_prefix("crease: ")).or(reason.lines().last());
+        let reason = said.unwrap_or("it ended without a word").to_owned();
         Err(BenchError::Instance { reason })
     }
 }
