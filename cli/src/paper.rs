@@ -84,7 +84,8 @@ pub(crate) fn execute(
         }
     })?;
     printed?;
-    for record in records.iter().filter(|_| draws) {
+    // Those of earlier runs as well: drawing takes no time, and pictures are never older than the program.
+    for record in page::parts(&directory)?.iter().filter(|_| draws) {
         let drawn = paper_charts::draw(record, &directory)?;
         drawn.iter().try_for_each(|path| print(&format!("drawn to {}\n", path.display())))?;
     }
