@@ -67,8 +67,8 @@ cavity over the speed of its lid.
 
 const PAPER: &str = "\
 Each table of the publications that this project grows from, with what they print, what is found here and good C beside
-it, and the marks that rows are held to. They have a page of their own, [bench-results/paper](../bench-results/paper/README.md),
-which the suite `paper` writes.
+it, and the marks that rows are held to. They have a page of their own,
+[bench-results/paper](../bench-results/paper/README.md), which the suite `paper` writes.
 ";
 
 /// The whole document; `paper` is the table of what the suite of the publications' tables has measured.
