@@ -3,6 +3,7 @@
 use crease_kernels::{Entry, catalogue, find, library};
 
 use crate::error::BenchError;
+use crate::paper::unsharp_tiled;
 use crate::stencils;
 
 /// The entry of that name.
@@ -10,7 +11,10 @@ use crate::stencils;
 /// # Errors
 /// [`BenchError::UnknownKernel`].
 pub fn catalogue_entry(name: &str) -> Result<&'static Entry, BenchError> {
-    find(name).or_else(|| stencils::find(name)).ok_or_else(|| unknown_kernel(name))
+    find(name)
+        .or_else(|| stencils::find(name))
+        .or_else(|| unsharp_tiled::find(name))
+        .ok_or_else(|| unknown_kernel(name))
 }
 
 /// That there is no kernel of that name, and which there are.

@@ -57,6 +57,17 @@ impl Columns {
         }
         text
     }
+    /// The rows as CSV, all of the same length; what has commas or quotes is quoted.
+    pub fn csv(&self) -> String {
+        let count = self.rows.iter().map(Vec::len).max().unwrap_or(0);
+        let field = |cell: Option<&String>| match cell {
+            Some(cell) if cell.contains([',', '"', '\n']) => format!("\"{}\"", cell.replace('"', "\"\"")),
+            Some(cell) => cell.clone(),
+            None => String::new(),
+        };
+        let line = |row: &Vec<String>| (0..count).map(|k| field(row.get(k))).collect::<Vec<_>>().join(",") + "\n";
+        self.rows.iter().map(line).collect()
+    }
 }
 
 /// Bytes for people: decimal units, four digits or fewer.
@@ -84,6 +95,13 @@ mod tests {
         let mut columns = Columns::new(1, &["kernel", "cells"]);
         columns.push(vec!["a|b".into(), "7".into(), "above the cap".into()]);
         assert_eq!(columns.markdown(), "| kernel | cells |  |\n|---|---:|---|\n| a\\|b | 7 | above the cap |\n");
+    }
+
+    #[test]
+    fn fields_of_csv_are_quoted_where_they_must_be() {
+        let mut columns = Columns::new(1, &["a", "b"]);
+        columns.push(vec!["x, \"y\"".into(), "7".into(), "note".into()]);
+        assert_eq!(columns.csv(), "a,b,\n\"x, \"\"y\"\"\",7,note\n");
     }
 
     #[test]

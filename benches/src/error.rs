@@ -102,6 +102,31 @@ pub enum BenchError {
         /// How many.
         failed: usize,
     },
+    /// The papers' suite has no part of that name.
+    #[error("the suite `paper` has no part `{name}`; it has {known}")]
+    UnknownPart {
+        /// What was asked for.
+        name: String,
+        /// The parts, with commas.
+        known: String,
+    },
+    /// Rows of the papers' suite have wrong answers or could not be run.
+    #[error("{broken} rows of {part} are wrong or could not be run")]
+    Paper {
+        /// The part.
+        part: String,
+        /// How many.
+        broken: usize,
+    },
+    /// A process of several ended before its time.
+    #[error("a process ended: {reason}")]
+    Instance {
+        /// What it said last.
+        reason: String,
+    },
+    /// A process could not be started, or no longer talks.
+    #[error("cannot run a process: {0}")]
+    Child(#[source] io::Error),
     /// The catalogue could not make a kernel's data.
     #[error(transparent)]
     Data(#[from] KernelDataError),

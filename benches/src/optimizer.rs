@@ -113,23 +113,39 @@ struct Subject {
 /// # Errors
 /// [`BenchError::UnknownKernel`]. A strategy without a mapping is part of the record.
 pub fn optimizer(options: &OptimizerOptions) -> Result<Record<Optimizer>, BenchError> {
-    let subjects = subjects(options)?;
-    let ways = ways();
+    let subjects = subjects(options.kernel.as_deref(), if options.quick { Extent::Smallest } else { Extent::All })?;
     let mut progress = Progress::new(subjects.len(), options.silent);
     let mut rows = Vec::new();
     for subject in &subjects {
         let params: Vec<String> = subject.params.iter().map(|(name, value)| format!("{name} = {value}")).collect();
         progress.stage(&format!("{}, {}", subject.name, params.join(", ")));
-        let mut bounds = BTreeMap::new();
-        for &(name, strategy, objective) in &ways {
-            progress.detail(name);
-            let plans = if options.quick { 1 } else { PLANS };
-            let measured = measure(subject, (strategy, objective), plans);
-            rows.extend(subject.rows(name, &measured, &mut bounds));
-        }
+        rows.extend(subject.all_rows(if options.quick { 1 } else { PLANS }, &progress));
     }
     progress.clear();
     Ok(Record { header: Header::new(&options.command, None), found: Optimizer { rows } })
+}
+
+/// Which sizes of a published kernel are looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// All of them.
+    All,
+    /// The first, where everything is counted at once.
+    Smallest,
+    /// The last: those of the publication, where it names some.
+    Largest,
+}
+
+/// What every strategy makes of one published kernel.
+///
+/// # Errors
+/// [`BenchError::UnknownKernel`].
+pub(crate) fn rows_of(kernel: &str, extent: Extent, progress: &Progress) -> Result<Vec<OptimizerRow>, BenchError> {
+    let plans = if extent == Extent::Smallest { 1 } else { PLANS };
+    let subjects = subjects(Some(kernel), extent)?;
+    // The catalogue may have another kernel of that name.
+    let published = subjects.iter().filter(|subject| !subject.facts.is_empty());
+    Ok(published.flat_map(|subject| subject.all_rows(plans, progress)).collect())
 }
 
 /// The strategies by name, `auto` with both objectives that look for few cells.
@@ -140,19 +156,23 @@ fn ways() -> Vec<(&'static str, StrategyChoice, Objective)> {
     ways
 }
 
-fn subjects(options: &OptimizerOptions) -> Result<Vec<Subject>, BenchError> {
-    let wanted = |name: &str| options.kernel.as_deref().is_none_or(|kernel| kernel == name);
+fn subjects(kernel: Option<&str>, extent: Extent) -> Result<Vec<Subject>, BenchError> {
+    let wanted = |name: &str| kernel.is_none_or(|kernel| kernel == name);
     let mut subjects = Vec::new();
     for example in examples().iter().filter(|example| wanted(example.name)) {
-        let sizes = if options.quick { &example.sizes[..1] } else { example.sizes };
+        let sizes = match extent {
+            Extent::All => example.sizes,
+            Extent::Smallest => &example.sizes[..1],
+            Extent::Largest => &example.sizes[example.sizes.len() - 1..],
+        };
         for sizes in sizes {
             subjects.push(Subject::published(example, sizes)?);
         }
     }
     for &(name, schedule, size) in CATALOGUE.iter().filter(|(name, ..)| wanted(name)) {
-        subjects.push(Subject::of_catalogue(name, schedule, (!options.quick).then_some(size))?);
+        subjects.push(Subject::of_catalogue(name, schedule, (extent != Extent::Smallest).then_some(size))?);
     }
-    if let (Some(name), true) = (&options.kernel, subjects.is_empty()) {
+    if let (Some(name), true) = (kernel, subjects.is_empty()) {
         let entry = catalogue_entry(name)?;
         let kernel = entry.kernel().map_err(crease::Error::from)?;
         for schedule in kernel.schedules() {
@@ -183,6 +203,16 @@ impl Subject {
     fn plan(&self, strategy: StrategyChoice, objective: Objective) -> Result<Plan, crease::Error> {
         let builder = self.kernel.plan().schedule(&self.schedule).strategy(strategy).objective(objective);
         self.params.iter().fold(builder, |builder, (name, &value)| builder.size(name, value)).build()
+    }
+
+    /// The rows of every strategy.
+    fn all_rows(&self, plans: usize, progress: &Progress) -> Vec<OptimizerRow> {
+        let mut bounds = BTreeMap::new();
+        let of_way = |(name, strategy, objective)| {
+            progress.detail(name);
+            self.rows(name, &measure(self, (strategy, objective), plans), &mut bounds)
+        };
+        ways().into_iter().flat_map(of_way).collect()
     }
 
     /// One row per group of arrays that share buffers; a single one if there is no plan. `bounds` keeps what is known

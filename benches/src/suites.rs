@@ -4,7 +4,7 @@ use crease_kernels::Entry;
 
 use crate::error::BenchError;
 use crate::layouts::Layout;
-use crate::{latency, optimizer, physics, strips};
+use crate::{latency, optimizer, paper, physics, strips};
 
 /// A list of comparisons under one name.
 #[derive(Debug)]
@@ -190,7 +190,7 @@ pub fn suites() -> [&'static Suite; 5] {
 /// # Errors
 /// [`BenchError::UnknownSuite`].
 pub fn find(name: &str) -> Result<&'static Suite, BenchError> {
-    let others = [physics::SUITE, optimizer::SUITE, strips::SUITE, latency::SUITE];
+    let others = [physics::SUITE, optimizer::SUITE, strips::SUITE, latency::SUITE, paper::SUITE];
     let known = || suites().map(|suite| suite.name).into_iter().chain(others).collect::<Vec<_>>().join(", ");
     let found = suites().into_iter().find(|suite| suite.name == name);
     found.ok_or_else(|| BenchError::UnknownSuite { name: name.to_owned(), known: known() })

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::sync::LazyLock;
 
 use clap::{Args, Parser, Subcommand};
-use crease::{Arithmetic, IsaChoice, NonTemporal, PlanCache, Prefetch, Stage};
+use crease::{Arithmetic, IsaChoice, NonTemporal, Prefetch, Stage};
 use crease_bench::bench::{BenchOptions, bench};
 use crease_bench::code_variant::CodeVariant;
 use crease_bench::error::chain;
@@ -20,11 +20,13 @@ use crease_bench::strips::{self, StripsOptions, strips};
 use crease_bench::suites;
 use crease_pictures::{ForcedModuli, record_charts};
 
+use crate::cache_args::CacheArgs;
 use crate::error::CommandError;
 use crate::explain::{ExplainOptions, Form, explain};
 use crate::files::FileOptions;
 use crate::listing;
 use crate::logging::LogArgs;
+use crate::paper::{self, InstanceArgs, PaperArgs};
 use crate::request::KernelRequest;
 use crate::results::Results;
 use crate::run::run;
@@ -63,6 +65,9 @@ enum Command {
     Results(ResultsArgs),
     /// List the catalogue of kernels.
     Kernels,
+    /// One of several processes that `bench --suite paper` runs at once.
+    #[command(hide = true)]
+    Instance(InstanceArgs),
 }
 
 #[derive(Debug, Args)]
@@ -70,7 +75,7 @@ struct BenchArgs {
     /// Which comparisons: quick, images, diamond, tiles (beyond the caches, beside C in tiles of time), or check (tiny
     /// sizes, for the answers); or physics (flows against published results) or optimizer (sizes and times of every
     /// strategy against the publications) or strips (our code beside C, in cache and from memory) or latency (from text
-    /// to running code).
+    /// to running code) or paper (the publications' tables, an hour).
     #[arg(long, default_value = "quick")]
     suite: String,
     /// Only this kernel of the catalogue.
@@ -115,6 +120,8 @@ struct BenchArgs {
     /// Draw nothing.
     #[arg(long, conflicts_with = "charts")]
     no_charts: bool,
+    #[command(flatten)]
+    paper: PaperArgs,
     /// No progress.
     #[arg(long)]
     quiet: bool,
@@ -194,28 +201,6 @@ impl KernelArgs {
         let KernelArgs { kernel, schedule, assignments, storage, mappings, code, arithmetic, cache } = self;
         let (mapping, code, cache) = (mappings.join("\n"), code.variant(), cache.plan_cache());
         KernelRequest { kernel, schedule, assignments, storage, mapping, code, arithmetic, cache }
-    }
-}
-
-/// Where plans and code are kept.
-#[derive(Debug, Args)]
-struct CacheArgs {
-    /// Keep plans and code in this directory, and take them from there; by default in crease/plans in the user's
-    /// directory for such files (XDG_CACHE_HOME, else .cache).
-    #[arg(long, value_name = "DIR", conflicts_with = "no_cache")]
-    cache: Option<PathBuf>,
-    /// Plan and compile anew, and keep nothing.
-    #[arg(long)]
-    no_cache: bool,
-}
-
-impl CacheArgs {
-    fn plan_cache(self) -> PlanCache {
-        match self.cache {
-            _ if self.no_cache => PlanCache::none(),
-            Some(directory) => PlanCache::in_directory(directory),
-            None => PlanCache::of_user(),
-        }
     }
 }
 
@@ -328,6 +313,7 @@ fn execute(command: Command, words: &[String]) -> Result<(), CommandError> {
         Command::Plot(args) => print_charts(&Record::load(&args.record)?, &args.record, args.charts.as_deref()),
         Command::Results(args) => execute_results(&args),
         Command::Kernels => print(&listing::render()?),
+        Command::Instance(args) => args.run(),
     }
 }
 
@@ -337,14 +323,19 @@ fn execute_bench(args: BenchArgs, words: &[String]) -> Result<(), CommandError> 
         optimizer::SUITE => execute_optimizer(args, words),
         strips::SUITE => execute_strips(args, words),
         latency::SUITE => execute_latency(args, words),
+        paper::NAME => execute_paper(args, words),
         _ => execute_comparisons(args, words),
     }
 }
 
 fn execute_comparisons(args: BenchArgs, words: &[String]) -> Result<(), CommandError> {
+    let suite = suites::find(&args.suite)?;
+    if let Some(&(option, _)) = args.paper.given().iter().find(|(_, given)| *given) {
+        return Err(CommandError::NotForSuite { suite: suite.name, option });
+    }
     let sizes = args.sizes.iter().map(|a| Ok((a.name.clone(), a.integer()?))).collect::<Result<_, CommandError>>()?;
     let options = BenchOptions {
-        suite: suites::find(&args.suite)?,
+        suite,
         kernel: args.kernel,
         schedules: args.schedules,
         mapping: args.mappings.join("\n"),
@@ -416,6 +407,15 @@ fn execute_strips(args: BenchArgs, words: &[String]) -> Result<(), CommandError>
     Ok(record.found.verdict()?)
 }
 
+fn execute_paper(args: BenchArgs, words: &[String]) -> Result<(), CommandError> {
+    refuse(paper::NAME, &args, &["--short", "--part", "--directory"])?;
+    let given = [("--kernel", args.kernel.is_some()), ("--json", args.json.is_some())];
+    if let Some(&(option, _)) = given.iter().find(|(_, given)| *given) {
+        return Err(CommandError::NotForSuite { suite: paper::NAME, option });
+    }
+    paper::execute(args.paper, (!args.no_charts, args.quiet), command_line(words), print)
+}
+
 /// Writes a record, and says where.
 fn keep<F: Findings>(record: &Record<F>, json: Option<&Path>) -> Result<PathBuf, CommandError> {
     let path = record.save(json)?;
@@ -453,7 +453,7 @@ fn refuse(suite: &'static str, args: &BenchArgs, taken: &[&str]) -> Result<(), C
         ("--autotune", args.autotune),
         ("--charts", args.charts.is_some()),
     ];
-    match given.iter().find(|(option, given)| *given && !taken.contains(option)) {
+    match given.iter().chain(&args.paper.given()).find(|(option, given)| *given && !taken.contains(option)) {
         Some(&(option, _)) => Err(CommandError::NotForSuite { suite, option }),
         None => Ok(()),
     }

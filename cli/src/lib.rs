@@ -1,12 +1,13 @@
 //! `crease-cli`: what the command `crease` does.
 //!
-//! `cli` reads the command line. `explain` tells what a plan decides and why, `beyond` what more is known, with
-//! `waiting`; `run` computes what a `run_request` says, from its `start` (with `start_values` and inputs over `steps`), in as much `memory` as there is, and writes
+//! `cli` reads the command line, with `cache_args` and those of `paper`, the suite of the publications' tables. `explain`
+//! tells what a plan decides and why, `beyond` what more is known, with `waiting`; `run` computes what a `run_request` says, from its `start` (with `start_values` and inputs over `steps`), in as much `memory` as there is, and writes
 //! `files` on the way. Both get their plan by `request`: a kernel of `kernel_source`, `settings` of its sizes, and
 //! `storage`. `listing` shows the catalogue, `logging` prints what decisions were made of, `results` writes what the
 //! newest records say into documents. What is measured is in `crease-bench`, what is drawn in `crease-pictures`.
 
 mod beyond;
+mod cache_args;
 pub mod cli;
 pub mod error;
 pub mod explain;
@@ -15,6 +16,7 @@ pub mod kernel_source;
 pub mod listing;
 mod logging;
 mod memory;
+mod paper;
 pub mod request;
 pub mod results;
 pub mod run;

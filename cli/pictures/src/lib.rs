@@ -1,6 +1,7 @@
 //! `crease-pictures`: pictures, each drawn from data that is written beside it.
 //!
-//! Of a benchmark's record: `footprint` and `speed` of its `comparisons`, bars on `bars` and `axis`. Of a small run of
+//! Of a benchmark's record: `footprint` and `speed` of its `comparisons`, bars on `bars` and `axis`; of the publications' tables
+//! `paper_charts`, also on `lines`. Of a small run of
 //! a kernel, which `small_run` traces value by value: `storage_map`, `lifetimes`, `wavefronts`, put together by
 //! `kernel_pictures`. Of what threads did: `timeline`. Of arrays: `fields` and `flow`, which write PNG through `raster`. `canvas` writes SVG, `colour`
 //! holds every colour, `tables` writes CSV.
@@ -16,6 +17,8 @@ mod flow;
 mod footprint;
 pub mod kernel_pictures;
 mod lifetimes;
+mod lines;
+pub mod paper_charts;
 mod raster;
 pub mod record_charts;
 mod small_run;

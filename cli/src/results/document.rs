@@ -65,8 +65,14 @@ What folded kernels compute beside published and analytic results. A deviation i
 cavity over the speed of its lid.
 ";
 
-/// The whole document.
-pub(super) fn document(newest: &Newest) -> String {
+const PAPER: &str = "\
+Each table of the publications that this project grows from, with what they print, what is found here and good C beside
+it, and the marks that rows are held to. They have a page of their own,
+[bench-results/paper](../bench-results/paper/README.md), which the suite `paper` writes.
+";
+
+/// The whole document; `paper` is the table of what the suite of the publications' tables has measured.
+pub(super) fn document(newest: &Newest, paper: &str) -> String {
     let mut text = OPENING.to_owned();
     for suite in SUITES {
         let _ = write!(text, "\n## {suite}\n\n{}\n", introduction(suite));
@@ -77,6 +83,7 @@ pub(super) fn document(newest: &Newest) -> String {
             }
         }
     }
+    let _ = write!(text, "\n## paper\n\n{PAPER}\n{paper}");
     text
 }
 

@@ -3,15 +3,19 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crease_bench::paper::page;
+
 use crate::error::CommandError;
 use crate::results::newest::Newest;
 use crate::results::{document, summary};
 
 /// Where all results stand ..
 const DOCUMENT: &str = "docs/RESULTS.md";
-/// .. and where a few of them do, ..
+/// .. and where a few of them do.
 const SUMMARY: &str = "README.md";
-/// .. between these lines.
+/// The publications' tables have a page of their own, beside their records.
+const PAPER: &str = "bench-results/paper/README.md";
+/// A summary stands in the README between these lines.
 const BEGIN: &str = "<!-- begin results -->";
 const END: &str = "<!-- end results -->";
 
@@ -48,13 +52,18 @@ impl Results {
         let text = fs::read_to_string(&readme).map_err(|source| CommandError::File { path: readme.clone(), source })?;
         let replaced = replaced(&text, &summary::summary(&newest));
         let replaced = replaced.ok_or(CommandError::NoPlaceForResults { path: readme, begin: BEGIN, end: END })?;
-        let documents = [(DOCUMENT, document::document(&newest)), (SUMMARY, replaced)];
-        let documents = documents.map(|(name, text)| {
+        let directory = root.join(PAPER).with_file_name("");
+        let paper = page::summary(&directory, "../bench-results/paper/README.md")?;
+        let mut documents = vec![(DOCUMENT, document::document(&newest, &paper)), (SUMMARY, replaced)];
+        if !page::parts(&directory)?.is_empty() {
+            documents.push((PAPER, page::text(&directory)?));
+        }
+        let documents = documents.into_iter().map(|(name, text)| {
             let path = root.join(name);
             let is_current = fs::read_to_string(&path).is_ok_and(|there| there == text);
             Document { name, path, text, is_current }
         });
-        Ok(Results { documents: documents.into(), skipped: newest.skipped })
+        Ok(Results { documents: documents.collect(), skipped: newest.skipped })
     }
 
     /// Documents that do not say what the records say.
