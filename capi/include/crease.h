@@ -97,7 +97,13 @@ enum {
   CREASE_F64 = 1,
   CREASE_F32 = 2,
   CREASE_F16 = 3, /* IEEE 754 half precision, 2 bytes */
-  CREASE_U8 = 4
+  CREASE_U8 = 4,
+  CREASE_I8 = 5,
+  CREASE_I16 = 6,
+  CREASE_U16 = 7,
+  CREASE_I32 = 8,
+  CREASE_U32 = 9,
+  CREASE_I64 = 10
 };
 
 /* Whose an array is. */

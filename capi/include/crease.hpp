@@ -106,6 +106,18 @@ template <>
 struct ElementOf<Half> : std::integral_constant<std::int32_t, CREASE_F16> {};
 template <>
 struct ElementOf<std::uint8_t> : std::integral_constant<std::int32_t, CREASE_U8> {};
+template <>
+struct ElementOf<std::int8_t> : std::integral_constant<std::int32_t, CREASE_I8> {};
+template <>
+struct ElementOf<std::int16_t> : std::integral_constant<std::int32_t, CREASE_I16> {};
+template <>
+struct ElementOf<std::uint16_t> : std::integral_constant<std::int32_t, CREASE_U16> {};
+template <>
+struct ElementOf<std::int32_t> : std::integral_constant<std::int32_t, CREASE_I32> {};
+template <>
+struct ElementOf<std::uint32_t> : std::integral_constant<std::int32_t, CREASE_U32> {};
+template <>
+struct ElementOf<std::int64_t> : std::integral_constant<std::int32_t, CREASE_I64> {};
 
 }  // namespace detail
 

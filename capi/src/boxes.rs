@@ -2,11 +2,12 @@
 
 use std::ffi::c_void;
 
-use crease::{IndexRange, Region, Run, f16};
+use crease::kernel::graph::Element;
+use crease::{ElementType, IndexRange, Region, Run};
 
 use crate::constants::constants;
 use crate::handle::Handle;
-use crate::kernel::{F16, F32, F64, element_number};
+use crate::kernel::element_number;
 use crate::memory::{Address, Cells};
 use crate::raw::{List, Out, Room, Text, Told, exports};
 use crate::run::RunBody;
@@ -97,6 +98,30 @@ macro_rules! with_element {
                 type $T = u8;
                 $call
             }
+            $crate::kernel::I8 => {
+                type $T = i8;
+                $call
+            }
+            $crate::kernel::I16 => {
+                type $T = i16;
+                $call
+            }
+            $crate::kernel::U16 => {
+                type $T = u16;
+                $call
+            }
+            $crate::kernel::I32 => {
+                type $T = i32;
+                $call
+            }
+            $crate::kernel::U32 => {
+                type $T = u32;
+                $call
+            }
+            $crate::kernel::I64 => {
+                type $T = i64;
+                $call
+            }
             other => return Err($crate::boxes::unknown_element(other).into()),
         }
     };
@@ -105,7 +130,8 @@ pub(crate) use with_element;
 
 /// A number that is no element type.
 pub(crate) fn unknown_element(found: i32) -> ArgumentError {
-    let known = "element types are CREASE_F64, CREASE_F32, CREASE_F16 and CREASE_U8";
+    let known = "element types are CREASE_F64, CREASE_F32, CREASE_F16, CREASE_U8, CREASE_I8, CREASE_I16, CREASE_U16, CREASE_I32, \
+                 CREASE_U32 and CREASE_I64";
     ArgumentError::Choice { argument: "element", found: i64::from(found), known }
 }
 
@@ -114,24 +140,30 @@ pub(crate) fn declared_element(run: &RunBody, array: &str) -> Result<i32, Failur
     Ok(element_number(run.kernel.arrays()[run.array(array)?].element))
 }
 
+/// Why a number cannot be that of a cell.
+fn no_such(element: Element) -> &'static str {
+    match element {
+        Element::U8 => "and no u8 is that",
+        Element::I8 => "and no i8 is that",
+        Element::I16 => "and no i16 is that",
+        Element::U16 => "and no u16 is that",
+        Element::I32 => "and no i32 is that",
+        Element::U32 => "and no u32 is that",
+        Element::I64 => "and no i64 is that",
+        Element::F64 | Element::F32 | Element::F16 => "and no cell is that",
+    }
+}
+
 /// Sets all cells of a region, or of all levels if there is none, to a number that the array's type has.
 fn fill(run: &mut Run, element: i32, array: &str, region: Option<&Region>, value: f64) -> Result<(), Failure> {
-    let byte = || {
-        let is_byte = value.fract() == 0.0 && (0.0..=255.0).contains(&value);
-        let wrong =
-            || ArgumentError::Number { argument: "value", found: value.to_string(), wanted: "and no u8 is that" };
-        is_byte.then_some(value as u8).ok_or_else(wrong)
-    };
-    match (element, region) {
-        (F64, None) => run.fill(array, value)?,
-        (F64, Some(region)) => run.fill_box(array, region, value)?,
-        (F32, None) => run.fill(array, value as f32)?,
-        (F32, Some(region)) => run.fill_box(array, region, value as f32)?,
-        (F16, None) => run.fill(array, f16::from_f64(value))?,
-        (F16, Some(region)) => run.fill_box(array, region, f16::from_f64(value))?,
-        (_, None) => run.fill(array, byte()?)?,
-        (_, Some(region)) => run.fill_box(array, region, byte()?)?,
-    }
+    with_element!(element, T => {
+        let wrong = || ArgumentError::Number { argument: "value", found: value.to_string(), wanted: no_such(T::ELEMENT) };
+        let value = T::from_number(value).ok_or_else(wrong)?;
+        match region {
+            None => run.fill(array, value)?,
+            Some(region) => run.fill_box(array, region, value)?,
+        }
+    });
     Ok(())
 }
 

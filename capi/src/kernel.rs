@@ -20,8 +20,20 @@ constants! {
     F32 = 2,
     /// Of two, IEEE 754 half precision.
     F16 = 3,
-    /// Of one.
+    /// Unsigned integers of one byte.
     U8 = 4,
+    /// Signed ones.
+    I8 = 5,
+    /// Of two bytes.
+    I16 = 6,
+    /// Without sign.
+    U16 = 7,
+    /// Of four.
+    I32 = 8,
+    /// Without sign.
+    U32 = 9,
+    /// Signed integers of eight bytes.
+    I64 = 10,
     /// The caller's, only read.
     INPUT = 1,
     /// The caller's, written.
@@ -137,6 +149,12 @@ pub(crate) fn element_number(element: Element) -> i32 {
         Element::F32 => F32,
         Element::F16 => F16,
         Element::U8 => U8,
+        Element::I8 => I8,
+        Element::I16 => I16,
+        Element::U16 => U16,
+        Element::I32 => I32,
+        Element::U32 => U32,
+        Element::I64 => I64,
     }
 }
 

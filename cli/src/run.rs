@@ -186,10 +186,16 @@ fn hand_out(run: &Run, array: &Array, back: u32, request: &RunRequest, text: &mu
         Element::F32 => write_out::<f32, _>(run, (array, back), path, identity, text),
         Element::F16 => write_out(run, (array, back), path, f16::to_f32, text),
         Element::U8 => write_out::<u8, _>(run, (array, back), path, identity, text),
+        Element::I8 => write_out::<i8, _>(run, (array, back), path, identity, text),
+        Element::I16 => write_out::<i16, _>(run, (array, back), path, identity, text),
+        Element::U16 => write_out::<u16, _>(run, (array, back), path, identity, text),
+        Element::I32 => write_out::<i32, _>(run, (array, back), path, identity, text),
+        Element::U32 => write_out::<u32, _>(run, (array, back), path, identity, text),
+        Element::I64 => write_out::<i64, _>(run, (array, back), path, identity, text),
     }
 }
 
-fn write_out<T: ElementType + Into<f64>, F: WritableElement + 'static>(
+fn write_out<T: ElementType, F: WritableElement + 'static>(
     run: &Run,
     (array, back): (&Array, u32),
     path: Option<&Path>,
@@ -200,7 +206,7 @@ fn write_out<T: ElementType + Into<f64>, F: WritableElement + 'static>(
     run.read_back(&array.name, back, field.view_mut())?;
     let name = level(array, back);
     let shape: Vec<String> = field.shape().iter().map(usize::to_string).collect();
-    let _ = write!(text, "{name} [{}]: {}", shape.join(", "), summary(field.iter().map(|&value| value.into())));
+    let _ = write!(text, "{name} [{}]: {}", shape.join(", "), summary(field.iter().map(|&value| value.to_number())));
     if let Some(path) = path {
         write_npy(path, &field.mapv_into_any(cell))
             .map_err(|error| CommandError::BadArray { path: path.to_owned(), message: error.to_string() })?;

@@ -6,7 +6,7 @@ use std::convert::identity;
 use std::path::Path;
 
 use crease::kernel::graph::{Array, Element, Role};
-use crease::{ElementType, Run, f16};
+use crease::{ElementType, Run, f16, with_element_type};
 use crease_files::checkpoint::Checkpoint;
 use crease_kernels::{Fields, transfer};
 use ndarray_npy::ReadableElement;
@@ -15,7 +15,7 @@ use crate::error::CommandError;
 use crate::kernel_source::KernelSource;
 use crate::run_request::RunRequest;
 use crate::settings::{Assignment, Settings};
-use crate::start_values::{byte, read, unset};
+use crate::start_values::{cell_value, read, unset};
 use crate::steps;
 
 /// Gives the run everything that it starts from: what a checkpoint holds, if there is one, then what options name, then
@@ -105,15 +105,7 @@ fn give(
 }
 
 fn fill_with(run: &mut Run, array: &Array, fill: &Assignment) -> Result<(), CommandError> {
-    let (name, value) = (&array.name, fill.number()?);
-    match array.element {
-        Element::F64 => run.fill(name, value)?,
-        Element::F32 => run.fill(name, value as f32)?,
-        Element::F16 => run.fill(name, f16::from_f32(value as f32))?,
-        Element::U8 => {
-            run.fill(name, byte(fill)?)?;
-        }
-    }
+    with_element_type!(array.element, T => run.fill(&array.name, cell_value::<T>(fill)?)?);
     Ok(())
 }
 
@@ -124,6 +116,12 @@ fn read_level(run: &mut Run, array: &Array, back: u32, path: &Path) -> Result<()
         Element::F32 => read_into::<f32, _>(run, name, back, path, identity),
         Element::F16 => read_into(run, name, back, path, f16::from_f32),
         Element::U8 => read_into::<u8, _>(run, name, back, path, identity),
+        Element::I8 => read_into::<i8, _>(run, name, back, path, identity),
+        Element::I16 => read_into::<i16, _>(run, name, back, path, identity),
+        Element::U16 => read_into::<u16, _>(run, name, back, path, identity),
+        Element::I32 => read_into::<i32, _>(run, name, back, path, identity),
+        Element::U32 => read_into::<u32, _>(run, name, back, path, identity),
+        Element::I64 => read_into::<i64, _>(run, name, back, path, identity),
     }
 }
 

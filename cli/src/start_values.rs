@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use crease::ElementType;
+use crease::kernel::graph::Element;
 use ndarray::ArrayD;
 use ndarray_npy::{ReadableElement, read_npy};
 
@@ -15,9 +17,17 @@ pub(crate) fn unset(source: &KernelSource, what: &'static str, name: String) -> 
     CommandError::Unset { kernel, what, name, option: "--input NAME=FILE.npy or --fill NAME=NUMBER" }
 }
 
-/// A number that a cell of a byte can hold.
-pub(crate) fn byte(fill: &Assignment) -> Result<u8, CommandError> {
-    fill.value.parse().map_err(|_| fill.bad("ARRAY=NUMBER, whole and from 0 to 255"))
+/// A number that cells of a type can hold: rounded to floating-point types.
+pub(crate) fn cell_value<T: ElementType>(fill: &Assignment) -> Result<T, CommandError> {
+    let wanted = || match T::ELEMENT {
+        Element::U8 => "ARRAY=NUMBER, whole and from 0 to 255",
+        _ => "ARRAY=NUMBER, one that cells of this array can hold",
+    };
+    let value = fill.number()?;
+    // The double is then not what was said.
+    let is_rounded = T::ELEMENT == Element::I64 && value.abs() > (1_u64 << 53) as f64;
+    let cell = T::from_number(value).filter(|_| !is_rounded);
+    cell.ok_or_else(|| fill.bad(wanted()))
 }
 
 /// The array of a file.

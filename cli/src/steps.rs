@@ -5,14 +5,14 @@
 use std::convert::identity;
 
 use crease::kernel::graph::{Array, Element};
-use crease::{ElementType, Run, f16};
+use crease::{ElementType, Run, f16, with_element_type};
 use ndarray::ArrayD;
 use ndarray_npy::ReadableElement;
 
 use crate::error::CommandError;
 use crate::kernel_source::KernelSource;
 use crate::run_request::RunRequest;
-use crate::start_values::{byte, read, unset};
+use crate::start_values::{cell_value, read, unset};
 
 /// Gives an input over steps to the run. The first row of a file is that of the first step that the kernel declares; a
 /// number is that of all steps until `end`.
@@ -25,13 +25,7 @@ pub(crate) fn give(
 ) -> Result<(), CommandError> {
     let name = &array.name;
     if let Some(fill) = request.fills.iter().rev().find(|fill| fill.name == *name) {
-        let value = fill.number()?;
-        return match array.element {
-            Element::F64 => fill_with(run, name, end, value),
-            Element::F32 => fill_with(run, name, end, value as f32),
-            Element::F16 => fill_with(run, name, end, f16::from_f32(value as f32)),
-            Element::U8 => fill_with(run, name, end, byte(fill)?),
-        };
+        return with_element_type!(array.element, T => fill_with(run, name, end, cell_value::<T>(fill)?));
     }
     let Some((_, path)) = request.inputs.iter().find(|(given, _)| given == name) else {
         return Err(unset(source, "the input over steps", name.clone()));
@@ -41,6 +35,12 @@ pub(crate) fn give(
         Element::F32 => put::<f32, _>(run, name, read(path)?, identity),
         Element::F16 => put(run, name, read(path)?, f16::from_f32),
         Element::U8 => put::<u8, _>(run, name, read(path)?, identity),
+        Element::I8 => put::<i8, _>(run, name, read(path)?, identity),
+        Element::I16 => put::<i16, _>(run, name, read(path)?, identity),
+        Element::U16 => put::<u16, _>(run, name, read(path)?, identity),
+        Element::I32 => put::<i32, _>(run, name, read(path)?, identity),
+        Element::U32 => put::<u32, _>(run, name, read(path)?, identity),
+        Element::I64 => put::<i64, _>(run, name, read(path)?, identity),
     }
 }
 

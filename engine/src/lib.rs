@@ -60,6 +60,7 @@ mod stage;
 pub mod storage;
 
 pub use analysis::{AnalysisError, Expanded, ExpansionError, integer_set_library};
+pub use crease_jit::with_element_type;
 pub use crease_jit::{
     Affinity, CompileOptions, CompileTimes, Denormals, ElementType, Finding, Isa, IsaChoice, NonTemporal, Prefetch,
     TuningMemory, TuningMemoryError, Unroll, Variant, VectorWidth,

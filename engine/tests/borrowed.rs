@@ -220,7 +220,7 @@ fn halves_of_one_array_can_be_borrowed_together() {
     let text = "kernel halve(size N) for N >= 1 {
       input a[i]: u8 for 0 <= i < N
       output b[i]: u8 for 0 <= i < N
-      S[i] for 0 <= i < N { b[i] = f32(a[i]) / 2 }
+      S[i] for 0 <= i < N { b[i] = u8(f32(a[i]) / 2) }
       schedule s { S -> [i vector(8)] }
     }";
     let code = Kernel::parse(text).unwrap().plan().size("N", 9).build().unwrap().compile().unwrap();

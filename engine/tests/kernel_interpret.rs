@@ -98,9 +98,9 @@ fn types_round_as_their_operations_do() {
           output b[]: f64
           output c[i]: u8 for 0 <= i < 2
           S[] { a[] = select(k * 0.1 > 0.3, sqrt(k) / 3, 0) + 1e-9
-                b[] = fma(0.1, 10, -1) + f64(k) + m[0] + min(0 / 0.0, 5) + f(m[1], 2)
-                c[0] = m[0] + 0.75
-                c[1] = f32(300) * k }
+                b[] = fma(0.1, 10, -1) + f64(k) + f64(m[0]) + min(0 / 0.0, 5) + f(f64(m[1]), 2)
+                c[0] = u8(f64(m[0]) + 0.75)
+                c[1] = u8_sat(f32(300) * k) }
           schedule s { S -> [] }
         }",
     )

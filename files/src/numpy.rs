@@ -12,12 +12,13 @@ use ndarray_npy::{NpzWriter, WritableElement, write_zeroed_npy};
 use crate::error::{FileError, OutputError};
 use crate::field::{Field, Source};
 use crate::partial::{Durability, Partial};
-use crate::slabs::{self, Cell, with_cell};
+use crate::slabs::{self, Cell};
+use crease::with_element_type;
 
 /// Writes one field at the current step of a run, piece by piece.
 pub(crate) fn write_npy(source: &Source<'_>, field: &Field, path: &Path) -> Result<(), OutputError> {
     let mut partial = Partial::create(path)?;
-    with_cell!(field.element, T => write_cells::<T>(source, field, &mut partial, path))?;
+    with_element_type!(field.element, T => write_cells::<T>(source, field, &mut partial, path))?;
     Ok(partial.commit(Durability::Buffered)?)
 }
 
@@ -53,7 +54,7 @@ pub(crate) fn write_npz(source: &Source<'_>, fields: &[Field], path: &Path, time
     archive.add_array("step", &arr0(source.run.step())).map_err(encode(path))?;
     archive.add_array("time", &arr0(time)).map_err(encode(path))?;
     for field in fields {
-        with_cell!(field.element, T => add_field::<T, _>(&mut archive, source, field, path))?;
+        with_element_type!(field.element, T => add_field::<T, _>(&mut archive, source, field, path))?;
     }
     archive.finish().map_err(encode(path))?;
     Ok(partial.commit(Durability::Buffered)?)

@@ -12,7 +12,8 @@ use ndarray::{Array2, ArrayView2, Ix2};
 use crate::error::{FileError, OutputError};
 use crate::field::{Field, Source};
 use crate::partial::{Durability, Partial};
-use crate::slabs::{self, Cell, with_cell};
+use crate::slabs::{self, Cell};
+use crease::with_element_type;
 
 /// Pixels that the longer side of an image has at least.
 const AT_LEAST: usize = 512;
@@ -84,7 +85,7 @@ pub(crate) fn write(
     let run = source.run;
     let plane = match source.derived_plane(field).map(|plane| plane.into_dimensionality::<Ix2>()) {
         Some(plane) => plane.expect("pictures are made of fields with two indices or more"),
-        None => with_cell!(field.element, T => plane::<T>(run, field))?,
+        None => with_element_type!(field.element, T => plane::<T>(run, field))?,
     };
     let (least, most) = range.unwrap_or_else(|| finite_range(&plane));
     let colour = |_: usize, _: usize, value: f64| {
@@ -104,7 +105,7 @@ fn plane<T: Cell>(run: &Run, field: &Field) -> Result<Array2<f64>, OutputError> 
     let shape = slabs::shape(last);
     let mut cells = Array2::<T>::default((shape[0], shape[1]));
     run.read_box(&field.name, &Region::new(middle.chain(whole)), cells.view_mut())?;
-    Ok(cells.mapv(Into::into))
+    Ok(cells.mapv(T::to_number))
 }
 
 /// The least and the greatest finite value; 0 if there is none.

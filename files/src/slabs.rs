@@ -35,15 +35,15 @@ fn extent((low, high): (i64, i64)) -> u64 {
     if high < low { 0 } else { high.abs_diff(low).saturating_add(1) }
 }
 
-/// A type of cells that files hold: `f64`, `f32`, `f16` or `u8`.
-pub trait Cell: ElementType + Into<f64> {
+/// A type of cells that files hold.
+pub trait Cell: ElementType {
     /// The type that files hold which know no half precision.
     type Wide: Cell;
 
     /// The same number.
     fn widen(self) -> Self::Wide;
 
-    /// The nearest number; bytes truncate and saturate.
+    /// The nearest number; integers truncate and saturate.
     fn narrow(value: f64) -> Self;
 
     /// Stores cells as bytes, of which there are enough.
@@ -85,31 +85,12 @@ cell!(f64, f64, std::convert::identity, std::convert::identity);
 cell!(f32, f32, std::convert::identity, |value| value as f32);
 cell!(f16, f32, f16::to_f32, |value| f16::from_f32(value as f32));
 cell!(u8, u8, std::convert::identity, |value| value as u8);
-
-/// Does the same with the cell type of an element.
-macro_rules! with_cell {
-    ($element:expr, $cell:ident => $body:expr) => {
-        match $element {
-            crease::kernel::graph::Element::F64 => {
-                type $cell = f64;
-                $body
-            }
-            crease::kernel::graph::Element::F32 => {
-                type $cell = f32;
-                $body
-            }
-            crease::kernel::graph::Element::F16 => {
-                type $cell = crease::f16;
-                $body
-            }
-            crease::kernel::graph::Element::U8 => {
-                type $cell = u8;
-                $body
-            }
-        }
-    };
-}
-pub(crate) use with_cell;
+cell!(i8, i8, std::convert::identity, |value| value as i8);
+cell!(i16, i16, std::convert::identity, |value| value as i16);
+cell!(u16, u16, std::convert::identity, |value| value as u16);
+cell!(i32, i32, std::convert::identity, |value| value as i32);
+cell!(u32, u32, std::convert::identity, |value| value as u32);
+cell!(i64, i64, std::convert::identity, |value| value as i64);
 
 /// Reads a level slab by slab. Cells outside of the array's index space are 0.
 pub(crate) fn read<T: Cell, E: From<crease::Error>>(

@@ -19,7 +19,8 @@ use crease::kernel::graph::Element;
 use crate::error::{FileError, OutputError};
 use crate::field::{Field, Source};
 use crate::partial::{Durability, Partial};
-use crate::slabs::{self, Cell, with_cell};
+use crate::slabs::{self, Cell};
+use crease::with_element_type;
 
 /// Where the points of an image are, by its axes `x`, `y` and `z`: the last index of a field is `x`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -111,7 +112,7 @@ pub(crate) fn write(source: &Source<'_>, fields: &[Field], path: &Path, grid: &G
     for field in fields {
         let bytes = bytes(field).to_le_bytes();
         partial.file().write_all(&bytes).map_err(partial.refused())?;
-        with_cell!(field.element, T => write_cells::<T>(source, field, &mut partial))?;
+        with_element_type!(field.element, T => write_cells::<T>(source, field, &mut partial))?;
     }
     partial.file().write_all(b"\n  </AppendedData>\n</VTKFile>\n").map_err(partial.refused())?;
     Ok(partial.commit(Durability::Buffered)?)
@@ -139,6 +140,12 @@ fn data_type(element: Element) -> (&'static str, u64) {
         Element::F64 => ("Float64", 8),
         Element::F32 | Element::F16 => ("Float32", 4),
         Element::U8 => ("UInt8", 1),
+        Element::I8 => ("Int8", 1),
+        Element::I16 => ("Int16", 2),
+        Element::U16 => ("UInt16", 2),
+        Element::I32 => ("Int32", 4),
+        Element::U32 => ("UInt32", 4),
+        Element::I64 => ("Int64", 8),
     }
 }
 

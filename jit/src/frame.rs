@@ -137,7 +137,7 @@ impl FrameLayout {
         let literal = |literal: &Literal| match *literal {
             Literal::F64(bits) => [bits; 2],
             Literal::F32(bits) => splat_f32(bits),
-            Literal::Scalar(id) if self.scalars[id.index()].value_type() == Some(ValueType::F32) => {
+            Literal::Scalar(id) if self.scalars[id.index()].value_type() == ValueType::F32 => {
                 splat_f32((scalars[id.index()] as f32).to_bits())
             }
             Literal::Scalar(id) => [scalars[id.index()].to_bits(); 2],

@@ -38,6 +38,8 @@ pub use buffer::{ALIGN_BYTES, ElementType, Field, FieldError, FieldOptions, doub
 pub use cache::{CODE_BUILD, Kept, PlanCache, PlanCacheError, compile_cached};
 pub use callable::{Call, CallError, CompileTimes, Compiled};
 pub use compile::{CompileError, compile, compile_named};
+#[doc(hidden)]
+pub use crease_program::{Element, f16};
 pub use denormals::Denormals;
 pub use isa::{Isa, IsaChoice, IsaError};
 pub use knobs::LEAST_GAIN;

@@ -198,6 +198,12 @@ fn cells(element: Element, length: usize, values: &str) -> Cells {
         Element::F32 => Cells::F32(values.map(|value| value.parse().unwrap()).collect()),
         Element::F16 => Cells::F16(values.map(|value| value.parse().unwrap()).collect()),
         Element::U8 => Cells::U8(values.map(|value| value.parse().unwrap()).collect()),
+        Element::I8 => Cells::I8(values.map(|value| value.parse().unwrap()).collect()),
+        Element::I16 => Cells::I16(values.map(|value| value.parse().unwrap()).collect()),
+        Element::U16 => Cells::U16(values.map(|value| value.parse().unwrap()).collect()),
+        Element::I32 => Cells::I32(values.map(|value| value.parse().unwrap()).collect()),
+        Element::U32 => Cells::U32(values.map(|value| value.parse().unwrap()).collect()),
+        Element::I64 => Cells::I64(values.map(|value| value.parse().unwrap()).collect()),
     }
 }
 
@@ -207,6 +213,12 @@ fn cells_text(cells: &Cells) -> String {
         Cells::F32(cells) => cells.iter().map(|cell| cell.to_string()).collect(),
         Cells::F16(cells) => cells.iter().map(|cell| cell.to_string()).collect(),
         Cells::U8(cells) => cells.iter().map(|cell| cell.to_string()).collect(),
+        Cells::I8(cells) => cells.iter().map(|cell| cell.to_string()).collect(),
+        Cells::I16(cells) => cells.iter().map(|cell| cell.to_string()).collect(),
+        Cells::U16(cells) => cells.iter().map(|cell| cell.to_string()).collect(),
+        Cells::I32(cells) => cells.iter().map(|cell| cell.to_string()).collect(),
+        Cells::U32(cells) => cells.iter().map(|cell| cell.to_string()).collect(),
+        Cells::I64(cells) => cells.iter().map(|cell| cell.to_string()).collect(),
     };
     texts.join(" ")
 }
@@ -216,6 +228,12 @@ fn bits(cells: &Cells) -> Vec<u64> {
         Cells::F64(cells) => cells.iter().map(|cell| cell.to_bits()).collect(),
         Cells::F32(cells) => cells.iter().map(|cell| u64::from(cell.to_bits())).collect(),
         Cells::F16(cells) => cells.iter().map(|cell| u64::from(cell.to_bits())).collect(),
-        Cells::U8(cells) => cells.iter().map(|cell| u64::from(*cell)).collect(),
+        Cells::U8(cells) => cells.iter().map(|cell| *cell as u64).collect(),
+        Cells::I8(cells) => cells.iter().map(|cell| *cell as u64).collect(),
+        Cells::I16(cells) => cells.iter().map(|cell| *cell as u64).collect(),
+        Cells::U16(cells) => cells.iter().map(|cell| *cell as u64).collect(),
+        Cells::I32(cells) => cells.iter().map(|cell| *cell as u64).collect(),
+        Cells::U32(cells) => cells.iter().map(|cell| *cell as u64).collect(),
+        Cells::I64(cells) => cells.iter().map(|cell| *cell as u64).collect(),
     }
 }

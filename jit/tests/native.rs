@@ -11,6 +11,7 @@ mod denormals;
 mod double_mapped;
 mod half;
 pub(crate) mod harness;
+mod integers;
 mod live;
 mod load_sharing;
 mod made;
@@ -409,6 +410,22 @@ fn random_strips_agree() {
             scope.spawn(move || {
                 for seed in (first + thread..first + count).step_by(threads as usize) {
                     let random::Random { text, args } = random::program(seed);
+                    harness::agree_once(&text, &args, &[0.3, 1.7], seed);
+                }
+            });
+        }
+    });
+}
+
+/// The same of integers. `CREASE_RANDOM_INTEGERS` says how many programs.
+#[test]
+fn random_strips_of_integers_agree() {
+    let count = std::env::var("CREASE_RANDOM_INTEGERS").map_or(160, |text| text.parse().expect("a number"));
+    std::thread::scope(|scope| {
+        for first in 0..2 {
+            scope.spawn(move || {
+                for seed in (first..count).step_by(2) {
+                    let integers::Random { text, args } = integers::program(seed);
                     harness::agree_once(&text, &args, &[0.3, 1.7], seed);
                 }
             });

@@ -283,7 +283,10 @@ pub fn site_instructions(stmt: &Stmt) -> usize {
         let (operation, depends) = match expr {
             Expr::Const(_) | Expr::Scalar(_) => (false, false),
             Expr::Index(_) | Expr::Load(..) => (false, true),
-            Expr::Unary(_, a) | Expr::Not(a) | Expr::Convert(_, a) => (true, any(&[*a])),
+            Expr::Unary(_, a) | Expr::Shift(_, a, _) | Expr::Not(a) | Expr::Convert(_, a) | Expr::Saturate(_, a) => {
+                (true, any(&[*a]))
+            }
+            Expr::Bits(_, a, b) => (true, any(&[*a, *b])),
             Expr::Binary(_, a, b) | Expr::Compare(_, a, b) | Expr::And(a, b) | Expr::Or(a, b) => (true, any(&[*a, *b])),
             Expr::Fma(a, b, c) | Expr::Select(a, b, c) => (true, any(&[*a, *b, *c])),
             Expr::Call(function, operands) => {

@@ -3,7 +3,7 @@
 //! In: a kernel, a run of it, fields by array name.   Out: the run's arrays, or fields, converted cell by cell.
 
 use crease::kernel::graph::{Array, Element, Role};
-use crease::{ElementType, Error, Kernel, Run, RunError, f16};
+use crease::{ElementType, Error, Kernel, Run, RunError, with_element_type};
 use ndarray::ArrayD;
 
 use crate::fields::{Field, Fields};
@@ -31,12 +31,20 @@ pub fn read_all(run: &Run, kernel: &Kernel) -> Result<Fields, Error> {
 /// # Errors
 /// The errors of [`Run::write`].
 pub fn write(run: &mut Run, array: &Array, field: &Field) -> Result<(), Error> {
-    match array.element {
-        Element::F64 => run.write(&array.name, field.view()),
-        Element::F32 => run.write(&array.name, field.mapv(|value| value as f32).view()),
-        Element::F16 => run.write(&array.name, field.mapv(|value| f16::from_f32(value as f32)).view()),
-        Element::U8 => run.write(&array.name, field.mapv(|value| value as u8).view()),
+    // Doubles need no copy.
+    if array.element == Element::F64 {
+        return run.write(&array.name, field.view());
     }
+    with_element_type!(array.element, T => run.write(&array.name, field.mapv(cell::<T>).view()))
+}
+
+/// What cells hold of a number: integers are cut and saturate.
+fn cell<T: ElementType>(value: f64) -> T {
+    let (low, high) = T::ELEMENT.value_type().range();
+    // The largest `i64` is no double; the one before it is.
+    let within =
+        if T::ELEMENT.is_integer() { value.trunc().clamp(low as f64, (high - (high >> 53)) as f64) } else { value };
+    T::from_number(within).unwrap_or_default()
 }
 
 /// Reads one array.
@@ -44,18 +52,13 @@ pub fn write(run: &mut Run, array: &Array, field: &Field) -> Result<(), Error> {
 /// # Errors
 /// The errors of [`Run::read`].
 pub fn read(run: &Run, array: &Array) -> Result<Field, Error> {
-    match array.element {
-        Element::F64 => widened::<f64>(run, &array.name),
-        Element::F32 => widened::<f32>(run, &array.name),
-        Element::F16 => widened::<f16>(run, &array.name),
-        Element::U8 => widened::<u8>(run, &array.name),
-    }
+    with_element_type!(array.element, T => widened::<T>(run, &array.name))
 }
 
-fn widened<T: ElementType + Default + Into<f64>>(run: &Run, name: &str) -> Result<Field, Error> {
+fn widened<T: ElementType>(run: &Run, name: &str) -> Result<Field, Error> {
     let mut cells: ArrayD<T> = ArrayD::default(run.shape(name)?);
     run.read(name, cells.view_mut())?;
-    Ok(cells.mapv(Into::into))
+    Ok(cells.mapv(T::to_number))
 }
 
 fn array<'a>(kernel: &'a Kernel, name: &str) -> Result<&'a Array, RunError> {

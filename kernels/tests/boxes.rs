@@ -1,23 +1,18 @@
 //! Boxes of the arrays of a run against the whole arrays, which other tests compare with naive loops: what is read of
 //! any box is in the whole, what is written to one is there afterwards and nowhere else.
 
-use crease::kernel::graph::{Array, Element, Role};
-use crease::{ElementType, IndexRange, Kernel, Region, Run, f16};
+use crease::kernel::graph::{Array, Role};
+use crease::{ElementType, IndexRange, Kernel, Region, Run, with_element_type};
 use ndarray::{ArrayD, Axis, IxDyn, Slice};
 
 /// Compares this many random boxes of every array that has a value.
 pub(crate) fn verify(run: &mut Run, kernel: &Kernel, boxes: usize, random: &mut fastrand::Rng) {
     for array in kernel.arrays().iter().filter(|array| matches!(array.role, Role::Output | Role::State)) {
-        match array.element {
-            Element::F64 => verify_array::<f64>(run, array, boxes, random),
-            Element::F32 => verify_array::<f32>(run, array, boxes, random),
-            Element::F16 => verify_array::<f16>(run, array, boxes, random),
-            Element::U8 => verify_array::<u8>(run, array, boxes, random),
-        }
+        with_element_type!(array.element, T => verify_array::<T>(run, array, boxes, random));
     }
 }
 
-fn verify_array<T: ElementType + Into<f64>>(run: &mut Run, array: &Array, boxes: usize, random: &mut fastrand::Rng) {
+fn verify_array<T: ElementType>(run: &mut Run, array: &Array, boxes: usize, random: &mut fastrand::Rng) {
     let name = &array.name;
     let before = whole::<T>(run, name);
     for _ in 0..boxes {
@@ -34,7 +29,8 @@ fn verify_array<T: ElementType + Into<f64>>(run: &mut Run, array: &Array, boxes:
         // Cells outside of the index space are never read.
         let outside = whole_from(run, name, &ArrayD::from_elem(before.raw_dim(), value));
         for ((at, expected), (found, outside)) in after.indexed_iter().zip(found.iter().zip(&outside)) {
-            let (expected, found, outside): (f64, f64, f64) = ((*expected).into(), (*found).into(), (*outside).into());
+            let (expected, found, outside): (f64, f64, f64) =
+                (expected.to_number(), found.to_number(), outside.to_number());
             let is_outside = found == 0.0 && outside.to_bits() != found.to_bits();
             assert!(expected.to_bits() == found.to_bits() || is_outside, "{name} {region:?} at {at:?}");
         }
@@ -115,6 +111,6 @@ fn whole_from<T: ElementType>(run: &Run, array: &str, others: &ArrayD<T>) -> Arr
     cells
 }
 
-fn bits<T: Copy + Into<f64>>(cells: &ArrayD<T>) -> Vec<u64> {
-    cells.iter().map(|cell| (*cell).into().to_bits()).collect()
+fn bits<T: ElementType>(cells: &ArrayD<T>) -> Vec<u64> {
+    cells.iter().map(|cell| cell.to_number().to_bits()).collect()
 }

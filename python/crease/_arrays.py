@@ -22,6 +22,12 @@ DTYPES: Dict[str, "np.dtype[Any]"] = {
     "f32": np.dtype(np.float32),
     "f16": np.dtype(np.float16),
     "u8": np.dtype(np.uint8),
+    "i8": np.dtype(np.int8),
+    "i16": np.dtype(np.int16),
+    "u16": np.dtype(np.uint16),
+    "i32": np.dtype(np.int32),
+    "u32": np.dtype(np.uint32),
+    "i64": np.dtype(np.int64),
 }
 
 

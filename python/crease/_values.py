@@ -220,6 +220,116 @@ def f64(a: Any) -> Value:
     return called("f64", a)
 
 
+def i8(a: Any) -> Value:
+    """As a signed 8-bit integer: modulo two to the number of bits, or of a floating-point number as ``i8_sat``."""
+    return called("i8", a)
+
+
+def i8_sat(a: Any) -> Value:
+    """The signed 8-bit integer that is closest to the integer part; NaN gives 0."""
+    return called("i8_sat", a)
+
+
+def u8(a: Any) -> Value:
+    """As a unsigned 8-bit integer: modulo two to the number of bits, or of a floating-point number as ``u8_sat``."""
+    return called("u8", a)
+
+
+def u8_sat(a: Any) -> Value:
+    """The unsigned 8-bit integer that is closest to the integer part; NaN gives 0."""
+    return called("u8_sat", a)
+
+
+def i16(a: Any) -> Value:
+    """As a signed 16-bit integer: modulo two to the number of bits, or of a floating-point number as ``i16_sat``."""
+    return called("i16", a)
+
+
+def i16_sat(a: Any) -> Value:
+    """The signed 16-bit integer that is closest to the integer part; NaN gives 0."""
+    return called("i16_sat", a)
+
+
+def u16(a: Any) -> Value:
+    """As a unsigned 16-bit integer: modulo two to the number of bits, or of a floating-point number as ``u16_sat``."""
+    return called("u16", a)
+
+
+def u16_sat(a: Any) -> Value:
+    """The unsigned 16-bit integer that is closest to the integer part; NaN gives 0."""
+    return called("u16_sat", a)
+
+
+def i32(a: Any) -> Value:
+    """As a signed 32-bit integer: modulo two to the number of bits, or of a floating-point number as ``i32_sat``."""
+    return called("i32", a)
+
+
+def i32_sat(a: Any) -> Value:
+    """The signed 32-bit integer that is closest to the integer part; NaN gives 0."""
+    return called("i32_sat", a)
+
+
+def u32(a: Any) -> Value:
+    """As a unsigned 32-bit integer: modulo two to the number of bits, or of a floating-point number as ``u32_sat``."""
+    return called("u32", a)
+
+
+def u32_sat(a: Any) -> Value:
+    """The unsigned 32-bit integer that is closest to the integer part; NaN gives 0."""
+    return called("u32_sat", a)
+
+
+def i64(a: Any) -> Value:
+    """As a signed 64-bit integer: modulo two to the number of bits, or of a floating-point number as ``i64_sat``."""
+    return called("i64", a)
+
+
+def i64_sat(a: Any) -> Value:
+    """The signed 64-bit integer that is closest to the integer part; NaN gives 0."""
+    return called("i64_sat", a)
+
+
+def add_sat(a: Any, b: Any) -> Value:
+    """The sum of integers, or the closest number that their type has."""
+    return called("add_sat", a, b)
+
+
+def sub_sat(a: Any, b: Any) -> Value:
+    """The difference of integers, or the closest number that their type has."""
+    return called("sub_sat", a, b)
+
+
+def bit_and(a: Any, b: Any) -> Value:
+    """Bits that two integers have in common."""
+    return called("bit_and", a, b)
+
+
+def bit_or(a: Any, b: Any) -> Value:
+    """Bits of either integer."""
+    return called("bit_or", a, b)
+
+
+def bit_xor(a: Any, b: Any) -> Value:
+    """Bits of one integer and not of the other."""
+    return called("bit_xor", a, b)
+
+
+def bit_not(a: Any) -> Value:
+    """The other bits of an integer."""
+    return called("bit_not", a)
+
+
+def shift_left(a: Any, places: int) -> Value:
+    """An integer moved to higher bits, by less places than it has bits."""
+    return called("shift_left", a, places)
+
+
+def shift_right(a: Any, places: int) -> Value:
+    """An integer moved to lower bits, by less places than it has bits; the sign moves in where there is one."""
+    return called("shift_right", a, places)
+
+
 def _ufunc(operation: str) -> Callable[..., Any]:
     return lambda a, b: binary(operation, a, b)
 

@@ -24,6 +24,12 @@ pub(crate) enum Cells<'py> {
     F32(PyReadonlyArrayDyn<'py, f32>),
     F16(PyReadonlyArrayDyn<'py, f16>),
     U8(PyReadonlyArrayDyn<'py, u8>),
+    I8(PyReadonlyArrayDyn<'py, i8>),
+    I16(PyReadonlyArrayDyn<'py, i16>),
+    U16(PyReadonlyArrayDyn<'py, u16>),
+    I32(PyReadonlyArrayDyn<'py, i32>),
+    U32(PyReadonlyArrayDyn<'py, u32>),
+    I64(PyReadonlyArrayDyn<'py, i64>),
 }
 
 /// Cells to write, by their type.
@@ -32,6 +38,12 @@ pub(crate) enum CellsMut<'py> {
     F32(PyReadwriteArrayDyn<'py, f32>),
     F16(PyReadwriteArrayDyn<'py, f16>),
     U8(PyReadwriteArrayDyn<'py, u8>),
+    I8(PyReadwriteArrayDyn<'py, i8>),
+    I16(PyReadwriteArrayDyn<'py, i16>),
+    U16(PyReadwriteArrayDyn<'py, u16>),
+    I32(PyReadwriteArrayDyn<'py, i32>),
+    U32(PyReadwriteArrayDyn<'py, u32>),
+    I64(PyReadwriteArrayDyn<'py, i64>),
 }
 
 /// Views of cells to read, which may cross to where the interpreter's lock is not held.
@@ -40,6 +52,12 @@ pub(crate) enum CellsView<'a> {
     F32(ArrayViewD<'a, f32>),
     F16(ArrayViewD<'a, f16>),
     U8(ArrayViewD<'a, u8>),
+    I8(ArrayViewD<'a, i8>),
+    I16(ArrayViewD<'a, i16>),
+    U16(ArrayViewD<'a, u16>),
+    I32(ArrayViewD<'a, i32>),
+    U32(ArrayViewD<'a, u32>),
+    I64(ArrayViewD<'a, i64>),
 }
 
 /// Views of cells to write.
@@ -48,6 +66,12 @@ pub(crate) enum CellsViewMut<'a> {
     F32(ArrayViewMutD<'a, f32>),
     F16(ArrayViewMutD<'a, f16>),
     U8(ArrayViewMutD<'a, u8>),
+    I8(ArrayViewMutD<'a, i8>),
+    I16(ArrayViewMutD<'a, i16>),
+    U16(ArrayViewMutD<'a, u16>),
+    I32(ArrayViewMutD<'a, i32>),
+    U32(ArrayViewMutD<'a, u32>),
+    I64(ArrayViewMutD<'a, i64>),
 }
 
 /// What is done with cells of whichever type.
@@ -58,6 +82,12 @@ macro_rules! of_any_type {
             $crate::arrays::$Cells::F32($array) => $body,
             $crate::arrays::$Cells::F16($array) => $body,
             $crate::arrays::$Cells::U8($array) => $body,
+            $crate::arrays::$Cells::I8($array) => $body,
+            $crate::arrays::$Cells::I16($array) => $body,
+            $crate::arrays::$Cells::U16($array) => $body,
+            $crate::arrays::$Cells::I32($array) => $body,
+            $crate::arrays::$Cells::U32($array) => $body,
+            $crate::arrays::$Cells::I64($array) => $body,
         }
     };
 }
@@ -71,6 +101,12 @@ impl<'py> Cells<'py> {
             Element::F32 => Cells::F32(readable(array, name, element)?),
             Element::F16 => Cells::F16(readable(array, name, element)?),
             Element::U8 => Cells::U8(readable(array, name, element)?),
+            Element::I8 => Cells::I8(readable(array, name, element)?),
+            Element::I16 => Cells::I16(readable(array, name, element)?),
+            Element::U16 => Cells::U16(readable(array, name, element)?),
+            Element::I32 => Cells::I32(readable(array, name, element)?),
+            Element::U32 => Cells::U32(readable(array, name, element)?),
+            Element::I64 => Cells::I64(readable(array, name, element)?),
         })
     }
 
@@ -81,6 +117,12 @@ impl<'py> Cells<'py> {
             Cells::F32(array) => CellsView::F32(shown(array)),
             Cells::F16(array) => CellsView::F16(shown(array)),
             Cells::U8(array) => CellsView::U8(shown(array)),
+            Cells::I8(array) => CellsView::I8(shown(array)),
+            Cells::I16(array) => CellsView::I16(shown(array)),
+            Cells::U16(array) => CellsView::U16(shown(array)),
+            Cells::I32(array) => CellsView::I32(shown(array)),
+            Cells::U32(array) => CellsView::U32(shown(array)),
+            Cells::I64(array) => CellsView::I64(shown(array)),
         }
     }
 }
@@ -93,6 +135,12 @@ impl<'py> CellsMut<'py> {
             Element::F32 => CellsMut::F32(writable(array, name, element)?),
             Element::F16 => CellsMut::F16(writable(array, name, element)?),
             Element::U8 => CellsMut::U8(writable(array, name, element)?),
+            Element::I8 => CellsMut::I8(writable(array, name, element)?),
+            Element::I16 => CellsMut::I16(writable(array, name, element)?),
+            Element::U16 => CellsMut::U16(writable(array, name, element)?),
+            Element::I32 => CellsMut::I32(writable(array, name, element)?),
+            Element::U32 => CellsMut::U32(writable(array, name, element)?),
+            Element::I64 => CellsMut::I64(writable(array, name, element)?),
         })
     }
 
@@ -103,6 +151,12 @@ impl<'py> CellsMut<'py> {
             CellsMut::F32(array) => CellsViewMut::F32(shown_mut(array)),
             CellsMut::F16(array) => CellsViewMut::F16(shown_mut(array)),
             CellsMut::U8(array) => CellsViewMut::U8(shown_mut(array)),
+            CellsMut::I8(array) => CellsViewMut::I8(shown_mut(array)),
+            CellsMut::I16(array) => CellsViewMut::I16(shown_mut(array)),
+            CellsMut::U16(array) => CellsViewMut::U16(shown_mut(array)),
+            CellsMut::I32(array) => CellsViewMut::I32(shown_mut(array)),
+            CellsMut::U32(array) => CellsViewMut::U32(shown_mut(array)),
+            CellsMut::I64(array) => CellsViewMut::I64(shown_mut(array)),
         }
     }
 }

@@ -342,6 +342,12 @@ impl Run {
             Element::F32 => numpy_array::<f32>(py, kept, cells, writable),
             Element::F16 => numpy_array::<crease::f16>(py, kept, cells, writable),
             Element::U8 => numpy_array::<u8>(py, kept, cells, writable),
+            Element::I8 => numpy_array::<i8>(py, kept, cells, writable),
+            Element::I16 => numpy_array::<i16>(py, kept, cells, writable),
+            Element::U16 => numpy_array::<u16>(py, kept, cells, writable),
+            Element::I32 => numpy_array::<i32>(py, kept, cells, writable),
+            Element::U32 => numpy_array::<u32>(py, kept, cells, writable),
+            Element::I64 => numpy_array::<i64>(py, kept, cells, writable),
         }
     }
 
@@ -354,6 +360,12 @@ impl Run {
             Element::F32 => folded::<f32>(py, kept, cells),
             Element::F16 => folded::<crease::f16>(py, kept, cells),
             Element::U8 => folded::<u8>(py, kept, cells),
+            Element::I8 => folded::<i8>(py, kept, cells),
+            Element::I16 => folded::<i16>(py, kept, cells),
+            Element::U16 => folded::<u16>(py, kept, cells),
+            Element::I32 => folded::<i32>(py, kept, cells),
+            Element::U32 => folded::<u32>(py, kept, cells),
+            Element::I64 => folded::<i64>(py, kept, cells),
         }
     }
 }

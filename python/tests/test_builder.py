@@ -78,7 +78,7 @@ def test_all_operators_and_functions():
     o = k.output("o", (i, j), i.within(0, N), j.between(0, M), live_in=(i == 0) & (j == 0))
     t = k.temp("t", (i,), i.within(0, N), live_out=[i < N, "i >= 0"])
     with k.statement("S", (i, j), ~((i + j) % 3 == 1), i.within(0, N), j.between(0, M), (i != 0) | (j > 0)):
-        half = k.let("half", a[(i + j) // 2] * 0.5)
+        half = k.let("half", crease.f64(a[(i + j) // 2]) * 0.5)
         root = np.sqrt(abs(half)) + half.sqrt() + crease.sqrt(2) + crease.absolute(-half)
         o[i, j] = crease.where(
             (half < 1.5) & ~(half == 0) | (i >= 2) | (s != 1e-30),
@@ -101,7 +101,7 @@ def test_all_operators_and_functions():
           output o[i, j]: f64 for 0 <= i < N and 0 <= j <= M live in for i = 0 and j = 0
           temp t[i]: f64 for 0 <= i < N live out for i < N and i >= 0
           S[i, j] for not ((i + j) mod 3 = 1) and 0 <= i < N and 0 <= j <= M and (i != 0 or j > 0) {
-            let half = a[floor((i + j)/2)] * 0.5
+            let half = f64(a[floor((i + j)/2)]) * 0.5
             let root = sqrt(abs(half)) + sqrt(half) + sqrt(2) + abs(-half)
             o[i, j] = select(half < 1.5 and not half == 0 or index(i) >= index(2) or s != 1e-30,
               min(root, 3) / max(index(i), 2.5) - (1 - half) - (2 / s) * -s,
@@ -242,7 +242,7 @@ def test_mistakes_of_python_are_refused_where_they_are():
         (lambda: s * (2**53 + 1), "no double"),
         (lambda: k.state("v", (t, x + 1)), "as an iterator"),
         (lambda: k.state("v", (t, x), s < 1), "no condition on indices"),
-        (lambda: k.state("v", (t, x), dtype=int), "is no element type; there are f64, f32, f16, u8"),
+        (lambda: k.state("v", (t, x), dtype=bool), "is no element type; there are f64, f32, f16, u8, i8"),
         (lambda: k.schedule("s", (t, x)), "comes after the statements"),
         (lambda: k.let("q", "text"), "no value"),
         (lambda: crease.kernel(sizes="N").build(), "has no name"),

@@ -19,7 +19,8 @@ mod reciprocal;
 mod rewrite;
 
 use crate::kernel::fast_math::{Arithmetic, FastMathFlag};
-use crate::kernel::graph::{Kernel, Stmt};
+use crate::kernel::graph::{Expr, Kernel, Stmt, UnaryOp};
+use crate::kernel::verify::value_types;
 
 impl Kernel {
     /// What the kernel allows to be done to its arithmetic.
@@ -44,10 +45,20 @@ impl Kernel {
         if self.arithmetic == Arithmetic::EXACT {
             return kernel;
         }
-        kernel.stmts = self.stmts.iter().map(|stmt| rewritten(stmt, self.arithmetic)).collect();
+        let stmt =
+            |stmt: &Stmt| if computes_integers(self, stmt) { stmt.clone() } else { rewritten(stmt, self.arithmetic) };
+        kernel.stmts = self.stmts.iter().map(stmt).collect();
         debug_assert!(kernel.verify().is_ok(), "rewriting keeps types: {:?}", kernel.verify());
         kernel
     }
+}
+
+/// Whether a statement has sums, differences or products of integers. The passes know numbers only whose sums round; such
+/// a statement stays as it is.
+fn computes_integers(kernel: &Kernel, stmt: &Stmt) -> bool {
+    let types = value_types(kernel, stmt).expect("the kernel is verified");
+    let is_arithmetic = |expr: &Expr| matches!(expr, Expr::Unary(UnaryOp::Neg, _) | Expr::Binary(..));
+    stmt.exprs.iter().zip(&types).any(|(expr, ty)| ty.is_integer() && is_arithmetic(expr))
 }
 
 /// All passes, in order.

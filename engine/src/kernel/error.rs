@@ -322,12 +322,42 @@ pub enum KernelErrorKind {
         hint: &'static str,
     },
     /// A scalar or a conversion of an element type that only arrays may have.
-    #[error("{place} cannot be `{element}`: only arrays can")]
+    #[error("{place} cannot be `{element}`: {wanted}")]
     StorageType {
         /// Where.
         place: String,
         /// The element type.
         element: &'static str,
+        /// What can, or what would do.
+        wanted: &'static str,
+    },
+    /// A number among integers that their type does not have.
+    #[error("{place}: `{ty}` has no number {number}")]
+    IntegerLiteral {
+        /// Where.
+        place: String,
+        /// The number.
+        number: String,
+        /// The type of the integers beside it.
+        ty: &'static str,
+    },
+    /// A shift by something else than a number of places that the text says.
+    #[error("`{function}` moves by a number that is written there, from 0 on and less than there are bits")]
+    ShiftPlaces {
+        /// Which shift.
+        function: &'static str,
+    },
+    /// A shift that moves all bits out.
+    #[error("{place} by {places}: `{ty}` has {bits} bits")]
+    ShiftTooFar {
+        /// Where.
+        place: String,
+        /// By how many places.
+        places: u8,
+        /// The type of the integer.
+        ty: &'static str,
+        /// Its bits.
+        bits: u32,
     },
     /// A constant that is not a number.
     #[error("statement `{stmt}` has a constant that is not a number")]

@@ -96,8 +96,12 @@ fn visit(exprs: &[Expr], root: ExprId, place: &mut [Option<ExprId>], order: &mut
 pub(super) fn operands(expr: &Expr) -> Vec<ExprId> {
     match expr {
         Expr::Const(_) | Expr::Scalar(_) | Expr::Index(_) | Expr::Load(..) => Vec::new(),
-        Expr::Unary(_, a) | Expr::Not(a) | Expr::Convert(_, a) => vec![*a],
-        Expr::Binary(_, a, b) | Expr::Compare(_, a, b) | Expr::And(a, b) | Expr::Or(a, b) => vec![*a, *b],
+        Expr::Unary(_, a) | Expr::Shift(_, a, _) | Expr::Not(a) | Expr::Convert(_, a) | Expr::Saturate(_, a) => {
+            vec![*a]
+        }
+        Expr::Binary(_, a, b) | Expr::Bits(_, a, b) | Expr::Compare(_, a, b) | Expr::And(a, b) | Expr::Or(a, b) => {
+            vec![*a, *b]
+        }
         Expr::Fma(a, b, c) | Expr::Select(a, b, c) => vec![*a, *b, *c],
         Expr::Call(_, args) | Expr::Opaque(_, args) => args.clone(),
     }
@@ -110,6 +114,9 @@ pub(super) fn with_operands(expr: &Expr, new: impl Fn(ExprId) -> ExprId) -> Expr
         Expr::Unary(op, a) => Expr::Unary(*op, new(*a)),
         Expr::Not(a) => Expr::Not(new(*a)),
         Expr::Convert(to, a) => Expr::Convert(*to, new(*a)),
+        Expr::Saturate(to, a) => Expr::Saturate(*to, new(*a)),
+        Expr::Shift(op, a, count) => Expr::Shift(*op, new(*a), *count),
+        Expr::Bits(op, a, b) => Expr::Bits(*op, new(*a), new(*b)),
         Expr::Binary(op, a, b) => Expr::Binary(*op, new(*a), new(*b)),
         Expr::Compare(op, a, b) => Expr::Compare(*op, new(*a), new(*b)),
         Expr::And(a, b) => Expr::And(new(*a), new(*b)),
@@ -148,7 +155,9 @@ impl Hash for Key {
             Expr::Binary(op, ..) => op.hash(state),
             Expr::Call(function, _) => function.hash(state),
             Expr::Compare(op, ..) => op.hash(state),
-            Expr::Convert(to, _) => to.hash(state),
+            Expr::Convert(to, _) | Expr::Saturate(to, _) => to.hash(state),
+            Expr::Bits(op, ..) => op.hash(state),
+            Expr::Shift(op, _, count) => (op, count).hash(state),
             Expr::Opaque(name, _) => name.hash(state),
             Expr::Fma(..) | Expr::And(..) | Expr::Or(..) | Expr::Not(_) | Expr::Select(..) => {}
         }

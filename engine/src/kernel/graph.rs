@@ -16,7 +16,7 @@ pub use crate::kernel::observers::Observer;
 pub use crate::kernel::reductions::Reduction;
 pub use crate::kernel::rewriting::{Rewriting, TimeDim};
 pub use crease_program::functions::Function;
-pub use crease_program::{BinaryOp, CompareOp, Element, UnaryOp};
+pub use crease_program::{BinaryOp, BitOp, CompareOp, Element, ShiftOp, UnaryOp};
 
 /// An affine dataflow graph with its schedules.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -183,7 +183,7 @@ pub struct Assign {
     pub array: ArrayId,
     /// One affine expression of the iterators and parameters per index.
     pub index: Vec<Affine>,
-    /// The value; its type is the array's element type (`f32` for `f16` arrays, any type for `u8` arrays).
+    /// The value; its type is the array's element type (`f32` for `f16` arrays).
     pub value: ExprId,
 }
 
@@ -191,18 +191,22 @@ pub struct Assign {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub enum Expr {
-    /// A double-precision constant; takes the other operand's type where that is `f32`.
+    /// A constant; takes the type of the other operand, or of the array that it is written to, else it is a double.
     Const(f64),
     /// A run-time scalar.
     Scalar(ScalarId),
     /// An affine expression of iterators and parameters as a double.
     Index(Affine),
-    /// Reads an array cell. `f16` cells are `f32` values, `u8` cells doubles.
+    /// Reads an array cell. `f16` cells are `f32` values, others of the array's element type.
     Load(ArrayId, Vec<Affine>),
-    /// Negation, absolute value, square root, integers nearby.
+    /// Negation, absolute value, square root, integers nearby, the bits of an integer turned.
     Unary(UnaryOp, ExprId),
-    /// Arithmetic; `min(a, b)` is `a < b ? a : b`.
+    /// Arithmetic; `min(a, b)` is `a < b ? a : b`. That of integers wraps where it is not said to saturate.
     Binary(BinaryOp, ExprId, ExprId),
+    /// Bits of two integers of one type.
+    Bits(BitOp, ExprId, ExprId),
+    /// An integer moved by some places, fewer than it has bits.
+    Shift(ShiftOp, ExprId, u8),
     /// A mathematical function of numbers of one type; as many as its arity.
     Call(Function, Vec<ExprId>),
     /// `a * b + c` with one rounding.
@@ -217,8 +221,10 @@ pub enum Expr {
     Not(ExprId),
     /// `select(cond, a, b)`: both sides are evaluated.
     Select(ExprId, ExprId, ExprId),
-    /// `f64(x)` or `f32(x)`.
+    /// A number in another type, as `f64(x)`, `f32(x)` or `u8(x)`: as [`crease_program::Op::Convert`] does.
     Convert(Element, ExprId),
+    /// The number of an integer type that is closest to the integer part of a number, as `u8_sat(x)`; NaN gives 0.
+    Saturate(Element, ExprId),
     /// A declared opaque function of doubles. Where a run is allowed all the same, it is a hash of its name and
     /// arguments, so that any wrong cell shows.
     Opaque(String, Vec<ExprId>),

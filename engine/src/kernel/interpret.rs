@@ -292,7 +292,7 @@ fn run(kernel: &Kernel, instances: &Instances, codes: &[StmtCode], stores: &mut 
                 .map_err(|fault| fault.describe(kernel, stmt, point))?;
         }
         for write in &pending {
-            stores[write.array].write(write.address, write.value);
+            stores[write.array].write(write.address, write.bits);
         }
     }
     Ok(())

@@ -20,7 +20,7 @@ use crate::kernel::depth::{MAX_DEPTH, affine_fits, formula_fits};
 use crate::kernel::error::{KernelError, KernelErrorKind};
 use crate::kernel::exprs::operands;
 use crate::kernel::formula::Formula;
-use crate::kernel::graph::{ArrayId, DimKind, Expr, Function, Kernel, ParamKind, Role, Schedule, Stmt};
+use crate::kernel::graph::{ArrayId, DimKind, Element, Expr, Function, Kernel, ParamKind, Role, Schedule, Stmt};
 use crate::kernel::nearest;
 use crate::kernel::observers::ObserverPart;
 use crate::kernel::print::cell_text;
@@ -142,7 +142,7 @@ fn verify_opaques(kernel: &Kernel) -> Verified {
         let here = |kind| (kind, Subject::Opaque(i));
         let name = &opaque.name;
         identifier(name).map_err(here)?;
-        if ["f16", "u8"].contains(&name.as_str()) {
+        if name == "f16" {
             let reason = "it is a type of cells";
             return Err(here(KernelErrorKind::BadName { name: name.clone(), reason }));
         }
@@ -204,9 +204,9 @@ fn verify_declarations(kernel: &Kernel) -> Verified {
     }
     verify_formula(kernel, &kernel.context, 0, "the context").map_err(|kind| (kind, Subject::Kernel))?;
     for (i, scalar) in kernel.scalars.iter().enumerate() {
-        if !scalar.element.is_computed() {
+        if !scalar.element.is_scalar() {
             let (place, element) = (format!("scalar `{}`", scalar.name), scalar.element.name());
-            return Err((KernelErrorKind::StorageType { place, element }, Subject::Scalar(i)));
+            return Err((KernelErrorKind::StorageType { place, element, wanted: FLOATS_ONLY }, Subject::Scalar(i)));
         }
     }
     for (i, array) in kernel.arrays.iter().enumerate() {
@@ -302,8 +302,13 @@ fn verify_expr(kernel: &Kernel, stmt: &Stmt, position: usize, expr: &Expr, owner
         Expr::Scalar(k) => in_range(owner, "scalar", k.index(), kernel.scalars.len()),
         Expr::Index(e) => verify_affine(kernel, e, stmt.iters.len(), owner),
         Expr::Load(array, index) => verify_access(kernel, *array, index, stmt.iters.len(), owner),
-        Expr::Convert(to, _) if !to.is_computed() => {
-            Err(KernelErrorKind::StorageType { place: format!("a value of {owner}"), element: to.name() })
+        Expr::Convert(Element::F16, _) => {
+            let (place, element) = (format!("a value of {owner}"), Element::F16.name());
+            Err(KernelErrorKind::StorageType { place, element, wanted: "only arrays can" })
+        }
+        Expr::Saturate(to, _) if !to.is_integer() => {
+            let (place, element) = (format!("what saturates in {owner}"), to.name());
+            Err(KernelErrorKind::StorageType { place, element, wanted: "only integers can" })
         }
         Expr::Call(function, args) if args.len() != function.arity() => Err(KernelErrorKind::ArgumentCount {
             function: function.name().into(),
@@ -315,10 +320,48 @@ fn verify_expr(kernel: &Kernel, stmt: &Stmt, position: usize, expr: &Expr, owner
     }
 }
 
+/// What scalars and reductions may be.
+pub(in crate::kernel) const FLOATS_ONLY: &str = "only `f64` and `f32`";
+
 /// Functions of the language, besides [`Function`].
-const FUNCTIONS: [&str; 15] = [
-    "abs", "ceil", "f32", "f64", "floor", "fma", "index", "is_nan", "max", "min", "nearest", "rem", "select", "sqrt",
+const FUNCTIONS: [&str; 37] = [
+    "abs",
+    "add_sat",
+    "bit_and",
+    "bit_not",
+    "bit_or",
+    "bit_xor",
+    "ceil",
+    "f32",
+    "f64",
+    "floor",
+    "fma",
+    "i16",
+    "i16_sat",
+    "i32",
+    "i32_sat",
+    "i64",
+    "i64_sat",
+    "i8",
+    "i8_sat",
+    "index",
+    "is_nan",
+    "max",
+    "min",
+    "nearest",
+    "rem",
+    "select",
+    "shift_left",
+    "shift_right",
+    "sqrt",
+    "sub_sat",
     "trunc",
+    "u16",
+    "u16_sat",
+    "u32",
+    "u32_sat",
+    "u8",
+    "u8_sat",
 ];
 
 /// Whether the language has a function of that name.

@@ -62,8 +62,8 @@ pub(crate) fn cell(index: &[Affine], iteration: &Iteration<'_>) -> Option<Cell> 
     index.iter().map(value).collect()
 }
 
-/// Whether values of an array are the same in a register as after a store and a load: bytes and `f16` cells are
-/// rounded when stored.
+/// Whether values of an array are the same in a register as after a store and a load: `f16` cells are rounded when
+/// stored.
 pub(crate) fn keeps_value(model: &Model<'_, '_>, array: ArrayId) -> bool {
     model.kernel.array(array).element.keeps_values()
 }

@@ -22,6 +22,7 @@ mod lanes;
 mod linear;
 mod names;
 mod nodes;
+mod numbers;
 mod operations;
 mod reuse;
 mod scan;

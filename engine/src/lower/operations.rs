@@ -7,9 +7,8 @@
 //! have written it, and not at all if an earlier statement of the iteration has (`forward`). Equal streams share one
 //! entry, so that an in-place update has one address for its load and its store.
 //!
-//! A strip runs in vectors if all its values have one width. So bytes and literals, which are doubles by definition,
-//! are taken as `f32` where that is what becomes of them, or where it makes no difference to a comparison. A division
-//! by a power of two is a product: both round the same number.
+//! A strip runs in vectors if all its values have one type; `numbers` says what is done for that. A division by a power
+//! of two is a product: both round the same number.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -26,6 +25,7 @@ use crate::lower::alias::{alias_facts, meets_in_iteration};
 use crate::lower::error::LowerError;
 use crate::lower::forward::{Cell, JustWritten, cell, keeps_value};
 use crate::lower::linear::{Atom, Linear, to_int};
+use crate::lower::numbers::{Numbers, Values, float_of};
 use crate::lower::scope::Scopes;
 use crate::lower::split::references;
 use crate::lower::unused::without_unused;
@@ -94,11 +94,24 @@ enum Source {
     Nowhere,
 }
 
-/// One statement's values while its operations are written.
-struct Values {
-    types: Vec<ValueType>,
-    /// The operation that computes each expression.
-    of: Vec<Option<ValueId>>,
+impl Numbers for StripBuilder<'_, '_, '_> {
+    fn op(&self, value: ValueId) -> Op {
+        self.ops[value.index()]
+    }
+
+    fn compute(&mut self, op: Op) -> ValueId {
+        if let Some(&known) = self.known.get(&op) {
+            return known;
+        }
+        let id = self.push(op);
+        self.known.insert(op, id);
+        id
+    }
+
+    fn element(&self, stream: StreamId) -> Element {
+        let buffer = self.references[stream.index()].stream.buffer;
+        self.layout.buffers[buffer.index()].element
+    }
 }
 
 impl<'b, 'c, 'k> StripBuilder<'b, 'c, 'k> {
@@ -144,7 +157,8 @@ impl<'b, 'c, 'k> StripBuilder<'b, 'c, 'k> {
         let kernel = self.model.kernel;
         let (id, stmt) = (stmt, kernel.stmt(stmt));
         let types = value_types(kernel, stmt).expect("kernels are verified when they are made");
-        let mut values = Values { types, of: vec![None; stmt.exprs.len()] };
+        let float = float_of(stmt, &types);
+        let mut values = Values { types, float, of: vec![None; stmt.exprs.len()] };
         let mut found = found.into_iter();
         let read_of: Vec<Option<Source>> = stmt
             .exprs
@@ -158,11 +172,9 @@ impl<'b, 'c, 'k> StripBuilder<'b, 'c, 'k> {
         for ((position, assign), Found { source, cell }) in stmt.assigns.iter().enumerate().zip(found) {
             self.origin = Origin { stmt: id, part: Part::Assign(position) };
             let element = kernel.array(assign.array).element;
-            let value = match element {
-                Element::F32 | Element::F16 => self.operand(assign.value, ValueType::F32, &values),
-                Element::F64 | Element::U8 => values.of[assign.value.index()].expect("operands precede their uses"),
-            };
+            let value = self.operand(assign.value, element.value_type(), &values);
             if let Source::Stream(stream) = source {
+                let value = self.before_store(value, element);
                 self.push(Op::Store { stream, value, hint: StoreHint::Cached });
                 self.forget_loads(stream);
             }
@@ -200,16 +212,6 @@ impl<'b, 'c, 'k> StripBuilder<'b, 'c, 'k> {
     fn count_access(&mut self, kind: usize) {
         self.accesses[kind] += 1;
         self.work.pairs += self.accesses[1 - kind];
-    }
-
-    /// The operation that computes the same, a new one if there is none.
-    fn compute(&mut self, op: Op) -> ValueId {
-        if let Some(&known) = self.known.get(&op) {
-            return known;
-        }
-        let id = self.push(op);
-        self.known.insert(op, id);
-        id
     }
 
     /// Lets what a store may have written be loaded again. Only the store's own iteration counts: in another one it
@@ -308,16 +310,20 @@ impl<'b, 'c, 'k> StripBuilder<'b, 'c, 'k> {
             Expr::Fma(a, b, c) => {
                 Op::Fma(self.operand(*a, ty, values), self.operand(*b, ty, values), self.operand(*c, ty, values))
             }
+            Expr::Bits(op, a, b) => Op::Bits(*op, self.operand(*a, ty, values), self.operand(*b, ty, values)),
+            Expr::Shift(op, a, places) => Op::Shift(*op, self.operand(*a, ty, values), *places),
+            Expr::Call(Function::Clamp, args) if ty.is_integer() => {
+                let [a, low, high] = [0, 1, 2].map(|at| self.operand(args[at], ty, values));
+                values.of[position] = Some(self.clamp(a, low, high));
+                return Ok(());
+            }
             Expr::Call(function, args) => {
                 let args = args.iter().map(|arg| self.operand(*arg, ty, values)).collect();
                 values.of[position] = Some(self.function(*function, ty, args));
                 return Ok(());
             }
             Expr::Compare(op, a, b) => {
-                let mut ty = common(values.types[a.index()], values.types[b.index()]);
-                if values.types.contains(&ValueType::F32) && [a, b].iter().all(|id| self.is_exact_in_f32(same(id))) {
-                    ty = ValueType::F32;
-                }
+                let ty = self.compared_as([*a, *b], values);
                 Op::Compare(*op, self.operand(*a, ty, values), self.operand(*b, ty, values))
             }
             Expr::And(a, b) => Op::And(same(a), same(b)),
@@ -331,44 +337,18 @@ impl<'b, 'c, 'k> StripBuilder<'b, 'c, 'k> {
                 values.of[position] = Some(same(a));
                 return Ok(());
             }
-            Expr::Convert(_, a) => self.converted(same(a), ty),
+            Expr::Convert(_, a) => {
+                values.of[position] = Some(self.converted(same(a), ty));
+                return Ok(());
+            }
+            Expr::Saturate(_, a) => {
+                values.of[position] = Some(self.saturated(same(a), values.types[a.index()], ty));
+                return Ok(());
+            }
             Expr::Opaque(name, args) => self.opaque(name, args, values),
         };
         values.of[position] = Some(self.compute(op));
         Ok(())
-    }
-
-    /// An operand in the type its operation computes in: only literals differ from it, and bytes in comparisons.
-    fn operand(&mut self, id: ExprId, ty: ValueType, values: &Values) -> ValueId {
-        let value = values.of[id.index()].expect("operands precede their uses");
-        if values.types[id.index()] == ty || ty == ValueType::Bool {
-            return value;
-        }
-        let converted = self.converted(value, ty);
-        self.compute(converted)
-    }
-
-    /// A value in another type. Literals are rounded here, and bytes are loaded in the type wanted.
-    fn converted(&self, value: ValueId, ty: ValueType) -> Op {
-        match self.ops[value.index()] {
-            Op::F64(bits) if ty == ValueType::F32 => Op::F32((f64::from_bits(bits) as f32).to_bits()),
-            Op::Load { stream, .. } if self.holds_bytes(stream) => Op::Load { stream, ty },
-            _ => Op::Convert(ty, value),
-        }
-    }
-
-    /// Whether a double keeps its value as an `f32`, whatever the cells hold.
-    fn is_exact_in_f32(&self, value: ValueId) -> bool {
-        match self.ops[value.index()] {
-            Op::F64(bits) => f64::from(f64::from_bits(bits) as f32) == f64::from_bits(bits),
-            Op::Load { stream, .. } => self.holds_bytes(stream),
-            _ => false,
-        }
-    }
-
-    fn holds_bytes(&self, stream: StreamId) -> bool {
-        let buffer = self.references[stream.index()].stream.buffer;
-        self.layout.buffers[buffer.index()].element == Element::U8
     }
 
     /// An operation of two numbers.
@@ -442,11 +422,6 @@ impl<'b, 'c, 'k> StripBuilder<'b, 'c, 'k> {
         }
         Ok(Op::Index { base, offset, step, ty: ValueType::F64 })
     }
-}
-
-/// The type two operands compute in: `f32` if one is, since literals adapt.
-fn common(a: ValueType, b: ValueType) -> ValueType {
-    if a == ValueType::F32 || b == ValueType::F32 { ValueType::F32 } else { a }
 }
 
 /// `1 / value` if that is exact: for powers of two.

@@ -73,7 +73,7 @@ impl Run {
             Element::F64 => self.first_nan::<f64>(array),
             Element::F32 => self.first_nan::<f32>(array),
             Element::F16 => self.first_nan::<crate::f16>(array),
-            Element::U8 => unreachable!("bytes are numbers"),
+            _ => unreachable!("integers are numbers"),
         }?;
         let (array, cells) = (array.name.clone(), counts[found] as u64);
         Err(RunError::NotANumber { array, cell, cells, step: self.step, looked }.into())
@@ -109,7 +109,7 @@ impl Run {
 fn monitored(kernel: &Kernel) -> impl Iterator<Item = ArrayId> {
     let may_be = |id: &ArrayId| {
         let Array { role, element, .. } = kernel.array(*id);
-        *role == Role::State && *element != Element::U8
+        *role == Role::State && !element.is_integer()
     };
     kernel.array_ids().filter(may_be)
 }

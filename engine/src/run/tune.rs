@@ -8,8 +8,9 @@
 
 use std::time::Instant;
 
-use crease_jit::{CompileOptions, Compiled, Finding, Kept, TuningMemory, Variant, tune};
-use crease_program::{Element, f16};
+use crease_jit::{
+    CompileOptions, Compiled, ElementType, Finding, Kept, TuningMemory, Variant, tune, with_element_type,
+};
 
 use crate::error::Error;
 use crate::plan::Plan;
@@ -88,12 +89,10 @@ impl Scratch {
         let mut run = code.instantiate_with(RunOptions::default().threads(plan.threads()))?;
         run.allocate_caller_arrays()?;
         for field in run.fields.iter_mut().flatten() {
-            match field.element() {
-                Element::F64 => field.as_mut_slice::<f64>().expect("it holds these").fill(1.0),
-                Element::F32 => field.as_mut_slice::<f32>().expect("it holds these").fill(1.0),
-                Element::F16 => field.as_mut_slice::<f16>().expect("it holds these").fill(f16::ONE),
-                Element::U8 => field.as_mut_slice::<u8>().expect("it holds these").fill(1),
-            }
+            with_element_type!(field.element(), T => {
+                let one = T::from_number(1.0).expect("every type has it");
+                field.as_mut_slice::<T>().expect("it holds these").fill(one);
+            });
         }
         run.scalars.fill(Some(0.5));
         let has_state = plan.kernel().has_state();

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use crease::kernel::graph::{ArrayId, Element, Kernel, Role, Schedule};
 use crease::kernel::interpret::{FullArray, Inputs, InterpretOptions, full_array, interpret, live_in_array};
-use crease::{Code, ElementType, Error, Input, Output, Plan, RunOptions, f16};
+use crease::{Code, ElementType, Error, Input, Output, Plan, RunOptions, f16, with_element_type};
 use crease_oracle::Trace;
 use crease_program::{Cells, Memory};
 use fastrand::Rng;
@@ -47,8 +47,13 @@ impl Case {
             let mut fill = |_: &[i64]| {
                 state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
                 match array.element {
-                    Element::U8 => (state >> 56) as f64,
-                    Element::F16 | Element::F32 | Element::F64 => (state >> 40) as f64 / f64::from(1 << 23) - 1.0,
+                    // Of the longest, those that doubles have.
+                    Element::I64 => ((state as i64) >> 11) as f64,
+                    element if element.is_integer() => {
+                        let (low, _) = element.value_type().range();
+                        (state >> (64 - 8 * element.bytes())) as f64 + low as f64
+                    }
+                    _ => (state >> 40) as f64 / f64::from(1 << 23) - 1.0,
                 }
             };
             if matches!(array.role, Role::Input | Role::State) {
@@ -76,12 +81,7 @@ impl Case {
         let mut run = code.instantiate_with(RunOptions::default().threads(threads).guard_pages(true)).unwrap();
         run.set("c", SCALAR).unwrap();
         for (id, back) in self.levels(&[Role::Input, Role::State]) {
-            match self.kernel.array(id).element {
-                Element::F64 => self.write::<f64>(&mut run, id, back),
-                Element::F32 => self.write::<f32>(&mut run, id, back),
-                Element::F16 => self.write::<f16>(&mut run, id, back),
-                Element::U8 => self.write::<u8>(&mut run, id, back),
-            }
+            with_element_type!(self.kernel.array(id).element, T => self.write::<T>(&mut run, id, back));
         }
         match self.steps {
             None => run.run_once()?,
@@ -91,12 +91,9 @@ impl Case {
         let mut contents = Contents::new();
         for (id, back) in self.levels(&[Role::Output, Role::State]) {
             let name = self.kernel.array(id).name.clone();
-            let bits = match self.kernel.array(id).element {
-                Element::F64 => read::<f64>(&run, &name, back).into_iter().map(f64::to_bits).collect(),
-                Element::F32 => read::<f32>(&run, &name, back).into_iter().map(|v| f64::from(v).to_bits()).collect(),
-                Element::F16 => read::<f16>(&run, &name, back).into_iter().map(|v| f64::from(v).to_bits()).collect(),
-                Element::U8 => read::<u8>(&run, &name, back).into_iter().map(|v| f64::from(v).to_bits()).collect(),
-            };
+            let bits = with_element_type!(self.kernel.array(id).element, T => {
+                read::<T>(&run, &name, back).into_iter().map(|v| v.to_number().to_bits()).collect()
+            });
             contents.insert((name, back), bits);
         }
         Ok(contents)
@@ -106,19 +103,62 @@ impl Case {
     pub(crate) fn borrowed(&self, code: &Code, threads: usize, random: &mut Rng) -> Result<Contents, Error> {
         let mut run = code.instantiate_with(RunOptions::default().threads(threads).guard_pages(true)).unwrap();
         run.set("c", SCALAR).unwrap();
-        let doubles = self.hosts::<f64>(&run, Role::Input, random);
-        let singles = self.hosts::<f32>(&run, Role::Input, random);
-        let halves = self.hosts::<f16>(&run, Role::Input, random);
-        let bytes = self.hosts::<u8>(&run, Role::Input, random);
-        let numbers = inputs(&doubles).chain(inputs(&singles)).chain(inputs(&halves));
-        let inputs: Vec<_> = numbers.chain(inputs(&bytes)).collect();
-        let mut doubles = self.hosts::<f64>(&run, Role::Output, random);
-        let mut singles = self.hosts::<f32>(&run, Role::Output, random);
-        let mut halves = self.hosts::<f16>(&run, Role::Output, random);
-        let mut bytes = self.hosts::<u8>(&run, Role::Output, random);
-        let numbers = outputs(&mut doubles).chain(outputs(&mut singles)).chain(outputs(&mut halves));
-        run.run_on(&inputs, &mut numbers.chain(outputs(&mut bytes)).collect::<Vec<_>>())?;
-        Ok(bits(&doubles).chain(bits(&singles)).chain(bits(&halves)).chain(bits(&bytes)).collect())
+        let f64s = self.hosts::<f64>(&run, Role::Input, random);
+        let f32s = self.hosts::<f32>(&run, Role::Input, random);
+        let f16s = self.hosts::<f16>(&run, Role::Input, random);
+        let u8s = self.hosts::<u8>(&run, Role::Input, random);
+        let i8s = self.hosts::<i8>(&run, Role::Input, random);
+        let i16s = self.hosts::<i16>(&run, Role::Input, random);
+        let u16s = self.hosts::<u16>(&run, Role::Input, random);
+        let i32s = self.hosts::<i32>(&run, Role::Input, random);
+        let u32s = self.hosts::<u32>(&run, Role::Input, random);
+        let i64s = self.hosts::<i64>(&run, Role::Input, random);
+        let inputs: Vec<_> = inputs(&f64s)
+            .chain(inputs(&f32s))
+            .chain(inputs(&f16s))
+            .chain(inputs(&u8s))
+            .chain(inputs(&i8s))
+            .chain(inputs(&i16s))
+            .chain(inputs(&u16s))
+            .chain(inputs(&i32s))
+            .chain(inputs(&u32s))
+            .chain(inputs(&i64s))
+            .collect();
+        let mut f64s = self.hosts::<f64>(&run, Role::Output, random);
+        let mut f32s = self.hosts::<f32>(&run, Role::Output, random);
+        let mut f16s = self.hosts::<f16>(&run, Role::Output, random);
+        let mut u8s = self.hosts::<u8>(&run, Role::Output, random);
+        let mut i8s = self.hosts::<i8>(&run, Role::Output, random);
+        let mut i16s = self.hosts::<i16>(&run, Role::Output, random);
+        let mut u16s = self.hosts::<u16>(&run, Role::Output, random);
+        let mut i32s = self.hosts::<i32>(&run, Role::Output, random);
+        let mut u32s = self.hosts::<u32>(&run, Role::Output, random);
+        let mut i64s = self.hosts::<i64>(&run, Role::Output, random);
+        run.run_on(
+            &inputs,
+            &mut outputs(&mut f64s)
+                .chain(outputs(&mut f32s))
+                .chain(outputs(&mut f16s))
+                .chain(outputs(&mut u8s))
+                .chain(outputs(&mut i8s))
+                .chain(outputs(&mut i16s))
+                .chain(outputs(&mut u16s))
+                .chain(outputs(&mut i32s))
+                .chain(outputs(&mut u32s))
+                .chain(outputs(&mut i64s))
+                .collect::<Vec<_>>(),
+        )?;
+        Ok(bits(&f64s)
+            .chain(bits(&f32s))
+            .chain(bits(&f16s))
+            .chain(bits(&u8s))
+            .chain(bits(&i8s))
+            .chain(bits(&i16s))
+            .chain(bits(&u16s))
+            .chain(bits(&i32s))
+            .chain(bits(&u32s))
+            .chain(bits(&i64s))
+            .collect())
     }
 
     /// Arrays of one role and type: inputs with their values, outputs with zeros.
@@ -177,7 +217,13 @@ impl Case {
                 Cells::F64(cells) => cells[cell],
                 Cells::F32(cells) => cells[cell].into(),
                 Cells::F16(cells) => cells[cell].into(),
-                Cells::U8(cells) => cells[cell].into(),
+                Cells::U8(cells) => cells[cell].to_number(),
+                Cells::I8(cells) => cells[cell].to_number(),
+                Cells::I16(cells) => cells[cell].to_number(),
+                Cells::U16(cells) => cells[cell].to_number(),
+                Cells::I32(cells) => cells[cell].to_number(),
+                Cells::U32(cells) => cells[cell].to_number(),
+                Cells::I64(cells) => cells[cell].to_number(),
             }
         })
     }
@@ -222,8 +268,8 @@ fn outputs<T: ElementType>(hosts: &mut [(String, Host<T>)]) -> impl Iterator<Ite
     hosts.iter_mut().map(|(name, host)| (name.as_str(), Output::from(host.view_mut())))
 }
 
-fn bits<T: ElementType + Into<f64>>(hosts: &[(String, Host<T>)]) -> impl Iterator<Item = ((String, u32), Vec<u64>)> {
-    let bits = |host: &Host<T>| host.view().iter().map(|&value| value.into().to_bits()).collect();
+fn bits<T: ElementType>(hosts: &[(String, Host<T>)]) -> impl Iterator<Item = ((String, u32), Vec<u64>)> {
+    let bits = |host: &Host<T>| host.view().iter().map(|&value| value.to_number().to_bits()).collect();
     hosts.iter().map(move |(name, host)| ((name.clone(), 0), bits(host)))
 }
 
@@ -237,11 +283,17 @@ impl FromDouble for f64 {
     }
 }
 
-impl FromDouble for u8 {
-    fn from_double(value: f64) -> u8 {
-        value as u8
-    }
+macro_rules! integers {
+    ($($Type:ty),*) => {$(
+        impl FromDouble for $Type {
+            fn from_double(value: f64) -> $Type {
+                value as $Type
+            }
+        }
+    )*};
 }
+
+integers!(u8, i8, i16, u16, i32, u32, i64);
 
 impl FromDouble for f32 {
     fn from_double(value: f64) -> f32 {
@@ -261,6 +313,12 @@ fn put(cells: &mut Cells, cell: usize, value: f64) {
         Cells::F32(cells) => cells[cell] = value as f32,
         Cells::F16(cells) => cells[cell] = f16::from_f32(value as f32),
         Cells::U8(cells) => cells[cell] = value as u8,
+        Cells::I8(cells) => cells[cell] = value as i8,
+        Cells::I16(cells) => cells[cell] = value as i16,
+        Cells::U16(cells) => cells[cell] = value as u16,
+        Cells::I32(cells) => cells[cell] = value as i32,
+        Cells::U32(cells) => cells[cell] = value as u32,
+        Cells::I64(cells) => cells[cell] = value as i64,
     }
 }
 

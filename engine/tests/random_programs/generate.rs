@@ -106,9 +106,21 @@ impl Reach {
     }
 }
 
+/// Types of integers.
+const INTEGERS: [&str; 7] = ["u8", "i8", "i16", "u16", "i32", "u32", "i64"];
+
+/// The type that values of cells have.
+fn value_type(element: &str) -> &str {
+    if element == "f16" { "f32" } else { element }
+}
+
 impl Generator<'_> {
     pub(crate) fn new(random: &mut Rng, dims: usize) -> Generator<'_> {
-        let element = if random.u8(0..6) == 0 { "f32" } else { "f64" };
+        let element = match random.u8(0..8) {
+            0 => "f32",
+            1 | 2 => *random.choice(&INTEGERS).unwrap(),
+            _ => "f64",
+        };
         Generator { random, dims, element, tasks: false, stepping: false, text: String::new() }
     }
 
@@ -124,6 +136,7 @@ impl Generator<'_> {
             2 => "f64",
             3 | 4 if self.element == "f32" => "f16",
             3 => "f16",
+            4 => self.random.choice(&INTEGERS).unwrap(),
             _ => self.element,
         }
     }
@@ -240,8 +253,9 @@ impl Generator<'_> {
         let index: Vec<String> = (0..self.dims).map(|d| format!("a{d}")).collect();
         let bounds: Vec<String> = index.iter().map(|a| format!("-N <= {a} <= 2*N")).collect();
         let (index, bounds, element) = (list(&index), bounds.join(" and "), self.element);
+        let scalar = if self.computes_integers() { "f64" } else { element };
         let cells = if element == "f32" && self.chance(30) { "f16" } else { element };
-        self.text.push_str(&format!("  scalar c: {element}\n  input g[{index}]: {cells} for {bounds}\n"));
+        self.text.push_str(&format!("  scalar c: {scalar}\n  input g[{index}]: {cells} for {bounds}\n"));
         self.text.push_str(&format!("  input m[{index}]: u8 for {bounds}\n"));
     }
 
@@ -256,10 +270,7 @@ impl Generator<'_> {
     }
 
     fn converted(&self, element: &str, cell: String) -> String {
-        match (element, self.element) {
-            ("f32" | "f16", "f64") | ("f64" | "u8", "f32") => format!("{}({cell})", self.element),
-            _ => cell,
-        }
+        if value_type(element) == self.element { cell } else { format!("{}({cell})", self.element) }
     }
 
     /// An expression that uses every operand.
@@ -267,6 +278,9 @@ impl Generator<'_> {
         if self.element == "f64" && self.chance(30) {
             let name = if self.chance(50) { "f" } else { "h" };
             return format!("{name}({})", list(operands));
+        }
+        if self.computes_integers() {
+            return self.integer_expression(operands);
         }
         let mut sum = operands.first().cloned().unwrap_or_else(|| "c".to_string());
         for operand in operands.iter().skip(1) {
@@ -288,6 +302,44 @@ impl Generator<'_> {
             sum = format!("{sum} + 0.125 * index({point})");
         }
         if operands.len() < 2 && self.chance(70) { format!("{sum} * 0.75 + c") } else { sum }
+    }
+
+    fn computes_integers(&self) -> bool {
+        INTEGERS.contains(&self.element)
+    }
+
+    /// The same among integers.
+    fn integer_expression(&mut self, operands: &[String]) -> String {
+        let ty = self.element;
+        let bits = ty[1..].parse::<u32>().expect("it ends with its bits");
+        let mut value = operands.first().cloned().unwrap_or_else(|| format!("{ty}(c * 20)"));
+        for operand in operands.iter().skip(1) {
+            let places = self.random.u32(0..bits);
+            value = match self.random.u8(0..18) {
+                0 => format!("{value} - {operand}"),
+                1 => format!("({value}) * {operand} + 3"),
+                2 => format!("min({value}, {operand})"),
+                3 => format!("max({value}, {operand})"),
+                4 => format!("add_sat({value}, {operand})"),
+                5 => format!("sub_sat({value}, {operand})"),
+                6 => format!("select({value} < {operand}, {operand}, select({operand} == 7, 1, {value}))"),
+                7 => format!("bit_and({value}, {operand})"),
+                8 => format!("bit_xor({value}, bit_not({operand}))"),
+                9 => format!("bit_or(shift_left({value}, {places}), {operand})"),
+                10 => format!("shift_right({value}, {places}) + {operand}"),
+                11 => format!("abs({value}) - -{operand}"),
+                12 => format!("clamp({value}, {operand}, 100)"),
+                13 => format!("{ty}(f64({value}) * 0.75) + {operand}"),
+                14 => format!("{ty}_sat(f32({value}) * 1.5) + {operand}"),
+                15 => {
+                    let other = *self.random.choice(&INTEGERS).unwrap();
+                    let how = if self.chance(50) { "_sat" } else { "" };
+                    format!("{ty}{how}({other}{how}({value}) + {other}({operand}))")
+                }
+                _ => format!("{value} + {operand}"),
+            };
+        }
+        value
     }
 
     /// A mathematical function of two expressions, whose results stay moderate.
@@ -315,11 +367,12 @@ impl Generator<'_> {
     /// An assignment whose value the target's element type takes.
     pub(crate) fn assign(&mut self, target: &str, element: &str, operands: &[String]) -> String {
         let value = self.expression(operands);
-        match element {
-            "u8" => format!("{target} = abs({value}) * 60.0"),
-            "f16" if self.element == "f64" => format!("{target} = f32({value})"),
-            _ if element != self.element && element != "f16" => format!("{target} = {element}({value})"),
-            _ => format!("{target} = {value}"),
+        let ty = value_type(element);
+        let saturates = if INTEGERS.contains(&ty) && self.chance(30) { "_sat" } else { "" };
+        match ty {
+            _ if ty == self.element => format!("{target} = {value}"),
+            "u8" if !self.computes_integers() => format!("{target} = u8{saturates}(abs({value}) * 60.0)"),
+            _ => format!("{target} = {ty}{saturates}({value})"),
         }
     }
 

@@ -23,7 +23,8 @@ pub(crate) fn with_observer(kernel: &Kernel) -> Kernel {
             element.name()
         );
         stmts += &format!(
-            "O{name}[{}] {domain} {{ let v = {name}[{}] c{name}[{space}] = v n{name} = 1 l{name} = v h{name} = v }}\n",
+            "O{name}[{}] {domain} {{ let v = {name}[{}] c{name}[{space}] = v n{name} = 1 \
+             l{name} = {number}(v) h{name} = {number}(v) }}\n",
             index.join(", "),
             index.join(", ")
         );
@@ -69,6 +70,12 @@ enum Copied {
     F32(ArrayD<f32>),
     F16(ArrayD<crease::f16>),
     U8(ArrayD<u8>),
+    I8(ArrayD<i8>),
+    I16(ArrayD<i16>),
+    U16(ArrayD<u16>),
+    I32(ArrayD<i32>),
+    U32(ArrayD<u32>),
+    I64(ArrayD<i64>),
 }
 
 impl Seen {
@@ -82,6 +89,12 @@ impl Seen {
             Element::F32 => Copied::F32(zeros(&shape)),
             Element::F16 => Copied::F16(zeros(&shape)),
             Element::U8 => Copied::U8(zeros(&shape)),
+            Element::I8 => Copied::I8(zeros(&shape)),
+            Element::I16 => Copied::I16(zeros(&shape)),
+            Element::U16 => Copied::U16(zeros(&shape)),
+            Element::I32 => Copied::I32(zeros(&shape)),
+            Element::U32 => Copied::U32(zeros(&shape)),
+            Element::I64 => Copied::I64(zeros(&shape)),
         };
         let names = ["c", "n", "l", "h"].map(|letter| format!("{letter}{}", array.name));
         let is_narrow = number(array.element) == Element::F32;
@@ -95,6 +108,12 @@ impl Seen {
             Copied::F32(cells) => cells.into(),
             Copied::F16(cells) => cells.into(),
             Copied::U8(cells) => cells.into(),
+            Copied::I8(cells) => cells.into(),
+            Copied::I16(cells) => cells.into(),
+            Copied::U16(cells) => cells.into(),
+            Copied::I32(cells) => cells.into(),
+            Copied::U32(cells) => cells.into(),
+            Copied::I64(cells) => cells.into(),
         };
         let [narrow_least, narrow_most] = &mut self.narrow;
         let [wide_least, wide_most] = &mut self.wide;
@@ -113,6 +132,12 @@ impl Seen {
             Copied::F32(cells) => self.given_back(run, cells),
             Copied::F16(cells) => self.given_back(run, cells),
             Copied::U8(cells) => self.given_back(run, cells),
+            Copied::I8(cells) => self.given_back(run, cells),
+            Copied::I16(cells) => self.given_back(run, cells),
+            Copied::U16(cells) => self.given_back(run, cells),
+            Copied::I32(cells) => self.given_back(run, cells),
+            Copied::U32(cells) => self.given_back(run, cells),
+            Copied::I64(cells) => self.given_back(run, cells),
         };
         let state = &self.state;
         assert!(self.count == values.len() as f64, "`{state}` has {} cells of {}\n{kernel}", self.count, values.len());
@@ -127,10 +152,10 @@ impl Seen {
     }
 
     /// The state's cells, once they were compared with the copy bit for bit.
-    fn given_back<T: ElementType + Into<f64>>(&self, run: &Run, copy: &ArrayD<T>) -> Vec<f64> {
+    fn given_back<T: ElementType>(&self, run: &Run, copy: &ArrayD<T>) -> Vec<f64> {
         let mut cells = Cells::from_elem(copy.raw_dim(), T::default());
         run.read(&self.state, cells.view_mut()).unwrap();
-        let numbers = |cells: &ArrayD<T>| -> Vec<f64> { cells.iter().map(|&cell| cell.into()).collect() };
+        let numbers = |cells: &ArrayD<T>| -> Vec<f64> { cells.iter().map(|&cell| cell.to_number()).collect() };
         let bits = |cells: &ArrayD<T>| -> Vec<u64> { numbers(cells).iter().map(|cell| cell.to_bits()).collect() };
         assert!(bits(&cells) == bits(copy), "the copy of `{}` differs", self.state);
         numbers(&cells)

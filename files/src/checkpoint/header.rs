@@ -259,8 +259,7 @@ impl Header {
 /// Size of a cell, by the name of its type.
 fn cell_bytes(element: &str) -> Option<u64> {
     use crease::kernel::graph::Element;
-    let all = [Element::F64, Element::F32, Element::F16, Element::U8];
-    all.into_iter().find(|known| known.name() == element).map(Element::bytes)
+    element.parse::<Element>().ok().map(Element::bytes)
 }
 
 #[cfg(test)]

@@ -18,7 +18,8 @@ use crate::checkpoint::header::{
     CHECKSUM_BYTES, Header, LevelEntry, PREAMBLE_BYTES, Preamble, ScalarEntry, role, text_of,
 };
 use crate::error::{CheckpointError, FileError};
-use crate::slabs::{self, Cell, Level, with_cell};
+use crate::slabs::{self, Cell, Level};
+use crease::with_element_type;
 
 /// Bytes that are read at once to compare checksums.
 const CHUNK_BYTES: usize = 1 << 20;
@@ -181,7 +182,7 @@ impl Checkpoint {
         let id = run.kernel().array_id(&level.array).ok_or_else(|| self.not_there(&level.array, level.back))?;
         let element = run.kernel().array(id).element;
         let target = Level { array: &level.array, back: level.back, ranges };
-        with_cell!(element, T => slabs::write::<T, CheckpointError>(run, &target, |cells| match reader {
+        with_element_type!(element, T => slabs::write::<T, CheckpointError>(run, &target, |cells| match reader {
             Some(reader) => reader.next(cells),
             None => Ok(()),
         }))?;

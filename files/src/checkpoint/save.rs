@@ -12,7 +12,8 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 use crate::checkpoint::header::{CHECKSUM_BYTES, Header, LevelEntry, Preamble, ScalarEntry, text_of};
 use crate::error::{CheckpointError, FileError};
 use crate::partial::{Durability, Partial};
-use crate::slabs::{self, Cell, Level, with_cell};
+use crate::slabs::{self, Cell, Level};
+use crease::with_element_type;
 
 /// What goes into a checkpoint; see [`save_with`].
 #[derive(Clone, Debug)]
@@ -150,7 +151,7 @@ fn write_level(run: &Run, entry: &LevelEntry, partial: &mut Partial) -> Result<(
     let ranges = run.index_ranges(&entry.array)?;
     let level = Level { array: &entry.array, back: entry.back, ranges: &ranges };
     let id = run.kernel().array_id(&entry.array).expect("the array is the kernel's");
-    let checksum = with_cell!(run.kernel().array(id).element, T => write_cells::<T>(run, &level, partial))?;
+    let checksum = with_element_type!(run.kernel().array(id).element, T => write_cells::<T>(run, &level, partial))?;
     let end = entry.end().expect("the level was placed");
     let zeros = (end - entry.offset - entry.bytes - CHECKSUM_BYTES) as usize;
     let tail = [&checksum.to_le_bytes()[..], &vec![0; zeros]].concat();

@@ -21,6 +21,18 @@ pub enum Cells {
     F16(Vec<f16>),
     /// Bytes.
     U8(Vec<u8>),
+    /// Signed bytes.
+    I8(Vec<i8>),
+    /// Signed 16-bit integers.
+    I16(Vec<i16>),
+    /// Unsigned 16-bit integers.
+    U16(Vec<u16>),
+    /// Signed 32-bit integers.
+    I32(Vec<i32>),
+    /// Unsigned 32-bit integers.
+    U32(Vec<u32>),
+    /// Signed 64-bit integers.
+    I64(Vec<i64>),
 }
 
 impl Memory {
@@ -39,16 +51,28 @@ impl Cells {
             Element::F32 => Cells::F32(vec![0.0; cells]),
             Element::F16 => Cells::F16(vec![f16::ZERO; cells]),
             Element::U8 => Cells::U8(vec![0; cells]),
+            Element::I8 => Cells::I8(vec![0; cells]),
+            Element::I16 => Cells::I16(vec![0; cells]),
+            Element::U16 => Cells::U16(vec![0; cells]),
+            Element::I32 => Cells::I32(vec![0; cells]),
+            Element::U32 => Cells::U32(vec![0; cells]),
+            Element::I64 => Cells::I64(vec![0; cells]),
         }
     }
 
-    /// Overwrites every cell with what no program should see: a NaN, or an odd byte.
+    /// Overwrites every cell with what no program should see: a NaN, or odd bytes.
     pub(super) fn poison(&mut self) {
         match self {
             Cells::F64(cells) => cells.fill(f64::from_bits(0x7ff8_dead_dead_dead)),
             Cells::F32(cells) => cells.fill(f32::from_bits(0x7fc0_dead)),
             Cells::F16(cells) => cells.fill(f16::from_bits(0x7ead)),
             Cells::U8(cells) => cells.fill(0xa5),
+            Cells::I8(cells) => cells.fill(-0x5b),
+            Cells::I16(cells) => cells.fill(-0x5b5b),
+            Cells::U16(cells) => cells.fill(0xa5a5),
+            Cells::I32(cells) => cells.fill(-0x5b5b_5b5b),
+            Cells::U32(cells) => cells.fill(0xa5a5_a5a5),
+            Cells::I64(cells) => cells.fill(-0x5b5b_5b5b_5b5b_5b5b),
         }
     }
 
@@ -59,6 +83,12 @@ impl Cells {
             Cells::F32(cells) => cells.len(),
             Cells::F16(cells) => cells.len(),
             Cells::U8(cells) => cells.len(),
+            Cells::I8(cells) => cells.len(),
+            Cells::I16(cells) => cells.len(),
+            Cells::U16(cells) => cells.len(),
+            Cells::I32(cells) => cells.len(),
+            Cells::U32(cells) => cells.len(),
+            Cells::I64(cells) => cells.len(),
         }
     }
 
@@ -74,6 +104,12 @@ impl Cells {
             Cells::F32(_) => Element::F32,
             Cells::F16(_) => Element::F16,
             Cells::U8(_) => Element::U8,
+            Cells::I8(_) => Element::I8,
+            Cells::I16(_) => Element::I16,
+            Cells::U16(_) => Element::U16,
+            Cells::I32(_) => Element::I32,
+            Cells::U32(_) => Element::U32,
+            Cells::I64(_) => Element::I64,
         }
     }
 }

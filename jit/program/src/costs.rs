@@ -41,7 +41,7 @@ impl Strip {
     fn is_fixed(&self, op: &Op, before: &[bool]) -> bool {
         let all = |operands: &[ValueId]| operands.iter().all(|operand| before[operand.index()]);
         match op {
-            Op::F64(_) | Op::F32(_) | Op::Scalar(_) | Op::OpaqueSeed(_) => true,
+            Op::F64(_) | Op::F32(_) | Op::Int(..) | Op::Scalar(_) | Op::OpaqueSeed(_) => true,
             Op::Index { step, .. } => *step == 0,
             Op::Load { stream, .. } => {
                 let stream = &self.streams[stream.index()];

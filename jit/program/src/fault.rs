@@ -207,6 +207,14 @@ pub enum Fault {
         /// The type asked for.
         ty: ValueType,
     },
+    /// A constant is outside the range of its type.
+    #[error("{ty} has no number {value}")]
+    Integer {
+        /// The constant.
+        value: i64,
+        /// Its type.
+        ty: ValueType,
+    },
     /// A load or store has another type than the buffer's cells.
     #[error("buffer `{buffer}` holds {element}, not {ty}")]
     ElementType {

@@ -1,17 +1,20 @@
 //! The interpreter inside strips: addresses, then the operations block by block.
 //!
-//! A value is 64 bits per lane: the bits of a double, the bits of a float, or 0 and 1. So opaque accumulators pass
+//! A value is 64 bits per lane: the bits of a double, the bits of a float, an integer as an `i64`, or 0 and 1. So opaque accumulators pass
 //! through untouched, and each operation is one loop over its lanes.
 
-use super::cells::{Cells, Memory};
+use super::cells::Memory;
+use super::cursor::Cursor;
 use super::environment::{Env, Trap};
+use super::interpret_lanes::{
+    binary, bits, bits32, combine, converted, double_of, each, float_bits, load, shift, single_of, store, unary,
+};
 use super::limits::INTERPRETED_LANES;
 use super::opaque::{opaque_finish, opaque_mix};
 use super::place::Part;
 use super::trips::ring_travel;
 use super::types::*;
 use super::verify_strip::result_type;
-use half::f16;
 use std::ops::Range;
 
 /// What strips compute with, kept between strips to save allocations.
@@ -23,19 +26,6 @@ pub(super) struct Scratch {
     types: Vec<Option<ValueType>>,
     /// `block` lanes per operation.
     lanes: Vec<u64>,
-}
-
-/// Where a stream stands. Only streams that are loaded from or stored to have been checked.
-#[derive(Clone, Copy)]
-pub(super) struct Cursor {
-    pub(super) buffer: usize,
-    /// Cells before the ring, or before everything.
-    pub(super) base: i64,
-    /// Behind the base.
-    pub(super) pos: i64,
-    /// 0 if there is none.
-    pub(super) ring: i64,
-    pub(super) stride: i64,
 }
 
 type Fallible<T> = Result<T, (Part, Trap)>;
@@ -129,6 +119,7 @@ impl Scratch {
             let bits = match *op {
                 Op::F64(bits) | Op::OpaqueSeed(bits) => bits,
                 Op::F32(bits) => u64::from(bits),
+                Op::Int(_, value) => value as u64,
                 Op::Scalar(id) => float_bits(ty, scalars[id.index()]),
                 _ => continue,
             };
@@ -153,7 +144,7 @@ impl Scratch {
         let arg = |id: ValueId| &earlier[id.index() * block..][..length];
         let type_of = |id: ValueId| self.types[id.index()];
         match *op {
-            Op::F64(_) | Op::F32(_) | Op::Scalar(_) | Op::OpaqueSeed(_) => {}
+            Op::F64(_) | Op::F32(_) | Op::Int(..) | Op::Scalar(_) | Op::OpaqueSeed(_) => {}
             Op::Index { base, offset, step, ty } => {
                 for (lane, out) in own[..length].iter_mut().enumerate() {
                     // Fits: both ends of the strip were checked.
@@ -187,8 +178,12 @@ impl Scratch {
             Op::Compare(op, a, b) if type_of(a) == Some(ValueType::F32) => {
                 combine(&mut own[..length], arg(a), arg(b), |a, b| u64::from(op.holds(single_of(a), single_of(b))));
             }
-            Op::Compare(op, a, b) => {
+            Op::Compare(op, a, b) if type_of(a) == Some(ValueType::F64) => {
                 combine(&mut own[..length], arg(a), arg(b), |a, b| u64::from(op.holds(double_of(a), double_of(b))));
+            }
+            // As `i64`s, integers of all types are in order.
+            Op::Compare(op, a, b) => {
+                combine(&mut own[..length], arg(a), arg(b), |a, b| u64::from(op.holds(a as i64, b as i64)));
             }
             Op::And(a, b) => combine(&mut own[..length], arg(a), arg(b), |a, b| a & b),
             Op::Or(a, b) => combine(&mut own[..length], arg(a), arg(b), |a, b| a | b),
@@ -199,63 +194,12 @@ impl Scratch {
                     *out = if *cond != 0 { *a } else { *b };
                 }
             }
-            Op::Convert(ValueType::F32, a) => each(&mut own[..length], arg(a), |a| bits32(double_of(a) as f32)),
-            Op::Convert(_, a) => each(&mut own[..length], arg(a), |a| f64::from(single_of(a)).to_bits()),
+            Op::Convert(to, a) => {
+                let from = type_of(a).expect("operands have types");
+                each(&mut own[..length], arg(a), |a| converted(from, to, a));
+            }
             Op::OpaqueMix(acc, x) => combine(&mut own[..length], arg(acc), arg(x), opaque_mix),
             Op::OpaqueFinish(acc) => each(&mut own[..length], arg(acc), opaque_finish),
-        }
-    }
-}
-
-impl Cursor {
-    /// The position one iteration later. In a ring, one correction suffices: `|stride| <= ring`.
-    fn next(&self, pos: i64) -> i64 {
-        // Wraps around only for streams that are never used, or after the last iteration.
-        let next = pos.wrapping_add(self.stride);
-        match self.ring {
-            0 => next,
-            ring if next >= ring => next - ring,
-            ring if next < 0 => next + ring,
-            _ => next,
-        }
-    }
-
-    /// Calls `touch` with each of `count` cells in turn.
-    fn each_cell(&self, count: usize, mut touch: impl FnMut(usize, usize)) {
-        let mut pos = self.pos;
-        for lane in 0..count {
-            // The cell is inside its buffer; base and position alone may be anywhere.
-            touch(lane, self.base.wrapping_add(pos) as usize);
-            pos = self.next(pos);
-        }
-    }
-
-    /// The first of `count` cells that is not in `0..cells`.
-    fn first_outside(&self, count: i128, cells: i128) -> Option<i128> {
-        let [base, pos, ring, stride] = [self.base, self.pos, self.ring, self.stride].map(i128::from);
-        let first = base + pos;
-        if ring == 0 {
-            let inside = |cell: i128| 0 <= cell && cell < cells;
-            return if !inside(first) {
-                Some(first)
-            } else if inside(first + stride * (count - 1)) {
-                None
-            } else if stride > 0 {
-                Some(first + stride * ((cells - first + stride - 1) / stride))
-            } else {
-                Some(first + stride * (first / -stride + 1))
-            };
-        }
-        let last = pos + stride * (count - 1);
-        let around = last < 0 || last >= ring;
-        // One that runs around visits some cells on either side of its end, and code may count with all of them.
-        let [lowest, highest] = if around { [0, ring - 1] } else { [pos.min(last), pos.max(last)] };
-        if base + lowest < 0 {
-            Some(base + lowest)
-        } else if base + highest >= cells {
-            Some((base + lowest).max(cells))
-        } else {
-            None
         }
     }
 }
@@ -312,127 +256,4 @@ fn index_fits(range: &Range<i64>, env: &Env<'_>, base: Option<Var>, offset: i64,
 fn index(env: &Env<'_>, base: Option<Var>, offset: i64, step: i64, var: i64) -> i128 {
     let base = base.map_or(0, |base| env.vars[base.index()]);
     i128::from(base) + i128::from(offset) + i128::from(step) * i128::from(var)
-}
-
-fn load(cells: &Cells, cursor: Cursor, ty: ValueType, out: &mut [u64]) {
-    let count = out.len();
-    match cells {
-        Cells::F64(cells) => cursor.each_cell(count, |lane, cell| out[lane] = cells[cell].to_bits()),
-        Cells::F32(cells) => cursor.each_cell(count, |lane, cell| out[lane] = bits32(cells[cell])),
-        Cells::F16(cells) => cursor.each_cell(count, |lane, cell| out[lane] = bits32(cells[cell].to_f32())),
-        Cells::U8(cells) => {
-            cursor.each_cell(count, |lane, cell| out[lane] = float_bits(Some(ty), f64::from(cells[cell])));
-        }
-    }
-}
-
-fn store(cells: &mut Cells, cursor: Cursor, ty: Option<ValueType>, values: &[u64]) {
-    let count = values.len();
-    match cells {
-        Cells::F64(cells) => cursor.each_cell(count, |lane, cell| cells[cell] = double_of(values[lane])),
-        Cells::F32(cells) => cursor.each_cell(count, |lane, cell| cells[cell] = single_of(values[lane])),
-        Cells::F16(cells) => {
-            cursor.each_cell(count, |lane, cell| cells[cell] = f16::from_f32(single_of(values[lane])));
-        }
-        // Rust's conversion is the one we define: it truncates, saturates and gives 0 for NaN.
-        Cells::U8(cells) if ty == Some(ValueType::F32) => {
-            cursor.each_cell(count, |lane, cell| cells[cell] = single_of(values[lane]) as u8);
-        }
-        Cells::U8(cells) => cursor.each_cell(count, |lane, cell| cells[cell] = double_of(values[lane]) as u8),
-    }
-}
-
-fn unary(op: UnaryOp, ty: Option<ValueType>, out: &mut [u64], a: &[u64]) {
-    if ty == Some(ValueType::F32) {
-        return match op {
-            UnaryOp::Neg => each(out, a, |a| bits32(-single_of(a))),
-            UnaryOp::Abs => each(out, a, |a| bits32(single_of(a).abs())),
-            UnaryOp::Sqrt => each(out, a, |a| bits32(single_of(a).sqrt())),
-            UnaryOp::Floor => each(out, a, |a| bits32(single_of(a).floor())),
-            UnaryOp::Ceil => each(out, a, |a| bits32(single_of(a).ceil())),
-            UnaryOp::Trunc => each(out, a, |a| bits32(single_of(a).trunc())),
-            UnaryOp::Nearest => each(out, a, |a| bits32(single_of(a).round_ties_even())),
-        };
-    }
-    match op {
-        UnaryOp::Neg => each(out, a, |a| (-double_of(a)).to_bits()),
-        UnaryOp::Abs => each(out, a, |a| double_of(a).abs().to_bits()),
-        UnaryOp::Sqrt => each(out, a, |a| double_of(a).sqrt().to_bits()),
-        UnaryOp::Floor => each(out, a, |a| double_of(a).floor().to_bits()),
-        UnaryOp::Ceil => each(out, a, |a| double_of(a).ceil().to_bits()),
-        UnaryOp::Trunc => each(out, a, |a| double_of(a).trunc().to_bits()),
-        UnaryOp::Nearest => each(out, a, |a| double_of(a).round_ties_even().to_bits()),
-    }
-}
-
-fn binary(op: BinaryOp, ty: Option<ValueType>, out: &mut [u64], a: &[u64], b: &[u64]) {
-    macro_rules! arms {
-        ($of:expr, $bits:expr) => {
-            match op {
-                BinaryOp::Add => combine(out, a, b, |a, b| $bits($of(a) + $of(b))),
-                BinaryOp::Sub => combine(out, a, b, |a, b| $bits($of(a) - $of(b))),
-                BinaryOp::Mul => combine(out, a, b, |a, b| $bits($of(a) * $of(b))),
-                BinaryOp::Div => combine(out, a, b, |a, b| $bits($of(a) / $of(b))),
-                // Whole bit patterns: the result is one of the operands, also of zeros and NaNs.
-                BinaryOp::Min => combine(out, a, b, |a, b| if $of(a) < $of(b) { a } else { b }),
-                BinaryOp::Max => combine(out, a, b, |a, b| if $of(a) > $of(b) { a } else { b }),
-                BinaryOp::Rem => combine(out, a, b, |a, b| $bits($of(a) % $of(b))),
-            }
-        };
-    }
-    if ty == Some(ValueType::F32) { arms!(single_of, bits32) } else { arms!(double_of, f64::to_bits) }
-}
-
-/// Lanes of floats are zero above their bits, and stay so.
-fn bits(op: BitOp, ty: Option<ValueType>, out: &mut [u64], a: &[u64], b: &[u64]) {
-    let mask = bit_mask(ty);
-    match op {
-        BitOp::And => combine(out, a, b, |a, b| a & b),
-        BitOp::Or => combine(out, a, b, |a, b| a | b),
-        BitOp::Xor => combine(out, a, b, |a, b| a ^ b),
-        BitOp::Add => combine(out, a, b, |a, b| a.wrapping_add(b) & mask),
-        BitOp::Sub => combine(out, a, b, |a, b| a.wrapping_sub(b) & mask),
-    }
-}
-
-fn shift(op: ShiftOp, ty: Option<ValueType>, out: &mut [u64], a: &[u64], count: u8) {
-    let mask = bit_mask(ty);
-    match op {
-        ShiftOp::Left => each(out, a, |a| (a << count) & mask),
-        ShiftOp::Right => each(out, a, |a| a >> count),
-    }
-}
-
-/// The bits that numbers of a type have.
-fn bit_mask(ty: Option<ValueType>) -> u64 {
-    if ty == Some(ValueType::F32) { u64::from(u32::MAX) } else { u64::MAX }
-}
-
-fn each(out: &mut [u64], a: &[u64], f: impl Fn(u64) -> u64) {
-    for (out, a) in out.iter_mut().zip(a) {
-        *out = f(*a);
-    }
-}
-
-fn combine(out: &mut [u64], a: &[u64], b: &[u64], f: impl Fn(u64, u64) -> u64) {
-    for ((out, a), b) in out.iter_mut().zip(a).zip(b) {
-        *out = f(*a, *b);
-    }
-}
-
-fn double_of(bits: u64) -> f64 {
-    f64::from_bits(bits)
-}
-
-fn single_of(bits: u64) -> f32 {
-    f32::from_bits(bits as u32)
-}
-
-fn bits32(value: f32) -> u64 {
-    u64::from(value.to_bits())
-}
-
-/// The bits of `value`, rounded to `ty`.
-fn float_bits(ty: Option<ValueType>, value: f64) -> u64 {
-    if ty == Some(ValueType::F32) { bits32(value as f32) } else { value.to_bits() }
 }

@@ -16,7 +16,7 @@ pub enum StoreHint {
     NonTemporal,
 }
 
-/// Operations with one operand.
+/// Operations with one operand. Of integers there are `Neg`, `Abs` (both wrap) and `BitNot`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum UnaryOp {
     /// Sign change.
@@ -33,6 +33,8 @@ pub enum UnaryOp {
     Trunc,
     /// The nearest integer, the even one of two.
     Nearest,
+    /// All bits turned; of integers only.
+    BitNot,
 }
 
 named_choices! {
@@ -44,10 +46,12 @@ named_choices! {
         ("ceil", UnaryOp::Ceil),
         ("trunc", UnaryOp::Trunc),
         ("nearest", UnaryOp::Nearest),
+        ("bit_not", UnaryOp::BitNot),
     ]
 }
 
-/// Operations with two operands.
+/// Operations with two operands of one type. Sums, differences and products of integers wrap; there is no quotient and no
+/// remainder of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum BinaryOp {
     /// Sum.
@@ -64,6 +68,10 @@ pub enum BinaryOp {
     Max,
     /// The remainder of the quotient that is cut to an integer, with the sign of `a`: exact, C's `fmod`.
     Rem,
+    /// The sum, or the closest number that the type has; of integers only.
+    AddSat,
+    /// The difference, or the closest number that the type has; of integers only.
+    SubSat,
 }
 
 named_choices! {
@@ -75,11 +83,13 @@ named_choices! {
         ("min", BinaryOp::Min),
         ("max", BinaryOp::Max),
         ("rem", BinaryOp::Rem),
+        ("add_sat", BinaryOp::AddSat),
+        ("sub_sat", BinaryOp::SubSat),
     ]
 }
 
 /// Operations on two numbers as the integers that their bits are; the result is the number with the resulting bits.
-/// What mathematical functions are made of. Which NaN an operation gives is not defined, so that bits of one are not,
+/// Floating-point numbers are taken apart so: what mathematical functions are made of. Which NaN an operation gives is not defined, so that bits of one are not,
 /// either.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum BitOp {
@@ -105,7 +115,7 @@ named_choices! {
     ]
 }
 
-/// Shifts of a number's bits; what moves in is 0.
+/// Shifts of a number's bits; what moves in is 0, or the sign of a signed integer that moves to the right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ShiftOp {
     /// To higher bits.

@@ -22,8 +22,9 @@ mod rows;
 #[cfg(test)]
 mod tests;
 
+use super::cursor::Cursor;
 use super::environment::{Env, Trap};
-use super::interpret_strip::{Cursor, place};
+use super::interpret_strip::place;
 use super::knobs::{
     COLD_MISSES, FEWEST_ITERATIONS, FOLLOWED_PAGES, LOAD_PAGE_BYTES, NON_TEMPORAL_REUSE, STORE_PAGE_BYTES, WINDOW_PART,
 };

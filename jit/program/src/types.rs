@@ -392,6 +392,8 @@ pub enum Op {
     F64(u64),
     /// A float, by its bits.
     F32(u32),
+    /// An integer of this type, in its range.
+    Int(ValueType, i64),
     /// A run-time scalar.
     Scalar(ScalarId),
     /// The integer `base + step * var` as a floating-point number of the given type.
@@ -405,17 +407,17 @@ pub enum Op {
         /// `F64` or `F32`.
         ty: ValueType,
     },
-    /// Reads one cell per lane. `u8` cells convert exactly to `ty`, `f16` cells to `F32`; other cells have their own
-    /// type.
+    /// Reads one cell per lane. Integers convert to `ty` as by `Convert`, `f16` cells exactly to `F32`; other cells have
+    /// their own type.
     Load {
         /// Where.
         stream: StreamId,
-        /// `F64` or `F32`.
+        /// Any but `Bool`.
         ty: ValueType,
     },
     /// One operand.
     Unary(UnaryOp, ValueId),
-    /// Two operands of one floating-point type.
+    /// Two operands of one type of numbers.
     Binary(BinaryOp, ValueId, ValueId),
     /// `a * b + c` with one rounding.
     Fma(ValueId, ValueId, ValueId),
@@ -423,7 +425,7 @@ pub enum Op {
     Bits(BitOp, ValueId, ValueId),
     /// The bits of a number by this many places, less than there are.
     Shift(ShiftOp, ValueId, u8),
-    /// Compares two floating-point values; false if unordered, except `Ne`.
+    /// Compares two numbers of one type; false if unordered, except `Ne`.
     Compare(CompareOp, ValueId, ValueId),
     /// Conjunction of two truth values.
     And(ValueId, ValueId),
@@ -433,7 +435,9 @@ pub enum Op {
     Not(ValueId),
     /// `if cond then a else b`; both were evaluated.
     Select(ValueId, ValueId, ValueId),
-    /// Conversion between `F64` and `F32`.
+    /// Conversion to another type of numbers: what is no integer rounds to the nearest, ties to even; floating-point
+    /// numbers become integers by cutting, then saturate, and NaN gives 0; integers become other integers modulo two to
+    /// the number of bits.
     Convert(ValueType, ValueId),
     /// Starts an opaque function: a truth-less accumulator seeded by its name's hash. See [`super::opaque_seed`].
     /// The three opaque operations work on `F64` bit patterns.
@@ -442,8 +446,8 @@ pub enum Op {
     OpaqueMix(ValueId, ValueId),
     /// Turns the accumulator into a double in `[0, 1)`. See [`super::opaque_finish`].
     OpaqueFinish(ValueId),
-    /// Writes one cell per lane; no result. `u8` cells truncate towards zero and saturate; NaN gives 0. `f16` cells
-    /// take `F32` values, as [`Element::F16`] says.
+    /// Writes one cell per lane; no result. Integers convert as by `Convert`; `f16` cells take `F32` values, as
+    /// [`Element::F16`] says.
     Store {
         /// Where.
         stream: StreamId,

@@ -60,7 +60,7 @@ impl Verifier<'_> {
         for (at, scalar) in scalars.iter().enumerate() {
             let part = Part::Scalar(ScalarId(at as u32));
             unique_identifier(&mut earlier, &scalar.name).map_err(self.at(part))?;
-            if !scalar.element.is_computed() {
+            if !scalar.element.is_scalar() {
                 return Err(self.at(part)(Fault::ScalarElement { element: scalar.element }));
             }
         }

@@ -50,21 +50,23 @@ pub(super) fn result_type(
     Ok(match *op {
         Op::F64(_) | Op::OpaqueSeed(_) => Some(ValueType::F64),
         Op::F32(_) => Some(ValueType::F32),
+        Op::Int(ty, value) => Some(integer(ty, value)?),
         Op::Scalar(id) => {
             declared(id.index(), program.scalars.len(), || format!("scalar {id}"))?;
-            program.scalars[id.index()].element.value_type()
+            Some(program.scalars[id.index()].element.value_type())
         }
         Op::Index { ty, .. } => Some(floating(ty)?),
         Op::Load { stream, ty } => {
-            cell_type(buffer(program, strip, stream)?, floating(ty)?)?;
+            cell_type(buffer(program, strip, stream)?, numeric(ty)?)?;
             Some(ty)
         }
-        Op::Unary(_, a) => Some(operand(results, a, &FLOATS)?),
-        Op::Binary(_, a, b) | Op::Bits(_, a, b) => Some(agreeing(results, &[a, b])?),
-        Op::Shift(_, a, count) => Some(shifted(operand(results, a, &FLOATS)?, count)?),
-        Op::Fma(a, b, c) => Some(agreeing(results, &[a, b, c])?),
+        Op::Unary(op, a) => Some(operand(results, a, unary_operand(op))?),
+        Op::Binary(op, a, b) => Some(agreeing(results, &[a, b], binary_operand(op))?),
+        Op::Bits(_, a, b) => Some(agreeing(results, &[a, b], &NUMBERS)?),
+        Op::Shift(_, a, count) => Some(shifted(operand(results, a, &NUMBERS)?, count)?),
+        Op::Fma(a, b, c) => Some(agreeing(results, &[a, b, c], &FLOATS)?),
         Op::Compare(_, a, b) => {
-            agreeing(results, &[a, b])?;
+            agreeing(results, &[a, b], &NUMBERS)?;
             Some(ValueType::Bool)
         }
         Op::And(a, b) | Op::Or(a, b) => {
@@ -74,10 +76,13 @@ pub(super) fn result_type(
         Op::Not(a) => Some(operand(results, a, &BOOL)?),
         Op::Select(cond, a, b) => {
             operand(results, cond, &BOOL)?;
-            Some(agreeing(results, &[a, b])?)
+            Some(agreeing(results, &[a, b], &NUMBERS)?)
         }
         Op::Convert(ty, a) => {
-            operand(results, a, if floating(ty)? == ValueType::F64 { &F32 } else { &F64 })?;
+            let found = operand(results, a, &NUMBERS)?;
+            if numeric(ty)? == found {
+                return Err(Fault::OperandType { operand: a, found, expected: "another type of numbers" });
+            }
             Some(ty)
         }
         Op::OpaqueMix(acc, x) => {
@@ -90,7 +95,7 @@ pub(super) fn result_type(
             if buffer.access == BufferAccess::ReadOnly {
                 return Err(Fault::ReadOnly { buffer: buffer.name.clone() });
             }
-            cell_type(buffer, operand(results, value, &FLOATS)?)?;
+            cell_type(buffer, operand(results, value, &NUMBERS)?)?;
             None
         }
     })
@@ -100,7 +105,24 @@ pub(super) fn result_type(
 type Wanted = (&'static [ValueType], &'static str);
 const FLOATS: Wanted = (&[ValueType::F64, ValueType::F32], "f64 or f32");
 const F64: Wanted = (&[ValueType::F64], "f64");
-const F32: Wanted = (&[ValueType::F32], "f32");
+const INTEGERS: Wanted = (
+    &[ValueType::U8, ValueType::I8, ValueType::I16, ValueType::U16, ValueType::I32, ValueType::U32, ValueType::I64],
+    "an integer",
+);
+const NUMBERS: Wanted = (
+    &[
+        ValueType::F64,
+        ValueType::F32,
+        ValueType::U8,
+        ValueType::I8,
+        ValueType::I16,
+        ValueType::U16,
+        ValueType::I32,
+        ValueType::U32,
+        ValueType::I64,
+    ],
+    "a number",
+);
 const BOOL: Wanted = (&[ValueType::Bool], "bool");
 
 fn operand(results: &Results, operand: ValueId, (types, expected): &Wanted) -> Result<ValueType, Fault> {
@@ -108,12 +130,30 @@ fn operand(results: &Results, operand: ValueId, (types, expected): &Wanted) -> R
     if types.contains(&found) { Ok(found) } else { Err(Fault::OperandType { operand, found, expected }) }
 }
 
-/// The one floating-point type of all operands.
-fn agreeing(results: &Results, operands: &[ValueId]) -> Result<ValueType, Fault> {
+/// What an operation of one operand takes.
+fn unary_operand(op: UnaryOp) -> &'static Wanted {
+    match op {
+        UnaryOp::Neg | UnaryOp::Abs => &NUMBERS,
+        UnaryOp::Sqrt | UnaryOp::Floor | UnaryOp::Ceil | UnaryOp::Trunc | UnaryOp::Nearest => &FLOATS,
+        UnaryOp::BitNot => &INTEGERS,
+    }
+}
+
+/// What an operation of two operands takes.
+fn binary_operand(op: BinaryOp) -> &'static Wanted {
+    match op {
+        BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Min | BinaryOp::Max => &NUMBERS,
+        BinaryOp::Div | BinaryOp::Rem => &FLOATS,
+        BinaryOp::AddSat | BinaryOp::SubSat => &INTEGERS,
+    }
+}
+
+/// The one type of all operands.
+fn agreeing(results: &Results, operands: &[ValueId], wanted: &Wanted) -> Result<ValueType, Fault> {
     let a = operands[0];
-    let type_a = operand(results, a, &FLOATS)?;
+    let type_a = operand(results, a, wanted)?;
     for &b in &operands[1..] {
-        let type_b = operand(results, b, &FLOATS)?;
+        let type_b = operand(results, b, wanted)?;
         if type_a != type_b {
             return Err(Fault::OperandsDiffer { a, b, type_a, type_b });
         }
@@ -123,12 +163,26 @@ fn agreeing(results: &Results, operands: &[ValueId]) -> Result<ValueType, Fault>
 
 /// The type of a shift of a number of type `ty`: it has a bit for each place.
 fn shifted(ty: ValueType, count: u8) -> Result<ValueType, Fault> {
-    let bits = if ty == ValueType::F32 { 32 } else { 64 };
+    let bits = ty.bits() as u8;
     if count < bits { Ok(ty) } else { Err(Fault::Shift { count, ty, bits }) }
 }
 
 fn floating(ty: ValueType) -> Result<ValueType, Fault> {
+    if ty.is_float() { Ok(ty) } else { Err(Fault::ResultType { ty }) }
+}
+
+fn numeric(ty: ValueType) -> Result<ValueType, Fault> {
     if ty == ValueType::Bool { Err(Fault::ResultType { ty }) } else { Ok(ty) }
+}
+
+/// The type of a constant that is in its range.
+fn integer(ty: ValueType, value: i64) -> Result<ValueType, Fault> {
+    let (low, high) = ty.range();
+    match ty.is_integer() {
+        false => Err(Fault::ResultType { ty }),
+        true if value < low || value > high => Err(Fault::Integer { value, ty }),
+        true => Ok(ty),
+    }
 }
 
 /// The buffer of a stream; streams have been checked before operations.
@@ -140,8 +194,11 @@ fn buffer<'p>(program: &'p Program, strip: &Strip, stream: StreamId) -> Result<&
 }
 
 fn cell_type(buffer: &BufferDecl, ty: ValueType) -> Result<(), Fault> {
-    let same = buffer.element.value_type().is_none_or(|wanted| wanted == ty);
-    if same { Ok(()) } else { Err(Fault::ElementType { buffer: buffer.name.clone(), element: buffer.element, ty }) }
+    if buffer.element.holds(ty) {
+        Ok(())
+    } else {
+        Err(Fault::ElementType { buffer: buffer.name.clone(), element: buffer.element, ty })
+    }
 }
 
 /// Checks that no load may share a cell with a non-temporal store.

@@ -84,9 +84,13 @@ impl Op {
     /// The same, to be replaced.
     pub fn operands_mut(&mut self) -> [Option<&mut ValueId>; 3] {
         match self {
-            Op::F64(_) | Op::F32(_) | Op::Scalar(_) | Op::Index { .. } | Op::Load { .. } | Op::OpaqueSeed(_) => {
-                [None, None, None]
-            }
+            Op::F64(_)
+            | Op::F32(_)
+            | Op::Int(..)
+            | Op::Scalar(_)
+            | Op::Index { .. }
+            | Op::Load { .. }
+            | Op::OpaqueSeed(_) => [None, None, None],
             Op::Unary(_, a)
             | Op::Shift(_, a, _)
             | Op::Not(a)

@@ -37,7 +37,7 @@ struct Block<'r, 'p, 'a> {
     /// Addresses at `index`, by pointer.
     addresses: HashMap<usize, Value>,
     /// Loads of cells that the strip does not write, by pointer, distance and type.
-    loaded: HashMap<(usize, i32, bool), Value>,
+    loaded: HashMap<(usize, i32, ValueType), Value>,
     /// Types of the values in the slots of the call's memory.
     in_slots: HashMap<usize, Type>,
 }
@@ -55,6 +55,21 @@ impl<'r, 'p, 'a> Block<'r, 'p, 'a> {
 
     fn vector(&self) -> bool {
         self.shape != Shape::Scalar
+    }
+
+    /// The type of a number; that of a double for the accumulator of an opaque function.
+    fn number(&self, id: ValueId) -> ValueType {
+        match self.run.plan.kinds[id.index()] {
+            Kind::F64 | Kind::Bits => ValueType::F64,
+            Kind::F32 => ValueType::F32,
+            Kind::Int(ty) => ty,
+            Kind::Bool | Kind::Nothing => unreachable!("the program has verified"),
+        }
+    }
+
+    /// The type of an integer; none for what is none.
+    fn integer(&self, id: ValueId) -> Option<ValueType> {
+        if let Kind::Int(ty) = self.run.plan.kinds[id.index()] { Some(ty) } else { None }
     }
 
     /// The type of a floating-point value.
@@ -131,7 +146,7 @@ impl<'a> Emitter<'a, '_> {
         let is_f32 = match literal {
             Literal::F64(_) => false,
             Literal::F32(_) => true,
-            Literal::Scalar(id) => self.shared.program.scalars[id.index()].element.value_type() == Some(ValueType::F32),
+            Literal::Scalar(id) => self.shared.program.scalars[id.index()].element.value_type() == ValueType::F32,
         };
         let ty = match (shape, is_f32) {
             (Shape::F64X2, _) => types::F64X2,
@@ -167,12 +182,18 @@ impl<'a> Emitter<'a, '_> {
         let op = block.run.plan.strip.ops[at];
         Some(match op {
             Op::F64(_) | Op::F32(_) | Op::Scalar(_) => return None,
+            Op::Int(ty, value) => self.integer_constant(ty, value),
             Op::Index { ty, .. } => self.index(block, at, ty),
             Op::Load { stream, ty } => self.load(block, at, stream, ty),
             Op::Store { stream, value, .. } => {
+                let from = block.number(value);
                 let value = self.operand(block, value);
-                self.store(block, stream, value);
+                self.store(block, stream, from, value);
                 return None;
+            }
+            Op::Unary(op, a) if let Some(ty) = block.integer(a) => {
+                let a = self.operand(block, a);
+                self.integer_unary(op, ty, a)
             }
             Op::Unary(op, a) => {
                 let a = self.operand(block, a);
@@ -184,27 +205,41 @@ impl<'a> Emitter<'a, '_> {
                     UnaryOp::Ceil => self.b.ins().ceil(a),
                     UnaryOp::Trunc => self.b.ins().trunc(a),
                     UnaryOp::Nearest => self.b.ins().nearest(a),
+                    UnaryOp::BitNot => unreachable!("of integers only"),
                 }
             }
             Op::Binary(op, a, b) => {
+                let ty = block.integer(a);
                 let (a, b) = (self.operand(block, a), self.operand(block, b));
-                self.binary(op, a, b)
+                match ty {
+                    Some(ty) => self.integer_binary(op, ty, a, b),
+                    None => self.binary(op, a, b),
+                }
             }
             Op::Fma(a, b, c) => {
                 let (a, b, c) = (self.operand(block, a), self.operand(block, b), self.operand(block, c));
                 self.b.ins().fma(a, b, c)
             }
             Op::Bits(op, a, b) => {
+                let is_integer = block.integer(a).is_some();
                 let (a, b) = (self.operand(block, a), self.operand(block, b));
-                self.combine_bits(op, a, b)
+                if is_integer { self.integer_bits(op, a, b) } else { self.combine_bits(op, a, b) }
             }
             Op::Shift(op, a, count) => {
+                let ty = block.integer(a);
                 let a = self.operand(block, a);
-                self.shift_bits(op, a, count)
+                match ty {
+                    Some(ty) => self.integer_shift(op, ty, a, count),
+                    None => self.shift_bits(op, a, count),
+                }
             }
             Op::Compare(op, a, b) => {
+                let ty = block.integer(a);
                 let (a, b) = (self.operand(block, a), self.operand(block, b));
-                self.b.ins().fcmp(float_cc(op), a, b)
+                match ty {
+                    Some(ty) => self.integer_compare(op, ty, a, b),
+                    None => self.b.ins().fcmp(float_cc(op), a, b),
+                }
             }
             Op::And(a, b) => {
                 let (a, b) = (self.operand(block, a), self.operand(block, b));
@@ -223,7 +258,7 @@ impl<'a> Emitter<'a, '_> {
                 self.choose(cond, a, b)
             }
             Op::Convert(ty, a) => {
-                let from = block.run.plan.kinds[a.index()];
+                let from = block.number(a);
                 let a = self.operand(block, a);
                 self.convert(block, from, ty, a)
             }
@@ -254,6 +289,7 @@ impl<'a> Emitter<'a, '_> {
                 self.choose(less, a, b)
             }
             BinaryOp::Rem => self.call_rem(a, b),
+            BinaryOp::AddSat | BinaryOp::SubSat => unreachable!("of integers only"),
         }
     }
 
@@ -267,11 +303,11 @@ impl<'a> Emitter<'a, '_> {
         self.b.ins().bitselect(mask, a, b)
     }
 
-    fn convert(&mut self, block: &Block<'_, '_, 'a>, from: Kind, to: ValueType, a: Value) -> Value {
+    fn convert(&mut self, block: &Block<'_, '_, 'a>, from: ValueType, to: ValueType, a: Value) -> Value {
         match (from, to) {
-            (Kind::F32, ValueType::F64) => self.b.ins().fpromote(block.float(to), a),
-            (Kind::F64, ValueType::F32) => self.b.ins().fdemote(block.float(to), a),
-            _ => a,
+            (ValueType::F32, ValueType::F64) => self.b.ins().fpromote(block.float(to), a),
+            (ValueType::F64, ValueType::F32) => self.b.ins().fdemote(block.float(to), a),
+            _ => self.integer_convert(from, to, a),
         }
     }
 
@@ -338,7 +374,7 @@ impl<'a> Emitter<'a, '_> {
 
     fn load(&mut self, block: &mut Block<'_, '_, 'a>, at: usize, stream: StreamId, ty: ValueType) -> Value {
         let (address, offset) = self.place(block, stream);
-        let key = (block.run.plan.places[stream.index()].0, offset, ty == ValueType::F32);
+        let key = (block.run.plan.places[stream.index()].0, offset, ty);
         let shared = block.run.plan.shares_loads && block.run.plan.unwritten[at];
         if let Some(known) = block.loaded.get(&key).filter(|_| shared) {
             return *known;
@@ -346,7 +382,10 @@ impl<'a> Emitter<'a, '_> {
         let one_cell = block.run.plan.strip.streams[stream.index()].is_fixed();
         let (element, float) = (block.run.plan.elements[stream.index()], block.float(ty));
         let value = match element {
-            Element::U8 if one_cell || !block.vector() => {
+            _ if element.is_integer() && !block.vector() => {
+                self.load_integer(element.value_type(), ty, address, offset)
+            }
+            Element::U8 if one_cell => {
                 let byte = self.b.ins().uload8(types::I32, plain(), address, offset);
                 let scalar = self.b.ins().fcvt_from_sint(float.lane_type(), byte);
                 self.splat(float, scalar)
@@ -366,6 +405,9 @@ impl<'a> Emitter<'a, '_> {
                 self.splat(float, scalar)
             }
             Element::F64 | Element::F32 => self.b.ins().load(float, plain(), address, offset),
+            Element::I8 | Element::I16 | Element::U16 | Element::I32 | Element::U32 | Element::I64 => {
+                unreachable!("strips with such cells run cell by cell")
+            }
         };
         if shared {
             block.loaded.insert(key, value);
@@ -397,9 +439,13 @@ impl<'a> Emitter<'a, '_> {
         }
     }
 
-    fn store(&mut self, block: &mut Block<'_, '_, 'a>, stream: StreamId, value: Value) {
+    fn store(&mut self, block: &mut Block<'_, '_, 'a>, stream: StreamId, from: ValueType, value: Value) {
         let (address, offset) = self.place(block, stream);
-        match block.run.plan.elements[stream.index()] {
+        let element = block.run.plan.elements[stream.index()];
+        match element {
+            _ if element.is_integer() && !block.vector() => {
+                self.store_integer(from, element.value_type(), value, address, offset);
+            }
             Element::F64 | Element::F32 => _ = self.b.ins().store(plain(), value, address, offset),
             Element::F16 if block.vector() => {
                 let halves = self.narrow_to_half(value);
@@ -413,16 +459,15 @@ impl<'a> Emitter<'a, '_> {
                 let half = self.narrow_to_half(value);
                 self.b.ins().istore16(plain(), half, address, offset);
             }
-            Element::U8 if block.vector() => {
+            Element::U8 => {
                 for lane in 0..block.shape.lanes() {
                     let scalar = self.b.ins().extractlane(value, lane as u8);
                     let byte = self.saturate(scalar);
                     self.b.ins().istore8(plain(), byte, address, offset + lane as i32);
                 }
             }
-            Element::U8 => {
-                let byte = self.saturate(value);
-                self.b.ins().istore8(plain(), byte, address, offset);
+            Element::I8 | Element::I16 | Element::U16 | Element::I32 | Element::U32 | Element::I64 => {
+                unreachable!("strips with such cells run cell by cell")
             }
         }
     }

@@ -58,6 +58,8 @@ pub(super) enum Kind {
     F64,
     /// A float.
     F32,
+    /// An integer of this type.
+    Int(ValueType),
     /// A truth value.
     Bool,
     /// The accumulator of an opaque function.
@@ -129,7 +131,9 @@ impl<'a> StripPlan<'a> {
         let program = shared.program;
         let kinds = kinds(strip, program);
         let scalar = shared.options.choice == IsaChoice::Scalar;
-        let shape = if scalar { Shape::Scalar } else { vector_shape(strip, &kinds, rows) };
+        let elements: Vec<Element> =
+            strip.streams.iter().map(|stream| program.buffers[stream.buffer.index()].element).collect();
+        let shape = if scalar { Shape::Scalar } else { vector_shape(strip, &kinds, &elements, rows) };
         let aliases = Aliases::new(strip);
         let unwritten = unwritten_loads(strip, &aliases);
         let is_invariant = invariant_operations(strip, &unwritten);
@@ -164,7 +168,7 @@ impl<'a> StripPlan<'a> {
             aliases,
             lets: shared.lets,
             rows,
-            elements: strip.streams.iter().map(|stream| program.buffers[stream.buffer.index()].element).collect(),
+            elements,
             needed: all,
             is_invariant,
             unwritten,
@@ -258,16 +262,15 @@ fn kinds(strip: &Strip, program: &Program) -> Vec<Kind> {
         ValueType::F64 => Kind::F64,
         ValueType::F32 => Kind::F32,
         ValueType::Bool => Kind::Bool,
+        _ => Kind::Int(ty),
     };
-    let of_scalar = |id: ScalarId| {
-        let ty = program.scalars[id.index()].element.value_type();
-        of_type(ty.expect("the program has verified, so no scalar is a byte"))
-    };
+    let of_scalar = |id: ScalarId| of_type(program.scalars[id.index()].element.value_type());
     let mut kinds: Vec<Kind> = Vec::with_capacity(strip.ops.len());
     for op in &strip.ops {
         kinds.push(match *op {
             Op::F64(_) | Op::OpaqueFinish(_) => Kind::F64,
             Op::F32(_) => Kind::F32,
+            Op::Int(ty, _) => Kind::Int(ty),
             Op::Scalar(id) => of_scalar(id),
             Op::Index { ty, .. } | Op::Load { ty, .. } | Op::Convert(ty, _) => of_type(ty),
             Op::Unary(_, a)
@@ -288,8 +291,13 @@ fn kinds(strip: &Strip, program: &Program) -> Vec<Kind> {
 }
 
 /// The vector shape of a strip: all its values of one width, cells adjacent or one for all lanes, enough lanes allowed.
-/// Stores of one cell from all lanes, opaque functions, remainders and conversions between widths stay scalar.
-fn vector_shape(strip: &Strip, kinds: &[Kind], rows: Rows) -> Shape {
+/// Stores of one cell from all lanes, opaque functions, remainders, conversions between widths and integers stay scalar,
+/// but for bytes that are loaded and stored as floating-point numbers.
+fn vector_shape(strip: &Strip, kinds: &[Kind], elements: &[Element], rows: Rows) -> Shape {
+    let is_integer = |element: &Element| element.is_integer() && *element != Element::U8;
+    if kinds.iter().any(|kind| matches!(kind, Kind::Int(_))) || elements.iter().any(is_integer) {
+        return Shape::Scalar;
+    }
     let (has_f64, has_f32) = (kinds.contains(&Kind::F64), kinds.contains(&Kind::F32));
     let shape = match (has_f64, has_f32) {
         (true, false) => Shape::F64X2,

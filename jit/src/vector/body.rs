@@ -312,7 +312,7 @@ impl Stored {
             Op::Store { stream, value, .. } => {
                 let buffer = |stream: usize| strip.streams[stream].buffer;
                 self.cells.retain(|(known, _)| buffer(*known) != buffer(stream.index()));
-                if body.addresses[stream.index()].element.keeps_values() {
+                if body.addresses[stream.index()].element == body.shape.float.element() {
                     self.cells.push((stream.index(), body.operand(value)));
                 }
                 None
@@ -333,7 +333,7 @@ pub(crate) fn float_of(facts: &StripFacts<'_>) -> Option<Float> {
     let of = |op: &Op| match *op {
         Op::F64(_) => Some(Float::F64),
         Op::F32(_) => Some(Float::F32),
-        Op::Scalar(id) => facts.scalars[id.index()].value_type().and_then(Float::of),
+        Op::Scalar(id) => Float::of(facts.scalars[id.index()].value_type()),
         Op::Index { ty, .. } | Op::Load { ty, .. } | Op::Convert(ty, _) => Float::of(ty),
         _ => None,
     };
@@ -360,18 +360,28 @@ fn hints(facts: &StripFacts<'_>, shape: Shape) -> Vec<StoreHint> {
 
 fn is_eligible(op: &Op, addresses: &[StreamAddress], float: Float) -> bool {
     match *op {
-        Op::Load { stream, .. } => matches!(addresses[stream.index()].stride, Some(0 | 1)),
+        Op::Load { stream, ty } => {
+            let StreamAddress { stride, element, .. } = addresses[stream.index()];
+            let is_loadable = !element.is_integer() || element == Element::U8;
+            matches!(stride, Some(0 | 1)) && Float::of(ty) == Some(float) && is_loadable
+        }
         Op::Store { stream, .. } => {
             let StreamAddress { stride, element, .. } = addresses[stream.index()];
             let is_storable = match element {
                 Element::F64 | Element::F32 => element == float.element(),
                 Element::F16 => true,
-                Element::U8 => false,
+                Element::U8
+                | Element::I8
+                | Element::I16
+                | Element::U16
+                | Element::I32
+                | Element::U32
+                | Element::I64 => false,
             };
             stride == Some(1) && is_storable
         }
         Op::Index { step, .. } => step.unsigned_abs() <= LARGEST_STEP,
-        Op::Convert(..) | Op::OpaqueSeed(_) | Op::OpaqueMix(..) | Op::OpaqueFinish(_) => false,
+        Op::Int(..) | Op::Convert(..) | Op::OpaqueSeed(_) | Op::OpaqueMix(..) | Op::OpaqueFinish(_) => false,
         Op::Binary(BinaryOp::Rem, ..) => false,
         _ => true,
     }

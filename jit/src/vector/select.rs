@@ -46,7 +46,7 @@ impl Allocator<'_, '_> {
                     BinaryOp::Div => Arith::Div,
                     BinaryOp::Min => Arith::Min,
                     BinaryOp::Max => Arith::Max,
-                    BinaryOp::Rem => unreachable!("such strips are not eligible"),
+                    BinaryOp::Rem | BinaryOp::AddSat | BinaryOp::SubSat => unreachable!("such strips are not eligible"),
                 };
                 self.arith(at, op, body.operand(a), body.operand(b));
             }
@@ -67,7 +67,7 @@ impl Allocator<'_, '_> {
             Op::Or(a, b) => self.truth(at, Arith::Or, body.operand(a), body.operand(b)),
             Op::Not(a) => self.not(at, body.operand(a)),
             Op::Select(cond, a, b) => self.select(at, [body.operand(cond), body.operand(a), body.operand(b)]),
-            Op::Convert(..) | Op::OpaqueSeed(_) | Op::OpaqueMix(..) | Op::OpaqueFinish(_) => {
+            Op::Int(..) | Op::Convert(..) | Op::OpaqueSeed(_) | Op::OpaqueMix(..) | Op::OpaqueFinish(_) => {
                 unreachable!("such strips are not eligible")
             }
         }
@@ -88,6 +88,7 @@ impl Allocator<'_, '_> {
             UnaryOp::Nearest => return self.round(at, Rounding::Nearest, a),
             UnaryOp::Neg => (Arith::Xor, body.sign()),
             UnaryOp::Abs => (Arith::And, body.magnitude()),
+            UnaryOp::BitNot => unreachable!("such strips are not eligible"),
         };
         self.with_constant(at, op, a, bits);
     }

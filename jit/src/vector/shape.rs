@@ -41,7 +41,7 @@ impl Float {
         match ty {
             ValueType::F64 => Some(Float::F64),
             ValueType::F32 => Some(Float::F32),
-            ValueType::Bool => None,
+            _ => None,
         }
     }
 

@@ -158,6 +158,7 @@ impl Encoding<'_, '_> {
                 (Element::F16, _) => return self.load_halves(to, stream),
                 (Element::F64 | Element::F32, Some(0)) => Kind::Broadcast,
                 (Element::F64 | Element::F32, _) => Kind::Load,
+                _ => unreachable!("such strips are not eligible"),
             },
             // A slot holds all lanes, and so does a constant where instructions cannot repeat one.
             Memory::Constant(_) if self.isa == Avx::Avx512 => Kind::Broadcast,
@@ -252,7 +253,9 @@ impl Encoding<'_, '_> {
         match self.body.addresses[stream].element {
             Element::F64 | Element::F32 => {}
             Element::F16 => return self.store_halves(cells, from),
-            Element::U8 => unreachable!("such strips are not eligible"),
+            Element::U8 | Element::I8 | Element::I16 | Element::U16 | Element::I32 | Element::U32 | Element::I64 => {
+                unreachable!("such strips are not eligible")
+            }
         }
         let is_non_temporal = self.extent == Extent::Aligned && hint == StoreHint::NonTemporal;
         let kind = if is_non_temporal { Kind::StoreNonTemporal } else { Kind::Store };

@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::{Add, BitAnd, BitOr, Div, Mul, Neg, Not, Rem, Sub};
 
 use crate::kernel::builder::draft::Draft;
-use crate::kernel::graph::{BinaryOp, CompareOp, Element, Expr, ExprId, Function, UnaryOp};
+use crate::kernel::graph::{BinaryOp, BitOp, CompareOp, Element, Expr, ExprId, Function, ShiftOp, UnaryOp};
 
 /// A value that an instance computes: a handle, which is copied. `+ - * / %` and unary `-` are arithmetic (`%` is the
 /// remainder of C's `fmod`), `& | !` join truth values. Numbers may stand on either side.
@@ -22,7 +22,7 @@ pub struct Value<'k> {
 pub enum Operand<'k> {
     /// A value.
     Value(Value<'k>),
-    /// A literal: `f32` among `f32`s, otherwise `f64`.
+    /// A literal: of the type of the values beside it, else `f64`.
     Number(f64),
 }
 
@@ -166,6 +166,61 @@ impl<'k> Value<'k> {
     /// Widened to double precision.
     pub fn to_f64(self) -> Value<'k> {
         Value::new(self.draft, Expr::Convert(Element::F64, self.id))
+    }
+
+    /// In another type of numbers: as [`crease_program::Op::Convert`] says.
+    pub fn to(self, element: Element) -> Value<'k> {
+        Value::new(self.draft, Expr::Convert(element, self.id))
+    }
+
+    /// The number of an integer type that is closest to the integer part of this one; NaN gives 0.
+    pub fn to_saturated(self, element: Element) -> Value<'k> {
+        Value::new(self.draft, Expr::Saturate(element, self.id))
+    }
+
+    /// The sum of integers, or the closest number that their type has.
+    pub fn add_sat(self, other: impl Into<Operand<'k>>) -> Value<'k> {
+        self.binary(BinaryOp::AddSat, other)
+    }
+
+    /// The difference of integers, or the closest number that their type has.
+    pub fn sub_sat(self, other: impl Into<Operand<'k>>) -> Value<'k> {
+        self.binary(BinaryOp::SubSat, other)
+    }
+
+    /// Bits that two integers have in common.
+    pub fn bit_and(self, other: impl Into<Operand<'k>>) -> Value<'k> {
+        self.bits(BitOp::And, other)
+    }
+
+    /// Bits of either integer.
+    pub fn bit_or(self, other: impl Into<Operand<'k>>) -> Value<'k> {
+        self.bits(BitOp::Or, other)
+    }
+
+    /// Bits of one integer and not of the other.
+    pub fn bit_xor(self, other: impl Into<Operand<'k>>) -> Value<'k> {
+        self.bits(BitOp::Xor, other)
+    }
+
+    /// The other bits of an integer.
+    pub fn bit_not(self) -> Value<'k> {
+        Value::new(self.draft, Expr::Unary(UnaryOp::BitNot, self.id))
+    }
+
+    /// An integer moved to higher bits, by less places than it has bits.
+    pub fn shift_left(self, places: u8) -> Value<'k> {
+        Value::new(self.draft, Expr::Shift(ShiftOp::Left, self.id, places))
+    }
+
+    /// An integer moved to lower bits, by less places than it has bits; the sign moves in where there is one.
+    pub fn shift_right(self, places: u8) -> Value<'k> {
+        Value::new(self.draft, Expr::Shift(ShiftOp::Right, self.id, places))
+    }
+
+    fn bits(self, op: BitOp, other: impl Into<Operand<'k>>) -> Value<'k> {
+        let other = other.into().id_in(self.draft);
+        Value::new(self.draft, Expr::Bits(op, self.id, other))
     }
 
     fn binary(self, op: BinaryOp, other: impl Into<Operand<'k>>) -> Value<'k> {

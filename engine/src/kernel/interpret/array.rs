@@ -27,12 +27,24 @@ pub enum FullData {
     F16(Vec<f16>),
     /// Bytes.
     U8(Vec<u8>),
+    /// Signed bytes.
+    I8(Vec<i8>),
+    /// Signed 16-bit integers.
+    I16(Vec<i16>),
+    /// Unsigned 16-bit integers.
+    U16(Vec<u16>),
+    /// Signed 32-bit integers.
+    I32(Vec<i32>),
+    /// Unsigned 32-bit integers.
+    U32(Vec<u32>),
+    /// Signed 64-bit integers.
+    I64(Vec<i64>),
 }
 
 impl FullData {
     /// What a cell holds that has no value: a number that no sane computation gives. (The interpreter does not rely on
-    /// it: it knows which cells were written.) `f32` and `f16` cells hold it rounded, to minus infinity; bytes hold
-    /// 238.
+    /// it: it knows which cells were written.) `f32` and `f16` cells hold it rounded, to minus infinity; `u8`
+    /// cells hold 238, other integers the same bytes.
     pub const UNWRITTEN: f64 = -6.022e230;
 
     fn unwritten(element: Element, cells: usize) -> FullData {
@@ -40,7 +52,13 @@ impl FullData {
             Element::F64 => FullData::F64(vec![FullData::UNWRITTEN; cells]),
             Element::F32 => FullData::F32(vec![FullData::UNWRITTEN as f32; cells]),
             Element::F16 => FullData::F16(vec![f16::NEG_INFINITY; cells]),
-            Element::U8 => FullData::U8(vec![238; cells]),
+            Element::U8 => FullData::U8(vec![0xee; cells]),
+            Element::I8 => FullData::I8(vec![-0x12; cells]),
+            Element::I16 => FullData::I16(vec![-0x1112; cells]),
+            Element::U16 => FullData::U16(vec![0xeeee; cells]),
+            Element::I32 => FullData::I32(vec![-0x1111_1112; cells]),
+            Element::U32 => FullData::U32(vec![0xeeee_eeee; cells]),
+            Element::I64 => FullData::I64(vec![-0x1111_1111_1111_1112; cells]),
         }
     }
 }
@@ -96,6 +114,12 @@ impl FullArray {
             FullData::F32(_) => Element::F32,
             FullData::F16(_) => Element::F16,
             FullData::U8(_) => Element::U8,
+            FullData::I8(_) => Element::I8,
+            FullData::I16(_) => Element::I16,
+            FullData::U16(_) => Element::U16,
+            FullData::I32(_) => Element::I32,
+            FullData::U32(_) => Element::U32,
+            FullData::I64(_) => Element::I64,
         }
     }
 
@@ -106,6 +130,12 @@ impl FullArray {
             FullData::F32(cells) => cells.len(),
             FullData::F16(cells) => cells.len(),
             FullData::U8(cells) => cells.len(),
+            FullData::I8(cells) => cells.len(),
+            FullData::I16(cells) => cells.len(),
+            FullData::U16(cells) => cells.len(),
+            FullData::I32(cells) => cells.len(),
+            FullData::U32(cells) => cells.len(),
+            FullData::I64(cells) => cells.len(),
         }
     }
 
@@ -127,9 +157,23 @@ impl FullArray {
         Some(address)
     }
 
-    /// The value of a cell, exactly; `None` outside the box.
+    /// The value of a cell, exactly but for integers beyond 2^53, which are rounded; `None` outside the box.
     pub fn get(&self, index: &[i64]) -> Option<f64> {
         self.address(index).map(|address| self.at(address))
+    }
+
+    /// The value of a cell of integers; `None` outside the box, and of other cells.
+    pub fn get_integer(&self, index: &[i64]) -> Option<i64> {
+        self.address(index).filter(|_| self.element().is_integer()).map(|address| self.bits_at(address) as i64)
+    }
+
+    /// Sets a cell of integers, to the number modulo two to its bits; `false` outside the box, and of other cells.
+    pub fn set_integer(&mut self, index: &[i64], value: i64) -> bool {
+        let address = self.address(index).filter(|_| self.element().is_integer());
+        if let Some(address) = address {
+            self.put_bits(address, value as u64);
+        }
+        address.is_some()
     }
 
     /// Sets a cell, converting as a store does; `false` outside the box.
@@ -148,10 +192,45 @@ impl FullArray {
             FullData::F32(cells) => cells[address].into(),
             FullData::F16(cells) => cells[address].into(),
             FullData::U8(cells) => cells[address].into(),
+            FullData::I8(cells) => cells[address].into(),
+            FullData::I16(cells) => cells[address].into(),
+            FullData::U16(cells) => cells[address].into(),
+            FullData::I32(cells) => cells[address].into(),
+            FullData::U32(cells) => cells[address].into(),
+            FullData::I64(cells) => cells[address] as f64,
         }
     }
 
-    /// Stores at a position. `as` to a byte truncates, saturates and makes 0 of NaN: what a store means. What an `f16`
+    /// The value at a position: the bits of an `i64` for cells of integers, else of a double.
+    pub(super) fn bits_at(&self, address: usize) -> u64 {
+        let integer: i64 = match &self.data {
+            FullData::F64(_) | FullData::F32(_) | FullData::F16(_) => return self.at(address).to_bits(),
+            FullData::U8(cells) => cells[address].into(),
+            FullData::I8(cells) => cells[address].into(),
+            FullData::I16(cells) => cells[address].into(),
+            FullData::U16(cells) => cells[address].into(),
+            FullData::I32(cells) => cells[address].into(),
+            FullData::U32(cells) => cells[address].into(),
+            FullData::I64(cells) => cells[address],
+        };
+        integer as u64
+    }
+
+    /// Stores such bits at a position; of integers, those that the cell has.
+    pub(super) fn put_bits(&mut self, address: usize, bits: u64) {
+        match &mut self.data {
+            FullData::F64(_) | FullData::F32(_) | FullData::F16(_) => self.put(address, f64::from_bits(bits)),
+            FullData::U8(cells) => cells[address] = bits as u8,
+            FullData::I8(cells) => cells[address] = bits as i8,
+            FullData::I16(cells) => cells[address] = bits as i16,
+            FullData::U16(cells) => cells[address] = bits as u16,
+            FullData::I32(cells) => cells[address] = bits as i32,
+            FullData::U32(cells) => cells[address] = bits as u32,
+            FullData::I64(cells) => cells[address] = bits as i64,
+        }
+    }
+
+    /// Stores at a position. `as` to an integer truncates, saturates and makes 0 of NaN: what a store means. What an `f16`
     /// cell takes is an `f32`, and a literal is rounded to one first.
     pub(super) fn put(&mut self, address: usize, value: f64) {
         match &mut self.data {
@@ -159,6 +238,12 @@ impl FullArray {
             FullData::F32(cells) => cells[address] = value as f32,
             FullData::F16(cells) => cells[address] = f16::from_f32(value as f32),
             FullData::U8(cells) => cells[address] = value as u8,
+            FullData::I8(cells) => cells[address] = value as i8,
+            FullData::I16(cells) => cells[address] = value as i16,
+            FullData::U16(cells) => cells[address] = value as u16,
+            FullData::I32(cells) => cells[address] = value as i32,
+            FullData::U32(cells) => cells[address] = value as u32,
+            FullData::I64(cells) => cells[address] = value as i64,
         }
     }
 }

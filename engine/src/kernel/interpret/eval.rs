@@ -1,13 +1,17 @@
 //! Evaluation of one instance: a statement's graph with parameters, scalars and types resolved.
 //!
-//! Every value is held as a double: an `f32` exactly, a truth value as 1 or 0. Operations on `f32` compute in `f32`.
+//! Every value is held as 64 bits: of a double, which an `f32` is exactly, and a truth value as 1 or 0; or of an `i64`,
+//! which every integer is. Operations on `f32` compute in `f32`. Literals are doubles, and rounded or cut where they are
+//! used.
 
 use crease_program::functions::{Function, Real};
-use crease_program::{ValueType, opaque_finish, opaque_mix, opaque_seed};
+use crease_program::{ValueType, integers, opaque_finish, opaque_mix, opaque_seed};
 
 use crate::kernel::affine::{Affine, AffineOverflow};
 use crate::kernel::bound::BoundAffine;
-use crate::kernel::graph::{ArrayId, BinaryOp, CompareOp, Element, Expr, ExprId, Kernel, Stmt, UnaryOp};
+use crate::kernel::graph::{
+    ArrayId, BinaryOp, BitOp, CompareOp, Element, Expr, ExprId, Kernel, ShiftOp, Stmt, UnaryOp,
+};
 use crate::kernel::interpret::store::{Cell, Store};
 use crate::kernel::interpret::{Fault, InterpretError};
 use crate::kernel::verify::value_types;
@@ -16,7 +20,7 @@ use crate::kernel::verify::value_types;
 #[derive(Debug)]
 pub(super) struct StmtCode {
     ops: Vec<Op>,
-    writes: Vec<(Access, ExprId)>,
+    writes: Vec<(Access, Stored)>,
 }
 
 /// A write of an instance that is not yet done.
@@ -24,7 +28,23 @@ pub(super) struct StmtCode {
 pub(super) struct Write {
     pub(super) array: usize,
     pub(super) address: usize,
-    pub(super) value: f64,
+    /// The bits of an `i64` for cells of integers, else of a double.
+    pub(super) bits: u64,
+}
+
+/// What a write takes.
+#[derive(Clone, Copy, Debug)]
+enum Stored {
+    Float(ExprId),
+    Integer(Whole),
+}
+
+/// An operand among integers.
+#[derive(Clone, Copy, Debug)]
+enum Whole {
+    Of(ExprId),
+    /// A double, which is a number of the type.
+    Literal(ExprId),
 }
 
 #[derive(Debug)]
@@ -49,7 +69,25 @@ enum Op {
     Not(ExprId),
     Select(Precision, ExprId, ExprId, ExprId),
     Round(Precision, ExprId),
+    Integer(ValueType, OfIntegers),
     Opaque(u64, Vec<ExprId>),
+}
+
+/// An operation of which operands or result are integers; the type beside it is that of its operands, or of what
+/// converts that of the result.
+#[derive(Clone, Copy, Debug)]
+enum OfIntegers {
+    Unary(UnaryOp, Whole),
+    Binary(BinaryOp, Whole, Whole),
+    Bits(BitOp, Whole, Whole),
+    Shift(ShiftOp, Whole, u8),
+    Clamp(Whole, Whole, Whole),
+    Compare(CompareOp, Whole, Whole),
+    Select(ExprId, Whole, Whole),
+    Wrap(ExprId),
+    Saturate(ExprId),
+    FromFloat(ExprId),
+    ToFloat(Precision, ExprId),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,7 +123,10 @@ impl StmtCode {
                 ops.push(op(kernel, expr, *ty, &types, params, scalars)?);
             }
             let write = |assign: &crate::kernel::graph::Assign| {
-                Ok((access(assign.array, &assign.index, params)?, assign.value))
+                let is_integer = kernel.array(assign.array).element.is_integer();
+                let value = assign.value;
+                let stored = if is_integer { Stored::Integer(whole(value, &types)) } else { Stored::Float(value) };
+                Ok((access(assign.array, &assign.index, params)?, stored))
             };
             let writes = stmt.assigns.iter().map(write).collect::<Result<_, _>>()?;
             Ok(StmtCode { ops, writes })
@@ -98,7 +139,7 @@ impl StmtCode {
         &self,
         point: &[i64],
         stores: &[Store],
-        values: &mut Vec<f64>,
+        values: &mut Vec<u64>,
         pending: &mut Vec<Write>,
     ) -> Result<(), Fault> {
         values.clear();
@@ -108,7 +149,11 @@ impl StmtCode {
         }
         for (access, value) in &self.writes {
             let address = access.address(point, stores)?;
-            pending.push(Write { array: access.array, address, value: values[value.index()] });
+            let bits = match value {
+                Stored::Float(value) => values[value.index()],
+                Stored::Integer(value) => integer(*value, values) as u64,
+            };
+            pending.push(Write { array: access.array, address, bits });
         }
         Ok(())
     }
@@ -142,10 +187,10 @@ impl Access {
 
 impl Op {
     /// A flat match, one arm per operation.
-    fn eval(&self, point: &[i64], stores: &[Store], values: &[f64]) -> Result<f64, Fault> {
-        let get = |id: &ExprId| values[id.index()];
+    fn eval(&self, point: &[i64], stores: &[Store], values: &[u64]) -> Result<u64, Fault> {
+        let get = |id: &ExprId| f64::from_bits(values[id.index()]);
         let truth = |holds: bool| f64::from(u8::from(holds));
-        Ok(match self {
+        let value = match self {
             Op::Value(value) => *value,
             Op::Index(e) => e.eval(point).map_err(Fault::Overflow)? as f64,
             Op::Load(access) => {
@@ -155,8 +200,9 @@ impl Op {
                     let cell = access.cell(point).map_err(Fault::Overflow)?;
                     return Err(Fault::NeverWritten { array: access.array, cell });
                 }
-                store.read(address)
+                return Ok(store.read(address));
             }
+            Op::Integer(ty, op) => return Ok(op.eval(*ty, values)),
             Op::Unary(op, Precision::Double, a) => unary_f64(*op, get(a)),
             Op::Unary(op, Precision::Single, a) => unary_f32(*op, get(a) as f32).into(),
             Op::Call(function, Precision::Double, args) => call(*function, args, get),
@@ -173,10 +219,79 @@ impl Op {
             Op::Round(p, a) => p.round(get(a)),
             Op::Opaque(seed, args) => {
                 let acc = args.iter().fold(*seed, |acc, a| opaque_mix(acc, get(a).to_bits()));
-                f64::from_bits(opaque_finish(acc))
+                return Ok(opaque_finish(acc));
             }
-        })
+        };
+        Ok(value.to_bits())
     }
+}
+
+impl OfIntegers {
+    /// A flat match, one arm per operation.
+    fn eval(self, ty: ValueType, values: &[u64]) -> u64 {
+        let get = |value: Whole| integer(value, values);
+        let word = |id: ExprId| values[id.index()] as i64;
+        let float = |id: ExprId| f64::from_bits(values[id.index()]);
+        let result = match self {
+            OfIntegers::Unary(op, a) => integers::unary(op, ty, get(a)).expect("the kernel is verified"),
+            OfIntegers::Binary(op, a, b) => integers::binary(op, ty, get(a), get(b)).expect("the kernel is verified"),
+            OfIntegers::Bits(op, a, b) => integers::bits(op, ty, get(a), get(b)),
+            OfIntegers::Shift(op, a, places) => integers::shift(op, ty, get(a), places),
+            OfIntegers::Clamp(a, low, high) => match (get(a), get(low), get(high)) {
+                (a, low, _) if a < low => low,
+                (a, _, high) if high < a => high,
+                (a, ..) => a,
+            },
+            OfIntegers::Compare(op, a, b) => {
+                return f64::from(u8::from(op.holds(get(a), get(b)))).to_bits();
+            }
+            OfIntegers::Select(cond, a, b) => get(if float(cond) != 0.0 { a } else { b }),
+            OfIntegers::Wrap(a) => integers::wrapped(ty, word(a)),
+            OfIntegers::Saturate(a) => integers::saturated(ty, word(a).into()),
+            OfIntegers::FromFloat(a) => integers::from_float(ty, float(a)),
+            OfIntegers::ToFloat(Precision::Double, a) => return (word(a) as f64).to_bits(),
+            OfIntegers::ToFloat(Precision::Single, a) => return f64::from(word(a) as f32).to_bits(),
+        };
+        result as u64
+    }
+}
+
+/// An operand as an integer.
+fn integer(value: Whole, values: &[u64]) -> i64 {
+    match value {
+        Whole::Of(id) => values[id.index()] as i64,
+        // The verifier has seen that it is a number of the type.
+        Whole::Literal(id) => f64::from_bits(values[id.index()]) as i64,
+    }
+}
+
+/// An operand among integers, where only literals are doubles.
+fn whole(id: ExprId, types: &[ValueType]) -> Whole {
+    if types[id.index()].is_integer() { Whole::Of(id) } else { Whole::Literal(id) }
+}
+
+/// The operation of an expression of which operands or result are integers; none if neither is.
+fn of_integers(expr: &Expr, ty: ValueType, types: &[ValueType]) -> Option<Op> {
+    let whole = |id: &ExprId| whole(*id, types);
+    let of = |id: &ExprId| types[id.index()];
+    let operand = |ids: &[ExprId]| ids.iter().map(of).find(|ty| ty.is_integer());
+    let (ty, op) = match expr {
+        Expr::Unary(op, a) => (operand(&[*a])?, OfIntegers::Unary(*op, whole(a))),
+        Expr::Binary(op, a, b) => (operand(&[*a, *b])?, OfIntegers::Binary(*op, whole(a), whole(b))),
+        Expr::Bits(op, a, b) => (operand(&[*a, *b])?, OfIntegers::Bits(*op, whole(a), whole(b))),
+        Expr::Shift(op, a, places) => (operand(&[*a])?, OfIntegers::Shift(*op, whole(a), *places)),
+        Expr::Call(Function::Clamp, args) => {
+            (operand(args)?, OfIntegers::Clamp(whole(&args[0]), whole(&args[1]), whole(&args[2])))
+        }
+        Expr::Compare(op, a, b) => (operand(&[*a, *b])?, OfIntegers::Compare(*op, whole(a), whole(b))),
+        Expr::Select(cond, a, b) => (operand(&[*a, *b])?, OfIntegers::Select(*cond, whole(a), whole(b))),
+        Expr::Convert(_, a) if of(a).is_integer() && ty.is_integer() => (ty, OfIntegers::Wrap(*a)),
+        Expr::Convert(_, a) if of(a).is_integer() => (ty, OfIntegers::ToFloat(Precision::of(ty), *a)),
+        Expr::Saturate(_, a) if of(a).is_integer() => (ty, OfIntegers::Saturate(*a)),
+        Expr::Convert(_, a) | Expr::Saturate(_, a) if ty.is_integer() => (ty, OfIntegers::FromFloat(*a)),
+        _ => return None,
+    };
+    Some(Op::Integer(ty, op))
 }
 
 /// The operation of an expression; `types` are those of the whole statement.
@@ -188,6 +303,9 @@ fn op(
     params: &[i64],
     scalars: &[f64],
 ) -> Result<Op, AffineOverflow> {
+    if let Some(op) = of_integers(expr, ty, types) {
+        return Ok(op);
+    }
     let precision = Precision::of(ty);
     let single = |id: &ExprId| types[id.index()] == ValueType::F32;
     Ok(match expr {
@@ -212,6 +330,7 @@ fn op(
         Expr::Not(a) => Op::Not(*a),
         Expr::Select(cond, a, b) => Op::Select(precision, *cond, *a, *b),
         Expr::Convert(_, a) => Op::Round(precision, *a),
+        Expr::Bits(..) | Expr::Shift(..) | Expr::Saturate(..) => unreachable!("these are of integers"),
         Expr::Opaque(name, args) => Op::Opaque(opaque_seed(name), args.clone()),
     })
 }
@@ -239,6 +358,7 @@ fn unary_f64(op: UnaryOp, a: f64) -> f64 {
         UnaryOp::Ceil => a.ceil(),
         UnaryOp::Trunc => a.trunc(),
         UnaryOp::Nearest => a.round_ties_even(),
+        UnaryOp::BitNot => unreachable!("of integers only"),
     }
 }
 
@@ -251,6 +371,7 @@ fn unary_f32(op: UnaryOp, a: f32) -> f32 {
         UnaryOp::Ceil => a.ceil(),
         UnaryOp::Trunc => a.trunc(),
         UnaryOp::Nearest => a.round_ties_even(),
+        UnaryOp::BitNot => unreachable!("of integers only"),
     }
 }
 
@@ -261,6 +382,7 @@ fn binary_f64(op: BinaryOp, a: f64, b: f64) -> f64 {
         BinaryOp::Mul => a * b,
         BinaryOp::Div => a / b,
         BinaryOp::Rem => a % b,
+        BinaryOp::AddSat | BinaryOp::SubSat => unreachable!("of integers only"),
         BinaryOp::Min => {
             if a < b {
                 a
@@ -285,6 +407,7 @@ fn binary_f32(op: BinaryOp, a: f32, b: f32) -> f32 {
         BinaryOp::Mul => a * b,
         BinaryOp::Div => a / b,
         BinaryOp::Rem => a % b,
+        BinaryOp::AddSat | BinaryOp::SubSat => unreachable!("of integers only"),
         BinaryOp::Min => {
             if a < b {
                 a

@@ -109,9 +109,9 @@ impl Store {
                 };
             if self.cells[address] != Cell::Outside
                 && is_live
-                && let Some(value) = values.get(&index)
+                && let Some(given) = values.address(&index)
             {
-                self.write(address, value);
+                self.write(address, values.bits_at(given));
             }
             advance(&mut index, &self.array);
         }
@@ -127,12 +127,14 @@ impl Store {
         self.cells[address]
     }
 
-    pub(super) fn read(&self, address: usize) -> f64 {
-        self.array.at(address)
+    /// The bits of an `i64` for cells of integers, else of a double.
+    pub(super) fn read(&self, address: usize) -> u64 {
+        self.array.bits_at(address)
     }
 
-    pub(super) fn write(&mut self, address: usize, value: f64) {
-        self.array.put(address, value);
+    /// The same, to be written.
+    pub(super) fn write(&mut self, address: usize, bits: u64) {
+        self.array.put_bits(address, bits);
         self.cells[address] = Cell::Written;
     }
 

@@ -325,6 +325,11 @@ impl<'k> Body<'k> {
         self.kernel.scalars.iter().position(|s| s.name == name).map(|i| ScalarId(i as u32))
     }
 
+    /// The number that a node is, if it is one.
+    pub(super) fn constant_of(&self, id: ExprId) -> Option<f64> {
+        if let Expr::Const(value) = self.graph.expr(id) { Some(*value) } else { None }
+    }
+
     pub(super) fn add(&mut self, expr: Expr, at: usize) -> ExprId {
         let id = self.graph.add(expr);
         if self.expr_places.len() < self.graph.len() {

@@ -15,7 +15,7 @@
 use std::rc::Rc;
 
 use crate::kernel::error::KernelErrorKind;
-use crate::kernel::graph::{BinaryOp, CompareOp, Element, Expr, ExprId, Function, UnaryOp};
+use crate::kernel::graph::{BinaryOp, BitOp, CompareOp, Element, Expr, ExprId, Function, ShiftOp, UnaryOp};
 use crate::kernel::lex::{Parsed, Token};
 use crate::kernel::parse::body::Body;
 use crate::kernel::parse::cursor::{Cursor, fail_at};
@@ -271,18 +271,56 @@ impl Body<'_> {
                 if name == "if" {
                     return Err(KernelErrorKind::NoConditional);
                 }
-                match name {
-                    // The verifier says that only arrays have these types. They are no words of the language: an array
-                    // may be called `f16`.
-                    "f16" => Expr::Convert(Element::F16, one()?),
-                    "u8" => Expr::Convert(Element::U8, one()?),
-                    _ => {
+                match self.integer_function(name, args)? {
+                    Some(expr) => expr,
+                    None => {
                         verify_declared(self.kernel, name, args.len())?;
                         Expr::Opaque(name.to_string(), args.to_vec())
                     }
                 }
             }
         })
+    }
+
+    /// Conversions and functions of integers. Their names are no words of the language: an array may be called `u8`.
+    fn integer_function(&self, name: &str, args: &[ExprId]) -> Result<Option<Expr>, KernelErrorKind> {
+        let count = |expected: &str| KernelErrorKind::ArgumentCount {
+            function: name.into(),
+            expected: expected.into(),
+            found: args.len(),
+        };
+        let one = || if let [a] = args { Ok(*a) } else { Err(count("1")) };
+        let two = || if let [a, b] = args { Ok((*a, *b)) } else { Err(count("2")) };
+        if let Ok(element) = name.parse::<Element>() {
+            // The verifier says that only arrays are `f16`.
+            return Ok(Some(Expr::Convert(element, one()?)));
+        }
+        if let Some(Ok(element)) = name.strip_suffix("_sat").map(str::parse::<Element>)
+            && element.is_integer()
+        {
+            return Ok(Some(Expr::Saturate(element, one()?)));
+        }
+        Ok(Some(match name {
+            "add_sat" => two().map(|(a, b)| Expr::Binary(BinaryOp::AddSat, a, b))?,
+            "sub_sat" => two().map(|(a, b)| Expr::Binary(BinaryOp::SubSat, a, b))?,
+            "bit_and" => two().map(|(a, b)| Expr::Bits(BitOp::And, a, b))?,
+            "bit_or" => two().map(|(a, b)| Expr::Bits(BitOp::Or, a, b))?,
+            "bit_xor" => two().map(|(a, b)| Expr::Bits(BitOp::Xor, a, b))?,
+            "bit_not" => Expr::Unary(UnaryOp::BitNot, one()?),
+            "shift_left" => two().and_then(|(a, b)| self.shift(ShiftOp::Left, a, b))?,
+            "shift_right" => two().and_then(|(a, b)| self.shift(ShiftOp::Right, a, b))?,
+            _ => return Ok(None),
+        }))
+    }
+
+    /// A shift by a number of the text; the verifier knows how many bits there are.
+    fn shift(&self, op: ShiftOp, a: ExprId, places: ExprId) -> Result<Expr, KernelErrorKind> {
+        match self.constant_of(places) {
+            Some(places) if places.fract() == 0.0 && (0.0..64.0).contains(&places) => {
+                Ok(Expr::Shift(op, a, places as u8))
+            }
+            _ => Err(KernelErrorKind::ShiftPlaces { function: op.name() }),
+        }
     }
 
     /// Refuses calls of what has another meaning.

@@ -116,7 +116,10 @@ impl ExprTexts {
             Expr::Or(a, b) => infix("or", a, b, Level::Or, Level::And),
             Expr::Not(a) => (format!("not ({})", self.text(*a)), Level::Compare),
             Expr::Select(c, a, b) => call("select", &[*c, *a, *b]),
+            Expr::Bits(op, a, b) => call(op.name(), &[*a, *b]),
+            Expr::Shift(op, a, count) => (format!("{op}({}, {count})", self.text(*a)), Level::Primary),
             Expr::Convert(to, a) => call(to.name(), &[*a]),
+            Expr::Saturate(to, a) => call(&format!("{to}_sat"), &[*a]),
             Expr::Opaque(name, args) => call(name, args),
         }
     }

@@ -4,7 +4,7 @@ use crate::kernel::error::KernelErrorKind;
 use crate::kernel::graph::{ArrayId, Expr, Kernel, Role, Stmt};
 use crate::kernel::observers::ObserverPart;
 use crate::kernel::verify::state::step_offset;
-use crate::kernel::verify::{Subject, Verified, verify_places_from};
+use crate::kernel::verify::{FLOATS_ONLY, Subject, Verified, verify_places_from};
 
 /// Checks the observer at this position, and that its statements are statements.
 pub(in crate::kernel) fn verify_observer(kernel: &Kernel, position: usize) -> Verified {
@@ -31,9 +31,12 @@ pub(in crate::kernel) fn verify_observer(kernel: &Kernel, position: usize) -> Ve
         (kind, here(part))
     })?;
     for (i, array) in observer.arrays.iter().enumerate() {
-        if observer.reductions[i].is_some() && !array.element.is_computed() {
+        if observer.reductions[i].is_some() && !array.element.is_scalar() {
             let (place, element) = (format!("reduction `{}`", array.name), array.element.name());
-            return Err((KernelErrorKind::StorageType { place, element }, here(ObserverPart::Array(i))));
+            return Err((
+                KernelErrorKind::StorageType { place, element, wanted: FLOATS_ONLY },
+                here(ObserverPart::Array(i)),
+            ));
         }
     }
     for (i, stmt) in observer.stmts.iter().enumerate() {

@@ -1,35 +1,44 @@
 //! Types of expressions: every operation has operands of one type; only literals adapt.
+//!
+//! A number of the text takes the type of what it is used with: of the other operands, or of the cell that it is written
+//! to; so does a `select` between numbers. With nothing else around it is a double. Among integers it must be one of
+//! theirs.
 
 use crease_program::ValueType;
+use rustc_hash::FxHashSet;
 
 use crate::kernel::error::{KernelError, KernelErrorKind};
-use crate::kernel::graph::{Assign, BinaryOp, Element, Expr, ExprId, Kernel, Stmt, UnaryOp};
+use crate::kernel::graph::{Assign, BinaryOp, Element, Expr, ExprId, Function, Kernel, Stmt, UnaryOp};
 use crate::kernel::verify::{Subject, Verified};
 
-/// The type of a node; a literal is `f32` among `f32`s and `f64` otherwise.
+/// The type of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Type {
-    F64,
-    F32,
-    Bool,
+    Of(ValueType),
+    /// A number, or a choice between numbers.
     Literal,
 }
 
-/// The type of every expression of a verified kernel's statement. A literal has type `F64`; as an operand beside an
-/// `f32`, or as the value of an `f32` or `f16` cell, it is rounded to `f32`.
+const DOUBLE: Type = Type::Of(ValueType::F64);
+const BOOL: Type = Type::Of(ValueType::Bool);
+
+/// Which numbers an operation takes.
+#[derive(Clone, Copy)]
+enum Wanted {
+    Numbers,
+    Floats,
+    Integers,
+}
+
+/// The type of every expression of a verified kernel's statement. A literal has type `F64`, as has a choice between
+/// literals: as an operand beside values of another type, or as the value of a cell of another type, it is converted.
 ///
 /// # Errors
 /// The first type mismatch: none if the kernel is verified.
 pub fn value_types(kernel: &Kernel, stmt: &Stmt) -> Result<Vec<ValueType>, KernelError> {
     let types = types(kernel, stmt).map_err(|(kind, _)| KernelError::new(kind))?;
-    Ok(types
-        .into_iter()
-        .map(|t| match t {
-            Type::F64 | Type::Literal => ValueType::F64,
-            Type::F32 => ValueType::F32,
-            Type::Bool => ValueType::Bool,
-        })
-        .collect())
+    let value_type = |ty| if let Type::Of(ty) = ty { ty } else { ValueType::F64 };
+    Ok(types.into_iter().map(value_type).collect())
 }
 
 pub(super) fn verify_types(kernel: &Kernel, position: usize, stmt: &Stmt) -> Verified {
@@ -43,17 +52,43 @@ pub(super) fn verify_types(kernel: &Kernel, position: usize, stmt: &Stmt) -> Ver
 
 fn verify_assign(kernel: &Kernel, stmt: &Stmt, assign: &Assign, value: Type) -> Result<(), KernelErrorKind> {
     let array = kernel.array(assign.array);
-    let fits = match array.element.value_type() {
-        Some(ValueType::F64) => matches!(value, Type::F64 | Type::Literal),
-        Some(_) => matches!(value, Type::F32 | Type::Literal),
-        None => value != Type::Bool,
-    };
-    if fits {
+    let place = || format!("the assignment of statement `{}` to `{}`", stmt.name, array.name);
+    match value {
+        Type::Literal => literal_fits(&stmt.exprs, assign.value, array.element.value_type(), &place),
+        Type::Of(found) if found == array.element.value_type() => Ok(()),
+        Type::Of(_) => Err(mismatch(place(), array.element.name(), value)),
+    }
+}
+
+/// Checks that numbers among integers are some of theirs.
+fn literal_fits(exprs: &[Expr], id: ExprId, ty: ValueType, place: &dyn Fn() -> String) -> Result<(), KernelErrorKind> {
+    if !ty.is_integer() {
         return Ok(());
     }
-    let place = format!("the assignment of statement `{}` to `{}`", stmt.name, array.name);
-    Err(mismatch(place, array.element.name(), value))
+    // Choices between choices may be deep, and share parts.
+    let (mut left, mut seen) = (vec![id], FxHashSet::default());
+    while let Some(id) = left.pop() {
+        if !seen.insert(id) {
+            continue;
+        }
+        match &exprs[id.index()] {
+            Expr::Const(number) => {
+                let (low, high) = ty.range();
+                let is_whole = number.fract() == 0.0 && number.abs() <= LARGEST_LITERAL;
+                if !is_whole || *number < low as f64 || *number > high as f64 {
+                    let number = format!("{number:?}").trim_end_matches(".0").to_string();
+                    return Err(KernelErrorKind::IntegerLiteral { place: place(), number, ty: ty.name() });
+                }
+            }
+            Expr::Select(_, a, b) => left.extend([*a, *b]),
+            _ => {}
+        }
+    }
+    Ok(())
 }
+
+/// The largest integer among integers that the text can say: numbers are doubles, which have no odd ones beyond.
+const LARGEST_LITERAL: f64 = (1_u64 << 53) as f64;
 
 fn types(kernel: &Kernel, stmt: &Stmt) -> Result<Vec<Type>, (KernelErrorKind, usize)> {
     let mut types = Vec::with_capacity(stmt.exprs.len());
@@ -67,72 +102,133 @@ fn type_of(kernel: &Kernel, stmt: &Stmt, expr: &Expr, types: &[Type]) -> Result<
     let of = |id: &ExprId| types[id.index()];
     let place = || format!("{} of statement `{}`", operation(expr), stmt.name);
     let truth = |id: &ExprId| match of(id) {
-        Type::Bool => Ok(()),
+        BOOL => Ok(()),
         other => Err(mismatch(place(), "bool", other)),
     };
-    let numbers = |ids: &[ExprId]| numbers(&ids.iter().map(of).collect::<Vec<_>>()).map_err(|e| e(place()));
+    let numbers = |ids: &[ExprId], wanted: Wanted| {
+        let operands: Vec<Type> = ids.iter().map(of).collect();
+        let common = common(&operands, wanted).map_err(|(expected, found)| mismatch(place(), expected, found))?;
+        if let Type::Of(ty) = common {
+            let literals = ids.iter().filter(|id| of(id) == Type::Literal);
+            literals.into_iter().try_for_each(|id| literal_fits(&stmt.exprs, *id, ty, &place))?;
+        }
+        Ok(common)
+    };
+    let computed = |ids: &[ExprId], wanted| numbers(ids, wanted).map(or_double);
     match expr {
         Expr::Const(_) => Ok(Type::Literal),
-        Expr::Index(_) => Ok(Type::F64),
+        Expr::Index(_) => Ok(DOUBLE),
         Expr::Scalar(k) => Ok(of_element(kernel.scalars[k.index()].element)),
         Expr::Load(array, _) => Ok(of_element(kernel.array(*array).element)),
-        Expr::Unary(_, a) => numbers(&[*a]),
-        Expr::Binary(_, a, b) => numbers(&[*a, *b]),
-        Expr::Fma(a, b, c) => numbers(&[*a, *b, *c]),
-        Expr::Call(_, args) => numbers(args),
-        Expr::Compare(_, a, b) => numbers(&[*a, *b]).map(|_| Type::Bool),
-        Expr::And(a, b) | Expr::Or(a, b) => truth(a).and_then(|()| truth(b)).map(|()| Type::Bool),
-        Expr::Not(a) => truth(a).map(|()| Type::Bool),
-        Expr::Select(cond, a, b) if of(a) == Type::Bool && of(b) == Type::Bool => truth(cond).map(|()| Type::Bool),
-        Expr::Select(cond, a, b) => truth(cond).and_then(|()| numbers(&[*a, *b])),
-        Expr::Convert(to, a) => numbers(&[*a]).map(|_| of_element(*to)),
+        Expr::Unary(op, a) => computed(&[*a], unary_operands(*op)),
+        Expr::Binary(op, a, b) => computed(&[*a, *b], binary_operands(*op)),
+        Expr::Bits(_, a, b) => computed(&[*a, *b], Wanted::Integers),
+        Expr::Shift(_, a, places) => match computed(&[*a], Wanted::Integers)? {
+            Type::Of(ty) if u32::from(*places) >= ty.bits() => {
+                let (ty, bits) = (ty.name(), ty.bits());
+                Err(KernelErrorKind::ShiftTooFar { place: place(), places: *places, ty, bits })
+            }
+            ty => Ok(ty),
+        },
+        Expr::Fma(a, b, c) => computed(&[*a, *b, *c], Wanted::Floats),
+        Expr::Call(Function::Clamp, args) => computed(args, Wanted::Numbers),
+        Expr::Call(_, args) => computed(args, Wanted::Floats),
+        Expr::Compare(_, a, b) => numbers(&[*a, *b], Wanted::Numbers).map(|_| BOOL),
+        Expr::And(a, b) | Expr::Or(a, b) => truth(a).and_then(|()| truth(b)).map(|()| BOOL),
+        Expr::Not(a) => truth(a).map(|()| BOOL),
+        Expr::Select(cond, a, b) if of(a) == BOOL && of(b) == BOOL => truth(cond).map(|()| BOOL),
+        Expr::Select(cond, a, b) => truth(cond).and_then(|()| numbers(&[*a, *b], Wanted::Numbers)),
+        Expr::Convert(to, a) | Expr::Saturate(to, a) => numbers(&[*a], Wanted::Numbers).map(|_| of_element(*to)),
         Expr::Opaque(_, args) => {
             for arg in args {
-                if !matches!(of(arg), Type::F64 | Type::Literal) {
+                if !matches!(of(arg), DOUBLE | Type::Literal) {
                     return Err(mismatch(place(), "f64", of(arg)));
                 }
             }
-            Ok(Type::F64)
+            Ok(DOUBLE)
         }
     }
 }
 
-/// The common type of numeric operands; literals alone are doubles.
-fn numbers(types: &[Type]) -> Result<Type, impl FnOnce(String) -> KernelErrorKind + use<>> {
+/// Literals alone are doubles where they are computed with.
+fn or_double(ty: Type) -> Type {
+    if ty == Type::Literal { DOUBLE } else { ty }
+}
+
+fn unary_operands(op: UnaryOp) -> Wanted {
+    match op {
+        UnaryOp::Neg | UnaryOp::Abs => Wanted::Numbers,
+        UnaryOp::Sqrt | UnaryOp::Floor | UnaryOp::Ceil | UnaryOp::Trunc | UnaryOp::Nearest => Wanted::Floats,
+        UnaryOp::BitNot => Wanted::Integers,
+    }
+}
+
+fn binary_operands(op: BinaryOp) -> Wanted {
+    match op {
+        BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Min | BinaryOp::Max => Wanted::Numbers,
+        BinaryOp::Div | BinaryOp::Rem => Wanted::Floats,
+        BinaryOp::AddSat | BinaryOp::SubSat => Wanted::Integers,
+    }
+}
+
+/// The common type of operands: `Literal` if they are nothing else; what was expected and what was found if there is
+/// none.
+fn common(types: &[Type], wanted: Wanted) -> Result<Type, (&'static str, Type)> {
     let mut common = Type::Literal;
     for &found in types {
-        if found == Type::Bool || found != Type::Literal && common != Type::Literal && found != common {
-            let expected = if common == Type::Literal { "a number" } else { name(common) };
-            return Err(move |place| mismatch(place, expected, found));
+        let Type::Of(ty) = found else { continue };
+        match wanted {
+            _ if ty == ValueType::Bool => {}
+            Wanted::Floats if ty.is_integer() => return Err(("f64 or f32", found)),
+            Wanted::Integers if ty.is_float() => return Err(("an integer", found)),
+            _ if common == Type::Literal || common == found => {
+                common = found;
+                continue;
+            }
+            _ => {}
         }
-        if found != Type::Literal {
-            common = found;
-        }
+        return Err((if common == Type::Literal { "a number" } else { name(common) }, found));
     }
-    Ok(if common == Type::Literal { Type::F64 } else { common })
+    match (wanted, common) {
+        (Wanted::Integers, Type::Literal) => Err(("an integer", Type::Literal)),
+        _ => Ok(common),
+    }
 }
 
 fn mismatch(place: String, expected: &'static str, found: Type) -> KernelErrorKind {
-    let hint = match (expected, found) {
-        ("f32" | "f16", Type::F64) => "; convert with `f32(..)`",
-        ("f64", Type::F32) => "; convert with `f64(..)`",
+    KernelErrorKind::TypeMismatch { place, expected, found: name(found), hint: hint(expected, found) }
+}
+
+/// What to write instead: a conversion to the type wanted.
+fn hint(expected: &str, found: Type) -> &'static str {
+    if found == BOOL {
+        return if expected == "bool" { "" } else { "; write `select(condition, 1, 0)`" };
+    }
+    match expected {
+        "f32" | "f16" => "; convert with `f32(..)`",
+        "f64" => "; convert with `f64(..)`",
+        "f64 or f32" => "; convert with `f64(..)` or `f32(..)`",
+        "u8" => "; convert with `u8(..)` or `u8_sat(..)`",
+        "i8" => "; convert with `i8(..)` or `i8_sat(..)`",
+        "u16" => "; convert with `u16(..)` or `u16_sat(..)`",
+        "i16" => "; convert with `i16(..)` or `i16_sat(..)`",
+        "u32" => "; convert with `u32(..)` or `u32_sat(..)`",
+        "i32" => "; convert with `i32(..)` or `i32_sat(..)`",
+        "i64" => "; convert with `i64(..)` or `i64_sat(..)`",
+        "an integer" if found == Type::Literal => "; give it a type, as in `i32(..)`",
+        "an integer" => "; convert, as with `i32(..)`",
+        "bool" => "; compare with something",
         _ => "",
-    };
-    KernelErrorKind::TypeMismatch { place, expected, found: name(found), hint }
+    }
 }
 
 fn of_element(element: Element) -> Type {
-    match element {
-        Element::F64 | Element::U8 => Type::F64,
-        Element::F32 | Element::F16 => Type::F32,
-    }
+    Type::Of(element.value_type())
 }
 
 fn name(of: Type) -> &'static str {
     match of {
-        Type::F64 => "f64",
-        Type::F32 => "f32",
-        Type::Bool => "bool",
+        Type::Of(ty) => ty.name(),
         Type::Literal => "a literal",
     }
 }
@@ -146,11 +242,14 @@ fn operation(expr: &Expr) -> String {
         Expr::Binary(BinaryOp::Mul, ..) => "`*`".into(),
         Expr::Binary(BinaryOp::Div, ..) => "`/`".into(),
         Expr::Binary(op, ..) => format!("`{op}`"),
+        Expr::Bits(op, ..) => format!("`{op}`"),
+        Expr::Shift(op, ..) => format!("`{op}`"),
         Expr::Compare(..) => "a comparison".into(),
         Expr::And(..) | Expr::Or(..) | Expr::Not(_) => "a condition".into(),
         Expr::Fma(..) => "`fma`".into(),
         Expr::Select(..) => "`select`".into(),
-        Expr::Convert(..) => "a conversion".into(),
+        Expr::Convert(to, _) => format!("`{to}`"),
+        Expr::Saturate(to, _) => format!("`{to}_sat`"),
         Expr::Opaque(name, _) => format!("`{name}(..)`"),
         Expr::Const(_) | Expr::Scalar(_) | Expr::Index(_) | Expr::Load(..) => "a value".into(),
     }

@@ -100,6 +100,10 @@ impl Parser<'_> {
         Ok(match start.text {
             "f64" => Op::F64(self.float(f64::to_bits)?),
             "f32" => Op::F32(self.float(f32::to_bits)?),
+            "int" => {
+                let value = self.signed("an integer")?;
+                Op::Int(self.type_suffix()?, value)
+            }
             "scalar" => {
                 let find = |program: &Program, name: &str| program.scalars.iter().position(|s| s.name == name);
                 Op::Scalar(ScalarId(self.reference("scalar", find)?))

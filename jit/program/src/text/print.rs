@@ -168,6 +168,7 @@ impl<'p> Printer<'p> {
         match *op {
             Op::F64(bits) => format!("f64 {}", f64_text(bits)),
             Op::F32(bits) => format!("f32 {}", f32_text(bits)),
+            Op::Int(ty, value) => format!("int {value}: {ty}"),
             Op::Scalar(id) => {
                 let name = self.program.scalars.get(id.index()).map(|scalar| scalar.name.as_str());
                 format!("scalar {}", name_or_number(name, id.0))
