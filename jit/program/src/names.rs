@@ -78,6 +78,9 @@ mod tests {
         assert!(Element::ALL.into_iter().all(|element| element.to_string().parse() == Ok(element)));
         assert_eq!(format!("{:>5}", Element::U8), "   u8");
         let error = "f128".parse::<ValueType>().unwrap_err();
-        assert_eq!(error.to_string(), "there is no `f128`; there are f64, f32 and bool");
+        assert_eq!(
+            error.to_string(),
+            "there is no `f128`; there are f64, f32, bool, u8, i8, i16, u16, i32, u32 and i64"
+        );
     }
 }

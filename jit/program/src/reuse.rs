@@ -277,7 +277,7 @@ impl<'a> Sample<'a> {
                 .split_last()
                 .is_some_and(|(last, outer)| last.step == 1 && outer.iter().all(|coordinate| coordinate.step == 0)),
         };
-        moves_by_one && buffer.element.keeps_values() && buffer.copies == Copies::One
+        moves_by_one && buffer.element.keeps_values() && !buffer.element.is_integer() && buffer.copies == Copies::One
     }
 
     fn block(&mut self, nodes: &'a [Node]) -> Result<(), Stopped> {
