@@ -90,7 +90,7 @@ fn give(
             continue;
         }
         match initial.and_then(|fields| fields.get(&level)) {
-            Some(field) => transfer::write(run, array, field)?,
+            Some(field) => transfer::write_back(run, array, back, field)?,
             None => {
                 let what = match array.role {
                     Role::State => "the state",

@@ -26,16 +26,24 @@ pub fn read_all(run: &Run, kernel: &Kernel) -> Result<Fields, Error> {
     results.map(|array| Ok((array.name.clone(), read(run, array)?))).collect()
 }
 
-/// Writes one array.
+/// Writes one array: of a state, its newest level.
 ///
 /// # Errors
 /// The errors of [`Run::write`].
 pub fn write(run: &mut Run, array: &Array, field: &Field) -> Result<(), Error> {
+    write_back(run, array, 0, field)
+}
+
+/// Writes one level of an array: 0 is the newest one, or that of an array without steps.
+///
+/// # Errors
+/// The errors of [`Run::write`] and of [`Run::write_back`].
+pub fn write_back(run: &mut Run, array: &Array, back: u32, field: &Field) -> Result<(), Error> {
     // Doubles need no copy.
     if array.element == Element::F64 {
-        return run.write(&array.name, field.view());
+        return run.write_back(&array.name, back, field.view());
     }
-    with_element_type!(array.element, T => run.write(&array.name, field.mapv(cell::<T>).view()))
+    with_element_type!(array.element, T => run.write_back(&array.name, back, field.mapv(cell::<T>).view()))
 }
 
 /// What cells hold of a number: integers are cut and saturate.
@@ -70,6 +78,22 @@ fn array<'a>(kernel: &'a Kernel, name: &str) -> Result<&'a Array, RunError> {
 mod tests {
     use super::*;
     use ndarray::arr1;
+
+    #[test]
+    fn each_level_gets_its_own_values() {
+        let kernel = Kernel::parse(
+            "kernel wave(size N; run T) {
+               state u[t, x]: f32 for 0 <= x < N
+               S[t, x] for 1 <= t <= T and 0 <= x < N { u[t,x] = 2 * u[t-1,x] - u[t-2,x] } }",
+        )
+        .unwrap();
+        let mut run = kernel.plan().size("N", 2).build().unwrap().compile().unwrap().instantiate().unwrap();
+        let array = kernel.array(kernel.array_id("u").unwrap());
+        write_back(&mut run, array, 1, &arr1(&[1.0, 5.0]).into_dyn()).unwrap();
+        write(&mut run, array, &arr1(&[2.0, 3.0]).into_dyn()).unwrap();
+        run.advance(1).unwrap();
+        assert_eq!(read(&run, array).unwrap(), arr1(&[3.0, 1.0]).into_dyn());
+    }
 
     const TEXT: &str = "kernel k(size N; run T) {
         input m[x]: u8 for 0 <= x < N
