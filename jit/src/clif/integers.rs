@@ -1,13 +1,12 @@
-//! Integers of one cell: arithmetic, conversions, loads and stores.
+//! Integers of one cell: arithmetic, conversions, loads and stores. Those of several are [`super::vectors`]'.
 //!
 //! In: an operation of which the result or an operand is an integer.   Out: the code for one cell.
 //!
-//! A value is held in a register of its own width. Strips with integers run cell by cell here; vectors of them are
-//! [`crate::vector`]'s.
+//! A value is held in a register of its own width.
 
 use crease_program::{BinaryOp, BitOp, CompareOp, ShiftOp, UnaryOp, ValueType};
 
-use super::emitter::{Emitter, plain};
+use super::emitter::Emitter;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Type, Value, types};
 
@@ -120,25 +119,6 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Loads an integer cell as a number of any type.
-    pub(super) fn load_integer(&mut self, cell: ValueType, to: ValueType, address: Value, offset: i32) -> Value {
-        let value = self.b.ins().load(register(cell), plain(), address, offset);
-        if cell == to { value } else { self.integer_convert(cell, to, value) }
-    }
-
-    /// Stores a number of any type to an integer cell.
-    pub(super) fn store_integer(
-        &mut self,
-        from: ValueType,
-        cell: ValueType,
-        value: Value,
-        address: Value,
-        offset: i32,
-    ) {
-        let value = if cell == from { value } else { self.integer_convert(from, cell, value) };
-        self.b.ins().store(plain(), value, address, offset);
-    }
-
     /// An integer in 64 bits.
     fn widened(&mut self, ty: ValueType, a: Value) -> Value {
         match register(ty) {
@@ -164,7 +144,7 @@ impl Emitter<'_, '_> {
 }
 
 /// The type of the registers that hold integers of a type.
-fn register(ty: ValueType) -> Type {
+pub(super) fn register(ty: ValueType) -> Type {
     match ty.bits() {
         8 => types::I8,
         16 => types::I16,
@@ -173,7 +153,8 @@ fn register(ty: ValueType) -> Type {
     }
 }
 
-fn condition(op: CompareOp, ty: ValueType) -> IntCC {
+/// The comparison of numbers of a type.
+pub(super) fn condition(op: CompareOp, ty: ValueType) -> IntCC {
     let signed = match op {
         CompareOp::Lt => IntCC::SignedLessThan,
         CompareOp::Le => IntCC::SignedLessThanOrEqual,

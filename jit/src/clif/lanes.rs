@@ -20,7 +20,7 @@ use super::spill::{Home, SLOT_BYTES, Step};
 use super::strip::Held;
 use crate::frame::Literal;
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
-use cranelift_codegen::ir::{Endianness, InstBuilder, MemFlagsData, Type, Value, types};
+use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Type, Value, types};
 use std::collections::HashMap;
 
 /// One emission of a block.
@@ -70,16 +70,6 @@ impl<'r, 'p, 'a> Block<'r, 'p, 'a> {
     /// The type of an integer; none for what is none.
     fn integer(&self, id: ValueId) -> Option<ValueType> {
         if let Kind::Int(ty) = self.run.plan.kinds[id.index()] { Some(ty) } else { None }
-    }
-
-    /// The type of a floating-point value.
-    fn float(&self, ty: ValueType) -> Type {
-        match (self.shape, ty) {
-            (Shape::F64X2, _) => types::F64X2,
-            (Shape::F32X4, _) => types::F32X4,
-            (Shape::Scalar, ValueType::F32) => types::F32,
-            (Shape::Scalar, _) => types::F64,
-        }
     }
 }
 
@@ -143,17 +133,12 @@ impl<'a> Emitter<'a, '_> {
 
     /// Loads a literal in the given shape.
     pub(super) fn load_literal(&mut self, literal: Literal, shape: Shape) -> Value {
-        let is_f32 = match literal {
-            Literal::F64(_) => false,
-            Literal::F32(_) => true,
-            Literal::Scalar(id) => self.shared.program.scalars[id.index()].element.value_type() == ValueType::F32,
+        let ty = match literal {
+            Literal::F64(_) => ValueType::F64,
+            Literal::F32(_) => ValueType::F32,
+            Literal::Scalar(id) => self.shared.program.scalars[id.index()].element.value_type(),
         };
-        let ty = match (shape, is_f32) {
-            (Shape::F64X2, _) => types::F64X2,
-            (Shape::F32X4, _) => types::F32X4,
-            (Shape::Scalar, false) => types::F64,
-            (Shape::Scalar, true) => types::F32,
-        };
+        let ty = Self::type_in(shape, ty);
         self.load_frame(ty, self.shared.layout.literal_offset(literal))
     }
 
@@ -182,6 +167,7 @@ impl<'a> Emitter<'a, '_> {
         let op = block.run.plan.strip.ops[at];
         Some(match op {
             Op::F64(_) | Op::F32(_) | Op::Scalar(_) => return None,
+            Op::Int(ty, value) if block.vector() => self.integer_constants(ty, value),
             Op::Int(ty, value) => self.integer_constant(ty, value),
             Op::Index { ty, .. } => self.index(block, at, ty),
             Op::Load { stream, ty } => self.load(block, at, stream, ty),
@@ -193,7 +179,7 @@ impl<'a> Emitter<'a, '_> {
             }
             Op::Unary(op, a) if let Some(ty) = block.integer(a) => {
                 let a = self.operand(block, a);
-                self.integer_unary(op, ty, a)
+                if block.vector() { self.unary_lanes(op, ty, a) } else { self.integer_unary(op, ty, a) }
             }
             Op::Unary(op, a) => {
                 let a = self.operand(block, a);
@@ -212,6 +198,7 @@ impl<'a> Emitter<'a, '_> {
                 let ty = block.integer(a);
                 let (a, b) = (self.operand(block, a), self.operand(block, b));
                 match ty {
+                    Some(ty) if block.vector() => self.binary_lanes(op, ty, a, b),
                     Some(ty) => self.integer_binary(op, ty, a, b),
                     None => self.binary(op, a, b),
                 }
@@ -229,6 +216,7 @@ impl<'a> Emitter<'a, '_> {
                 let ty = block.integer(a);
                 let a = self.operand(block, a);
                 match ty {
+                    Some(ty) if block.vector() => self.shift_lanes(op, ty, a, count),
                     Some(ty) => self.integer_shift(op, ty, a, count),
                     None => self.shift_bits(op, a, count),
                 }
@@ -243,10 +231,12 @@ impl<'a> Emitter<'a, '_> {
             }
             Op::And(a, b) => {
                 let (a, b) = (self.operand(block, a), self.operand(block, b));
+                let (a, b) = self.alike_masks(a, b);
                 self.b.ins().band(a, b)
             }
             Op::Or(a, b) => {
                 let (a, b) = (self.operand(block, a), self.operand(block, b));
+                let (a, b) = self.alike_masks(a, b);
                 self.b.ins().bor(a, b)
             }
             Op::Not(a) => {
@@ -254,13 +244,15 @@ impl<'a> Emitter<'a, '_> {
                 if block.vector() { self.b.ins().bnot(a) } else { self.b.ins().bxor_imm_u(a, 1) }
             }
             Op::Select(cond, a, b) => {
+                let is_truth = block.run.plan.kinds[a.index()] == Kind::Bool;
                 let (cond, a, b) = (self.operand(block, cond), self.operand(block, a), self.operand(block, b));
+                let (a, b) = if is_truth { self.alike_masks(a, b) } else { (a, b) };
                 self.choose(cond, a, b)
             }
             Op::Convert(ty, a) => {
                 let from = block.number(a);
                 let a = self.operand(block, a);
-                self.convert(block, from, ty, a)
+                self.convert(block.shape, from, ty, a)
             }
             Op::OpaqueSeed(seed) => self.b.ins().iconst(types::I64, seed as i64),
             Op::OpaqueMix(acc, x) => {
@@ -299,14 +291,17 @@ impl<'a> Emitter<'a, '_> {
         if !ty.is_vector() {
             return self.b.ins().select(cond, a, b);
         }
+        let cond = self.mask_of(cond, ty.lane_bits());
         let mask = if ty.lane_type().is_float() { self.b.ins().bitcast(ty, MemFlagsData::new(), cond) } else { cond };
         self.b.ins().bitselect(mask, a, b)
     }
 
-    fn convert(&mut self, block: &Block<'_, '_, 'a>, from: ValueType, to: ValueType, a: Value) -> Value {
+    fn convert(&mut self, shape: Shape, from: ValueType, to: ValueType, a: Value) -> Value {
         match (from, to) {
-            (ValueType::F32, ValueType::F64) => self.b.ins().fpromote(block.float(to), a),
-            (ValueType::F64, ValueType::F32) => self.b.ins().fdemote(block.float(to), a),
+            _ if from == to => a,
+            _ if shape != Shape::Scalar => self.convert_lanes(shape, from, to, a),
+            (ValueType::F32, ValueType::F64) => self.b.ins().fpromote(types::F64, a),
+            (ValueType::F64, ValueType::F32) => self.b.ins().fdemote(types::F32, a),
             _ => self.integer_convert(from, to, a),
         }
     }
@@ -317,7 +312,7 @@ impl<'a> Emitter<'a, '_> {
         let first = self.kept(first);
         let moved = self.mul(block.index(), Num::Const(increment));
         let start = self.add(first, moved);
-        let vector = block.float(ty);
+        let vector = Self::type_in(block.shape, ty);
         let mut result = None;
         for lane in 0..block.shape.lanes() {
             let ahead = increment.wrapping_mul(block.copy * block.shape.lanes() + lane);
@@ -379,35 +374,16 @@ impl<'a> Emitter<'a, '_> {
         if let Some(known) = block.loaded.get(&key).filter(|_| shared) {
             return *known;
         }
+        let element = block.run.plan.elements[stream.index()];
         let one_cell = block.run.plan.strip.streams[stream.index()].is_fixed();
-        let (element, float) = (block.run.plan.elements[stream.index()], block.float(ty));
-        let value = match element {
-            _ if element.is_integer() && !block.vector() => {
-                self.load_integer(element.value_type(), ty, address, offset)
-            }
-            Element::U8 if one_cell => {
-                let byte = self.b.ins().uload8(types::I32, plain(), address, offset);
-                let scalar = self.b.ins().fcvt_from_sint(float.lane_type(), byte);
-                self.splat(float, scalar)
-            }
-            Element::U8 => self.load_bytes(float, address, offset),
-            Element::F16 if one_cell || !block.vector() => {
-                let bits = self.b.ins().uload16(types::I32, plain(), address, offset);
-                let scalar = self.widen_half(bits);
-                self.splat(float, scalar)
-            }
-            Element::F16 => {
-                let bits = self.b.ins().uload16x4(plain(), address, offset);
-                self.widen_half(bits)
-            }
-            Element::F64 | Element::F32 if one_cell => {
-                let scalar = self.b.ins().load(float.lane_type(), plain(), address, offset);
-                self.splat(float, scalar)
-            }
-            Element::F64 | Element::F32 => self.b.ins().load(float, plain(), address, offset),
-            Element::I8 | Element::I16 | Element::U16 | Element::I32 | Element::U32 | Element::I64 => {
-                unreachable!("strips with such cells run cell by cell")
-            }
+        let (shape, cell) = (block.shape, element.value_type());
+        let value = if block.vector() && !one_cell {
+            let lanes = self.load_lanes(shape, element, address, offset);
+            self.convert(shape, cell, ty, lanes)
+        } else {
+            let scalar = self.load_cell(element, address, offset);
+            let scalar = self.convert(Shape::Scalar, cell, ty, scalar);
+            self.splat(Self::type_in(shape, ty), scalar)
         };
         if shared {
             block.loaded.insert(key, value);
@@ -419,69 +395,27 @@ impl<'a> Emitter<'a, '_> {
         if ty.is_vector() { self.b.ins().splat(ty, scalar) } else { scalar }
     }
 
-    /// Loads one byte for each lane and converts; every byte is exact in both types.
-    fn load_bytes(&mut self, ty: Type, address: Value, offset: i32) -> Value {
-        let bytes = match ty.lane_count() {
-            2 => self.b.ins().uload16(types::I32, plain(), address, offset),
-            _ => self.b.ins().load(types::I32, plain(), address, offset),
-        };
-        let vector = self.b.ins().scalar_to_vector(types::I32X4, bytes);
-        let little = MemFlagsData::new().with_endianness(Endianness::Little);
-        let vector = self.b.ins().bitcast(types::I8X16, little, vector);
-        let words = self.b.ins().uwiden_low(vector);
-        let integers = self.b.ins().uwiden_low(words);
-        match ty.lane_count() {
-            2 => {
-                let wide = self.b.ins().swiden_low(integers);
-                self.b.ins().fcvt_from_sint(ty, wide)
-            }
-            _ => self.b.ins().fcvt_from_sint(ty, integers),
+    /// Loads a cell in the type of the cells; one of half precision as a float.
+    fn load_cell(&mut self, element: Element, address: Value, offset: i32) -> Value {
+        if element == Element::F16 {
+            let bits = self.b.ins().uload16(types::I32, plain(), address, offset);
+            return self.widen_half(bits);
         }
+        self.b.ins().load(Self::type_in(Shape::Scalar, element.value_type()), plain(), address, offset)
     }
 
     fn store(&mut self, block: &mut Block<'_, '_, 'a>, stream: StreamId, from: ValueType, value: Value) {
         let (address, offset) = self.place(block, stream);
         let element = block.run.plan.elements[stream.index()];
+        let value = self.convert(block.shape, from, element.value_type(), value);
         match element {
-            _ if element.is_integer() && !block.vector() => {
-                self.store_integer(from, element.value_type(), value, address, offset);
-            }
-            Element::F64 | Element::F32 => _ = self.b.ins().store(plain(), value, address, offset),
-            Element::F16 if block.vector() => {
-                let halves = self.narrow_to_half(value);
-                let halves = self.b.ins().unarrow(halves, halves);
-                let little = MemFlagsData::new().with_endianness(Endianness::Little);
-                let halves = self.b.ins().bitcast(types::I64X2, little, halves);
-                let four = self.b.ins().extractlane(halves, 0);
-                self.b.ins().store(plain(), four, address, offset);
-            }
+            _ if block.vector() => self.store_lanes(block.shape, element, value, address, offset),
             Element::F16 => {
                 let half = self.narrow_to_half(value);
                 self.b.ins().istore16(plain(), half, address, offset);
             }
-            Element::U8 => {
-                for lane in 0..block.shape.lanes() {
-                    let scalar = self.b.ins().extractlane(value, lane as u8);
-                    let byte = self.saturate(scalar);
-                    self.b.ins().istore8(plain(), byte, address, offset + lane as i32);
-                }
-            }
-            Element::I8 | Element::I16 | Element::U16 | Element::I32 | Element::U32 | Element::I64 => {
-                unreachable!("strips with such cells run cell by cell")
-            }
+            _ => _ = self.b.ins().store(plain(), value, address, offset),
         }
-    }
-
-    /// Truncates and saturates to `0..=255`. The first clamp also turns NaN, which is not greater than 0, into 0.
-    fn saturate(&mut self, value: Value) -> Value {
-        let is_f64 = self.b.func.dfg.value_type(value) == types::F64;
-        let mut constant = |x: f32| {
-            if is_f64 { self.b.ins().f64const(f64::from(x)) } else { self.b.ins().f32const(x) }
-        };
-        let (zero, most) = (constant(0.0), constant(255.0));
-        let value = self.binary(BinaryOp::Max, value, zero);
-        let value = self.binary(BinaryOp::Min, value, most);
-        self.b.ins().fcvt_to_sint_sat(types::I32, value)
     }
 
     /// One step of [`crease_program::opaque_mix`].

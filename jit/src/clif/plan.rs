@@ -20,15 +20,17 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// KiB of it at most. The largest strips of the catalogue have about 60.
 const MOST_ON_STACK: usize = 256;
 
+/// Bits of a vector: what Cranelift has on every processor.
+const VECTOR_BITS: u32 = 128;
+
 /// How many cells one operation computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
     /// One cell.
     Scalar,
-    /// Two doubles.
-    F64X2,
-    /// Four floats.
-    F32X4,
+    /// 2, 4, 8 or 16 cells: the first lanes of vectors of 128 bits. Types that are narrower than the widest of the strip
+    /// leave the lanes above to chance.
+    Lanes(u8),
 }
 
 impl Shape {
@@ -36,8 +38,7 @@ impl Shape {
     pub(super) fn lanes(self) -> i64 {
         match self {
             Shape::Scalar => 1,
-            Shape::F64X2 => 2,
-            Shape::F32X4 => 4,
+            Shape::Lanes(lanes) => lanes.into(),
         }
     }
 }
@@ -290,20 +291,9 @@ fn kinds(strip: &Strip, program: &Program) -> Vec<Kind> {
     kinds
 }
 
-/// The vector shape of a strip: all its values of one width, cells adjacent or one for all lanes, enough lanes allowed.
-/// Stores of one cell from all lanes, opaque functions, remainders, conversions between widths and integers stay scalar,
-/// but for bytes that are loaded and stored as floating-point numbers.
+/// The vector shape of a strip: as many lanes as its widest type has in a vector, if cells are adjacent or one for all
+/// lanes. Stores of one cell from all lanes, opaque functions and remainders stay scalar.
 fn vector_shape(strip: &Strip, kinds: &[Kind], elements: &[Element], rows: Rows) -> Shape {
-    let is_integer = |element: &Element| element.is_integer() && *element != Element::U8;
-    if kinds.iter().any(|kind| matches!(kind, Kind::Int(_))) || elements.iter().any(is_integer) {
-        return Shape::Scalar;
-    }
-    let (has_f64, has_f32) = (kinds.contains(&Kind::F64), kinds.contains(&Kind::F32));
-    let shape = match (has_f64, has_f32) {
-        (true, false) => Shape::F64X2,
-        (false, true) => Shape::F32X4,
-        _ => return Shape::Scalar,
-    };
     let moves = |stream: &StreamId| stride(&strip.streams[stream.index()], rows);
     let strides_fit = strip.ops.iter().all(|op| match op {
         Op::Load { stream, .. } => matches!(moves(stream), Some(0 | 1)),
@@ -311,8 +301,25 @@ fn vector_shape(strip: &Strip, kinds: &[Kind], elements: &[Element], rows: Rows)
         _ => true,
     });
     let calls = strip.ops.iter().any(|op| matches!(op, Op::Binary(BinaryOp::Rem, ..)));
-    let fits = strides_fit && !calls && !kinds.contains(&Kind::Bits) && i64::from(strip.lanes) >= shape.lanes();
-    if fits { shape } else { Shape::Scalar }
+    if !strides_fit || calls || kinds.contains(&Kind::Bits) {
+        return Shape::Scalar;
+    }
+    let in_vector = VECTOR_BITS / widest_bits(kinds, elements);
+    match in_vector.min(strip.lanes.checked_ilog2().map_or(1, |log| 1 << log)) {
+        lanes @ 2.. => Shape::Lanes(lanes as u8),
+        _ => Shape::Scalar,
+    }
+}
+
+/// Bits of the widest type of a strip's values and cells.
+pub(super) fn widest_bits(kinds: &[Kind], elements: &[Element]) -> u32 {
+    let of_kinds = kinds.iter().filter_map(|kind| match kind {
+        Kind::F64 | Kind::Bits => Some(64),
+        Kind::F32 => Some(32),
+        Kind::Int(ty) => Some(ty.bits()),
+        Kind::Bool | Kind::Nothing => None,
+    });
+    of_kinds.chain(elements.iter().map(|element| element.value_type().bits())).max().unwrap_or(64)
 }
 
 /// Cells that a stream moves by in each iteration; none if only the call's strides tell.

@@ -12,7 +12,7 @@ use crease_program::{Address, Op, Strip};
 
 use super::emitter::Emitter;
 use super::emitter::Num;
-use super::plan::{Kind, Pointer, Rows, Shape, StripPlan};
+use super::plan::{Pointer, Rows, Shape, StripPlan, widest_bits};
 use super::run::Run;
 use super::scratch::Kept;
 use super::spill::SLOT_BYTES;
@@ -259,7 +259,7 @@ impl<'a> Emitter<'a, '_> {
 
 /// What is to be said of a strip that is part of the function around it.
 fn listing(plan: &StripPlan<'_>) -> StripListing {
-    let number_bits = if plan.kinds.contains(&Kind::F64) { 64 } else { 32 };
+    let number_bits = widest_bits(&plan.kinds, &plan.elements);
     StripListing {
         strip: plan.strip.var,
         runs: None,
