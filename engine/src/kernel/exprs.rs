@@ -9,7 +9,7 @@ use std::hash::{Hash, Hasher};
 use rustc_hash::FxHashMap;
 
 use crate::kernel::affine::Affine;
-use crate::kernel::graph::{ArrayId, Assign, Expr, ExprId, Stmt};
+use crate::kernel::graph::{ArrayId, Assign, BinaryOp, Element, Expr, ExprId, Kernel, Stmt, UnaryOp};
 
 /// Expressions made so far; operands precede their uses.
 #[derive(Clone, Debug, Default)]
@@ -38,6 +38,43 @@ impl ExprGraph {
 
     pub(super) fn len(&self) -> usize {
         self.exprs.len()
+    }
+
+    /// Whether a statement with this graph has other numbers than doubles, beside which literals may stand.
+    pub(super) fn has_other_numbers(&self, kernel: &Kernel, assigns: &[Assign]) -> bool {
+        let is_other = |element: Element| element != Element::F64;
+        let assigned = assigns.iter().any(|assign| is_other(kernel.array(assign.array).element));
+        assigned
+            || self.exprs.iter().any(|expr| match expr {
+                Expr::Load(array, _) => is_other(kernel.array(*array).element),
+                Expr::Scalar(scalar) => is_other(kernel.scalars[scalar.index()].element),
+                Expr::Convert(to, _) | Expr::Saturate(to, _) => is_other(*to),
+                _ => false,
+            })
+    }
+
+    /// The graph with the arithmetic of literals alone done, in doubles, and where each node went. A literal takes the
+    /// type of what it is used with, which an operation does not.
+    pub(super) fn with_literals_folded(self) -> (ExprGraph, Vec<ExprId>) {
+        let (mut folded, mut place) = (ExprGraph::default(), Vec::with_capacity(self.exprs.len()));
+        for expr in &self.exprs {
+            let expr = with_operands(expr, |operand: ExprId| place[operand.index()]);
+            let value = folded.literal_value(&expr);
+            place.push(folded.add(value.map_or(expr, Expr::Const)));
+        }
+        (folded, place)
+    }
+
+    /// The value of an operation on literals, if it is one of arithmetic with a finite value: others are for the run.
+    fn literal_value(&self, expr: &Expr) -> Option<f64> {
+        let literal = |id: ExprId| if let Expr::Const(value) = self.expr(id) { Some(*value) } else { None };
+        let value = match expr {
+            Expr::Unary(UnaryOp::Neg, a) => -literal(*a)?,
+            Expr::Unary(UnaryOp::Abs, a) => literal(*a)?.abs(),
+            Expr::Binary(op, a, b) => return literal_arithmetic(*op, literal(*a)?, literal(*b)?),
+            _ => return None,
+        };
+        Some(value)
     }
 
     /// Nodes in evaluation order, and where each old node went.
@@ -73,6 +110,18 @@ impl Stmt {
         stmt.exprs = graph.finish(&mut stmt.assigns).0;
         stmt
     }
+}
+
+/// The value of an operation on two literals, if it is one of arithmetic with a finite value: others are for the run.
+pub(super) fn literal_arithmetic(op: BinaryOp, a: f64, b: f64) -> Option<f64> {
+    let value = match op {
+        BinaryOp::Add => a + b,
+        BinaryOp::Sub => a - b,
+        BinaryOp::Mul => a * b,
+        BinaryOp::Div => a / b,
+        BinaryOp::Min | BinaryOp::Max | BinaryOp::Rem | BinaryOp::AddSat | BinaryOp::SubSat => return None,
+    };
+    value.is_finite().then_some(value)
 }
 
 /// Appends `root` and what it needs, operands first; without recursion, as sums may be thousands of terms long.

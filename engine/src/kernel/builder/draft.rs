@@ -168,9 +168,11 @@ impl Draft {
         if let Some(error) = error {
             return Err(error);
         }
-        for stmt in &mut kernel.stmts {
-            finish_stmt(stmt, &graph, &iters)?;
+        let mut stmts = std::mem::take(&mut kernel.stmts);
+        for stmt in &mut stmts {
+            finish_stmt(&kernel, stmt, &graph, &iters)?;
         }
+        kernel.stmts = stmts;
         for schedule in schedules {
             finish_schedule(&mut kernel, schedule, &iters)?;
         }
@@ -240,7 +242,7 @@ fn find_iter(e: &Affine, is_wanted: &dyn Fn(usize) -> bool) -> Option<usize> {
 }
 
 /// Gives a statement its expressions: those of the kernel's graph that its assignments use.
-fn finish_stmt(stmt: &mut Stmt, graph: &ExprGraph, iters: &[String]) -> Result<(), KernelErrorKind> {
+fn finish_stmt(kernel: &Kernel, stmt: &mut Stmt, graph: &ExprGraph, iters: &[String]) -> Result<(), KernelErrorKind> {
     let owner = format!("statement `{}`", stmt.name);
     let tuple = Tuple::new(&owner, &stmt.iters, iters);
     let index = |index: &[Affine]| index.iter().map(|e| tuple.affine(e)).collect::<Result<Vec<_>, _>>();
@@ -256,6 +258,11 @@ fn finish_stmt(stmt: &mut Stmt, graph: &ExprGraph, iters: &[String]) -> Result<(
     for assign in &mut stmt.assigns {
         assign.index = index(&assign.index)?;
         assign.value = place[&assign.value];
+    }
+    if own.has_other_numbers(kernel, &stmt.assigns) {
+        let (folded, place) = own.with_literals_folded();
+        stmt.assigns.iter_mut().for_each(|assign| assign.value = place[assign.value.index()]);
+        own = folded;
     }
     stmt.exprs = own.finish(&mut stmt.assigns).0;
     Ok(())

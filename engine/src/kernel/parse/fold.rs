@@ -5,6 +5,7 @@
 //! product. That changes no bit of any result but NaN. A factor of 0 stays, as 0 times infinity is no 0. But a sum over
 //! an empty range is nothing: it adds nothing, and nothing is left of what it is multiplied with.
 
+use crate::kernel::exprs::literal_arithmetic;
 use crate::kernel::graph::{BinaryOp, CompareOp, Expr, UnaryOp};
 use crate::kernel::parse::body::Body;
 use crate::kernel::parse::scope::{Known, Operand};
@@ -64,7 +65,7 @@ impl Body<'_> {
         if let Some(value) = self.with_nothing(op, left, right, at) {
             return value;
         }
-        if let Some(value) = self.numbers(left, right).and_then(|(a, b)| evaluated(op, a, b)) {
+        if let Some(value) = self.numbers(left, right).and_then(|(a, b)| literal_arithmetic(op, a, b)) {
             return self.known_number(value, at);
         }
         match (op, left.known, right.known) {
@@ -141,18 +142,6 @@ impl Body<'_> {
         (is_known(left) || is_known(right)).then_some(())?;
         Some((number(left)?, number(right)?))
     }
-}
-
-/// The value of an operation, if it is one of arithmetic with a finite value: others are for the run.
-fn evaluated(op: BinaryOp, a: f64, b: f64) -> Option<f64> {
-    let value = match op {
-        BinaryOp::Add => a + b,
-        BinaryOp::Sub => a - b,
-        BinaryOp::Mul => a * b,
-        BinaryOp::Div => a / b,
-        _ => return None,
-    };
-    value.is_finite().then_some(value)
 }
 
 fn compared(op: CompareOp, a: f64, b: f64) -> bool {
