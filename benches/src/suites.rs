@@ -110,6 +110,8 @@ static CHECK: Suite = Suite {
         Listed { kernel: "blur-tiled", n: 37, schedules: &["small_tiles"], check_steps: 1, full_steps: 1 },
         Listed { kernel: "unsharp-mask-f32", n: 37, schedules: PIPELINE, check_steps: 1, full_steps: 1 },
         Listed { kernel: "harris", n: 37, schedules: PIPELINE, check_steps: 1, full_steps: 1 },
+        Listed { kernel: "life", n: 37, schedules: ROWS_AND_FOUND, check_steps: 9, full_steps: 9 },
+        Listed { kernel: "blur-u8", n: 37, schedules: ROWS_AND_FOUND, check_steps: 1, full_steps: 1 },
     ],
 };
 
@@ -131,6 +133,21 @@ static IMAGES: Suite = Suite {
         Listed { kernel: "unsharp-mask", n: 4096, schedules: &["rows"], check_steps: 1, full_steps: 1 },
         Listed { kernel: "harris-f32", n: 8192, schedules: &["rows"], check_steps: 1, full_steps: 1 },
         Listed { kernel: "harris", n: 8192, schedules: &["rows"], check_steps: 1, full_steps: 1 },
+    ],
+};
+
+/// Boards and images that leave the caches.
+static BYTES: Suite = Suite {
+    name: "bytes",
+    summary: "cells of one byte: the game of life and a blur in integers, beyond the caches, beside C",
+    seconds: 20.0,
+    rounds: 5,
+    baselines: &[Layout::SuccessiveModulo],
+    left_out: &[],
+    steps: &[],
+    comparisons: &[
+        Listed { kernel: "life", n: 4001, schedules: ROWS_AND_FOUND, check_steps: 3, full_steps: 5 },
+        Listed { kernel: "blur-u8", n: 8192, schedules: ROWS_AND_FOUND, check_steps: 1, full_steps: 1 },
     ],
 };
 
@@ -181,8 +198,8 @@ const BLUR: &[&str] = &["sequential", "rows", "columns"];
 const PIPELINE: &[&str] = &["rows", "sequential"];
 
 /// Every suite; the first is the default.
-pub fn suites() -> [&'static Suite; 5] {
-    [&QUICK, &CHECK, &IMAGES, &DIAMOND, &TILES]
+pub fn suites() -> [&'static Suite; 6] {
+    [&QUICK, &CHECK, &IMAGES, &BYTES, &DIAMOND, &TILES]
 }
 
 /// The suite of that name.

@@ -155,6 +155,8 @@ static TABLE: Table = Table {
         stencil::poisson::PROLONGATION_F32,
         stencil::poisson::GAUSS_SEIDEL,
         stencil::poisson::RED_BLACK,
+        stencil::life::BOARD,
+        image::blur_u8::BYTES,
         image::filters::MEDIAN,
         image::filters::MEDIAN_F32,
         image::filters::INTEGRAL,

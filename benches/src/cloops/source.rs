@@ -74,6 +74,11 @@ const PLANE: [Arrays; 2] = [
     Arrays { names: &["image"], leading: &[], axes: &[(0, 4), (0, 4)] },
     Arrays { names: &["out"], leading: &[], axes: &[(0, 0), (0, 0)] },
 ];
+/// Image and result of the blur of bytes.
+const SQUARES: [Arrays; 2] = [
+    Arrays { names: &["image"], leading: &[], axes: &[(0, 0), (0, 0)] },
+    Arrays { names: &["out"], leading: &[], axes: &[(0, 0), (0, 0)] },
+];
 /// Some thousand roundings of doubles.
 const TOLERANCE: f64 = 1e-12;
 /// Some ten roundings of single-precision numbers.
@@ -160,6 +165,12 @@ const fn pipeline(
     Source { file: "pipelines.c", text, layouts, scalars, ..blur(kernel, prefix, [given, results], tolerance) }
 }
 
+const fn bytes(kernel: &'static str, prefix: &'static str, [given, results]: [Arrays; 2]) -> Source {
+    let (text, layouts) = (include_str!("../../c/bytes.c"), &["c-naive", "c-rows"]);
+    let source = Source { file: "bytes.c", text, layouts, ..grid(kernel, SQUARE, GRID) };
+    Source { prefix, given, results, scalars: &[], tolerance: 0.0, ..source }
+}
+
 const MASK: &[&str] = &["threshold", "weight"];
 const SQUARE: &[&str] = &["N", "N"];
 const CUBE: &[&str] = &["N", "N", "N"];
@@ -167,7 +178,7 @@ const CUBE: &[&str] = &["N", "N", "N"];
 /// Two grids, and diamonds with and without several rows at a time.
 const TILED_LAYOUTS: &[&str] = &["c-naive", "c-diamond", "c-registers"];
 
-static SOURCES: [Source; 23] = [
+static SOURCES: [Source; 25] = [
     line("heat-1d"),
     tiled("heat-1d", "line/", &["c-diamond"], N, LINE),
     grid("heat-2d-5pt", SQUARE, GRID),
@@ -191,6 +202,8 @@ static SOURCES: [Source; 23] = [
     pipeline("unsharp-mask-f32", "unsharp/f32/", COLOURS, MASK, SINGLE_TOLERANCE),
     pipeline("harris", "harris/f64/", PLANE, &["k"], TOLERANCE),
     pipeline("harris-f32", "harris/f32/", PLANE, &["k"], SINGLE_TOLERANCE),
+    bytes("life", "life/", [GRID; 2]),
+    bytes("blur-u8", "blur/", SQUARES),
 ];
 
 /// Every source; one file may appear for several kernels.

@@ -120,6 +120,12 @@ fn pipelines_match() {
     check(&["unsharp-mask", "unsharp-mask-f32", "harris", "harris-f32"], &[(1, 1), (2, 1), (37, 4), (520, 1)]);
 }
 
+/// Fewer rows than threads, too.
+#[test]
+fn cells_of_bytes_match() {
+    check(&["life", "blur-u8"], &[(3, 5), (37, 9), (520, 3)]);
+}
+
 #[test]
 fn arguments_that_do_not_fit_are_errors() {
     let Ok(mut loops) = CLoops::new() else { return };
