@@ -5,14 +5,16 @@
 //! With pitches and moduli in multiples of the lanes of a vector, a vector that starts at a multiple never runs around
 //! the ring; with whole cache lines every row is stored in whole lines, and none of the next two rows lies just below a
 //! multiple of 4 KiB away: processors take a load for one of what was stored just before if their addresses agree in
-//! the low 12 bits. Remainders by powers of two are masks. What that costs in cells, the report's notes say.
+//! the low 12 bits. Nor do rows lie a multiple of 4 KiB apart, or little more: all of them would share the same few lines
+//! of the first-level cache, where a pass over several rows needs more than there are. Remainders by powers of two are
+//! masks. What that costs in cells, the report's notes say.
 
 use crate::kernel::graph::{ArrayId, DimKind};
 use crate::machine::{ALIASING_BYTES, LINE_BYTES};
 use crate::storage::StorageMapping;
 use crate::storage::knobs::placement::{BEHIND_STORES_BYTES, ROWS_AHEAD};
 use crate::storage::options::Rounding;
-use crate::storage::placement::rows::cells_of_line;
+use crate::storage::placement::rows::{cells_of_line, margin_bytes};
 use crate::storage::problem::Problem;
 
 /// The numbers that pitches and moduli may have.
@@ -59,11 +61,15 @@ impl Grid {
         if further == pitch.abs() { vec![pitch] } else { vec![0, further * pitch.signum()] }
     }
 
-    /// Whether one of the next rows lies just below a multiple of 4 KiB away.
+    /// Whether one of the next rows lies just below a multiple of 4 KiB away, or the next one at such a multiple or just
+    /// above.
     fn makes_rows_alias(self, pitch: i64) -> bool {
         let Grid::Lines(cells) = self else { return false };
-        let lines = (pitch / cells) as u64 % (ALIASING_BYTES / LINE_BYTES);
-        (1..=ROWS_AHEAD).any(|rows| lines * rows * LINE_BYTES % ALIASING_BYTES > ALIASING_BYTES - BEHIND_STORES_BYTES)
+        let all_lines = (pitch / cells) as u64;
+        let lines = all_lines % (ALIASING_BYTES / LINE_BYTES);
+        let is_above = lines < margin_bytes(all_lines.saturating_mul(LINE_BYTES)) / LINE_BYTES;
+        let is_below = |rows: u64| lines * rows * LINE_BYTES % ALIASING_BYTES > ALIASING_BYTES - BEHIND_STORES_BYTES;
+        is_above && all_lines >= ALIASING_BYTES / LINE_BYTES || (1..=ROWS_AHEAD).any(is_below)
     }
 }
 
@@ -91,7 +97,9 @@ mod tests {
         assert_eq!(Grid::Powers.pitches(-8), [-8]);
         assert_eq!(Grid::Lines(8).pitches(-250), [0, -256]);
         // 1016 cells are 64 bytes short of 8 KiB, and twice 496 cells of half the size 128 short of 4 KiB.
-        assert_eq!((Grid::Lines(8).pitches(1010), Grid::Lines(16).pitches(490)), (vec![0, 1024], vec![0, 512]));
+        assert_eq!((Grid::Lines(8).pitches(1010), Grid::Lines(16).pitches(490)), (vec![0, 1032], vec![0, 512]));
+        // 4096 doubles are a multiple of 4 KiB: rows get a part in 128 more, as have those of bytes.
+        assert_eq!((Grid::Lines(8).pitches(4096), Grid::Lines(64).pitches(4001)), (vec![0, 4136], vec![0, 4160]));
         assert_eq!((Grid::Powers.pitches(0), Grid::Powers.pitches(i64::MIN)), (vec![0], vec![]));
     }
 }

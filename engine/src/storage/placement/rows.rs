@@ -35,9 +35,14 @@ pub(crate) fn padded_strides(moduli: &[i64], element: Element) -> Option<Vec<u64
     row_major(moduli, Some(apart_from_aliases(lines)? / element.bytes()))
 }
 
+/// How far a row of this many bytes keeps off multiples of 4 KiB: whole cache lines, one at least.
+pub(crate) fn margin_bytes(bytes: u64) -> u64 {
+    (bytes / PADDING_PARTS).next_multiple_of(LINE_BYTES).clamp(LINE_BYTES, LARGEST_PADDING_BYTES)
+}
+
 /// The least pitch from `bytes` on, in whole cache lines, that is not close to a multiple of 4 KiB.
 fn apart_from_aliases(bytes: u64) -> Option<u64> {
-    let margin = (bytes / PADDING_PARTS).next_multiple_of(LINE_BYTES).min(LARGEST_PADDING_BYTES);
+    let margin = margin_bytes(bytes);
     let above = bytes % ALIASING_BYTES;
     if (margin..=ALIASING_BYTES - margin).contains(&above) {
         return Some(bytes);
