@@ -7,10 +7,12 @@ use std::fmt::Write;
 
 use crease_kernels::physics::cavity::Cavity;
 use crease_kernels::physics::channel::Channel;
+use crease_kernels::physics::conservation_laws::{Advection, dam_break, shock};
 use crease_kernels::physics::ghia::Reynolds;
 use crease_kernels::physics::heat::Heat;
+use crease_kernels::physics::plates::Plates;
 use crease_kernels::physics::taylor_green::TaylorGreen;
-use crease_kernels::physics::{Check, PhysicsError};
+use crease_kernels::physics::{Check, PhysicsError, drops, waves};
 use serde::{Deserialize, Serialize};
 
 use crate::catalogue::catalogue_entry;
@@ -142,6 +144,44 @@ const RUNS: &[Listed] = &[
             Ok(vec![channel.check_frequency(0.3, 0.05, threads)?])
         },
     },
+    Listed {
+        kernel: "lbm-d2q9-plates-trt",
+        name: "flow between plates",
+        run: |threads| {
+            let heights = [(Plates::Force, 33), (Plates::Plate, 33)];
+            heights.into_iter().map(|(plates, height)| plates.check(height, 1e-10, threads)).collect()
+        },
+    },
+    Listed {
+        kernel: "lbm-d2q9-shan-chen",
+        name: "two drops",
+        run: |threads| Ok(vec![drops::check(96, [12.0, 24.0], 20_000, 0.05, threads)?]),
+    },
+    Listed {
+        kernel: "wave-1d",
+        name: "string",
+        run: |threads| [1, 40].into_iter().map(|mode| waves::string(500, mode, 10_001, 1e-10, threads)).collect(),
+    },
+    Listed {
+        kernel: "fdtd-2d",
+        name: "resonances of a cavity",
+        run: |threads| {
+            let modes = [[1, 1], [5, 8]];
+            modes.into_iter().map(|mode| waves::cavity([201, 301], mode, 2001, 1e-10, threads)).collect()
+        },
+    },
+    Listed {
+        kernel: "advection-1d-weno5",
+        name: "WENO on a ring",
+        run: |threads| [40, 80].into_iter().map(|n| Advection::Weno5.check(n, 0.05, threads)).collect(),
+    },
+    Listed {
+        kernel: "advection-1d-rk4",
+        name: "centred differences on a ring",
+        run: |threads| [40, 80].into_iter().map(|n| Advection::Rk4.check(n, 0.05, threads)).collect(),
+    },
+    Listed { kernel: "burgers-1d", name: "shock", run: |threads| Ok(vec![shock(2000, 0.002, threads)?]) },
+    Listed { kernel: "shallow-water-2d", name: "dam break", run: |threads| Ok(vec![dam_break(2000, 0.02, threads)?]) },
 ];
 
 /// Runs the suite, or its runs of one kernel.

@@ -4,10 +4,12 @@
 use crease_kernels::lbm::Storage;
 use crease_kernels::physics::cavity::Cavity;
 use crease_kernels::physics::channel::Channel;
+use crease_kernels::physics::conservation_laws::{Advection, dam_break, shock};
 use crease_kernels::physics::ghia::Reynolds;
 use crease_kernels::physics::heat::Heat;
+use crease_kernels::physics::plates::Plates;
 use crease_kernels::physics::taylor_green::TaylorGreen;
-use crease_kernels::physics::{Check, PhysicsError};
+use crease_kernels::physics::{Check, PhysicsError, drops, waves};
 
 fn assert_passes(check: &Check) {
     assert!(check.passes(), "{check:?}");
@@ -61,6 +63,36 @@ fn heat_is_of_second_order_in_space() {
 fn an_empty_channel_has_the_pressure_drop_of_poiseuille() {
     let channel = Channel { height: 16, length: 64, reynolds: 8.0, u_mean: 0.02 };
     assert_passes(&channel.check_poiseuille(0.01, None).unwrap());
+}
+
+#[test]
+fn flows_between_plates_are_exact() {
+    for plates in [Plates::Force, Plates::Plate] {
+        assert_passes(&plates.check(11, 1e-11, None).unwrap());
+    }
+}
+
+#[test]
+fn modes_turn_as_their_schemes_say() {
+    assert_passes(&waves::string(50, 3, 501, 1e-12, None).unwrap());
+    assert_passes(&waves::cavity([21, 34], [2, 3], 301, 1e-12, None).unwrap());
+}
+
+#[test]
+fn advection_schemes_have_their_orders() {
+    assert_passes(&Advection::Weno5.check(40, 0.1, None).unwrap());
+    assert_passes(&Advection::Rk4.check(20, 0.1, None).unwrap());
+}
+
+#[test]
+fn shocks_and_broken_dams_move_as_they_should() {
+    assert_passes(&shock(200, 0.01, None).unwrap());
+    assert_passes(&dam_break(200, 0.05, None).unwrap());
+}
+
+#[test]
+fn the_pressure_in_drops_falls_with_their_radius() {
+    assert_passes(&drops::check(48, [9.0, 14.0], 4000, 0.1, None).unwrap());
 }
 
 #[test]

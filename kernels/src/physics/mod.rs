@@ -3,15 +3,21 @@
 //! In: a flow or a profile, a resolution, a limit.   Out: one [`Check`] per quantity.
 //!
 //! `simulation` runs a kernel of the catalogue on folded storage; `cavity` compares with the tables in `ghia`,
-//! `taylor_green` and `heat` with analytic solutions, `channel` with Poiseuille's law and the flow around a cylinder.
+//! `taylor_green`, `heat` and `conservation_laws` with analytic solutions, `plates` with profiles that are met exactly,
+//! `waves` with dispersion relations, `drops` with Laplace's law, `channel` with Poiseuille's law and the flow around a
+//! cylinder.
 //! Short versions are tests of this crate; `crease bench --suite physics` runs the long ones.
 
 pub mod cavity;
 pub mod channel;
+pub mod conservation_laws;
+pub mod drops;
 pub mod ghia;
 pub mod heat;
+pub mod plates;
 mod simulation;
 pub mod taylor_green;
+pub mod waves;
 
 use std::collections::BTreeMap;
 

@@ -1,0 +1,126 @@
+//! Standing waves against the dispersion relations of their schemes: a string, and the resonances of a cavity.
+//!
+//! In: points, a mode.   Out: the phase that it turns by in a step.
+//!
+//! Leapfrog turns a mode by `w` in a step, where `sin(w/2) = c sin(k/2)` with the wave number `k` of the grid, and in two
+//! dimensions `sin(w/2)^2 = c^2 (sin(k_y/2)^2 + sin(k_x/2)^2)`; the equation itself has `w = c |k|`. Started between two
+//! steps in which it is the same, the mode is `cos(w n)` of its start after `n` steps.
+//!
+//! Source: A. Taflove, S. Hagness: Computational Electrodynamics, 2005, section 4.2 (numerical dispersion).
+
+use std::f64::consts::PI;
+
+use ndarray::{Axis, IxDyn, Slice};
+
+use crate::catalogue::{Case, Entry};
+use crate::fields::{Field, Fields};
+use crate::physics::{Check, PhysicsError, Simulation, relative};
+use crate::stencil::{fdtd, wave};
+
+/// Courant's number of the string.
+const COURANT: f64 = 0.75;
+/// And of the cavity.
+const COURANT_2D: f64 = 0.6;
+
+/// The phase in a step of a string's mode of so many half waves, after so many steps.
+///
+/// # Errors
+/// [`PhysicsError`] if there are fewer than three points.
+pub fn string(
+    points: usize,
+    half_waves: usize,
+    steps: u64,
+    limit: f64,
+    threads: Option<usize>,
+) -> Result<Check, PhysicsError> {
+    let wave_number = PI * half_waves as f64 / (points + 1) as f64;
+    let phase = 2.0 * (COURANT * (wave_number / 2.0).sin()).asin();
+    let mode = Field::from_shape_fn(IxDyn(&[points]), |at| (wave_number * (at[0] + 1) as f64).sin());
+    let initial = Fields::from([("u".to_owned(), mode.clone()), ("v".to_owned(), &mode * (1.0 - phase.cos()))]);
+    let sizes = vec![("N".to_owned(), points as i64)];
+    let case = Case { sizes, steps: 0, scalars: vec![("courant".to_owned(), COURANT)] };
+    let setting = [("N", points as f64), ("half waves", half_waves as f64), ("c", COURANT)];
+    Turning { entry: &wave::STRING, array: "u", mode, initial, phase, steps, limit }.check(&case, &setting, threads)
+}
+
+/// The phase in a step of the electric field in a cavity of so many half waves along y and x, after so many steps.
+///
+/// # Errors
+/// [`PhysicsError`] if there are fewer than three points along an axis.
+pub fn cavity(
+    points: [usize; 2],
+    half_waves: [usize; 2],
+    steps: u64,
+    limit: f64,
+    threads: Option<usize>,
+) -> Result<Check, PhysicsError> {
+    let wave_number = |axis: usize| PI * half_waves[axis] as f64 / (points[axis] - 1) as f64;
+    let squares = (0..2).map(|axis| (wave_number(axis) / 2.0).sin().powi(2)).sum::<f64>();
+    let phase = 2.0 * (COURANT_2D * squares.sqrt()).asin();
+    let mode = Field::from_shape_fn(IxDyn(&points), |at| {
+        (0..2).map(|axis| (wave_number(axis) * at[axis] as f64).sin()).product()
+    });
+    // Half a step before the start, magnetic fields are against those of half a step after it.
+    let difference = |axis: usize| {
+        let above = mode.slice_axis(Axis(axis), Slice::from(1..));
+        let below = mode.slice_axis(Axis(axis), Slice::from(..-1));
+        (&above - &below) * (0.5 * COURANT_2D)
+    };
+    let initial = Fields::from([
+        ("e".to_owned(), mode.clone()),
+        ("hx".to_owned(), difference(0)),
+        ("hy".to_owned(), -difference(1)),
+    ]);
+    let sizes = vec![("NY".to_owned(), points[0] as i64), ("NX".to_owned(), points[1] as i64)];
+    let case = Case { sizes, steps: 0, scalars: vec![("c".to_owned(), COURANT_2D)] };
+    let setting = [
+        ("NY", points[0] as f64),
+        ("NX", points[1] as f64),
+        ("half waves y", half_waves[0] as f64),
+        ("half waves x", half_waves[1] as f64),
+        ("c", COURANT_2D),
+    ];
+    Turning { entry: &fdtd::PLANE, array: "e", mode, initial, phase, steps, limit }.check(&case, &setting, threads)
+}
+
+/// A mode that turns.
+struct Turning {
+    entry: &'static Entry,
+    array: &'static str,
+    mode: Field,
+    initial: Fields,
+    /// What it should turn by in a step.
+    phase: f64,
+    steps: u64,
+    limit: f64,
+}
+
+impl Turning {
+    fn check(
+        self,
+        case: &Case,
+        setting: &[(&'static str, f64)],
+        threads: Option<usize>,
+    ) -> Result<Check, PhysicsError> {
+        let mut simulation = Simulation::new(self.entry, case, &self.initial, threads)?;
+        simulation.advance(self.steps)?;
+        let found = &simulation.fields()?[self.array];
+        let amplitude = (found * &self.mode).sum() / self.mode.mapv(|value| value * value).sum();
+        // Whole half turns are those of the reference; what is left of them, the amplitude tells.
+        let half_turns = (self.phase * self.steps as f64 / PI).floor();
+        let sign = if half_turns % 2.0 == 0.0 { 1.0 } else { -1.0 };
+        let computed = (half_turns * PI + (sign * amplitude).clamp(-1.0, 1.0).acos()) / self.steps as f64;
+        Ok(Check {
+            kernel: self.entry.name,
+            quantity: "phase of a mode in a step".to_owned(),
+            source: "dispersion relation",
+            setting: setting.iter().copied().collect(),
+            steps: simulation.steps(),
+            storage_bytes: simulation.storage_bytes(),
+            computed,
+            reference: self.phase,
+            deviation: relative(computed, self.phase),
+            limit: self.limit,
+        })
+    }
+}
