@@ -8,6 +8,7 @@ use std::fmt::Write;
 use crease_kernels::physics::cavity::Cavity;
 use crease_kernels::physics::channel::Channel;
 use crease_kernels::physics::conservation_laws::{Advection, dam_break, shock};
+use crease_kernels::physics::convection::Convection;
 use crease_kernels::physics::ghia::Reynolds;
 use crease_kernels::physics::heat::Heat;
 use crease_kernels::physics::plates::Plates;
@@ -150,6 +151,15 @@ const RUNS: &[Listed] = &[
         run: |threads| {
             let heights = [(Plates::Force, 33), (Plates::Plate, 33)];
             heights.into_iter().map(|(plates, height)| plates.check(height, 1e-10, threads)).collect()
+        },
+    },
+    Listed {
+        kernel: "lbm-thermal-convection",
+        name: "convection, Ra 5000 and 10000",
+        run: |threads| {
+            let rolls =
+                |rayleigh, published| Convection { rayleigh, height: 64, speed: 0.05 }.check(published, 0.02, threads);
+            Ok(vec![rolls(5e3, 2.116)?, rolls(1e4, 2.661)?])
         },
     },
     Listed {

@@ -5,6 +5,7 @@ use crease_kernels::lbm::Storage;
 use crease_kernels::physics::cavity::Cavity;
 use crease_kernels::physics::channel::Channel;
 use crease_kernels::physics::conservation_laws::{Advection, dam_break, shock};
+use crease_kernels::physics::convection::Convection;
 use crease_kernels::physics::ghia::Reynolds;
 use crease_kernels::physics::heat::Heat;
 use crease_kernels::physics::plates::Plates;
@@ -93,6 +94,11 @@ fn shocks_and_broken_dams_move_as_they_should() {
 #[test]
 fn the_pressure_in_drops_falls_with_their_radius() {
     assert_passes(&drops::check(48, [9.0, 14.0], 4000, 0.1, None).unwrap());
+}
+
+#[test]
+fn rolls_carry_the_published_heat() {
+    assert_passes(&Convection { rayleigh: 5000.0, height: 20, speed: 0.05 }.check(2.116, 0.03, None).unwrap());
 }
 
 #[test]

@@ -4,13 +4,14 @@
 //!
 //! `simulation` runs a kernel of the catalogue on folded storage; `cavity` compares with the tables in `ghia`,
 //! `taylor_green`, `heat` and `conservation_laws` with analytic solutions, `plates` with profiles that are met exactly,
-//! `waves` with dispersion relations, `drops` with Laplace's law, `channel` with Poiseuille's law and the flow around a
+//! `waves` with dispersion relations, `drops` with Laplace's law, `convection` with a published Nusselt number, `channel` with Poiseuille's law and the flow around a
 //! cylinder.
 //! Short versions are tests of this crate; `crease bench --suite physics` runs the long ones.
 
 pub mod cavity;
 pub mod channel;
 pub mod conservation_laws;
+pub mod convection;
 pub mod drops;
 pub mod ghia;
 pub mod heat;
