@@ -38,6 +38,11 @@ const IMAGES: &str = "\
 Blurs, unsharp masks and Harris corners of large images, in both precisions. Columns are those of `quick`.
 ";
 
+const BYTES: &str =
+    "Cells of one byte, computed in integers: the game of life, and a blur whose sums have 16 bits. C loops have the
+widest vectors of the machine, strips of integers here 128 bits.
+";
+
 const DIAMOND: &str = "\
 A heat stencil on a line of 8192 cells over 8192 steps: row by row, and in tiles of space and time. Columns are those of
 `quick`.
@@ -90,6 +95,7 @@ pub(super) fn document(newest: &Newest, paper: &str) -> String {
 fn introduction(suite: &str) -> &'static str {
     match suite {
         "images" => IMAGES,
+        "bytes" => BYTES,
         "diamond" => DIAMOND,
         strips::SUITE => STRIPS,
         optimizer::SUITE => OPTIMIZER,
