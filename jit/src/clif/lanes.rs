@@ -18,6 +18,7 @@ use super::plan::{Kind, Shape};
 use super::run::Run;
 use super::spill::{Home, SLOT_BYTES, Step};
 use super::strip::Held;
+use super::vectors::register_in;
 use crate::frame::Literal;
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Type, Value, types};
@@ -138,7 +139,7 @@ impl<'a> Emitter<'a, '_> {
             Literal::F32(_) => ValueType::F32,
             Literal::Scalar(id) => self.shared.program.scalars[id.index()].element.value_type(),
         };
-        let ty = Self::type_in(shape, ty);
+        let ty = register_in(shape, ty);
         self.load_frame(ty, self.shared.layout.literal_offset(literal))
     }
 
@@ -312,7 +313,7 @@ impl<'a> Emitter<'a, '_> {
         let first = self.kept(first);
         let moved = self.mul(block.index(), Num::Const(increment));
         let start = self.add(first, moved);
-        let vector = Self::type_in(block.shape, ty);
+        let vector = register_in(block.shape, ty);
         let mut result = None;
         for lane in 0..block.shape.lanes() {
             let ahead = increment.wrapping_mul(block.copy * block.shape.lanes() + lane);
@@ -383,7 +384,7 @@ impl<'a> Emitter<'a, '_> {
         } else {
             let scalar = self.load_cell(element, address, offset);
             let scalar = self.convert(Shape::Scalar, cell, ty, scalar);
-            self.splat(Self::type_in(shape, ty), scalar)
+            self.splat(register_in(shape, ty), scalar)
         };
         if shared {
             block.loaded.insert(key, value);
@@ -401,7 +402,7 @@ impl<'a> Emitter<'a, '_> {
             let bits = self.b.ins().uload16(types::I32, plain(), address, offset);
             return self.widen_half(bits);
         }
-        self.b.ins().load(Self::type_in(Shape::Scalar, element.value_type()), plain(), address, offset)
+        self.b.ins().load(register_in(Shape::Scalar, element.value_type()), plain(), address, offset)
     }
 
     fn store(&mut self, block: &mut Block<'_, '_, 'a>, stream: StreamId, from: ValueType, value: Value) {

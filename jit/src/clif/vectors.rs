@@ -15,11 +15,21 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Endianness, InstBuilder, MemFlagsData, Type, Value, types};
 
 /// The vector of a type of numbers.
-pub(super) fn vector(ty: ValueType) -> Type {
+fn vector(ty: ValueType) -> Type {
     match ty {
         ValueType::F64 => types::F64X2,
         ValueType::F32 => types::F32X4,
         _ => integer_vector(ty.bits()),
+    }
+}
+
+/// The register of a number of a type in a shape.
+pub(super) fn register_in(shape: Shape, ty: ValueType) -> Type {
+    match (shape, ty) {
+        (Shape::Lanes(_), _) => vector(ty),
+        (Shape::Scalar, ValueType::F64) => types::F64,
+        (Shape::Scalar, ValueType::F32) => types::F32,
+        (Shape::Scalar, _) => register(ty),
     }
 }
 
@@ -291,15 +301,5 @@ impl Emitter<'_, '_> {
         let value = if is_part { value } else { self.b.ins().bitcast(part, little(), value) };
         let first = self.b.ins().extractlane(value, 0);
         self.b.ins().store(plain(), first, address, offset);
-    }
-
-    /// The register of a value of a type in a shape.
-    pub(super) fn type_in(shape: Shape, ty: ValueType) -> Type {
-        match (shape, ty) {
-            (Shape::Lanes(_), _) => vector(ty),
-            (Shape::Scalar, ValueType::F64) => types::F64,
-            (Shape::Scalar, ValueType::F32) => types::F32,
-            (Shape::Scalar, _) => register(ty),
-        }
     }
 }
