@@ -41,7 +41,7 @@ impl ExprGraph {
     }
 
     /// Whether a statement with this graph has other numbers than doubles, beside which literals may stand.
-    pub(super) fn has_other_numbers(&self, kernel: &Kernel, assigns: &[Assign]) -> bool {
+    fn has_other_numbers(&self, kernel: &Kernel, assigns: &[Assign]) -> bool {
         let is_other = |element: Element| element != Element::F64;
         let assigned = assigns.iter().any(|assign| is_other(kernel.array(assign.array).element));
         assigned
@@ -55,7 +55,7 @@ impl ExprGraph {
 
     /// The graph with the arithmetic of literals alone done, in doubles, and where each node went. A literal takes the
     /// type of what it is used with, which an operation does not.
-    pub(super) fn with_literals_folded(self) -> (ExprGraph, Vec<ExprId>) {
+    fn with_literals_folded(self) -> (ExprGraph, Vec<ExprId>) {
         let (mut folded, mut place) = (ExprGraph::default(), Vec::with_capacity(self.exprs.len()));
         for expr in &self.exprs {
             let expr = with_operands(expr, |operand: ExprId| place[operand.index()]);
@@ -75,6 +75,18 @@ impl ExprGraph {
             _ => return None,
         };
         Some(value)
+    }
+
+    /// The same as [`Self::finish`] for a statement of a kernel, with its literals folded where other numbers than doubles
+    /// may stand beside them.
+    pub(super) fn finish_in(self, kernel: &Kernel, assigns: &mut [Assign]) -> (Vec<Expr>, Vec<Option<ExprId>>) {
+        if !self.has_other_numbers(kernel, assigns) {
+            return self.finish(assigns);
+        }
+        let (folded, place) = self.with_literals_folded();
+        assigns.iter_mut().for_each(|assign| assign.value = place[assign.value.index()]);
+        let (exprs, moved) = folded.finish(assigns);
+        (exprs, place.into_iter().map(|id| moved[id.index()]).collect())
     }
 
     /// Nodes in evaluation order, and where each old node went.

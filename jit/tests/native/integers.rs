@@ -1,9 +1,14 @@
-//! Random programs of one strip of integers, mostly of one type, legal at any number of lanes.
+//! Random programs of one strip of integers, mostly of one type, legal at any number of lanes; and how many such strips
+//! run in.
 //!
 //! Buffers fill whole pages, so that guards lie right before and behind them, and streams often begin or end there. What is
 //! updated in place is read at cells that are written later, or now.
 
+use crease_jit::{CompileOptions, compile};
+use crease_program::Program;
 use fastrand::Rng;
+
+use super::harness::verified;
 
 /// Bytes of each buffer: two pages.
 const BYTES: i64 = 8192;
@@ -214,4 +219,34 @@ impl Strip {
         let result = self.push(&format!("{op} %{a}, %{b}"));
         self.number(&format!("convert %{result}: {}", self.main));
     }
+}
+
+/// Lanes are those that the widest type of a strip has in 128 bits, and no more than the strip allows.
+#[test]
+fn strips_of_integers_and_of_several_types_run_in_lanes() {
+    let lanes_of = |from: &str, through: &str, to: &str, most: u32| {
+        let text = format!(
+            "program convert() {{
+               buffer a: {from}[64] read
+               buffer b: {to}[64] write
+               strip v0 in 0 .. 64 lanes {most} {{
+                 m0 = a[pos 0, stride 1]
+                 m1 = b[pos 0, stride 1]
+                 %0 = load m0: {from}
+                 %1 = convert %0: {through}
+                 %2 = convert %1: {to}
+                 %3: store m1, %2
+               }}
+             }}"
+        );
+        let options = CompileOptions::default().texts(true);
+        let code = compile(&verified(&Program::parse(&text).unwrap()), &options).unwrap();
+        code.strips()[0].lanes
+    };
+    assert_eq!([lanes_of("u8", "i8", "u8", 64), lanes_of("u8", "u16", "u8", 64)], [16, 8]);
+    assert_eq!([lanes_of("i16", "f32", "u8", 64), lanes_of("f32", "f64", "f32", 64)], [4, 2]);
+    assert_eq!(
+        [lanes_of("u8", "i8", "u8", 8), lanes_of("u8", "i8", "u8", 7), lanes_of("u8", "i8", "u8", 1)],
+        [8, 4, 1]
+    );
 }

@@ -29,7 +29,8 @@ pub const PERIODIC_F32: Entry =
 const SQUARE: [&str; 2] = ["N", "N"];
 const SPACE: [&str; 3] = ["NZ", "NY", "NX"];
 
-const fn cavity<R: Real>(name: &'static str, summary: &'static str) -> Entry {
+/// A cavity; what else collides in one takes its sizes and its start.
+pub(super) const fn cavity<R: Real>(name: &'static str, summary: &'static str) -> Entry {
     Entry {
         name,
         summary,
@@ -46,7 +47,8 @@ const fn cavity<R: Real>(name: &'static str, summary: &'static str) -> Entry {
     }
 }
 
-const fn periodic<R: Real>(name: &'static str, summary: &'static str) -> Entry {
+/// A periodic box, likewise.
+pub(super) const fn periodic<R: Real>(name: &'static str, summary: &'static str) -> Entry {
     Entry {
         name,
         summary,

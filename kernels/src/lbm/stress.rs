@@ -9,11 +9,11 @@
 //! Simul. 72, 2006, equation 15; Hou, Sterling, Chen, Doolen: A lattice Boltzmann subgrid model for high Reynolds number
 //! flows, 1996, equation 2.17.
 
-use crate::catalogue::{Case, Entry, Preset};
-use crate::fields::{Fields, KernelDataError, cells};
-use crate::lbm::fluid;
+use crate::catalogue::{Case, Entry};
+use crate::fields::{Fields, KernelDataError};
+use crate::lbm::mrt;
 use crate::lbm::sites::{Set, advance, extents, fields, sum};
-use crate::lbm::velocity_set::{Lattice, VelocitySet};
+use crate::lbm::velocity_set::Lattice;
 use crate::real::Real;
 
 /// The lid-driven cavity, regularised.
@@ -38,35 +38,21 @@ const SPACE: [&str; 3] = ["NZ", "NY", "NX"];
 
 const fn cavity<R: Real>(name: &'static str, summary: &'static str) -> Entry {
     Entry {
-        name,
-        summary,
         source: "Latt, Chopard 2006; Ladd 1994",
         definition: || R::parse(include_str!("../texts/lbm_d2q9_cavity_regularised.crk")),
         scalars: &[("omega", 1.6), ("u_lid", 0.08)],
-        default: Preset { sizes: &[("N", 129)], steps: 100 },
-        tests: &[Preset { sizes: &[("N", 11)], steps: 3 }, Preset { sizes: &[("N", 3)], steps: 2 }],
-        benches: &[Preset { sizes: &[("N", 1025)], steps: 100 }],
-        sites: |case| Ok(cells(&extents(case, SQUARE)?)? as u64),
-        initial: |case| fluid::perturbed_vortex(&VelocitySet::new(Lattice::D2Q9), &extents(case, SQUARE)?),
         naive: naive_cavity::<R>,
-        published: &[],
+        ..mrt::cavity::<R>(name, summary)
     }
 }
 
 const fn periodic<R: Real>(name: &'static str, summary: &'static str) -> Entry {
     Entry {
-        name,
-        summary,
         source: "Hou, Sterling, Chen, Doolen 1996",
         definition: || R::parse(include_str!("../texts/lbm_d3q19_periodic_smagorinsky.crk")),
         scalars: &[("tau", 0.51), ("cs", 0.16)],
-        default: Preset { sizes: &[("NZ", 24), ("NY", 25), ("NX", 50)], steps: 20 },
-        tests: &[Preset { sizes: &[("NZ", 3), ("NY", 4), ("NX", 9)], steps: 2 }],
-        benches: &[Preset { sizes: &[("NZ", 100), ("NY", 101), ("NX", 202)], steps: 20 }],
-        sites: |case| Ok(cells(&extents(case, SPACE)?)? as u64),
-        initial: |case| fluid::perturbed_vortex(&VelocitySet::new(Lattice::D3Q19), &extents(case, SPACE)?),
         naive: naive_periodic::<R>,
-        published: &[],
+        ..mrt::periodic::<R>(name, summary)
     }
 }
 

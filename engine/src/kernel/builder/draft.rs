@@ -259,12 +259,7 @@ fn finish_stmt(kernel: &Kernel, stmt: &mut Stmt, graph: &ExprGraph, iters: &[Str
         assign.index = index(&assign.index)?;
         assign.value = place[&assign.value];
     }
-    if own.has_other_numbers(kernel, &stmt.assigns) {
-        let (folded, place) = own.with_literals_folded();
-        stmt.assigns.iter_mut().for_each(|assign| assign.value = place[assign.value.index()]);
-        own = folded;
-    }
-    stmt.exprs = own.finish(&mut stmt.assigns).0;
+    stmt.exprs = own.finish_in(kernel, &mut stmt.assigns).0;
     Ok(())
 }
 

@@ -176,13 +176,7 @@ impl<'k> Body<'k> {
     }
 
     fn finish(mut self) -> Finished {
-        let mut folded: Vec<ExprId> = (0..self.graph.len()).map(|at| ExprId(at as u32)).collect();
-        if self.graph.has_other_numbers(self.kernel, &self.assigns) {
-            (self.graph, folded) = self.graph.with_literals_folded();
-            self.assigns.iter_mut().for_each(|assign| assign.value = folded[assign.value.index()]);
-        }
-        let (exprs, moved) = self.graph.finish(&mut self.assigns);
-        let moved = folded.into_iter().map(|id| moved[id.index()]);
+        let (exprs, moved) = self.graph.finish_in(self.kernel, &mut self.assigns);
         let mut expr_places = vec![Place::default(); exprs.len()];
         for (place, new) in self.expr_places.into_iter().zip(moved) {
             if let Some(new) = new {
