@@ -12,12 +12,14 @@ use crate::cloops::CLoopError;
 #[non_exhaustive]
 pub enum BenchError {
     /// The catalogue has no kernel of that name, and there is no such file.
-    #[error("`{name}` is neither a kernel of the catalogue ({known}) nor a file")]
+    #[error(
+        "`{name}` is neither a file nor a kernel of the catalogue, where {similar} come nearest; `crease kernels` lists all"
+    )]
     UnknownKernel {
         /// What was asked for.
         name: String,
-        /// The catalogue, with commas.
-        known: String,
+        /// The names that look most like it, with commas.
+        similar: String,
     },
     /// There is no suite of that name.
     #[error("there is no suite `{name}`; there are {known}")]

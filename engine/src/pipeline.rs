@@ -32,7 +32,7 @@ use crate::plan::layout::{BufferLayout, Layout, lay_out};
 use crate::plan::outcome::Outcome;
 use crate::plan::report::mapping_formulas;
 use crate::plan::request::Request;
-use crate::plan::search::MANY_STEPS;
+use crate::schedule::automatic::MANY_STEPS;
 use crate::schedule::by_step::{self, StepsAtOnce};
 use crate::schedule::legality::{verify_bounds, verify_schedule};
 use crate::schedule::writes::{later_steps_write_last, verify_writes, verify_written_once};

@@ -134,7 +134,8 @@ fn verify(sample: &Sample, seed: u64) -> Tally {
     let found = if seed.is_multiple_of(FOUND_EVERY) { with_found(&kernel, sample.size) } else { None };
     tally.found += usize::from(found.is_some());
     let mut kernel = found.unwrap_or(kernel);
-    let rewriting = rewritings::with_rewriting(&kernel, sample.steps.is_some(), seed);
+    let params: Vec<i64> = [sample.size].into_iter().chain(sample.steps).collect();
+    let rewriting = rewritings::with_rewriting(&kernel, &params, seed);
     if let Some((rewritten, text)) = rewriting {
         failure::at(&text);
         kernel = rewritten;

@@ -36,6 +36,7 @@ mod mutants;
 mod names;
 mod observers;
 mod oracle;
+mod overlapped;
 mod private;
 mod quota;
 mod random_programs;

@@ -53,6 +53,10 @@ class Index(Valued):
         low, high = _bound(low), _bound(high)
         return Domain("and", (Domain("<=", (), (low, self)), Domain("<=", (), (self, high))))
 
+    def overlapped(self) -> Time:
+        """As a time dimension of tiles that run at once, each of which computes what it needs of others by itself."""
+        return Time(self, "overlapped")
+
     def parallel(self) -> Time:
         """As a dimension of time without an order."""
         return Time(self, "parallel")

@@ -298,7 +298,7 @@ impl<'k> Times<'k> {
             _ if growth == 0 => self.is_certain(k + 1, by, growths, equal, reads),
             _ if growth < 0 => false,
             DimKind::Sequential => true,
-            DimKind::Parallel => false,
+            DimKind::Parallel | DimKind::Overlapped => false,
             DimKind::Vector(lanes) if growth >= i128::from(lanes) => true,
             // Lanes of one block: later components first, then all reads before all writes.
             DimKind::Vector(_) => self.is_certain(k + 1, by, growths, reads, reads),

@@ -249,6 +249,9 @@ pub enum DimKind {
     Sequential,
     /// Not at all.
     Parallel,
+    /// Tiles, not ordered at all, each of which also runs the instances of other tiles whose values it needs: instances
+    /// that write temporary arrays alone run once in each such tile. The time is `floor(e / size)`.
+    Overlapped,
     /// In blocks of at most this many consecutive values, at any anchor; lanes of a block run in lock-step.
     Vector(u32),
 }

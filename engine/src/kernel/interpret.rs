@@ -21,7 +21,7 @@ mod store;
 use std::collections::BTreeMap;
 
 use crate::kernel::affine::AffineOverflow;
-use crate::kernel::graph::{Kernel, Role, Schedule, StmtId};
+use crate::kernel::graph::{DimKind, Kernel, Role, Schedule, StmtId};
 use crate::kernel::points::PointsError;
 
 pub use array::{FullArray, FullData};
@@ -107,6 +107,15 @@ pub enum InterpretError {
         expected: usize,
         /// Time vectors of the schedule.
         found: usize,
+    },
+    /// Statements are repeated for such tiles.
+    #[error(
+        "schedule `{schedule}` has overlapped tiles, for which statements are repeated: interpret the kernel that \
+         `with_overlapped_tiles` makes"
+    )]
+    Overlapped {
+        /// The schedule.
+        schedule: String,
     },
     /// A given array of another element type or another number of indices.
     #[error("array `{array}` was given as {found}, but it is {expected}")]
@@ -263,6 +272,9 @@ pub fn interpret(
     if schedule.times.len() != kernel.stmts().len() {
         let (expected, found) = (kernel.stmts().len(), schedule.times.len());
         return Err(InterpretError::ForeignSchedule { schedule: schedule.name.clone(), expected, found });
+    }
+    if schedule.dims.contains(&DimKind::Overlapped) {
+        return Err(InterpretError::Overlapped { schedule: schedule.name.clone() });
     }
     if !options.run_opaque_functions && !kernel.opaque_calls().is_empty() {
         return Err(InterpretError::OpaqueFunctions { kernel: kernel.name().to_string() });

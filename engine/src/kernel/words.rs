@@ -19,6 +19,7 @@ pub(super) fn kind_name(kind: DimKind) -> String {
     match kind {
         DimKind::Sequential => "sequential".into(),
         DimKind::Parallel => "parallel".into(),
+        DimKind::Overlapped => "overlapped".into(),
         DimKind::Vector(lanes) => format!("vector({lanes})"),
     }
 }

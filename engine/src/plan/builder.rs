@@ -11,7 +11,7 @@ use crate::analysis::expansion::{Expanded, box_cells};
 use crate::check::Proved;
 use crate::error::Error;
 use crate::kernel::AUTOMATIC;
-use crate::kernel::graph::{Kernel, ParamKind};
+use crate::kernel::graph::{DimKind, Kernel, ParamKind};
 use crate::machine::MachineModel;
 use crate::pipeline;
 use crate::plan::Plan;
@@ -22,7 +22,7 @@ use crate::plan::footprint::Footprint;
 use crate::plan::outcome::Outcome;
 use crate::plan::parallelism::parallelism_notes;
 use crate::plan::request::{Expansion, Request, bind, size_values};
-use crate::plan::search::ScheduleSearch;
+use crate::plan::search::{ScheduleSearch, many_steps};
 use crate::plan::written::{Written, written_out};
 use crate::storage::StorageMapping;
 use crate::storage::options::{Objective, Rings, Rounding, StrategyChoice};
@@ -430,8 +430,21 @@ impl PlanBuilder {
         machine
     }
 
+    /// The kernel whose statements are repeated for a schedule, if that has overlapped tiles, and which it is.
+    fn with_overlapped_tiles(&self, kernel: Arc<Kernel>, position: usize) -> Result<(Arc<Kernel>, usize), Error> {
+        let schedule = &kernel.schedules()[position];
+        if !schedule.dims.contains(&DimKind::Overlapped) {
+            return Ok((kernel, position));
+        }
+        let params = many_steps(&kernel, &size_values(&kernel, &self.sizes)?);
+        let repeated = kernel.with_overlapped_tiles(&schedule.name, &params)?;
+        let same = repeated.schedules().iter().position(|other| other.name == schedule.name);
+        Ok((Arc::new(repeated), same.expect("the schedule is kept")))
+    }
+
     /// The request under one schedule of the kernel.
     fn under(&self, kernel: Arc<Kernel>, schedule: usize, search: Option<ScheduleSearch>) -> Result<Request, Error> {
+        let (kernel, schedule) = self.with_overlapped_tiles(kernel, schedule)?;
         Ok(Request {
             bound: Arc::new(bind(kernel, schedule, &self.sizes)?),
             strategy: self.strategy,

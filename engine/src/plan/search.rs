@@ -14,10 +14,7 @@ use crate::kernel::{Cut, ScheduleText};
 use crate::machine::MachineModel;
 use crate::plan::error::PlanError;
 use crate::schedule::IllegalSchedule;
-use crate::schedule::automatic::{Candidate, Estimate, NoCandidates, Target, candidates};
-
-/// Steps of a run in which every statement has instances, those that begin later and those of every so many steps too.
-pub(crate) const MANY_STEPS: i64 = 1 << 16;
+use crate::schedule::automatic::{Candidate, Estimate, MANY_STEPS, NoCandidates, Target, candidates};
 
 /// What a schedule was chosen from: it is found for the sizes, the threads and the machine of a plan.
 #[derive(Clone, Debug, Serialize, PartialEq, Deserialize)]
@@ -73,7 +70,7 @@ impl ScheduleSearch {
         first: usize,
         request: impl Fn(Kernel, ScheduleSearch) -> Result<(T, Option<String>), Error>,
     ) -> Result<T, Error> {
-        let params = params(kernel, sizes);
+        let params = many_steps(kernel, sizes);
         let none = |reason: String| PlanError::NoScheduleFound { kernel: kernel.name().to_string(), reason };
         let found = candidates(kernel, &Target { params: &params, machine, threads }).map_err(|why| match why {
             NoCandidates::Because(reason) => Error::from(none(reason)),
@@ -134,7 +131,7 @@ impl ScheduleCandidate {
 }
 
 /// Values of all parameters, in a run of many steps.
-fn params(kernel: &Kernel, sizes: &[i64]) -> Vec<i64> {
+pub(crate) fn many_steps(kernel: &Kernel, sizes: &[i64]) -> Vec<i64> {
     let mut sizes = sizes.iter().copied();
     let value = |kind| if kind == ParamKind::Size { sizes.next().unwrap_or(1) } else { MANY_STEPS };
     kernel.params().iter().map(|param| param.kind).map(value).collect()

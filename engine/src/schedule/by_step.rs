@@ -96,7 +96,7 @@ pub(crate) fn by_step(
                 found.push((iterations / part, shared_out));
                 continue;
             }
-            DimKind::Parallel => {}
+            DimKind::Parallel | DimKind::Overlapped => {}
         }
         found.push((iterations, shared_out));
     }

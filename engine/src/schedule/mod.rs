@@ -19,6 +19,7 @@ mod interchange;
 mod kinds;
 pub(crate) mod legality;
 pub(crate) mod order;
+pub(in crate::schedule) mod overlapped;
 pub(crate) mod parallelogram;
 pub(crate) mod pipelined;
 mod reason;

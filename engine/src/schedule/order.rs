@@ -136,7 +136,7 @@ impl<'c> HappensBefore<'c> {
         let tie = Formula::Zero(self.apart(k, 0)?).and(rest);
         Ok(match *kind {
             DimKind::Sequential => Formula::Or(vec![at_least(1)?, tie]),
-            DimKind::Parallel => tie,
+            DimKind::Parallel | DimKind::Overlapped => tie,
             DimKind::Vector(lanes) => {
                 // Lanes of one block: later components first, then lock-step.
                 let in_step = first == Phase::Read && second == Phase::Write;

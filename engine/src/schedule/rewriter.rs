@@ -157,6 +157,18 @@ impl<'k> Rewriter<'k> {
         Ok(self)
     }
 
+    /// Rectangular tiles that run at once, each of which computes by itself what it needs of others: [`Schedule::tile`],
+    /// of the kind [`DimKind::Overlapped`].
+    ///
+    /// # Errors
+    /// [`TransformError`]; what cannot be computed twice is for a plan to say.
+    pub fn overlapped<D: Into<TimeDim> + Clone>(self, tiles: &[(D, i64)]) -> Rewritten<'k> {
+        let sizes = self.sizes(tiles)?;
+        let first = sizes.iter().map(|tile| tile.0).min().unwrap_or(0);
+        let tiled = self.tile(&sizes)?;
+        (first..first + sizes.len()).try_fold(tiled, |rewriter, dim| rewriter.of_kind(dim, DimKind::Overlapped))
+    }
+
     /// Tiles of time and space that lean back with each step, one after the other: [`Schedule::skewed`], as far as the
     /// dependences ask for.
     ///

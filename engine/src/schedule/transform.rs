@@ -130,14 +130,30 @@ pub enum TransformError {
         /// The height asked for.
         size: i64,
     },
-    /// Overlapped tiles are no order.
+    /// An overlapped time dimension is no tile of each statement.
     #[error(
-        "schedule `{schedule}`: overlapped tiles compute the cells at their edges once for each tile, and a schedule runs \
-         every instance once; `skewed`, `diamond`, `hexagonal` and `pipelined` tiles compute nothing twice"
+        "schedule `{schedule}`: time dimension {dim} is overlapped, but `{time}` of `{stmt}` is not one of its tiles: it \
+         takes `floor(e / size)` with one size for all statements"
     )]
+    OverlappedForm {
+        /// The schedule.
+        schedule: String,
+        /// The dimension, from 0.
+        dim: usize,
+        /// The statement.
+        stmt: String,
+        /// Its time.
+        time: String,
+    },
+    /// Overlapped tiles cannot compute by themselves what they need of others.
+    #[error("schedule `{schedule}`: tiles of time dimension {dim} cannot overlap: {why}")]
     Overlapped {
         /// The schedule.
         schedule: String,
+        /// The dimension, from 0.
+        dim: usize,
+        /// In words, with statements, arrays and numbers.
+        why: String,
     },
     /// A dimension that must be sequential or parallel as a whole runs in vectors.
     #[error("schedule `{schedule}`: time dimension {dim} runs in vectors and cannot be part of a wavefront")]

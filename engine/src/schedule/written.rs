@@ -126,7 +126,7 @@ fn tiles<'k>(rewriter: Rewriter<'k>, shape: Shape, sizes: &[(TimeDim, i64)]) -> 
         (Shape::Parallelogram, [time, space]) => rewriter.parallelogram(time.clone(), space.clone()),
         (Shape::Pipelined, [time, space]) => rewriter.pipelined(time.clone(), space.clone()),
         (Shape::Hexagonal, [time, space]) => rewriter.hexagonal(time.clone(), space.clone()),
-        (Shape::Overlapped, _) => Err(TransformError::Overlapped { schedule: schedule() }),
+        (Shape::Overlapped, _) => rewriter.overlapped(sizes),
         (Shape::Skewed | Shape::Diagonals | Shape::Parallelogram | Shape::Pipelined | Shape::Hexagonal, _) => {
             Err(TransformError::Planes { schedule: schedule(), tiles: shape.name(), dims: sizes.len() })
         }

@@ -136,6 +136,9 @@ fn interpreted_kernels(cases: &mut Cases) {
     let unbounded = "kernel k() { output b[x]: f64 for 0 <= x < 4
                      S[x] for x >= 0 { b[0] = 1.0 } schedule s { S -> [x] } }";
     cases.add("a statement over x >= 0", interpreted(unbounded, &none(), limit));
+    let overlapped = "kernel k() { output b[x]: f64 for 0 <= x < 4
+                      S[x] for 0 <= x < 4 { b[x] = 1.0 } schedule s { S -> [floor(x/2) overlapped, x] } }";
+    cases.add("a schedule in overlapped tiles", interpreted(overlapped, &none(), limit));
     let opaque = "kernel k() { opaque f(1) output b[x]: f64 for 0 <= x < 4
                   S[x] for 0 <= x < 4 { b[x] = f(x) } schedule s { S -> [x] } }";
     cases.add("a kernel that calls an opaque function", interpreted(opaque, &none(), limit));

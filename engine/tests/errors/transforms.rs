@@ -28,6 +28,7 @@ pub(crate) fn cases(cases: &mut Cases) {
     named(cases, &line);
     in_words(cases, &line);
     dependences(cases, &seidel);
+    overlapped(cases, &line);
     cases.add("cells of their own for all writes, by a schedule `rowz`", line.expanded("rowz").unwrap_err());
     cases.add("cells of their own where nine reads see two writes each", many_parts().expanded("seq").unwrap_err());
 }
@@ -82,7 +83,6 @@ fn in_words(cases: &mut Cases, line: &Kernel) {
     add("rows sequential(x) wavefront(x, t)");
     add("rows interchange(t, x) pipelined(t 4, x 8)");
     add("rows hexagonal(t 3, x 8)");
-    add("rows overlapped(t 4, x 8)");
     add("rows skewed(t 4)");
     add("rows diagonals(t 4, x 8)");
     add("rows hexagonal(t 4, x 8, x 8)");
@@ -91,6 +91,18 @@ fn in_words(cases: &mut Cases, line: &Kernel) {
     cases.add("a shift of statement 2 of two", rows.shift("shifted", 0, &[2], 1).unwrap_err());
     let unknown = line.reschedule("rows").unwrap().shift("t", 1, &["R"]).unwrap_err();
     cases.add("a shift of statement `R`", unknown);
+}
+
+/// Tiles that cannot compute what they need of others.
+fn overlapped(cases: &mut Cases, line: &Kernel) {
+    let mut add = |what: &str, text: &str| {
+        let kernel = line.with_schedule_text(text).unwrap_or_else(|error| panic!("{error}"));
+        cases.add(what, kernel.with_overlapped_tiles("rewritten", &[9, 4]).unwrap_err());
+    };
+    add("overlapped tiles of the steps of a state", "rows overlapped(t 4, x 8)");
+    let text = LINE.replace("schedule twice { S,", "schedule twice { S -> [floor(t/4) overlapped, floor(x/8)];");
+    let kernel = parsed(&text.replace("E -> [2*t, x]", "E -> [floor(t/3) overlapped, x]"));
+    cases.add("overlapped tiles of two sizes", kernel.with_overlapped_tiles("twice", &[9, 4]).unwrap_err());
 }
 
 /// Dependences rule tiles out.

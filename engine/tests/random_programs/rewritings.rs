@@ -5,7 +5,8 @@ use crease::kernel::graph::Kernel;
 use fastrand::Rng;
 
 /// The kernel with one more schedule, `rewritten`, and the text of that; none if the rewriting is impossible.
-pub(crate) fn with_rewriting(kernel: &Kernel, is_stepping: bool, seed: u64) -> Option<(Kernel, String)> {
+pub(crate) fn with_rewriting(kernel: &Kernel, params: &[i64], seed: u64) -> Option<(Kernel, String)> {
+    let is_stepping = kernel.step_param().is_some();
     let mut random = Rng::with_seed(seed.wrapping_mul(0x9e37_79b9));
     let base = kernel.schedule("base")?;
     let (dims, steps) = (base.dims.len(), usize::from(is_stepping));
@@ -19,8 +20,11 @@ pub(crate) fn with_rewriting(kernel: &Kernel, is_stepping: bool, seed: u64) -> O
     for _ in 0..random.usize(1..=2) {
         text.push_str(&step(&mut random, kernel, first..dims));
     }
+    if random.u8(0..4) == 0 {
+        text.push_str(&format!(" overlapped({} {})", random.usize(first..dims), random.i64(1..=4)));
+    }
     let rewritten = kernel.with_schedule_text(&text).ok()?;
-    Some((rewritten, text))
+    Some((rewritten.with_overlapped_tiles("rewritten", params).ok()?, text))
 }
 
 /// Tiles of time and space.

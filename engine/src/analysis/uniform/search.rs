@@ -152,7 +152,7 @@ impl<'a> Search<'a> {
         // The component that tells statements apart has no order either.
         match self.dims.get(k).copied().unwrap_or(DimKind::Parallel) {
             DimKind::Sequential => Ok(()),
-            DimKind::Parallel => with(vec![at_least(1)], None),
+            DimKind::Parallel | DimKind::Overlapped => with(vec![at_least(1)], None),
             DimKind::Vector(lanes) => {
                 let in_step = a.phase == Phase::Read && b.phase == Phase::Write;
                 with(vec![at_least(1), at_most(i64::from(lanes) - 1)], Some(in_step))

@@ -132,6 +132,12 @@ impl<'k> Index<'k> {
         Time { index: self, kind: Some(DimKind::Parallel) }
     }
 
+    /// As a time dimension of tiles that run at once, each of which computes by itself what it needs of others: an index
+    /// divided by a number ([`DimKind::Overlapped`]).
+    pub fn overlapped(self) -> Time<'k> {
+        Time { index: self, kind: Some(DimKind::Overlapped) }
+    }
+
     /// As a time dimension in blocks of at most this many lanes.
     pub fn vector(self, lanes: u32) -> Time<'k> {
         Time { index: self, kind: Some(DimKind::Vector(lanes)) }

@@ -96,7 +96,7 @@ impl Keys {
                 let time = e.eval(point)?;
                 self.values.push(match kind {
                     DimKind::Sequential => time,
-                    DimKind::Parallel => directed(time)?,
+                    DimKind::Parallel | DimKind::Overlapped => directed(time)?,
                     DimKind::Vector(width) => {
                         lanes.push(directed(time)?);
                         let width = i64::from((*width).min(options.lanes).max(1));

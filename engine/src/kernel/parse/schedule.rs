@@ -13,6 +13,9 @@ use crate::kernel::rewriting::{Base, Rewriting};
 use crate::kernel::times::{AtStmt, Times};
 use crate::kernel::words::AUTOMATIC;
 
+/// Words of kinds of time dimensions, for messages.
+const KINDS: [&str; 4] = ["sequential", "parallel", "overlapped", "vector"];
+
 /// A schedule while it is read.
 struct Draft {
     times: Times,
@@ -142,7 +145,9 @@ impl Parser<'_> {
         }
         for dim in 0.. {
             let at = self.cursor.at();
-            let kind = self.kind()?.ok_or_else(|| self.cursor.expected("`sequential`, `parallel` or `vector(..)`"))?;
+            let kind = self
+                .kind()?
+                .ok_or_else(|| self.cursor.expected("`sequential`, `parallel`, `overlapped` or `vector(..)`"))?;
             draft.times.set_kind(None, dim, kind).map_err(|kind| fail_at(at, kind))?;
             if !self.cursor.accept(",") {
                 break;
@@ -158,11 +163,12 @@ impl Parser<'_> {
         if self.cursor.accept_word("parallel") {
             return Ok(Some(DimKind::Parallel));
         }
+        if self.cursor.accept_word("overlapped") {
+            return Ok(Some(DimKind::Overlapped));
+        }
         if !self.cursor.accept_word("vector") {
             return match self.cursor.peek() {
-                Token::Name(word) => {
-                    Err(self.cursor.fail(unknown("kind of time dimension", word, ["sequential", "parallel", "vector"])))
-                }
+                Token::Name(word) => Err(self.cursor.fail(unknown("kind of time dimension", word, KINDS))),
                 _ => Ok(None),
             };
         }

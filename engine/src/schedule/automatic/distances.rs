@@ -10,8 +10,8 @@ use std::collections::HashSet;
 use crease_program::Interval;
 
 use crate::kernel::affine::{Affine, AffineOverflow};
-use crate::kernel::graph::Kernel;
-use crate::schedule::automatic::space::{CommonSpace, dims_of};
+use crate::kernel::graph::{ArrayId, Kernel};
+use crate::schedule::automatic::space::{CommonSpace, dims_of, range_of};
 
 /// One dependence.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -24,7 +24,32 @@ pub(super) struct Distance {
     pub(super) by: Vec<Interval>,
 }
 
+/// What is cut into overlapped tiles: one dimension, in which every statement has a coordinate.
+#[derive(Debug)]
+pub(in crate::schedule) struct TiledAxis {
+    /// Per statement, the coordinate.
+    pub(in crate::schedule) along: Vec<Affine>,
+    /// Per statement, the range of each iterator.
+    pub(in crate::schedule) ranges: Vec<Vec<Interval>>,
+    /// Whether the first index of arrays counts steps.
+    pub(in crate::schedule) has_steps: bool,
+}
+
+/// How far what is read lies from what is written, in a dimension that is cut into tiles.
+#[derive(Clone, Debug)]
+pub(in crate::schedule) struct Reach {
+    /// The array.
+    pub(in crate::schedule) array: ArrayId,
+    /// The statement that writes, by number.
+    pub(in crate::schedule) from: usize,
+    /// The statement that reads.
+    pub(in crate::schedule) to: usize,
+    /// Reading minus writing coordinate.
+    pub(in crate::schedule) by: Interval,
+}
+
 /// Access of a statement to an array.
+#[derive(Clone, Copy)]
 struct Access<'k> {
     stmt: usize,
     index: &'k [Affine],
@@ -36,30 +61,71 @@ struct Access<'k> {
 /// [`AffineOverflow`] if a coefficient leaves 64 bits.
 pub(super) fn distances(kernel: &Kernel, space: &CommonSpace, params: &[i64]) -> Result<Vec<Distance>, AffineOverflow> {
     let (mut seen, mut found) = (HashSet::new(), Vec::new());
-    for array in kernel.array_ids() {
-        let stmts = || kernel.stmts().iter().enumerate();
+    for (array, write, read) in pairs(kernel) {
+        if !may_meet(space, &write, &read, params) {
+            continue;
+        }
+        let by = between(space, dims_of(space, array), &write, &read, params)?;
+        let distance = Distance { from: write.stmt, to: read.stmt, by };
+        if !distance.is_within_instance() && seen.insert(distance.clone()) {
+            found.push(distance);
+        }
+    }
+    Ok(found)
+}
+
+/// All pairs of a write and a read of an array.
+fn pairs(kernel: &Kernel) -> impl Iterator<Item = (ArrayId, Access<'_>, Access<'_>)> {
+    let stmts = || kernel.stmts().iter().enumerate();
+    kernel.array_ids().flat_map(move |array| {
         let mut writes = Vec::new();
         for (stmt, body) in stmts() {
             let of_array = body.assigns.iter().filter(|assign| assign.array == array);
             writes.extend(of_array.map(|assign| Access { stmt, index: &assign.index }));
         }
-        for (stmt, body) in stmts() {
-            for (_, index) in body.reads().filter(|(read, _)| *read == array) {
-                let read = Access { stmt, index };
-                for write in &writes {
-                    if !may_meet(space, write, &read, params) {
-                        continue;
-                    }
-                    let by = between(space, dims_of(space, array), write, &read, params)?;
-                    let distance = Distance { from: write.stmt, to: stmt, by };
-                    if !distance.is_within_instance() && seen.insert(distance.clone()) {
-                        found.push(distance);
-                    }
-                }
-            }
-        }
+        let reads = stmts().flat_map(move |(stmt, body)| {
+            let of_array = body.reads().filter(move |(read, _)| *read == array);
+            of_array.map(move |(_, index)| Access { stmt, index })
+        });
+        reads.flat_map(move |read| writes.clone().into_iter().map(move |write| (array, write, read)))
+    })
+}
+
+impl TiledAxis {
+    /// The range of a statement's coordinate, where its iterators have these ranges.
+    pub(in crate::schedule) fn range(&self, stmt: usize, ranges: &[Interval], params: &[i64]) -> Interval {
+        range_of(&self.along[stmt], ranges, params)
     }
-    Ok(found)
+
+    /// How far along it values are handed on, for all pairs of a write and a read.
+    ///
+    /// # Errors
+    /// [`AffineOverflow`] if a coefficient leaves 64 bits.
+    pub(in crate::schedule) fn reaches(&self, kernel: &Kernel, params: &[i64]) -> Result<Vec<Reach>, AffineOverflow> {
+        let space = CommonSpace {
+            names: Vec::new(),
+            has_steps: self.has_steps,
+            index_dims: Vec::new(),
+            coordinates: self.along.iter().map(|along| vec![along.clone()]).collect(),
+            ranges: self.ranges.clone(),
+            halves: None,
+        };
+        let mut reaches = Vec::new();
+        for (array, write, read) in pairs(kernel) {
+            if !may_meet(&space, &write, &read, params) {
+                continue;
+            }
+            let (from, to) = (write.stmt, read.stmt);
+            let range = |stmt: usize| self.range(stmt, &self.ranges[stmt], params);
+            let mut by = range(to) - range(from);
+            // Both name one cell, so that each of its indices says how far apart they are.
+            for k in 0..write.index.len() {
+                by = by.intersect(between_cells(&space, (0, k), &write, &read, params)?);
+            }
+            reaches.push(Reach { array, from, to, by });
+        }
+        Ok(reaches)
+    }
 }
 
 impl Distance {

@@ -169,6 +169,19 @@ impl Workload {
         Estimate { nanoseconds, bytes: held }
     }
 
+    /// Nanoseconds of a step in overlapped tiles of a dimension, with what each statement computes beyond them.
+    pub(super) fn overlapped(&self, dim: usize, size: i64, margins: &[(i64, i64)]) -> Estimate {
+        let (size, rows) = (size as f64, self.extents[dim]);
+        let tiles = (rows / size).ceil();
+        let repeated = |(work, (before, behind)): (&f64, &(i64, i64))| work * (size + (before + behind) as f64) / rows;
+        let tile: f64 = self.work.iter().zip(margins).map(repeated).sum();
+        // At the end, a thread waits for half a tile of another one.
+        let work = tile * ((tiles / self.threads).ceil() + if tiles > 1.0 { 0.5 } else { 0.0 });
+        let held = self.state_bytes * 2.0 + self.given_bytes;
+        let moved = self.moving(self.state_bytes * 2.0 + self.given_bytes, held, self.threads.min(tiles));
+        Estimate { nanoseconds: overlapped(&[work, moved]) + BARRIER_NS, bytes: held }
+    }
+
     /// Nanoseconds of a step in tiles that run one after the other.
     pub(super) fn skewed(&self, dim: usize, tile: Tile) -> Estimate {
         let (steps, width, lean) = (tile.steps as f64, tile.width as f64, tile.lean as f64);

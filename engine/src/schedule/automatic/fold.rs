@@ -77,7 +77,7 @@ pub(super) fn folded(
 }
 
 /// The first and the last value of an index, where a set says them once each and by nothing but parameters.
-fn bounds(domain: &Formula, index: usize) -> Option<(Affine, Affine)> {
+pub(in crate::schedule) fn bounds(domain: &Formula, index: usize) -> Option<(Affine, Affine)> {
     let Formula::And(parts) = domain else { return None };
     let (mut low, mut high) = (None, None);
     for part in parts {

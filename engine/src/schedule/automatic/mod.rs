@@ -24,10 +24,15 @@ use crate::kernel::affine::AffineOverflow;
 use crate::kernel::graph::{Kernel, Schedule};
 use crate::machine::MachineModel;
 
+pub(in crate::schedule) use distances::{Reach, TiledAxis};
 pub(crate) use estimate::Estimate;
 use estimate::Workload;
 use fold::Folded;
+pub(in crate::schedule) use fold::bounds;
 use space::CommonSpace;
+
+/// Steps of a run in which every statement has instances, those that begin later and those of every so many steps too.
+pub(crate) const MANY_STEPS: i64 = 1 << 16;
 
 /// For whom schedules are looked for.
 #[derive(Clone, Copy, Debug)]

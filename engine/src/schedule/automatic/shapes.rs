@@ -5,6 +5,8 @@
 //!
 //! - rows, `[t, y, x vector]`: statements are shifted until each row is used as soon as it is there;
 //! - rows in parallel, `[t, y parallel, x vector]`, where nothing is left to be ordered within a step;
+//! - overlapped tiles of rows, `[t, floor(y/h) overlapped, y, x vector]`, where statements of a step need each other's
+//!   rows: each tile computes those of its neighbours that it needs by itself;
 //! - one stage after the other, `[t, stage, y parallel, x vector]`, where statements of a step need each other's rows;
 //! - stages at once, each some rows behind the one before: `[floor(y/h) + stage, stage parallel, y, x vector]`;
 //! - skewed tiles, `[floor(t/B), floor((y + r t)/h), t, y, x vector]`, one after the other: a row is used for several
@@ -31,6 +33,7 @@ use crate::schedule::automatic::estimate::{Block, Estimate, Sweep, Tile, Workloa
 use crate::schedule::automatic::fusion::{Open, Row};
 use crate::schedule::automatic::passes::{ROWS_OF_A_PASS, in_passes, time_left};
 use crate::schedule::automatic::space::CommonSpace;
+use crate::schedule::overlapped::{margins, may_repeat};
 use crate::schedule::pipelined::{Pipeline, behind_for, front};
 use crate::schedule::skewed::{lean_for, leaning_tile};
 use crease_program::Interval;
@@ -58,6 +61,7 @@ pub(super) fn candidates(
     let mut found = vec![
         shapes.rows(false),
         shapes.rows(true),
+        shapes.overlapped(kernel),
         shapes.stages(),
         shapes.staged_rows(),
         shapes.skewed(),
@@ -149,6 +153,43 @@ impl Shapes<'_> {
         let estimate = self.workload.sweep(Sweep { is_parallel, is_fused, barriers: 1 });
         let shape = if is_parallel { "rows in parallel" } else { "rows" };
         self.candidate(draft, (1, 0), shape.to_string(), estimate)
+    }
+
+    /// Rows in tiles that run at once, each of which computes what it needs of others by itself.
+    fn overlapped(&self, kernel: &Kernel) -> Found {
+        let (mut draft, mut open) = (Draft::new(self.stmts), Open::all(self.stmts, self.distances));
+        let outer = self.outer();
+        if outer >= self.last() || self.workload.threads <= 1.0 {
+            return Ok(None);
+        }
+        let repeats: Vec<bool> = kernel.stmts().iter().map(|stmt| may_repeat(kernel, stmt)).collect();
+        let mut shape = String::new();
+        let mut estimate = None;
+        for dim in 0..self.last() {
+            if dim == outer {
+                // What is not repeated must not be needed by another tile.
+                let handed_on = open.left().iter().map(|d| (d.from, d.to, d.by[outer]));
+                let margins = margins(&repeats, handed_on).ok();
+                let Some(margins) = margins.filter(|margins| margins.iter().any(|margin| *margin != (0, 0))) else {
+                    return Ok(None);
+                };
+                let cost = |size: &i64| self.workload.overlapped(outer, *size, &margins).cost();
+                let Some(size) = widths(self.workload.extents[outer]).min_by(|a, b| cost(a).total_cmp(&cost(b))) else {
+                    return Ok(None);
+                };
+                let along = Row::Dim { dim, shifts: vec![0; self.stmts] };
+                draft.push(DimKind::Overlapped, self.map(&along, |value, _| value.floor_div(size))?);
+                shape = format!("overlapped tiles of {size} of {}", self.space.names[outer]);
+                estimate = Some(self.workload.overlapped(outer, size, &margins));
+            }
+            let Some(rows) = open.clone().next(dim) else { return Ok(None) };
+            for row in rows {
+                self.advance(&mut open, &row);
+                draft.push(DimKind::Sequential, self.values(&row)?);
+            }
+        }
+        let is_found = self.along_rows(&mut draft, &mut open)?;
+        Ok(estimate.filter(|_| is_found).map(|estimate| draft.candidate(shape, estimate)))
     }
 
     /// One stage after the other, each in parallel.
