@@ -93,8 +93,8 @@ impl Estimate {
 /// How a step is run by rows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sweep {
-    /// Whether rows run on all threads.
-    pub(super) is_parallel: bool,
+    /// Iterations that may run at once: 1 where rows follow each other.
+    pub(super) tasks: f64,
     /// Whether temporary arrays are read soon after they are written.
     pub(super) is_fused: bool,
     /// Barriers in a step.
@@ -158,10 +158,12 @@ impl Workload {
 
     /// Nanoseconds of a step, or of a kernel without steps, by rows.
     pub(super) fn sweep(&self, how: Sweep) -> Estimate {
-        let threads = if how.is_parallel { self.threads } else { 1.0 };
+        // With as many tasks as there are for each, at most, all threads take as long as the one that has most.
+        let tasks = how.tasks.max(1.0);
+        let threads = tasks / (tasks / self.threads).ceil();
         let temps = if how.is_fused { 0.0 } else { self.temp_bytes };
         // What runs in parallel is not updated in place.
-        let levels = if how.is_parallel { 2.0 } else { 1.0 };
+        let levels = if tasks > 1.0 { 2.0 } else { 1.0 };
         let held = self.state_bytes * levels + self.given_bytes + temps;
         let bytes = self.state_bytes * 2.0 + self.given_bytes + temps * 2.0;
         let barriers = if threads > 1.0 { how.barriers as f64 * BARRIER_NS } else { 0.0 };

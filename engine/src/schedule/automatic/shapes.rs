@@ -5,8 +5,8 @@
 //!
 //! - rows, `[t, y, x vector]`: statements are shifted until each row is used as soon as it is there;
 //! - rows in parallel, `[t, y parallel, x vector]`, where nothing is left to be ordered within a step;
-//! - overlapped tiles of rows, `[t, floor(y/h) overlapped, y, x vector]`, where statements of a step need each other's
-//!   rows: each tile computes those of its neighbours that it needs by itself;
+//! - overlapped tiles of a dimension, `[t, floor(y/h) overlapped, y, x vector]`, where statements of a step need each
+//!   other's rows: each tile computes those of its neighbours that it needs by itself;
 //! - one stage after the other, `[t, stage, y parallel, x vector]`, where statements of a step need each other's rows;
 //! - stages at once, each some rows behind the one before: `[floor(y/h) + stage, stage parallel, y, x vector]`;
 //! - skewed tiles, `[floor(t/B), floor((y + r t)/h), t, y, x vector]`, one after the other: a row is used for several
@@ -61,13 +61,15 @@ pub(super) fn candidates(
     let mut found = vec![
         shapes.rows(false),
         shapes.rows(true),
-        shapes.overlapped(kernel),
         shapes.stages(),
         shapes.staged_rows(),
         shapes.skewed(),
         shapes.blocks(),
         shapes.pipelined(),
     ];
+    for dim in shapes.outer()..shapes.last() {
+        found.push(shapes.overlapped(kernel, dim));
+    }
     if let Some(left) = time_left(kernel, space, workload)? {
         let shapes = Shapes { time_left: Some(left), ..shapes };
         found.extend([shapes.rows(false), shapes.rows(true), shapes.skewed(), shapes.pipelined()]);
@@ -135,13 +137,16 @@ impl Shapes<'_> {
     /// Statement after statement, row after row, perhaps in parallel.
     fn rows(&self, is_parallel: bool) -> Found {
         let (mut draft, mut open) = (Draft::new(self.stmts), Open::all(self.stmts, self.distances));
-        let (mut has_parallel, mut is_fused) = (false, true);
+        let (mut has_parallel, mut is_fused, mut tasks) = (false, true, 1.0);
         // Steps come first, even where there is nothing else.
         for dim in 0..self.last().max(self.outer()) {
             let Some(rows) = open.clone().next(dim) else { return Ok(None) };
             for row in rows {
                 let kind = self.kind(&row, is_parallel && !has_parallel, &open);
-                has_parallel |= kind == DimKind::Parallel;
+                if kind == DimKind::Parallel {
+                    has_parallel = true;
+                    tasks = self.workload.extents[dim];
+                }
                 is_fused &= matches!(row, Row::Dim { .. });
                 self.advance(&mut open, &row);
                 draft.push(kind, self.values(&row)?);
@@ -150,37 +155,35 @@ impl Shapes<'_> {
         if is_parallel && !has_parallel || !self.along_rows(&mut draft, &mut open)? {
             return Ok(None);
         }
-        let estimate = self.workload.sweep(Sweep { is_parallel, is_fused, barriers: 1 });
+        let estimate = self.workload.sweep(Sweep { tasks, is_fused, barriers: 1 });
         let shape = if is_parallel { "rows in parallel" } else { "rows" };
         self.candidate(draft, (1, 0), shape.to_string(), estimate)
     }
 
-    /// Rows in tiles that run at once, each of which computes what it needs of others by itself.
-    fn overlapped(&self, kernel: &Kernel) -> Found {
+    /// Rows in tiles of a dimension that run at once, each of which computes what it needs of others by itself.
+    fn overlapped(&self, kernel: &Kernel, tiled: usize) -> Found {
         let (mut draft, mut open) = (Draft::new(self.stmts), Open::all(self.stmts, self.distances));
-        let outer = self.outer();
-        if outer >= self.last() || self.workload.threads <= 1.0 {
+        if self.workload.threads <= 1.0 {
             return Ok(None);
         }
         let repeats: Vec<bool> = kernel.stmts().iter().map(|stmt| may_repeat(kernel, stmt)).collect();
-        let mut shape = String::new();
-        let mut estimate = None;
+        let mut taken = None;
         for dim in 0..self.last() {
-            if dim == outer {
+            if dim == self.outer() {
                 // What is not repeated must not be needed by another tile.
-                let handed_on = open.left().iter().map(|d| (d.from, d.to, d.by[outer]));
+                let handed_on = open.left().iter().map(|d| (d.from, d.to, d.by[tiled]));
                 let margins = margins(&repeats, handed_on).ok();
                 let Some(margins) = margins.filter(|margins| margins.iter().any(|margin| *margin != (0, 0))) else {
                     return Ok(None);
                 };
-                let cost = |size: &i64| self.workload.overlapped(outer, *size, &margins).cost();
-                let Some(size) = widths(self.workload.extents[outer]).min_by(|a, b| cost(a).total_cmp(&cost(b))) else {
+                let estimate = |size: i64| self.workload.overlapped(tiled, size, &margins);
+                let cost = |size: &i64| estimate(*size).cost();
+                let Some(size) = widths(self.workload.extents[tiled]).min_by(|a, b| cost(a).total_cmp(&cost(b))) else {
                     return Ok(None);
                 };
-                let along = Row::Dim { dim, shifts: vec![0; self.stmts] };
+                let along = Row::Dim { dim: tiled, shifts: vec![0; self.stmts] };
                 draft.push(DimKind::Overlapped, self.map(&along, |value, _| value.floor_div(size))?);
-                shape = format!("overlapped tiles of {size} of {}", self.space.names[outer]);
-                estimate = Some(self.workload.overlapped(outer, size, &margins));
+                taken = Some((size, estimate(size)));
             }
             let Some(rows) = open.clone().next(dim) else { return Ok(None) };
             for row in rows {
@@ -189,7 +192,9 @@ impl Shapes<'_> {
             }
         }
         let is_found = self.along_rows(&mut draft, &mut open)?;
-        Ok(estimate.filter(|_| is_found).map(|estimate| draft.candidate(shape, estimate)))
+        let Some((size, estimate)) = taken.filter(|_| is_found) else { return Ok(None) };
+        let shape = format!("overlapped tiles of {size} of {}", self.space.names[tiled]);
+        Ok(Some(draft.candidate(shape, estimate)))
     }
 
     /// One stage after the other, each in parallel.
@@ -213,7 +218,8 @@ impl Shapes<'_> {
             draft.push(kind, self.values(&Row::Dim { dim, shifts: zeros.clone() })?);
         }
         self.along_rows(&mut draft, &mut open)?;
-        let estimate = self.workload.sweep(Sweep { is_parallel: true, is_fused: false, barriers: count });
+        let estimate =
+            self.workload.sweep(Sweep { tasks: self.workload.extents[self.outer()], is_fused: false, barriers: count });
         Ok(Some(draft.candidate(format!("{count} stages, one after the other"), estimate)))
     }
 
