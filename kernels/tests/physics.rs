@@ -8,8 +8,11 @@ use crease_kernels::physics::conservation_laws::{Advection, dam_break, shock};
 use crease_kernels::physics::convection::Convection;
 use crease_kernels::physics::ghia::Reynolds;
 use crease_kernels::physics::heat::Heat;
+use crease_kernels::physics::patterns::{Pattern, Reaction};
 use crease_kernels::physics::plates::Plates;
+use crease_kernels::physics::step::Step;
 use crease_kernels::physics::taylor_green::TaylorGreen;
+use crease_kernels::physics::vortices::Vortices;
 use crease_kernels::physics::{Check, PhysicsError, drops, waves};
 
 fn assert_passes(check: &Check) {
@@ -108,4 +111,27 @@ fn cases_without_a_flow_are_refused() {
     let tiny = Cavity { reynolds: Reynolds::Re100, n: 2, u_lid: 0.1 };
     assert!(matches!(tiny.run(None), Err(PhysicsError::Crease(_))));
     assert!(matches!(Heat::Line.check(7, 0.1, None), Err(PhysicsError::Setting { .. })));
+}
+
+#[test]
+fn large_eddies_make_small_ones() {
+    let vortices = Vortices { n: 24, reynolds: 20.0, speed: 0.05, time: 0.5 };
+    vortices.checks(0.03, None).unwrap().iter().for_each(assert_passes);
+}
+
+#[test]
+fn the_flow_behind_a_step_attaches_where_it_should() {
+    assert_passes(&Step { height: 12, reynolds: 100.0, u_mean: 0.06 }.check(2.922, 0.05, None).unwrap());
+}
+
+#[test]
+fn modes_of_a_reaction_grow_as_linear_theory_says() {
+    assert_passes(&Reaction { feed: 0.058, kill: 0.062 }.check_growth(33, 3, 400, 1e-6, None).unwrap());
+}
+
+#[test]
+fn a_spot_vanishes_divides_or_becomes_a_stripe() {
+    for (pattern, limit) in [(Pattern::Uniform, 1e-6), (Pattern::Spots, 0.1), (Pattern::Stripes, 0.0)] {
+        assert_passes(&pattern.check(62, 4000, limit, None).unwrap());
+    }
 }

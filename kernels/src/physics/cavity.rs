@@ -129,7 +129,7 @@ impl CentreLines {
 }
 
 /// The published point where the line is furthest off; a NaN is further than any number.
-fn worst(line: &[f64], published: &[Point]) -> Option<Point> {
+pub(super) fn worst(line: &[f64], published: &[Point]) -> Option<Point> {
     let off = |point: &Point| {
         let off = (at(line, point.position) - point.velocity).abs();
         if off.is_nan() { f64::INFINITY } else { off }
@@ -147,7 +147,7 @@ fn centre_line(velocity: &Field, axis: usize, speed: f64, end: f64) -> Vec<f64> 
 }
 
 /// The cubic through the four nearest of: a wall at 0, cell centres, a wall at 1.
-fn at(line: &[f64], position: f64) -> f64 {
+pub(super) fn at(line: &[f64], position: f64) -> f64 {
     let cells = line.len() - 2;
     let place = |i: usize| match i {
         0 => 0.0,
