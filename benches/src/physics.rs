@@ -9,7 +9,7 @@ use crease_kernels::physics::cavity::Cavity;
 use crease_kernels::physics::channel::Channel;
 use crease_kernels::physics::conservation_laws::{Advection, dam_break, shock};
 use crease_kernels::physics::convection::Convection;
-use crease_kernels::physics::cube::Cube;
+use crease_kernels::physics::cube::{Collision, Cube};
 use crease_kernels::physics::ghia::Reynolds;
 use crease_kernels::physics::heat::Heat;
 use crease_kernels::physics::patterns::{Pattern, Reaction};
@@ -17,7 +17,9 @@ use crease_kernels::physics::plates::Plates;
 use crease_kernels::physics::step::Step;
 use crease_kernels::physics::taylor_green::TaylorGreen;
 use crease_kernels::physics::vortices::Vortices;
-use crease_kernels::physics::{Check, PhysicsError, drops, waves};
+use crease_kernels::physics::waves::Elastic;
+use crease_kernels::physics::{Check, PhysicsError, drops, layers, waves};
+use crease_kernels::stencil::pml::Layer;
 use serde::{Deserialize, Serialize};
 
 use crate::catalogue::catalogue_entry;
@@ -169,7 +171,12 @@ const RUNS: &[Listed] = &[
     Listed {
         kernel: "lbm-d3q19-cavity",
         name: "cavity in three dimensions, Re 1000",
-        run: |threads| Cube { n: 64, u_lid: 0.1, sides: 35.0 }.checks(0.03, threads),
+        run: |threads| Cube { collision: Collision::Bgk, n: 64, u_lid: 0.12, sides: 35.0 }.checks(0.03, threads),
+    },
+    Listed {
+        kernel: "lbm-d3q27-cavity-cumulant",
+        name: "cavity in three dimensions of few cells, Re 1000",
+        run: |threads| Cube { collision: Collision::Cumulants, n: 32, u_lid: 0.15, sides: 25.0 }.checks(0.05, threads),
     },
     Listed {
         kernel: "lbm-d2q9-plates-trt",
@@ -204,6 +211,24 @@ const RUNS: &[Listed] = &[
         run: |threads| {
             let modes = [[1, 1], [5, 8]];
             modes.into_iter().map(|mode| waves::cavity([201, 301], mode, 2001, 1e-10, threads)).collect()
+        },
+    },
+    Listed {
+        kernel: "fdtd-2d-pml",
+        name: "matched layers",
+        run: |threads| {
+            let layer = |thickness, reflection| Layer { thickness, reflection };
+            let plane = [(10, 0.1), (20, 0.01)].map(|(n, left)| layers::plane_wave(layer(n, left), 0.03, threads));
+            let round = [(8, 1e-4), (16, 1e-6)].map(|(n, left)| layers::round_wave(100, layer(n, left), 1e-3, threads));
+            plane.into_iter().chain(round).collect()
+        },
+    },
+    Listed {
+        kernel: "elastic-2d",
+        name: "pressure and shear waves",
+        run: |threads| {
+            let both = [Elastic::Pressure, Elastic::Shear];
+            both.into_iter().map(|wave| waves::elastic(wave, [201, 301], [5, 8], 2001, 1e-10, threads)).collect()
         },
     },
     Listed {

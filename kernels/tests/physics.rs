@@ -6,6 +6,7 @@ use crease_kernels::physics::cavity::Cavity;
 use crease_kernels::physics::channel::Channel;
 use crease_kernels::physics::conservation_laws::{Advection, dam_break, shock};
 use crease_kernels::physics::convection::Convection;
+use crease_kernels::physics::cube::{Collision, Cube};
 use crease_kernels::physics::ghia::Reynolds;
 use crease_kernels::physics::heat::Heat;
 use crease_kernels::physics::patterns::{Pattern, Reaction};
@@ -13,7 +14,9 @@ use crease_kernels::physics::plates::Plates;
 use crease_kernels::physics::step::Step;
 use crease_kernels::physics::taylor_green::TaylorGreen;
 use crease_kernels::physics::vortices::Vortices;
-use crease_kernels::physics::{Check, PhysicsError, drops, waves};
+use crease_kernels::physics::waves::Elastic;
+use crease_kernels::physics::{Check, PhysicsError, drops, layers, waves};
+use crease_kernels::stencil::pml::Layer;
 
 fn assert_passes(check: &Check) {
     assert!(check.passes(), "{check:?}");
@@ -80,6 +83,18 @@ fn flows_between_plates_are_exact() {
 fn modes_turn_as_their_schemes_say() {
     assert_passes(&waves::string(50, 3, 501, 1e-12, None).unwrap());
     assert_passes(&waves::cavity([21, 34], [2, 3], 301, 1e-12, None).unwrap());
+    for wave in [Elastic::Pressure, Elastic::Shear] {
+        assert_passes(&waves::elastic(wave, [21, 34], [2, 3], 301, 1e-12, None).unwrap());
+    }
+}
+
+#[test]
+fn matched_layers_leave_what_they_are_made_for() {
+    let layer = |thickness, reflection| Layer { thickness, reflection };
+    assert_passes(&layers::plane_wave(layer(10, 0.1), 0.03, None).unwrap());
+    assert_passes(&layers::round_wave(50, layer(8, 1e-4), 1e-3, None).unwrap());
+    // Without losses, there are conductors.
+    assert!(!layers::round_wave(50, layer(8, 1.0), 0.5, None).unwrap().passes());
 }
 
 #[test]
@@ -117,6 +132,13 @@ fn cases_without_a_flow_are_refused() {
 fn large_eddies_make_small_ones() {
     let vortices = Vortices { n: 24, reynolds: 20.0, speed: 0.05, time: 0.5 };
     vortices.checks(0.03, None).unwrap().iter().for_each(assert_passes);
+}
+
+/// Twenty cells a side: a population that collides at one rate has no steady flow there.
+#[test]
+fn a_cube_of_few_cells_has_the_published_flow_roughly() {
+    let cube = Cube { collision: Collision::Cumulants, n: 20, u_lid: 0.15, sides: 15.0 };
+    cube.checks(0.09, None).unwrap().iter().for_each(assert_passes);
 }
 
 #[test]

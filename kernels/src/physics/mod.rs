@@ -4,7 +4,8 @@
 //!
 //! `simulation` runs a kernel of the catalogue on folded storage; `cavity` compares with the tables in `ghia`, `cube` with
 //! those in `albensoeder`, `taylor_green`, `heat` and `conservation_laws` with analytic solutions, `vortices` with a series
-//! for short times, `plates` with profiles that are met exactly, `waves` with dispersion relations, `patterns` with linear
+//! for short times, `plates` with profiles that are met exactly, `waves` with dispersion relations, `layers` with the
+//! reflection that they are made for, `patterns` with linear
 //! theory and published classes, `drops` with Laplace's law, `convection` with a published Nusselt number, `channel` with
 //! Poiseuille's law and the flow around a cylinder, `step` with the published length of an eddy.
 //! Short versions are tests of this crate; `crease bench --suite physics` runs the long ones.
@@ -18,6 +19,7 @@ pub mod cube;
 pub mod drops;
 pub mod ghia;
 pub mod heat;
+pub mod layers;
 pub mod patterns;
 pub mod plates;
 mod simulation;
