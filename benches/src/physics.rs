@@ -18,7 +18,7 @@ use crease_kernels::physics::step::Step;
 use crease_kernels::physics::taylor_green::TaylorGreen;
 use crease_kernels::physics::vortices::Vortices;
 use crease_kernels::physics::waves::Elastic;
-use crease_kernels::physics::{Check, PhysicsError, drops, layers, waves};
+use crease_kernels::physics::{Check, PhysicsError, drops, layers, walls, waves};
 use crease_kernels::stencil::pml::Layer;
 use serde::{Deserialize, Serialize};
 
@@ -184,6 +184,14 @@ const RUNS: &[Listed] = &[
         run: |threads| {
             let heights = [(Plates::Force, 33), (Plates::Plate, 33)];
             heights.into_iter().map(|(plates, height)| plates.check(height, 1e-10, threads)).collect()
+        },
+    },
+    Listed {
+        kernel: "lbm-d2q9-interpolated",
+        name: "plates between cells",
+        run: |threads| {
+            let distances = [[0.2, 0.9], [1.0, 0.45]];
+            distances.into_iter().map(|distances| walls::Plates { rows: 33, distances }.check(1e-10, threads)).collect()
         },
     },
     Listed {

@@ -180,6 +180,8 @@ static TABLE: Table = Table {
         lbm::cumulant::PLANE_F32,
         lbm::stress::CAVITY,
         lbm::stress::CAVITY_F32,
+        lbm::interpolated::WALLS,
+        lbm::interpolated::WALLS_F32,
         lbm::zou_he::CHANNEL,
         lbm::zou_he::CHANNEL_F32,
         lbm::thermal::CONVECTION,

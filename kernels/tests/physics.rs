@@ -15,7 +15,7 @@ use crease_kernels::physics::step::Step;
 use crease_kernels::physics::taylor_green::TaylorGreen;
 use crease_kernels::physics::vortices::Vortices;
 use crease_kernels::physics::waves::Elastic;
-use crease_kernels::physics::{Check, PhysicsError, drops, layers, waves};
+use crease_kernels::physics::{Check, PhysicsError, drops, layers, walls, waves};
 use crease_kernels::stencil::pml::Layer;
 
 fn assert_passes(check: &Check) {
@@ -80,6 +80,13 @@ fn flows_between_plates_are_exact() {
 }
 
 #[test]
+fn plates_may_lie_anywhere_between_cells() {
+    for distances in [[0.2, 0.9], [1.0, 0.45]] {
+        assert_passes(&walls::Plates { rows: 9, distances }.check(1e-10, None).unwrap());
+    }
+}
+
+#[test]
 fn modes_turn_as_their_schemes_say() {
     assert_passes(&waves::string(50, 3, 501, 1e-12, None).unwrap());
     assert_passes(&waves::cavity([21, 34], [2, 3], 301, 1e-12, None).unwrap());
@@ -134,11 +141,11 @@ fn large_eddies_make_small_ones() {
     vortices.checks(0.03, None).unwrap().iter().for_each(assert_passes);
 }
 
-/// Twenty cells a side: a population that collides at one rate has no steady flow there.
+/// Sixteen cells a side: a population that collides at one rate has no steady flow there.
 #[test]
 fn a_cube_of_few_cells_has_the_published_flow_roughly() {
-    let cube = Cube { collision: Collision::Cumulants, n: 20, u_lid: 0.15, sides: 15.0 };
-    cube.checks(0.09, None).unwrap().iter().for_each(assert_passes);
+    let cube = Cube { collision: Collision::Cumulants, n: 16, u_lid: 0.15, sides: 15.0 };
+    cube.checks(0.12, None).unwrap().iter().for_each(assert_passes);
 }
 
 #[test]

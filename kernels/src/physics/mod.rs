@@ -4,7 +4,7 @@
 //!
 //! `simulation` runs a kernel of the catalogue on folded storage; `cavity` compares with the tables in `ghia`, `cube` with
 //! those in `albensoeder`, `taylor_green`, `heat` and `conservation_laws` with analytic solutions, `vortices` with a series
-//! for short times, `plates` with profiles that are met exactly, `waves` with dispersion relations, `layers` with the
+//! for short times, `plates` and `walls` with profiles that are met exactly, `waves` with dispersion relations, `layers` with the
 //! reflection that they are made for, `patterns` with linear
 //! theory and published classes, `drops` with Laplace's law, `convection` with a published Nusselt number, `channel` with
 //! Poiseuille's law and the flow around a cylinder, `step` with the published length of an eddy.
@@ -26,6 +26,7 @@ mod simulation;
 pub mod step;
 pub mod taylor_green;
 pub mod vortices;
+pub mod walls;
 pub mod waves;
 
 use std::collections::BTreeMap;
