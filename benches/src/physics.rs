@@ -7,9 +7,10 @@ use std::fmt::Write;
 
 use crease_kernels::physics::cavity::Cavity;
 use crease_kernels::physics::channel::Channel;
+use crease_kernels::physics::collision::Collision;
 use crease_kernels::physics::conservation_laws::{Advection, dam_break, shock};
 use crease_kernels::physics::convection::Convection;
-use crease_kernels::physics::cube::{Collision, Cube};
+use crease_kernels::physics::cube::Cube;
 use crease_kernels::physics::ghia::Reynolds;
 use crease_kernels::physics::heat::Heat;
 use crease_kernels::physics::patterns::{Pattern, Reaction};
@@ -109,6 +110,11 @@ const RUNS: &[Listed] = &[
         run: |threads| Ok(Cavity { reynolds: Reynolds::Re400, n: 192, u_lid: 0.08 }.run(threads)?.checks(0.02)),
     },
     Listed {
+        kernel: "lbm-d2q9-cavity-central",
+        name: "cavity of few cells, Re 400, central moments",
+        run: |threads| Ok(Cavity { reynolds: Reynolds::Re400, n: 64, u_lid: 0.1 }.run_central(threads)?.checks(0.02)),
+    },
+    Listed {
         kernel: "lbm-d2q9-periodic",
         name: "vortex, 64 cells",
         run: |threads| Ok(vec![TaylorGreen { n: 64, omega: 1.2, speed: 0.02 }.check(0.01, threads)?]),
@@ -164,8 +170,18 @@ const RUNS: &[Listed] = &[
         kernel: "lbm-d3q19-periodic",
         name: "vortices in three dimensions, R 20 and 100",
         run: |threads| {
-            let start = |reynolds, time| Vortices { n: 64, reynolds, speed: 0.03, time }.checks(0.01, threads);
+            let collision = Collision::Bgk;
+            let start =
+                |reynolds, time| Vortices { collision, n: 64, reynolds, speed: 0.03, time }.checks(0.01, threads);
             Ok([start(20.0, 0.5)?, start(100.0, 0.7)?].concat())
+        },
+    },
+    Listed {
+        kernel: "lbm-d3q27-periodic-cumulant",
+        name: "vortices in three dimensions, R 100, cumulants",
+        run: |threads| {
+            let collision = Collision::Cumulants;
+            Vortices { collision, n: 48, reynolds: 100.0, speed: 0.05, time: 0.7 }.checks(0.01, threads)
         },
     },
     Listed {

@@ -8,22 +8,13 @@
 
 use ndarray::Axis;
 
-use crate::catalogue::{Case, Entry};
+use crate::catalogue::Case;
 use crate::fields::Field;
-use crate::lbm::entries::D3Q19_CAVITY;
-use crate::lbm::{Lattice, VelocitySet, cumulant, fluid};
+use crate::lbm::{VelocitySet, fluid};
 use crate::physics::cavity::{at, worst};
+use crate::physics::collision::Collision;
 use crate::physics::ghia::Point;
 use crate::physics::{Check, PhysicsError, Simulation, albensoeder, positive};
-
-/// How populations collide.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Collision {
-    /// At one rate, D3Q19: unstable where cells are large.
-    Bgk,
-    /// As cumulants, D3Q27, all but the stress at once.
-    Cumulants,
-}
 
 /// A run of the cube.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,23 +29,6 @@ pub struct Cube {
     pub sides: f64,
 }
 
-impl Collision {
-    fn entry(self) -> (&'static Entry, Lattice) {
-        match self {
-            Collision::Bgk => (&D3Q19_CAVITY, Lattice::D3Q19),
-            Collision::Cumulants => (&cumulant::CAVITY, Lattice::D3Q27),
-        }
-    }
-
-    /// The rates beside that of the viscosity.
-    fn rates(self) -> &'static [(&'static str, f64)] {
-        match self {
-            Collision::Bgk => &[],
-            Collision::Cumulants => &[("s_bulk", 1.0), ("s_third", 1.0), ("s_fourth", 1.0)],
-        }
-    }
-}
-
 impl Cube {
     /// Both centre lines, the root of the mean square of what they are off at the published points, and the symmetry, all
     /// over the lid's speed; `limit` is for the lines.
@@ -63,21 +37,14 @@ impl Cube {
     /// [`PhysicsError`] if the case makes no sense.
     pub fn checks(&self, limit: f64, threads: Option<usize>) -> Result<Vec<Check>, PhysicsError> {
         let (n, u_lid) = (self.n, positive("the lid's speed", self.u_lid)?);
-        let (entry, lattice) = self.collision.entry();
+        let lattice = self.collision.lattice();
         let viscosity = u_lid * n as f64 / albensoeder::REYNOLDS;
-        let scalars = [("omega", fluid::relaxation(viscosity)), ("u_lid", u_lid)];
-        let case = Case {
-            sizes: vec![("N".to_owned(), n as i64)],
-            steps: 0,
-            scalars: scalars
-                .iter()
-                .chain(self.collision.rates())
-                .map(|&(name, value)| (name.to_owned(), value))
-                .collect(),
-        };
+        let mut scalars = self.collision.scalars(fluid::relaxation(viscosity));
+        scalars.push(("u_lid".to_owned(), u_lid));
+        let case = Case { sizes: vec![("N".to_owned(), n as i64)], steps: 0, scalars };
         let set = VelocitySet::new(lattice);
         let rest = fluid::populations(&set, &[n; 3], |_| vec![0.0; 3])?;
-        let mut simulation = Simulation::new(entry, &case, &rest, threads)?;
+        let mut simulation = Simulation::new(self.collision.cavity(), &case, &rest, threads)?;
         simulation.advance((self.sides * n as f64 / u_lid).ceil() as u64)?;
         let flow = simulation.fluid_on(lattice)?;
         let [w, _, u] = flow.velocity() else { unreachable!("three axes") };
@@ -108,7 +75,7 @@ impl Cube {
         limit: f64,
     ) -> Check {
         Check {
-            kernel: self.collision.entry().0.name,
+            kernel: self.collision.cavity().name,
             quantity,
             source: if reference == 0.0 { "symmetry" } else { "Albensoeder, Kuhlmann 2005" },
             setting: [("Re", albensoeder::REYNOLDS), ("N", self.n as f64), ("u_lid", self.u_lid)].into(),

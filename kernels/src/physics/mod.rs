@@ -2,7 +2,7 @@
 //!
 //! In: a flow or a profile, a resolution, a limit.   Out: one [`Check`] per quantity.
 //!
-//! `simulation` runs a kernel of the catalogue on folded storage; `cavity` compares with the tables in `ghia`, `cube` with
+//! `simulation` runs a kernel of the catalogue on folded storage, `collision` names those of a flow; `cavity` compares with the tables in `ghia`, `cube` with
 //! those in `albensoeder`, `taylor_green`, `heat` and `conservation_laws` with analytic solutions, `vortices` with a series
 //! for short times, `plates` and `walls` with profiles that are met exactly, `waves` with dispersion relations, `layers` with the
 //! reflection that they are made for, `patterns` with linear
@@ -13,6 +13,7 @@
 pub mod albensoeder;
 pub mod cavity;
 pub mod channel;
+pub mod collision;
 pub mod conservation_laws;
 pub mod convection;
 pub mod cube;

@@ -1,6 +1,6 @@
 //! The Taylor-Green vortex in three dimensions: large eddies that make small ones.
 //!
-//! In: cells per side, a Reynolds number, a speed, an entry on a lattice.   Out: energy and enstrophy some time later.
+//! In: a collision, cells per side, a Reynolds number, a speed.   Out: energy and enstrophy some time later.
 //!
 //! The start is `u_x = U sin x cos y cos z`, `u_y = -U cos x sin y cos z`, `u_z = 0`, where one side of the box is `2 pi`,
 //! with the pressure that belongs to it. In the time `s = U k t` and the Reynolds number `R = U / (k viscosity)`, where
@@ -20,16 +20,18 @@ use std::f64::consts::TAU;
 
 use ndarray::Dimension;
 
-use crate::catalogue::{Case, Entry};
+use crate::catalogue::Case;
 use crate::fields::Fields;
-use crate::lbm::entries::D3Q19_PERIODIC;
 use crate::lbm::fluid::Fluid;
 use crate::lbm::{Lattice, VelocitySet, fluid};
+use crate::physics::collision::Collision;
 use crate::physics::{Check, PhysicsError, Simulation, positive, relative};
 
 /// A run of the vortex.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Vortices {
+    /// Lattice and collision.
+    pub collision: Collision,
     /// Cells per side.
     pub n: usize,
     /// Reynolds number `U / (k viscosity)`.
@@ -41,7 +43,7 @@ pub struct Vortices {
 }
 
 impl Vortices {
-    /// Energy and enstrophy at the end of the run, D3Q19 BGK; `limit` is relative.
+    /// Energy and enstrophy at the end of the run; `limit` is relative.
     ///
     /// # Errors
     /// [`PhysicsError`] if the case makes no sense.
@@ -50,41 +52,28 @@ impl Vortices {
         let viscosity =
             positive("the speed", self.speed)? / (wave_number * positive("the Reynolds number", self.reynolds)?);
         let omega = fluid::relaxation(viscosity);
-        let case =
-            Case { sizes: vec![("N".to_owned(), self.n as i64)], steps: 0, scalars: vec![("omega".to_owned(), omega)] };
-        let mut simulation =
-            Simulation::new(&D3Q19_PERIODIC, &case, &start(Lattice::D3Q19, self.n, self.speed, omega)?, threads)?;
-        let before = simulation.fluid_on(Lattice::D3Q19)?;
+        let (lattice, scalars) = (self.collision.lattice(), self.collision.scalars(omega));
+        let case = Case { sizes: self.collision.sides(self.n), steps: 0, scalars };
+        let initial = start(lattice, self.n, self.speed, omega)?;
+        let mut simulation = Simulation::new(self.collision.periodic(), &case, &initial, threads)?;
+        let before = simulation.fluid_on(lattice)?;
         let steps = (self.time / (self.speed * wave_number)).round() as u64;
         simulation.advance(steps)?;
-        let after = simulation.fluid_on(Lattice::D3Q19)?;
+        let after = simulation.fluid_on(lattice)?;
         let time = steps as f64 * self.speed * wave_number;
         let series = Series { reynolds: self.reynolds };
         let lost = 1.0 - after.energy() / before.energy();
         let grown = enstrophy(&after) / enstrophy(&before);
-        let quantity = |name: &str| format!("{name} at s = {time:.3}");
+        let check = |name: &str, numbers| self.check(format!("{name} at s = {time:.3}"), &simulation, numbers, limit);
         Ok(vec![
-            self.check(&D3Q19_PERIODIC, quantity("energy lost"), &simulation, [lost, series.lost(time)], limit),
-            self.check(
-                &D3Q19_PERIODIC,
-                quantity("enstrophy over that before"),
-                &simulation,
-                [grown, series.grown(time)],
-                limit,
-            ),
+            check("energy lost", [lost, series.lost(time)]),
+            check("enstrophy over that before", [grown, series.grown(time)]),
         ])
     }
 
-    fn check(
-        &self,
-        entry: &Entry,
-        quantity: String,
-        simulation: &Simulation,
-        [computed, reference]: [f64; 2],
-        limit: f64,
-    ) -> Check {
+    fn check(&self, quantity: String, simulation: &Simulation, [computed, reference]: [f64; 2], limit: f64) -> Check {
         Check {
-            kernel: entry.name,
+            kernel: self.collision.periodic().name,
             quantity,
             source: "Taylor, Green 1937, series",
             setting: [("N", self.n as f64), ("R", self.reynolds), ("speed", self.speed)].into(),
