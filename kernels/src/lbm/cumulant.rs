@@ -8,12 +8,12 @@
 //! storage is one lattice.
 //!
 //! Stresses on the diagonal keep an error of third order in the velocity, as in every set of these speeds: the correction by
-//! slopes of the velocity that the source has in equations 61 to 66 is left out.
+//! slopes of the velocity that the source has for it is left out.
 //!
 //! Source: Geier, Greiner, Korvink: Cascaded digital lattice Boltzmann automata for high Reynolds number flow, Phys. Rev. E
 //! 73, 066705, 2006 (central moments); Geier, Schoenherr, Pasquali, Krafczyk: The cumulant lattice Boltzmann equation in
-//! three dimensions: theory and validation, Comput. Math. Appl. 70, 2015, section 4 and appendices (cumulants, and moments
-//! along one axis after the other).
+//! three dimensions: theory and validation, Comput. Math. Appl. 70, 2015 (cumulants, and moments along one axis after the
+//! other). The products that cumulants leave out are checked against the sum over all ways to part a set.
 
 use crate::catalogue::{Case, Entry, Preset};
 use crate::fields::{Fields, KernelDataError, cells};

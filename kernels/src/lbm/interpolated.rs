@@ -11,7 +11,7 @@
 //! other; where rows run in parallel most populations take two.
 //!
 //! Source: Bouzidi, Firdaouss, Lallemand: Momentum transfer of a Boltzmann-lattice fluid with boundaries, Phys. Fluids 13,
-//! 2001, equations 5 (linear interpolation) and 11 (moving walls).
+//! 2001 (linear interpolation, and moving walls).
 
 use ndarray::{Dimension, IxDyn};
 

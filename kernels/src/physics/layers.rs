@@ -7,7 +7,7 @@
 //! in the middle. Of a round wave, what comes back is the difference to the same wave in a box so large that nothing has come
 //! back, over the largest value that passes; there the grading in cells is all there is, so that it is a bound.
 //!
-//! Source: Berenger, J. Comput. Phys. 114, 1994, equation 17 and section 5.
+//! Source: Berenger, J. Comput. Phys. 114, 1994.
 
 use ndarray::{IxDyn, SliceInfoElem};
 

@@ -14,7 +14,7 @@
 //! and `-0.2627 s^5/R` at `R = 100`, which bounds what is left out.
 //!
 //! Source: Taylor, Green: Mechanism of the Production of Small Eddies from Large Ones, Proc. R. Soc. A 158, 1937 (start and
-//! series); Brachet, Meiron, Orszag, Nickel, Morf, Frisch, J. Fluid Mech. 130, 1983, section 2 (pressure, short times).
+//! series); Brachet, Meiron, Orszag, Nickel, Morf, Frisch, J. Fluid Mech. 130, 1983 (pressure, short times).
 
 use std::f64::consts::TAU;
 

@@ -4,7 +4,7 @@
 //!
 //! Where the profile is straight, so are populations along a link, and linear interpolation is exact: only rounding is left.
 //!
-//! Source: Couette's flow; Bouzidi, Firdaouss, Lallemand, Phys. Fluids 13, 2001, section III.
+//! Source: Couette's flow; Bouzidi, Firdaouss, Lallemand, Phys. Fluids 13, 2001.
 
 use ndarray::IxDyn;
 

@@ -10,7 +10,7 @@
 //! In an elastic plane, slopes of a potential are a pressure wave and those of a stream function a shear wave; staggered
 //! differences keep them apart, so that the same relation holds with `c` times the speed of each.
 //!
-//! Source: J. Virieux, Geophysics 51, 1986, equation 8; A. Taflove, S. Hagness: Computational Electrodynamics, 2005, section 4.2 (numerical dispersion).
+//! Source: J. Virieux, Geophysics 51, 1986; A. Taflove, S. Hagness: Computational Electrodynamics, 2005, section 4.2 (numerical dispersion).
 
 use std::f64::consts::PI;
 

@@ -4,8 +4,7 @@
 //! `c = 1 / (sqrt(2) v)` with the faster speed `v`. Every field is in place, whether rows or whole stages follow each other.
 //!
 //! Source: Virieux: P-SV wave propagation in heterogeneous media: velocity-stress finite-difference method, Geophysics 51,
-//! 1986, equations 4 (the scheme) and 6 (stability). Of the walls: rigid, without friction, so that mirror images are
-//! solutions.
+//! 1986 (the scheme and its stability). Of the walls: rigid, without friction, so that mirror images are solutions.
 
 use crate::catalogue::{Case, Entry, Preset};
 use crate::fields::{Fields, KernelDataError, cells, hills};

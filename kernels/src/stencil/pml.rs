@@ -4,9 +4,9 @@
 //! without being reflected, at any angle, and die out before the conductor behind it. The losses grow from 0 at the inner
 //! edge; in the source's form, the field across the plane is two, one for each direction of slopes. Every field is in place.
 //!
-//! Source: Berenger: A perfectly matched layer for the absorption of electromagnetic waves, J. Comput. Phys. 114, 1994,
-//! equations 3 (split field), 17 and 25 to 27 (reflection and grading); losses are taken in the middle of a step, as in
-//! Taflove, Hagness: Computational Electrodynamics, 2005, section 3.6.
+//! Source: Berenger: A perfectly matched layer for the absorption of electromagnetic waves, J. Comput. Phys. 114, 1994 (split
+//! field, reflection at a right angle, grading by a power); losses are taken in the middle of a step, as in Taflove, Hagness:
+//! Computational Electrodynamics, 2005, chapter 3.
 
 use ndarray::{Dimension, IxDyn};
 
