@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crease::{CompileOptions, Isa, IsaChoice, MachineModel, Plan, RunOptions, StrategyChoice};
-use crease_kernels::{Case, Entry, Fields, library, transfer};
+use crease_kernels::{Case, Entry, Fields, find, library, transfer};
 
 use crate::{is_of_other_cells, is_thorough};
 
@@ -126,7 +126,8 @@ fn every_kernel_of_the_library_agrees_with_its_naive_loops() {
 /// Lattices in which each value has one reader are in place: one lattice and no more, at any size.
 #[test]
 fn lattices_take_exactly_one_lattice() {
-    let one_reader = |name: &str| name.starts_with("lbm-") && !name.contains("shan-chen") && !name.contains("d1q3");
+    let more_readers = ["shan-chen", "d1q3", "interpolated"];
+    let one_reader = |name: &str| name.starts_with("lbm-") && !more_readers.iter().any(|more| name.contains(more));
     for entry in library().iter().filter(|entry| one_reader(entry.name) && !is_of_other_cells(entry.name)) {
         let case = entry.case(&entry.default);
         let plan = plan(entry, &case, "rows", StrategyChoice::Auto);
@@ -134,4 +135,19 @@ fn lattices_take_exactly_one_lattice() {
         let cells: u64 = plan.report().buffers.iter().map(|buffer| buffer.cells).sum();
         assert_eq!(cells, lattices.count() as u64 * (entry.sites)(&case).unwrap(), "{}", entry.name);
     }
+}
+
+/// Walls between cells give values readers in their own cell: one lattice, and rows that wait for these.
+#[test]
+fn interpolated_walls_take_a_lattice_and_a_few_rows() {
+    let entry = find("lbm-d2q9-interpolated").unwrap();
+    let case = entry.case(&entry.default);
+    let plan = plan(entry, &case, "lines", StrategyChoice::Auto);
+    let cells: u64 = plan.report().buffers.iter().map(|buffer| buffer.cells).sum();
+    let (rows, columns) = (case.sizes[0].1 as u64, case.sizes[1].1 as u64);
+    assert!(
+        cells > 9 * rows * columns && cells <= 9 * (rows + 2) * columns,
+        "{cells} of {} a lattice",
+        9 * rows * columns
+    );
 }

@@ -1,16 +1,23 @@
 //! Short versions of the physics checks: coarse, with the limits that suit; `crease bench --suite physics` runs fine
-//! ones.
+//! ones. Small boxes run on one thread: tests run beside each other, and a step of theirs is shorter than a barrier.
 
 use crease_kernels::lbm::Storage;
 use crease_kernels::physics::cavity::Cavity;
 use crease_kernels::physics::channel::Channel;
+use crease_kernels::physics::collision::Collision;
 use crease_kernels::physics::conservation_laws::{Advection, dam_break, shock};
 use crease_kernels::physics::convection::Convection;
+use crease_kernels::physics::cube::Cube;
 use crease_kernels::physics::ghia::Reynolds;
 use crease_kernels::physics::heat::Heat;
+use crease_kernels::physics::patterns::{Pattern, Reaction};
 use crease_kernels::physics::plates::Plates;
+use crease_kernels::physics::step::Step;
 use crease_kernels::physics::taylor_green::TaylorGreen;
-use crease_kernels::physics::{Check, PhysicsError, drops, waves};
+use crease_kernels::physics::vortices::Vortices;
+use crease_kernels::physics::waves::Elastic;
+use crease_kernels::physics::{Check, PhysicsError, drops, layers, walls, waves};
+use crease_kernels::stencil::pml::Layer;
 
 fn assert_passes(check: &Check) {
     assert!(check.passes(), "{check:?}");
@@ -26,6 +33,12 @@ fn cavities_agree_with_the_tables() {
         // The point that is left out is far off where its neighbours are not.
         assert!(reynolds.misprint().is_none_or(|printed| (lines.v(printed.position) - printed.velocity).abs() > 0.1));
     }
+}
+
+#[test]
+fn central_moments_have_the_published_flow_in_a_cavity() {
+    let lines = Cavity { reynolds: Reynolds::Re100, n: 32, u_lid: 0.12 }.run_central(Some(1)).unwrap();
+    lines.checks(0.02).iter().for_each(assert_passes);
 }
 
 #[test]
@@ -74,9 +87,28 @@ fn flows_between_plates_are_exact() {
 }
 
 #[test]
+fn plates_may_lie_anywhere_between_cells() {
+    for distances in [[0.2, 0.9], [1.0, 0.45]] {
+        assert_passes(&walls::Plates { rows: 9, distances }.check(1e-10, Some(1)).unwrap());
+    }
+}
+
+#[test]
 fn modes_turn_as_their_schemes_say() {
     assert_passes(&waves::string(50, 3, 501, 1e-12, None).unwrap());
     assert_passes(&waves::cavity([21, 34], [2, 3], 301, 1e-12, None).unwrap());
+    for wave in [Elastic::Pressure, Elastic::Shear] {
+        assert_passes(&waves::elastic(wave, [21, 34], [2, 3], 301, 1e-12, Some(1)).unwrap());
+    }
+}
+
+#[test]
+fn matched_layers_leave_what_they_are_made_for() {
+    let layer = |thickness, reflection| Layer { thickness, reflection };
+    assert_passes(&layers::plane_wave(layer(10, 0.1), 0.03, Some(1)).unwrap());
+    assert_passes(&layers::round_wave(50, layer(8, 1e-4), 1e-3, Some(1)).unwrap());
+    // Without losses, there are conductors.
+    assert!(!layers::round_wave(50, layer(8, 1.0), 0.5, Some(1)).unwrap().passes());
 }
 
 #[test]
@@ -108,4 +140,34 @@ fn cases_without_a_flow_are_refused() {
     let tiny = Cavity { reynolds: Reynolds::Re100, n: 2, u_lid: 0.1 };
     assert!(matches!(tiny.run(None), Err(PhysicsError::Crease(_))));
     assert!(matches!(Heat::Line.check(7, 0.1, None), Err(PhysicsError::Setting { .. })));
+}
+
+#[test]
+fn large_eddies_make_small_ones() {
+    let vortices = Vortices { collision: Collision::Bgk, n: 24, reynolds: 20.0, speed: 0.05, time: 0.5 };
+    vortices.checks(0.03, Some(1)).unwrap().iter().for_each(assert_passes);
+}
+
+/// Sixteen cells a side: a population that collides at one rate has no steady flow there.
+#[test]
+fn a_cube_of_few_cells_has_the_published_flow_roughly() {
+    let cube = Cube { collision: Collision::Cumulants, n: 16, u_lid: 0.15, sides: 15.0 };
+    cube.checks(0.12, Some(1)).unwrap().iter().for_each(assert_passes);
+}
+
+#[test]
+fn the_flow_behind_a_step_attaches_where_it_should() {
+    assert_passes(&Step { height: 12, reynolds: 100.0, u_mean: 0.06 }.check(2.922, 0.05, Some(1)).unwrap());
+}
+
+#[test]
+fn modes_of_a_reaction_grow_as_linear_theory_says() {
+    assert_passes(&Reaction { feed: 0.058, kill: 0.062 }.check_growth(33, 3, 400, 1e-6, Some(1)).unwrap());
+}
+
+#[test]
+fn a_spot_vanishes_divides_or_becomes_a_stripe() {
+    for (pattern, limit) in [(Pattern::Uniform, 1e-6), (Pattern::Spots, 0.1), (Pattern::Stripes, 0.0)] {
+        assert_passes(&pattern.check(62, 4000, limit, Some(1)).unwrap());
+    }
 }

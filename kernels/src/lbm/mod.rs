@@ -6,16 +6,19 @@
 //! populations to what they carry, `moments` observes that while a run goes on, `entries` lists all of it for the catalogue.
 //!
 //! What the builder does not make are texts (`kernels/src/texts/`), each with its loops, made of what `sites` has: `trt`,
-//! `mrt` and `stress` are other collisions, `small_sets` other velocities, `zou_he` other borders, `thermal` and
+//! `mrt`, `cumulant` and `stress` are other collisions, `small_sets` other velocities, `zou_he` and
+//! `interpolated` other borders, `thermal` and
 //! `shan_chen` have two lattices.
 
 pub mod cavity;
 pub mod channel;
 pub mod collision;
 pub mod concentration;
+pub mod cumulant;
 pub mod entries;
 pub mod fluid;
 pub mod inflow;
+pub mod interpolated;
 pub mod moments;
 pub mod mrt;
 pub mod naive;

@@ -198,7 +198,8 @@ fn naive_periodic<R: Real>(case: &Case, initial: &Fields) -> Result<Fields, Kern
     Ok(fields(&last))
 }
 
-fn scalars<R: Real, const N: usize>(case: &Case, names: [&str; N]) -> Result<[R; N], KernelDataError> {
+/// Several scalars of a case.
+pub(super) fn scalars<R: Real, const N: usize>(case: &Case, names: [&str; N]) -> Result<[R; N], KernelDataError> {
     let values = names.iter().map(|name| Ok(R::of(case.scalar(name)?))).collect::<Result<Vec<R>, KernelDataError>>()?;
     Ok(values.try_into().unwrap_or_else(|_| unreachable!("one value for each name")))
 }

@@ -101,14 +101,16 @@ impl<const D: usize> Set<D> {
     }
 }
 
-impl Set<2> {
-    /// What arrives between resting walls, below a wall that moves along `x`.
-    pub(super) fn cavity<R: Real>(&self, f: &[Grid<R, 2>], place: [i64; 2], lid: R) -> Vec<R> {
+impl<const D: usize> Set<D> {
+    /// What arrives between resting walls, below a wall after the last cell of the first axis that moves along the last one.
+    pub(super) fn cavity<R: Real>(&self, f: &[Grid<R, D>], place: [i64; D], lid: R) -> Vec<R> {
         let arriving = |q: usize| {
             let from = self.upwind(q, place);
             let returned = || f[self.opposite(q)][place];
-            let is_above = from[0] > place[0] && !f[q].has([from[0], 0]);
-            match self.c[q][1] {
+            let mut above = place;
+            above[0] = from[0];
+            let is_above = from[0] > place[0] && !f[q].has(above);
+            match self.c[q][D - 1] {
                 _ if f[q].has(from) => f[q][from],
                 c if is_above && c != 0 => returned() + R::of(c as f64) * (R::of(6.0 * self.w[q]) * lid),
                 _ => returned(),

@@ -7,10 +7,10 @@
 
 use ndarray::Axis;
 
-use crate::catalogue::Case;
+use crate::catalogue::{Case, Entry};
 use crate::fields::Field;
 use crate::lbm::entries::{D2Q9_CAVITY, D2Q9_CAVITY_F16, D2Q9_CAVITY_F32};
-use crate::lbm::{Lattice, Storage, VelocitySet, fluid};
+use crate::lbm::{Lattice, Storage, VelocitySet, cumulant, fluid};
 use crate::physics::ghia::{Point, Reynolds};
 use crate::physics::{Check, PhysicsError, Simulation, positive};
 
@@ -61,21 +61,41 @@ impl Cavity {
     /// As [`Cavity::run`].
     pub fn run_in(&self, storage: Storage, threads: Option<usize>) -> Result<CentreLines, PhysicsError> {
         let (entry, tolerance) = match storage {
-            Storage::Double => (D2Q9_CAVITY, STEADY),
-            Storage::Single => (D2Q9_CAVITY_F32, STEADY),
-            Storage::Half => (D2Q9_CAVITY_F16, STEADY_IN_HALVES),
+            Storage::Double => (&D2Q9_CAVITY, STEADY),
+            Storage::Single => (&D2Q9_CAVITY_F32, STEADY),
+            Storage::Half => (&D2Q9_CAVITY_F16, STEADY_IN_HALVES),
         };
+        self.run_entry(entry, &[], storage, tolerance, threads)
+    }
+
+    /// The same with central moments, all of which but the stress relax at once.
+    ///
+    /// # Errors
+    /// As [`Cavity::run`].
+    pub fn run_central(&self, threads: Option<usize>) -> Result<CentreLines, PhysicsError> {
+        let rates = [("s_bulk", 1.0), ("s_third", 1.0), ("s_fourth", 1.0)];
+        self.run_entry(&cumulant::PLANE, &rates, Storage::Double, STEADY, threads)
+    }
+
+    fn run_entry(
+        &self,
+        entry: &Entry,
+        rates: &[(&str, f64)],
+        storage: Storage,
+        tolerance: f64,
+        threads: Option<usize>,
+    ) -> Result<CentreLines, PhysicsError> {
         let (n, u_lid) = (self.n, positive("the lid's speed", self.u_lid)?);
         let viscosity = u_lid * n as f64 / self.reynolds.number();
         let scalars = [("omega", fluid::relaxation(viscosity)), ("u_lid", u_lid)];
         let case = Case {
             sizes: vec![("N".to_owned(), n as i64)],
             steps: 0,
-            scalars: scalars.map(|(name, value)| (name.to_owned(), value)).to_vec(),
+            scalars: scalars.iter().chain(rates).map(|&(name, value)| (name.to_owned(), value)).collect(),
         };
         let set = VelocitySet::new(Lattice::D2Q9);
         let rest = storage.held(&set, fluid::populations(&set, &[n, n], |_| vec![0.0; 2])?);
-        let mut simulation = Simulation::new(&entry, &case, &rest, threads)?;
+        let mut simulation = Simulation::new(entry, &case, &rest, threads)?;
         let side = (n as f64 / u_lid).ceil() as u64;
         let steady = simulation.settle(u_lid, side, tolerance, MOST_SIDES * side)?;
         Ok(CentreLines {
@@ -129,7 +149,7 @@ impl CentreLines {
 }
 
 /// The published point where the line is furthest off; a NaN is further than any number.
-fn worst(line: &[f64], published: &[Point]) -> Option<Point> {
+pub(super) fn worst(line: &[f64], published: &[Point]) -> Option<Point> {
     let off = |point: &Point| {
         let off = (at(line, point.position) - point.velocity).abs();
         if off.is_nan() { f64::INFINITY } else { off }
@@ -147,7 +167,7 @@ fn centre_line(velocity: &Field, axis: usize, speed: f64, end: f64) -> Vec<f64> 
 }
 
 /// The cubic through the four nearest of: a wall at 0, cell centres, a wall at 1.
-fn at(line: &[f64], position: f64) -> f64 {
+pub(super) fn at(line: &[f64], position: f64) -> f64 {
     let cells = line.len() - 2;
     let place = |i: usize| match i {
         0 => 0.0,

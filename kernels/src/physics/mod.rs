@@ -2,22 +2,32 @@
 //!
 //! In: a flow or a profile, a resolution, a limit.   Out: one [`Check`] per quantity.
 //!
-//! `simulation` runs a kernel of the catalogue on folded storage; `cavity` compares with the tables in `ghia`,
-//! `taylor_green`, `heat` and `conservation_laws` with analytic solutions, `plates` with profiles that are met exactly,
-//! `waves` with dispersion relations, `drops` with Laplace's law, `convection` with a published Nusselt number, `channel` with Poiseuille's law and the flow around a
-//! cylinder.
+//! `simulation` runs a kernel of the catalogue on folded storage, `collision` names those of a flow; `cavity` compares with the tables in `ghia`, `cube` with
+//! those in `albensoeder`, `taylor_green`, `heat` and `conservation_laws` with analytic solutions, `vortices` with a series
+//! for short times, `plates` and `walls` with profiles that are met exactly, `waves` with dispersion relations, `layers` with the
+//! reflection that they are made for, `patterns` with linear
+//! theory and published classes, `drops` with Laplace's law, `convection` with a published Nusselt number, `channel` with
+//! Poiseuille's law and the flow around a cylinder, `step` with the published length of an eddy.
 //! Short versions are tests of this crate; `crease bench --suite physics` runs the long ones.
 
+pub mod albensoeder;
 pub mod cavity;
 pub mod channel;
+pub mod collision;
 pub mod conservation_laws;
 pub mod convection;
+pub mod cube;
 pub mod drops;
 pub mod ghia;
 pub mod heat;
+pub mod layers;
+pub mod patterns;
 pub mod plates;
 mod simulation;
+pub mod step;
 pub mod taylor_green;
+pub mod vortices;
+pub mod walls;
 pub mod waves;
 
 use std::collections::BTreeMap;
@@ -46,7 +56,8 @@ pub struct Check {
     pub computed: f64,
     /// What should.
     pub reference: f64,
-    /// How far they are apart: over the lid's speed for profiles of the cavity, relative for all else.
+    /// How far they are apart: over the lid's speed for profiles of cavities, as it is where the reference is 0, how much is
+    /// missing where it is a bound, relative for all else.
     pub deviation: f64,
     /// The deviation that is accepted.
     pub limit: f64,

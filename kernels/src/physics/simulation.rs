@@ -66,7 +66,15 @@ impl Simulation {
     /// # Errors
     /// [`PhysicsError::Data`] for other kernels.
     pub fn fluid(&self) -> Result<Fluid, PhysicsError> {
-        let set = VelocitySet::new(Lattice::D2Q9);
+        self.fluid_on(Lattice::D2Q9)
+    }
+
+    /// Density and velocity of a kernel on some lattice at the current step.
+    ///
+    /// # Errors
+    /// [`PhysicsError::Data`] if it has other populations.
+    pub fn fluid_on(&self, lattice: Lattice) -> Result<Fluid, PhysicsError> {
+        let set = VelocitySet::new(lattice);
         Ok(fluid(&set, &storage::populations(&set, self.fields()?))?)
     }
 
@@ -75,10 +83,25 @@ impl Simulation {
     /// # Errors
     /// [`PhysicsError::Unsteady`] if it still does after `most` steps.
     pub fn settle(&mut self, speed: f64, every: u64, tolerance: f64, most: u64) -> Result<Fluid, PhysicsError> {
-        let mut before = self.fluid()?;
+        self.settle_on(Lattice::D2Q9, speed, every, tolerance, most)
+    }
+
+    /// The same of a kernel on some lattice.
+    ///
+    /// # Errors
+    /// As [`Simulation::settle`].
+    pub fn settle_on(
+        &mut self,
+        lattice: Lattice,
+        speed: f64,
+        every: u64,
+        tolerance: f64,
+        most: u64,
+    ) -> Result<Fluid, PhysicsError> {
+        let mut before = self.fluid_on(lattice)?;
         loop {
             self.advance(every)?;
-            let now = self.fluid()?;
+            let now = self.fluid_on(lattice)?;
             let pairs = now.velocity().iter().zip(before.velocity());
             let change = pairs.map(|(now, before)| largest(&(now - before))).fold(0.0, f64::max) / speed;
             if change <= tolerance {

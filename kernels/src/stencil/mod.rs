@@ -1,17 +1,19 @@
 //! Stencils on regular grids: finite differences, most of them explicit.
 //!
 //! `heat_1d`, `heat_1d_tiles`, `heat_2d`, `periodic` and `sine_gordon` are those that every choice of the engine is
-//! tried on. `wave`, `advection`, `shallow_water`, `fdtd`, `cahn_hilliard`, `poisson` and `life` are
-//! texts (`kernels/src/texts/`) that simulations are made of.
+//! tried on. `wave`, `advection`, `shallow_water`, `fdtd`, `pml`, `elastic`, `cahn_hilliard`, `poisson` and
+//! `life` are texts (`kernels/src/texts/`) that simulations are made of.
 
 pub mod advection;
 pub mod cahn_hilliard;
+pub mod elastic;
 pub mod fdtd;
 pub mod heat_1d;
 pub mod heat_1d_tiles;
 pub mod heat_2d;
 pub mod life;
 pub mod periodic;
+pub mod pml;
 pub mod poisson;
 pub mod shallow_water;
 pub mod sine_gordon;

@@ -1,0 +1,122 @@
+//! Matched layers: what comes back from them.
+//!
+//! In: a layer, a pulse.   Out: what comes back of a plane wave at a right angle, and of a source in the middle.
+//!
+//! Of a plane wave, the layer and the conductor behind it leave `exp(-2 s)` with the integral `s` of the losses: the
+//! reflection that the layer is made for. The plane wave is a strip, wide enough for what begins at its ends not to arrive
+//! in the middle. Of a round wave, what comes back is the difference to the same wave in a box so large that nothing has come
+//! back, over the largest value that passes; there the grading in cells is all there is, so that it is a bound.
+//!
+//! Source: Berenger, J. Comput. Phys. 114, 1994.
+
+use ndarray::{IxDyn, SliceInfoElem};
+
+use crate::catalogue::Case;
+use crate::fields::{Field, Fields};
+use crate::physics::{Check, PhysicsError, Simulation, relative};
+use crate::stencil::pml::{Layer, PLANE};
+
+const COURANT: f64 = 0.5;
+
+/// What comes back of a plane wave over what the layer is made to leave; `limit` is relative.
+///
+/// # Errors
+/// [`PhysicsError`] if the engine refuses.
+pub fn plane_wave(layer: Layer, limit: f64, threads: Option<usize>) -> Result<Check, PhysicsError> {
+    // A pulse of some width in the middle of a gap that is wider than it, running towards the far layer.
+    let (width, gap) = (12.0_f64, 120);
+    let nx = gap + 2 * layer.thickness;
+    let ny = 4 * nx;
+    let start = 0.5 * nx as f64;
+    let pulse = |x: f64| (-((x - start) / width).powi(2)).exp();
+    let mut initial = layer.inputs([ny, nx], COURANT);
+    let on_wall = |at: usize, n: usize| at == 0 || at + 1 == n;
+    let e = Field::from_shape_fn(IxDyn(&[ny, nx]), |at| {
+        if on_wall(at[0], ny) || on_wall(at[1], nx) { 0.0 } else { pulse(at[1] as f64) }
+    });
+    // Half a step earlier, half a cell further.
+    let hy = Field::from_shape_fn(IxDyn(&[ny, nx - 1]), |at| -pulse(at[1] as f64 + 0.5 + 0.5 * COURANT));
+    initial.extend([("ex".to_owned(), e), ("hy".to_owned(), hy)]);
+    initial.insert("ey".to_owned(), Field::zeros(IxDyn(&[ny, nx])));
+    initial.insert("hx".to_owned(), Field::zeros(IxDyn(&[ny - 1, nx])));
+    let mut simulation = start_in([ny, nx], &initial, threads)?;
+    // There and back again: from the middle to the conductor, and as far.
+    simulation.advance((nx as f64 / COURANT) as u64)?;
+    let fields = simulation.fields()?;
+    let line = (0..nx).map(|x| (fields["ex"][[ny / 2, x]] + fields["ey"][[ny / 2, x]]).abs());
+    let computed = line.fold(0.0, f64::max);
+    let numbers = [computed, layer.reflection, relative(computed, layer.reflection), limit];
+    Ok(result("reflection of a plane wave", layer, [ny, nx], &simulation, numbers))
+}
+
+/// The largest field that comes back to a box of so many cells a side from the layers around it, over that which passes;
+/// `limit` is for that.
+///
+/// # Errors
+/// [`PhysicsError`] if the engine refuses.
+pub fn round_wave(inner: usize, layer: Layer, limit: f64, threads: Option<usize>) -> Result<Check, PhysicsError> {
+    let steps = (1.5 * inner as f64 / COURANT) as u64;
+    let wave = |margin: usize, layer: Layer| {
+        let n = inner + 2 * margin;
+        let mut initial = layer.inputs([n, n], COURANT);
+        let centre = 0.5 * (n as f64 - 1.0);
+        let hill = |at: usize| (-((at as f64 - centre) / 3.0).powi(2)).exp();
+        let on_wall = |at: usize| at == 0 || at + 1 == n;
+        for part in ["ex", "ey"] {
+            let field = Field::from_shape_fn(IxDyn(&[n, n]), |at| {
+                if on_wall(at[0]) || on_wall(at[1]) { 0.0 } else { 0.5 * hill(at[0]) * hill(at[1]) }
+            });
+            initial.insert(part.to_owned(), field);
+        }
+        initial.insert("hx".to_owned(), Field::zeros(IxDyn(&[n - 1, n])));
+        initial.insert("hy".to_owned(), Field::zeros(IxDyn(&[n, n - 1])));
+        let mut simulation = start_in([n, n], &initial, threads)?;
+        let (mut seen, parts) = (Vec::new(), 12);
+        for _ in 0..parts {
+            simulation.advance(steps / parts)?;
+            let fields = simulation.fields()?;
+            let middle = SliceInfoElem::Slice { start: margin as isize, end: Some((margin + inner) as isize), step: 1 };
+            let field = &fields["ex"] + &fields["ey"];
+            seen.push(field.slice(&[middle, middle][..]).to_owned());
+        }
+        Ok::<_, PhysicsError>((seen, simulation))
+    };
+    let (found, simulation) = wave(layer.thickness, layer)?;
+    // What reaches the conductors of the large box has not come back when the run ends.
+    let (expected, _) = wave(inner, Layer { thickness: 1, reflection: 1.0 })?;
+    let largest = |field: &Field| field.iter().fold(0.0, |most: f64, value| most.max(value.abs()));
+    // The first part of the run is the start itself; what passes the edge is of the size of what is left in the middle then.
+    let passing = largest(&expected[2]);
+    let back = found.iter().zip(&expected).map(|(found, expected)| largest(&(found - expected))).fold(0.0, f64::max);
+    let computed = back / passing;
+    let n = inner + 2 * layer.thickness;
+    Ok(result("reflection of a round wave", layer, [n, n], &simulation, [computed, 0.0, computed, limit]))
+}
+
+fn start_in([ny, nx]: [usize; 2], initial: &Fields, threads: Option<usize>) -> Result<Simulation, PhysicsError> {
+    let sizes = vec![("NY".to_owned(), ny as i64), ("NX".to_owned(), nx as i64)];
+    let case = Case { sizes, steps: 0, scalars: vec![("c".to_owned(), COURANT)] };
+    Simulation::new(&PLANE, &case, initial, threads)
+}
+
+fn result(
+    quantity: &str,
+    layer: Layer,
+    [ny, nx]: [usize; 2],
+    simulation: &Simulation,
+    [computed, reference, deviation, limit]: [f64; 4],
+) -> Check {
+    let made_for = ("layer for", layer.reflection);
+    Check {
+        kernel: PLANE.name,
+        quantity: quantity.to_owned(),
+        source: "Berenger 1994",
+        setting: [("NY", ny as f64), ("NX", nx as f64), ("layer", layer.thickness as f64), made_for].into(),
+        steps: simulation.steps(),
+        storage_bytes: simulation.storage_bytes(),
+        computed,
+        reference,
+        deviation,
+        limit,
+    }
+}
