@@ -1,16 +1,17 @@
 //! The machine's names of instructions, by operation, numbers and width.
 //!
-//! A table and nothing else. Columns: one cell, 256 bits and 16 registers (VEX), 256 and 512 bits and 32 registers with
+//! A table and nothing else, of floating-point numbers; those on integers are in `integer_codes`. Columns: one cell, 256 bits and 16 registers (VEX), 256 and 512 bits and 32 registers with
 //! masks (EVEX).
 
-use crate::vector::{Arith, Float, FmaForm};
+use super::integer_codes::integer_code;
+use crate::vector::{Arith, FmaForm, Number};
 use crease_program::ShiftOp;
 use iced_x86::Code;
 
 /// Which instructions of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
-    /// One number in an XMM register (VEX).
+    /// One number in an XMM register, or 128 bits of integers (VEX).
     Single,
     /// 256 bits (VEX).
     Vex256,
@@ -67,13 +68,24 @@ pub(super) enum Kind {
     ToHalves,
     /// A 32-bit integer to an XMM register, as it is.
     MoveInteger,
+    /// Moves integers to the right by a constant, their sign filling in.
+    ShiftSigned,
+    /// Magnitudes of signed integers.
+    Abs,
+    /// All ones where integers are equal (VEX).
+    CompareEqual,
+    /// All ones where the first of two signed integers is greater (VEX).
+    CompareGreater,
+    /// Products of the lower halves of 64-bit integers, without signs.
+    MulHalves,
 }
 
 /// The code of an instruction.
-pub(super) fn code(kind: Kind, float: Float, form: Form) -> Code {
-    let row = match float {
-        Float::F64 => doubles(kind),
-        Float::F32 => floats(kind),
+pub(super) fn code(kind: Kind, number: Number, form: Form) -> Code {
+    let row = match number {
+        Number::Integer(ty) => return integer_code(kind, ty, form),
+        Number::F64 => doubles(kind),
+        Number::F32 => floats(kind),
     };
     row[form as usize]
 }
@@ -148,6 +160,8 @@ fn doubles(kind: Kind) -> [Code; 4] {
         Kind::FromHalves | Kind::FromHalf | Kind::ToHalves | Kind::MoveInteger => {
             unreachable!("`f16` cells are loaded and stored as floats")
         }
+        Kind::Arith(Arith::AddSat | Arith::SubSat) | Kind::ShiftSigned | Kind::Abs | Kind::CompareEqual
+        | Kind::CompareGreater | Kind::MulHalves => unreachable!("of integers only"),
     }
 }
 
@@ -226,5 +240,7 @@ fn floats(kind: Kind) -> [Code; 4] {
             EVEX_Vcvtps2ph_xmmm128_k1z_ymm_imm8, EVEX_Vcvtps2ph_ymmm256_k1z_zmm_imm8_sae],
         Kind::MoveInteger => [VEX_Vmovd_xmm_rm32, VEX_Vmovd_xmm_rm32,
             EVEX_Vmovd_xmm_rm32, EVEX_Vmovd_xmm_rm32],
+        Kind::Arith(Arith::AddSat | Arith::SubSat) | Kind::ShiftSigned | Kind::Abs | Kind::CompareEqual
+        | Kind::CompareGreater | Kind::MulHalves => unreachable!("of integers only"),
     }
 }
