@@ -9,6 +9,7 @@
 
 use crease_program::{BinaryOp, Element, Op, StoreHint, Strip, UnaryOp, ValueId};
 
+use super::address::StreamAddress;
 use super::integers::{integer_constants, is_eligible_of_integers};
 use super::shape::{LINE_BYTES, Number, Shape};
 use crate::knobs::HALF_LINE_STORES;
@@ -18,19 +19,6 @@ use std::mem::{Discriminant, discriminant};
 
 /// Index steps up to this fit a 32-bit immediate with all lanes and copies of a block.
 const LARGEST_STEP: u64 = 1 << 20;
-
-/// Where a stream's cell is: `pointer + offset + stride * j`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct StreamAddress {
-    /// Which pointer.
-    pub(crate) pointer: usize,
-    /// From there, in bytes.
-    pub(crate) offset: i32,
-    /// Cells per iteration; none if only the call tells.
-    pub(crate) stride: Option<i64>,
-    /// The type of the cells.
-    pub(crate) element: Element,
-}
 
 /// What is known about a strip.
 pub(crate) struct StripFacts<'a> {

@@ -97,8 +97,8 @@ impl Shape {
         shapes.filter(move |shape| shape.lanes() <= i64::from(lanes))
     }
 
-    /// Vector registers that values may be assigned. Operations on integers that take several instructions have the last
-    /// ones for what is between.
+    /// Vector registers that values may be assigned. Operations on integers that take several instructions have the
+    /// last ones for what is between.
     pub(crate) fn registers(self) -> usize {
         self.features.registers - if self.number.is_integer() { INTEGER_SCRATCH } else { 0 }
     }

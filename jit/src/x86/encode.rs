@@ -10,7 +10,8 @@ use crease_program::{CompareOp, Element, ScalarId, StoreHint, ValueType};
 
 use super::assembler::Assembler;
 use super::avx::Avx;
-use super::codes::{Form, Kind, code};
+use super::codes::code;
+use super::kinds::{Form, Kind};
 use crate::vector::{
     Ahead, Arith, Body, Class, Extent, INTEGER_SCRATCH, Inst, Memory, Number, Operand, Reg, Rounding, Sequence,
     StreamAddress,

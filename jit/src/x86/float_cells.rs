@@ -2,8 +2,8 @@
 //!
 //! In: a load or a store of such cells, or an index operation, of a block.   Out: code.
 
-use super::codes::Kind;
 use super::encode::{Encoding, ITERATION, REMAINDER, SCRATCH, Source, TABLE, memory};
+use super::kinds::Kind;
 use crate::vector::{Extent, Memory, Reg};
 use crease_program::Op;
 use iced_x86::{Code, Instruction, MemoryOperand, Register};

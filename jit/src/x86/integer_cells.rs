@@ -2,13 +2,13 @@
 //!
 //! In: a load or a store of a block.   Out: code.
 //!
-//! AVX-512 masks the lanes of a remainder. With AVX2 a remainder runs in parts of 16, 8, 4, 2 and 1 bytes of a vector of
-//! 128 bits; memory beside them is not touched.
+//! AVX-512 masks the lanes of a remainder. With AVX2 a remainder runs in parts of a vector of 128 bits: all of it, half,
+//! and so on down to one integer. Memory beside them is not touched.
 
 use super::avx::Avx;
-use super::codes::Kind;
 use super::encode::{Encoding, Source};
 use super::integer_codes::{integer_code, narrowing_code, widening_code};
+use super::kinds::Kind;
 use crate::vector::{Arith, Extent, LOW_BYTES, LOW_WORDS, LOWEST_BYTES, Memory, Reg};
 use crease_program::{StoreHint, ValueType};
 use iced_x86::{Code, Instruction, MemoryOperand, Register};

@@ -3,7 +3,7 @@
 //! A table and nothing else. Columns: 128 and 256 bits and 16 registers (VEX), 256 and 512 bits and 32 registers with
 //! masks (EVEX). What has no instruction is `INVALID`; [`super::integers`] puts it together from others.
 
-use super::codes::{Form, Kind};
+use super::kinds::{Form, Kind};
 use crate::vector::Arith;
 use crease_program::{ShiftOp, ValueType};
 use iced_x86::Code;

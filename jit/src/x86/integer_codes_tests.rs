@@ -1,8 +1,9 @@
-//! The bytes of instructions on integers, as another assembler gives them: register 1 is the result, 2 and 3 the operands,
-//! mask 2 the truth values, 3 the constant, and memory is `0x40(%rdx,%rdi)`.
+//! The bytes of instructions on integers, as another assembler gives them: register 1 is the result, 2 and 3 the
+//! operands, mask 2 the truth values, 3 the constant, and memory is `0x40(%rdx,%rdi)`.
 
-use super::codes::{Form, Kind, code};
+use super::codes::code;
 use super::integer_codes::{narrowing_code, widening_code};
+use super::kinds::{Form, Kind};
 use crate::vector::{Arith, Number};
 use crease_program::{ShiftOp, ValueType};
 use iced_x86::{Code, Encoder, Instruction, MemoryOperand, Register};

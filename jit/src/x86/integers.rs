@@ -5,9 +5,10 @@
 //! Registers of the operands may be that of the result, so it is written last; what is between goes to the registers
 //! that [`INTEGER_SCRATCH`] keeps free. Results are those of `jit/src/clif/vectors.rs`.
 
-use super::codes::{Kind, code};
+use super::codes::code;
 use super::encode::{Encoding, Source};
 use super::integer_codes::integer_code;
+use super::kinds::Kind;
 use crate::vector::{
     Arith, Class, Extent, INTEGER_SCRATCH, LOW_BYTES, Number, Operand, Reg, SignOp, greatest, kept_bits, lowered_sign,
 };
