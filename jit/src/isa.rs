@@ -18,7 +18,7 @@ pub enum IsaChoice {
     V128,
     /// 256-bit vectors (x86-64 AVX2 with FMA and F16C); 128 bits where a strip does not allow them.
     Avx2,
-    /// 512-bit and 256-bit vectors with masks (x86-64 AVX-512 F, DQ and VL); 128 bits where a strip does not allow
+    /// 512-bit and 256-bit vectors with masks (x86-64 AVX-512 F, DQ, BW and VL); 128 bits where a strip does not allow
     /// them.
     Avx512,
     /// The widest the processor has.
@@ -71,7 +71,7 @@ pub struct Isa {
     pub has_fma: bool,
     /// Conversions between `f16` and `f32` (x86-64 F16C).
     pub has_f16c: bool,
-    /// 512-bit vectors with masks (x86-64 AVX-512 F, DQ and VL, and BMI2 to make masks).
+    /// 512-bit vectors with masks (x86-64 AVX-512 F, DQ, BW and VL, and BMI2 to make masks).
     pub has_avx512: bool,
     /// Floating-point registers of 128 bits that compiled code may use.
     pub vector_registers: u32,
@@ -89,6 +89,7 @@ impl Isa {
             has_f16c: std::is_x86_feature_detected!("f16c"),
             has_avx512: std::is_x86_feature_detected!("avx512f")
                 && std::is_x86_feature_detected!("avx512dq")
+                && std::is_x86_feature_detected!("avx512bw")
                 && std::is_x86_feature_detected!("avx512vl")
                 && std::is_x86_feature_detected!("bmi2"),
             vector_registers: 16,
@@ -141,7 +142,7 @@ impl Isa {
             IsaChoice::Scalar => return Ok(choice),
             IsaChoice::V128 => (self.has_v128, "SSE4.1"),
             IsaChoice::Avx2 => (avx2, "AVX2, FMA and F16C"),
-            IsaChoice::Avx512 => (avx2 && self.has_avx512, "AVX-512 F, DQ and VL"),
+            IsaChoice::Avx512 => (avx2 && self.has_avx512, "AVX-512 F, DQ, BW and VL"),
             IsaChoice::Auto => {
                 let widest = [IsaChoice::Avx512, IsaChoice::Avx2, IsaChoice::V128].into_iter();
                 return Ok(widest.filter_map(|choice| self.resolve(choice).ok()).next().unwrap_or(IsaChoice::Scalar));
@@ -216,7 +217,7 @@ mod tests {
         assert_eq!(old.resolve(IsaChoice::Avx2), missing(IsaChoice::Avx2, "AVX2, FMA and F16C"));
         let odd = Isa { has_v128: true, has_f16c: false, ..Isa::detect() };
         assert_eq!(odd.resolve(IsaChoice::Avx2), missing(IsaChoice::Avx2, "AVX2, FMA and F16C"));
-        assert_eq!(old.resolve(IsaChoice::Avx512), missing(IsaChoice::Avx512, "AVX-512 F, DQ and VL"));
+        assert_eq!(old.resolve(IsaChoice::Avx512), missing(IsaChoice::Avx512, "AVX-512 F, DQ, BW and VL"));
     }
 
     #[test]

@@ -5,12 +5,14 @@
 //! `native/rows.rs` short rows; `native/non_temporal.rs` looks at non-temporal stores, `native/prefetch.rs` at cells
 //! that are prefetched, `native/half.rs` at cells of half precision; `native/views.rs` binds views of any strides;
 //! `native/double_mapped.rs` has rings that are mapped twice; `native/live.rs` strips with thousands of values alive,
-//! on small stacks.
+//! on small stacks; `native/integers.rs` makes random strips of integers, and `native/integer_vectors.rs` takes every
+//! operation to the ends of their types.
 
 mod denormals;
 mod double_mapped;
 mod half;
 pub(crate) mod harness;
+mod integer_vectors;
 mod integers;
 mod live;
 mod load_sharing;
@@ -426,11 +428,13 @@ fn random_strips_of_integers_agree() {
             scope.spawn(move || {
                 for seed in (first..count).step_by(2) {
                     let integers::Random { text, args } = integers::program(seed);
-                    harness::agree_once(&text, &args, &[0.3, 1.7], seed);
+                    let lanes = [64, 64, 64, 32, 16, 4][seed as usize % 6];
+                    harness::agree_once_in_lanes(&text, &args, &[0.3, 1.7], lanes, seed);
                 }
             });
         }
     });
+    integers::assert_mostly_wide(count);
 }
 
 /// Facts may let code share and move loads; without any it must still be right.

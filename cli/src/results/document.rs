@@ -40,7 +40,7 @@ Blurs, unsharp masks and Harris corners of large images, in both precisions. Col
 
 const BYTES: &str =
     "Cells of one byte, computed in integers: the game of life, and a blur whose sums have 16 bits. C loops have the
-widest vectors of the machine, strips of integers here 128 bits.
+widest vectors of the machine.
 ";
 
 const DIAMOND: &str = "\

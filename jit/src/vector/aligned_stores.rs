@@ -7,7 +7,8 @@
 
 use crease_program::{Op, StoreHint};
 
-use super::body::{Body, StreamAddress};
+use super::address::StreamAddress;
+use super::body::Body;
 use super::shape::{LINE_BYTES, Shape};
 use crate::knobs::{WORTH_ALIGNING, WORTH_ALIGNING_HALVES, WORTH_NON_TEMPORAL};
 

@@ -96,7 +96,7 @@ pub(super) fn allocate(body: &Body<'_>, rows: Vec<Row>) -> Allocation {
     let mut once = Allocator::new(body, Part::Once, &Slots::none(body), &[], &[]);
     let invariants = once.invariants();
     let free = Allocator::iteration(body, &invariants, &[], &[]);
-    let spare = (body.shape.features.registers - 1).saturating_sub(free.busiest);
+    let spare = (body.shape.registers() - 1).saturating_sub(free.busiest);
     let mut pins = free.constants_by_use();
     pins.truncate(spare);
     let pinned = Allocator::iteration(body, &invariants, &pins, &[]);
@@ -130,7 +130,7 @@ pub(super) fn allocate(body: &Body<'_>, rows: Vec<Row>) -> Allocation {
 /// Registers for the vectors of rows, below those of pinned values; none if there are no rows, or if half of the
 /// registers would not be left.
 fn carry(body: &Body<'_>, pins: usize, rows: &[Row]) -> Option<Vec<Carried>> {
-    let mut unused = body.shape.features.registers - pins;
+    let mut unused = body.shape.registers() - pins;
     let mut take = || {
         unused = unused.checked_sub(1)?;
         Some(Reg { class: Class::Vector, number: unused as u8 })
@@ -142,7 +142,7 @@ fn carry(body: &Body<'_>, pins: usize, rows: &[Row]) -> Option<Vec<Carried>> {
         let next = if row.reads_ahead() { Some(take()?) } else { None };
         carried.push(Carried { current, previous, next });
     }
-    (!rows.is_empty() && unused >= body.shape.features.registers / 2).then_some(carried)
+    (!rows.is_empty() && unused >= body.shape.registers() / 2).then_some(carried)
 }
 
 /// How many registers rows take.
@@ -152,7 +152,7 @@ fn registers_of(rows: &[(Row, Carried)]) -> usize {
 
 /// The register of the pinned value of this number.
 fn pin_register(body: &Body<'_>, pin: usize) -> Reg {
-    Reg { class: Class::Vector, number: (body.shape.features.registers - 1 - pin) as u8 }
+    Reg { class: Class::Vector, number: (body.shape.registers() - 1 - pin) as u8 }
 }
 
 /// Which operations are allocated.
@@ -215,7 +215,7 @@ impl<'b, 'a> Allocator<'b, 'a> {
                 lane_shifts[*load] = carried.lane_shift(*ahead, body.shape.lanes());
             }
         }
-        let assigned = body.shape.features.registers - pins.len() - registers_of(rows);
+        let assigned = body.shape.registers() - pins.len() - registers_of(rows);
         Allocator {
             body,
             part,
@@ -336,8 +336,8 @@ impl<'b, 'a> Allocator<'b, 'a> {
             Memory::Constant(_) | Memory::Slot(_) | Memory::NextCell(_) => true,
             Memory::Cell(stream) => {
                 let (place, shape) = (&self.body.addresses[stream], self.body.shape);
-                let is_vector = place.stride != Some(0) || shape.features.repeats_cells;
-                place.element == shape.float.element() && is_vector
+                let is_vector = place.stride != Some(0) || shape.repeats_cells();
+                shape.number.is_in(place.element) && is_vector
             }
         }
     }

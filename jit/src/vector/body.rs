@@ -9,7 +9,9 @@
 
 use crease_program::{BinaryOp, Element, Op, StoreHint, Strip, UnaryOp, ValueId};
 
-use super::shape::{Float, LINE_BYTES, Shape};
+use super::address::StreamAddress;
+use super::integers::{integer_constants, is_eligible_of_integers};
+use super::shape::{LINE_BYTES, Number, Shape};
 use crate::knobs::HALF_LINE_STORES;
 use crate::strip::Aliases;
 use rustc_hash::FxHashMap;
@@ -17,19 +19,6 @@ use std::mem::{Discriminant, discriminant};
 
 /// Index steps up to this fit a 32-bit immediate with all lanes and copies of a block.
 const LARGEST_STEP: u64 = 1 << 20;
-
-/// Where a stream's cell is: `pointer + offset + stride * j`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct StreamAddress {
-    /// Which pointer.
-    pub(crate) pointer: usize,
-    /// From there, in bytes.
-    pub(crate) offset: i32,
-    /// Cells per iteration; none if only the call tells.
-    pub(crate) stride: Option<i64>,
-    /// The type of the cells.
-    pub(crate) element: Element,
-}
 
 /// What is known about a strip.
 pub(crate) struct StripFacts<'a> {
@@ -76,7 +65,7 @@ pub(crate) enum Role {
 /// Numbers for constants, by their bits.
 #[derive(Debug, Default)]
 pub(crate) struct Pool {
-    /// What each holds in every lane; the upper half is unused for floats.
+    /// What each holds in every lane; the upper half is unused for floats, and integers fill all eight bytes.
     pub(crate) bits: Vec<u64>,
     /// The number of each.
     numbers: FxHashMap<u64, usize>,
@@ -120,7 +109,7 @@ pub(crate) struct Body<'a> {
 }
 
 impl<'a> Body<'a> {
-    /// The body of a strip in vectors of `shape`, which holds numbers of its [`float_of`]; `None` if it has to be
+    /// The body of a strip in vectors of `shape`, which holds numbers of its [`number_of`]; `None` if it has to be
     /// compiled otherwise: stored cells that are not adjacent, opaque functions, conversions, bytes to store, fewer
     /// iterations than a wide vector wants.
     pub(crate) fn new(facts: &StripFacts<'a>, shape: Shape) -> Option<Self> {
@@ -128,7 +117,7 @@ impl<'a> Body<'a> {
         // A masked vector pays from half its lanes on; single cells in wide code never do.
         let least = if shape.features.masks_remainders { shape.lanes() / 2 } else { shape.lanes() };
         let is_long = facts.length.is_none_or(|length| length >= least);
-        if !is_long || !facts.order.iter().all(|at| is_eligible(&strip.ops[*at], facts.addresses, shape.float)) {
+        if !is_long || !facts.order.iter().all(|at| is_eligible(&strip.ops[*at], facts.addresses, shape.number)) {
             return None;
         }
         let count = strip.ops.len();
@@ -169,10 +158,7 @@ impl<'a> Body<'a> {
 
     /// The sign bit, as a constant.
     pub(crate) fn sign(&self) -> u64 {
-        match self.shape.float {
-            Float::F64 => 1 << 63,
-            Float::F32 => 1 << 31,
-        }
+        1 << (8 * self.shape.number.bytes() - 1)
     }
 
     /// A constant of the pool with these bits; [`Body::new`] put there what operations need.
@@ -187,9 +173,16 @@ impl<'a> Body<'a> {
 
     /// Puts what an operation needs into the pool.
     fn add_constants(&mut self, at: usize) {
+        let number = self.shape.number;
         match self.strip.ops[at] {
             Op::F64(bits) => self.roles[at] = Role::Constant(self.pool.constant(bits)),
             Op::F32(bits) => self.roles[at] = Role::Constant(self.pool.constant(u64::from(bits))),
+            Op::Int(_, value) => self.roles[at] = Role::Constant(self.pool.constant(number.repeated(value))),
+            _ if number.is_integer() => {
+                for bits in integer_constants(&self.strip.ops[at], number) {
+                    self.pool.constant(bits);
+                }
+            }
             Op::Unary(UnaryOp::Neg, _) => _ = self.pool.constant(self.sign()),
             Op::Unary(UnaryOp::Abs, _) => _ = self.pool.constant(self.magnitude()),
             Op::Not(_) => _ = self.pool.constant(u64::MAX),
@@ -312,7 +305,7 @@ impl Stored {
             Op::Store { stream, value, .. } => {
                 let buffer = |stream: usize| strip.streams[stream].buffer;
                 self.cells.retain(|(known, _)| buffer(*known) != buffer(stream.index()));
-                if body.addresses[stream.index()].element == body.shape.float.element() {
+                if body.shape.number.is_in(body.addresses[stream.index()].element) {
                     self.cells.push((stream.index(), body.operand(value)));
                 }
                 None
@@ -328,26 +321,27 @@ impl Stored {
 }
 
 /// The numbers of a strip, if there is one kind only.
-pub(crate) fn float_of(facts: &StripFacts<'_>) -> Option<Float> {
+pub(crate) fn number_of(facts: &StripFacts<'_>) -> Option<Number> {
     let strip = facts.strip;
     let of = |op: &Op| match *op {
-        Op::F64(_) => Some(Float::F64),
-        Op::F32(_) => Some(Float::F32),
-        Op::Scalar(id) => Float::of(facts.scalars[id.index()].value_type()),
-        Op::Index { ty, .. } | Op::Load { ty, .. } | Op::Convert(ty, _) => Float::of(ty),
+        Op::F64(_) => Some(Number::F64),
+        Op::F32(_) => Some(Number::F32),
+        Op::Int(ty, _) => Number::of(ty),
+        Op::Scalar(id) => Number::of(facts.scalars[id.index()].value_type()),
+        Op::Index { ty, .. } | Op::Load { ty, .. } | Op::Convert(ty, _) => Number::of(ty),
         _ => None,
     };
     let literals = facts.order.iter().flat_map(|at| strip.ops[*at].operands()).map(ValueId::index);
     let mut all = literals.chain(facts.order.iter().copied()).filter_map(|at| of(&strip.ops[at]));
     let first = all.next()?;
-    all.all(|float| float == first).then_some(first)
+    all.all(|number| number == first).then_some(first)
 }
 
 /// How stores are made in vectors of `shape`.
 fn hints(facts: &StripFacts<'_>, shape: Shape) -> Vec<StoreHint> {
     // No instruction rounds numbers and writes them with non-temporal stores.
     let hint = |at: usize| match facts.strip.ops[at] {
-        Op::Store { stream, .. } if facts.addresses[stream.index()].element == shape.float.element() => facts.hints[at],
+        Op::Store { stream, .. } if shape.number.is_in(facts.addresses[stream.index()].element) => facts.hints[at],
         _ => StoreHint::Cached,
     };
     let hints: Vec<StoreHint> = (0..facts.hints.len()).map(hint).collect();
@@ -358,27 +352,19 @@ fn hints(facts: &StripFacts<'_>, shape: Shape) -> Vec<StoreHint> {
     hints
 }
 
-fn is_eligible(op: &Op, addresses: &[StreamAddress], float: Float) -> bool {
+fn is_eligible(op: &Op, addresses: &[StreamAddress], number: Number) -> bool {
+    if let Number::Integer(ty) = number {
+        return is_eligible_of_integers(op, addresses, ty);
+    }
     match *op {
         Op::Load { stream, ty } => {
             let StreamAddress { stride, element, .. } = addresses[stream.index()];
             let is_loadable = !element.is_integer() || element == Element::U8;
-            matches!(stride, Some(0 | 1)) && Float::of(ty) == Some(float) && is_loadable
+            matches!(stride, Some(0 | 1)) && Number::of(ty) == Some(number) && is_loadable
         }
         Op::Store { stream, .. } => {
             let StreamAddress { stride, element, .. } = addresses[stream.index()];
-            let is_storable = match element {
-                Element::F64 | Element::F32 => element == float.element(),
-                Element::F16 => true,
-                Element::U8
-                | Element::I8
-                | Element::I16
-                | Element::U16
-                | Element::I32
-                | Element::U32
-                | Element::I64 => false,
-            };
-            stride == Some(1) && is_storable
+            stride == Some(1) && (number.is_in(element) || element == Element::F16)
         }
         Op::Index { step, .. } => step.unsigned_abs() <= LARGEST_STEP,
         Op::Int(..) | Op::Convert(..) | Op::OpaqueSeed(_) | Op::OpaqueMix(..) | Op::OpaqueFinish(_) => false,

@@ -20,10 +20,11 @@ use crease_program::{Element, Op, TYPICAL_LENGTH};
 
 use super::aligned_stores::AlignedStores;
 use super::allocate::{Allocation, allocate};
-use super::body::{Body, StripFacts, float_of};
+use super::body::{Body, StripFacts, number_of};
 use super::instruction::{Arith, Inst, Memory, Sequence};
+use super::integers;
 use super::load_sharing::Row;
-use super::shape::{Features, LINE_BYTES, Shape};
+use super::shape::{Features, LINE_BYTES, Number, Shape};
 use crate::knobs::{Cycles, NARROWER_FACTOR, UNROLLED_OPERATIONS};
 use crate::listing::{RegisterUse, StripListing};
 use crate::options::{CompileOptions, MOST_UNROLLED, Unroll, VectorWidth};
@@ -55,7 +56,7 @@ pub(super) fn choose<'a>(
     features: &'static Features,
     options: &CompileOptions,
 ) -> Option<WideStrip<'a>> {
-    let shapes: Vec<Shape> = Shape::all(features, float_of(facts)?, facts.strip.lanes).collect();
+    let shapes: Vec<Shape> = Shape::all(features, number_of(facts)?, facts.strip.lanes).collect();
     let wanted = match options.width {
         VectorWidth::Auto => None,
         VectorWidth::Bits256 => Some(32),
@@ -154,7 +155,7 @@ impl Block {
             arithmetic += match *inst {
                 Inst::Store { stream, .. } if is_half(stream) => cycles.rounding_store,
                 Inst::Load { from: Memory::Cell(stream), .. } if is_half(stream) => cycles.operation * halves,
-                _ => halves * arithmetic_cycles(inst, cycles),
+                _ => halves * arithmetic_cycles(inst, cycles) * machine_instructions(inst, body.shape),
             };
             memory += match *inst {
                 Inst::Store { .. } | Inst::Spill { .. } => halves * cycles.store,
@@ -210,7 +211,9 @@ impl Loops {
             let masked = if cells > 0 { one + cycles.mask } else { 0.0 };
             return main + (blocks as f64 * (one + cycles.loop_end) + masked);
         }
-        main + (blocks + cells) as f64 * (one + cycles.loop_end)
+        // Parts of vectors of integers halve.
+        let rest = if self.shape.number.is_integer() { i64::from(cells.count_ones()) } else { cells };
+        main + (blocks + rest) as f64 * (one + cycles.loop_end)
     }
 }
 
@@ -221,8 +224,17 @@ fn arithmetic_cycles(inst: &Inst, cycles: &Cycles) -> f64 {
         // Two of them inside.
         Inst::Round { .. } => 2.0 * cycles.operation,
         Inst::Arith { .. } | Inst::Fma { .. } | Inst::Compare { .. } | Inst::ShiftBits { .. } => cycles.operation,
+        Inst::Sign { .. } => cycles.operation,
         Inst::Select { .. } | Inst::Index { .. } | Inst::Shift { .. } => cycles.operation,
         _ => 0.0,
+    }
+}
+
+/// Instructions that one of the body's becomes.
+fn machine_instructions(inst: &Inst, shape: Shape) -> f64 {
+    match shape.number {
+        Number::Integer(ty) => integers::machine_instructions(inst, ty, shape.features.masks > 0),
+        Number::F64 | Number::F32 => 1.0,
     }
 }
 

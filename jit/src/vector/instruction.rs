@@ -54,6 +54,10 @@ pub(crate) enum Arith {
     Sub,
     /// Product.
     Mul,
+    /// Sum, which stays within the type: of integers.
+    AddSat,
+    /// Difference, which stays within the type: of integers.
+    SubSat,
     /// Quotient.
     Div,
     /// `a < b ? a : b`.
@@ -70,6 +74,15 @@ pub(crate) enum Arith {
     AddBits,
     /// Difference of the bits as integers.
     SubBits,
+}
+
+/// What becomes of an integer's sign.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SignOp {
+    /// The other one.
+    Negate,
+    /// None; the least number of a type stays as it is.
+    Magnitude,
 }
 
 /// Which integer a number becomes.
@@ -117,7 +130,9 @@ pub(crate) enum Inst {
     Sqrt { to: Reg, from: Operand },
     /// To an integer.
     Round { rounding: Rounding, to: Reg, from: Operand },
-    /// Moves bits.
+    /// The negated number or its magnitude: of integers, where floats change their sign by [`Inst::Arith`].
+    Sign { op: SignOp, to: Reg, from: Reg },
+    /// Moves bits; the sign of signed integers fills in.
     ShiftBits { op: ShiftOp, to: Reg, from: Reg, count: u8 },
     /// `to = a op b`.
     Arith { op: Arith, to: Reg, a: Reg, b: Operand },

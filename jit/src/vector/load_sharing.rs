@@ -39,15 +39,15 @@ impl Row {
 
     /// The rows of a body; none if vectors cannot be shifted.
     pub(super) fn all(body: &Body<'_>) -> Vec<Row> {
-        if !body.shape.features.shifts_lanes {
+        if !body.shape.shifts_lanes() {
             return Vec::new();
         }
-        let (lanes, bytes) = (body.shape.lanes(), body.shape.float.bytes());
+        let (lanes, bytes) = (body.shape.lanes(), body.shape.number.bytes());
         let mut loads: Vec<(usize, i64, usize, usize)> = Vec::new();
         for at in body.each.iter().copied() {
             let Op::Load { stream, .. } = body.strip.ops[at] else { continue };
             let place = &body.addresses[stream.index()];
-            let is_row = place.stride == Some(1) && place.element == body.shape.float.element();
+            let is_row = place.stride == Some(1) && body.shape.number.is_in(place.element);
             if is_row && body.roles[at] == (Role::Cell { until: usize::MAX }) {
                 loads.push((place.pointer, i64::from(place.offset), at, stream.index()));
             }

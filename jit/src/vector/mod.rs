@@ -7,19 +7,22 @@
 //! the address of each pointer's cell at iteration 0 and then the value of each index operation there.
 //!
 //! `body` decides whether a strip is eligible and what is computed once; `allocate` and `select` turn operations into
-//! instructions on registers, without loops or branches; `load_sharing` finds loads that share vectors,
-//! `aligned_stores` the stores that are brought to multiples of a vector's size together, `prefetch` what to call for
-//! ahead of time. `shape` names the vectors, `cost` chooses among them. `target` is the way down: what an instruction
-//! set says of itself, and what it makes bytes of.
+//! instructions on registers, without loops or branches; `integers` says what strips of integers may do, `load_sharing`
+//! finds loads that share vectors, `aligned_stores` the stores that are brought to multiples of a vector's size
+//! together, `prefetch` what to call for ahead of time. `address` says where cells are, `shape` names the vectors, and
+//! `cost` chooses among them. `target` is the way down: what an instruction set says of itself, and what it makes bytes
+//! of.
 //!
-//! Both emitters give the interpreter's bits: one operation is one instruction of the same rounding, and nothing is
-//! contracted or reassociated.
+//! Both emitters give the interpreter's bits: one operation on floating-point numbers is one instruction of the same
+//! rounding, and nothing is contracted or reassociated.
 
+mod address;
 mod aligned_stores;
 mod allocate;
 mod body;
 mod cost;
 mod instruction;
+mod integers;
 mod load_sharing;
 mod prefetch;
 mod select;
@@ -27,11 +30,13 @@ mod shape;
 mod slots;
 mod target;
 
+pub(crate) use address::StreamAddress;
 pub(crate) use aligned_stores::AlignedStores;
 pub(crate) use allocate::Allocation;
-pub(crate) use body::{Body, StreamAddress, StripFacts};
+pub(crate) use body::{Body, StripFacts};
 pub(crate) use cost::{MOST_SLOT_BYTES, WideStrip};
-pub(crate) use instruction::{Arith, Class, FmaForm, Inst, Memory, Operand, Reg, Rounding, Sequence};
+pub(crate) use instruction::{Arith, Class, FmaForm, Inst, Memory, Operand, Reg, Rounding, Sequence, SignOp};
+pub(crate) use integers::{LOW_BYTES, LOW_WORDS, LOWEST_BYTES, greatest, kept_bits, lowered_sign};
 pub(crate) use prefetch::{Ahead, prefetches_cold};
-pub(crate) use shape::{Extent, Features, Float, LINE_BYTES, Shape};
+pub(crate) use shape::{Extent, Features, INTEGER_SCRATCH, LINE_BYTES, Number, Shape};
 pub(crate) use target::{Encoded, Target, WideCode, WideOptions, emit};

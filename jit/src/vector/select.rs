@@ -7,14 +7,14 @@ use crease_program::{BinaryOp, BitOp, CompareOp, Op, ShiftOp, UnaryOp};
 
 use super::allocate::Allocator;
 use super::body::Role;
-use super::instruction::{Arith, Class, FmaForm, Inst, Memory, Operand, Reg, Rounding};
+use super::instruction::{Arith, Class, FmaForm, Inst, Memory, Operand, Reg, Rounding, SignOp};
 
 impl Allocator<'_, '_> {
     /// Chooses the instructions of the operation `at`.
     pub(super) fn operation(&mut self, at: usize) {
         let body = self.body;
         match body.strip.ops[at] {
-            Op::F64(_) | Op::F32(_) => {}
+            Op::F64(_) | Op::F32(_) | Op::Int(..) => {}
             Op::Scalar(scalar) => {
                 let to = self.take(at, &[]);
                 self.push(Inst::Scalar { to, scalar });
@@ -46,7 +46,9 @@ impl Allocator<'_, '_> {
                     BinaryOp::Div => Arith::Div,
                     BinaryOp::Min => Arith::Min,
                     BinaryOp::Max => Arith::Max,
-                    BinaryOp::Rem | BinaryOp::AddSat | BinaryOp::SubSat => unreachable!("such strips are not eligible"),
+                    BinaryOp::AddSat => Arith::AddSat,
+                    BinaryOp::SubSat => Arith::SubSat,
+                    BinaryOp::Rem => unreachable!("such strips are not eligible"),
                 };
                 self.arith(at, op, body.operand(a), body.operand(b));
             }
@@ -67,7 +69,7 @@ impl Allocator<'_, '_> {
             Op::Or(a, b) => self.truth(at, Arith::Or, body.operand(a), body.operand(b)),
             Op::Not(a) => self.not(at, body.operand(a)),
             Op::Select(cond, a, b) => self.select(at, [body.operand(cond), body.operand(a), body.operand(b)]),
-            Op::Int(..) | Op::Convert(..) | Op::OpaqueSeed(_) | Op::OpaqueMix(..) | Op::OpaqueFinish(_) => {
+            Op::Convert(..) | Op::OpaqueSeed(_) | Op::OpaqueMix(..) | Op::OpaqueFinish(_) => {
                 unreachable!("such strips are not eligible")
             }
         }
@@ -75,7 +77,10 @@ impl Allocator<'_, '_> {
 
     fn unary(&mut self, at: usize, op: UnaryOp, a: usize) {
         let body = self.body;
+        let is_integer = body.shape.number.is_integer();
         let (op, bits) = match op {
+            UnaryOp::Neg if is_integer => return self.sign(at, SignOp::Negate, a),
+            UnaryOp::Abs if is_integer => return self.sign(at, SignOp::Magnitude, a),
             UnaryOp::Sqrt => {
                 let from = self.operand(a, &[]);
                 self.release(at);
@@ -88,9 +93,16 @@ impl Allocator<'_, '_> {
             UnaryOp::Nearest => return self.round(at, Rounding::Nearest, a),
             UnaryOp::Neg => (Arith::Xor, body.sign()),
             UnaryOp::Abs => (Arith::And, body.magnitude()),
-            UnaryOp::BitNot => unreachable!("such strips are not eligible"),
+            UnaryOp::BitNot => (Arith::Xor, u64::MAX),
         };
         self.with_constant(at, op, a, bits);
+    }
+
+    fn sign(&mut self, at: usize, op: SignOp, a: usize) {
+        let from = self.register(a, &[]);
+        self.release(at);
+        let to = self.take(at, &[]);
+        self.push(Inst::Sign { op, to, from });
     }
 
     fn round(&mut self, at: usize, rounding: Rounding, a: usize) {

@@ -7,6 +7,9 @@ use crate::knobs::Cycles;
 /// Bytes of a line of the caches.
 pub(crate) const LINE_BYTES: i64 = crease_program::LINE_BYTES as i64;
 
+/// Vector registers that strips of integers keep for what is between the instructions of one operation.
+pub(crate) const INTEGER_SCRATCH: usize = 3;
+
 /// What strips are told of the instruction set that they are compiled for.
 #[derive(Debug)]
 pub(crate) struct Features {
@@ -28,19 +31,22 @@ pub(crate) struct Features {
 
 /// The numbers in a vector; a strip computes with one kind only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Float {
+pub(crate) enum Number {
     /// Doubles.
     F64,
     /// Floats.
     F32,
+    /// Integers of this type.
+    Integer(ValueType),
 }
 
-impl Float {
+impl Number {
     /// Those that are computed in this type, if it is one of numbers.
-    pub(crate) fn of(ty: ValueType) -> Option<Float> {
+    pub(crate) fn of(ty: ValueType) -> Option<Number> {
         match ty {
-            ValueType::F64 => Some(Float::F64),
-            ValueType::F32 => Some(Float::F32),
+            ValueType::F64 => Some(Number::F64),
+            ValueType::F32 => Some(Number::F32),
+            _ if ty.is_integer() => Some(Number::Integer(ty)),
             _ => None,
         }
     }
@@ -48,17 +54,27 @@ impl Float {
     /// Size of a number in bytes.
     pub(crate) fn bytes(self) -> i64 {
         match self {
-            Float::F64 => 8,
-            Float::F32 => 4,
+            Number::F64 => 8,
+            Number::F32 => 4,
+            Number::Integer(ty) => i64::from(ty.bits() / 8),
         }
     }
 
-    /// The type of array elements that hold such numbers.
-    pub(crate) fn element(self) -> Element {
-        match self {
-            Float::F64 => Element::F64,
-            Float::F32 => Element::F32,
-        }
+    /// Whether array elements hold such numbers as they are.
+    pub(crate) fn is_in(self, element: Element) -> bool {
+        element.keeps_values() && Number::of(element.value_type()) == Some(self)
+    }
+
+    /// Whether they are integers.
+    pub(crate) fn is_integer(self) -> bool {
+        matches!(self, Number::Integer(_))
+    }
+
+    /// The bits of an integer in each of eight bytes, as constants of integers are kept.
+    pub(crate) fn repeated(self, value: i64) -> u64 {
+        let bytes = self.bytes() as usize;
+        let all = value.to_le_bytes()[..bytes].repeat(8 / bytes);
+        u64::from_le_bytes(all.try_into().expect("sizes of numbers divide eight bytes"))
     }
 }
 
@@ -70,20 +86,36 @@ pub(crate) struct Shape {
     /// Size of a vector in bytes.
     pub(crate) bytes: i64,
     /// What is in it.
-    pub(crate) float: Float,
+    pub(crate) number: Number,
 }
 
 impl Shape {
     /// The vectors of an instruction set with at most `lanes` numbers, widest first; none if fewer are allowed than the
     /// narrowest has.
-    pub(crate) fn all(features: &'static Features, float: Float, lanes: u32) -> impl Iterator<Item = Shape> {
-        let shapes = features.widths.iter().map(move |bytes| Shape { features, bytes: *bytes, float });
+    pub(crate) fn all(features: &'static Features, number: Number, lanes: u32) -> impl Iterator<Item = Shape> {
+        let shapes = features.widths.iter().map(move |bytes| Shape { features, bytes: *bytes, number });
         shapes.filter(move |shape| shape.lanes() <= i64::from(lanes))
+    }
+
+    /// Vector registers that values may be assigned. Operations on integers that take several instructions have the
+    /// last ones for what is between.
+    pub(crate) fn registers(self) -> usize {
+        self.features.registers - if self.number.is_integer() { INTEGER_SCRATCH } else { 0 }
+    }
+
+    /// Whether an operand in memory may be one cell for all lanes: no instruction on bytes or words has that.
+    pub(crate) fn repeats_cells(self) -> bool {
+        self.features.repeats_cells && !self.number.is_integer()
+    }
+
+    /// Whether one instruction cuts a vector out of two that follow each other.
+    pub(crate) fn shifts_lanes(self) -> bool {
+        self.features.shifts_lanes && !self.number.is_integer()
     }
 
     /// Numbers in a vector.
     pub(crate) fn lanes(self) -> i64 {
-        self.bytes / self.float.bytes()
+        self.bytes / self.number.bytes()
     }
 }
 
@@ -98,4 +130,6 @@ pub(crate) enum Extent {
     Masked,
     /// Its first number.
     Single,
+    /// Its first numbers, this many of them, in a vector of 128 bits: integers only.
+    Part(i64),
 }

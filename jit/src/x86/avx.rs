@@ -8,7 +8,7 @@ use crate::vector::Features;
 pub(crate) enum Avx {
     /// 16 registers of 256 bits, three operands, fused multiply-add, conversions of half precision.
     Avx2,
-    /// 32 registers of 512 bits, mask registers, operands that repeat one cell of memory (F, DQ and VL).
+    /// 32 registers of 512 bits, mask registers, operands that repeat one cell of memory (F, DQ, BW and VL).
     Avx512,
 }
 

@@ -1,79 +1,20 @@
 //! The machine's names of instructions, by operation, numbers and width.
 //!
-//! A table and nothing else. Columns: one cell, 256 bits and 16 registers (VEX), 256 and 512 bits and 32 registers with
-//! masks (EVEX).
+//! A table and nothing else, of floating-point numbers; those on integers are in `integer_codes`. Columns: one cell,
+//! 256 bits and 16 registers (VEX), 256 and 512 bits and 32 registers with masks (EVEX).
 
-use crate::vector::{Arith, Float, FmaForm};
+use super::integer_codes::integer_code;
+use super::kinds::{Form, Kind};
+use crate::vector::{Arith, FmaForm, Number};
 use crease_program::ShiftOp;
 use iced_x86::Code;
 
-/// Which instructions of the table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
-    /// One number in an XMM register (VEX).
-    Single,
-    /// 256 bits (VEX).
-    Vex256,
-    /// 256 bits (EVEX).
-    Evex256,
-    /// 512 bits (EVEX).
-    Evex512,
-}
-
-/// What instructions do, apart from numbers and width.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// Reads adjacent numbers.
-    Load,
-    /// Writes adjacent numbers.
-    Store,
-    /// Writes adjacent numbers past the caches, at a multiple of their size.
-    StoreNonTemporal,
-    /// Writes the first number.
-    StoreFirst,
-    /// Reads one number into all lanes.
-    Broadcast,
-    /// The same from an XMM register.
-    Splat,
-    /// Copies a register.
-    Move,
-    /// Cuts a vector out of two (AVX-512).
-    Shift,
-    /// Combines two vectors.
-    Arith(Arith),
-    /// Square root.
-    Sqrt,
-    /// To an integer.
-    Round,
-    /// Moves bits by a constant.
-    ShiftBits(ShiftOp),
-    /// Fused multiply-add.
-    Fma(FmaForm),
-    /// Compares by a predicate.
-    Compare,
-    /// Takes one or the other operand, lane by lane.
-    Blend,
-    /// Reads bytes as 32-bit integers.
-    WidenBytes,
-    /// 32-bit integers to numbers.
-    FromIntegers,
-    /// A 64-bit integer to one number.
-    FromInteger,
-    /// Reads `f16` cells as numbers.
-    FromHalves,
-    /// The same from the first cell in an XMM register.
-    FromHalf,
-    /// Numbers to `f16` cells.
-    ToHalves,
-    /// A 32-bit integer to an XMM register, as it is.
-    MoveInteger,
-}
-
 /// The code of an instruction.
-pub(super) fn code(kind: Kind, float: Float, form: Form) -> Code {
-    let row = match float {
-        Float::F64 => doubles(kind),
-        Float::F32 => floats(kind),
+pub(super) fn code(kind: Kind, number: Number, form: Form) -> Code {
+    let row = match number {
+        Number::Integer(ty) => return integer_code(kind, ty, form),
+        Number::F64 => doubles(kind),
+        Number::F32 => floats(kind),
     };
     row[form as usize]
 }
@@ -148,6 +89,8 @@ fn doubles(kind: Kind) -> [Code; 4] {
         Kind::FromHalves | Kind::FromHalf | Kind::ToHalves | Kind::MoveInteger => {
             unreachable!("`f16` cells are loaded and stored as floats")
         }
+        Kind::Arith(Arith::AddSat | Arith::SubSat) | Kind::ShiftSigned | Kind::Abs | Kind::CompareEqual
+        | Kind::CompareGreater | Kind::MulHalves => unreachable!("of integers only"),
     }
 }
 
@@ -226,5 +169,7 @@ fn floats(kind: Kind) -> [Code; 4] {
             EVEX_Vcvtps2ph_xmmm128_k1z_ymm_imm8, EVEX_Vcvtps2ph_ymmm256_k1z_zmm_imm8_sae],
         Kind::MoveInteger => [VEX_Vmovd_xmm_rm32, VEX_Vmovd_xmm_rm32,
             EVEX_Vmovd_xmm_rm32, EVEX_Vmovd_xmm_rm32],
+        Kind::Arith(Arith::AddSat | Arith::SubSat) | Kind::ShiftSigned | Kind::Abs | Kind::CompareEqual
+        | Kind::CompareGreater | Kind::MulHalves => unreachable!("of integers only"),
     }
 }

@@ -6,13 +6,15 @@
 //! Registers of the function: `rdx` is the iteration, `rcx` the end, `rdi` the table, and `rsi` the frame before the
 //! loops. Slots lie from the stack pointer on, which is a multiple of their size.
 
-use crease_program::{CompareOp, Element, Op, ScalarId, StoreHint};
+use crease_program::{CompareOp, Element, ScalarId, StoreHint, ValueType};
 
 use super::assembler::Assembler;
 use super::avx::Avx;
-use super::codes::{Form, Kind, code};
+use super::codes::code;
+use super::kinds::{Form, Kind};
 use crate::vector::{
-    Ahead, Arith, Body, Class, Extent, Float, Inst, Memory, Operand, Reg, Rounding, Sequence, StreamAddress,
+    Ahead, Arith, Body, Class, Extent, INTEGER_SCRATCH, Inst, Memory, Number, Operand, Reg, Rounding, Sequence,
+    StreamAddress,
 };
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 
@@ -24,10 +26,6 @@ pub(super) const TABLE: Register = Register::RDI;
 pub(super) const FRAME: Register = Register::RSI;
 /// Hold addresses that have no register of their own, in turn; the first one also holds integers.
 pub(super) const SCRATCH: [Register; 2] = [Register::RAX, Register::R8];
-/// The lower 16 bits of [`SCRATCH`].
-const SCRATCH_WORDS: [Register; 2] = [Register::AX, Register::R8W];
-/// How conversions to `f16` round: to the nearest, ties to even, whatever mode the thread is in.
-const TO_NEAREST: u32 = 0;
 /// The lanes of a remainder.
 pub(super) const REMAINDER: Register = Register::K1;
 /// The first mask that a value may be assigned.
@@ -35,7 +33,7 @@ const FIRST_MASK: Register = Register::K2;
 
 /// An operand of a machine instruction.
 #[derive(Clone, Copy)]
-enum Source {
+pub(super) enum Source {
     Register(Register),
     /// On the stack, or one cell for all lanes: may be read whole in any block.
     Memory(MemoryOperand),
@@ -103,7 +101,11 @@ impl Encoding<'_, '_> {
             Inst::Index { to, index } => self.index(to, index),
             Inst::Store { stream, from, hint } => self.store(stream, from, hint),
             Inst::Spill { slot, from } => {
-                let code = if from.class == Class::Mask { Code::VEX_Kmovw_m16_kr } else { self.code(Kind::Store) };
+                let code = match (from.class, self.integer()) {
+                    (Class::Mask, None) => Code::VEX_Kmovw_m16_kr,
+                    (Class::Mask, Some(_)) => Code::VEX_Kmovq_m64_kr,
+                    (Class::Vector, _) => self.code(Kind::Store),
+                };
                 let instruction = Instruction::with2(code, self.slot(slot), self.register(from));
                 self.put(instruction);
             }
@@ -122,11 +124,21 @@ impl Encoding<'_, '_> {
                 self.two(self.code(Kind::Sqrt), self.vector(to), from);
             }
             Inst::Round { rounding, to, from } => self.round(rounding, to, from),
+            Inst::Sign { op, to, from } => {
+                let ty = self.integer().expect("signs of floats change by their bits");
+                self.integer_sign(op, ty, to, from);
+            }
             Inst::ShiftBits { op, to, from, count } => {
+                if let Some(ty) = self.integer() {
+                    return self.integer_shift(op, ty, to, from, count);
+                }
                 let (to, from) = (self.vector(to), self.vector(from));
                 self.put(Instruction::with3(self.code(Kind::ShiftBits(op)), to, from, u32::from(count)));
             }
             Inst::Arith { op, to, a, b } => {
+                if let Some(ty) = self.integer() {
+                    return self.integer_arith(op, ty, to, a, b);
+                }
                 let b = self.operand(b);
                 self.three(self.code(Kind::Arith(op)), self.vector(to), self.vector(a), b);
             }
@@ -136,11 +148,17 @@ impl Encoding<'_, '_> {
             }
             Inst::Compare { op, to, a, b } => self.compare(op, to, a, b),
             Inst::Masks { op, to, a, b } => {
-                let code = if op == Arith::And { Code::VEX_Kandw_kr_kr_kr } else { Code::VEX_Korw_kr_kr_kr };
+                let code = match (op, self.integer()) {
+                    (Arith::And, None) => Code::VEX_Kandw_kr_kr_kr,
+                    (_, None) => Code::VEX_Korw_kr_kr_kr,
+                    (Arith::And, Some(_)) => Code::VEX_Kandq_kr_kr_kr,
+                    (_, Some(_)) => Code::VEX_Korq_kr_kr_kr,
+                };
                 self.three(code, self.register(to), self.register(a), Source::Register(self.register(b)));
             }
             Inst::NotMask { to, from } => {
-                self.two(Code::VEX_Knotw_kr_kr, self.register(to), Source::Register(self.register(from)));
+                let code = if self.integer().is_some() { Code::VEX_Knotq_kr_kr } else { Code::VEX_Knotw_kr_kr };
+                self.two(code, self.register(to), Source::Register(self.register(from)));
             }
             Inst::Select { to, cond, then, otherwise } => self.select(to, cond, then, otherwise),
         }
@@ -150,92 +168,26 @@ impl Encoding<'_, '_> {
     pub(super) fn load(&mut self, to: Reg, from: Memory) {
         if to.class == Class::Mask {
             let Source::Memory(slot) = self.memory_operand(from) else { unreachable!("masks are kept in slots") };
-            return self.two(Code::VEX_Kmovw_kr_km16, self.register(to), Source::Memory(slot));
+            let code = if self.integer().is_some() { Code::VEX_Kmovq_kr_km64 } else { Code::VEX_Kmovw_kr_km16 };
+            return self.two(code, self.register(to), Source::Memory(slot));
         }
-        let kind = match from {
-            Memory::Cell(stream) => match (self.body.addresses[stream].element, self.body.addresses[stream].stride) {
-                (Element::U8, _) => return self.load_bytes(to, stream),
-                (Element::F16, _) => return self.load_halves(to, stream),
-                (Element::F64 | Element::F32, Some(0)) => Kind::Broadcast,
-                (Element::F64 | Element::F32, _) => Kind::Load,
-                _ => unreachable!("such strips are not eligible"),
-            },
+        let kind = match (from, self.integer()) {
+            (Memory::Cell(stream), Some(ty)) => return self.load_integers(ty, to, stream),
+            (Memory::Cell(stream), None) => {
+                match (self.body.addresses[stream].element, self.body.addresses[stream].stride) {
+                    (Element::U8, _) => return self.load_bytes(to, stream),
+                    (Element::F16, _) => return self.load_halves(to, stream),
+                    (Element::F64 | Element::F32, Some(0)) => Kind::Broadcast,
+                    (Element::F64 | Element::F32, _) => Kind::Load,
+                    _ => unreachable!("such strips are not eligible"),
+                }
+            }
             // A slot holds all lanes, and so does a constant where instructions cannot repeat one.
-            Memory::Constant(_) if self.isa == Avx::Avx512 => Kind::Broadcast,
-            Memory::Constant(_) | Memory::Slot(_) | Memory::NextCell(_) => Kind::Load,
+            (Memory::Constant(_), None) if self.isa == Avx::Avx512 => Kind::Broadcast,
+            (Memory::Constant(_) | Memory::Slot(_) | Memory::NextCell(_), _) => Kind::Load,
         };
         let (to, from) = (self.vector(to), self.unrepeated(from));
         self.two(self.code(kind), to, from);
-    }
-
-    /// Loads bytes and converts them, exactly.
-    fn load_bytes(&mut self, to: Reg, stream: usize) {
-        let one_cell = self.body.addresses[stream].stride == Some(0);
-        let cells = self.cell_operand(stream);
-        if !one_cell && self.extent != Extent::Single {
-            let narrow = self.sized(to, self.narrow_bytes());
-            self.two(self.code(Kind::WidenBytes), narrow, Source::Cells(cells));
-            return self.two(self.code(Kind::FromIntegers), self.vector(to), Source::Register(narrow));
-        }
-        self.two(Code::Movzx_r32_rm8, Register::EAX, Source::Memory(cells));
-        let first = self.sized(to, 16);
-        self.three(self.code(Kind::FromInteger), first, first, Source::Register(Register::RAX));
-        if self.extent != Extent::Single {
-            self.two(self.code(Kind::Splat), self.vector(to), Source::Register(first));
-        }
-    }
-
-    /// Loads `f16` cells and converts them, exactly: denormal numbers too, in any mode of the thread.
-    fn load_halves(&mut self, to: Reg, stream: usize) {
-        let one_cell = self.body.addresses[stream].stride == Some(0);
-        if !one_cell && self.extent != Extent::Single {
-            let cells = self.memory_operand(Memory::Cell(stream));
-            return self.two(self.code(Kind::FromHalves), self.vector(to), cells);
-        }
-        let cell = self.cell_operand(stream);
-        self.two(Code::Movzx_r32_rm16, Register::EAX, Source::Memory(cell));
-        let first = self.sized(to, 16);
-        self.two(self.code(Kind::MoveInteger), first, Source::Register(Register::EAX));
-        self.two(self.code(Kind::FromHalf), first, Source::Register(first));
-        if self.extent != Extent::Single {
-            self.two(self.code(Kind::Splat), self.vector(to), Source::Register(first));
-        }
-    }
-
-    /// Size of as many 32-bit integers as a vector has lanes; at least the smallest register.
-    fn narrow_bytes(&self) -> i64 {
-        (4 * self.body.shape.lanes()).max(16)
-    }
-
-    /// `first + step * j`, lane by lane: exact integers, each rounded once.
-    fn index(&mut self, to: Reg, index: usize) {
-        let Op::Index { step, .. } = self.body.strip.ops[index] else { unreachable!("chosen for index operations") };
-        let entry = self.indices.iter().position(|known| *known == index).expect("every index has an entry");
-        let (float, lanes) = (self.body.shape.float, self.body.shape.lanes());
-        let value = SCRATCH[0];
-        let entry = memory(TABLE, 8 * (self.pointers.len() + entry) as i64);
-        let step = i32::try_from(step).expect("larger steps are not eligible");
-        self.put(Instruction::with3(Code::Imul_r64_rm64_imm32, value, ITERATION, step));
-        self.two(Code::Add_r64_rm64, value, Source::Memory(entry));
-        let ahead = i32::try_from(self.copy * lanes * i64::from(step)).expect("steps and copies are small");
-        self.put(Instruction::with2(Code::Add_rm64_imm32, value, ahead));
-        let first = self.sized(to, 16);
-        let convert = self.code(Kind::FromInteger);
-        if self.extent == Extent::Single {
-            return self.three(convert, first, first, Source::Register(value));
-        }
-        for lane in 0..lanes {
-            self.three(convert, first, first, Source::Register(value));
-            assert!(self.conversion_slot < self.slots, "a conversion has a slot in the frame");
-            let place =
-                memory(Register::RSP, self.conversion_slot as i64 * self.body.shape.bytes + lane * float.bytes());
-            self.put(Instruction::with2(self.code(Kind::StoreFirst), place, first));
-            if lane + 1 < lanes {
-                self.put(Instruction::with2(Code::Add_rm64_imm32, value, step));
-            }
-        }
-        let all = self.slot(self.conversion_slot);
-        self.two(self.code(Kind::Load), self.vector(to), Source::Memory(all));
     }
 
     /// Reads the lanes in [`REMAINDER`] of the vector before the block's.
@@ -249,13 +201,12 @@ impl Encoding<'_, '_> {
     }
 
     fn store(&mut self, stream: usize, from: Reg, hint: StoreHint) {
+        if let Some(ty) = self.integer() {
+            return self.store_integers(ty, from, stream, hint);
+        }
         let cells = self.cell_operand(stream);
-        match self.body.addresses[stream].element {
-            Element::F64 | Element::F32 => {}
-            Element::F16 => return self.store_halves(cells, from),
-            Element::U8 | Element::I8 | Element::I16 | Element::U16 | Element::I32 | Element::U32 | Element::I64 => {
-                unreachable!("such strips are not eligible")
-            }
+        if self.body.addresses[stream].element == Element::F16 {
+            return self.store_halves(cells, from);
         }
         let is_non_temporal = self.extent == Extent::Aligned && hint == StoreHint::NonTemporal;
         let kind = if is_non_temporal { Kind::StoreNonTemporal } else { Kind::Store };
@@ -267,26 +218,10 @@ impl Encoding<'_, '_> {
         self.assembler.put(&instruction);
     }
 
-    /// Rounds numbers to `f16` cells.
-    fn store_halves(&mut self, cells: MemoryOperand, from: Reg) {
-        let (code, from) = (self.code(Kind::ToHalves), self.vector(from));
-        if self.extent != Extent::Single {
-            let instruction = Instruction::with3(code, cells, from, TO_NEAREST);
-            let mut instruction = instruction.expect("a conversion takes memory, a register and a mode");
-            if self.extent == Extent::Masked {
-                instruction.set_op_mask(REMAINDER);
-            }
-            return self.assembler.put(&instruction);
-        }
-        // The instruction writes four cells, so they go to a slot and the first one from there. The other register may
-        // hold an address.
-        let (slot, free) = (self.slot(self.conversion_slot), 1 - self.next_scratch);
-        self.put(Instruction::with3(code, slot, from, TO_NEAREST));
-        self.two(Code::Mov_r64_rm64, SCRATCH[free], Source::Memory(slot));
-        self.put(Instruction::with2(Code::Mov_rm16_r16, cells, SCRATCH_WORDS[free]));
-    }
-
     fn compare(&mut self, op: CompareOp, to: Reg, a: Reg, b: Operand) {
+        if let Some(ty) = self.integer() {
+            return self.integer_compare(op, ty, to, a, b);
+        }
         // False if unordered, without a signal; "not equal" is true.
         let predicate: u32 = match op {
             CompareOp::Lt => 0x11,
@@ -356,22 +291,35 @@ impl Encoding<'_, '_> {
         self.finish(masked, then, false);
     }
 
-    fn code(&self, kind: Kind) -> Code {
-        let form = match (self.extent, self.isa, self.body.shape.bytes) {
-            (Extent::Single, ..) => Form::Single,
+    pub(super) fn code(&self, kind: Kind) -> Code {
+        code(kind, self.body.shape.number, self.form())
+    }
+
+    /// Which instructions the block is made of.
+    pub(super) fn form(&self) -> Form {
+        match (self.extent, self.isa, self.body.shape.bytes) {
+            (Extent::Single | Extent::Part(_), ..) => Form::Single,
             (_, Avx::Avx2, _) => Form::Vex256,
             (_, Avx::Avx512, 32) => Form::Evex256,
             (_, Avx::Avx512, _) => Form::Evex512,
-        };
-        code(kind, self.body.shape.float, form)
+        }
+    }
+
+    /// The type of the strip's values, if they are integers.
+    pub(super) fn integer(&self) -> Option<ValueType> {
+        match self.body.shape.number {
+            Number::Integer(ty) => Some(ty),
+            Number::F64 | Number::F32 => None,
+        }
     }
 
     /// The register as vectors of this block.
-    fn vector(&self, register: Reg) -> Register {
-        self.sized(register, if self.extent == Extent::Single { 16 } else { self.body.shape.bytes })
+    pub(super) fn vector(&self, register: Reg) -> Register {
+        let is_short = matches!(self.extent, Extent::Single | Extent::Part(_));
+        self.sized(register, if is_short { 16 } else { self.body.shape.bytes })
     }
 
-    fn sized(&self, register: Reg, bytes: i64) -> Register {
+    pub(super) fn sized(&self, register: Reg, bytes: i64) -> Register {
         assert!(register.class == Class::Vector && usize::from(register.number) < self.body.shape.features.registers);
         let first = match bytes {
             16 => Register::XMM0,
@@ -382,7 +330,7 @@ impl Encoding<'_, '_> {
     }
 
     /// The register, whichever its class.
-    fn register(&self, register: Reg) -> Register {
+    pub(super) fn register(&self, register: Reg) -> Register {
         match register.class {
             Class::Vector => self.vector(register),
             Class::Mask => {
@@ -392,16 +340,25 @@ impl Encoding<'_, '_> {
         }
     }
 
-    fn operand(&mut self, operand: Operand) -> Source {
+    pub(super) fn operand(&mut self, operand: Operand) -> Source {
         match operand {
             Operand::Reg(register) => Source::Register(self.register(register)),
+            // Instructions that read part of a vector, or mask bytes, are loads and stores.
+            Operand::Memory(Memory::Cell(stream))
+                if self.integer().is_some() && matches!(self.extent, Extent::Masked | Extent::Part(_)) =>
+            {
+                let number = self.body.shape.registers() + INTEGER_SCRATCH - 1;
+                let to = Reg { class: Class::Vector, number: number as u8 };
+                self.load(to, Memory::Cell(stream));
+                Source::Register(self.vector(to))
+            }
             Operand::Memory(memory) => self.memory_operand(memory),
         }
     }
 
     /// A place in memory as an operand of arithmetic, where AVX-512 repeats what fills one lane.
-    fn memory_operand(&mut self, place: Memory) -> Source {
-        let repeats = self.isa == Avx::Avx512 && self.extent != Extent::Single;
+    pub(super) fn memory_operand(&mut self, place: Memory) -> Source {
+        let repeats = self.body.shape.repeats_cells() && self.extent != Extent::Single;
         match place {
             Memory::Cell(stream) if self.body.addresses[stream].stride == Some(0) => {
                 let mut cell = self.cell_operand(stream);
@@ -440,12 +397,12 @@ impl Encoding<'_, '_> {
         source
     }
 
-    fn slot(&self, slot: usize) -> MemoryOperand {
+    pub(super) fn slot(&self, slot: usize) -> MemoryOperand {
         assert!(slot < self.slots, "slot {slot} of {} lies outside the frame", self.slots);
         memory(Register::RSP, slot as i64 * self.body.shape.bytes)
     }
 
-    fn cell_operand(&mut self, stream: usize) -> MemoryOperand {
+    pub(super) fn cell_operand(&mut self, stream: usize) -> MemoryOperand {
         self.cell_operand_at(stream, self.copy)
     }
 
@@ -475,7 +432,7 @@ impl Encoding<'_, '_> {
         self.two(Code::Mov_r64_rm64, to, Source::Memory(memory(TABLE, 8 * entry as i64)));
     }
 
-    fn two(&mut self, code: Code, to: Register, from: Source) {
+    pub(super) fn two(&mut self, code: Code, to: Register, from: Source) {
         let instruction = match from {
             Source::Register(from) => Instruction::with2(code, to, from),
             Source::Memory(from) | Source::Cells(from) | Source::Constant(from, _) => {
@@ -485,7 +442,7 @@ impl Encoding<'_, '_> {
         self.finish(instruction, from, true);
     }
 
-    fn three(&mut self, code: Code, to: Register, a: Register, b: Source) {
+    pub(super) fn three(&mut self, code: Code, to: Register, a: Register, b: Source) {
         let instruction = match b {
             Source::Register(b) => Instruction::with3(code, to, a, b),
             Source::Memory(b) | Source::Cells(b) | Source::Constant(b, _) => Instruction::with3(code, to, a, b),
@@ -495,7 +452,12 @@ impl Encoding<'_, '_> {
 
     /// Puts an instruction. Where it reads cells of a remainder it is masked; then `zeroing` says whether lanes left
     /// out become 0, as results other than masks must.
-    fn finish(&mut self, instruction: Result<Instruction, iced_x86::IcedError>, source: Source, zeroing: bool) {
+    pub(super) fn finish(
+        &mut self,
+        instruction: Result<Instruction, iced_x86::IcedError>,
+        source: Source,
+        zeroing: bool,
+    ) {
         let mut instruction = instruction.expect("operands are of the kinds that the code wants");
         if let (Source::Cells(_), Extent::Masked) = (source, self.extent) {
             instruction.set_op_mask(REMAINDER);
@@ -510,16 +472,18 @@ impl Encoding<'_, '_> {
     /// Puts an instruction that reads a constant.
     pub(super) fn put_with_constant(&mut self, instruction: &Instruction, constant: usize) {
         let bits = self.body.pool.bits[constant];
-        let float = self.body.shape.float;
-        self.assembler.put_with_constant(instruction, constant, || match float {
+        let number = self.body.shape.number;
+        self.assembler.put_with_constant(instruction, constant, || match number {
             // The mask of all bits is no number.
             _ if bits == u64::MAX => "all ones".to_owned(),
-            Float::F64 => format!("{:?}", f64::from_bits(bits)),
-            Float::F32 => format!("{:?}", f32::from_bits(bits as u32)),
+            Number::F64 => format!("{:?}", f64::from_bits(bits)),
+            Number::F32 => format!("{:?}", f32::from_bits(bits as u32)),
+            Number::Integer(ty) if ty.is_unsigned() => (bits & (u64::MAX >> (64 - ty.bits()))).to_string(),
+            Number::Integer(ty) => ((bits << (64 - ty.bits())) as i64 >> (64 - ty.bits())).to_string(),
         });
     }
 
-    fn put(&mut self, instruction: Result<Instruction, iced_x86::IcedError>) {
+    pub(super) fn put(&mut self, instruction: Result<Instruction, iced_x86::IcedError>) {
         self.assembler.put(&instruction.expect("operands are of the kinds that the code wants"));
     }
 }

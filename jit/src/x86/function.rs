@@ -11,7 +11,7 @@
 //! with loads that share vectors: the next loop with these, as long as a whole block follows
 //! while j <= end - unroll_factor * lanes: `unroll_factor` blocks of whole vectors; j += copies * lanes
 //! the same with one block
-//! AVX2:     single cells
+//! AVX2:     single cells; of integers parts of vectors, each half as long as the one before
 //! AVX-512:  one block of as many lanes as are left, if there are any
 //! ```
 //!
@@ -95,7 +95,7 @@ impl Homes {
         allocation.main().iter().filter_map(cells).for_each(|stream| uses[body.addresses[stream].pointer] += 1);
         let mut by_use: Vec<usize> = (0..count).filter(|pointer| uses[*pointer] > 0).collect();
         by_use.sort_by_key(|pointer| std::cmp::Reverse(uses[*pointer]));
-        let converts = body.addresses.iter().any(|place| place.element != body.shape.float.element());
+        let converts = body.addresses.iter().any(|place| !body.shape.number.is_in(place.element));
         let mut registers: Vec<Register> = FREE.to_vec();
         let all = FREE.len() + SAVED.len() + SCRATCH.len() + 1;
         let needs_table =
@@ -137,12 +137,14 @@ fn cell_of(inst: &Inst) -> Option<usize> {
 fn pool_entry(isa: Avx, body: &Body<'_>) -> usize {
     match isa {
         Avx::Avx2 => 32,
-        Avx::Avx512 => body.shape.float.bytes() as usize,
+        // Instructions on bytes and words repeat nothing.
+        Avx::Avx512 if body.shape.number.is_integer() => body.shape.bytes as usize,
+        Avx::Avx512 => body.shape.number.bytes() as usize,
     }
 }
 
 fn pool(body: &Body<'_>, entry_bytes: usize) -> Vec<u8> {
-    let number = body.shape.float.bytes() as usize;
+    let number = if body.shape.number.is_integer() { 8 } else { body.shape.number.bytes() as usize };
     let entry = |bits: &u64| bits.to_le_bytes()[..number].repeat(entry_bytes / number);
     body.pool.bits.iter().flat_map(entry).collect()
 }
@@ -186,7 +188,7 @@ impl Function<'_, '_, '_> {
         }
         match self.encoding.isa {
             Avx::Avx512 => self.masked_block(),
-            Avx::Avx2 => self.single_cells(),
+            Avx::Avx2 => self.cells_until_end(),
         }
     }
 
@@ -206,6 +208,11 @@ impl Function<'_, '_, '_> {
         (0..left).for_each(|copy| self.encoding.block(each, Extent::Whole, copy));
         match self.encoding.isa {
             _ if cells == 0 => {}
+            Avx::Avx512 if self.encoding.body.shape.number.is_integer() => {
+                self.put(Instruction::with2(Code::Mov_r64_imm64, LAST, (1_u64 << cells) - 1));
+                self.put(Instruction::with2(Code::VEX_Kmovq_kr_r64, REMAINDER, LAST));
+                self.encoding.block(each, Extent::Masked, left);
+            }
             Avx::Avx512 => {
                 self.put(Instruction::with2(Code::Mov_r32_imm32, Register::ESI, (1 << cells) - 1));
                 self.put(Instruction::with2(Code::VEX_Kmovw_kr_r32, REMAINDER, Register::ESI));
@@ -213,7 +220,7 @@ impl Function<'_, '_, '_> {
             }
             Avx::Avx2 => {
                 self.put(Instruction::with2(Code::Add_rm64_imm32, ITERATION, (left * lanes) as i32));
-                self.single_cells();
+                self.cells_until_end();
             }
         }
     }
@@ -254,10 +261,14 @@ impl Function<'_, '_, '_> {
     pub(super) fn set_mask(&mut self) {
         let ones = self.encoding.body.constant(u64::MAX);
         let operand: MemoryOperand = self.encoding.assembler.constant_operand(false);
-        let bits = Instruction::with3(Code::VEX_Bzhi_r32_rm32_r32, Register::ESI, operand, Register::ESI);
-        let bits = bits.expect("the operands fit the code");
+        // A vector has up to 16 floats, or 64 bytes.
+        let (zero_high, move_mask, lanes) = match self.encoding.body.shape.number.is_integer() {
+            true => (Code::VEX_Bzhi_r64_rm64_r64, Code::VEX_Kmovq_kr_r64, LAST),
+            false => (Code::VEX_Bzhi_r32_rm32_r32, Code::VEX_Kmovw_kr_r32, Register::ESI),
+        };
+        let bits = Instruction::with3(zero_high, lanes, operand, lanes).expect("the operands fit the code");
         self.encoding.put_with_constant(&bits, ones);
-        self.put(Instruction::with2(Code::VEX_Kmovw_kr_r32, REMAINDER, Register::ESI));
+        self.put(Instruction::with2(move_mask, REMAINDER, lanes));
     }
 
     /// Blocks of whole vectors, most of what there is to do.
@@ -332,6 +343,29 @@ impl Function<'_, '_, '_> {
         self.set_mask();
         self.encoding.block(&self.allocation.each, Extent::Masked, 0);
         self.encoding.assembler.land(done);
+    }
+
+    /// What is left with AVX2: parts of vectors of integers, else cell by cell.
+    fn cells_until_end(&mut self) {
+        if !self.encoding.body.shape.number.is_integer() {
+            return self.single_cells();
+        }
+        self.put(Instruction::with2(Code::Mov_r64_rm64, LAST, END));
+        self.put(Instruction::with2(Code::Sub_r64_rm64, LAST, ITERATION));
+        self.parts();
+    }
+
+    /// As many cells of integers as [`LAST`] says, less than a vector of them: a part for each of its bits.
+    pub(super) fn parts(&mut self) {
+        let mut lanes = self.encoding.body.shape.lanes() / 2;
+        while lanes > 0 {
+            self.put(Instruction::with2(Code::Test_rm64_imm32, LAST, lanes as i32));
+            let skip = self.encoding.assembler.jump_ahead(Code::Je_rel32_64);
+            self.encoding.block(&self.allocation.each, Extent::Part(lanes), 0);
+            self.put(Instruction::with2(Code::Add_rm64_imm32, ITERATION, lanes as i32));
+            self.encoding.assembler.land(skip);
+            lanes /= 2;
+        }
     }
 
     /// What is left, cell by cell.

@@ -4,8 +4,10 @@
 //! `extern "sysv64" fn(table, frame, start, end)`.
 //!
 //! `avx` says what the two have; `function` lays out the loops around blocks, `alignment` what brings stores to
-//! multiples of a vector's size, by what `alignment_slot` keeps; `encode` and `codes` make instructions of blocks,
-//! `assembler` bytes and text.
+//! multiples of a vector's size, by what `alignment_slot` keeps; `encode` and `codes` make instructions of blocks, by
+//! what `kinds` says that they do; `float_cells` converts floating-point numbers from cells and to them. `integers` has
+//! the operations on integers, of which some take several instructions, `integer_cells` their loads and stores, and
+//! `integer_codes` their instructions. `assembler` makes bytes and text.
 
 mod alignment;
 mod alignment_slot;
@@ -13,6 +15,13 @@ mod assembler;
 mod avx;
 mod codes;
 mod encode;
+mod float_cells;
 mod function;
+mod integer_cells;
+mod integer_codes;
+#[cfg(test)]
+mod integer_codes_tests;
+mod integers;
+mod kinds;
 
 pub(crate) use avx::Avx;

@@ -35,10 +35,16 @@ pub(crate) fn agree_on(text: &str, args: &[i64], scalars: &[f64], lanes: &[u32],
 
 /// Asserts the same for a random program: compiled in each way once, with lanes and copies drawn from `seed`.
 pub(crate) fn agree_once(text: &str, args: &[i64], scalars: &[f64], seed: u64) {
-    let mut random = fastrand::Rng::with_seed(seed);
+    let lanes = [2, 4, 8, 16, 64, 64][fastrand::Rng::with_seed(seed).usize(0..6)];
+    agree_once_in_lanes(text, args, scalars, lanes, seed);
+}
+
+/// The same with strips cut to this many lanes.
+pub(crate) fn agree_once_in_lanes(text: &str, args: &[i64], scalars: &[f64], lanes: u32, seed: u64) {
+    let mut random = fastrand::Rng::with_seed(seed.wrapping_add(1));
     let mut program = Program::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let expected = reference(&program, args, scalars, &[]);
-    limit_lanes(&mut program.body, [2, 4, 8, 16, 64, 64][random.usize(0..6)]);
+    limit_lanes(&mut program.body, lanes);
     for (choice, _) in variants().filter(|(_, unroll)| *unroll == 1) {
         let unroll = [Unroll::AtMost, Unroll::Exactly][random.usize(0..2)](random.u32(1..9));
         let (width, non_temporal) = (VectorWidth::ALL[random.usize(0..3)], NonTemporal::ALL[random.usize(0..3)]);

@@ -1,14 +1,14 @@
-//! Random programs of one strip of integers, mostly of one type, legal at any number of lanes; and how many such strips
-//! run in.
+//! Random programs of one strip of integers, mostly of one type, legal at any number of lanes.
+//! `native/integer_vectors.rs` has what such strips run in, and every operation on numbers at the ends of types.
 //!
 //! Buffers fill whole pages, so that guards lie right before and behind them, and streams often begin or end there. What is
 //! updated in place is read at cells that are written later, or now.
 
-use crease_jit::{CompileOptions, compile};
-use crease_program::Program;
+use crease_program::{Op, Program};
 use fastrand::Rng;
+use std::collections::BTreeSet;
 
-use super::harness::verified;
+use super::integer_vectors::{bits_of_vectors, strip_of};
 
 /// Bytes of each buffer: two pages.
 const BYTES: i64 = 8192;
@@ -221,32 +221,35 @@ impl Strip {
     }
 }
 
-/// Lanes are those that the widest type of a strip has in 128 bits, and no more than the strip allows.
-#[test]
-fn strips_of_integers_and_of_several_types_run_in_lanes() {
-    let lanes_of = |from: &str, through: &str, to: &str, most: u32| {
-        let text = format!(
-            "program convert() {{
-               buffer a: {from}[64] read
-               buffer b: {to}[64] write
-               strip v0 in 0 .. 64 lanes {most} {{
-                 m0 = a[pos 0, stride 1]
-                 m1 = b[pos 0, stride 1]
-                 %0 = load m0: {from}
-                 %1 = convert %0: {through}
-                 %2 = convert %1: {to}
-                 %3: store m1, %2
-               }}
-             }}"
-        );
-        let options = CompileOptions::default().texts(true);
-        let code = compile(&verified(&Program::parse(&text).unwrap()), &options).unwrap();
-        code.strips()[0].lanes
-    };
-    assert_eq!([lanes_of("u8", "i8", "u8", 64), lanes_of("u8", "u16", "u8", 64)], [16, 8]);
-    assert_eq!([lanes_of("i16", "f32", "u8", 64), lanes_of("f32", "f64", "f32", 64)], [4, 2]);
-    assert_eq!(
-        [lanes_of("u8", "i8", "u8", 8), lanes_of("u8", "i8", "u8", 7), lanes_of("u8", "i8", "u8", 1)],
-        [8, 4, 1]
-    );
+/// Of the first `count` programs many run in wide code on this machine, if it has any; of enough of them each type does,
+/// and each operation.
+pub(crate) fn assert_mostly_wide(count: u64) {
+    let mut wide = 0;
+    let (mut types, mut operations) = (BTreeSet::new(), BTreeSet::new());
+    for seed in 0..count.min(400) {
+        let program = Program::parse(&program(seed).text).unwrap();
+        let Some(bits) = bits_of_vectors(&program) else { return };
+        if bits < 256 {
+            continue;
+        }
+        wide += 1;
+        for op in &strip_of(&program).ops {
+            match op {
+                Op::Load { ty, .. } => _ = types.insert(format!("{ty}")),
+                Op::Unary(op, _) => _ = operations.insert(format!("{op:?}")),
+                Op::Binary(op, ..) => _ = operations.insert(format!("{op:?}")),
+                Op::Bits(op, ..) => _ = operations.insert(format!("bits {op:?}")),
+                Op::Shift(op, ..) => _ = operations.insert(format!("shift {op:?}")),
+                Op::Compare(op, ..) => _ = operations.insert(format!("{op:?}")),
+                Op::And(..) | Op::Or(..) | Op::Not(_) => _ = operations.insert("logic".to_owned()),
+                Op::Select(..) => _ = operations.insert("select".to_owned()),
+                _ => {}
+            }
+        }
+    }
+    assert!(3 * wide >= count.min(400), "of {count} strips only {wide} are wide");
+    if count >= 160 {
+        assert_eq!(types.len(), INTEGERS.len(), "{types:?}");
+        assert_eq!(operations.len(), 23, "{operations:?}");
+    }
 }

@@ -45,8 +45,6 @@ const BARRIER_NS: f64 = 1500.0;
 const STRIP_NS: f64 = 20.0;
 /// Bytes of the widest vectors. Shows in `bench --suite quick`.
 const VECTOR_BYTES: f64 = 64.0;
-/// Bytes of vectors in which integers run. Shows in `bench --suite check`.
-const INTEGER_VECTOR_BYTES: f64 = 16.0;
 /// Of a cache, the part that a working set may take: the rest is for what passes through. Shows in `bench --suite
 /// quick`.
 const USABLE: f64 = 0.75;
@@ -318,14 +316,11 @@ pub(super) fn instructions(stmt: &Stmt) -> f64 {
     (operations + stmt.assigns.len()) as f64
 }
 
-/// Lanes of the widest vectors, of the widest type that the arrays' cells are computed in. Integers alone run in shorter
-/// ones.
+/// Lanes of the widest vectors, of the widest type that the arrays' cells are computed in.
 fn lanes(kernel: &Kernel) -> u32 {
     let arrays = kernel.arrays();
     let bits = arrays.iter().map(|array| array.element.value_type().bits()).max().unwrap_or(64);
-    let is_of_integers = arrays.iter().all(|array| array.element.is_integer());
-    let bytes = if is_of_integers { INTEGER_VECTOR_BYTES } else { VECTOR_BYTES };
-    (8.0 * bytes / f64::from(bits)) as u32
+    (8.0 * VECTOR_BYTES / f64::from(bits)) as u32
 }
 
 /// Bytes of an array, without its index for steps.
