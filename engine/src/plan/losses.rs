@@ -1,7 +1,7 @@
 //! Losses: what a plan costs that another kernel or schedule would not, said where it happens.
 //!
-//! In: a request and what its stages left.   Out: [`LossReport`]s: threads without work, statements that run cell by cell,
-//! conditions that are tested for every cell, states that take more than their levels, and statements that keep states
+//! In: a request and what its stages left.   Out: [`LossReport`]s: threads without work, statements that run cell by cell
+//! or in few lanes, conditions that are tested for every cell, states that take more than their levels, and statements that keep states
 //! from being folded in place.
 //!
 //! All of it is read off the program and the layout, so it is what runs, not what was meant. A loop is one of cells if
@@ -23,6 +23,8 @@ use crate::storage::StrategyId;
 
 /// The part of a statement's instances that run cell by cell before that is a loss.
 const SCALAR_SHARE: f64 = 0.1;
+/// Bits of the vectors that common processors have at least: blocks of fewer lanes leave a part of them empty.
+const COMMON_VECTOR_BITS: u32 = 256;
 /// What states may take of the levels that they need before that is a loss: stencils reach it in any order that is good
 /// for them.
 const LEVELS_SHARE: f64 = 1.15;
@@ -48,6 +50,8 @@ pub enum LossKind {
     IdleThreads,
     /// Statements run cell by cell, not in lanes.
     Scalar,
+    /// Statements run in blocks of fewer lanes than vectors have.
+    Lanes,
     /// Conditions are tested for each cell.
     Guards,
     /// States take more than the levels that are read back.
@@ -62,6 +66,7 @@ pub(crate) fn losses(request: &Request, outcome: &Outcome) -> Vec<LossReport> {
     cells.visit(&outcome.program.body, 1.0, None, outcome);
     let mut losses: Vec<LossReport> = idle_threads(request, outcome).into_iter().collect();
     losses.extend(scalar(request, &cells));
+    losses.extend(few_lanes(request, &cells));
     losses.extend(guards(request, &cells));
     let (in_place, states) = (in_place(request, outcome), levels(request, outcome));
     // What is not in place takes more: that is said once.
@@ -220,6 +225,34 @@ fn scalar(request: &Request, cells: &Cells) -> Vec<LossReport> {
         ));
     }
     losses
+}
+
+/// Statements whose blocks, as wide as the schedule allows, are a part of a vector.
+fn few_lanes(request: &Request, cells: &Cells) -> Vec<LossReport> {
+    let (kernel, schedule) = (request.kernel(), request.bound.schedule());
+    let lanes =
+        schedule.dims.iter().find_map(|kind| if let DimKind::Vector(lanes) = kind { Some(*lanes) } else { None });
+    let Some(lanes) = lanes else { return Vec::new() };
+    let mut by_room: BTreeMap<u32, Vec<String>> = BTreeMap::new();
+    for stmt in kernel.stmt_ids().filter(|stmt| cells.in_lanes.contains_key(stmt) && !cells.is_scalar(*stmt)) {
+        let stmt = kernel.stmt(stmt);
+        let arrays = stmt.reads().map(|(array, _)| array).chain(stmt.assigns.iter().map(|assign| assign.array));
+        let bits = arrays.map(|array| kernel.array(array).element.value_type().bits()).max();
+        let room = COMMON_VECTOR_BITS / bits.unwrap_or(64);
+        if lanes < room {
+            by_room.entry(room).or_default().push(stmt.name.clone());
+        }
+    }
+    let loss = |(room, at): (u32, Vec<String>)| {
+        let (stmts, runs) = (quoted(&at), verb(&at, "runs", "run"));
+        let text = format!(
+            "{stmts} {runs} in blocks of {lanes} lanes, as schedule `{}` says; a vector of {COMMON_VECTOR_BITS} bits has \
+             {room}: `vector({room})`",
+            schedule.name
+        );
+        LossReport { kind: LossKind::Lanes, at, text }
+    };
+    by_room.into_iter().map(loss).collect()
 }
 
 /// Statements of loops that test conditions for each cell.
