@@ -56,9 +56,8 @@ impl AlignedStores {
     }
 
     /// Pairs of non-temporal stores whose vectors are less than a line. Where two of them write to lines of the same
-    /// place in a page, the parts of a line do not wait for each other: with four outputs of an observer that begin like
-    /// that, as large arrays of a program do, on an AMD EPYC it took 3.0 steps of its lattice, 0.75 where they lie apart,
-    /// and 1.1 through the caches.
+    /// place in a page, as large arrays of a program begin there, the parts of a line do not wait for each other. An
+    /// observer with four such outputs shows it: `cargo run --example times_of_observers` (`docs/LIMITS.md`).
     pub(crate) fn pairs_of_half_lines(&self) -> impl Iterator<Item = (StreamAddress, StreamAddress)> + '_ {
         let matters = self.non_temporal && self.vector_bytes < LINE_BYTES;
         let each = if matters { self.addresses.as_slice() } else { &[] };
