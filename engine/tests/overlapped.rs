@@ -153,6 +153,16 @@ fn what_cannot_be_repeated_is_named() {
     let more = refused(&circle, "rows overlapped(y 8)").to_string();
     assert!(more.contains("of more and more tiles") && more.contains("`C`"), "{more}");
 
+    // So it is where nobody reads the last one.
+    let unread = IMAGE
+        .replace("C[y, x] for", "Z[y, x] for 1 <= y < N and 0 <= x < N { z[y,x] = z[y-1,x] + a[y,x] }\n  C[y, x] for");
+    let unread = unread.replace("temp b[y, x]", "temp z[y, x]: f64 for 0 <= y, x < N\n  temp b[y, x]");
+    let unread =
+        unread.replace("C -> [y, 1, x vector(4)]; E", "C -> [y, 1, x vector(4)]; Z, Z0 -> [y, 4, x vector(4)]; E");
+    let unread = unread.replace("E[y, x] for", "Z0[y, x] for y = 0 and 0 <= x < N { z[y,x] = 1.0 }\n  E[y, x] for");
+    let more = refused(&unread, "rows overlapped(y 8)").to_string();
+    assert!(more.contains("of more and more tiles") && more.contains("`Z`"), "{more}");
+
     let odd = "schedule odd { B, C, D -> [floor(y/3) overlapped, y, 0, x]; E -> [floor(y/2) overlapped, y, 0, x] }";
     let form = refused(&IMAGE.replace("schedule rows", &format!("{odd}\n  schedule rows")), "odd");
     assert!(matches!(&form, TransformError::OverlappedForm { dim: 0, stmt, .. } if stmt == "E"), "{form}");

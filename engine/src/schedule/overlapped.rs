@@ -322,14 +322,29 @@ pub(super) enum Endless {
     Circle,
 }
 
-/// For each statement, how far before and behind the tile its values are needed; those that nobody needs, nowhere
-/// beyond. `repeats` says which statements may be repeated, `handed_on` from which statement to which, and how much
-/// farther along the one that reads is.
+/// For each statement, how far before and behind the tile its values are needed; those that nobody needs, where they are
+/// their tile's own. `repeats` says which statements may be repeated, `handed_on` from which statement to which, and how
+/// much farther along the one that reads is.
 pub(super) fn margins(
     repeats: &[bool],
     handed_on: impl Iterator<Item = (usize, usize, Interval)> + Clone,
 ) -> Result<Vec<(i64, i64)>, Endless> {
     let mut margins: Vec<Option<(i64, i64)>> = repeats.iter().map(|repeats| (!repeats).then_some((0, 0))).collect();
+    settle(&mut margins, repeats, handed_on.clone())?;
+    // Values that no output needs are computed once, from values that the same tile has.
+    for margin in &mut margins {
+        margin.get_or_insert((0, 0));
+    }
+    settle(&mut margins, repeats, handed_on)?;
+    Ok(margins.into_iter().map(|margin| margin.unwrap_or((0, 0))).collect())
+}
+
+/// Widens the margins of statements by what those that have margins read of them.
+fn settle(
+    margins: &mut [Option<(i64, i64)>],
+    repeats: &[bool],
+    handed_on: impl Iterator<Item = (usize, usize, Interval)> + Clone,
+) -> Result<(), Endless> {
     for _ in 0..=repeats.len() {
         let mut is_settled = true;
         for (at, (from, to, by)) in handed_on.clone().enumerate() {
@@ -348,7 +363,7 @@ pub(super) fn margins(
             margins[from] = Some(wide);
         }
         if is_settled {
-            return Ok(margins.into_iter().map(|margin| margin.unwrap_or((0, 0))).collect());
+            return Ok(());
         }
     }
     Err(Endless::Circle)
