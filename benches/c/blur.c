@@ -28,18 +28,6 @@ struct blur {
     enum variant variant;
 };
 
-/* First pixel of this thread's share of `count`, or of the next thread's. */
-ALWAYS_INLINE int64_t share(int64_t count, int64_t thread, int64_t threads) { return count * thread / threads; }
-
-static int64_t own_thread(void)
-{
-#ifdef _OPENMP
-    return omp_get_thread_num();
-#else
-    return 0;
-#endif
-}
-
 #define REAL float
 #define NAME(name) name##_f32
 #include "blur.c"

@@ -32,15 +32,6 @@ static void *sums_of(const struct bytes *bytes, int64_t thread, int64_t row, int
     return (uint8_t *)bytes->sums.data + ((thread * bytes->rows_kept + row) * bytes->pitch + MARGIN) * size;
 }
 
-static int64_t own_thread(void)
-{
-#ifdef _OPENMP
-    return omp_get_thread_num();
-#else
-    return 0;
-#endif
-}
-
 ALWAYS_INLINE uint8_t lives(uint8_t nine, uint8_t cell) { return (nine == 3) | ((nine == 4) & (cell == 1)); }
 
 static void life_row(uint8_t *restrict to, const uint8_t *restrict above, const uint8_t *restrict row,

@@ -75,6 +75,19 @@ static void field_close(struct field *field)
 ALWAYS_INLINE int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 ALWAYS_INLINE int64_t greatest(int64_t a, int64_t b) { return a > b ? a : b; }
 
+/* First of this thread's share of `count`, or of the next thread's. */
+ALWAYS_INLINE int64_t share(int64_t count, int64_t thread, int64_t threads) { return count * thread / threads; }
+
+/* Number of the calling thread of a parallel region. */
+ALWAYS_INLINE int64_t own_thread(void)
+{
+#ifdef _OPENMP
+    return omp_get_thread_num();
+#else
+    return 0;
+#endif
+}
+
 EXPORT int64_t crease_max_threads(void)
 {
 #ifdef _OPENMP

@@ -4,13 +4,15 @@
  * Pipelines, behind "f32/" or "f64/":
  *   unsharp/  image [3][n+4][n+4], result [3][n][n]; scalars threshold, weight. Five pixels along a row are blurred, then
  *             five across rows; each pixel moves away from the blurred image.
+ *   unsharp-lines/  the same, but that the first blur goes across lines and the second one along a line
  *   harris/   image [n+4][n+4], result [n][n]; scalar k. Sobel's gradients, sums of their products over three by three
  *             pixels, across rows first, the response of corners.
  * Variants of each:
  *   c-naive   one stage after the other, the whole of the temporaries in between
  *   c-rows    all stages row by row. Each thread has a band of rows. unsharp keeps the last four rows of the first blur,
  *             harris the last two of gradients; the next row takes the place of the oldest. Column sums of harris have a
- *             row each.
+ *             row each. unsharp-lines keeps one line of the first blur.
+ *   c-tiled   of unsharp-lines alone: tiles of `TILE` by `TILE` pixels, each with one line of the first blur at a time
  *
  * Fused operations are written as such, where a compiler would be free to choose: the threshold of the mask makes every
  * rounding count. Logical order: the image when opened, the result when read. Field bytes are those of the temporaries: a
@@ -20,14 +22,14 @@
 
 #include "loop.h"
 
-enum { COLOURS = 3, GRADIENTS = 2, SUMS = 3, MOST_THREADS = 256 };
+enum { COLOURS = 3, GRADIENTS = 2, SUMS = 3, TILE = 512, MOST_THREADS = 256 };
 
 /* Rows that a thread keeps: of the first blur, of each gradient, of everything in harris. */
 enum { BLURRED = 4, KEPT = 2, HARRIS_ROWS = GRADIENTS * KEPT + SUMS };
 
-enum kind { UNSHARP, HARRIS };
+enum kind { UNSHARP, UNSHARP_LINES, HARRIS };
 
-enum variant { NAIVE, ROWS };
+enum variant { NAIVE, ROWS, TILED };
 
 struct pipeline {
     struct field image, result, temporary;
@@ -39,9 +41,6 @@ struct pipeline {
     enum variant variant;
     int single;
 };
-
-/* First pixel of this thread's share of `count`, or of the next thread's. */
-ALWAYS_INLINE int64_t share(int64_t count, int64_t thread, int64_t threads) { return count * thread / threads; }
 
 #define REAL float
 #define NAME(name) name##_f32
@@ -60,12 +59,13 @@ ALWAYS_INLINE int64_t share(int64_t count, int64_t thread, int64_t threads) { re
 
 static int open_fields(struct pipeline *p)
 {
-    const int64_t n = p->n, pixels_of_a_double = p->single ? 2 : 1, unsharp = p->kind == UNSHARP;
+    const int64_t n = p->n, pixels_of_a_double = p->single ? 2 : 1, unsharp = p->kind != HARRIS;
     int64_t pixels = unsharp ? COLOURS * (n + 4) * n : GRADIENTS * (n + 2) * (n + 2) + SUMS * n * (n + 2);
-    if (p->variant == ROWS) {
+    if (p->variant != NAIVE) {
+        const int64_t row = p->kind == UNSHARP ? n : p->kind == HARRIS ? n + 2 : p->variant == ROWS ? n + 4 : TILE + 4;
         /* Whole cache lines and another one, so that threads do not share any. */
-        p->row = ((unsharp ? n : n + 2) + 31) / 16 * 16;
-        p->stride = unsharp ? BLURRED * p->row : HARRIS_ROWS * p->row;
+        p->row = (row + 31) / 16 * 16;
+        p->stride = (p->kind == UNSHARP ? BLURRED : p->kind == HARRIS ? HARRIS_ROWS : 1) * p->row;
         pixels = p->threads * p->stride;
     }
     return field_open(&p->image, (p->planes * (n + 4) * (n + 4) + 1) / pixels_of_a_double) &&
@@ -77,23 +77,27 @@ void *crease_open(const char *variant, const int64_t *sizes, int64_t threads, co
                   const double *initial)
 {
     const int64_t n = sizes[0];
-    const int unsharp = !strncmp(variant, "unsharp/", 8);
-    if ((!unsharp && strncmp(variant, "harris/", 7)) || n < 1 || threads > MOST_THREADS)
+    static const char *const prefixes[] = {[UNSHARP] = "unsharp/", [UNSHARP_LINES] = "unsharp-lines/", [HARRIS] = "harris/"};
+    enum kind kind = UNSHARP;
+    while (kind <= HARRIS && strncmp(variant, prefixes[kind], strlen(prefixes[kind])))
+        kind++;
+    if (kind > HARRIS || n < 1 || threads > MOST_THREADS)
         return NULL;
-    variant += unsharp ? 8 : 7;
+    variant += strlen(prefixes[kind]);
+    const int unsharp = kind != HARRIS;
     const int single = !strncmp(variant, "f32/", 4);
     if (!single && strncmp(variant, "f64/", 4))
         return NULL;
     variant += 4;
-    const int rows = !strcmp(variant, "c-rows");
-    if (!rows && strcmp(variant, "c-naive"))
+    const int rows = !strcmp(variant, "c-rows"), tiled = kind == UNSHARP_LINES && !strcmp(variant, "c-tiled");
+    if (!rows && !tiled && strcmp(variant, "c-naive"))
         return NULL;
     struct pipeline *p = calloc(1, sizeof *p);
     if (!p)
         return NULL;
     *p = (struct pipeline){.n = n, .planes = unsharp ? COLOURS : 1, .threads = threads, .single = single};
-    p->kind = unsharp ? UNSHARP : HARRIS;
-    p->variant = rows ? ROWS : NAIVE;
+    p->kind = kind;
+    p->variant = rows ? ROWS : tiled ? TILED : NAIVE;
     memcpy(p->scalars, scalars, (unsharp ? 2 : 1) * sizeof *scalars);
     if (!open_fields(p)) {
         crease_close(p);
@@ -228,6 +232,55 @@ static void NAME(unsharp_rows)(const struct pipeline *p, REAL *ring, int64_t c, 
     }
 }
 
+/* `count` pixels of the first blur of a line, across lines that are `wide` apart. */
+ALWAYS_INLINE void NAME(blur_lines)(REAL *restrict to, const REAL *restrict from, int64_t wide, int64_t count)
+{
+#pragma omp simd
+    for (int64_t y = 0; y < count; y++)
+        to[y] = NAME(five)(from[y], from[y + wide], from[y + 2 * wide], from[y + 3 * wide], from[y + 4 * wide]);
+}
+
+/* `count` pixels of a line of the result, of the first blur of that line. */
+ALWAYS_INLINE void NAME(sharpen_line)(REAL *restrict to, const REAL *restrict blurred, const REAL *restrict pixels,
+                                      REAL threshold, REAL weight, int64_t count)
+{
+#pragma omp simd
+    for (int64_t y = 0; y < count; y++) {
+        const REAL near = NAME(five)(blurred[y], blurred[y + 1], blurred[y + 2], blurred[y + 3], blurred[y + 4]);
+        to[y] = NAME(sharpened)(pixels[y], near, threshold, weight);
+    }
+}
+
+static void NAME(unsharp_lines_naive)(const struct pipeline *p)
+{
+    const int64_t n = p->n, wide = n + 4;
+    const REAL *image = (const REAL *)p->image.data;
+    const REAL threshold = (REAL)p->scalars[0], weight = (REAL)p->scalars[1];
+    REAL *blurred = (REAL *)p->temporary.data, *result = (REAL *)p->result.data;
+#pragma omp parallel for schedule(static) num_threads(p->threads)
+    for (int64_t i = 0; i < p->planes * n; i++)
+        NAME(blur_lines)(blurred + i * wide, image + (i + i / n * 4) * wide, wide, wide);
+#pragma omp parallel for schedule(static) num_threads(p->threads)
+    for (int64_t i = 0; i < p->planes * n; i++) {
+        const REAL *pixels = image + (i + i / n * 4 + 2) * wide + 2;
+        NAME(sharpen_line)(result + i * n, blurred + i * wide, pixels, threshold, weight, n);
+    }
+}
+
+/* Lines x..x_end of the result's plane c, `count` pixels from y on. */
+static void NAME(unsharp_lines)(const struct pipeline *p, int64_t c, int64_t x, int64_t x_end, int64_t y, int64_t count)
+{
+    const int64_t n = p->n, wide = n + 4;
+    const REAL threshold = (REAL)p->scalars[0], weight = (REAL)p->scalars[1];
+    REAL *line = (REAL *)p->temporary.data + own_thread() * p->stride;
+    for (; x < x_end; x++) {
+        const REAL *image = (const REAL *)p->image.data + (c * wide + x) * wide + y;
+        NAME(blur_lines)(line, image, wide, count + 4);
+        REAL *to = (REAL *)p->result.data + (c * n + x) * n + y;
+        NAME(sharpen_line)(to, line, image + 2 * wide + 2, threshold, weight, count);
+    }
+}
+
 /* Along x, in the middle of three by three pixels that start at `from`; rows are `wide` apart. */
 ALWAYS_INLINE REAL NAME(along_x)(const REAL *from, int64_t wide)
 {
@@ -324,8 +377,20 @@ static void NAME(run)(const struct pipeline *p)
     const int64_t n = p->n, threads = p->threads;
     if (p->variant == NAIVE && p->kind == UNSHARP) {
         NAME(unsharp_naive)(p);
+    } else if (p->variant == NAIVE && p->kind == UNSHARP_LINES) {
+        NAME(unsharp_lines_naive)(p);
     } else if (p->variant == NAIVE) {
         NAME(harris_naive)(p);
+    } else if (p->kind == UNSHARP_LINES && p->variant == ROWS) {
+#pragma omp parallel for schedule(static) num_threads(threads)
+        for (int64_t i = 0; i < p->planes * n; i++)
+            NAME(unsharp_lines)(p, i / n, i % n, i % n + 1, 0, n);
+    } else if (p->kind == UNSHARP_LINES) {
+#pragma omp parallel for schedule(static) collapse(3) num_threads(threads)
+        for (int64_t c = 0; c < p->planes; c++)
+            for (int64_t x = 0; x < n; x += TILE)
+                for (int64_t y = 0; y < n; y += TILE)
+                    NAME(unsharp_lines)(p, c, x, least(x + TILE, n), y, least(TILE, n - y));
     } else {
 #pragma omp parallel for schedule(static, 1) num_threads(threads)
         for (int64_t t = 0; t < threads; t++) {

@@ -109,6 +109,7 @@ static CHECK: Suite = Suite {
         Listed { kernel: "blur-interleaved-f32", n: 531, schedules: BLUR, check_steps: 1, full_steps: 1 },
         Listed { kernel: "blur-tiled", n: 37, schedules: &["small_tiles"], check_steps: 1, full_steps: 1 },
         Listed { kernel: "unsharp-mask-f32", n: 37, schedules: PIPELINE, check_steps: 1, full_steps: 1 },
+        Listed { kernel: "unsharp-mask-tiled-f32", n: 37, schedules: &["tiles"], check_steps: 1, full_steps: 1 },
         Listed { kernel: "harris", n: 37, schedules: PIPELINE, check_steps: 1, full_steps: 1 },
         Listed { kernel: "life", n: 37, schedules: ROWS_AND_FOUND, check_steps: 9, full_steps: 9 },
         Listed { kernel: "blur-u8", n: 37, schedules: ROWS_AND_FOUND, check_steps: 1, full_steps: 1 },

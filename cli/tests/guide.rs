@@ -1,7 +1,8 @@
 //! Console listings of the guide and of README.md are what the command prints.
 //!
 //! A listing is a block of `text` that begins with `$ cargo run --release -- ARGUMENTS`; below it stands what the
-//! command says, or why it does not, and `..` on a line of its own for lines that are left out. A block that begins
+//! command says, or why it does not, `..` on a line of its own for lines that are left out, and `…` inside a line for
+//! what differs between machines. A block that begins
 //! with `$ cat FILE` shows a file: the commands of its page, each run in a directory of its own, find it there. In
 //! README.md only what says the same on every machine is compared.
 
@@ -59,12 +60,20 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
+/// Whether a line is the one that is shown, with anything for a `…`.
+fn is_shown(shown: &str, said: &str) -> bool {
+    shown.split_once('…').map_or(shown == said, |(before, after)| {
+        let rest = said.strip_prefix(before).and_then(|rest| rest.strip_suffix(after));
+        rest.is_some_and(|rest| !rest.is_empty())
+    })
+}
+
 /// Whether lines are those that are shown, with any lines for `..`.
 fn agree(shown: &[String], said: &[&str]) -> bool {
     match shown.split_first() {
         None => said.is_empty(),
         Some((line, rest)) if line == ".." => (0..=said.len()).any(|left_out| agree(rest, &said[left_out..])),
-        Some((line, rest)) => said.first() == Some(&line.as_str()) && agree(rest, &said[1..]),
+        Some((line, rest)) => said.first().is_some_and(|said| is_shown(line, said)) && agree(rest, &said[1..]),
     }
 }
 

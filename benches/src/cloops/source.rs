@@ -178,7 +178,7 @@ const CUBE: &[&str] = &["N", "N", "N"];
 /// Two grids, and diamonds with and without several rows at a time.
 const TILED_LAYOUTS: &[&str] = &["c-naive", "c-diamond", "c-registers"];
 
-static SOURCES: [Source; 25] = [
+static SOURCES: [Source; 26] = [
     line("heat-1d"),
     tiled("heat-1d", "line/", &["c-diamond"], N, LINE),
     grid("heat-2d-5pt", SQUARE, GRID),
@@ -200,6 +200,10 @@ static SOURCES: [Source; 25] = [
     blur("blur-tiled-f32", "lines/f32/", TILED, SINGLE_TOLERANCE),
     pipeline("unsharp-mask", "unsharp/f64/", COLOURS, MASK, TOLERANCE),
     pipeline("unsharp-mask-f32", "unsharp/f32/", COLOURS, MASK, SINGLE_TOLERANCE),
+    Source {
+        layouts: &["c-naive", "c-rows", "c-tiled"],
+        ..pipeline("unsharp-mask-tiled-f32", "unsharp-lines/f32/", COLOURS, MASK, SINGLE_TOLERANCE)
+    },
     pipeline("harris", "harris/f64/", PLANE, &["k"], TOLERANCE),
     pipeline("harris-f32", "harris/f32/", PLANE, &["k"], SINGLE_TOLERANCE),
     bytes("life", "life/", [GRID; 2]),

@@ -117,7 +117,10 @@ fn blurs_match() {
 /// Images of one pixel, and fewer rows than threads.
 #[test]
 fn pipelines_match() {
-    check(&["unsharp-mask", "unsharp-mask-f32", "harris", "harris-f32"], &[(1, 1), (2, 1), (37, 4), (520, 1)]);
+    check(
+        &["unsharp-mask", "unsharp-mask-f32", "unsharp-mask-tiled-f32", "harris", "harris-f32"],
+        &[(1, 1), (2, 1), (37, 4), (520, 1)],
+    );
 }
 
 /// Fewer rows than threads, too.

@@ -45,10 +45,8 @@ fn saves_traffic(name: &str) -> bool {
 /// The C loop in the order of a schedule, by the program's name.
 fn loop_of(name: &str, schedule: &str) -> Option<&'static str> {
     match (name, schedule) {
-        ("blur-tiled", _) => Some("c-tiled"),
-        ("blur-interleaved" | "unsharp-mask-tiled" | "harris-corner-tiled", schedule) if schedule != "sequential" => {
-            Some("c-rows")
-        }
+        ("blur-tiled" | "unsharp-mask-tiled", _) => Some("c-tiled"),
+        ("blur-interleaved" | "harris-corner-tiled", schedule) if schedule != "sequential" => Some("c-rows"),
         ("LBM-D2Q9" | "LBM-D3Q19" | "LBM-D3Q27", "rows") => Some("c-aa"),
         ("diamond-tile", _) => Some("c-diamond"),
         ("stencil-1d-pllgm-tile", _) => Some("c-time-tiled"),

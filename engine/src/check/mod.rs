@@ -106,12 +106,29 @@ impl<'c, 'k> Checker<'c, 'k> {
         Ok(proofs)
     }
 
+    /// Whether [`Self::verify`] would accept a mapping, and soon: by the certificate alone, without integer sets.
+    pub(crate) fn is_certified(&self, buffers: &[Buffer], arrays: &[ArrayMapping]) -> bool {
+        self.verify_shape(buffers, arrays).is_ok()
+            && self.verify_sharing(buffers, arrays).is_ok()
+            && groups(buffers, arrays).into_iter().all(|(group, _)| self.is_group_certified(&group))
+    }
+
     /// Storage that was proved once is not looked at again: searches ask for it alone and with other arrays beside it.
     fn verify_group(&self, group: Group) -> Result<Proof, MappingError> {
         if let Some((_, proof)) = self.proved.borrow().iter().find(|(known, _)| *known == group) {
             return Ok(*proof);
         }
-        let Group { buffers, arrays } = &group;
+        let proof = if self.is_group_certified(&group) {
+            Proof::Certificate
+        } else {
+            sets::verify(&self.facts, &self.known, &group.buffers, &group.arrays)?;
+            Proof::IntegerSets
+        };
+        self.proved.borrow_mut().push((group, proof));
+        Ok(proof)
+    }
+
+    fn is_group_certified(&self, Group { buffers, arrays }: &Group) -> bool {
         let (kernel, schedule) = (self.facts.kernel, self.facts.schedule);
         let in_order = steps_come_first(kernel, schedule);
         let is_replaced = |readers: &Readers| {
@@ -119,14 +136,7 @@ impl<'c, 'k> Checker<'c, 'k> {
                 || time_vectors::is_proved(kernel, schedule, readers, buffers, arrays)
         };
         let is_shared = buffers.iter().all(|buffer| buffer.sharing == Sharing::Shared);
-        let proof = if is_shared && self.readers.as_ref().is_some_and(is_replaced) {
-            Proof::Certificate
-        } else {
-            sets::verify(&self.facts, &self.known, buffers, arrays)?;
-            Proof::IntegerSets
-        };
-        self.proved.borrow_mut().push((group, proof));
-        Ok(proof)
+        is_shared && self.readers.as_ref().is_some_and(is_replaced)
     }
 
     /// Proves storage of all arrays of the kernel that are not the caller's.

@@ -25,7 +25,7 @@ const WIDE: RangeInclusive<i64> = -(1 << 62)..=1 << 62;
 /// cells; none if there is no such.
 ///
 /// # Errors
-/// What isl reports, but for a quota that is spent: then it is not shown.
+/// What isl reports; each place may take a whole quota.
 pub(super) fn first_not_shown<'d>(
     context: &Context,
     program: &Program,
@@ -40,7 +40,7 @@ pub(super) fn first_not_shown<'d>(
         context.reset_operations();
         match sets.is_harmless(unproved) {
             Ok(true) => {}
-            Err(Undecided::Isl(error)) if !matches!(error, IslError::Quota { .. }) => return Err(error),
+            Err(Undecided::Isl(error)) => return Err(error),
             Ok(false) | Err(_) => return Ok(Some(unproved)),
         }
     }

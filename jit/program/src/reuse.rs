@@ -30,7 +30,7 @@ use super::knobs::{
 };
 use super::limits::{MOST_GROUPS, VISITED_PAGES};
 use super::types::*;
-use rows::Plan;
+use rows::{Plan, Rows};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 use std::rc::Rc;
@@ -309,7 +309,6 @@ impl<'a> Sample<'a> {
         let runs = lo < hi && !body.is_empty();
         let count = if runs { hi.abs_diff(lo).div_ceil(step.unsigned_abs().max(1)) } else { 0 };
         let (start, mut done) = (self.clock, 0_u64);
-        let mut value = lo;
         let mut rows = if count > 1 { self.rows(var, (lo, step), body)? } else { None };
         while done < count {
             let moved = self.clock - start;
@@ -320,6 +319,17 @@ impl<'a> Sample<'a> {
                 self.clock = self.clock.saturating_add(u64::try_from(left).unwrap_or(u64::MAX / 2));
                 break;
             }
+            let value = lo.saturating_add(i64::try_from(done).unwrap_or(i64::MAX).saturating_mul(step));
+            if rows.as_ref().is_some_and(Rows::is_over) {
+                rows = self.rows(var, (value, step), body)?;
+            }
+            // Until something is touched no clock moves, and all that is asked above has the same answer.
+            let idle = rows.as_ref().map_or(0, Rows::idle).min(count - done);
+            if idle > 0 && enough {
+                rows.iter_mut().try_for_each(|rows| self.pass(rows, idle))?;
+                done += idle;
+                continue;
+            }
             match &mut rows {
                 Some(rows) => self.row(rows)?,
                 None => {
@@ -328,7 +338,6 @@ impl<'a> Sample<'a> {
                 }
             }
             done += 1;
-            value = value.saturating_add(step);
         }
         Ok(())
     }

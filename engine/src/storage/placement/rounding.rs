@@ -67,7 +67,8 @@ impl Grid {
         let Grid::Lines(cells) = self else { return false };
         let all_lines = (pitch / cells) as u64;
         let lines = all_lines % (ALIASING_BYTES / LINE_BYTES);
-        let is_above = lines < margin_bytes(all_lines.saturating_mul(LINE_BYTES)) / LINE_BYTES;
+        let is_above =
+            lines < margin_bytes(all_lines.saturating_mul(LINE_BYTES), LINE_BYTES / cells as u64) / LINE_BYTES;
         let is_below = |rows: u64| lines * rows * LINE_BYTES % ALIASING_BYTES > ALIASING_BYTES - BEHIND_STORES_BYTES;
         is_above && all_lines >= ALIASING_BYTES / LINE_BYTES || (1..=ROWS_AHEAD).any(is_below)
     }
@@ -99,7 +100,7 @@ mod tests {
         // 1016 cells are 64 bytes short of 8 KiB, and twice 496 cells of half the size 128 short of 4 KiB.
         assert_eq!((Grid::Lines(8).pitches(1010), Grid::Lines(16).pitches(490)), (vec![0, 1032], vec![0, 512]));
         // 4096 doubles are a multiple of 4 KiB: rows get a part in 128 more, as have those of bytes.
-        assert_eq!((Grid::Lines(8).pitches(4096), Grid::Lines(64).pitches(4001)), (vec![0, 4136], vec![0, 4160]));
+        assert_eq!((Grid::Lines(8).pitches(4096), Grid::Lines(64).pitches(4001)), (vec![0, 4136], vec![0, 4224]));
         assert_eq!((Grid::Powers.pitches(0), Grid::Powers.pitches(i64::MIN)), (vec![0], vec![]));
     }
 }

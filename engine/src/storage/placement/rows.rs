@@ -15,7 +15,7 @@ use crease_program::Element;
 use crate::machine::{ALIASING_BYTES, LINE_BYTES};
 use crate::storage::knobs::placement::{
     COPIES_APART_BYTES, FIELD_OFFSET_BYTES, LARGEST_PADDING_BYTES, LINE_WEIGHT, PADDING_PARTS,
-    SHORTEST_PADDED_ROW_BYTES,
+    SHORTEST_PADDED_ROW_BYTES, SMALL_CELL_BYTES, SMALL_CELLS_PADDING_BYTES,
 };
 
 /// Row-major strides, rows of at least two-dimensional buffers padded.
@@ -32,17 +32,18 @@ pub(crate) fn padded_strides(moduli: &[i64], element: Element) -> Option<Vec<u64
     if lines - row_bytes > row_bytes / LINE_WEIGHT {
         return row_major(moduli, None);
     }
-    row_major(moduli, Some(apart_from_aliases(lines)? / element.bytes()))
+    row_major(moduli, Some(apart_from_aliases(lines, element.bytes())? / element.bytes()))
 }
 
-/// How far a row of this many bytes keeps off multiples of 4 KiB: whole cache lines, one at least.
-pub(crate) fn margin_bytes(bytes: u64) -> u64 {
-    (bytes / PADDING_PARTS).next_multiple_of(LINE_BYTES).clamp(LINE_BYTES, LARGEST_PADDING_BYTES)
+/// How far a row of this many bytes, of cells of so many, keeps off multiples of 4 KiB: whole cache lines, one at least.
+pub(crate) fn margin_bytes(bytes: u64, cell_bytes: u64) -> u64 {
+    let least = if cell_bytes <= SMALL_CELL_BYTES { SMALL_CELLS_PADDING_BYTES } else { LINE_BYTES };
+    (bytes / PADDING_PARTS).next_multiple_of(LINE_BYTES).clamp(least, LARGEST_PADDING_BYTES)
 }
 
 /// The least pitch from `bytes` on, in whole cache lines, that is not close to a multiple of 4 KiB.
-fn apart_from_aliases(bytes: u64) -> Option<u64> {
-    let margin = margin_bytes(bytes);
+fn apart_from_aliases(bytes: u64, cell_bytes: u64) -> Option<u64> {
+    let margin = margin_bytes(bytes, cell_bytes);
     let above = bytes % ALIASING_BYTES;
     if (margin..=ALIASING_BYTES - margin).contains(&above) {
         return Some(bytes);
@@ -91,6 +92,7 @@ mod tests {
     #[test]
     fn rows_of_4_kib_get_another_line() {
         assert_eq!(padded_strides(&[2, 8, 512], Element::F64), Some(vec![8 * 520, 520, 1]));
+        assert_eq!(padded_strides(&[2, 4096], Element::U8), Some(vec![4096 + 128, 1]));
     }
 
     #[test]
@@ -98,7 +100,7 @@ mod tests {
         let pitch = |cells: i64| padded_strides(&[2, cells], Element::F64).unwrap()[0] * 8;
         assert_eq!([8192, 8184, 8200, 8256, 8128].map(pitch), [66048, 66048, 66048, 66048, 65024]);
         assert_eq!([1024, 1016, 2048].map(pitch), [8192 + 64, 8128, 16384 + 128]);
-        assert_eq!(apart_from_aliases(u64::MAX - 63), None);
+        assert_eq!(apart_from_aliases(u64::MAX - 63, 8), None);
     }
 
     #[test]

@@ -10,13 +10,16 @@
 //! ((z - t) P + (y - t) p + x) mod (N_z + B) P   with   p = N_x,  P = (N_y + B) p
 //! ```
 //!
-//! a grid with a margin of the steps of a tile in every dimension but the fast one. Cells that are alive together are
+//! a grid with a margin of the steps of a tile in every dimension but the fast one. Where `J` rows run in one pass, column
+//! after column, what is read `r` rows further back may be in the same pass and a later column: cells lean by `J` rows, or
+//! by `J` rows and one column. Where pitches are rounded, cells lean along rows as well, and what leaves the end of a row
+//! takes one row more. Cells that are alive together are
 //! at most `B` steps apart, so that rows and planes are long enough for two cells to meet only where they differ by as
 //! many planes, rows and steps and by nothing else; that these are not alive together, the checker proves. Found by a
 //! search, pitches would come out too small: what cells of one step need is less than what those of a tile do.
 
 use crate::kernel::affine::{Affine, Term};
-use crate::kernel::graph::{ArrayId, Role};
+use crate::kernel::graph::{ArrayId, DimKind, Role};
 use crate::storage::placement::rounding::Grid;
 use crate::storage::problem::Problem;
 
@@ -29,25 +32,37 @@ pub(crate) fn leaning(problem: &Problem<'_, '_, '_>, array: ArrayId, extents: &[
     let Some(Lean { lean, fast_lean, steps }) = lean_of_tiles(problem, array) else { return Vec::new() };
     let fast = problem.fast_dimension(array);
     let grid = Grid::of(problem, array);
+    let mut leans = vec![lean.clone()];
+    if let Some(Pass { index, rows }) = pass_of(problem, array).filter(|pass| lean[pass.index] > 0) {
+        leans.push(lean.iter().enumerate().map(|(k, by)| if k == index { rows.max(*by) } else { *by }).collect());
+    }
     // Rows that lean as well are those of stencils with corners.
-    let with_sign = |(sign, along): (i64, i64)| {
+    let with_sign = |lean: &[i64], sign: i64, along: i64, more_rows: i64| {
         let (mut gamma, mut pitch) = (vec![0; lean.len()], 1);
         gamma[fast] = 1;
-        let (mut rows, mut step) = (extents[fast]?, along);
+        let (mut rows, mut step, mut more_rows) = (extents[fast]?, along, more_rows);
         for k in (1..lean.len()).rev().filter(|&k| k != fast) {
             let cleared = rows.checked_mul(pitch)?;
             pitch = grid.pitches(cleared).into_iter().max()?;
             gamma[k] = pitch;
             step = step.checked_add(lean[k].checked_mul(pitch)?)?;
-            rows = extents[k]?.checked_add(lean[k].checked_mul(steps)?)?;
+            rows = extents[k]?.checked_add(lean[k].checked_mul(steps)?)?.checked_add(std::mem::take(&mut more_rows))?;
         }
         let longer = grid.pitches(step).into_iter().max()?;
         gamma[0] = longer.checked_mul(-sign)?;
         let margin = steps.checked_mul(longer.checked_sub(step)?.checked_add(along)?)?;
         Some((gamma, grid.up(rows.checked_mul(pitch)?.checked_add(margin)?)?))
     };
-    let leans = [0, fast_lean].into_iter().take(if fast_lean > 0 { 2 } else { 1 });
-    leans.flat_map(|along| [(1, along), (-1, along)]).filter_map(with_sign).collect()
+    let mut found = Vec::new();
+    for lean in &leans {
+        for (along, more_rows) in [(0, 0), (fast_lean, 0), (fast_lean, 1)] {
+            if along > 0 || more_rows == 0 {
+                found.extend([1, -1].into_iter().filter_map(|sign| with_sign(lean, sign, along, more_rows)));
+            }
+        }
+    }
+    found.dedup();
+    found
 }
 
 /// Whether the array is in tiles that such storage is for.
@@ -101,6 +116,36 @@ fn lean_of_tiles(problem: &Problem<'_, '_, '_>, array: ArrayId) -> Option<Lean> 
     let fast_lean = std::mem::take(&mut lean[problem.fast_dimension(array)]);
     lean.iter_mut().zip(&tiled).filter(|(_, is_tiled)| !**is_tiled).for_each(|(lean, _)| *lean = 0);
     (steps > 0 && leaning_dimensions(&lean) > 0).then_some(Lean { lean, fast_lean, steps })
+}
+
+/// Rows that run in one pass of the lanes, column after column.
+pub(crate) struct Pass {
+    /// Along which index of the array.
+    pub(crate) index: usize,
+    /// How many.
+    pub(crate) rows: i64,
+}
+
+/// The rows of a pass, where all statements run some behind the lanes of a dimension.
+pub(crate) fn pass_of(problem: &Problem<'_, '_, '_>, array: ArrayId) -> Option<Pass> {
+    let schedule = problem.model.schedule;
+    let lanes = schedule.dims.iter().position(|kind| matches!(kind, DimKind::Vector(_)))?;
+    let mut stmts = problem.model.kernel.stmts().iter().zip(&schedule.times);
+    let (stmt, write, times) = stmts.find_map(|(stmt, times)| {
+        let write = stmt.assigns.iter().find(|assign| assign.array == array)?;
+        Some((stmt, write, times))
+    })?;
+    let (outer, inner) = times.split_at(lanes + 1);
+    let iter = inner.iter().find_map(|time| (0..stmt.iters.len()).find(|&iter| time.iter_coefficient(iter) != 0))?;
+    let index = write.index.iter().position(|e| e.iter_coefficient(iter) == 1)?;
+    let mut cut = outer.iter().rev().flat_map(floors).filter(|(inner, _)| inner.iter_coefficient(iter) != 0);
+    cut.next().map(|(_, rows)| Pass { index, rows })
+}
+
+/// What is divided, if a time is a floor and nothing else.
+pub(crate) fn floor(time: &Affine) -> Option<&Affine> {
+    let (inner, divisor) = floors(time).next()?;
+    (inner.floor_div(divisor).ok()? == *time).then_some(inner)
 }
 
 /// Dividends and divisors of the floors of a time.

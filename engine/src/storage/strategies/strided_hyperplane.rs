@@ -129,15 +129,22 @@ fn search(
 /// Sweeping or leaning storage, if there is any that the checker takes.
 fn proved_in_closed_form(problem: &Problem<'_, '_, '_>, array: ArrayId, spans: &[Span]) -> Option<Hyperplane> {
     let extents: Vec<_> = spans.iter().map(|span| span.extent()).collect();
-    let mut found = sweeping(problem, array).into_iter().chain(leaning(problem, array, &extents));
-    found.find_map(|(gamma, modulus)| {
+    let found = sweeping(problem, array).into_iter().chain(leaning(problem, array, &extents));
+    let proposals = found.map(|(gamma, modulus)| {
         let hyperplane = finish(Prefix { gamma, modulus, ..Prefix::nothing(spans.len()) }, spans);
         let mut proposal = StorageMapping::default();
         let buffer = problem.buffer_for(array, vec![modulus], StrategyId::StridedHyperplane);
         proposal.keep(array, buffer, vec![hyperplane.gamma.clone()], vec![hyperplane.offset]);
-        let is_proved = problem.checker.verify(&proposal.buffers, &proposal.arrays).is_ok();
-        is_proved.then_some(hyperplane)
-    })
+        (hyperplane, proposal)
+    });
+    let mut proposals: Vec<(Hyperplane, StorageMapping)> = proposals.collect();
+    // Integer sets take long to find that storage is wrong.
+    let checker = problem.checker;
+    let is_certified = |proposal: &StorageMapping| checker.is_certified(&proposal.buffers, &proposal.arrays);
+    let is_proved = |proposal: &StorageMapping| checker.verify(&proposal.buffers, &proposal.arrays).is_ok();
+    let first = proposals.iter().position(|(_, proposal)| is_certified(proposal));
+    let first = first.or_else(|| proposals.iter().position(|(_, proposal)| is_proved(proposal)))?;
+    Some(proposals.swap_remove(first).0)
 }
 
 /// The parts of a symmetric difference set that matter once dimension `order[chosen]` has a coefficient: differences

@@ -3,9 +3,9 @@
 //! In: a loop without loops inside.   Out: the same visits of pages, in the same order, as if each iteration was
 //! evaluated.
 //!
-//! Most loops around strips are of this kind: each iteration moves each stream by a constant, round a modulus or not,
-//! runs strips of one length, and decides nothing that depends on the loop's variable. What moves how is read off the
-//! loop once; positions are evaluated at its first iteration.
+//! Most loops around strips are of this kind: each iteration moves each stream by a constant, round a modulus or not, and
+//! runs strips of one length. What moves how is read off the loop once; positions are evaluated at its first iteration,
+//! and where a decision that depends on the loop's variable turns out differently.
 
 use super::*;
 
@@ -37,6 +37,8 @@ impl Motion<'_> {
 /// order of operations.
 pub(super) struct Plan<'p> {
     strips: FxHashMap<*const Strip, Vec<(StreamId, Access, Motion<'p>)>>,
+    /// For each comparison, how much the difference of both sides grows from one value of the loop's variable to the next.
+    differences: FxHashMap<*const Cond, i64>,
 }
 
 /// Such a loop at one of its iterations.
@@ -45,6 +47,10 @@ pub(super) struct Rows {
     nodes: u64,
     /// Iterations that have run.
     done: u64,
+    /// Iterations in which every decision turns out as in the first.
+    alike: u64,
+    /// The first from there on in which something is looked at.
+    soonest: u64,
     accesses: Vec<RowAccess>,
 }
 
@@ -89,7 +95,7 @@ impl<'p> Planner<'p, '_> {
                 }
                 Node::For { .. } => return None,
                 Node::If { cond, then, otherwise } => {
-                    self.rests(cond).then_some(())?;
+                    self.cond(cond)?;
                     self.block(then)?;
                     self.block(otherwise)?;
                 }
@@ -179,15 +185,39 @@ impl<'p> Planner<'p, '_> {
         }
     }
 
-    fn rests(&self, cond: &'p Cond) -> bool {
+    fn cond(&mut self, cond: &'p Cond) -> Option<()> {
         match cond {
             Cond::Compare(_, lhs, rhs) => {
-                [lhs, rhs].into_iter().all(|int| self.motion(int).is_some_and(|motion| motion.rests()))
+                let (lhs, rhs) = (self.motion(lhs)?, self.motion(rhs)?);
+                (lhs.round.is_none() && rhs.round.is_none()).then_some(())?;
+                self.plan.differences.insert(cond, lhs.step.checked_sub(rhs.step)?);
+                Some(())
             }
-            Cond::And(conds) | Cond::Or(conds) => conds.iter().all(|cond| self.rests(cond)),
-            Cond::Not(cond) => self.rests(cond),
+            Cond::And(conds) | Cond::Or(conds) => conds.iter().try_for_each(|cond| self.cond(cond)),
+            Cond::Not(cond) => self.cond(cond),
         }
     }
+}
+
+/// After how many iterations a comparison of a difference with zero turns out differently, if that is `now` and grows by
+/// `step` in each.
+fn turns_after(op: CompareOp, now: i128, step: i128) -> u64 {
+    // Where a difference gets to `bound`, from below or from above.
+    let bound = match op {
+        CompareOp::Lt | CompareOp::Ge => 0,
+        CompareOp::Le | CompareOp::Gt => 1,
+        CompareOp::Eq | CompareOp::Ne if now == 0 => return if step == 0 { u64::MAX } else { 1 },
+        CompareOp::Eq | CompareOp::Ne => {
+            let meets = step != 0 && now % step == 0 && -now / step > 0;
+            return if meets { u64::try_from(-now / step).unwrap_or(u64::MAX) } else { u64::MAX };
+        }
+    };
+    let after = match now < bound {
+        true if step > 0 => (bound - now + step - 1) / step,
+        false if step < 0 => (now - bound) / -step + 1,
+        _ => return u64::MAX,
+    };
+    u64::try_from(after).unwrap_or(u64::MAX)
 }
 
 fn sum<'p>(a: Motion<'p>, b: Motion<'p>) -> Option<Motion<'p>> {
@@ -199,7 +229,7 @@ impl<'a> Sample<'a> {
     /// A loop at its first iteration, if its iterations are alike.
     pub(super) fn rows(&mut self, var: Var, (lo, step): (i64, i64), body: &'a [Node]) -> Result<Option<Rows>, Stopped> {
         let known = self.plans.get(&body.as_ptr()).cloned().unwrap_or_else(|| {
-            let plan = Plan { strips: FxHashMap::default() };
+            let plan = Plan { strips: FxHashMap::default(), differences: FxHashMap::default() };
             let mut planner = Planner { sample: self, var, lets: FxHashMap::default(), plan };
             let plan = planner.block(body).map(|()| Rc::new(planner.plan));
             self.plans.insert(body.as_ptr(), plan.clone());
@@ -207,7 +237,7 @@ impl<'a> Sample<'a> {
         });
         let Some(plan) = known else { return Ok(None) };
         self.env.vars[var.index()] = lo;
-        let mut rows = Rows { nodes: 0, done: 0, accesses: Vec::new() };
+        let mut rows = Rows { nodes: 0, done: 0, alike: u64::MAX, soonest: 0, accesses: Vec::new() };
         self.first(&plan, step, body, &mut rows)?;
         Ok(Some(rows))
     }
@@ -220,6 +250,7 @@ impl<'a> Sample<'a> {
                 Node::Let { var, value } => self.env.vars[var.index()] = self.env.int(value)?,
                 Node::For { .. } => unreachable!("iterations with loops inside are not alike"),
                 Node::If { cond, then, otherwise } => {
+                    rows.alike = rows.alike.min(self.alike(plan, step, cond)?);
                     let chosen = if self.env.cond(cond)? { then } else { otherwise };
                     self.first(plan, step, chosen, rows)?;
                 }
@@ -227,6 +258,25 @@ impl<'a> Sample<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Iterations in which a condition turns out as now, for all of its comparisons.
+    fn alike(&self, plan: &Plan<'a>, step: i64, cond: &Cond) -> Result<u64, Stopped> {
+        Ok(match cond {
+            Cond::Compare(op, lhs, rhs) => {
+                let now = i128::from(self.env.int(lhs)?) - i128::from(self.env.int(rhs)?);
+                let by = i128::from(plan.differences[&std::ptr::from_ref(cond)]) * i128::from(step);
+                turns_after(*op, now, by)
+            }
+            Cond::And(conds) | Cond::Or(conds) => {
+                let mut alike = u64::MAX;
+                for cond in conds {
+                    alike = alike.min(self.alike(plan, step, cond)?);
+                }
+                alike
+            }
+            Cond::Not(cond) => self.alike(plan, step, cond)?,
+        })
     }
 
     fn first_of_strip(&mut self, plan: &Plan<'a>, step: i64, strip: &Strip, rows: &mut Rows) -> Result<(), Stopped> {
@@ -254,7 +304,12 @@ impl<'a> Sample<'a> {
     /// Runs an iteration and goes on to the next.
     pub(super) fn row(&mut self, rows: &mut Rows) -> Result<(), Stopped> {
         self.budget = self.budget.checked_sub(rows.nodes).ok_or(Stopped)?;
-        for row in rows.accesses.iter_mut().filter(|row| row.next == rows.done) {
+        rows.soonest = u64::MAX;
+        for row in &mut rows.accesses {
+            if row.next > rows.done {
+                rows.soonest = rows.soonest.min(row.next);
+                continue;
+            }
             let RowAccess { access, cursor, count, .. } = row;
             if cursor.ring > 0 && !(0..cursor.ring).contains(&cursor.pos) {
                 return Err(Stopped);
@@ -264,8 +319,17 @@ impl<'a> Sample<'a> {
             let touches = self.budget < budget;
             let ahead = if touches { 1 } else { self.untouched(row).unwrap_or(1).max(1) };
             row.move_on(ahead).ok_or(Stopped)?;
+            rows.soonest = rows.soonest.min(row.next);
         }
         rows.done += 1;
+        Ok(())
+    }
+
+    /// Goes on by iterations in which nothing is looked at.
+    pub(super) fn pass(&mut self, rows: &mut Rows, iterations: u64) -> Result<(), Stopped> {
+        let nodes = rows.nodes.saturating_mul(iterations);
+        self.budget = self.budget.checked_sub(nodes).ok_or(Stopped)?;
+        rows.done += iterations;
         Ok(())
     }
 
@@ -290,6 +354,18 @@ impl<'a> Sample<'a> {
         let span = cursor.stride.checked_mul(i64::try_from(count - 1).ok()?)?.max(0);
         let to_ring = if cursor.ring > 0 { rows(cursor.ring - cursor.pos - span, forwards) } else { i64::MAX };
         Some(to_page.min(to_round).min(to_ring))
+    }
+}
+
+impl Rows {
+    /// Iterations until something is looked at.
+    pub(super) fn idle(&self) -> u64 {
+        self.soonest.min(self.alike).saturating_sub(self.done)
+    }
+
+    /// Whether the next iteration decides differently.
+    pub(super) fn is_over(&self) -> bool {
+        self.done >= self.alike
     }
 }
 

@@ -177,12 +177,21 @@ fn random_sweep(random: &mut impl FnMut(u64) -> u64) -> String {
     }
     streams += &format!("m{reads} = u[pos v2, ring {modulus}, stride 1]");
     let cells = modulus.max((rows + 2) * pitch + length + 40);
+    let (a, b) = (random(rows), random(rows));
+    let cond = match random(6) {
+        0 => "v0 >= 1".to_owned(),
+        1 => format!("v1 >= {a}"),
+        2 => format!("all({a} >= v1, v1 != {b})"),
+        3 => format!("any(2 * v1 == {a}, not(v1 <= {b}))"),
+        4 => format!("3 * v0 + {a} > v1 + {b}"),
+        _ => format!("all(v0 != 2, v1 < {a} - 2 * v1, any(v1 == {b}, v1 > 7))"),
+    };
     format!(
         "program sweep(_from, T) {{ buffer u: f64[{modulus}] write buffer w: f64[{cells}] read
          for v0 in $_from .. $T {{ let v5 = mulmod({}, v0, {modulus}) for v1 in 0 .. {rows} {{
            let v2 = wrap(v5 + {pitch} * v1, {modulus}) let v3 = {pitch} * v1
            let v4 = wrap({pitch} * v1, {modulus}) + {}
-           if v0 >= 1 {{ strip v6 in 0 .. {length} lanes 1 {{ {streams} {ops} %{reads}: store m{reads}, %0 }} }}
+           if {cond} {{ strip v6 in 0 .. {length} lanes 1 {{ {streams} {ops} %{reads}: store m{reads}, %0 }} }}
            strip v7 in 0 .. {length} lanes 1 {{ {streams} {ops} %{reads}: store m{reads}, %0 }} }} }} }}",
         random(2 * pitch),
         random(9),
@@ -195,7 +204,7 @@ fn rows_that_are_followed_by_adding_have_the_marks_of_rows_that_are_evaluated() 
     for _ in 0..60 {
         let text = random_sweep(&mut random);
         // With a loop inside, iterations are evaluated.
-        let evaluated = text.replace("if v0 >= 1", "for v8 in 0 .. 0 { } if v0 >= 1");
+        let evaluated = text.replace(" if ", " for v8 in 0 .. 0 { } if ");
         for (page_bytes, cache_bytes) in [(512, 1 << 16), (4096, 1 << 18)] {
             let tallies = |text: &str| {
                 let program = Program::parse(text).unwrap_or_else(|error| panic!("{error}: {text}"));
