@@ -13,6 +13,8 @@ pub(crate) const ALIASING_BYTES: u64 = 4096;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct MachineModel {
+    /// Bytes of a core's first-level cache for data. Tiles of schedules that are found may be made for it.
+    pub first_level_cache_bytes: u64,
     /// Bytes of a core's second-level cache. Code calls ahead of time for cells that come from behind it.
     pub second_level_cache_bytes: u64,
     /// Bytes of the last cache. Code writes past it what does not fit and is not needed soon.
@@ -23,20 +25,22 @@ pub struct MachineModel {
 }
 
 impl MachineModel {
-    /// This machine: the caches that the system tells of (1 and 32 MiB where it does not; of a shared cache no more
+    /// This machine: the caches that the system tells of (32 KiB, 1 and 32 MiB where it does not; of a shared cache no more
     /// than 16 MiB for each logical processor), and pages if an attempt to map one twice succeeds. Asked for once in a
     /// process.
     pub fn detect() -> MachineModel {
         MachineModel {
+            first_level_cache_bytes: crease_jit::first_level_cache_bytes(),
             second_level_cache_bytes: crease_jit::second_level_cache_bytes(),
             last_level_cache_bytes: crease_jit::last_level_cache_bytes(),
             double_map_bytes: crease_jit::double_map_bytes(),
         }
     }
 
-    /// The same machine with other caches.
+    /// The same machine with other caches behind the first.
     #[must_use]
     pub fn caches(mut self, second_level_bytes: u64, last_level_bytes: u64) -> MachineModel {
+        self.first_level_cache_bytes = self.first_level_cache_bytes.min(second_level_bytes);
         self.second_level_cache_bytes = second_level_bytes;
         self.last_level_cache_bytes = last_level_bytes;
         self

@@ -58,6 +58,9 @@ pub(crate) const HUGE_FROM_BYTES: usize = 4 << 20;
 /// Bytes of the last-level cache where the system does not tell: a server of recent years. Not measured.
 pub(crate) const ASSUMED_LAST_LEVEL_BYTES: u64 = 32 << 20;
 
+/// Bytes of the first-level cache where the system does not tell: the smallest of servers of recent years. Not measured.
+pub(crate) const ASSUMED_FIRST_LEVEL_BYTES: u64 = 32 << 10;
+
 /// Bytes of the second-level cache where the system does not tell: a server of recent years. Not measured.
 pub(crate) const ASSUMED_SECOND_LEVEL_BYTES: u64 = 1 << 20;
 

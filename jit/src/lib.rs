@@ -45,7 +45,7 @@ pub use isa::{Isa, IsaChoice, IsaError};
 pub use knobs::LEAST_GAIN;
 pub use listing::{OperationNames, RegisterUse, StripListing};
 pub use load::{Load, TileRun, WorkerLoad};
-pub use machine::{last_level_cache_bytes, second_level_cache_bytes};
+pub use machine::{first_level_cache_bytes, last_level_cache_bytes, second_level_cache_bytes};
 pub use options::{CompileOptions, NonTemporal, Prefetch, Unroll, VectorWidth};
 pub use parallel::Pool;
 #[doc(inline)]

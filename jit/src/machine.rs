@@ -4,7 +4,9 @@
 //! depends on the sizes, whether a finding of tuning holds on the name, too, and how much memory a field takes on the
 //! pages.
 
-use crate::knobs::{ASSUMED_LAST_LEVEL_BYTES, ASSUMED_SECOND_LEVEL_BYTES, SHARED_CACHE_BYTES};
+use crate::knobs::{
+    ASSUMED_FIRST_LEVEL_BYTES, ASSUMED_LAST_LEVEL_BYTES, ASSUMED_SECOND_LEVEL_BYTES, SHARED_CACHE_BYTES,
+};
 use std::fs::DirEntry;
 use std::path::Path;
 use std::sync::OnceLock;
@@ -28,6 +30,12 @@ pub fn second_level_cache_bytes() -> u64 {
     *BYTES.get_or_init(|| largest_in(Path::new(CACHES), Some("2")).unwrap_or(ASSUMED_SECOND_LEVEL_BYTES))
 }
 
+/// Bytes of the first-level cache for data that the first core has; 32 KiB where the system does not tell.
+pub fn first_level_cache_bytes() -> u64 {
+    static BYTES: OnceLock<u64> = OnceLock::new();
+    *BYTES.get_or_init(|| largest_in(Path::new(CACHES), Some("1")).unwrap_or(ASSUMED_FIRST_LEVEL_BYTES))
+}
+
 /// Whether fields that ask for huge pages may get them; no where the system does not tell.
 pub(crate) fn has_huge_pages() -> bool {
     static FOUND: OnceLock<bool> = OnceLock::new();
@@ -44,12 +52,14 @@ pub(crate) fn processor_name() -> &'static str {
     })
 }
 
-/// The largest size in the files `index*/size` of a directory, of one level or of all.
+/// The largest size in the files `index*/size` of a directory, of one level or of all, but for what has instructions alone.
 fn largest_in(directory: &Path, level: Option<&str>) -> Option<u64> {
     let caches = std::fs::read_dir(directory).ok()?.flatten();
     let read = |cache: &DirEntry, file| std::fs::read_to_string(cache.path().join(file)).ok();
-    let is_wanted =
-        |cache: &DirEntry| level.is_none_or(|level| read(cache, "level").is_some_and(|l| l.trim() == level));
+    let is_wanted = |cache: &DirEntry| {
+        level.is_none_or(|level| read(cache, "level").is_some_and(|l| l.trim() == level))
+            && read(cache, "type").is_none_or(|kind| kind.trim() != "Instruction")
+    };
     let sizes = caches.filter(is_wanted).filter_map(|cache| {
         let sharing = read(&cache, "shared_cpu_list").and_then(|list| count(&list)).unwrap_or(1);
         Some(parse(&read(&cache, "size")?)?.min(SHARED_CACHE_BYTES.saturating_mul(sharing)))
@@ -96,6 +106,7 @@ mod tests {
         for text in ["", "3-1", "0-", "a", "0-18446744073709551615"] {
             assert_eq!(count(text), None, "{text:?}");
         }
+        assert!(first_level_cache_bytes() > 0 && first_level_cache_bytes() <= second_level_cache_bytes());
         assert!(second_level_cache_bytes() > 0 && second_level_cache_bytes() <= last_level_cache_bytes());
         assert!(!processor_name().is_empty());
     }

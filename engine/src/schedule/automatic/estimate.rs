@@ -28,6 +28,8 @@ const MEMORY_CORES: f64 = 4.0;
 /// From and to the last cache: of many cores that share one, hardly more than from memory. Shows in `bench --suite
 /// quick`.
 const LAST_LEVEL_RATE: f64 = 35.0;
+/// From and to a core's first-level cache. Shows in `bench --suite quick`, of heat-1d.
+const FIRST_LEVEL_RATE: f64 = 100.0;
 /// From and to a core's second-level cache. Shows in `bench --suite quick`.
 const SECOND_LEVEL_RATE: f64 = 60.0;
 /// From a core that has just written to one that reads. Shows in `bench --suite quick`.
@@ -68,6 +70,7 @@ pub(super) struct Workload {
     given_bytes: f64,
     /// Bytes of temporary arrays, of a step.
     temp_bytes: f64,
+    first_level_bytes: f64,
     second_level_bytes: f64,
     last_level_bytes: f64,
 }
@@ -149,6 +152,7 @@ impl Workload {
             state_bytes: bytes(&[Role::State]),
             given_bytes: bytes(&[Role::Input, Role::Output]),
             temp_bytes: bytes(&[Role::Temp]),
+            first_level_bytes: target.machine.first_level_cache_bytes as f64 * USABLE,
             second_level_bytes: target.machine.second_level_cache_bytes as f64 * USABLE,
             last_level_bytes: target.machine.last_level_cache_bytes as f64 * USABLE,
         }
@@ -182,15 +186,31 @@ impl Workload {
         Estimate { nanoseconds: overlapped(&[work, moved]) + BARRIER_NS, bytes: held }
     }
 
-    /// Nanoseconds of a step in tiles that run one after the other.
-    pub(super) fn skewed(&self, dim: usize, tile: Tile) -> Estimate {
-        let (steps, width, lean) = (tile.steps as f64, tile.width as f64, tile.lean as f64);
-        let row = self.step_bytes() / self.extents[dim];
+    /// Nanoseconds of a step in tiles that run one after the other, in as many bands at once.
+    pub(super) fn skewed(&self, dim: usize, tile: Tile, bands: i64) -> Estimate {
+        let (steps, width, lean, bands) = (tile.steps as f64, tile.width as f64, tile.lean as f64, bands as f64);
+        let (rows, height) = (self.extents[dim], steps * bands);
+        let row = self.step_bytes() / rows;
         let held = (width + lean * steps + 2.0) * row;
-        let inside = self.moving(2.0 * self.step_bytes(), held, 1.0);
+        // At both ends, tiles of some bands have nothing beside them.
+        let tiles = ((rows + lean * steps) / width).ceil();
+        let fronts = tiles + bands - 1.0;
+        let threads = bands * tiles / fronts;
+        let inside = self.moving(2.0 * self.step_bytes(), held, 1.0) / threads;
         let edges = 1.0 + (lean * steps + 1.0) / width;
-        let between = self.moving(2.0 * self.step_bytes() * edges, self.step_bytes(), 1.0) / steps * begun(steps);
-        Estimate { nanoseconds: overlapped(&[self.all_work(), inside, between]), bytes: self.step_bytes() }
+        // The first band takes from memory, each other one from the core of the one before.
+        let between = self.moving(2.0 * self.step_bytes() * edges, self.step_bytes(), 1.0) / height;
+        let handed_on = self.state_bytes * edges / HANDED_ON_RATE / height * (bands - 1.0) / bands;
+        if bands <= 1.0 {
+            let between = between * begun(steps);
+            return Estimate { nanoseconds: overlapped(&[self.all_work(), inside, between]), bytes: self.step_bytes() };
+        }
+        let barriers = fronts * BARRIER_NS / height;
+        let nanoseconds = overlapped(&[self.all_work() / threads, inside, between]) + handed_on + barriers;
+        // Bands that follow each other have a margin of their steps in storage, and a call that begins few of them has
+        // threads without one.
+        let bytes = self.state_bytes * (1.0 + lean * height / rows) + self.given_bytes;
+        Estimate { nanoseconds: nanoseconds * begun(height), bytes }
     }
 
     /// Nanoseconds of a step in blocks, one after the other on one thread, in diagonals on several.
@@ -271,7 +291,9 @@ impl Workload {
 
     /// Nanoseconds of moving bytes, where this many are used again and again.
     fn moving(&self, bytes: f64, held: f64, threads: f64) -> f64 {
-        if held <= self.second_level_bytes * threads {
+        if held <= self.first_level_bytes * threads {
+            bytes / (FIRST_LEVEL_RATE * threads)
+        } else if held <= self.second_level_bytes * threads {
             bytes / (SECOND_LEVEL_RATE * threads)
         } else if held <= self.last_level_bytes {
             bytes / (LAST_LEVEL_RATE * threads)

@@ -10,7 +10,8 @@
 //! - one stage after the other, `[t, stage, y parallel, x vector]`, where statements of a step need each other's rows;
 //! - stages at once, each some rows behind the one before: `[floor(y/h) + stage, stage parallel, y, x vector]`;
 //! - skewed tiles, `[floor(t/B), floor((y + r t)/h), t, y, x vector]`, one after the other: a row is used for several
-//!   steps while it is in a cache;
+//!   steps while it is in a cache; on several threads the tiles of as many bands of `B` steps at once, each one tile behind
+//!   the one before, `[floor(t/(P B)), floor(t/B) + floor((y + r t)/h), floor(t/B) parallel, t, y, x vector]`;
 //! - skewed blocks, `[floor(t/B), floor((z + r t)/h), floor((y + r t)/w), t, z, y, x]`: tiles of two dimensions where
 //!   planes are too large for a cache and each step reads the one before alone; on several threads in diagonals,
 //!   `[floor(t/B), floor((z + r t)/h) + floor((y + r t)/w), floor((z + r t)/h) parallel, t, z, y, x]`, each of whose
@@ -63,7 +64,8 @@ pub(super) fn candidates(
         shapes.rows(true),
         shapes.stages(),
         shapes.staged_rows(),
-        shapes.skewed(),
+        shapes.skewed(false),
+        shapes.skewed(true),
         shapes.blocks(),
         shapes.pipelined(),
     ];
@@ -72,7 +74,8 @@ pub(super) fn candidates(
     }
     if let Some(left) = time_left(kernel, space, workload)? {
         let shapes = Shapes { time_left: Some(left), ..shapes };
-        found.extend([shapes.rows(false), shapes.rows(true), shapes.skewed(), shapes.pipelined()]);
+        found.extend([shapes.rows(false), shapes.rows(true)]);
+        found.extend([shapes.skewed(false), shapes.skewed(true), shapes.pipelined()]);
     }
     found.into_iter().filter_map(Result::transpose).collect()
 }
@@ -88,7 +91,8 @@ pub(super) fn tiles(
     workload: &Workload,
 ) -> Result<Vec<Candidate>, AffineOverflow> {
     let shapes = Shapes { stmts: kernel.stmts().len(), space, distances, workload, time_left: None };
-    [shapes.skewed(), shapes.blocks(), shapes.pipelined()].into_iter().filter_map(Result::transpose).collect()
+    let found = [shapes.skewed(false), shapes.skewed(true), shapes.blocks(), shapes.pipelined()];
+    found.into_iter().filter_map(Result::transpose).collect()
 }
 
 type Found = Result<Option<Candidate>, AffineOverflow>;
@@ -250,29 +254,45 @@ impl Shapes<'_> {
         Ok(Some(draft.candidate(format!("stages at once, in blocks of {width}"), estimate(width))))
     }
 
-    /// Tiles of time and space, one after the other.
-    fn skewed(&self) -> Found {
-        let Some((shifts, mut open)) = self.within_step() else { return Ok(None) };
+    /// Tiles of time and space, one after the other, or those of a band for each thread at once. Not of folded boxes, where
+    /// the storage of several bands takes two levels.
+    fn skewed(&self, at_once: bool) -> Found {
+        let bands = if at_once { self.workload.threads as i64 } else { 1 };
+        let Some((shifts, mut open)) =
+            self.within_step().filter(|_| !at_once || bands > 1 && self.space.halves.is_none())
+        else {
+            return Ok(None);
+        };
         let dim = self.outer();
         let Some(lean) = self.lean(dim, &shifts) else { return Ok(None) };
-        let estimate = |tile: &Tile| self.workload.skewed(dim, *tile);
+        let estimate = |tile: &Tile| self.workload.skewed(dim, *tile, bands);
         let Some(tile) = self.best_tile(|steps, width| Some(Tile { steps, width, lean }), &estimate) else {
             return Ok(None);
         };
         let (steps, row) = (Row::Dim { dim: 0, shifts: vec![0; self.stmts] }, Row::Dim { dim, shifts });
         let time = self.values(&steps)?;
         let mut draft = Draft::new(self.stmts);
-        draft.push(DimKind::Sequential, self.map(&steps, |t, _| t.floor_div(tile.steps))?);
+        let band = self.bands(&steps, tile.steps)?;
         let leaning = |row: &Affine, stmt: usize| leaning_tile(&time[stmt], row, lean, tile.width);
-        draft.push(DimKind::Sequential, self.map(&row, leaning)?);
+        let tiles = self.map(&row, leaning)?;
+        let (height, width) = (tile.steps * bands, tile.width);
+        let mut shape = format!("skewed tiles of {} steps by {width} of {}", tile.steps, self.space.names[dim]);
+        if at_once {
+            draft.push(DimKind::Sequential, self.bands(&steps, height)?);
+            let fronts = band.iter().zip(&tiles).map(|(band, tile)| band.add(tile));
+            draft.push(DimKind::Sequential, fronts.collect::<Result<_, _>>()?);
+            draft.push(DimKind::Parallel, band);
+            shape += &format!(", {bands} at once");
+        } else {
+            draft.push(DimKind::Sequential, band);
+            draft.push(DimKind::Sequential, tiles);
+        }
         draft.push(DimKind::Sequential, time.clone());
         if !self.inside(&mut draft, &mut open, &row, tile)? {
             return Ok(None);
         }
-        let (steps, width) = (tile.steps, tile.width);
-        let shape = format!("skewed tiles of {steps} steps by {width} of {}", self.space.names[dim]);
         let lean = if dim + 1 == self.last() { tile.lean } else { 0 };
-        self.candidate(draft, (tile.steps, lean), shape, estimate(&tile))
+        self.candidate(draft, (height, lean), shape, estimate(&tile))
     }
 
     /// Tiles of time and of the two outermost dimensions of space, one after the other or diagonal after diagonal.
@@ -296,7 +316,7 @@ impl Shapes<'_> {
         let outer_tiles = leaning(outer, block.widths.0, block.leans.0)?;
         let inner_tiles = leaning(inner, block.widths.1, block.leans.1)?;
         let mut draft = Draft::new(self.stmts);
-        draft.push(DimKind::Sequential, self.map(&steps, |t, _| t.floor_div(block.steps))?);
+        draft.push(DimKind::Sequential, self.bands(&steps, block.steps)?);
         let is_diagonal = self.workload.threads > 1.0;
         if is_diagonal {
             let sums = outer_tiles.iter().zip(&inner_tiles).map(|(a, b)| a.add(b));
@@ -331,7 +351,7 @@ impl Shapes<'_> {
         let (steps, row) = (Row::Dim { dim: 0, shifts: vec![0; self.stmts] }, Row::Dim { dim, shifts });
         let time = self.values(&steps)?;
         let mut draft = Draft::new(self.stmts);
-        draft.push(DimKind::Sequential, self.map(&steps, |t, _| t.floor_div(tile.steps))?);
+        draft.push(DimKind::Sequential, self.bands(&steps, tile.steps)?);
         let pipeline = Pipeline { height: tile.steps, width: tile.width, behind: tile.lean };
         let behind = |row: &Affine, stmt: usize| front(&time[stmt], row, pipeline);
         draft.push(DimKind::Sequential, self.map(&row, behind)?);
@@ -476,6 +496,12 @@ impl Shapes<'_> {
             Row::Position(positions) => value(&Affine::constant(positions[stmt]), stmt),
         };
         (0..self.stmts).map(of).collect()
+    }
+
+    /// Of each statement, the band of so many steps: the first one begins with the first step of a run, so that calls of
+    /// whole bands begin none that they do not end.
+    fn bands(&self, steps: &Row, height: i64) -> Result<Vec<Affine>, AffineOverflow> {
+        self.map(steps, |t, _| t.add(&Affine::constant(height - 1))?.floor_div(height))
     }
 
     /// By how many rows a step tiles of a dimension must lean, for nothing to come from a tile ahead.

@@ -1,6 +1,6 @@
 //! Leaning storage of states: rows that move by some cells a step, along several dimensions at once.
 //!
-//! In: a state in tiles of time and of dimensions of space that are not that of rows.   Out: strided hyperplanes in closed form.
+//! In: a state in tiles of time and of dimensions of space.   Out: strided hyperplanes in closed form.
 //! Source: ours. Where tiles lean by `r` cells a step backwards, what a step writes takes the place of what the step
 //! before wrote `r` cells further back: of all that is still read of it, this is the last.
 //!
@@ -10,13 +10,15 @@
 //! ((z - t) P + (y - t) p + x) mod (N_z + B) P   with   p = N_x,  P = (N_y + B) p
 //! ```
 //!
-//! a grid with a margin of the steps of a tile in every dimension but the fast one. Where `J` rows run in one pass, column
-//! after column, what is read `r` rows further back may be in the same pass and a later column: cells lean by `J` rows, or
-//! by `J` rows and one column. Where pitches are rounded, cells lean along rows as well, and what leaves the end of a row
-//! takes one row more. Cells that are alive together are
-//! at most `B` steps apart, so that rows and planes are long enough for two cells to meet only where they differ by as
-//! many planes, rows and steps and by nothing else; that these are not alive together, the checker proves. Found by a
-//! search, pitches would come out too small: what cells of one step need is less than what those of a tile do.
+//! a grid with a margin of the steps of a tile in every dimension but the fast one. Where rows themselves are cut, `u[t, x]`
+//! is at `(x - t) mod (N + B)`. Where `J` rows run in one pass, column after column, what is read `r` rows further back may
+//! be in the same pass and a later column: cells lean by `J` rows, or by `J` rows and one column. Where pitches are rounded,
+//! cells lean along rows as well, and what leaves the end of a row takes one row more.
+//!
+//! Cells that are alive together are at most `B` steps apart, so that rows and planes are long enough for two cells to meet
+//! only where they differ by as many planes, rows and steps and by nothing else; that these are not alive together, the
+//! checker proves. Found by a search, pitches would come out too small: what cells of one step need is less than what those
+//! of a tile do.
 
 use crate::kernel::affine::{Affine, Term};
 use crate::kernel::graph::{ArrayId, DimKind, Role};
@@ -26,8 +28,8 @@ use crate::storage::problem::Problem;
 /// Coefficients and modulus.
 pub(crate) type Leaning = (Vec<i64>, i64);
 
-/// Leaning storage with the lean of the tiles, and against it; nothing where tiles have no dimension of space but that
-/// of rows, or a cell is read more than one step later.
+/// Leaning storage with the lean of the tiles, and against it; nothing where no dimension of space is cut into tiles, or a
+/// cell is read more than one step later.
 pub(crate) fn leaning(problem: &Problem<'_, '_, '_>, array: ArrayId, extents: &[Option<i64>]) -> Vec<Leaning> {
     let Some(Lean { lean, fast_lean, steps }) = lean_of_tiles(problem, array) else { return Vec::new() };
     let fast = problem.fast_dimension(array);
@@ -113,9 +115,11 @@ fn lean_of_tiles(problem: &Problem<'_, '_, '_>, array: ArrayId) -> Option<Lean> 
             }
         }
     }
-    let fast_lean = std::mem::take(&mut lean[problem.fast_dimension(array)]);
+    let fast = problem.fast_dimension(array);
+    let fast_lean = std::mem::take(&mut lean[fast]);
     lean.iter_mut().zip(&tiled).filter(|(_, is_tiled)| !**is_tiled).for_each(|(lean, _)| *lean = 0);
-    (steps > 0 && leaning_dimensions(&lean) > 0).then_some(Lean { lean, fast_lean, steps })
+    let leans = leaning_dimensions(&lean) > 0 || tiled[fast] && fast_lean > 0;
+    (steps > 0 && leans).then_some(Lean { lean, fast_lean, steps })
 }
 
 /// Rows that run in one pass of the lanes, column after column.

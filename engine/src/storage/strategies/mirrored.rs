@@ -183,9 +183,12 @@ fn steps_of_tiles(problem: &Problem<'_, '_, '_>, array: ArrayId) -> i64 {
         let write = stmt.assigns.iter().find(|assign| assign.array == array)?;
         let step = (0..stmt.iters.len()).find(|&iter| write.index[0].iter_coefficient(iter) == 1)?;
         let divisors = times.iter().flat_map(Affine::terms).filter_map(|(term, _)| match term {
-            Term::Floor(inner, divisor) if *inner.as_ref() == Affine::iter(step) => Some(*divisor),
+            Term::Floor(inner, divisor) => Some((inner, *divisor)),
             _ => None,
         });
+        // A tile may begin at any step.
+        let of_steps = |inner: &Affine| inner.sub(&Affine::iter(step)).is_ok_and(|rest| rest.as_constant().is_some());
+        let divisors = divisors.filter(|(inner, _)| of_steps(inner)).map(|(_, divisor)| divisor);
         divisors.max()
     };
     let stmts = problem.model.kernel.stmts().iter().zip(&problem.model.schedule.times);
