@@ -63,10 +63,14 @@ impl Scope {
     }
 
     /// The range of an affine form; `None` if it exceeds 128 bits.
-    pub(super) fn affine_range(&self, form: Affine) -> Option<Interval> {
-        let negative = form.times(-1)?;
-        let min = self.upper(negative, &mut { FUEL })?.checked_neg()?;
-        Some(Interval { min, max: self.upper(form, &mut { FUEL })? })
+    pub(super) fn affine_range(&self, mut form: Affine) -> Option<Interval> {
+        let constant = std::mem::take(&mut form.constant);
+        let find = || {
+            let min = self.upper(form.times(-1)?, &mut { FUEL })?.checked_neg()?;
+            Some(Interval { min, max: self.upper(form.clone(), &mut { FUEL })? })
+        };
+        let Interval { min, max } = self.answers.of(&form, find)?;
+        Some(Interval { min: min.checked_add(constant)?, max: max.checked_add(constant)? })
     }
 
     /// An upper bound of `form`.

@@ -6,7 +6,8 @@
 use super::affine::{Affine, Atom};
 use super::interval::Interval;
 use super::types::*;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// A variable in scope.
@@ -48,14 +49,49 @@ pub(super) struct Scope {
     pub(super) known: Vec<Known>,
     /// Steps that are left to this scope and all that were cloned from it.
     effort: Rc<Cell<u64>>,
+    pub(super) answers: Answers,
 }
+
+/// Ranges of forms without their constants, which streams of a strip share: true until a condition is added or a variable
+/// leaves the scope. A clone is there to be changed, and begins without.
+#[derive(Debug, Default)]
+pub(super) struct Answers(RefCell<BTreeMap<Affine, Option<Interval>>>);
+
+impl Clone for Answers {
+    fn clone(&self) -> Answers {
+        Answers::default()
+    }
+}
+
+impl Answers {
+    /// The range of a form without constant, found if it is not known.
+    pub(super) fn of(&self, form: &Affine, find: impl FnOnce() -> Option<Interval>) -> Option<Interval> {
+        let known = self.0.borrow().get(form).copied();
+        known.unwrap_or_else(|| {
+            let found = find();
+            let mut answers = self.0.borrow_mut();
+            if answers.len() < MOST_ANSWERS {
+                answers.insert(form.clone(), found);
+            }
+            found
+        })
+    }
+
+    fn forget(&mut self) {
+        self.0.get_mut().clear();
+    }
+}
+
+/// Ranges that are remembered of one scope.
+const MOST_ANSWERS: usize = 1 << 12;
 
 /// Steps of one analysis: terms looked at, and variables. A second or two; real programs take a hundredth.
 pub(super) const MOST_EFFORT: u64 = 1 << 28;
 
 impl Scope {
     pub(super) fn new(args: Vec<Interval>) -> Scope {
-        Scope { args, known: Vec::new(), effort: Rc::new(Cell::new(MOST_EFFORT)) }
+        let effort = Rc::new(Cell::new(MOST_EFFORT));
+        Scope { args, known: Vec::new(), effort, answers: Answers::default() }
     }
 
     /// Whether questions are no longer answered.
@@ -82,6 +118,9 @@ impl Scope {
 
     /// Forgets all but the first `len` variables.
     pub(super) fn truncate(&mut self, len: usize) {
+        if len < self.known.len() {
+            self.answers.forget();
+        }
         self.known.truncate(len);
     }
 
@@ -218,6 +257,7 @@ impl Scope {
 
     /// Bounds the latest variable of `form` that is no `let`'s, by `form >= 0`.
     fn assume_not_negative(&mut self, mut form: Affine) {
+        self.answers.forget();
         while let Some(at) = self.latest(&form) {
             let (atom, coefficient) = form.take(at);
             let Atom::Var(var) = atom else { return };
@@ -239,6 +279,7 @@ impl Scope {
                 let known = &self.known[position];
                 let refined = self.affine_range(Affine::var(var)).map(|range| known.interval.narrowed(range));
                 self.known[position].interval = refined.unwrap_or(self.known[position].interval);
+                self.answers.forget();
                 return;
             };
             form = substituted;
