@@ -34,6 +34,12 @@ updated in place beside the comparison; it is above 100 % where data come from a
 difference from the naive loops, whose answer is compared first.
 ";
 
+const TILES: &str = "\
+Lattice Boltzmann and heat beyond the caches, by rows and in the schedule that is found, beside C in tiles of time.
+Columns are those of `quick`. Calls are short, some as short as a tile, and begin anywhere; C loops begin their tiles
+with each call, ours with the first step of a run.
+";
+
 const IMAGES: &str = "\
 Blurs, unsharp masks and Harris corners of large images, in both precisions. Columns are those of `quick`.
 ";
@@ -94,6 +100,7 @@ pub(super) fn document(newest: &Newest, paper: &str) -> String {
 
 fn introduction(suite: &str) -> &'static str {
     match suite {
+        "tiles" => TILES,
         "images" => IMAGES,
         "bytes" => BYTES,
         "diamond" => DIAMOND,

@@ -20,8 +20,8 @@ use crease_bench::strips::{self, Strips};
 use crate::error::CommandError;
 
 /// The suites with results, in the order of the document; the first is that of a command line without a name.
-pub(super) const SUITES: [&str; 7] =
-    ["quick", "images", "bytes", "diamond", strips::SUITE, optimizer::SUITE, physics::SUITE];
+pub(super) const SUITES: [&str; 8] =
+    ["quick", "tiles", "images", "bytes", "diamond", strips::SUITE, optimizer::SUITE, physics::SUITE];
 
 /// What was found in a directory.
 #[derive(Debug, Default)]
