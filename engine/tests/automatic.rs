@@ -143,7 +143,7 @@ fn verify_candidates(text: &str, n: i64) {
         let mut expected = None;
         for candidate in &search.candidates {
             let written = with(text, &candidate.text);
-            for threads in if is_thorough() { vec![1, 3] } else { vec![3] } {
+            for threads in if is_thorough() { 1..4 } else { 3..4 } {
                 let found = match results(&written, "auto", n, threads, is_thorough()) {
                     Ok(found) => found,
                     Err(Error::Illegal(_)) => break,

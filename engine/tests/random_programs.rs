@@ -43,6 +43,8 @@ use crate::oracle;
 const DEFAULT_PROGRAMS: u64 = 12;
 /// Schemes on periodic grids in one run of the tests.
 const PERIODIC_PROGRAMS: u64 = 4;
+/// As many are tried at least, unless it is one alone.
+const LEAST_PERIODIC_PROGRAMS: u64 = 24;
 /// The name of such kernels.
 const PERIODIC: &str = "periodic";
 /// Operations for each stage of an analysis: few kernels need more, and those that do show what happens then.
@@ -438,11 +440,13 @@ fn random_programs_agree() {
 
 #[test]
 fn random_periodic_programs_agree() {
+    // Of fewer, chance decides what share of them it is.
     let programs = number("CREASE_RANDOM_PROGRAMS", 4 * PERIODIC_PROGRAMS).div_ceil(4);
+    let programs = if programs > 1 { programs.max(LEAST_PERIODIC_PROGRAMS) } else { programs };
     let tally = verify_all(programs, periodic::periodic);
     let number = StrategyChoice::ALL.iter().position(|choice| *choice == StrategyChoice::Periodic);
     let cut = tally.planned[number.expect("all are listed")];
-    assert!(cut * 4 > tally.programs, "{cut} of {} programs have rows that wait for the far side", tally.programs);
+    assert!(cut * 3 > tally.programs, "{cut} of {} programs have rows that wait for the far side", tally.programs);
 }
 
 /// Verifies as many samples as there shall be.

@@ -336,7 +336,7 @@ pub(super) fn margins(
         margin.get_or_insert((0, 0));
     }
     settle(&mut margins, repeats, handed_on)?;
-    Ok(margins.into_iter().map(|margin| margin.unwrap_or((0, 0))).collect())
+    Ok(margins.into_iter().flatten().collect())
 }
 
 /// Widens the margins of statements by what those that have margins read of them.
