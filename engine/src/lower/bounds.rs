@@ -124,6 +124,18 @@ mod tests {
     }
 
     #[test]
+    fn a_quota_that_is_spent_is_said() {
+        let text = "program p(T) { buffer b: f64[7] write for v0 in 0 .. $T { for v1 in 0 .. 8 {
+            let v2 = mod(v0, 3) if all(v1 + v2 != 3, v1 + v2 <= 8) { strip v3 in v2 .. v2 + 1 lanes 1 {
+            m0 = b[base mod(v1 + v2 + 4, 8), pos 0, stride 1] %0 = f64 1.0 %1: store m0, %0 } } } }}";
+        let context = Context::new(10).unwrap();
+        let Err(LowerError::Analysis(error)) = prove_bounds(&context, "p", Program::parse(text).unwrap()) else {
+            panic!("ten operations are not enough");
+        };
+        assert_eq!(error.spent_quota(), Some(10));
+    }
+
+    #[test]
     fn a_program_with_one_run_is_walked_where_sets_give_up() {
         let hill = "program p() { buffer b: f64[5] write for v0 in 0 .. 5 { strip v1 in 0 .. 1 lanes 1 {
             m0 = b[base v0 * (4 - v0), pos 0, stride 1] %0 = f64 1.0 %1: store m0, %0 } } }";
