@@ -223,7 +223,9 @@ fn a_found_schedule_can_be_said_as_a_rewriting() {
     let pipelined = search.candidates.iter().find(|candidate| candidate.shape.contains("steps at once")).unwrap();
     let words: Vec<&str> = pipelined.shape.split(' ').collect();
     let (steps, rows) = (words[0], words[words.len() - 3]);
-    let said = kernel.with_schedule_text(&format!("auto = rows pipelined(t {steps}, y {rows}) vector(x 8)")).unwrap();
+    let said = kernel
+        .with_schedule_text(&format!("auto = rows pipelined(t {steps}, y {rows}) restart(t) vector(x 8)"))
+        .unwrap();
     let written = said.schedule("auto").unwrap();
     let text = said.to_string();
     let time = written.times[0][1].display(&["t".into(), "y".into(), "x".into()], &[]);

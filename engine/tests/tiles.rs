@@ -89,6 +89,39 @@ fn tiles_of_time_have_the_same_bits_on_any_threads_and_in_any_order() {
     }
 }
 
+/// Tiles of time that begin with each call.
+const RESTARTED: [&str; 6] = [
+    "rows skewed(t 4, y 3)",
+    "rows split(t 8) parallelogram(t 4, y 3)",
+    "rows diagonals(t 3, y 4, x 5)",
+    "rows pipelined(t 4, y 2)",
+    "rows diamond(t, y 4)",
+    "rows hexagonal(t 4, y 3)",
+];
+
+#[test]
+fn tiles_that_restart_compute_what_rows_compute_wherever_calls_start() {
+    let calls = [1, 5, 8, 3, 16, 1];
+    let kernel = kernel();
+    let states = |schedule: &str| -> Vec<Array2<f64>> {
+        let code = plan(&kernel, schedule).compile().unwrap();
+        let mut run = code.instantiate_with(RunOptions::default().threads(2).guard_pages(true)).unwrap();
+        run.write("u", Array2::from_shape_fn((N, N), |(y, x)| (y * 7 + x * 3) as f64).view()).unwrap();
+        let after = |steps: u64| {
+            run.advance(steps).unwrap();
+            let mut u = Array2::zeros((N, N));
+            run.read("u", u.view_mut()).unwrap();
+            u
+        };
+        calls.map(after).to_vec()
+    };
+    let expected = states("rows");
+    for tiles in RESTARTED {
+        let restarted = format!("{tiles} restart(t)");
+        assert!(states(&restarted) == expected, "{restarted}");
+    }
+}
+
 #[test]
 fn impossible_tiles_are_refused() {
     let kernel = kernel();

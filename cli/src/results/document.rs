@@ -37,7 +37,7 @@ difference from the naive loops, whose answer is compared first.
 const TILES: &str = "\
 Lattice Boltzmann and heat beyond the caches, by rows and in the schedule that is found, beside C in tiles of time.
 Columns are those of `quick`. Calls are short, some as short as a tile, and begin anywhere; C loops begin their tiles
-with each call, ours with the first step of a run.
+with each call, as ours do.
 ";
 
 const IMAGES: &str = "\

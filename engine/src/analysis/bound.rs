@@ -13,8 +13,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::analysis::conflicts::Conflicts;
 use crate::analysis::error::AnalysisError;
-use crate::analysis::model::{FROM_STEP, Model};
+use crate::analysis::model::Model;
 use crate::analysis::peak_liveness::most_alive;
+use crate::kernel::FROM_STEP;
 use crate::kernel::graph::ArrayId;
 use crate::sets::boxes::IntBox;
 use crate::sets::count::Points;

@@ -22,6 +22,7 @@ use crate::clock::Clock;
 use crate::sets::boxes::{Boxed, boxes_of};
 use crate::sets::relations::Params;
 
+use crate::kernel::FROM_STEP;
 use crate::kernel::affine::Affine;
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::{ArrayId, DimKind, Kernel, ParamId, Role, Schedule, Stmt, StmtId};
@@ -31,15 +32,13 @@ use crate::schedule::order::{Epoch, HappensBefore};
 /// with a letter: else a run parameter called `c0`, say, would be taken for a loop's iterator.
 pub(crate) const OWN: char = '_';
 
-/// The parameter and argument that holds the step a call starts from.
-pub(crate) const FROM_STEP: &str = "_from";
-
-/// Whether lifetimes depend on where a call starts. They do not if every statement runs by its step first: the values
-/// alive where a later call starts are then those alive between two steps of any call, and step 0 can stand for all.
+/// Whether lifetimes depend on where a call starts. They do not if every statement runs by its step first, and no time
+/// names that start: the values alive where a later call starts are then those alive between two steps of any call, and
+/// step 0 can stand for all.
 fn needs_from_step(kernel: &Kernel, schedule: &Schedule) -> bool {
     let step_first = schedule.dims.first() == Some(&DimKind::Sequential)
         && schedule.times.iter().all(|time| time.first() == Some(&Affine::iter(0)));
-    kernel.has_state() && !step_first
+    kernel.has_state() && !(step_first && !schedule.names_from_step())
 }
 
 /// What a set says of the step a call starts from, where that is a parameter.

@@ -71,7 +71,7 @@ pub(super) struct Values<'c> {
 impl<'c, 'k> Facts<'c, 'k> {
     pub(super) fn new(context: &'c Context, kernel: &'k Kernel, schedule: &'k Schedule) -> Facts<'c, 'k> {
         let is_open = kernel.has_state() && !steps_come_first(kernel, schedule);
-        let start = is_open.then(|| ParamId(kernel.params().len() as u32));
+        let start = is_open.then_some(ParamId::FROM_STEP);
         let arrays = kernel.arrays().len();
         Facts {
             kernel,
@@ -365,9 +365,10 @@ impl<'c, 'k> Facts<'c, 'k> {
     }
 }
 
-/// Whether all of a step runs before the next one.
+/// Whether all of a step runs before the next one, in the same way wherever a call starts.
 pub(crate) fn steps_come_first(kernel: &Kernel, schedule: &Schedule) -> bool {
     kernel.step_param().is_some()
+        && !schedule.names_from_step()
         && schedule.dims.first() == Some(&DimKind::Sequential)
         && schedule.times.iter().all(|time| time.first() == Some(&Affine::iter(0)))
 }

@@ -15,7 +15,9 @@
 //! grows whatever the cells are; below it, few `e` fit into the space and into the moduli. What is left is to compare
 //! the time of `(t + 1, x + d)` with that of `(t + n, x + e)`, in the order that `engine/src/schedule/order.rs` defines.
 //! Statements have one time vector, so that components differ by constants, but for floors: these differ by the floor of
-//! a constant or one more, as their remainders are. Both are looked at, whatever other floors do.
+//! a constant or one more, as their remainders are. Both are looked at, whatever other floors do. What times say of where
+//! a call starts, or ends, is the same for both instances: it is gone from differences, and in remainders of floors, of
+//! which all are looked at.
 
 use std::collections::BTreeSet;
 
@@ -203,7 +205,7 @@ impl<'k> Times<'k> {
             let mut own = Vec::new();
             for (term, factor) in e.terms() {
                 match term {
-                    Term::Iter(_) => {}
+                    Term::Iter(_) | Term::Param(_) => {}
                     Term::Floor(inner, divisor) => {
                         let key = (&**inner, *divisor);
                         let known = keys.iter().position(|known| *known == key);
@@ -213,7 +215,6 @@ impl<'k> Times<'k> {
                         }
                         own.push((factor, known.unwrap_or(floors.len() - 1)));
                     }
-                    Term::Param(_) => return None,
                 }
             }
             components.push(Component { linear: coefficients(e, n), floors: own });
@@ -315,9 +316,9 @@ fn dot(linear: &[i64], by: &[i64]) -> i128 {
     linear.iter().zip(by).map(|(c, d)| i128::from(*c) * i128::from(*d)).sum()
 }
 
-/// The coefficients of an expression of iterators alone.
+/// The coefficients of an expression without floors.
 fn flat(e: &Affine, n: usize) -> Option<Vec<i64>> {
-    e.terms().all(|(term, _)| matches!(term, Term::Iter(_))).then(|| coefficients(e, n))
+    (!e.has_floor()).then(|| coefficients(e, n))
 }
 
 fn coefficients(e: &Affine, n: usize) -> Vec<i64> {
@@ -352,6 +353,7 @@ mod tests {
         schedule tiles { S, E -> [floor(t/2), floor((t + y)/3), t, y, x vector(2)] }
         schedule skewed { S, E -> [t, t + y, x - y, y, x] }
         schedule blocks { S, E -> [floor(t/2), floor((t + y)/2), floor((t + x)/3), t, y, x] }
+        schedule of_calls { S, E -> [floor((t - _from - 1)/2), floor((t + y - _from)/3), t, y, x vector(2)] }
     }";
 
     /// Numbers without a pattern.

@@ -10,7 +10,7 @@ use crease_isl::{Constraint, Context, Division, IslError, Map, Set, Tuple};
 use crate::analysis::error::AnalysisError;
 use crate::kernel::affine::{Affine, AffineOverflow, Term};
 use crate::kernel::formula::Formula;
-use crate::kernel::graph::Kernel;
+use crate::kernel::graph::{Kernel, ParamId};
 
 /// Conjunctions of one formula that are written out; of more, isl puts the parts together.
 const MOST_CONJUNCTIONS: usize = 32;
@@ -137,6 +137,7 @@ impl<'c> Translator<'c> {
         for (term, factor) in e.terms() {
             match term {
                 Term::Iter(i) => dims[*i as usize] = factor,
+                Term::Param(ParamId::FROM_STEP) => *params.last_mut().expect("it follows the kernel's") = factor,
                 Term::Param(p) => params[p.index()] = factor,
                 Term::Floor(inner, denominator) => {
                     let inner = self.row(inner, n_dims, false, divs);

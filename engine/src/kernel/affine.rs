@@ -73,6 +73,29 @@ impl Affine {
         self.0.as_constant()
     }
 
+    /// The time that it is in a run's first call, before which no step is.
+    ///
+    /// # Errors
+    /// [`AffineOverflow`] if a coefficient leaves 64 bits.
+    pub(crate) fn of_first_call(&self) -> Result<Affine, AffineOverflow> {
+        let is_start = |term: &Term| *term == Term::Param(ParamId::FROM_STEP);
+        self.rewrite(&|term| is_start(term).then(Affine::default))
+    }
+
+    /// Whether it says where a call starts: [`ParamId::FROM_STEP`] occurs.
+    pub(crate) fn names_from_step(&self) -> bool {
+        self.terms().any(|(term, _)| match term {
+            Term::Iter(_) => false,
+            Term::Param(param) => *param == ParamId::FROM_STEP,
+            Term::Floor(inner, _) => inner.names_from_step(),
+        })
+    }
+
+    /// Whether there is nothing but parameters and a constant.
+    pub(crate) fn is_of_params(&self) -> bool {
+        self.terms().all(|(term, _)| matches!(term, Term::Param(_)))
+    }
+
     /// Whether a floor occurs.
     pub fn has_floor(&self) -> bool {
         self.terms().any(|(t, _)| matches!(t, Term::Floor(..)))
@@ -127,7 +150,7 @@ impl Affine {
         self.sub(&self.floor_div(modulus)?.scale(modulus)?)
     }
 
-    /// The value at a point.
+    /// The value at a point; that of a time is the one in a run's first call, before which no step is.
     ///
     /// # Errors
     /// [`AffineOverflow`] if an intermediate value leaves 64 bits.
@@ -139,6 +162,7 @@ impl Affine {
         for (term, c) in self.terms() {
             let value = match term {
                 Term::Iter(i) => iters[*i as usize],
+                Term::Param(ParamId::FROM_STEP) => 0,
                 Term::Param(p) => params[p.index()],
                 Term::Floor(e, d) => e.eval(iters, params)?.div_euclid(*d),
             };
@@ -159,13 +183,22 @@ impl Affine {
         })
     }
 
-    /// Replaces every parameter by an expression.
+    /// Replaces one iterator by an expression.
+    ///
+    /// # Errors
+    /// [`AffineOverflow`] if a coefficient leaves 64 bits.
+    pub(crate) fn substitute_iter(&self, position: usize, value: &Affine) -> Result<Affine, AffineOverflow> {
+        let is_it = |term: &Term| matches!(term, Term::Iter(i) if *i as usize == position);
+        self.rewrite(&|term| is_it(term).then(|| value.clone()))
+    }
+
+    /// Replaces every parameter but [`ParamId::FROM_STEP`] by an expression.
     ///
     /// # Errors
     /// [`AffineOverflow`] if a coefficient leaves 64 bits.
     pub fn substitute_params(&self, values: &[Affine]) -> Result<Affine, AffineOverflow> {
         self.rewrite(&|term| match term {
-            Term::Param(p) => Some(values[p.index()].clone()),
+            Term::Param(p) if *p != ParamId::FROM_STEP => Some(values[p.index()].clone()),
             _ => None,
         })
     }

@@ -5,6 +5,7 @@
 
 use crate::kernel::affine::{Affine, AffineOverflow, Term};
 use crate::kernel::formula::Formula;
+use crate::kernel::ids::ParamId;
 
 /// An affine expression over iterators alone.
 #[derive(Clone, Debug)]
@@ -34,12 +35,13 @@ pub(super) enum BoundFormula {
 }
 
 impl BoundAffine {
-    /// Binds parameters by position; all of the expression's must be there.
+    /// Binds parameters by position; all of the expression's must be there. Times are those of a run's first call.
     pub(super) fn new(e: &Affine, params: &[i64]) -> Result<BoundAffine, AffineOverflow> {
         let mut bound = BoundAffine { constant: e.constant_part(), terms: Vec::new(), floors: Vec::new() };
         for (term, coefficient) in e.terms() {
             match term {
                 Term::Iter(i) => bound.terms.push((*i as usize, coefficient)),
+                Term::Param(ParamId::FROM_STEP) => {}
                 Term::Param(p) => {
                     let product = params[p.index()].checked_mul(coefficient).ok_or(AffineOverflow)?;
                     bound.constant = bound.constant.checked_add(product).ok_or(AffineOverflow)?;

@@ -403,6 +403,13 @@ impl Kernel {
     }
 }
 
+impl Schedule {
+    /// Whether a time depends on where a call starts.
+    pub(crate) fn names_from_step(&self) -> bool {
+        self.times.iter().flatten().any(Affine::names_from_step)
+    }
+}
+
 impl Stmt {
     /// Every cell an instance reads, in expression order.
     pub fn reads(&self) -> impl Iterator<Item = (ArrayId, &[Affine])> {

@@ -27,6 +27,12 @@ index_type!(
     /// A parameter of the kernel it came from; prints as `P0`.
     ParamId, "P"
 );
+
+impl ParamId {
+    /// The step before the first one of a call, `_from` in texts: times of kernels with steps may name it, nothing else.
+    pub const FROM_STEP: ParamId = ParamId(u32::MAX);
+}
+
 index_type!(
     /// A run-time scalar of the kernel it came from; prints as `K0`.
     ScalarId, "K"

@@ -41,4 +41,4 @@ pub(crate) use print::{ScheduleText, StmtTexts, cell_text, domain_text};
 pub(crate) use rewriting::{Base, Shape, Sized, Step};
 pub(crate) use split::Cut;
 pub use verify::value_types;
-pub(crate) use words::AUTOMATIC;
+pub(crate) use words::{AUTOMATIC, FROM_STEP};

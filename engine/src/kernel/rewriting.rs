@@ -69,6 +69,8 @@ pub(crate) enum Step {
         by: Vec<(TimeDim, i64)>,
     },
     Fuse(Vec<TimeDim>),
+    /// With each call, of the dimension that is the step.
+    Restart(TimeDim),
     Wavefront(Vec<TimeDim>),
     /// Sequential or parallel.
     Kind(DimKind, Vec<TimeDim>),
@@ -105,7 +107,7 @@ crease_program::named_choices! {
 }
 
 /// Words of all steps, for messages.
-pub(crate) const STEPS: [&str; 17] = [
+pub(crate) const STEPS: [&str; 18] = [
     "interchange",
     "shift",
     "skew",
@@ -120,6 +122,7 @@ pub(crate) const STEPS: [&str; 17] = [
     "hexagonal",
     "overlapped",
     "wavefront",
+    "restart",
     "parallel",
     "sequential",
     "vector",
@@ -197,6 +200,7 @@ impl Display for StepText<'_> {
             }
             Step::Skew { dim, by } => write!(f, "skew({dim} by {})", multiples(by)),
             Step::Fuse(dims) => write!(f, "fuse({})", list(dims)),
+            Step::Restart(dim) => write!(f, "restart({dim})"),
             Step::Wavefront(dims) => write!(f, "wavefront({})", list(dims)),
             Step::Kind(DimKind::Parallel, dims) => write!(f, "parallel({})", list(dims)),
             Step::Kind(_, dims) => write!(f, "sequential({})", list(dims)),

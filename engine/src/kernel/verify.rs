@@ -427,7 +427,11 @@ fn verify_schedule(kernel: &Kernel, schedule: &Schedule) -> Result<(), KernelErr
             return Err(KernelErrorKind::TimeLength { schedule: name(), owner, expected, found: time.len() });
         }
         let owner = format!("schedule `{}`", schedule.name);
-        time.iter().try_for_each(|e| verify_affine(kernel, e, stmt.iters.len(), &owner))?;
+        for e in time {
+            let of_first_call = e.of_first_call().map_err(|_| KernelErrorKind::Overflow { place: owner.clone() })?;
+            let time = if kernel.has_state() { &of_first_call } else { e };
+            verify_affine(kernel, time, stmt.iters.len(), &owner)?;
+        }
     }
     in_range(&format!("schedule `{}`", schedule.name), "statement", schedule.times.len(), kernel.stmts.len() + 1)?;
     match schedule.dims.iter().position(|d| *d == DimKind::Vector(0)) {

@@ -29,5 +29,8 @@ pub(super) fn unknown<'n>(what: &'static str, name: &str, known: impl IntoIterat
     KernelErrorKind::Unknown { what, name: name.into(), hint: nearest::hint(name, known) }
 }
 
+/// What times call the step before the first one of a call. No name of a kernel begins like this.
+pub(crate) const FROM_STEP: &str = "_from";
+
 /// What a schedule that is found by the library is called, and what asks for one.
 pub(crate) const AUTOMATIC: &str = "auto";

@@ -1,6 +1,7 @@
 //! Names of loops and arguments, by which the scanned loops and the program agree.
 
-use crate::analysis::model::{FROM_STEP, Model, OWN};
+use crate::analysis::model::{Model, OWN};
+use crate::kernel::FROM_STEP;
 
 /// Name of the loop iterator of a time dimension.
 pub(super) fn iterator_name(dim: usize) -> String {

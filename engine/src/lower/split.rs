@@ -13,7 +13,8 @@
 
 use crease_isl::{Set, Tuple};
 
-use crate::analysis::model::{FROM_STEP, FromStep, Model};
+use crate::analysis::model::{FromStep, Model};
+use crate::kernel::FROM_STEP;
 use crate::kernel::affine::Affine;
 use crate::kernel::formula::{Formula, depends_on_first_only};
 use crate::kernel::graph::{ArrayId, StmtId};

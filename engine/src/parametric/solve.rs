@@ -15,9 +15,10 @@ use crease_isl::{Context, Set, Tuple};
 
 use crate::analysis::conflicts::Conflicts;
 use crate::analysis::error::AnalysisError;
-use crate::analysis::model::{FROM_STEP, Model};
+use crate::analysis::model::Model;
 use crate::analysis::privatization::Privatization;
 use crate::error::Error;
+use crate::kernel::FROM_STEP;
 use crate::kernel::affine::{Affine, AffineOverflow};
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::{ArrayId, Kernel, ParamId, ParamKind, Role};

@@ -10,7 +10,7 @@
 //! block, or parts of the row itself.
 
 use crate::kernel::affine::{Affine, AffineOverflow, Term};
-use crate::kernel::graph::{DimKind, Kernel, Schedule, Stmt};
+use crate::kernel::graph::{DimKind, Kernel, ParamId, Schedule, Stmt};
 use crate::kernel::points::bounding_box;
 use crate::schedule::transform::TransformError;
 
@@ -26,8 +26,16 @@ const BY_STEP: &str = "by_step";
 pub(crate) struct StepsAtOnce {
     /// The dimension that is the step, in parallel.
     dim: usize,
-    /// A step `t` belongs to the tile `floor((t + offset) / size)`; none if there is one tile of all steps.
-    tile: Option<(i64, i64)>,
+    /// None if there is one tile of all steps.
+    tile: Option<Tile>,
+}
+
+/// A step `t` of a call belongs to the tile `floor((t + offset) / size)`, perhaps counted from where the call starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Tile {
+    offset: i64,
+    size: i64,
+    is_of_call: bool,
 }
 
 impl StepsAtOnce {
@@ -46,25 +54,28 @@ impl StepsAtOnce {
 
     /// Steps from the one after `from` to the end of its tile; none if it does not end.
     pub(crate) fn steps_to_end_of_tile(&self, from: i64) -> Option<i64> {
-        let (offset, size) = self.tile?;
-        let first = i128::from(from) + 1 + i128::from(offset);
+        let Tile { offset, size, is_of_call } = self.tile?;
+        let first = if is_of_call { 1 } else { i128::from(from) + 1 } + i128::from(offset);
         let left = i128::from(size) - first.rem_euclid(i128::from(size));
         i64::try_from(left).ok()
     }
 
     /// Steps of a tile.
     pub(crate) fn tile_steps(&self) -> Option<i64> {
-        self.tile.map(|(_, size)| size)
+        self.tile.map(|tile| tile.size)
     }
 }
 
-/// The tile of a dimension that is `floor((t + offset) / size)` for every statement.
-fn tile_of_steps(schedule: &Schedule, dim: usize) -> Option<(i64, i64)> {
+/// The tile of a dimension that is one of steps alone, for every statement.
+fn tile_of_steps(schedule: &Schedule, dim: usize) -> Option<Tile> {
     let tile = |time: &Vec<Affine>| {
         let mut terms = time[dim].terms();
         let (Term::Floor(inner, size), 1) = terms.next()? else { return None };
-        let offset = inner.sub(&Affine::iter(0)).ok()?.as_constant()?;
-        (terms.next().is_none() && time[dim].constant_part() == 0).then_some((offset, *size))
+        let offset = inner.sub(&Affine::iter(0)).ok()?;
+        let of_call = offset.add(&Affine::param(ParamId::FROM_STEP)).ok()?.as_constant();
+        let (is_of_call, offset) = (of_call.is_some(), offset.as_constant().or(of_call)?);
+        // What is added to the number of a tile says nothing of where it ends.
+        terms.next().is_none().then_some(Tile { offset, size: *size, is_of_call })
     };
     let first = tile(schedule.times.first()?)?;
     schedule.times.iter().all(|time| tile(time) == Some(first)).then_some(first)
@@ -121,7 +132,11 @@ fn one_after_the_other(schedule: &Schedule, dim: usize) -> Result<Schedule, Affi
     let inside = dim + 1..schedule.dims.len();
     let sequential = std::iter::repeat_n(DimKind::Sequential, 1 + kept.len());
     let dims = sequential.chain(schedule.dims[inside.clone()].iter().copied()).collect();
-    let without_step = |value: &Affine| value.sub(&Affine::iter(0).scale(value.iter_coefficient(0))?);
+    let is_of_steps = |term: &Term| matches!(term, Term::Iter(0) | Term::Param(ParamId::FROM_STEP));
+    let without_step = |value: &Affine| {
+        let mut of_steps = value.terms().filter(|(term, _)| is_of_steps(term));
+        of_steps.try_fold(value.clone(), |rest, (term, c)| rest.sub(&Affine::term(term.clone()).scale(c)?))
+    };
     let mut times = Vec::with_capacity(schedule.times.len());
     for time in &schedule.times {
         let mut own = vec![time[dim].clone()];
@@ -205,6 +220,8 @@ mod tests {
                 "S -> [t, floor(y/4), y, floor(x/2000) parallel, x vector(8)]"
             ]
         );
+        let of_calls = "[floor((t - _from - 1)/8), floor(y/4) + 2*t - 2*_from, t parallel, y, x vector(8)]";
+        assert_eq!(found(of_calls, 4000, 2), found(schedule, 4000, 2));
         // Four rows are too few for sixteen threads, seven parts of a row are more.
         assert!(found(schedule, 4000, 16)[0].contains("floor(x/512) parallel"));
     }
@@ -231,5 +248,7 @@ mod tests {
             (Some(8), Some(6), Some(8))
         );
         assert_eq!(tiles.steps_to_end_of_tile(5), Some(1));
+        let of_calls = of("[floor((t - _from - 1)/8), y + 2*t - 2*_from, t parallel, x]").unwrap();
+        assert_eq!((of_calls.tile_steps(), of_calls.steps_to_end_of_tile(5)), (Some(8), Some(8)));
     }
 }

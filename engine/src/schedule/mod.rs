@@ -5,6 +5,7 @@
 //! write one twice at a time. Rewritings, one a file: `interchange`, `shift`, `fuse`, `split` and
 //! `kinds` change dimensions one by one, `tile` cuts them into rectangular tiles, `skew` leans one over others, `skewed`,
 //! `parallelogram`, `pipelined`, `diamond` and `hexagonal` tile time and space, `wavefront` lets tiles run in parallel,
+//! `restart` lets tiles of time begin with each call,
 //! `by_step` takes tiles of steps apart for calls that are too short for them.
 //! `cone` finds which hyperplanes and leans the dependences allow, `rewriter` has all rewritings by names of dimensions,
 //! `written` makes those that a text says, `automatic` finds whole schedules.
@@ -23,6 +24,7 @@ pub(in crate::schedule) mod overlapped;
 pub(crate) mod parallelogram;
 pub(crate) mod pipelined;
 mod reason;
+pub(crate) mod restart;
 pub(crate) mod rewriter;
 mod shift;
 pub(crate) mod skew;

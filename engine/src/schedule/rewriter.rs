@@ -132,6 +132,19 @@ impl<'k> Rewriter<'k> {
         Ok(self)
     }
 
+    /// Steps, but for the dimension that is the step, count from the first one of each call: [`Schedule::restart`].
+    ///
+    /// # Errors
+    /// [`TransformError`], also if the kernel has no states.
+    pub fn restart(mut self, step: impl Into<TimeDim>) -> Rewritten<'k> {
+        let dim = self.dim(step)?;
+        if !self.kernel.has_state() {
+            return Err(TransformError::NotTheStep { schedule: self.schedule.name.clone(), dim });
+        }
+        self.schedule = self.schedule.restart(&self.schedule.name, dim)?;
+        Ok(self)
+    }
+
     /// A dimension in blocks where it stands: [`Schedule::split`].
     ///
     /// # Errors

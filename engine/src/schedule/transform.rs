@@ -108,6 +108,17 @@ pub enum TransformError {
         /// That after it, from 0.
         second: usize,
     },
+    /// What is to be counted from the start of a call is not the step.
+    #[error(
+        "schedule `{schedule}`: time dimension {dim} is not the step of every statement of a kernel with states, which alone \
+         restarts with each call"
+    )]
+    NotTheStep {
+        /// The schedule.
+        schedule: String,
+        /// The dimension, from 0.
+        dim: usize,
+    },
     /// Steps that are to run at once are inside what each of them runs through.
     #[error("schedule `{schedule}`: time dimension {time} is inside {space}: its steps cannot be pipelined")]
     TimeInside {

@@ -100,6 +100,7 @@ fn apply<'k>(rewriter: Rewriter<'k>, step: &Step, params: &[i64]) -> Result<Rewr
         Step::Shift { dim, by, stmts } => rewriter.shift_numbered(dim.clone(), *by, stmts),
         Step::Skew { dim, by } => rewriter.skew(dim.clone(), by),
         Step::Fuse(dims) => dims.iter().cloned().try_fold(rewriter, Rewriter::fuse),
+        Step::Restart(step) => rewriter.restart(step.clone()),
         Step::Wavefront(dims) => rewriter.wavefront(dims),
         Step::Kind(kind, dims) => dims.iter().cloned().try_fold(rewriter, |rewriter, dim| rewriter.of_kind(dim, *kind)),
         Step::Vector(sized) => {

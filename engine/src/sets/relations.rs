@@ -10,6 +10,7 @@
 use crease_isl::{Constraint, Context, Division, IslError, Map, Set, Tuple};
 
 use crate::analysis::error::AnalysisError;
+use crate::kernel::FROM_STEP;
 use crate::kernel::affine::{Affine, AffineOverflow, Term};
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::ParamId;
@@ -36,6 +37,12 @@ impl Params {
     /// Parameters with these names.
     pub(crate) fn named(names: impl IntoIterator<Item = String>) -> Params {
         Params::none().and(names).0
+    }
+
+    /// Where a parameter stands among them.
+    fn column(&self, param: ParamId) -> usize {
+        let named = || self.names.iter().position(|name| name == FROM_STEP).expect("times of open steps alone name it");
+        if param == ParamId::FROM_STEP { named() } else { param.index() }
     }
 
     /// The same and more, and what stands for each of those in formulas.
@@ -181,7 +188,7 @@ impl Space<'_> {
         for (term, factor) in e.terms() {
             match term {
                 Term::Iter(i) => dims[*i as usize] = factor,
-                Term::Param(p) => params[p.index()] = factor,
+                Term::Param(p) => params[self.params.column(*p)] = factor,
                 Term::Floor(inner, divisor) => {
                     divs[self.floor(inner, *divisor).expect("all floors were looked for")] = factor;
                 }

@@ -87,6 +87,7 @@ fn in_words(cases: &mut Cases, line: &Kernel) {
     add("rows diagonals(t 4, x 8)");
     add("rows hexagonal(t 4, x 8, x 8)");
     add("rows vector(x 0)");
+    add("rows restart(x)");
     let rows = line.schedule("rows").expect("it is there");
     cases.add("a shift of statement 2 of two", rows.shift("shifted", 0, &[2], 1).unwrap_err());
     let unknown = line.reschedule("rows").unwrap().shift("t", 1, &["R"]).unwrap_err();

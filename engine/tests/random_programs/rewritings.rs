@@ -16,6 +16,9 @@ pub(crate) fn with_rewriting(kernel: &Kernel, params: &[i64], seed: u64) -> Opti
     let first = steps + usize::from(has_positions);
     if is_stepping && random.u8(0..100) < 60 {
         text.push_str(&tiles(&mut random, first..dims));
+        if kernel.has_state() && random.u8(0..100) < 40 {
+            text.push_str(" restart(t)");
+        }
     }
     for _ in 0..random.usize(1..=2) {
         text.push_str(&step(&mut random, kernel, first..dims));

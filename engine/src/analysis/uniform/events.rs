@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use crate::analysis::model::Model;
 use crate::kernel::affine::{Affine, AffineOverflow, Term};
-use crate::kernel::graph::{ArrayId, DimKind, Role, StmtId};
+use crate::kernel::graph::{ArrayId, DimKind, ParamId, Role, StmtId};
 use crate::schedule::order::Phase;
 
 /// A component of a time vector over the indices of a cell.
@@ -15,15 +15,18 @@ use crate::schedule::order::Phase;
 pub(super) struct Component {
     pub(super) linear: Vec<i64>,
     pub(super) constant: i64,
+    /// Parameters and what they are multiplied by: the same for all events.
+    params: Vec<(ParamId, i64)>,
     pub(super) floors: Vec<Floor>,
 }
 
-/// `factor * floor((linear . cell + constant) / divisor)`.
+/// `factor * floor((linear . cell + constant + params) / divisor)`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Floor {
     pub(super) factor: i64,
     pub(super) linear: Vec<i64>,
     pub(super) constant: i64,
+    params: Vec<(ParamId, i64)>,
     pub(super) divisor: i64,
 }
 
@@ -120,32 +123,37 @@ impl Component {
             match term {
                 Term::Iter(_) => {}
                 Term::Floor(inner, divisor) => {
-                    let is_flat = inner.terms().all(|(term, _)| matches!(term, Term::Iter(_)));
                     let floor = || Floor {
                         factor,
                         linear: coefficients(inner, n),
                         constant: inner.constant_part(),
+                        params: params(inner),
                         divisor: *divisor,
                     };
-                    floors.push(is_flat.then(floor)?);
+                    floors.push((!inner.has_floor()).then(floor)?);
                 }
-                Term::Param(_) => return None,
+                Term::Param(_) => {}
             }
         }
         floors.sort();
-        Some(Component { linear, constant: e.constant_part(), floors })
+        Some(Component { linear, constant: e.constant_part(), params: params(e), floors })
     }
 
     fn like(mut self, pattern: &Component, fixed: &[Option<i64>]) -> Option<Component> {
+        if self.params != pattern.params {
+            return None;
+        }
         self.constant = self.constant.checked_add(moved(&self.linear, &pattern.linear, fixed)?)?;
         let mut floors = Vec::new();
         for floor in &pattern.floors {
-            let is_like = |own: &Floor| (own.factor, own.divisor) == (floor.factor, floor.divisor);
+            let is_like =
+                |own: &Floor| (own.factor, own.divisor, &own.params) == (floor.factor, floor.divisor, &floor.params);
             let constant = match self.floors.iter().position(is_like) {
                 Some(position) => {
                     let own = self.floors.remove(position);
                     own.constant.checked_add(moved(&own.linear, &floor.linear, fixed)?)?
                 }
+                None if !floor.params.is_empty() => return None,
                 // Constant here, as all its indices are: it is there, and taken off again.
                 None => {
                     let value = moved(&vec![0; fixed.len()], &floor.linear, fixed)?.checked_neg()?;
@@ -156,7 +164,8 @@ impl Component {
             };
             floors.push(Floor { constant, ..floor.clone() });
         }
-        self.floors.is_empty().then_some(Component { linear: pattern.linear.clone(), constant: self.constant, floors })
+        let Component { linear, params, .. } = pattern.clone();
+        self.floors.is_empty().then_some(Component { linear, constant: self.constant, params, floors })
     }
 }
 
@@ -167,6 +176,14 @@ fn moved(own: &[i64], pattern: &[i64], fixed: &[Option<i64>]) -> Option<i64> {
         Some(at) => sum.checked_add(own.checked_sub(*other)?.checked_mul(*at)?),
         None => None,
     })
+}
+
+fn params(e: &Affine) -> Vec<(ParamId, i64)> {
+    let of_term = |(term, factor): (&Term, i64)| match term {
+        Term::Param(param) => Some((*param, factor)),
+        _ => None,
+    };
+    e.terms().filter_map(of_term).collect()
 }
 
 fn coefficients(e: &Affine, n: usize) -> Vec<i64> {

@@ -101,6 +101,7 @@ impl StepReader<'_, '_, '_> {
             }
             "shift" => self.shift()?,
             "skew" => self.skew()?,
+            "restart" => Step::Restart(self.dim()?),
             "fuse" => Step::Fuse(self.list(Self::dim)?),
             "wavefront" => Step::Wavefront(self.list(Self::dim)?),
             "parallel" => Step::Kind(DimKind::Parallel, self.list(Self::dim)?),

@@ -2,16 +2,16 @@
 
 use crate::kernel::affine::Affine;
 use crate::kernel::error::KernelErrorKind;
-use crate::kernel::graph::DimKind;
+use crate::kernel::graph::{DimKind, ParamId};
 use crate::kernel::lex::{Parsed, Token};
 use crate::kernel::parse::cursor::fail_at;
 use crate::kernel::parse::formula::affine;
 use crate::kernel::parse::rewriting::{StepReader, rewriting};
-use crate::kernel::parse::scope::Scope;
+use crate::kernel::parse::scope::{Bound, Scope};
 use crate::kernel::parse::{Parser, isl, unknown};
 use crate::kernel::rewriting::{Base, Rewriting};
 use crate::kernel::times::{AtStmt, Times};
-use crate::kernel::words::AUTOMATIC;
+use crate::kernel::words::{AUTOMATIC, FROM_STEP};
 
 /// Words of kinds of time dimensions, for messages.
 const KINDS: [&str; 4] = ["sequential", "parallel", "overlapped", "vector"];
@@ -124,7 +124,9 @@ impl Parser<'_> {
             return Ok(time);
         }
         loop {
-            let scope = Scope::new(&self.kernel.stmts[stmt].iters, &self.kernel.params).with(&self.names.tables, &[]);
+            let from_step = (FROM_STEP.to_string(), Bound::Index(Affine::param(ParamId::FROM_STEP)));
+            let bound = if self.kernel.has_state() { &[from_step][..] } else { &[] };
+            let scope = Scope::new(&self.kernel.stmts[stmt].iters, &self.kernel.params).with(&self.names.tables, bound);
             time.push(affine(&mut self.cursor, &scope)?);
             let at = self.cursor.at();
             if let Some(kind) = self.kind()? {

@@ -2,16 +2,21 @@
 //!
 //! In: an expression or formula and the names it uses.   Out: text that reads back as the same set of points.
 //!
-//! `e - k floor(e / k)` prints as `e mod k`, and comparisons bring negative terms to the other side: `x + 2 <= N`.
+//! `e - k floor(e / k)` prints as `e mod k`, `floor((e + 15)/16) - 1` as `floor((e - 1)/16)`, and comparisons bring negative
+//! terms to the other side: `x + 2 <= N`.
 
 use crate::kernel::affine::{Affine, AffineOverflow, Term};
 use crate::kernel::formula::Formula;
+use crate::kernel::graph::ParamId;
+use crate::kernel::words::FROM_STEP;
 
 /// A summand without its coefficient.
 enum Atom<'e> {
     Term(&'e Term),
     /// `dividend mod modulus`.
     Mod(&'e Affine, i64),
+    /// `floor(dividend / divisor) - 1`, said as a floor of less.
+    Earlier(&'e Affine, i64),
 }
 
 /// A sum as it is printed.
@@ -93,8 +98,22 @@ impl<'e> Sum<'e> {
         }
         let is_left = |term: &Term| rest.terms().any(|(left, _)| left == term);
         let terms = e.terms().filter(|(term, _)| is_left(term)).map(|(term, c)| (c, Atom::Term(term)));
-        let atoms = terms.chain(atoms).collect();
-        Sum { atoms, constant: rest.constant_part() }
+        let mut sum = Sum { atoms: terms.chain(atoms).collect(), constant: rest.constant_part() };
+        sum.move_into_floors();
+        sum
+    }
+
+    /// Takes parts of the constant into floors whose own constants get smaller by that.
+    fn move_into_floors(&mut self) {
+        for (c, atom) in &mut self.atoms {
+            let Atom::Term(Term::Floor(dividend, divisor)) = atom else { continue };
+            let is_nearer = dividend.constant_part() > divisor / 2;
+            let is_there = (*c > 0) == (self.constant < 0) && c.unsigned_abs() <= self.constant.unsigned_abs();
+            if is_nearer && is_there {
+                self.constant += *c;
+                *atom = Atom::Earlier(dividend, *divisor);
+            }
+        }
     }
 
     /// Positive and (negated) negative summands; none if a negation overflows.
@@ -114,7 +133,7 @@ impl<'e> Sum<'e> {
         let in_term = |term: &Term| matches!(term, Term::Iter(_));
         self.atoms.iter().any(|(_, atom)| match atom {
             Atom::Term(term) => in_term(term),
-            Atom::Mod(dividend, _) => dividend.terms().any(|(term, _)| in_term(term)),
+            Atom::Mod(dividend, _) | Atom::Earlier(dividend, _) => dividend.terms().any(|(term, _)| in_term(term)),
         })
     }
 
@@ -169,8 +188,13 @@ impl Atom<'_> {
     fn text(&self, names: &Names<'_>, alone: bool) -> String {
         match self {
             Atom::Term(Term::Iter(i)) => names.iters.get(*i as usize).map_or_else(|| format!("i{i}"), String::clone),
+            Atom::Term(Term::Param(ParamId::FROM_STEP)) => FROM_STEP.to_string(),
             Atom::Term(Term::Param(p)) => names.params.get(p.index()).map_or_else(|| p.to_string(), String::clone),
             Atom::Term(Term::Floor(e, d)) => format!("floor({}/{d})", operand(e, names)),
+            Atom::Earlier(e, d) => match e.sub(&Affine::constant(*d)) {
+                Ok(earlier) => format!("floor({}/{d})", operand(&earlier, names)),
+                Err(AffineOverflow) => format!("(floor({}/{d}) - 1)", operand(e, names)),
+            },
             Atom::Mod(e, d) if alone => format!("{} mod {d}", operand(e, names)),
             Atom::Mod(e, d) => format!("({} mod {d})", operand(e, names)),
         }
@@ -189,7 +213,6 @@ fn operand(e: &Affine, names: &Names<'_>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::graph::ParamId;
 
     fn print(formula: &Formula) -> String {
         formula.display(&["x".into(), "y".into()], &["N".into()])

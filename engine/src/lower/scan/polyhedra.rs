@@ -14,9 +14,10 @@ use crease_isl::{BasicSet, Constraint};
 use crease_program::Interval;
 
 use crate::analysis::model::Model;
+use crate::kernel::FROM_STEP;
 use crate::kernel::affine::{Affine, Term};
 use crate::kernel::formula::Formula;
-use crate::kernel::graph::StmtId;
+use crate::kernel::graph::{ParamId, StmtId};
 use crate::lower::error::LowerError;
 use crate::lower::names::arguments;
 use crate::lower::scan::jam::{behind_lanes, written_out};
@@ -331,7 +332,10 @@ impl System<'_, '_, '_> {
             match term {
                 Term::Iter(i) => equation.unknowns[*i as usize] += factor,
                 Term::Param(param) => {
-                    let name = &self.model.kernel.params()[param.index()].name;
+                    let name = match *param {
+                        ParamId::FROM_STEP => FROM_STEP,
+                        param => &self.model.kernel.params()[param.index()].name,
+                    };
                     equation.known.coefficients[self.args.iter().position(|arg| arg == name)?] += factor;
                 }
                 Term::Floor(inner, divisor) => {

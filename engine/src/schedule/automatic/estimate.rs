@@ -37,8 +37,8 @@ const HANDED_ON_RATE: f64 = 7.0;
 /// What is done beside something longer is not hidden altogether: the part of it that shows. Shows in `bench --suite
 /// quick`.
 const SHOWING: f64 = 0.3;
-/// Steps of a call that tiles are chosen for: its first and last tiles are cut. Shows in `bench --suite quick`.
-const STEPS_OF_A_CALL: f64 = 100.0;
+/// Steps of a call that tiles are chosen for: its last tiles are cut. Shows in `bench --suite quick`.
+const STEPS_OF_A_CALL: f64 = 200.0;
 /// Nanoseconds of a vector instruction, of which several run at a time. Shows in `bench --suite quick`.
 const INSTRUCTION_NS: f64 = 0.1;
 /// Nanoseconds of opening a loop for all threads and of waiting for the last one. Shows in `bench --suite quick`.
@@ -207,10 +207,9 @@ impl Workload {
         }
         let barriers = fronts * BARRIER_NS / height;
         let nanoseconds = overlapped(&[self.all_work() / threads, inside, between]) + handed_on + barriers;
-        // Bands that follow each other have a margin of their steps in storage, and a call that begins few of them has
-        // threads without one.
+        // Bands that follow each other have a margin of their steps in storage.
         let bytes = self.state_bytes * (1.0 + lean * height / rows) + self.given_bytes;
-        Estimate { nanoseconds: nanoseconds * begun(height), bytes }
+        Estimate { nanoseconds: nanoseconds * left_out(height, bands), bytes }
     }
 
     /// Nanoseconds of a step in blocks, one after the other on one thread, in diagonals on several.
@@ -237,13 +236,13 @@ impl Workload {
         // Along the inner dimension, the edge of a tile is that of one that ran just before.
         let moved = self.moving(2.0 * self.step_bytes() * edges, self.step_bytes(), threads);
         let shared = 2.0 * self.step_bytes() * (inner_edges - 1.0) / (LAST_LEVEL_RATE * threads);
-        let between = (moved + shared) / steps;
-        let barriers = if threads > 1.0 { fronts * BARRIER_NS / steps } else { 0.0 };
+        let between = (moved + shared) / steps * begun(steps);
+        let barriers = if threads > 1.0 { fronts * BARRIER_NS / steps * begun(steps) } else { 0.0 };
         let nanoseconds = overlapped(&[work, inside, between]) + barriers;
         // Leaning storage has a margin of the steps of a tile in both dimensions.
         let margin = |rows: f64, lean: i64| (rows + lean as f64 * steps) / rows;
         let margins = margin(self.extents[first], block.leans.0) * margin(self.extents[first + 1], block.leans.1);
-        Estimate { nanoseconds: nanoseconds * begun(steps), bytes: self.state_bytes * margins + self.given_bytes }
+        Estimate { nanoseconds, bytes: self.state_bytes * margins + self.given_bytes }
     }
 
     /// Nanoseconds of a step in tiles of which those of different steps run at once.
@@ -259,8 +258,9 @@ impl Workload {
         // A thread has the steps that follow each other; between two threads, each row is handed on once a tile.
         let handed_on = if threads > 1.0 { self.state_bytes / HANDED_ON_RATE / steps } else { 0.0 };
         let barriers = fronts * BARRIER_NS / steps;
-        let nanoseconds = overlapped(&[fronts * front / steps, inside, between]) + handed_on + barriers;
-        Estimate { nanoseconds: nanoseconds * begun(steps), bytes: self.step_bytes() }
+        let work = fronts * front / steps * left_out(threads, threads);
+        let nanoseconds = overlapped(&[work, inside, between * begun(steps)]) + (handed_on + barriers) * begun(steps);
+        Estimate { nanoseconds, bytes: self.step_bytes() }
     }
 
     /// Nanoseconds of groups of statements that run at once, each some rows behind the one before.
@@ -303,9 +303,14 @@ impl Workload {
     }
 }
 
-/// How many tiles a call begins, for each that it could have completed.
+/// How many tiles a call begins, for each that it completes: of the last one, half is missing.
 fn begun(steps: f64) -> f64 {
     1.0 + steps / (2.0 * STEPS_OF_A_CALL)
+}
+
+/// By how much a call takes longer as its last steps are too few for all threads, which take so many steps together.
+fn left_out(steps: f64, threads: f64) -> f64 {
+    1.0 + steps * (1.0 - 1.0 / threads) / (2.0 * STEPS_OF_A_CALL)
 }
 
 /// Nanoseconds of what is done at the same time.

@@ -15,7 +15,7 @@
 //! Both halves are run by one row of the loop, the near one first. Statements in one half are left as they are.
 
 use crate::kernel::Cut;
-use crate::kernel::affine::{Affine, Term};
+use crate::kernel::affine::Affine;
 use crate::kernel::formula::Formula;
 use crate::kernel::graph::Kernel;
 use crate::schedule::automatic::NoCandidates;
@@ -82,7 +82,7 @@ pub(in crate::schedule) fn bounds(domain: &Formula, index: usize) -> Option<(Aff
     let (mut low, mut high) = (None, None);
     for part in parts {
         let Formula::NonNegative(e) = part else { continue };
-        let bounded = |sign: i64| e.sub(&Affine::iter(index).scale(sign).ok()?).ok().filter(has_parameters_only);
+        let bounded = |sign: i64| e.sub(&Affine::iter(index).scale(sign).ok()?).ok().filter(Affine::is_of_params);
         let (bound, known) = match e.iter_coefficient(index) {
             0 => continue,
             1 => (bounded(1)?.scale(-1).ok()?, &mut low),
@@ -94,8 +94,4 @@ pub(in crate::schedule) fn bounds(domain: &Formula, index: usize) -> Option<(Aff
         }
     }
     low.zip(high)
-}
-
-fn has_parameters_only(e: &Affine) -> bool {
-    e.terms().all(|(term, _)| matches!(term, Term::Param(_)))
 }

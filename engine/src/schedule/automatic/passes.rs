@@ -9,6 +9,7 @@ use crate::kernel::affine::{Affine, AffineOverflow};
 use crate::kernel::graph::{ArrayId, DimKind, Kernel, Stmt};
 use crate::schedule::automatic::estimate::{Workload, instructions};
 use crate::schedule::automatic::space::CommonSpace;
+use crate::schedule::restart::in_call;
 
 /// Rows of a pass. Shows in `bench --suite tiles --kernel heat-2d-5pt`.
 pub(super) const ROWS_OF_A_PASS: i64 = 4;
@@ -74,13 +75,14 @@ pub(super) fn in_passes(
         if time[row].sub(&coordinates[dim])?.as_constant().is_none() {
             return Ok(false);
         }
-        passes.push(time[row].add(&coordinates[0].scale(lean)?)?.floor_div(ROWS_OF_A_PASS)?);
+        let leaning = if lean == 0 { Affine::default() } else { in_call(&coordinates[0])?.scale(lean)? };
+        passes.push(time[row].add(&leaning)?.floor_div(ROWS_OF_A_PASS)?);
     }
     // A tile may be a pass.
     let tells = |k: usize| {
         times.iter().zip(&passes).zip(&space.coordinates).all(|((time, pass), coordinates)| {
             let rest = time[k].sub(pass).and_then(|rest| rest.sub(&coordinates[0].scale(rest.iter_coefficient(0))?));
-            rest.is_ok_and(|rest| rest.as_constant().is_some())
+            rest.is_ok_and(|rest| rest.is_of_params())
         })
     };
     let is_tile = (0..row).any(tells);

@@ -36,6 +36,7 @@ use crate::schedule::automatic::passes::{ROWS_OF_A_PASS, in_passes, time_left};
 use crate::schedule::automatic::space::CommonSpace;
 use crate::schedule::overlapped::{margins, may_repeat};
 use crate::schedule::pipelined::{Pipeline, behind_for, front};
+use crate::schedule::restart::in_call;
 use crate::schedule::skewed::{lean_for, leaning_tile};
 use crease_program::Interval;
 
@@ -255,7 +256,8 @@ impl Shapes<'_> {
     }
 
     /// Tiles of time and space, one after the other, or those of a band for each thread at once. Not of folded boxes, where
-    /// the storage of several bands takes two levels.
+    /// the storage of several bands takes two levels; nor where tiles need not lean: then threads need no bands, and storage
+    /// of several is not found in one level.
     fn skewed(&self, at_once: bool) -> Found {
         let bands = if at_once { self.workload.threads as i64 } else { 1 };
         let Some((shifts, mut open)) =
@@ -264,21 +266,21 @@ impl Shapes<'_> {
             return Ok(None);
         };
         let dim = self.outer();
-        let Some(lean) = self.lean(dim, &shifts) else { return Ok(None) };
+        let Some(lean) = self.lean(dim, &shifts).filter(|lean| !at_once || *lean > 0) else { return Ok(None) };
         let estimate = |tile: &Tile| self.workload.skewed(dim, *tile, bands);
         let Some(tile) = self.best_tile(|steps, width| Some(Tile { steps, width, lean }), &estimate) else {
             return Ok(None);
         };
         let (steps, row) = (Row::Dim { dim: 0, shifts: vec![0; self.stmts] }, Row::Dim { dim, shifts });
-        let time = self.values(&steps)?;
+        let (time, of_call) = (self.values(&steps)?, self.steps_of_call()?);
         let mut draft = Draft::new(self.stmts);
-        let band = self.bands(&steps, tile.steps)?;
-        let leaning = |row: &Affine, stmt: usize| leaning_tile(&time[stmt], row, lean, tile.width);
+        let band = in_bands(&of_call, tile.steps)?;
+        let leaning = |row: &Affine, stmt: usize| leaning_tile(&of_call[stmt], row, lean, tile.width);
         let tiles = self.map(&row, leaning)?;
         let (height, width) = (tile.steps * bands, tile.width);
         let mut shape = format!("skewed tiles of {} steps by {width} of {}", tile.steps, self.space.names[dim]);
         if at_once {
-            draft.push(DimKind::Sequential, self.bands(&steps, height)?);
+            draft.push(DimKind::Sequential, in_bands(&of_call, height)?);
             let fronts = band.iter().zip(&tiles).map(|(band, tile)| band.add(tile));
             draft.push(DimKind::Sequential, fronts.collect::<Result<_, _>>()?);
             draft.push(DimKind::Parallel, band);
@@ -309,14 +311,14 @@ impl Shapes<'_> {
         let Some(block) = leans.and_then(|leans| self.best_block(leans)) else { return Ok(None) };
         let along = |dim: usize| Row::Dim { dim, shifts: zeros.clone() };
         let (steps, rows) = (along(0), along(outer));
-        let time = self.values(&steps)?;
+        let (time, of_call) = (self.values(&steps)?, self.steps_of_call()?);
         let leaning = |dim: usize, width: i64, lean: i64| {
-            self.map(&along(dim), |value, stmt| leaning_tile(&time[stmt], value, lean, width))
+            self.map(&along(dim), |value, stmt| leaning_tile(&of_call[stmt], value, lean, width))
         };
         let outer_tiles = leaning(outer, block.widths.0, block.leans.0)?;
         let inner_tiles = leaning(inner, block.widths.1, block.leans.1)?;
         let mut draft = Draft::new(self.stmts);
-        draft.push(DimKind::Sequential, self.bands(&steps, block.steps)?);
+        draft.push(DimKind::Sequential, in_bands(&of_call, block.steps)?);
         let is_diagonal = self.workload.threads > 1.0;
         if is_diagonal {
             let sums = outer_tiles.iter().zip(&inner_tiles).map(|(a, b)| a.add(b));
@@ -349,11 +351,11 @@ impl Shapes<'_> {
             return Ok(None);
         };
         let (steps, row) = (Row::Dim { dim: 0, shifts: vec![0; self.stmts] }, Row::Dim { dim, shifts });
-        let time = self.values(&steps)?;
+        let (time, of_call) = (self.values(&steps)?, self.steps_of_call()?);
         let mut draft = Draft::new(self.stmts);
-        draft.push(DimKind::Sequential, self.bands(&steps, tile.steps)?);
+        draft.push(DimKind::Sequential, in_bands(&of_call, tile.steps)?);
         let pipeline = Pipeline { height: tile.steps, width: tile.width, behind: tile.lean };
-        let behind = |row: &Affine, stmt: usize| front(&time[stmt], row, pipeline);
+        let behind = |row: &Affine, stmt: usize| front(&of_call[stmt], row, pipeline);
         draft.push(DimKind::Sequential, self.map(&row, behind)?);
         draft.push(DimKind::Parallel, time.clone());
         if !self.inside(&mut draft, &mut open, &row, tile)? {
@@ -498,10 +500,9 @@ impl Shapes<'_> {
         (0..self.stmts).map(of).collect()
     }
 
-    /// Of each statement, the band of so many steps: the first one begins with the first step of a run, so that calls of
-    /// whole bands begin none that they do not end.
-    fn bands(&self, steps: &Row, height: i64) -> Result<Vec<Affine>, AffineOverflow> {
-        self.map(steps, |t, _| t.add(&Affine::constant(height - 1))?.floor_div(height))
+    /// Of each statement, the number of a step in its call, from 0.
+    fn steps_of_call(&self) -> Result<Vec<Affine>, AffineOverflow> {
+        self.space.coordinates.iter().map(|coordinates| in_call(&coordinates[0])).collect()
     }
 
     /// By how many rows a step tiles of a dimension must lean, for nothing to come from a tile ahead.
@@ -546,6 +547,12 @@ impl Shapes<'_> {
             .filter_map(|(steps, width)| tile(steps, width))
             .min_by(|a, b| estimate(a).cost().total_cmp(&estimate(b).cost()))
     }
+}
+
+/// The bands of so many steps: the first one begins with the first step of a call, so that calls of whole bands begin
+/// none that they do not end, wherever they start.
+fn in_bands(steps: &[Affine], height: i64) -> Result<Vec<Affine>, AffineOverflow> {
+    steps.iter().map(|step| step.floor_div(height)).collect()
 }
 
 /// Numbers of rows that a block may have, of as many as there are.

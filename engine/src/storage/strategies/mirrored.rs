@@ -187,7 +187,7 @@ fn steps_of_tiles(problem: &Problem<'_, '_, '_>, array: ArrayId) -> i64 {
             _ => None,
         });
         // A tile may begin at any step.
-        let of_steps = |inner: &Affine| inner.sub(&Affine::iter(step)).is_ok_and(|rest| rest.as_constant().is_some());
+        let of_steps = |inner: &Affine| inner.sub(&Affine::iter(step)).is_ok_and(|rest| rest.is_of_params());
         let divisors = divisors.filter(|(inner, _)| of_steps(inner)).map(|(_, divisor)| divisor);
         divisors.max()
     };
