@@ -126,14 +126,14 @@ static IMAGES: Suite = Suite {
     left_out: &[],
     steps: &[],
     comparisons: &[
-        Listed { kernel: "blur-interleaved-f32", n: 8192, schedules: BLUR, check_steps: 1, full_steps: 1 },
-        Listed { kernel: "blur-interleaved", n: 8192, schedules: BLUR, check_steps: 1, full_steps: 1 },
+        Listed { kernel: "blur-interleaved-f32", n: 8192, schedules: BLUR_AND_FOUND, check_steps: 1, full_steps: 1 },
+        Listed { kernel: "blur-interleaved", n: 8192, schedules: BLUR_AND_FOUND, check_steps: 1, full_steps: 1 },
         Listed { kernel: "blur-tiled-f32", n: 8192, schedules: &["tiles"], check_steps: 1, full_steps: 1 },
         Listed { kernel: "blur-tiled", n: 8192, schedules: &["tiles"], check_steps: 1, full_steps: 1 },
-        Listed { kernel: "unsharp-mask-f32", n: 4096, schedules: &["rows"], check_steps: 1, full_steps: 1 },
-        Listed { kernel: "unsharp-mask", n: 4096, schedules: &["rows"], check_steps: 1, full_steps: 1 },
-        Listed { kernel: "harris-f32", n: 8192, schedules: &["rows"], check_steps: 1, full_steps: 1 },
-        Listed { kernel: "harris", n: 8192, schedules: &["rows"], check_steps: 1, full_steps: 1 },
+        Listed { kernel: "unsharp-mask-f32", n: 4096, schedules: ROWS_AND_FOUND, check_steps: 1, full_steps: 1 },
+        Listed { kernel: "unsharp-mask", n: 4096, schedules: ROWS_AND_FOUND, check_steps: 1, full_steps: 1 },
+        Listed { kernel: "harris-f32", n: 8192, schedules: ROWS_AND_FOUND, check_steps: 1, full_steps: 1 },
+        Listed { kernel: "harris", n: 8192, schedules: ROWS_AND_FOUND, check_steps: 1, full_steps: 1 },
     ],
 };
 
@@ -179,7 +179,7 @@ static TILES: Suite = Suite {
     rounds: 3,
     baselines: &[],
     left_out: &["c-two-lattices", "c-in-place"],
-    steps: &[96, 16, 16, 16, 1000, 64, 64, 32],
+    steps: &[96, 32, 16, 16, 1000, 96, 96, 32],
     comparisons: &[
         Listed { kernel: "lbm-d2q9-cavity", n: 1024, schedules: ROWS_AND_FOUND, check_steps: 5, full_steps: 5 },
         Listed { kernel: "lbm-d2q9-cavity", n: 4096, schedules: ROWS_AND_FOUND, check_steps: 3, full_steps: 5 },
@@ -194,6 +194,9 @@ static TILES: Suite = Suite {
 
 /// The order of the paper, the one that vectorises, and the parallel one.
 const BLUR: &[&str] = &["sequential", "rows", "columns"];
+
+/// These, and the one that is found.
+const BLUR_AND_FOUND: &[&str] = &["sequential", "rows", "columns", "auto"];
 
 /// The one that vectorises, and the one with the fewest cells.
 const PIPELINE: &[&str] = &["rows", "sequential"];

@@ -1,5 +1,7 @@
 //! `--set NAME=VALUE`: size parameters, the number of steps, and run-time scalars of a kernel.
 
+use std::num::{IntErrorKind, ParseIntError};
+
 use crease::Kernel;
 use crease::kernel::graph::ParamKind;
 use crease_bench::BenchError;
@@ -35,7 +37,10 @@ impl Assignment {
     /// # Errors
     /// [`CommandError::BadSetting`].
     pub fn integer(&self) -> Result<i64, CommandError> {
-        self.value.parse().map_err(|_| self.bad("NAME=INTEGER"))
+        self.value.parse().map_err(|error: ParseIntError| match error.kind() {
+            IntErrorKind::PosOverflow | IntErrorKind::NegOverflow => self.bad("NAME=INTEGER, of 64 bits with its sign"),
+            _ => self.bad("NAME=INTEGER"),
+        })
     }
 
     /// The value as a number.
@@ -140,6 +145,8 @@ mod tests {
         let message = |text| settings(&[text]).unwrap_err().to_string();
         assert_eq!(message("N"), "`N` is not of the form NAME=VALUE");
         assert_eq!(message("N=1.5"), "`N=1.5` is not of the form NAME=INTEGER");
+        let large = "N=99999999999999999999";
+        assert_eq!(message(large), format!("`{large}` is not of the form NAME=INTEGER, of 64 bits with its sign"));
         assert_eq!(message("T=-1"), "`T=-1` is not of the form NAME=STEPS, not negative");
         assert!(message("M=3").contains("no parameter or scalar `M`; it has N, T, k"), "{}", message("M=3"));
     }
