@@ -161,6 +161,7 @@ static TABLE: Table = Table {
         stencil::poisson::RED_BLACK,
         stencil::life::BOARD,
         image::blur_u8::BYTES,
+        image::tone_curve_u8::BYTES,
         image::filters::MEDIAN,
         image::filters::MEDIAN_F32,
         image::filters::INTEGRAL,

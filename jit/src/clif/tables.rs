@@ -2,16 +2,15 @@
 //!
 //! In: the corner of a table, its axes and a value for each of them.   Out: the cells.
 //!
-//! A value is widened to 64 bits and brought into the range of its axis there, unless all numbers of its type are in it:
-//! a byte needs no comparison in a table of 256 cells. What is added to the corner's address is then what the proof of
-//! bounds has counted with.
+//! A value is brought into the range of its axis, unless all numbers of its type are in it: a byte needs no comparison in
+//! a table of 256 cells. What is then added to the corner's address is what the proof of bounds has counted with. There
+//! is no instruction here for cells at places that lanes say, so the cells of a block are read one by one.
 
-use crease_program::{Along, MOST_AXES, StreamId, TableAxis, ValueType};
+use crease_program::{Along, BinaryOp, MOST_AXES, StreamId, TableAxis, ValueType};
 
 use super::emitter::{Emitter, Num};
 use super::plan::{Shape, StripPlan};
-use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{InstBuilder, Value, types};
+use cranelift_codegen::ir::{InstBuilder, Value};
 
 /// What a lookup needs to know of its table.
 pub(super) struct Table<'p, 'a> {
@@ -32,15 +31,29 @@ impl<'a> Emitter<'a, '_> {
         values: [Option<(Value, ValueType)>; MOST_AXES],
     ) -> Vec<Value> {
         let (plan, at) = (table.plan, table.stream.index());
-        let axes = &plan.strip.streams[at].table;
-        let pitches: Vec<Num> = axes.iter().map(|axis| self.axis_pitch(plan, at, axis)).collect();
-        let (corner, offset) = table.corner;
+        let (mut corner, offset) = table.corner;
+        let mut moving = Vec::new();
+        for (axis, (value, ty)) in plan.strip.streams[at].table.iter().zip(values.into_iter().flatten()) {
+            let pitch = self.axis_pitch(plan, at, axis);
+            let steps = self.steps(shape, axis, (value, ty));
+            // What all lanes have in common moves the corner: how far it is from there to where the value is 0, too.
+            let common = match steps {
+                Steps::Common(steps) => steps,
+                Steps::Value(_) => axis.first.wrapping_neg(),
+            };
+            let moved = self.mul(Num::Const(common), pitch);
+            let moved = self.add(Num::Value(corner), moved);
+            corner = self.value(moved);
+            if let Steps::Value(value) = steps {
+                moving.push((value, ty, pitch));
+            }
+        }
         let mut cells = Vec::new();
         for lane in 0..shape.lanes() {
             let mut address = corner;
-            for ((axis, pitch), (value, ty)) in axes.iter().zip(&pitches).zip(values.into_iter().flatten()) {
-                let value = if shape == Shape::Scalar { value } else { self.b.ins().extractlane(value, lane as u8) };
-                let steps = self.steps_along(axis, ty, value);
+            for (value, ty, pitch) in &moving {
+                let value = if shape == Shape::Scalar { *value } else { self.b.ins().extractlane(*value, lane as u8) };
+                let steps = self.widened(*ty, value);
                 let moved = self.mul(Num::Value(steps), *pitch);
                 let moved = self.value(moved);
                 address = self.b.ins().iadd(address, moved);
@@ -61,21 +74,44 @@ impl<'a> Emitter<'a, '_> {
         }
     }
 
-    /// How far a value goes along an axis.
-    fn steps_along(&mut self, axis: &TableAxis, ty: ValueType, value: Value) -> Value {
-        let mut wide = self.widened(ty, value);
+    /// How far a value goes along an axis: it is compared with those numbers of the axis that its type has.
+    fn steps(&mut self, shape: Shape, axis: &TableAxis, (value, ty): (Value, ValueType)) -> Steps {
         let (least, greatest) = ty.range();
+        if greatest < axis.first {
+            return Steps::Common(0);
+        }
+        if least > axis.last {
+            return Steps::Common(axis.reach());
+        }
+        let mut value = value;
         if least < axis.first {
-            let first = self.b.ins().iconst(types::I64, axis.first);
-            let is_low = self.b.ins().icmp(IntCC::SignedLessThan, wide, first);
-            wide = self.b.ins().select(is_low, first, wide);
+            value = self.bounded(shape, BinaryOp::Max, ty, value, axis.first);
         }
         if greatest > axis.last {
-            let last = self.b.ins().iconst(types::I64, axis.last);
-            let is_high = self.b.ins().icmp(IntCC::SignedGreaterThan, wide, last);
-            wide = self.b.ins().select(is_high, last, wide);
+            value = self.bounded(shape, BinaryOp::Min, ty, value, axis.last);
         }
-        let steps = self.add(Num::Value(wide), Num::Const(axis.first.wrapping_neg()));
-        self.value(steps)
+        Steps::Value(value)
     }
+
+    /// The larger or the smaller one of an integer and a constant of its type.
+    fn bounded(&mut self, shape: Shape, op: BinaryOp, ty: ValueType, value: Value, bound: i64) -> Value {
+        match shape {
+            Shape::Scalar => {
+                let bound = self.integer_constant(ty, bound);
+                self.integer_binary(op, ty, value, bound)
+            }
+            Shape::Lanes(_) => {
+                let bound = self.integer_constants(ty, bound);
+                self.binary_lanes(op, ty, value, bound)
+            }
+        }
+    }
+}
+
+/// How far a lookup goes along an axis.
+enum Steps {
+    /// As far, in all lanes.
+    Common(i64),
+    /// As far as from the first number of the axis to this one, which is one of its numbers.
+    Value(Value),
 }
