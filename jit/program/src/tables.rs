@@ -111,11 +111,16 @@ pub(super) fn verify_axes(program: &Program, stream: &Stream) -> Result<(), Faul
     }
 }
 
-/// Checks that an operation with these values treats a stream as what it is: with one for each axis, or as single cells.
-pub(super) fn verify_use(program: &Program, stream: &Stream, values: &[Option<ValueId>]) -> Result<(), Fault> {
-    let given = values.iter().flatten().count();
-    let is_first = values.iter().take_while(|value| value.is_some()).count() == given;
-    if is_first && stream.table.len() == given {
+/// Checks that an operation treats a stream as what it is: a lookup as a table, with a value for each axis, others as
+/// single cells.
+pub(super) fn verify_use(
+    program: &Program,
+    stream: &Stream,
+    values: Option<&[Option<ValueId>; MOST_AXES]>,
+) -> Result<(), Fault> {
+    let given = values.iter().copied().flatten().flatten().count();
+    let is_first = values.is_none_or(|values| values.iter().take_while(|value| value.is_some()).count() == given);
+    if is_first && stream.table.len() == given && values.is_some() == (given > 0) {
         return Ok(());
     }
     let buffer = program.buffers[stream.buffer.index()].name.clone();

@@ -59,12 +59,12 @@ pub(super) fn result_type(
         Op::Index { ty, .. } => Some(floating(ty)?),
         Op::Load { stream, ty } => {
             cell_type(buffer(program, strip, stream)?, numeric(ty)?)?;
-            verify_use(program, &strip.streams[stream.index()], &[])?;
+            verify_use(program, &strip.streams[stream.index()], None)?;
             Some(ty)
         }
         Op::Lookup { stream, ref values, ty } => {
             cell_type(buffer(program, strip, stream)?, numeric(ty)?)?;
-            verify_use(program, &strip.streams[stream.index()], values)?;
+            verify_use(program, &strip.streams[stream.index()], Some(values))?;
             values.iter().flatten().try_for_each(|value| operand(results, *value, &INTEGERS).map(drop))?;
             Some(ty)
         }

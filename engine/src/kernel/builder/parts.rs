@@ -93,6 +93,10 @@ impl<'k> ArrayRef<'k> {
             TableIndex::Clamped(value) => ReadIndex::Clamped(value.id_in(self.draft)),
         });
         let index: Vec<ReadIndex> = index.collect();
+        let affine = |index: &ReadIndex| if let ReadIndex::Affine(e) = index { Some(e.clone()) } else { None };
+        if let Some(index) = index.iter().map(affine).collect() {
+            return Value::new(self.draft, Expr::Load(self.id, index));
+        }
         match self.draft.change(|kernel| Lookup::new(kernel, self.id, index)) {
             Ok(lookup) => Value::new(self.draft, Expr::Lookup(lookup)),
             Err(kind) => {

@@ -4,7 +4,7 @@
 //! expr    := and ('or' and)*            and := not ('and' not)*            not := 'not' not | compare
 //! compare := sum [op sum]               op  := < <= > >= == !=
 //! sum     := product (('+' | '-') product)*          product := unary (('*' | '/') unary)*
-//! unary   := '-' unary | number | name | cell | name '(' exprs ')' | 'index' '(' affine ')' | '(' expr ')'
+//! unary   := '-' unary | number | name | cell | lookup | name '(' exprs ')' | 'index' '(' affine ')' | '(' expr ')'
 //!          | name ('[' affine ']')* | ('sum' | 'product' | 'min' | 'max') '(' ranges ',' expr ')'
 //! ```
 //!
