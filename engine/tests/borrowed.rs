@@ -52,6 +52,22 @@ kernel sums(size N) for N >= 1 {
   schedule columns { F, S -> [y parallel, x, z] }
 }";
 
+/// Lookups in tables along one coordinate or two, whose indices do not begin at 0.
+const CURVES: &str = "
+kernel curves(size N) for N >= 2 {
+  scalar k: f64
+  input a[x, y]: f64 for 0 <= x, y < N
+  input bytes[x]: u8 for 0 <= x < N
+  input lut[i, c]: f64 for -3 <= i < N and 0 <= c < 2
+  input grid[i, j]: f64 for 1 <= i <= N and -2 <= j <= 2
+  output b[y, x]: f64 for 0 <= y, x < N
+  S[y, x] for 0 <= y, x < N {
+    b[y, x] = k * lut[clamp(i32(a[x, y] * 0.1 - 9)), y mod 2] + grid[clamp(shift_right(bytes[x], 4)), clamp(i16(a[y, x] - 100))]
+  }
+  schedule rows { S -> [y, x vector(8)] }
+  schedule parallel { S -> [y parallel, x vector(8)] }
+}";
+
 /// The scalar `k`.
 const K: f64 = 0.75;
 /// What cells hold that no kernel writes.
@@ -208,7 +224,9 @@ fn images_of_any_layout_agree_with_the_interpreter() {
 #[test]
 fn references_along_any_coordinate_agree_with_the_interpreter() {
     let mut random = Rng::with_seed(4);
-    for (text, schedule, size) in [(TURN, 0, 19), (TURN, 1, 9), (SUMS, 0, 11), (SUMS, 1, 6), (SUMS, 0, 1)] {
+    for (text, schedule, size) in
+        [(TURN, 0, 19), (TURN, 1, 9), (SUMS, 0, 11), (SUMS, 1, 6), (SUMS, 0, 1), (CURVES, 0, 13), (CURVES, 1, 4)]
+    {
         let case = Case::new(text, &[size], schedule);
         (0..25).for_each(|_| case.run_on_views::<f64>(&mut random));
     }

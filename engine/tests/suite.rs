@@ -31,6 +31,7 @@ mod kernel_filetests;
 mod kernel_interpret;
 mod lent;
 mod limits;
+mod lookups;
 mod memory;
 mod mutants;
 mod names;

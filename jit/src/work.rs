@@ -67,9 +67,15 @@ impl Count {
     }
 }
 
+/// Cells that a lookup reads in a block of lanes, of bytes at most. Shows in the time that strips of lookups take to
+/// compile.
+const LOOKED_UP: u64 = 16;
+
 /// The work of a strip.
 fn of_strip(strip: &Strip, unroll: Unroll) -> u64 {
-    let ops = strip.ops.len() as u64;
+    // A lookup reads a cell for each lane of a block, of bytes at most.
+    let lookups = strip.ops.iter().filter(|op| matches!(op, Op::Lookup { .. })).count() as u64;
+    let ops = strip.ops.len() as u64 + lookups * (LOOKED_UP - 1);
     let copied = match unroll {
         Unroll::AtMost(_) => ops.max((UNROLLED_OPERATIONS as u64).min(ops * unroll.factor(i64::MAX) as u64)),
         Unroll::Exactly(_) => ops * unroll.factor(1) as u64,

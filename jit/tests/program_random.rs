@@ -100,6 +100,7 @@ impl Maker {
                 buffer: BufferId(1),
                 address: Address::Array(coordinates.to_vec()),
                 is_cold: self.random.bool(),
+                table: Vec::new(),
             };
         }
         let ring = self.random.bool().then(|| self.random.u64(1..20));
@@ -110,7 +111,8 @@ impl Maker {
             (None, _) => self.int(2),
         };
         let base = Int::Const(self.random.i64(0..30));
-        Stream { buffer: BufferId(0), address: Address::Block { base, pos, ring, stride }, is_cold: self.random.bool() }
+        let address = Address::Block { base, pos, ring, stride };
+        Stream { buffer: BufferId(0), address, is_cold: self.random.bool(), table: Vec::new() }
     }
 
     fn coordinate(&mut self, lo: &Int, extent: i64) -> Coordinate {

@@ -161,6 +161,7 @@ static TABLE: Table = Table {
         stencil::poisson::RED_BLACK,
         stencil::life::BOARD,
         image::blur_u8::BYTES,
+        image::tone_curve_u8::BYTES,
         image::filters::MEDIAN,
         image::filters::MEDIAN_F32,
         image::filters::INTEGRAL,
@@ -296,7 +297,7 @@ pub fn site_instructions(stmt: &Stmt) -> usize {
         let any = |operands: &[ExprId]| operands.iter().any(|e| varies[e.index()]);
         let (operation, depends) = match expr {
             Expr::Const(_) | Expr::Scalar(_) => (false, false),
-            Expr::Index(_) | Expr::Load(..) => (false, true),
+            Expr::Index(_) | Expr::Load(..) | Expr::Lookup(_) => (false, true),
             Expr::Unary(_, a) | Expr::Shift(_, a, _) | Expr::Not(a) | Expr::Convert(_, a) | Expr::Saturate(_, a) => {
                 (true, any(&[*a]))
             }

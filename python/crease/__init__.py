@@ -34,6 +34,7 @@ from crease._plan import Explanation, Plan
 from crease._progress import Progress
 from crease._run import Cancel, Run
 from crease._values import (
+    Clamped,
     Value,
     absolute,
     add_sat,
@@ -41,6 +42,7 @@ from crease._values import (
     bit_not,
     bit_or,
     bit_xor,
+    clamp,
     f32,
     f64,
     fma,
@@ -75,6 +77,7 @@ __all__ = [
     "Cancel",
     "Cancelled",
     "Catalogue",
+    "Clamped",
     "Code",
     "CompileError",
     "CopyWarning",
@@ -107,6 +110,7 @@ __all__ = [
     "bit_or",
     "bit_xor",
     "catalogue",
+    "clamp",
     "f32",
     "f64",
     "fma",

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, Iterator, List, NamedTuple, Protocol, Tuple
+from typing import Any, Iterator, List, NamedTuple, Optional, Protocol, Tuple
 
 from crease._indices import Index
 from crease._texts import Texts, in_order
-from crease._values import Value, refuse
+from crease._values import Clamped, Value, refuse
 
 
 class Place(NamedTuple):
@@ -45,7 +45,10 @@ class Assigns(Protocol):
 
 
 class ArrayRef:
-    """An array of a kernel under construction: ``u[t, y, x]`` reads a cell, and writes one inside a statement."""
+    """An array of a kernel under construction: ``u[t, y, x]`` reads a cell, and writes one inside a statement.
+
+    Of an input, ``lut[crease.clamp(value)]`` reads the cell that an integer says.
+    """
 
     __slots__ = ("_builder", "name", "indices")
 
@@ -57,17 +60,25 @@ class ArrayRef:
         self.indices = indices
 
     def __getitem__(self, key: Any) -> Value:
-        return Value("name", (), self._cell(key))
+        parts = key if isinstance(key, tuple) else (key,)
+        operands = tuple(part.value for part in parts if isinstance(part, Clamped))
+        if not operands:
+            return Value("name", (), self._cell(key))
+        # Neither names nor indices have braces, which stand for the values here.
+        return Value("lookup", operands, self._cell(key, clamped="{}"))
 
     def __setitem__(self, key: Any, value: Any) -> None:
         self._builder.assign(self._cell(key), value)
 
-    def _cell(self, key: Any) -> str:
+    def _cell(self, key: Any, clamped: Optional[str] = None) -> str:
         parts = key if isinstance(key, tuple) else (key,)
         if len(parts) != self.indices:
             refuse(f"array `{self.name}` has {self.indices} index(es), this access has {len(parts)}")
         texts = []
         for dim, part in enumerate(parts):
+            if clamped is not None and isinstance(part, Clamped):
+                texts.append(clamped)
+                continue
             index = Index.of(part)
             if index is None:
                 what = f"index {dim} of array `{self.name}` is an affine expression of iterators and sizes"

@@ -49,6 +49,9 @@ class Texts:
             return f"index({value.label})", ATOM
         if operation == "let":
             return self._unnamed(operands[0], depth)
+        if operation == "lookup":
+            indices = (f"clamp({self.text(part, OR, depth)})" for part in operands)
+            return value.label.format(*indices), ATOM
         if operation == "call":
             return f"{value.label}({', '.join(self.text(part, OR, depth) for part in operands)})", ATOM
         if operation == "neg":

@@ -330,6 +330,24 @@ def shift_right(a: Any, places: int) -> Value:
     return called("shift_right", a, places)
 
 
+class Clamped:
+    """An index that a value says, for what is read of an input."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Value) -> None:
+        #: An integer.
+        self.value = value
+
+
+def clamp(a: Any) -> Clamped:
+    """The integer as an index of an input that is read, ``lut[clamp(pixel)]``: the closest one that the input has."""
+    value = Value.of(a)
+    if value is None:
+        refuse(f"`clamp` takes a value, not {a!r}")
+    return Clamped(value)
+
+
 def _ufunc(operation: str) -> Callable[..., Any]:
     return lambda a, b: binary(operation, a, b)
 

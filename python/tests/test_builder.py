@@ -235,6 +235,8 @@ def test_mistakes_of_python_are_refused_where_they_are():
         (lambda: u[t, s], "index 1 of array `u` is an affine expression"),
         (lambda: u[t, x * x], "affine"),
         (lambda: u[t, 0.5], "affine"),
+        (lambda: u.__setitem__((t, crease.clamp(s)), 1.0), "index 1 of array `u` is an affine expression"),
+        (lambda: crease.clamp("text"), "`clamp` takes a value"),
         (lambda: u.__setitem__((t, x), 1.0), "outside of a statement"),
         (lambda: x // N, "takes an integer"),
         (lambda: s ** 2, "a power, here of 2, is a product"),
@@ -259,3 +261,24 @@ def test_mistakes_of_python_are_refused_where_they_are():
         with crease.kernel("unfinished") as other:
             other.index("i")
             1 // 0
+
+
+def test_inputs_are_looked_up_at_computed_integers():
+    with crease.kernel("tones", sizes="N") as k:
+        (N,), (x, c, v) = k.sizes, k.indices("x c v")
+        image = k.input("image", (x,), x.within(0, N), dtype="u8")
+        curves = k.input("curves", (c, v), c.within(0, 2), v.within(0, 256), dtype=np.float32)
+        out = k.output("out", (x,), x.within(0, N), dtype="f32")
+        with k.statement("S", (x,), x.within(0, N)):
+            pixel = image[x]
+            toned = curves[1, crease.clamp(pixel)]
+            out[x] = toned + curves[crease.clamp(crease.shift_right(pixel, 7)), crease.clamp(crease.i32(toned))]
+        k.schedule("rows", (x.vector(16),))
+    kernel = k.build()
+    assert "curves[clamp(shift_right(image[x], 7)), clamp(i32(" in kernel.text
+    pixels = np.arange(0, 250, 11, dtype=np.uint8)
+    tables = np.stack([np.arange(256), 300 - 2 * np.arange(256)]).astype(np.float32)
+    first = tables[1, pixels]
+    expected = first + tables[pixels >> 7, np.clip(first.astype(np.int32), 0, 255)]
+    found = kernel.plan(N=len(pixels)).compile().run({"image": pixels, "curves": tables})["out"]
+    assert np.array_equal(found, expected)

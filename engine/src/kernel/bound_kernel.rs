@@ -177,6 +177,7 @@ fn bind(kernel: &Kernel, schedule: usize, values: &[Affine]) -> Result<Kernel, A
         Ok(match expr {
             Expr::Index(e) => Expr::Index(affine(e)?),
             Expr::Load(array, index) => Expr::Load(*array, affines(index)?),
+            Expr::Lookup(lookup) => Expr::Lookup(lookup.with_affines(affines(&lookup.corner)?, affine)?),
             other => other.clone(),
         })
     };

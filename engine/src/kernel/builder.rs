@@ -71,7 +71,7 @@ use crate::kernel::graph::{
 };
 
 pub use index::{Domain, Index};
-pub use parts::{ArrayRef, ScheduleRef, StmtRef, Time, TimeVector};
+pub use parts::{ArrayRef, ScheduleRef, StmtRef, TableIndex, Time, TimeVector};
 pub use value::{Operand, Value};
 
 /// A kernel under construction.

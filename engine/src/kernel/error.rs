@@ -228,6 +228,35 @@ pub enum KernelErrorKind {
         /// How many were given.
         found: usize,
     },
+    /// A lookup in what is no table.
+    #[error("nothing can be looked up in `{array}`: {reason}")]
+    NotATable {
+        /// The array.
+        array: String,
+        /// Why not.
+        reason: &'static str,
+    },
+    /// A value says an index that has no bounds of its own.
+    #[error(
+        "`{array}` cannot be looked up in along `{index}`: its domain does not say the first and the last one by sizes and \
+         numbers alone, once each"
+    )]
+    TableIndex {
+        /// The array.
+        array: String,
+        /// The index.
+        index: String,
+    },
+    /// Values say more indices than they can.
+    #[error("values say {found} indices of `{array}`, and can say {limit} at most")]
+    ComputedIndices {
+        /// The array.
+        array: String,
+        /// How many they say.
+        found: usize,
+        /// How many they can.
+        limit: usize,
+    },
     /// A quoted set for another tuple.
     #[error("this tuple is `{found}`, but `{expected}` is meant")]
     TupleMismatch {

@@ -9,7 +9,7 @@ use std::hash::{Hash, Hasher};
 use rustc_hash::FxHashMap;
 
 use crate::kernel::affine::Affine;
-use crate::kernel::graph::{ArrayId, Assign, BinaryOp, Element, Expr, ExprId, Kernel, Stmt, UnaryOp};
+use crate::kernel::graph::{ArrayId, Assign, BinaryOp, Element, Expr, ExprId, Kernel, Lookup, Stmt, UnaryOp};
 
 /// Expressions made so far; operands precede their uses.
 #[derive(Clone, Debug, Default)]
@@ -46,7 +46,7 @@ impl ExprGraph {
         let assigned = assigns.iter().any(|assign| is_other(kernel.array(assign.array).element));
         assigned
             || self.exprs.iter().any(|expr| match expr {
-                Expr::Load(array, _) => is_other(kernel.array(*array).element),
+                Expr::Load(array, _) | Expr::Lookup(Lookup { array, .. }) => is_other(kernel.array(*array).element),
                 Expr::Scalar(scalar) => is_other(kernel.scalars[scalar.index()].element),
                 Expr::Convert(to, _) | Expr::Saturate(to, _) => is_other(*to),
                 _ => false,
@@ -113,6 +113,12 @@ impl Stmt {
                     number += 1;
                     Expr::Load(array, index)
                 }
+                Expr::Lookup(lookup) => {
+                    let (array, corner) = cell(number, lookup.array, &lookup.corner);
+                    number += 1;
+                    let lookup = lookup.with_values(|operand| place[operand.index()]);
+                    Expr::Lookup(Lookup { array, corner, ..lookup })
+                }
                 other => with_operands(other, |operand: ExprId| place[operand.index()]),
             };
             place.push(graph.add(expr));
@@ -165,6 +171,7 @@ pub(super) fn operands(expr: &Expr) -> Vec<ExprId> {
         }
         Expr::Fma(a, b, c) | Expr::Select(a, b, c) => vec![*a, *b, *c],
         Expr::Call(_, args) | Expr::Opaque(_, args) => args.clone(),
+        Expr::Lookup(lookup) => lookup.clamped.iter().map(|index| index.value).collect(),
     }
 }
 
@@ -184,6 +191,7 @@ pub(super) fn with_operands(expr: &Expr, new: impl Fn(ExprId) -> ExprId) -> Expr
         Expr::Or(a, b) => Expr::Or(new(*a), new(*b)),
         Expr::Fma(a, b, c) => Expr::Fma(new(*a), new(*b), new(*c)),
         Expr::Select(a, b, c) => Expr::Select(new(*a), new(*b), new(*c)),
+        Expr::Lookup(lookup) => Expr::Lookup(lookup.with_values(new)),
         Expr::Call(function, args) => Expr::Call(*function, args.iter().map(|a| new(*a)).collect()),
         Expr::Opaque(name, args) => Expr::Opaque(name.clone(), args.iter().map(|a| new(*a)).collect()),
     }
@@ -212,6 +220,7 @@ impl Hash for Key {
             Expr::Scalar(k) => k.hash(state),
             Expr::Index(e) => e.hash(state),
             Expr::Load(array, index) => (array, index).hash(state),
+            Expr::Lookup(lookup) => lookup.hash(state),
             Expr::Unary(op, _) => op.hash(state),
             Expr::Binary(op, ..) => op.hash(state),
             Expr::Call(function, _) => function.hash(state),

@@ -12,6 +12,7 @@ use crate::kernel::affine::Affine;
 use crate::kernel::fast_math::Arithmetic;
 use crate::kernel::formula::Formula;
 pub use crate::kernel::ids::{ArrayId, ExprId, ParamId, ScalarId, StmtId};
+pub use crate::kernel::lookups::{ClampedIndex, Lookup};
 pub use crate::kernel::observers::Observer;
 pub use crate::kernel::reductions::Reduction;
 pub use crate::kernel::rewriting::{Rewriting, TimeDim};
@@ -199,6 +200,9 @@ pub enum Expr {
     Index(Affine),
     /// Reads an array cell. `f16` cells are `f32` values, others of the array's element type.
     Load(ArrayId, Vec<Affine>),
+    /// Reads a cell of an input at indices that values say, each clamped to those that the input has. Types are those of
+    /// `Load`.
+    Lookup(Lookup),
     /// Negation, absolute value, square root, integers nearby, the bits of an integer turned.
     Unary(UnaryOp, ExprId),
     /// Arithmetic; `min(a, b)` is `a < b ? a : b`. That of integers wraps where it is not said to saturate.
@@ -411,10 +415,12 @@ impl Schedule {
 }
 
 impl Stmt {
-    /// Every cell an instance reads, in expression order.
+    /// Every cell an instance reads, in expression order; of a lookup the corner of its table, where all values are the
+    /// first ones of their indices.
     pub fn reads(&self) -> impl Iterator<Item = (ArrayId, &[Affine])> {
         self.exprs.iter().filter_map(|e| match e {
             Expr::Load(array, index) => Some((*array, index.as_slice())),
+            Expr::Lookup(lookup) => Some((lookup.array, lookup.corner.as_slice())),
             _ => None,
         })
     }

@@ -1,8 +1,8 @@
 //! Kernels: systems of affine recurrences over arrays, with named schedules.
 //!
 //! `affine` and `formula` hold index expressions and sets of integer points, `graph` the kernel itself; `builder` and
-//! `parse` make one, `print` writes it, `verify` checks it, `arithmetic` uses the flags of `fast_math` it gives,
-//! `split` cuts statements in two, `interpret` runs it on full storage (the oracle).
+//! `parse` make one, `lookups` has reads of tables, `print` writes it, `verify` checks it, `arithmetic` uses the flags of
+//! `fast_math` it gives, `split` cuts statements in two, `interpret` runs it on full storage (the oracle).
 
 mod accumulators;
 pub mod affine;
@@ -20,6 +20,7 @@ mod ids;
 pub mod interpret;
 mod intervals;
 mod lex;
+mod lookups;
 mod nearest;
 mod normal;
 mod observers;

@@ -302,6 +302,10 @@ fn verify_expr(kernel: &Kernel, stmt: &Stmt, position: usize, expr: &Expr, owner
         Expr::Scalar(k) => in_range(owner, "scalar", k.index(), kernel.scalars.len()),
         Expr::Index(e) => verify_affine(kernel, e, stmt.iters.len(), owner),
         Expr::Load(array, index) => verify_access(kernel, *array, index, stmt.iters.len(), owner),
+        Expr::Lookup(lookup) => {
+            verify_access(kernel, lookup.array, &lookup.corner, stmt.iters.len(), owner)?;
+            lookup.verify(kernel)
+        }
         Expr::Convert(Element::F16, _) => {
             let (place, element) = (format!("a value of {owner}"), Element::F16.name());
             Err(KernelErrorKind::StorageType { place, element, wanted: "only arrays can" })

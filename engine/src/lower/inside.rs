@@ -71,7 +71,8 @@ impl<'p> Sets<'_, 'p> {
                 let Address::Array(coordinates) = &strip.streams[stream.index()].address else { return Ok(false) };
                 let Some(coordinate) = coordinates.get(axis) else { return Ok(false) };
                 let values = self.moved(cases, strip, &coordinate.start, coordinate.step)?;
-                self.cases.all_within(values, &(0..=signed(extent)? - 1))
+                let reach = strip.streams[stream.index()].table_reach(axis);
+                self.cases.all_within(values, &(0..=signed(extent)? - 1 - reach))
             }
             (UnprovedReason::Cells { .. }, Part::Stream(stream), Some(strip)) => {
                 let stream = &strip.streams[stream.index()];
@@ -87,7 +88,8 @@ impl<'p> Sets<'_, 'p> {
                         cells.push((case, base.plus(&pos, 1).ok_or(Undecided::NoConstraints)?));
                     }
                 }
-                self.cases.all_within(cells, &(0..=length - 1))
+                let reach = stream.table_cells().ok_or(Undecided::NoConstraints)?;
+                self.cases.all_within(cells, &(0..=length.saturating_sub(reach) - 1))
             }
             _ => Ok(false),
         }

@@ -28,6 +28,7 @@ mod reuse;
 mod scan;
 mod scope;
 mod split;
+mod tables;
 mod unused;
 mod verified;
 

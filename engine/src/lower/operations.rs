@@ -12,13 +12,15 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use crease_program::{Int, Op, PAIRS_PER_UNIT, StoreHint, StreamId, Strip, ValueId, ValueType, Var, opaque_seed};
+use crease_program::{
+    Int, MOST_AXES, Op, PAIRS_PER_UNIT, StoreHint, StreamId, Strip, ValueId, ValueType, Var, opaque_seed,
+};
 
 use serde::{Deserialize, Serialize};
 
 use crate::analysis::model::Model;
 use crate::kernel::affine::{Affine, Term};
-use crate::kernel::graph::{ArrayId, BinaryOp, Element, Expr, ExprId, Function, Stmt, StmtId};
+use crate::kernel::graph::{ArrayId, BinaryOp, Element, Expr, ExprId, Function, Lookup, Stmt, StmtId};
 use crate::kernel::value_types;
 use crate::lower::address::{Iteration, Reference, reference};
 use crate::lower::alias::{alias_facts, meets_in_iteration};
@@ -28,6 +30,7 @@ use crate::lower::linear::{Atom, Linear, to_int};
 use crate::lower::numbers::{Numbers, Values, float_of};
 use crate::lower::scope::Scopes;
 use crate::lower::split::references;
+use crate::lower::tables::table_axes;
 use crate::lower::unused::without_unused;
 use crate::plan::layout::Layout;
 
@@ -163,7 +166,9 @@ impl<'b, 'c, 'k> StripBuilder<'b, 'c, 'k> {
         let read_of: Vec<Option<Source>> = stmt
             .exprs
             .iter()
-            .map(|e| matches!(e, Expr::Load(..)).then(|| found.next().expect("one source per load").source))
+            .map(|e| {
+                matches!(e, Expr::Load(..) | Expr::Lookup(_)).then(|| found.next().expect("one source per load").source)
+            })
             .collect();
         for (position, read) in read_of.into_iter().enumerate() {
             self.origin = Origin { stmt: id, part: Part::Expr(ExprId(position as u32)) };
@@ -230,16 +235,22 @@ impl<'b, 'c, 'k> StripBuilder<'b, 'c, 'k> {
         pieces: &[usize],
         iteration: &Iteration<'_>,
     ) -> Result<Option<Vec<Found>>, LowerError> {
-        let n_reads = self.model.kernel.stmt(stmt).reads().count();
+        let reads = self.model.kernel.stmt(stmt).exprs.iter().filter_map(|expr| match expr {
+            Expr::Load(..) => Some(None),
+            Expr::Lookup(lookup) => Some(Some(lookup)),
+            _ => None,
+        });
+        let lookups: Vec<Option<&Lookup>> = reads.collect();
+        let n_reads = lookups.len();
         let mut found = Vec::new();
         for (number, ((array, index), &piece)) in references(self.model, stmt).iter().zip(pieces).enumerate() {
-            let is_read = number < n_reads;
+            let (is_read, lookup) = (number < n_reads, lookups.get(number).copied().flatten());
             let cell = cell(index, iteration);
             let known = self.written.value(*array, cell.as_ref()).filter(|_| is_read);
             let source = match known {
                 Some(value) => Source::Register(value),
                 None if !is_read && self.unread.contains(array) => Source::Nowhere,
-                None => match self.add_stream(scopes, *array, index, piece, iteration)? {
+                None => match self.add_stream(scopes, (*array, index), lookup, piece, iteration)? {
                     Some(stream) => Source::Stream(stream),
                     None => return Ok(None),
                 },
@@ -252,21 +263,24 @@ impl<'b, 'c, 'k> StripBuilder<'b, 'c, 'k> {
         Ok(Some(found))
     }
 
-    /// The stream of a reference; none if it cannot be expressed in a strip.
+    /// The stream of a reference, of a lookup that with its axes; none if it cannot be expressed in a strip.
     fn add_stream(
         &mut self,
         scopes: &mut Scopes,
-        array: ArrayId,
-        index: &[Affine],
+        (array, index): (ArrayId, &[Affine]),
+        lookup: Option<&Lookup>,
         piece: usize,
         iteration: &Iteration<'_>,
     ) -> Result<Option<StreamId>, LowerError> {
         let mapping = self.layout.array(array).expect("every array has a layout");
         let piece = &mapping.pieces[piece];
         let buffer = &self.layout.buffers[piece.buffer];
-        let Some(reference) = reference(scopes, iteration, index, piece, buffer)? else {
+        let Some(mut reference) = reference(scopes, iteration, index, piece, buffer)? else {
             return Ok(None);
         };
+        if let Some(lookup) = lookup {
+            reference.stream.table = table_axes(lookup, piece, buffer)?;
+        }
         self.work.pairs += self.references.len() as u64;
         let known = self.references.iter().position(|known| known.stream == reference.stream);
         let id = known.unwrap_or_else(|| {
@@ -291,6 +305,14 @@ impl<'b, 'c, 'k> StripBuilder<'b, 'c, 'k> {
             Expr::Const(value) => Op::F64(value.to_bits()),
             Expr::Scalar(id) => Op::Scalar(crease_program::ScalarId(id.0)),
             Expr::Index(form) => self.index(scopes, iteration, form)?,
+            Expr::Lookup(lookup) => {
+                let Some(Source::Stream(stream)) = read else { unreachable!("inputs are never written") };
+                let mut values = [None; MOST_AXES];
+                for (value, index) in values.iter_mut().zip(&lookup.clamped) {
+                    *value = Some(same(&index.value));
+                }
+                Op::Lookup { stream, values, ty }
+            }
             Expr::Load(..) => {
                 let stream = match read.expect("loads have sources") {
                     Source::Stream(stream) => stream,

@@ -1,8 +1,8 @@
 //! Losses: what a plan costs that another kernel or schedule would not, said where it happens.
 //!
-//! In: a request and what its stages left.   Out: [`LossReport`]s: threads without work, statements that run cell by cell
-//! or in few lanes, conditions that are tested for every cell, states that take more than their levels, and statements that keep states
-//! from being folded in place.
+//! In: a request and what its stages left.   Out: [`LossReport`]s: threads without work, statements that run cell by
+//! cell, in few lanes or in narrow vectors, conditions that are tested for every cell, states that take more than their
+//! levels, and statements that keep states from being folded in place.
 //!
 //! All of it is read off the program and the layout, so it is what runs, not what was meant. A loop is one of cells if
 //! it holds no other loop and strips of one iteration alone. Statements of which a tenth of the instances or less run
@@ -10,7 +10,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crease_program::{Int, Node, Strip, TYPICAL_LENGTH};
+use crease_program::{Int, Node, Op, Strip, TYPICAL_LENGTH};
 use serde::Serialize;
 
 use crate::kernel::affine::Affine;
@@ -52,6 +52,8 @@ pub enum LossKind {
     Scalar,
     /// Statements run in blocks of fewer lanes than vectors have.
     Lanes,
+    /// Statements run in vectors of 128 bits at most, as cells of tables are read one by one.
+    Lookups,
     /// Conditions are tested for each cell.
     Guards,
     /// States take more than the levels that are read back.
@@ -67,6 +69,7 @@ pub(crate) fn losses(request: &Request, outcome: &Outcome) -> Vec<LossReport> {
     let mut losses: Vec<LossReport> = idle_threads(request, outcome).into_iter().collect();
     losses.extend(scalar(request, &cells));
     losses.extend(few_lanes(request, &cells));
+    losses.extend(lookups(request, &cells));
     losses.extend(guards(request, &cells));
     let (in_place, states) = (in_place(request, outcome), levels(request, outcome));
     // What is not in place takes more: that is said once.
@@ -105,6 +108,8 @@ struct Cells {
     in_lanes: BTreeMap<StmtId, f64>,
     /// Per statement, instances that run cell by cell, and the statements that they share a loop with.
     one_by_one: BTreeMap<StmtId, (f64, BTreeSet<StmtId>)>,
+    /// Statements of strips in lanes that look something up.
+    looking_up: BTreeSet<StmtId>,
     /// Statements of loops that test a condition for each cell.
     guarded: BTreeSet<StmtId>,
 }
@@ -137,6 +142,7 @@ impl Cells {
 
     fn strip(&mut self, strip: &Strip, times: f64, inside: Option<&CellLoop>, outcome: &Outcome) {
         let length = trips(&strip.lo, &strip.hi, 1);
+        let looks_up = strip.ops.iter().any(|op| matches!(op, Op::Lookup { .. }));
         let is_scalar = inside.is_some() || strip.lanes == 1 && length > 1.0;
         for stmt in stmts_of(strip, outcome) {
             if is_scalar {
@@ -145,6 +151,9 @@ impl Cells {
                 entry.1.extend(inside.iter().flat_map(|cells| cells.stmts.iter().copied()).filter(|s| *s != stmt));
             } else {
                 *self.in_lanes.entry(stmt).or_default() += times * length;
+                if looks_up && strip.lanes > 1 {
+                    self.looking_up.insert(stmt);
+                }
             }
             if inside.is_some_and(|cells| cells.is_guarded) {
                 self.guarded.insert(stmt);
@@ -253,6 +262,21 @@ fn few_lanes(request: &Request, cells: &Cells) -> Vec<LossReport> {
         LossReport { kind: LossKind::Lanes, at, text }
     };
     by_room.into_iter().map(loss).collect()
+}
+
+/// Statements that run in narrow vectors, as they or others of their strips look something up.
+fn lookups(request: &Request, cells: &Cells) -> Option<LossReport> {
+    let stmts = cells.looking_up.iter().filter(|stmt| !cells.is_scalar(**stmt));
+    let at: Vec<String> = stmts.map(|stmt| request.kernel().stmt(*stmt).name.clone()).collect();
+    if at.is_empty() {
+        return None;
+    }
+    let text = format!(
+        "{} {} in vectors of 128 bits at most: cells that are looked up in tables are read one by one",
+        quoted(&at),
+        verb(&at, "runs", "run")
+    );
+    Some(LossReport { kind: LossKind::Lookups, at, text })
 }
 
 /// Statements of loops that test conditions for each cell.

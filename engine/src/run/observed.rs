@@ -2,7 +2,7 @@
 
 use crease_jit::Compiled;
 
-use crate::kernel::graph::{Array, Expr, Kernel, Reduction};
+use crate::kernel::graph::{Array, Kernel, Reduction};
 use crate::plan::layout::Layout;
 
 /// An observer that is compiled.
@@ -23,10 +23,8 @@ impl Observed {
     /// Whether some statement reads an array of the kernel, by number.
     pub(super) fn reads(&self) -> Vec<bool> {
         let mut read = vec![false; self.kernel.arrays().len()];
-        for expr in self.kernel.stmts().iter().flat_map(|stmt| &stmt.exprs) {
-            if let Expr::Load(array, _) = expr {
-                read[array.index()] = true;
-            }
+        for (array, _) in self.kernel.stmts().iter().flat_map(|stmt| stmt.reads()) {
+            read[array.index()] = true;
         }
         read.truncate(self.first);
         read

@@ -250,6 +250,10 @@ impl<'k> Tiles<'k> {
             Ok(match expr {
                 Expr::Index(e) => Expr::Index(moved(e, n, at)?),
                 Expr::Load(array, at) => Expr::Load(*array, index(*array, at)?),
+                // What it says of sizes has no iterators to be moved.
+                Expr::Lookup(lookup) => {
+                    Expr::Lookup(lookup.with_affines(index(lookup.array, &lookup.corner)?, |e| Ok(e.clone()))?)
+                }
                 other => other.clone(),
             })
         };

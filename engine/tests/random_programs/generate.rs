@@ -260,8 +260,28 @@ impl Generator<'_> {
     }
 
     pub(crate) fn input_read(&mut self) -> String {
-        let index = list(&self.anywhere());
+        let index = if self.chance(12) { self.computed_index() } else { list(&self.anywhere()) };
         if self.chance(15) { self.converted("u8", format!("m[{index}]")) } else { format!("g[{index}]") }
+    }
+
+    /// Indices of an input, of which some are values of bytes, so that many lie outside.
+    fn computed_index(&mut self) -> String {
+        let computed = self.random.usize(0..self.dims);
+        let mut index: Vec<String> = self.anywhere().iter().map(Affine::to_string).collect();
+        for (at, e) in index.iter_mut().enumerate() {
+            if at == computed || self.chance(30) {
+                let byte = format!("m[{}]", list(&self.anywhere()));
+                let value = match self.random.u8(0..6) {
+                    0 => byte,
+                    1 => format!("i8({byte})"),
+                    2 => format!("i32(f32({byte}) * 0.125 - 3)"),
+                    3 => format!("i64(floor(f64({byte}) * f64(c)))"),
+                    _ => format!("shift_right({byte}, {})", self.random.u8(2..7)),
+                };
+                *e = format!("clamp({value})");
+            }
+        }
+        list(&index)
     }
 
     /// The value of an array at a point.

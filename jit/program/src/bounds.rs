@@ -315,7 +315,9 @@ impl Analysis<'_> {
         let mut used = vec![false; strip.streams.len()];
         for (id, op) in (0..).map(ValueId).zip(&strip.ops) {
             match *op {
-                Op::Load { stream, .. } | Op::Store { stream, .. } => used[stream.index()] = true,
+                Op::Load { stream, .. } | Op::Store { stream, .. } | Op::Lookup { stream, .. } => {
+                    used[stream.index()] = true;
+                }
                 Op::Index { base, offset, step, .. } => self.index(Part::Op(id), strip.var, base, offset, step),
                 _ => {}
             }
@@ -330,9 +332,11 @@ impl Analysis<'_> {
             }
             let cells = match &stream.address {
                 Address::Block { base, pos, ring, stride } => {
-                    self.block_cells(part, strip, (base, pos), *ring, *stride)
+                    let corner = self.block_cells(part, strip, (base, pos), *ring, *stride);
+                    let reach = stream.table_cells().map_or(i128::MAX, i128::from);
+                    Interval { max: corner.max.saturating_add(reach), ..corner }
                 }
-                Address::Array(coordinates) if used => self.array_cells(part, strip, stream.buffer, coordinates),
+                Address::Array(coordinates) if used => self.array_cells(part, strip, stream, coordinates),
                 Address::Array(_) => continue,
             };
             if used {
@@ -399,12 +403,14 @@ impl Analysis<'_> {
 
     /// The cells of an array that a stream can reach, as positions in row-major order. That they are inside says
     /// nothing about the coordinates, so each of those is compared with its extent here.
-    fn array_cells(&mut self, part: Part, strip: &Strip, buffer: BufferId, coordinates: &[Coordinate]) -> Interval {
-        let extents = self.program.buffers[buffer.index()].extents.as_deref().unwrap_or_default();
+    fn array_cells(&mut self, part: Part, strip: &Strip, stream: &Stream, coordinates: &[Coordinate]) -> Interval {
+        let extents = self.program.buffers[stream.buffer.index()].extents.as_deref().unwrap_or_default();
         let mut cells = Interval { min: 0, max: 0 };
         for (axis, (coordinate, &extent)) in coordinates.iter().zip(extents).enumerate() {
             let moved = self.advance(strip, &coordinate.start, coordinate.step);
-            let value = moved.and_then(|form| self.scope.affine_range(form)).unwrap_or(Interval::UNBOUNDED);
+            let corner = moved.and_then(|form| self.scope.affine_range(form)).unwrap_or(Interval::UNBOUNDED);
+            let reach = i128::from(stream.table_reach(axis));
+            let value = Interval { max: corner.max.saturating_add(reach), ..corner };
             let inside = Interval { min: 0, max: i128::from(extent) - 1 };
             if !value.within(inside) {
                 self.unproved(part, UnprovedReason::Coordinate { axis, value, extent });

@@ -28,7 +28,9 @@ impl Strip {
             let is_fixed = self.is_fixed(op, &fixed);
             fixed.push(is_fixed);
             match op {
-                Op::Load { stream, .. } if !is_fixed => costs.loaded_bytes += bytes(&self.streams[stream.index()]),
+                Op::Load { stream, .. } | Op::Lookup { stream, .. } if !is_fixed => {
+                    costs.loaded_bytes += bytes(&self.streams[stream.index()])
+                }
                 Op::Store { stream, .. } => costs.stored_bytes += bytes(&self.streams[stream.index()]),
                 _ if !is_fixed => costs.flops += flops(op),
                 _ => {}
@@ -56,6 +58,10 @@ impl Strip {
             | Op::Or(a, b)
             | Op::OpaqueMix(a, b) => all(&[*a, *b]),
             Op::Fma(a, b, c) | Op::Select(a, b, c) => all(&[*a, *b, *c]),
+            // What a value says where to read is another cell each time, if the value or the corner is another one.
+            Op::Lookup { stream, .. } => {
+                is_one_cell(&self.streams[stream.index()]) && op.operands().all(|a| before[a.index()])
+            }
             Op::Store { .. } => false,
         }
     }

@@ -231,6 +231,24 @@ pub enum Fault {
         /// The buffer's name.
         buffer: String,
     },
+    /// A stream with axes that cannot be looked up in.
+    #[error("`{buffer}` is no table: {reason}")]
+    Table {
+        /// The buffer's name.
+        buffer: String,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// A lookup with another number of values than its stream has axes, or a load of a stream with axes.
+    #[error("a table in `{buffer}` has {axes} axes, and {values} values are given")]
+    TableValues {
+        /// The buffer's name.
+        buffer: String,
+        /// Axes of the stream.
+        axes: usize,
+        /// Values of the operation.
+        values: usize,
+    },
     /// An index operation is based on its strip's own variable.
     #[error("{var} is the strip's own variable: use `step`")]
     IndexBase {

@@ -52,7 +52,7 @@ impl Scratch {
         while var < range.end {
             let length = block.min(usize::try_from(range.end.abs_diff(var)).unwrap_or(usize::MAX));
             for (at, op) in strip.ops.iter().enumerate() {
-                self.execute(at, op, env, memory, var, block, length);
+                self.execute((program, strip), at, op, env, memory, var, block, length);
             }
             for cursor in &mut self.cursors {
                 cursor.pos = (0..length).fold(cursor.pos, |pos, _| cursor.next(pos));
@@ -85,14 +85,22 @@ impl Scratch {
             if let Op::Index { base, offset, step, .. } = *op {
                 index_fits(range, env, base, offset, step).map_err(|trap| (Part::Op(id), trap))?;
             }
-            let (Op::Load { stream, .. } | Op::Store { stream, .. }) = *op else { continue };
+            let (Op::Load { stream, .. } | Op::Store { stream, .. } | Op::Lookup { stream, .. }) = *op else {
+                continue;
+            };
             let cursor = self.cursors[stream.index()];
-            if let Address::Array(coordinates) = &strip.streams[stream.index()].address {
+            let accessed = &strip.streams[stream.index()];
+            if let Address::Array(coordinates) = &accessed.address {
                 let decl = &program.buffers[cursor.buffer];
-                coordinates_inside(decl, coordinates, count, env).map_err(|trap| (Part::Stream(stream), trap))?;
+                let inside = coordinates_inside(decl, coordinates, accessed, count, env);
+                inside.map_err(|trap| (Part::Stream(stream), trap))?;
             }
             let cells = cells_of(cursor.buffer);
-            if let Some(cell) = cursor.first_outside(count, cells as i128) {
+            // The farthest cell of a table is outside of what is left of the buffer if it is as many cells shorter.
+            let reach = i128::from(accessed.table_cells().expect("the program has verified"));
+            let first_outside = cursor.first_outside(count, cells as i128);
+            let beyond = || cursor.first_outside(count, cells as i128 - reach).map(|cell| cell + reach);
+            if let Some(cell) = first_outside.or_else(beyond) {
                 let buffer = program.buffers[cursor.buffer].name.clone();
                 return Err((Part::Stream(stream), Trap::OutOfBuffer { buffer, cell, cells }));
             }
@@ -131,6 +139,7 @@ impl Scratch {
     #[expect(clippy::too_many_arguments, reason = "one call per operation and block")]
     fn execute(
         &mut self,
+        (program, strip): (&Program, &Strip),
         at: usize,
         op: &Op,
         env: &Env<'_>,
@@ -155,6 +164,17 @@ impl Scratch {
             Op::Load { stream, ty } => {
                 let cursor = self.cursors[stream.index()];
                 load(&memory.buffers[cursor.buffer], cursor, ty, &mut own[..length]);
+            }
+            Op::Lookup { stream, values, ty } => {
+                let (cursor, stream) = (self.cursors[stream.index()], &strip.streams[stream.index()]);
+                let extents = program.buffers[cursor.buffer].extents.as_deref();
+                cursor.each_cell(length, |lane, corner| {
+                    // Integers of all types are held as `i64`s.
+                    let values = values.iter().flatten().map(|value| arg(*value)[lane] as i64);
+                    let cell = corner as i64 + stream.table_distance(extents, values);
+                    let only = Cursor { base: cell, pos: 0, ring: 0, stride: 0, ..cursor };
+                    load(&memory.buffers[cursor.buffer], only, ty, &mut own[lane..=lane]);
+                });
             }
             Op::Store { stream, value, .. } => {
                 let cursor = self.cursors[stream.index()];
@@ -230,13 +250,20 @@ pub(super) fn place(program: &Program, stream: &Stream, env: &Env<'_>) -> Result
     }
 }
 
-/// Checks that every coordinate stays inside its extent for `count` iterations.
-fn coordinates_inside(decl: &BufferDecl, coordinates: &[Coordinate], count: i128, env: &Env<'_>) -> Result<(), Trap> {
+/// Checks that every coordinate of a stream stays inside its extent for `count` iterations, as far as it reaches.
+fn coordinates_inside(
+    decl: &BufferDecl,
+    coordinates: &[Coordinate],
+    stream: &Stream,
+    count: i128,
+    env: &Env<'_>,
+) -> Result<(), Trap> {
     let extents = decl.extents.iter().flatten();
     for (axis, (coordinate, &extent)) in coordinates.iter().zip(extents).enumerate() {
         let first = i128::from(env.int(&coordinate.start)?);
         let last = first + i128::from(coordinate.step) * (count - 1);
-        for value in [first, last] {
+        let reach = i128::from(stream.table_reach(axis));
+        for value in [first, last, first + reach, last + reach] {
             if value < 0 || value >= i128::from(extent) {
                 return Err(Trap::OutOfArray { array: decl.name.clone(), axis, value, extent });
             }

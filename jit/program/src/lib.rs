@@ -40,6 +40,7 @@ mod rename;
 mod reuse;
 mod scope;
 mod sites;
+mod tables;
 mod text;
 mod tile_graph;
 mod trips;

@@ -201,6 +201,7 @@ impl Walk<'_> {
             match *op {
                 Op::Load { stream, .. } => self.access(&strip.streams[stream.index()], length, false)?,
                 Op::Store { stream, .. } => self.access(&strip.streams[stream.index()], length, true)?,
+                // Nothing writes what lookups read, and no tile waits for it.
                 _ => {}
             }
         }

@@ -8,6 +8,7 @@
 
 pub use crate::element::{Element, ValueType};
 pub use crate::operators::{BinaryOp, BitOp, CompareOp, ShiftOp, StoreHint, UnaryOp};
+pub use crate::tables::{Along, MOST_AXES, TableAxis};
 
 use serde::{Deserialize, Serialize};
 
@@ -272,6 +273,8 @@ pub struct Stream {
     /// Whether most cells that it loads are expected to come from memory, as nothing touched them lately: a code
     /// generator may prefetch them. It decides when they come, never what they hold.
     pub is_cold: bool,
+    /// Of what only lookups read: the axes of the table whose corner is at the address. Nothing else has any.
+    pub table: Vec<TableAxis>,
 }
 
 /// Which cell a stream is at.
@@ -331,7 +334,7 @@ impl Strip {
 impl Stream {
     /// A stream whose cells are at hand, as far as is known.
     pub fn new(buffer: BufferId, address: Address) -> Stream {
-        Stream { buffer, address, is_cold: false }
+        Stream { buffer, address, is_cold: false, table: Vec::new() }
     }
 
     /// Whether it is at the same cell in every iteration.
@@ -412,6 +415,16 @@ pub enum Op {
     Load {
         /// Where.
         stream: StreamId,
+        /// Any but `Bool`.
+        ty: ValueType,
+    },
+    /// Reads one cell of a table per lane: from where the stream is, along each of its axes, as far as a value says that
+    /// is brought into the axis' range first. The cell converts as that of a load does.
+    Lookup {
+        /// The corner of the table, and its axes.
+        stream: StreamId,
+        /// An integer for each axis; none where there are no more.
+        values: [Option<ValueId>; MOST_AXES],
         /// Any but `Bool`.
         ty: ValueType,
     },

@@ -13,6 +13,7 @@ use super::depth::Excess;
 use super::fault::{Fault, VerifyError};
 use super::limits::{MAX_DEPTH, MAX_VARS};
 use super::place::{Part, Place, Step};
+use super::tables::verify_axes;
 use super::types::*;
 use super::verify_strip::strip_errors;
 use super::visible::{Visible, declared};
@@ -180,7 +181,7 @@ impl Verifier<'_> {
         match ring {
             Some(ring) if ring == 0 || ring > i64::MAX as u64 / 2 => Err(Fault::Ring { ring }),
             Some(ring) if stride.unsigned_abs() > ring => Err(Fault::StrideBeyondRing { stride, ring }),
-            _ => Ok(()),
+            _ => verify_axes(self.program, stream),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::fault::Fault;
 use super::place::Part;
+use super::tables::verify_use;
 use super::types::*;
 use super::visible::{Visible, declared};
 use rustc_hash::FxHashSet;
@@ -58,6 +59,13 @@ pub(super) fn result_type(
         Op::Index { ty, .. } => Some(floating(ty)?),
         Op::Load { stream, ty } => {
             cell_type(buffer(program, strip, stream)?, numeric(ty)?)?;
+            verify_use(program, &strip.streams[stream.index()], None)?;
+            Some(ty)
+        }
+        Op::Lookup { stream, ref values, ty } => {
+            cell_type(buffer(program, strip, stream)?, numeric(ty)?)?;
+            verify_use(program, &strip.streams[stream.index()], Some(values))?;
+            values.iter().flatten().try_for_each(|value| operand(results, *value, &INTEGERS).map(drop))?;
             Some(ty)
         }
         Op::Unary(op, a) => Some(operand(results, a, unary_operand(op))?),
@@ -92,6 +100,7 @@ pub(super) fn result_type(
         Op::OpaqueFinish(acc) => Some(operand(results, acc, &F64)?),
         Op::Store { stream, value, .. } => {
             let buffer = buffer(program, strip, stream)?;
+            // Streams with axes are of such buffers, so that none of them is stored to.
             if buffer.access == BufferAccess::ReadOnly {
                 return Err(Fault::ReadOnly { buffer: buffer.name.clone() });
             }

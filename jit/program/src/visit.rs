@@ -104,6 +104,7 @@ impl Op {
             | Op::Or(a, b)
             | Op::OpaqueMix(a, b) => [Some(a), Some(b), None],
             Op::Fma(a, b, c) | Op::Select(a, b, c) => [Some(a), Some(b), Some(c)],
+            Op::Lookup { values, .. } => values.each_mut().map(Option::as_mut),
         }
     }
 }

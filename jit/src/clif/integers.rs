@@ -120,7 +120,7 @@ impl Emitter<'_, '_> {
     }
 
     /// An integer in 64 bits.
-    fn widened(&mut self, ty: ValueType, a: Value) -> Value {
+    pub(super) fn widened(&mut self, ty: ValueType, a: Value) -> Value {
         match register(ty) {
             types::I64 => a,
             _ if ty.is_unsigned() => self.b.ins().uextend(types::I64, a),

@@ -9,7 +9,8 @@
 //! own `minpd`; Cranelift's `fmin` treats NaN and zeros differently.
 
 use crease_program::{
-    BinaryOp, CompareOp, Element, OPAQUE_K1, OPAQUE_K2, OPAQUE_NAN, Op, StreamId, UnaryOp, ValueId, ValueType,
+    BinaryOp, CompareOp, Element, MOST_AXES, OPAQUE_K1, OPAQUE_K2, OPAQUE_NAN, Op, StreamId, UnaryOp, ValueId,
+    ValueType,
 };
 
 use super::emitter::Num;
@@ -18,6 +19,7 @@ use super::plan::{Kind, Shape};
 use super::run::Run;
 use super::spill::{Home, SLOT_BYTES, Step};
 use super::strip::Held;
+use super::tables::Table;
 use super::vectors::register_in;
 use crate::frame::Literal;
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
@@ -172,6 +174,7 @@ impl<'a> Emitter<'a, '_> {
             Op::Int(ty, value) => self.integer_constant(ty, value),
             Op::Index { ty, .. } => self.index(block, at, ty),
             Op::Load { stream, ty } => self.load(block, at, stream, ty),
+            Op::Lookup { stream, values, ty } => self.lookup(block, stream, values, ty),
             Op::Store { stream, value, .. } => {
                 let from = block.number(value);
                 let value = self.operand(block, value);
@@ -392,12 +395,40 @@ impl<'a> Emitter<'a, '_> {
         value
     }
 
+    /// Cells of a table, one for each lane.
+    fn lookup(
+        &mut self,
+        block: &mut Block<'_, '_, 'a>,
+        stream: StreamId,
+        values: [Option<ValueId>; MOST_AXES],
+        ty: ValueType,
+    ) -> Value {
+        let corner = self.place(block, stream);
+        let values = values.map(|value| value.map(|value| (self.operand(block, value), block.number(value))));
+        let plan = block.run.plan;
+        let element = plan.elements[stream.index()];
+        // Blocks of several lanes have corners that stay or move by one cell.
+        let is_fixed = plan.strip.streams[stream.index()].is_fixed();
+        let corner_step = if is_fixed { 0 } else { element.bytes() as i32 };
+        let cells = self.look_up(&Table { plan, stream, corner, corner_step }, block.shape, values);
+        let register = register_in(block.shape, ty);
+        let mut result = None;
+        for (lane, cell) in cells.into_iter().enumerate() {
+            let scalar = self.convert(Shape::Scalar, element.value_type(), ty, cell);
+            result = Some(match result {
+                None => self.splat(register, scalar),
+                Some(lanes) => self.b.ins().insertlane(lanes, scalar, lane as u8),
+            });
+        }
+        result.expect("a shape has at least one lane")
+    }
+
     fn splat(&mut self, ty: Type, scalar: Value) -> Value {
         if ty.is_vector() { self.b.ins().splat(ty, scalar) } else { scalar }
     }
 
     /// Loads a cell in the type of the cells; one of half precision as a float.
-    fn load_cell(&mut self, element: Element, address: Value, offset: i32) -> Value {
+    pub(super) fn load_cell(&mut self, element: Element, address: Value, offset: i32) -> Value {
         if element == Element::F16 {
             let bits = self.b.ins().uload16(types::I32, plain(), address, offset);
             return self.widen_half(bits);

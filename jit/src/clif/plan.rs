@@ -252,6 +252,7 @@ fn invariant_operations(strip: &Strip, unwritten: &[bool]) -> Vec<bool> {
             Op::F64(_) | Op::F32(_) | Op::Scalar(_) | Op::Index { .. } | Op::Store { .. } => false,
             Op::OpaqueSeed(_) | Op::OpaqueMix(..) | Op::OpaqueFinish(_) => false,
             Op::Load { stream, .. } => unwritten[at] && strip.streams[stream.index()].is_fixed(),
+            Op::Lookup { stream, .. } => strip.streams[stream.index()].is_fixed() && op.operands().all(known),
             _ => op.operands().all(known),
         };
     }
@@ -273,7 +274,7 @@ fn kinds(strip: &Strip, program: &Program) -> Vec<Kind> {
             Op::F32(_) => Kind::F32,
             Op::Int(ty, _) => Kind::Int(ty),
             Op::Scalar(id) => of_scalar(id),
-            Op::Index { ty, .. } | Op::Load { ty, .. } | Op::Convert(ty, _) => of_type(ty),
+            Op::Index { ty, .. } | Op::Load { ty, .. } | Op::Lookup { ty, .. } | Op::Convert(ty, _) => of_type(ty),
             Op::Unary(_, a)
             | Op::Binary(_, a, _)
             | Op::Bits(_, a, _)
@@ -296,7 +297,7 @@ fn kinds(strip: &Strip, program: &Program) -> Vec<Kind> {
 fn vector_shape(strip: &Strip, kinds: &[Kind], elements: &[Element], rows: Rows) -> Shape {
     let moves = |stream: &StreamId| stride(&strip.streams[stream.index()], rows);
     let strides_fit = strip.ops.iter().all(|op| match op {
-        Op::Load { stream, .. } => matches!(moves(stream), Some(0 | 1)),
+        Op::Load { stream, .. } | Op::Lookup { stream, .. } => matches!(moves(stream), Some(0 | 1)),
         Op::Store { stream, .. } => moves(stream) == Some(1),
         _ => true,
     });

@@ -150,7 +150,7 @@ impl<'a> Emitter<'a, '_> {
     }
 
     /// Bytes between neighbours along an axis of an array.
-    fn axis_bytes(&mut self, plan: &StripPlan<'a>, buffer: usize, axis: usize) -> Num {
+    pub(super) fn axis_bytes(&mut self, plan: &StripPlan<'a>, buffer: usize, axis: usize) -> Num {
         let decl = &self.shared.program.buffers[buffer];
         let is_last = decl.extents.as_ref().is_some_and(|extents| axis + 1 == extents.len());
         match plan.rows {

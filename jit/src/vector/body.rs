@@ -328,7 +328,7 @@ pub(crate) fn number_of(facts: &StripFacts<'_>) -> Option<Number> {
         Op::F32(_) => Some(Number::F32),
         Op::Int(ty, _) => Number::of(ty),
         Op::Scalar(id) => Number::of(facts.scalars[id.index()].value_type()),
-        Op::Index { ty, .. } | Op::Load { ty, .. } | Op::Convert(ty, _) => Number::of(ty),
+        Op::Index { ty, .. } | Op::Load { ty, .. } | Op::Lookup { ty, .. } | Op::Convert(ty, _) => Number::of(ty),
         _ => None,
     };
     let literals = facts.order.iter().flat_map(|at| strip.ops[*at].operands()).map(ValueId::index);
@@ -368,7 +368,7 @@ fn is_eligible(op: &Op, addresses: &[StreamAddress], number: Number) -> bool {
         }
         Op::Index { step, .. } => step.unsigned_abs() <= LARGEST_STEP,
         Op::Int(..) | Op::Convert(..) | Op::OpaqueSeed(_) | Op::OpaqueMix(..) | Op::OpaqueFinish(_) => false,
-        Op::Binary(BinaryOp::Rem, ..) => false,
+        Op::Binary(BinaryOp::Rem, ..) | Op::Lookup { .. } => false,
         _ => true,
     }
 }

@@ -43,7 +43,7 @@ pub(super) fn is_eligible_of_integers(op: &Op, addresses: &[StreamAddress], numb
         Op::Int(..) | Op::Bits(..) | Op::Shift(..) | Op::Compare(..) | Op::Select(..) => true,
         Op::And(..) | Op::Or(..) | Op::Not(_) => true,
         Op::F64(_) | Op::F32(_) | Op::Scalar(_) | Op::Index { .. } | Op::Convert(..) | Op::Fma(..) => false,
-        Op::OpaqueSeed(_) | Op::OpaqueMix(..) | Op::OpaqueFinish(_) => false,
+        Op::Lookup { .. } | Op::OpaqueSeed(_) | Op::OpaqueMix(..) | Op::OpaqueFinish(_) => false,
     }
 }
 

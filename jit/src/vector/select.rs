@@ -69,7 +69,7 @@ impl Allocator<'_, '_> {
             Op::Or(a, b) => self.truth(at, Arith::Or, body.operand(a), body.operand(b)),
             Op::Not(a) => self.not(at, body.operand(a)),
             Op::Select(cond, a, b) => self.select(at, [body.operand(cond), body.operand(a), body.operand(b)]),
-            Op::Convert(..) | Op::OpaqueSeed(_) | Op::OpaqueMix(..) | Op::OpaqueFinish(_) => {
+            Op::Convert(..) | Op::Lookup { .. } | Op::OpaqueSeed(_) | Op::OpaqueMix(..) | Op::OpaqueFinish(_) => {
                 unreachable!("such strips are not eligible")
             }
         }

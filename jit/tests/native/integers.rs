@@ -211,8 +211,32 @@ impl Strip {
         }
     }
 
-    /// By way of another type and back.
+    /// A cell of a table at two numbers, of this type and of another; the table often begins or ends at a guard.
+    fn lookup(&mut self, a: &str, b: &str) {
+        let [cell, other] = [0; 2].map(|_| INTEGERS[self.random.usize(0..INTEGERS.len())]);
+        let b = if other == self.main {
+            b.to_string()
+        } else {
+            format!("%{}", self.push(&format!("convert {b}: {other}")))
+        };
+        let (rows, columns) = (self.random.i64(0..20), self.random.i64(0..40));
+        let axis = |random: &mut Rng, reach: i64, by: i64| {
+            let first = [0, -1, -30, 100, i64::MIN, i64::MAX - reach][random.usize(0..6)];
+            format!(" axis {first} to {} by {by}", first + reach)
+        };
+        let stride = i64::from(self.random.u8(0..4) == 0);
+        let last = cells(cell) - 1 - rows * 17 - columns - stride * (self.length.max(1) - 1);
+        let pos = [0, last, self.random.i64(0..=last)][self.random.usize(0..3)];
+        let axes = axis(&mut self.random, rows, 17) + &axis(&mut self.random, columns, 1);
+        let stream = self.push_stream(&format!("x_{cell}[pos {pos}, stride {stride}]{axes}"));
+        self.number(&format!("lookup m{stream}[{a}, {b}]: {}", self.main));
+    }
+
+    /// By way of another type and back, or of a table.
     fn detour(&mut self, a: &str, b: &str) {
+        if self.random.u8(0..3) == 0 {
+            return self.lookup(a, b);
+        }
         let other = self.other();
         let [a, b] = [a, b].map(|value| self.push(&format!("convert {value}: {other}")));
         let op = ["add", "sub", "mul", "min", "max"][self.random.usize(0..5)];

@@ -40,6 +40,7 @@ pub(crate) fn program(seed: u64) -> Random {
         bytes_out: random.u8(0..8) == 0,
         rings: random.bool(),
         double_mapped: random.u8(0..3) == 0,
+        lookups: random.u8(0..6) == 0,
     };
     // What a strip writes must not meet itself, so its ring is longer than any strip.
     let (ring, first) = match odd.double_mapped {
@@ -101,6 +102,8 @@ struct Odd {
     rings: bool,
     /// Double-mapped buffers.
     double_mapped: bool,
+    /// Cells of tables at places that are computed.
+    lookups: bool,
 }
 
 /// The cells of `y` that a strip touches: `first + offset + j`, in a ring or not.
@@ -335,7 +338,31 @@ impl Strip {
         format!("%{}", self.floats[count - 1 - self.random.usize(0..window)])
     }
 
+    /// A cell of a table of up to three axes, at numbers that are computed; the table begins or ends at a guard often.
+    fn lookup(&mut self) {
+        let (buffer, cells) = [("x", CELLS), ("mask", BYTES), ("x", CELLS)][self.random.usize(0..3)];
+        let stride = i64::from(self.random.u8(0..4) == 0);
+        let mut left = cells - 1 - stride * (self.length.max(1) - 1);
+        let (mut axes, mut values) = (String::new(), Vec::new());
+        for _ in 0..self.random.usize(1..4) {
+            let by = self.random.i64(0..40);
+            let reach = self.random.i64(0..=(left / by.max(1)).min(300));
+            left -= by * reach;
+            let first = self.random.i64(-200..200);
+            write!(axes, " axis {first} to {} by {by}", first + reach).expect("writing to a string");
+            let (value, ty) = (self.float(), ["u8", "i8", "u16", "i16", "u32", "i32", "i64"][self.random.usize(0..7)]);
+            values.push(format!("%{}", self.push(format!("convert {value}: {ty}"))));
+        }
+        let pos = [0, left, self.random.i64(0..=left)][self.random.usize(0..3)];
+        let stream = self.push_stream(format!("{buffer}[pos {pos}, stride {stride}]{axes}"));
+        let at = self.push(format!("lookup m{stream}[{}]: {}", values.join(", "), self.ty()));
+        self.floats.push(at);
+    }
+
     fn operation(&mut self) {
+        if self.odd.lookups && self.random.u8(0..6) == 0 {
+            return self.lookup();
+        }
         let (a, b, c, ty) = (self.float(), self.float(), self.float(), self.ty());
         let bool_or = |strip: &mut Strip| {
             (!strip.bools.is_empty()).then(|| format!("%{}", strip.bools[strip.random.usize(0..strip.bools.len())]))

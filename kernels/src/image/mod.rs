@@ -2,7 +2,7 @@
 //!
 //! `blur_interleaved` and `blur_tiled` are the two blurs of the storage-folding literature, `unsharp_mask` sharpens
 //! three colour planes, `harris` finds corners; each is for `f32` and `f64` from one definition; `blur_u8`
-//! blurs bytes in integers. `pixel` holds what the
+//! blurs bytes in integers, and `tone_curve_u8` looks them up in tables. `pixel` holds what the
 //! element types have in common. A run has no steps: input image in, output out.
 
 pub mod blur_interleaved;
@@ -12,4 +12,5 @@ pub mod filters;
 pub mod harris;
 mod pixel;
 pub mod pyramid;
+pub mod tone_curve_u8;
 pub mod unsharp_mask;

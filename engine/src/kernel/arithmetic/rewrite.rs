@@ -45,7 +45,7 @@ impl Rewriter {
         let operands = operands(&expr);
         let depth = operands.iter().map(|operand| self.depths[operand.index()] + 1).max().unwrap_or(0);
         let varies = match expr {
-            Expr::Load(..) | Expr::Index(_) => true,
+            Expr::Load(..) | Expr::Lookup(_) | Expr::Index(_) => true,
             _ => operands.iter().any(|operand| self.varies[operand.index()]),
         };
         let id = self.graph.add(expr);

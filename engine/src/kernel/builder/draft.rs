@@ -13,7 +13,7 @@ use crate::kernel::affine::{Affine, Term};
 use crate::kernel::error::KernelErrorKind;
 use crate::kernel::exprs::{ExprGraph, operands, with_operands};
 use crate::kernel::formula::Formula;
-use crate::kernel::graph::{Array, ArrayId, Assign, DimKind, Expr, ExprId, Kernel, SourceLine, Stmt, StmtId};
+use crate::kernel::graph::{Array, ArrayId, Assign, DimKind, Expr, ExprId, Kernel, Lookup, SourceLine, Stmt, StmtId};
 use crate::kernel::times::Times;
 
 /// A kernel under construction, shared by all handles.
@@ -250,6 +250,10 @@ fn finish_stmt(kernel: &Kernel, stmt: &mut Stmt, graph: &ExprGraph, iters: &[Str
     for id in used(graph, &stmt.assigns) {
         let expr = match graph.expr(id) {
             Expr::Load(array, cell) => Expr::Load(*array, index(cell)?),
+            Expr::Lookup(lookup) => {
+                let lookup = lookup.with_values(|operand| place[&operand]);
+                Expr::Lookup(Lookup { corner: index(&lookup.corner)?, ..lookup })
+            }
             Expr::Index(e) => Expr::Index(tuple.affine(e)?),
             other => with_operands(other, |operand| place[&operand]),
         };

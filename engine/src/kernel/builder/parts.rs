@@ -7,7 +7,8 @@ use crate::kernel::builder::draft::Draft;
 use crate::kernel::builder::index::{Domain, Index};
 use crate::kernel::builder::value::{Operand, Value};
 use crate::kernel::error::KernelErrorKind;
-use crate::kernel::graph::{ArrayId, Assign, DimKind, Expr, StmtId};
+use crate::kernel::graph::{ArrayId, Assign, DimKind, Expr, Lookup, StmtId};
+use crate::kernel::lookups::ReadIndex;
 
 /// An array of a kernel under construction.
 #[derive(Clone, Copy)]
@@ -28,6 +29,34 @@ pub struct StmtRef<'k> {
 pub struct ScheduleRef<'k> {
     draft: &'k Draft,
     position: usize,
+}
+
+/// An index of a cell that is looked up.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum TableIndex<'k> {
+    /// What iterators and sizes say.
+    At(Index<'k>),
+    /// What a value says, an integer: the closest number that the array has.
+    Clamped(Operand<'k>),
+}
+
+impl<'k> From<Index<'k>> for TableIndex<'k> {
+    fn from(index: Index<'k>) -> TableIndex<'k> {
+        TableIndex::At(index)
+    }
+}
+
+impl From<i64> for TableIndex<'_> {
+    fn from(index: i64) -> Self {
+        TableIndex::At(Index::from(index))
+    }
+}
+
+impl<'k> From<Value<'k>> for TableIndex<'k> {
+    fn from(value: Value<'k>) -> TableIndex<'k> {
+        TableIndex::Clamped(Operand::Value(value))
+    }
 }
 
 /// A time dimension of statements: an index expression, and its kind if it says one.
@@ -53,6 +82,28 @@ impl<'k> ArrayRef<'k> {
     pub fn at(self, index: impl IntoIterator<Item: Into<Index<'k>>>) -> Value<'k> {
         let index = cell(self, self.draft, index);
         Value::new(self.draft, Expr::Load(self.id, index))
+    }
+
+    /// The value of a cell of an input at places that values say, such as `lut.look_up([pixel])`: integers, each of which
+    /// is taken for the closest one that the input has. An index may stand among them, as [`TableIndex::At`].
+    pub fn look_up(self, index: impl IntoIterator<Item: Into<TableIndex<'k>>>) -> Value<'k> {
+        let place = || format!("an index of array `{}`", self.name());
+        let index = index.into_iter().map(|index| match index.into() {
+            TableIndex::At(e) => ReadIndex::Affine(e.affine(self.draft, place)),
+            TableIndex::Clamped(value) => ReadIndex::Clamped(value.id_in(self.draft)),
+        });
+        let index: Vec<ReadIndex> = index.collect();
+        let affine = |index: &ReadIndex| if let ReadIndex::Affine(e) = index { Some(e.clone()) } else { None };
+        if let Some(index) = index.iter().map(affine).collect() {
+            return Value::new(self.draft, Expr::Load(self.id, index));
+        }
+        match self.draft.change(|kernel| Lookup::new(kernel, self.id, index)) {
+            Ok(lookup) => Value::new(self.draft, Expr::Lookup(lookup)),
+            Err(kind) => {
+                self.draft.record(kind);
+                Value::number(self.draft, 0.0)
+            }
+        }
     }
 
     /// Says which cells hold a value before the kernel starts, besides those the array's role implies.

@@ -10,7 +10,7 @@ use crease_program::{ValueType, integers, opaque_finish, opaque_mix, opaque_seed
 use crate::kernel::affine::{Affine, AffineOverflow};
 use crate::kernel::bound::BoundAffine;
 use crate::kernel::graph::{
-    ArrayId, BinaryOp, BitOp, CompareOp, Element, Expr, ExprId, Kernel, ShiftOp, Stmt, UnaryOp,
+    ArrayId, BinaryOp, BitOp, ClampedIndex, CompareOp, Element, Expr, ExprId, Kernel, ShiftOp, Stmt, UnaryOp,
 };
 use crate::kernel::interpret::store::{Cell, Store};
 use crate::kernel::interpret::{Fault, InterpretError};
@@ -58,6 +58,8 @@ enum Op {
     Value(f64),
     Index(BoundAffine),
     Load(Access),
+    /// A table's corner; for each index that a value says, which one it is, the last one of the table, and the value.
+    Lookup(Access, Vec<(usize, BoundAffine, ExprId)>),
     Unary(UnaryOp, Precision, ExprId),
     Call(Function, Precision, Vec<ExprId>),
     Binary(BinaryOp, Precision, ExprId, ExprId),
@@ -202,6 +204,21 @@ impl Op {
                 }
                 return Ok(store.read(address));
             }
+            Op::Lookup(corner, clamped) => {
+                let mut cell = corner.cell(point).map_err(Fault::Overflow)?;
+                for (position, last, value) in clamped {
+                    let last = last.eval(point).map_err(Fault::Overflow)?;
+                    let (first, value) = (cell[*position], values[value.index()] as i64);
+                    // As for any other read, the corner of a table without cells lies outside.
+                    cell[*position] = value.min(last).max(first);
+                }
+                let address = corner.checked(&cell, stores)?;
+                let store = &stores[corner.array];
+                if store.cell(address) != Cell::Written {
+                    return Err(Fault::NeverWritten { array: corner.array, cell });
+                }
+                return Ok(store.read(address));
+            }
             Op::Integer(ty, op) => return Ok(op.eval(*ty, values)),
             Op::Unary(op, Precision::Double, a) => unary_f64(*op, get(a)),
             Op::Unary(op, Precision::Single, a) => unary_f32(*op, get(a) as f32).into(),
@@ -317,6 +334,11 @@ fn op(
         }
         Expr::Index(e) => Op::Index(BoundAffine::new(e, params)?),
         Expr::Load(array, index) => Op::Load(access(*array, index, params)?),
+        Expr::Lookup(lookup) => {
+            let last = |index: &ClampedIndex| Ok((index.position, BoundAffine::new(&index.last, params)?, index.value));
+            let clamped = lookup.clamped.iter().map(last).collect::<Result<_, AffineOverflow>>()?;
+            Op::Lookup(access(lookup.array, &lookup.corner, params)?, clamped)
+        }
         Expr::Unary(op, a) => Op::Unary(*op, precision, *a),
         Expr::Call(function, args) => Op::Call(*function, precision, args.clone()),
         Expr::Binary(op, a, b) => Op::Binary(*op, precision, *a, *b),

@@ -16,6 +16,7 @@ use crate::kernel::error::KernelErrorKind;
 use crate::kernel::exprs::ExprGraph;
 use crate::kernel::graph::{ArrayId, Assign, Expr, ExprId, Kernel, ScalarId};
 use crate::kernel::lex::{Expanded, Failure, Parsed, Token, Trail};
+use crate::kernel::lookups::ReadIndex;
 use crate::kernel::parse::cursor::{Cursor, fail_at};
 use crate::kernel::parse::formula::{affine, integer, no_entry, subscript};
 use crate::kernel::parse::names::Names;
@@ -273,25 +274,65 @@ impl<'k> Body<'k> {
         Err(fail_at(at, KernelErrorKind::TableLength { table: name.to_string(), expected, found }))
     }
 
-    /// The indices behind an array's name.
+    /// The indices behind the name of an array that is written.
     pub(super) fn index(&mut self, cursor: &mut Cursor, array: ArrayId, at: usize) -> Parsed<Vec<Affine>> {
+        let mut index = Vec::new();
+        self.each_index(cursor, array, at, |body, cursor| {
+            if begins_clamped(cursor) {
+                let (array, reason) = (body.kernel.array(array).name.clone(), "values say nothing of what is written");
+                return Err(cursor.fail(KernelErrorKind::NotATable { array, reason }));
+            }
+            index.push(affine(cursor, &body.scope)?);
+            Ok(())
+        })?;
+        Ok(index)
+    }
+
+    /// The indices behind the name of an array that is read: `clamp(value)` is one that a value says.
+    pub(super) fn read_index(&mut self, cursor: &mut Cursor, array: ArrayId, at: usize) -> Parsed<Vec<ReadIndex>> {
+        let mut index = Vec::new();
+        self.each_index(cursor, array, at, |body, cursor| {
+            index.push(if begins_clamped(cursor) {
+                cursor.advance();
+                cursor.expect("(")?;
+                let value = body.expr(cursor)?;
+                cursor.expect(")")?;
+                ReadIndex::Clamped(value.id)
+            } else {
+                ReadIndex::Affine(affine(cursor, &body.scope)?)
+            });
+            Ok(())
+        })?;
+        Ok(index)
+    }
+
+    /// Reads as many indices as the array has.
+    fn each_index(
+        &mut self,
+        cursor: &mut Cursor,
+        array: ArrayId,
+        at: usize,
+        mut read: impl FnMut(&mut Self, &mut Cursor) -> Parsed<()>,
+    ) -> Parsed<()> {
         if self.kernel.array(array).index.is_empty() && cursor.peek() != Token::Punct("[") {
-            return Ok(Vec::new());
+            return Ok(());
         }
         cursor.expect("[")?;
-        let mut index = Vec::new();
+        let mut found = 0;
         if !cursor.accept("]") {
-            index.push(affine(cursor, &self.scope)?);
+            read(self, cursor)?;
+            found += 1;
             while cursor.accept(",") {
-                index.push(affine(cursor, &self.scope)?);
+                read(self, cursor)?;
+                found += 1;
             }
             cursor.expect("]")?;
         }
         let array = self.kernel.array(array);
-        if index.len() == array.index.len() {
-            return Ok(index);
+        if found == array.index.len() {
+            return Ok(());
         }
-        let (expected, found) = (array.index.len(), index.len());
+        let expected = array.index.len();
         Err(fail_at(at, KernelErrorKind::IndexCount { array: array.name.clone(), expected, found }))
     }
 
@@ -337,6 +378,11 @@ impl<'k> Body<'k> {
         }
         id
     }
+}
+
+/// Whether an index is one that a value says.
+fn begins_clamped(cursor: &Cursor) -> bool {
+    matches!((cursor.peek(), cursor.peek_at(1)), (Token::Name("clamp"), Token::Punct("(")))
 }
 
 /// The first and the last index of a family, for messages.

@@ -4,8 +4,9 @@ use std::rc::Rc;
 
 use crate::kernel::affine::{Affine, AffineOverflow};
 use crate::kernel::error::KernelErrorKind;
-use crate::kernel::graph::{ArrayId, Expr};
+use crate::kernel::graph::{ArrayId, Expr, Lookup};
 use crate::kernel::lex::{Expanded, Parsed, Token};
+use crate::kernel::lookups::ReadIndex;
 use crate::kernel::parse::body::Body;
 use crate::kernel::parse::cursor::{Cursor, fail_at};
 use crate::kernel::parse::names::{Outside, Rule, Substitute};
@@ -103,14 +104,28 @@ impl Body<'_> {
         Ok(value)
     }
 
-    /// A cell that is read, or what stands for it if it lies outside of the array.
-    pub(super) fn load(
+    /// A cell that is read, at affine indices or at some that values say.
+    pub(super) fn read_cell(
         &mut self,
         cursor: &mut Cursor,
         array: ArrayId,
-        index: Vec<Affine>,
+        index: Vec<ReadIndex>,
         at: usize,
     ) -> Parsed<Operand> {
+        let affine = |index: &ReadIndex| if let ReadIndex::Affine(e) = index { Some(e.clone()) } else { None };
+        if let Some(index) = index.iter().map(affine).collect() {
+            return self.load(cursor, array, index, at);
+        }
+        if self.names.outside.contains_key(&array) {
+            let (array, reason) = (self.kernel.array(array).name.clone(), "it has rules for what lies outside");
+            return Err(fail_at(at, KernelErrorKind::NotATable { array, reason }));
+        }
+        let lookup = Lookup::new(self.kernel, array, index).map_err(|kind| fail_at(at, kind))?;
+        Ok(Operand::of(self.add(Expr::Lookup(lookup), at)))
+    }
+
+    /// A cell that is read, or what stands for it if it lies outside of the array.
+    fn load(&mut self, cursor: &mut Cursor, array: ArrayId, index: Vec<Affine>, at: usize) -> Parsed<Operand> {
         let names = self.names;
         let Some(outside) = names.outside.get(&array) else {
             return Ok(Operand::of(self.add(Expr::Load(array, index), at)));

@@ -4,7 +4,7 @@
 //! expr    := and ('or' and)*            and := not ('and' not)*            not := 'not' not | compare
 //! compare := sum [op sum]               op  := < <= > >= == !=
 //! sum     := product (('+' | '-') product)*          product := unary (('*' | '/') unary)*
-//! unary   := '-' unary | number | name | cell | name '(' exprs ')' | 'index' '(' affine ')' | '(' expr ')'
+//! unary   := '-' unary | number | name | cell | lookup | name '(' exprs ')' | 'index' '(' affine ')' | '(' expr ')'
 //!          | name ('[' affine ']')* | ('sum' | 'product' | 'min' | 'max') '(' ranges ',' expr ')'
 //! ```
 //!
@@ -172,8 +172,8 @@ impl Body<'_> {
             return self.value_of(cursor, name, &values, at);
         }
         let array = self.array(cursor, name, at)?;
-        let index = self.index(cursor, array, at)?;
-        self.load(cursor, array, index, at)
+        let index = self.read_index(cursor, array, at)?;
+        self.read_cell(cursor, array, index, at)
     }
 
     fn constant(&mut self, cursor: &mut Cursor, text: &str) -> Parsed<f64> {

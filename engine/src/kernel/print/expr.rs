@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::kernel::affine::Term;
+use crate::kernel::affine::{Affine, Term};
 use crate::kernel::exprs::operands;
 use crate::kernel::graph::{BinaryOp, CompareOp, Expr, ExprId, Kernel, Stmt, UnaryOp};
 
@@ -99,6 +99,14 @@ impl ExprTexts {
             Expr::Load(array, index) => {
                 let index: Vec<String> = index.iter().map(|e| e.display(&stmt.iters, params)).collect();
                 (format!("{}[{}]", kernel.array(*array).name, index.join(", ")), Level::Primary)
+            }
+            Expr::Lookup(lookup) => {
+                let index = |(position, e): (usize, &Affine)| match lookup.value_of(position) {
+                    Some(value) => format!("clamp({})", self.text(value)),
+                    None => e.display(&stmt.iters, params),
+                };
+                let index: Vec<String> = lookup.corner.iter().enumerate().map(index).collect();
+                (format!("{}[{}]", kernel.array(lookup.array).name, index.join(", ")), Level::Primary)
             }
             Expr::Unary(UnaryOp::Neg, a) => (format!("-{}", self.negated(stmt, a)), Level::Unary),
             Expr::Unary(op, a) => call(op.name(), &[*a]),

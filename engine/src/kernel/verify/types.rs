@@ -120,6 +120,11 @@ fn type_of(kernel: &Kernel, stmt: &Stmt, expr: &Expr, types: &[Type]) -> Result<
         Expr::Index(_) => Ok(DOUBLE),
         Expr::Scalar(k) => Ok(of_element(kernel.scalars[k.index()].element)),
         Expr::Load(array, _) => Ok(of_element(kernel.array(*array).element)),
+        Expr::Lookup(lookup) => {
+            // Each index has a type of its own.
+            lookup.clamped.iter().try_for_each(|index| numbers(&[index.value], Wanted::Integers).map(drop))?;
+            Ok(of_element(kernel.array(lookup.array).element))
+        }
         Expr::Unary(op, a) => computed(&[*a], unary_operands(*op)),
         Expr::Binary(op, a, b) => computed(&[*a, *b], binary_operands(*op)),
         Expr::Bits(_, a, b) => computed(&[*a, *b], Wanted::Integers),
@@ -251,6 +256,7 @@ fn operation(expr: &Expr) -> String {
         Expr::Convert(to, _) => format!("`{to}`"),
         Expr::Saturate(to, _) => format!("`{to}_sat`"),
         Expr::Opaque(name, _) => format!("`{name}(..)`"),
+        Expr::Lookup(_) => "an index in `clamp(..)`".into(),
         Expr::Const(_) | Expr::Scalar(_) | Expr::Index(_) | Expr::Load(..) => "a value".into(),
     }
 }

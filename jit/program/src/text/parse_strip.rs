@@ -39,7 +39,40 @@ impl Parser<'_> {
         self.expect("[")?;
         let address = if self.accept("at") { self.coordinates()? } else { self.block_address()? };
         self.expect("]")?;
-        Ok(Stream { buffer: BufferId(buffer), address, is_cold: self.accept("cold") })
+        let mut table = Vec::new();
+        while self.accept("axis") {
+            table.push(self.axis()?);
+        }
+        Ok(Stream { buffer: BufferId(buffer), address, is_cold: self.accept("cold"), table })
+    }
+
+    /// `0 to 255 by 1`, in cells of a block, or `0 to 255 of 1`, along a coordinate of an array.
+    fn axis(&mut self) -> Result<TableAxis> {
+        let first = self.signed("the first value")?;
+        self.expect("to")?;
+        let last = self.signed("the last value")?;
+        let along = if self.accept("by") {
+            Along::Cells(self.number("a number of cells")?)
+        } else {
+            self.expect("of")?;
+            Along::Coordinate(self.number("a coordinate")?)
+        };
+        Ok(TableAxis { first, last, along })
+    }
+
+    /// `m1[%0, %2]: f32`.
+    fn lookup(&mut self) -> Result<Op> {
+        let stream = self.stream_id()?;
+        self.expect("[")?;
+        let mut values = [None; MOST_AXES];
+        for (at, value) in values.iter_mut().enumerate() {
+            if at > 0 && !self.accept(",") {
+                break;
+            }
+            *value = Some(self.value()?);
+        }
+        self.expect("]")?;
+        Ok(Op::Lookup { stream, values, ty: self.type_suffix()? })
     }
 
     fn coordinates(&mut self) -> Result<Address> {
@@ -110,6 +143,7 @@ impl Parser<'_> {
             }
             "index" => self.index_op()?,
             "load" => Op::Load { stream: self.stream_id()?, ty: self.type_suffix()? },
+            "lookup" => self.lookup()?,
             "fma" => self.operands().map(|[a, b, c]| Op::Fma(a, b, c))?,
             "and" => self.operands().map(|[a, b]| Op::And(a, b))?,
             "or" => self.operands().map(|[a, b]| Op::Or(a, b))?,

@@ -143,7 +143,12 @@ impl<'p> Printer<'p> {
     fn stream(&self, stream: &Stream) -> String {
         let names = self.program.buffers.get(stream.buffer.index()).map(|buffer| buffer.name.as_str());
         let buffer = name_or_number(names, stream.buffer.0);
-        let cold = if stream.is_cold { " cold" } else { "" };
+        let axis = |axis: &TableAxis| match axis.along {
+            Along::Cells(cells) => format!(" axis {} to {} by {cells}", axis.first, axis.last),
+            Along::Coordinate(at) => format!(" axis {} to {} of {at}", axis.first, axis.last),
+        };
+        let axes: String = stream.table.iter().map(axis).collect();
+        let cold = axes + if stream.is_cold { " cold" } else { "" };
         match &stream.address {
             Address::Block { base, pos, ring, stride } => {
                 let base = match base {
@@ -182,6 +187,10 @@ impl<'p> Printer<'p> {
                 format!("index {start} step {step}: {ty}")
             }
             Op::Load { stream, ty } => format!("load {stream}: {ty}"),
+            Op::Lookup { stream, values, ty } => {
+                let values: Vec<String> = values.iter().flatten().map(ValueId::to_string).collect();
+                format!("lookup {stream}[{}]: {ty}", values.join(", "))
+            }
             Op::Unary(op, a) => format!("{op} {a}"),
             Op::Binary(op, a, b) => format!("{op} {a}, {b}"),
             Op::Bits(op, a, b) => format!("{op} {a}, {b}"),
