@@ -236,13 +236,13 @@ impl Workload {
         // Along the inner dimension, the edge of a tile is that of one that ran just before.
         let moved = self.moving(2.0 * self.step_bytes() * edges, self.step_bytes(), threads);
         let shared = 2.0 * self.step_bytes() * (inner_edges - 1.0) / (LAST_LEVEL_RATE * threads);
-        let between = (moved + shared) / steps * begun(steps);
-        let barriers = if threads > 1.0 { fronts * BARRIER_NS / steps * begun(steps) } else { 0.0 };
+        let between = (moved + shared) / steps;
+        let barriers = if threads > 1.0 { fronts * BARRIER_NS / steps } else { 0.0 };
         let nanoseconds = overlapped(&[work, inside, between]) + barriers;
         // Leaning storage has a margin of the steps of a tile in both dimensions.
         let margin = |rows: f64, lean: i64| (rows + lean as f64 * steps) / rows;
         let margins = margin(self.extents[first], block.leans.0) * margin(self.extents[first + 1], block.leans.1);
-        Estimate { nanoseconds, bytes: self.state_bytes * margins + self.given_bytes }
+        Estimate { nanoseconds: nanoseconds * begun(steps), bytes: self.state_bytes * margins + self.given_bytes }
     }
 
     /// Nanoseconds of a step in tiles of which those of different steps run at once.
@@ -258,9 +258,8 @@ impl Workload {
         // A thread has the steps that follow each other; between two threads, each row is handed on once a tile.
         let handed_on = if threads > 1.0 { self.state_bytes / HANDED_ON_RATE / steps } else { 0.0 };
         let barriers = fronts * BARRIER_NS / steps;
-        let work = fronts * front / steps * left_out(threads, threads);
-        let nanoseconds = overlapped(&[work, inside, between * begun(steps)]) + (handed_on + barriers) * begun(steps);
-        Estimate { nanoseconds, bytes: self.step_bytes() }
+        let nanoseconds = overlapped(&[fronts * front / steps, inside, between]) + handed_on + barriers;
+        Estimate { nanoseconds: nanoseconds * begun(steps), bytes: self.step_bytes() }
     }
 
     /// Nanoseconds of groups of statements that run at once, each some rows behind the one before.

@@ -1,7 +1,7 @@
 //! The shapes that schedules are found in.
 //!
 //! In: a kernel in its common space, its distances, its workload.   Out: candidates, from the simplest on. With the
-//! dimensions `[t, y, x]`:
+//! dimensions `[t, y, x]`, where the `t` of tiles counts the steps of a call, from 0 (`restart`):
 //!
 //! - rows, `[t, y, x vector]`: statements are shifted until each row is used as soon as it is there;
 //! - rows in parallel, `[t, y parallel, x vector]`, where nothing is left to be ordered within a step;
