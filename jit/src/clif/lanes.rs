@@ -336,7 +336,7 @@ impl<'a> Emitter<'a, '_> {
     fn place(&mut self, block: &mut Block<'_, '_, 'a>, stream: StreamId) -> (Value, i32) {
         let (pointer, delta) = block.run.plan.places[stream.index()];
         let info = block.run.plan.pointers[pointer];
-        // Only blocks of one copy have strides other than 0 and 1, known or not.
+        // But for corners of tables, only blocks of one copy have strides other than 0 and 1, known or not.
         let scale = info.stride.map(|stride| stride.wrapping_mul(info.bytes));
         let ahead = block.copy * block.shape.lanes() * scale.unwrap_or(0);
         let address = match (block.addresses.get(&pointer), scale) {
@@ -407,9 +407,9 @@ impl<'a> Emitter<'a, '_> {
         let values = values.map(|value| value.map(|value| (self.operand(block, value), block.number(value))));
         let plan = block.run.plan;
         let element = plan.elements[stream.index()];
-        // Blocks of several lanes have corners that stay or move by one cell.
-        let is_fixed = plan.strip.streams[stream.index()].is_fixed();
-        let corner_step = if is_fixed { 0 } else { element.bytes() as i32 };
+        // Blocks of one lane need none.
+        let (pointer, _) = plan.places[stream.index()];
+        let corner_step = plan.pointers[pointer].stride.unwrap_or(0).wrapping_mul(element.bytes() as i64);
         let cells = self.look_up(&Table { plan, stream, corner, corner_step }, block.shape, values);
         let register = register_in(block.shape, ty);
         let mut result = None;

@@ -20,6 +20,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// KiB of it at most. The largest strips of the catalogue have about 60.
 const MOST_ON_STACK: usize = 256;
 
+/// Bytes between the corners of a table in two iterations, at most, if a block of several looks up in it: what an
+/// instruction adds to an address has 32 bits, and all copies of a body and all their lanes fit into that.
+const FARTHEST_CORNER_BYTES: u64 = 1 << 16;
+
 /// Bits of a vector: what Cranelift has on every processor.
 const VECTOR_BITS: u32 = 128;
 
@@ -293,11 +297,16 @@ fn kinds(strip: &Strip, program: &Program) -> Vec<Kind> {
 }
 
 /// The vector shape of a strip: as many lanes as its widest type has in a vector, if cells are adjacent or one for all
-/// lanes. Stores of one cell from all lanes, opaque functions and remainders stay scalar.
+/// lanes; cells that are looked up are read one by one, wherever they are. Stores of one cell from all lanes, opaque
+/// functions and remainders stay scalar.
 fn vector_shape(strip: &Strip, kinds: &[Kind], elements: &[Element], rows: Rows) -> Shape {
     let moves = |stream: &StreamId| stride(&strip.streams[stream.index()], rows);
     let strides_fit = strip.ops.iter().all(|op| match op {
-        Op::Load { stream, .. } | Op::Lookup { stream, .. } => matches!(moves(stream), Some(0 | 1)),
+        Op::Load { stream, .. } => matches!(moves(stream), Some(0 | 1)),
+        Op::Lookup { stream, .. } => {
+            let bytes = elements[stream.index()].bytes();
+            moves(stream).is_some_and(|cells| cells.unsigned_abs() <= FARTHEST_CORNER_BYTES / bytes)
+        }
         Op::Store { stream, .. } => moves(stream) == Some(1),
         _ => true,
     });

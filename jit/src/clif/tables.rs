@@ -19,7 +19,7 @@ pub(super) struct Table<'p, 'a> {
     /// The address of the corner in the first lane, and a distance to it.
     pub(super) corner: (Value, i32),
     /// Bytes from the corner in one lane to that in the next.
-    pub(super) corner_step: i32,
+    pub(super) corner_step: i64,
 }
 
 impl<'a> Emitter<'a, '_> {
@@ -58,7 +58,8 @@ impl<'a> Emitter<'a, '_> {
                 let moved = self.value(moved);
                 address = self.b.ins().iadd(address, moved);
             }
-            let offset = i32::try_from(lane).expect("a block has few lanes") * table.corner_step + offset;
+            let ahead = lane.wrapping_mul(table.corner_step) + i64::from(offset);
+            let offset = i32::try_from(ahead).expect("corners of a block are close to each other");
             cells.push(self.load_cell(plan.elements[at], address, offset));
         }
         cells

@@ -341,8 +341,9 @@ impl Strip {
     /// A cell of a table of up to three axes, at numbers that are computed; the table begins or ends at a guard often.
     fn lookup(&mut self) {
         let (buffer, cells) = [("x", CELLS), ("mask", BYTES), ("x", CELLS)][self.random.usize(0..3)];
-        let stride = i64::from(self.random.u8(0..4) == 0);
-        let mut left = cells - 1 - stride * (self.length.max(1) - 1);
+        let stride = if self.random.bool() { 0 } else { self.random.i64(-2..=2) };
+        let travel = stride.abs() * (self.length.max(1) - 1);
+        let mut left = cells - 1 - travel;
         let (mut axes, mut values) = (String::new(), Vec::new());
         for _ in 0..self.random.usize(1..4) {
             let by = self.random.i64(0..40);
@@ -353,7 +354,8 @@ impl Strip {
             let (value, ty) = (self.float(), ["u8", "i8", "u16", "i16", "u32", "i32", "i64"][self.random.usize(0..7)]);
             values.push(format!("%{}", self.push(format!("convert {value}: {ty}"))));
         }
-        let pos = [0, left, self.random.i64(0..=left)][self.random.usize(0..3)];
+        // Backwards, a corner begins where it would end.
+        let pos = [0, left, self.random.i64(0..=left)][self.random.usize(0..3)] + if stride < 0 { travel } else { 0 };
         let stream = self.push_stream(format!("{buffer}[pos {pos}, stride {stride}]{axes}"));
         let at = self.push(format!("lookup m{stream}[{}]: {}", values.join(", "), self.ty()));
         self.floats.push(at);
