@@ -71,7 +71,7 @@ static QUICK: Suite = Suite {
     rounds: 5,
     baselines: ALL_BASELINES,
     left_out: &[],
-    steps: &[400, 96, 96, 48],
+    steps: &[400, 96, 96, 96],
     comparisons: &[
         Listed { kernel: "heat-1d", n: 1_600_000, schedules: ROWS_AND_FOUND, check_steps: 9, full_steps: 100 },
         Listed { kernel: "lbm-d2q9-cavity", n: 1024, schedules: ROWS_AND_FOUND, check_steps: 5, full_steps: 20 },

@@ -236,13 +236,14 @@ impl Workload {
         // Along the inner dimension, the edge of a tile is that of one that ran just before.
         let moved = self.moving(2.0 * self.step_bytes() * edges, self.step_bytes(), threads);
         let shared = 2.0 * self.step_bytes() * (inner_edges - 1.0) / (LAST_LEVEL_RATE * threads);
-        let between = (moved + shared) / steps;
-        let barriers = if threads > 1.0 { fronts * BARRIER_NS / steps } else { 0.0 };
+        // The last tile of a call may have fewer steps, which costs no work of any thread.
+        let between = (moved + shared) / steps * begun(steps);
+        let barriers = if threads > 1.0 { fronts * BARRIER_NS / steps * begun(steps) } else { 0.0 };
         let nanoseconds = overlapped(&[work, inside, between]) + barriers;
         // Leaning storage has a margin of the steps of a tile in both dimensions.
         let margin = |rows: f64, lean: i64| (rows + lean as f64 * steps) / rows;
         let margins = margin(self.extents[first], block.leans.0) * margin(self.extents[first + 1], block.leans.1);
-        Estimate { nanoseconds: nanoseconds * begun(steps), bytes: self.state_bytes * margins + self.given_bytes }
+        Estimate { nanoseconds, bytes: self.state_bytes * margins + self.given_bytes }
     }
 
     /// Nanoseconds of a step in tiles of which those of different steps run at once.
