@@ -3,7 +3,7 @@
 //! In: a kernel.   Out: a number for each array, and where the newest one is.
 //!
 //! The statements tell, and are asked once: they were asked for every box, and after a step of a large lattice no cache
-//! has them any more. Of a D3Q19 cavity that took 80 microseconds, in which one copies a plane.
+//! has them any more. Of a D3Q19 cavity, the first cell that was read after a step took 82 microseconds, and 52 since.
 
 use crate::kernel::graph::{ArrayId, Kernel};
 

@@ -4,7 +4,8 @@
 //! folded storage, any `region` of them: `level` finds the formulas that keep it, `walk` the places, `transfer` copies.
 //! `observe` runs what a kernel computes of its states on demand, once it is `observed` in machine code, with numbers that
 //! arrays are `reduced` to; `numbers` looks for NaN in that way, when the `monitor` is due. `given` remembers what was
-//! written, `series` what was given of inputs over `steps`, `facts` tells of it; `folded` shows storage as it is.
+//! written of the `kept_levels`, `series` what was given of inputs over `steps`, `facts` tells of it; `folded` shows
+//! storage as it is.
 //! `drive` is for time loops, which `cancel` ends, `short_calls` for what is too short for tiles of time, with
 //! `short_times`.
 //! `borrowed` runs kernels without state on the caller's own arrays; `tune` times ways to compile; `available` and
