@@ -19,6 +19,10 @@ use std::ptr::NonNull;
 /// Shows in `cargo run --release --example times_of_boxes`.
 const STREAMED_ROW_BYTES: usize = 256;
 
+/// Of cells that are each written to a line of their own, how many ahead lines are fetched. Planes across `x` in
+/// `cargo run --release --example times_of_boxes`.
+const FETCHED_AHEAD: isize = 16;
+
 /// Why a slice has no view of that shape and those strides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoView {
@@ -174,15 +178,10 @@ impl<'a, T: ElementType> Strided<'a, T> {
         }
         // SAFETY: `places.first` is inside the slice, as was just verified.
         let to = unsafe { to.as_mut_ptr().add(places.first) };
-        for k in 0..row.rows as isize {
-            // SAFETY: the first cell of each row is inside the view, as was verified.
-            let from = unsafe { from.offset(k * next) };
-            // SAFETY: the first place of each row is inside the slice, as was verified.
-            let to = unsafe { to.offset(k * places.next) };
-            // SAFETY: `count` cells from each, `stride` and `step` apart, are inside the view and inside the slice, as
-            // was verified; the slice is borrowed mutably, so the view has no cell of it.
-            unsafe { copy_cells(from.as_ptr(), stride, to, places.step, row.count, how) };
-        }
+        let (from, to) = (Apart { first: from.as_ptr().cast_const(), step: stride, next }, places.apart(to));
+        // SAFETY: `count` cells of each row, `stride` and `step` apart, are inside the view and inside the slice, as was
+        // verified; the slice is borrowed mutably, so the view has no cell of it.
+        unsafe { copy_rows(from, to, row.count, row.rows, how) };
     }
 }
 
@@ -245,14 +244,9 @@ impl<'a, T: ElementType> StridedMut<'a, T> {
         verify_places(from.len(), places, row);
         // SAFETY: `places.first` is inside the slice, as was just verified.
         let from = unsafe { from.as_ptr().add(places.first) };
-        for k in 0..row.rows as isize {
-            // SAFETY: the first place of each row is inside the slice, as was verified.
-            let from = unsafe { from.offset(k * places.next) };
-            // SAFETY: the first cell of each row is inside the view, as was verified.
-            let to = unsafe { to.offset(k * next) };
-            // SAFETY: as in `Strided::copy_to`; here the view is borrowed mutably, so the slice has no cell of it.
-            unsafe { copy_cells(from, places.step, to.as_ptr(), stride, row.count, how) };
-        }
+        let (from, to) = (places.apart(from), Apart { first: to.as_ptr(), step: stride, next });
+        // SAFETY: as in `Strided::copy_to`; here the view is borrowed mutably, so the slice has no cell of it.
+        unsafe { copy_rows(from, to, row.count, row.rows, how) };
     }
 }
 
@@ -283,6 +277,56 @@ impl<T> Cells<T> {
     }
 }
 
+/// Rows of cells that are equally far apart.
+#[derive(Clone, Copy)]
+struct Apart<P> {
+    first: P,
+    step: isize,
+    next: isize,
+}
+
+impl Places {
+    /// The same from the address of the first one.
+    fn apart<P>(self, first: P) -> Apart<P> {
+        Apart { first, step: self.step, next: self.next }
+    }
+}
+
+/// Copies rows of `count` cells. Where they are written to is fetched a row ahead: a processor that meets a line which
+/// it is to write, and which is in no cache, waits for it. Planes of a large lattice took 0.82 to 0.86 of the time so.
+///
+/// # Safety
+/// The cells at `first + k * next + i * step`, `k` below `rows` and `i` below `count`, can be read at `from` and written
+/// at `to`, and none of the latter is one of the former.
+unsafe fn copy_rows<T: Copy>(from: Apart<*const T>, to: Apart<*mut T>, count: usize, rows: usize, how: &Streams) {
+    let is_fetched = from.step == 1 && to.step == 1 && !how.past_caches;
+    for k in 0..rows as isize {
+        // SAFETY: the caller's.
+        let here = unsafe { from.first.offset(k * from.next) };
+        // SAFETY: the caller's.
+        let there = unsafe { to.first.offset(k * to.next) };
+        if is_fetched && k + 1 < rows as isize {
+            fetch(there.wrapping_offset(to.next), count);
+        }
+        // SAFETY: the caller's.
+        unsafe { copy_cells(here, from.step, there, to.step, count, how) };
+    }
+}
+
+/// Fetches lines of cells that are written next.
+#[cfg(target_arch = "x86_64")]
+fn fetch<T>(first: *const T, count: usize) {
+    use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+    for ahead in (0..count * size_of::<T>()).step_by(ALIGN_BYTES) {
+        // SAFETY: a hint, which is ignored where nothing is.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(first.cast::<i8>().wrapping_add(ahead)) };
+    }
+}
+
+/// Other processors are left to fetch by themselves.
+#[cfg(not(target_arch = "x86_64"))]
+fn fetch<T>(_first: *const T, _count: usize) {}
+
 /// Copies `count` cells.
 ///
 /// # Safety
@@ -306,7 +350,11 @@ unsafe fn copy_cells<T: Copy>(
             false => unsafe { std::ptr::copy_nonoverlapping(from, to, count) },
         };
     }
+    let is_fetched = to_step.unsigned_abs().saturating_mul(size_of::<T>()) >= ALIGN_BYTES;
     for k in 0..count as isize {
+        if is_fetched && k + FETCHED_AHEAD < count as isize {
+            fetch(to.wrapping_offset((k + FETCHED_AHEAD) * to_step), 1);
+        }
         // SAFETY: the caller's.
         let from = unsafe { from.offset(k * from_step) };
         // SAFETY: the caller's.

@@ -9,10 +9,12 @@ use std::time::Instant;
 use crease::prelude::*;
 use crease::{IndexRange, Region, region};
 use crease_kernels::find;
-use ndarray::{Array2, Array3, ArrayD};
+use ndarray::{Array2, Array3, ArrayD, Axis};
 
 /// Rounds, of which the median counts.
 const ROUNDS: usize = 7;
+/// The same of planes, each of which comes after a step.
+const HALO_ROUNDS: usize = 15;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let edge: i64 = std::env::args().nth(1).map_or(Ok(200), |text| text.parse())?;
@@ -86,7 +88,7 @@ fn lattice(edge: i64, threads: usize) -> Result<(), Box<dyn std::error::Error>> 
     let names = states(&run, &find("lbm-d3q19-cavity").ok_or("it is there")?.kernel()?);
     let shape = run.shape(&names[0])?;
     let (cells, threads) = (shape.iter().product::<usize>(), run.threads());
-    let froms: Vec<ArrayD<f64>> = names.iter().map(|_| ArrayD::from_elem(shape.clone(), 1.0)).collect();
+    let mut froms: Vec<ArrayD<f64>> = names.iter().map(|_| ArrayD::from_elem(shape.clone(), 1.0)).collect();
     let (mut to, mut density) = (ArrayD::<f64>::zeros(shape.clone()), ArrayD::<f64>::zeros(shape.clone()));
     let mut ratios = Ratios::new(format!("lbm-d3q19-cavity, N = {edge}, {threads} thread(s)"));
     for round in 0..ROUNDS {
@@ -99,6 +101,9 @@ fn lattice(edge: i64, threads: usize) -> Result<(), Box<dyn std::error::Error>> 
         let read = seconds(|| {
             names.iter().for_each(|name| run.read(name, to.view_mut()).expect("it has values"));
         });
+        let written = seconds(|| {
+            names.iter().for_each(|name| run.write(name, to.view()).expect("it has the shape"));
+        });
         let summed = seconds(|| {
             density.fill(0.0);
             for name in &names {
@@ -107,37 +112,76 @@ fn lattice(edge: i64, threads: usize) -> Result<(), Box<dyn std::error::Error>> 
             }
         });
         ratios.note("19 populations, read", copied / read);
+        ratios.note("19 populations, written", copied / written);
         ratios.note("19 populations, read, in steps", read / step);
         ratios.note("19 populations, read and summed on one thread, in steps", summed / step);
         ratios.note("one step: million cells a second", cells as f64 / step / 1e6);
-        halo(&run, &names, &froms, edge, &mut ratios);
     }
     ratios.print();
+    halo(&mut run, &names, &mut froms, edge)
+}
+
+/// A plane of each population, of adjacent rows and of cells a row apart: copied from and to arrays, read, written.
+fn halo(
+    run: &mut Run,
+    names: &[String],
+    arrays: &mut [ArrayD<f64>],
+    edge: i64,
+) -> Result<(), Box<dyn std::error::Error>> {
+    let mut planes = Array3::<f64>::zeros((names.len(), edge as usize, edge as usize));
+    let regions = [("z", 0, region![1, .., ..]), ("y", 1, region![.., 1, ..]), ("x", 2, region![.., .., 1])];
+    // Populations are moved in even and in odd steps, so that every second time a plane is in more pieces.
+    for ((index, axis, region), parity) in regions.iter().flat_map(|region| [(region, 0), (region, 1)]) {
+        run.advance(u64::from(run.step() % 2 != parity))?;
+        let mut times: [Vec<f64>; 4] = [const { Vec::new() }; 4];
+        let mut steps = Vec::new();
+        let mut timed = |run: &mut Run, what: usize, copy: &mut dyn FnMut(&mut Run) -> Result<(), Error>| {
+            let begun = Instant::now();
+            run.advance(1)?;
+            steps.push(begun.elapsed().as_secs_f64());
+            let begun = Instant::now();
+            copy(run)?;
+            times[what].push(begun.elapsed().as_secs_f64());
+            Ok::<_, Error>(())
+        };
+        for _ in 0..HALO_ROUNDS {
+            timed(run, 0, &mut |_| {
+                let pairs = arrays.iter().zip(planes.outer_iter_mut());
+                pairs.for_each(|(array, mut plane)| plane.assign(&array.index_axis(Axis(*axis), 1)));
+                Ok(())
+            })?;
+            timed(run, 1, &mut |run| {
+                let mut pairs = names.iter().zip(planes.outer_iter_mut());
+                pairs.try_for_each(|(name, plane)| run.read_box(name, region, plane))
+            })?;
+            timed(run, 2, &mut |_| {
+                let pairs = arrays.iter_mut().zip(planes.outer_iter());
+                pairs.for_each(|(array, plane)| array.index_axis_mut(Axis(*axis), 1).assign(&plane));
+                Ok(())
+            })?;
+            timed(run, 3, &mut |run| {
+                let mut pairs = names.iter().zip(planes.outer_iter());
+                pairs.try_for_each(|(name, plane)| run.write_box(name, region, plane))
+            })?;
+        }
+        let (step, [copied_out, read, copied_in, written]) = (median(steps), times.map(median));
+        let (when, step_ms) = (["even", "odd"][parity as usize], step * 1e3);
+        println!("  a plane across {index} of all populations, {when} steps, ms, beside a step of {step_ms:.1}:");
+        for (what, time, copy) in [("read", read, copied_out), ("written", written, copied_in)] {
+            let beside = 100.0 * (time - copy) / step;
+            println!(
+                "    {what} {:.2}, copied {:.2}: {beside:+.2} % of a step beside its own copy",
+                time * 1e3,
+                copy * 1e3
+            );
+        }
+    }
     Ok(())
 }
 
-/// A plane of each population, of adjacent rows and of cells a row apart.
-fn halo(run: &Run, names: &[String], froms: &[ArrayD<f64>], edge: i64, ratios: &mut Ratios) {
-    let mut planes = Array3::<f64>::zeros((names.len(), edge as usize, edge as usize));
-    let regions = [("z", 0, region![1, .., ..]), ("y", 1, region![.., 1, ..]), ("x", 2, region![.., .., 1])];
-    for (index, axis, region) in regions {
-        let copied = seconds(|| {
-            for (from, mut to) in froms.iter().zip(planes.outer_iter_mut()) {
-                to.assign(
-                    &from
-                        .index_axis(ndarray::Axis(axis), 1)
-                        .into_dimensionality::<ndarray::Ix2>()
-                        .expect("two axes are left"),
-                );
-            }
-        });
-        let read = seconds(|| {
-            for (name, to) in names.iter().zip(planes.outer_iter_mut()) {
-                run.read_box(name, &region, to).expect("it has values");
-            }
-        });
-        ratios.note(&format!("a plane across {index} of all populations, read"), copied / read);
-    }
+fn median(mut times: Vec<f64>) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 2]
 }
 
 /// Copies on this many threads.

@@ -7,6 +7,7 @@
 
 use crate::kernel::graph::{Array, ArrayId, Kernel, Role};
 use crate::run::RunError;
+use crate::run::kept_levels::KeptLevels;
 use crate::run::level::Positions;
 use crate::run::region::Axis;
 
@@ -38,10 +39,10 @@ pub(crate) struct At {
 
 impl Given {
     /// Nothing yet, of arrays of these shapes; inputs over steps are looked after elsewhere.
-    pub(crate) fn nothing(kernel: &Kernel, shape: impl Fn(ArrayId) -> Vec<usize>) -> Given {
+    pub(super) fn nothing(kernel: &Kernel, levels: &KeptLevels, shape: impl Fn(ArrayId) -> Vec<usize>) -> Given {
         let levels = |id| match kernel.is_series(id) {
             true => vec![Missing(Vec::new())],
-            false => vec![Missing::all(&shape(id)); kernel.state_depth(id).max(1) as usize],
+            false => vec![Missing::all(&shape(id)); levels.count(id) as usize],
         };
         Given { levels: kernel.array_ids().map(levels).collect(), first_step: 0 }
     }

@@ -4,7 +4,8 @@
 //! folded storage, any `region` of them: `level` finds the formulas that keep it, `walk` the places, `transfer` copies.
 //! `observe` runs what a kernel computes of its states on demand, once it is `observed` in machine code, with numbers that
 //! arrays are `reduced` to; `numbers` looks for NaN in that way, when the `monitor` is due. `given` remembers what was
-//! written, `series` what was given of inputs over `steps`, `facts` tells of it; `folded` shows storage as it is.
+//! written of the `kept_levels`, `series` what was given of inputs over `steps`, `facts` tells of it; `folded` shows
+//! storage as it is.
 //! `drive` is for time loops, which `cancel` ends, `short_calls` for what is too short for tiles of time, with
 //! `short_times`.
 //! `borrowed` runs kernels without state on the caller's own arrays; `tune` times ways to compile; `available` and
@@ -19,6 +20,7 @@ pub(crate) mod error;
 mod facts;
 mod folded;
 mod given;
+mod kept_levels;
 mod level;
 mod memory;
 mod monitor;
@@ -52,6 +54,7 @@ use crate::plan::outcome::Outcome;
 use crate::plan::request::Request;
 use crate::run::cancel::Watch;
 use crate::run::given::Given;
+use crate::run::kept_levels::KeptLevels;
 use crate::run::memory::Keeps;
 use crate::run::monitor::NanMonitor;
 use crate::run::series::AllSeries;
@@ -87,7 +90,8 @@ impl Code {
     ) -> Code {
         let (observers, by_step) = (Mutex::default(), OnceLock::new());
         let steps_at_once = StepsAtOnce::of(request.kernel(), request.bound.written_schedule());
-        let shared = Shared { request, outcome, compiled, kept, options, observers, steps_at_once, by_step };
+        let levels = KeptLevels::new(request.kernel());
+        let shared = Shared { request, outcome, levels, compiled, kept, options, observers, steps_at_once, by_step };
         Code { shared: Arc::new(shared) }
     }
 
@@ -127,7 +131,7 @@ impl Code {
         };
         let fields = shared.outcome.layout.buffers.iter().map(folded).collect::<Result<Vec<_>, _>>()?;
         let scalars = vec![None; shared.kernel().scalars().len()];
-        let given = Given::nothing(shared.kernel(), |id| shared.shape(id));
+        let given = Given::nothing(shared.kernel(), &shared.levels, |id| shared.shape(id));
         let series = AllSeries::new(shared);
         let (shared, cancel, nan_monitor, short_calls) = (Arc::clone(shared), None, None, ShortCalls::default());
         let step = 0;
@@ -313,7 +317,7 @@ impl Run {
     /// As [`Self::write`].
     pub fn fill<T: ElementType>(&mut self, array: &str, value: T) -> Result<(), Error> {
         let id = self.shared.array_id(array)?;
-        let depth = self.shared.kernel().state_depth(id).max(1);
+        let depth = self.shared.levels.count(id);
         (0..depth).try_for_each(|back| self.fill_box(array, &Region::whole().back(back), value))
     }
 

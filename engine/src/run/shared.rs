@@ -14,6 +14,7 @@ use crate::plan::outcome::Outcome;
 use crate::plan::request::Request;
 use crate::run::RunError;
 use crate::run::given::At;
+use crate::run::kept_levels::KeptLevels;
 use crate::run::level::Level;
 use crate::run::observed::Observed;
 use crate::run::options::RunOptions;
@@ -26,6 +27,7 @@ use crate::storage::placement::rows::{cells_of_line, line_offset_bytes};
 pub(super) struct Shared {
     pub(super) request: Request,
     pub(super) outcome: Outcome,
+    pub(super) levels: KeptLevels,
     pub(super) compiled: Compiled,
     /// What became of it in the cache.
     pub(super) kept: Kept,
@@ -100,13 +102,13 @@ impl Shared {
     pub(super) fn level(&self, array: &str, back: u32, step: i64) -> Result<Level<'_>, RunError> {
         let id = self.array_id(array)?;
         let kernel = self.kernel();
-        let depth = kernel.state_depth(id).max(1);
+        let depth = self.levels.count(id);
         match kernel.array(id).role {
             Role::Temp => return Err(RunError::Temporary { array: array.to_string() }),
             _ if back >= depth => return Err(RunError::NoSuchLevel { array: array.to_string(), depth, back }),
             Role::Input | Role::Output | Role::State => {}
         }
-        let level = step + kernel.state_write_offset() - i64::from(back);
+        let level = step + self.levels.newest - i64::from(back);
         Ok(Level::new(kernel, &self.outcome, id, level))
     }
 

@@ -37,8 +37,11 @@ const HANDED_ON_RATE: f64 = 7.0;
 /// What is done beside something longer is not hidden altogether: the part of it that shows. Shows in `bench --suite
 /// quick`.
 const SHOWING: f64 = 0.3;
-/// Steps of a call that tiles are chosen for: its last tiles are cut. Shows in `bench --suite quick`.
-const STEPS_OF_A_CALL: f64 = 200.0;
+/// Steps of a call that tiles are chosen for, at least: its last tiles are cut. Shows in `bench --suite quick`.
+const STEPS_OF_A_CALL: f64 = 100.0;
+/// Nanoseconds of arithmetic in a call: of small fields, time loops run more steps between two outputs. Shows in `bench
+/// --suite quick`, of heat-1d.
+const CALL_NS: f64 = 25e6;
 /// Nanoseconds of a vector instruction, of which several run at a time. Shows in `bench --suite quick`.
 const INSTRUCTION_NS: f64 = 0.1;
 /// Nanoseconds of opening a loop for all threads and of waiting for the last one. Shows in `bench --suite quick`.
@@ -202,14 +205,14 @@ impl Workload {
         let between = self.moving(2.0 * self.step_bytes() * edges, self.step_bytes(), 1.0) / height;
         let handed_on = self.state_bytes * edges / HANDED_ON_RATE / height * (bands - 1.0) / bands;
         if bands <= 1.0 {
-            let between = between * begun(steps);
+            let between = between * self.begun(steps);
             return Estimate { nanoseconds: overlapped(&[self.all_work(), inside, between]), bytes: self.step_bytes() };
         }
         let barriers = fronts * BARRIER_NS / height;
         let nanoseconds = overlapped(&[self.all_work() / threads, inside, between]) + handed_on + barriers;
         // Bands that follow each other have a margin of their steps in storage.
         let bytes = self.state_bytes * (1.0 + lean * height / rows) + self.given_bytes;
-        Estimate { nanoseconds: nanoseconds * left_out(height, bands), bytes }
+        Estimate { nanoseconds: nanoseconds * self.left_out(height, bands), bytes }
     }
 
     /// Nanoseconds of a step in blocks, one after the other on one thread, in diagonals on several.
@@ -237,8 +240,8 @@ impl Workload {
         let moved = self.moving(2.0 * self.step_bytes() * edges, self.step_bytes(), threads);
         let shared = 2.0 * self.step_bytes() * (inner_edges - 1.0) / (LAST_LEVEL_RATE * threads);
         // The last tile of a call may have fewer steps, which costs no work of any thread.
-        let between = (moved + shared) / steps * begun(steps);
-        let barriers = if threads > 1.0 { fronts * BARRIER_NS / steps * begun(steps) } else { 0.0 };
+        let between = (moved + shared) / steps * self.begun(steps);
+        let barriers = if threads > 1.0 { fronts * BARRIER_NS / steps * self.begun(steps) } else { 0.0 };
         let nanoseconds = overlapped(&[work, inside, between]) + barriers;
         // Leaning storage has a margin of the steps of a tile in both dimensions.
         let margin = |rows: f64, lean: i64| (rows + lean as f64 * steps) / rows;
@@ -260,7 +263,7 @@ impl Workload {
         let handed_on = if threads > 1.0 { self.state_bytes / HANDED_ON_RATE / steps } else { 0.0 };
         let barriers = fronts * BARRIER_NS / steps;
         let nanoseconds = overlapped(&[fronts * front / steps, inside, between]) + handed_on + barriers;
-        Estimate { nanoseconds: nanoseconds * begun(steps), bytes: self.step_bytes() }
+        Estimate { nanoseconds: nanoseconds * self.begun(steps), bytes: self.step_bytes() }
     }
 
     /// Nanoseconds of groups of statements that run at once, each some rows behind the one before.
@@ -284,6 +287,21 @@ impl Workload {
         self.work.iter().sum()
     }
 
+    /// Steps of a call.
+    fn steps_of_call(&self) -> f64 {
+        (CALL_NS / (self.all_work() / self.threads).max(1.0)).max(STEPS_OF_A_CALL)
+    }
+
+    /// How many tiles a call begins, for each that it completes: of the last one, half is missing.
+    fn begun(&self, steps: f64) -> f64 {
+        1.0 + steps / (2.0 * self.steps_of_call())
+    }
+
+    /// By how much a call takes longer as its last steps are too few for all threads, which take so many steps together.
+    fn left_out(&self, steps: f64, threads: f64) -> f64 {
+        1.0 + steps * (1.0 - 1.0 / threads) / (2.0 * self.steps_of_call())
+    }
+
     /// Bytes that a step works on.
     fn step_bytes(&self) -> f64 {
         self.state_bytes + self.given_bytes
@@ -301,16 +319,6 @@ impl Workload {
             bytes / (MEMORY_RATE * threads.min(MEMORY_CORES))
         }
     }
-}
-
-/// How many tiles a call begins, for each that it completes: of the last one, half is missing.
-fn begun(steps: f64) -> f64 {
-    1.0 + steps / (2.0 * STEPS_OF_A_CALL)
-}
-
-/// By how much a call takes longer as its last steps are too few for all threads, which take so many steps together.
-fn left_out(steps: f64, threads: f64) -> f64 {
-    1.0 + steps * (1.0 - 1.0 / threads) / (2.0 * STEPS_OF_A_CALL)
 }
 
 /// Nanoseconds of what is done at the same time.
