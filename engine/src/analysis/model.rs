@@ -38,7 +38,7 @@ pub(crate) const OWN: char = '_';
 fn needs_from_step(kernel: &Kernel, schedule: &Schedule) -> bool {
     let step_first = schedule.dims.first() == Some(&DimKind::Sequential)
         && schedule.times.iter().all(|time| time.first() == Some(&Affine::iter(0)));
-    kernel.has_state() && !(step_first && !schedule.names_from_step())
+    kernel.has_state() && (!step_first || schedule.names_from_step())
 }
 
 /// What a set says of the step a call starts from, where that is a parameter.
