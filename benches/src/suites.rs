@@ -66,7 +66,7 @@ const ALL_BASELINES: &[Layout] = &[Layout::Full, Layout::SuccessiveModulo];
 /// comes soon. Calls are as long as time loops have them between two outputs, for each loop the same.
 static QUICK: Suite = Suite {
     name: "quick",
-    summary: "LBM and heat stencils at one size each, by rows and by schedules that are found, about four minutes",
+    summary: "LBM and heat stencils at one size each, by rows and by schedules that are found, four to five minutes",
     seconds: 0.0,
     rounds: 5,
     baselines: ALL_BASELINES,

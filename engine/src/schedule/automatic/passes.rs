@@ -75,8 +75,7 @@ pub(super) fn in_passes(
         if time[row].sub(&coordinates[dim])?.as_constant().is_none() {
             return Ok(false);
         }
-        let leaning = if lean == 0 { Affine::default() } else { in_call(&coordinates[0])?.scale(lean)? };
-        passes.push(time[row].add(&leaning)?.floor_div(ROWS_OF_A_PASS)?);
+        passes.push(time[row].add(&in_call(&coordinates[0])?.scale(lean)?)?.floor_div(ROWS_OF_A_PASS)?);
     }
     // A tile may be a pass.
     let tells = |k: usize| {
