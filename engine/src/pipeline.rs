@@ -23,7 +23,7 @@ use crate::analysis::step_dependences::StepDependences;
 use crate::check::{Checker, Proved};
 use crate::clock::Clock;
 use crate::error::Error;
-use crate::kernel::graph::{ArrayId, Kernel, Observer, Role, Stmt};
+use crate::kernel::graph::{ArrayId, Kernel, Observer, Role, Schedule, Stmt};
 use crate::kernel::{BoundKernel, MappingRule, Ranges, ScheduleText, Unbound, parse_mapping};
 use crate::lower::{LowerError, Lowered, lower, mark_reuse, prove_bounds, verified};
 use crate::plan::bounds::{BufferBounds, buffer_bounds, known_bounds};
@@ -33,6 +33,7 @@ use crate::plan::outcome::Outcome;
 use crate::plan::report::mapping_formulas;
 use crate::plan::request::Request;
 use crate::schedule::automatic::MANY_STEPS;
+use crate::schedule::bands::Bands;
 use crate::schedule::by_step::{self, StepsAtOnce};
 use crate::schedule::legality::{verify_bounds, verify_schedule};
 use crate::schedule::writes::{later_steps_write_last, verify_writes, verify_written_once};
@@ -172,18 +173,37 @@ pub(crate) fn by_step(request: &Request, layout: &Layout, threads: usize) -> Res
     let Some(at_once) = StepsAtOnce::of(written, schedule) else { return Ok(None) };
     let params = request.bound.params_at(MANY_STEPS);
     for candidate in by_step::by_step(written, schedule, at_once, (&params, threads))? {
-        let kernel = written.without_schedules().with_schedule(candidate)?;
-        let bound = Arc::new(bind_at_the_sizes_of(request, kernel)?);
-        let request = Request { bound, ..request.clone() };
-        match program_on(&request, layout) {
-            Err(error @ (Error::Illegal(_) | Error::Mapping(MappingError::Unproved { .. }))) => {
-                let text = ScheduleText(request.kernel(), request.bound.written_schedule());
-                debug!("short calls cannot run as {text}: {error}");
-            }
-            program => return program.map(Some),
+        if let Some(program) = kept_to(request, layout, candidate)? {
+            return Ok(Some(program));
         }
     }
     Ok(None)
+}
+
+/// A program in bands of fewer steps, on the storage that a plan has for bands that run at once. None if they do not keep
+/// to that storage.
+pub(crate) fn in_smaller_bands(
+    request: &Request,
+    layout: &Layout,
+    (bands, steps): (Bands, i64),
+) -> Result<Option<Verified>, Error> {
+    let lowered = bands.lowered(request.bound.written_schedule(), steps).map_err(AnalysisError::from)?;
+    kept_to(request, layout, lowered)
+}
+
+/// A program under another schedule on the storage of a plan; none if that order is wrong, or does not keep to it.
+fn kept_to(request: &Request, layout: &Layout, schedule: Schedule) -> Result<Option<Verified>, Error> {
+    let kernel = request.bound.written().without_schedules().with_schedule(schedule)?;
+    let bound = Arc::new(bind_at_the_sizes_of(request, kernel)?);
+    let request = Request { bound, ..request.clone() };
+    match program_on(&request, layout) {
+        Err(error @ (Error::Illegal(_) | Error::Mapping(MappingError::Unproved { .. }))) => {
+            let text = ScheduleText(request.kernel(), request.bound.written_schedule());
+            debug!("short calls cannot run as {text}: {error}");
+            Ok(None)
+        }
+        program => program.map(Some),
+    }
 }
 
 /// A program under a schedule, on storage that was found for another one: it is proved again.

@@ -6,8 +6,8 @@
 //! arrays are `reduced` to; `numbers` looks for NaN in that way, when the `monitor` is due. `given` remembers what was
 //! written of the `kept_levels`, `series` what was given of inputs over `steps`, `facts` tells of it; `folded` shows
 //! storage as it is.
-//! `drive` is for time loops, which `cancel` ends, `short_calls` for what is too short for tiles of time, with
-//! `short_times`.
+//! `drive` is for time loops, which `cancel` ends, `short_calls` and `smaller_bands` for what is too short for tiles of
+//! time, with `short_times`.
 //! `borrowed` runs kernels without state on the caller's own arrays; `tune` times ways to compile; `available` and
 //! `memory` refuse what there is no memory for.
 
@@ -34,6 +34,7 @@ mod series;
 mod shared;
 mod short_calls;
 mod short_times;
+mod smaller_bands;
 mod steps;
 mod transfer;
 mod tune;
@@ -60,6 +61,8 @@ use crate::run::monitor::NanMonitor;
 use crate::run::series::AllSeries;
 use crate::run::shared::Shared;
 use crate::run::short_times::ShortCalls;
+use crate::run::smaller_bands::SmallerBands;
+use crate::schedule::bands::Bands;
 use crate::schedule::by_step::StepsAtOnce;
 use crate::storage::placement::rows::page_offset_bytes;
 
@@ -90,8 +93,11 @@ impl Code {
     ) -> Code {
         let (observers, by_step) = (Mutex::default(), OnceLock::new());
         let steps_at_once = StepsAtOnce::of(request.kernel(), request.bound.written_schedule());
+        let bands = Bands::of(request.kernel(), request.bound.written_schedule());
+        let bands = bands.map(|bands| Arc::new(SmallerBands::new(bands)));
         let levels = KeptLevels::new(request.kernel());
-        let shared = Shared { request, outcome, levels, compiled, kept, options, observers, steps_at_once, by_step };
+        let shared =
+            Shared { request, outcome, levels, compiled, kept, options, observers, steps_at_once, by_step, bands };
         Code { shared: Arc::new(shared) }
     }
 
@@ -407,6 +413,10 @@ impl Run {
             [from, to] if shared.steps_at_once.is_some() && self.threads() > 1 => {
                 self.call_in_pieces((from, to), borrowed)
             }
+            [from, to] if self.threads() > 1 => match &shared.bands {
+                Some(bands) => self.call_in_bands(bands, (from, to), borrowed),
+                None => self.call_code(&shared.compiled, args, borrowed),
+            },
             _ => self.call_code(&shared.compiled, args, borrowed),
         }
     }

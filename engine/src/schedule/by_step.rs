@@ -12,6 +12,7 @@
 use crate::kernel::affine::{Affine, AffineOverflow, Term};
 use crate::kernel::graph::{DimKind, Kernel, ParamId, Schedule, Stmt};
 use crate::kernel::points::bounding_box;
+use crate::schedule::bands::depends_on_step_alone;
 use crate::schedule::transform::TransformError;
 
 /// Cells of a part of a row, at least, where rows are shared out: a few vectors in each turn of a strip. Shows in
@@ -32,10 +33,24 @@ pub(crate) struct StepsAtOnce {
 
 /// A step `t` of a call belongs to the tile `floor((t + offset) / size)`, perhaps counted from where the call starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Tile {
+pub(super) struct Tile {
     offset: i64,
-    size: i64,
+    pub(super) size: i64,
     is_of_call: bool,
+}
+
+impl Tile {
+    /// Steps from the one after `from` to the end of its tile.
+    pub(super) fn steps_to_end(&self, from: i64) -> Option<i64> {
+        let first = if self.is_of_call { 1 } else { i128::from(from) + 1 } + i128::from(self.offset);
+        let left = i128::from(self.size) - first.rem_euclid(i128::from(self.size));
+        i64::try_from(left).ok()
+    }
+
+    /// Whether one of these tiles begins with the first step of each call.
+    pub(super) fn begins_with_calls(&self) -> bool {
+        self.is_of_call && (self.offset + 1) % self.size == 0
+    }
 }
 
 impl StepsAtOnce {
@@ -54,10 +69,7 @@ impl StepsAtOnce {
 
     /// Steps from the one after `from` to the end of its tile; none if it does not end.
     pub(crate) fn steps_to_end_of_tile(&self, from: i64) -> Option<i64> {
-        let Tile { offset, size, is_of_call } = self.tile?;
-        let first = if is_of_call { 1 } else { i128::from(from) + 1 } + i128::from(offset);
-        let left = i128::from(size) - first.rem_euclid(i128::from(size));
-        i64::try_from(left).ok()
+        self.tile?.steps_to_end(from)
     }
 
     /// Steps of a tile.
@@ -67,7 +79,7 @@ impl StepsAtOnce {
 }
 
 /// The tile of a dimension that is one of steps alone, for every statement.
-fn tile_of_steps(schedule: &Schedule, dim: usize) -> Option<Tile> {
+pub(super) fn tile_of_steps(schedule: &Schedule, dim: usize) -> Option<Tile> {
     let tile = |time: &Vec<Affine>| {
         let mut terms = time[dim].terms();
         let (Term::Floor(inner, size), 1) = terms.next()? else { return None };
@@ -147,14 +159,6 @@ fn one_after_the_other(schedule: &Schedule, dim: usize) -> Result<Schedule, Affi
         times.push(own);
     }
     Ok(Schedule { name: BY_STEP.to_string(), dims, times })
-}
-
-fn depends_on_step_alone(value: &Affine) -> bool {
-    value.terms().all(|(term, _)| match term {
-        Term::Iter(iter) => *iter == 0,
-        Term::Param(_) => true,
-        Term::Floor(inner, _) => depends_on_step_alone(inner),
-    })
 }
 
 /// How many values the iterators of each statement have.

@@ -6,11 +6,12 @@
 //! `kinds` change dimensions one by one, `tile` cuts them into rectangular tiles, `skew` leans one over others, `skewed`,
 //! `parallelogram`, `pipelined`, `diamond` and `hexagonal` tile time and space, `wavefront` lets tiles run in parallel,
 //! `restart` lets tiles of time begin with each call,
-//! `by_step` takes tiles of steps apart for calls that are too short for them.
+//! `by_step` takes tiles of steps apart for calls that are too short for them, `bands` makes those lower that run at once.
 //! `cone` finds which hyperplanes and leans the dependences allow, `rewriter` has all rewritings by names of dimensions,
 //! `written` makes those that a text says, `automatic` finds whole schedules.
 
 pub(crate) mod automatic;
+pub(crate) mod bands;
 pub(crate) mod by_step;
 pub(crate) mod cone;
 pub(crate) mod diamond;
