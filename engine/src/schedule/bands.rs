@@ -11,7 +11,7 @@
 
 use crate::kernel::affine::{Affine, AffineOverflow, Term};
 use crate::kernel::graph::{DimKind, Kernel, Schedule};
-use crate::schedule::by_step::tile_of_steps;
+use crate::schedule::tile_of_steps::{depends_on_step_alone, tile_of_steps};
 
 /// What these schedules are called.
 const SMALLER_BANDS: &str = "smaller_bands";
@@ -80,15 +80,6 @@ impl Bands {
         }
         Ok(lowered)
     }
-}
-
-/// Whether nothing but the step and parameters is in a value.
-pub(super) fn depends_on_step_alone(value: &Affine) -> bool {
-    value.terms().all(|(term, _)| match term {
-        Term::Iter(iter) => *iter == 0,
-        Term::Param(_) => true,
-        Term::Floor(inner, _) => depends_on_step_alone(inner),
-    })
 }
 
 #[cfg(test)]

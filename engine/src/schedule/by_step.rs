@@ -12,7 +12,7 @@
 use crate::kernel::affine::{Affine, AffineOverflow, Term};
 use crate::kernel::graph::{DimKind, Kernel, ParamId, Schedule, Stmt};
 use crate::kernel::points::bounding_box;
-use crate::schedule::bands::depends_on_step_alone;
+use crate::schedule::tile_of_steps::{TileOfSteps, depends_on_step_alone, tile_of_steps};
 use crate::schedule::transform::TransformError;
 
 /// Cells of a part of a row, at least, where rows are shared out: a few vectors in each turn of a strip. Shows in
@@ -28,29 +28,7 @@ pub(crate) struct StepsAtOnce {
     /// The dimension that is the step, in parallel.
     dim: usize,
     /// None if there is one tile of all steps.
-    tile: Option<Tile>,
-}
-
-/// A step `t` of a call belongs to the tile `floor((t + offset) / size)`, perhaps counted from where the call starts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Tile {
-    offset: i64,
-    pub(super) size: i64,
-    is_of_call: bool,
-}
-
-impl Tile {
-    /// Steps from the one after `from` to the end of its tile.
-    pub(super) fn steps_to_end(&self, from: i64) -> Option<i64> {
-        let first = if self.is_of_call { 1 } else { i128::from(from) + 1 } + i128::from(self.offset);
-        let left = i128::from(self.size) - first.rem_euclid(i128::from(self.size));
-        i64::try_from(left).ok()
-    }
-
-    /// Whether one of these tiles begins with the first step of each call.
-    pub(super) fn begins_with_calls(&self) -> bool {
-        self.is_of_call && (self.offset + 1) % self.size == 0
-    }
+    tile: Option<TileOfSteps>,
 }
 
 impl StepsAtOnce {
@@ -76,21 +54,6 @@ impl StepsAtOnce {
     pub(crate) fn tile_steps(&self) -> Option<i64> {
         self.tile.map(|tile| tile.size)
     }
-}
-
-/// The tile of a dimension that is one of steps alone, for every statement.
-pub(super) fn tile_of_steps(schedule: &Schedule, dim: usize) -> Option<Tile> {
-    let tile = |time: &Vec<Affine>| {
-        let mut terms = time[dim].terms();
-        let (Term::Floor(inner, size), 1) = terms.next()? else { return None };
-        let offset = inner.sub(&Affine::iter(0)).ok()?;
-        let of_call = offset.add(&Affine::param(ParamId::FROM_STEP)).ok()?.as_constant();
-        let (is_of_call, offset) = (of_call.is_some(), offset.as_constant().or(of_call)?);
-        // What is added to the number of a tile says nothing of where it ends.
-        terms.next().is_none().then_some(Tile { offset, size: *size, is_of_call })
-    };
-    let first = tile(schedule.times.first()?)?;
-    schedule.times.iter().all(|time| tile(time) == Some(first)).then_some(first)
 }
 
 /// The schedules by step for what runs steps at once, of a kernel in which `params` are the values of all parameters.
