@@ -50,11 +50,7 @@ impl<'d> Open<'d> {
 
     /// Whether iterations of a dimension may run at once: nothing that is left goes from one to another.
     pub(super) fn is_parallel(&self, dim: usize, shifts: &[i64]) -> bool {
-        let at_rest = |d: &&Distance| {
-            let shift = i128::from(shifts[d.to]) - i128::from(shifts[d.from]);
-            d.by[dim].ends().is_some_and(|(min, max)| min == max && i128::from(min) + shift == 0)
-        };
-        self.left.iter().all(at_rest)
+        self.left.iter().all(|d| is_at_rest(d, dim, shifts))
     }
 
     /// Positions that order what is left; nothing is left behind them. None if nothing is open or it runs in a circle.
@@ -63,6 +59,28 @@ impl<'d> Open<'d> {
         let levels = levels(self.stmts, &pairs)?;
         self.left.clear();
         levels.iter().any(|&level| level > 0).then_some(Row::Position(levels))
+    }
+
+    /// Positions before a dimension in lanes and behind it. If lanes are shared, with the shifts that the dimension has,
+    /// statements of which each iteration needs nothing but the same one of the others are apart behind it alone.
+    /// Nothing is left then; none if what is left runs in a circle.
+    pub(super) fn positions_around(
+        &mut self,
+        dim: usize,
+        shared: Option<&[i64]>,
+    ) -> Option<(Option<Row>, Option<Row>)> {
+        let shares = |d: &Distance| shared.is_some_and(|shifts| is_at_rest(d, dim, shifts));
+        // The lanes of a statement are as far behind as the longest chain to it has dependences between iterations.
+        let pairs = |left: &[&Distance], is_wanted: &dyn Fn(&Distance) -> bool| -> Vec<(usize, usize)> {
+            left.iter().filter(|d| is_wanted(d)).map(|d| (d.from, d.to)).collect()
+        };
+        let apart = pairs(&self.left, &|d| !shares(d));
+        let together = pairs(&self.left, &shares);
+        let before = levels_between(self.stmts, &apart, &together)?;
+        let behind = levels(self.stmts, &pairs(&self.left, &|d| before[d.from] == before[d.to]))?;
+        self.left.clear();
+        let row = |levels: Vec<i64>| levels.iter().any(|&level| level > 0).then_some(Row::Position(levels));
+        Some((row(before), row(behind)))
     }
 
     /// The smallest shifts, none below 0, that let no dependence point backwards.
@@ -107,14 +125,26 @@ impl<'d> Open<'d> {
     }
 }
 
+/// Whether a dependence goes from each iteration of a dimension to the same one, once it is shifted.
+fn is_at_rest(d: &Distance, dim: usize, shifts: &[i64]) -> bool {
+    let shift = i128::from(shifts[d.to]) - i128::from(shifts[d.from]);
+    d.by[dim].ends().is_some_and(|(min, max)| min == max && i128::from(min) + shift == 0)
+}
+
 /// The longest chain of pairs that leads to each statement; none if there is a circle.
 fn levels(stmts: usize, pairs: &[(usize, usize)]) -> Option<Vec<i64>> {
+    levels_between(stmts, pairs, &[])
+}
+
+/// The same for chains that also go through other pairs, which count for nothing.
+fn levels_between(stmts: usize, pairs: &[(usize, usize)], others: &[(usize, usize)]) -> Option<Vec<i64>> {
     let mut levels = vec![0_i64; stmts];
+    let steps = || pairs.iter().map(|pair| (pair, 1)).chain(others.iter().map(|pair| (pair, 0)));
     for _ in 0..=stmts {
         let mut settled = true;
-        for &(from, to) in pairs {
-            if levels[to] <= levels[from] {
-                levels[to] = levels[from] + 1;
+        for (&(from, to), step) in steps() {
+            if levels[to] < levels[from] + step {
+                levels[to] = levels[from] + step;
                 settled = false;
             }
         }
@@ -141,4 +171,30 @@ fn closure(stmts: usize, left: &[&Distance]) -> Vec<Vec<bool>> {
         seen
     };
     (0..stmts).map(from).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crease_program::Interval;
+
+    fn distance((from, to): (usize, usize), by: i128) -> Distance {
+        Distance { from, to, by: vec![Interval::point(by)] }
+    }
+
+    #[test]
+    fn what_each_iteration_hands_to_itself_shares_lanes() {
+        // 0 -> 1 at rest, 1 -> 2 to the next cell, 2 -> 3 at rest.
+        let distances = [distance((0, 1), 0), distance((1, 2), -1), distance((2, 3), 0)];
+        let around = |shared: Option<&[i64]>| Open::all(4, &distances).positions_around(0, shared).unwrap();
+        let position = |levels: [i64; 4]| Some(Row::Position(levels.to_vec()));
+        assert_eq!(around(Some(&[0; 4])), (position([0, 0, 1, 1]), position([0, 1, 0, 1])));
+        assert_eq!(around(None), (position([0, 1, 2, 3]), None));
+        // Shifted by a cell, the second one is at rest and the first is not.
+        assert_eq!(around(Some(&[0, 0, 1, 1])), (None, position([0, 1, 2, 3])));
+        assert_eq!(around(Some(&[0, 1, 1, 1])), (position([0, 1, 2, 2]), position([0, 0, 0, 1])));
+        let circle = [distance((0, 1), 0), distance((1, 0), 0)];
+        assert_eq!(Open::all(2, &circle).positions_around(0, Some(&[0; 2])), None);
+        assert_eq!(Open::all(2, &[]).positions_around(0, None), Some((None, None)));
+    }
 }

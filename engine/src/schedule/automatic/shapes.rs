@@ -3,7 +3,8 @@
 //! In: a kernel in its common space, its distances, its workload.   Out: candidates, from the simplest on. With the
 //! dimensions `[t, y, x]`, where the `t` of tiles counts the steps of a call, from 0 (`restart`):
 //!
-//! - rows, `[t, y, x vector]`: statements are shifted until each row is used as soon as it is there;
+//! - rows, `[t, y, x vector]`: statements are shifted until each row is used as soon as it is there; those of a kernel
+//!   without steps of which each cell needs the same cell of the others alone share the lanes, `[y, x vector, stage]`;
 //! - rows in parallel, `[t, y parallel, x vector]`, where nothing is left to be ordered within a step;
 //! - overlapped tiles of a dimension, `[t, floor(y/h) overlapped, y, x vector]`, where statements of a step need each
 //!   other's rows: each tile computes those of its neighbours that it needs by itself;
@@ -435,30 +436,31 @@ impl Shapes<'_> {
     }
 
     fn along(&self, draft: &mut Draft, open: &mut Open<'_>, last: &Row) -> Result<bool, AffineOverflow> {
-        let mut row = last.clone();
-        let mut kind = DimKind::Vector(self.workload.lanes);
-        if !open.left().is_empty() {
-            match open.clone().positions() {
-                Some(positions) => {
-                    open.positions();
-                    draft.push(DimKind::Sequential, self.values(&positions)?);
-                }
-                None => {
-                    // What is left runs along the row itself, cell after cell.
-                    let Some(rows) = open.next(self.last()) else { return Ok(false) };
-                    let mut rows = rows;
-                    row = rows.pop().expect("a dimension comes last");
-                    for group in rows {
-                        draft.push(DimKind::Sequential, self.values(&group)?);
-                    }
-                    kind = DimKind::Sequential;
-                }
+        let shifts = match last {
+            Row::Dim { shifts, .. } => shifts.clone(),
+            Row::Position(_) => vec![0; self.stmts],
+        };
+        // Rows of pipelines stay in registers from one stage to the next. Stages of a step have been seen to gain nothing,
+        // as all their rows are in a cache: `acoustic-2d`, `elastic-2d`, `cahn-hilliard-2d`.
+        let shared = (!self.space.has_steps).then_some(shifts.as_slice());
+        if let Some((before, behind)) = open.positions_around(self.last(), shared) {
+            if let Some(before) = before {
+                draft.push(DimKind::Sequential, self.values(&before)?);
             }
+            draft.push(DimKind::Vector(self.workload.lanes), self.values(last)?);
+            if let Some(behind) = behind {
+                draft.push(DimKind::Sequential, self.values(&behind)?);
+            }
+            return Ok(true);
         }
-        draft.push(kind, self.values(&row)?);
-        if kind == DimKind::Sequential
-            && let Some(positions) = open.positions()
-        {
+        // What is left runs along the row itself, cell after cell.
+        let Some(mut rows) = open.next(self.last()) else { return Ok(false) };
+        let row = rows.pop().expect("a dimension comes last");
+        for group in rows {
+            draft.push(DimKind::Sequential, self.values(&group)?);
+        }
+        draft.push(DimKind::Sequential, self.values(&row)?);
+        if let Some(positions) = open.positions() {
             draft.push(DimKind::Sequential, self.values(&positions)?);
         }
         Ok(open.left().is_empty())

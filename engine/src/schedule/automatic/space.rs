@@ -8,7 +8,7 @@
 use crease_program::Interval;
 
 use crate::kernel::affine::{Affine, Term};
-use crate::kernel::graph::{Array, ArrayId, Kernel, Role, Stmt};
+use crate::kernel::graph::{Array, ArrayId, Kernel, ParamId, Role, Stmt};
 use crate::kernel::points::bounding_box;
 use crate::schedule::automatic::NoCandidates;
 
@@ -108,6 +108,8 @@ pub(super) fn range_of(e: &Affine, iters: &[Interval], params: &[i64]) -> Interv
     let term = |(term, factor): (&Term, i64)| {
         let range = match term {
             Term::Iter(i) => iters[*i as usize],
+            // A call begins after any step.
+            Term::Param(ParamId::FROM_STEP) => Interval { min: 0, max: i128::from(i64::MAX) },
             Term::Param(p) => Interval::point(params[p.index()]),
             Term::Floor(inner, divisor) => range_of(inner, iters, params).floor_div(*divisor),
         };
