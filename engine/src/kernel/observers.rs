@@ -33,6 +33,11 @@ pub struct Observer {
 }
 
 impl Observer {
+    /// Whether some output is a reduction.
+    pub(crate) fn reduces(&self) -> bool {
+        self.reductions.iter().any(Option::is_some)
+    }
+
     /// Counts the cells of each of some states that are NaN.
     pub(crate) fn of_nan(kernel: &Kernel, states: &[ArrayId]) -> Observer {
         let mut arrays = Vec::new();

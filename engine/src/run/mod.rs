@@ -3,7 +3,8 @@
 //! [`Code`] is shared by any number of [`Run`]s; each has its own fields. `boxes` moves logical arrays in and out of
 //! folded storage, any `region` of them: `level` finds the formulas that keep it, `walk` the places, `transfer` copies.
 //! `observe` runs what a kernel computes of its states on demand, once it is `observed` in machine code, with numbers that
-//! arrays are `reduced` to; `numbers` looks for NaN in that way, when the `monitor` is due. `given` remembers what was
+//! arrays are `reduced` to; `observing` does so in the steps that leave these states, where code with both `fused` is
+//! faster, as `fused_times` say; `numbers` looks for NaN in that way, when the `monitor` is due. `given` remembers what was
 //! written of the `kept_levels`, `series` what was given of inputs over `steps`, `facts` tells of it; `folded` shows
 //! storage as it is.
 //! `drive` is for time loops, which `cancel` ends, `short_calls` for what is too short for tiles of time, with
@@ -19,6 +20,8 @@ mod drive;
 pub(crate) mod error;
 mod facts;
 mod folded;
+mod fused;
+mod fused_times;
 mod given;
 mod kept_levels;
 mod level;
@@ -27,6 +30,7 @@ mod monitor;
 mod numbers;
 mod observe;
 mod observed;
+mod observing;
 mod options;
 mod reduced;
 mod region;
@@ -53,6 +57,7 @@ use crate::plan::layout::{BufferLayout, Owner};
 use crate::plan::outcome::Outcome;
 use crate::plan::request::Request;
 use crate::run::cancel::Watch;
+use crate::run::fused_times::Observing;
 use crate::run::given::Given;
 use crate::run::kept_levels::KeptLevels;
 use crate::run::memory::Keeps;
@@ -70,7 +75,7 @@ pub use drive::Progress;
 pub use error::RunError;
 use error::list;
 pub use folded::{Folded, FoldedCoordinate, FoldedIndex};
-pub use options::{MemoryCheck, RunOptions};
+pub use options::{MemoryCheck, ObserverForm, RunOptions};
 pub use region::{IndexRange, Region};
 pub use tune::TunedCode;
 pub use tune_schedule::{ScheduleFinding, TunedPlan};
@@ -88,10 +93,11 @@ impl Code {
         (compiled, kept): (Compiled, Kept),
         options: CompileOptions,
     ) -> Code {
-        let (observers, by_step) = (Mutex::default(), OnceLock::new());
+        let (observers, fused, by_step) = (Mutex::default(), Mutex::default(), OnceLock::new());
         let steps_at_once = StepsAtOnce::of(request.kernel(), request.bound.written_schedule());
         let levels = KeptLevels::new(request.kernel());
-        let shared = Shared { request, outcome, levels, compiled, kept, options, observers, steps_at_once, by_step };
+        let shared =
+            Shared { request, outcome, levels, compiled, kept, options, observers, fused, steps_at_once, by_step };
         Code { shared: Arc::new(shared) }
     }
 
@@ -134,8 +140,21 @@ impl Code {
         let given = Given::nothing(shared.kernel(), &shared.levels, |id| shared.shape(id));
         let series = AllSeries::new(shared);
         let (shared, cancel, nan_monitor, short_calls) = (Arc::clone(shared), None, None, ShortCalls::default());
-        let step = 0;
-        Ok(Run { shared, fields, scalars, given, series, pool, step, options, cancel, nan_monitor, short_calls })
+        let (step, observing) = (0, Observing::default());
+        Ok(Run {
+            shared,
+            fields,
+            scalars,
+            given,
+            series,
+            pool,
+            step,
+            options,
+            cancel,
+            nan_monitor,
+            short_calls,
+            observing,
+        })
     }
 
     /// The machine code's size, texts and compile times.
@@ -176,6 +195,8 @@ pub struct Run {
     nan_monitor: Option<NanMonitor>,
     /// What it knows of calls of few steps.
     short_calls: ShortCalls,
+    /// What it knows of observers in steps and behind them.
+    observing: Observing,
 }
 
 impl Run {
@@ -376,6 +397,16 @@ impl Run {
 
     /// Calls the code on the run's own arrays, but for buffers that are lent.
     fn call(&mut self, args: &[i64], lent: &mut [Option<BufferRef<'_>>]) -> Result<(), Error> {
+        let lent_arrays = self.prepare(args, lent)?;
+        let mut borrowed = reborrowed(lent);
+        borrowed.resize_with(self.fields.len(), || None);
+        self.call_on(args, borrowed)?;
+        self.given.note_outputs(self.shared.kernel(), &lent_arrays);
+        Ok(())
+    }
+
+    /// Checks that a call has all that it needs, and makes room for arrays of the caller; tells those that are lent.
+    fn prepare(&mut self, args: &[i64], lent: &[Option<BufferRef<'_>>]) -> Result<Vec<ArrayId>, Error> {
         self.scalar_values()?;
         self.shared.check_live_in()?;
         let is_own = |buffer: usize| lent.get(buffer).is_none_or(Option::is_none);
@@ -393,11 +424,7 @@ impl Run {
         if let &[from, to] = args {
             self.series.fill(&mut self.fields, from, to);
         }
-        let mut borrowed = reborrowed(lent);
-        borrowed.resize_with(self.fields.len(), || None);
-        self.call_on(args, borrowed)?;
-        self.given.note_outputs(self.shared.kernel(), &lent_arrays);
-        Ok(())
+        Ok(lent_arrays)
     }
 
     /// Calls the code; buffers that are not borrowed are the run's own.

@@ -13,6 +13,7 @@ use crate::plan::layout::BufferLayout;
 use crate::plan::outcome::Outcome;
 use crate::plan::request::Request;
 use crate::run::RunError;
+use crate::run::fused::Fused;
 use crate::run::given::At;
 use crate::run::kept_levels::KeptLevels;
 use crate::run::level::Level;
@@ -35,6 +36,8 @@ pub(super) struct Shared {
     pub(super) options: CompileOptions,
     /// Observers that were asked for, by name.
     pub(super) observers: Mutex<BTreeMap<String, Arc<Observed>>>,
+    /// Code of steps with observers among them, by the observers' names, once it was wanted; none if there is none.
+    pub(super) fused: Mutex<BTreeMap<Vec<String>, Option<Arc<Fused>>>>,
     /// How tiles run their steps at once, if they do.
     pub(super) steps_at_once: Option<StepsAtOnce>,
     /// What runs calls of few steps then, once it was wanted; none if nothing else can.
@@ -140,7 +143,7 @@ impl Shared {
 
 impl Shared {
     /// An observer of the kernel by its name.
-    fn observer(&self, name: &str) -> Result<&Observer, RunError> {
+    pub(super) fn observer(&self, name: &str) -> Result<&Observer, RunError> {
         let kernel = self.request.bound.written();
         kernel.observer(name).ok_or_else(|| RunError::unknown_observer(kernel, name))
     }

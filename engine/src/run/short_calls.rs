@@ -38,7 +38,7 @@ impl Shared {
     }
 
     /// Time that the plan took.
-    fn planning(&self) -> Duration {
+    pub(super) fn planning(&self) -> Duration {
         let seconds = self.outcome.stages.iter().map(|(_, seconds)| seconds).sum();
         Duration::try_from_secs_f64(seconds).unwrap_or_default()
     }
