@@ -201,3 +201,50 @@ impl Run {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::graph::Kernel;
+    use crate::run::RunOptions;
+    use ndarray::Array2;
+    use std::time::Duration;
+
+    const N: usize = 20;
+    const PLATE: &str = "kernel plate(size N; run T) for N >= 3 {
+        state u[t, y, x]: f64 for 0 <= y, x < N
+        S[t, y, x] for 1 <= t <= T and 1 <= y, x < N-1 {
+          u[t,y,x] = 0.25 * (u[t-1,y-1,x] + u[t-1,y+1,x] + u[t-1,y,x-1] + u[t-1,y,x+1]) }
+        E[t, y, x] for 1 <= t <= T and 0 <= y, x < N and (y = 0 or y = N-1 or x = 0 or x = N-1) {
+          u[t,y,x] = u[t-1,y,x] }
+        observe squares { output q[y, x]: f64 for 0 <= y, x < N
+          Q[t, y, x] for 0 <= y, x < N { q[y,x] = u[t,y,x] * u[t,y,x] } }
+      }";
+
+    #[test]
+    fn nothing_is_planned_before_it_pays_and_then_both_forms_are_timed() {
+        let code = Kernel::parse(PLATE).unwrap().plan().size("N", N as i64).threads(2).build().unwrap();
+        let mut run = code.compile().unwrap().instantiate_with(RunOptions::default().threads(2)).unwrap();
+        run.write("u", Array2::from_shape_fn((N, N), |(y, x)| (y * 5 + x * x) as f64).view()).unwrap();
+        let names = ["squares".to_string()];
+        let advance = |run: &mut Run, steps: u64| {
+            let mut q = Array2::<f64>::zeros((N, N));
+            run.advance_observing(steps, "squares", &mut [("q", (&mut q).into())]).unwrap();
+            let mut u = Array2::<f64>::zeros((N, N));
+            run.read("u", u.view_mut()).unwrap();
+            assert!(q == &u * &u, "step {}", run.step());
+        };
+        advance(&mut run, 3);
+        assert!(run.shared.fused_so_far(&names).is_none());
+        assert_eq!(run.observer_form(&["squares"]), Some(ObserverForm::Pass));
+        // As if passes had paid for it.
+        run.observing.get_mut(&names[..]).unwrap().in_passes = Duration::MAX;
+        (0..10).for_each(|_| advance(&mut run, 1));
+        assert!(run.shared.fused_so_far(&names).unwrap().is_some());
+        let known = &run.observing[&names[..]];
+        assert_eq!((known.calls(ObserverForm::Fused), known.calls(ObserverForm::Pass)), (5, 5));
+        let taken = known.form(1);
+        advance(&mut run, 1);
+        assert_eq!(run.observer_form(&["squares"]), Some(taken));
+    }
+}
