@@ -58,9 +58,15 @@ impl Run {
 
     /// Computes what is compiled, of the states as they are now.
     pub(super) fn compute(&mut self, observed: &Observed, outputs: &mut [(&str, Output<'_>)]) -> Result<(), Error> {
-        self.given.verify_read(self.shared.kernel(), &observed.reads(), self.step)?;
+        self.verify_has(observed)?;
         let mut given = observed.given(outputs)?;
         self.compute_into(observed, &mut given)
+    }
+
+    /// Checks that the run has all that it reads.
+    pub(super) fn verify_has(&self, observed: &Observed) -> Result<(), RunError> {
+        self.scalar_values()?;
+        self.given.verify_read(self.shared.kernel(), &observed.reads(), self.step)
     }
 
     /// The same into arrays that were matched with its outputs.
@@ -79,9 +85,8 @@ impl Run {
         Ok(())
     }
 
-    /// Checks what [`Self::compute_into`] would refuse, and computes nothing.
+    /// Checks what a call of [`Self::compute_into`] would refuse, and computes nothing.
     pub(super) fn verify_compute(&mut self, observed: &Observed, given: &mut [BufferRef<'_>]) -> Result<(), Error> {
-        self.given.verify_read(self.shared.kernel(), &observed.reads(), self.step)?;
         let mut accumulators = observed.accumulators();
         let args = [self.step, self.step];
         self.call_beside(&args, &observed.layout, with_accumulators(given, &mut accumulators), |call| {

@@ -104,6 +104,7 @@ impl Run {
         let (mut asked, mut names) = (Vec::with_capacity(observers.len()), Vec::new());
         for (name, outputs) in observers {
             let observed = self.shared.observed(name)?;
+            self.verify_has(&observed)?;
             let mut given = observed.given(outputs)?;
             self.verify_compute(&observed, &mut given)?;
             let may_be_fused = steps > 0 && !observed.reduces();
