@@ -1,6 +1,7 @@
 //! What a step costs in calls of one step each, where tiles run their steps at once: in tiles, as the first calls have
 //! it, then by step on the same storage, as soon as that has paid; beside rows in parallel on storage of their own, and
-//! a step of whole tiles.
+//! a step of whole tiles. Then what a step costs in calls of few steps in bands that run at once: in the first calls, and
+//! once smaller bands have paid; beside calls of whole bands.
 //!
 //! `cargo run --release --example times_of_short_calls`
 
@@ -16,6 +17,7 @@ const PLANE: &str = "kernel plane(size N; run T) for N >= 3 {
       u[t,y,x] = u[t-1,y,x] }
     schedule tiles { S, E -> [floor(t/8), floor(y/4) + 2*t, t parallel, y, x vector(8)] }
     schedule rows { S, E -> [t, y parallel, x vector(8)] }
+    schedule bands { S, E -> [t, y, x vector(8)] } split(t 32) parallelogram(t 16, y 16) restart(t)
   }";
 
 const CUBE: &str = "kernel cube(size N; run T) for N >= 3 {
@@ -50,6 +52,24 @@ fn main() -> Result<(), Error> {
             let rows = timed_for(&mut rows, SECONDS / 4.0)?;
             let [tiles, by_step, rows, whole] = [tiles, by_step, median(&rows), median(&whole)];
             println!("{name} {n:4}   {tiles:8.3}  {by_step:8.3}   {switch:9}   {rows:16.3}   {whole:11.3}");
+        }
+    }
+    println!("bands of 16 steps, two at once: steps of a call   at first   later   whole bands");
+    let kernel = Kernel::parse(PLANE)?;
+    for n in [1000, 4000] {
+        for steps in [2, 4, 8, 12, 16, 20, 24, 48] {
+            // Code of its own, so that nothing is planned yet.
+            let mut run = instantiate(&kernel, n, "bands", threads)?;
+            run.advance(32)?;
+            let first = timed(&mut run, steps)?;
+            let begun = Instant::now();
+            let mut later = Vec::new();
+            while begun.elapsed().as_secs_f64() < SECONDS {
+                later.push(timed(&mut run, steps)?);
+            }
+            let later = median(&later[later.len() / 2..]);
+            let whole = (0..9).map(|_| timed(&mut run, 32)).collect::<Result<Vec<_>, _>>()?;
+            println!("plane {n:4} {steps:51}   {first:8.3}   {later:5.3}   {:11.3}", median(&whole));
         }
     }
     Ok(())

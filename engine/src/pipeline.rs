@@ -42,7 +42,7 @@ use crate::storage::options::StrategyChoice;
 use crate::storage::problem::{Problem, Span};
 use crate::storage::{MappingError, StorageMapping};
 
-pub(crate) use beside::{by_step, fused, observed};
+pub(crate) use beside::{by_step, fused, in_smaller_bands, observed};
 
 /// Runs every stage.
 pub(crate) fn run(request: &Request) -> Result<Outcome, Error> {

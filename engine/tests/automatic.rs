@@ -85,7 +85,9 @@ const IMAGE: &str = "kernel image(size N) for N >= 4 {
   }";
 
 fn machine(second_level: u64, last_level: u64) -> MachineModel {
-    MachineModel::detect().caches(second_level, last_level)
+    let mut machine = MachineModel::detect();
+    machine.first_level_cache_bytes = 48 << 10;
+    machine.caches(second_level, last_level)
 }
 
 /// The kernel with one more schedule, in front of others that follow.

@@ -13,13 +13,14 @@ use log::debug;
 use crate::analysis::error::AnalysisError;
 use crate::analysis::model::Model;
 use crate::error::Error;
-use crate::kernel::graph::{ArrayId, Kernel, Observer, Stmt};
+use crate::kernel::graph::{ArrayId, Kernel, Observer, Schedule, Stmt};
 use crate::kernel::{BoundKernel, Fused, Ranges, ScheduleText, Unbound};
 use crate::lower::{LowerError, lower, mark_reuse, prove_bounds, verified};
 use crate::pipeline::{Stages, analyse, lowered};
 use crate::plan::layout::Layout;
 use crate::plan::request::Request;
 use crate::schedule::automatic::MANY_STEPS;
+use crate::schedule::bands::Bands;
 use crate::schedule::by_step::{self, StepsAtOnce};
 use crate::schedule::legality::verify_bounds;
 use crate::schedule::observed::verify_fused;
@@ -122,18 +123,37 @@ pub(crate) fn by_step(request: &Request, layout: &Layout, threads: usize) -> Res
     let Some(at_once) = StepsAtOnce::of(written, schedule) else { return Ok(None) };
     let params = request.bound.params_at(MANY_STEPS);
     for candidate in by_step::by_step(written, schedule, at_once, (&params, threads))? {
-        let kernel = written.without_schedules().with_schedule(candidate)?;
-        let bound = Arc::new(bind_at_the_sizes_of(request, kernel)?);
-        let request = Request { bound, ..request.clone() };
-        match program_on(&request, layout) {
-            Err(error @ (Error::Illegal(_) | Error::Mapping(MappingError::Unproved { .. }))) => {
-                let text = ScheduleText(request.kernel(), request.bound.written_schedule());
-                debug!("short calls cannot run as {text}: {error}");
-            }
-            program => return program.map(Some),
+        if let Some(program) = kept_to(request, layout, candidate)? {
+            return Ok(Some(program));
         }
     }
     Ok(None)
+}
+
+/// A program in bands of fewer steps, on the storage that a plan has for bands that run at once. None if they do not keep
+/// to that storage.
+pub(crate) fn in_smaller_bands(
+    request: &Request,
+    layout: &Layout,
+    (bands, steps): (Bands, i64),
+) -> Result<Option<Verified>, Error> {
+    let lowered = bands.lowered(request.bound.written_schedule(), steps).map_err(AnalysisError::from)?;
+    kept_to(request, layout, lowered)
+}
+
+/// A program under another schedule on the storage of a plan; none if that order is wrong, or does not keep to it.
+fn kept_to(request: &Request, layout: &Layout, schedule: Schedule) -> Result<Option<Verified>, Error> {
+    let kernel = request.bound.written().without_schedules().with_schedule(schedule)?;
+    let bound = Arc::new(bind_at_the_sizes_of(request, kernel)?);
+    let request = Request { bound, ..request.clone() };
+    match program_on(&request, layout) {
+        Err(error @ (Error::Illegal(_) | Error::Mapping(MappingError::Unproved { .. }))) => {
+            let text = ScheduleText(request.kernel(), request.bound.written_schedule());
+            debug!("short calls cannot run as {text}: {error}");
+            Ok(None)
+        }
+        program => program.map(Some),
+    }
 }
 
 /// A program under a schedule, on storage that was found for another one: it is proved again.

@@ -7,14 +7,15 @@
 //! faster, as `fused_times` say; `numbers` looks for NaN in that way, when the `monitor` is due. `given` remembers what was
 //! written of the `kept_levels`, `series` what was given of inputs over `steps`, `facts` tells of it; `folded` shows
 //! storage as it is.
-//! `drive` is for time loops, which `cancel` ends, `short_calls` for what is too short for tiles of time, with
-//! `short_times`.
+//! `drive` is for time loops, which `cancel` ends, `short_calls`, with `short_times`, and `calls_in_bands`, with
+//! `smaller_bands`, for what is too short for tiles of time.
 //! `borrowed` runs kernels without state on the caller's own arrays; `tune` times ways to compile; `available` and
 //! `memory` refuse what there is no memory for.
 
 mod available;
 mod borrowed;
 mod boxes;
+mod calls_in_bands;
 mod cancel;
 mod drive;
 pub(crate) mod error;
@@ -38,6 +39,7 @@ mod series;
 mod shared;
 mod short_calls;
 mod short_times;
+mod smaller_bands;
 mod steps;
 mod transfer;
 mod tune;
@@ -65,6 +67,8 @@ use crate::run::monitor::NanMonitor;
 use crate::run::series::AllSeries;
 use crate::run::shared::Shared;
 use crate::run::short_times::ShortCalls;
+use crate::run::smaller_bands::SmallerBands;
+use crate::schedule::bands::Bands;
 use crate::schedule::by_step::StepsAtOnce;
 use crate::storage::placement::rows::page_offset_bytes;
 
@@ -95,9 +99,22 @@ impl Code {
     ) -> Code {
         let (observers, fused, by_step) = (Mutex::default(), Mutex::default(), OnceLock::new());
         let steps_at_once = StepsAtOnce::of(request.kernel(), request.bound.written_schedule());
+        let bands = Bands::of(request.kernel(), request.bound.written_schedule());
+        let bands = bands.map(|bands| Arc::new(SmallerBands::new(bands)));
         let levels = KeptLevels::new(request.kernel());
-        let shared =
-            Shared { request, outcome, levels, compiled, kept, options, observers, fused, steps_at_once, by_step };
+        let shared = Shared {
+            request,
+            outcome,
+            levels,
+            compiled,
+            kept,
+            options,
+            observers,
+            fused,
+            steps_at_once,
+            by_step,
+            bands,
+        };
         Code { shared: Arc::new(shared) }
     }
 
@@ -434,6 +451,10 @@ impl Run {
             [from, to] if shared.steps_at_once.is_some() && self.threads() > 1 => {
                 self.call_in_pieces((from, to), borrowed)
             }
+            [from, to] if self.threads() > 1 => match &shared.bands {
+                Some(bands) => self.call_in_bands(bands, (from, to), borrowed),
+                None => self.call_code(&shared.compiled, args, borrowed),
+            },
             _ => self.call_code(&shared.compiled, args, borrowed),
         }
     }

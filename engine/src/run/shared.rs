@@ -20,6 +20,7 @@ use crate::run::level::Level;
 use crate::run::observed::Observed;
 use crate::run::options::RunOptions;
 use crate::run::region::{Axis, Region, shape};
+use crate::run::smaller_bands::SmallerBands;
 use crate::schedule::by_step::StepsAtOnce;
 use crate::storage::placement::rows::{cells_of_line, line_offset_bytes};
 
@@ -42,6 +43,8 @@ pub(super) struct Shared {
     pub(super) steps_at_once: Option<StepsAtOnce>,
     /// What runs calls of few steps then, once it was wanted; none if nothing else can.
     pub(super) by_step: OnceLock<Option<Compiled>>,
+    /// Its bands, where some of them run at once.
+    pub(super) bands: Option<Arc<SmallerBands>>,
 }
 
 impl Shared {

@@ -12,6 +12,7 @@
 use crate::kernel::affine::{Affine, AffineOverflow, Term};
 use crate::kernel::graph::{DimKind, Kernel, ParamId, Schedule, Stmt};
 use crate::kernel::points::bounding_box;
+use crate::schedule::tile_of_steps::{TileOfSteps, depends_on_step_alone, tile_of_steps};
 use crate::schedule::transform::TransformError;
 
 /// Cells of a part of a row, at least, where rows are shared out: a few vectors in each turn of a strip. Shows in
@@ -27,15 +28,7 @@ pub(crate) struct StepsAtOnce {
     /// The dimension that is the step, in parallel.
     dim: usize,
     /// None if there is one tile of all steps.
-    tile: Option<Tile>,
-}
-
-/// A step `t` of a call belongs to the tile `floor((t + offset) / size)`, perhaps counted from where the call starts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Tile {
-    offset: i64,
-    size: i64,
-    is_of_call: bool,
+    tile: Option<TileOfSteps>,
 }
 
 impl StepsAtOnce {
@@ -54,10 +47,7 @@ impl StepsAtOnce {
 
     /// Steps from the one after `from` to the end of its tile; none if it does not end.
     pub(crate) fn steps_to_end_of_tile(&self, from: i64) -> Option<i64> {
-        let Tile { offset, size, is_of_call } = self.tile?;
-        let first = if is_of_call { 1 } else { i128::from(from) + 1 } + i128::from(offset);
-        let left = i128::from(size) - first.rem_euclid(i128::from(size));
-        i64::try_from(left).ok()
+        self.tile?.steps_to_end(from)
     }
 
     /// Steps of a tile.
@@ -74,30 +64,11 @@ pub(crate) fn start_of_last_tile(schedule: &Schedule, from: i64, to: i64) -> i64
         return from;
     }
     let is_step = |time: &Vec<Affine>| time[0].sub(&Affine::iter(0)).is_ok_and(|rest| rest.as_constant().is_some());
-    let begun = match tile_of_steps(schedule, 0) {
-        Some(Tile { offset, size, is_of_call }) => {
-            let last = i128::from(to) - if is_of_call { i128::from(from) } else { 0 };
-            i64::try_from((last + i128::from(offset)).rem_euclid(i128::from(size))).unwrap_or(0)
-        }
-        None if schedule.times.iter().all(is_step) => 0,
-        None => return from,
-    };
-    to.saturating_sub(begun).saturating_sub(1).max(from)
-}
-
-/// The tile of a dimension that is one of steps alone, for every statement.
-fn tile_of_steps(schedule: &Schedule, dim: usize) -> Option<Tile> {
-    let tile = |time: &Vec<Affine>| {
-        let mut terms = time[dim].terms();
-        let (Term::Floor(inner, size), 1) = terms.next()? else { return None };
-        let offset = inner.sub(&Affine::iter(0)).ok()?;
-        let of_call = offset.add(&Affine::param(ParamId::FROM_STEP)).ok()?.as_constant();
-        let (is_of_call, offset) = (of_call.is_some(), offset.as_constant().or(of_call)?);
-        // What is added to the number of a tile says nothing of where it ends.
-        terms.next().is_none().then_some(Tile { offset, size: *size, is_of_call })
-    };
-    let first = tile(schedule.times.first()?)?;
-    schedule.times.iter().all(|time| tile(time) == Some(first)).then_some(first)
+    match tile_of_steps(schedule, 0) {
+        Some(tile) => tile.step_before(from, to).max(from),
+        None if schedule.times.iter().all(is_step) => to.saturating_sub(1).max(from),
+        None => from,
+    }
 }
 
 /// The schedules by step for what runs steps at once, of a kernel in which `params` are the values of all parameters.
@@ -166,14 +137,6 @@ fn one_after_the_other(schedule: &Schedule, dim: usize) -> Result<Schedule, Affi
         times.push(own);
     }
     Ok(Schedule { name: BY_STEP.to_string(), dims, times })
-}
-
-fn depends_on_step_alone(value: &Affine) -> bool {
-    value.terms().all(|(term, _)| match term {
-        Term::Iter(iter) => *iter == 0,
-        Term::Param(_) => true,
-        Term::Floor(inner, _) => depends_on_step_alone(inner),
-    })
 }
 
 /// How many values the iterators of each statement have.

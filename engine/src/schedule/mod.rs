@@ -6,11 +6,13 @@
 //! `kinds` change dimensions one by one, `tile` cuts them into rectangular tiles, `skew` leans one over others, `skewed`,
 //! `parallelogram`, `pipelined`, `diamond` and `hexagonal` tile time and space, `wavefront` lets tiles run in parallel,
 //! `restart` lets tiles of time begin with each call,
-//! `by_step` takes tiles of steps apart for calls that are too short for them.
+//! `by_step` takes tiles of steps apart for calls that are too short for them, `bands` makes those lower that run at once; both
+//! look for a `tile_of_steps`.
 //! `cone` finds which hyperplanes and leans the dependences allow, `rewriter` has all rewritings by names of dimensions,
 //! `written` makes those that a text says, `automatic` finds whole schedules.
 
 pub(crate) mod automatic;
+pub(crate) mod bands;
 pub(crate) mod by_step;
 pub(crate) mod cone;
 pub(crate) mod diamond;
@@ -32,6 +34,7 @@ pub(crate) mod skew;
 pub(crate) mod skewed;
 mod split;
 pub(crate) mod tile;
+mod tile_of_steps;
 pub(crate) mod transform;
 pub(crate) mod wavefront;
 pub(crate) mod writes;

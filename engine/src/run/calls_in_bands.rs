@@ -1,0 +1,153 @@
+//! Calls in bands that run at once, the last steps in smaller ones.
+//!
+//! In: the steps of a call.   Out: what runs them: whole bands, and what is left in bands of fewer steps, `smaller_bands`,
+//! on the same storage and with the same bits.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use crease_jit::{BufferRef, Compiled, compile_cached};
+use log::debug;
+
+use crate::error::Error;
+use crate::pipeline;
+use crate::run::shared::Shared;
+use crate::run::smaller_bands::{InFewerSteps, SmallerBands};
+use crate::run::{Run, reborrowed};
+use crate::schedule::bands::Bands;
+
+impl Shared {
+    /// A program in smaller bands, planned and compiled once for all runs, once it has paid.
+    fn in_smaller_bands<'a>(&self, bands: Bands, steps: i64, smaller: &'a InFewerSteps) -> Option<&'a Compiled> {
+        let make = || -> Result<Option<Compiled>, Error> {
+            let of_steps = (bands, steps);
+            let Some(program) = pipeline::in_smaller_bands(&self.request, &self.outcome.layout, of_steps)? else {
+                return Ok(None);
+            };
+            Ok(Some(compile_cached(&program, &self.options, &self.request.cache)?.0))
+        };
+        if smaller.program.get().is_none() && !smaller.has_paid(self.planning()) {
+            return None;
+        }
+        let made = smaller.program.get_or_init(|| {
+            make().unwrap_or_else(|error| {
+                debug!("the last steps of calls stay in larger bands: {error}");
+                None
+            })
+        });
+        made.as_ref()
+    }
+}
+
+impl Run {
+    /// Runs the steps after `from`, up to `to`, in bands that run at once, the last ones in smaller bands.
+    pub(super) fn call_in_bands(
+        &mut self,
+        smaller: &SmallerBands,
+        (from, to): (i64, i64),
+        mut borrowed: Vec<Option<BufferRef<'_>>>,
+    ) -> Result<(), Error> {
+        let (shared, bands) = (Arc::clone(&self.shared), smaller.bands);
+        let left = to - smaller.whole_bands(from, to);
+        let (most, shared_out) = (bands.most_steps(left), bands.shared_out(left));
+        if left == 0 || shared_out >= most {
+            return self.call_code(&shared.compiled, &[from, to], borrowed);
+        }
+        if from < to - left {
+            self.call_code(&shared.compiled, &[from, to - left], reborrowed(&mut borrowed))?;
+        }
+        let fewer = smaller.in_fewer_steps(shared_out);
+        let args = [to - left, to];
+        if let Some(program) = shared.in_smaller_bands(bands, shared_out, &fewer)
+            // What is refused has written nothing, and is left to the larger bands.
+            && self.call_code(program, &args, reborrowed(&mut borrowed)).is_ok()
+        {
+            return Ok(());
+        }
+        let begun = Instant::now();
+        self.call_code(&shared.compiled, &args, borrowed)?;
+        fewer.note(begun.elapsed(), (most, shared_out));
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::graph::Kernel;
+    use crate::run::{Code, RunOptions};
+    use ndarray::Array2;
+    use std::time::Duration;
+
+    const N: usize = 37;
+    const PLANE: &str = "kernel plane(size N; run T) for N >= 3 {
+        state u[t, y, x]: f64 for 0 <= y < N and 0 <= x < N
+        S[t, y, x] for 1 <= t <= T and 1 <= y < N-1 and 1 <= x < N-1 {
+          u[t,y,x] = 0.25 * (u[t-1,y-1,x] + u[t-1,y+1,x] + u[t-1,y,x-1] + u[t-1,y,x+1]) }
+        E[t, y, x] for 1 <= t <= T and 0 <= y < N and 0 <= x < N and (y = 0 or y = N-1 or x = 0 or x = N-1) {
+          u[t,y,x] = u[t-1,y,x] }
+        schedule rows { S, E -> [t, y, x] }
+        schedule of_calls { S, E -> [t, y, x vector(4)] } split(t 16) parallelogram(t 8, y 4) restart(t)
+      }";
+
+    fn code(schedule: &str) -> Code {
+        let kernel = Kernel::parse(PLANE).unwrap();
+        kernel.plan().size("N", N as i64).schedule(schedule).threads(2).build().unwrap().compile().unwrap()
+    }
+
+    fn run(code: &Code, threads: usize) -> Run {
+        let options = RunOptions::default().threads(threads).guard_pages(true);
+        let mut run = code.instantiate_with(options).unwrap();
+        run.write("u", Array2::from_shape_fn((N, N), |(y, x)| (y * 7 + x * x) as f64).view()).unwrap();
+        run
+    }
+
+    fn state(run: &Run) -> Array2<f64> {
+        let mut u = Array2::zeros((N, N));
+        run.read("u", u.view_mut()).unwrap();
+        u
+    }
+
+    #[test]
+    fn smaller_bands_and_larger_ones_are_one_run() {
+        let calls = [8, 1, 16, 9, 2, 37, 3, 20, 5, 12];
+        let expected: Vec<_> = {
+            let mut rows = run(&code("rows"), 1);
+            let after = |steps: &u64| rows.advance(*steps).map(|()| state(&rows)).unwrap();
+            calls.iter().map(after).collect()
+        };
+        let code = code("of_calls");
+        let smaller = code.shared.bands.as_ref().unwrap();
+        for steps in 1..8 {
+            // As if they had paid already.
+            smaller.in_fewer_steps(steps).note(Duration::MAX, (2, 1));
+        }
+        for threads in [2, 5] {
+            let mut bands = run(&code, threads);
+            for (steps, expected) in calls.iter().zip(&expected) {
+                bands.advance(*steps).unwrap();
+                assert!(state(&bands) == *expected, "{threads} threads, {steps} steps");
+            }
+        }
+        // Of eight steps, nine, two, five, three, four, five and twelve that are left.
+        for steps in [4, 5, 1, 3, 2, 6] {
+            let there = smaller.in_fewer_steps(steps);
+            assert!(matches!(there.program.get(), Some(Some(_))), "{steps} steps");
+        }
+    }
+
+    #[test]
+    fn nothing_is_planned_before_it_has_paid() {
+        let code = code("of_calls");
+        let smaller = code.shared.bands.as_ref().unwrap();
+        let mut bands = run(&code, 2);
+        bands.advance(24).unwrap();
+        let four = smaller.in_fewer_steps(4);
+        assert!(four.program.get().is_none() && four.has_paid(Duration::from_nanos(1)));
+        // One step is one step, and fifteen are as many for the first band as sixteen.
+        bands.advance(17).unwrap();
+        bands.advance(15).unwrap();
+        let wanted = format!("{smaller:?}").matches("InFewerSteps").count();
+        assert_eq!(wanted, 1);
+    }
+}
