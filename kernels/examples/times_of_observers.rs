@@ -1,6 +1,6 @@
-//! What density and velocity of a lattice, and its mass as one number, cost a run that wants them every 50 steps, beside
-//! the same run without: all measured in turn, in blocks of 50 steps. Density and velocity are computed in a pass behind
-//! the steps and in the last of them, by one run each, and by a third that takes the faster form by itself.
+//! What density and velocity of a lattice cost a run that wants them every 50 steps: in a pass behind the steps, in the
+//! last of them, and in the form that a run takes by itself. Calls of a few steps that end with them are timed in turn with
+//! the same calls without, and the medians compared with the time of 50 steps. Also what the mass costs, as one number.
 //!
 //! `cargo run --release --example times_of_observers [cells per edge of the box]`
 
@@ -14,9 +14,13 @@ use ndarray::Array3;
 
 /// Steps between two observations.
 const STEPS: u64 = 50;
-/// Blocks with and without, of which the medians count.
-const ROUNDS: usize = 5;
-/// Calls of a step with density and velocity, before blocks are measured: after so many, one form is taken.
+/// Steps that are timed with and without what ends them: those that 50 steps leave over from most tiles of time.
+const LAST_STEPS: u64 = 2;
+/// Steps of which the time of one is found.
+const TIMED_STEPS: u64 = 10;
+/// Calls with and without, of which the medians count.
+const ROUNDS: usize = 9;
+/// Calls with density and velocity before that: after so many, one form is taken.
 const ROUNDS_OF_BOTH: usize = 40;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -37,7 +41,7 @@ fn measure(edge: i64, schedule: &str, threads: usize) -> Result<(), Box<dyn std:
     println!("lbm-d3q19-cavity, N = {edge}, schedule {schedule}, {threads} thread(s), every {STEPS} steps");
     let shape = (edge as usize, edge as usize, edge as usize);
     let mut outputs: Vec<Array3<f64>> = (0..4).map(|_| Array3::zeros(shape)).collect();
-    for form in [None, Some(ObserverForm::Pass), Some(ObserverForm::Fused)] {
+    for form in [Some(ObserverForm::Pass), Some(ObserverForm::Fused), None] {
         let options = RunOptions::default().threads(threads);
         let mut run = code.instantiate_with(form.map_or(options.clone(), |form| options.observers(form)))?;
         for array in kernel.arrays() {
@@ -46,40 +50,37 @@ fn measure(edge: i64, schedule: &str, threads: usize) -> Result<(), Box<dyn std:
         for scalar in entry.scalars {
             run.set(scalar.0, scalar.1)?;
         }
-        let rounds = if form.is_none() { ROUNDS_OF_BOTH } else { 0 };
-        let what = match form {
-            None => "the form that is taken",
-            Some(ObserverForm::Pass) => "a pass behind the steps",
-            Some(_) => "in the last step",
-        };
-        let [mut steps, mut moments, mut reduced] = [const { Vec::new() }; 3];
-        for _ in 0..rounds {
-            observe(&mut run, 1, &mut outputs)?;
+        let before = if form.is_none() { ROUNDS_OF_BOTH } else { 1 };
+        (0..before).try_for_each(|_| observe(&mut run, LAST_STEPS, &mut outputs))?;
+        let [mut steps, mut without, mut with, mut reduced] = [const { Vec::new() }; 4];
+        let mut mass = 0.0;
+        run.observe("mass", &mut [("mass", (&mut mass).into())])?;
+        for _ in 0..ROUNDS {
+            let mut time = |times: &mut Vec<f64>, call: &mut dyn FnMut(&mut Run) -> Result<(), crease::Error>| {
+                let begun = Instant::now();
+                call(&mut run)?;
+                times.push(begun.elapsed().as_secs_f64());
+                Ok::<_, crease::Error>(())
+            };
+            time(&mut steps, &mut |run| run.advance(TIMED_STEPS))?;
+            time(&mut without, &mut |run| run.advance(LAST_STEPS))?;
+            time(&mut with, &mut |run| observe(run, LAST_STEPS, &mut outputs))?;
+            time(&mut reduced, &mut |run| run.observe("mass", &mut [("mass", (&mut mass).into())]))?;
         }
-        for round in 0..=ROUNDS {
-            let begun = Instant::now();
-            run.advance(STEPS)?;
-            let without = begun.elapsed().as_secs_f64();
-            observe(&mut run, STEPS, &mut outputs)?;
-            let with = begun.elapsed().as_secs_f64() - without;
-            let mut mass = 0.0;
-            run.observe("mass", &mut [("mass", (&mut mass).into())])?;
-            // The first round plans the observers, and touches the outputs for the first time.
-            if round > 0 {
-                steps.push(without);
-                moments.push(with - without);
-                reduced.push(begun.elapsed().as_secs_f64() - without - with);
-            }
-        }
-        let [steps, moments, reduced] = [steps, moments, reduced].map(median);
+        let step = median(steps) / TIMED_STEPS as f64;
         let tell = |what: &str, time: f64| {
-            let (in_steps, share) = (time * STEPS as f64 / steps, 100.0 * time / (steps + time));
-            println!("  {what}: as long as {in_steps:.2} steps, {share:.1} % of the run");
+            let share = 100.0 * time / (STEPS as f64 * step + time);
+            println!("  {what}: as long as {:.2} steps, {share:.1} % of the run", time / step);
         };
-        let taken = run.observer_form(&[MOMENTS]);
-        tell(&format!("density and velocity, {what} ({taken:?})"), moments);
+        let what = match (form, run.observer_form(&[MOMENTS])) {
+            (None, Some(ObserverForm::Fused)) => "the form that is taken, which is in the last step",
+            (None, _) => "the form that is taken, which is a pass",
+            (_, Some(ObserverForm::Fused)) => "in the last step",
+            _ => "a pass behind the steps",
+        };
+        tell(&format!("density and velocity, {what}"), median(with) - median(without));
         if form.is_none() {
-            tell("mass", reduced);
+            tell("mass", median(reduced));
         }
     }
     Ok(())

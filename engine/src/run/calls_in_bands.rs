@@ -11,9 +11,10 @@ use log::debug;
 
 use crate::error::Error;
 use crate::pipeline;
+use crate::run::Run;
+use crate::run::calls::reborrowed;
 use crate::run::shared::Shared;
 use crate::run::smaller_bands::{InFewerSteps, SmallerBands};
-use crate::run::{Run, reborrowed};
 use crate::schedule::bands::Bands;
 
 impl Shared {

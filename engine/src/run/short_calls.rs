@@ -16,8 +16,9 @@ use log::debug;
 
 use crate::error::Error;
 use crate::pipeline;
+use crate::run::Run;
+use crate::run::calls::reborrowed;
 use crate::run::shared::Shared;
-use crate::run::{Run, reborrowed};
 
 impl Shared {
     /// The program that runs step by step, planned and compiled once for all runs; none if there is none.
