@@ -6,13 +6,14 @@
 //!
 //! [`analyse`] lists the stages that no strategy takes part in, [`finish`] those from the choice of storage on. What
 //! verifies a stage stands below it; where that costs more than a walk over its result, debug builds alone do it.
-//! What is found when it is first asked for, such as conflicts, is timed as a stage of its own ([`Clock`]).
+//! What is found when it is first asked for, such as conflicts, is timed as a stage of its own ([`Clock`]). Programs of
+//! observers and of short calls, [`beside`] that of a plan, take the same stages, as far as they need them.
 
-mod beside;
+pub(crate) mod beside;
 
 use std::rc::Rc;
 
-use crease_isl::Context;
+use crease_isl::{Context, Set};
 use log::{debug, trace};
 
 use crate::analysis::conflicts::Conflicts;
@@ -23,8 +24,8 @@ use crate::analysis::step_dependences::StepDependences;
 use crate::check::{Checker, Proved};
 use crate::clock::Clock;
 use crate::error::Error;
-use crate::kernel::graph::{ArrayId, Kernel, Role};
-use crate::kernel::{BoundKernel, MappingRule, parse_mapping};
+use crate::kernel::graph::{ArrayId, Kernel, Role, Stmt};
+use crate::kernel::{BoundKernel, MappingRule, Ranges, parse_mapping};
 use crate::lower::{LowerError, Lowered, lower, mark_reuse, prove_bounds, verified};
 use crate::plan::bounds::{BufferBounds, buffer_bounds, known_bounds};
 use crate::plan::footprint::Storage;
@@ -41,8 +42,6 @@ use crate::storage::choose::decision::Chosen;
 use crate::storage::options::StrategyChoice;
 use crate::storage::problem::{Problem, Span};
 use crate::storage::{MappingError, StorageMapping};
-
-pub(crate) use beside::{by_step, fused, in_smaller_bands, observed};
 
 /// Runs every stage.
 pub(crate) fn run(request: &Request) -> Result<Outcome, Error> {
@@ -130,6 +129,25 @@ pub(crate) fn lower_bounds(request: &Request, layout: &Layout) -> Result<BufferB
     let mut bounds = stages.run(LOWER_BOUND, || buffer_bounds(&analysed.problem(request), layout))?;
     bounds.seconds = stages.clock.stages().iter().map(|(_, seconds)| seconds).sum();
     Ok(bounds)
+}
+
+/// The smallest and the largest value of each iterator of the statements but the step; it may be any.
+fn ranges_of_statements(bound: &BoundKernel, stages: &Stages) -> Result<Vec<Ranges>, Error> {
+    let model = stages.run("model", || Model::new(&stages.context, bound.kernel(), bound.schedule()))?;
+    let ranges = |(stmt, domain): (&Stmt, &Set<'_>)| -> Result<Ranges, Error> {
+        let instances = domain.project_out_params()?;
+        if instances.is_empty()? {
+            return Ok(None);
+        }
+        let unbounded =
+            |dim: usize| LowerError::UnboundedIterator { statement: stmt.name.clone(), iter: stmt.iters[dim].clone() };
+        let range = |dim: usize| match dim {
+            0 => Ok((0, 0)),
+            _ => Ok(instances.dim_range(dim)?.ok_or_else(|| unbounded(dim))?),
+        };
+        (0..stmt.iters.len()).map(range).collect::<Result<_, Error>>().map(Some)
+    };
+    stages.run("model", || model.kernel.stmts().iter().zip(&model.domains).map(ranges).collect())
 }
 
 /// Runs the stages again, as far as needed, to print one; those of code generation are none of these.

@@ -6,17 +6,16 @@
 
 use std::sync::Arc;
 
-use crease_isl::Set;
 use crease_program::Verified;
 use log::debug;
 
 use crate::analysis::error::AnalysisError;
 use crate::analysis::model::Model;
 use crate::error::Error;
-use crate::kernel::graph::{ArrayId, Kernel, Observer, Schedule, Stmt};
-use crate::kernel::{BoundKernel, Fused, Ranges, ScheduleText, Unbound};
-use crate::lower::{LowerError, lower, mark_reuse, prove_bounds, verified};
-use crate::pipeline::{Stages, analyse, lowered};
+use crate::kernel::graph::{ArrayId, Kernel, Observer, Schedule};
+use crate::kernel::{BoundKernel, Fused, ScheduleText, Unbound};
+use crate::lower::{lower, mark_reuse, prove_bounds, verified};
+use crate::pipeline::{Stages, analyse, lowered, ranges_of_statements};
 use crate::plan::layout::Layout;
 use crate::plan::request::Request;
 use crate::schedule::automatic::MANY_STEPS;
@@ -175,23 +174,4 @@ fn bind_at_the_sizes_of(request: &Request, kernel: Kernel) -> Result<BoundKernel
         Unbound::Overflow(overflow) => Error::from(AnalysisError::from(overflow)),
         Unbound::OutsideContext => unreachable!("no condition was added to those of the kernel"),
     })
-}
-
-/// The smallest and the largest value of each iterator of the statements but the step; it may be any.
-fn ranges_of_statements(bound: &BoundKernel, stages: &Stages) -> Result<Vec<Ranges>, Error> {
-    let model = stages.run("model", || Model::new(&stages.context, bound.kernel(), bound.schedule()))?;
-    let ranges = |(stmt, domain): (&Stmt, &Set<'_>)| -> Result<Ranges, Error> {
-        let instances = domain.project_out_params()?;
-        if instances.is_empty()? {
-            return Ok(None);
-        }
-        let unbounded =
-            |dim: usize| LowerError::UnboundedIterator { statement: stmt.name.clone(), iter: stmt.iters[dim].clone() };
-        let range = |dim: usize| match dim {
-            0 => Ok((0, 0)),
-            _ => Ok(instances.dim_range(dim)?.ok_or_else(|| unbounded(dim))?),
-        };
-        (0..stmt.iters.len()).map(range).collect::<Result<_, Error>>().map(Some)
-    };
-    stages.run("model", || model.kernel.stmts().iter().zip(&model.domains).map(ranges).collect())
 }

@@ -1,26 +1,18 @@
 //! Code of the steps with observers among them: planned and compiled once for all runs, when it may pay.
 //!
 //! In: names of observers that reduce nothing.   Out: code for the last steps of a call, on the storage that the steps
-//! have; none if their statements have no legal place in the schedule of the plan (`pipeline::fused`).
+//! have; none if their statements have no legal place in the schedule of the plan (`beside::fused`).
 
 use std::sync::{Arc, PoisonError};
 
-use crease_jit::{BufferRef, Compiled, compile_cached};
+use crease_jit::{BufferRef, compile_cached};
 use log::debug;
 
 use crate::error::Error;
-use crate::pipeline;
-use crate::plan::layout::Layout;
+use crate::pipeline::beside;
 use crate::run::Run;
+use crate::run::observed::Fused;
 use crate::run::shared::Shared;
-
-/// Steps and observers in one program.
-#[derive(Debug)]
-pub(super) struct Fused {
-    compiled: Compiled,
-    /// The storage of the steps, then the outputs of each observer.
-    layout: Layout,
-}
 
 impl Shared {
     /// The code of steps with these observers, which is made if it was not yet.
@@ -44,7 +36,7 @@ impl Shared {
 
     fn make_fused(&self, names: &[String]) -> Result<Option<Fused>, Error> {
         let observers = names.iter().map(|name| self.observer(name).cloned()).collect::<Result<Vec<_>, _>>()?;
-        let Some((layout, program)) = pipeline::fused(&self.request, &self.outcome.layout, &observers)? else {
+        let Some((layout, program)) = beside::fused(&self.request, &self.outcome.layout, &observers)? else {
             return Ok(None);
         };
         let (compiled, _) = compile_cached(&program, &self.options, &self.request.cache)?;

@@ -8,16 +8,15 @@ use crease_program::BufferId;
 
 use crate::error::Error;
 use crate::kernel::graph::{ArrayId, Kernel, Observer, Role};
-use crate::pipeline;
+use crate::pipeline::beside;
 use crate::plan::layout::BufferLayout;
 use crate::plan::outcome::Outcome;
 use crate::plan::request::Request;
 use crate::run::RunError;
-use crate::run::fused::Fused;
 use crate::run::given::At;
 use crate::run::kept_levels::KeptLevels;
 use crate::run::level::Level;
-use crate::run::observed::Observed;
+use crate::run::observed::{Fused, Observed};
 use crate::run::options::RunOptions;
 use crate::run::region::{Axis, Region, shape};
 use crate::run::smaller_bands::SmallerBands;
@@ -165,7 +164,7 @@ impl Shared {
             return Ok(observed);
         }
         let observer = &observer();
-        let (bound, layout, program) = pipeline::observed(&self.request, &self.outcome.layout, observer)?;
+        let (bound, layout, program) = beside::observed(&self.request, &self.outcome.layout, observer)?;
         let (compiled, _) = compile_cached(&program, &self.options, &self.request.cache)?;
         let kernel = bound.kernel().clone();
         let (first, reductions) = (self.kernel().arrays().len(), observer.reductions.clone());
