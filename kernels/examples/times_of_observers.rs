@@ -51,6 +51,9 @@ fn measure(edge: i64, schedule: &str, threads: usize) -> Result<(), Box<dyn std:
             run.set(scalar.0, scalar.1)?;
         }
         let before = if form.is_none() { ROUNDS_OF_BOTH } else { 1 };
+        let begun = Instant::now();
+        observe(&mut run, LAST_STEPS, &mut outputs)?;
+        let first = begun.elapsed().as_secs_f64();
         (0..before).try_for_each(|_| observe(&mut run, LAST_STEPS, &mut outputs))?;
         let [mut steps, mut without, mut with, mut reduced] = [const { Vec::new() }; 4];
         let mut mass = 0.0;
@@ -78,7 +81,11 @@ fn measure(edge: i64, schedule: &str, threads: usize) -> Result<(), Box<dyn std:
             (_, Some(ObserverForm::Fused)) => "in the last step",
             _ => "a pass behind the steps",
         };
-        tell(&format!("density and velocity, {what}"), median(with) - median(without));
+        let with = median(with);
+        tell(&format!("density and velocity, {what}"), with - median(without));
+        if form == Some(ObserverForm::Fused) {
+            println!("    planned and compiled in {:.2} s", first - with);
+        }
         if form.is_none() {
             tell("mass", median(reduced));
         }

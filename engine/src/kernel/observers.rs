@@ -2,7 +2,8 @@
 //!
 //! An observer has outputs and statements of its own. Its statements run for one value of their first iterator, the
 //! step that was done last, and read states as they are then, and inputs; nothing reads what they write. So they take
-//! no part in any schedule, in what is alive, or in storage: they are compiled for the storage that the steps have.
+//! no part in any schedule, in what is alive, or in storage: they are compiled for the storage that the steps have, by
+//! themselves or among the statements of the last step (`fused`).
 
 use serde::Serialize;
 
