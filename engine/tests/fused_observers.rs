@@ -310,7 +310,7 @@ fn observers_follow_the_last_of_several_writers() {
         let mut run = plan.compile().unwrap().instantiate_with(options).unwrap();
         let start = Array3::from_shape_fn((N, N, N), |(z, y, x)| ((z * 7 + y * 5 + x * 3) % 11) as f64 / 7.0);
         run.write("a", start.view()).unwrap();
-        run.write("b", start.mapv(|v| crease::f16::from_f64(v)).view()).unwrap();
+        run.write("b", start.mapv(crease::f16::from_f64).view()).unwrap();
         // More steps than are in memory at once.
         run.write_steps("force", 1, Array1::from_iter((1..=5000).map(|t| 1.0 / f64::from(t))).view()).unwrap();
         for steps in [1, 2, 4000, 3] {
