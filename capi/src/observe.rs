@@ -95,4 +95,18 @@ exports! {
         let mut outputs = written(outputs, &cells)?;
         Ok(body.take()?.observe(observer, &mut outputs)?)
     }
+
+    fn crease_run_advance_observing(
+        run: Handle<RunBody>,
+        steps: u64,
+        observer: Text,
+        outputs: List<ArrayArgument>,
+        output_count: usize,
+    ) {
+        let (body, observer) = (run.get("run")?, observer.get("observer")?);
+        let outputs = outputs.get("outputs", output_count)?;
+        let cells: Vec<Cells<'_>> = outputs.iter().map(ArrayArgument::cells).collect::<Result<_, Failure>>()?;
+        let mut outputs = written(outputs, &cells)?;
+        Ok(body.take()?.advance_observing(steps, observer, &mut outputs)?)
+    }
 }

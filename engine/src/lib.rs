@@ -80,7 +80,7 @@ pub use machine::MachineModel;
 pub use plan::{Plan, PlanBuilder, PlanError, StorageView};
 pub use run::{AvailableMemory, LimitedBy, MemoryCheck, available_memory};
 pub use run::{Cancel, Progress};
-pub use run::{Code, Input, Output, Run, RunError, RunOptions, ScheduleFinding, TunedCode, TunedPlan};
+pub use run::{Code, Input, ObserverForm, Output, Run, RunError, RunOptions, ScheduleFinding, TunedCode, TunedPlan};
 pub use run::{Folded, FoldedCoordinate, FoldedIndex, IndexRange, Region};
 pub use stage::Stage;
 pub use storage::options::{Objective, Rings, Rounding, StrategyChoice};

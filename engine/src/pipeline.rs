@@ -6,13 +6,14 @@
 //!
 //! [`analyse`] lists the stages that no strategy takes part in, [`finish`] those from the choice of storage on. What
 //! verifies a stage stands below it; where that costs more than a walk over its result, debug builds alone do it.
-//! What is found when it is first asked for, such as conflicts, is timed as a stage of its own ([`Clock`]).
+//! What is found when it is first asked for, such as conflicts, is timed as a stage of its own ([`Clock`]). Programs of
+//! observers and of short calls, [`beside`] that of a plan, take the same stages, as far as they need them.
+
+pub(crate) mod beside;
 
 use std::rc::Rc;
-use std::sync::Arc;
 
 use crease_isl::{Context, Set};
-use crease_program::Verified;
 use log::{debug, trace};
 
 use crate::analysis::conflicts::Conflicts;
@@ -23,8 +24,8 @@ use crate::analysis::step_dependences::StepDependences;
 use crate::check::{Checker, Proved};
 use crate::clock::Clock;
 use crate::error::Error;
-use crate::kernel::graph::{ArrayId, Kernel, Observer, Role, Schedule, Stmt};
-use crate::kernel::{BoundKernel, MappingRule, Ranges, ScheduleText, Unbound, parse_mapping};
+use crate::kernel::graph::{ArrayId, Kernel, Role, Stmt};
+use crate::kernel::{BoundKernel, MappingRule, Ranges, parse_mapping};
 use crate::lower::{LowerError, Lowered, lower, mark_reuse, prove_bounds, verified};
 use crate::plan::bounds::{BufferBounds, buffer_bounds, known_bounds};
 use crate::plan::footprint::Storage;
@@ -32,11 +33,8 @@ use crate::plan::layout::{BufferLayout, Layout, lay_out};
 use crate::plan::outcome::Outcome;
 use crate::plan::report::mapping_formulas;
 use crate::plan::request::Request;
-use crate::schedule::automatic::MANY_STEPS;
-use crate::schedule::bands::Bands;
-use crate::schedule::by_step::{self, StepsAtOnce};
-use crate::schedule::legality::{verify_bounds, verify_schedule};
-use crate::schedule::writes::{later_steps_write_last, verify_writes, verify_written_once};
+use crate::schedule::legality::verify_schedule;
+use crate::schedule::writes::{later_steps_write_last, verify_writes};
 use crate::sets::boxes::{Boxed, boxes_of};
 use crate::stage::{LOWER_BOUND, Stage};
 use crate::storage::choose::choice::choose_mapping;
@@ -131,100 +129,6 @@ pub(crate) fn lower_bounds(request: &Request, layout: &Layout) -> Result<BufferB
     let mut bounds = stages.run(LOWER_BOUND, || buffer_bounds(&analysed.problem(request), layout))?;
     bounds.seconds = stages.clock.stages().iter().map(|(_, seconds)| seconds).sum();
     Ok(bounds)
-}
-
-/// An observer's program on the storage that a plan has, and that storage with the observer's outputs behind it.
-///
-/// Its statements exchange no values, so that no order of them is wrong; that no two write one cell, but for those that are
-/// put into a reduction, and that all they touch is there, is verified here.
-pub(crate) fn observed(
-    request: &Request,
-    layout: &Layout,
-    observer: &Observer,
-) -> Result<(BoundKernel, Layout, Verified), Error> {
-    let stages = Stages::new(request)?;
-    let mut kernel = request.bound.written().observing(observer);
-    if observer.reductions.iter().any(Option::is_some) {
-        let ranges = ranges_of_statements(&bind_at_the_sizes_of(request, kernel)?, &stages)?;
-        let accumulating = request.bound.written().accumulating(observer, &ranges);
-        kernel = accumulating.map_err(AnalysisError::from)?;
-    }
-    let bound = bind_at_the_sizes_of(request, kernel)?;
-    let model = stages.run("model", || Model::new(&stages.context, bound.kernel(), bound.schedule()))?;
-    let arrays: Vec<ArrayId> = model.kernel.array_ids().collect();
-    let first = request.kernel().arrays().len();
-    let is_array = |id: ArrayId| id.index().checked_sub(first).is_none_or(|k| observer.reductions[k].is_none());
-    let once = || verify_bounds(&model, &arrays).and_then(|()| verify_written_once(&model, &bound, &is_array));
-    stages.run("legality", once)?;
-    let layout = stages.run("layout", || layout.with_observed(&model))?;
-    let lowered = stages.run("lower", || lower(&stages.context, &model, &layout, request.work_limit))?;
-    let program = stages.time("reuse", || mark_reuse(lowered.program, model.kernel, &request.machine));
-    let bounded = stages.run("bounds", || prove_bounds(&stages.context, model.kernel.name(), program))?;
-    let program = stages.run("bounds", || verified(bounded, &model, &layout))?;
-    drop(model);
-    Ok((bound, layout, program))
-}
-
-/// A program that runs step by step, on the storage that a plan has for tiles whose steps run at once: for calls of few
-/// steps on this many threads. None if the plan has no such tiles, or no order by step is legal and keeps to that
-/// storage.
-pub(crate) fn by_step(request: &Request, layout: &Layout, threads: usize) -> Result<Option<Verified>, Error> {
-    let (written, schedule) = (request.bound.written(), request.bound.written_schedule());
-    let Some(at_once) = StepsAtOnce::of(written, schedule) else { return Ok(None) };
-    let params = request.bound.params_at(MANY_STEPS);
-    for candidate in by_step::by_step(written, schedule, at_once, (&params, threads))? {
-        if let Some(program) = kept_to(request, layout, candidate)? {
-            return Ok(Some(program));
-        }
-    }
-    Ok(None)
-}
-
-/// A program in bands of fewer steps, on the storage that a plan has for bands that run at once. None if they do not keep
-/// to that storage.
-pub(crate) fn in_smaller_bands(
-    request: &Request,
-    layout: &Layout,
-    (bands, steps): (Bands, i64),
-) -> Result<Option<Verified>, Error> {
-    let lowered = bands.lowered(request.bound.written_schedule(), steps).map_err(AnalysisError::from)?;
-    kept_to(request, layout, lowered)
-}
-
-/// A program under another schedule on the storage of a plan; none if that order is wrong, or does not keep to it.
-fn kept_to(request: &Request, layout: &Layout, schedule: Schedule) -> Result<Option<Verified>, Error> {
-    let kernel = request.bound.written().without_schedules().with_schedule(schedule)?;
-    let bound = Arc::new(bind_at_the_sizes_of(request, kernel)?);
-    let request = Request { bound, ..request.clone() };
-    match program_on(&request, layout) {
-        Err(error @ (Error::Illegal(_) | Error::Mapping(MappingError::Unproved { .. }))) => {
-            let text = ScheduleText(request.kernel(), request.bound.written_schedule());
-            debug!("short calls cannot run as {text}: {error}");
-            Ok(None)
-        }
-        program => program.map(Some),
-    }
-}
-
-/// A program under a schedule, on storage that was found for another one: it is proved again.
-fn program_on(request: &Request, layout: &Layout) -> Result<Verified, Error> {
-    let stages = Stages::new(request)?;
-    let analysed = analyse(request, &stages)?;
-    let problem = analysed.problem(request);
-    stages.run("proof", || analysed.checker.prove(layout.folded_mapping()))?;
-    let lowered = lowered(request, &problem, layout, &stages)?;
-    let bounded = stages.run("bounds", || prove_bounds(&stages.context, request.kernel().name(), lowered.program))?;
-    stages.run("bounds", || verified(bounded, problem.model, layout))
-}
-
-/// Another kernel with the parameters of a plan's, an observer's statements say, at the sizes of the plan.
-fn bind_at_the_sizes_of(request: &Request, kernel: Kernel) -> Result<BoundKernel, Error> {
-    let sizes = request.bound.sizes().map(|(_, size)| size).collect();
-    // The sizes are those of the plan, for which the kernel is defined.
-    BoundKernel::new(Arc::new(kernel), 0, sizes).map_err(|unbound| match unbound {
-        Unbound::Overflow(overflow) => Error::from(AnalysisError::from(overflow)),
-        Unbound::OutsideContext => unreachable!("no condition was added to those of the kernel"),
-    })
 }
 
 /// The smallest and the largest value of each iterator of the statements but the step; it may be any.

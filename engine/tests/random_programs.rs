@@ -80,6 +80,8 @@ struct Tally {
     ran_rewritten: usize,
     /// Kernels with an observer of their states.
     observed: usize,
+    /// Calls that computed an observer in their last step.
+    fused: usize,
     /// Schedules whose legality, or whose loops, take too many operations.
     too_large: usize,
     /// Plans by schedules under which no finite storage is enough for all numbers of steps.
@@ -107,6 +109,7 @@ impl Tally {
         self.rewritten += other.rewritten;
         self.ran_rewritten += other.ran_rewritten;
         self.observed += other.observed;
+        self.fused += other.fused;
         self.too_large += other.too_large;
         self.unbounded += other.unbounded;
         self.not_expressed += other.not_expressed;
@@ -335,7 +338,7 @@ impl Legal<'_> {
                 continue;
             }
             self.verify_mapping(&plan);
-            self.verify_results(&plan);
+            tally.fused += self.verify_results(&plan);
             tally.distinct += 1;
             seen.push(plan);
         }
@@ -391,8 +394,9 @@ impl Legal<'_> {
         }
     }
 
-    /// Every way to run the plan gives what full storage gives.
-    fn verify_results(&mut self, plan: &Plan) {
+    /// Every way to run the plan gives what full storage gives. How many calls computed an observer in their last step.
+    fn verify_results(&mut self, plan: &Plan) -> usize {
+        let mut fused = 0;
         for lanes in [1, u32::MAX] {
             let pieces = self.pieces();
             let found = self.case.interpreted(plan, lanes, &pieces);
@@ -411,8 +415,10 @@ impl Legal<'_> {
             for threads in [1, self.random.usize(2..=3)] {
                 let pieces = self.pieces();
                 let way = format!("native code, {choice:?}, {threads} threads, calls of {pieces:?}");
-                let found = self.case.native(&code, threads, &pieces).unwrap_or_else(|e| panic!("{way}: {e}"));
+                let native = self.case.native(&code, threads, &pieces);
+                let (found, in_steps) = native.unwrap_or_else(|e| panic!("{way}: {e}"));
                 assert!(found == self.expected, "{way}, differs");
+                fused += in_steps;
             }
             if self.case.params.len() == 1 {
                 let found =
@@ -420,6 +426,7 @@ impl Legal<'_> {
                 assert!(found == self.expected, "native code, {choice:?}, on borrowed arrays differs");
             }
         }
+        fused
     }
 
     /// Calls of this many steps, which together make all of them.

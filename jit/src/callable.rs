@@ -208,7 +208,7 @@ impl Compiled {
     /// # Errors
     /// [`CallError`] if the call does not fit the program; nothing has then been read or written.
     pub fn run(&self, call: &mut Call<'_>) -> Result<(), CallError> {
-        self.check(call)?;
+        self.verify(call)?;
         let addresses: Vec<u64> = call.buffers.iter().map(|buffer| buffer.address() as u64).collect();
         let strides = |(given, declared): (&BufferRef<'_>, &BufferDecl)| match declared.extents {
             Some(_) => given.strides_bytes(declared),
@@ -222,7 +222,7 @@ impl Compiled {
         let main = self.main;
         let work = |entered: &Entered<'_>| {
             // SAFETY: the frame has the layout the code was emitted for and lives until the call returns, as do the
-            // threads, the scratch memory and, borrowed by `call`, the buffers. `check` has shown that the code stays
+            // threads, the scratch memory and, borrowed by `call`, the buffers. `verify` has shown that the code stays
             // inside them, that it writes only where it may, and that what it writes overlaps nothing else. That
             // iterations which run at the same time write no cell in common is proved: the program is a `Verified` one.
             unsafe { main(frame.as_ptr(), entered) };
@@ -236,7 +236,11 @@ impl Compiled {
         Ok(())
     }
 
-    fn check(&self, call: &Call<'_>) -> Result<(), CallError> {
+    /// Whether [`Self::run`] would run a call.
+    ///
+    /// # Errors
+    /// Those of [`Self::run`].
+    pub fn verify(&self, call: &Call<'_>) -> Result<(), CallError> {
         let counts = [
             ("arguments", self.program.args.len(), call.args.len()),
             ("scalars", self.program.scalars.len(), call.scalars.len()),

@@ -1,10 +1,12 @@
-//! What density and velocity of a lattice, and its mass as one number, cost a run that wants them every 50 steps, beside
-//! the same run without: all measured in turn, in blocks of 50 steps.
+//! What density and velocity of a lattice cost a run that wants them every 50 steps: in a pass behind the steps, in the
+//! last of them, and in the form that a run takes by itself. Calls of a few steps that end with them are timed in turn with
+//! the same calls without, and the medians compared with the time of 50 steps. Also what the mass costs, as one number.
 //!
 //! `cargo run --release --example times_of_observers [cells per edge of the box]`
 
 use std::time::Instant;
 
+use crease::ObserverForm;
 use crease::prelude::*;
 use crease_kernels::find;
 use crease_kernels::lbm::moments::{DENSITY, MOMENTS, velocity};
@@ -12,8 +14,14 @@ use ndarray::Array3;
 
 /// Steps between two observations.
 const STEPS: u64 = 50;
-/// Blocks with and without, of which the medians count.
-const ROUNDS: usize = 5;
+/// Steps that are timed with and without what ends them: those that 50 steps leave over from most tiles of time.
+const LAST_STEPS: u64 = 2;
+/// Steps of which the time of one is found.
+const TIMED_STEPS: u64 = 10;
+/// Calls with and without, of which the medians count.
+const ROUNDS: usize = 9;
+/// Calls with density and velocity before that: after so many, one form is taken.
+const ROUNDS_OF_BOTH: usize = 40;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let edge: i64 = std::env::args().nth(1).map_or(Ok(200), |text| text.parse())?;
@@ -29,41 +37,68 @@ fn measure(edge: i64, schedule: &str, threads: usize) -> Result<(), Box<dyn std:
     let entry = find("lbm-d3q19-cavity").ok_or("the catalogue has it")?;
     let kernel = entry.kernel()?.with_observer(&mass())?;
     let plan = kernel.plan().size("N", edge).schedule(schedule).threads(threads).build()?;
-    let mut run = plan.compile()?.instantiate()?;
-    for array in kernel.arrays() {
-        run.fill(&array.name, 0.05)?;
-    }
-    for scalar in entry.scalars {
-        run.set(scalar.0, scalar.1)?;
-    }
+    let code = plan.compile()?;
+    println!("lbm-d3q19-cavity, N = {edge}, schedule {schedule}, {threads} thread(s), every {STEPS} steps");
     let shape = (edge as usize, edge as usize, edge as usize);
     let mut outputs: Vec<Array3<f64>> = (0..4).map(|_| Array3::zeros(shape)).collect();
-    let names = [DENSITY.to_string(), velocity("z"), velocity("y"), velocity("x")];
-    let [mut steps, mut observed, mut reduced] = [const { Vec::new() }; 3];
-    for round in 0..=ROUNDS {
+    for form in [Some(ObserverForm::Pass), Some(ObserverForm::Fused), None] {
+        let options = RunOptions::default().threads(threads);
+        let mut run = code.instantiate_with(form.map_or(options.clone(), |form| options.observers(form)))?;
+        for array in kernel.arrays() {
+            run.fill(&array.name, 0.05)?;
+        }
+        for scalar in entry.scalars {
+            run.set(scalar.0, scalar.1)?;
+        }
+        let before = if form.is_none() { ROUNDS_OF_BOTH } else { 1 };
         let begun = Instant::now();
-        run.advance(STEPS)?;
-        let after_steps = begun.elapsed().as_secs_f64();
-        let mut views: Vec<(&str, Output<'_>)> =
-            names.iter().zip(&mut outputs).map(|(name, output)| (name.as_str(), output.into())).collect();
-        run.observe(MOMENTS, &mut views)?;
-        let after_moments = begun.elapsed().as_secs_f64();
+        observe(&mut run, LAST_STEPS, &mut outputs)?;
+        let first = begun.elapsed().as_secs_f64();
+        (0..before).try_for_each(|_| observe(&mut run, LAST_STEPS, &mut outputs))?;
+        let [mut steps, mut without, mut with, mut reduced] = [const { Vec::new() }; 4];
         let mut mass = 0.0;
         run.observe("mass", &mut [("mass", (&mut mass).into())])?;
-        // The first round plans the observers, and touches the outputs for the first time.
-        if round > 0 {
-            steps.push(after_steps);
-            observed.push(after_moments - after_steps);
-            reduced.push(begun.elapsed().as_secs_f64() - after_moments);
+        for _ in 0..ROUNDS {
+            let mut time = |times: &mut Vec<f64>, call: &mut dyn FnMut(&mut Run) -> Result<(), crease::Error>| {
+                let begun = Instant::now();
+                call(&mut run)?;
+                times.push(begun.elapsed().as_secs_f64());
+                Ok::<_, crease::Error>(())
+            };
+            time(&mut steps, &mut |run| run.advance(TIMED_STEPS))?;
+            time(&mut without, &mut |run| run.advance(LAST_STEPS))?;
+            time(&mut with, &mut |run| observe(run, LAST_STEPS, &mut outputs))?;
+            time(&mut reduced, &mut |run| run.observe("mass", &mut [("mass", (&mut mass).into())]))?;
+        }
+        let step = median(steps) / TIMED_STEPS as f64;
+        let tell = |what: &str, time: f64| {
+            let share = 100.0 * time / (STEPS as f64 * step + time);
+            println!("  {what}: as long as {:.2} steps, {share:.1} % of the run", time / step);
+        };
+        let what = match (form, run.observer_form(&[MOMENTS])) {
+            (None, Some(ObserverForm::Fused)) => "the form that is taken, which is in the last step",
+            (None, _) => "the form that is taken, which is a pass",
+            (_, Some(ObserverForm::Fused)) => "in the last step",
+            _ => "a pass behind the steps",
+        };
+        let with = median(with);
+        tell(&format!("density and velocity, {what}"), with - median(without));
+        if form == Some(ObserverForm::Fused) {
+            println!("    planned and compiled in {:.2} s", first - with);
+        }
+        if form.is_none() {
+            tell("mass", median(reduced));
         }
     }
-    let [steps, observed, reduced] = [steps, observed, reduced].map(median);
-    println!("lbm-d3q19-cavity, N = {edge}, schedule {schedule}, {threads} thread(s), every {STEPS} steps");
-    for (what, time) in [("density and velocity", observed), ("mass", reduced)] {
-        let (in_steps, share) = (time * STEPS as f64 / steps, 100.0 * time / (steps + time));
-        println!("  {what}: as long as {in_steps:.2} steps, {share:.1} % of the run");
-    }
     Ok(())
+}
+
+/// Runs some steps, and density and velocity behind them.
+fn observe(run: &mut Run, steps: u64, outputs: &mut [Array3<f64>]) -> Result<(), crease::Error> {
+    let names = [DENSITY.to_string(), velocity("z"), velocity("y"), velocity("x")];
+    let mut views: Vec<(&str, Output<'_>)> =
+        names.iter().zip(outputs).map(|(name, output)| (name.as_str(), output.into())).collect();
+    run.advance_observing(steps, MOMENTS, &mut views)
 }
 
 /// The mass of all populations.

@@ -278,6 +278,18 @@ class Run:
 
         The first call of all runs of a code compiles the observer, which takes milliseconds.
         """
+        return self._observe(0, observer, outputs)
+
+    def advance_observing(self, steps: int, observer: str, /, **outputs: NDArray) -> Dict[str, Any]:
+        """Runs ``steps`` more steps and computes an observer of the states that they leave: the outputs by name.
+
+        That is :meth:`advance` and then :meth:`observe`, with the same bits. Where that is faster, the last step
+        computes it on the way; what that takes is planned and compiled once it pays. What is wrong with the outputs is
+        raised before a step is done.
+        """
+        return self._observe(count("steps", steps), observer, outputs)
+
+    def _observe(self, steps: int, observer: str, outputs: Dict[str, NDArray]) -> Dict[str, Any]:
         self._run.verify_observed(observer, list(outputs))
         declared = self._observers[observer]
         made = {
@@ -287,7 +299,10 @@ class Run:
         }
         results: Dict[str, NDArray] = {**outputs, **made}
         targets = _targets(results, declared)
-        self._run.observe(observer, list(targets.items()))
+        fit = all(targets[name].shape == self.observed_shape(observer, name) for name in outputs)
+        # What does not fit is refused by the library, which is not to come after steps.
+        left = self._run.advance_but_last(steps) if steps > 0 and fit else 0
+        self._run.observe(observer, list(targets.items()), left)
         _put_back(results, targets)
         return {name: _number_or_array(made[name]) if name in made else outputs[name] for name in declared}
 

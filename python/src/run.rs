@@ -204,6 +204,16 @@ impl Run {
         }
     }
 
+    /// The same, but for as many steps at the end as may be done at a time, which it returns.
+    fn advance_but_last(&self, py: Python<'_>, steps: u64) -> Answer<u64> {
+        let mut left = steps;
+        while left > self.lock()?.steps {
+            left -= self.some_steps(py, left - 1)?;
+            py.check_signals()?;
+        }
+        Ok(left)
+    }
+
     /// Looks for NaN in all states after every so many steps; 0 ends that.
     fn monitor_nan(&self, every: u64) -> Answer<()> {
         Ok(self.lock()?.run.monitor_nan(every)?)
@@ -259,10 +269,20 @@ impl Run {
         Ok(py.detach(|| run.observed_shape(observer, output))?)
     }
 
-    /// Computes an observer of the states as they are into these arrays, where they lie.
-    fn observe(slf: &Bound<'_, Self>, observer: &str, outputs: Vec<(String, Bound<'_, PyAny>)>) -> Answer<()> {
+    /// Computes an observer of the states as they are into these arrays, where they lie; or of those that some more steps
+    /// leave, in the last of them if that is faster.
+    #[pyo3(signature = (observer, outputs, steps = 0))]
+    fn observe(
+        slf: &Bound<'_, Self>,
+        observer: &str,
+        outputs: Vec<(String, Bound<'_, PyAny>)>,
+        steps: u64,
+    ) -> Answer<()> {
         let this = slf.get();
         let mut inner = this.lock()?;
+        if steps > 0 {
+            this.kept.verify_unviewed("a step")?;
+        }
         outputs.iter().try_for_each(|(name, array)| verify_foreign(slf, name, array))?;
         let run = &mut inner.run;
         let write = |(name, array): &(String, _)| CellsMut::of(array, name, this.observed_element(observer, name)?);
@@ -271,9 +291,16 @@ impl Run {
         let written: Vec<CellsViewMut<'_>> = written.iter_mut().map(CellsMut::view_mut).collect();
         let call = move || {
             let outputs = names.iter().map(String::as_str).zip(written.into_iter().map(Output::from));
-            run.observe(observer, &mut outputs.collect::<Vec<_>>())
+            let mut outputs = outputs.collect::<Vec<_>>();
+            let answer = match steps {
+                0 => run.observe(observer, &mut outputs),
+                _ => run.advance_observing(steps, observer, &mut outputs),
+            };
+            (run.step(), answer)
         };
-        Ok(slf.py().detach(call)?)
+        let (step, answer) = slf.py().detach(call);
+        this.step.store(step, Ordering::Release);
+        Ok(answer?)
     }
 
     /// Copies an array into a box.

@@ -403,3 +403,27 @@ def test_mistakes_in_python_syntax_name_their_line():
         k.build()
     assert caught.value.code == "kernel/expected" and caught.value.filename == __file__
     assert 'k.state("v"' in linecache.getline(__file__, caught.value.lineno)
+
+
+def test_steps_end_with_observers(run):
+    other = KERNEL.run(N=30)
+    other.c = run.c
+    other.write("rough", run.read("rough"))
+    other.write("u", run.read("u"))
+    other.write("u", run.read("u", back=1), back=1)
+    for steps in (1, 40, 0, 3):
+        mine = np.zeros(30)
+        seen = other.advance_observing(steps, "energy", kinetic=mine)
+        assert seen["kinetic"] is mine
+        now, before = other.read("u"), other.read("u", back=1)
+        v, rough = now - before, other.read("rough")
+        assert np.array_equal(bits(mine), bits(v * v + float(other.step)))
+        slope = (rough[1:-1] * (now[2:] - now[:-2])).astype(np.float32)
+        assert np.array_equal(bits(seen["slope"]), bits(slope))
+    assert other.step == 44
+    with pytest.raises(crease.RunError) as caught:
+        other.advance_observing(5, "energy", kinetic=np.zeros(7))
+    assert caught.value.code == "run/shape" and other.step == 44
+    with pytest.raises(crease.RunError) as caught:
+        other.advance_observing(5, "none")
+    assert caught.value.code == "run/unknown-observer" and other.step == 44

@@ -514,6 +514,15 @@ static void observers(void) {
   both[0].data = row, both[0].strides = NULL;
   both[1].data = twice, both[1].strides = NULL;
 
+  GOOD(crease_run_advance_observing(run, 2, "look", both, 2));
+  HOLDS(twice[0] == 1.375 && twice[11] == 4.875 && row[3] == 1.5625f);
+  EXPECT(crease_run_advance_observing(run, 2, "peek", both, 2), CREASE_ERROR_RUN, "run/unknown-observer");
+  EXPECT(crease_run_advance_observing(run, 2, NULL, both, 2), CREASE_ERROR_ARGUMENT, "argument/null");
+  EXPECT(crease_run_advance_observing(run, 2, "look", NULL, 2), CREASE_ERROR_ARGUMENT, "argument/null");
+  EXPECT(crease_run_advance_observing(run, 2, "look", both + 1, 1), CREASE_ERROR_RUN, "run/missing-output");
+  GOOD(OBSERVE(2)); /* none of these ran a step */
+  HOLDS(twice[0] == 1.375 && twice[11] == 4.875 && row[3] == 1.5625f);
+
   GOOD(crease_run_observed_shape(run, "look", "twice", &rank, extents, 2));
   HOLDS(rank == 2 && extents[0] == 4 && extents[1] == 3);
   GOOD(crease_run_observed_shape(run, "look", "row", &rank, NULL, 0));

@@ -214,6 +214,10 @@ void observers() {
   const crease::Run::Array seen = crease::Run::array("row", crease::View<float>(row));
   run.observe("look", {crease::Run::array("twice", grid.transposed()), seen});
   hold(grid(1, 0) == 1.0 && grid(0, 1) == 3.0 && row[0] == 1.5f && row[2] == 2.5f, "observed");
+  run.advance_observing(1, "look", {crease::Run::array("twice", grid.transposed()), seen});
+  hold(run.step() == 2 && grid(1, 0) == 0.5 && row[2] == 1.25f, "observed by a step");
+  refuses("run/missing-output", CREASE_ERROR_RUN, [&] { run.advance_observing(1, "look", {seen}); });
+  hold(run.step() == 2, "refused before a step");
   hold(run.observed_shape("look", "twice") == std::vector<std::size_t>{3, 3}, "shape");
   refuses("run/unknown-observer", CREASE_ERROR_RUN, [&] { run.observed_shape("peek", "row"); });
   refuses("run/unknown-output", CREASE_ERROR_RUN, [&] { run.observed_shape("look", "u"); });

@@ -42,6 +42,13 @@ impl<'c> Model<'c, '_> {
         Ok(&self.events(array)?.reads)
     }
 
+    /// The reads of an array by statements from this position on: cell -> extended time.
+    pub(crate) fn reads_from(&self, first: usize, array: ArrayId) -> Result<Map<'c>, AnalysisError> {
+        let is_among = |id: StmtId| id.index() >= first;
+        let indices = |id| if is_among(id) { indices_read(self.kernel.stmt(id), array) } else { Vec::new() };
+        self.clock.time("events", || side(self, array, &indices))
+    }
+
     fn events(&self, array: ArrayId) -> Result<&Events<'c>, AnalysisError> {
         let known = &self.events[array.index()];
         if known.get().is_none() {
@@ -64,22 +71,27 @@ impl<'c> Model<'c, '_> {
 impl<'c> Events<'c> {
     /// The events of `array`.
     pub(crate) fn of(model: &Model<'c, '_>, array: ArrayId) -> Result<Events<'c>, AnalysisError> {
-        let reads =
-            |stmt: &'_ Stmt| stmt.reads().filter(|(a, _)| *a == array).map(|(_, index)| index.to_vec()).collect();
-        let writes =
-            |stmt: &'_ Stmt| stmt.assigns.iter().filter(|a| a.array == array).map(|a| a.index.clone()).collect();
-        Ok(Events { reads: side(model, array, &reads)?, writes: side(model, array, &writes)? })
+        let writes = |id: StmtId| {
+            let assigns = model.kernel.stmt(id).assigns.iter();
+            assigns.filter(|a| a.array == array).map(|a| a.index.clone()).collect()
+        };
+        let reads = side(model, array, &|id| indices_read(model.kernel.stmt(id), array))?;
+        Ok(Events { reads, writes: side(model, array, &writes)? })
     }
 }
 
-/// All events of one side; `indices` gives the cells that an instance touches.
+/// The cells of an array that an instance reads.
+fn indices_read(stmt: &Stmt, array: ArrayId) -> Vec<Vec<Affine>> {
+    stmt.reads().filter(|(a, _)| *a == array).map(|(_, index)| index.to_vec()).collect()
+}
+
+/// All events of one side; `indices` gives the cells that an instance of a statement touches.
 fn side<'c>(
     model: &Model<'c, '_>,
     array: ArrayId,
-    indices: &dyn Fn(&Stmt) -> Vec<Vec<Affine>>,
+    indices: &dyn Fn(StmtId) -> Vec<Vec<Affine>>,
 ) -> Result<Map<'c>, AnalysisError> {
-    let all: Vec<(StmtId, Vec<Vec<Affine>>)> =
-        model.kernel.stmt_ids().map(|id| (id, indices(model.kernel.stmt(id)))).collect();
+    let all: Vec<(StmtId, Vec<Vec<Affine>>)> = model.kernel.stmt_ids().map(|id| (id, indices(id))).collect();
     let touched: Result<Vec<Map<'c>>, AnalysisError> =
         groups(model, &all)?.iter().map(|group| touched(model, array, group)).collect();
     match union_of(touched?)? {

@@ -2,7 +2,7 @@
 //!
 //! `affine` and `formula` hold index expressions and sets of integer points, `graph` the kernel itself; `builder` and
 //! `parse` make one, `lookups` has reads of tables, `print` writes it, `verify` checks it, `arithmetic` uses the flags of
-//! `fast_math` it gives, `split` cuts statements in two, `interpret` runs it on full storage (the oracle).
+//! `fast_math` it gives, `split` cuts statements in two, `fused` puts observers among the steps, `interpret` runs it on full storage (the oracle).
 
 mod accumulators;
 pub mod affine;
@@ -15,6 +15,7 @@ mod error;
 mod exprs;
 pub mod fast_math;
 pub mod formula;
+mod fused;
 pub mod graph;
 mod ids;
 pub mod interpret;
@@ -37,6 +38,7 @@ mod words;
 pub(crate) use accumulators::Ranges;
 pub(crate) use bound_kernel::{BoundKernel, Unbound, sizes_text};
 pub use error::{Expansion, KernelError, KernelErrorKind, Location};
+pub(crate) use fused::Fused;
 pub(crate) use parse::{MappingRule, ParsedKernel, parse_domain, parse_kernel, parse_mapping, parse_rewriting};
 pub(crate) use print::{ScheduleText, StmtTexts, cell_text, domain_text};
 pub(crate) use rewriting::{Base, Shape, Sized, Step};

@@ -2,7 +2,8 @@
 //!
 //! An observer has outputs and statements of its own. Its statements run for one value of their first iterator, the
 //! step that was done last, and read states as they are then, and inputs; nothing reads what they write. So they take
-//! no part in any schedule, in what is alive, or in storage: they are compiled for the storage that the steps have.
+//! no part in any schedule, in what is alive, or in storage: they are compiled for the storage that the steps have, by
+//! themselves or among the statements of the last step (`fused`).
 
 use serde::Serialize;
 
@@ -33,6 +34,11 @@ pub struct Observer {
 }
 
 impl Observer {
+    /// Whether some output is a reduction.
+    pub(crate) fn reduces(&self) -> bool {
+        self.reductions.iter().any(Option::is_some)
+    }
+
     /// Counts the cells of each of some states that are NaN.
     pub(crate) fn of_nan(kernel: &Kernel, states: &[ArrayId]) -> Observer {
         let mut arrays = Vec::new();

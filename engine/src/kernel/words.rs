@@ -34,3 +34,6 @@ pub(crate) const FROM_STEP: &str = "_from";
 
 /// What a schedule that is found by the library is called, and what asks for one.
 pub(crate) const AUTOMATIC: &str = "auto";
+
+/// What schedules of steps with the statements of observers among them are called.
+pub(crate) const FUSED: &str = "fused";

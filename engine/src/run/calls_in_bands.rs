@@ -10,10 +10,11 @@ use crease_jit::{BufferRef, Compiled, compile_cached};
 use log::debug;
 
 use crate::error::Error;
-use crate::pipeline;
+use crate::pipeline::beside;
+use crate::run::Run;
+use crate::run::calls::reborrowed;
 use crate::run::shared::Shared;
 use crate::run::smaller_bands::{InFewerSteps, SmallerBands};
-use crate::run::{Run, reborrowed};
 use crate::schedule::bands::Bands;
 
 impl Shared {
@@ -21,7 +22,7 @@ impl Shared {
     fn in_smaller_bands<'a>(&self, bands: Bands, steps: i64, smaller: &'a InFewerSteps) -> Option<&'a Compiled> {
         let make = || -> Result<Option<Compiled>, Error> {
             let of_steps = (bands, steps);
-            let Some(program) = pipeline::in_smaller_bands(&self.request, &self.outcome.layout, of_steps)? else {
+            let Some(program) = beside::in_smaller_bands(&self.request, &self.outcome.layout, of_steps)? else {
                 return Ok(None);
             };
             Ok(Some(compile_cached(&program, &self.options, &self.request.cache)?.0))

@@ -162,6 +162,15 @@ impl Run {
 
     /// Runs to a step that is not before the present one; buffers that are lent take the place of the run's own.
     pub(super) fn advance_to(&mut self, end: i64, lent: &mut [Option<BufferRef<'_>>]) -> Result<(), Error> {
+        self.advance_by(end, &mut |run, from, to| run.call(&[from, to], lent))
+    }
+
+    /// The same by calls of some code, each of which runs the steps after one step, up to another.
+    pub(super) fn advance_by(
+        &mut self,
+        end: i64,
+        call: &mut dyn FnMut(&mut Run, i64, i64) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         self.series.verify(self.shared.kernel().name(), self.step, end)?;
         let most_steps = self.series.most_steps();
         while self.step < end {
@@ -176,7 +185,7 @@ impl Run {
             let steps = steps.min(most_steps);
             let steps = self.nan_monitor.map_or(steps, |monitor| steps.min(monitor.steps_left(self.step)));
             let (begun, to) = (Instant::now(), self.step.saturating_add_unsigned(steps));
-            self.call(&[self.step, to], lent)?;
+            call(self, self.step, to)?;
             self.step = to;
             self.series.pass(to);
             if let Some(watch) = &mut self.cancel {

@@ -3,10 +3,11 @@
 //! [`Code`] is shared by any number of [`Run`]s; each has its own fields. `boxes` moves logical arrays in and out of
 //! folded storage, any `region` of them: `level` finds the formulas that keep it, `walk` the places, `transfer` copies.
 //! `observe` runs what a kernel computes of its states on demand, once it is `observed` in machine code, with numbers that
-//! arrays are `reduced` to; `numbers` looks for NaN in that way, when the `monitor` is due. `given` remembers what was
+//! arrays are `reduced` to; `observing` does so in the steps that leave these states, where code with both `fused` is
+//! faster, as `fused_times` say; `numbers` looks for NaN in that way, when the `monitor` is due. `given` remembers what was
 //! written of the `kept_levels`, `series` what was given of inputs over `steps`, `facts` tells of it; `folded` shows
 //! storage as it is.
-//! `drive` is for time loops, which `cancel` ends, `short_calls`, with `short_times`, and `calls_in_bands`, with
+//! `calls` checks what code needs and calls it; `drive` is for time loops, which `cancel` ends, `short_calls`, with `short_times`, and `calls_in_bands`, with
 //! `smaller_bands`, for what is too short for tiles of time.
 //! `borrowed` runs kernels without state on the caller's own arrays; `tune` times ways to compile; `available` and
 //! `memory` refuse what there is no memory for.
@@ -14,12 +15,15 @@
 mod available;
 mod borrowed;
 mod boxes;
+mod calls;
 mod calls_in_bands;
 mod cancel;
 mod drive;
 pub(crate) mod error;
 mod facts;
 mod folded;
+mod fused;
+mod fused_times;
 mod given;
 mod kept_levels;
 mod level;
@@ -28,6 +32,7 @@ mod monitor;
 mod numbers;
 mod observe;
 mod observed;
+mod observing;
 mod options;
 mod reduced;
 mod region;
@@ -44,17 +49,15 @@ mod walk;
 
 use std::sync::{Arc, Mutex, OnceLock};
 
-use crease_jit::{
-    BufferRef, Call, CompileOptions, Compiled, ElementType, Field, FieldOptions, Kept, Load, Pool, field_memory_bytes,
-};
+use crease_jit::{CompileOptions, Compiled, ElementType, Field, FieldOptions, Kept, Load, Pool};
 use ndarray::{ArrayView, ArrayViewMut, Dimension};
 
 use crate::error::Error;
-use crate::kernel::graph::{ArrayId, Scalar};
 use crate::plan::layout::{BufferLayout, Owner};
 use crate::plan::outcome::Outcome;
 use crate::plan::request::Request;
 use crate::run::cancel::Watch;
+use crate::run::fused_times::Observing;
 use crate::run::given::Given;
 use crate::run::kept_levels::KeptLevels;
 use crate::run::memory::Keeps;
@@ -74,7 +77,7 @@ pub use drive::Progress;
 pub use error::RunError;
 use error::list;
 pub use folded::{Folded, FoldedCoordinate, FoldedIndex};
-pub use options::{MemoryCheck, RunOptions};
+pub use options::{MemoryCheck, ObserverForm, RunOptions};
 pub use region::{IndexRange, Region};
 pub use tune::TunedCode;
 pub use tune_schedule::{ScheduleFinding, TunedPlan};
@@ -92,13 +95,24 @@ impl Code {
         (compiled, kept): (Compiled, Kept),
         options: CompileOptions,
     ) -> Code {
-        let (observers, by_step) = (Mutex::default(), OnceLock::new());
+        let (observers, fused, by_step) = (Mutex::default(), Mutex::default(), OnceLock::new());
         let steps_at_once = StepsAtOnce::of(request.kernel(), request.bound.written_schedule());
         let bands = Bands::of(request.kernel(), request.bound.written_schedule());
         let bands = bands.map(|bands| Arc::new(SmallerBands::new(bands)));
         let levels = KeptLevels::new(request.kernel());
-        let shared =
-            Shared { request, outcome, levels, compiled, kept, options, observers, steps_at_once, by_step, bands };
+        let shared = Shared {
+            request,
+            outcome,
+            levels,
+            compiled,
+            kept,
+            options,
+            observers,
+            fused,
+            steps_at_once,
+            by_step,
+            bands,
+        };
         Code { shared: Arc::new(shared) }
     }
 
@@ -141,8 +155,21 @@ impl Code {
         let given = Given::nothing(shared.kernel(), &shared.levels, |id| shared.shape(id));
         let series = AllSeries::new(shared);
         let (shared, cancel, nan_monitor, short_calls) = (Arc::clone(shared), None, None, ShortCalls::default());
-        let step = 0;
-        Ok(Run { shared, fields, scalars, given, series, pool, step, options, cancel, nan_monitor, short_calls })
+        let (step, observing) = (0, Observing::default());
+        Ok(Run {
+            shared,
+            fields,
+            scalars,
+            given,
+            series,
+            pool,
+            step,
+            options,
+            cancel,
+            nan_monitor,
+            short_calls,
+            observing,
+        })
     }
 
     /// The machine code's size, texts and compile times.
@@ -183,6 +210,8 @@ pub struct Run {
     nan_monitor: Option<NanMonitor>,
     /// What it knows of calls of few steps.
     short_calls: ShortCalls,
+    /// What it knows of observers in steps and behind them.
+    observing: Observing,
 }
 
 impl Run {
@@ -381,104 +410,7 @@ impl Run {
         self.call(&[], &mut [])
     }
 
-    /// Calls the code on the run's own arrays, but for buffers that are lent.
-    fn call(&mut self, args: &[i64], lent: &mut [Option<BufferRef<'_>>]) -> Result<(), Error> {
-        self.scalar_values()?;
-        self.shared.check_live_in()?;
-        let is_own = |buffer: usize| lent.get(buffer).is_none_or(Option::is_none);
-        let owners = self.shared.outcome.layout.buffers.iter().map(|buffer| buffer.owner);
-        let lent_arrays: Vec<ArrayId> = match lent {
-            [] => Vec::new(),
-            _ => owners
-                .enumerate()
-                .filter(|(buffer, _)| !is_own(*buffer))
-                .filter_map(|(_, owner)| owner.array())
-                .collect(),
-        };
-        self.given.verify_all(self.shared.kernel(), self.step, &lent_arrays)?;
-        self.allocate_arrays(&is_own)?;
-        if let &[from, to] = args {
-            self.series.fill(&mut self.fields, from, to);
-        }
-        let mut borrowed = reborrowed(lent);
-        borrowed.resize_with(self.fields.len(), || None);
-        self.call_on(args, borrowed)?;
-        self.given.note_outputs(self.shared.kernel(), &lent_arrays);
-        Ok(())
-    }
-
-    /// Calls the code; buffers that are not borrowed are the run's own.
-    fn call_on(&mut self, args: &[i64], borrowed: Vec<Option<BufferRef<'_>>>) -> Result<(), Error> {
-        let shared = Arc::clone(&self.shared);
-        match *args {
-            [from, to] if shared.steps_at_once.is_some() && self.threads() > 1 => {
-                self.call_in_pieces((from, to), borrowed)
-            }
-            [from, to] if self.threads() > 1 => match &shared.bands {
-                Some(bands) => self.call_in_bands(bands, (from, to), borrowed),
-                None => self.call_code(&shared.compiled, args, borrowed),
-            },
-            _ => self.call_code(&shared.compiled, args, borrowed),
-        }
-    }
-
-    /// Calls code of the same program.
-    fn call_code(&mut self, code: &Compiled, args: &[i64], borrowed: Vec<Option<BufferRef<'_>>>) -> Result<(), Error> {
-        let scalars = self.scalar_values()?;
-        let owners = self.shared.outcome.layout.buffers.iter().map(|b| b.owner);
-        let mut buffers = Vec::with_capacity(self.fields.len());
-        for ((field, owner), borrowed) in self.fields.iter_mut().zip(owners).zip(borrowed) {
-            buffers.push(match (borrowed, field, owner) {
-                (Some(borrowed), ..) => borrowed,
-                (None, Some(field), Owner::Input(_)) => BufferRef::from(&*field),
-                (None, Some(field), Owner::Folded | Owner::Output(_)) => BufferRef::from(field),
-                (None, None, _) => unreachable!("what is not borrowed is allocated"),
-            });
-        }
-        let mut call = Call { args, scalars: &scalars, buffers, pool: &self.pool };
-        Ok(code.run(&mut call).map_err(RunError::from)?)
-    }
-
-    fn scalar_values(&self) -> Result<Vec<f64>, RunError> {
-        let kernel = self.shared.kernel();
-        let value = |(value, scalar): (&Option<f64>, &Scalar)| {
-            let unset = || RunError::UnsetScalar { kernel: kernel.name().to_string(), scalar: scalar.name.clone() };
-            value.ok_or_else(unset)
-        };
-        self.scalars.iter().zip(kernel.scalars()).map(value).collect()
-    }
-
-    /// Memory for all arrays of the caller, of which the run then keeps copies, zero at first.
-    fn allocate_caller_arrays(&mut self) -> Result<(), RunError> {
-        self.allocate_arrays(&|_| true)
-    }
-
-    /// The same for those whose buffers are the run's own. Where some are missing, there has to be memory for all.
-    fn allocate_arrays(&mut self, is_own: &dyn Fn(usize) -> bool) -> Result<(), RunError> {
-        let is_missing = |(position, field): (usize, &Option<Field>)| field.is_none() && is_own(position);
-        if !self.fields.iter().enumerate().any(is_missing) {
-            return Ok(());
-        }
-        let threads = self.threads();
-        self.shared.verify_cap(threads, Keeps::Copies)?;
-        let allocated = |field: &Field| field_memory_bytes(field.cells() * field.element().bytes(), field.mapped());
-        let has_bytes = self.fields.iter().flatten().map(allocated).fold(0, u64::saturating_add);
-        self.shared.verify_memory(threads, Keeps::Copies, has_bytes, self.options.memory)?;
-        for (position, buffer) in self.shared.outcome.layout.buffers.iter().enumerate() {
-            let field = &mut self.fields[position];
-            if field.is_none() && is_own(position) {
-                *field = Some(allocate(buffer, 0, threads, &self.options)?);
-            }
-        }
-        Ok(())
-    }
-
     fn kernel_name(&self) -> String {
         self.shared.kernel().name().to_string()
     }
-}
-
-/// The same buffers, for a call.
-fn reborrowed<'b>(lent: &'b mut [Option<BufferRef<'_>>]) -> Vec<Option<BufferRef<'b>>> {
-    lent.iter_mut().map(|lent| lent.as_mut().map(BufferRef::reborrow)).collect()
 }

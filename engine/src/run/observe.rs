@@ -5,11 +5,11 @@
 //! An observer is compiled when it is first asked for, for the storage that the steps have, and kept with the code. It
 //! costs the steps nothing: neither their storage nor their schedule knows of it.
 
-use crease_jit::{BufferRef, Call};
+use crease_jit::{BufferRef, Call, CallError};
 
 use crate::error::Error;
 use crate::kernel::graph::{Array, Reduction};
-use crate::plan::layout::Owner;
+use crate::plan::layout::{Layout, Owner};
 use crate::run::borrowed::Output;
 use crate::run::observed::Observed;
 use crate::run::reduced::Accumulators;
@@ -58,29 +58,59 @@ impl Run {
 
     /// Computes what is compiled, of the states as they are now.
     pub(super) fn compute(&mut self, observed: &Observed, outputs: &mut [(&str, Output<'_>)]) -> Result<(), Error> {
-        let scalars = self.scalar_values()?;
-        self.given.verify_read(self.shared.kernel(), &observed.reads(), self.step)?;
+        self.verify_has(observed)?;
         let mut given = observed.given(outputs)?;
+        self.compute_into(observed, &mut given)
+    }
+
+    /// Checks that the run has all that it reads.
+    pub(super) fn verify_has(&self, observed: &Observed) -> Result<(), RunError> {
+        self.scalar_values()?;
+        self.given.verify_read(self.shared.kernel(), &observed.reads(), self.step)
+    }
+
+    /// The same into arrays that were matched with its outputs.
+    pub(super) fn compute_into(&mut self, observed: &Observed, given: &mut [BufferRef<'_>]) -> Result<(), Error> {
         let mut accumulators = observed.accumulators();
-        self.allocate_caller_arrays()?;
-        let mut buffers: Vec<BufferRef<'_>> = Vec::with_capacity(observed.layout.buffers.len());
-        for (field, buffer) in self.fields.iter_mut().zip(&observed.layout.buffers) {
-            let field = field.as_mut().expect("all arrays were just allocated");
-            buffers.push(if matches!(buffer.owner, Owner::Input(_)) { (&*field).into() } else { field.into() });
-        }
-        for (given, accumulators) in given.iter_mut().zip(&mut accumulators) {
-            buffers.push(accumulators.as_mut().map_or_else(|| given.reborrow(), Accumulators::buffer));
-        }
         // The statements run for the second one alone.
         let args = [self.step, self.step];
-        let mut call = Call { args: &args, scalars: &scalars, buffers, pool: &self.pool };
-        observed.compiled.run(&mut call).map_err(RunError::from)?;
+        self.call_beside(&args, &observed.layout, with_accumulators(given, &mut accumulators), |call| {
+            observed.compiled.run(call)
+        })?;
         for (number, accumulators) in given.iter_mut().zip(accumulators) {
             if let Some(accumulators) = accumulators {
                 accumulators.finish(number);
             }
         }
         Ok(())
+    }
+
+    /// Checks what a call of [`Self::compute_into`] would refuse, and computes nothing.
+    pub(super) fn verify_compute(&mut self, observed: &Observed, given: &mut [BufferRef<'_>]) -> Result<(), Error> {
+        let mut accumulators = observed.accumulators();
+        let args = [self.step, self.step];
+        self.call_beside(&args, &observed.layout, with_accumulators(given, &mut accumulators), |call| {
+            observed.compiled.verify(call)
+        })
+    }
+
+    /// Makes a call of a program beside that of the steps: on the run's own storage, and what the layout has behind it.
+    pub(super) fn call_beside<'c>(
+        &mut self,
+        args: &[i64],
+        layout: &Layout,
+        given: impl IntoIterator<Item = BufferRef<'c>>,
+        call: impl FnOnce(&mut Call<'_>) -> Result<(), CallError>,
+    ) -> Result<(), Error> {
+        let scalars = self.scalar_values()?;
+        self.allocate_caller_arrays()?;
+        let mut buffers: Vec<BufferRef<'_>> = Vec::with_capacity(layout.buffers.len());
+        for (field, buffer) in self.fields.iter_mut().zip(&layout.buffers) {
+            let field = field.as_mut().expect("all arrays were just allocated");
+            buffers.push(if matches!(buffer.owner, Owner::Input(_)) { (&*field).into() } else { field.into() });
+        }
+        given.into_iter().for_each(|buffer| buffers.push(buffer));
+        Ok(call(&mut Call { args, scalars: &scalars, buffers, pool: &self.pool }).map_err(RunError::from)?)
     }
 
     /// The shape of an observer's output; empty for a reduction.
@@ -94,6 +124,15 @@ impl Run {
     }
 }
 
+/// The arrays of an observer's outputs, of which reductions are accumulators.
+fn with_accumulators<'g>(
+    given: &'g mut [BufferRef<'_>],
+    accumulators: &'g mut [Option<Accumulators>],
+) -> impl Iterator<Item = BufferRef<'g>> {
+    let pairs = given.iter_mut().zip(accumulators);
+    pairs.map(|(given, accumulators)| accumulators.as_mut().map_or_else(|| given.reborrow(), Accumulators::buffer))
+}
+
 impl Observed {
     /// The observer's name.
     fn name(&self) -> &str {
@@ -102,6 +141,11 @@ impl Observed {
 
     fn unknown(&self, array: &str) -> RunError {
         RunError::unknown_output(self.name(), self.outputs(), array)
+    }
+
+    /// Whether some output is a reduction.
+    pub(super) fn reduces(&self) -> bool {
+        self.reductions.iter().any(Option::is_some)
     }
 
     /// Accumulators for the outputs that are reductions.
@@ -113,7 +157,7 @@ impl Observed {
     }
 
     /// The caller's arrays in the order of the observer's outputs.
-    fn given<'a>(&self, given: &'a mut [(&str, Output<'_>)]) -> Result<Vec<BufferRef<'a>>, RunError> {
+    pub(super) fn given<'a>(&self, given: &'a mut [(&str, Output<'_>)]) -> Result<Vec<BufferRef<'a>>, RunError> {
         let own = self.outputs();
         let mut found: Vec<Option<BufferRef<'a>>> = own.iter().map(|_| None).collect();
         for (array, output) in given {

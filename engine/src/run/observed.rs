@@ -1,4 +1,5 @@
-//! An observer that is compiled: its program, on which storage, of which arrays.
+//! An observer that is compiled: its program, on which storage, of which arrays; and observers that are compiled among the
+//! steps.
 
 use crease_jit::Compiled;
 
@@ -17,6 +18,14 @@ pub(super) struct Observed {
     pub(super) first: usize,
     /// How the accumulators of each of the observer's outputs become one number, of those that do.
     pub(super) reductions: Vec<Option<Reduction>>,
+}
+
+/// Steps and observers in one program.
+#[derive(Debug)]
+pub(super) struct Fused {
+    pub(super) compiled: Compiled,
+    /// The storage of the steps, then the outputs of each observer.
+    pub(super) layout: Layout,
 }
 
 impl Observed {

@@ -47,6 +47,10 @@ pub struct RunOptions {
     pub records_load: bool,
     /// With what the memory of a run is compared before it is allocated. Default: with what is available.
     pub memory: MemoryCheck,
+    /// Where [`Run::advance_observing`](crate::Run::advance_observing) computes observers, the same bits in any case. Of
+    /// those that no step can compute on the way, always in a pass. Default: none, which is in a pass until passes have
+    /// taken as long as the plan took, then in both ways in turns, then in the faster one.
+    pub observers: Option<ObserverForm>,
 }
 
 impl RunOptions {
@@ -91,6 +95,12 @@ impl RunOptions {
         self.memory = memory;
         self
     }
+
+    /// Sets [`Self::observers`].
+    pub fn observers(mut self, form: ObserverForm) -> RunOptions {
+        self.observers = Some(form);
+        self
+    }
 }
 
 impl Default for RunOptions {
@@ -103,6 +113,7 @@ impl Default for RunOptions {
             affinity: Affinity::AsFound,
             records_load: false,
             memory: MemoryCheck::Available,
+            observers: None,
         }
     }
 }
@@ -121,4 +132,14 @@ pub enum MemoryCheck {
     Limit(u64),
     /// Whatever the system gives addresses for.
     Unchecked,
+}
+
+/// Where an observer is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ObserverForm {
+    /// In a pass of its own, behind the steps.
+    Pass,
+    /// In the last of the steps, which write what it reads.
+    Fused,
 }

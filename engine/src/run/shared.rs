@@ -8,7 +8,7 @@ use crease_program::BufferId;
 
 use crate::error::Error;
 use crate::kernel::graph::{ArrayId, Kernel, Observer, Role};
-use crate::pipeline;
+use crate::pipeline::beside;
 use crate::plan::layout::BufferLayout;
 use crate::plan::outcome::Outcome;
 use crate::plan::request::Request;
@@ -16,7 +16,7 @@ use crate::run::RunError;
 use crate::run::given::At;
 use crate::run::kept_levels::KeptLevels;
 use crate::run::level::Level;
-use crate::run::observed::Observed;
+use crate::run::observed::{Fused, Observed};
 use crate::run::options::RunOptions;
 use crate::run::region::{Axis, Region, shape};
 use crate::run::smaller_bands::SmallerBands;
@@ -36,6 +36,8 @@ pub(super) struct Shared {
     pub(super) options: CompileOptions,
     /// Observers that were asked for, by name.
     pub(super) observers: Mutex<BTreeMap<String, Arc<Observed>>>,
+    /// Code of steps with observers among them, by the observers' names, once it was wanted; none if there is none.
+    pub(super) fused: Mutex<BTreeMap<Vec<String>, Option<Arc<Fused>>>>,
     /// How tiles run their steps at once, if they do.
     pub(super) steps_at_once: Option<StepsAtOnce>,
     /// What runs calls of few steps then, once it was wanted; none if nothing else can.
@@ -143,7 +145,7 @@ impl Shared {
 
 impl Shared {
     /// An observer of the kernel by its name.
-    fn observer(&self, name: &str) -> Result<&Observer, RunError> {
+    pub(super) fn observer(&self, name: &str) -> Result<&Observer, RunError> {
         let kernel = self.request.bound.written();
         kernel.observer(name).ok_or_else(|| RunError::unknown_observer(kernel, name))
     }
@@ -162,7 +164,7 @@ impl Shared {
             return Ok(observed);
         }
         let observer = &observer();
-        let (bound, layout, program) = pipeline::observed(&self.request, &self.outcome.layout, observer)?;
+        let (bound, layout, program) = beside::observed(&self.request, &self.outcome.layout, observer)?;
         let (compiled, _) = compile_cached(&program, &self.options, &self.request.cache)?;
         let kernel = bound.kernel().clone();
         let (first, reductions) = (self.kernel().arrays().len(), observer.reductions.clone());

@@ -1,7 +1,7 @@
 //! Calls of few steps, where tiles run their steps at once: one step keeps one thread busy, and the others wait.
 //!
 //! In: the steps of a call.   Out: what runs them, piece by piece: the tiles, or for fewer steps than half of the
-//! threads a program that takes one step after the other and shares out the rows of each (`pipeline::by_step`).
+//! threads a program that takes one step after the other and shares out the rows of each (`beside::by_step`).
 //!
 //! That program stands on the same storage, so that a run may change between the two at any step, with the same bits.
 //! It is planned and compiled when short calls in tiles have taken as long as the plan took, so that nobody waits for
@@ -15,15 +15,16 @@ use crease_jit::{BufferRef, Compiled, compile_cached};
 use log::debug;
 
 use crate::error::Error;
-use crate::pipeline;
+use crate::pipeline::beside;
+use crate::run::Run;
+use crate::run::calls::reborrowed;
 use crate::run::shared::Shared;
-use crate::run::{Run, reborrowed};
 
 impl Shared {
     /// The program that runs step by step, planned and compiled once for all runs; none if there is none.
     fn by_step(&self, threads: usize) -> Option<&Compiled> {
         let make = || -> Result<Option<Compiled>, Error> {
-            let Some(program) = pipeline::by_step(&self.request, &self.outcome.layout, threads)? else {
+            let Some(program) = beside::by_step(&self.request, &self.outcome.layout, threads)? else {
                 return Ok(None);
             };
             Ok(Some(compile_cached(&program, &self.options, &self.request.cache)?.0))

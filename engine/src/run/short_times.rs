@@ -22,7 +22,7 @@ pub(super) struct ShortCalls {
 pub(super) struct Times {
     pub(super) calls: u32,
     /// Seconds of a step, in the fastest call.
-    least: Option<f64>,
+    pub(super) least: Option<f64>,
 }
 
 impl Times {
@@ -35,7 +35,7 @@ impl Times {
         self.calls = self.calls.saturating_add(1);
     }
 
-    fn are_enough(&self) -> bool {
+    pub(super) fn are_enough(&self) -> bool {
         self.calls > TIMED_CALLS
     }
 }

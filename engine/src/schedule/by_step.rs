@@ -56,6 +56,21 @@ impl StepsAtOnce {
     }
 }
 
+/// The step before the first one of the last tile of time that a call from one step to another has, where all statements
+/// run in tiles of steps, or by steps, first: another call may begin there, and neither is longer for it. Else, the step
+/// from which the call starts.
+pub(crate) fn start_of_last_tile(schedule: &Schedule, from: i64, to: i64) -> i64 {
+    if schedule.dims.first() != Some(&DimKind::Sequential) || schedule.times.is_empty() {
+        return from;
+    }
+    let is_step = |time: &Vec<Affine>| time[0].sub(&Affine::iter(0)).is_ok_and(|rest| rest.as_constant().is_some());
+    match tile_of_steps(schedule, 0) {
+        Some(tile) => tile.step_before(from, to).max(from),
+        None if schedule.times.iter().all(is_step) => to.saturating_sub(1).max(from),
+        None => from,
+    }
+}
+
 /// The schedules by step for what runs steps at once, of a kernel in which `params` are the values of all parameters.
 ///
 /// # Errors
@@ -198,6 +213,21 @@ mod tests {
         let schedule = "[floor(t/8), y + 2*t, t parallel, x vector(8)]";
         assert_eq!(found(schedule, 4000, 2), ["S -> [t, y, floor(x/2000) parallel, x vector(8)]"]);
         assert!(found(schedule, 600, 2).is_empty());
+    }
+
+    #[test]
+    fn the_last_tile_of_a_call_is_what_its_last_step_is_in() {
+        let start = |schedule: &str, from, to| start_of_last_tile(&kernel(schedule).schedules()[0], from, to);
+        assert_eq!(start("[t, y, x]", 3, 50), 49);
+        assert_eq!(start("[floor(t/8), y + t, t, x]", 3, 50), 47);
+        assert_eq!(start("[floor(t/8), y + t, t, x]", 48, 50), 48);
+        assert_eq!(start("[floor(t/8), y + t, t, x]", 3, 47), 39);
+        let of_calls = "[floor((t - _from - 1)/8), y + t - _from, t, x]";
+        assert_eq!((start(of_calls, 3, 50), start(of_calls, 3, 51), start(of_calls, 3, 9)), (43, 43, 3));
+        assert_eq!((start(of_calls, 3, 11), start(of_calls, 3, 12)), (3, 11));
+        // Nothing says where a call could end.
+        assert_eq!(start("[y + t, t, x]", 3, 50), 3);
+        assert_eq!(start("[y parallel, t, x]", 3, 50), 3);
     }
 
     #[test]

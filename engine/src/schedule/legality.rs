@@ -211,7 +211,7 @@ fn growth(e: &Affine, by: &[i64]) -> Option<Growth> {
     }
 }
 
-fn verify_distinct_times(model: &Model<'_, '_>, stmt: StmtId) -> Result<(), LegalityError> {
+pub(super) fn verify_distinct_times(model: &Model<'_, '_>, stmt: StmtId) -> Result<(), LegalityError> {
     let time = &model.times[stmt.index()];
     let vector = &model.schedule.times[stmt.index()];
     let iters = model.kernel.stmt(stmt).iters.len();

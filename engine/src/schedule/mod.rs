@@ -21,6 +21,7 @@ pub(crate) mod hexagonal;
 mod interchange;
 mod kinds;
 pub(crate) mod legality;
+pub(crate) mod observed;
 pub(crate) mod order;
 pub(in crate::schedule) mod overlapped;
 pub(crate) mod parallelogram;

@@ -22,6 +22,14 @@ impl TileOfSteps {
         i64::try_from(left).ok()
     }
 
+    /// The step before the first one of the tile that a step is in, in a call that starts from `from`.
+    pub(super) fn step_before(&self, from: i64, step: i64) -> i64 {
+        let counted = i128::from(step) - if self.is_of_call { i128::from(from) } else { 0 };
+        let begun = (counted + i128::from(self.offset)).rem_euclid(i128::from(self.size));
+        // Less than the size of a tile, which is a number of 64 bits.
+        step.saturating_sub(begun as i64).saturating_sub(1)
+    }
+
     /// Whether one of these tiles begins with the first step of each call.
     pub(super) fn begins_with_calls(&self) -> bool {
         self.is_of_call && (self.offset + 1) % self.size == 0

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use crease::kernel::graph::{ArrayId, Element, Kernel, Role, Schedule};
 use crease::kernel::interpret::{FullArray, Inputs, InterpretOptions, full_array, interpret, live_in_array};
-use crease::{Code, ElementType, Error, Input, Output, Plan, RunOptions, f16, with_element_type};
+use crease::{Code, ElementType, Error, Input, ObserverForm, Output, Plan, RunOptions, f16, with_element_type};
 use crease_oracle::Trace;
 use crease_program::{Cells, Memory};
 use fastrand::Rng;
@@ -76,16 +76,23 @@ impl Case {
         self.contents(&|id, index| arrays[&self.kernel.array(id).name].get(index).expect("the box holds all cells"))
     }
 
-    /// Runs compiled code, in calls of this many steps if there are steps; only a call that is refused is an error.
-    pub(crate) fn native(&self, code: &Code, threads: usize, pieces: &[i64]) -> Result<Contents, Error> {
-        let mut run = code.instantiate_with(RunOptions::default().threads(threads).guard_pages(true)).unwrap();
+    /// Runs compiled code, in calls of this many steps if there are steps; only a call that is refused is an error. Also
+    /// how many calls computed an observer of the states in their last step.
+    pub(crate) fn native(&self, code: &Code, threads: usize, pieces: &[i64]) -> Result<(Contents, usize), Error> {
+        let mut fused = 0;
+        let options = RunOptions::default().threads(threads).guard_pages(true).observers(ObserverForm::Fused);
+        let mut run = code.instantiate_with(options).unwrap();
         run.set("c", SCALAR).unwrap();
         for (id, back) in self.levels(&[Role::Input, Role::State]) {
             with_element_type!(self.kernel.array(id).element, T => self.write::<T>(&mut run, id, back));
         }
         match self.steps {
             None => run.run_once()?,
-            Some(_) => pieces.iter().try_for_each(|&piece| run.advance(piece as u64))?,
+            Some(_) => {
+                for &piece in pieces {
+                    fused += usize::from(observe::advance(&self.kernel, &mut run, piece as u64)?);
+                }
+            }
         }
         observe::verify(&self.kernel, &mut run);
         let mut contents = Contents::new();
@@ -96,7 +103,7 @@ impl Case {
             });
             contents.insert((name, back), bits);
         }
-        Ok(contents)
+        Ok((contents, fused))
     }
 
     /// Runs compiled code on arrays that lie somehow in others. For kernels without state.
