@@ -178,7 +178,7 @@ mod tests {
     use super::*;
     use crease_program::Interval;
 
-    fn distance((from, to): (usize, usize), by: i128) -> Distance {
+    fn distance((from, to): (usize, usize), by: i64) -> Distance {
         Distance { from, to, by: vec![Interval::point(by)] }
     }
 
