@@ -15,6 +15,7 @@ mod available;
 mod borrowed;
 mod boxes;
 mod cancel;
+mod conditions;
 mod drive;
 pub(crate) mod error;
 mod facts;
@@ -91,7 +92,9 @@ impl Code {
         let (observers, by_step) = (Mutex::default(), OnceLock::new());
         let steps_at_once = StepsAtOnce::of(request.kernel(), request.bound.written_schedule());
         let levels = KeptLevels::new(request.kernel());
-        let shared = Shared { request, outcome, levels, compiled, kept, options, observers, steps_at_once, by_step };
+        let conditions = level::conditions(request.kernel(), &outcome);
+        let shared =
+            Shared { request, outcome, levels, conditions, compiled, kept, options, observers, steps_at_once, by_step };
         Code { shared: Arc::new(shared) }
     }
 
@@ -347,7 +350,7 @@ impl Run {
     /// # Errors
     /// [`RunError::UnknownArray`], [`RunError::Temporary`].
     pub fn shape(&self, array: &str) -> Result<Vec<usize>, Error> {
-        Ok(self.shared.level(array, 0, self.step)?.shape())
+        Ok(self.shared.level(self.shared.array_id(array)?, 0, self.step)?.shape())
     }
 
     /// Runs `steps` more steps. All inputs and all levels of state that the kernel reads back must have been given
