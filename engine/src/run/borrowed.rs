@@ -274,7 +274,8 @@ impl<'s, 'a> Borrowed<'s, 'a> {
         if expected != found {
             return Err(RunError::ElementType { array: array(), expected, found });
         }
-        let (expected, found) = (self.shared.level(name, 0, 0)?.shape(), cells.extents().unwrap_or_default());
+        let (expected, found) =
+            (self.shared.level(self.shared.array_id(name)?, 0, 0)?.shape(), cells.extents().unwrap_or_default());
         if expected != found {
             return Err(RunError::Shape { array: array(), expected, found: found.to_vec() });
         }

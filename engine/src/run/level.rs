@@ -6,11 +6,10 @@
 //! or the box is cut: where the only index in which it varies crosses the bound, else in halves. So a condition on the
 //! step costs nothing, one on a population a cut, and a diagonal one a cut per row.
 
-use crate::kernel::affine::{Affine, Term};
-use crate::kernel::formula::Formula;
 use crate::kernel::graph::{Array, ArrayId, Kernel, Role};
 use crate::plan::layout::Layout;
 use crate::plan::outcome::Outcome;
+use crate::run::conditions::{Conditions, FormId, Holds};
 use crate::run::region::{Axis, Extents};
 use crate::storage::{ArrayMapping, Piece};
 
@@ -24,8 +23,8 @@ pub(super) struct Level<'a> {
     prefix: Vec<i64>,
     /// First and last value of each remaining index.
     spans: &'a [(i64, i64)],
-    /// Bound parameters.
-    params: &'a [i64],
+    /// Of the index space, then of each piece.
+    conditions: &'a Conditions,
 }
 
 /// Positions of each axis, from the first to before the second.
@@ -44,8 +43,14 @@ pub(super) struct Block<'a> {
 }
 
 impl<'a> Level<'a> {
-    /// The level `step` of a state array, or the whole of another one.
-    pub(super) fn new(kernel: &'a Kernel, outcome: &'a Outcome, id: ArrayId, step: i64) -> Level<'a> {
+    /// The level `step` of a state array, or the whole of another one, with its [`conditions`].
+    pub(super) fn new(
+        kernel: &'a Kernel,
+        outcome: &'a Outcome,
+        conditions: &'a Conditions,
+        id: ArrayId,
+        step: i64,
+    ) -> Level<'a> {
         let array = kernel.array(id);
         let mapping = outcome.layout.array(id).expect("every array has a layout");
         let is_stepped = array.role == Role::State || kernel.is_series(id);
@@ -53,7 +58,7 @@ impl<'a> Level<'a> {
         let spans = &outcome.index_boxes[id.index()];
         assert_eq!(spans.len(), array.index.len(), "`{}` has a range per index", array.name);
         let spans = &spans[prefix.len()..];
-        Level { array, layout: &outcome.layout, mapping, prefix, spans, params: &outcome.params }
+        Level { array, layout: &outcome.layout, mapping, prefix, spans, conditions }
     }
 
     /// The array as regions see it.
@@ -96,6 +101,16 @@ impl<'a> Level<'a> {
     }
 }
 
+/// For each array, the conditions that its levels have.
+pub(super) fn conditions(kernel: &Kernel, outcome: &Outcome) -> Vec<Conditions> {
+    let of = |id: ArrayId| {
+        let mapping = outcome.layout.array(id).expect("every array has a layout");
+        let pieces = mapping.pieces.iter().map(|piece| &piece.when);
+        Conditions::new(std::iter::once(&kernel.array(id).domain).chain(pieces), &outcome.params)
+    };
+    kernel.array_ids().map(of).collect()
+}
+
 /// What is known of a box.
 enum Found<'a> {
     /// No cell belongs to the index space.
@@ -104,14 +119,6 @@ enum Found<'a> {
     Piece(&'a Piece, bool),
     /// Cut along this axis, at this position, which is inside.
     Cut(usize, usize),
-}
-
-/// Whether a condition holds in a box.
-enum Holds<'f> {
-    Always,
-    Never,
-    /// This expression is not of one sign.
-    Depends(&'f Affine),
 }
 
 /// A box, as conditions see it.
@@ -123,14 +130,14 @@ struct Ranges<'l, 'a> {
 
 impl<'a> Ranges<'_, 'a> {
     fn piece(&self) -> Found<'a> {
-        match self.holds(&self.level.array.domain) {
+        match self.holds(0) {
             Holds::Always => {}
             Holds::Never => return Found::Outside,
             Holds::Depends(on) => return self.cut(on),
         }
         let pieces = &self.level.mapping.pieces;
-        for piece in pieces {
-            match self.holds(&piece.when) {
+        for (number, piece) in pieces.iter().enumerate() {
+            match self.holds(number + 1) {
                 Holds::Always => return Found::Piece(piece, true),
                 Holds::Never => {}
                 Holds::Depends(on) => return self.cut(on),
@@ -139,69 +146,8 @@ impl<'a> Ranges<'_, 'a> {
         Found::Piece(&pieces[0], false)
     }
 
-    fn holds<'f>(&self, formula: &'f Formula) -> Holds<'f> {
-        if self.positions.iter().all(|(low, high)| high - low == 1) {
-            let values = self.axes.iter().zip(self.positions).map(|(axis, (low, _))| axis.value(*low));
-            let index: Vec<i64> = self.level.prefix.iter().copied().chain(values).collect();
-            let holds = formula.holds(&index, self.level.params).unwrap_or(false);
-            return if holds { Holds::Always } else { Holds::Never };
-        }
-        match formula {
-            Formula::NonNegative(e) => match self.range(e) {
-                (low, _) if low >= 0 => Holds::Always,
-                (_, high) if high < 0 => Holds::Never,
-                _ => Holds::Depends(e),
-            },
-            Formula::Zero(e) => match self.range(e) {
-                (0, 0) => Holds::Always,
-                (low, high) if low > 0 || high < 0 => Holds::Never,
-                _ => Holds::Depends(e),
-            },
-            Formula::And(parts) => self.first(parts, |holds| matches!(holds, Holds::Never), Holds::Always),
-            Formula::Or(parts) => self.first(parts, |holds| matches!(holds, Holds::Always), Holds::Never),
-            Formula::Not(part) => match self.holds(part) {
-                Holds::Always => Holds::Never,
-                Holds::Never => Holds::Always,
-                depends => depends,
-            },
-        }
-    }
-
-    /// What the first part says that decides; else the first that depends, else `otherwise`.
-    fn first<'f>(&self, parts: &'f [Formula], decides: impl Fn(&Holds<'f>) -> bool, otherwise: Holds<'f>) -> Holds<'f> {
-        let mut result = otherwise;
-        for part in parts {
-            let holds = self.holds(part);
-            if decides(&holds) {
-                return holds;
-            }
-            if let (Holds::Depends(_), false) = (&holds, matches!(result, Holds::Depends(_))) {
-                result = holds;
-            }
-        }
-        result
-    }
-
-    /// Bounds of an expression: exact if it has no floors, as each index occurs once.
-    fn range(&self, e: &Affine) -> (i128, i128) {
-        let mut range = (i128::from(e.constant_part()), i128::from(e.constant_part()));
-        for (term, coefficient) in e.terms() {
-            let (low, high) = match term {
-                Term::Param(param) => {
-                    let value = i128::from(self.level.params[param.index()]);
-                    (value, value)
-                }
-                Term::Iter(at) => self.index_range(*at as usize),
-                Term::Floor(inner, divisor) => {
-                    let (low, high) = self.range(inner);
-                    (low.div_euclid(i128::from(*divisor)), high.div_euclid(i128::from(*divisor)))
-                }
-            };
-            let (one, other) =
-                (low.saturating_mul(i128::from(coefficient)), high.saturating_mul(i128::from(coefficient)));
-            range = (range.0.saturating_add(one.min(other)), range.1.saturating_add(one.max(other)));
-        }
-        range
+    fn holds(&self, condition: usize) -> Holds {
+        self.level.conditions.holds(condition, &|at| self.index_range(at))
     }
 
     fn index_range(&self, at: usize) -> (i128, i128) {
@@ -212,48 +158,31 @@ impl<'a> Ranges<'_, 'a> {
         (i128::from(self.axes[axis].value(low)), i128::from(self.axes[axis].value(high - 1)))
     }
 
-    /// Where to cut so that an expression is sooner of one sign.
-    fn cut(&self, e: &Affine) -> Found<'a> {
-        let mut varying = Vec::new();
-        let mut in_floor = false;
-        self.varying(e, false, &mut varying, &mut in_floor);
+    /// Where to cut so that a form is sooner of one sign.
+    fn cut(&self, form: FormId) -> Found<'a> {
+        let (mut varying, mut in_floor, mut slope) = (Vec::new(), false, 0_i64);
+        self.level.conditions.for_each_index(form, &mut |at, coefficient, inside| {
+            // An index that varies is an axis of more than one position.
+            let axis = at.checked_sub(self.level.prefix.len());
+            let Some(axis) = axis.filter(|&axis| self.positions[axis].1 - self.positions[axis].0 > 1) else { return };
+            in_floor |= inside;
+            slope = coefficient.saturating_mul(self.axes[axis].step);
+            if !varying.contains(&axis) {
+                varying.push(axis);
+            }
+        });
         let longest = || (0..self.positions.len()).max_by_key(|&axis| self.positions[axis].1 - self.positions[axis].0);
-        let axis = varying.first().copied().or_else(longest).expect("a box of one cell is decided");
+        let axis = varying.iter().min().copied().or_else(longest).expect("a box of one cell is decided");
         let (low, high) = self.positions[axis];
         let middle = Found::Cut(axis, low + (high - low) / 2);
-        if varying.len() != 1 || in_floor {
+        if varying.len() != 1 || in_floor || slope == 0 {
             return middle;
         }
-        let slope = e.iter_coefficient(axis + self.level.prefix.len()).saturating_mul(self.axes[axis].step);
-        let (least, most) = self.range(e);
-        if slope == 0 {
-            return middle;
-        }
+        let (least, most) = self.level.conditions.range(form, &|at| self.index_range(at));
         // Where it is 0, counted from the first position; before that, it is of the other sign.
         let (numerator, divisor) = (if slope > 0 { -least } else { most }, i128::from(slope).abs());
         let (ahead, is_exact) = (numerator.div_euclid(divisor), numerator.rem_euclid(divisor) == 0);
         let at = low as i128 + if is_exact && ahead > 0 { ahead } else { ahead + 1 };
         if at <= low as i128 || at >= high as i128 { middle } else { Found::Cut(axis, at as usize) }
-    }
-
-    /// Adds the axes of more than one position that occur in an expression.
-    fn varying(&self, e: &Affine, inside: bool, found: &mut Vec<usize>, in_floor: &mut bool) {
-        for (term, _) in e.terms() {
-            match term {
-                Term::Param(_) => {}
-                Term::Iter(at) => {
-                    let axis = (*at as usize).checked_sub(self.level.prefix.len());
-                    let Some(axis) = axis.filter(|&axis| self.positions[axis].1 - self.positions[axis].0 > 1) else {
-                        continue;
-                    };
-                    *in_floor |= inside;
-                    if !found.contains(&axis) {
-                        found.push(axis);
-                        found.sort_unstable();
-                    }
-                }
-                Term::Floor(inner, _) => self.varying(inner, true, found, in_floor),
-            }
-        }
     }
 }

@@ -18,6 +18,7 @@ mod boxes;
 mod calls;
 mod calls_in_bands;
 mod cancel;
+mod conditions;
 mod drive;
 pub(crate) mod error;
 mod facts;
@@ -100,10 +101,12 @@ impl Code {
         let bands = Bands::of(request.kernel(), request.bound.written_schedule());
         let bands = bands.map(|bands| Arc::new(SmallerBands::new(bands)));
         let levels = KeptLevels::new(request.kernel());
+        let conditions = level::conditions(request.kernel(), &outcome);
         let shared = Shared {
             request,
             outcome,
             levels,
+            conditions,
             compiled,
             kept,
             options,
@@ -383,7 +386,7 @@ impl Run {
     /// # Errors
     /// [`RunError::UnknownArray`], [`RunError::Temporary`].
     pub fn shape(&self, array: &str) -> Result<Vec<usize>, Error> {
-        Ok(self.shared.level(array, 0, self.step)?.shape())
+        Ok(self.shared.level(self.shared.array_id(array)?, 0, self.step)?.shape())
     }
 
     /// Runs `steps` more steps. All inputs and all levels of state that the kernel reads back must have been given

@@ -13,6 +13,7 @@ use crate::plan::layout::BufferLayout;
 use crate::plan::outcome::Outcome;
 use crate::plan::request::Request;
 use crate::run::RunError;
+use crate::run::conditions::Conditions;
 use crate::run::given::At;
 use crate::run::kept_levels::KeptLevels;
 use crate::run::level::Level;
@@ -29,6 +30,8 @@ pub(super) struct Shared {
     pub(super) request: Request,
     pub(super) outcome: Outcome,
     pub(super) levels: KeptLevels,
+    /// Per array, where its cells are kept.
+    pub(super) conditions: Vec<Conditions>,
     pub(super) compiled: Compiled,
     /// What became of it in the cache.
     pub(super) kept: Kept,
@@ -104,17 +107,17 @@ impl Shared {
     }
 
     /// An array as it is at a step; `back` steps before it.
-    pub(super) fn level(&self, array: &str, back: u32, step: i64) -> Result<Level<'_>, RunError> {
-        let id = self.array_id(array)?;
+    pub(super) fn level(&self, id: ArrayId, back: u32, step: i64) -> Result<Level<'_>, RunError> {
         let kernel = self.kernel();
         let depth = self.levels.count(id);
+        let array = || kernel.array(id).name.clone();
         match kernel.array(id).role {
-            Role::Temp => return Err(RunError::Temporary { array: array.to_string() }),
-            _ if back >= depth => return Err(RunError::NoSuchLevel { array: array.to_string(), depth, back }),
+            Role::Temp => return Err(RunError::Temporary { array: array() }),
+            _ if back >= depth => return Err(RunError::NoSuchLevel { array: array(), depth, back }),
             Role::Input | Role::Output | Role::State => {}
         }
         let level = step + self.levels.newest - i64::from(back);
-        Ok(Level::new(kernel, &self.outcome, id, level))
+        Ok(Level::new(kernel, &self.outcome, &self.conditions[id.index()], id, level))
     }
 
     /// A region of an array whose cells are of this type.
@@ -128,18 +131,19 @@ impl Shared {
 
     /// The same for cells of any type.
     pub(super) fn boxed_of_any(&self, array: &str, region: &Region, step: i64) -> Result<Boxed<'_>, RunError> {
-        if self.kernel().is_series(self.array_id(array)?) {
+        let id = self.array_id(array)?;
+        if self.kernel().is_series(id) {
             return Err(RunError::OverSteps { array: array.to_string() });
         }
         let back = region.steps_back();
-        let level = self.level(array, back, step)?;
+        let level = self.level(id, back, step)?;
         let axes = region.axes(&level.extents())?;
-        Ok(Boxed { axes, at: At { array: self.array_id(array)?, back, step }, is_whole: region.is_whole(), level })
+        Ok(Boxed { axes, at: At { array: id, back, step }, is_whole: region.is_whole(), level })
     }
 
     /// Extents of the indices of an array, without a state's step.
     pub(super) fn shape(&self, id: ArrayId) -> Vec<usize> {
-        Level::new(self.kernel(), &self.outcome, id, 0).shape()
+        Level::new(self.kernel(), &self.outcome, &self.conditions[id.index()], id, 0).shape()
     }
 }
 

@@ -124,6 +124,10 @@ fn for_each_tile<'a>(
     let layout = &level.layout.buffers[block.piece.buffer];
     let long = |axis: &usize| block.positions[*axis].1 - block.positions[*axis].0 > TILE_CELLS;
     let long: Vec<usize> = (0..axes.len()).filter(long).collect();
+    // A single long axis is the closest on both sides.
+    if long.len() < 2 {
+        return visit(block);
+    }
     let in_field = |axis: usize| apart(&block, axes, layout, level.first_axis(), axis);
     let closest = long.iter().copied().min_by_key(|&axis| strides[axis].unsigned_abs());
     let closest_in_field = long.iter().copied().min_by_key(|&axis| in_field(axis));

@@ -60,7 +60,7 @@ impl Walk {
         let mut loops: Vec<(u128, Loop)> = Vec::new();
         for (axis, &(low, high)) in block.positions.iter().enumerate().filter(|(_, (low, high))| high - low > 1) {
             let apart = apart(block, axes, layout, first_axis, axis) + memory_strides[axis].unsigned_abs() as u128;
-            let moves = moves(block, axes, layout, first_axis, axis);
+            let moves = moves(block, axes, layout, first_axis, axis).collect();
             loops.push((apart, Loop { axis, count: high - low, moves, reach: Vec::new() }));
         }
         // The stable order leaves the index order where nothing speaks against it.
@@ -245,20 +245,32 @@ impl Walk {
 }
 
 /// Per coordinate, what a step along an axis adds to it, from half its modulus below 0 to half above.
-fn moves(block: &Block<'_>, axes: &[Axis], layout: &BufferLayout, first_axis: usize, axis: usize) -> Vec<i64> {
-    let centred = |(k, &modulus): (usize, &i64)| {
-        let by = i128::from(block.piece.matrix[k][first_axis + axis]) * i128::from(axes[axis].step);
-        let modulus = i128::from(modulus);
-        let by = by.rem_euclid(modulus);
-        (if by > modulus / 2 { by - modulus } else { by }) as i64
+fn moves<'b>(
+    block: &'b Block<'_>,
+    axes: &'b [Axis],
+    layout: &'b BufferLayout,
+    first_axis: usize,
+    axis: usize,
+) -> impl Iterator<Item = i64> + 'b {
+    let rows = block.piece.matrix.iter().zip(&layout.moduli);
+    rows.map(move |(row, &modulus)| centred(row[first_axis + axis], axes[axis].step, modulus))
+}
+
+/// A product, from half a modulus below 0 to half above. Most are small, and division is slow.
+fn centred(coefficient: i64, step: i64, modulus: i64) -> i64 {
+    let product = i128::from(coefficient) * i128::from(step);
+    let by = match i64::try_from(product) {
+        Ok(by) if 0 <= by && by < modulus => by,
+        Ok(by) if -modulus <= by && by < 0 => by + modulus,
+        _ => product.rem_euclid(i128::from(modulus)) as i64,
     };
-    layout.moduli.iter().enumerate().map(centred).collect()
+    if by > modulus / 2 { by - modulus } else { by }
 }
 
 /// How many cells of the field neighbours along an axis are apart, where nothing wraps.
 pub(super) fn apart(block: &Block<'_>, axes: &[Axis], layout: &BufferLayout, first_axis: usize, axis: usize) -> u128 {
     let moves = moves(block, axes, layout, first_axis, axis);
-    let apart = moves.iter().zip(&layout.strides).map(|(&by, &stride)| i128::from(by) * i128::from(stride));
+    let apart = moves.zip(&layout.strides).map(|(by, &stride)| i128::from(by) * i128::from(stride));
     apart.sum::<i128>().unsigned_abs()
 }
 
@@ -301,6 +313,19 @@ fn clip(row: Row<'_>, places: Places, within: &Range<usize>, visit: &mut Visit<'
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn products_are_centred_whether_they_are_small_or_not() {
+        for (coefficient, step, modulus) in
+            (-9..=9).flat_map(|c| (-5..=5).flat_map(move |s| (1..=7).map(move |m| (c, s, m))))
+        {
+            let by = centred(coefficient, step, modulus);
+            assert_eq!((by - coefficient * step).rem_euclid(modulus), 0);
+            assert!(-modulus < 2 * by && 2 * by <= modulus, "{coefficient} by {step} modulo {modulus}: {by}");
+        }
+        assert_eq!(centred(i64::MAX, i64::MAX, i64::MAX), 0);
+        assert_eq!((centred(-1, 1, i64::MAX), centred(i64::MIN, 1, 2)), (-1, 0));
+    }
 
     #[test]
     fn clipped_runs_are_those_cells_that_lie_inside() {

@@ -112,7 +112,11 @@ impl Piece {
     pub fn coordinate(&self, k: usize, index: &[i64], modulus: i64) -> i64 {
         let products = self.matrix[k].iter().zip(index).map(|(&m, &i)| i128::from(m) * i128::from(i));
         let sum = products.sum::<i128>() + i128::from(self.offset[k]);
-        sum.rem_euclid(i128::from(modulus)) as i64
+        // Most sums are small, and division of 128 bits is slow.
+        match i64::try_from(sum) {
+            Ok(sum) => sum.rem_euclid(modulus),
+            Err(_) => sum.rem_euclid(i128::from(modulus)) as i64,
+        }
     }
 }
 

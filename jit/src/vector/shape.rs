@@ -128,8 +128,17 @@ pub(crate) enum Extent {
     Aligned,
     /// The lanes of a remainder; memory behind them is not touched.
     Masked,
+    /// The same of at most half the lanes, in vectors of half the size: a processor may take less time for these.
+    MaskedHalf,
     /// Its first number.
     Single,
     /// Its first numbers, this many of them, in a vector of 128 bits: integers only.
     Part(i64),
+}
+
+impl Extent {
+    /// Whether the lanes of a remainder are all that loads and stores touch.
+    pub(crate) fn is_masked(self) -> bool {
+        matches!(self, Extent::Masked | Extent::MaskedHalf)
+    }
 }

@@ -212,7 +212,7 @@ impl Encoding<'_, '_> {
         let kind = if is_non_temporal { Kind::StoreNonTemporal } else { Kind::Store };
         let instruction = Instruction::with2(self.code(kind), cells, self.vector(from));
         let mut instruction = instruction.expect("a store takes memory and a register");
-        if self.extent == Extent::Masked {
+        if self.extent.is_masked() {
             instruction.set_op_mask(REMAINDER);
         }
         self.assembler.put(&instruction);
@@ -297,7 +297,7 @@ impl Encoding<'_, '_> {
 
     /// Which instructions the block is made of.
     pub(super) fn form(&self) -> Form {
-        match (self.extent, self.isa, self.body.shape.bytes) {
+        match (self.extent, self.isa, self.vector_bytes()) {
             (Extent::Single | Extent::Part(_), ..) => Form::Single,
             (_, Avx::Avx2, _) => Form::Vex256,
             (_, Avx::Avx512, 32) => Form::Evex256,
@@ -315,8 +315,16 @@ impl Encoding<'_, '_> {
 
     /// The register as vectors of this block.
     pub(super) fn vector(&self, register: Reg) -> Register {
-        let is_short = matches!(self.extent, Extent::Single | Extent::Part(_));
-        self.sized(register, if is_short { 16 } else { self.body.shape.bytes })
+        self.sized(register, self.vector_bytes())
+    }
+
+    /// Bytes of a vector of this block.
+    fn vector_bytes(&self) -> i64 {
+        match self.extent {
+            Extent::Single | Extent::Part(_) => 16,
+            Extent::MaskedHalf => self.body.shape.bytes / 2,
+            Extent::Whole | Extent::Aligned | Extent::Masked => self.body.shape.bytes,
+        }
     }
 
     pub(super) fn sized(&self, register: Reg, bytes: i64) -> Register {
@@ -459,7 +467,7 @@ impl Encoding<'_, '_> {
         zeroing: bool,
     ) {
         let mut instruction = instruction.expect("operands are of the kinds that the code wants");
-        if let (Source::Cells(_), Extent::Masked) = (source, self.extent) {
+        if let (Source::Cells(_), true) = (source, self.extent.is_masked()) {
             instruction.set_op_mask(REMAINDER);
             instruction.set_zeroing_masking(zeroing);
         }

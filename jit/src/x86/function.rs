@@ -12,7 +12,7 @@
 //! while j <= end - unroll_factor * lanes: `unroll_factor` blocks of whole vectors; j += copies * lanes
 //! the same with one block
 //! AVX2:     single cells; of integers parts of vectors, each half as long as the one before
-//! AVX-512:  one block of as many lanes as are left, if there are any
+//! AVX-512:  one block of as many lanes as are left, if there are any, in vectors of half the size if they suffice
 //! ```
 //!
 //! A short strip of known length that is always run whole needs none of the tests: its blocks follow each other.
@@ -216,7 +216,8 @@ impl Function<'_, '_, '_> {
             Avx::Avx512 => {
                 self.put(Instruction::with2(Code::Mov_r32_imm32, Register::ESI, (1 << cells) - 1));
                 self.put(Instruction::with2(Code::VEX_Kmovw_kr_r32, REMAINDER, Register::ESI));
-                self.encoding.block(each, Extent::Masked, left);
+                let is_half = self.has_half_vectors() && cells <= lanes / 2;
+                self.encoding.block(each, if is_half { Extent::MaskedHalf } else { Extent::Masked }, left);
             }
             Avx::Avx2 => {
                 self.put(Instruction::with2(Code::Add_rm64_imm32, ITERATION, (left * lanes) as i32));
@@ -340,9 +341,31 @@ impl Function<'_, '_, '_> {
         self.put(Instruction::with2(Code::Mov_r64_rm64, LAST, END));
         self.put(Instruction::with2(Code::Sub_r64_rm64, LAST, ITERATION));
         let done = self.encoding.assembler.jump_ahead(Code::Jle_rel32_64);
+        let half = self.has_half_vectors().then(|| self.half_block());
         self.set_mask();
         self.encoding.block(&self.allocation.each, Extent::Masked, 0);
+        half.into_iter().for_each(|jump| self.encoding.assembler.land(jump));
         self.encoding.assembler.land(done);
+    }
+
+    /// As many lanes as [`LAST`] says, if they are at most half a vector's; and then the jump behind what runs more.
+    fn half_block(&mut self) -> Jump {
+        let lanes = self.encoding.body.shape.lanes() as i32;
+        self.put(Instruction::with2(Code::Cmp_rm64_imm32, LAST, lanes / 2));
+        let more = self.encoding.assembler.jump_ahead(Code::Jg_rel32_64);
+        self.set_mask();
+        self.encoding.block(&self.allocation.each, Extent::MaskedHalf, 0);
+        let done = self.encoding.assembler.jump_ahead(Code::Jmp_rel32_64);
+        self.encoding.assembler.land(more);
+        done
+    }
+
+    /// Whether a block can run in vectors of half the size: where nothing is converted on the way.
+    fn has_half_vectors(&self) -> bool {
+        let Encoding { isa, body, indices, .. } = &*self.encoding;
+        let converts = body.addresses.iter().any(|place| !body.shape.number.is_in(place.element));
+        let is_float = !body.shape.number.is_integer();
+        *isa == Avx::Avx512 && body.shape.bytes == 64 && is_float && indices.is_empty() && !converts
     }
 
     /// What is left with AVX2: parts of vectors of integers, else cell by cell.
