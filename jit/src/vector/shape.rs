@@ -130,6 +130,9 @@ pub(crate) enum Extent {
     Masked,
     /// The same of at most half the lanes, in vectors of half the size: a processor may take less time for these.
     MaskedHalf,
+    /// A single cell, repeated in all lanes of a vector of half the size. It is loaded and stored alone: what is masked
+    /// waits for stores to cells beside it, and what loads these for it.
+    Repeated,
     /// Its first number.
     Single,
     /// Its first numbers, this many of them, in a vector of 128 bits: integers only.

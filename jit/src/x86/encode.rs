@@ -178,6 +178,7 @@ impl Encoding<'_, '_> {
                     (Element::U8, _) => return self.load_bytes(to, stream),
                     (Element::F16, _) => return self.load_halves(to, stream),
                     (Element::F64 | Element::F32, Some(0)) => Kind::Broadcast,
+                    (Element::F64 | Element::F32, _) if self.extent == Extent::Repeated => Kind::Broadcast,
                     (Element::F64 | Element::F32, _) => Kind::Load,
                     _ => unreachable!("such strips are not eligible"),
                 }
@@ -207,6 +208,10 @@ impl Encoding<'_, '_> {
         let cells = self.cell_operand(stream);
         if self.body.addresses[stream].element == Element::F16 {
             return self.store_halves(cells, from);
+        }
+        if self.extent == Extent::Repeated {
+            let first = self.sized(from, 16);
+            return self.put(Instruction::with2(self.code(Kind::StoreFirst), cells, first));
         }
         let is_non_temporal = self.extent == Extent::Aligned && hint == StoreHint::NonTemporal;
         let kind = if is_non_temporal { Kind::StoreNonTemporal } else { Kind::Store };
@@ -322,7 +327,7 @@ impl Encoding<'_, '_> {
     fn vector_bytes(&self) -> i64 {
         match self.extent {
             Extent::Single | Extent::Part(_) => 16,
-            Extent::MaskedHalf => self.body.shape.bytes / 2,
+            Extent::MaskedHalf | Extent::Repeated => self.body.shape.bytes / 2,
             Extent::Whole | Extent::Aligned | Extent::Masked => self.body.shape.bytes,
         }
     }
@@ -368,7 +373,9 @@ impl Encoding<'_, '_> {
     pub(super) fn memory_operand(&mut self, place: Memory) -> Source {
         let repeats = self.body.shape.repeats_cells() && self.extent != Extent::Single;
         match place {
-            Memory::Cell(stream) if self.body.addresses[stream].stride == Some(0) => {
+            Memory::Cell(stream)
+                if self.body.addresses[stream].stride == Some(0) || self.extent == Extent::Repeated =>
+            {
                 let mut cell = self.cell_operand(stream);
                 cell.is_broadcast = repeats;
                 Source::Memory(cell)

@@ -12,7 +12,7 @@
 //! while j <= end - unroll_factor * lanes: `unroll_factor` blocks of whole vectors; j += copies * lanes
 //! the same with one block
 //! AVX2:     single cells; of integers parts of vectors, each half as long as the one before
-//! AVX-512:  one block of as many lanes as are left, if there are any, in vectors of half the size if they suffice
+//! AVX-512:  a single cell that is left; else one block of as many lanes as are left, if there are any
 //! ```
 //!
 //! A short strip of known length that is always run whole needs none of the tests: its blocks follow each other.
@@ -216,8 +216,12 @@ impl Function<'_, '_, '_> {
             Avx::Avx512 => {
                 self.put(Instruction::with2(Code::Mov_r32_imm32, Register::ESI, (1 << cells) - 1));
                 self.put(Instruction::with2(Code::VEX_Kmovw_kr_r32, REMAINDER, Register::ESI));
-                let is_half = self.has_half_vectors() && cells <= lanes / 2;
-                self.encoding.block(each, if is_half { Extent::MaskedHalf } else { Extent::Masked }, left);
+                let extent = match cells {
+                    1 if self.has_half_vectors() => Extent::Repeated,
+                    2.. if self.has_half_vectors() && cells <= lanes / 2 => Extent::MaskedHalf,
+                    _ => Extent::Masked,
+                };
+                self.encoding.block(each, extent, left);
             }
             Avx::Avx2 => {
                 self.put(Instruction::with2(Code::Add_rm64_imm32, ITERATION, (left * lanes) as i32));
@@ -341,20 +345,18 @@ impl Function<'_, '_, '_> {
         self.put(Instruction::with2(Code::Mov_r64_rm64, LAST, END));
         self.put(Instruction::with2(Code::Sub_r64_rm64, LAST, ITERATION));
         let done = self.encoding.assembler.jump_ahead(Code::Jle_rel32_64);
-        let half = self.has_half_vectors().then(|| self.half_block());
+        let one = self.has_half_vectors().then(|| self.one_cell());
         self.set_mask();
         self.encoding.block(&self.allocation.each, Extent::Masked, 0);
-        half.into_iter().for_each(|jump| self.encoding.assembler.land(jump));
+        one.into_iter().for_each(|jump| self.encoding.assembler.land(jump));
         self.encoding.assembler.land(done);
     }
 
-    /// As many lanes as [`LAST`] says, if they are at most half a vector's; and then the jump behind what runs more.
-    fn half_block(&mut self) -> Jump {
-        let lanes = self.encoding.body.shape.lanes() as i32;
-        self.put(Instruction::with2(Code::Cmp_rm64_imm32, LAST, lanes / 2));
+    /// The cell that is left if [`LAST`] says that there is one; and then the jump behind what runs more.
+    fn one_cell(&mut self) -> Jump {
+        self.put(Instruction::with2(Code::Cmp_rm64_imm32, LAST, 1));
         let more = self.encoding.assembler.jump_ahead(Code::Jg_rel32_64);
-        self.set_mask();
-        self.encoding.block(&self.allocation.each, Extent::MaskedHalf, 0);
+        self.encoding.block(&self.allocation.each, Extent::Repeated, 0);
         let done = self.encoding.assembler.jump_ahead(Code::Jmp_rel32_64);
         self.encoding.assembler.land(more);
         done
