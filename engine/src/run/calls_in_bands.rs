@@ -6,8 +6,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use crease_jit::{BufferRef, Compiled, compile_cached};
-use log::debug;
+use crease_jit::{BufferRef, Compiled};
 
 use crate::error::Error;
 use crate::pipeline::beside;
@@ -20,22 +19,13 @@ use crate::schedule::bands::Bands;
 impl Shared {
     /// A program in smaller bands, planned and compiled once for all runs, once it has paid.
     fn in_smaller_bands<'a>(&self, bands: Bands, steps: i64, smaller: &'a InFewerSteps) -> Option<&'a Compiled> {
-        let make = || -> Result<Option<Compiled>, Error> {
-            let of_steps = (bands, steps);
-            let Some(program) = beside::in_smaller_bands(&self.request, &self.outcome.layout, of_steps)? else {
-                return Ok(None);
-            };
-            Ok(Some(compile_cached(&program, &self.options, &self.request.cache)?.0))
-        };
         if smaller.program.get().is_none() && !smaller.has_paid(self.planning()) {
             return None;
         }
-        let made = smaller.program.get_or_init(|| {
-            make().unwrap_or_else(|error| {
-                debug!("the last steps of calls stay in larger bands: {error}");
-                None
-            })
-        });
+        let program = || beside::in_smaller_bands(&self.request, &self.outcome.layout, (bands, steps));
+        let made = smaller
+            .program
+            .get_or_init(|| self.compiled_beside(program(), "the last steps of calls stay in larger bands"));
         made.as_ref()
     }
 }

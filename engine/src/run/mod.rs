@@ -7,8 +7,8 @@
 //! faster, as `fused_times` say; `numbers` looks for NaN in that way, when the `monitor` is due. `given` remembers what was
 //! written of the `kept_levels`, `series` what was given of inputs over `steps`, `facts` tells of it; `folded` shows
 //! storage as it is.
-//! `calls` checks what code needs and calls it; `drive` is for time loops, which `cancel` ends, `short_calls`, with `short_times`, and `calls_in_bands`, with
-//! `smaller_bands`, for what is too short for tiles of time.
+//! `calls` checks what code needs and calls it; `drive` is for time loops, which `cancel` ends, `short_calls`, with
+//! `short_times`, and `calls_in_bands`, with `smaller_bands`, for what is too short for tiles of time.
 //! `borrowed` runs kernels without state on the caller's own arrays; `tune` times ways to compile; `available` and
 //! `memory` refuse what there is no memory for.
 

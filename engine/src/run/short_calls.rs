@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crease_jit::{BufferRef, Compiled, compile_cached};
+use crease_program::Verified;
 use log::debug;
 
 use crate::error::Error;
@@ -23,19 +24,23 @@ use crate::run::shared::Shared;
 impl Shared {
     /// The program that runs step by step, planned and compiled once for all runs; none if there is none.
     fn by_step(&self, threads: usize) -> Option<&Compiled> {
-        let make = || -> Result<Option<Compiled>, Error> {
-            let Some(program) = beside::by_step(&self.request, &self.outcome.layout, threads)? else {
-                return Ok(None);
-            };
-            Ok(Some(compile_cached(&program, &self.options, &self.request.cache)?.0))
-        };
-        let found = self.by_step.get_or_init(|| {
-            make().unwrap_or_else(|error| {
-                debug!("short calls stay in tiles: {error}");
-                None
-            })
-        });
+        let program = || beside::by_step(&self.request, &self.outcome.layout, threads);
+        let found = self.by_step.get_or_init(|| self.compiled_beside(program(), "short calls stay in tiles"));
         found.as_ref()
+    }
+
+    /// Another program on the plan's storage in machine code; none if there is none, or if that fails, of which the log
+    /// says what follows.
+    pub(super) fn compiled_beside(
+        &self,
+        program: Result<Option<Verified>, Error>,
+        otherwise: &str,
+    ) -> Option<Compiled> {
+        let compile = |program: Verified| Ok(compile_cached(&program, &self.options, &self.request.cache)?.0);
+        program.and_then(|program| program.map(compile).transpose()).unwrap_or_else(|error| {
+            debug!("{otherwise}: {error}");
+            None
+        })
     }
 
     /// Time that the plan took.

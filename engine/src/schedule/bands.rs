@@ -85,20 +85,10 @@ impl Bands {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::schedule::tile_of_steps::tests::kernel;
 
     const BANDS: &str = "[floor((t - _from - 1)/16), floor((t - _from - 1)/8) + floor((y + t - _from - 1)/4), \
                          floor((t - _from - 1)/8) parallel, t, y, x vector(8)]";
-
-    fn kernel(schedule: &str) -> Kernel {
-        let text = format!(
-            "kernel heat(size N; run T) {{
-               state u[t, y, x]: f64 for 0 <= y < N and 0 <= x < N
-               S[t, y, x] for 1 <= t <= T and 0 <= y < N and 0 <= x < N {{ u[t,y,x] = 0.5 * u[t-1,y,x] }}
-               schedule tiles {{ S -> {schedule} }}
-             }}"
-        );
-        Kernel::parse(&text).unwrap()
-    }
 
     fn bands(schedule: &str) -> Option<Bands> {
         let kernel = kernel(schedule);

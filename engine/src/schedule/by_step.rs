@@ -169,18 +169,7 @@ impl Extents {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::graph::Kernel;
-
-    fn kernel(schedule: &str) -> Kernel {
-        let text = format!(
-            "kernel heat(size N; run T) {{
-               state u[t, y, x]: f64 for 0 <= y < N and 0 <= x < N
-               S[t, y, x] for 1 <= t <= T and 0 <= y < N and 0 <= x < N {{ u[t,y,x] = 0.5 * u[t-1,y,x] }}
-               schedule tiles {{ S -> {schedule} }}
-             }}"
-        );
-        Kernel::parse(&text).unwrap()
-    }
+    use crate::schedule::tile_of_steps::tests::kernel;
 
     fn found(schedule: &str, n: i64, threads: usize) -> Vec<String> {
         let kernel = kernel(schedule);

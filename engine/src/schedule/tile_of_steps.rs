@@ -59,3 +59,20 @@ pub(super) fn depends_on_step_alone(value: &Affine) -> bool {
         Term::Floor(inner, _) => depends_on_step_alone(inner),
     })
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use crate::kernel::graph::Kernel;
+
+    /// A kernel with this schedule of its steps in a plane.
+    pub(in crate::schedule) fn kernel(schedule: &str) -> Kernel {
+        let text = format!(
+            "kernel heat(size N; run T) {{
+               state u[t, y, x]: f64 for 0 <= y < N and 0 <= x < N
+               S[t, y, x] for 1 <= t <= T and 0 <= y < N and 0 <= x < N {{ u[t,y,x] = 0.5 * u[t-1,y,x] }}
+               schedule tiles {{ S -> {schedule} }}
+             }}"
+        );
+        Kernel::parse(&text).unwrap()
+    }
+}

@@ -441,7 +441,7 @@ impl Shapes<'_> {
             Row::Position(_) => vec![0; self.stmts],
         };
         // Rows of pipelines stay in registers from one stage to the next. Stages of a step have been seen to gain nothing,
-        // as all their rows are in a cache: `acoustic-2d`, `elastic-2d`, `cahn-hilliard-2d`.
+        // as all their rows are in a cache (`crease run acoustic-2d --schedule auto --set T=400`, and `elastic-2d`).
         let shared = (!self.space.has_steps).then_some(shifts.as_slice());
         if let Some((before, behind)) = open.positions_around(self.last(), shared) {
             if let Some(before) = before {
