@@ -14,6 +14,7 @@ mod half;
 pub(crate) mod harness;
 mod integer_vectors;
 mod integers;
+mod joined;
 mod live;
 mod load_sharing;
 mod made;

@@ -5,8 +5,9 @@
 //! Streams of different buffers are disjoint, and so are those that stay apart in one: the rows `t mod 2` and
 //! `(t - 1) mod 2` differ whatever `t` is, and so do cells of a ring that are farther apart than a strip is long, both
 //! ways round. Streams of one buffer that move alike stay a constant distance apart; if it is zero they meet only
-//! within an iteration, which is what an in-place fold does on purpose. Cells of an array that a call passes meet where
-//! all their coordinates do. A pair whose distance is not a constant gets no fact: it may alias in any way.
+//! within an iteration, which is what an in-place fold does on purpose. In a ring they do so too, if a strip is too
+//! short to come round to the other one. Cells of an array that a call passes meet where all their coordinates do. A
+//! pair whose distance is not a constant gets no fact: it may alias in any way.
 
 use crease_program::{Address, AliasFact, AliasRelation, Coordinate, Int, Interval, Op, Stream, StreamId, ValueId};
 
@@ -51,7 +52,43 @@ fn in_common(from: &Reference, to: &Reference, layout: &Layout) -> Option<AliasR
     if one_buffer && are_apart((&from.progressions, &to.progressions), moduli) {
         return Some(AliasRelation::Disjoint);
     }
-    relation(&from.stream, &to.stream)
+    relation(&from.stream, &to.stream).or_else(|| {
+        let is_one_ring = is_one_ring(&from.stream, &to.stream);
+        if is_one_ring { around_ring((&from.progressions, &to.progressions), moduli) } else { None }
+    })
+}
+
+/// Whether two streams run around the same ring.
+fn is_one_ring(load: &Stream, store: &Stream) -> bool {
+    let ring = |stream: &Stream| match &stream.address {
+        Address::Block { base, ring: Some(ring), .. } => Some((stream.buffer, base.clone(), *ring)),
+        _ => None,
+    };
+    ring(load).is_some_and(|one| Some(one) == ring(store))
+}
+
+/// When two references meet that move alike around a ring, if some coordinate tells: distinct coordinates are distinct
+/// cells.
+fn around_ring(
+    (load, store): (&[Option<Progression>], &[Option<Progression>]),
+    moduli: &[i64],
+) -> Option<AliasRelation> {
+    load.iter().zip(store).zip(moduli).find_map(|((load, store), modulus)| {
+        let (load, store) = (load.as_ref()?, store.as_ref()?);
+        let range = differences(load, store).filter(|_| load.stride == store.stride && load.stride != 0)?;
+        let multiple = i128::from(*modulus);
+        let only = range.max.div_euclid(multiple) * multiple;
+        if only - multiple >= range.min {
+            return None;
+        }
+        let start = i128::from(load.start.clone().plus(&store.start, -1)?.as_constant()?);
+        let ahead = only - start;
+        let stride = i128::from(load.stride);
+        if ahead % stride != 0 {
+            return Some(AliasRelation::Disjoint);
+        }
+        i64::try_from(ahead / stride).ok().map(after)
+    })
 }
 
 /// Whether two references to one block stay apart in some coordinate, whatever iterations they are at: distinct
@@ -223,7 +260,14 @@ mod tests {
         let (cell, backwards) = (|start| progression(start, (0, 0), 0), |start| progression(start, (9, 0), -1));
         assert!(apart(cell(10), forwards(0)) && apart(cell(5), backwards(4)) && apart(backwards(29), forwards(10)));
         assert!(!apart(cell(9), forwards(0)) && !apart(cell(5), backwards(34)) && !apart(backwards(9), forwards(0)));
+        let meeting = |load, store| around_ring((&[load], &[store]), &[20]);
+        assert_eq!(meeting(forwards(1), forwards(0)), Some(AliasRelation::Distance(-1)));
+        assert_eq!(meeting(forwards(0), forwards(9)), Some(AliasRelation::Distance(9)));
+        assert_eq!(meeting(forwards(19), forwards(0)), Some(AliasRelation::Distance(1)));
+        assert_eq!(meeting(forwards(40), forwards(0)), Some(AliasRelation::SameLane));
         let endless = |start| progression(start, (0, i64::MAX), 1);
+        assert_eq!(meeting(endless(1), endless(0)), None);
+        assert_eq!(meeting(progression(1, (0, 8), 2), progression(0, (0, 8), 2)), Some(AliasRelation::Disjoint));
         assert!(!apart(endless(0), endless(10)) && apart(endless(0), forwards(10)));
     }
 }

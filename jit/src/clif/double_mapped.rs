@@ -9,14 +9,12 @@
 //! neighbours share one pointer, that of the last in line. It reaches the end of the second copy only in strips of
 //! nearly a ring, and then moves back.
 
-use crease_program::{Address, BufferId, Int, Mapped, Program, Stream, Strip};
+use crease_program::{Address, Int, Mapped, Program, Stream, Strip};
 
+use super::ring_groups::{FARTHEST_BYTES, Group, Moving, groups};
 use crate::knobs::AHEAD_PART_OF_RING;
-use crate::strip::{Definitions, Linear, hash_of_terms};
+use crate::strip::Definitions;
 use rustc_hash::FxHashMap;
-
-/// Streams share a pointer up to this distance: with the unrolled copies it still fits a 32-bit displacement.
-pub(super) const FARTHEST_BYTES: u32 = 1 << 30;
 
 /// Where a pointer may go before it has to be moved back.
 #[derive(Clone, Copy, Debug)]
@@ -58,77 +56,19 @@ pub(super) struct Follower {
 
 /// For each stream the pointer that it shares; `None` if it is not in a double-mapped ring.
 pub(super) fn followers<'a>(strip: &'a Strip, program: &Program, lets: &Definitions<'a>) -> Vec<Option<Follower>> {
-    let moving: Vec<_> = strip.streams.iter().map(|stream| Moving::new(stream, program, lets)).collect();
+    let moving = |stream| Moving::new(stream, program, lets).filter(|_| is_double_mapped(stream, program));
+    let moving: Vec<_> = strip.streams.iter().map(moving).collect();
     let length = lets.difference(&strip.hi, &strip.lo);
     let mut found = vec![None; moving.len()];
     groups(&moving).iter().for_each(|group| follow(group, &moving, length, &mut found));
     found
 }
 
-/// A stream that moves forwards in a double-mapped ring.
-struct Moving<'a> {
-    buffer: BufferId,
-    stride: i64,
-    /// Length of the ring.
-    cells: i64,
-    /// Bytes of a cell.
-    bytes: i64,
-    /// Its position before it is reduced.
-    start: Linear<'a>,
-}
-
-impl<'a> Moving<'a> {
-    fn new(stream: &'a Stream, program: &Program, lets: &Definitions<'a>) -> Option<Self> {
-        let declared = &program.buffers[stream.buffer.index()];
-        let Address::Block { base: Int::Const(0), pos, ring: Some(ring), stride: stride @ 1.. } = &stream.address
-        else {
-            return None;
-        };
-        if declared.mapped != Mapped::Twice || declared.cells != Some(*ring) {
-            return None;
-        }
-        let start = match pos {
-            Int::Wrap(inner, modulus) | Int::Mod(inner, modulus) if *modulus as u64 == *ring => inner,
-            pos => pos,
-        };
-        let bytes = declared.element.bytes() as i64;
-        let start = lets.linear(start)?;
-        Some(Moving { buffer: stream.buffer, stride: *stride, cells: *ring as i64, bytes, start })
-    }
-
-    /// Cells from `other` to here on the shorter way around the ring, if that is a constant.
-    fn ahead_of(&self, other: &Moving<'a>) -> Option<i64> {
-        let move_alike = self.buffer == other.buffer && self.stride == other.stride;
-        let cells = self.start.constant_difference(&other.start).filter(|_| move_alike)?.rem_euclid(self.cells);
-        Some(if cells > self.cells / 2 { cells - self.cells } else { cells })
-    }
-}
-
-/// Streams that are a constant distance apart.
-struct Group {
-    /// The first of them, from which distances are counted.
-    first: usize,
-    /// The streams in order, each with its distance.
-    streams: Vec<(i64, usize)>,
-}
-
-/// Puts streams together that are a constant distance apart. All of a group count from its first one, and so agree on
-/// who is behind.
-fn groups(moving: &[Option<Moving<'_>>]) -> Vec<Group> {
-    let (mut groups, mut alike): (Vec<Group>, FxHashMap<_, Vec<usize>>) = (Vec::new(), FxHashMap::default());
-    for (at, own) in moving.iter().enumerate() {
-        let Some(own) = own else { continue };
-        let known = alike.entry((own.buffer, own.stride, hash_of_terms(&own.start))).or_default();
-        let distance = |group: &Group| own.ahead_of(moving[group.first].as_ref()?);
-        let found = known.iter().find_map(|group| Some((*group, distance(&groups[*group])?)));
-        let (group, ahead) = found.unwrap_or_else(|| {
-            groups.push(Group { first: at, streams: Vec::new() });
-            known.push(groups.len() - 1);
-            (groups.len() - 1, 0)
-        });
-        groups[group].streams.push((ahead, at));
-    }
-    groups
+/// Whether a stream's ring is the whole of a buffer that is mapped twice.
+fn is_double_mapped(stream: &Stream, program: &Program) -> bool {
+    let declared = &program.buffers[stream.buffer.index()];
+    let Address::Block { base: Int::Const(0), ring: Some(ring), .. } = &stream.address else { return false };
+    declared.mapped == Mapped::Twice && declared.cells == Some(*ring)
 }
 
 /// Lets the streams of a group share the pointer of the last in line, or those at one position that of the first of

@@ -7,8 +7,9 @@ use crease_program::{
     ValueType,
 };
 
-use super::double_mapped::{self, FARTHEST_BYTES, Follower, Ring};
+use super::double_mapped::{self, Follower, Ring};
 use super::emitter::Shared;
+use super::ring_groups::FARTHEST_BYTES;
 use super::spill::{MOST_LIVE, Spills};
 use crate::frame::Literal;
 use crate::isa::IsaChoice;
@@ -93,7 +94,7 @@ pub(super) struct StripPlan<'a> {
     /// Which of its loads and stores may meet.
     pub(super) aliases: Aliases<'a>,
     /// What variables stand for.
-    lets: &'a Definitions<'a>,
+    pub(super) lets: &'a Definitions<'a>,
     /// What it takes for granted.
     pub(super) rows: Rows,
     /// Result types, by operation.

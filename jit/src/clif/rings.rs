@@ -89,7 +89,7 @@ impl<'a> Emitter<'a, '_> {
         let Pointer { bytes, ring, .. } = plan.pointers[pointer];
         let stride = ring_stride(&plan.pointers[pointer]);
         let ring = ring.expect("only pointers in a ring have an entry");
-        let (wrap, gap) = self.cells_left(plan, pointer);
+        let (wrap, gap) = self.cells_left(plan, pointer, 0);
         let step = stride.unsigned_abs() as i64;
         let back = ring.cells.wrapping_mul(bytes);
         let back = if stride > 0 { back.wrapping_neg() } else { back };
@@ -102,24 +102,9 @@ impl<'a> Emitter<'a, '_> {
         }
     }
 
-    /// Whether no pointer leaves its ring within `length` iterations.
-    pub(super) fn stays_in_rings(&mut self, plan: &StripPlan<'a>, rings: &Rings, length: Num) -> Value {
-        let mut least = None;
-        for pointer in &rings.pointers {
-            let Pointer { ring, stride, .. } = plan.pointers[*pointer];
-            let left = match ring.filter(|ring| ring.is_double_mapped()) {
-                // Enough for nearly all strips, and known without their position.
-                Some(ring) => Num::Const(ring.least_iterations(stride.unwrap_or(0))),
-                None => self.cells_left(plan, *pointer).0,
-            };
-            least = Some(least.map_or(left, |least| self.min(least, left)));
-        }
-        let (length, least) = (self.value(length), self.value(least.expect("there is a ring")));
-        self.b.ins().icmp(IntCC::SignedLessThanOrEqual, length, least)
-    }
-
-    /// Iterations before a pointer first leaves its ring, and the cells that they take, or a few more.
-    fn cells_left(&mut self, plan: &StripPlan<'a>, pointer: usize) -> (Num, Num) {
+    /// Iterations before what is `ahead` cells ahead of a pointer that moves forwards, or the pointer itself, first
+    /// leaves its ring, and the cells that they take, or a few more; none or a negative number if it has left it.
+    pub(super) fn cells_left(&mut self, plan: &StripPlan<'a>, pointer: usize, ahead: i64) -> (Num, Num) {
         let Pointer { stream, ring, .. } = plan.pointers[pointer];
         let stride = ring_stride(&plan.pointers[pointer]);
         let ring = ring.expect("only pointers in a ring have an entry");
@@ -130,7 +115,7 @@ impl<'a> Emitter<'a, '_> {
         let step = stride.unsigned_abs() as i64;
         // Cells left before the end of the ring that the stream moves towards, rounded up to whole steps.
         let gap = match stride > 0 {
-            true => self.sub(Num::Const(ring.end.wrapping_add(step - 1)), position),
+            true => self.sub(Num::Const(ring.end.wrapping_add(step - 1 - ahead)), position),
             false => self.add(position, Num::Const(step)),
         };
         (self.floor_div(gap, step), gap)
@@ -145,6 +130,7 @@ impl<'a> Emitter<'a, '_> {
         self.b.ins().jump(head, &[zero.into()]);
         self.enter(head);
         let end = self.next_cut(rings, start, length);
+        let mut addresses = Vec::with_capacity(rings.pointers.len());
         for (at, pointer) in rings.pointers.iter().enumerate() {
             let offset = ENTRY * at as i32 + ADDRESS;
             if let (Some(entry), None) = (rings.table.entry(offset), &run.wide) {
@@ -152,12 +138,18 @@ impl<'a> Emitter<'a, '_> {
                 continue;
             }
             let address = self.b.ins().load(types::I64, plain().with_aligned(), rings.table.address, offset);
-            run.addresses[*pointer] = Kept::Num(Num::Value(address));
-            if let Some(wide) = &run.wide {
-                self.pass_address(wide, *pointer, address);
+            match &run.wide {
+                Some(wide) => {
+                    self.pass_address(wide, *pointer, address);
+                    addresses.push((*pointer, address));
+                }
+                None => run.addresses[*pointer] = Kept::Num(Num::Value(address)),
             }
         }
-        self.segment(run, Num::Value(start), Num::Value(end));
+        match &run.wide {
+            Some(wide) => self.cut_segment(wide, &addresses, Num::Value(start), Num::Value(end)),
+            None => self.segment(run, Num::Value(start), Num::Value(end)),
+        }
         self.branch_if_less(end, length, (head, &[end.into()]), (exit, &[]));
     }
 

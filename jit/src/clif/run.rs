@@ -1,5 +1,6 @@
 //! A strip that is being emitted: what its loops share.
 
+use super::joined::Joined;
 use super::plan::StripPlan;
 use super::scratch::Kept;
 use cranelift_codegen::ir::{FuncRef, Value};
@@ -9,7 +10,8 @@ use std::collections::HashMap;
 pub(super) struct Run<'p, 'a> {
     /// What was decided.
     pub(super) plan: &'p StripPlan<'a>,
-    /// Address of each pointer's cell at `j = 0`, moved by the rings passed since.
+    /// Address of each pointer's cell at `j = 0`, moved by the rings passed since; none in wide code, whose table has
+    /// them.
     pub(super) addresses: Vec<Kept>,
     /// For each pointer whose stride only the call tells, bytes per iteration.
     pub(super) strides: Vec<Option<Kept>>,
@@ -24,6 +26,8 @@ pub(super) struct Run<'p, 'a> {
 /// A function that runs segments of one strip, and its table.
 pub(super) struct WideCall {
     pub(super) function: FuncRef,
+    /// The function for segments in which pointers are joined, if there is one.
+    pub(super) joined: Option<Joined>,
     pub(super) table: Value,
     /// Index operations, in the order of the table.
     pub(super) indices: Vec<usize>,

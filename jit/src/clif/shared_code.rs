@@ -26,6 +26,8 @@ struct Key {
     buffers: Vec<usize>,
     /// For each load and each store whether they may meet.
     aliases: Vec<bool>,
+    /// For each of these pairs whether the load may be made earlier than it stands.
+    early: Vec<bool>,
     hints: Vec<StoreHint>,
     order: Vec<usize>,
     invariant: Vec<bool>,
@@ -43,12 +45,13 @@ impl Key {
         let ats = |is: fn(&Op) -> bool| (0..strip.ops.len()).filter(move |at| is(&strip.ops[*at]));
         let loads = ats(|op| matches!(op, Op::Load { .. }));
         let stores: Vec<usize> = ats(|op| matches!(op, Op::Store { .. })).collect();
-        let of_stores = |load| stores.iter().map(move |store| facts.aliases.may_meet(load, *store));
+        let pairs: Vec<_> = loads.flat_map(|load| stores.iter().map(move |store| (load, *store))).collect();
         Key {
             ops: strip.ops.clone(),
             addresses: facts.addresses.to_vec(),
             buffers: (0..strip.streams.len()).map(first).collect(),
-            aliases: loads.flat_map(of_stores).collect(),
+            aliases: pairs.iter().map(|(load, store)| facts.aliases.may_meet(*load, *store)).collect(),
+            early: pairs.iter().map(|(load, store)| facts.aliases.reads_before(*load, *store)).collect(),
             hints: facts.hints.to_vec(),
             order: facts.order.to_vec(),
             invariant: facts.invariant.to_vec(),

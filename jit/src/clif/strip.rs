@@ -98,14 +98,19 @@ impl<'a> Emitter<'a, '_> {
         }
         let (mut addresses, mut strides) = (Vec::with_capacity(plan.pointers.len()), Vec::new());
         for (at, pointer) in plan.pointers.iter().enumerate() {
-            let address = self.first_address(plan, pointer);
-            match (&wide, &rings) {
-                (Some(wide), _) => self.pass_address(wide, at, address),
-                (None, Some(rings)) => self.start_ring(plan, rings, at, address),
-                (None, None) => {}
+            if let Some(wide) = &wide {
+                if !wide.is_late(at) {
+                    let address = self.first_address(plan, pointer);
+                    self.pass_address(wide, at, address);
+                }
+                continue;
             }
-            // In rings, and in wide code, addresses come from tables.
-            let is_read = wide.is_none() && rings.is_none();
+            let address = self.first_address(plan, pointer);
+            if let Some(rings) = &rings {
+                self.start_ring(plan, rings, at, address);
+            }
+            // In rings addresses come from a table.
+            let is_read = rings.is_none();
             let address = Num::Value(address);
             addresses.push(if is_read { self.keep(plan, address) } else { Kept::Num(address) });
             let stride = self.stride_bytes(plan, pointer);
@@ -124,7 +129,8 @@ impl<'a> Emitter<'a, '_> {
         self.enter(exit);
     }
 
-    fn first_address(&mut self, plan: &StripPlan<'a>, pointer: &Pointer) -> Value {
+    /// The address of a pointer's cell at iteration 0.
+    pub(super) fn first_address(&mut self, plan: &StripPlan<'a>, pointer: &Pointer) -> Value {
         let stream = &plan.strip.streams[pointer.stream];
         let buffer = stream.buffer.index();
         let start = self.load_buffer(buffer);
@@ -194,7 +200,7 @@ impl<'a> Emitter<'a, '_> {
     /// Runs iterations `start..end`, in which nothing wraps: unrolled vectors, single vectors, single cells.
     pub(super) fn segment(&mut self, run: &Run<'_, 'a>, start: Num, end: Num) {
         if let Some(wide) = &run.wide {
-            return self.wide_segment(wide, start, end);
+            return self.wide_segment(wide.function, wide, start, end);
         }
         let StripPlan { shape, unroll, .. } = *run.plan;
         let held = self.hold(run, shape, run.plan.literals_in_registers);

@@ -7,7 +7,7 @@
 //! segments; the others are stored once.
 //!
 //! Most strips in rings wrap nowhere, for the ring has many rows. They are told by one comparison and run in one call,
-//! without a table of rings.
+//! without a table of rings, and with pointers joined ([`super::joined`]).
 //!
 //! Strips that do the same share a function ([`super::shared_code`]).
 
@@ -15,6 +15,7 @@ use crease_program::{Element, Op, StoreHint, Strip, ValueId};
 
 use super::emitter::Num;
 use super::emitter::{Emitter, StripCode, plain};
+use super::joined::{Groups, Joined};
 use super::plan::StripPlan;
 use super::rings::Rings;
 use super::run::{Run, WideCall};
@@ -22,7 +23,7 @@ use crate::frame::Literal;
 use crate::options::NonTemporal;
 use crate::target::wide_target;
 use crate::vector::{StreamAddress, StripFacts, WideOptions};
-use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
+use cranelift_codegen::ir::{Block, FuncRef, InstBuilder, Value, types};
 
 impl<'a> Emitter<'a, '_> {
     /// Finds or compiles wide code for a strip, which is always run whole or may be cut, and makes a table; `None` if
@@ -58,9 +59,16 @@ impl<'a> Emitter<'a, '_> {
         };
         let (function, StripCode { indices, streams, .. }) = self.functions.wide(&facts, &options, self.b.func)?;
         self.has_streamed |= streams;
+        let groups = Groups::new(plan, shared.program).filter(|_| target.features().shifts_lanes && !is_whole);
+        let joined = groups.and_then(|groups| {
+            let addresses: Option<Vec<_>> = addresses.iter().map(|place| groups.joined(*place)).collect();
+            let facts = StripFacts { addresses: &addresses?, ..facts };
+            let (function, code) = self.functions.wide(&facts, &options, self.b.func)?;
+            (code.indices == indices && code.streams == streams).then_some(Joined { function, groups })
+        });
         let entries = plan.pointers.len() + indices.len();
         let table = self.table(plan, 8 * entries, |emitter| &mut emitter.wide_slot).address;
-        Some(WideCall { function, table, indices })
+        Some(WideCall { function, joined, table, indices })
     }
 
     /// Enters the address of a pointer's cell at iteration 0 into the table.
@@ -78,23 +86,29 @@ impl<'a> Emitter<'a, '_> {
         }
     }
 
-    /// Runs iterations `start..end`, in which nothing wraps, from a filled table.
-    pub(super) fn wide_segment(&mut self, wide: &WideCall, start: Num, end: Num) {
+    /// Runs iterations `start..end`, in which nothing wraps, with one of a strip's functions, from a filled table.
+    pub(super) fn wide_segment(&mut self, function: FuncRef, wide: &WideCall, start: Num, end: Num) {
         let (start, end) = (self.value(start), self.value(end));
-        self.b.ins().call(wide.function, &[wide.table, self.frame, start, end]);
+        self.b.ins().call(function, &[wide.table, self.frame, start, end]);
     }
 
     /// Runs iterations `0..length` of a strip with rings, from a filled table: at once if none of them wraps.
     pub(super) fn wide_in_rings(&mut self, run: &mut Run<'_, 'a>, rings: &Rings, length: Num, exit: Block) {
         let (whole, cut) = (self.b.create_block(), self.b.create_block());
         let wide = run.wide.as_ref().expect("the strip has wide code");
-        let stays = self.stays_in_rings(run.plan, rings, length);
+        let stays = self.stays_in_rings(run.plan, rings, wide, length);
         self.b.ins().brif(stays, whole, &[], cut, &[]);
         self.enter(whole);
-        self.wide_segment(wide, Num::Const(0), length);
+        let function = wide.joined.as_ref().map_or(wide.function, |joined| joined.function);
+        self.wide_segment(function, wide, Num::Const(0), length);
         self.b.ins().jump(exit, &[]);
         self.enter(cut);
         for pointer in rings.pointers() {
+            if wide.is_late(*pointer) {
+                let address = self.first_address(run.plan, &run.plan.pointers[*pointer]);
+                self.start_ring(run.plan, rings, *pointer, address);
+                continue;
+            }
             // From the table: held in a register for each ring, they would all be spilled.
             let address = self.b.ins().load(types::I64, plain().with_aligned(), wide.table, 8 * *pointer as i32);
             self.start_ring(run.plan, rings, *pointer, address);

@@ -330,6 +330,11 @@ impl<'b, 'a> Allocator<'b, 'a> {
         }
     }
 
+    /// Whether a value can be had again at `place` of the order, from memory or from vectors that are kept.
+    fn has_home(&self, value: usize, place: usize) -> bool {
+        self.lane_shifts[value].is_some() || self.home(value, place).is_some()
+    }
+
     /// Whether an instruction can take its operand from there.
     fn folds(&self, memory: Memory) -> bool {
         match memory {
@@ -347,11 +352,11 @@ impl<'b, 'a> Allocator<'b, 'a> {
         if let Some(register) = self.registers[value] {
             return register;
         }
-        let from = self.home(value, self.now).expect("a value without a register has a home");
+        let home = self.home(value, self.now);
         let to = self.take(value, keep);
         let load = match self.lane_shifts[value] {
             Some(LaneShift { low, high, lanes }) => Inst::Shift { to, low, high, lanes },
-            None => Inst::Load { to, from },
+            None => Inst::Load { to, from: home.expect("a value without a register has a home") },
         };
         self.out.push(load, value);
         to
@@ -437,7 +442,7 @@ impl<'b, 'a> Allocator<'b, 'a> {
         let cost = |at: &usize| {
             let value = file[*at].expect("every register is taken");
             let next = self.use_from_now(value).unwrap_or(usize::MAX / 4);
-            2 * next + usize::from(self.home(value, next).is_some())
+            2 * next + usize::from(self.has_home(value, next))
         };
         let may_go = |at: &usize| file[*at].is_some_and(|value| !keep.contains(&value));
         let at =
@@ -445,7 +450,7 @@ impl<'b, 'a> Allocator<'b, 'a> {
         let value = file[at].expect("every register is taken");
         let next = self.use_from_now(value);
         let from = self.registers[value].take().expect("it has one");
-        if next.is_some_and(|next| self.home(value, next).is_none()) {
+        if next.is_some_and(|next| !self.has_home(value, next)) {
             let slot = self.slots.get(value);
             self.spills += 1;
             self.out.push(Inst::Spill { slot, from }, value);
@@ -490,7 +495,8 @@ impl<'b, 'a> Allocator<'b, 'a> {
     pub(super) fn rescue(&mut self, keep: &[usize]) {
         let body = self.body;
         for value in body.overwritten.get(&self.now).into_iter().flatten().copied() {
-            if self.next_use(value).is_some() && self.slots.of[value].is_none() {
+            let is_shifted = self.lane_shifts[value].is_some();
+            if self.next_use(value).is_some() && self.slots.of[value].is_none() && !is_shifted {
                 self.register(value, keep);
             }
         }

@@ -228,6 +228,11 @@ impl<'a> Body<'a> {
         self.find_overwritten();
     }
 
+    /// Whether a load may be made earlier than it stands: no store writes what it reads then or later.
+    pub(crate) fn reads_before_stores(&self, load: usize) -> bool {
+        self.stores.iter().all(|store| self.aliases.reads_before(load, *store))
+    }
+
     fn is_written(&self, at: usize) -> bool {
         matches!(self.strip.ops[at], Op::Load { .. })
             && self.stores.iter().any(|store| self.aliases.may_meet(at, *store))

@@ -9,7 +9,8 @@
 //! blocks ends one block before the last whole one, and of the vector before the first only the cells that its first
 //! block reads.
 //!
-//! Blocks so read earlier than without. That is right where no store of the strip may write what they read.
+//! Blocks so read earlier than without. That is right where no store of the strip writes what they read, or none but
+//! those that come behind the load: a fold puts new values where old ones have been read.
 
 use crease_program::Op;
 
@@ -48,7 +49,7 @@ impl Row {
             let Op::Load { stream, .. } = body.strip.ops[at] else { continue };
             let place = &body.addresses[stream.index()];
             let is_row = place.stride == Some(1) && body.shape.number.is_in(place.element);
-            if is_row && body.roles[at] == (Role::Cell { until: usize::MAX }) {
+            if is_row && matches!(body.roles[at], Role::Cell { .. }) && body.reads_before_stores(at) {
                 loads.push((place.pointer, i64::from(place.offset), at, stream.index()));
             }
         }
