@@ -12,7 +12,8 @@ use serde::{Deserialize, Serialize};
 pub type OperationNames = BTreeMap<Var, Vec<String>>;
 
 /// How one strip was compiled. A strip over arrays that a call passes may be compiled twice: for rows of adjacent
-/// cells, and for all others.
+/// cells, and for all others; one in rings for segments in which neighbours may be anywhere, and for those in which no
+/// ring ends between them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct StripListing {
@@ -20,6 +21,8 @@ pub struct StripListing {
     pub strip: Var,
     /// The strip whose code it runs, if not its own.
     pub runs: Option<Var>,
+    /// Whether it runs only where no ring ends between neighbours.
+    pub is_joined: bool,
     /// Bits of its vectors; those of one number where it runs cell by cell.
     pub vector_bits: u32,
     /// Iterations in one vector.

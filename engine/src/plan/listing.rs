@@ -29,7 +29,8 @@ const LONGEST_NAME: usize = 88;
 pub struct Listing {
     /// The kernel's name.
     pub kernel: String,
-    /// Every strip, by its name; one over borrowed arrays may come twice, for adjacent cells and for others.
+    /// Every strip, by its name; one over borrowed arrays may come twice, for adjacent cells and for others, and one in
+    /// rings.
     pub strips: Vec<StripReport>,
     /// The functions around strips, which hold loops, conditions and addresses, and the strips without code of their
     /// own.
@@ -44,6 +45,8 @@ pub struct StripReport {
     pub strip: String,
     /// The strip whose code it runs, if it does the same from other addresses.
     pub runs: Option<String>,
+    /// Whether this is the code for segments in which no ring ends between neighbours, beside that for all others.
+    pub is_joined: bool,
     /// The statements in it, in order.
     pub statements: Vec<String>,
     /// What these say, as it is evaluated: a line for each value and each assignment.
@@ -130,6 +133,7 @@ fn report(
     StripReport {
         strip: listing.strip.to_string(),
         runs: listing.runs.map(|other| other.to_string()),
+        is_joined: listing.is_joined,
         statements: stmts.iter().map(|id| kernel.stmt(*id).name.clone()).collect(),
         source: stmts.iter().flat_map(|id| texts[id.index()].lines()).collect(),
         vector_bits: listing.vector_bits,
@@ -199,9 +203,9 @@ impl StripReport {
     /// What is known of the strip, as lines of comment; of one that runs the code of another, no more than that.
     pub fn heading(&self) -> String {
         if let Some(other) = &self.runs {
-            return format!("; strip {} of {}: as {other}, from other cells\n", self.strip, self.statements.join(", "));
+            return format!("{}: as {other}, from other cells\n", self.title());
         }
-        let mut lines = vec![format!("; strip {} of {}: {}", self.strip, self.statements.join(", "), self.vectors())];
+        let mut lines = vec![format!("{}: {}", self.title(), self.vectors())];
         lines.extend(self.source.iter().map(|line| format!(";   {line}")));
         let intensity = self.flops_per_byte.map_or(String::new(), |ratio| format!(", {ratio:.3} flops a byte of that"));
         lines.push(format!(
@@ -209,6 +213,11 @@ impl StripReport {
             self.loaded_bytes, self.stored_bytes, self.flops, self.memory_bytes
         ));
         lines.iter().map(|line| format!("{line}\n")).collect()
+    }
+
+    fn title(&self) -> String {
+        let segments = if self.is_joined { ", where no ring ends between neighbours" } else { "" };
+        format!("; strip {} of {}{segments}", self.strip, self.statements.join(", "))
     }
 
     fn vectors(&self) -> String {

@@ -269,6 +269,7 @@ fn listing(plan: &StripPlan<'_>) -> StripListing {
     StripListing {
         strip: plan.strip.var,
         runs: None,
+        is_joined: false,
         vector_bits: number_bits * plan.shape.lanes() as u32,
         lanes: plan.shape.lanes() as u32,
         blocks: plan.unroll as u32,

@@ -49,6 +49,7 @@ impl<'a> Emitter<'a, '_> {
             rows_read: plan.rows_read(),
             is_whole,
             is_single_iteration: length == Num::Const(1),
+            is_joined: false,
             length: if let Num::Const(length @ 2..) = length { Some(length) } else { None },
         };
         let options = WideOptions {
@@ -62,7 +63,7 @@ impl<'a> Emitter<'a, '_> {
         let groups = Groups::new(plan, shared.program).filter(|_| target.features().shifts_lanes && !is_whole);
         let joined = groups.and_then(|groups| {
             let addresses: Option<Vec<_>> = addresses.iter().map(|place| groups.joined(*place)).collect();
-            let facts = StripFacts { addresses: &addresses?, ..facts };
+            let facts = StripFacts { addresses: &addresses?, is_joined: true, ..facts };
             let (function, code) = self.functions.wide(&facts, &options, self.b.func)?;
             (code.indices == indices && code.streams == streams).then_some(Joined { function, groups })
         });

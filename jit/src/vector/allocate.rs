@@ -34,14 +34,19 @@ pub(crate) struct Allocation {
     pub(crate) spills: usize,
     /// Constants and invariants in registers of their own.
     pub(crate) pinned: usize,
-    /// Vector registers that a block uses, the pinned ones among them.
-    pub(crate) vectors: usize,
+    /// Vector registers that a block of `each` uses, the pinned ones among them.
+    vectors: usize,
 }
 
 impl Allocation {
     /// The instructions of the main loop.
     pub(crate) fn main(&self) -> &Sequence {
         self.shared.as_ref().map_or(&self.each, |shared| &shared.each)
+    }
+
+    /// Vector registers that the loops use, the pinned ones among them.
+    pub(crate) fn vectors(&self) -> usize {
+        self.shared.as_ref().map_or(self.vectors, |shared| shared.vectors.max(self.vectors))
     }
 }
 
@@ -51,6 +56,8 @@ pub(crate) struct SharedLoads {
     pub(crate) each: Sequence,
     /// The rows whose vectors are shared, with their registers.
     pub(crate) rows: Vec<(Row, Carried)>,
+    /// Vector registers that a block uses, the pinned ones among them.
+    vectors: usize,
 }
 
 impl SharedLoads {
@@ -113,13 +120,13 @@ pub(super) fn allocate(body: &Body<'_>, rows: Vec<Row>) -> Allocation {
         }
     }
     let used = |each: &Allocator<'_, '_>| each.was_used.iter().filter(|used| **used).count() + pins.len();
-    let (mut vectors, mut shared) = (used(&each), None);
+    let (vectors, mut shared) = (used(&each), None);
     if let Some(carried) = carry(body, pins.len(), &rows) {
         let rows: Vec<(Row, Carried)> = rows.into_iter().zip(carried).collect();
         let sharing = Allocator::iteration(body, &invariants, &pins, &rows);
         if sharing.spills <= each.spills {
-            vectors = vectors.max(used(&sharing) + registers_of(&rows));
-            shared = Some(SharedLoads { each: sharing.out, rows });
+            let vectors = used(&sharing) + registers_of(&rows);
+            shared = Some(SharedLoads { each: sharing.out, rows, vectors });
         }
     }
     let sequences = [Some(&once), Some(&each.out), shared.as_ref().map(|shared| &shared.each)];

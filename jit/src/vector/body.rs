@@ -44,6 +44,8 @@ pub(crate) struct StripFacts<'a> {
     pub(crate) is_whole: bool,
     /// Whether there is one iteration.
     pub(crate) is_single_iteration: bool,
+    /// Whether this is a second function, for segments in which pointers are joined so that loads may share vectors.
+    pub(crate) is_joined: bool,
 }
 
 /// Where the result of an operation comes from.

@@ -114,16 +114,17 @@ impl WideStrip<'_> {
     }
 
     /// What is to be said of it, with the `text` of its code.
-    pub(super) fn listing(&self, text: String) -> StripListing {
+    pub(super) fn listing(&self, is_joined: bool, text: String) -> StripListing {
         let WideStrip { body, allocation, .. } = self;
         StripListing {
             strip: body.strip.var,
             runs: None,
+            is_joined,
             vector_bits: 8 * body.shape.bytes as u32,
             lanes: body.shape.lanes() as u32,
             blocks: self.unroll_factor as u32,
             registers: Some(RegisterUse {
-                vectors: allocation.vectors as u32,
+                vectors: allocation.vectors() as u32,
                 available: body.shape.features.registers as u32,
                 pinned: allocation.pinned as u32,
                 spills: allocation.spills as u32,

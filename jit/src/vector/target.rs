@@ -63,12 +63,15 @@ impl WideCode {
     pub(crate) const ALIGNMENT: u64 = LINE_BYTES as u64;
 }
 
-/// Emits a strip; `None` if it has to be compiled otherwise.
+/// Emits a strip; `None` if it has to be compiled otherwise, or if joining its pointers shares no loads.
 pub(crate) fn emit(facts: &StripFacts<'_>, options: &WideOptions<'_>) -> Option<WideCode> {
     let strip = choose(facts, options.target.features(), options.options)?;
+    if facts.is_joined && strip.allocation.shared.is_none() {
+        return None;
+    }
     let ahead = Ahead::new(facts, &strip.body, options.options.prefetch);
     let Encoded { bytes, text } = options.target.encode(&strip, ahead, options);
-    let listing = options.options.texts.then(|| strip.listing(text));
+    let listing = options.options.texts.then(|| strip.listing(facts.is_joined, text));
     let (streams, fixed_length) = (strip.streams(), strip.fixed_length);
     Some(WideCode { bytes, listing, streams, indices: strip.indices, fixed_length })
 }

@@ -12,8 +12,9 @@
 //!
 //! a grid with a margin of the steps of a tile in every dimension but the fast one. Where rows themselves are cut, `u[t, x]`
 //! is at `(x - t) mod (N + B)`. Where `J` rows run in one pass, column after column, what is read `r` rows further back may
-//! be in the same pass and a later column: cells lean by `J` rows, or by `J` rows and one column. Where pitches are rounded,
-//! cells lean along rows as well, and what leaves the end of a row takes one row more.
+//! be in the same pass and a later column: cells lean along rows as well, by what neighbours reach, and what leaves the end
+//! of a row takes as many cells behind it, or one row more; or they lean by `J` rows, or by `J` rows and one column. The
+//! less they lean, the fewer rows all steps of a tile touch.
 //!
 //! Cells that are alive together are at most `B` steps apart, so that rows and planes are long enough for two cells to meet
 //! only where they differ by as many planes, rows and steps and by nothing else; that these are not alive together, the
@@ -38,11 +39,11 @@ pub(crate) fn leaning(problem: &Problem<'_, '_, '_>, array: ArrayId, extents: &[
     if let Some(Pass { index, rows }) = pass_of(problem, array).filter(|pass| lean[pass.index] > 0) {
         leans.push(lean.iter().enumerate().map(|(k, by)| if k == index { rows.max(*by) } else { *by }).collect());
     }
-    // Rows that lean as well are those of stencils with corners.
-    let with_sign = |lean: &[i64], sign: i64, along: i64, more_rows: i64| {
+    // Rows that lean as well are those of stencils with corners, and of passes over several rows.
+    let with_sign = |lean: &[i64], sign: i64, along: i64, (more_cells, more_rows): (i64, i64)| {
         let (mut gamma, mut pitch) = (vec![0; lean.len()], 1);
         gamma[fast] = 1;
-        let (mut rows, mut step, mut more_rows) = (extents[fast]?, along, more_rows);
+        let (mut rows, mut step, mut more_rows) = (extents[fast]?.checked_add(more_cells)?, along, more_rows);
         for k in (1..lean.len()).rev().filter(|&k| k != fast) {
             let cleared = rows.checked_mul(pitch)?;
             pitch = grid.pitches(cleared).into_iter().max()?;
@@ -57,10 +58,9 @@ pub(crate) fn leaning(problem: &Problem<'_, '_, '_>, array: ArrayId, extents: &[
     };
     let mut found = Vec::new();
     for lean in &leans {
-        for (along, more_rows) in [(0, 0), (fast_lean, 0), (fast_lean, 1)] {
-            if along > 0 || more_rows == 0 {
-                found.extend([1, -1].into_iter().filter_map(|sign| with_sign(lean, sign, along, more_rows)));
-            }
+        let along_rows = [(0, 0), (0, 1), (fast_lean, 0)].map(|more| (fast_lean, more));
+        for (along, more) in [(0, (0, 0))].into_iter().chain(along_rows.into_iter().filter(|_| fast_lean > 0)) {
+            found.extend([1, -1].into_iter().filter_map(|sign| with_sign(lean, sign, along, more)));
         }
     }
     found.dedup();
