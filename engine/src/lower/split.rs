@@ -380,10 +380,9 @@ fn conditions(
 /// Whether a statement runs at the same places in every step from the first one on, over boxes: then some step of each
 /// residue is among them.
 fn runs_in_all_steps(model: &Model<'_, '_>, stmt: StmtId) -> bool {
-    let Some(boxed) = &model.boxes[stmt.index()] else { return false };
-    let step = model.kernel.step_param().map(Affine::param);
-    let until_last = step.and_then(|last| Formula::le(&Affine::iter(0), &last).ok());
-    let is_endless = |one: &IntBox| one.ranges()[0].upper().is_none() || one.is_empty();
+    let (Some(boxed), Some(last)) = (&model.boxes[stmt.index()], model.kernel.step_param()) else { return false };
+    let until_last = Formula::le(&Affine::iter(0), &Affine::param(last)).ok();
+    let is_endless = |one: &IntBox| one.is_empty() || one.ranges().first().is_some_and(|steps| steps.upper().is_none());
     let has_points = boxed.boxes.iter().any(|one| !one.is_empty());
     has_points
         && boxed.boxes.iter().all(is_endless)

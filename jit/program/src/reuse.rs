@@ -27,8 +27,7 @@ use super::cursor::Cursor;
 use super::environment::{Env, Trap};
 use super::interpret_strip::place;
 use super::knobs::{
-    COLD_MISSES, FEWEST_ITERATIONS, FOLLOWED_PAGES, LOAD_PAGE_BYTES, NON_TEMPORAL_REUSE, SAME_ROW_CELLS,
-    STORE_PAGE_BYTES, WINDOW_PART,
+    COLD_MISSES, FEWEST_ITERATIONS, FOLLOWED_PAGES, LOAD_PAGE_BYTES, NON_TEMPORAL_REUSE, STORE_PAGE_BYTES, WINDOW_PART,
 };
 use super::limits::{MOST_GROUPS, VISITED_PAGES};
 use super::types::*;
