@@ -62,11 +62,25 @@ pub(crate) fn run_each(request: &Request, strategies: &[StrategyChoice]) -> Resu
     Ok(strategies.iter().map(run).collect())
 }
 
-/// Whether the schedule is legal: the stages up to that one. Where they leave it open which value of a cell a read
-/// means, the array whose cell it is: another schedule might compute something else.
-pub(crate) fn verify_order(request: &Request) -> Result<Option<ArrayId>, Error> {
+/// Runs every stage, unless analysis leaves it open which value of a cell a read means: then the array whose cell it is.
+pub(crate) fn run_in_order(request: &Request) -> Result<Result<Outcome, ArrayId>, Error> {
     let stages = Stages::new(request)?;
     let analysed = analyse(request, &stages)?;
+    match ambiguous_array(request, &analysed, &stages)? {
+        Some(array) => Ok(Err(array)),
+        None => finish(request, &analysed, &stages).map(Ok),
+    }
+}
+
+/// Whether the schedule is legal: the stages up to that one, and what they leave open as [`run_in_order`] has it.
+pub(crate) fn verify_order(request: &Request) -> Result<Result<(), ArrayId>, Error> {
+    let stages = Stages::new(request)?;
+    let analysed = analyse(request, &stages)?;
+    Ok(ambiguous_array(request, &analysed, &stages)?.map_or(Ok(()), Err))
+}
+
+/// An array of which a read may mean one value or another: another schedule might compute something else.
+fn ambiguous_array(request: &Request, analysed: &Analysed<'_, '_>, stages: &Stages) -> Result<Option<ArrayId>, Error> {
     let kernel = request.bound.kernel();
     for array in kernel.array_ids() {
         let is_written = kernel.stmts().iter().any(|stmt| stmt.assigns.iter().any(|assign| assign.array == array));

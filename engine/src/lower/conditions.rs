@@ -1,8 +1,7 @@
 //! Conditions of pieces as a statement sees them, and what is known of them without asking the set library.
 
-use std::collections::HashMap;
-
 use crease_program::Interval;
+use rustc_hash::FxHashMap;
 
 use crate::kernel::affine::{Affine, Term};
 use crate::kernel::formula::Formula;
@@ -26,7 +25,7 @@ impl Condition {
 
 /// Formulas that are decided on a part.
 #[derive(Clone, Default)]
-pub(super) struct Known(pub(super) HashMap<Formula, bool>);
+pub(super) struct Known(pub(super) FxHashMap<Formula, bool>);
 
 impl Known {
     /// Whether the formula holds, if that is known.
@@ -62,14 +61,44 @@ pub(super) fn are_residues(formulas: &[Formula]) -> bool {
     formulas.iter().enumerate().all(|(k, a)| formulas[..k].iter().all(|b| excluded((a, b))))
 }
 
-/// Whether a formula says `t mod p = r` of the first iterator: that is so in one step of `p`.
-pub(super) fn is_residue_of_step(formula: &Formula) -> bool {
-    let Formula::Zero(e) = formula else { return false };
+/// The period `p` and the residue `r` of a formula that says `t mod p = r` of the first iterator: that is so in one step
+/// of `p`.
+pub(super) fn residue_of_step(formula: &Formula) -> Option<(i64, i64)> {
+    let Formula::Zero(e) = formula else { return None };
     let divisor = |(term, _): (&Term, i64)| if let Term::Floor(_, divisor) = term { Some(*divisor) } else { None };
-    let Some(period) = e.terms().find_map(divisor) else { return false };
-    let is_residue = |constant: i64| (1 - period..=0).contains(&constant);
-    let expected = Affine::iter(0).modulo(period).and_then(|residue| residue.add(&Affine::constant(e.constant_part())));
-    is_residue(e.constant_part()) && expected.is_ok_and(|expected| expected == *e)
+    let (period, constant) = (e.terms().find_map(divisor)?, e.constant_part());
+    let expected = Affine::iter(0).modulo(period).and_then(|residue| residue.add(&Affine::constant(constant))).ok()?;
+    ((1 - period..=0).contains(&constant) && expected == *e).then_some((period, -constant))
+}
+
+/// Whether the first iterator has each residue of some period in one of these conditions, none of which says more: one
+/// of them holds in any step.
+pub(super) fn are_all_residues(conditions: &[&[Formula]]) -> bool {
+    let residue = |all: &&[Formula]| match all {
+        [one] => residue_of_step(one),
+        _ => None,
+    };
+    let Some(mut residues) = conditions.iter().map(residue).collect::<Option<Vec<_>>>() else { return false };
+    residues.sort_unstable();
+    residues.dedup();
+    let Some((period, _)) = residues.first().copied() else { return false };
+    residues.iter().all(|(other, _)| *other == period) && i64::try_from(residues.len()) == Ok(period)
+}
+
+/// Whether a condition looks at iterators behind the first one alone: then it is the same in every step.
+pub(super) fn is_of_space(formula: &Formula) -> bool {
+    fn of_space(e: &Affine) -> bool {
+        e.terms().all(|(term, _)| match term {
+            Term::Iter(i) => *i != 0,
+            Term::Param(_) => false,
+            Term::Floor(inner, _) => of_space(inner),
+        })
+    }
+    match formula {
+        Formula::NonNegative(e) | Formula::Zero(e) => of_space(e),
+        Formula::And(parts) | Formula::Or(parts) => parts.iter().all(is_of_space),
+        Formula::Not(part) => is_of_space(part),
+    }
 }
 
 /// Whether a formula holds at all points of a box or at none, if its constraints tell one by one.

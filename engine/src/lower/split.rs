@@ -11,14 +11,20 @@
 //! For kernels with steps the domains are restricted to the steps after `_from`, the argument that says where a call
 //! starts.
 
+use std::cell::RefCell;
+
 use crease_isl::{Set, Tuple};
+use crease_program::Interval;
+use rustc_hash::FxHashMap;
 
 use crate::analysis::model::{FromStep, Model};
 use crate::kernel::FROM_STEP;
 use crate::kernel::affine::Affine;
 use crate::kernel::formula::{Formula, depends_on_first_only};
 use crate::kernel::graph::{ArrayId, StmtId};
-use crate::lower::conditions::{Condition, Known, are_residues, conjuncts, distinct, holds_in, is_residue_of_step};
+use crate::lower::conditions::{
+    Condition, Known, are_all_residues, are_residues, conjuncts, distinct, holds_in, is_of_space, residue_of_step,
+};
 use crate::lower::error::LowerError;
 use crate::plan::layout::Layout;
 use crate::sets::boxes::IntBox;
@@ -59,8 +65,7 @@ pub(crate) fn references(model: &Model<'_, '_>, stmt: StmtId) -> Vec<(ArrayId, V
 pub(crate) fn split_statements<'c>(model: &Model<'c, '_>, layout: &Layout) -> Result<Vec<Version<'c>>, LowerError> {
     let mut versions = Vec::new();
     for stmt in model.kernel.stmt_ids() {
-        let splitter = Splitter { model, layout, stmt, references: references(model, stmt) };
-        versions.extend(splitter.versions()?);
+        versions.extend(Splitter::new(model, layout, stmt)?.versions()?);
     }
     for (position, version) in versions.iter_mut().enumerate() {
         version.domain = version.domain.set_tuple_name(&format!("v{position}"))?;
@@ -84,9 +89,13 @@ fn run_domain<'c>(model: &Model<'c, '_>, stmt: StmtId) -> Result<Set<'c>, LowerE
 
 struct Splitter<'s, 'c, 'k> {
     model: &'s Model<'c, 'k>,
-    layout: &'s Layout,
     stmt: StmtId,
-    references: Vec<(ArrayId, Vec<Affine>)>,
+    /// Per reference, the conditions of its array's pieces, over the statement's iterators.
+    conditions: Vec<Vec<Condition>>,
+    /// Sets of formulas.
+    sets: RefCell<FxHashMap<Formula, Set<'c>>>,
+    /// Domains of parts by their conditions, which phases share.
+    domains: RefCell<FxHashMap<Vec<Formula>, Set<'c>>>,
 }
 
 /// A part on which every reference has one piece.
@@ -106,7 +115,14 @@ struct Part<'c> {
     when: Vec<Formula>,
 }
 
-impl<'c> Splitter<'_, 'c, '_> {
+impl<'s, 'c, 'k> Splitter<'s, 'c, 'k> {
+    fn new(model: &'s Model<'c, 'k>, layout: &Layout, stmt: StmtId) -> Result<Self, LowerError> {
+        let references = references(model, stmt);
+        let conditions = references.iter().map(|reference| conditions(model, layout, reference));
+        let conditions = conditions.collect::<Result<_, _>>()?;
+        Ok(Splitter { model, stmt, conditions, sets: RefCell::default(), domains: RefCell::default() })
+    }
+
     /// The versions of the statement.
     ///
     /// A phase may need a cut of the domain that others do not: then all conditions cut it beforehand, so that each
@@ -151,6 +167,9 @@ impl<'c> Splitter<'_, 'c, '_> {
         }
         let mut parts: Vec<(&Part<'c>, Set<'c>)> = Vec::new();
         for (part, _) in leaves {
+            if self.has_all_residues(part, leaves) {
+                continue;
+            }
             let phase_domain = self.phase_domain(part)?;
             match parts.iter_mut().find(|(known, _)| known.conditions == part.conditions) {
                 Some((_, covered)) => *covered = covered.union(&phase_domain)?,
@@ -163,6 +182,12 @@ impl<'c> Splitter<'_, 'c, '_> {
             }
         }
         Ok(true)
+    }
+
+    /// Whether the phases on a part, of some leaves, are all residues of the step.
+    fn has_all_residues(&self, part: &Part<'c>, leaves: &[Leaf<'c>]) -> bool {
+        let same = leaves.iter().filter(|(other, _)| other.conditions == part.conditions);
+        are_all_residues(&same.map(|(other, _)| other.when.as_slice()).collect::<Vec<_>>())
     }
 
     /// Cuts a part by formulas, each of which then holds all over a part or nowhere; none if there would be too many.
@@ -200,8 +225,7 @@ impl<'c> Splitter<'_, 'c, '_> {
         known: Known,
         leaves: &mut Vec<Leaf<'c>>,
     ) -> Result<(), LowerError> {
-        while pieces.len() < self.references.len() {
-            let conditions = self.conditions(pieces.len())?;
+        while let Some(conditions) = self.conditions.get(pieces.len()) {
             let possible = |(_, c): &(usize, &Condition)| self.applies(&known, c) != Some(false);
             let candidates: Vec<(usize, &Condition)> = conditions.iter().enumerate().filter(possible).collect();
             let certain = |(_, c): &&(usize, &Condition)| self.applies(&known, c) == Some(true);
@@ -245,23 +269,25 @@ impl<'c> Splitter<'_, 'c, '_> {
             let (mut domain, mut all, mut when) = (part.domain.clone(), part.conditions.clone(), part.when.clone());
             let is_of_step = self.model.kernel.step_param().is_some() && depends_on_first_only(formula);
             let is_first = all.is_empty() && when.is_empty();
-            let phase_domain = if is_of_step && is_first && is_residue_of_step(formula) && self.runs_in_all_steps() {
-                None
-            } else {
-                let holds = self.set_of(formula)?;
-                let phase_domain = self.phase_domain(part)?.intersect(&holds)?;
-                if phase_domain.is_empty()? {
-                    continue;
-                }
-                if !is_of_step {
-                    domain = domain.intersect(&holds)?;
-                }
-                Some(phase_domain)
-            };
+            let is_residue = || residue_of_step(formula).is_some() && runs_in_all_steps(self.model, self.stmt);
             if is_of_step {
                 when.push(formula.clone());
             } else {
                 all.push(formula.clone());
+                domain = self.restricted(&part.domain, &all, formula)?;
+            }
+            // Where all steps are alike, there are instances of each phase if there are any.
+            let is_alike = || part.phase_domain.is_none() && all.iter().all(is_of_space);
+            let phase_domain = if is_of_step && is_first && is_residue() || !is_of_step && is_alike() {
+                None
+            } else if !is_of_step && when.is_empty() {
+                Some(domain.clone())
+            } else {
+                Some(self.phase_domain(part)?.intersect(&self.set_of(formula)?)?)
+            };
+            let nobody_asked = is_of_step && phase_domain.is_none();
+            if !nobody_asked && phase_domain.as_ref().unwrap_or(&domain).is_empty()? {
+                continue;
             }
             let mut known = known.clone();
             known.0.extend(formulas.iter().enumerate().map(|(other, f)| (f.clone(), other == position)));
@@ -270,14 +296,14 @@ impl<'c> Splitter<'_, 'c, '_> {
         Ok(())
     }
 
-    /// Whether the statement runs in every step from the first one on, over boxes: then some step of each residue is
-    /// among them.
-    fn runs_in_all_steps(&self) -> bool {
-        let Some(boxed) = &self.model.boxes[self.stmt.index()] else { return false };
-        let step = self.model.kernel.step_param().map(Affine::param);
-        let until_last = step.and_then(|last| Formula::le(&Affine::iter(0), &last).ok());
-        let is_endless = |one: &IntBox| one.ranges()[0].upper().is_none() && !one.is_empty();
-        boxed.boxes.iter().any(is_endless) && boxed.rest.iter().all(|condition| Some(condition) == until_last.as_ref())
+    /// The domain of the part that has all of some conditions, of which `formula` is the last one.
+    fn restricted(&self, domain: &Set<'c>, all: &[Formula], formula: &Formula) -> Result<Set<'c>, LowerError> {
+        if let Some(known) = self.domains.borrow().get(all) {
+            return Ok(known.clone());
+        }
+        let restricted = domain.intersect(&self.set_of(formula)?)?;
+        self.domains.borrow_mut().insert(all.to_vec(), restricted.clone());
+        Ok(restricted)
     }
 
     /// The instances of a part in its phase.
@@ -308,30 +334,67 @@ impl<'c> Splitter<'_, 'c, '_> {
         })
     }
 
-    /// The conditions of the reference's pieces, over the statement's iterators.
-    fn conditions(&self, reference: usize) -> Result<Vec<Condition>, LowerError> {
-        let (array, index) = &self.references[reference];
-        let Some(mapping) = self.layout.array(*array) else {
-            return Ok(vec![Condition::new(Formula::everything(), Formula::everything())]);
-        };
-        let over_iters = |e: &Affine| e.substitute_iters(index);
-        let steps = self.model.kernel.step_param().is_some();
-        let condition = |piece: &Piece| {
-            let all = conjuncts(piece.when.map(&over_iters)?);
-            let (step, rest): (Vec<_>, Vec<_>) = all.into_iter().partition(|c| steps && depends_on_first_only(c));
-            let joined = |parts: Vec<Formula>| parts.into_iter().fold(Formula::everything(), Formula::and);
-            Ok(Condition::new(joined(step), joined(rest)))
-        };
-        mapping.pieces.iter().map(condition).collect()
-    }
-
     fn set_of(&self, formula: &Formula) -> Result<Set<'c>, LowerError> {
+        if let Some(known) = self.sets.borrow().get(formula) {
+            return Ok(known.clone());
+        }
         let body = self.model.kernel.stmt(self.stmt);
-        Ok(self.model.points(Some(&body.name), &body.iters, formula, FromStep::Anything)?)
+        let set = self.model.points(Some(&body.name), &body.iters, formula, FromStep::Anything)?;
+        self.sets.borrow_mut().insert(formula.clone(), set.clone());
+        Ok(set)
     }
 }
 
+/// Bounds of a statement that runs at the same places in every step from some first one on, as far as boxes tell.
+fn bounds_of_boxes(model: &Model<'_, '_>, stmt: StmtId) -> Option<Vec<Option<(i64, i64)>>> {
+    let boxed = model.boxes[stmt.index()].as_ref().filter(|_| runs_in_all_steps(model, stmt))?;
+    let boxes = || boxed.boxes.iter().filter(|one| !one.is_empty());
+    let bound = |k: usize| {
+        let hull = boxes().map(|one| one.ranges()[k]).reduce(Interval::hull)?;
+        Some(Some((hull.lower()?, hull.upper()?)))
+    };
+    let others = (1..model.kernel.stmt(stmt).iters.len()).map(bound);
+    std::iter::once(Some(None)).chain(others).collect()
+}
+
+/// The conditions of the pieces of an array as a reference to it sees them, over the statement's iterators.
+fn conditions(
+    model: &Model<'_, '_>,
+    layout: &Layout,
+    (array, index): &(ArrayId, Vec<Affine>),
+) -> Result<Vec<Condition>, LowerError> {
+    let Some(mapping) = layout.array(*array) else {
+        return Ok(vec![Condition::new(Formula::everything(), Formula::everything())]);
+    };
+    let over_iters = |e: &Affine| e.substitute_iters(index);
+    let steps = model.kernel.step_param().is_some();
+    let condition = |piece: &Piece| {
+        let all = conjuncts(piece.when.map(&over_iters)?);
+        let (step, rest): (Vec<_>, Vec<_>) = all.into_iter().partition(|c| steps && depends_on_first_only(c));
+        let joined = |parts: Vec<Formula>| parts.into_iter().fold(Formula::everything(), Formula::and);
+        Ok(Condition::new(joined(step), joined(rest)))
+    };
+    mapping.pieces.iter().map(condition).collect()
+}
+
+/// Whether a statement runs at the same places in every step from the first one on, over boxes: then some step of each
+/// residue is among them.
+fn runs_in_all_steps(model: &Model<'_, '_>, stmt: StmtId) -> bool {
+    let (Some(boxed), Some(last)) = (&model.boxes[stmt.index()], model.kernel.step_param()) else { return false };
+    let until_last = Formula::le(&Affine::iter(0), &Affine::param(last)).ok();
+    let is_endless = |one: &IntBox| one.is_empty() || one.ranges().first().is_some_and(|steps| steps.upper().is_none());
+    let has_points = boxed.boxes.iter().any(|one| !one.is_empty());
+    has_points
+        && boxed.boxes.iter().all(is_endless)
+        && boxed.rest.iter().all(|condition| Some(condition) == until_last.as_ref())
+}
+
 fn bounds(model: &Model<'_, '_>, version: &Version<'_>) -> Result<Vec<Option<(i64, i64)>>, LowerError> {
+    if version.is_whole
+        && let Some(bounds) = bounds_of_boxes(model, version.stmt)
+    {
+        return Ok(bounds);
+    }
     let points = version.domain.project_out_params()?;
     let body = model.kernel.stmt(version.stmt);
     let mut bounds = Vec::new();

@@ -11,7 +11,7 @@ use crate::analysis::expansion::{Expanded, box_cells};
 use crate::check::Proved;
 use crate::error::Error;
 use crate::kernel::AUTOMATIC;
-use crate::kernel::graph::{DimKind, Kernel, ParamKind};
+use crate::kernel::graph::{ArrayId, DimKind, Kernel, ParamKind};
 use crate::machine::MachineModel;
 use crate::pipeline;
 use crate::plan::Plan;
@@ -249,15 +249,13 @@ impl PlanBuilder {
     /// analyses more to find sizes that fit.
     pub fn build(self) -> Result<Plan, Error> {
         if self.cache.directory().is_none() {
-            let request = self.request(None)?;
-            return self.plan(&request, pipeline::run(&request)?, Kept::Off);
+            return self.build_candidate(0);
         }
         let key = self.key()?;
         let (request, outcome, kept) = match cached::recall(&self.cache, &key) {
             Some((schedule, outcome)) => (self.request(schedule)?, outcome, Kept::Found),
             None => {
-                let request = self.request(None)?;
-                let outcome = pipeline::run(&request)?;
+                let (request, outcome) = self.outcome(0)?;
                 let kept = cached::keep(&self.cache, &key, &request, &outcome);
                 (request, outcome, kept)
             }
@@ -269,8 +267,8 @@ impl PlanBuilder {
     /// The plan under the schedule that is written, or under the first candidate from that number on, where one is to be
     /// found.
     pub(crate) fn build_candidate(&self, first: usize) -> Result<Plan, Error> {
-        let request = self.request_from(None, first)?;
-        self.plan(&request, pipeline::run(&request)?, Kept::Off)
+        let (request, outcome) = self.outcome(first)?;
+        self.plan(&request, outcome, Kept::Off)
     }
 
     pub(crate) fn kernel_name(&self) -> &str {
@@ -337,6 +335,18 @@ impl PlanBuilder {
         Ok(format!("{:?}", (sizes, schedule, storage, machine, quota, work_limit, runs_opaque)))
     }
 
+    /// The request and what comes of it; of schedules that are to be found, of the first that is legal from that
+    /// candidate on. What shows that one is legal is also the beginning of its plan, and done once, where it is for the
+    /// same kernel.
+    fn outcome(&self, first: usize) -> Result<(Request, Outcome), Error> {
+        if self.view == StorageView::Contraction && self.wanted()?.1.is_none() {
+            return self.under_a_schedule_that_is_found(first, pipeline::run_in_order);
+        }
+        let request = self.request_from(None, first)?;
+        let outcome = pipeline::run(&request)?;
+        Ok((request, outcome))
+    }
+
     /// The request; `found` is the schedule that is found for it, where that is known.
     fn request(&self, found: Option<FoundSchedule>) -> Result<Request, Error> {
         self.request_from(found, 0)
@@ -359,49 +369,60 @@ impl PlanBuilder {
         Ok(Request { bound: Arc::new(bound), expansion: Some(Expansion { arrays, notes }), ..request })
     }
 
-    /// The request for the kernel whose arrays keep their names.
-    fn as_it_is(&self, found: Option<FoundSchedule>, first: usize) -> Result<Request, Error> {
+    /// The kernel with its schedules written out, and which of these is wanted; none where one is to be found.
+    fn wanted(&self) -> Result<(Written, Option<usize>), Error> {
         self.verify_size_names()?;
-        let Written { kernel, schedule: wanted, note } =
-            written_out(&self.kernel, &self.sizes, self.schedule.as_deref())?;
-        let kernel = &kernel;
+        let written = written_out(&self.kernel, &self.sizes, self.schedule.as_deref())?;
+        let kernel = &written.kernel;
         let schedules: Vec<&str> = kernel.schedules().iter().map(|s| s.name.as_str()).collect();
-        let wanted = wanted.as_deref();
-        let position = match wanted {
+        let position = match written.schedule.as_deref() {
             None if schedules.is_empty() || kernel.finds_schedule => None,
             None => Some(0),
-            Some(wanted) => schedules.iter().position(|s| *s == wanted),
-        };
-        match (position, wanted) {
-            (Some(position), _) => {
-                Ok(Request { schedule_note: note, ..self.under(Arc::clone(kernel), position, None)? })
-            }
-            (None, None | Some(AUTOMATIC)) => match found {
-                Some(found) => {
-                    let kernel = Kernel { finds_schedule: false, ..(**kernel).clone() };
-                    let parts = kernel.split(&found.cuts).map_err(AnalysisError::from)?;
-                    let kernel = parts.with_schedule(found.schedule)?;
-                    let position = kernel.schedules().len() - 1;
-                    self.under(Arc::new(kernel), position, Some(found.search))
+            Some(wanted) => match schedules.iter().position(|s| *s == wanted) {
+                None if wanted != AUTOMATIC => {
+                    let (kernel, schedule) = (kernel.name().to_string(), wanted.to_string());
+                    return Err(PlanError::UnknownSchedule { kernel, schedule, known: list(schedules) }.into());
                 }
-                None => self.under_a_schedule_that_is_found(first),
+                position => position,
             },
-            (None, Some(wanted)) => {
-                let (kernel, schedule) = (kernel.name().to_string(), wanted.to_string());
-                Err(PlanError::UnknownSchedule { kernel, schedule, known: list(schedules) }.into())
+        };
+        Ok((written, position))
+    }
+
+    /// The request for the kernel whose arrays keep their names.
+    fn as_it_is(&self, found: Option<FoundSchedule>, first: usize) -> Result<Request, Error> {
+        let (Written { kernel, note, .. }, position) = self.wanted()?;
+        match (position, found) {
+            (Some(position), _) => Ok(Request { schedule_note: note, ..self.under(kernel, position, None)? }),
+            (None, Some(found)) => {
+                let kernel = Kernel { finds_schedule: false, ..(*kernel).clone() };
+                let parts = kernel.split(&found.cuts).map_err(AnalysisError::from)?;
+                let kernel = parts.with_schedule(found.schedule)?;
+                let position = kernel.schedules().len() - 1;
+                self.under(Arc::new(kernel), position, Some(found.search))
+            }
+            (None, None) => {
+                let (request, ()) = self.under_a_schedule_that_is_found(first, pipeline::verify_order)?;
+                Ok(request)
             }
         }
     }
 
-    /// The request under the schedule that is thought to be the fastest, of those that are legal.
-    fn under_a_schedule_that_is_found(&self, first: usize) -> Result<Request, Error> {
+    /// The request under the schedule that is thought to be the fastest, of those that are legal, and what `look` makes
+    /// of it.
+    fn under_a_schedule_that_is_found<T>(
+        &self,
+        first: usize,
+        look: impl Fn(&Request) -> Result<Result<T, ArrayId>, Error>,
+    ) -> Result<(Request, T), Error> {
         let sizes = size_values(&self.kernel, &self.sizes)?;
         let (machine, threads) = (self.machine_model(), self.thread_count()?);
         ScheduleSearch::run(&self.kernel, &sizes, machine, threads, first, |kernel, search| {
             let position = kernel.schedules().len() - 1;
             let request = self.under(Arc::new(kernel), position, Some(search))?;
-            let ambiguous = pipeline::verify_order(&request)?.map(|array| self.kernel.array(array).name.clone());
-            Ok((request, ambiguous))
+            let ambiguous = |array: ArrayId| self.kernel.array(array).name.clone();
+            let seen = look(&request)?.map_err(ambiguous);
+            Ok(seen.map(|seen| (request, seen)))
         })
     }
 

@@ -56,9 +56,9 @@ pub struct ScheduleCandidate {
 }
 
 impl ScheduleSearch {
-    /// Calls `request` with the kernel under one candidate after the other, from that number on, until one is legal. With the request comes
-    /// an array of which some cell has several values, if there is one: what a read of it means, only a schedule that
-    /// somebody wrote can say.
+    /// Calls `request` with the kernel under one candidate after the other, from that number on, until one is legal. In
+    /// place of a request may come an array of which some cell has several values: what a read of it means, only a
+    /// schedule that somebody wrote can say.
     ///
     /// # Errors
     /// [`PlanError::NoScheduleFound`]; what `request` says that is no matter of order.
@@ -68,7 +68,7 @@ impl ScheduleSearch {
         machine: MachineModel,
         threads: usize,
         first: usize,
-        request: impl Fn(Kernel, ScheduleSearch) -> Result<(T, Option<String>), Error>,
+        request: impl Fn(Kernel, ScheduleSearch) -> Result<Result<T, String>, Error>,
     ) -> Result<T, Error> {
         let params = many_steps(kernel, sizes);
         let none = |reason: String| PlanError::NoScheduleFound { kernel: kernel.name().to_string(), reason };
@@ -78,9 +78,9 @@ impl ScheduleSearch {
         })?;
         let listed = found.iter().map(|candidate| ScheduleCandidate::of(kernel, candidate));
         let listed = listed.collect::<Result<_, _>>().map_err(AnalysisError::from)?;
-        let several_values = |array: String| {
+        let several_values = |array: String| -> Result<T, Error> {
             let why = format!("cells of `{array}` have several values, and a schedule says which one is read");
-            Err(Error::from(none(why)))
+            Err(none(why).into())
         };
         let mut search = ScheduleSearch { candidates: listed, chosen: 0 };
         // What was to be found is there.
@@ -96,8 +96,8 @@ impl ScheduleSearch {
                 // A statement's time comes from the cell that it writes: no candidate would order the two.
                 Err(Error::Illegal(IllegalSchedule::UnorderedWrites { array, .. })) => return several_values(array),
                 Err(error) => return Err(error),
-                Ok((_, Some(array))) => return several_values(array),
-                Ok((request, None)) => return Ok(request),
+                Ok(Err(array)) => return several_values(array),
+                Ok(Ok(request)) => return Ok(request),
             }
         }
         let refused = search.candidates.get_mut(first).and_then(|one| one.refused.take()).unwrap_or_default();

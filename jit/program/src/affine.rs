@@ -7,7 +7,7 @@ use super::linear_form::LinearForm;
 use super::types::*;
 
 /// What an affine form is made of.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Atom {
     Arg(ArgId),
     Var(Var),

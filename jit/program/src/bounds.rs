@@ -389,9 +389,9 @@ impl Analysis<'_> {
         let straight = straight.and_then(|form| self.scope.affine_range(form)).unwrap_or(Interval::UNBOUNDED);
         let Some(ring) = ring else { return straight };
         let whole = Interval { min: 0, max: i128::from(ring) - 1 };
-        let start = self.scope.range(pos).unwrap_or(Interval::UNBOUNDED);
-        if !start.within(whole) {
-            self.unproved(part, UnprovedReason::Position { pos: start, ring });
+        if !self.scope.is_surely_within(pos, whole) {
+            let pos = self.scope.range(pos).unwrap_or(Interval::UNBOUNDED);
+            self.unproved(part, UnprovedReason::Position { pos, ring });
         }
         if moved.and_then(|pos| self.scope.affine_range(pos)).is_some_and(|pos| pos.within(whole)) {
             // Never runs around.
@@ -428,17 +428,18 @@ impl Analysis<'_> {
         {
             self.unproved(part, UnprovedReason::Cells { buffer, touched: cells, cells: length });
         }
-        let place = self.place(part);
+        let place = || Place { path: self.path.clone(), part };
         match &mut self.found.buffers[buffer.index()] {
             Some(touched) => {
                 if cells.min < touched.cells.min {
-                    (touched.cells.min, touched.lowest) = (cells.min, place.clone());
+                    (touched.cells.min, touched.lowest) = (cells.min, place());
                 }
                 if cells.max > touched.cells.max {
-                    (touched.cells.max, touched.highest) = (cells.max, place);
+                    (touched.cells.max, touched.highest) = (cells.max, place());
                 }
             }
             untouched => {
+                let place = place();
                 let buffer = self.program.buffers[buffer.index()].name.clone();
                 *untouched = Some(Touched { buffer, cells, lowest: place.clone(), highest: place });
             }
@@ -476,14 +477,15 @@ impl Analysis<'_> {
             Int::FloorDiv(x, _) | Int::Mod(x, _) | Int::MulMod(_, x, _) => self.int(part, x),
             Int::Wrap(x, modulus) => {
                 self.int(part, x);
-                let argument = self.scope.range(x).unwrap_or(Interval::ALL);
                 let wide = i128::from(*modulus);
-                if !argument.within(Interval { min: -wide, max: 2 * wide - 1 }) {
+                let inside = Interval { min: -wide, max: 2 * wide - 1 };
+                if !self.scope.is_surely_within(x, inside) {
+                    let argument = self.scope.range(x).unwrap_or(Interval::ALL);
                     self.unproved(part, UnprovedReason::Wrap { argument, modulus: *modulus });
                 }
             }
         }
-        if !self.scope.range(int).is_some_and(|range| range.within(Interval::ALL)) {
+        if !self.scope.is_surely_within(int, Interval::ALL) {
             self.unproved(part, UnprovedReason::Overflow);
         }
     }

@@ -24,6 +24,11 @@ pub(crate) const LOAD_PAGE_BYTES: u64 = 512;
 /// `bench --suite latency`.
 pub(crate) const FOLLOWED_PAGES: u64 = 512;
 
+/// Loads of a strip that are at most this many cells apart in one row are followed as one: what is prefetched for one
+/// serves the others, as all lie in a vector of 256 bits. Shows in the stage `reuse` of `bench --suite latency`, of 27
+/// points.
+pub(crate) const SAME_ROW_CELLS: u64 = 3;
+
 /// A loop is cut short when it has moved the size of the cache and this part of it: what that part does, at its
 /// beginning, is then seen to its end. Shows in the time of the stage `reuse` that `explain` reports.
 pub(crate) const WINDOW_PART: u64 = 2;

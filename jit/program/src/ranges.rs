@@ -62,6 +62,13 @@ impl Scope {
         }
     }
 
+    /// Whether an expression is known to stay inside an interval: by the rules of intervals, which cost little, or by
+    /// its range.
+    pub(super) fn is_surely_within(&self, int: &Int, wanted: Interval) -> bool {
+        let is_inside = |range: Option<Interval>| range.is_some_and(|range| range.within(wanted));
+        is_inside(self.interval(int)) || is_inside(self.range(int))
+    }
+
     /// The range of an affine form; `None` if it exceeds 128 bits.
     pub(super) fn affine_range(&self, mut form: Affine) -> Option<Interval> {
         let constant = std::mem::take(&mut form.constant);
@@ -73,10 +80,29 @@ impl Scope {
         Some(Interval { min: min.checked_add(constant)?, max: max.checked_add(constant)? })
     }
 
-    /// An upper bound of `form`.
+    /// An upper bound of `form`. Forms that differ by a constant have bounds that do so, too: wherever a bound is divided,
+    /// the form was multiplied before.
     fn upper(&self, mut form: Affine, fuel: &mut u32) -> Option<i128> {
+        let constant = std::mem::take(&mut form.constant);
+        if form.is_constant() {
+            return Some(constant);
+        }
+        if let Some(known) = self.answers.upper(&form) {
+            self.spend(1)?;
+            return known.checked_add(constant);
+        }
+        let bound = self.upper_of_terms(form.clone(), fuel)?;
+        // One that was found with the last of the fuel may be too wide for who asks next.
+        if *fuel > 0 {
+            self.answers.remember_upper(form, bound);
+        }
+        bound.checked_add(constant)
+    }
+
+    /// An upper bound of a form without constant, which has some terms.
+    fn upper_of_terms(&self, mut form: Affine, fuel: &mut u32) -> Option<i128> {
         self.spend(1 + form.terms().len() * form.terms().len())?;
-        let Some(at) = self.latest(&form) else { return Some(form.constant) };
+        let at = self.latest(&form)?;
         if *fuel == 0 {
             return self.upper_by_intervals(&form);
         }

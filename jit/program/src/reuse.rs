@@ -18,6 +18,7 @@
 //!
 //! Cost: some pages of the cache for each loop in a nest; nothing if all buffers fit the cache.
 
+mod accesses;
 mod rows;
 #[cfg(test)]
 mod tests;
@@ -30,6 +31,7 @@ use super::knobs::{
 };
 use super::limits::{MOST_GROUPS, VISITED_PAGES};
 use super::types::*;
+use accesses::accesses;
 use rows::{Plan, Rows};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
@@ -42,7 +44,7 @@ impl Program {
         if self.verify().is_err() {
             return 0;
         }
-        let tallies = Tallies::of(self, args, cache_bytes, STORE_PAGE_BYTES);
+        let tallies = Tallies::of(self, args, cache_bytes, Marked::Stores);
         let mut streams = tallies.stores.iter().map(Tally::streams);
         let mut marked = 0;
         for_each_strip(&mut self.body, &mut |strip| {
@@ -63,7 +65,7 @@ impl Program {
         if self.verify().is_err() {
             return 0;
         }
-        let tallies = Tallies::of(self, args, cache_bytes, LOAD_PAGE_BYTES);
+        let tallies = Tallies::of(self, args, cache_bytes, Marked::Loads);
         let mut cold = tallies.streams.iter().map(Tally::is_cold);
         let mut marked = 0;
         for_each_strip(&mut self.body, &mut |strip| {
@@ -86,6 +88,22 @@ fn for_each_strip(nodes: &mut [Node], visit: &mut impl FnMut(&mut Strip)) {
                 for_each_strip(otherwise, visit);
             }
             Node::Strip(strip) => visit(strip),
+        }
+    }
+}
+
+/// What a run is followed for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Marked {
+    Stores,
+    Loads,
+}
+
+impl Marked {
+    fn page_bytes(self) -> u64 {
+        match self {
+            Marked::Stores => STORE_PAGE_BYTES,
+            Marked::Loads => LOAD_PAGE_BYTES,
         }
     }
 }
@@ -121,33 +139,17 @@ struct Tallies {
 }
 
 impl Tallies {
-    /// Those of a run with these arguments.
-    fn of(program: &Program, args: &[i64], cache_bytes: u64, page_bytes: u64) -> Tallies {
-        let bytes = |buffer: &BufferDecl| buffer.cells.unwrap_or(0).saturating_mul(buffer.element.bytes());
-        let all_bytes = program.buffers.iter().map(bytes).fold(0, u64::saturating_add);
-        if all_bytes <= cache_bytes || args.len() != program.args.len() {
-            return Tallies::default();
-        }
-        let vars = vec![0; program.variables()];
-        let mut sample = Sample {
-            program,
-            env: Env { args, vars },
-            cache_bytes,
-            pages_of: Pages::of(cache_bytes, page_bytes),
-            clock: 0,
-            pages: FollowedPages::new(program.buffers.len()),
-            tallies: Tallies::default(),
-            firsts: FxHashMap::default(),
-            ran: FxHashSet::default(),
-            plans: FxHashMap::default(),
-            budget: VISITED_PAGES,
+    /// Those of a run with these arguments, as far as marks of this kind need them.
+    fn of(program: &Program, args: &[i64], cache_bytes: u64, marked: Marked) -> Tallies {
+        let could_mark = |sample: &Sample<'_>| {
+            let tallies = match marked {
+                Marked::Stores => &sample.tallies.stores,
+                Marked::Loads => &sample.tallies.streams,
+            };
+            tallies.iter().any(|tally| tally.fits)
         };
-        sample.number(&program.body);
-        if sample.block(&program.body).is_err() {
-            return Tallies::default();
-        }
-        sample.end();
-        sample.tallies
+        let sample = Sample::of(program, args, cache_bytes, marked.page_bytes()).filter(could_mark);
+        sample.map_or_else(Tallies::default, Sample::run)
     }
 }
 
@@ -224,8 +226,9 @@ struct Sample<'a> {
     clock: u64,
     pages: FollowedPages,
     tallies: Tallies,
-    /// For each strip the numbers of its first store and its first stream.
-    firsts: FxHashMap<*const Strip, (usize, usize)>,
+    /// For each strip who touches cells, and through which stream, in the order of its operations; of loads of one row
+    /// the first alone.
+    accesses: FxHashMap<*const Strip, Rc<[(StreamId, Access)]>>,
     /// Strips that have run.
     ran: FxHashSet<*const Strip>,
     /// For each loop that was looked at, by its body, how its iterations follow each other.
@@ -244,8 +247,42 @@ impl From<Trap> for Stopped {
 }
 
 impl<'a> Sample<'a> {
+    /// A run that has not begun; none if there is nothing to find.
+    fn of(program: &'a Program, args: &'a [i64], cache_bytes: u64, page_bytes: u64) -> Option<Sample<'a>> {
+        let bytes = |buffer: &BufferDecl| buffer.cells.unwrap_or(0).saturating_mul(buffer.element.bytes());
+        let all_bytes = program.buffers.iter().map(bytes).fold(0, u64::saturating_add);
+        if all_bytes <= cache_bytes || args.len() != program.args.len() {
+            return None;
+        }
+        let vars = vec![0; program.variables()];
+        let mut sample = Sample {
+            program,
+            env: Env { args, vars },
+            cache_bytes,
+            pages_of: Pages::of(cache_bytes, page_bytes),
+            clock: 0,
+            pages: FollowedPages::new(program.buffers.len()),
+            tallies: Tallies::default(),
+            accesses: FxHashMap::default(),
+            ran: FxHashSet::default(),
+            plans: FxHashMap::default(),
+            budget: VISITED_PAGES,
+        };
+        sample.number(&program.body);
+        Some(sample)
+    }
+
+    /// What was seen; nothing if the run takes too much.
+    fn run(mut self) -> Tallies {
+        if self.block(&self.program.body).is_err() {
+            return Tallies::default();
+        }
+        self.end();
+        self.tallies
+    }
+
     /// Numbers all stores and streams, in the order of the text.
-    fn number(&mut self, nodes: &[Node]) {
+    fn number(&mut self, nodes: &'a [Node]) {
         for node in nodes {
             match node {
                 Node::Let { .. } => {}
@@ -255,7 +292,8 @@ impl<'a> Sample<'a> {
                     self.number(otherwise);
                 }
                 Node::Strip(strip) => {
-                    self.firsts.insert(strip, (self.tallies.stores.len(), self.tallies.streams.len()));
+                    let firsts = (self.tallies.stores.len(), self.tallies.streams.len());
+                    self.accesses.insert(strip, accesses(strip, firsts));
                     let fits: Vec<bool> = strip.streams.iter().map(|stream| self.is_adjacent(stream)).collect();
                     for (at, op) in (0..).map(ValueId).zip(&strip.ops) {
                         if let Op::Store { stream, .. } = op {
@@ -355,7 +393,8 @@ impl<'a> Sample<'a> {
     fn strip(&mut self, strip: &Strip) -> Result<(), Stopped> {
         self.ran.insert(strip);
         let Some(count) = self.length(strip)? else { return Ok(()) };
-        for (stream, access) in self.accesses(strip) {
+        let accesses = Rc::clone(&self.accesses[&std::ptr::from_ref(strip)]);
+        for &(stream, access) in &*accesses {
             let cursor = place(self.program, &strip.streams[stream.index()], &self.env)?;
             self.access(&cursor, count, access)?;
         }
@@ -367,19 +406,6 @@ impl<'a> Sample<'a> {
     fn length(&self, strip: &Strip) -> Result<Option<u64>, Stopped> {
         let (lo, hi) = (self.env.int(&strip.lo)?, self.env.int(&strip.hi)?);
         Ok((lo < hi && hi - 1 != lo).then(|| hi.abs_diff(lo)))
-    }
-
-    /// Who touches cells in a strip, and through which stream, in the order of its operations.
-    fn accesses<'s>(&self, strip: &'s Strip) -> impl Iterator<Item = (StreamId, Access)> + use<'s> {
-        let (mut store, first_stream) = self.firsts[&std::ptr::from_ref(strip)];
-        strip.ops.iter().filter_map(move |op| match *op {
-            Op::Load { stream, .. } => Some((stream, Access::Load(first_stream + stream.index()))),
-            Op::Store { stream, .. } => {
-                store += 1;
-                Some((stream, Access::Store(store - 1)))
-            }
-            _ => None,
-        })
     }
 
     /// Counts the cells of `count` iterations; of a ring they are those of all its cells, if it wraps.

@@ -6,8 +6,8 @@
 use super::affine::{Affine, Atom};
 use super::interval::Interval;
 use super::types::*;
+use rustc_hash::FxHashMap;
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// A variable in scope.
@@ -55,7 +55,11 @@ pub(super) struct Scope {
 /// Ranges of forms without their constants, which streams of a strip share: true until a condition is added or a variable
 /// leaves the scope. A clone is there to be changed, and begins without.
 #[derive(Debug, Default)]
-pub(super) struct Answers(RefCell<BTreeMap<Affine, Option<Interval>>>);
+pub(super) struct Answers {
+    ranges: RefCell<FxHashMap<Affine, Option<Interval>>>,
+    /// Upper bounds of the forms that come up on the way.
+    upper: RefCell<FxHashMap<Affine, i128>>,
+}
 
 impl Clone for Answers {
     fn clone(&self) -> Answers {
@@ -66,10 +70,10 @@ impl Clone for Answers {
 impl Answers {
     /// The range of a form without constant, found if it is not known.
     pub(super) fn of(&self, form: &Affine, find: impl FnOnce() -> Option<Interval>) -> Option<Interval> {
-        let known = self.0.borrow().get(form).copied();
+        let known = self.ranges.borrow().get(form).copied();
         known.unwrap_or_else(|| {
             let found = find();
-            let mut answers = self.0.borrow_mut();
+            let mut answers = self.ranges.borrow_mut();
             if answers.len() < MOST_ANSWERS {
                 answers.insert(form.clone(), found);
             }
@@ -77,8 +81,22 @@ impl Answers {
         })
     }
 
+    /// The upper bound of a form without constant, if it is known.
+    pub(super) fn upper(&self, form: &Affine) -> Option<i128> {
+        self.upper.borrow().get(form).copied()
+    }
+
+    /// Remembers an upper bound of a form without constant.
+    pub(super) fn remember_upper(&self, form: Affine, bound: i128) {
+        let mut answers = self.upper.borrow_mut();
+        if answers.len() < MOST_ANSWERS {
+            answers.insert(form, bound);
+        }
+    }
+
     fn forget(&mut self) {
-        self.0.get_mut().clear();
+        self.ranges.get_mut().clear();
+        self.upper.get_mut().clear();
     }
 }
 

@@ -23,13 +23,15 @@ pub(crate) struct Tableau {
     /// Positive.
     denominator: i128,
     pivots_left: usize,
+    /// Whether the first forms, one for each column, are still the variables themselves.
+    is_of_variables: bool,
 }
 
 impl Tableau {
     /// Without forms. There is room for some.
     pub(crate) fn new(columns: usize, room: usize) -> Tableau {
         let entries = Vec::with_capacity(room * (columns + 1));
-        Tableau { columns, entries, denominator: 1, pivots_left: MOST_PIVOTS }
+        Tableau { columns, entries, denominator: 1, pivots_left: MOST_PIVOTS, is_of_variables: false }
     }
 
     /// The variables themselves as forms.
@@ -38,6 +40,7 @@ impl Tableau {
         for variable in 0..columns {
             tableau.push((0..columns).map(|column| i128::from(column == variable)), 0);
         }
+        tableau.is_of_variables = true;
         tableau
     }
 
@@ -50,11 +53,15 @@ impl Tableau {
 
     /// Adds `factors . forms + constant`, of the first forms. None on overflow.
     pub(crate) fn push_combination(&mut self, factors: &[i128], constant: i128) -> Option<()> {
+        if self.is_of_variables && factors.len() == self.columns {
+            self.push(factors.iter().copied(), constant);
+            return Some(());
+        }
         let mut sum = vec![0_i128; self.columns + 1];
         sum[self.columns] = constant.checked_mul(self.denominator)?;
         for (&factor, form) in factors.iter().zip(self.forms()).filter(|(factor, _)| **factor != 0) {
             for (total, entry) in sum.iter_mut().zip(form) {
-                *total = total.checked_add(entry.checked_mul(factor)?)?;
+                *total = total.checked_add(product(*entry, factor)?)?;
             }
         }
         self.entries.extend(sum);
@@ -89,6 +96,7 @@ impl Tableau {
 
     /// Counts the variable of a column the other way round. None on overflow.
     pub(crate) fn turn(&mut self, column: usize) -> Option<()> {
+        self.is_of_variables = false;
         for entry in self.entries.iter_mut().skip(column).step_by(self.columns + 1) {
             *entry = entry.checked_neg()?;
         }
@@ -99,6 +107,7 @@ impl Tableau {
     /// too many; the tableau is then of no use any more.
     pub(crate) fn pivot(&mut self, form: usize, column: usize) -> Option<()> {
         self.pivots_left = self.pivots_left.checked_sub(1)?;
+        self.is_of_variables = false;
         let chosen = self.forms().nth(form)?.to_vec();
         let exchange = Exchange { chosen: &chosen, column, by: self.denominator };
         for (_, other) in self.entries.chunks_exact_mut(chosen.len()).enumerate().filter(|(k, _)| *k != form) {
@@ -113,6 +122,25 @@ impl Tableau {
 
     fn forms(&self) -> impl Iterator<Item = &[i128]> {
         self.entries.chunks_exact(self.columns + 1)
+    }
+}
+
+/// The product of two numbers, most of which are small: multiplying 128 bits takes several times as long. None on
+/// overflow.
+fn product(a: i128, b: i128) -> Option<i128> {
+    match (i64::try_from(a), i64::try_from(b)) {
+        (Ok(a), Ok(b)) => Some(i128::from(a) * i128::from(b)),
+        _ => a.checked_mul(b),
+    }
+}
+
+/// A number divided by a positive one that it is a multiple of. Divisions of 128 bits are slow, and many matrices are of
+/// ones.
+fn quotient(number: i128, by: i128) -> i128 {
+    match (i64::try_from(number), i64::try_from(by)) {
+        _ if by == 1 => number,
+        (Ok(number), Ok(by)) => i128::from(number / by),
+        _ => number / by,
     }
 }
 
@@ -134,9 +162,8 @@ impl Exchange<'_> {
         }
         let others = form.iter_mut().zip(self.chosen).enumerate().filter(|(k, _)| *k != self.column);
         for (_, (entry, &chosen)) in others {
-            let difference = entry.checked_mul(size)?.checked_sub(factor.checked_mul(chosen)?)?;
-            // Divisions of 128 bits are slow, and many matrices are of ones.
-            *entry = if self.by == 1 { difference } else { difference / self.by };
+            let difference = product(*entry, size)?.checked_sub(product(factor, chosen)?)?;
+            *entry = quotient(difference, self.by);
         }
         form[self.column] = factor;
         Some(())

@@ -110,10 +110,11 @@ impl<'p> Planner<'p, '_> {
         if lo.round.is_some() || hi.round.is_some() || lo.step != hi.step {
             return None;
         }
-        let moving = |(stream, access): (StreamId, Access)| {
+        let moving = |&(stream, access): &(StreamId, Access)| {
             Some((stream, access, self.address(&strip.streams[stream.index()].address)?))
         };
-        let accesses = self.sample.accesses(strip).map(moving).collect::<Option<_>>()?;
+        let accesses = self.sample.accesses[&std::ptr::from_ref(strip)].iter().map(moving);
+        let accesses = accesses.collect::<Option<_>>()?;
         self.plan.strips.insert(strip, accesses);
         Some(())
     }

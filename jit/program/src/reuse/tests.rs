@@ -209,7 +209,7 @@ fn rows_that_are_followed_by_adding_have_the_marks_of_rows_that_are_evaluated() 
             let tallies = |text: &str| {
                 let program = Program::parse(text).unwrap_or_else(|error| panic!("{error}: {text}"));
                 program.verify().unwrap();
-                Tallies::of(&program, &[0, 4], cache_bytes, page_bytes)
+                Sample::of(&program, &[0, 4], cache_bytes, page_bytes).map_or_else(Tallies::default, Sample::run)
             };
             let (fast, slow) = (tallies(&text), tallies(&evaluated));
             let seen = |tallies: &Tallies| {
@@ -220,4 +220,32 @@ fn rows_that_are_followed_by_adding_have_the_marks_of_rows_that_are_evaluated() 
             assert!(seen(&fast).iter().any(|(bytes, _)| *bytes > 0), "{text}");
         }
     }
+}
+
+/// Loads of a row and those beside them share cache lines.
+#[test]
+fn loads_of_one_row_are_followed_as_one() {
+    let text = "program p() { buffer u: f64[1048576] read buffer w: f64[1048576] write
+        for v0 in 1 .. 1000 { strip v1 in 0 .. 1000 lanes 8 {
+          m0 = u[pos wrap(1000 * v0 + 1, 1048576), stride 1] m1 = u[pos wrap(1000 * v0 + 2, 1048576), stride 1]
+          m2 = u[pos wrap(1000 * v0 + 1001, 1048576), stride 1] m3 = w[pos 1000 * v0, stride 1]
+          %0 = load m0: f64 %1 = load m1: f64 %2 = load m2: f64 %3 = add %0, %1 %4 = add %3, %2 %5: store m3, %4 } } }";
+    let mut program = Program::parse(text).unwrap();
+    let all = Sample::of(&program, &[], CACHE_BYTES, 512).unwrap();
+    let lengths: Vec<usize> = all.accesses.values().map(|accesses| accesses.len()).collect();
+    assert_eq!(lengths, [3], "two rows that are read and one that is written");
+    // The row that is read first by either of the loads comes from memory; the other load is at hand.
+    assert_eq!(program.mark_cold(&[], CACHE_BYTES), 1);
+    let mut cold = Vec::new();
+    for_each_strip(&mut program.body, &mut |strip| cold.extend(strip.streams.iter().map(|stream| stream.is_cold)));
+    assert_eq!(cold, [false, false, true, false]);
+}
+
+#[test]
+fn a_program_none_of_whose_stores_could_be_marked_is_not_followed() {
+    let text = "program p() { buffer u: f64[1048576] write for v0 in 0 .. 1000 { strip v1 in 0 .. 1000 lanes 8 {
+        m0 = u[pos 1000 * v0, stride 1] %0 = load m0: f64 %1: store m0, %0 } } }";
+    let program = Program::parse(text).unwrap();
+    assert!(Tallies::of(&program, &[], CACHE_BYTES, Marked::Stores).stores.is_empty());
+    assert_eq!(Tallies::of(&program, &[], CACHE_BYTES, Marked::Loads).streams.len(), 1);
 }
