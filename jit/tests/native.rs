@@ -17,6 +17,7 @@ mod integers;
 mod live;
 mod load_sharing;
 mod made;
+mod mixed_vectors;
 mod non_temporal;
 mod prefetch;
 mod random;

@@ -5,6 +5,8 @@
 
 use crease_program::{CompareOp, ScalarId, ShiftOp, StoreHint};
 
+use super::shape::Number;
+
 /// Which registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Class {
@@ -136,6 +138,8 @@ pub(crate) enum Inst {
     ShiftBits { op: ShiftOp, to: Reg, from: Reg, count: u8 },
     /// `to = a op b`.
     Arith { op: Arith, to: Reg, a: Reg, b: Operand },
+    /// A number of another type, whose own was `number`.
+    Convert { to: Reg, from: Reg, number: Number },
     /// Multiply-add with one rounding; `to` is an operand too.
     Fma { form: FmaForm, to: Reg, b: Reg, c: Operand },
     /// A truth value.

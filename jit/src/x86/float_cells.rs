@@ -56,7 +56,7 @@ impl Encoding<'_, '_> {
     pub(super) fn index(&mut self, to: Reg, index: usize) {
         let Op::Index { step, .. } = self.body.strip.ops[index] else { unreachable!("chosen for index operations") };
         let entry = self.indices.iter().position(|known| *known == index).expect("every index has an entry");
-        let (number, lanes) = (self.body.shape.number, self.body.shape.lanes());
+        let (number, lanes) = (self.number, self.body.shape.lanes());
         let value = SCRATCH[0];
         let entry = memory(TABLE, 8 * (self.pointers.len() + entry) as i64);
         let step = i32::try_from(step).expect("larger steps are not eligible");

@@ -103,7 +103,7 @@ impl Encoding<'_, '_> {
     }
 
     /// Reads this many bytes, and nothing else.
-    fn load_part(&mut self, to: Register, from: MemoryOperand, bytes: i64) {
+    pub(super) fn load_part(&mut self, to: Register, from: MemoryOperand, bytes: i64) {
         let code = match bytes {
             16 => Code::VEX_Vmovdqu_xmm_xmmm128,
             8 => Code::VEX_Vmovq_xmm_xmmm64,
@@ -122,7 +122,7 @@ impl Encoding<'_, '_> {
     }
 
     /// Writes this many bytes, and nothing else.
-    fn store_part(&mut self, to: MemoryOperand, from: Register, bytes: i64) {
+    pub(super) fn store_part(&mut self, to: MemoryOperand, from: Register, bytes: i64) {
         let instruction = match bytes {
             16 => Instruction::with2(Code::VEX_Vmovdqu_xmmm128_xmm, to, from),
             8 => Instruction::with2(Code::VEX_Vmovq_xmmm64_xmm, to, from),

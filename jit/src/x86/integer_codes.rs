@@ -18,7 +18,7 @@ pub(super) fn widening_code(from: ValueType, bits: u32, form: Form) -> Code {
     widening(from.bits(), bits, from.is_unsigned())[form as usize]
 }
 
-/// The code that writes the lowest bits of integers (AVX-512).
+/// The code that writes the lowest bits of integers, to memory or to the start of a register (AVX-512).
 pub(super) fn narrowing_code(bits: u32, cell_bits: u32, form: Form) -> Code {
     use iced_x86::Code::*;
     match (bits, cell_bits, form) {
@@ -28,6 +28,12 @@ pub(super) fn narrowing_code(bits: u32, cell_bits: u32, form: Form) -> Code {
         (32, 8, Form::Evex512) => EVEX_Vpmovdb_xmmm128_k1z_zmm,
         (32, 16, Form::Evex256) => EVEX_Vpmovdw_xmmm128_k1z_ymm,
         (32, 16, Form::Evex512) => EVEX_Vpmovdw_ymmm256_k1z_zmm,
+        (64, 8, Form::Evex256) => EVEX_Vpmovqb_xmmm32_k1z_ymm,
+        (64, 8, Form::Evex512) => EVEX_Vpmovqb_xmmm64_k1z_zmm,
+        (64, 16, Form::Evex256) => EVEX_Vpmovqw_xmmm64_k1z_ymm,
+        (64, 16, Form::Evex512) => EVEX_Vpmovqw_xmmm128_k1z_zmm,
+        (64, 32, Form::Evex256) => EVEX_Vpmovqd_xmmm128_k1z_ymm,
+        (64, 32, Form::Evex512) => EVEX_Vpmovqd_ymmm256_k1z_zmm,
         _ => INVALID,
     }
 }

@@ -249,6 +249,12 @@ fn conversions_of_cells_have_the_bytes_of_another_assembler() {
         (32, 8, Evex256, "62f27e2a314c3a08"),
         (32, 16, Evex512, "62f27e4a334c3a02"),
         (32, 16, Evex256, "62f27e2a334c3a04"),
+        (64, 8, Evex512, "62f27e4a324c3a08"),
+        (64, 8, Evex256, "62f27e2a324c3a10"),
+        (64, 16, Evex512, "62f27e4a344c3a04"),
+        (64, 16, Evex256, "62f27e2a344c3a08"),
+        (64, 32, Evex512, "62f27e4a354c3a02"),
+        (64, 32, Evex256, "62f27e2a354c3a04"),
     ];
     for (bits, cell_bits, form, expected) in narrowed {
         let code = narrowing_code(bits, cell_bits, form);

@@ -7,13 +7,18 @@
 //! multiples of a vector's size, by what `alignment_slot` keeps; `encode` and `codes` make instructions of blocks, by
 //! what `kinds` says that they do; `float_cells` converts floating-point numbers from cells and to them. `integers` has
 //! the operations on integers, of which some take several instructions, `integer_cells` their loads and stores, and
-//! `integer_codes` their instructions. `assembler` makes bytes and text.
+//! `integer_codes` their instructions. Strips of several types have
+//! `conversions`, by the table in `conversion_codes`, and `mixed_cells`. `assembler` makes bytes and text.
 
 mod alignment;
 mod alignment_slot;
 mod assembler;
 mod avx;
 mod codes;
+mod conversion_codes;
+#[cfg(test)]
+mod conversion_codes_tests;
+mod conversions;
 mod encode;
 mod float_cells;
 mod function;
@@ -23,5 +28,6 @@ mod integer_codes;
 mod integer_codes_tests;
 mod integers;
 mod kinds;
+mod mixed_cells;
 
 pub(crate) use avx::Avx;
