@@ -113,6 +113,7 @@ impl<'a> Emitter<'a, '_> {
         }
         let mut run = Run { plan, addresses, strides, indices: self.first_indices(plan), slots, wide };
         self.pass_indices(&run);
+        self.pass_lookups(&run);
         match (rings, &run.wide) {
             (Some(rings), None) => self.segments(&mut run, &rings, length, exit),
             (Some(rings), Some(_)) => self.wide_in_rings(&mut run, &rings, length, exit),

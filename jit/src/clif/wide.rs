@@ -3,7 +3,7 @@
 //! In: a [`StripPlan`].   Out: a function for its segments, and a call of it in place of each of their bodies.
 //!
 //! The table is a piece of stack, or of the call's memory if there are very many pointers: the address of each
-//! pointer's cell at iteration 0, then the first value of each index operation. Addresses in rings move between
+//! pointer's cell at iteration 0, then the first value of each index operation, then where lookups read. Addresses in rings move between
 //! segments; the others are stored once.
 //!
 //! Most strips in rings wrap nowhere, for the ring has many rows. They are told by one comparison and run in one call,
@@ -21,7 +21,7 @@ use super::run::{Run, WideCall};
 use crate::frame::Literal;
 use crate::options::NonTemporal;
 use crate::target::wide_target;
-use crate::vector::{StreamAddress, StripFacts, WideOptions};
+use crate::vector::{LookupEntry, StreamAddress, StripFacts, WideOptions};
 use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
 
 impl<'a> Emitter<'a, '_> {
@@ -56,11 +56,12 @@ impl<'a> Emitter<'a, '_> {
             names: shared.names.get(&plan.strip.var).map_or(&[], Vec::as_slice),
             scalar_offset: &|scalar| shared.layout.literal_offset(Literal::Scalar(scalar)),
         };
-        let (function, StripCode { indices, streams, .. }) = self.functions.wide(&facts, &options, self.b.func)?;
+        let (function, StripCode { indices, lookups, streams, .. }) =
+            self.functions.wide(&facts, &options, self.b.func)?;
         self.has_streamed |= streams;
-        let entries = plan.pointers.len() + indices.len();
+        let entries = plan.pointers.len() + indices.len() + LookupEntry::NUMBERS * lookups.len();
         let table = self.table(plan, 8 * entries, |emitter| &mut emitter.wide_slot).address;
-        Some(WideCall { function, table, indices })
+        Some(WideCall { function, table, indices, lookups })
     }
 
     /// Enters the address of a pointer's cell at iteration 0 into the table.
@@ -75,6 +76,28 @@ impl<'a> Emitter<'a, '_> {
             let first = self.kept(run.indices[index].0);
             let first = self.value(first);
             self.b.ins().store(plain().with_aligned(), first, wide.table, 8 * entry as i32);
+        }
+    }
+
+    /// Enters into the table where the tables of lookups begin, and how far apart their cells are.
+    pub(super) fn pass_lookups(&mut self, run: &Run<'_, 'a>) {
+        let (Some(wide), plan) = (&run.wide, run.plan) else { return };
+        let mut entry = plan.pointers.len() + wide.indices.len();
+        for lookup in &wide.lookups {
+            let Op::Lookup { stream, .. } = plan.strip.ops[*lookup] else { unreachable!("code says which are") };
+            let (pointer, offset) = plan.places[stream.index()];
+            let corner = self.b.ins().load(types::I64, plain().with_aligned(), wide.table, 8 * pointer as i32);
+            let mut zero = self.add(Num::Value(corner), Num::Const(offset.into()));
+            for (at, axis) in (1..).zip(&plan.strip.streams[stream.index()].table) {
+                let pitch = self.axis_pitch(plan, stream.index(), axis);
+                let before = self.mul(Num::Const(axis.first.wrapping_neg()), pitch);
+                zero = self.add(zero, before);
+                let pitch = self.value(pitch);
+                self.b.ins().store(plain().with_aligned(), pitch, wide.table, 8 * (entry + at) as i32);
+            }
+            let zero = self.value(zero);
+            self.b.ins().store(plain().with_aligned(), zero, wide.table, 8 * entry as i32);
+            entry += LookupEntry::NUMBERS;
         }
     }
 

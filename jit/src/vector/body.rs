@@ -12,6 +12,7 @@ use crease_program::{BinaryOp, Element, Op, StoreHint, Strip, UnaryOp, ValueId};
 use super::address::StreamAddress;
 use super::conversions::{can_convert, conversion_constants};
 use super::integers::{integer_constants, is_eligible_of_integers};
+use super::lookups::bounds;
 use super::shape::{LINE_BYTES, Number, Shape};
 use crate::knobs::HALF_LINE_STORES;
 use crate::strip::Aliases;
@@ -196,6 +197,16 @@ impl<'a> Body<'a> {
                 self.add_constants_of_conversion(number, Number::of_cells(self.addresses[stream.index()].element));
             }
             Op::Convert(_, from) => self.add_constants_of_conversion(self.number_of(from), number),
+            Op::Lookup { stream, values, .. } => {
+                let place = &self.addresses[stream.index()];
+                self.add_constants_of_conversion(Number::of_cells(place.element), number);
+                for (axis, value) in self.strip.streams[stream.index()].table.iter().zip(values.into_iter().flatten()) {
+                    let number = self.number_of(value);
+                    for bound in bounds(axis, number).into_iter().flatten().flatten() {
+                        self.pool.constant(number.repeated(bound));
+                    }
+                }
+            }
             _ if number.is_integer() => {
                 for bits in integer_constants(&self.strip.ops[at], number) {
                     self.pool.constant(bits);
@@ -274,6 +285,7 @@ impl<'a> Body<'a> {
                 return Some((discriminant(op), types, base, [offset, step, 0]));
             }
             Op::Scalar(id) => id.index() as i64,
+            Op::Lookup { stream, .. } => stream.index() as i64,
             Op::Unary(op, _) => op as i64,
             Op::Binary(op, ..) => op as i64,
             Op::Bits(op, ..) => op as i64,
@@ -364,7 +376,7 @@ pub(crate) fn numbers_of(facts: &StripFacts<'_>) -> Option<(Number, bool)> {
         return Some((first, false));
     }
     let cells = facts.order.iter().filter_map(|at| match strip.ops[*at] {
-        Op::Load { stream, .. } | Op::Store { stream, .. } => {
+        Op::Load { stream, .. } | Op::Store { stream, .. } | Op::Lookup { stream, .. } => {
             Some(Number::of_cells(facts.addresses[stream.index()].element))
         }
         _ => None,
@@ -429,7 +441,7 @@ fn are_eligible(facts: &StripFacts<'_>, numbers: &[Number], shape: Shape) -> boo
     let is_eligible = |at: &usize| {
         let op = &facts.strip.ops[*at];
         if shape.is_mixed {
-            is_eligible_of_mixed(op, facts.addresses, (numbers, numbers[*at]), shape.features.masks > 0)
+            is_eligible_of_mixed(facts.strip, op, facts.addresses, (numbers, numbers[*at]), shape.features.masks > 0)
         } else {
             is_eligible(op, facts.addresses, shape.number)
         }
@@ -439,6 +451,7 @@ fn are_eligible(facts: &StripFacts<'_>, numbers: &[Number], shape: Shape) -> boo
 
 /// Whether an operation of a strip of several types may be wide; its own type stands beside those of all operations.
 fn is_eligible_of_mixed(
+    strip: &Strip,
     op: &Op,
     addresses: &[StreamAddress],
     (numbers, number): (&[Number], Number),
@@ -454,10 +467,17 @@ fn is_eligible_of_mixed(
             let StreamAddress { stride, element, .. } = addresses[stream.index()];
             stride == Some(1) && can_convert(number, Number::of_cells(element))
         }
+        Op::Lookup { stream, values, .. } => {
+            // A corner that moves would lead lanes behind the last iteration out of the buffer.
+            let StreamAddress { stride, element, .. } = addresses[stream.index()];
+            let mut axes = strip.streams[stream.index()].table.iter().zip(values.into_iter().flatten());
+            stride == Some(0)
+                && can_convert(Number::of_cells(element), number)
+                && axes.all(|(axis, value)| bounds(axis, numbers[value.index()]).is_some())
+        }
         Op::Convert(_, from) => can_convert(numbers[from.index()], number),
         Op::Index { step, .. } => step.unsigned_abs() <= LARGEST_STEP,
-        Op::OpaqueSeed(_) | Op::OpaqueMix(..) | Op::OpaqueFinish(_) => false,
-        Op::Binary(BinaryOp::Rem, ..) | Op::Lookup { .. } => false,
+        Op::OpaqueSeed(_) | Op::OpaqueMix(..) | Op::OpaqueFinish(_) | Op::Binary(BinaryOp::Rem, ..) => false,
         _ => true,
     }
 }

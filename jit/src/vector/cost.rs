@@ -16,7 +16,7 @@
 //!
 //! Cost: one register assignment for each width.
 
-use crease_program::{Element, Op, TYPICAL_LENGTH};
+use crease_program::{Element, MOST_AXES, Op, TYPICAL_LENGTH};
 
 use super::aligned_stores::AlignedStores;
 use super::allocate::{Allocation, allocate};
@@ -34,6 +34,9 @@ use crate::options::{CompileOptions, MOST_UNROLLED, Unroll, VectorWidth};
 /// over the guard page below a thread's stack. Wide code calls nothing.
 pub(crate) const MOST_SLOT_BYTES: i64 = 4096 - 64;
 
+/// Slots for what lookups do lane by lane: for their values and for their cells. Index operations have one.
+const SLOTS_OF_LOOKUPS: i64 = MOST_AXES as i64 + 1;
+
 /// A strip as it is handed to a target: everything is decided but bytes and general registers.
 pub(crate) struct WideStrip<'a> {
     /// The body, in the chosen vectors.
@@ -49,6 +52,8 @@ pub(crate) struct WideStrip<'a> {
     pub(crate) fixed_length: Option<i64>,
     /// The index operations of each iteration.
     pub(crate) indices: Vec<usize>,
+    /// Its lookups.
+    pub(crate) lookups: Vec<usize>,
 }
 
 /// The best way to compile a strip within `options` for an instruction set; `None` if it cannot be wide.
@@ -79,7 +84,10 @@ pub(super) fn choose<'a>(
 fn in_shape<'a>(facts: &StripFacts<'a>, shape: Shape, unroll: Unroll) -> Option<(f64, WideStrip<'a>)> {
     let body = Body::new(facts, shape)?;
     let mut allocation = allocate(&body, Row::all(&body));
-    if (allocation.slots as i64 + 2) * shape.bytes > MOST_SLOT_BYTES {
+    let is_lookup = |at: &usize| matches!(body.strip.ops[*at], Op::Lookup { .. });
+    let lookups: Vec<usize> = body.once.iter().chain(&body.each).copied().filter(is_lookup).collect();
+    let lane_by_lane = if lookups.is_empty() { 1 } else { SLOTS_OF_LOOKUPS };
+    if (allocation.slots as i64 + 1 + lane_by_lane) * shape.bytes > MOST_SLOT_BYTES {
         return None;
     }
     let not_streamed = body.each.iter().filter(|at| body.hints[**at] != facts.hints[**at]).count();
@@ -106,7 +114,7 @@ fn in_shape<'a>(facts: &StripFacts<'a>, shape: Shape, unroll: Unroll) -> Option<
     let fixed_length = facts.length.filter(|length| is_plain && is_small(length));
     let is_index = |at: &usize| matches!(body.strip.ops[*at], Op::Index { .. });
     let indices = body.each.iter().copied().filter(is_index).collect();
-    Some((cycles, WideStrip { body, allocation, unroll_factor, aligned_stores, fixed_length, indices }))
+    Some((cycles, WideStrip { body, allocation, unroll_factor, aligned_stores, fixed_length, indices, lookups }))
 }
 
 impl WideStrip<'_> {
@@ -159,6 +167,11 @@ impl Block {
                 arithmetic += instructions * cycles.operation * body.shape.bytes_of(wider) as f64 / 32.0;
             }
             arithmetic += match *inst {
+                Inst::LookUp { values, .. } => {
+                    // Instructions for each lane: to read its cell and keep it, and where that is.
+                    let each = 3 + 2 * values.iter().flatten().count();
+                    body.shape.lanes() as f64 * each as f64 / cycles.decoded
+                }
                 Inst::Store { stream, .. } if is_half(stream) => cycles.rounding_store,
                 Inst::Load { from: Memory::Cell(stream), .. } if is_half(stream) => cycles.operation * halves,
                 _ => halves * arithmetic_cycles(inst, cycles) * machine_instructions(inst, number, body.shape),

@@ -3,7 +3,7 @@
 //! They are straight-line and the same for whole vectors, for masked ones and for single cells; a target knows
 //! the differences.
 
-use crease_program::{CompareOp, ScalarId, ShiftOp, StoreHint};
+use crease_program::{CompareOp, MOST_AXES, ScalarId, ShiftOp, StoreHint};
 
 use super::shape::Number;
 
@@ -140,6 +140,8 @@ pub(crate) enum Inst {
     Arith { op: Arith, to: Reg, a: Reg, b: Operand },
     /// A number of another type, whose own was `number`.
     Convert { to: Reg, from: Reg, number: Number },
+    /// Cells of a table, at numbers for its axes.
+    LookUp { to: Reg, values: [Option<Reg>; MOST_AXES] },
     /// Multiply-add with one rounding; `to` is an operand too.
     Fma { form: FmaForm, to: Reg, b: Reg, c: Operand },
     /// A truth value.

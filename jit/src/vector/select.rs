@@ -75,7 +75,14 @@ impl Allocator<'_, '_> {
                 let to = self.take(at, &[]);
                 self.push(Inst::Convert { to, from, number: body.number_of(a) });
             }
-            Op::Lookup { .. } | Op::OpaqueSeed(_) | Op::OpaqueMix(..) | Op::OpaqueFinish(_) => {
+            Op::Lookup { values, .. } => {
+                let keep: Vec<usize> = values.iter().flatten().map(|value| body.operand(*value)).collect();
+                let values = values.map(|value| value.map(|value| self.register(body.operand(value), &keep)));
+                self.release(at);
+                let to = self.take(at, &[]);
+                self.push(Inst::LookUp { to, values });
+            }
+            Op::OpaqueSeed(_) | Op::OpaqueMix(..) | Op::OpaqueFinish(_) => {
                 unreachable!("such strips are not eligible")
             }
         }

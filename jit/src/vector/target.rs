@@ -6,7 +6,7 @@
 //! values in which registers, which loads share vectors, how many copies. What is left to it is the function around
 //! blocks of instructions, and bytes.
 
-use crease_program::ScalarId;
+use crease_program::{MOST_AXES, ScalarId};
 
 use super::body::StripFacts;
 use super::cost::{WideStrip, choose};
@@ -44,6 +44,15 @@ pub(crate) struct WideOptions<'o> {
     pub(crate) scalar_offset: &'o dyn Fn(ScalarId) -> i32,
 }
 
+/// What the table of a function says of a lookup, in eight bytes each.
+pub(crate) struct LookupEntry;
+
+impl LookupEntry {
+    /// Numbers: the address of the cell at which each value is 0, which need not be one of the table's, and for each
+    /// axis the bytes from one value to the next.
+    pub(crate) const NUMBERS: usize = 1 + MOST_AXES;
+}
+
 /// A function of machine code.
 pub(crate) struct WideCode {
     /// Position-independent.
@@ -54,6 +63,8 @@ pub(crate) struct WideCode {
     pub(crate) streams: bool,
     /// The index operations whose value at iteration 0 follows the pointers in the table.
     pub(crate) indices: Vec<usize>,
+    /// The lookups for which a [`LookupEntry`] each follows those.
+    pub(crate) lookups: Vec<usize>,
     /// The only end that it can be given, from the start 0; none if both are free.
     pub(crate) fixed_length: Option<i64>,
 }
@@ -70,5 +81,5 @@ pub(crate) fn emit(facts: &StripFacts<'_>, options: &WideOptions<'_>) -> Option<
     let Encoded { bytes, text } = options.target.encode(&strip, ahead, options);
     let listing = options.options.texts.then(|| strip.listing(text));
     let (streams, fixed_length) = (strip.streams(), strip.fixed_length);
-    Some(WideCode { bytes, listing, streams, indices: strip.indices, fixed_length })
+    Some(WideCode { bytes, listing, streams, indices: strip.indices, lookups: strip.lookups, fixed_length })
 }

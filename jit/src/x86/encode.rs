@@ -55,6 +55,8 @@ pub(super) struct Encoding<'b, 'a> {
     pub(super) pointers: Vec<Option<Register>>,
     /// For each index operation its place in the table, behind the pointers.
     pub(super) indices: &'b [usize],
+    /// For each lookup its place in the table, behind those.
+    pub(super) lookups: &'b [usize],
     /// For each operation what to call its result in the text.
     pub(super) names: &'b [String],
     /// Bytes from the frame's start to a scalar.
@@ -143,6 +145,7 @@ impl Encoding<'_, '_> {
                 let (to, from) = (self.vector(to), self.vector(from));
                 self.put(Instruction::with3(self.code(Kind::ShiftBits(op)), to, from, u32::from(count)));
             }
+            Inst::LookUp { to, values } => self.look_up(to, values),
             Inst::Convert { to, from, number } => self.convert(to, from, number, self.number),
             Inst::Arith { op, to, mut a, mut b } => {
                 if let (Op::And(..) | Op::Or(..), Operand::Reg(register)) = (self.body.strip.ops[self.operation], b) {

@@ -21,7 +21,7 @@
 //!
 //! Cost: about 0.2 microseconds for each machine instruction.
 
-use crease_program::Element;
+use crease_program::{Element, MOST_AXES};
 
 use super::alignment_slot::AlignmentSlot;
 use super::assembler::{Assembler, Jump};
@@ -56,6 +56,7 @@ impl Target for Avx {
             body,
             pointers: homes.pointers.clone(),
             indices: &strip.indices,
+            lookups: &strip.lookups,
             names: options.names,
             scalar_offset: options.scalar_offset,
             slots: homes.frame_bytes as usize / body.shape.bytes as usize,
@@ -90,7 +91,7 @@ impl Homes {
     /// The pointers used most get registers, while there are any.
     fn new(strip: &WideStrip<'_>) -> Self {
         let WideStrip { body, allocation, .. } = strip;
-        let has_indices = !strip.indices.is_empty();
+        let (has_indices, has_lookups) = (!strip.indices.is_empty(), !strip.lookups.is_empty());
         let count = body.addresses.iter().map(|place| place.pointer + 1).max().unwrap_or(0);
         let mut uses = vec![0u32; count];
         let cells = |inst: &Inst| cell_of(inst);
@@ -102,8 +103,11 @@ impl Homes {
             !body.shape.is_mixed && body.addresses.iter().any(|place| !body.shape.number.is_in(place.element));
         let mut registers: Vec<Register> = FREE.to_vec();
         let all = FREE.len() + SAVED.len() + SCRATCH.len() + 1;
-        let needs_table =
-            has_indices || converts || by_use.len() > all || allocation.once.iter().any(|i| cell_of(i).is_some());
+        let needs_table = has_indices
+            || has_lookups
+            || converts
+            || by_use.len() > all
+            || allocation.once.iter().any(|i| cell_of(i).is_some());
         if !needs_table {
             registers.extend(SCRATCH);
         }
@@ -118,7 +122,8 @@ impl Homes {
         }
         let saved = SAVED.into_iter().filter(|register| pointers.contains(&Some(*register))).collect();
         let has_halves = body.addresses.iter().any(|place| place.element == Element::F16);
-        let alignment_slot = allocation.slots + usize::from(has_indices || has_halves);
+        let lane_by_lane = if has_lookups { MOST_AXES + 1 } else { usize::from(has_indices || has_halves) };
+        let alignment_slot = allocation.slots + lane_by_lane;
         let slots = alignment_slot + usize::from(strip.aligned_stores.is_some());
         let frame_bytes = slots as i64 * body.shape.bytes;
         // Memory safety rests on it: nothing touches the pages that a larger frame would step over.

@@ -22,15 +22,30 @@ const TO_NEAREST: u32 = 0;
 impl Encoding<'_, '_> {
     /// Loads the cells of a stream as numbers of the current type.
     pub(super) fn load_mixed(&mut self, to: Reg, stream: usize) {
-        let (number, element) = (self.number, self.body.addresses[stream].element);
-        if element == Element::F16 {
-            self.load_cells(to, stream, WORD, WORD);
-            let code = self.code_of(Kind::FromHalves, Number::F32);
-            let from = self.beside(to, WORD, Number::F32);
-            return self.two(code, self.of(to, Number::F32), Source::Register(from));
+        let element = self.body.addresses[stream].element;
+        let (cell, first) = match element {
+            Element::F16 => (WORD, WORD),
+            _ => (Number::of_cells(element), self.number),
+        };
+        let loaded = self.load_cells(to, stream, cell, first);
+        self.convert_cells(to, element, loaded);
+    }
+
+    /// Numbers of the current type from a vector of cells in a slot.
+    pub(super) fn vector_of_cells(&mut self, to: Reg, element: Element, slot: MemoryOperand) {
+        let cell = if element == Element::F16 { WORD } else { Number::of_cells(element) };
+        self.two(self.code_of(Kind::Load, cell), self.of(to, cell), Source::Memory(slot));
+        self.convert_cells(to, element, cell);
+    }
+
+    /// Converts cells, as they are or wider, to numbers of the current type.
+    fn convert_cells(&mut self, to: Reg, element: Element, cell: Number) {
+        if element != Element::F16 {
+            return self.convert(to, to, cell, self.number);
         }
-        let loaded = self.load_cells(to, stream, Number::of_cells(element), number);
-        self.convert(to, to, loaded, number);
+        let code = self.code_of(Kind::FromHalves, Number::F32);
+        let from = self.beside(to, WORD, Number::F32);
+        self.two(code, self.of(to, Number::F32), Source::Register(from));
     }
 
     /// Loads cells as they are, or already wider if that takes no further instruction; says as what.

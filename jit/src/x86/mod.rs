@@ -8,7 +8,7 @@
 //! what `kinds` says that they do; `float_cells` converts floating-point numbers from cells and to them. `integers` has
 //! the operations on integers, of which some take several instructions, `integer_cells` their loads and stores, and
 //! `integer_codes` their instructions. Strips of several types have
-//! `conversions`, by the table in `conversion_codes`, and `mixed_cells`. `assembler` makes bytes and text.
+//! `conversions`, by the table in `conversion_codes`, `mixed_cells` and `lookups`. `assembler` makes bytes and text.
 
 mod alignment;
 mod alignment_slot;
@@ -28,6 +28,7 @@ mod integer_codes;
 mod integer_codes_tests;
 mod integers;
 mod kinds;
+mod lookups;
 mod mixed_cells;
 
 pub(crate) use avx::Avx;

@@ -112,13 +112,13 @@ fn random(seed: u64) -> (String, Vec<i64>) {
         made += 1;
         made - 1
     };
-    let mut stream = |streams: &mut String, random: &mut Rng, buffer: String, is_written: bool| {
+    let stream = |streams: &mut String, count: &mut usize, random: &mut Rng, buffer: String, is_written: bool| {
         let last = cells - length.max(1);
         let pos = [0, last, random.i64(0..=last)][random.usize(0..3)];
         let stride = i64::from(is_written || random.u8(0..6) > 0);
         *streams += &format!("m{count} = {buffer}[pos {pos}, stride {stride}]\n");
-        count += 1;
-        count - 1
+        *count += 1;
+        *count - 1
     };
     for (at, ty) in types.iter().enumerate() {
         for _ in 0..random.usize(1..4) {
@@ -128,19 +128,19 @@ fn random(seed: u64) -> (String, Vec<i64>) {
                 1 if *ty == "f32" => "f16",
                 _ => ty,
             };
-            let m = stream(&mut streams, &mut random, format!("x_{cell}"), false);
+            let m = stream(&mut streams, &mut count, &mut random, format!("x_{cell}"), false);
             numbers[at].push(push(&mut ops, format!("load m{m}: {ty}")));
         }
     }
     for _ in 0..random.usize(3..60) {
         let at = random.usize(0..types.len());
         let ty = types[at];
-        let mut any = |random: &mut Rng, at: usize| numbers[at][random.usize(0..numbers[at].len())];
+        let any = |random: &mut Rng, at: usize| numbers[at][random.usize(0..numbers[at].len())];
         let (a, b) = (any(&mut random, at), any(&mut random, at));
         let is_float = ty.starts_with('f');
         let bits: u8 = ty[1..].parse().expect("types end with their bits");
         let truth = |random: &mut Rng| truths.get(random.usize(0..truths.len().max(1))).copied();
-        let text = match (random.usize(0..14), truth(&mut random)) {
+        let text = match (random.usize(0..15), truth(&mut random)) {
             (0..=3, _) => {
                 let other = (at + random.usize(1..types.len())) % types.len();
                 let from = any(&mut random, other);
@@ -163,6 +163,28 @@ fn random(seed: u64) -> (String, Vec<i64>) {
                 truths.push(push(&mut ops, text[random.usize(0..3)].clone()));
                 continue;
             }
+            (13, _) => {
+                // A table that begins or ends at a guard.
+                let other = random.usize(0..types.len());
+                let (value, of) = (any(&mut random, other), types[other]);
+                let index = if of.starts_with('f') {
+                    push(&mut ops, format!("convert %{value}: {}", TYPES[random.usize(2..9)]))
+                } else {
+                    value
+                };
+                let cell = match random.u8(0..3) {
+                    0 => TYPES[random.usize(2..9)],
+                    1 if ty == "f32" => "f16",
+                    _ => ty,
+                };
+                let (reach, by, first) = (random.i64(0..300), random.i64(0..3), random.i64(-200..200));
+                let last = cells - 1 - reach * by;
+                let pos = [0, last, random.i64(0..=last)][random.usize(0..3)];
+                streams +=
+                    &format!("m{count} = x_{cell}[pos {pos}, stride 0] axis {first} to {} by {by}\n", first + reach);
+                count += 1;
+                format!("lookup m{}[%{index}]: {ty}", count - 1)
+            }
             _ => {
                 let op = ["lt", "le", "gt", "ge", "eq", "ne"][random.usize(0..6)];
                 truths.push(push(&mut ops, format!("{op} %{a}, %{b}")));
@@ -178,7 +200,7 @@ fn random(seed: u64) -> (String, Vec<i64>) {
             1 if *ty == "f32" => "f16",
             _ => ty,
         };
-        let m = stream(&mut streams, &mut random, format!("o{at}_{cell}"), true);
+        let m = stream(&mut streams, &mut count, &mut random, format!("o{at}_{cell}"), true);
         let hint = if random.bool() { " nontemporal" } else { "" };
         // Stores take a number, and have no result.
         let _ = push(&mut ops, String::new());
