@@ -8,7 +8,7 @@
 //! a single iteration takes any function of no fixed length, with its operations and places, that is as careful about
 //! what may alias: its own function is kept back, and left out if such a strip comes later.
 
-use crease_program::{BufferId, Op, StoreHint, Stream, Var};
+use crease_program::{BufferId, MOST_AXES, Op, StoreHint, Stream, Var};
 
 use super::emitter::StripCode;
 use crate::listing::StripListing;
@@ -31,8 +31,8 @@ struct Key {
     invariant: Vec<bool>,
     lanes: u32,
     cold: Vec<bool>,
-    /// Of tables, the ranges of their axes; where their next cells are is not part of the code.
-    tables: Vec<Vec<(i64, i64)>>,
+    /// Of tables, the ranges of their axes, and what is known of how far apart cells are.
+    tables: Vec<(Vec<(i64, i64)>, Option<[Option<i64>; MOST_AXES]>)>,
     length: Option<i64>,
     is_whole: bool,
 }
@@ -60,7 +60,7 @@ impl Key {
                 .iter()
                 .map(|stream| stream.is_cold && prefetches_cold(facts.rows_read, prefetch))
                 .collect(),
-            tables: strip.streams.iter().map(ranges).collect(),
+            tables: strip.streams.iter().map(ranges).zip(facts.tables.iter().copied()).collect(),
             length: facts.length,
             is_whole: facts.is_whole,
         }

@@ -8,7 +8,7 @@
 //! A strip over arrays whose strides the call decides exists twice where vectors could run: with vectors for rows of
 //! adjacent cells, and one cell at a time for all others. It tests once, before its loops, which way to go.
 
-use crease_program::{Address, Op, Strip};
+use crease_program::{Address, Along, Op, Strip};
 
 use super::emitter::Emitter;
 use super::emitter::Num;
@@ -16,6 +16,7 @@ use super::plan::{Pointer, Rows, Shape, StripPlan, widest_bits};
 use super::run::Run;
 use super::scratch::Kept;
 use super::spill::SLOT_BYTES;
+use super::wide::FARTHEST_CELL;
 use crate::frame::Literal;
 use crate::listing::StripListing;
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -45,6 +46,7 @@ impl<'a> Emitter<'a, '_> {
         }
         let ways = [(plan, self.b.create_block()), (strided, self.b.create_block())];
         let adjacent = self.rows_are_adjacent(&arrays);
+        let adjacent = self.tables_are_near(&ways[0].0, adjacent);
         self.b.ins().brif(adjacent, ways[0].1, &[], ways[1].1, &[]);
         let exit = self.b.create_block();
         for (plan, block) in &ways {
@@ -66,6 +68,29 @@ impl<'a> Emitter<'a, '_> {
             all = Some(all.map_or(adjacent, |others| self.b.ins().band(others, adjacent)));
         }
         all.expect("there is an array")
+    }
+
+    /// Whether that is so, and tables in arrays reach no farther than distances of 32 bits tell.
+    fn tables_are_near(&mut self, plan: &StripPlan<'a>, mut all: Value) -> Value {
+        for (at, stream) in plan.strip.streams.iter().enumerate() {
+            let of_arrays = stream.table.iter().filter(|axis| matches!(axis.along, Along::Coordinate(_)));
+            let mut reach = Num::Const(0);
+            for axis in of_arrays {
+                // The array is in memory, so nothing here leaves 64 bits.
+                let pitch = match self.axis_pitch(plan, at, axis) {
+                    Num::Value(pitch) => Num::Value(self.b.ins().iabs(pitch)),
+                    pitch => pitch,
+                };
+                let along = self.mul(pitch, Num::Const(axis.reach()));
+                reach = self.add(reach, along);
+            }
+            if reach != Num::Const(0) {
+                let reach = self.value(reach);
+                let is_near = self.b.ins().icmp_imm_s(IntCC::SignedLessThan, reach, FARTHEST_CELL);
+                all = self.b.ins().band(all, is_near);
+            }
+        }
+        all
     }
 
     /// Emits a strip as planned.

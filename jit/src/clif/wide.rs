@@ -11,11 +11,11 @@
 //!
 //! Strips that do the same share a function ([`super::shared_code`]).
 
-use crease_program::{Element, Op, StoreHint, Strip, ValueId};
+use crease_program::{Address, Along, Element, MOST_AXES, Op, StoreHint, Strip, ValueId};
 
 use super::emitter::Num;
 use super::emitter::{Emitter, StripCode, plain};
-use super::plan::StripPlan;
+use super::plan::{Rows, StripPlan};
 use super::rings::Rings;
 use super::run::{Run, WideCall};
 use crate::frame::Literal;
@@ -37,6 +37,7 @@ impl<'a> Emitter<'a, '_> {
         let addresses: Vec<StreamAddress> = (0..plan.places.len()).map(place).collect();
         let scalars: Vec<Element> = shared.program.scalars.iter().map(|scalar| scalar.element).collect();
         let hints = store_hints(plan.strip, shared.options.non_temporal);
+        let tables: Vec<_> = (0..plan.places.len()).map(|stream| self.near_table(plan, stream)).collect();
         let facts = StripFacts {
             strip: plan.strip,
             aliases: &plan.aliases,
@@ -45,6 +46,7 @@ impl<'a> Emitter<'a, '_> {
             order: &plan.needed,
             invariant: &plan.is_invariant,
             hints: &hints,
+            tables: &tables,
             rows_read: plan.rows_read(),
             is_whole,
             is_single_iteration: length == Num::Const(1),
@@ -79,6 +81,30 @@ impl<'a> Emitter<'a, '_> {
         }
     }
 
+    /// The bytes between cells of a table along each axis, as far as they are known, if it is known to reach less than 2^31
+    /// bytes: of an array the strip has then tested it.
+    fn near_table(&self, plan: &StripPlan<'a>, stream: usize) -> Option<[Option<i64>; MOST_AXES]> {
+        let mut pitches = [None; MOST_AXES];
+        let (of, bytes) = (&plan.strip.streams[stream], plan.elements[stream].bytes() as i64);
+        for (pitch, axis) in pitches.iter_mut().zip(&of.table) {
+            *pitch = match axis.along {
+                Along::Cells(cells) => (cells as i64).checked_mul(bytes),
+                Along::Coordinate(at) => self.is_last_of_adjacent(plan, stream, at).then_some(bytes),
+            };
+        }
+        let is_near = match of.address {
+            Address::Block { .. } => of.table_cells()?.checked_mul(bytes)? < FARTHEST_CELL,
+            Address::Array(_) => plan.rows == Rows::Adjacent,
+        };
+        (is_near && !of.table.is_empty()).then_some(pitches)
+    }
+
+    fn is_last_of_adjacent(&self, plan: &StripPlan<'a>, stream: usize, coordinate: u32) -> bool {
+        let decl = &self.shared.program.buffers[plan.strip.streams[stream].buffer.index()];
+        let count = decl.extents.as_ref().map_or(0, Vec::len);
+        plan.rows == Rows::Adjacent && coordinate as usize + 1 == count
+    }
+
     /// Enters into the table where the tables of lookups begin, and how far apart their cells are.
     pub(super) fn pass_lookups(&mut self, run: &Run<'_, 'a>) {
         let (Some(wide), plan) = (&run.wide, run.plan) else { return };
@@ -86,9 +112,16 @@ impl<'a> Emitter<'a, '_> {
         for lookup in &wide.lookups {
             let Op::Lookup { stream, .. } = plan.strip.ops[*lookup] else { unreachable!("code says which are") };
             let (pointer, offset) = plan.places[stream.index()];
-            let corner = self.b.ins().load(types::I64, plain().with_aligned(), wide.table, 8 * pointer as i32);
-            let mut zero = self.add(Num::Value(corner), Num::Const(offset.into()));
-            for (at, axis) in (1..).zip(&plan.strip.streams[stream.index()].table) {
+            let pointer = self.b.ins().load(types::I64, plain().with_aligned(), wide.table, 8 * pointer as i32);
+            let corner = self.add(Num::Value(pointer), Num::Const(offset.into()));
+            let mut corner = self.value(corner);
+            let mut zero = Num::Const(0);
+            if plan.elements[stream.index()].bytes() < LookupEntry::WORD {
+                let within = LookupEntry::WORD as i64 - 1;
+                zero = Num::Value(self.b.ins().band_imm_s(corner, within));
+                corner = self.b.ins().band_imm_s(corner, !within);
+            }
+            for (at, axis) in (LookupEntry::PITCHES..).zip(&plan.strip.streams[stream.index()].table) {
                 let pitch = self.axis_pitch(plan, stream.index(), axis);
                 let before = self.mul(Num::Const(axis.first.wrapping_neg()), pitch);
                 zero = self.add(zero, before);
@@ -96,7 +129,9 @@ impl<'a> Emitter<'a, '_> {
                 self.b.ins().store(plain().with_aligned(), pitch, wide.table, 8 * (entry + at) as i32);
             }
             let zero = self.value(zero);
-            self.b.ins().store(plain().with_aligned(), zero, wide.table, 8 * entry as i32);
+            for (value, at) in [(corner, LookupEntry::CORNER), (zero, LookupEntry::ZERO)] {
+                self.b.ins().store(plain().with_aligned(), value, wide.table, 8 * (entry + at) as i32);
+            }
             entry += LookupEntry::NUMBERS;
         }
     }
@@ -125,6 +160,10 @@ impl<'a> Emitter<'a, '_> {
         self.segments(run, rings, length, exit);
     }
 }
+
+/// Bytes from the corner of a table to a cell, one more than at most, in strips that gather cells: 32 bits hold them, and
+/// where in its word the corner of narrow cells is.
+pub(super) const FARTHEST_CELL: i64 = (1 << 31) - 4;
 
 /// How each store of a strip is to be made.
 fn store_hints(strip: &Strip, non_temporal: NonTemporal) -> Vec<StoreHint> {

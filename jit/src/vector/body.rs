@@ -7,12 +7,12 @@
 //! bound to its place in the order: what it reads stays in memory until a store may overwrite it, so later passes may
 //! read it anywhere before that, or fold it into its use.
 
-use crease_program::{BinaryOp, Element, Op, StoreHint, Strip, UnaryOp, ValueId};
+use crease_program::{BinaryOp, Element, MOST_AXES, Op, StoreHint, Strip, UnaryOp, ValueId, ValueType};
 
 use super::address::StreamAddress;
 use super::conversions::{can_convert, conversion_constants};
 use super::integers::{integer_constants, is_eligible_of_integers};
-use super::lookups::bounds;
+use super::lookups::{DISTANCE, bounds, distance_constants, narrow_constants};
 use super::shape::{LINE_BYTES, Number, Shape};
 use crate::knobs::HALF_LINE_STORES;
 use crate::strip::Aliases;
@@ -38,6 +38,9 @@ pub(crate) struct StripFacts<'a> {
     pub(crate) invariant: &'a [bool],
     /// By operation: how a store is to be made.
     pub(crate) hints: &'a [StoreHint],
+    /// By stream, for tables that reach less than 2^31 bytes: the bytes between cells along each axis, as far as they are
+    /// known.
+    pub(crate) tables: &'a [Option<[Option<i64>; MOST_AXES]>],
     /// Rows of memory that it reads, as far as it matters how many.
     pub(crate) rows_read: usize,
     /// The number of iterations, if it is known and more than one.
@@ -92,6 +95,8 @@ pub(crate) struct Body<'a> {
     pub(crate) shape: Shape,
     /// Where its streams are.
     pub(crate) addresses: &'a [StreamAddress],
+    /// By stream, the bytes between cells of a table along each axis, as far as they are known.
+    pub(crate) tables: &'a [Option<[Option<i64>; MOST_AXES]>],
     /// By operation: of which type its result is; of a truth value what was compared, of a store what is stored.
     pub(crate) numbers: Vec<Number>,
     /// How stores are to be made.
@@ -132,6 +137,7 @@ impl<'a> Body<'a> {
             aliases: facts.aliases,
             shape,
             addresses: facts.addresses,
+            tables: facts.tables,
             numbers,
             hints,
             same: (0..count).collect(),
@@ -198,12 +204,17 @@ impl<'a> Body<'a> {
             }
             Op::Convert(_, from) => self.add_constants_of_conversion(self.number_of(from), number),
             Op::Lookup { stream, values, .. } => {
-                let place = &self.addresses[stream.index()];
-                self.add_constants_of_conversion(Number::of_cells(place.element), number);
+                let element = self.addresses[stream.index()].element;
+                let (cell, has_masks) = (Number::of_cells(element), self.shape.features.masks > 0);
+                self.add_constants_of_conversion(cell, number);
+                let word = if element == Element::F16 { Number::Integer(ValueType::U16) } else { cell };
+                narrow_constants(word, has_masks).into_iter().for_each(|bits| _ = self.pool.constant(bits));
                 for (axis, value) in self.strip.streams[stream.index()].table.iter().zip(values.into_iter().flatten()) {
                     let number = self.number_of(value);
-                    for bound in bounds(axis, number).into_iter().flatten().flatten() {
-                        self.pool.constant(number.repeated(bound));
+                    let limits = bounds(axis, number).into_iter().flatten().flatten();
+                    let limits = limits.map(|bound| number.repeated(bound));
+                    for bits in limits.chain(distance_constants(number, has_masks)) {
+                        self.pool.constant(bits);
                     }
                 }
             }
@@ -381,7 +392,9 @@ pub(crate) fn numbers_of(facts: &StripFacts<'_>) -> Option<(Number, bool)> {
         }
         _ => None,
     });
-    let widest = used.iter().copied().chain(cells).max_by_key(|number| number.bytes())?;
+    let has_lookups = facts.order.iter().any(|at| matches!(strip.ops[*at], Op::Lookup { .. }));
+    let distances = has_lookups.then_some(DISTANCE);
+    let widest = used.iter().copied().chain(cells).chain(distances).max_by_key(|number| number.bytes())?;
     Some((widest, true))
 }
 
@@ -441,7 +454,7 @@ fn are_eligible(facts: &StripFacts<'_>, numbers: &[Number], shape: Shape) -> boo
     let is_eligible = |at: &usize| {
         let op = &facts.strip.ops[*at];
         if shape.is_mixed {
-            is_eligible_of_mixed(facts.strip, op, facts.addresses, (numbers, numbers[*at]), shape.features.masks > 0)
+            is_eligible_of_mixed(facts, op, (numbers, numbers[*at]), shape.features.masks > 0)
         } else {
             is_eligible(op, facts.addresses, shape.number)
         }
@@ -451,13 +464,12 @@ fn are_eligible(facts: &StripFacts<'_>, numbers: &[Number], shape: Shape) -> boo
 
 /// Whether an operation of a strip of several types may be wide; its own type stands beside those of all operations.
 fn is_eligible_of_mixed(
-    strip: &Strip,
+    facts: &StripFacts<'_>,
     op: &Op,
-    addresses: &[StreamAddress],
     (numbers, number): (&[Number], Number),
     has_masks: bool,
 ) -> bool {
-    let can_convert = |from, to| can_convert(from, to, has_masks);
+    let (addresses, can_convert) = (facts.addresses, |from, to| can_convert(from, to, has_masks));
     match *op {
         Op::Load { stream, .. } => {
             let StreamAddress { stride, element, .. } = addresses[stream.index()];
@@ -468,10 +480,12 @@ fn is_eligible_of_mixed(
             stride == Some(1) && can_convert(number, Number::of_cells(element))
         }
         Op::Lookup { stream, values, .. } => {
-            // A corner that moves would lead lanes behind the last iteration out of the buffer.
+            // A corner that moves would lead lanes behind the last iteration out of the buffer, and distances have 32
+            // bits.
             let StreamAddress { stride, element, .. } = addresses[stream.index()];
-            let mut axes = strip.streams[stream.index()].table.iter().zip(values.into_iter().flatten());
+            let mut axes = facts.strip.streams[stream.index()].table.iter().zip(values.into_iter().flatten());
             stride == Some(0)
+                && facts.tables[stream.index()].is_some()
                 && can_convert(Number::of_cells(element), number)
                 && axes.all(|(axis, value)| bounds(axis, numbers[value.index()]).is_some())
         }

@@ -16,7 +16,7 @@
 //!
 //! Cost: one register assignment for each width.
 
-use crease_program::{Element, MOST_AXES, Op, TYPICAL_LENGTH};
+use crease_program::{Element, Op, TYPICAL_LENGTH};
 
 use super::aligned_stores::AlignedStores;
 use super::allocate::{Allocation, allocate};
@@ -33,9 +33,6 @@ use crate::options::{CompileOptions, MOST_UNROLLED, Unroll, VectorWidth};
 /// Most bytes of slots: with what the alignment of the stack pointer takes less than a page, so that no function steps
 /// over the guard page below a thread's stack. Wide code calls nothing.
 pub(crate) const MOST_SLOT_BYTES: i64 = 4096 - 64;
-
-/// Slots for what lookups do lane by lane: for their values and for their cells. Index operations have one.
-const SLOTS_OF_LOOKUPS: i64 = MOST_AXES as i64 + 1;
 
 /// A strip as it is handed to a target: everything is decided but bytes and general registers.
 pub(crate) struct WideStrip<'a> {
@@ -84,10 +81,7 @@ pub(super) fn choose<'a>(
 fn in_shape<'a>(facts: &StripFacts<'a>, shape: Shape, unroll: Unroll) -> Option<(f64, WideStrip<'a>)> {
     let body = Body::new(facts, shape)?;
     let mut allocation = allocate(&body, Row::all(&body));
-    let is_lookup = |at: &usize| matches!(body.strip.ops[*at], Op::Lookup { .. });
-    let lookups: Vec<usize> = body.once.iter().chain(&body.each).copied().filter(is_lookup).collect();
-    let lane_by_lane = if lookups.is_empty() { 1 } else { SLOTS_OF_LOOKUPS };
-    if (allocation.slots as i64 + 1 + lane_by_lane) * shape.bytes > MOST_SLOT_BYTES {
+    if (allocation.slots as i64 + 2) * shape.bytes > MOST_SLOT_BYTES {
         return None;
     }
     let not_streamed = body.each.iter().filter(|at| body.hints[**at] != facts.hints[**at]).count();
@@ -112,6 +106,8 @@ fn in_shape<'a>(facts: &StripFacts<'a>, shape: Shape, unroll: Unroll) -> Option<
         blocks as usize * allocation.each.len() <= UNROLLED_OPERATIONS
     };
     let fixed_length = facts.length.filter(|length| is_plain && is_small(length));
+    let is_lookup = |at: &usize| matches!(body.strip.ops[*at], Op::Lookup { .. });
+    let lookups = body.once.iter().chain(&body.each).copied().filter(is_lookup).collect();
     let is_index = |at: &usize| matches!(body.strip.ops[*at], Op::Index { .. });
     let indices = body.each.iter().copied().filter(is_index).collect();
     Some((cycles, WideStrip { body, allocation, unroll_factor, aligned_stores, fixed_length, indices, lookups }))
@@ -168,9 +164,8 @@ impl Block {
             }
             arithmetic += match *inst {
                 Inst::LookUp { values, .. } => {
-                    // Instructions for each lane: to read its cell and keep it, and where that is.
-                    let each = 3 + 2 * values.iter().flatten().count();
-                    body.shape.lanes() as f64 * each as f64 / cycles.decoded
+                    let moves = 3.0 * halves * cycles.operation * values.iter().flatten().count() as f64;
+                    moves + body.shape.lanes() as f64 * cycles.gathered
                 }
                 Inst::Store { stream, .. } if is_half(stream) => cycles.rounding_store,
                 Inst::Load { from: Memory::Cell(stream), .. } if is_half(stream) => cycles.operation * halves,

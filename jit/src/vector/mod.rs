@@ -41,7 +41,7 @@ pub(crate) use conversions::{BOTH_HALVES, TWO_52, UPPER_HALF, ends, float_bits, 
 pub(crate) use cost::{MOST_SLOT_BYTES, WideStrip};
 pub(crate) use instruction::{Arith, Class, FmaForm, Inst, Memory, Operand, Reg, Rounding, Sequence, SignOp};
 pub(crate) use integers::{LOW_BYTES, LOW_WORDS, LOWEST_BYTES, greatest, kept_bits, lowered_sign};
-pub(crate) use lookups::bounds;
+pub(crate) use lookups::{DISTANCE, WORD_BITS, WORD_STARTS, bounds};
 pub(crate) use prefetch::{Ahead, prefetches_cold};
 pub(crate) use shape::{Extent, Features, INTEGER_SCRATCH, LINE_BYTES, Number, Shape};
 pub(crate) use target::{Encoded, LookupEntry, Target, WideCode, WideOptions, emit};

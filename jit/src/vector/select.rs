@@ -78,8 +78,9 @@ impl Allocator<'_, '_> {
             Op::Lookup { values, .. } => {
                 let keep: Vec<usize> = values.iter().flatten().map(|value| body.operand(*value)).collect();
                 let values = values.map(|value| value.map(|value| self.register(body.operand(value), &keep)));
+                // Distances are summed up in it while values are still to be read.
+                let to = self.take(at, &keep);
                 self.release(at);
-                let to = self.take(at, &[]);
                 self.push(Inst::LookUp { to, values });
             }
             Op::OpaqueSeed(_) | Op::OpaqueMix(..) | Op::OpaqueFinish(_) => {

@@ -48,9 +48,16 @@ pub(crate) struct WideOptions<'o> {
 pub(crate) struct LookupEntry;
 
 impl LookupEntry {
-    /// Numbers: the address of the cell at which each value is 0, which need not be one of the table's, and for each
-    /// axis the bytes from one value to the next.
-    pub(crate) const NUMBERS: usize = 1 + MOST_AXES;
+    /// Numbers: the address of the corner, of narrow cells that of the [`LookupEntry::WORD`] that it is in.
+    pub(crate) const CORNER: usize = 0;
+    /// Bytes from there to where each value is 0, in its lower half.
+    pub(crate) const ZERO: usize = 1;
+    /// For each axis the bytes from one value to the next, in the lower half.
+    pub(crate) const PITCHES: usize = 2;
+    /// How many there are.
+    pub(crate) const NUMBERS: usize = 2 + MOST_AXES;
+    /// Bytes of the smallest cells that instructions gather.
+    pub(crate) const WORD: u64 = 4;
 }
 
 /// A function of machine code.

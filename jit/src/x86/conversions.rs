@@ -44,12 +44,12 @@ impl Encoding<'_, '_> {
             (Number::Integer(have), Number::Integer(want)) => self.resize(to, from, have, want.bits()),
             (Number::Integer(have), _) => self.round_integers(to, from, have, result),
             (_, Number::Integer(want)) => self.cut(to, from, source, want),
-            _ if source == result => self.copy_number(to, from, source),
+            _ if source == result => self.copy(to, from, source),
             _ => self.one_conversion(to, from, source, result),
         }
     }
 
-    fn copy_number(&mut self, to: Reg, from: Reg, number: Number) {
+    pub(super) fn copy(&mut self, to: Reg, from: Reg, number: Number) {
         if to != from {
             let code = self.code_of(Kind::Move, number);
             self.two(code, self.of(to, number), Source::Register(self.of(from, number)));
@@ -68,7 +68,7 @@ impl Encoding<'_, '_> {
     pub(super) fn resize(&mut self, to: Reg, from: Reg, have: ValueType, bits: u32) {
         let (source, result) = (Number::Integer(have), Number::Integer(signed_type(bits)));
         if have.bits() == bits {
-            return self.copy_number(to, from, source);
+            return self.copy(to, from, source);
         }
         if have.bits() < bits {
             let code = widening_code(have, bits, self.form_of(result));
@@ -300,7 +300,7 @@ impl Encoding<'_, '_> {
     }
 
     /// `to = a op bits`, of numbers of a type, for bits in the pool.
-    fn with(&mut self, op: Arith, number: Number, to: Register, a: Register, bits: u64) {
+    pub(super) fn with(&mut self, op: Arith, number: Number, to: Register, a: Register, bits: u64) {
         let (code, bits) = (self.code_of(Kind::Arith(op), number), self.constant(bits));
         let current = std::mem::replace(&mut self.number, number);
         self.three(code, to, a, bits);

@@ -21,7 +21,7 @@
 //!
 //! Cost: about 0.2 microseconds for each machine instruction.
 
-use crease_program::{Element, MOST_AXES};
+use crease_program::Element;
 
 use super::alignment_slot::AlignmentSlot;
 use super::assembler::{Assembler, Jump};
@@ -122,8 +122,7 @@ impl Homes {
         }
         let saved = SAVED.into_iter().filter(|register| pointers.contains(&Some(*register))).collect();
         let has_halves = body.addresses.iter().any(|place| place.element == Element::F16);
-        let lane_by_lane = if has_lookups { MOST_AXES + 1 } else { usize::from(has_indices || has_halves) };
-        let alignment_slot = allocation.slots + lane_by_lane;
+        let alignment_slot = allocation.slots + usize::from(has_indices || has_halves);
         let slots = alignment_slot + usize::from(strip.aligned_stores.is_some());
         let frame_bytes = slots as i64 * body.shape.bytes;
         // Memory safety rests on it: nothing touches the pages that a larger frame would step over.

@@ -15,7 +15,7 @@ use crease_program::{Element, StoreHint, ValueType};
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 
 /// Cells of half precision are moved as words.
-const WORD: Number = Number::Integer(ValueType::U16);
+pub(super) const WORD: Number = Number::Integer(ValueType::U16);
 /// How conversions to `f16` round: to the nearest, ties to even, whatever mode the thread is in.
 const TO_NEAREST: u32 = 0;
 
@@ -31,15 +31,8 @@ impl Encoding<'_, '_> {
         self.convert_cells(to, element, loaded);
     }
 
-    /// Numbers of the current type from a vector of cells in a slot.
-    pub(super) fn vector_of_cells(&mut self, to: Reg, element: Element, slot: MemoryOperand) {
-        let cell = if element == Element::F16 { WORD } else { Number::of_cells(element) };
-        self.two(self.code_of(Kind::Load, cell), self.of(to, cell), Source::Memory(slot));
-        self.convert_cells(to, element, cell);
-    }
-
     /// Converts cells, as they are or wider, to numbers of the current type.
-    fn convert_cells(&mut self, to: Reg, element: Element, cell: Number) {
+    pub(super) fn convert_cells(&mut self, to: Reg, element: Element, cell: Number) {
         if element != Element::F16 {
             return self.convert(to, to, cell, self.number);
         }
