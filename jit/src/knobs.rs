@@ -124,8 +124,7 @@ pub(crate) struct Cycles {
     pub(crate) division: f64,
     /// For a store that rounds to half precision, of 256 bits or of 512.
     pub(crate) rounding_store: f64,
-    /// For each cell that a lookup gathers. From a table in the first-level cache, 16 floats took 6.2 ns of an AMD EPYC
-    /// with AVX-512, and single loads 8.5 to 9.6.
+    /// For each cell that a lookup gathers. Shows in `bench --suite bytes --kernel tone-curve-u8 --autotune`.
     pub(crate) gathered: f64,
     /// For a store of 256 bits.
     pub(crate) store: f64,

@@ -8,12 +8,12 @@
 //! a single iteration takes any function of no fixed length, with its operations and places, that is as careful about
 //! what may alias: its own function is kept back, and left out if such a strip comes later.
 
-use crease_program::{BufferId, MOST_AXES, Op, StoreHint, Stream, Var};
+use crease_program::{BufferId, Op, StoreHint, Stream, Var};
 
 use super::emitter::StripCode;
 use crate::listing::StripListing;
 use crate::options::Prefetch;
-use crate::vector::{StreamAddress, StripFacts, WideCode, WideOptions, emit, prefetches_cold};
+use crate::vector::{Pitches, StreamAddress, StripFacts, WideCode, WideOptions, emit, prefetches_cold};
 use cranelift_module::FuncId;
 use std::time::{Duration, Instant};
 
@@ -32,7 +32,7 @@ struct Key {
     lanes: u32,
     cold: Vec<bool>,
     /// Of tables, the ranges of their axes, and what is known of how far apart cells are.
-    tables: Vec<(Vec<(i64, i64)>, Option<[Option<i64>; MOST_AXES]>)>,
+    tables: Vec<Table>,
     length: Option<i64>,
     is_whole: bool,
 }
@@ -79,6 +79,9 @@ impl Key {
             && self.aliases.iter().zip(&single.aliases).all(|(careful, needed)| *careful || !needed)
     }
 }
+
+/// The ranges of a table's axes, and how far apart its cells are.
+type Table = (Vec<(i64, i64)>, Option<Pitches>);
 
 /// The ranges of a table's axes.
 fn ranges(stream: &Stream) -> Vec<(i64, i64)> {

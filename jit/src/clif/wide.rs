@@ -21,7 +21,7 @@ use super::run::{Run, WideCall};
 use crate::frame::Literal;
 use crate::options::NonTemporal;
 use crate::target::wide_target;
-use crate::vector::{LookupEntry, StreamAddress, StripFacts, WideOptions};
+use crate::vector::{LookupEntry, Pitches, StreamAddress, StripFacts, WideOptions};
 use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
 
 impl<'a> Emitter<'a, '_> {
@@ -83,7 +83,7 @@ impl<'a> Emitter<'a, '_> {
 
     /// The bytes between cells of a table along each axis, as far as they are known, if it is known to reach less than 2^31
     /// bytes: of an array the strip has then tested it.
-    fn near_table(&self, plan: &StripPlan<'a>, stream: usize) -> Option<[Option<i64>; MOST_AXES]> {
+    fn near_table(&self, plan: &StripPlan<'a>, stream: usize) -> Option<Pitches> {
         let mut pitches = [None; MOST_AXES];
         let (of, bytes) = (&plan.strip.streams[stream], plan.elements[stream].bytes() as i64);
         for (pitch, axis) in pitches.iter_mut().zip(&of.table) {

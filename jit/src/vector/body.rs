@@ -7,12 +7,12 @@
 //! bound to its place in the order: what it reads stays in memory until a store may overwrite it, so later passes may
 //! read it anywhere before that, or fold it into its use.
 
-use crease_program::{BinaryOp, Element, MOST_AXES, Op, StoreHint, Strip, UnaryOp, ValueId, ValueType};
+use crease_program::{BinaryOp, Element, Op, StoreHint, Strip, UnaryOp, ValueId, ValueType};
 
 use super::address::StreamAddress;
 use super::conversions::{can_convert, conversion_constants};
 use super::integers::{integer_constants, is_eligible_of_integers};
-use super::lookups::{DISTANCE, bounds, distance_constants, narrow_constants};
+use super::lookups::{DISTANCE, Pitches, bounds, distance_constants, narrow_constants};
 use super::shape::{LINE_BYTES, Number, Shape};
 use crate::knobs::HALF_LINE_STORES;
 use crate::strip::Aliases;
@@ -40,7 +40,7 @@ pub(crate) struct StripFacts<'a> {
     pub(crate) hints: &'a [StoreHint],
     /// By stream, for tables that reach less than 2^31 bytes: the bytes between cells along each axis, as far as they are
     /// known.
-    pub(crate) tables: &'a [Option<[Option<i64>; MOST_AXES]>],
+    pub(crate) tables: &'a [Option<Pitches>],
     /// Rows of memory that it reads, as far as it matters how many.
     pub(crate) rows_read: usize,
     /// The number of iterations, if it is known and more than one.
@@ -85,6 +85,10 @@ impl Pool {
     }
 }
 
+/// What operations with equal results agree in: what they do, the types of result and last operand, which one of its kind,
+/// and operands.
+type Key = (Discriminant<Op>, [Number; 2], i64, [i64; 3]);
+
 /// A strip that is to become wide code.
 pub(crate) struct Body<'a> {
     /// The strip.
@@ -96,7 +100,7 @@ pub(crate) struct Body<'a> {
     /// Where its streams are.
     pub(crate) addresses: &'a [StreamAddress],
     /// By stream, the bytes between cells of a table along each axis, as far as they are known.
-    pub(crate) tables: &'a [Option<[Option<i64>; MOST_AXES]>],
+    pub(crate) tables: &'a [Option<Pitches>],
     /// By operation: of which type its result is; of a truth value what was compared, of a store what is stored.
     pub(crate) numbers: Vec<Number>,
     /// How stores are to be made.
@@ -281,7 +285,7 @@ impl<'a> Body<'a> {
     }
 
     /// What makes an operation equal to another one; `None` for stores.
-    fn key(&self, at: usize) -> Option<(Discriminant<Op>, [Number; 2], i64, [i64; 3])> {
+    fn key(&self, at: usize) -> Option<Key> {
         let op = &self.strip.ops[at];
         // Constants are told apart by their bits alone, so types take part.
         let types = [self.numbers[at], op.operands().last().map_or(self.numbers[at], |id| self.number_of(id))];

@@ -6,7 +6,7 @@
 //! lookups has no more lanes than 32-bit integers have. Instructions gather cells of 32 and 64 bits. A narrower one is cut
 //! out of the word at a multiple of four bytes that it is in, and which no page ends in.
 
-use crease_program::{TableAxis, ValueType};
+use crease_program::{MOST_AXES, TableAxis, ValueType};
 
 use super::conversions::{conversion_constants, kept_lanes};
 use super::shape::Number;
@@ -17,6 +17,9 @@ pub(crate) const DISTANCE: Number = Number::Integer(ValueType::I32);
 pub(crate) const WORD_STARTS: u64 = 0xffff_fffc_ffff_fffc;
 /// Where in its word a cell begins, in bits, if its distance was multiplied by eight.
 pub(crate) const WORD_BITS: u64 = 0x0000_0018_0000_0018;
+
+/// The bytes between cells of a table along each of its axes, as far as they are known.
+pub(crate) type Pitches = [Option<i64>; MOST_AXES];
 
 /// The numbers of an axis that values of a type may leave at its lower and at its upper end; none if the type has no
 /// number of the axis, or is none of integers.

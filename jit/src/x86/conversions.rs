@@ -31,8 +31,9 @@ const LOWER_HALVES: u32 = 0x88;
 const FIRST_AND_THIRD: u32 = 0x08;
 /// The upper halves of 64-bit numbers (`vpblendd`).
 const UPPER: u32 = 0xaa;
-/// Predicates of comparisons: neither is NaN; greater or equal.
+/// Compares whether neither number is NaN.
 const ORDERED: u32 = 0x07;
+/// Compares whether the first number is greater or equal.
 const GREATER_OR_EQUAL: u32 = 0x1d;
 /// Cuts to integers, without a signal.
 const TRUNCATE: u32 = 0xb;
@@ -84,7 +85,7 @@ impl Encoding<'_, '_> {
     }
 
     /// The lowest bits of integers next to each other (AVX2); or of truth values, which are all ones or all zeros.
-    fn pack(&mut self, to: Reg, mut from: Reg, mut have: u32, bits: u32, is_number: bool) {
+    pub(super) fn pack(&mut self, to: Reg, mut from: Reg, mut have: u32, bits: u32, is_number: bool) {
         let lanes = self.body.shape.lanes();
         let (first, whole) = (self.sized(to, 16), self.sized(to, 32));
         if have == 64 {

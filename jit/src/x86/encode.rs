@@ -6,7 +6,7 @@
 //! Registers of the function: `rdx` is the iteration, `rcx` the end, `rdi` the table, and `rsi` the frame before the
 //! loops. Slots lie from the stack pointer on, which is a multiple of their size.
 
-use crease_program::{CompareOp, Element, Op, ScalarId, StoreHint, ValueType};
+use crease_program::{Element, Op, ScalarId, StoreHint, ValueType};
 
 use super::assembler::Assembler;
 use super::avx::Avx;
@@ -242,30 +242,6 @@ impl Encoding<'_, '_> {
         self.assembler.put(&instruction);
     }
 
-    fn compare(&mut self, op: CompareOp, to: Reg, a: Reg, b: Operand) {
-        if let Some(ty) = self.integer() {
-            return self.integer_compare(op, ty, to, a, b);
-        }
-        // False if unordered, without a signal; "not equal" is true.
-        let predicate: u32 = match op {
-            CompareOp::Lt => 0x11,
-            CompareOp::Le => 0x12,
-            CompareOp::Gt => 0x1e,
-            CompareOp::Ge => 0x1d,
-            CompareOp::Eq => 0x00,
-            CompareOp::Ne => 0x04,
-        };
-        let (code, a, b) = (self.code(Kind::Compare), self.vector(a), self.operand(b));
-        let to = if to.class == Class::Mask { self.register(to) } else { self.vector(to) };
-        let instruction = match b {
-            Source::Register(b) => Instruction::with4(code, to, a, b, predicate),
-            Source::Memory(b) | Source::Cells(b) | Source::Constant(b, _) => {
-                Instruction::with4(code, to, a, b, predicate)
-            }
-        };
-        self.finish(instruction, b, false);
-    }
-
     fn round(&mut self, rounding: Rounding, to: Reg, from: Operand) {
         // No signal if the number was none.
         let mode: u32 = match rounding {
@@ -288,34 +264,6 @@ impl Encoding<'_, '_> {
         self.finish(instruction, from, true);
     }
 
-    fn select(&mut self, to: Reg, cond: Reg, then: Operand, otherwise: Reg) {
-        let (code, to, otherwise) = (self.code(Kind::Blend), self.vector(to), self.vector(otherwise));
-        let then = self.operand(then);
-        if cond.class == Class::Vector {
-            let cond = self.truth_operand(0, cond, 1);
-            let cond = self.vector(cond);
-            let instruction = match then {
-                Source::Register(then) => Instruction::with4(code, to, otherwise, then, cond),
-                Source::Memory(then) | Source::Cells(then) | Source::Constant(then, _) => {
-                    Instruction::with4(code, to, otherwise, then, cond)
-                }
-            };
-            return self.finish(instruction, then, false);
-        }
-        let instruction = match then {
-            Source::Register(then) => Instruction::with3(code, to, otherwise, then),
-            Source::Memory(then) | Source::Cells(then) | Source::Constant(then, _) => {
-                Instruction::with3(code, to, otherwise, then)
-            }
-        };
-        let cond = self.register(cond);
-        let masked = instruction.map(|mut instruction| {
-            instruction.set_op_mask(cond);
-            instruction
-        });
-        self.finish(masked, then, false);
-    }
-
     pub(super) fn code(&self, kind: Kind) -> Code {
         code(kind, self.number, self.form())
     }
@@ -331,21 +279,6 @@ impl Encoding<'_, '_> {
             (_, Avx::Avx512, 32) => Form::Evex256,
             (_, Avx::Avx512, _) => Form::Evex512,
         }
-    }
-
-    /// An operand of the current operation that is a truth value in a vector, in lanes of the current type; if those are
-    /// others than its own, in one of the registers for what is between.
-    fn truth_operand(&mut self, which: usize, truth: Reg, free: usize) -> Reg {
-        let operand = self.body.operands(self.operation).nth(which).expect("the operation has such an operand");
-        if self.body.numbers[operand].bytes() == self.number.bytes() {
-            return truth;
-        }
-        self.truth_in(truth, self.body.numbers[operand], self.number, self.between(free))
-    }
-
-    /// Whether 16 bits hold the masks of the strip; strips with integers may have more lanes.
-    fn has_few_lanes(&self) -> bool {
-        self.body.shape.is_float()
     }
 
     /// The type of the instruction's numbers, if they are integers.

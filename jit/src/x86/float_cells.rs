@@ -11,7 +11,8 @@ use iced_x86::{Code, Instruction, MemoryOperand, Register};
 /// The lower 16 bits of [`SCRATCH`].
 const SCRATCH_WORDS: [Register; 2] = [Register::AX, Register::R8W];
 /// How conversions to `f16` round: to the nearest, ties to even, whatever mode the thread is in.
-const TO_NEAREST: u32 = 0;
+pub(super) const TO_NEAREST: u32 = 0;
+
 impl Encoding<'_, '_> {
     /// Loads bytes and converts them, exactly.
     pub(super) fn load_bytes(&mut self, to: Reg, stream: usize) {

@@ -8,6 +8,7 @@
 
 use super::avx::Avx;
 use super::encode::{Encoding, REMAINDER, Source};
+use super::float_cells::TO_NEAREST;
 use super::integer_codes::widening_code;
 use super::kinds::Kind;
 use crate::vector::{Extent, Memory, Number, Reg};
@@ -16,8 +17,6 @@ use iced_x86::{Code, Instruction, MemoryOperand, Register};
 
 /// Cells of half precision are moved as words.
 pub(super) const WORD: Number = Number::Integer(ValueType::U16);
-/// How conversions to `f16` round: to the nearest, ties to even, whatever mode the thread is in.
-const TO_NEAREST: u32 = 0;
 
 impl Encoding<'_, '_> {
     /// Loads the cells of a stream as numbers of the current type.

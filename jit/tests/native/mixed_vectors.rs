@@ -238,3 +238,43 @@ fn random_strips_of_mixed_types_agree() {
     }
     assert!(2 * wide >= count.min(240), "of {count} strips only {wide} are wide");
 }
+
+/// Of narrow cells the words that they are in are gathered, also at both ends of a table between guards.
+#[test]
+fn lookups_of_every_cell_run_in_wide_vectors() {
+    let values: Vec<f64> = (-60..73).map(|value| f64::from(value) * 3.0).collect();
+    for cell in TYPES.into_iter().chain(["f16"]) {
+        let ty = if cell == "f16" { "f32" } else { cell };
+        for index in ["u8", "i8", "i16", "u32", "i64"] {
+            let n = values.len();
+            let text = format!(
+                "program looks_up() {{
+                   buffer x: f64[{n}] read
+                   buffer table: {cell}[4096] read
+                   buffer out: {ty}[{n}] write
+                   buffer row: {ty}[{n}] write
+                   strip v0 in 0 .. {n} lanes 64 {{
+                     m0 = x[pos 0, stride 1]
+                     m1 = table[pos 1, stride 0] axis -3 to 40 by 50 axis 5 to 46 by 1
+                     m2 = table[pos 4049, stride 0] axis 0 to 46 by 1
+                     m3 = out[pos 0, stride 1]
+                     m4 = row[pos 0, stride 1]
+                     %0 = load m0: f64
+                     %1 = convert %0: i16
+                     %2 = {}
+                     %3 = lookup m1[%1, %2]: {ty}
+                     %4 = lookup m2[%2]: {ty}
+                     %5 = add %3, %4
+                     %6: store m3, %5
+                     %7: store m4, %4
+                   }}
+                 }}",
+                if index == "i16" { "add %1, %1".to_owned() } else { format!("convert %1: {index}") }
+            );
+            if let Some(bits) = bits_of_vectors(&Program::parse(&text).unwrap()) {
+                assert_eq!(bits, 256, "{text}");
+            }
+            agree_on(&text, &[], &[], &[64], &[("x", values.clone())]);
+        }
+    }
+}
