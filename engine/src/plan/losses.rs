@@ -52,8 +52,8 @@ pub enum LossKind {
     Scalar,
     /// Statements run in blocks of fewer lanes than vectors have.
     Lanes,
-    /// Statements run in vectors of 128 bits at most, as cells are read one by one from a table whose part in use moves along
-    /// the lanes.
+    /// Statements run in vectors of 128 bits at most, as cells are read one by one from a table whose part in use moves
+    /// along the lanes.
     Lookups,
     /// Statements run in vectors of 128 bits where processors have no wider conversions.
     Conversions,
@@ -281,8 +281,8 @@ fn lookups(request: &Request, cells: &Cells) -> Option<LossReport> {
         return None;
     }
     let text = format!(
-        "{} {} in vectors of 128 bits at most: the part of a table that is read moves along the lanes, so that its cells are \
-         read one by one",
+        "{} {} in vectors of 128 bits at most: the part of a table that is read moves along the lanes, so that \
+         its cells are read one by one",
         quoted(&at),
         verb(&at, "runs", "run")
     );
@@ -297,8 +297,8 @@ fn conversions(request: &Request, cells: &Cells) -> Option<LossReport> {
         return None;
     }
     let text = format!(
-        "{} {} in vectors of 128 bits where there is no AVX-512: nothing else converts floating-point numbers to 64-bit \
-         integers, or these to `f32`, in wider ones",
+        "{} {} in vectors of 128 bits where there is no AVX-512: nothing else converts floating-point numbers \
+         to 64-bit integers, or these to `f32`, in wider ones",
         quoted(&at),
         verb(&at, "runs", "run")
     );

@@ -6,7 +6,8 @@
 //! left. Constants and what depends only on them are computed before the loop.
 //!
 //! A strip over arrays whose strides the call decides exists twice where vectors could run: with vectors for rows of
-//! adjacent cells, and one cell at a time for all others. It tests once, before its loops, which way to go.
+//! adjacent cells, and one cell at a time for all others. It tests once, before its loops, which way to go. Tables that
+//! reach 2^31 bytes take the other way, too.
 
 use crease_program::{Address, Along, Op, Strip};
 

@@ -3,8 +3,8 @@
 //! In: a [`StripPlan`].   Out: a function for its segments, and a call of it in place of each of their bodies.
 //!
 //! The table is a piece of stack, or of the call's memory if there are very many pointers: the address of each
-//! pointer's cell at iteration 0, then the first value of each index operation, then where lookups read. Addresses in rings move between
-//! segments; the others are stored once.
+//! pointer's cell at iteration 0, then the first value of each index operation, then where lookups read. Addresses in
+//! rings move between segments; the others are stored once.
 //!
 //! Most strips in rings wrap nowhere, for the ring has many rows. They are told by one comparison and run in one call,
 //! without a table of rings.
@@ -81,8 +81,8 @@ impl<'a> Emitter<'a, '_> {
         }
     }
 
-    /// The bytes between cells of a table along each axis, as far as they are known, if it is known to reach less than 2^31
-    /// bytes: of an array the strip has then tested it.
+    /// The bytes between cells of a table along each axis, as far as they are known, if it is known to reach less than
+    /// 2^31 bytes: of an array the strip has then tested it.
     fn near_table(&self, plan: &StripPlan<'a>, stream: usize) -> Option<Pitches> {
         let mut pitches = [None; MOST_AXES];
         let (of, bytes) = (&plan.strip.streams[stream], plan.elements[stream].bytes() as i64);
@@ -161,8 +161,8 @@ impl<'a> Emitter<'a, '_> {
     }
 }
 
-/// Bytes from the corner of a table to a cell, one more than at most, in strips that gather cells: 32 bits hold them, and
-/// where in its word the corner of narrow cells is.
+/// Bytes from the corner of a table to a cell, one more than at most, in strips that gather cells: 32 bits hold them,
+/// and where in its word the corner of narrow cells is.
 pub(super) const FARTHEST_CELL: i64 = (1 << 31) - 4;
 
 /// How each store of a strip is to be made.

@@ -38,8 +38,8 @@ pub(crate) struct StripFacts<'a> {
     pub(crate) invariant: &'a [bool],
     /// By operation: how a store is to be made.
     pub(crate) hints: &'a [StoreHint],
-    /// By stream, for tables that reach less than 2^31 bytes: the bytes between cells along each axis, as far as they are
-    /// known.
+    /// By stream, for tables that reach less than 2^31 bytes: the bytes between cells along each axis, as far as they
+    /// are known.
     pub(crate) tables: &'a [Option<Pitches>],
     /// Rows of memory that it reads, as far as it matters how many.
     pub(crate) rows_read: usize,
@@ -85,8 +85,8 @@ impl Pool {
     }
 }
 
-/// What operations with equal results agree in: what they do, the types of result and last operand, which one of its kind,
-/// and operands.
+/// What operations with equal results agree in: what they do, the types of result and last operand, which one of its
+/// kind, and operands.
 type Key = (Discriminant<Op>, [Number; 2], i64, [i64; 3]);
 
 /// A strip that is to become wide code.
@@ -122,9 +122,9 @@ pub(crate) struct Body<'a> {
 }
 
 impl<'a> Body<'a> {
-    /// The body of a strip in vectors of `shape`, which has [`numbers_of`] it; `None` if it has to be compiled otherwise:
-    /// stored cells that are not adjacent, opaque functions, conversions that there are no instructions for, fewer
-    /// iterations than a wide vector wants.
+    /// The body of a strip in vectors of `shape`, which has [`numbers_of`] it; `None` if it has to be compiled
+    /// otherwise: stored cells that are not adjacent, opaque functions, conversions that there are no instructions for,
+    /// fewer iterations than a wide vector wants.
     pub(crate) fn new(facts: &StripFacts<'a>, shape: Shape) -> Option<Self> {
         let strip = facts.strip;
         // A masked vector pays from half its lanes on; single cells in wide code never do.

@@ -3,9 +3,9 @@
 //! In: the types of a number before and after.   Out: whether wide code converts it, bits, and how many instructions.
 //!
 //! Integers become wider by their sign or by zeros, narrower by keeping their lowest bits, and floating-point numbers
-//! by one rounding. Floating-point numbers are cut to integers and saturate; NaN gives 0. Of the latter, processors know
-//! only the cutting: what lies outside the type is brought to its ends before, where floating-point numbers have these
-//! ends, and else afterwards.
+//! by one rounding. Floating-point numbers are cut to integers and saturate; NaN gives 0. Of the latter, processors
+//! know only the cutting: what lies outside the type is brought to its ends before, where floating-point numbers have
+//! these ends, and else afterwards.
 
 use crease_program::ValueType;
 
@@ -19,8 +19,8 @@ pub(crate) const UPPER_HALF: u64 = 0x4530_0000_8000_0000;
 /// The bits of 2^84 + 2^63 + 2^52.
 pub(crate) const BOTH_HALVES: u64 = 0x4530_0000_8010_0000;
 
-/// Whether there are instructions for a conversion: between 64-bit integers and floating-point numbers AVX2 has them for
-/// doubles only, and in one direction.
+/// Whether there are instructions for a conversion: between 64-bit integers and floating-point numbers AVX2 has them
+/// for doubles only, and in one direction.
 pub(super) fn can_convert(from: Number, to: Number, has_masks: bool) -> bool {
     let is_long = |number| number == Number::Integer(ValueType::I64);
     match (from.is_integer(), to.is_integer()) {

@@ -3,8 +3,8 @@
 //! In: an axis of a table, and the type of a value.   Out: bounds.
 //!
 //! Values are brought into the ranges of their axes and become distances from the corner, of 32 bits: a strip with
-//! lookups has no more lanes than 32-bit integers have. Instructions gather cells of 32 and 64 bits. A narrower one is cut
-//! out of the word at a multiple of four bytes that it is in, and which no page ends in.
+//! lookups has no more lanes than 32-bit integers have. Instructions gather cells of 32 and 64 bits. A narrower one is
+//! cut out of the word at a multiple of four bytes that it is in, and which no page ends in.
 
 use crease_program::{MOST_AXES, TableAxis, ValueType};
 

@@ -7,7 +7,8 @@ use crate::knobs::Cycles;
 /// Bytes of a line of the caches.
 pub(crate) const LINE_BYTES: i64 = crease_program::LINE_BYTES as i64;
 
-/// Vector registers that strips of integers or of mixed types keep for what is between the instructions of one operation.
+/// Vector registers that strips of integers or of mixed types keep for what is between the instructions of one
+/// operation.
 pub(crate) const INTEGER_SCRATCH: usize = 3;
 
 /// What strips are told of the instruction set that they are compiled for.
@@ -95,8 +96,8 @@ pub(crate) struct Shape {
     pub(crate) bytes: i64,
     /// What is in it; of a strip of mixed types the widest one.
     pub(crate) number: Number,
-    /// Whether the strip has numbers of several types. Then a vector of each has as many lanes as one of the widest, and
-    /// is the lower part of a register.
+    /// Whether the strip has numbers of several types. Then a vector of each has as many lanes as one of the widest,
+    /// and is the lower part of a register.
     pub(crate) is_mixed: bool,
 }
 
@@ -149,9 +150,9 @@ impl Shape {
         self.features.repeats_cells && self.is_float()
     }
 
-    /// Whether one instruction cuts a vector out of two that follow each other.
+    /// Whether one instruction cuts a vector out of two that follow each other: none does of bytes or words.
     pub(crate) fn shifts_lanes(self) -> bool {
-        self.features.shifts_lanes && self.is_float()
+        self.features.shifts_lanes && !self.is_mixed && self.number.bytes() >= 4
     }
 
     /// Numbers in a vector.

@@ -48,7 +48,7 @@ pub(crate) struct WideOptions<'o> {
 pub(crate) struct LookupEntry;
 
 impl LookupEntry {
-    /// Numbers: the address of the corner, of narrow cells that of the [`LookupEntry::WORD`] that it is in.
+    /// Address of the corner; of narrow cells that of the word that it is in, of [`LookupEntry::WORD`] bytes.
     pub(crate) const CORNER: usize = 0;
     /// Bytes from there to where each value is 0, in its lower half.
     pub(crate) const ZERO: usize = 1;

@@ -1,7 +1,7 @@
 //! The machine's names of conversions, by the types before and after and the width of vectors of the wider one.
 //!
-//! A table and nothing else. Columns: 256 bits and 16 registers (VEX), 256 and 512 bits and 32 registers (EVEX). Integers
-//! have 32 or 64 bits; what has no instruction is `INVALID`.
+//! A table and nothing else. Columns: 256 bits and 16 registers (VEX), 256 and 512 bits and 32 registers (EVEX).
+//! Integers have 32 or 64 bits; what has no instruction is `INVALID`.
 
 use super::kinds::Form;
 use crate::vector::Number;

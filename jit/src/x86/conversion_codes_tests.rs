@@ -1,5 +1,5 @@
-//! The bytes of conversions, as another assembler gives them: from register 2 to register 1, or from 18 to 17 where there
-//! are 32.
+//! The bytes of conversions, as another assembler gives them: from register 2 to register 1, or from 18 to 17 where
+//! there are 32.
 
 use super::conversion_codes::conversion_code;
 use super::kinds::Form;

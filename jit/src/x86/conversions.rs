@@ -1,12 +1,12 @@
 //! Conversions between types of numbers, in strips of several.
 //!
-//! In: a number in the lower part of a register.   Out: code that leaves it in another type in the lower part of the same
-//! or another one.
+//! In: a number in the lower part of a register.   Out: code that leaves it in another type in the lower part of the
+//! same or another one.
 //!
-//! The types of such a strip have as many lanes, so that most conversions are one instruction, whose form is that of the
-//! wider type. Registers of operands may be that of the result: it is written after they have been read. The second and
-//! the third of the registers that [`INTEGER_SCRATCH`](crate::vector::INTEGER_SCRATCH) keeps free hold what is between.
-//! What AVX2 has no instruction for is put together; results are those of `jit/src/clif/vectors.rs`.
+//! The types of such a strip have as many lanes, so that most conversions are one instruction, whose form is that of
+//! the wider type. Registers of operands may be that of the result: it is written after they have been read. The second
+//! and the third of the registers that [`INTEGER_SCRATCH`](crate::vector::INTEGER_SCRATCH) keeps free hold what is
+//! between. What AVX2 has no instruction for is put together; results are those of `jit/src/clif/vectors.rs`.
 
 use super::avx::Avx;
 use super::codes::code;
@@ -231,8 +231,8 @@ impl Encoding<'_, '_> {
         }
     }
 
-    /// The same of signed types whose highest integer is none of the floating-point numbers. Of what is outside them the
-    /// instruction makes the lowest integer.
+    /// The same of signed types whose highest integer is none of the floating-point numbers. Of what is outside them
+    /// the instruction makes the lowest integer.
     fn cut_at_end(&mut self, to: Reg, from: Reg, source: Number, want: ValueType) {
         let (result, (_, above)) = (Number::Integer(want), ends(source, want));
         let (between, is_above) = (self.between(1), self.between(2));
@@ -260,8 +260,8 @@ impl Encoding<'_, '_> {
         }
     }
 
-    /// Floats that are not negative as unsigned 32-bit integers (AVX2): those from 2^31 on without their highest bit, which
-    /// is put back; all ones from 2^32 on. `from` is one of the registers for what is between.
+    /// Floats that are not negative as unsigned 32-bit integers (AVX2): those from 2^31 on without their highest bit,
+    /// which is put back; all ones from 2^32 on. `from` is one of the registers for what is between.
     fn floats_to_unsigned(&mut self, to: Reg, from: Reg, above: u64) {
         let (number, half) = (Number::F32, float_bits(Number::F32, 2_147_483_648.0));
         let is_upper = self.between(2);

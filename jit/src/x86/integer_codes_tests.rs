@@ -40,6 +40,7 @@ fn instruction(kind: Kind, code: Code, form: Form) -> Instruction {
         Kind::Broadcast => Instruction::with2(code, to, memory()).unwrap(),
         Kind::Move | Kind::Abs => Instruction::with2(code, to, a).unwrap(),
         Kind::ShiftBits(_) | Kind::ShiftSigned => Instruction::with3(code, to, a, 3).unwrap(),
+        Kind::Shift => Instruction::with4(code, to, a, b, 3).unwrap(),
         Kind::Compare => Instruction::with4(code, Register::K2, a, b, 3).unwrap(),
         Kind::Blend if form == Form::Vex256 => Instruction::with4(code, to, a, b, a).unwrap(),
         Kind::Blend => masked(Instruction::with3(code, to, a, b).unwrap(), form, false),
@@ -198,6 +199,8 @@ fn instructions_on_integers_have_the_bytes_of_another_assembler() {
         (Kind::Arith(Arith::Or), U8, Evex512, "62f1ed48ebcb"),
         (Kind::Arith(Arith::Xor), U8, Evex512, "62f1ed48efcb"),
         (Kind::Move, U8, Evex512, "62f1fd486fca"),
+        (Kind::Shift, U32, Evex512, "62f36d4803cb03"),
+        (Kind::Shift, I64, Evex512, "62f3ed4803cb03"),
         (Kind::StoreNonTemporal, U8, Evex512, "62f17d48e74c3a01"),
     ];
     for (kind, ty, form, expected) in known {

@@ -123,7 +123,8 @@ impl Encoding<'_, '_> {
         self.resize(to, to, ValueType::U32, 8 * cell.bytes() as u32);
     }
 
-    /// Cells of 32 or 64 bits at distances from the first scratch register. Lanes above those of the strip are not read.
+    /// Cells of 32 or 64 bits at distances from the first scratch register. Lanes above those of the strip are not
+    /// read.
     fn gather(&mut self, to: Reg, distances: Reg, cell: Number) {
         let shape = self.body.shape;
         let [to, distances] = [(to, cell), (distances, DISTANCE)]

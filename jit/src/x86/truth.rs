@@ -2,7 +2,8 @@
 //!
 //! In: an instruction of a block.   Out: code.
 //!
-//! They are masks with one bit for each lane, or with AVX2 vectors of all ones and all zeros, as wide as what was compared.
+//! They are masks with one bit for each lane, or with AVX2 vectors of all ones and all zeros, as wide as what was
+//! compared.
 
 use super::encode::{Encoding, Source};
 use super::kinds::Kind;
@@ -65,8 +66,8 @@ impl Encoding<'_, '_> {
         self.finish(masked, then, false);
     }
 
-    /// An operand of the current operation that is a truth value in a vector, in lanes of the current type; if those are
-    /// others than its own, in one of the registers for what is between.
+    /// An operand of the current operation that is a truth value in a vector, in lanes of the current type; if those
+    /// are others than its own, in one of the registers for what is between.
     pub(super) fn truth_operand(&mut self, which: usize, truth: Reg, free: usize) -> Reg {
         let operand = self.body.operands(self.operation).nth(which).expect("the operation has such an operand");
         if self.body.numbers[operand].bytes() == self.number.bytes() {
