@@ -124,6 +124,8 @@ pub(crate) struct Cycles {
     pub(crate) division: f64,
     /// For a store that rounds to half precision, of 256 bits or of 512.
     pub(crate) rounding_store: f64,
+    /// For each cell that a lookup gathers. Shows in `bench --suite bytes --kernel tone-curve-u8 --autotune`.
+    pub(crate) gathered: f64,
     /// For a store of 256 bits.
     pub(crate) store: f64,
     /// For a load that lies in one line of the cache; of a vector, by 256 bits.
@@ -151,6 +153,7 @@ pub(crate) const X86_CYCLES: Cycles = Cycles {
     operation: 0.5,
     division: 6.0,
     rounding_store: 2.0,
+    gathered: 1.5,
     store: 1.0,
     load: 0.5,
     unaligned_load: 0.75,

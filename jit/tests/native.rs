@@ -18,6 +18,7 @@ mod joined;
 mod live;
 mod load_sharing;
 mod made;
+mod mixed_vectors;
 mod non_temporal;
 mod prefetch;
 mod random;

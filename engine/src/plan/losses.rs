@@ -10,7 +10,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crease_program::{Int, Node, Op, Strip, TYPICAL_LENGTH};
+use crease_program::{Int, Node, Op, Program, StreamId, Strip, TYPICAL_LENGTH, ValueId, ValueType};
 use serde::Serialize;
 
 use crate::kernel::affine::Affine;
@@ -52,8 +52,11 @@ pub enum LossKind {
     Scalar,
     /// Statements run in blocks of fewer lanes than vectors have.
     Lanes,
-    /// Statements run in vectors of 128 bits at most, as cells of tables are read one by one.
+    /// Statements run in vectors of 128 bits at most, as cells are read one by one from a table whose part in use moves
+    /// along the lanes.
     Lookups,
+    /// Statements run in vectors of 128 bits where processors have no wider conversions.
+    Conversions,
     /// Conditions are tested for each cell.
     Guards,
     /// States take more than the levels that are read back.
@@ -70,6 +73,7 @@ pub(crate) fn losses(request: &Request, outcome: &Outcome) -> Vec<LossReport> {
     losses.extend(scalar(request, &cells));
     losses.extend(few_lanes(request, &cells));
     losses.extend(lookups(request, &cells));
+    losses.extend(conversions(request, &cells));
     losses.extend(guards(request, &cells));
     let (in_place, states) = (in_place(request, outcome), levels(request, outcome));
     // What is not in place takes more: that is said once.
@@ -108,8 +112,10 @@ struct Cells {
     in_lanes: BTreeMap<StmtId, f64>,
     /// Per statement, instances that run cell by cell, and the statements that they share a loop with.
     one_by_one: BTreeMap<StmtId, (f64, BTreeSet<StmtId>)>,
-    /// Statements of strips in lanes that look something up.
+    /// Statements of strips in lanes that look something up in a table whose corner moves along them.
     looking_up: BTreeSet<StmtId>,
+    /// Statements of strips in lanes that convert between 64-bit integers and floating-point numbers.
+    converting: BTreeSet<StmtId>,
     /// Statements of loops that test a condition for each cell.
     guarded: BTreeSet<StmtId>,
 }
@@ -142,7 +148,8 @@ impl Cells {
 
     fn strip(&mut self, strip: &Strip, times: f64, inside: Option<&CellLoop>, outcome: &Outcome) {
         let length = trips(&strip.lo, &strip.hi, 1);
-        let looks_up = strip.ops.iter().any(|op| matches!(op, Op::Lookup { .. }));
+        let is_moving = |op: &Op| matches!(op, Op::Lookup { stream, .. } if !strip.streams[stream.index()].is_fixed());
+        let (looks_up, converts) = (strip.ops.iter().any(is_moving), converts_long_integers(&outcome.program, strip));
         let is_scalar = inside.is_some() || strip.lanes == 1 && length > 1.0;
         for stmt in stmts_of(strip, outcome) {
             if is_scalar {
@@ -153,6 +160,8 @@ impl Cells {
                 *self.in_lanes.entry(stmt).or_default() += times * length;
                 if looks_up && strip.lanes > 1 {
                     self.looking_up.insert(stmt);
+                } else if converts && strip.lanes > 1 {
+                    self.converting.insert(stmt);
                 }
             }
             if inside.is_some_and(|cells| cells.is_guarded) {
@@ -264,7 +273,7 @@ fn few_lanes(request: &Request, cells: &Cells) -> Vec<LossReport> {
     by_room.into_iter().map(loss).collect()
 }
 
-/// Statements that run in narrow vectors, as they or others of their strips look something up.
+/// Statements that run in narrow vectors, as they or others of their strips look something up in a table that moves.
 fn lookups(request: &Request, cells: &Cells) -> Option<LossReport> {
     let stmts = cells.looking_up.iter().filter(|stmt| !cells.is_scalar(**stmt));
     let at: Vec<String> = stmts.map(|stmt| request.kernel().stmt(*stmt).name.clone()).collect();
@@ -272,11 +281,63 @@ fn lookups(request: &Request, cells: &Cells) -> Option<LossReport> {
         return None;
     }
     let text = format!(
-        "{} {} in vectors of 128 bits at most: cells that are looked up in tables are read one by one",
+        "{} {} in vectors of 128 bits at most: the part of a table that is read moves along the lanes, so that \
+         its cells are read one by one",
         quoted(&at),
         verb(&at, "runs", "run")
     );
     Some(LossReport { kind: LossKind::Lookups, at, text })
+}
+
+/// Statements that run in narrow vectors on some processors.
+fn conversions(request: &Request, cells: &Cells) -> Option<LossReport> {
+    let stmts = cells.converting.iter().filter(|stmt| !cells.is_scalar(**stmt));
+    let at: Vec<String> = stmts.map(|stmt| request.kernel().stmt(*stmt).name.clone()).collect();
+    if at.is_empty() {
+        return None;
+    }
+    let text = format!(
+        "{} {} in vectors of 128 bits where there is no AVX-512: nothing else converts floating-point numbers \
+         to 64-bit integers, or these to `f32`, in wider ones",
+        quoted(&at),
+        verb(&at, "runs", "run")
+    );
+    Some(LossReport { kind: LossKind::Conversions, at, text })
+}
+
+/// Whether a strip makes 64-bit integers of floating-point numbers, or `f32` of them.
+fn converts_long_integers(program: &Program, strip: &Strip) -> bool {
+    let cell = |stream: StreamId| program.buffers[strip.streams[stream.index()].buffer.index()].element.value_type();
+    let is_long = |from: Option<ValueType>, to: ValueType| match from {
+        Some(ValueType::I64) => to == ValueType::F32,
+        from => to == ValueType::I64 && from.is_none_or(ValueType::is_float),
+    };
+    let mut types: Vec<Option<ValueType>> = Vec::with_capacity(strip.ops.len());
+    let mut found = false;
+    for op in &strip.ops {
+        let of = |id: ValueId| types[id.index()];
+        types.push(match *op {
+            Op::Int(ty, _) | Op::Index { ty, .. } => Some(ty),
+            Op::Load { stream, ty } | Op::Lookup { stream, ty, .. } => {
+                found |= is_long(Some(cell(stream)), ty);
+                Some(ty)
+            }
+            Op::Convert(ty, from) => {
+                found |= is_long(of(from), ty);
+                Some(ty)
+            }
+            Op::Store { stream, value, .. } => {
+                found |= is_long(of(value), cell(stream));
+                None
+            }
+            Op::Unary(_, a) | Op::Binary(_, a, _) | Op::Bits(_, a, _) | Op::Shift(_, a, _) | Op::Select(_, a, _) => {
+                of(a)
+            }
+            // Numbers of other operations are floating-point ones.
+            _ => None,
+        });
+    }
+    found
 }
 
 /// Statements of loops that test conditions for each cell.

@@ -66,6 +66,8 @@ pub(super) struct StripCode {
     pub(super) function: FuncId,
     /// The index operations whose value at iteration 0 follows the pointers in the table.
     pub(super) indices: Vec<usize>,
+    /// The lookups of which the table tells behind those.
+    pub(super) lookups: Vec<usize>,
     /// Whether some store may be non-temporal.
     pub(super) streams: bool,
     /// The only end that it can be given, from the start 0; none if both are free.

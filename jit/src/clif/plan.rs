@@ -15,6 +15,7 @@ use crate::frame::Literal;
 use crate::isa::IsaChoice;
 use crate::knobs::{FEW_POINTERS, FOLLOWED_ROWS, ROW_CELLS, UNROLLED_OPERATIONS};
 use crate::strip::{Aliases, Definitions, Linear, emission_order, hash_of_terms, pressure};
+use crate::vector::LookupEntry;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Pointers and index operations of a strip that may be on the stack, in tables or in registers that are spilled: 16
@@ -169,6 +170,7 @@ impl<'a> StripPlan<'a> {
         let unroll = if shape == Shape::Scalar || spills.is_some() { 1 } else { unroll };
         let loads = order.iter().filter(|at| unwritten[**at]).count();
         let indices = strip.ops.iter().filter(|op| matches!(op, Op::Index { .. })).count();
+        let lookups = strip.ops.iter().filter(|op| matches!(op, Op::Lookup { .. })).count();
         StripPlan {
             strip,
             aliases,
@@ -182,7 +184,7 @@ impl<'a> StripPlan<'a> {
             unroll,
             // What is shared stays alive in between.
             shares_loads: spills.is_none() && loads * unroll as usize <= MOST_LIVE,
-            is_large: pointers.len() + indices > MOST_ON_STACK,
+            is_large: pointers.len() + indices + LookupEntry::NUMBERS * lookups > MOST_ON_STACK,
             spills,
             literals_in_registers,
             invariants,

@@ -31,4 +31,6 @@ pub(super) struct WideCall {
     pub(super) table: Value,
     /// Index operations, in the order of the table.
     pub(super) indices: Vec<usize>,
+    /// Lookups, in the order of the table.
+    pub(super) lookups: Vec<usize>,
 }

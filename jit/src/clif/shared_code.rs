@@ -8,12 +8,12 @@
 //! a single iteration takes any function of no fixed length, with its operations and places, that is as careful about
 //! what may alias: its own function is kept back, and left out if such a strip comes later.
 
-use crease_program::{BufferId, Op, StoreHint, Var};
+use crease_program::{BufferId, Op, StoreHint, Stream, Var};
 
 use super::emitter::StripCode;
 use crate::listing::StripListing;
 use crate::options::Prefetch;
-use crate::vector::{StreamAddress, StripFacts, WideCode, WideOptions, emit, prefetches_cold};
+use crate::vector::{Pitches, StreamAddress, StripFacts, WideCode, WideOptions, emit, prefetches_cold};
 use cranelift_module::FuncId;
 use std::time::{Duration, Instant};
 
@@ -33,6 +33,8 @@ struct Key {
     invariant: Vec<bool>,
     lanes: u32,
     cold: Vec<bool>,
+    /// Of tables, the ranges of their axes, and what is known of how far apart cells are.
+    tables: Vec<Table>,
     length: Option<i64>,
     is_whole: bool,
 }
@@ -61,6 +63,7 @@ impl Key {
                 .iter()
                 .map(|stream| stream.is_cold && prefetches_cold(facts.rows_read, prefetch))
                 .collect(),
+            tables: strip.streams.iter().map(ranges).zip(facts.tables.iter().copied()).collect(),
             length: facts.length,
             is_whole: facts.is_whole,
         }
@@ -73,10 +76,19 @@ impl Key {
         self.ops == single.ops
             && self.addresses.iter().map(place).eq(single.addresses.iter().map(place))
             && self.buffers == single.buffers
+            && self.tables == single.tables
             && self.hints == single.hints
             && self.hints.iter().all(|hint| *hint == StoreHint::Cached)
             && self.aliases.iter().zip(&single.aliases).all(|(careful, needed)| *careful || !needed)
     }
+}
+
+/// The ranges of a table's axes, and how far apart its cells are.
+type Table = (Vec<(i64, i64)>, Option<Pitches>);
+
+/// The ranges of a table's axes.
+fn ranges(stream: &Stream) -> Vec<(i64, i64)> {
+    stream.table.iter().map(|axis| (axis.first, axis.last)).collect()
 }
 
 struct Known {
@@ -127,7 +139,8 @@ impl SharedCode {
         let Some(code) = code else { return Ok(None) };
         self.emitted += 1;
         let is_waiting = |known: &&mut Known| {
-            let is_like = known.code.indices == code.indices && key.runs(&known.key);
+            let is_like =
+                known.code.indices == code.indices && known.code.lookups == code.lookups && key.runs(&known.key);
             known.kept_back.is_some() && code.fixed_length.is_none() && is_like
         };
         if let Some(known) = self.known.iter_mut().find(is_waiting) {
@@ -136,7 +149,13 @@ impl SharedCode {
             return Ok(Some((known.code.clone(), Some(code))));
         }
         let WideCode { streams, fixed_length, .. } = code;
-        let strip = StripCode { function: declare()?, indices: code.indices.clone(), streams, fixed_length };
+        let strip = StripCode {
+            function: declare()?,
+            indices: code.indices.clone(),
+            lookups: code.lookups.clone(),
+            streams,
+            fixed_length,
+        };
         let mut known = Known {
             key,
             code: strip.clone(),

@@ -6,9 +6,10 @@
 //! left. Constants and what depends only on them are computed before the loop.
 //!
 //! A strip over arrays whose strides the call decides exists twice where vectors could run: with vectors for rows of
-//! adjacent cells, and one cell at a time for all others. It tests once, before its loops, which way to go.
+//! adjacent cells, and one cell at a time for all others. It tests once, before its loops, which way to go. Tables that
+//! reach 2^31 bytes take the other way, too.
 
-use crease_program::{Address, Op, Strip};
+use crease_program::{Address, Along, Op, Strip};
 
 use super::emitter::Emitter;
 use super::emitter::Num;
@@ -16,6 +17,7 @@ use super::plan::{Pointer, Rows, Shape, StripPlan, widest_bits};
 use super::run::Run;
 use super::scratch::Kept;
 use super::spill::SLOT_BYTES;
+use super::wide::FARTHEST_CELL;
 use crate::frame::Literal;
 use crate::listing::StripListing;
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -45,6 +47,7 @@ impl<'a> Emitter<'a, '_> {
         }
         let ways = [(plan, self.b.create_block()), (strided, self.b.create_block())];
         let adjacent = self.rows_are_adjacent(&arrays);
+        let adjacent = self.tables_are_near(&ways[0].0, adjacent);
         self.b.ins().brif(adjacent, ways[0].1, &[], ways[1].1, &[]);
         let exit = self.b.create_block();
         for (plan, block) in &ways {
@@ -66,6 +69,29 @@ impl<'a> Emitter<'a, '_> {
             all = Some(all.map_or(adjacent, |others| self.b.ins().band(others, adjacent)));
         }
         all.expect("there is an array")
+    }
+
+    /// Whether that is so, and tables in arrays reach no farther than distances of 32 bits tell.
+    fn tables_are_near(&mut self, plan: &StripPlan<'a>, mut all: Value) -> Value {
+        for (at, stream) in plan.strip.streams.iter().enumerate() {
+            let of_arrays = stream.table.iter().filter(|axis| matches!(axis.along, Along::Coordinate(_)));
+            let mut reach = Num::Const(0);
+            for axis in of_arrays {
+                // The array is in memory, so nothing here leaves 64 bits.
+                let pitch = match self.axis_pitch(plan, at, axis) {
+                    Num::Value(pitch) => Num::Value(self.b.ins().iabs(pitch)),
+                    pitch => pitch,
+                };
+                let along = self.mul(pitch, Num::Const(axis.reach()));
+                reach = self.add(reach, along);
+            }
+            if reach != Num::Const(0) {
+                let reach = self.value(reach);
+                let is_near = self.b.ins().icmp_imm_s(IntCC::SignedLessThan, reach, FARTHEST_CELL);
+                all = self.b.ins().band(all, is_near);
+            }
+        }
+        all
     }
 
     /// Emits a strip as planned.
@@ -118,6 +144,7 @@ impl<'a> Emitter<'a, '_> {
         }
         let mut run = Run { plan, addresses, strides, indices: self.first_indices(plan), slots, wide };
         self.pass_indices(&run);
+        self.pass_lookups(&run);
         match (rings, &run.wide) {
             (Some(rings), None) => self.segments(&mut run, &rings, length, exit),
             (Some(rings), Some(_)) => self.wide_in_rings(&mut run, &rings, length, exit),

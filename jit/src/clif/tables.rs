@@ -66,7 +66,7 @@ impl<'a> Emitter<'a, '_> {
     }
 
     /// Bytes from a cell to the next one along an axis.
-    fn axis_pitch(&mut self, plan: &StripPlan<'a>, stream: usize, axis: &TableAxis) -> Num {
+    pub(super) fn axis_pitch(&mut self, plan: &StripPlan<'a>, stream: usize, axis: &TableAxis) -> Num {
         let bytes = plan.elements[stream].bytes() as i64;
         match axis.along {
             // The verifier has seen that a table has fewer cells than 64 bits can count, and a buffer fewer bytes.

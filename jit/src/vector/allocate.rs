@@ -230,7 +230,7 @@ impl<'b, 'a> Allocator<'b, 'a> {
             registers,
             slots: slots.clone(),
             vectors: vec![None; assigned],
-            masks: vec![None; body.shape.features.masks],
+            masks: vec![None; body.shape.masks()],
             now: 0,
             busiest: 0,
             spills: 0,
@@ -342,14 +342,14 @@ impl<'b, 'a> Allocator<'b, 'a> {
         self.lane_shifts[value].is_some() || self.home(value, place).is_some()
     }
 
-    /// Whether an instruction can take its operand from there.
-    fn folds(&self, memory: Memory) -> bool {
+    /// Whether an instruction can take a value from there.
+    fn folds(&self, value: usize, memory: Memory) -> bool {
         match memory {
             Memory::Constant(_) | Memory::Slot(_) | Memory::NextCell(_) => true,
             Memory::Cell(stream) => {
-                let (place, shape) = (&self.body.addresses[stream], self.body.shape);
+                let (place, shape, number) = (&self.body.addresses[stream], self.body.shape, self.body.numbers[value]);
                 let is_vector = place.stride != Some(0) || shape.repeats_cells();
-                shape.number.is_in(place.element) && is_vector
+                number.is_in(place.element) && shape.fills(number) && is_vector
             }
         }
     }
@@ -373,9 +373,9 @@ impl<'b, 'a> Allocator<'b, 'a> {
     pub(super) fn operand(&mut self, value: usize, keep: &[usize]) -> Operand {
         let foldable = match self.registers[value] {
             Some(register) => return Operand::Reg(register),
-            None => {
-                self.home(value, self.now).filter(|memory| self.lane_shifts[value].is_none() && self.folds(*memory))
-            }
+            None => self
+                .home(value, self.now)
+                .filter(|memory| self.lane_shifts[value].is_none() && self.folds(value, *memory)),
         };
         let is_worth_it = !self.is_constant(value) && self.next_use(value).is_some() && self.has_free();
         match foldable {

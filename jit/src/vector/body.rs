@@ -7,10 +7,12 @@
 //! bound to its place in the order: what it reads stays in memory until a store may overwrite it, so later passes may
 //! read it anywhere before that, or fold it into its use.
 
-use crease_program::{BinaryOp, Element, Op, StoreHint, Strip, UnaryOp, ValueId};
+use crease_program::{BinaryOp, Element, Op, StoreHint, Strip, UnaryOp, ValueId, ValueType};
 
 use super::address::StreamAddress;
+use super::conversions::{can_convert, conversion_constants};
 use super::integers::{integer_constants, is_eligible_of_integers};
+use super::lookups::{DISTANCE, Pitches, bounds, distance_constants, narrow_constants};
 use super::shape::{LINE_BYTES, Number, Shape};
 use crate::knobs::HALF_LINE_STORES;
 use crate::strip::Aliases;
@@ -36,6 +38,9 @@ pub(crate) struct StripFacts<'a> {
     pub(crate) invariant: &'a [bool],
     /// By operation: how a store is to be made.
     pub(crate) hints: &'a [StoreHint],
+    /// By stream, for tables that reach less than 2^31 bytes: the bytes between cells along each axis, as far as they
+    /// are known.
+    pub(crate) tables: &'a [Option<Pitches>],
     /// Rows of memory that it reads, as far as it matters how many.
     pub(crate) rows_read: usize,
     /// The number of iterations, if it is known and more than one.
@@ -67,7 +72,7 @@ pub(crate) enum Role {
 /// Numbers for constants, by their bits.
 #[derive(Debug, Default)]
 pub(crate) struct Pool {
-    /// What each holds in every lane; the upper half is unused for floats, and integers fill all eight bytes.
+    /// What each holds in every lane, as often as it fits into eight bytes.
     pub(crate) bits: Vec<u64>,
     /// The number of each.
     numbers: FxHashMap<u64, usize>,
@@ -82,6 +87,10 @@ impl Pool {
     }
 }
 
+/// What operations with equal results agree in: what they do, the types of result and last operand, which one of its
+/// kind, and operands.
+type Key = (Discriminant<Op>, [Number; 2], i64, [i64; 3]);
+
 /// A strip that is to become wide code.
 pub(crate) struct Body<'a> {
     /// The strip.
@@ -92,6 +101,10 @@ pub(crate) struct Body<'a> {
     pub(crate) shape: Shape,
     /// Where its streams are.
     pub(crate) addresses: &'a [StreamAddress],
+    /// By stream, the bytes between cells of a table along each axis, as far as they are known.
+    pub(crate) tables: &'a [Option<Pitches>],
+    /// By operation: of which type its result is; of a truth value what was compared, of a store what is stored.
+    pub(crate) numbers: Vec<Number>,
     /// How stores are to be made.
     pub(crate) hints: Vec<StoreHint>,
     /// For each operation the one that computes its result: itself, or an equal one before it.
@@ -111,24 +124,28 @@ pub(crate) struct Body<'a> {
 }
 
 impl<'a> Body<'a> {
-    /// The body of a strip in vectors of `shape`, which holds numbers of its [`number_of`]; `None` if it has to be
-    /// compiled otherwise: stored cells that are not adjacent, opaque functions, conversions, bytes to store, fewer
-    /// iterations than a wide vector wants.
+    /// The body of a strip in vectors of `shape`, which has [`numbers_of`] it; `None` if it has to be compiled
+    /// otherwise: stored cells that are not adjacent, opaque functions, conversions that there are no instructions for,
+    /// fewer iterations than a wide vector wants.
     pub(crate) fn new(facts: &StripFacts<'a>, shape: Shape) -> Option<Self> {
         let strip = facts.strip;
         // A masked vector pays from half its lanes on; single cells in wide code never do.
         let least = if shape.features.masks_remainders { shape.lanes() / 2 } else { shape.lanes() };
         let is_long = facts.length.is_none_or(|length| length >= least);
-        if !is_long || !facts.order.iter().all(|at| is_eligible(&strip.ops[*at], facts.addresses, shape.number)) {
+        let numbers = numbers(facts);
+        if !is_long || !are_eligible(facts, &numbers, shape) {
             return None;
         }
+        let hints = hints(facts, &numbers, shape);
         let count = strip.ops.len();
         let mut body = Body {
             strip,
             aliases: facts.aliases,
             shape,
             addresses: facts.addresses,
-            hints: hints(facts, shape),
+            tables: facts.tables,
+            numbers,
+            hints,
             same: (0..count).collect(),
             roles: vec![Role::Computed; count],
             once: Vec::new(),
@@ -158,9 +175,14 @@ impl<'a> Body<'a> {
         self.strip.ops[at].operands().map(|id| self.operand(id))
     }
 
-    /// The sign bit, as a constant.
-    pub(crate) fn sign(&self) -> u64 {
-        1 << (8 * self.shape.number.bytes() - 1)
+    /// The type of an operand.
+    pub(crate) fn number_of(&self, id: ValueId) -> Number {
+        self.numbers[id.index()]
+    }
+
+    /// The sign bit of floating-point numbers, as a constant.
+    pub(crate) fn sign(number: Number) -> u64 {
+        number.repeated((1_u64 << (8 * number.bytes() - 1)) as i64)
     }
 
     /// A constant of the pool with these bits; [`Body::new`] put there what operations need.
@@ -168,27 +190,56 @@ impl<'a> Body<'a> {
         *self.pool.numbers.get(&bits).expect("constants of operations are in the pool")
     }
 
-    /// The bits of all other than the sign, and all bits.
-    pub(crate) fn magnitude(&self) -> u64 {
-        self.sign() - 1
+    /// All other bits than the sign.
+    pub(crate) fn magnitude(number: Number) -> u64 {
+        !Self::sign(number)
     }
 
     /// Puts what an operation needs into the pool.
     fn add_constants(&mut self, at: usize) {
-        let number = self.shape.number;
+        let number = self.numbers[at];
         match self.strip.ops[at] {
             Op::F64(bits) => self.roles[at] = Role::Constant(self.pool.constant(bits)),
-            Op::F32(bits) => self.roles[at] = Role::Constant(self.pool.constant(u64::from(bits))),
+            Op::F32(bits) => self.roles[at] = Role::Constant(self.pool.constant(number.repeated(bits.into()))),
             Op::Int(_, value) => self.roles[at] = Role::Constant(self.pool.constant(number.repeated(value))),
+            Op::Load { stream, .. } if self.shape.is_mixed => {
+                self.add_constants_of_conversion(Number::of_cells(self.addresses[stream.index()].element), number);
+            }
+            Op::Store { stream, .. } if self.shape.is_mixed => {
+                self.add_constants_of_conversion(number, Number::of_cells(self.addresses[stream.index()].element));
+            }
+            Op::Convert(_, from) => self.add_constants_of_conversion(self.number_of(from), number),
+            Op::Lookup { stream, values, .. } => {
+                let element = self.addresses[stream.index()].element;
+                let (cell, has_masks) = (Number::of_cells(element), self.shape.features.masks > 0);
+                self.add_constants_of_conversion(cell, number);
+                let word = if element == Element::F16 { Number::Integer(ValueType::U16) } else { cell };
+                narrow_constants(word, has_masks).into_iter().for_each(|bits| _ = self.pool.constant(bits));
+                for (axis, value) in self.strip.streams[stream.index()].table.iter().zip(values.into_iter().flatten()) {
+                    let number = self.number_of(value);
+                    let limits = bounds(axis, number).into_iter().flatten().flatten();
+                    let limits = limits.map(|bound| number.repeated(bound));
+                    for bits in limits.chain(distance_constants(number, has_masks)) {
+                        self.pool.constant(bits);
+                    }
+                }
+            }
             _ if number.is_integer() => {
                 for bits in integer_constants(&self.strip.ops[at], number) {
                     self.pool.constant(bits);
                 }
             }
-            Op::Unary(UnaryOp::Neg, _) => _ = self.pool.constant(self.sign()),
-            Op::Unary(UnaryOp::Abs, _) => _ = self.pool.constant(self.magnitude()),
+            Op::Unary(UnaryOp::Neg, _) => _ = self.pool.constant(Self::sign(number)),
+            Op::Unary(UnaryOp::Abs, _) => _ = self.pool.constant(Self::magnitude(number)),
             Op::Not(_) => _ = self.pool.constant(u64::MAX),
             _ => {}
+        }
+    }
+
+    /// Puts what a conversion needs into the pool.
+    fn add_constants_of_conversion(&mut self, from: Number, to: Number) {
+        for bits in conversion_constants(from, to, self.shape.features.masks > 0) {
+            self.pool.constant(bits);
         }
     }
 
@@ -241,19 +292,22 @@ impl<'a> Body<'a> {
     }
 
     /// What makes an operation equal to another one; `None` for stores.
-    fn key(&self, at: usize) -> Option<(Discriminant<Op>, i64, [i64; 3])> {
+    fn key(&self, at: usize) -> Option<Key> {
         let op = &self.strip.ops[at];
+        // Constants are told apart by their bits alone, so types take part.
+        let types = [self.numbers[at], op.operands().last().map_or(self.numbers[at], |id| self.number_of(id))];
         let detail = match *op {
             Op::Store { .. } => return None,
             Op::Load { stream, .. } => {
                 let StreamAddress { pointer, offset, stride, .. } = self.addresses[stream.index()];
-                return Some((discriminant(op), pointer as i64, [i64::from(offset), stride?, 0]));
+                return Some((discriminant(op), types, pointer as i64, [i64::from(offset), stride?, 0]));
             }
             Op::Index { base, offset, step, .. } => {
                 let base = base.map_or(-1, |base| base.index() as i64);
-                return Some((discriminant(op), base, [offset, step, 0]));
+                return Some((discriminant(op), types, base, [offset, step, 0]));
             }
             Op::Scalar(id) => id.index() as i64,
+            Op::Lookup { stream, .. } => stream.index() as i64,
             Op::Unary(op, _) => op as i64,
             Op::Binary(op, ..) => op as i64,
             Op::Bits(op, ..) => op as i64,
@@ -269,7 +323,7 @@ impl<'a> Body<'a> {
                 _ => operand as i64,
             };
         }
-        Some((discriminant(op), detail, operands))
+        Some((discriminant(op), types, detail, operands))
     }
 
     /// Finds for each load the first later store that may write what it reads.
@@ -312,7 +366,7 @@ impl Stored {
             Op::Store { stream, value, .. } => {
                 let buffer = |stream: usize| strip.streams[stream].buffer;
                 self.cells.retain(|(known, _)| buffer(*known) != buffer(stream.index()));
-                if body.shape.number.is_in(body.addresses[stream.index()].element) {
+                if body.numbers[at].is_in(body.addresses[stream.index()].element) {
                     self.cells.push((stream.index(), body.operand(value)));
                 }
                 None
@@ -320,35 +374,82 @@ impl Stored {
             Op::Load { stream, .. } => {
                 let place = |stream: usize| (body.addresses[stream].pointer, body.addresses[stream].offset);
                 let found = self.cells.iter().find(|(known, _)| place(*known) == place(stream.index()));
-                found.map(|(_, value)| *value)
+                found.map(|(_, value)| *value).filter(|value| body.numbers[*value] == body.numbers[at])
             }
             _ => None,
         }
     }
 }
 
-/// The numbers of a strip, if there is one kind only.
-pub(crate) fn number_of(facts: &StripFacts<'_>) -> Option<Number> {
-    let strip = facts.strip;
-    let of = |op: &Op| match *op {
-        Op::F64(_) => Some(Number::F64),
-        Op::F32(_) => Some(Number::F32),
-        Op::Int(ty, _) => Number::of(ty),
-        Op::Scalar(id) => Number::of(facts.scalars[id.index()].value_type()),
-        Op::Index { ty, .. } | Op::Load { ty, .. } | Op::Lookup { ty, .. } | Op::Convert(ty, _) => Number::of(ty),
-        _ => None,
+/// The widest type of a strip's numbers, and whether there are several; none if it has no numbers. A strip that
+/// computes in one type is not mixed if its cells, too, are of the kinds that such strips may have.
+pub(crate) fn numbers_of(facts: &StripFacts<'_>) -> Option<(Number, bool)> {
+    let (strip, all) = (facts.strip, numbers(facts));
+    let has_number = |op: &Op| {
+        !matches!(op, Op::Store { .. } | Op::Compare(..) | Op::And(..) | Op::Or(..) | Op::Not(_))
+            && !matches!(op, Op::OpaqueSeed(_) | Op::OpaqueMix(..))
     };
     let literals = facts.order.iter().flat_map(|at| strip.ops[*at].operands()).map(ValueId::index);
-    let mut all = literals.chain(facts.order.iter().copied()).filter_map(|at| of(&strip.ops[at]));
-    let first = all.next()?;
-    all.all(|number| number == first).then_some(first)
+    let used = literals.chain(facts.order.iter().copied()).filter(|at| has_number(&strip.ops[*at]));
+    let used: Vec<Number> = used.map(|at| all[at]).collect();
+    let first = *used.first()?;
+    let is_eligible = |at: &usize| is_eligible(&strip.ops[*at], facts.addresses, first);
+    if used.iter().all(|number| *number == first) && facts.order.iter().all(is_eligible) {
+        return Some((first, false));
+    }
+    let cells = facts.order.iter().filter_map(|at| match strip.ops[*at] {
+        Op::Load { stream, .. } | Op::Store { stream, .. } | Op::Lookup { stream, .. } => {
+            Some(Number::of_cells(facts.addresses[stream.index()].element))
+        }
+        _ => None,
+    });
+    let has_lookups = facts.order.iter().any(|at| matches!(strip.ops[*at], Op::Lookup { .. }));
+    let distances = has_lookups.then_some(DISTANCE);
+    let widest = used.iter().copied().chain(cells).chain(distances).max_by_key(|number| number.bytes())?;
+    Some((widest, true))
+}
+
+/// By operation: of which type its result is; of truth values what was compared, the wider one if it was several.
+fn numbers(facts: &StripFacts<'_>) -> Vec<Number> {
+    let mut numbers: Vec<Number> = Vec::with_capacity(facts.strip.ops.len());
+    let of = |ty| Number::of(ty).expect("the program has verified: no operation but comparisons gives truth values");
+    for op in &facts.strip.ops {
+        let number = |id: ValueId| numbers[id.index()];
+        numbers.push(match *op {
+            Op::F64(_) | Op::OpaqueSeed(_) | Op::OpaqueMix(..) | Op::OpaqueFinish(_) => Number::F64,
+            Op::F32(_) => Number::F32,
+            Op::Int(ty, _) | Op::Index { ty, .. } | Op::Load { ty, .. } | Op::Lookup { ty, .. } => of(ty),
+            Op::Convert(ty, _) => of(ty),
+            Op::Scalar(id) => of(facts.scalars[id.index()].value_type()),
+            Op::Unary(_, a) | Op::Binary(_, a, _) | Op::Bits(_, a, _) | Op::Shift(_, a, _) | Op::Fma(a, ..) => {
+                number(a)
+            }
+            Op::Compare(_, a, _) | Op::Not(a) | Op::Select(_, a, _) | Op::Store { value: a, .. } => number(a),
+            Op::And(a, b) | Op::Or(a, b) => {
+                if number(a).bytes() < number(b).bytes() {
+                    number(b)
+                } else {
+                    number(a)
+                }
+            }
+        });
+    }
+    numbers
 }
 
 /// How stores are made in vectors of `shape`.
-fn hints(facts: &StripFacts<'_>, shape: Shape) -> Vec<StoreHint> {
-    // No instruction rounds numbers and writes them with non-temporal stores.
-    let hint = |at: usize| match facts.strip.ops[at] {
-        Op::Store { stream, .. } if shape.number.is_in(facts.addresses[stream.index()].element) => facts.hints[at],
+fn hints(facts: &StripFacts<'_>, numbers: &[Number], shape: Shape) -> Vec<StoreHint> {
+    let cell = |at: usize| match facts.strip.ops[at] {
+        Op::Store { stream, .. } => Some(facts.addresses[stream.index()].element),
+        _ => None,
+    };
+    let widest = facts.order.iter().filter_map(|at| cell(*at)).map(Element::bytes).max();
+    // No instruction converts numbers and writes them with non-temporal stores, nor less than a vector; only the widest
+    // cells are aligned.
+    let hint = |at: usize| match cell(at) {
+        Some(cell) if numbers[at].is_in(cell) && shape.fills(numbers[at]) && widest == Some(cell.bytes()) => {
+            facts.hints[at]
+        }
         _ => StoreHint::Cached,
     };
     let hints: Vec<StoreHint> = (0..facts.hints.len()).map(hint).collect();
@@ -357,6 +458,53 @@ fn hints(facts: &StripFacts<'_>, shape: Shape) -> Vec<StoreHint> {
         return vec![StoreHint::Cached; facts.hints.len()];
     }
     hints
+}
+
+/// Whether all operations of a strip may be wide.
+fn are_eligible(facts: &StripFacts<'_>, numbers: &[Number], shape: Shape) -> bool {
+    let is_eligible = |at: &usize| {
+        let op = &facts.strip.ops[*at];
+        if shape.is_mixed {
+            is_eligible_of_mixed(facts, op, (numbers, numbers[*at]), shape.features.masks > 0)
+        } else {
+            is_eligible(op, facts.addresses, shape.number)
+        }
+    };
+    facts.order.iter().all(is_eligible)
+}
+
+/// Whether an operation of a strip of several types may be wide; its own type stands beside those of all operations.
+fn is_eligible_of_mixed(
+    facts: &StripFacts<'_>,
+    op: &Op,
+    (numbers, number): (&[Number], Number),
+    has_masks: bool,
+) -> bool {
+    let (addresses, can_convert) = (facts.addresses, |from, to| can_convert(from, to, has_masks));
+    match *op {
+        Op::Load { stream, .. } => {
+            let StreamAddress { stride, element, .. } = addresses[stream.index()];
+            matches!(stride, Some(0 | 1)) && can_convert(Number::of_cells(element), number)
+        }
+        Op::Store { stream, .. } => {
+            let StreamAddress { stride, element, .. } = addresses[stream.index()];
+            stride == Some(1) && can_convert(number, Number::of_cells(element))
+        }
+        Op::Lookup { stream, values, .. } => {
+            // A corner that moves would lead lanes behind the last iteration out of the buffer, and distances have 32
+            // bits.
+            let StreamAddress { stride, element, .. } = addresses[stream.index()];
+            let mut axes = facts.strip.streams[stream.index()].table.iter().zip(values.into_iter().flatten());
+            stride == Some(0)
+                && facts.tables[stream.index()].is_some()
+                && can_convert(Number::of_cells(element), number)
+                && axes.all(|(axis, value)| bounds(axis, numbers[value.index()]).is_some())
+        }
+        Op::Convert(_, from) => can_convert(numbers[from.index()], number),
+        Op::Index { step, .. } => step.unsigned_abs() <= LARGEST_STEP,
+        Op::OpaqueSeed(_) | Op::OpaqueMix(..) | Op::OpaqueFinish(_) | Op::Binary(BinaryOp::Rem, ..) => false,
+        _ => true,
+    }
 }
 
 fn is_eligible(op: &Op, addresses: &[StreamAddress], number: Number) -> bool {

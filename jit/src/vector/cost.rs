@@ -20,7 +20,8 @@ use crease_program::{Element, Op, TYPICAL_LENGTH};
 
 use super::aligned_stores::AlignedStores;
 use super::allocate::{Allocation, allocate};
-use super::body::{Body, StripFacts, number_of};
+use super::body::{Body, StripFacts, numbers_of};
+use super::conversions::conversion_instructions;
 use super::instruction::{Arith, Inst, Memory, Sequence};
 use super::integers;
 use super::load_sharing::Row;
@@ -48,6 +49,8 @@ pub(crate) struct WideStrip<'a> {
     pub(crate) fixed_length: Option<i64>,
     /// The index operations of each iteration.
     pub(crate) indices: Vec<usize>,
+    /// Its lookups.
+    pub(crate) lookups: Vec<usize>,
 }
 
 /// The best way to compile a strip within `options` for an instruction set; `None` if it cannot be wide.
@@ -56,7 +59,8 @@ pub(super) fn choose<'a>(
     features: &'static Features,
     options: &CompileOptions,
 ) -> Option<WideStrip<'a>> {
-    let shapes: Vec<Shape> = Shape::all(features, number_of(facts)?, facts.strip.lanes).collect();
+    let (number, is_mixed) = numbers_of(facts)?;
+    let shapes: Vec<Shape> = Shape::all(features, number, is_mixed, facts.strip.lanes).collect();
     let wanted = match options.width {
         VectorWidth::Auto => None,
         VectorWidth::Bits256 => Some(32),
@@ -102,9 +106,11 @@ fn in_shape<'a>(facts: &StripFacts<'a>, shape: Shape, unroll: Unroll) -> Option<
         blocks as usize * allocation.each.len() <= UNROLLED_OPERATIONS
     };
     let fixed_length = facts.length.filter(|length| is_plain && is_small(length));
+    let is_lookup = |at: &usize| matches!(body.strip.ops[*at], Op::Lookup { .. });
+    let lookups = body.once.iter().chain(&body.each).copied().filter(is_lookup).collect();
     let is_index = |at: &usize| matches!(body.strip.ops[*at], Op::Index { .. });
     let indices = body.each.iter().copied().filter(is_index).collect();
-    Some((cycles, WideStrip { body, allocation, unroll_factor, aligned_stores, fixed_length, indices }))
+    Some((cycles, WideStrip { body, allocation, unroll_factor, aligned_stores, fixed_length, indices, lookups }))
 }
 
 impl WideStrip<'_> {
@@ -149,18 +155,26 @@ impl Block {
     /// writes.
     fn new(body: &Body<'_>, each: &Sequence, is_aligned: bool, fetched_lines: f64) -> Self {
         let cycles = body.shape.features.cycles;
-        let halves = body.shape.bytes as f64 / 32.0;
         let (mut arithmetic, mut memory) = (0.0, 0.0);
         let is_half = |stream: usize| body.addresses[stream].element == Element::F16;
-        for inst in each.iter() {
+        for (inst, operation) in each.with_operations() {
+            let number = body.numbers[operation];
+            let halves = body.shape.bytes_of(number) as f64 / 32.0;
+            if let Some((wider, instructions)) = converts(body, inst, number).filter(|_| body.shape.is_mixed) {
+                arithmetic += instructions * cycles.operation * body.shape.bytes_of(wider) as f64 / 32.0;
+            }
             arithmetic += match *inst {
+                Inst::LookUp { values, .. } => {
+                    let moves = 3.0 * halves * cycles.operation * values.iter().flatten().count() as f64;
+                    moves + body.shape.lanes() as f64 * cycles.gathered
+                }
                 Inst::Store { stream, .. } if is_half(stream) => cycles.rounding_store,
                 Inst::Load { from: Memory::Cell(stream), .. } if is_half(stream) => cycles.operation * halves,
-                _ => halves * arithmetic_cycles(inst, cycles) * machine_instructions(inst, body.shape),
+                _ => halves * arithmetic_cycles(inst, cycles) * machine_instructions(inst, number, body.shape),
             };
             memory += match *inst {
                 Inst::Store { .. } | Inst::Spill { .. } => halves * cycles.store,
-                _ => inst.reads().map_or(0.0, |from| load_cycles(body, from, is_aligned)),
+                _ => inst.reads().map_or(0.0, |from| load_cycles(body, from, number, is_aligned)),
             };
         }
         let busiest = f64::max(arithmetic, memory) + fetched_lines * cycles.fetched_line;
@@ -232,18 +246,32 @@ fn arithmetic_cycles(inst: &Inst, cycles: &Cycles) -> f64 {
 }
 
 /// Instructions that one of the body's becomes.
-fn machine_instructions(inst: &Inst, shape: Shape) -> f64 {
-    match shape.number {
+fn machine_instructions(inst: &Inst, number: Number, shape: Shape) -> f64 {
+    match number {
         Number::Integer(ty) => integers::machine_instructions(inst, ty, shape.features.masks > 0),
         Number::F64 | Number::F32 => 1.0,
     }
 }
 
+/// If an instruction of a strip of several types converts numbers on the way: the wider type, and into how many
+/// instructions that is done.
+fn converts(body: &Body<'_>, inst: &Inst, number: Number) -> Option<(Number, f64)> {
+    let (from, to) = match *inst {
+        Inst::Convert { number: from, .. } => (from, number),
+        Inst::Load { from: Memory::Cell(stream), .. } => (Number::of_cells(body.addresses[stream].element), number),
+        Inst::Store { stream, .. } => (number, Number::of_cells(body.addresses[stream].element)),
+        _ => return None,
+    };
+    let instructions = conversion_instructions(from, to, body.shape.features.masks > 0);
+    let wider = if from.bytes() < to.bytes() { to } else { from };
+    (from != to).then_some((wider, instructions))
+}
+
 /// Cycles of a load, if only the ports to memory counted: two lines in a cycle. What begins in the middle of a row is
 /// mostly aligned where stores are.
-fn load_cycles(body: &Body<'_>, from: Memory, is_aligned: bool) -> f64 {
+fn load_cycles(body: &Body<'_>, from: Memory, number: Number, is_aligned: bool) -> f64 {
     let cycles = body.shape.features.cycles;
-    let aligned = cycles.load * body.shape.bytes as f64 / 32.0;
+    let aligned = cycles.load * body.shape.bytes_of(number) as f64 / 32.0;
     let bytes = |stream: usize| body.shape.lanes() * body.addresses[stream].element.bytes() as i64;
     match from {
         Memory::Cell(stream) if body.addresses[stream].stride == Some(0) => cycles.load,

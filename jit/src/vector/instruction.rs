@@ -3,7 +3,9 @@
 //! They are straight-line and the same for whole vectors, for masked ones and for single cells; a target knows
 //! the differences.
 
-use crease_program::{CompareOp, ScalarId, ShiftOp, StoreHint};
+use crease_program::{CompareOp, MOST_AXES, ScalarId, ShiftOp, StoreHint};
+
+use super::shape::Number;
 
 /// Which registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,6 +138,10 @@ pub(crate) enum Inst {
     ShiftBits { op: ShiftOp, to: Reg, from: Reg, count: u8 },
     /// `to = a op b`.
     Arith { op: Arith, to: Reg, a: Reg, b: Operand },
+    /// A number of another type, whose own was `number`.
+    Convert { to: Reg, from: Reg, number: Number },
+    /// Cells of a table, at numbers for its axes.
+    LookUp { to: Reg, values: [Option<Reg>; MOST_AXES] },
     /// Multiply-add with one rounding; `to` is an operand too.
     Fma { form: FmaForm, to: Reg, b: Reg, c: Operand },
     /// A truth value.

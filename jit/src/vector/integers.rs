@@ -2,9 +2,9 @@
 //!
 //! In: an operation.   Out: whether it is eligible, and bits.
 //!
-//! All values of such a strip are of one type. Its cells are of that type, of the other one of as many bits, or
-//! narrower: then loads widen them and stores keep the lowest bits, as conversions do. What a processor has no
-//! instruction for is put together from several, of which some want constants.
+//! All values of such a strip are of one type; strips of several have `conversions` besides. Its cells are of that
+//! type, of the other one of as many bits, or narrower: then loads widen them and stores keep the lowest bits, as
+//! conversions do. What a processor has no instruction for is put together from several, of which some want constants.
 
 use crease_program::{BinaryOp, Op, ShiftOp, UnaryOp, ValueType};
 

@@ -6,7 +6,7 @@
 use crease_program::{BinaryOp, BitOp, CompareOp, Op, ShiftOp, UnaryOp};
 
 use super::allocate::Allocator;
-use super::body::Role;
+use super::body::{Body, Role};
 use super::instruction::{Arith, Class, FmaForm, Inst, Memory, Operand, Reg, Rounding, SignOp};
 
 impl Allocator<'_, '_> {
@@ -69,7 +69,21 @@ impl Allocator<'_, '_> {
             Op::Or(a, b) => self.truth(at, Arith::Or, body.operand(a), body.operand(b)),
             Op::Not(a) => self.not(at, body.operand(a)),
             Op::Select(cond, a, b) => self.select(at, [body.operand(cond), body.operand(a), body.operand(b)]),
-            Op::Convert(..) | Op::Lookup { .. } | Op::OpaqueSeed(_) | Op::OpaqueMix(..) | Op::OpaqueFinish(_) => {
+            Op::Convert(_, a) => {
+                let from = self.register(body.operand(a), &[]);
+                self.release(at);
+                let to = self.take(at, &[]);
+                self.push(Inst::Convert { to, from, number: body.number_of(a) });
+            }
+            Op::Lookup { values, .. } => {
+                let keep: Vec<usize> = values.iter().flatten().map(|value| body.operand(*value)).collect();
+                let values = values.map(|value| value.map(|value| self.register(body.operand(value), &keep)));
+                // Distances are summed up in it while values are still to be read.
+                let to = self.take(at, &keep);
+                self.release(at);
+                self.push(Inst::LookUp { to, values });
+            }
+            Op::OpaqueSeed(_) | Op::OpaqueMix(..) | Op::OpaqueFinish(_) => {
                 unreachable!("such strips are not eligible")
             }
         }
@@ -77,7 +91,8 @@ impl Allocator<'_, '_> {
 
     fn unary(&mut self, at: usize, op: UnaryOp, a: usize) {
         let body = self.body;
-        let is_integer = body.shape.number.is_integer();
+        let number = body.numbers[at];
+        let is_integer = number.is_integer();
         let (op, bits) = match op {
             UnaryOp::Neg if is_integer => return self.sign(at, SignOp::Negate, a),
             UnaryOp::Abs if is_integer => return self.sign(at, SignOp::Magnitude, a),
@@ -91,8 +106,8 @@ impl Allocator<'_, '_> {
             UnaryOp::Ceil => return self.round(at, Rounding::Ceil, a),
             UnaryOp::Trunc => return self.round(at, Rounding::Trunc, a),
             UnaryOp::Nearest => return self.round(at, Rounding::Nearest, a),
-            UnaryOp::Neg => (Arith::Xor, body.sign()),
-            UnaryOp::Abs => (Arith::And, body.magnitude()),
+            UnaryOp::Neg => (Arith::Xor, Body::sign(number)),
+            UnaryOp::Abs => (Arith::And, Body::magnitude(number)),
             UnaryOp::BitNot => (Arith::Xor, u64::MAX),
         };
         self.with_constant(at, op, a, bits);

@@ -7,7 +7,8 @@ use crate::knobs::Cycles;
 /// Bytes of a line of the caches.
 pub(crate) const LINE_BYTES: i64 = crease_program::LINE_BYTES as i64;
 
-/// Vector registers that strips of integers keep for what is between the instructions of one operation.
+/// Vector registers that strips of integers or of mixed types keep for what is between the instructions of one
+/// operation.
 pub(crate) const INTEGER_SCRATCH: usize = 3;
 
 /// What strips are told of the instruction set that they are compiled for.
@@ -29,8 +30,11 @@ pub(crate) struct Features {
     pub(crate) cycles: &'static Cycles,
 }
 
-/// The numbers in a vector; a strip computes with one kind only.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Bytes of the narrowest vectors that wide code computes in. Instructions on these cost what those on half of them do.
+const LEAST_BYTES: i64 = 32;
+
+/// The numbers in a vector.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Number {
     /// Doubles.
     F64,
@@ -49,6 +53,11 @@ impl Number {
             _ if ty.is_integer() => Some(Number::Integer(ty)),
             _ => None,
         }
+    }
+
+    /// Those that cells hold; cells of half precision hold their values, rounded.
+    pub(crate) fn of_cells(element: Element) -> Number {
+        Number::of(element.value_type()).expect("cells hold numbers")
     }
 
     /// Size of a number in bytes.
@@ -70,7 +79,7 @@ impl Number {
         matches!(self, Number::Integer(_))
     }
 
-    /// The bits of an integer in each of eight bytes, as constants of integers are kept.
+    /// The bits of a number as often as they fit into eight bytes, as constants are kept.
     pub(crate) fn repeated(self, value: i64) -> u64 {
         let bytes = self.bytes() as usize;
         let all = value.to_le_bytes()[..bytes].repeat(8 / bytes);
@@ -85,32 +94,65 @@ pub(crate) struct Shape {
     pub(crate) features: &'static Features,
     /// Size of a vector in bytes.
     pub(crate) bytes: i64,
-    /// What is in it.
+    /// What is in it; of a strip of mixed types the widest one.
     pub(crate) number: Number,
+    /// Whether the strip has numbers of several types. Then a vector of each has as many lanes as one of the widest,
+    /// and is the lower part of a register.
+    pub(crate) is_mixed: bool,
 }
 
 impl Shape {
     /// The vectors of an instruction set with at most `lanes` numbers, widest first; none if fewer are allowed than the
     /// narrowest has.
-    pub(crate) fn all(features: &'static Features, number: Number, lanes: u32) -> impl Iterator<Item = Shape> {
-        let shapes = features.widths.iter().map(move |bytes| Shape { features, bytes: *bytes, number });
+    pub(crate) fn all(
+        features: &'static Features,
+        number: Number,
+        is_mixed: bool,
+        lanes: u32,
+    ) -> impl Iterator<Item = Shape> {
+        let shapes = features.widths.iter().map(move |bytes| Shape { features, bytes: *bytes, number, is_mixed });
         shapes.filter(move |shape| shape.lanes() <= i64::from(lanes))
     }
 
-    /// Vector registers that values may be assigned. Operations on integers that take several instructions have the
-    /// last ones for what is between.
+    /// Whether all numbers are floating-point ones of one type.
+    pub(crate) fn is_float(self) -> bool {
+        !self.is_mixed && !self.number.is_integer()
+    }
+
+    /// Vector registers that values may be assigned. Operations on integers, and conversions, that take several
+    /// instructions have the last ones for what is between.
     pub(crate) fn registers(self) -> usize {
-        self.features.registers - if self.number.is_integer() { INTEGER_SCRATCH } else { 0 }
+        self.features.registers - if self.is_float() { 0 } else { INTEGER_SCRATCH }
+    }
+
+    /// Mask registers that values may be assigned; conversions have the last one for what is between.
+    pub(crate) fn masks(self) -> usize {
+        self.features.masks.saturating_sub(usize::from(self.is_mixed))
+    }
+
+    /// Bytes of the vectors that numbers of a type are computed in. Lanes above those of the strip may be anything.
+    pub(crate) fn bytes_of(self, number: Number) -> i64 {
+        self.cell_bytes(number.bytes()).max(LEAST_BYTES.min(self.bytes))
+    }
+
+    /// Bytes of as many cells of a size as there are lanes.
+    pub(crate) fn cell_bytes(self, bytes: i64) -> i64 {
+        self.lanes() * bytes
+    }
+
+    /// Whether vectors of a type have no other lanes than those of the strip, so that they may be operands in memory.
+    pub(crate) fn fills(self, number: Number) -> bool {
+        self.bytes_of(number) == self.cell_bytes(number.bytes())
     }
 
     /// Whether an operand in memory may be one cell for all lanes: no instruction on bytes or words has that.
     pub(crate) fn repeats_cells(self) -> bool {
-        self.features.repeats_cells && !self.number.is_integer()
+        self.features.repeats_cells && self.is_float()
     }
 
-    /// Whether one instruction cuts a vector out of two that follow each other.
+    /// Whether one instruction cuts a vector out of two that follow each other: none does of bytes or words.
     pub(crate) fn shifts_lanes(self) -> bool {
-        self.features.shifts_lanes && !self.number.is_integer()
+        self.features.shifts_lanes && !self.is_mixed && self.number.bytes() >= 4
     }
 
     /// Numbers in a vector.
@@ -135,7 +177,8 @@ pub(crate) enum Extent {
     Repeated,
     /// Its first number.
     Single,
-    /// Its first numbers, this many of them, in a vector of 128 bits: integers only.
+    /// Its first numbers, this many of them: where they are not all floating-point ones of one type. Of integers of one
+    /// type in a vector of 128 bits.
     Part(i64),
 }
 

@@ -6,7 +6,7 @@
 //! values in which registers, which loads share vectors, how many copies. What is left to it is the function around
 //! blocks of instructions, and bytes.
 
-use crease_program::ScalarId;
+use crease_program::{MOST_AXES, ScalarId};
 
 use super::body::StripFacts;
 use super::cost::{WideStrip, choose};
@@ -44,6 +44,22 @@ pub(crate) struct WideOptions<'o> {
     pub(crate) scalar_offset: &'o dyn Fn(ScalarId) -> i32,
 }
 
+/// What the table of a function says of a lookup, in eight bytes each.
+pub(crate) struct LookupEntry;
+
+impl LookupEntry {
+    /// Address of the corner; of narrow cells that of the word that it is in, of [`LookupEntry::WORD`] bytes.
+    pub(crate) const CORNER: usize = 0;
+    /// Bytes from there to where each value is 0, in its lower half.
+    pub(crate) const ZERO: usize = 1;
+    /// For each axis the bytes from one value to the next, in the lower half.
+    pub(crate) const PITCHES: usize = 2;
+    /// How many there are.
+    pub(crate) const NUMBERS: usize = 2 + MOST_AXES;
+    /// Bytes of the smallest cells that instructions gather.
+    pub(crate) const WORD: u64 = 4;
+}
+
 /// A function of machine code.
 pub(crate) struct WideCode {
     /// Position-independent.
@@ -54,6 +70,8 @@ pub(crate) struct WideCode {
     pub(crate) streams: bool,
     /// The index operations whose value at iteration 0 follows the pointers in the table.
     pub(crate) indices: Vec<usize>,
+    /// The lookups for which a [`LookupEntry`] each follows those.
+    pub(crate) lookups: Vec<usize>,
     /// The only end that it can be given, from the start 0; none if both are free.
     pub(crate) fixed_length: Option<i64>,
 }
@@ -73,5 +91,5 @@ pub(crate) fn emit(facts: &StripFacts<'_>, options: &WideOptions<'_>) -> Option<
     let Encoded { bytes, text } = options.target.encode(&strip, ahead, options);
     let listing = options.options.texts.then(|| strip.listing(facts.is_joined, text));
     let (streams, fixed_length) = (strip.streams(), strip.fixed_length);
-    Some(WideCode { bytes, listing, streams, indices: strip.indices, fixed_length })
+    Some(WideCode { bytes, listing, streams, indices: strip.indices, lookups: strip.lookups, fixed_length })
 }

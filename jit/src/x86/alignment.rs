@@ -94,7 +94,7 @@ impl Function<'_, '_, '_> {
                 self.encoding.block(&self.allocation.each, Extent::Masked, 0);
                 self.put(Instruction::with2(Code::Add_r64_rm64, ITERATION, slot.count));
             }
-            Avx::Avx2 if self.encoding.body.shape.number.is_integer() => self.parts(),
+            Avx::Avx2 if !self.encoding.body.shape.is_float() => self.parts(),
             Avx::Avx2 => {
                 self.put(Instruction::with2(Code::Add_r64_rm64, LAST, ITERATION));
                 let top = self.encoding.assembler.top();

@@ -6,7 +6,7 @@
 //! Registers of the function: `rdx` is the iteration, `rcx` the end, `rdi` the table, and `rsi` the frame before the
 //! loops. Slots lie from the stack pointer on, which is a multiple of their size.
 
-use crease_program::{CompareOp, Element, ScalarId, StoreHint, ValueType};
+use crease_program::{Element, Op, ScalarId, StoreHint, ValueType};
 
 use super::assembler::Assembler;
 use super::avx::Avx;
@@ -28,6 +28,8 @@ pub(super) const FRAME: Register = Register::RSI;
 pub(super) const SCRATCH: [Register; 2] = [Register::RAX, Register::R8];
 /// The lanes of a remainder.
 pub(super) const REMAINDER: Register = Register::K1;
+/// What conversions compare, in strips of several types: the last of the masks that values are assigned in others.
+pub(super) const FREE_MASK: Register = Register::K7;
 /// The first mask that a value may be assigned.
 const FIRST_MASK: Register = Register::K2;
 
@@ -53,6 +55,8 @@ pub(super) struct Encoding<'b, 'a> {
     pub(super) pointers: Vec<Option<Register>>,
     /// For each index operation its place in the table, behind the pointers.
     pub(super) indices: &'b [usize],
+    /// For each lookup its place in the table, behind those.
+    pub(super) lookups: &'b [usize],
     /// For each operation what to call its result in the text.
     pub(super) names: &'b [String],
     /// Bytes from the frame's start to a scalar.
@@ -63,6 +67,10 @@ pub(super) struct Encoding<'b, 'a> {
     pub(super) conversion_slot: usize,
     /// Which scratch register comes next.
     pub(super) next_scratch: usize,
+    /// The type of the numbers of the instruction being encoded.
+    pub(super) number: Number,
+    /// The operation that it is for.
+    pub(super) operation: usize,
     /// The block being encoded.
     pub(super) extent: Extent,
     /// How many vectors after the iteration it lies.
@@ -75,6 +83,7 @@ impl Encoding<'_, '_> {
     /// What follows is for the block at the iteration.
     pub(super) fn begin_block(&mut self, extent: Extent) {
         (self.extent, self.copy) = (extent, 0);
+        self.number = self.body.shape.number;
     }
 
     /// Encodes `instructions` for the block `copy` vectors after the iteration.
@@ -85,6 +94,7 @@ impl Encoding<'_, '_> {
             let kept = if matches!(instruction, Inst::Spill { .. }) { "kept: " } else { "" };
             let name = self.names.get(operation).filter(|name| !name.is_empty());
             self.assembler.note(name.map(|name| (kept, name.as_str())));
+            (self.operation, self.number) = (operation, self.body.numbers[operation]);
             self.instruction(instruction);
         }
         self.assembler.note(None);
@@ -101,10 +111,10 @@ impl Encoding<'_, '_> {
             Inst::Index { to, index } => self.index(to, index),
             Inst::Store { stream, from, hint } => self.store(stream, from, hint),
             Inst::Spill { slot, from } => {
-                let code = match (from.class, self.integer()) {
-                    (Class::Mask, None) => Code::VEX_Kmovw_m16_kr,
-                    (Class::Mask, Some(_)) => Code::VEX_Kmovq_m64_kr,
-                    (Class::Vector, _) => self.code(Kind::Store),
+                let code = match from.class {
+                    Class::Mask if self.has_few_lanes() => Code::VEX_Kmovw_m16_kr,
+                    Class::Mask => Code::VEX_Kmovq_m64_kr,
+                    Class::Vector => self.code(Kind::Store),
                 };
                 let instruction = Instruction::with2(code, self.slot(slot), self.register(from));
                 self.put(instruction);
@@ -135,7 +145,12 @@ impl Encoding<'_, '_> {
                 let (to, from) = (self.vector(to), self.vector(from));
                 self.put(Instruction::with3(self.code(Kind::ShiftBits(op)), to, from, u32::from(count)));
             }
-            Inst::Arith { op, to, a, b } => {
+            Inst::LookUp { to, values } => self.look_up(to, values),
+            Inst::Convert { to, from, number } => self.convert(to, from, number, self.number),
+            Inst::Arith { op, to, mut a, mut b } => {
+                if let (Op::And(..) | Op::Or(..), Operand::Reg(register)) = (self.body.strip.ops[self.operation], b) {
+                    (a, b) = (self.truth_operand(0, a, 1), Operand::Reg(self.truth_operand(1, register, 2)));
+                }
                 if let Some(ty) = self.integer() {
                     return self.integer_arith(op, ty, to, a, b);
                 }
@@ -148,16 +163,16 @@ impl Encoding<'_, '_> {
             }
             Inst::Compare { op, to, a, b } => self.compare(op, to, a, b),
             Inst::Masks { op, to, a, b } => {
-                let code = match (op, self.integer()) {
-                    (Arith::And, None) => Code::VEX_Kandw_kr_kr_kr,
-                    (_, None) => Code::VEX_Korw_kr_kr_kr,
-                    (Arith::And, Some(_)) => Code::VEX_Kandq_kr_kr_kr,
-                    (_, Some(_)) => Code::VEX_Korq_kr_kr_kr,
+                let code = match (op, self.has_few_lanes()) {
+                    (Arith::And, true) => Code::VEX_Kandw_kr_kr_kr,
+                    (_, true) => Code::VEX_Korw_kr_kr_kr,
+                    (Arith::And, false) => Code::VEX_Kandq_kr_kr_kr,
+                    (_, false) => Code::VEX_Korq_kr_kr_kr,
                 };
                 self.three(code, self.register(to), self.register(a), Source::Register(self.register(b)));
             }
             Inst::NotMask { to, from } => {
-                let code = if self.integer().is_some() { Code::VEX_Knotq_kr_kr } else { Code::VEX_Knotw_kr_kr };
+                let code = if self.has_few_lanes() { Code::VEX_Knotw_kr_kr } else { Code::VEX_Knotq_kr_kr };
                 self.two(code, self.register(to), Source::Register(self.register(from)));
             }
             Inst::Select { to, cond, then, otherwise } => self.select(to, cond, then, otherwise),
@@ -168,10 +183,11 @@ impl Encoding<'_, '_> {
     pub(super) fn load(&mut self, to: Reg, from: Memory) {
         if to.class == Class::Mask {
             let Source::Memory(slot) = self.memory_operand(from) else { unreachable!("masks are kept in slots") };
-            let code = if self.integer().is_some() { Code::VEX_Kmovq_kr_km64 } else { Code::VEX_Kmovw_kr_km16 };
+            let code = if self.has_few_lanes() { Code::VEX_Kmovw_kr_km16 } else { Code::VEX_Kmovq_kr_km64 };
             return self.two(code, self.register(to), Source::Memory(slot));
         }
         let kind = match (from, self.integer()) {
+            (Memory::Cell(stream), _) if self.body.shape.is_mixed => return self.load_mixed(to, stream),
             (Memory::Cell(stream), Some(ty)) => return self.load_integers(ty, to, stream),
             (Memory::Cell(stream), None) => {
                 match (self.body.addresses[stream].element, self.body.addresses[stream].stride) {
@@ -184,7 +200,7 @@ impl Encoding<'_, '_> {
                 }
             }
             // A slot holds all lanes, and so does a constant where instructions cannot repeat one.
-            (Memory::Constant(_), None) if self.isa == Avx::Avx512 => Kind::Broadcast,
+            (Memory::Constant(_), None) if self.body.shape.repeats_cells() => Kind::Broadcast,
             (Memory::Constant(_) | Memory::Slot(_) | Memory::NextCell(_), _) => Kind::Load,
         };
         let (to, from) = (self.vector(to), self.unrepeated(from));
@@ -202,6 +218,9 @@ impl Encoding<'_, '_> {
     }
 
     fn store(&mut self, stream: usize, from: Reg, hint: StoreHint) {
+        if self.body.shape.is_mixed {
+            return self.store_mixed(stream, from, hint);
+        }
         if let Some(ty) = self.integer() {
             return self.store_integers(ty, from, stream, hint);
         }
@@ -221,30 +240,6 @@ impl Encoding<'_, '_> {
             instruction.set_op_mask(REMAINDER);
         }
         self.assembler.put(&instruction);
-    }
-
-    fn compare(&mut self, op: CompareOp, to: Reg, a: Reg, b: Operand) {
-        if let Some(ty) = self.integer() {
-            return self.integer_compare(op, ty, to, a, b);
-        }
-        // False if unordered, without a signal; "not equal" is true.
-        let predicate: u32 = match op {
-            CompareOp::Lt => 0x11,
-            CompareOp::Le => 0x12,
-            CompareOp::Gt => 0x1e,
-            CompareOp::Ge => 0x1d,
-            CompareOp::Eq => 0x00,
-            CompareOp::Ne => 0x04,
-        };
-        let (code, a, b) = (self.code(Kind::Compare), self.vector(a), self.operand(b));
-        let to = if to.class == Class::Mask { self.register(to) } else { self.vector(to) };
-        let instruction = match b {
-            Source::Register(b) => Instruction::with4(code, to, a, b, predicate),
-            Source::Memory(b) | Source::Cells(b) | Source::Constant(b, _) => {
-                Instruction::with4(code, to, a, b, predicate)
-            }
-        };
-        self.finish(instruction, b, false);
     }
 
     fn round(&mut self, rounding: Rounding, to: Reg, from: Operand) {
@@ -269,39 +264,15 @@ impl Encoding<'_, '_> {
         self.finish(instruction, from, true);
     }
 
-    fn select(&mut self, to: Reg, cond: Reg, then: Operand, otherwise: Reg) {
-        let (code, to, otherwise) = (self.code(Kind::Blend), self.vector(to), self.vector(otherwise));
-        let then = self.operand(then);
-        if cond.class == Class::Vector {
-            let cond = self.vector(cond);
-            let instruction = match then {
-                Source::Register(then) => Instruction::with4(code, to, otherwise, then, cond),
-                Source::Memory(then) | Source::Cells(then) | Source::Constant(then, _) => {
-                    Instruction::with4(code, to, otherwise, then, cond)
-                }
-            };
-            return self.finish(instruction, then, false);
-        }
-        let instruction = match then {
-            Source::Register(then) => Instruction::with3(code, to, otherwise, then),
-            Source::Memory(then) | Source::Cells(then) | Source::Constant(then, _) => {
-                Instruction::with3(code, to, otherwise, then)
-            }
-        };
-        let cond = self.register(cond);
-        let masked = instruction.map(|mut instruction| {
-            instruction.set_op_mask(cond);
-            instruction
-        });
-        self.finish(masked, then, false);
-    }
-
     pub(super) fn code(&self, kind: Kind) -> Code {
-        code(kind, self.body.shape.number, self.form())
+        code(kind, self.number, self.form())
     }
 
     /// Which instructions the block is made of.
     pub(super) fn form(&self) -> Form {
+        if self.body.shape.is_mixed {
+            return self.form_of(self.number);
+        }
         match (self.extent, self.isa, self.vector_bytes()) {
             (Extent::Single | Extent::Part(_), ..) => Form::Single,
             (_, Avx::Avx2, _) => Form::Vex256,
@@ -310,9 +281,9 @@ impl Encoding<'_, '_> {
         }
     }
 
-    /// The type of the strip's values, if they are integers.
+    /// The type of the instruction's numbers, if they are integers.
     pub(super) fn integer(&self) -> Option<ValueType> {
-        match self.body.shape.number {
+        match self.number {
             Number::Integer(ty) => Some(ty),
             Number::F64 | Number::F32 => None,
         }
@@ -326,6 +297,7 @@ impl Encoding<'_, '_> {
     /// Bytes of a vector of this block.
     fn vector_bytes(&self) -> i64 {
         match self.extent {
+            _ if self.body.shape.is_mixed => self.body.shape.bytes_of(self.number),
             Extent::Single | Extent::Part(_) => 16,
             Extent::MaskedHalf | Extent::Repeated => self.body.shape.bytes / 2,
             Extent::Whole | Extent::Aligned | Extent::Masked => self.body.shape.bytes,
@@ -347,7 +319,7 @@ impl Encoding<'_, '_> {
         match register.class {
             Class::Vector => self.vector(register),
             Class::Mask => {
-                assert!(usize::from(register.number) < self.body.shape.features.masks, "there are few masks");
+                assert!(usize::from(register.number) < self.body.shape.masks(), "there are few masks");
                 FIRST_MASK + u32::from(register.number)
             }
         }
@@ -358,7 +330,7 @@ impl Encoding<'_, '_> {
             Operand::Reg(register) => Source::Register(self.register(register)),
             // Instructions that read part of a vector, or mask bytes, are loads and stores.
             Operand::Memory(Memory::Cell(stream))
-                if self.integer().is_some() && matches!(self.extent, Extent::Masked | Extent::Part(_)) =>
+                if !self.body.shape.is_float() && matches!(self.extent, Extent::Masked | Extent::Part(_)) =>
             {
                 let number = self.body.shape.registers() + INTEGER_SCRATCH - 1;
                 let to = Reg { class: Class::Vector, number: number as u8 };
@@ -487,7 +459,7 @@ impl Encoding<'_, '_> {
     /// Puts an instruction that reads a constant.
     pub(super) fn put_with_constant(&mut self, instruction: &Instruction, constant: usize) {
         let bits = self.body.pool.bits[constant];
-        let number = self.body.shape.number;
+        let number = self.number;
         self.assembler.put_with_constant(instruction, constant, || match number {
             // The mask of all bits is no number.
             _ if bits == u64::MAX => "all ones".to_owned(),

@@ -11,7 +11,8 @@ use iced_x86::{Code, Instruction, MemoryOperand, Register};
 /// The lower 16 bits of [`SCRATCH`].
 const SCRATCH_WORDS: [Register; 2] = [Register::AX, Register::R8W];
 /// How conversions to `f16` round: to the nearest, ties to even, whatever mode the thread is in.
-const TO_NEAREST: u32 = 0;
+pub(super) const TO_NEAREST: u32 = 0;
+
 impl Encoding<'_, '_> {
     /// Loads bytes and converts them, exactly.
     pub(super) fn load_bytes(&mut self, to: Reg, stream: usize) {
@@ -56,7 +57,7 @@ impl Encoding<'_, '_> {
     pub(super) fn index(&mut self, to: Reg, index: usize) {
         let Op::Index { step, .. } = self.body.strip.ops[index] else { unreachable!("chosen for index operations") };
         let entry = self.indices.iter().position(|known| *known == index).expect("every index has an entry");
-        let (number, lanes) = (self.body.shape.number, self.body.shape.lanes());
+        let (number, lanes) = (self.number, self.body.shape.lanes());
         let value = SCRATCH[0];
         let entry = memory(TABLE, 8 * (self.pointers.len() + entry) as i64);
         let step = i32::try_from(step).expect("larger steps are not eligible");

@@ -11,7 +11,7 @@
 //! with loads that share vectors: the next loop with these, as long as a whole block follows
 //! while j <= end - unroll_factor * lanes: `unroll_factor` blocks of whole vectors; j += copies * lanes
 //! the same with one block
-//! AVX2:     single cells; of integers parts of vectors, each half as long as the one before
+//! AVX2:     single cells; if there are integers parts of vectors, each half as long as the one before
 //! AVX-512:  a single cell that is left; else one block of as many lanes as are left, if there are any
 //! ```
 //!
@@ -56,11 +56,14 @@ impl Target for Avx {
             body,
             pointers: homes.pointers.clone(),
             indices: &strip.indices,
+            lookups: &strip.lookups,
             names: options.names,
             scalar_offset: options.scalar_offset,
             slots: homes.frame_bytes as usize / body.shape.bytes as usize,
             conversion_slot: strip.allocation.slots,
             next_scratch: 0,
+            number: body.shape.number,
+            operation: 0,
             extent: Extent::Whole,
             copy: 0,
             ahead,
@@ -88,18 +91,23 @@ impl Homes {
     /// The pointers used most get registers, while there are any.
     fn new(strip: &WideStrip<'_>) -> Self {
         let WideStrip { body, allocation, .. } = strip;
-        let has_indices = !strip.indices.is_empty();
+        let (has_indices, has_lookups) = (!strip.indices.is_empty(), !strip.lookups.is_empty());
         let count = body.addresses.iter().map(|place| place.pointer + 1).max().unwrap_or(0);
         let mut uses = vec![0u32; count];
         let cells = |inst: &Inst| cell_of(inst);
         allocation.main().iter().filter_map(cells).for_each(|stream| uses[body.addresses[stream].pointer] += 1);
         let mut by_use: Vec<usize> = (0..count).filter(|pointer| uses[*pointer] > 0).collect();
         by_use.sort_by_key(|pointer| std::cmp::Reverse(uses[*pointer]));
-        let converts = body.addresses.iter().any(|place| !body.shape.number.is_in(place.element));
+        // Conversions of strips of several types need no general register.
+        let converts =
+            !body.shape.is_mixed && body.addresses.iter().any(|place| !body.shape.number.is_in(place.element));
         let mut registers: Vec<Register> = FREE.to_vec();
         let all = FREE.len() + SAVED.len() + SCRATCH.len() + 1;
-        let needs_table =
-            has_indices || converts || by_use.len() > all || allocation.once.iter().any(|i| cell_of(i).is_some());
+        let needs_table = has_indices
+            || has_lookups
+            || converts
+            || by_use.len() > all
+            || allocation.once.iter().any(|i| cell_of(i).is_some());
         if !needs_table {
             registers.extend(SCRATCH);
         }
@@ -137,14 +145,14 @@ fn cell_of(inst: &Inst) -> Option<usize> {
 fn pool_entry(isa: Avx, body: &Body<'_>) -> usize {
     match isa {
         Avx::Avx2 => 32,
-        // Instructions on bytes and words repeat nothing.
-        Avx::Avx512 if body.shape.number.is_integer() => body.shape.bytes as usize,
+        // Instructions on bytes and words repeat nothing, and a constant may be one of several types.
+        Avx::Avx512 if !body.shape.is_float() => body.shape.bytes as usize,
         Avx::Avx512 => body.shape.number.bytes() as usize,
     }
 }
 
 fn pool(body: &Body<'_>, entry_bytes: usize) -> Vec<u8> {
-    let number = if body.shape.number.is_integer() { 8 } else { body.shape.number.bytes() as usize };
+    let number = if body.shape.is_float() { body.shape.number.bytes() as usize } else { 8 };
     let entry = |bits: &u64| bits.to_le_bytes()[..number].repeat(entry_bytes / number);
     body.pool.bits.iter().flat_map(entry).collect()
 }
@@ -208,7 +216,7 @@ impl Function<'_, '_, '_> {
         (0..left).for_each(|copy| self.encoding.block(each, Extent::Whole, copy));
         match self.encoding.isa {
             _ if cells == 0 => {}
-            Avx::Avx512 if self.encoding.body.shape.number.is_integer() => {
+            Avx::Avx512 if !self.encoding.body.shape.is_float() => {
                 self.put(Instruction::with2(Code::Mov_r64_imm64, LAST, (1_u64 << cells) - 1));
                 self.put(Instruction::with2(Code::VEX_Kmovq_kr_r64, REMAINDER, LAST));
                 self.encoding.block(each, Extent::Masked, left);
@@ -267,9 +275,9 @@ impl Function<'_, '_, '_> {
         let ones = self.encoding.body.constant(u64::MAX);
         let operand: MemoryOperand = self.encoding.assembler.constant_operand(false);
         // A vector has up to 16 floats, or 64 bytes.
-        let (zero_high, move_mask, lanes) = match self.encoding.body.shape.number.is_integer() {
-            true => (Code::VEX_Bzhi_r64_rm64_r64, Code::VEX_Kmovq_kr_r64, LAST),
-            false => (Code::VEX_Bzhi_r32_rm32_r32, Code::VEX_Kmovw_kr_r32, Register::ESI),
+        let (zero_high, move_mask, lanes) = match self.encoding.body.shape.is_float() {
+            false => (Code::VEX_Bzhi_r64_rm64_r64, Code::VEX_Kmovq_kr_r64, LAST),
+            true => (Code::VEX_Bzhi_r32_rm32_r32, Code::VEX_Kmovw_kr_r32, Register::ESI),
         };
         let bits = Instruction::with3(zero_high, lanes, operand, lanes).expect("the operands fit the code");
         self.encoding.put_with_constant(&bits, ones);
@@ -366,13 +374,13 @@ impl Function<'_, '_, '_> {
     fn has_half_vectors(&self) -> bool {
         let Encoding { isa, body, indices, .. } = &*self.encoding;
         let converts = body.addresses.iter().any(|place| !body.shape.number.is_in(place.element));
-        let is_float = !body.shape.number.is_integer();
+        let is_float = body.shape.is_float();
         *isa == Avx::Avx512 && body.shape.bytes == 64 && is_float && indices.is_empty() && !converts
     }
 
-    /// What is left with AVX2: parts of vectors of integers, else cell by cell.
+    /// What is left with AVX2: floating-point numbers of one type cell by cell, all else in parts of vectors.
     fn cells_until_end(&mut self) {
-        if !self.encoding.body.shape.number.is_integer() {
+        if self.encoding.body.shape.is_float() {
             return self.single_cells();
         }
         self.put(Instruction::with2(Code::Mov_r64_rm64, LAST, END));
@@ -380,7 +388,7 @@ impl Function<'_, '_, '_> {
         self.parts();
     }
 
-    /// As many cells of integers as [`LAST`] says, less than a vector of them: a part for each of its bits.
+    /// As many cells as [`LAST`] says, less than a vector has lanes: a part for each of its bits.
     pub(super) fn parts(&mut self) {
         let mut lanes = self.encoding.body.shape.lanes() / 2;
         while lanes > 0 {

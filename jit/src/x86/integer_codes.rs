@@ -18,7 +18,7 @@ pub(super) fn widening_code(from: ValueType, bits: u32, form: Form) -> Code {
     widening(from.bits(), bits, from.is_unsigned())[form as usize]
 }
 
-/// The code that writes the lowest bits of integers (AVX-512).
+/// The code that writes the lowest bits of integers, to memory or to the start of a register (AVX-512).
 pub(super) fn narrowing_code(bits: u32, cell_bits: u32, form: Form) -> Code {
     use iced_x86::Code::*;
     match (bits, cell_bits, form) {
@@ -28,6 +28,12 @@ pub(super) fn narrowing_code(bits: u32, cell_bits: u32, form: Form) -> Code {
         (32, 8, Form::Evex512) => EVEX_Vpmovdb_xmmm128_k1z_zmm,
         (32, 16, Form::Evex256) => EVEX_Vpmovdw_xmmm128_k1z_ymm,
         (32, 16, Form::Evex512) => EVEX_Vpmovdw_ymmm256_k1z_zmm,
+        (64, 8, Form::Evex256) => EVEX_Vpmovqb_xmmm32_k1z_ymm,
+        (64, 8, Form::Evex512) => EVEX_Vpmovqb_xmmm64_k1z_zmm,
+        (64, 16, Form::Evex256) => EVEX_Vpmovqw_xmmm64_k1z_ymm,
+        (64, 16, Form::Evex512) => EVEX_Vpmovqw_xmmm128_k1z_zmm,
+        (64, 32, Form::Evex256) => EVEX_Vpmovqd_xmmm128_k1z_ymm,
+        (64, 32, Form::Evex512) => EVEX_Vpmovqd_ymmm256_k1z_zmm,
         _ => INVALID,
     }
 }
@@ -131,6 +137,8 @@ fn integers(kind: Kind, bits: u32, is_unsigned: bool) -> [Code; 4] {
             EVEX_Vpcmpw_kr_k1_ymm_ymmm256_imm8, EVEX_Vpcmpw_kr_k1_zmm_zmmm512_imm8],
         (Kind::Blend, 16) => [VEX_Vpblendvb_xmm_xmm_xmmm128_xmm, VEX_Vpblendvb_ymm_ymm_ymmm256_ymm,
             EVEX_Vpblendmw_ymm_k1z_ymm_ymmm256, EVEX_Vpblendmw_zmm_k1z_zmm_zmmm512],
+        (Kind::Shift, 32) => [INVALID, INVALID,
+            EVEX_Valignd_ymm_k1z_ymm_ymmm256b32_imm8, EVEX_Valignd_zmm_k1z_zmm_zmmm512b32_imm8],
         (Kind::Load, 32) => [VEX_Vmovdqu_xmm_xmmm128, VEX_Vmovdqu_ymm_ymmm256,
             EVEX_Vmovdqu32_ymm_k1z_ymmm256, EVEX_Vmovdqu32_zmm_k1z_zmmm512],
         (Kind::Store, 32) => [VEX_Vmovdqu_xmmm128_xmm, VEX_Vmovdqu_ymmm256_ymm,
@@ -169,6 +177,8 @@ fn integers(kind: Kind, bits: u32, is_unsigned: bool) -> [Code; 4] {
             EVEX_Vpcmpd_kr_k1_ymm_ymmm256b32_imm8, EVEX_Vpcmpd_kr_k1_zmm_zmmm512b32_imm8],
         (Kind::Blend, 32) => [VEX_Vpblendvb_xmm_xmm_xmmm128_xmm, VEX_Vpblendvb_ymm_ymm_ymmm256_ymm,
             EVEX_Vpblendmd_ymm_k1z_ymm_ymmm256b32, EVEX_Vpblendmd_zmm_k1z_zmm_zmmm512b32],
+        (Kind::Shift, 64) => [INVALID, INVALID,
+            EVEX_Valignq_ymm_k1z_ymm_ymmm256b64_imm8, EVEX_Valignq_zmm_k1z_zmm_zmmm512b64_imm8],
         (Kind::Load, 64) => [VEX_Vmovdqu_xmm_xmmm128, VEX_Vmovdqu_ymm_ymmm256,
             EVEX_Vmovdqu64_ymm_k1z_ymmm256, EVEX_Vmovdqu64_zmm_k1z_zmmm512],
         (Kind::Store, 64) => [VEX_Vmovdqu_xmmm128_xmm, VEX_Vmovdqu_ymmm256_ymm,

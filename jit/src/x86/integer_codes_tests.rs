@@ -40,6 +40,7 @@ fn instruction(kind: Kind, code: Code, form: Form) -> Instruction {
         Kind::Broadcast => Instruction::with2(code, to, memory()).unwrap(),
         Kind::Move | Kind::Abs => Instruction::with2(code, to, a).unwrap(),
         Kind::ShiftBits(_) | Kind::ShiftSigned => Instruction::with3(code, to, a, 3).unwrap(),
+        Kind::Shift => Instruction::with4(code, to, a, b, 3).unwrap(),
         Kind::Compare => Instruction::with4(code, Register::K2, a, b, 3).unwrap(),
         Kind::Blend if form == Form::Vex256 => Instruction::with4(code, to, a, b, a).unwrap(),
         Kind::Blend => masked(Instruction::with3(code, to, a, b).unwrap(), form, false),
@@ -198,6 +199,8 @@ fn instructions_on_integers_have_the_bytes_of_another_assembler() {
         (Kind::Arith(Arith::Or), U8, Evex512, "62f1ed48ebcb"),
         (Kind::Arith(Arith::Xor), U8, Evex512, "62f1ed48efcb"),
         (Kind::Move, U8, Evex512, "62f1fd486fca"),
+        (Kind::Shift, U32, Evex512, "62f36d4803cb03"),
+        (Kind::Shift, I64, Evex512, "62f3ed4803cb03"),
         (Kind::StoreNonTemporal, U8, Evex512, "62f17d48e74c3a01"),
     ];
     for (kind, ty, form, expected) in known {
@@ -249,6 +252,12 @@ fn conversions_of_cells_have_the_bytes_of_another_assembler() {
         (32, 8, Evex256, "62f27e2a314c3a08"),
         (32, 16, Evex512, "62f27e4a334c3a02"),
         (32, 16, Evex256, "62f27e2a334c3a04"),
+        (64, 8, Evex512, "62f27e4a324c3a08"),
+        (64, 8, Evex256, "62f27e2a324c3a10"),
+        (64, 16, Evex512, "62f27e4a344c3a04"),
+        (64, 16, Evex256, "62f27e2a344c3a08"),
+        (64, 32, Evex512, "62f27e4a354c3a02"),
+        (64, 32, Evex256, "62f27e2a354c3a04"),
     ];
     for (bits, cell_bits, form, expected) in narrowed {
         let code = narrowing_code(bits, cell_bits, form);

@@ -242,7 +242,7 @@ impl Encoding<'_, '_> {
 
     /// Whether the block is the first integers of a vector only, in 128 bits.
     pub(super) fn is_part(&self) -> bool {
-        matches!(self.extent, Extent::Part(_))
+        matches!(self.extent, Extent::Part(_)) && !self.body.shape.is_mixed
     }
 
     /// The code of an instruction on words, which bytes have none for.

@@ -5,15 +5,20 @@
 //!
 //! `avx` says what the two have; `function` lays out the loops around blocks, `alignment` what brings stores to
 //! multiples of a vector's size, by what `alignment_slot` keeps; `encode` and `codes` make instructions of blocks, by
-//! what `kinds` says that they do; `float_cells` converts floating-point numbers from cells and to them. `integers` has
-//! the operations on integers, of which some take several instructions, `integer_cells` their loads and stores, and
-//! `integer_codes` their instructions. `assembler` makes bytes and text.
+//! what `kinds` says that they do; `truth` compares and chooses; `float_cells` converts floating-point numbers from
+//! cells and to them. `integers` has the operations on integers, of which some take several instructions,
+//! `integer_cells` their loads and stores, and `integer_codes` their instructions. Strips of several types have
+//! `conversions`, by the table in `conversion_codes`, `mixed_cells` and `lookups`. `assembler` makes bytes and text.
 
 mod alignment;
 mod alignment_slot;
 mod assembler;
 mod avx;
 mod codes;
+mod conversion_codes;
+#[cfg(test)]
+mod conversion_codes_tests;
+mod conversions;
 mod encode;
 mod float_cells;
 mod function;
@@ -23,5 +28,8 @@ mod integer_codes;
 mod integer_codes_tests;
 mod integers;
 mod kinds;
+mod lookups;
+mod mixed_cells;
+mod truth;
 
 pub(crate) use avx::Avx;

@@ -159,11 +159,10 @@ fn narrow_cells_widen_and_are_cut() {
     }
 }
 
-/// Lanes are those of the widest vectors if all numbers are of one type of integers, and else those that the widest type
-/// of a strip has in 128 bits; no more than the strip allows.
+/// Lanes are those that the widest type of a strip has in a vector, of 128 bits if the strip allows no more.
 #[test]
 fn strips_of_integers_and_of_several_types_run_in_lanes() {
-    let lanes_of = |from: &str, through: &str, to: &str, most: u32| {
+    let lanes_with = |choice: IsaChoice, from: &str, through: &str, to: &str, most: u32| {
         let text = format!(
             "program convert() {{
                buffer a: {from}[64] read
@@ -178,9 +177,17 @@ fn strips_of_integers_and_of_several_types_run_in_lanes() {
                }}
              }}"
         );
-        let options = CompileOptions::default().texts(true);
+        let options = CompileOptions::default().texts(true).choice(choice);
         let code = compile(&verified(&Program::parse(&text).unwrap()), &options).unwrap();
         code.strips()[0].lanes
+    };
+    let lanes_of = |from: &str, through: &str, to: &str, most: u32| {
+        let lanes = lanes_with(IsaChoice::V128, from, through, to, most);
+        if Isa::detect().resolve(IsaChoice::Avx2).is_ok() {
+            let wide = lanes_with(IsaChoice::Avx2, from, through, to, most);
+            assert_eq!(wide, if 2 * lanes <= most { 2 * lanes } else { lanes }, "{from}, {through}, {to}");
+        }
+        lanes
     };
     assert_eq!([lanes_of("u8", "i8", "u8", 64), lanes_of("u8", "u16", "u8", 64)], [16, 8]);
     assert_eq!([lanes_of("i16", "f32", "u8", 64), lanes_of("f32", "f64", "f32", 64)], [4, 2]);

@@ -28,7 +28,8 @@ fn sums(ty: &str, length: usize, apart: &[usize], in_place: Option<usize>) -> St
     }
     let (mut sum, mut next) = (0, streams);
     for stream in 1..streams {
-        writeln!(text, "%{next} = fma %{sum}, %{stream}, %{stream}").unwrap();
+        let op = if ty.starts_with('f') { format!("fma %{sum}, %{stream}") } else { format!("add %{sum}") };
+        writeln!(text, "%{next} = {op}, %{stream}").unwrap();
         (sum, next) = (next, next + 1);
     }
     writeln!(text, "%{next}: store m{streams}, %{sum}").unwrap();
@@ -50,7 +51,7 @@ fn lane_shifts(text: &str) -> Option<usize> {
 
 #[test]
 fn rows_agree_and_stay_in_their_buffers() {
-    for ty in ["f64", "f32"] {
+    for ty in ["f64", "f32", "i64", "u32"] {
         for apart in [&[0, 1, 2][..], &[2, 0, 1], &[0, 7], &[0, 1, 2, 3, 4], &[4, 3, 9], &[0, 3, 20, 21]] {
             for length in [0, 15, 16, 17, 31, 33, 48, 203] {
                 agree(&sums(ty, length, apart, None), &[length as i64], &[], &[16]);
@@ -62,8 +63,10 @@ fn rows_agree_and_stay_in_their_buffers() {
 #[test]
 fn loads_of_one_row_share_vectors() {
     for (apart, expected) in [(&[0, 1, 2][..], 4), (&[0, 1], 2), (&[0, 1, 3], 4), (&[0, 100, 200], 0), (&[3], 0)] {
-        let found = lane_shifts(&sums("f64", 300, apart, None));
-        assert!(found.is_none_or(|found| found == expected), "{apart:?}: {found:?}");
+        for ty in ["f64", "i64"] {
+            let found = lane_shifts(&sums(ty, 300, apart, None));
+            assert!(found.is_none_or(|found| found == expected), "{ty} {apart:?}: {found:?}");
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use crease_program::{Cells, Program};
 
 use super::harness::{Fill, reference, variants, verified};
 use fastrand::Rng;
-use ndarray::{Array2, Array3, ArrayView2, ArrayViewMut2, Axis, Slice};
+use ndarray::{Array2, Array3, ArrayView2, ArrayViewMut2, Axis, ShapeBuilder, Slice};
 
 /// Differences along rows and columns, a mask, and the output's own values; `TY` stands for an element type.
 const DIFFERENCES: &str = "program differences() {
@@ -176,4 +176,38 @@ fn an_array_takes_views_of_its_shape_and_a_block_takes_dense_ones() {
     a.fill(0.0);
     run(BufferRef::write(a.as_slice_mut().unwrap()), BufferRef::read_view(b.view())).unwrap();
     assert_eq!(a, ndarray::array![[0.0, 0.0, 0.0], [3.0, 4.0, 5.0]]);
+}
+
+/// Rows of a table may lie any distance apart: where that takes more than 32 bits, too, and backwards.
+#[test]
+fn tables_are_looked_up_however_far_apart_their_rows_are() {
+    let program = Program::parse(
+        "program far() { array table: u8[2, 16] read buffer x: i32[40] read buffer out: i32[40] write
+           strip v0 in 0 .. 40 lanes 64 { m0 = x[pos 0, stride 1]
+             m1 = table[at 0, 0] axis 0 to 1 of 0 axis -4 to 11 of 1
+             m2 = out[pos 0, stride 1]
+             %0 = load m0: i32 %1 = shift_right %0, 2 %2 = lookup m1[%1, %0]: i32 %3: store m2, %2 } }",
+    );
+    let program = verified(&program.unwrap());
+    let x: Vec<i32> = (-20..20).collect();
+    for (choice, _) in variants() {
+        let code = compile(&program, &CompileOptions::default().choice(choice)).unwrap();
+        for apart in [16_usize, 77, 1 << 31] {
+            let mut cells = vec![0_u8; apart + 16];
+            (0..16).for_each(|at| (cells[at], cells[apart + at]) = (at as u8 + 1, at as u8 + 101));
+            let mut table = ArrayView2::from_shape((2, 16).strides((apart, 1)), &cells).unwrap();
+            for is_reversed in [false, true] {
+                let mut out = vec![0_i32; 40];
+                let buffers =
+                    vec![BufferRef::read_view(table), BufferRef::read(&x), BufferRef::write(out.as_mut_slice())];
+                code.run(&mut Call { args: &[], scalars: &[], buffers, pool: &Pool::sequential() }).unwrap();
+                let expected = x.iter().map(|x| {
+                    let is_second = ((x >> 2) >= 1) != is_reversed;
+                    (x.clamp(&-4, &11) + 4) + if is_second { 101 } else { 1 }
+                });
+                assert!(out.iter().copied().eq(expected), "{choice:?}, {apart}: {out:?}");
+                table.invert_axis(Axis(0));
+            }
+        }
+    }
 }
