@@ -57,7 +57,7 @@ fn rows_that_come_again_are_the_same_in_even_and_in_odd_steps() {
         run.write(name, ArrayD::from_shape_fn(IxDyn(&[EDGE, EDGE]), values).view()).expect("it has the shape");
     }
     let one_by_one = |run: &Run, name: &str| {
-        let mut cells = ArrayD::zeros(IxDyn(&[EDGE, EDGE]));
+        let mut cells = ArrayD::<f64>::zeros(IxDyn(&[EDGE, EDGE]));
         for (y, row) in cells.axis_iter_mut(Axis(0)).enumerate() {
             run.read_box(name, &region![y as i64, ..], row).expect("it has values");
         }
