@@ -62,6 +62,75 @@ fn large_boxes_are_the_same_on_any_number_of_threads() {
     }
 }
 
+/// The rows of a box that comes again are remembered, of single cells they are not.
+#[test]
+fn boxes_that_come_again_are_their_cells_at_every_step() {
+    let start = numbers((12, 43));
+    let boxes = [
+        (region![2..9, ..], s![2..9, ..]),
+        (region![3..=10, -1..35], s![3..=10, 2..38]),
+        (Region::new([IndexRange::from(..).every(2), IndexRange::from(-2..40)]), s![..;2, 1..]),
+    ];
+    for (schedule, strategy) in [
+        ("one_row", StrategyChoice::Auto),
+        ("rows", StrategyChoice::Auto),
+        ("rows", StrategyChoice::Full),
+        ("one_row", StrategyChoice::Lattice),
+        ("one_row", StrategyChoice::Hyperplane),
+    ] {
+        let (_, mut run) = plane(schedule, (12, 40), 1, strategy);
+        run.write("u", start.view()).unwrap();
+        for step in 0..10 {
+            for (region, slice) in &boxes {
+                let mut whole = Array2::from_shape_fn((12, 43), |(y, x)| cell(&run, &[y as i64, x as i64 - 3]));
+                let mut found = whole.slice(*slice).mapv(|_| -1.0);
+                let mut turned = found.t().to_owned();
+                run.read_box("u", region, found.view_mut()).unwrap();
+                run.read_box("u", region, turned.view_mut().reversed_axes()).unwrap();
+                assert!(found == whole.slice(*slice) && turned.t() == found, "{strategy:?} {region:?}, step {step}");
+                found.mapv_inplace(|value| 0.5 * value + f64::from(step));
+                whole.slice_mut(*slice).assign(&found);
+                run.write_box("u", region, found.view()).unwrap();
+                let written = Array2::from_shape_fn((12, 43), |(y, x)| cell(&run, &[y as i64, x as i64 - 3]));
+                assert!(written == whole, "{strategy:?} {region:?}, written at step {step}");
+            }
+            run.advance(1).unwrap();
+        }
+    }
+}
+
+/// One cell of `u`.
+fn cell(run: &Run, index: &[i64]) -> f64 {
+    let mut cell = ndarray::arr0(0.0);
+    let region = Region::new(index.iter().map(|&value| IndexRange::from(value)));
+    run.read_box("u", &region, cell.view_mut()).unwrap();
+    cell[()]
+}
+
+/// Cells of a listed box that never have a value, of two levels: lists are of a level and of a direction.
+#[test]
+fn listed_boxes_leave_cells_outside_of_an_index_space_alone() {
+    let kernel = Kernel::parse(TRIANGLE).unwrap();
+    let mut run = kernel.plan().size("N", 20).build().unwrap().compile().unwrap().instantiate().unwrap();
+    let all = Array2::from_shape_fn((20, 20), |(y, x)| (20 * y + x) as f32);
+    run.write("u", all.view()).unwrap();
+    run.write_back("u", 1, (&all * 0.5).view()).unwrap();
+    let (mut now, mut before) = (all.clone(), &all * 0.5);
+    let region = region![2..12, ..];
+    for step in 0..6 {
+        for (back, level) in [(0, &now), (1, &before)] {
+            let mut found = Array2::from_elem((10, 20), -1.0_f32);
+            let region = region.clone().back(back);
+            run.read_box("u", &region, found.view_mut()).unwrap();
+            let expected = |(y, x)| if x < y + 2 { -1.0 } else { level[[y + 2, x]] };
+            assert_eq!(found, Array2::from_shape_fn((10, 20), expected), "step {step}, {back} back");
+            run.write_box("u", &region, found.view()).unwrap();
+        }
+        run.advance(1).unwrap();
+        (before, now) = (now.clone(), 2.0 * &now - 0.5 * &before);
+    }
+}
+
 #[test]
 fn single_cells_are_where_the_plan_says() {
     let goes_by_index = [StrategyChoice::Full, StrategyChoice::SuccessiveModulo];

@@ -158,6 +158,11 @@ impl<'a, T: ElementType> Strided<'a, T> {
         self.cells.strides[axis]
     }
 
+    /// The same for all axes.
+    pub fn strides(&self) -> &[isize] {
+        &self.cells.strides
+    }
+
     /// The same cells with an axis of extent 1 before the axis of that number.
     pub fn with_axis(mut self, axis: usize) -> Self {
         self.cells.add_axis(axis);
@@ -214,6 +219,11 @@ impl<'a, T: ElementType> StridedMut<'a, T> {
     /// Cells from one to the next along an axis.
     pub fn stride(&self, axis: usize) -> isize {
         self.cells.strides[axis]
+    }
+
+    /// The same for all axes.
+    pub fn strides(&self) -> &[isize] {
+        &self.cells.strides
     }
 
     /// The same cells with an axis of extent 1 before the axis of that number.

@@ -2,7 +2,8 @@
 //! any box is in the whole, what is written to one is there afterwards and nowhere else.
 
 use crease::kernel::graph::{Array, Role};
-use crease::{ElementType, IndexRange, Kernel, Region, Run, with_element_type};
+use crease::{ElementType, IndexRange, Kernel, Region, Run, region, with_element_type};
+use crease_kernels::find;
 use ndarray::{ArrayD, Axis, IxDyn, Slice};
 
 /// Compares this many random boxes of every array that has a value.
@@ -36,6 +37,43 @@ fn verify_array<T: ElementType>(run: &mut Run, array: &Array, boxes: usize, rand
         }
         run.write(name, before.view()).expect("its own values");
         assert_eq!(bits(&whole::<T>(run, name)), bits(&before), "{name} as it was");
+    }
+}
+
+/// Rows of a lattice whose populations are in other pieces in every second step, three at once as they are remembered
+/// and one by one as they are not.
+#[test]
+fn rows_that_come_again_are_the_same_in_even_and_in_odd_steps() {
+    const EDGE: usize = 24;
+    let entry = find("lbm-d2q9-cavity").expect("the catalogue has it");
+    let kernel = entry.kernel().expect("it is a kernel");
+    let plan = kernel.plan().size("N", EDGE as i64).schedule("rows").threads(1).build().expect("it has a plan");
+    let mut run = plan.compile().expect("it compiles").instantiate().expect("it fits");
+    entry.scalars.iter().for_each(|scalar| run.set(scalar.0, scalar.1).expect("it is a scalar"));
+    let names: Vec<String> = kernel.arrays().iter().map(|array| array.name.clone()).collect();
+    let names: Vec<String> = names.into_iter().filter(|name| run.shape(name).is_ok()).collect();
+    for (number, name) in names.iter().enumerate() {
+        let values = |at: IxDyn| (1 + number * EDGE * EDGE + at[0] * EDGE + at[1]) as f64 * 1e-5;
+        run.write(name, ArrayD::from_shape_fn(IxDyn(&[EDGE, EDGE]), values).view()).expect("it has the shape");
+    }
+    let one_by_one = |run: &Run, name: &str| {
+        let mut cells = ArrayD::<f64>::zeros(IxDyn(&[EDGE, EDGE]));
+        for (y, row) in cells.axis_iter_mut(Axis(0)).enumerate() {
+            run.read_box(name, &region![y as i64, ..], row).expect("it has values");
+        }
+        cells
+    };
+    for step in 0..6 {
+        for (name, first) in names.iter().flat_map(|name| [0, 1, EDGE - 3].map(|first| (name, first))) {
+            let region = region![first as i64..first as i64 + 3, ..];
+            let mut expected = one_by_one(&run, name);
+            let mut rows = expected.slice_axis_mut(Axis(0), Slice::from(first..first + 3));
+            assert_eq!(read::<f64>(&run, name, &region, &mut fastrand::Rng::with_seed(step)), rows, "{name}, {step}");
+            rows.mapv_inplace(|value| 0.75 * value + 1e-3);
+            run.write_box(name, &region, rows.view()).expect("it has the shape");
+            assert_eq!(one_by_one(&run, name), expected, "{name} from {first}, written at step {step}");
+        }
+        run.advance(1).expect("all is given");
     }
 }
 

@@ -121,11 +121,8 @@ impl Run {
     fn put<T: ElementType>(&mut self, boxed: &Boxed<'_>, memory: Strided<'_, T>) -> Result<(), Error> {
         self.allocate_caller_arrays()?;
         let memory = boxed.single_axes().fold(memory, Strided::with_axis);
-        let fields = self.fields.iter_mut();
-        // Buffers of other types hold none of the array's cells.
-        let fields = fields.map(|field| field.as_mut().and_then(|field| field.as_mut_slice::<T>().ok())).collect();
         if !boxed.is_empty() {
-            transfer::write(&boxed.level, &boxed.axes, fields, &memory, &self.pool);
+            transfer::write(boxed, &mut self.fields, &memory, &self.copy_lists, &self.pool);
         }
         self.given.note(self.shared.kernel(), boxed.at, &boxed.axes, &boxed.low());
         Ok(())
@@ -135,10 +132,8 @@ impl Run {
     fn get<T: ElementType>(&self, boxed: &Boxed<'_>, memory: StridedMut<'_, T>) -> Result<(), Error> {
         self.given.verify_one(self.shared.kernel(), boxed.at, &boxed.axes, &boxed.low())?;
         let memory = boxed.single_axes().fold(memory, StridedMut::with_axis);
-        let fields: Vec<Option<&[T]>> =
-            self.fields.iter().map(|field| field.as_ref().and_then(|field| field.as_slice::<T>().ok())).collect();
         if !boxed.is_empty() {
-            transfer::read(&boxed.level, &boxed.axes, &fields, memory, &self.pool);
+            transfer::read(boxed, &self.fields, memory, &self.copy_lists, &self.pool);
         }
         Ok(())
     }

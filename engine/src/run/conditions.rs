@@ -113,6 +113,43 @@ impl Conditions {
         self.nodes[at] = node(form);
     }
 
+    /// Whether all formulas say the same of a point and of the one whose index `index` is larger by `by`.
+    pub(super) fn repeat(&self, index: usize, by: i64) -> bool {
+        let mut at = 0;
+        while let Some(node) = self.nodes.get(at) {
+            if !matches!(node, Node::Sign { .. }) {
+                at += 1;
+            } else if self.shift_at(&mut at, index, by) != Some(0) {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// By how much a form grows with an index that grows by so much; none if that is not the same everywhere, or not
+    /// known to be. Moves behind the form.
+    fn shift_at(&self, at: &mut usize, index: usize, by: i64) -> Option<i128> {
+        let Form { terms, .. } = self.form(*at);
+        *at += 1;
+        let mut shift = 0_i128;
+        for _ in 0..terms {
+            let node = self.nodes[*at];
+            *at += 1;
+            let (term, coefficient) = match node {
+                Node::Index { at, coefficient } if at as usize == index => (i128::from(by), coefficient),
+                Node::Index { coefficient, .. } | Node::Known { coefficient, .. } => (0, coefficient),
+                Node::Floor { divisor, coefficient } => {
+                    let inside = self.shift_at(at, index, by)?;
+                    let divisor = i128::from(divisor);
+                    (inside % divisor == 0).then_some((inside / divisor, coefficient))?
+                }
+                _ => unreachable!("a form has so many terms"),
+            };
+            shift = term.checked_mul(i128::from(coefficient)).and_then(|term| shift.checked_add(term))?;
+        }
+        Some(shift)
+    }
+
     /// Whether the formula of a number holds in a box.
     pub(super) fn holds(&self, formula: usize, ranges: IndexRanges<'_>) -> Holds {
         self.holds_at(&mut (self.starts[formula] as usize), ranges)
@@ -291,6 +328,27 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn formulas_that_repeat_say_the_same_of_both_points() {
+        let (mut random, mut repeating) = (fastrand::Rng::with_seed(5), 0);
+        for _ in 0..2000 {
+            let (formula, by) = (formula(&mut random, 2), random.i64(1..=4));
+            let conditions = Conditions::new([&formula], &[3]);
+            if conditions.repeat(0, by) {
+                repeating += 1;
+                for (x, y) in (-9..=9).flat_map(|x| (-2..=2).map(move |y| (x, y))) {
+                    let holds = |x: i64| formula.holds(&[x, y], &[3]).unwrap();
+                    assert_eq!(holds(x), holds(x + by), "{formula:?} at {x} and {by} later");
+                }
+            }
+        }
+        assert!(repeating > 100, "{repeating} of 2000");
+        let step = Affine::iter(0);
+        let half = Affine::term(Term::Floor(Box::new(step.clone()), 2)).scale(2).unwrap();
+        let is_even = Conditions::new(&[Formula::Zero(step.sub(&half).unwrap())], &[]);
+        assert_eq!([1, 2, 3, 4].map(|by| is_even.repeat(0, by)), [false, true, false, true]);
     }
 
     #[test]

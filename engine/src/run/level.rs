@@ -24,8 +24,20 @@ pub(super) struct Level<'a> {
     /// First and last value of each remaining index.
     spans: &'a [(i64, i64)],
     /// Of the index space, then of each piece.
-    conditions: &'a Conditions,
+    conditions: &'a LevelConditions,
 }
+
+/// The conditions of an array's levels.
+#[derive(Debug)]
+pub(super) struct LevelConditions {
+    conditions: Conditions,
+    /// After how many steps a level is kept as before, of an array over steps.
+    period: Option<i64>,
+}
+
+/// Steps after which levels may be kept as before, at most. Places that alternate do after two; larger periods are those
+/// of rings, which would fill whatever is remembered of them before they came to the same place again.
+const MAX_PERIOD: i64 = 4;
 
 /// Positions of each axis, from the first to before the second.
 pub(super) type Positions = Vec<(usize, usize)>;
@@ -47,7 +59,7 @@ impl<'a> Level<'a> {
     pub(super) fn new(
         kernel: &'a Kernel,
         outcome: &'a Outcome,
-        conditions: &'a Conditions,
+        conditions: &'a LevelConditions,
         id: ArrayId,
         step: i64,
     ) -> Level<'a> {
@@ -69,6 +81,13 @@ impl<'a> Level<'a> {
     /// Extents of the indices, without a state array's step.
     pub(super) fn shape(&self) -> Vec<usize> {
         self.spans.iter().map(|(low, high)| (high - low + 1).max(0) as usize).collect()
+    }
+
+    /// A number that levels of the array have in common if they are kept alike: by the same pieces, at the same places.
+    /// None where each is kept in another way, or only after more than [`MAX_PERIOD`] steps as before.
+    pub(super) fn alike(&self) -> Option<i64> {
+        let Some(step) = self.prefix.first() else { return Some(0) };
+        self.conditions.period.map(|period| step.rem_euclid(period))
     }
 
     /// Index values at which an axis begins: after the step.
@@ -102,13 +121,27 @@ impl<'a> Level<'a> {
 }
 
 /// For each array, the conditions that its levels have.
-pub(super) fn conditions(kernel: &Kernel, outcome: &Outcome) -> Vec<Conditions> {
+pub(super) fn conditions(kernel: &Kernel, outcome: &Outcome) -> Vec<LevelConditions> {
     let of = |id: ArrayId| {
         let mapping = outcome.layout.array(id).expect("every array has a layout");
         let pieces = mapping.pieces.iter().map(|piece| &piece.when);
-        Conditions::new(std::iter::once(&kernel.array(id).domain).chain(pieces), &outcome.params)
+        let conditions = Conditions::new(std::iter::once(&kernel.array(id).domain).chain(pieces), &outcome.params);
+        let is_kept_after = |steps: &i64| {
+            conditions.repeat(0, *steps)
+                && mapping.pieces.iter().all(|piece| returns_after(piece, &outcome.layout, *steps))
+        };
+        let period = (1..=MAX_PERIOD).find(is_kept_after);
+        LevelConditions { conditions, period }
     };
     kernel.array_ids().map(of).collect()
+}
+
+/// Whether a piece keeps a cell at the same place so many steps later.
+fn returns_after(piece: &Piece, layout: &Layout, steps: i64) -> bool {
+    let mut rows = piece.matrix.iter().zip(&layout.buffers[piece.buffer].moduli);
+    rows.all(|(row, &modulus)| {
+        row.first().is_some_and(|by| (i128::from(*by) * i128::from(steps)) % i128::from(modulus) == 0)
+    })
 }
 
 /// What is known of a box.
@@ -147,7 +180,7 @@ impl<'a> Ranges<'_, 'a> {
     }
 
     fn holds(&self, condition: usize) -> Holds {
-        self.level.conditions.holds(condition, &|at| self.index_range(at))
+        self.level.conditions.conditions.holds(condition, &|at| self.index_range(at))
     }
 
     fn index_range(&self, at: usize) -> (i128, i128) {
@@ -161,7 +194,7 @@ impl<'a> Ranges<'_, 'a> {
     /// Where to cut so that a form is sooner of one sign.
     fn cut(&self, form: FormId) -> Found<'a> {
         let (mut varying, mut in_floor, mut slope) = (Vec::new(), false, 0_i64);
-        self.level.conditions.for_each_index(form, &mut |at, coefficient, inside| {
+        self.level.conditions.conditions.for_each_index(form, &mut |at, coefficient, inside| {
             // An index that varies is an axis of more than one position.
             let axis = at.checked_sub(self.level.prefix.len());
             let Some(axis) = axis.filter(|&axis| self.positions[axis].1 - self.positions[axis].0 > 1) else { return };
@@ -178,7 +211,7 @@ impl<'a> Ranges<'_, 'a> {
         if varying.len() != 1 || in_floor || slope == 0 {
             return middle;
         }
-        let (least, most) = self.level.conditions.range(form, &|at| self.index_range(at));
+        let (least, most) = self.level.conditions.conditions.range(form, &|at| self.index_range(at));
         // Where it is 0, counted from the first position; before that, it is of the other sign.
         let (numerator, divisor) = (if slope > 0 { -least } else { most }, i128::from(slope).abs());
         let (ahead, is_exact) = (numerator.div_euclid(divisor), numerator.rem_euclid(divisor) == 0);

@@ -1,7 +1,8 @@
 //! Running: compiled code, its folded storage, and the logical view of it.
 //!
 //! [`Code`] is shared by any number of [`Run`]s; each has its own fields. `boxes` moves logical arrays in and out of
-//! folded storage, any `region` of them: `level` finds the formulas that keep it, `walk` the places, `transfer` copies.
+//! folded storage, any `region` of them: `level` finds the formulas that keep it, `walk` the places, `transfer` copies,
+//! from `copy_lists` what was asked for before.
 //! `observe` runs what a kernel computes of its states on demand, once it is `observed` in machine code, with numbers that
 //! arrays are `reduced` to; `observing` does so in the steps that leave these states, where code with both `fused` is
 //! faster, as `fused_times` say; `numbers` looks for NaN in that way, when the `monitor` is due. `given` remembers what was
@@ -19,6 +20,7 @@ mod calls;
 mod calls_in_bands;
 mod cancel;
 mod conditions;
+mod copy_lists;
 mod drive;
 pub(crate) mod error;
 mod facts;
@@ -58,6 +60,7 @@ use crate::plan::layout::{BufferLayout, Owner};
 use crate::plan::outcome::Outcome;
 use crate::plan::request::Request;
 use crate::run::cancel::Watch;
+use crate::run::copy_lists::CopyLists;
 use crate::run::fused_times::Observing;
 use crate::run::given::Given;
 use crate::run::kept_levels::KeptLevels;
@@ -159,11 +162,13 @@ impl Code {
         let series = AllSeries::new(shared);
         let (shared, cancel, nan_monitor, short_calls) = (Arc::clone(shared), None, None, ShortCalls::default());
         let (step, observing) = (0, Observing::default());
+        let copy_lists = CopyLists::nothing(shared.kernel().arrays().len());
         Ok(Run {
             shared,
             fields,
             scalars,
             given,
+            copy_lists,
             series,
             pool,
             step,
@@ -203,6 +208,8 @@ pub struct Run {
     fields: Vec<Option<Field>>,
     scalars: Vec<Option<f64>>,
     given: Given,
+    /// Rows of boxes that were asked for before.
+    copy_lists: CopyLists,
     series: AllSeries,
     pool: Pool,
     step: i64,

@@ -119,7 +119,7 @@ impl From<RangeInclusive<i64>> for IndexRange {
 }
 
 /// Values of one index that are inside an array: `first + k * step` for `k` below `count`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Axis {
     pub(super) first: i64,
     pub(super) step: i64,

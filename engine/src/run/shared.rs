@@ -13,10 +13,9 @@ use crate::plan::layout::BufferLayout;
 use crate::plan::outcome::Outcome;
 use crate::plan::request::Request;
 use crate::run::RunError;
-use crate::run::conditions::Conditions;
 use crate::run::given::At;
 use crate::run::kept_levels::KeptLevels;
-use crate::run::level::Level;
+use crate::run::level::{Level, LevelConditions};
 use crate::run::observed::{Fused, Observed};
 use crate::run::options::RunOptions;
 use crate::run::region::{Axis, Region, shape};
@@ -31,7 +30,7 @@ pub(super) struct Shared {
     pub(super) outcome: Outcome,
     pub(super) levels: KeptLevels,
     /// Per array, where its cells are kept.
-    pub(super) conditions: Vec<Conditions>,
+    pub(super) conditions: Vec<LevelConditions>,
     pub(super) compiled: Compiled,
     /// What became of it in the cache.
     pub(super) kept: Kept,

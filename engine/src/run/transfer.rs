@@ -9,10 +9,14 @@
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use crease_jit::{ElementType, Places, Pool, Row, Streams, Strided, StridedMut, last_level_cache_bytes, streaming};
+use crease_jit::{
+    ElementType, Field, Places, Pool, Row, Streams, Strided, StridedMut, last_level_cache_bytes, streaming,
+};
 
+use crate::run::copy_lists::{CopyList, CopyLists, Direction, Request};
 use crate::run::level::{Block, Level, Positions};
 use crate::run::region::Axis;
+use crate::run::shared::Boxed;
 use crate::run::walk::{Walk, apart};
 
 /// Bytes of a box from which on it is copied by all threads of a run: waking them takes tens of microseconds, in which
@@ -23,6 +27,10 @@ const SHARED_FROM_BYTES: usize = 2 << 20;
 /// Parts of a copy for each thread: enough to even out those that take longer, as a part of a page takes its whole.
 /// Measured by `cargo run --release --example times_of_boxes`.
 const PARTS_PER_THREAD: usize = 2;
+
+/// Bytes of a box from which on it gets a copy list: cells that are looked at one by one, now here, now there, would drive
+/// out the lists of halos. Not measured.
+const LISTED_FROM_BYTES: usize = 256;
 
 /// Cells of an edge of the tiles in which boxes are copied whose closest cells in memory are not those in the field.
 /// Measured by `cargo run --release --example times_of_boxes`.
@@ -49,19 +57,51 @@ fn is_streamed<T>(axes: &[Axis]) -> bool {
     bytes::<T>(axes) as u64 > last_level_cache_bytes()
 }
 
+/// What a copy list of a box would be asked for by; none of a box that is to have none.
+fn request<'r, T>(boxed: &'r Boxed<'_>, direction: Direction, strides: &'r [isize]) -> Option<Request<'r>> {
+    let bytes = bytes::<T>(&boxed.axes);
+    let is_listed = (LISTED_FROM_BYTES..SHARED_FROM_BYTES).contains(&bytes);
+    let alike = boxed.level.alike().filter(|_| is_listed)?;
+    Some(Request { array: boxed.at.array, alike, direction, axes: &boxed.axes, strides })
+}
+
+/// The cells of a buffer that holds some of the box.
+fn cells<T: ElementType>(fields: &[Option<Field>], buffer: usize) -> &[T] {
+    let field = fields[buffer].as_ref().expect("what has a value has memory");
+    field.as_slice().expect("the element type was checked")
+}
+
+/// The same, to be written.
+fn cells_mut<T: ElementType>(fields: &mut [Option<Field>], buffer: usize) -> &mut [T] {
+    let field = fields[buffer].as_mut().expect("what has a value has memory");
+    field.as_mut_slice().expect("the element type was checked")
+}
+
 /// Copies a box out of the fields, one per buffer of the layout.
 pub(super) fn read<T: ElementType>(
-    level: &Level<'_>,
-    axes: &[Axis],
-    fields: &[Option<&[T]>],
-    memory: StridedMut<'_, T>,
+    boxed: &Boxed<'_>,
+    fields: &[Option<Field>],
+    mut memory: StridedMut<'_, T>,
+    lists: &CopyLists,
     pool: &Pool,
 ) {
-    let axis = cut_axis(axes, |axis| memory.stride(axis));
+    let (level, axes) = (&boxed.level, &boxed.axes[..]);
+    let strides = memory.strides().to_vec();
+    let request = request::<T>(boxed, Direction::Read, &strides);
+    if let Some(list) = request.and_then(|request| lists.find(&request)) {
+        return streaming(is_streamed::<T>(axes), |how| {
+            list.for_each(|buffer, row, places| memory.copy_from(row, cells(fields, buffer), places, how));
+        });
+    }
+    let axis = cut_axis(axes, |axis| strides[axis]);
     let parts = axis.map_or(1, |axis| parts::<T>(axes, pool).min(axes[axis].count));
     let (Some(axis), 2..) = (axis, parts) else {
-        let mut memory = memory;
-        return read_part(level, axes, positions(axes), fields, &mut memory);
+        let mut list = request.map(|request| CopyList::begin(&request));
+        read_part(level, axes, positions(axes), fields, &mut memory, &mut list);
+        if let (Some(request), Some(list)) = (request, list) {
+            lists.keep(&request, list);
+        }
+        return;
     };
     let (mut tasks, mut rest) = (Vec::new(), memory);
     let bound = |part: usize| share(axes[axis].count, part, parts);
@@ -72,7 +112,9 @@ pub(super) fn read<T: ElementType>(
         positions[axis] = (bound(part), bound(part + 1));
         tasks.push((positions, this));
     }
-    run_all(pool, tasks, |(positions, mut memory)| read_part(level, axes, positions, fields, &mut memory));
+    run_all(pool, tasks, |(positions, mut memory)| {
+        read_part(level, axes, positions, fields, &mut memory, &mut None);
+    });
 }
 
 /// Where a part of `all` begins.
@@ -92,21 +134,25 @@ fn read_part<T: ElementType>(
     level: &Level<'_>,
     axes: &[Axis],
     positions: Positions,
-    fields: &[Option<&[T]>],
+    fields: &[Option<Field>],
     memory: &mut StridedMut<'_, T>,
+    list: &mut Option<CopyList>,
 ) {
     let first: Vec<usize> = positions.iter().map(|(low, _)| *low).collect();
     streaming(is_streamed::<T>(axes), |how| {
         level.for_each_block(axes, positions, &mut |block| {
-            let strides: Vec<isize> = (0..axes.len()).map(|axis| memory.stride(axis)).collect();
-            let layout = &level.layout.buffers[block.piece.buffer];
-            let field = fields[block.piece.buffer].expect("what has a value has memory");
+            let strides = memory.strides().to_vec();
+            let buffer = block.piece.buffer;
+            let (layout, field) = (&level.layout.buffers[buffer], cells(fields, buffer));
             for_each_tile(level, axes, block, &strides, &mut |mut block| {
                 for (position, first) in block.positions.iter_mut().zip(&first) {
                     *position = (position.0 - first, position.1 - first);
                 }
                 let walk = Walk::new(&block, axes, layout, level.first_axis(), &strides);
-                let mut copy = |row: Row<'_>, places| memory.copy_from(row, field, places, how);
+                let mut copy = |row: Row<'_>, places| {
+                    CopyList::note(list, buffer, row, places);
+                    memory.copy_from(row, field, places, how);
+                };
                 walk.for_each_run(&(0..field.len()), &mut copy);
             });
         });
@@ -153,26 +199,63 @@ fn for_each_tile<'a>(
 
 /// Copies a box into the fields, one per buffer of the layout. Cells that never have a value are left alone.
 pub(super) fn write<T: ElementType>(
-    level: &Level<'_>,
-    axes: &[Axis],
-    fields: Vec<Option<&mut [T]>>,
+    boxed: &Boxed<'_>,
+    fields: &mut [Option<Field>],
     memory: &Strided<'_, T>,
+    lists: &CopyLists,
     pool: &Pool,
 ) {
-    let mut walks = Vec::new();
-    let strides: Vec<isize> = (0..axes.len()).map(|axis| memory.stride(axis)).collect();
+    let (level, axes) = (&boxed.level, &boxed.axes[..]);
+    let parts = parts::<T>(axes, pool);
+    if parts > 1 {
+        let mut walks = Vec::new();
+        for_each_walk(level, axes, memory.strides(), &mut |walk| walks.push((walk.bounds(), walk)));
+        return write_in_parts(&walks, axes, fields, memory, parts, pool);
+    }
+    let request = request::<T>(boxed, Direction::Write, memory.strides());
+    streaming(is_streamed::<T>(axes), |how| {
+        if let Some(list) = request.and_then(|request| lists.find(&request)) {
+            return list.for_each(|buffer, row, places| memory.copy_to(row, cells_mut(fields, buffer), places, how));
+        }
+        let mut list = request.map(|request| CopyList::begin(&request));
+        for_each_walk(level, axes, memory.strides(), &mut |walk| {
+            let field = cells_mut(fields, walk.buffer);
+            walk.for_each_run(&(0..field.len()), &mut |row, places| {
+                CopyList::note(&mut list, walk.buffer, row, places);
+                memory.copy_to(row, field, places, how);
+            });
+        });
+        if let (Some(request), Some(list)) = (request, list) {
+            lists.keep(&request, list);
+        }
+    });
+}
+
+/// Visits the walks of a box that is to be written.
+fn for_each_walk(level: &Level<'_>, axes: &[Axis], strides: &[isize], visit: &mut dyn FnMut(Walk)) {
     level.for_each_block(axes, positions(axes), &mut |block| {
         let layout = &level.layout.buffers[block.piece.buffer];
         if block.is_held {
-            for_each_tile(level, axes, block, &strides, &mut |block| {
-                let walk = Walk::new(&block, axes, layout, level.first_axis(), &strides);
-                walks.push((walk.bounds(), walk));
+            for_each_tile(level, axes, block, strides, &mut |block| {
+                visit(Walk::new(&block, axes, layout, level.first_axis(), strides));
             });
         }
     });
-    let parts = parts::<T>(axes, pool);
+}
+
+/// Copies a box into the fields on all threads.
+fn write_in_parts<T: ElementType>(
+    walks: &[(Range<usize>, Walk)],
+    axes: &[Axis],
+    fields: &mut [Option<Field>],
+    memory: &Strided<'_, T>,
+    parts: usize,
+    pool: &Pool,
+) {
+    // Buffers of other types hold none of the array's cells.
+    let fields = fields.iter_mut().map(|field| field.as_mut().and_then(|field| field.as_mut_slice::<T>().ok()));
     let mut tasks: Vec<Vec<Option<Slice<'_, T>>>> = (0..parts).map(|_| Vec::new()).collect();
-    for (buffer, field) in fields.into_iter().enumerate() {
+    for (buffer, field) in fields.enumerate() {
         let here = || walks.iter().filter(|(_, walk)| walk.buffer == buffer).map(|(bounds, _)| bounds);
         let (low, high) = (here().map(|b| b.start).min(), here().map(|b| b.end).max());
         let (Some(field), Some(low), Some(high)) = (field, low, high) else {
@@ -188,7 +271,7 @@ pub(super) fn write<T: ElementType>(
         }
     }
     let past_caches = is_streamed::<T>(axes);
-    run_all(pool, tasks, |slices| streaming(past_caches, |how| write_part(&walks, slices, memory, how)));
+    run_all(pool, tasks, |slices| streaming(past_caches, |how| write_part(walks, slices, memory, how)));
 }
 
 /// Copies what of the walks lies in slices of the fields.
