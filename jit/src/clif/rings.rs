@@ -85,11 +85,24 @@ impl<'a> Emitter<'a, '_> {
 
     /// Fills the entry of a pointer that starts at `address`, if it has one.
     pub(super) fn start_ring(&mut self, plan: &StripPlan<'a>, rings: &Rings, pointer: usize, address: Value) {
-        let Some(entry) = rings.pointers.iter().position(|ring| *ring == pointer) else { return };
+        if rings.pointers.contains(&pointer) {
+            let left = self.cells_left(plan, pointer, 0);
+            self.start_ring_with(plan, rings, pointer, (address, left));
+        }
+    }
+
+    /// Fills the entry of a pointer that has one, with what [`Emitter::cells_left`] would say.
+    pub(super) fn start_ring_with(
+        &mut self,
+        plan: &StripPlan<'a>,
+        rings: &Rings,
+        pointer: usize,
+        (address, (wrap, gap)): (Value, (Num, Num)),
+    ) {
+        let entry = rings.pointers.iter().position(|ring| *ring == pointer).expect("the pointer has an entry");
         let Pointer { bytes, ring, .. } = plan.pointers[pointer];
         let stride = ring_stride(&plan.pointers[pointer]);
         let ring = ring.expect("only pointers in a ring have an entry");
-        let (wrap, gap) = self.cells_left(plan, pointer, 0);
         let step = stride.unsigned_abs() as i64;
         let back = ring.cells.wrapping_mul(bytes);
         let back = if stride > 0 { back.wrapping_neg() } else { back };

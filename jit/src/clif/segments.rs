@@ -7,13 +7,14 @@
 //! as positions do.
 
 use super::double_mapped::Ring;
-use super::emitter::{Emitter, Num};
+use super::emitter::{Emitter, Num, plain};
 use super::joined::Joined;
 use super::plan::{Pointer, StripPlan};
 use super::rings::Rings;
 use super::run::WideCall;
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{InstBuilder, Value};
+use cranelift_codegen::ir::{InstBuilder, Value, types};
+use crease_program::{Address, BufferId, Int};
 
 impl WideCall {
     /// Whether the address of a pointer is needed only where strips are cut.
@@ -47,6 +48,78 @@ impl<'a> Emitter<'a, '_> {
         }
         let (length, least) = (self.value(length), self.value(least.expect("there is a ring")));
         self.b.ins().icmp(IntCC::SignedLessThanOrEqual, length, least)
+    }
+
+    /// Fills the table of rings of a strip that is cut. Where its pointers are is in the table for wide code, or known
+    /// from the one that they are counted from, and so is how many cells are left: nothing is reduced again, as there
+    /// may be dozens.
+    pub(super) fn start_rings(&mut self, plan: &StripPlan<'a>, rings: &Rings, wide: &WideCall) {
+        let mut ends = Vec::new();
+        for &pointer in rings.pointers() {
+            let end = self.ring_end(plan, pointer, &mut ends);
+            // From the table: held in a register for each ring, they would all be spilled.
+            let known = |emitter: &mut Self, pointer: usize| {
+                emitter.b.ins().load(types::I64, plain().with_aligned(), wide.table, 8 * pointer as i32)
+            };
+            let late = wide.joined.as_ref().filter(|_| wide.is_late(pointer));
+            let address = match (late, end) {
+                (None, _) => known(self, pointer),
+                (Some(_), None) => self.first_address(plan, &plan.pointers[pointer]),
+                (Some(joined), Some(end)) => {
+                    let (leader, ahead) = joined.groups.places[pointer];
+                    let leader = known(self, leader);
+                    self.in_ring(plan, pointer, (leader, ahead), end)
+                }
+            };
+            let left = match end {
+                Some(end) => {
+                    let bytes_left = self.b.ins().isub(end, address);
+                    let shift = plan.pointers[pointer].bytes.trailing_zeros();
+                    let cells = Num::Value(self.b.ins().sshr_imm_u(bytes_left, i64::from(shift)));
+                    (cells, cells)
+                }
+                None => self.cells_left(plan, pointer, 0),
+            };
+            self.start_ring_with(plan, rings, pointer, (address, left));
+        }
+    }
+
+    /// The address behind the last cell that a pointer may be at before it moves back; `None` where it does not go cell
+    /// by cell, or cells are no power of two bytes. `ends` has those that are known.
+    fn ring_end(
+        &mut self,
+        plan: &StripPlan<'a>,
+        pointer: usize,
+        ends: &mut Vec<((BufferId, &'a Int, i64), Value)>,
+    ) -> Option<Value> {
+        let Pointer { stream, stride, bytes, ring } = plan.pointers[pointer];
+        let stream = &plan.strip.streams[stream];
+        let (Some(ring), Some(1), Address::Block { base, .. }) = (ring, stride, &stream.address) else { return None };
+        if !(bytes as u64).is_power_of_two() {
+            return None;
+        }
+        let key = (stream.buffer, base, ring.end);
+        if let Some((_, end)) = ends.iter().find(|(known, _)| *known == key) {
+            return Some(*end);
+        }
+        let start = self.load_buffer(stream.buffer.index());
+        let base = self.int(base);
+        let cells = self.add(base, Num::Const(ring.end));
+        let offset = self.mul(cells, Num::Const(bytes));
+        let end = self.add(Num::Value(start), offset);
+        let end = self.value(end);
+        ends.push((key, end));
+        Some(end)
+    }
+
+    /// The address that lies this many bytes ahead of another one in a ring that ends at `end`.
+    fn in_ring(&mut self, plan: &StripPlan<'a>, pointer: usize, (leader, ahead): (Value, i32), end: Value) -> Value {
+        let Pointer { bytes, ring, .. } = plan.pointers[pointer];
+        let ring = ring.expect("pointers of groups are in rings");
+        let moved = self.b.ins().iadd_imm_s(leader, i64::from(ahead));
+        let back = self.b.ins().iadd_imm_s(moved, ring.cells.wrapping_mul(bytes).wrapping_neg());
+        let is_over = self.b.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, moved, end);
+        self.b.ins().select(is_over, back, moved)
     }
 
     /// Runs iterations `start..end` of a strip that is cut, whose pointers have these addresses: joined if they lie as

@@ -177,16 +177,7 @@ impl<'a> Emitter<'a, '_> {
         self.wide_segment(function, wide, Num::Const(0), length);
         self.b.ins().jump(exit, &[]);
         self.enter(cut);
-        for pointer in rings.pointers() {
-            if wide.is_late(*pointer) {
-                let address = self.first_address(run.plan, &run.plan.pointers[*pointer]);
-                self.start_ring(run.plan, rings, *pointer, address);
-                continue;
-            }
-            // From the table: held in a register for each ring, they would all be spilled.
-            let address = self.b.ins().load(types::I64, plain().with_aligned(), wide.table, 8 * *pointer as i32);
-            self.start_ring(run.plan, rings, *pointer, address);
-        }
+        self.start_rings(run.plan, rings, wide);
         self.segments(run, rings, length, exit);
     }
 }

@@ -13,8 +13,8 @@ use crate::schedule::restart::in_call;
 
 /// Rows of a pass. Shows in `bench --suite tiles --kernel heat-2d-5pt`.
 pub(super) const ROWS_OF_A_PASS: i64 = 4;
-/// Of the time by rows, what passes may leave at most: below, it is not worth their storage, which takes as many rows a
-/// step. Shows in `bench --suite tiles`.
+/// Of the time by rows, what passes may leave at most: else it is not worth their code, and storage that may take as
+/// many rows a step. Shows in `bench --suite tiles`.
 const MOST_TIME_LEFT: f64 = 0.95;
 
 /// What passes leave of the time by rows: as much as of the instructions, as they save loads from memory and all caches

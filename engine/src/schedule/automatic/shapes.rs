@@ -370,7 +370,7 @@ impl Shapes<'_> {
     /// A candidate, in tiles of some steps; in passes if these are wanted, which then lean by `lean` rows a step.
     fn candidate(&self, mut draft: Draft, (steps, lean): (i64, i64), shape: String, estimate: Estimate) -> Found {
         let Some(left) = self.time_left else { return Ok(Some(draft.candidate(shape, estimate))) };
-        // A step takes the place of the one before as many rows away as a pass has.
+        // A step takes the place of the one before at most as many rows away as a pass has.
         let (rows, more) = (self.workload.extents[self.last() - 1], (steps * ROWS_OF_A_PASS) as f64);
         let Estimate { nanoseconds, bytes } = estimate;
         let estimate = Estimate { nanoseconds: nanoseconds * left, bytes: bytes * (1.0 + more / rows.max(1.0)) };
