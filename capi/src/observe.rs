@@ -2,6 +2,8 @@
 
 use std::ffi::c_char;
 
+use crease::Output;
+
 use crate::borrowed::{ArrayArgument, written};
 use crate::handle::Handle;
 use crate::kernel::{ArrayInfo, KernelBody, ObserverNames, item};
@@ -13,6 +15,17 @@ use crate::status::{ArgumentError, Failure};
 /// The names of the observer at a position.
 fn names(body: &KernelBody, position: usize) -> Result<&ObserverNames, ArgumentError> {
     item("observer", || format!("kernel `{}`", body.kernel.name()), &body.observers, position)
+}
+
+/// Gives the caller's arrays for outputs, this many, to what computes them.
+fn into_outputs(
+    outputs: List<ArrayArgument>,
+    count: usize,
+    compute: impl FnOnce(&mut [(&str, Output<'_>)]) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let outputs = outputs.get("outputs", count)?;
+    let cells: Vec<Cells<'_>> = outputs.iter().map(ArrayArgument::cells).collect::<Result<_, Failure>>()?;
+    compute(&mut written(outputs, &cells)?)
 }
 
 exports! {
@@ -90,10 +103,7 @@ exports! {
         output_count: usize,
     ) {
         let (body, observer) = (run.get("run")?, observer.get("observer")?);
-        let outputs = outputs.get("outputs", output_count)?;
-        let cells: Vec<Cells<'_>> = outputs.iter().map(ArrayArgument::cells).collect::<Result<_, Failure>>()?;
-        let mut outputs = written(outputs, &cells)?;
-        Ok(body.take()?.observe(observer, &mut outputs)?)
+        into_outputs(outputs, output_count, |outputs| Ok(body.take()?.observe(observer, outputs)?))
     }
 
     fn crease_run_advance_observing(
@@ -104,9 +114,6 @@ exports! {
         output_count: usize,
     ) {
         let (body, observer) = (run.get("run")?, observer.get("observer")?);
-        let outputs = outputs.get("outputs", output_count)?;
-        let cells: Vec<Cells<'_>> = outputs.iter().map(ArrayArgument::cells).collect::<Result<_, Failure>>()?;
-        let mut outputs = written(outputs, &cells)?;
-        Ok(body.take()?.advance_observing(steps, observer, &mut outputs)?)
+        into_outputs(outputs, output_count, |outputs| Ok(body.take()?.advance_observing(steps, observer, outputs)?))
     }
 }

@@ -9,7 +9,9 @@
 //! short to come round to the other one. Cells of an array that a call passes meet where all their coordinates do. A
 //! pair whose distance is not a constant gets no fact: it may alias in any way.
 
-use crease_program::{Address, AliasFact, AliasRelation, Coordinate, Int, Interval, Op, Stream, StreamId, ValueId};
+use crease_program::{
+    Address, AliasFact, AliasRelation, BufferId, Coordinate, Int, Interval, Op, Stream, StreamId, ValueId,
+};
 
 use crate::lower::address::{Progression, Reference};
 use crate::plan::layout::Layout;
@@ -52,19 +54,18 @@ fn in_common(from: &Reference, to: &Reference, layout: &Layout) -> Option<AliasR
     if one_buffer && are_apart((&from.progressions, &to.progressions), moduli) {
         return Some(AliasRelation::Disjoint);
     }
-    relation(&from.stream, &to.stream).or_else(|| {
-        let is_one_ring = is_one_ring(&from.stream, &to.stream);
-        if is_one_ring { around_ring((&from.progressions, &to.progressions), moduli) } else { None }
+    relation(&from.stream, &to.stream).or_else(|| match (ring(&from.stream), ring(&to.stream)) {
+        (Some(one), Some(other)) if one == other => around_ring((&from.progressions, &to.progressions), moduli),
+        _ => None,
     })
 }
 
-/// Whether two streams run around the same ring.
-fn is_one_ring(load: &Stream, store: &Stream) -> bool {
-    let ring = |stream: &Stream| match &stream.address {
-        Address::Block { base, ring: Some(ring), .. } => Some((stream.buffer, base.clone(), *ring)),
+/// The ring that a stream runs around, if there is one: where it begins, and its cells.
+fn ring(stream: &Stream) -> Option<(BufferId, &Int, u64)> {
+    match &stream.address {
+        Address::Block { base, ring: Some(cells), .. } => Some((stream.buffer, base, *cells)),
         _ => None,
-    };
-    ring(load).is_some_and(|one| Some(one) == ring(store))
+    }
 }
 
 /// When two references meet that move alike around a ring, if some coordinate tells: distinct coordinates are distinct
@@ -209,7 +210,7 @@ fn split_constant(e: &Int) -> (Option<&Int>, i64) {
 mod tests {
     use super::*;
     use crate::lower::linear::{Atom, Linear};
-    use crease_program::{BufferId, Var};
+    use crease_program::Var;
 
     fn at(offset: i64) -> Stream {
         let pos = Int::Add(Box::new(Int::Var(Var(0))), Box::new(Int::Const(offset)));

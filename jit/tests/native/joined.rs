@@ -1,9 +1,7 @@
 //! Streams of one ring that lie side by side but where it ends: wide code for both, and the choice between them.
 
-use crease_jit::{CompileOptions, Isa, IsaChoice, compile};
-use crease_program::Program;
-
-use super::harness::{agree, verified};
+use super::harness::agree;
+use super::load_sharing::lane_shifts;
 
 /// Heat on a line that is written `behind` cells behind what is read, in a ring of `cells`, in strips up to `end`; with
 /// alias facts, which short strips have.
@@ -63,14 +61,6 @@ fn joined_and_cut_segments_agree() {
             }
         }
     }
-}
-
-/// How many vectors are cut out of two others; none on machines that cannot.
-fn lane_shifts(text: &str) -> Option<usize> {
-    Isa::detect().resolve(IsaChoice::Avx512).ok()?;
-    let options = CompileOptions::default().choice(IsaChoice::Avx512).max_unroll(1).texts(true);
-    let compiled = compile(&verified(&Program::parse(text).unwrap()), &options).unwrap();
-    Some(compiled.strips().iter().map(|strip| strip.text.matches("valign").count()).sum())
 }
 
 #[test]

@@ -42,7 +42,7 @@ fn sums(ty: &str, length: usize, apart: &[usize], in_place: Option<usize>) -> St
 }
 
 /// How many vectors are cut out of two others; none on machines that cannot.
-fn lane_shifts(text: &str) -> Option<usize> {
+pub(super) fn lane_shifts(text: &str) -> Option<usize> {
     Isa::detect().resolve(IsaChoice::Avx512).ok()?;
     let options = CompileOptions::default().choice(IsaChoice::Avx512).max_unroll(1).texts(true);
     let compiled = compile(&verified(&Program::parse(text).unwrap()), &options).unwrap();
