@@ -125,6 +125,8 @@ pub(super) struct Block {
     pub(super) widths: (i64, i64),
     /// By how many rows a step tiles lean in both.
     pub(super) leans: (i64, i64),
+    /// How many tiles of the outer dimension run at once, each one tile of the inner one behind the one before.
+    pub(super) at_once: i64,
 }
 
 impl Workload {
@@ -199,7 +201,7 @@ impl Workload {
         let tiles = ((rows + lean * steps) / width).ceil();
         let fronts = tiles + bands - 1.0;
         let threads = bands * tiles / fronts;
-        let inside = self.moving(2.0 * self.step_bytes(), held, 1.0) / threads;
+        let inside = self.moving(2.0 * self.step_bytes(), held * bands, bands) * bands / threads;
         let edges = 1.0 + (lean * steps + 1.0) / width;
         // The first band takes from memory, each other one from the core of the one before.
         let between = self.moving(2.0 * self.step_bytes() * edges, self.step_bytes(), 1.0) / height;
@@ -215,38 +217,48 @@ impl Workload {
         Estimate { nanoseconds: nanoseconds * self.left_out(height, bands), bytes }
     }
 
-    /// Nanoseconds of a step in blocks, one after the other on one thread, in diagonals on several.
+    /// Nanoseconds of a step in blocks, one after the other on one thread, on several in rows of blocks at once.
     pub(super) fn blocks(&self, block: &Block) -> Estimate {
         let first = self.extents.len() - self.space_dims;
-        let steps = block.steps as f64;
-        let along = |dim: usize, width: i64, lean: i64| {
-            let (width, lean) = (width as f64, lean as f64);
-            let rows = self.extents[first + dim];
-            // What a tile takes from others for each row of its own, and how many there are.
-            (1.0 + (lean * steps + 1.0) / width, ((rows + lean * steps) / width).ceil())
-        };
-        let (edges, count) = along(0, block.widths.0, block.leans.0);
-        let (inner_edges, inner_count) = along(1, block.widths.1, block.leans.1);
-        let rows_held = (block.widths.0 * block.widths.1) as f64;
+        let (steps, threads) = (block.steps as f64, block.at_once as f64);
+        // What a tile takes from others for each row of its own.
+        let edges = |width: i64, lean: i64| (lean as f64 * steps + 1.0) / width as f64;
+        let (edges, inner_edges) = (edges(block.widths.0, block.leans.0), edges(block.widths.1, block.leans.1));
+        let (count, inner_count) = (self.blocks_along(block, 0), self.blocks_along(block, 1));
+        // Rows of a step of a tile, and of all its steps.
+        let held = (block.widths.0 * block.widths.1) as f64;
+        let touched = held * (1.0 + edges) * (1.0 + inner_edges);
         let row = self.step_bytes() / (self.extents[first] * self.extents[first + 1]);
-        let fronts = count + inner_count - 1.0;
-        let threads = self.threads.min(count.min(inner_count));
-        // Of a diagonal with tiles for some threads only, the others wait.
-        let tiles = count * inner_count / threads;
-        let waiting = if threads > 1.0 { 1.0 + fronts / 2.0 / tiles } else { 1.0 };
-        let work = self.all_work() / threads * waiting;
-        let inside = self.moving(2.0 * self.step_bytes(), rows_held * row, 1.0) / threads;
+        // Each front has a tile for each thread, but where rows of blocks begin and end.
+        let fronts = (count / threads).ceil() * (inner_count + threads - 1.0);
+        let work = self.all_work() * fronts / (count * inner_count);
+        let inside = self.moving(2.0 * self.step_bytes(), held * row * threads, threads);
+        // The first of the rows at once takes its edges from memory, each other one from the core of the one before.
+        let moved = 2.0 * self.step_bytes() * (1.0 + edges / threads);
+        let handed_on = self.state_bytes * edges * (threads - 1.0) / (threads * threads) / HANDED_ON_RATE;
         // Along the inner dimension, the edge of a tile is that of one that ran just before.
-        let moved = self.moving(2.0 * self.step_bytes() * edges, self.step_bytes(), threads);
-        let shared = 2.0 * self.step_bytes() * (inner_edges - 1.0) / (LAST_LEVEL_RATE * threads);
+        let shared = self.moving(2.0 * self.step_bytes() * inner_edges, touched * row * threads, threads);
         // The last tile of a call may have fewer steps, which costs no work of any thread.
-        let between = (moved + shared) / steps * self.begun(steps);
-        let barriers = if threads > 1.0 { fronts * BARRIER_NS / steps * self.begun(steps) } else { 0.0 };
-        let nanoseconds = overlapped(&[work, inside, between]) + barriers;
+        let begun = self.begun(steps) / steps;
+        let between = (self.moving(moved, self.step_bytes(), threads) + handed_on + shared) * begun;
+        let waiting = if threads > 1.0 { fronts * BARRIER_NS * begun } else { 0.0 };
+        let nanoseconds = overlapped(&[work, inside, between]) + waiting;
         // Leaning storage has a margin of the steps of a tile in both dimensions.
         let margin = |rows: f64, lean: i64| (rows + lean as f64 * steps) / rows;
         let margins = margin(self.extents[first], block.leans.0) * margin(self.extents[first + 1], block.leans.1);
         Estimate { nanoseconds, bytes: self.state_bytes * margins + self.given_bytes }
+    }
+
+    /// How many rows of blocks there are.
+    pub(super) fn rows_of_blocks(&self, block: &Block) -> i64 {
+        self.blocks_along(block, 0) as i64
+    }
+
+    /// How many blocks there are along a dimension of space, from the outermost one.
+    fn blocks_along(&self, block: &Block, dim: usize) -> f64 {
+        let (width, lean) = [(block.widths.0, block.leans.0), (block.widths.1, block.leans.1)][dim];
+        let rows = self.extents[self.extents.len() - self.space_dims + dim];
+        ((rows + lean as f64 * block.steps as f64) / width as f64).ceil()
     }
 
     /// Nanoseconds of a step in tiles of which those of different steps run at once.
@@ -307,17 +319,22 @@ impl Workload {
         self.state_bytes + self.given_bytes
     }
 
-    /// Nanoseconds of moving bytes, where this many are used again and again.
+    /// Nanoseconds of moving bytes, where this many are used again and again. Of what a cache is too small for, it keeps a
+    /// part: less than its share, as more is pushed out than what does not fit. That it is the square of the share shows
+    /// in `bench --suite tiles`, of lattices in space.
     fn moving(&self, bytes: f64, held: f64, threads: f64) -> f64 {
-        if held <= self.first_level_bytes * threads {
-            bytes / (FIRST_LEVEL_RATE * threads)
-        } else if held <= self.second_level_bytes * threads {
-            bytes / (SECOND_LEVEL_RATE * threads)
-        } else if held <= self.last_level_bytes {
-            bytes / (LAST_LEVEL_RATE * threads)
-        } else {
-            bytes / (MEMORY_RATE * threads.min(MEMORY_CORES))
+        let caches = [
+            (self.first_level_bytes * threads, FIRST_LEVEL_RATE * threads),
+            (self.second_level_bytes * threads, SECOND_LEVEL_RATE * threads),
+            (self.last_level_bytes, LAST_LEVEL_RATE * threads),
+        ];
+        let (mut nanoseconds, mut found) = (0.0, 0.0);
+        for (cache, rate) in caches {
+            let here = (cache / held.max(1.0)).powi(2).clamp(found, 1.0);
+            nanoseconds += (here - found) * bytes / rate;
+            found = here;
         }
+        nanoseconds + (1.0 - found) * bytes / (MEMORY_RATE * threads.min(MEMORY_CORES))
     }
 }
 

@@ -14,9 +14,11 @@
 //!   steps while it is in a cache; on several threads the tiles of as many bands of `B` steps at once, each one tile behind
 //!   the one before, `[floor(t/(P B)), floor(t/B) + floor((y + r t)/h), floor(t/B) parallel, t, y, x vector]`;
 //! - skewed blocks, `[floor(t/B), floor((z + r t)/h), floor((y + r t)/w), t, z, y, x]`: tiles of two dimensions where
-//!   planes are too large for a cache and each step reads the one before alone; on several threads in diagonals,
-//!   `[floor(t/B), floor((z + r t)/h) + floor((y + r t)/w), floor((z + r t)/h) parallel, t, z, y, x]`, each of whose
-//!   tiles needs those of the diagonals before alone;
+//!   planes are too large for a cache and each step reads the one before alone; on several threads as many rows of
+//!   blocks at once, each one block behind the one before, `[floor(t/B), floor((z + r t)/(P h)), floor((z + r t)/h) +
+//!   floor((y + r t)/w), floor((z + r t)/h) parallel, t, z, y, x]`, so that each thread marches along `y` beside what
+//!   is in its cache. Whole diagonals of blocks would have as few barriers, but by the next one their edges are in no
+//!   cache;
 //! - pipelined tiles, `[floor(t/B), floor(y/h) + w t, t parallel, y, x vector]`: the steps of a tile run at once, each
 //!   some rows behind the one before. No thread waits for a tile to begin, and a value dies as soon as the step behind
 //!   has passed, so that storage takes hardly more than one level;
@@ -298,7 +300,8 @@ impl Shapes<'_> {
         self.candidate(draft, (height, lean), shape, estimate(&tile))
     }
 
-    /// Tiles of time and of the two outermost dimensions of space, one after the other or diagonal after diagonal.
+    /// Tiles of time and of the two outermost dimensions of space, one after the other, or a row of them for each thread at
+    /// once.
     fn blocks(&self) -> Found {
         let (outer, inner) = (self.outer(), self.outer() + 1);
         // Of what is read in its own step, or more than one later, such tiles keep many levels.
@@ -320,8 +323,16 @@ impl Shapes<'_> {
         let inner_tiles = leaning(inner, block.widths.1, block.leans.1)?;
         let mut draft = Draft::new(self.stmts);
         draft.push(DimKind::Sequential, in_bands(&of_call, block.steps)?);
-        let is_diagonal = self.workload.threads > 1.0;
-        if is_diagonal {
+        let (mut how, names) = ("blocks", &self.space.names);
+        let mut at_once = String::new();
+        if block.at_once > 1 {
+            if block.at_once < self.workload.rows_of_blocks(&block) {
+                let together = block.widths.0.saturating_mul(block.at_once);
+                draft.push(DimKind::Sequential, leaning(outer, together, block.leans.0)?);
+                at_once = format!(", {} of {} at once", block.at_once, names[outer]);
+            } else {
+                how = "diagonals of blocks";
+            }
             let sums = outer_tiles.iter().zip(&inner_tiles).map(|(a, b)| a.add(b));
             draft.push(DimKind::Sequential, sums.collect::<Result<_, _>>()?);
             draft.push(DimKind::Parallel, outer_tiles);
@@ -335,10 +346,9 @@ impl Shapes<'_> {
         if !self.middle(&mut draft, &mut open)? || !self.along_rows(&mut draft, &mut open)? {
             return Ok(None);
         }
-        let (names, (height, width)) = (&self.space.names, block.widths);
-        let how = if is_diagonal { "diagonals of blocks" } else { "blocks" };
+        let (height, width) = block.widths;
         let of = format!("{height} of {} by {width} of {}", names[outer], names[inner]);
-        let shape = format!("skewed {how} of {} steps by {of}", block.steps);
+        let shape = format!("skewed {how} of {} steps by {of}{at_once}", block.steps);
         Ok(Some(draft.candidate(shape, self.workload.blocks(&block))))
     }
 
@@ -532,7 +542,11 @@ impl Shapes<'_> {
     fn best_block(&self, leans: (i64, i64)) -> Option<Block> {
         let extents = |dim: usize| widths(self.workload.extents[dim]).skip_while(|width| *width < LEAST_BLOCK_ROWS);
         let sizes = || extents(self.outer()).flat_map(|h| extents(self.outer() + 1).map(move |w| (h, w)));
-        let blocks = TILE_STEPS.iter().flat_map(|&steps| sizes().map(move |widths| Block { steps, widths, leans }));
+        let at_once = |steps, widths| {
+            let one = Block { steps, widths, leans, at_once: 1 };
+            Block { at_once: self.workload.rows_of_blocks(&one).min(self.workload.threads as i64), ..one }
+        };
+        let blocks = TILE_STEPS.iter().flat_map(|&steps| sizes().map(move |widths| at_once(steps, widths)));
         let cost = |block: &Block| self.workload.blocks(block).cost();
         blocks.min_by(|a, b| cost(a).total_cmp(&cost(b)))
     }
