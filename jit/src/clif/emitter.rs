@@ -6,7 +6,7 @@ use crease_program::{Copies, Int, Node, Program, Strip, Var};
 use crate::frame::FrameLayout;
 use crate::listing::{OperationNames, StripListing};
 use crate::options::CompileOptions;
-use crate::strip::Definitions;
+use crate::strip::{Definitions, Linear};
 use crate::vector::{StripFacts, WideOptions};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{
@@ -129,6 +129,8 @@ pub(super) struct Emitter<'a, 'f> {
     pub(super) vars: FxHashMap<Var, Num>,
     /// Expressions already computed on the straight line that leads here.
     pub(super) computed: FxHashMap<&'a Int, Num>,
+    /// Residues among them, by a hash of their terms and the modulus: what each is the residue of.
+    pub(super) residues: FxHashMap<(u64, i64), (Linear<'a>, Value)>,
     /// Where strips keep the state of their rings.
     pub(super) ring_slot: Option<StackSlot>,
     /// Where strips pass addresses to their wide code.
@@ -152,6 +154,7 @@ impl<'a> Emitter<'a, '_> {
     /// Ends the current block with a jump and goes on in `block`. What was computed before may no longer be at hand.
     pub(super) fn enter(&mut self, block: Block) {
         self.computed.clear();
+        self.residues.clear();
         self.b.switch_to_block(block);
     }
 

@@ -352,6 +352,7 @@ fn build<'a, M: Module>(
         worker: outlined.map(|_| params[2]),
         vars: FxHashMap::default(),
         computed: FxHashMap::default(),
+        residues: FxHashMap::default(),
         ring_slot: None,
         outlined: Vec::new(),
         wide_slot: None,
