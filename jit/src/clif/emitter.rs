@@ -133,8 +133,8 @@ pub(super) struct Emitter<'a, 'f> {
     pub(super) residues: FxHashMap<(u64, i64), (Linear<'a>, Value)>,
     /// Where strips keep the state of their rings.
     pub(super) ring_slot: Option<StackSlot>,
-    /// Where strips pass addresses to their wide code.
-    pub(super) wide_slot: Option<StackSlot>,
+    /// Where strips have tables of addresses, above all for their wide code.
+    pub(super) address_slot: Option<StackSlot>,
     /// The memory of the call.
     pub(super) scratch: Scratch,
     /// Whether some strip so far may write with non-temporal stores.

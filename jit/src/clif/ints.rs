@@ -196,7 +196,7 @@ impl<'a> Emitter<'a, '_> {
     }
 
     /// `x mod m` for `-m <= x < 2 m`.
-    fn wrap(&mut self, a: Num, modulus: i64) -> Num {
+    pub(super) fn wrap(&mut self, a: Num, modulus: i64) -> Num {
         match a {
             Num::Const(a) => Num::Const(a.rem_euclid(modulus)),
             Num::Value(x) => {
@@ -209,7 +209,7 @@ impl<'a> Emitter<'a, '_> {
 
     /// `(factor * b) mod modulus` for `0 <= factor < modulus`: the product of two residues fits 64 bits up to a modulus
     /// of about 2^31.5; beyond, the run time multiplies in 128.
-    fn mul_mod(&mut self, factor: i64, b: Num, modulus: i64) -> Num {
+    pub(super) fn mul_mod(&mut self, factor: i64, b: Num, modulus: i64) -> Num {
         let b = self.modulo(b, modulus);
         match b {
             Num::Const(b) => Num::Const((i128::from(factor) * i128::from(b) % i128::from(modulus)) as i64),

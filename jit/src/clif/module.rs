@@ -355,7 +355,7 @@ fn build<'a, M: Module>(
         residues: FxHashMap::default(),
         ring_slot: None,
         outlined: Vec::new(),
-        wide_slot: None,
+        address_slot: None,
         scratch: Scratch::default(),
         has_streamed: false,
         functions: declare,

@@ -14,6 +14,7 @@ use crease_program::{Address, Along, Op, Strip};
 use super::emitter::Emitter;
 use super::emitter::Num;
 use super::plan::{Pointer, Rows, Shape, StripPlan, widest_bits};
+use super::rings::Rings;
 use super::run::Run;
 use super::scratch::Kept;
 use super::spill::SLOT_BYTES;
@@ -115,8 +116,17 @@ impl<'a> Emitter<'a, '_> {
             self.enter(start);
         }
         self.begin_scratch(plan);
-        let rings = self.ring_table(plan, length);
-        let wide = self.wide_call(plan, length, rings.is_none());
+        let rings = Rings::new(plan, self.shared.program, length);
+        let is_far = rings.as_ref().is_some_and(|rings| rings.is_far);
+        let wide = if is_far { None } else { self.wide_call(plan, length, rings.as_ref()) };
+        let addresses_only = |emitter: &mut Self| {
+            emitter.table(plan, 8 * plan.pointers.len(), |emitter| &mut emitter.address_slot)
+        };
+        let table = match (&wide, &rings) {
+            (Some(wide), _) => Some(wide.table),
+            (None, Some(_)) if !is_far => Some(addresses_only(self)),
+            _ => None,
+        };
         let spills = plan.spills.as_ref().filter(|_| wide.is_none());
         let slots = self.take_scratch(spills.map_or(0, |spills| spills.slots * SLOT_BYTES as usize));
         if self.shared.options.texts && wide.is_none() {
@@ -124,28 +134,33 @@ impl<'a> Emitter<'a, '_> {
         }
         let (mut addresses, mut strides) = (Vec::with_capacity(plan.pointers.len()), Vec::new());
         for (at, pointer) in plan.pointers.iter().enumerate() {
-            if let Some(wide) = &wide {
-                if !wide.is_late(at) {
-                    let address = self.first_address(plan, pointer);
-                    self.pass_address(wide, at, address);
-                }
+            let follows = rings.as_ref().is_some_and(|rings| rings.groups.follows(at));
+            let address = if follows { None } else { Some(self.first_address(plan, pointer)) };
+            if let (Some(table), Some(address)) = (&table, address) {
+                self.pass_address(table, at, address);
+            }
+            if wide.is_some() {
                 continue;
             }
-            let address = self.first_address(plan, pointer);
-            if let Some(rings) = &rings {
-                self.start_ring(plan, rings, at, address);
-            }
-            // In rings addresses come from a table.
-            let is_read = rings.is_none();
-            let address = Num::Value(address);
-            addresses.push(if is_read { self.keep(plan, address) } else { Kept::Num(address) });
+            // In rings addresses come from the table.
+            let address = address.map_or(Num::Const(0), Num::Value);
+            addresses.push(if rings.is_none() { self.keep(plan, address) } else { Kept::Num(address) });
             let stride = self.stride_bytes(plan, pointer);
             strides.push(stride.map(|stride| self.keep(plan, stride)));
         }
-        let mut run = Run { plan, addresses, strides, indices: self.first_indices(plan), slots, wide };
+        if let (Some(rings), Some(table)) = (&rings, &table)
+            && wide.as_ref().is_none_or(|wide| wide.joined.is_none())
+        {
+            self.pass_followers(rings, table);
+        }
+        let mut run = Run { plan, addresses, strides, indices: self.first_indices(plan), slots, table, wide };
         self.pass_indices(&run);
         self.pass_lookups(&run);
         match (rings, &run.wide) {
+            (Some(rings), None) if is_far => {
+                self.single_iterations(&mut run, &rings, length);
+                self.b.ins().jump(exit, &[]);
+            }
             (Some(rings), None) => self.segments(&mut run, &rings, length, exit),
             (Some(rings), Some(_)) => self.wide_in_rings(&mut run, &rings, length, exit),
             (None, _) => {
@@ -160,14 +175,13 @@ impl<'a> Emitter<'a, '_> {
     pub(super) fn first_address(&mut self, plan: &StripPlan<'a>, pointer: &Pointer) -> Value {
         let stream = &plan.strip.streams[pointer.stream];
         let buffer = stream.buffer.index();
-        let start = self.load_buffer(buffer);
-        let offset = match &stream.address {
-            Address::Block { base, pos, .. } => {
-                let (base, position) = (self.int(base), self.int(pos));
-                let cell = self.add(base, position);
-                self.mul(cell, Num::Const(pointer.bytes))
+        match &stream.address {
+            Address::Block { pos, .. } => {
+                let position = self.int(pos);
+                self.address_at(plan, pointer, position)
             }
             Address::Array(coordinates) => {
+                let start = self.load_buffer(buffer);
                 let mut offset = Num::Const(0);
                 for (axis, coordinate) in coordinates.iter().enumerate() {
                     let start = self.int(&coordinate.start);
@@ -175,9 +189,20 @@ impl<'a> Emitter<'a, '_> {
                     let moved = self.mul(start, distance);
                     offset = self.add(offset, moved);
                 }
-                offset
+                let address = self.add(Num::Value(start), offset);
+                self.value(address)
             }
-        };
+        }
+    }
+
+    /// The address of the cell at a position of a pointer's block.
+    pub(super) fn address_at(&mut self, plan: &StripPlan<'a>, pointer: &Pointer, position: Num) -> Value {
+        let stream = &plan.strip.streams[pointer.stream];
+        let Address::Block { base, .. } = &stream.address else { unreachable!("arrays have no positions") };
+        let start = self.load_buffer(stream.buffer.index());
+        let base = self.int(base);
+        let cell = self.add(base, position);
+        let offset = self.mul(cell, Num::Const(pointer.bytes));
         let address = self.add(Num::Value(start), offset);
         self.value(address)
     }
