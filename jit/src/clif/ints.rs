@@ -5,7 +5,7 @@
 
 use crease_program::{CompareOp, Cond, Int};
 
-use super::emitter::{Emitter, Num};
+use super::emitter::{AtHand, Emitter, Num};
 use crate::strip::hash_of_terms;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
@@ -31,6 +31,7 @@ impl<'a> Emitter<'a, '_> {
         }
         let num = self.compute(expression);
         self.computed.insert(expression, num);
+        self.at_hand.push(AtHand::Int(expression));
         num
     }
 
@@ -154,6 +155,7 @@ impl<'a> Emitter<'a, '_> {
         let residue = reduce(self, a, modulus);
         if let Num::Value(value) = residue {
             self.residues.insert(key, (form, value));
+            self.at_hand.push(AtHand::Residue(key));
         }
         residue
     }

@@ -353,6 +353,8 @@ fn build<'a, M: Module>(
         vars: FxHashMap::default(),
         computed: FxHashMap::default(),
         residues: FxHashMap::default(),
+        at_hand: Vec::new(),
+        era: 0,
         ring_slot: None,
         outlined: Vec::new(),
         address_slot: None,

@@ -40,12 +40,13 @@ impl<'a> Emitter<'a, '_> {
         let join = self.b.create_block();
         let arms = [then, otherwise].map(|nodes| (nodes, self.b.create_block()));
         self.b.ins().brif(cond, arms[0].1, &[], arms[1].1, &[]);
+        let mark = self.mark();
         for (nodes, block) in arms {
-            self.enter(block);
+            self.enter_behind(block, mark);
             self.nodes(nodes);
             self.b.ins().jump(join, &[]);
         }
-        self.enter(join);
+        self.enter_behind(join, mark);
     }
 
     /// Stores what the body needs into an environment on the stack and hands the loop to the run time, which calls the

@@ -395,10 +395,7 @@ fn pointers<'a>(
 }
 
 /// The same pointers with those next to each other that move alike in one ring, behind those that move in none.
-fn by_ring(
-    strip: &Strip,
-    (pointers, places): (Vec<Pointer>, Vec<(usize, i32)>),
-) -> (Vec<Pointer>, Vec<(usize, i32)>) {
+fn by_ring(strip: &Strip, (pointers, places): (Vec<Pointer>, Vec<(usize, i32)>)) -> (Vec<Pointer>, Vec<(usize, i32)>) {
     let mut known = FxHashMap::default();
     let rings: Vec<usize> = pointers
         .iter()

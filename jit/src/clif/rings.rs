@@ -154,7 +154,8 @@ impl<'a> Emitter<'a, '_> {
         for pointer in rings.pointers().filter(|pointer| rings.groups.follows(*pointer)) {
             let (leader, ahead) = places[pointer];
             let known = last.filter(|(of, _)| *of == leader).map(|(_, address)| address);
-            let address = known.unwrap_or_else(|| self.b.ins().load(types::I64, entry(), addresses.address, at(leader)));
+            let address =
+                known.unwrap_or_else(|| self.b.ins().load(types::I64, entry(), addresses.address, at(leader)));
             last = Some((leader, address));
             let ahead = self.b.ins().iadd_imm_s(address, i64::from(ahead));
             self.b.ins().store(entry(), ahead, addresses.address, at(pointer));
@@ -226,7 +227,8 @@ impl<'a> Emitter<'a, '_> {
         let length = self.value(length);
         let zero = self.b.ins().iconst(types::I64, 0);
         self.b.ins().jump(head, &[zero.into()]);
-        self.enter(head);
+        let mark = self.mark();
+        self.enter_behind(head, mark);
         let end = self.next_cut(rings, &table, start, length);
         match &run.wide {
             Some(wide) => self.cut_segment(wide, &rings.groups, Num::Value(start), Num::Value(end)),
@@ -254,7 +256,8 @@ impl<'a> Emitter<'a, '_> {
         let end_of_table = self.b.ins().iadd_imm_s(table.address, i64::from(ENTRY) * rings.turns.len() as i64);
         let all_left = self.b.ins().isub(length, start);
         self.b.ins().jump(ring, &[table.address.into(), all_left.into()]);
-        self.enter(ring);
+        let mark = self.mark();
+        self.enter_behind(ring, mark);
         let [limit, back, first, last] =
             [LIMIT, MOVE, FIRST, LAST].map(|field| self.b.ins().load(types::I64, entry(), of, field));
         let step = rings.shift.is_none().then(|| self.b.ins().load(types::I64, entry(), of, STEP));
@@ -264,7 +267,7 @@ impl<'a> Emitter<'a, '_> {
             (shift, _) => self.b.ins().ishl_imm_u(start, shift.unwrap_or(0)),
         };
         self.b.ins().jump(pointer, &[first.into(), before.into()]);
-        self.enter(pointer);
+        self.enter_behind(pointer, mark);
         let address = self.b.ins().load(types::I64, entry(), at, 0);
         let left = |emitter: &mut Self, address| {
             let here = emitter.b.ins().iadd(address, moved);
@@ -285,11 +288,11 @@ impl<'a> Emitter<'a, '_> {
         let next = self.b.ins().iadd_imm_s(at, 8);
         let more = self.b.ins().icmp(IntCC::UnsignedLessThan, next, last);
         self.b.ins().brif(more, pointer, &[next.into(), nearest.into()], next_ring, &[]);
-        self.enter(next_ring);
+        self.enter_behind(next_ring, mark);
         let next = self.b.ins().iadd_imm_s(of, i64::from(ENTRY));
         let more = self.b.ins().icmp(IntCC::UnsignedLessThan, next, end_of_table);
         self.b.ins().brif(more, ring, &[next.into(), nearest.into()], done, &[]);
-        self.enter(done);
+        self.enter_behind(done, mark);
         self.b.ins().iadd(start, nearest)
     }
 }

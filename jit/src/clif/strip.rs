@@ -50,13 +50,13 @@ impl<'a> Emitter<'a, '_> {
         let adjacent = self.rows_are_adjacent(&arrays);
         let adjacent = self.tables_are_near(&ways[0].0, adjacent);
         self.b.ins().brif(adjacent, ways[0].1, &[], ways[1].1, &[]);
-        let exit = self.b.create_block();
+        let (exit, mark) = (self.b.create_block(), self.mark());
         for (plan, block) in &ways {
-            self.enter(*block);
+            self.enter_behind(*block, mark);
             self.planned(plan);
             self.b.ins().jump(exit, &[]);
         }
-        self.enter(exit);
+        self.enter_behind(exit, mark);
     }
 
     /// Whether neighbours along the last coordinate of all these arrays are adjacent in memory.
@@ -108,23 +108,23 @@ impl<'a> Emitter<'a, '_> {
         if plan.order.is_empty() || matches!(length, Num::Const(..=0)) {
             return;
         }
-        let exit = self.b.create_block();
+        let mut exit = None;
         if let Num::Value(length) = length {
-            let start = self.b.create_block();
+            let (start, end, mark) = (self.b.create_block(), self.b.create_block(), self.mark());
             let zero = self.b.ins().iconst(types::I64, 0);
-            self.branch_if_less(zero, length, (start, &[]), (exit, &[]));
-            self.enter(start);
+            self.branch_if_less(zero, length, (start, &[]), (end, &[]));
+            exit = Some((end, mark));
+            self.enter_behind(start, mark);
         }
         self.begin_scratch(plan);
         let rings = Rings::new(plan, self.shared.program, length);
         let is_far = rings.as_ref().is_some_and(|rings| rings.is_far);
         let wide = if is_far { None } else { self.wide_call(plan, length, rings.as_ref()) };
-        let addresses_only = |emitter: &mut Self| {
-            emitter.table(plan, 8 * plan.pointers.len(), |emitter| &mut emitter.address_slot)
-        };
         let table = match (&wide, &rings) {
             (Some(wide), _) => Some(wide.table),
-            (None, Some(_)) if !is_far => Some(addresses_only(self)),
+            (None, Some(_)) if !is_far => {
+                Some(self.table(plan, 8 * plan.pointers.len(), |emitter| &mut emitter.address_slot))
+            }
             _ => None,
         };
         let spills = plan.spills.as_ref().filter(|_| wide.is_none());
@@ -132,43 +132,54 @@ impl<'a> Emitter<'a, '_> {
         if self.shared.options.texts && wide.is_none() {
             self.functions.listed(listing(plan));
         }
-        let (mut addresses, mut strides) = (Vec::with_capacity(plan.pointers.len()), Vec::new());
+        let run = Run { plan, addresses: vec![], strides: vec![], indices: HashMap::new(), slots, table, wide };
+        let mut run = self.with_addresses(run, rings.as_ref());
+        match (&rings, &run.wide) {
+            (None, _) => self.segment(&run, Num::Const(0), length),
+            (Some(rings), None) if is_far => self.single_iterations(&mut run, rings, length),
+            (Some(rings), wide) => {
+                let is_wide = wide.is_some();
+                let (end, mark) = exit.unwrap_or_else(|| (self.b.create_block(), self.mark()));
+                match is_wide {
+                    true => self.wide_in_rings(&mut run, rings, length, end),
+                    false => self.segments(&mut run, rings, length, end),
+                }
+                return self.enter_behind(end, mark);
+            }
+        }
+        if let Some((end, mark)) = exit {
+            self.b.ins().jump(end, &[]);
+            self.enter_behind(end, mark);
+        }
+    }
+
+    /// The run with what the call and the place of the strip tell: addresses, strides and first indices.
+    fn with_addresses<'p>(&mut self, mut run: Run<'p, 'a>, rings: Option<&Rings>) -> Run<'p, 'a> {
+        let plan = run.plan;
         for (at, pointer) in plan.pointers.iter().enumerate() {
-            let follows = rings.as_ref().is_some_and(|rings| rings.groups.follows(at));
+            let follows = rings.is_some_and(|rings| rings.groups.follows(at));
             let address = if follows { None } else { Some(self.first_address(plan, pointer)) };
-            if let (Some(table), Some(address)) = (&table, address) {
+            if let (Some(table), Some(address)) = (&run.table, address) {
                 self.pass_address(table, at, address);
             }
-            if wide.is_some() {
+            if run.wide.is_some() {
                 continue;
             }
             // In rings addresses come from the table.
             let address = address.map_or(Num::Const(0), Num::Value);
-            addresses.push(if rings.is_none() { self.keep(plan, address) } else { Kept::Num(address) });
+            run.addresses.push(if rings.is_none() { self.keep(plan, address) } else { Kept::Num(address) });
             let stride = self.stride_bytes(plan, pointer);
-            strides.push(stride.map(|stride| self.keep(plan, stride)));
+            run.strides.push(stride.map(|stride| self.keep(plan, stride)));
         }
-        if let (Some(rings), Some(table)) = (&rings, &table)
-            && wide.as_ref().is_none_or(|wide| wide.joined.is_none())
+        if let (Some(rings), Some(table)) = (rings, &run.table)
+            && run.wide.as_ref().is_none_or(|wide| wide.joined.is_none())
         {
             self.pass_followers(rings, table);
         }
-        let mut run = Run { plan, addresses, strides, indices: self.first_indices(plan), slots, table, wide };
+        run.indices = self.first_indices(plan);
         self.pass_indices(&run);
         self.pass_lookups(&run);
-        match (rings, &run.wide) {
-            (Some(rings), None) if is_far => {
-                self.single_iterations(&mut run, &rings, length);
-                self.b.ins().jump(exit, &[]);
-            }
-            (Some(rings), None) => self.segments(&mut run, &rings, length, exit),
-            (Some(rings), Some(_)) => self.wide_in_rings(&mut run, &rings, length, exit),
-            (None, _) => {
-                self.segment(&run, Num::Const(0), length);
-                self.b.ins().jump(exit, &[]);
-            }
-        }
-        self.enter(exit);
+        run
     }
 
     /// The address of a pointer's cell at iteration 0.
@@ -296,6 +307,10 @@ impl<'a> Emitter<'a, '_> {
             }
             _ => None,
         };
+        if let Some(only) = known.filter(|only| start == Num::Const(only - step)) {
+            self.block(run, held, shape, unroll_factor, start);
+            return Num::Const(only);
+        }
         let (body, index) = self.block_with_param();
         let (done, stop) = self.block_with_param();
         let (first, limit) = (self.value(start), self.value(limit));
@@ -303,14 +318,12 @@ impl<'a> Emitter<'a, '_> {
             Some(_) => _ = self.b.ins().jump(body, &[first.into()]),
             None => self.branch_if_less(first, limit, (body, &[first.into()]), (done, &[first.into()])),
         }
-        self.enter(body);
-        self.block(run, held, shape, unroll_factor, index);
+        let mark = self.mark();
+        self.enter_behind(body, mark);
+        self.block(run, held, shape, unroll_factor, Num::Value(index));
         let next = self.b.ins().iadd_imm_s(index, step);
-        match known {
-            Some(only) if start == Num::Const(only - step) => _ = self.b.ins().jump(done, &[next.into()]),
-            _ => self.branch_if_less(next, limit, (body, &[next.into()]), (done, &[next.into()])),
-        }
-        self.enter(done);
+        self.branch_if_less(next, limit, (body, &[next.into()]), (done, &[next.into()]));
+        self.enter_behind(done, mark);
         known.map_or(Num::Value(stop), Num::Const)
     }
 }

@@ -29,12 +29,7 @@ use cranelift_codegen::ir::{Block, FuncRef, InstBuilder, Value, types};
 impl<'a> Emitter<'a, '_> {
     /// Finds or compiles wide code for a strip, which is always run whole or may be cut, and makes a table; `None` if
     /// there is no such code for it.
-    pub(super) fn wide_call(
-        &mut self,
-        plan: &StripPlan<'a>,
-        length: Num,
-        rings: Option<&Rings>,
-    ) -> Option<WideCall> {
+    pub(super) fn wide_call(&mut self, plan: &StripPlan<'a>, length: Num, rings: Option<&Rings>) -> Option<WideCall> {
         let shared = self.shared;
         let target = wide_target(shared.options.choice)?;
         let place = |stream: usize| {
@@ -178,10 +173,11 @@ impl<'a> Emitter<'a, '_> {
         let wide = run.wide.as_ref().expect("the strip has wide code");
         let stays = self.stays_in_rings(run.plan, rings, length);
         self.b.ins().brif(stays, whole, &[], cut, &[]);
-        self.enter(whole);
+        let mark = self.mark();
+        self.enter_behind(whole, mark);
         self.wide_segment(wide.joined.unwrap_or(wide.function), wide, Num::Const(0), length);
         self.b.ins().jump(exit, &[]);
-        self.enter(cut);
+        self.enter_behind(cut, mark);
         if wide.joined.is_some() {
             self.pass_followers(rings, &wide.table);
         }
