@@ -6,7 +6,7 @@ use crease_program::{Copies, Int, Node, Program, Strip, Var};
 use crate::frame::FrameLayout;
 use crate::listing::{OperationNames, StripListing};
 use crate::options::CompileOptions;
-use crate::strip::{Definitions, Linear};
+use crate::strip::{Continued, Definitions, Linear};
 use crate::vector::{StripFacts, WideOptions};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{
@@ -29,6 +29,8 @@ pub(super) struct Shared<'a> {
     pub(super) names: &'a OperationNames,
     /// What stands for strips of one iteration, by their variables.
     pub(super) single_iteration: &'a HashMap<Var, Strip>,
+    /// What stands for strips that continue each other.
+    pub(super) continued: &'a Continued,
     /// What variables stand for.
     pub(super) lets: &'a Definitions<'a>,
 }

@@ -4,35 +4,43 @@ use crease_program::{Cond, Int, LoopKind, Node, Var};
 
 use super::emitter::Num;
 use super::emitter::{Emitter, Outlined, plain};
+use crate::strip::{Step, steps};
 use cranelift_codegen::ir::{InstBuilder, StackSlotData, StackSlotKind, Value, types};
 use std::collections::HashSet;
 
 impl<'a> Emitter<'a, '_> {
     /// Emits `nodes` in order.
-    pub(super) fn nodes(&mut self, nodes: &'a [Node]) {
-        for node in nodes {
-            match node {
-                Node::Let { var, value } => {
-                    let value = self.int(value);
-                    self.vars.insert(*var, value);
-                }
-                Node::For { var, lo, hi, step, kind: LoopKind::Parallel, body } if self.worker.is_none() => {
-                    self.parallel_loop(*var, (lo, hi), *step, body);
-                }
-                Node::For { var, lo, hi, step, body, .. } => {
-                    let (lo, hi) = (self.int(lo), self.int(hi));
-                    self.counted_loop(lo, hi, *step, |emitter, index| {
-                        emitter.vars.insert(*var, Num::Value(index));
-                        emitter.nodes(body);
-                    });
-                }
-                Node::If { cond, then, otherwise } => self.branch(cond, then, otherwise),
-                Node::Strip(strip) => self.strip(strip),
+    pub(super) fn nodes(&mut self, nodes: impl IntoIterator<Item = &'a Node>) {
+        for step in steps(nodes) {
+            match step {
+                Step::Node(node) => self.node(node),
+                Step::If { cond, then, otherwise } => self.branch(cond, then, otherwise),
             }
         }
     }
 
-    fn branch(&mut self, cond: &'a Cond, then: &'a [Node], otherwise: &'a [Node]) {
+    fn node(&mut self, node: &'a Node) {
+        match node {
+            Node::Let { var, value } => {
+                let value = self.int(value);
+                self.vars.insert(*var, value);
+            }
+            Node::For { var, lo, hi, step, kind: LoopKind::Parallel, body } if self.worker.is_none() => {
+                self.parallel_loop(*var, (lo, hi), *step, body);
+            }
+            Node::For { var, lo, hi, step, body, .. } => {
+                let (lo, hi) = (self.int(lo), self.int(hi));
+                self.counted_loop(lo, hi, *step, |emitter, index| {
+                    emitter.vars.insert(*var, Num::Value(index));
+                    emitter.nodes(body);
+                });
+            }
+            Node::If { .. } => unreachable!("conditions are steps of their own"),
+            Node::Strip(strip) => self.strip(strip),
+        }
+    }
+
+    fn branch(&mut self, cond: &'a Cond, then: Vec<&'a Node>, otherwise: Vec<&'a Node>) {
         let cond = match self.condition(cond) {
             Num::Const(known) => return self.nodes(if known != 0 { then } else { otherwise }),
             Num::Value(cond) => cond,

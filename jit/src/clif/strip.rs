@@ -11,8 +11,7 @@
 
 use crease_program::{Address, Along, Op, Strip};
 
-use super::emitter::Emitter;
-use super::emitter::Num;
+use super::emitter::{Emitter, Num, Shared};
 use super::plan::{Pointer, Rows, Shape, StripPlan, widest_bits};
 use super::rings::Rings;
 use super::run::Run;
@@ -36,7 +35,12 @@ pub(super) struct Held {
 impl<'a> Emitter<'a, '_> {
     /// Emits a strip.
     pub(super) fn strip(&mut self, strip: &'a Strip) {
-        let strip = self.shared.single_iteration.get(&strip.var).unwrap_or(strip);
+        let Shared { continued, single_iteration, .. } = self.shared;
+        if continued.done.contains_key(&strip.var) {
+            return;
+        }
+        let other = continued.longer.get(&strip.var).or_else(|| single_iteration.get(&strip.var));
+        let strip = other.unwrap_or(strip);
         let arrays = arrays(strip);
         let plan = StripPlan::new(strip, self.shared, Rows::Adjacent);
         if arrays.is_empty() {
