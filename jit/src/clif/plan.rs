@@ -10,7 +10,6 @@ use crease_program::{
 use super::double_mapped::{self, Follower, Ring};
 use super::emitter::Shared;
 use super::ring_groups::FARTHEST_BYTES;
-use super::rings;
 use super::spill::{MOST_LIVE, Spills};
 use crate::frame::Literal;
 use crate::isa::IsaChoice;
@@ -394,6 +393,15 @@ fn pointers<'a>(
     (pointers, places)
 }
 
+/// What pointers in rings have in common that move alike in one ring; `None` of others.
+pub(super) fn alike<'a>(pointer: &Pointer, stream: &'a Stream) -> Option<(BufferId, &'a Int, [i64; 3])> {
+    let (Some(ring), Some(stride), Address::Block { base, .. }) = (pointer.ring, pointer.stride, &stream.address)
+    else {
+        return None;
+    };
+    Some((stream.buffer, base, [ring.cells, ring.end, stride]))
+}
+
 /// The same pointers with those next to each other that move alike in one ring, behind those that move in none.
 fn by_ring(strip: &Strip, (pointers, places): (Vec<Pointer>, Vec<(usize, i32)>)) -> (Vec<Pointer>, Vec<(usize, i32)>) {
     let mut known = FxHashMap::default();
@@ -401,7 +409,7 @@ fn by_ring(strip: &Strip, (pointers, places): (Vec<Pointer>, Vec<(usize, i32)>))
         .iter()
         .map(|pointer| {
             let count = known.len() + 1;
-            rings::alike(pointer, &strip.streams[pointer.stream]).map_or(0, |ring| *known.entry(ring).or_insert(count))
+            alike(pointer, &strip.streams[pointer.stream]).map_or(0, |ring| *known.entry(ring).or_insert(count))
         })
         .collect();
     let mut order: Vec<usize> = (0..pointers.len()).collect();

@@ -24,11 +24,11 @@
 //! A ring larger than any memory has a limit that no address can be compared with. Strips that move in one run each
 //! iteration as a segment of its own, for which positions are computed anew.
 
-use crease_program::{Address, BufferId, Int, Program, Stream};
+use crease_program::{Address, Program};
 
 use super::emitter::{Emitter, Num, plain};
 use super::joined::Groups;
-use super::plan::{Pointer, StripPlan};
+use super::plan::{Pointer, StripPlan, alike};
 use super::run::Run;
 use super::scratch::{Kept, Table};
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -109,12 +109,6 @@ impl Rings {
 fn move_alike(plan: &StripPlan<'_>, one: usize, other: usize) -> bool {
     let key = |at: usize| alike(&plan.pointers[at], &plan.strip.streams[plan.pointers[at].stream]);
     key(one) == key(other)
-}
-
-/// What pointers in rings have in common that move alike in one ring; `None` of others.
-pub(super) fn alike<'a>(pointer: &Pointer, stream: &'a Stream) -> Option<(BufferId, &'a Int, [i64; 3])> {
-    let (Some(ring), Address::Block { base, .. }) = (pointer.ring, &stream.address) else { return None };
-    Some((stream.buffer, base, [ring.cells, ring.end, ring_stride(pointer)]))
 }
 
 /// Bytes per iteration of a pointer in a ring.
