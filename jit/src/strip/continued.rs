@@ -5,7 +5,7 @@
 //! Lowering leaves the cells at the ends of a row as strips of one iteration, as they belong to other statements. Where
 //! these compute what the row does, from cells that lie beside the row's, all are one longer strip: in the steps of a
 //! lattice in place that stay at their cell, the row from wall to wall. It is one call instead of three, it has no
-//! vector that is nearly empty, and where rows begin at a line, its vectors do.
+//! vector that is nearly empty, and where rows begin at a line, its vectors do. Rows are short where that counts.
 //!
 //! The iterations of a longer strip may run in any order, and in vectors: of each two of its streams, of which one is
 //! stored to, it is known that they never meet, or only in one iteration. What the row claims of its loads and stores
@@ -16,6 +16,7 @@
 use crease_program::{Address, Cond, Int, Node, Op, Program, Stream, Strip, Var};
 
 use super::linear::{Definitions, Linear};
+use crate::knobs::CONTINUED_CELLS;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
@@ -135,7 +136,7 @@ fn joined(first: &Strip, second: &Strip, lets: &Definitions<'_>) -> Option<Strip
     if before.max(behind) == 1 || row.lanes == 1 {
         return None;
     }
-    let all = before.checked_add(behind)?;
+    let all = before.checked_add(behind).filter(|all| *all <= CONTINUED_CELLS)?;
     let mut streams = Vec::with_capacity(first.streams.len());
     let mut starts = Vec::with_capacity(first.streams.len());
     for (at, (one, other)) in first.streams.iter().zip(&second.streams).enumerate() {
