@@ -8,6 +8,7 @@
 //! on small stacks; `native/integers.rs` makes random strips of integers, and `native/integer_vectors.rs` takes every
 //! operation to the ends of their types.
 
+mod continued;
 mod denormals;
 mod double_mapped;
 mod half;

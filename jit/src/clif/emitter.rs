@@ -6,7 +6,7 @@ use crease_program::{Copies, Int, Node, Program, Strip, Var};
 use crate::frame::FrameLayout;
 use crate::listing::{OperationNames, StripListing};
 use crate::options::CompileOptions;
-use crate::strip::Definitions;
+use crate::strip::{Continued, Definitions, Linear};
 use crate::vector::{StripFacts, WideOptions};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{
@@ -29,6 +29,8 @@ pub(super) struct Shared<'a> {
     pub(super) names: &'a OperationNames,
     /// What stands for strips of one iteration, by their variables.
     pub(super) single_iteration: &'a HashMap<Var, Strip>,
+    /// What stands for strips that continue each other.
+    pub(super) continued: &'a Continued,
     /// What variables stand for.
     pub(super) lets: &'a Definitions<'a>,
 }
@@ -129,10 +131,16 @@ pub(super) struct Emitter<'a, 'f> {
     pub(super) vars: FxHashMap<Var, Num>,
     /// Expressions already computed on the straight line that leads here.
     pub(super) computed: FxHashMap<&'a Int, Num>,
+    /// Residues among them, by a hash of their terms and the modulus: what each is the residue of.
+    pub(super) residues: FxHashMap<(u64, i64), (Linear<'a>, Value)>,
+    /// Both in the order in which they were computed.
+    pub(super) at_hand: Vec<AtHand<'a>>,
+    /// How often all of it was forgotten.
+    pub(super) era: usize,
     /// Where strips keep the state of their rings.
     pub(super) ring_slot: Option<StackSlot>,
-    /// Where strips pass addresses to their wide code.
-    pub(super) wide_slot: Option<StackSlot>,
+    /// Where strips have tables of addresses, above all for their wide code.
+    pub(super) address_slot: Option<StackSlot>,
     /// The memory of the call.
     pub(super) scratch: Scratch,
     /// Whether some strip so far may write with non-temporal stores.
@@ -143,6 +151,19 @@ pub(super) struct Emitter<'a, 'f> {
     pub(super) functions: &'f mut dyn Functions,
 }
 
+/// Something computed.
+pub(super) enum AtHand<'a> {
+    Int(&'a Int),
+    Residue((u64, i64)),
+}
+
+/// How much was at hand at some place, and when.
+#[derive(Clone, Copy)]
+pub(super) struct Mark {
+    count: usize,
+    era: usize,
+}
+
 /// Accesses to memory that exists: buffers were checked before the call, the frame is ours.
 pub(super) fn plain() -> MemFlagsData {
     MemFlagsData::new().with_notrap()
@@ -151,7 +172,24 @@ pub(super) fn plain() -> MemFlagsData {
 impl<'a> Emitter<'a, '_> {
     /// Ends the current block with a jump and goes on in `block`. What was computed before may no longer be at hand.
     pub(super) fn enter(&mut self, block: Block) {
-        self.computed.clear();
+        self.era += 1;
+        self.enter_behind(block, Mark { count: 0, era: self.era });
+    }
+
+    /// What is at hand here, and still is wherever one comes to only from here.
+    pub(super) fn mark(&self) -> Mark {
+        Mark { count: self.at_hand.len(), era: self.era }
+    }
+
+    /// Ends the current block with a jump and goes on in `block`, where what had been computed at a mark is at hand.
+    pub(super) fn enter_behind(&mut self, block: Block, mark: Mark) {
+        let kept = if mark.era == self.era { mark.count } else { 0 };
+        for lost in self.at_hand.drain(kept..) {
+            match lost {
+                AtHand::Int(int) => _ = self.computed.remove(int),
+                AtHand::Residue(key) => _ = self.residues.remove(&key),
+            }
+        }
         self.b.switch_to_block(block);
     }
 

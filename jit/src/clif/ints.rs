@@ -5,7 +5,8 @@
 
 use crease_program::{CompareOp, Cond, Int};
 
-use super::emitter::{Emitter, Num};
+use super::emitter::{AtHand, Emitter, Num};
+use crate::strip::hash_of_terms;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 
@@ -30,6 +31,7 @@ impl<'a> Emitter<'a, '_> {
         }
         let num = self.compute(expression);
         self.computed.insert(expression, num);
+        self.at_hand.push(AtHand::Int(expression));
         num
     }
 
@@ -63,14 +65,8 @@ impl<'a> Emitter<'a, '_> {
                 let a = self.int(a);
                 self.floor_div(a, *divisor)
             }
-            Int::Mod(a, modulus) => {
-                let a = self.int(a);
-                self.modulo(a, *modulus)
-            }
-            Int::Wrap(a, modulus) => {
-                let a = self.int(a);
-                self.wrap(a, *modulus)
-            }
+            Int::Mod(a, modulus) => self.residue(a, *modulus, Self::modulo),
+            Int::Wrap(a, modulus) => self.residue(a, *modulus, Self::wrap),
             Int::MulMod(factor, a, modulus) => {
                 let a = self.int(a);
                 self.mul_mod(*factor, a, *modulus)
@@ -141,6 +137,40 @@ impl<'a> Emitter<'a, '_> {
         }
     }
 
+    /// `a mod modulus`, as `reduce` does it: but counted from another residue at hand, if `a` is a constant ahead of
+    /// what that one is of.
+    fn residue(&mut self, a: &'a Int, modulus: i64, reduce: fn(&mut Self, Num, i64) -> Num) -> Num {
+        let Some(form) = self.shared.lets.linear(a) else {
+            let a = self.int(a);
+            return reduce(self, a, modulus);
+        };
+        let key = (hash_of_terms(&form), modulus);
+        if let Some((known, residue)) = self.residues.get(&key)
+            && let Some(ahead) = form.constant_difference(known)
+        {
+            let residue = *residue;
+            return Num::Value(self.residue_ahead(residue, ahead.rem_euclid(modulus), modulus));
+        }
+        let a = self.int(a);
+        let residue = reduce(self, a, modulus);
+        if let Num::Value(value) = residue {
+            self.residues.insert(key, (form, value));
+            self.at_hand.push(AtHand::Residue(key));
+        }
+        residue
+    }
+
+    /// `(residue + ahead) mod modulus` for `0 <= ahead < modulus`.
+    fn residue_ahead(&mut self, residue: Value, ahead: i64, modulus: i64) -> Value {
+        if ahead == 0 {
+            return residue;
+        }
+        // One of them is in range; the other one is larger, or negative and so larger without its sign.
+        let inside = self.b.ins().iadd_imm_s(residue, ahead);
+        let around = self.b.ins().iadd_imm_s(residue, ahead.wrapping_sub(modulus));
+        self.b.ins().umin(inside, around)
+    }
+
     /// Non-negative remainder.
     fn modulo(&mut self, a: Num, modulus: i64) -> Num {
         match a {
@@ -161,29 +191,27 @@ impl<'a> Emitter<'a, '_> {
         (quotient, self.b.ins().isub(x, product))
     }
 
-    /// `x < 0 ? x + modulus : x`, without a branch.
+    /// `x < 0 ? x + modulus : x` for `-modulus <= x`, without a branch: without its sign, a negative `x` is the larger.
     fn add_if_negative(&mut self, x: Value, modulus: i64) -> Value {
-        let sign = self.b.ins().sshr_imm_u(x, 63);
-        let modulus = self.b.ins().iconst(types::I64, modulus);
-        let correction = self.b.ins().band(sign, modulus);
-        self.b.ins().iadd(x, correction)
+        let moved = self.b.ins().iadd_imm_s(x, modulus);
+        self.b.ins().umin(x, moved)
     }
 
     /// `x mod m` for `-m <= x < 2 m`.
-    fn wrap(&mut self, a: Num, modulus: i64) -> Num {
+    pub(super) fn wrap(&mut self, a: Num, modulus: i64) -> Num {
         match a {
             Num::Const(a) => Num::Const(a.rem_euclid(modulus)),
             Num::Value(x) => {
                 let not_negative = self.add_if_negative(x, modulus);
                 let reduced = self.b.ins().iadd_imm_s(not_negative, modulus.wrapping_neg());
-                Num::Value(self.add_if_negative(reduced, modulus))
+                Num::Value(self.b.ins().umin(not_negative, reduced))
             }
         }
     }
 
     /// `(factor * b) mod modulus` for `0 <= factor < modulus`: the product of two residues fits 64 bits up to a modulus
     /// of about 2^31.5; beyond, the run time multiplies in 128.
-    fn mul_mod(&mut self, factor: i64, b: Num, modulus: i64) -> Num {
+    pub(super) fn mul_mod(&mut self, factor: i64, b: Num, modulus: i64) -> Num {
         let b = self.modulo(b, modulus);
         match b {
             Num::Const(b) => Num::Const((i128::from(factor) * i128::from(b) % i128::from(modulus)) as i64),

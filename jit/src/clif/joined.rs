@@ -13,7 +13,6 @@
 use super::plan::{Pointer, StripPlan};
 use super::ring_groups::{FARTHEST_BYTES, Group, Moving, groups};
 use crate::vector::{LINE_BYTES, StreamAddress};
-use cranelift_codegen::ir::FuncRef;
 use crease_program::{Op, Program};
 
 /// The pointers of a strip as groups.
@@ -23,27 +22,23 @@ pub(super) struct Groups {
     pub(super) places: Vec<(usize, i32)>,
     /// For each pointer by how many cells the farthest of its group is ahead of it.
     pub(super) ahead: Vec<i64>,
-}
-
-/// The function for segments in which pointers are joined.
-pub(super) struct Joined {
-    /// To be called with the same table.
-    pub(super) function: FuncRef,
-    pub(super) groups: Groups,
+    /// For each group of several places its first pointer and its farthest one.
+    pub(super) ends: Vec<(usize, usize)>,
 }
 
 impl Groups {
-    /// The groups of the pointers in rings; `None` if no two loads of one are close enough to share vectors.
-    pub(super) fn new(plan: &StripPlan<'_>, program: &Program) -> Option<Groups> {
+    /// The groups of the pointers in rings that are cut.
+    pub(super) fn new(plan: &StripPlan<'_>, program: &Program) -> Groups {
         let moving = |pointer: &Pointer| {
             let is_cut = pointer.ring.is_some_and(|ring| !ring.is_double_mapped());
             let stream = &plan.strip.streams[pointer.stream];
-            if is_cut { Moving::new(stream, program, plan.lets) } else { None }
+            if is_cut && stream.table.is_empty() { Moving::new(stream, program, plan.lets) } else { None }
         };
         let moving: Vec<_> = plan.pointers.iter().map(moving).collect();
-        let mut found = Groups { places: (0..moving.len()).map(|at| (at, 0)).collect(), ahead: vec![0; moving.len()] };
+        let places = (0..moving.len()).map(|at| (at, 0)).collect();
+        let mut found = Groups { places, ahead: vec![0; moving.len()], ends: Vec::new() };
         groups(&moving).iter().for_each(|group| found.join(group, &moving));
-        found.has_neighbours(plan).then_some(found)
+        found
     }
 
     /// Counts the pointers of a group from the last in line, if they are near enough.
@@ -58,6 +53,7 @@ impl Groups {
             return;
         }
         self.ahead[last.1] = reach;
+        self.ends.extend((reach > 0).then_some((last.1, first.1)));
         for (ahead, pointer) in &group.streams {
             let bytes = (ahead - last.0) * own.bytes;
             self.places[*pointer] = (last.1, i32::try_from(bytes).expect("groups reach less than 2 GiB"));
@@ -65,7 +61,7 @@ impl Groups {
     }
 
     /// Whether two loads that have pointers of their own lie less than a line apart.
-    fn has_neighbours(&self, plan: &StripPlan<'_>) -> bool {
+    pub(super) fn has_neighbours(&self, plan: &StripPlan<'_>) -> bool {
         let of_load = |op: &Op| match op {
             Op::Load { stream, .. } => {
                 let pointer = plan.places[stream.index()].0;

@@ -32,7 +32,7 @@ struct Block<'r, 'p, 'a> {
     held: &'r Held,
     shape: Shape,
     /// The first iteration of the block; none before the loop, where only invariants are computed.
-    index: Option<Value>,
+    index: Option<Num>,
     /// Which copy of the body is being emitted.
     copy: i64,
     /// Results of this copy.
@@ -46,14 +46,14 @@ struct Block<'r, 'p, 'a> {
 }
 
 impl<'r, 'p, 'a> Block<'r, 'p, 'a> {
-    fn new(run: &'r Run<'p, 'a>, held: &'r Held, shape: Shape, index: Option<Value>) -> Self {
+    fn new(run: &'r Run<'p, 'a>, held: &'r Held, shape: Shape, index: Option<Num>) -> Self {
         let values = vec![None; run.plan.strip.ops.len()];
         let (addresses, loaded, in_slots) = (HashMap::new(), HashMap::new(), HashMap::new());
         Block { run, held, shape, index, copy: 0, values, addresses, loaded, in_slots }
     }
 
     fn index(&self) -> Num {
-        Num::Value(self.index.expect("an invariant depends on no iteration"))
+        self.index.expect("an invariant depends on no iteration")
     }
 
     fn vector(&self) -> bool {
@@ -78,7 +78,7 @@ impl<'r, 'p, 'a> Block<'r, 'p, 'a> {
 
 impl<'a> Emitter<'a, '_> {
     /// Emits `unroll_factor` blocks that start at iteration `index`.
-    pub(super) fn block(&mut self, run: &Run<'_, 'a>, held: &Held, shape: Shape, unroll_factor: i64, index: Value) {
+    pub(super) fn block(&mut self, run: &Run<'_, 'a>, held: &Held, shape: Shape, unroll_factor: i64, index: Num) {
         let mut block = Block::new(run, held, shape, Some(index));
         for copy in 0..unroll_factor {
             block.copy = copy;
@@ -347,15 +347,16 @@ impl<'a> Emitter<'a, '_> {
                 let scale = block.run.strides[pointer].expect("what is not known now is computed before the loop");
                 let scale = self.kept(scale);
                 let moved = self.mul(block.index(), scale);
-                let moved = self.value(moved);
-                self.b.ins().iadd(first, moved)
+                let address = self.add(Num::Value(first), moved);
+                self.value(address)
             }
             (None, Some(scale)) => {
                 let first = self.first_of(block, pointer);
                 // Cranelift folds base, shifted index and displacement into one operand.
                 let moved = self.mul(block.index(), Num::Const(scale.wrapping_abs()));
-                let moved = self.value(moved);
-                if scale > 0 { self.b.ins().iadd(first, moved) } else { self.b.ins().isub(first, moved) }
+                let first = Num::Value(first);
+                let address = if scale > 0 { self.add(first, moved) } else { self.sub(first, moved) };
+                self.value(address)
             }
         };
         if !block.run.plan.is_large {

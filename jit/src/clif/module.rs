@@ -14,7 +14,7 @@ use super::shared_code::SharedCode;
 use crate::listing::{OperationNames, StripListing};
 use crate::memory::CodeMemory;
 use crate::options::CompileOptions;
-use crate::strip::{Definitions, single_iteration_strips};
+use crate::strip::{Continued, Definitions, single_iteration_strips};
 use crate::symbols::{MUL_MOD, PARALLEL_FOR, REM, REMF};
 use crate::target::wide_target;
 use crate::vector::{StripFacts, WideCode, WideOptions};
@@ -146,7 +146,16 @@ pub(crate) fn emit(
     let is_wide = wide_target(options.choice).is_some();
     let lets = Definitions::of(program);
     let single_iteration = if is_wide { single_iteration_strips(program, &lets) } else { HashMap::new() };
-    let shared = Shared { program, layout, options, names, single_iteration: &single_iteration, lets: &lets };
+    let continued = Continued::of(program, &lets);
+    let shared = Shared {
+        program,
+        layout,
+        options,
+        names,
+        single_iteration: &single_iteration,
+        continued: &continued,
+        lets: &lets,
+    };
     let mut wide = SharedCode::default();
     let module = memory.module();
     let Declared { signatures, imports, main } = Declared::new(program, module)?;
@@ -182,8 +191,20 @@ pub(crate) fn emit(
     }
     (emitted.wide_time, emitted.wide_strips) = (wide.time, wide.emitted);
     emitted.strips.extend(wide.listings());
+    list_parts(&continued, &mut emitted.strips);
     emitted.strips.sort_by_key(|listing| listing.strip);
     Ok(emitted)
+}
+
+/// Adds the strips that are parts of longer ones to how strips were compiled.
+fn list_parts(continued: &Continued, listings: &mut Vec<StripListing>) {
+    for (strip, of) in continued.parts() {
+        let whole: Vec<_> = listings.iter().filter(|listing| listing.strip == of).cloned().collect();
+        listings.extend(whole.into_iter().map(|whole| {
+            let runs = whole.runs.or(Some(of));
+            StripListing { strip, runs, text: String::new(), ..whole }
+        }));
+    }
 }
 
 /// What is declared before any function is built, in this order: the functions of the run time, and the main one.
@@ -352,9 +373,12 @@ fn build<'a, M: Module>(
         worker: outlined.map(|_| params[2]),
         vars: FxHashMap::default(),
         computed: FxHashMap::default(),
+        residues: FxHashMap::default(),
+        at_hand: Vec::new(),
+        era: 0,
         ring_slot: None,
         outlined: Vec::new(),
-        wide_slot: None,
+        address_slot: None,
         scratch: Scratch::default(),
         has_streamed: false,
         functions: declare,

@@ -4,35 +4,43 @@ use crease_program::{Cond, Int, LoopKind, Node, Var};
 
 use super::emitter::Num;
 use super::emitter::{Emitter, Outlined, plain};
+use crate::strip::{Step, steps};
 use cranelift_codegen::ir::{InstBuilder, StackSlotData, StackSlotKind, Value, types};
 use std::collections::HashSet;
 
 impl<'a> Emitter<'a, '_> {
     /// Emits `nodes` in order.
-    pub(super) fn nodes(&mut self, nodes: &'a [Node]) {
-        for node in nodes {
-            match node {
-                Node::Let { var, value } => {
-                    let value = self.int(value);
-                    self.vars.insert(*var, value);
-                }
-                Node::For { var, lo, hi, step, kind: LoopKind::Parallel, body } if self.worker.is_none() => {
-                    self.parallel_loop(*var, (lo, hi), *step, body);
-                }
-                Node::For { var, lo, hi, step, body, .. } => {
-                    let (lo, hi) = (self.int(lo), self.int(hi));
-                    self.counted_loop(lo, hi, *step, |emitter, index| {
-                        emitter.vars.insert(*var, Num::Value(index));
-                        emitter.nodes(body);
-                    });
-                }
-                Node::If { cond, then, otherwise } => self.branch(cond, then, otherwise),
-                Node::Strip(strip) => self.strip(strip),
+    pub(super) fn nodes(&mut self, nodes: impl IntoIterator<Item = &'a Node>) {
+        for step in steps(nodes) {
+            match step {
+                Step::Node(node) => self.node(node),
+                Step::If { cond, then, otherwise } => self.branch(cond, then, otherwise),
             }
         }
     }
 
-    fn branch(&mut self, cond: &'a Cond, then: &'a [Node], otherwise: &'a [Node]) {
+    fn node(&mut self, node: &'a Node) {
+        match node {
+            Node::Let { var, value } => {
+                let value = self.int(value);
+                self.vars.insert(*var, value);
+            }
+            Node::For { var, lo, hi, step, kind: LoopKind::Parallel, body } if self.worker.is_none() => {
+                self.parallel_loop(*var, (lo, hi), *step, body);
+            }
+            Node::For { var, lo, hi, step, body, .. } => {
+                let (lo, hi) = (self.int(lo), self.int(hi));
+                self.counted_loop(lo, hi, *step, |emitter, index| {
+                    emitter.vars.insert(*var, Num::Value(index));
+                    emitter.nodes(body);
+                });
+            }
+            Node::If { .. } => unreachable!("conditions are steps of their own"),
+            Node::Strip(strip) => self.strip(strip),
+        }
+    }
+
+    fn branch(&mut self, cond: &'a Cond, then: Vec<&'a Node>, otherwise: Vec<&'a Node>) {
         let cond = match self.condition(cond) {
             Num::Const(known) => return self.nodes(if known != 0 { then } else { otherwise }),
             Num::Value(cond) => cond,
@@ -40,12 +48,13 @@ impl<'a> Emitter<'a, '_> {
         let join = self.b.create_block();
         let arms = [then, otherwise].map(|nodes| (nodes, self.b.create_block()));
         self.b.ins().brif(cond, arms[0].1, &[], arms[1].1, &[]);
+        let mark = self.mark();
         for (nodes, block) in arms {
-            self.enter(block);
+            self.enter_behind(block, mark);
             self.nodes(nodes);
             self.b.ins().jump(join, &[]);
         }
-        self.enter(join);
+        self.enter_behind(join, mark);
     }
 
     /// Stores what the body needs into an environment on the stack and hands the loop to the run time, which calls the

@@ -166,7 +166,7 @@ impl<'a> StripPlan<'a> {
         if shared_pointers.0.len() > FEW_POINTERS {
             shared_pointers = pointers(strip, (program, shared.lets), rows);
         }
-        let (pointers, places) = shared_pointers;
+        let (pointers, places) = by_ring(strip, shared_pointers);
         let unroll = if shape == Shape::Scalar || spills.is_some() { 1 } else { unroll };
         let loads = order.iter().filter(|at| unwritten[**at]).count();
         let indices = strip.ops.iter().filter(|op| matches!(op, Op::Index { .. })).count();
@@ -391,6 +391,33 @@ fn pointers<'a>(
         }));
     }
     (pointers, places)
+}
+
+/// What pointers in rings have in common that move alike in one ring; `None` of others.
+pub(super) fn alike<'a>(pointer: &Pointer, stream: &'a Stream) -> Option<(BufferId, &'a Int, [i64; 3])> {
+    let (Some(ring), Some(stride), Address::Block { base, .. }) = (pointer.ring, pointer.stride, &stream.address)
+    else {
+        return None;
+    };
+    Some((stream.buffer, base, [ring.cells, ring.end, stride]))
+}
+
+/// The same pointers with those next to each other that move alike in one ring, behind those that move in none.
+fn by_ring(strip: &Strip, (pointers, places): (Vec<Pointer>, Vec<(usize, i32)>)) -> (Vec<Pointer>, Vec<(usize, i32)>) {
+    let mut known = FxHashMap::default();
+    let rings: Vec<usize> = pointers
+        .iter()
+        .map(|pointer| {
+            let count = known.len() + 1;
+            alike(pointer, &strip.streams[pointer.stream]).map_or(0, |ring| *known.entry(ring).or_insert(count))
+        })
+        .collect();
+    let mut order: Vec<usize> = (0..pointers.len()).collect();
+    order.sort_by_key(|at| rings[*at]);
+    let mut new = vec![0; pointers.len()];
+    order.iter().enumerate().for_each(|(to, from)| new[*from] = to);
+    let places = places.into_iter().map(|(pointer, delta)| (new[pointer], delta)).collect();
+    (order.into_iter().map(|at| pointers[at]).collect(), places)
 }
 
 /// Where a stream starts, as linear forms: its cell in a block, or its coordinates in an array.

@@ -1,9 +1,8 @@
 //! A strip that is being emitted: what its loops share.
 
-use super::joined::Joined;
 use super::plan::StripPlan;
-use super::scratch::Kept;
-use cranelift_codegen::ir::{FuncRef, Value};
+use super::scratch::{Kept, Table};
+use cranelift_codegen::ir::FuncRef;
 use std::collections::HashMap;
 
 /// A strip whose pointers are known.
@@ -19,6 +18,8 @@ pub(super) struct Run<'p, 'a> {
     pub(super) indices: HashMap<usize, (Kept, i64)>,
     /// Where the slots of values begin in the memory of the call.
     pub(super) slots: i32,
+    /// The table of addresses, in wide code and where pointers may wrap.
+    pub(super) table: Option<Table>,
     /// The function that runs segments, if there is one.
     pub(super) wide: Option<WideCall>,
 }
@@ -27,8 +28,9 @@ pub(super) struct Run<'p, 'a> {
 pub(super) struct WideCall {
     pub(super) function: FuncRef,
     /// The function for segments in which pointers are joined, if there is one.
-    pub(super) joined: Option<Joined>,
-    pub(super) table: Value,
+    pub(super) joined: Option<FuncRef>,
+    /// What it takes.
+    pub(super) table: Table,
     /// Index operations, in the order of the table.
     pub(super) indices: Vec<usize>,
     /// Lookups, in the order of the table.

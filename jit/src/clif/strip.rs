@@ -11,9 +11,9 @@
 
 use crease_program::{Address, Along, Op, Strip};
 
-use super::emitter::Emitter;
-use super::emitter::Num;
+use super::emitter::{Emitter, Num, Shared};
 use super::plan::{Pointer, Rows, Shape, StripPlan, widest_bits};
+use super::rings::Rings;
 use super::run::Run;
 use super::scratch::Kept;
 use super::spill::SLOT_BYTES;
@@ -35,7 +35,12 @@ pub(super) struct Held {
 impl<'a> Emitter<'a, '_> {
     /// Emits a strip.
     pub(super) fn strip(&mut self, strip: &'a Strip) {
-        let strip = self.shared.single_iteration.get(&strip.var).unwrap_or(strip);
+        let Shared { continued, single_iteration, .. } = self.shared;
+        if continued.done.contains_key(&strip.var) {
+            return;
+        }
+        let other = continued.longer.get(&strip.var).or_else(|| single_iteration.get(&strip.var));
+        let strip = other.unwrap_or(strip);
         let arrays = arrays(strip);
         let plan = StripPlan::new(strip, self.shared, Rows::Adjacent);
         if arrays.is_empty() {
@@ -49,13 +54,13 @@ impl<'a> Emitter<'a, '_> {
         let adjacent = self.rows_are_adjacent(&arrays);
         let adjacent = self.tables_are_near(&ways[0].0, adjacent);
         self.b.ins().brif(adjacent, ways[0].1, &[], ways[1].1, &[]);
-        let exit = self.b.create_block();
+        let (exit, mark) = (self.b.create_block(), self.mark());
         for (plan, block) in &ways {
-            self.enter(*block);
+            self.enter_behind(*block, mark);
             self.planned(plan);
             self.b.ins().jump(exit, &[]);
         }
-        self.enter(exit);
+        self.enter_behind(exit, mark);
     }
 
     /// Whether neighbours along the last coordinate of all these arrays are adjacent in memory.
@@ -107,67 +112,91 @@ impl<'a> Emitter<'a, '_> {
         if plan.order.is_empty() || matches!(length, Num::Const(..=0)) {
             return;
         }
-        let exit = self.b.create_block();
+        let mut exit = None;
         if let Num::Value(length) = length {
-            let start = self.b.create_block();
+            let (start, end, mark) = (self.b.create_block(), self.b.create_block(), self.mark());
             let zero = self.b.ins().iconst(types::I64, 0);
-            self.branch_if_less(zero, length, (start, &[]), (exit, &[]));
-            self.enter(start);
+            self.branch_if_less(zero, length, (start, &[]), (end, &[]));
+            exit = Some((end, mark));
+            self.enter_behind(start, mark);
         }
         self.begin_scratch(plan);
-        let rings = self.ring_table(plan, length);
-        let wide = self.wide_call(plan, length, rings.is_none());
+        let rings = Rings::new(plan, self.shared.program, length);
+        let is_far = rings.as_ref().is_some_and(|rings| rings.is_far);
+        let wide = if is_far { None } else { self.wide_call(plan, length, rings.as_ref()) };
+        let table = match (&wide, &rings) {
+            (Some(wide), _) => Some(wide.table),
+            (None, Some(_)) if !is_far => {
+                Some(self.table(plan, 8 * plan.pointers.len(), |emitter| &mut emitter.address_slot))
+            }
+            _ => None,
+        };
         let spills = plan.spills.as_ref().filter(|_| wide.is_none());
         let slots = self.take_scratch(spills.map_or(0, |spills| spills.slots * SLOT_BYTES as usize));
         if self.shared.options.texts && wide.is_none() {
             self.functions.listed(listing(plan));
         }
-        let (mut addresses, mut strides) = (Vec::with_capacity(plan.pointers.len()), Vec::new());
-        for (at, pointer) in plan.pointers.iter().enumerate() {
-            if let Some(wide) = &wide {
-                if !wide.is_late(at) {
-                    let address = self.first_address(plan, pointer);
-                    self.pass_address(wide, at, address);
+        let run = Run { plan, addresses: vec![], strides: vec![], indices: HashMap::new(), slots, table, wide };
+        let mut run = self.with_addresses(run, rings.as_ref());
+        match (&rings, &run.wide) {
+            (None, _) => self.segment(&run, Num::Const(0), length),
+            (Some(rings), None) if is_far => self.single_iterations(&mut run, rings, length),
+            (Some(rings), wide) => {
+                let is_wide = wide.is_some();
+                let (end, mark) = exit.unwrap_or_else(|| (self.b.create_block(), self.mark()));
+                match is_wide {
+                    true => self.wide_in_rings(&mut run, rings, length, end),
+                    false => self.segments(&mut run, rings, length, end),
                 }
+                return self.enter_behind(end, mark);
+            }
+        }
+        if let Some((end, mark)) = exit {
+            self.b.ins().jump(end, &[]);
+            self.enter_behind(end, mark);
+        }
+    }
+
+    /// The run with what the call and the place of the strip tell: addresses, strides and first indices.
+    fn with_addresses<'p>(&mut self, mut run: Run<'p, 'a>, rings: Option<&Rings>) -> Run<'p, 'a> {
+        let plan = run.plan;
+        for (at, pointer) in plan.pointers.iter().enumerate() {
+            let follows = rings.is_some_and(|rings| rings.groups.follows(at));
+            let address = if follows { None } else { Some(self.first_address(plan, pointer)) };
+            if let (Some(table), Some(address)) = (&run.table, address) {
+                self.pass_address(table, at, address);
+            }
+            if run.wide.is_some() {
                 continue;
             }
-            let address = self.first_address(plan, pointer);
-            if let Some(rings) = &rings {
-                self.start_ring(plan, rings, at, address);
-            }
-            // In rings addresses come from a table.
-            let is_read = rings.is_none();
-            let address = Num::Value(address);
-            addresses.push(if is_read { self.keep(plan, address) } else { Kept::Num(address) });
+            // In rings addresses come from the table.
+            let address = address.map_or(Num::Const(0), Num::Value);
+            run.addresses.push(if rings.is_none() { self.keep(plan, address) } else { Kept::Num(address) });
             let stride = self.stride_bytes(plan, pointer);
-            strides.push(stride.map(|stride| self.keep(plan, stride)));
+            run.strides.push(stride.map(|stride| self.keep(plan, stride)));
         }
-        let mut run = Run { plan, addresses, strides, indices: self.first_indices(plan), slots, wide };
+        if let (Some(rings), Some(table)) = (rings, &run.table)
+            && run.wide.as_ref().is_none_or(|wide| wide.joined.is_none())
+        {
+            self.pass_followers(rings, table);
+        }
+        run.indices = self.first_indices(plan);
         self.pass_indices(&run);
         self.pass_lookups(&run);
-        match (rings, &run.wide) {
-            (Some(rings), None) => self.segments(&mut run, &rings, length, exit),
-            (Some(rings), Some(_)) => self.wide_in_rings(&mut run, &rings, length, exit),
-            (None, _) => {
-                self.segment(&run, Num::Const(0), length);
-                self.b.ins().jump(exit, &[]);
-            }
-        }
-        self.enter(exit);
+        run
     }
 
     /// The address of a pointer's cell at iteration 0.
     pub(super) fn first_address(&mut self, plan: &StripPlan<'a>, pointer: &Pointer) -> Value {
         let stream = &plan.strip.streams[pointer.stream];
         let buffer = stream.buffer.index();
-        let start = self.load_buffer(buffer);
-        let offset = match &stream.address {
-            Address::Block { base, pos, .. } => {
-                let (base, position) = (self.int(base), self.int(pos));
-                let cell = self.add(base, position);
-                self.mul(cell, Num::Const(pointer.bytes))
+        match &stream.address {
+            Address::Block { pos, .. } => {
+                let position = self.int(pos);
+                self.address_at(plan, pointer, position)
             }
             Address::Array(coordinates) => {
+                let start = self.load_buffer(buffer);
                 let mut offset = Num::Const(0);
                 for (axis, coordinate) in coordinates.iter().enumerate() {
                     let start = self.int(&coordinate.start);
@@ -175,9 +204,20 @@ impl<'a> Emitter<'a, '_> {
                     let moved = self.mul(start, distance);
                     offset = self.add(offset, moved);
                 }
-                offset
+                let address = self.add(Num::Value(start), offset);
+                self.value(address)
             }
-        };
+        }
+    }
+
+    /// The address of the cell at a position of a pointer's block.
+    pub(super) fn address_at(&mut self, plan: &StripPlan<'a>, pointer: &Pointer, position: Num) -> Value {
+        let stream = &plan.strip.streams[pointer.stream];
+        let Address::Block { base, .. } = &stream.address else { unreachable!("arrays have no positions") };
+        let start = self.load_buffer(stream.buffer.index());
+        let base = self.int(base);
+        let cell = self.add(base, position);
+        let offset = self.mul(cell, Num::Const(pointer.bytes));
         let address = self.add(Num::Value(start), offset);
         self.value(address)
     }
@@ -271,6 +311,10 @@ impl<'a> Emitter<'a, '_> {
             }
             _ => None,
         };
+        if let Some(only) = known.filter(|only| start == Num::Const(only - step)) {
+            self.block(run, held, shape, unroll_factor, start);
+            return Num::Const(only);
+        }
         let (body, index) = self.block_with_param();
         let (done, stop) = self.block_with_param();
         let (first, limit) = (self.value(start), self.value(limit));
@@ -278,14 +322,12 @@ impl<'a> Emitter<'a, '_> {
             Some(_) => _ = self.b.ins().jump(body, &[first.into()]),
             None => self.branch_if_less(first, limit, (body, &[first.into()]), (done, &[first.into()])),
         }
-        self.enter(body);
-        self.block(run, held, shape, unroll_factor, index);
+        let mark = self.mark();
+        self.enter_behind(body, mark);
+        self.block(run, held, shape, unroll_factor, Num::Value(index));
         let next = self.b.ins().iadd_imm_s(index, step);
-        match known {
-            Some(only) if start == Num::Const(only - step) => _ = self.b.ins().jump(done, &[next.into()]),
-            _ => self.branch_if_less(next, limit, (body, &[next.into()]), (done, &[next.into()])),
-        }
-        self.enter(done);
+        self.branch_if_less(next, limit, (body, &[next.into()]), (done, &[next.into()]));
+        self.enter_behind(done, mark);
         known.map_or(Num::Value(stop), Num::Const)
     }
 }

@@ -15,10 +15,11 @@ use crease_program::{Address, Along, Element, MOST_AXES, Op, StoreHint, Strip, V
 
 use super::emitter::Num;
 use super::emitter::{Emitter, StripCode, plain};
-use super::joined::{Groups, Joined};
+use super::joined::Groups;
 use super::plan::{Rows, StripPlan};
 use super::rings::Rings;
 use super::run::{Run, WideCall};
+use super::scratch::Table;
 use crate::frame::Literal;
 use crate::options::NonTemporal;
 use crate::target::wide_target;
@@ -28,7 +29,7 @@ use cranelift_codegen::ir::{Block, FuncRef, InstBuilder, Value, types};
 impl<'a> Emitter<'a, '_> {
     /// Finds or compiles wide code for a strip, which is always run whole or may be cut, and makes a table; `None` if
     /// there is no such code for it.
-    pub(super) fn wide_call(&mut self, plan: &StripPlan<'a>, length: Num, is_whole: bool) -> Option<WideCall> {
+    pub(super) fn wide_call(&mut self, plan: &StripPlan<'a>, length: Num, rings: Option<&Rings>) -> Option<WideCall> {
         let shared = self.shared;
         let target = wide_target(shared.options.choice)?;
         let place = |stream: usize| {
@@ -49,7 +50,7 @@ impl<'a> Emitter<'a, '_> {
             hints: &hints,
             tables: &tables,
             rows_read: plan.rows_read(),
-            is_whole,
+            is_whole: rings.is_none(),
             is_single_iteration: length == Num::Const(1),
             is_joined: false,
             length: if let Num::Const(length @ 2..) = length { Some(length) } else { None },
@@ -62,14 +63,14 @@ impl<'a> Emitter<'a, '_> {
         };
         let (function, code) = self.functions.wide(&facts, &options, self.b.func)?;
         self.has_streamed |= code.streams;
-        let groups = Groups::new(plan, shared.program).filter(|_| target.features().shifts_lanes && !is_whole);
-        let joined = match groups {
+        let groups = rings.map(|rings| &rings.groups).filter(|_| target.features().shifts_lanes);
+        let joined = match groups.filter(|groups| groups.has_neighbours(plan)) {
             Some(groups) => self.joined(groups, &facts, &options, &code),
             None => None,
         };
         let StripCode { indices, lookups, .. } = code;
         let entries = plan.pointers.len() + indices.len() + LookupEntry::NUMBERS * lookups.len();
-        let table = self.table(plan, 8 * entries, |emitter| &mut emitter.wide_slot).address;
+        let table = self.table(plan, 8 * entries, |emitter| &mut emitter.address_slot);
         Some(WideCall { function, joined, table, indices, lookups })
     }
 
@@ -77,22 +78,22 @@ impl<'a> Emitter<'a, '_> {
     /// that takes the same table, or none that shares loads.
     fn joined(
         &mut self,
-        groups: Groups,
+        groups: &Groups,
         facts: &StripFacts<'_>,
         options: &WideOptions<'_>,
         apart: &StripCode,
-    ) -> Option<Joined> {
+    ) -> Option<FuncRef> {
         let places = facts.addresses.iter().map(|place| groups.joined(*place));
         let addresses = places.collect::<Option<Vec<_>>>()?;
         let facts = StripFacts { addresses: &addresses, is_joined: true, ..*facts };
         let (function, code) = self.functions.wide(&facts, options, self.b.func)?;
         let table = |code: &StripCode| (code.indices.clone(), code.lookups.clone(), code.streams);
-        (table(&code) == table(apart)).then_some(Joined { function, groups })
+        (table(&code) == table(apart)).then_some(function)
     }
 
-    /// Enters the address of a pointer's cell at iteration 0 into the table.
-    pub(super) fn pass_address(&mut self, wide: &WideCall, pointer: usize, address: Value) {
-        self.b.ins().store(plain().with_aligned(), address, wide.table, 8 * pointer as i32);
+    /// Enters the address of a pointer's cell at iteration 0 into a table.
+    pub(super) fn pass_address(&mut self, table: &Table, pointer: usize, address: Value) {
+        self.b.ins().store(plain().with_aligned(), address, table.address, 8 * pointer as i32);
     }
 
     /// Enters the first values of index operations into the table.
@@ -101,7 +102,7 @@ impl<'a> Emitter<'a, '_> {
         for (index, entry) in wide.indices.iter().zip(run.plan.pointers.len()..) {
             let first = self.kept(run.indices[index].0);
             let first = self.value(first);
-            self.b.ins().store(plain().with_aligned(), first, wide.table, 8 * entry as i32);
+            self.b.ins().store(plain().with_aligned(), first, wide.table.address, 8 * entry as i32);
         }
     }
 
@@ -136,7 +137,7 @@ impl<'a> Emitter<'a, '_> {
         for lookup in &wide.lookups {
             let Op::Lookup { stream, .. } = plan.strip.ops[*lookup] else { unreachable!("code says which are") };
             let (pointer, offset) = plan.places[stream.index()];
-            let pointer = self.b.ins().load(types::I64, plain().with_aligned(), wide.table, 8 * pointer as i32);
+            let pointer = self.b.ins().load(types::I64, plain().with_aligned(), wide.table.address, 8 * pointer as i32);
             let corner = self.add(Num::Value(pointer), Num::Const(offset.into()));
             let mut corner = self.value(corner);
             let mut zero = Num::Const(0);
@@ -150,11 +151,11 @@ impl<'a> Emitter<'a, '_> {
                 let before = self.mul(Num::Const(axis.first.wrapping_neg()), pitch);
                 zero = self.add(zero, before);
                 let pitch = self.value(pitch);
-                self.b.ins().store(plain().with_aligned(), pitch, wide.table, 8 * (entry + at) as i32);
+                self.b.ins().store(plain().with_aligned(), pitch, wide.table.address, 8 * (entry + at) as i32);
             }
             let zero = self.value(zero);
             for (value, at) in [(corner, LookupEntry::CORNER), (zero, LookupEntry::ZERO)] {
-                self.b.ins().store(plain().with_aligned(), value, wide.table, 8 * (entry + at) as i32);
+                self.b.ins().store(plain().with_aligned(), value, wide.table.address, 8 * (entry + at) as i32);
             }
             entry += LookupEntry::NUMBERS;
         }
@@ -163,21 +164,23 @@ impl<'a> Emitter<'a, '_> {
     /// Runs iterations `start..end`, in which nothing wraps, with one of a strip's functions, from a filled table.
     pub(super) fn wide_segment(&mut self, function: FuncRef, wide: &WideCall, start: Num, end: Num) {
         let (start, end) = (self.value(start), self.value(end));
-        self.b.ins().call(function, &[wide.table, self.frame, start, end]);
+        self.b.ins().call(function, &[wide.table.address, self.frame, start, end]);
     }
 
     /// Runs iterations `0..length` of a strip with rings, from a filled table: at once if none of them wraps.
     pub(super) fn wide_in_rings(&mut self, run: &mut Run<'_, 'a>, rings: &Rings, length: Num, exit: Block) {
         let (whole, cut) = (self.b.create_block(), self.b.create_block());
         let wide = run.wide.as_ref().expect("the strip has wide code");
-        let stays = self.stays_in_rings(run.plan, rings, wide, length);
+        let stays = self.stays_in_rings(run.plan, rings, length);
         self.b.ins().brif(stays, whole, &[], cut, &[]);
-        self.enter(whole);
-        let function = wide.joined.as_ref().map_or(wide.function, |joined| joined.function);
-        self.wide_segment(function, wide, Num::Const(0), length);
+        let mark = self.mark();
+        self.enter_behind(whole, mark);
+        self.wide_segment(wide.joined.unwrap_or(wide.function), wide, Num::Const(0), length);
         self.b.ins().jump(exit, &[]);
-        self.enter(cut);
-        self.start_rings(run.plan, rings, wide);
+        self.enter_behind(cut, mark);
+        if wide.joined.is_some() {
+            self.pass_followers(rings, &wide.table);
+        }
         self.segments(run, rings, length, exit);
     }
 }
