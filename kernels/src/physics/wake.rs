@@ -367,10 +367,13 @@ impl Periodic {
             .filter(|(at, _)| (0.0..(last - first) / period).contains(at))
             .collect();
         let count = samples.len() as f64;
-        let product =
-            |shape: &dyn Fn(f64) -> f64| samples.iter().map(|&(at, v)| v * shape(TAU * at)).sum::<f64>() / count;
-        let harmonic = |n: usize| [product(&|a| 2.0 * (n as f64 * a).cos()), product(&|a| 2.0 * (n as f64 * a).sin())];
-        Periodic { mean: product(&|_| 1.0), harmonics: (1..=HARMONICS).map(harmonic).collect() }
+        let mean = samples.iter().map(|&(_, value)| value).sum::<f64>() / count;
+        // Of what is beside the mean: sums of waves over samples that end anywhere in a period are not exactly 0.
+        let product = |wave: &dyn Fn(f64) -> f64| {
+            samples.iter().map(|&(at, value)| 2.0 * (value - mean) * wave(TAU * at)).sum::<f64>() / count
+        };
+        let harmonic = |n: usize| [product(&|a| (n as f64 * a).cos()), product(&|a| (n as f64 * a).sin())];
+        Periodic { mean, harmonics: (1..=HARMONICS).map(harmonic).collect() }
     }
 
     /// The value at a share of the period.
