@@ -24,6 +24,7 @@ pub mod many_cores;
 pub mod optimizer;
 pub mod paper;
 pub mod physics;
+mod physics_runs;
 pub mod progress;
 pub mod record;
 pub mod roofline;

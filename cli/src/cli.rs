@@ -13,12 +13,12 @@ use crease_bench::code_variant::CodeVariant;
 use crease_bench::error::chain;
 use crease_bench::latency::{self, LatencyOptions, latency};
 use crease_bench::optimizer::{self, OptimizerOptions, optimizer};
-use crease_bench::physics::{self, PhysicsOptions, physics};
+use crease_bench::physics::{self, Physics, PhysicsOptions, physics};
 use crease_bench::record::{Findings, Record};
 use crease_bench::row::Comparisons;
 use crease_bench::strips::{self, StripsOptions, strips};
 use crease_bench::suites;
-use crease_pictures::{ForcedModuli, record_charts};
+use crease_pictures::{ForcedModuli, physics_charts, record_charts};
 
 use crate::cache_args::CacheArgs;
 use crate::error::CommandError;
@@ -310,7 +310,10 @@ fn execute(command: Command, words: &[String]) -> Result<(), CommandError> {
             };
             print(&run(&request)?)
         }
-        Command::Plot(args) => print_charts(&Record::load(&args.record)?, &args.record, args.charts.as_deref()),
+        Command::Plot(args) => match Record::<Physics>::load(&args.record) {
+            Ok(record) => print_figures(&record, &args.record, args.charts.as_deref()),
+            Err(_) => print_charts(&Record::load(&args.record)?, &args.record, args.charts.as_deref()),
+        },
         Command::Results(args) => execute_results(&args),
         Command::Kernels => print(&listing::render()?),
         Command::Instance(args) => args.run(),
@@ -365,11 +368,14 @@ fn execute_comparisons(args: BenchArgs, words: &[String]) -> Result<(), CommandE
 }
 
 fn execute_physics(args: BenchArgs, words: &[String]) -> Result<(), CommandError> {
-    refuse(physics::SUITE, &args, &["--threads"])?;
+    refuse(physics::SUITE, &args, &["--threads", "--charts"])?;
     let (threads, silent, command) = (args.threads.map(usize::from), args.quiet, command_line(words));
     let record = physics(&PhysicsOptions { kernel: args.kernel, threads, silent, command })?;
     print(&record.found.render())?;
-    keep(&record, args.json.as_deref())?;
+    let path = keep(&record, args.json.as_deref())?;
+    if !args.no_charts {
+        print_figures(&record, &path, args.charts.as_deref())?;
+    }
     Ok(record.found.verdict()?)
 }
 
@@ -465,6 +471,11 @@ fn command_line(words: &[String]) -> String {
 
 fn print_charts(record: &Record<Comparisons>, json: &Path, directory: Option<&Path>) -> Result<(), CommandError> {
     let drawn = record_charts::draw(record, json, directory)?;
+    drawn.iter().try_for_each(|path| print(&format!("drawn to {}\n", path.display())))
+}
+
+fn print_figures(record: &Record<Physics>, json: &Path, directory: Option<&Path>) -> Result<(), CommandError> {
+    let drawn = physics_charts::draw(record, json, directory)?;
     drawn.iter().try_for_each(|path| print(&format!("drawn to {}\n", path.display())))
 }
 

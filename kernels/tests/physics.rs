@@ -8,6 +8,8 @@ use crease_kernels::physics::collision::Collision;
 use crease_kernels::physics::conservation_laws::{Advection, dam_break, shock};
 use crease_kernels::physics::convection::Convection;
 use crease_kernels::physics::cube::Cube;
+use crease_kernels::physics::dissipation::Dissipation;
+use crease_kernels::physics::figure::{Figure, Origin};
 use crease_kernels::physics::ghia::Reynolds;
 use crease_kernels::physics::heat::Heat;
 use crease_kernels::physics::patterns::{Pattern, Reaction};
@@ -15,6 +17,7 @@ use crease_kernels::physics::plates::Plates;
 use crease_kernels::physics::step::Step;
 use crease_kernels::physics::taylor_green::TaylorGreen;
 use crease_kernels::physics::vortices::Vortices;
+use crease_kernels::physics::wake::Wake;
 use crease_kernels::physics::waves::Elastic;
 use crease_kernels::physics::{Check, PhysicsError, drops, layers, walls, waves};
 use crease_kernels::stencil::pml::Layer;
@@ -126,6 +129,32 @@ fn shocks_and_broken_dams_move_as_they_should() {
 #[test]
 fn the_pressure_in_drops_falls_with_their_radius() {
     assert_passes(&drops::check(48, [9.0, 14.0], 4000, 0.1, None).unwrap());
+}
+
+/// Bands of the benchmark ten times as wide, for ten cells a diameter, and no finer run.
+#[test]
+fn forces_on_a_round_cylinder_are_near_the_published_ones() {
+    let checks = Wake { height: 41, finer: 1, u_mean: 0.05 }.checks_steady(10.0, Some(1)).unwrap();
+    checks.iter().for_each(assert_passes);
+}
+
+/// On 24 cells a side, eddies of the turbulent flow are as small as cells.
+#[test]
+fn energy_is_lost_about_as_fast_as_published() {
+    let vortices = Dissipation { collision: Collision::Cumulants, n: 24, speed: 0.12 };
+    vortices.checks([0.25, 0.4], Some(1)).unwrap().iter().for_each(assert_passes);
+}
+
+/// Each check of one run of a flow adds to its figure, and both what is computed and what is known is there.
+#[test]
+fn figures_have_what_is_computed_and_what_is_known() {
+    let checks = [8, 16].map(|intervals| Heat::Line.check(intervals, 0.05, Some(1)).unwrap());
+    let figures = Figure::merged(checks.into_iter().flat_map(|check| check.figures));
+    assert_eq!(figures.len(), 1);
+    assert!(
+        [Origin::Computed, Origin::Known].iter().all(|origin| figures[0].curves.iter().any(|c| c.origin == *origin))
+    );
+    assert_eq!(figures[0].curves[0].points.len(), 3, "{:?}", figures[0].curves);
 }
 
 #[test]

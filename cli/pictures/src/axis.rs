@@ -5,6 +5,8 @@
 pub(crate) enum Scale {
     /// From 0 to `most`.
     Linear { most: f64 },
+    /// From `least` to `most`, of any sign.
+    Between { least: f64, most: f64 },
     /// From `least` to `most`, both positive.
     Logarithmic { least: f64, most: f64 },
 }
@@ -14,6 +16,7 @@ impl Scale {
     pub(crate) fn share(self, value: f64) -> f64 {
         let share = match self {
             Scale::Linear { most } => value / most,
+            Scale::Between { least, most } => (value - least) / (most - least),
             Scale::Logarithmic { least, most } => (value / least).ln() / (most / least).ln(),
         };
         if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) }
@@ -25,6 +28,15 @@ impl Scale {
             Scale::Linear { most } => {
                 let step = round_step(most / 4.0);
                 (0..=8).map(|k| f64::from(k) * step).filter(|&tick| tick <= most * 1.000_001).collect()
+            }
+            Scale::Between { least, most } => {
+                let step = round_step((most - least) / 5.0);
+                let first = (least / step - 1e-6).ceil();
+                let ticks = (0..=12).map(|k| (first + f64::from(k)) * step);
+                ticks
+                    .map(|tick| if tick == 0.0 { 0.0 } else { tick })
+                    .filter(|&tick| tick <= most + 1e-6 * step)
+                    .collect()
             }
             Scale::Logarithmic { least, most } => {
                 let decades = (least.log10().floor() as i32)..=(most.log10().ceil() as i32);
@@ -60,6 +72,8 @@ mod tests {
     #[test]
     fn ticks_are_round_and_inside() {
         assert_eq!(Scale::Linear { most: 393.0 }.ticks(), [0.0, 100.0, 200.0, 300.0]);
+        assert_eq!(Scale::Between { least: -0.3, most: 0.8 }.ticks(), [0.0, 0.5]);
+        assert_eq!(Scale::Between { least: -2.0, most: 3.0 }.ticks(), [-2.0, -1.0, 0.0, 1.0, 2.0, 3.0]);
         assert_eq!(Scale::Logarithmic { least: 0.5, most: 22.0 }.ticks(), [0.5, 1.0, 2.0, 5.0, 10.0, 20.0]);
     }
 

@@ -73,7 +73,8 @@ share buffers have one line.
 
 const PHYSICS: &str = "\
 What folded kernels compute beside published and analytic results. A deviation is relative, and for profiles of the
-cavity over the speed of its lid.
+cavity over the speed of its lid. Of a published band, the reference is the middle, and the band itself stands with the
+quantity. Figures follow the table; what is computed has colours there, what is known is black.
 ";
 
 const PAPER: &str = "\
@@ -88,7 +89,7 @@ pub(super) fn document(newest: &Newest, paper: &str) -> String {
     for suite in SUITES {
         let _ = write!(text, "\n## {suite}\n\n{}\n", introduction(suite));
         match newest.found.get(suite) {
-            Some(found) => text += &format!("{}{}", origin(found), tables(&found.content)),
+            Some(found) => text += &format!("{}{}{}", origin(found), tables(&found.content), figures(found)),
             None => {
                 let _ = writeln!(text, "There is no record; `cargo run --release -- bench --suite {suite}` makes one.");
             }
@@ -130,7 +131,8 @@ fn origin(found: &Found) -> String {
         each.collect::<Vec<_>>().join(", ")
     };
     let revision = header.revision.as_ref().map_or("unknown".to_owned(), |revision| format!("`{revision}`"));
-    let charts: Vec<String> = found.charts.iter().map(|(chart, file)| link(file, chart)).collect();
+    let linked = found.charts.iter().filter(|_| !matches!(found.content, Content::Physics(_)));
+    let charts: Vec<String> = linked.map(|(chart, file)| link(file, chart)).collect();
     let rows = [
         ("date", header.date.clone()),
         ("revision", format!("{revision}, version {}", header.version)),
@@ -203,6 +205,16 @@ fn physics_table(found: &Physics) -> String {
     let failures: Vec<String> =
         found.failures.iter().map(|failure| format!("{}: FAIL, {}", failure.run, failure.reason)).collect();
     format!("\n{}{}", physics::columns(found).markdown(), list(&failures))
+}
+
+/// Figures of checks, each with what it shows.
+fn figures(found: &Found) -> String {
+    let shown = found.charts.iter().filter(|_| matches!(found.content, Content::Physics(_)));
+    let mut text = String::new();
+    for (title, file) in shown {
+        let _ = write!(text, "\n![{title}](../bench-results/{file})\n");
+    }
+    text
 }
 
 /// Lines as a list, behind an empty line; nothing if there are none.

@@ -38,7 +38,7 @@ pub(super) struct Found {
     /// The record's file.
     pub(super) name: String,
     /// Charts that lie beside it: what they show, and the file.
-    pub(super) charts: Vec<(&'static str, String)>,
+    pub(super) charts: Vec<(String, String)>,
     /// What it says.
     pub(super) content: Content,
 }
@@ -90,8 +90,9 @@ impl Newest {
         if !self.found.contains_key(suite) {
             let content = Content::load(suite, &path).map_err(|error| chain(&error))?;
             let stem = name.trim_end_matches(".json");
-            let charts = ["footprint", "speed"].map(|chart| (chart, format!("{stem}.{chart}.svg")));
-            let charts = charts.into_iter().filter(|(_, file)| directory.join(file).exists()).collect();
+            let charts = content.charts();
+            let charts = charts.into_iter().map(|(shown, chart)| (shown, format!("{stem}.{chart}.svg")));
+            let charts = charts.filter(|(_, file)| directory.join(file).exists()).collect();
             self.found.insert(suite, Found { name: name.to_owned(), charts, content });
         }
         Ok(())
@@ -105,6 +106,16 @@ impl Content {
             optimizer::SUITE => Record::load(path).map(Content::Optimizer),
             physics::SUITE => Record::load(path).map(Content::Physics),
             _ => Record::load(path).map(Content::Comparisons),
+        }
+    }
+
+    /// Charts that are drawn of it: what they show, and how they are called.
+    fn charts(&self) -> Vec<(String, String)> {
+        match self {
+            Content::Physics(record) => {
+                record.found.figures.iter().map(|figure| (figure.title.clone(), figure.name.clone())).collect()
+            }
+            _ => ["footprint", "speed"].map(|chart| (chart.to_owned(), chart.to_owned())).to_vec(),
         }
     }
 
@@ -188,7 +199,7 @@ mod tests {
         assert_eq!(newest.found.keys().copied().collect::<Vec<_>>(), ["quick"]);
         let quick = &newest.found["quick"];
         assert_eq!(quick.name, "2026-01-02T000000Z.json");
-        assert_eq!(quick.charts, [("speed", "2026-01-02T000000Z.speed.svg".to_owned())]);
+        assert_eq!(quick.charts, [("speed".to_owned(), "2026-01-02T000000Z.speed.svg".to_owned())]);
         let reasons = ["does not begin with a date", "missing field `checks`", "EOF", "`--threads`"];
         assert_eq!(newest.skipped.len(), reasons.len(), "{:?}", newest.skipped);
         for (skipped, reason) in newest.skipped.iter().zip(reasons) {

@@ -36,7 +36,7 @@ pub(super) fn summary(newest: &Newest) -> String {
                 machine.cores,
                 columns.markdown()
             );
-            for (_, file) in charts.iter().filter(|(chart, _)| *chart == "speed") {
+            for (_, file) in charts.iter().filter(|(chart, _)| chart == "speed") {
                 text += &format!("\n![speed of all layouts](bench-results/{file})\n");
             }
             text

@@ -3,22 +3,25 @@
 //! `velocity_set` holds the lattices, `storage` what arrays hold of them, `collision` a BGK collision, `region` a box
 //! cut into inside, faces, edges and corners; `cavity`, `periodic` and `channel` put them together, `naive` are plain
 //! loops for all, `obstacle` makes masks, `inflow` names what flows in and where, `fluid` and `concentration` relate
-//! populations to what they carry, `moments` observes that while a run goes on, `entries` lists all of it for the catalogue.
+//! populations to what they carry, `moments` observes that while a run goes on, `entries` lists all of it for the
+//! catalogue.
 //!
-//! What the builder does not make are texts (`kernels/src/texts/`), each with its loops, made of what `sites` has: `trt`,
-//! `mrt`, `cumulant` and `stress` are other collisions, `small_sets` other velocities, `zou_he` and
-//! `interpolated` other borders, `thermal` and
-//! `shan_chen` have two lattices.
+//! What the builder does not make are texts (`kernels/src/texts/`), each with its loops, made of what `sites` has:
+//! `trt`, `mrt`, `cumulant`, `stress` and `limiter` are other collisions, `small_sets` other velocities, `zou_he`,
+//! `convective`, `interpolated` and `cylinder` other borders, `thermal` and `shan_chen` have two lattices.
 
 pub mod cavity;
 pub mod channel;
 pub mod collision;
 pub mod concentration;
+pub mod convective;
 pub mod cumulant;
+pub mod cylinder;
 pub mod entries;
 pub mod fluid;
 pub mod inflow;
 pub mod interpolated;
+pub mod limiter;
 pub mod moments;
 pub mod mrt;
 pub mod naive;

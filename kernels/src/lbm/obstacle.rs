@@ -37,11 +37,51 @@ impl Cylinder {
             f64::from(u8::from(dy * dy + dx * dx < 0.25 * self.diameter * self.diameter))
         })
     }
+
+    /// How far along the link against `velocity` its surface lies, from 0 to 1, of cells outside whose neighbour is
+    /// inside; 0 where it is not cut. Cells inside are walled off half-way from those outside, so that what is there
+    /// stays there.
+    pub fn cuts(&self, shape: &[usize; 2], velocity: [i64; 2]) -> Field {
+        let inside = self.mask(shape);
+        let square = |v: [f64; 2]| v[0] * v[0] + v[1] * v[1];
+        let c = velocity.map(|c| c as f64);
+        Field::from_shape_fn(IxDyn(shape), |site| {
+            let from = [0, 1].map(|axis| site[axis].checked_add_signed(-velocity[axis] as isize));
+            let from = from[0].zip(from[1]).and_then(|(y, x)| inside.get([y, x].as_slice()));
+            match (inside[&site], from.copied().unwrap_or(0.0)) {
+                (0.0, 1.0) => {
+                    let p = [0, 1].map(|axis| site[axis] as f64 + 0.5 - self.centre[axis]);
+                    let (along, length) = (p[0] * c[0] + p[1] * c[1], square(c));
+                    let outside = square(p) - 0.25 * self.diameter * self.diameter;
+                    let distance = (along - (along * along - length * outside).max(0.0).sqrt()) / length;
+                    distance.clamp(1e-9, 1.0)
+                }
+                (1.0, 0.0) => 0.5,
+                _ => 0.0,
+            }
+        })
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn cut_links_end_on_the_circle() {
+        let (cylinder, shape) = (Cylinder::in_channel(41), [41, 50]);
+        let mask = cylinder.mask(&shape);
+        for velocity in [[0, 1], [-1, 0], [1, -1], [1, 1]] {
+            let cuts = cylinder.cuts(&shape, velocity);
+            let outer = cuts.indexed_iter().filter(|(site, cut)| **cut > 0.0 && mask[site] == 0.0);
+            let radius = |(site, cut): (IxDyn, &f64)| {
+                let at = |axis: usize| site[axis] as f64 + 0.5 - cut * velocity[axis] as f64 - cylinder.centre[axis];
+                at(0).hypot(at(1))
+            };
+            let radii: Vec<f64> = outer.map(radius).collect();
+            assert!(radii.len() > 8 && radii.iter().all(|r| (r - 0.5 * cylinder.diameter).abs() < 1e-9), "{radii:?}");
+        }
+    }
 
     #[test]
     fn the_mask_has_the_area_of_the_circle_and_lies_below_the_middle() {

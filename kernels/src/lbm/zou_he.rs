@@ -24,7 +24,7 @@ pub const CHANNEL_F32: Entry =
 
 const PLANE: [&str; 2] = ["NY", "NX"];
 
-const fn entry<R: Real>(name: &'static str, summary: &'static str) -> Entry {
+pub(super) const fn entry<R: Real>(name: &'static str, summary: &'static str) -> Entry {
     Entry {
         name,
         summary,

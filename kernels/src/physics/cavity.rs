@@ -5,14 +5,14 @@
 //! Walls lie half a cell outside the outermost centres, so that the side is `N` cells; velocities between centres, and
 //! between centres and walls, are interpolated by cubic polynomials.
 
-use ndarray::Axis;
+use ndarray::Axis as Dimension;
 
 use crate::catalogue::{Case, Entry};
 use crate::fields::Field;
 use crate::lbm::entries::{D2Q9_CAVITY, D2Q9_CAVITY_F16, D2Q9_CAVITY_F32};
 use crate::lbm::{Lattice, Storage, VelocitySet, cumulant, fluid};
 use crate::physics::ghia::{Point, Reynolds};
-use crate::physics::{Check, PhysicsError, Simulation, positive};
+use crate::physics::{Axis, Check, Figure, PhysicsError, Simulation, positive};
 
 /// A run of the cavity.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -125,7 +125,24 @@ impl CentreLines {
         let reynolds = self.cavity.reynolds;
         let u = self.check("u on the vertical centre line", &self.u, &reynolds.u(), limit);
         let v = self.check("v on the horizontal centre line", &self.v, &reynolds.v(), limit);
-        u.into_iter().chain(v).collect()
+        u.map(|check| check.drawn(self.figure())).into_iter().chain(v).collect()
+    }
+
+    /// Both lines and the tables.
+    fn figure(&self) -> Figure {
+        let Cavity { reynolds, n, .. } = self.cavity;
+        let run = format!("{n}^2 cells, {}", self.kernel.trim_start_matches("lbm-d2q9-"));
+        Figure::new(
+            &format!("cavity-{}", reynolds.number()),
+            &format!("Centre lines of a driven cavity, Reynolds number {}", reynolds.number()),
+            "Ghia, Ghia, Shin 1982",
+            Axis::linear("distance along the line / side"),
+            Axis::linear("velocity across the line / velocity of the lid"),
+        )
+        .line(format!("u, {run}"), drawn_line(&self.u))
+        .line(format!("v, {run}"), drawn_line(&self.v))
+        .known_points("u, published", reynolds.u().iter().map(|point| [point.position, point.velocity]))
+        .known_points("v, published", reynolds.v().iter().map(|point| [point.position, point.velocity]))
     }
 
     /// None if nothing was published.
@@ -144,8 +161,14 @@ impl CentreLines {
             reference: worst.velocity,
             deviation: (computed - worst.velocity).abs(),
             limit,
+            figures: Vec::new(),
         })
     }
+}
+
+/// A line as it is drawn.
+pub(super) fn drawn_line(line: &[f64]) -> impl Iterator<Item = [f64; 2]> {
+    (0..=60).map(|k| f64::from(k) / 60.0).map(|position| [position, at(line, position)])
 }
 
 /// The published point where the line is furthest off; a NaN is further than any number.
@@ -159,7 +182,7 @@ pub(super) fn worst(line: &[f64], published: &[Point]) -> Option<Point> {
 
 /// Velocities at the middle of `axis`, along the other one, over `speed`; 0 at the low wall and `end` at the high one.
 fn centre_line(velocity: &Field, axis: usize, speed: f64, end: f64) -> Vec<f64> {
-    let inner = velocity.axis_iter(Axis(1 - axis)).map(|across| {
+    let inner = velocity.axis_iter(Dimension(1 - axis)).map(|across| {
         let across: Vec<f64> = [0.0].into_iter().chain(across.iter().copied()).chain([0.0]).collect();
         at(&across, 0.5) / speed
     });

@@ -11,7 +11,7 @@
 //! Source: Schaefer, Turek: Benchmark Computations of Laminar Flow Around a Cylinder, 1996, flows 2D-1 and 2D-2; Ladd,
 //! J. Fluid Mech. 271, 1994 (momentum exchange).
 
-use ndarray::Axis;
+use ndarray::Axis as Dimension;
 
 use crate::catalogue::Case;
 use crate::fields::{Field, Fields};
@@ -19,7 +19,7 @@ use crate::lbm::entries::D2Q9_CYLINDER;
 use crate::lbm::inflow::SOLID;
 use crate::lbm::obstacle::Cylinder;
 use crate::lbm::{Lattice, VelocitySet, channel, fluid};
-use crate::physics::{Check, PhysicsError, Simulation, positive, relative};
+use crate::physics::{Axis, Check, Figure, PhysicsError, Simulation, positive, relative};
 
 /// A run of the channel.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -56,10 +56,24 @@ impl Channel {
         let mut simulation = self.start(&initial, threads)?;
         let steady = self.settle(&mut simulation)?;
         let (from, to) = (self.length / 4, 3 * self.length / 4);
-        let pressure = |x: usize| steady.density().index_axis(Axis(1), x).sum() / (3 * self.height) as f64;
+        let pressure = |x: usize| steady.density().index_axis(Dimension(1), x).sum() / (3 * self.height) as f64;
         let computed = (pressure(from) - pressure(to)) / (to - from) as f64;
         let reference = 12.0 * viscosity * self.u_mean / (self.height as f64).powi(2);
-        Ok(self.result("pressure gradient, no obstacle", "Poiseuille", &simulation, computed, reference, limit))
+        let along = &steady.velocity()[1];
+        let height = |y: usize| (y as f64 + 0.5) / self.height as f64;
+        let parabola = (0..=40).map(|k| f64::from(k) / 40.0).map(|at| [at, 6.0 * at * (1.0 - at)]);
+        let figure = Figure::new(
+            "channel",
+            "Velocity across the middle of a channel",
+            "Poiseuille",
+            Axis::linear("distance from the lower wall / height"),
+            Axis::linear("velocity / mean velocity"),
+        );
+        let profile = (0..self.height).map(|y| [height(y), along[[y, self.length / 2]] / self.u_mean]);
+        let figure = figure.points("computed", profile).known_line("exact", parabola);
+        let check =
+            self.result("pressure gradient, no obstacle", "Poiseuille", &simulation, computed, reference, limit);
+        Ok(check.drawn(figure))
     }
 
     /// The drag coefficient of the steady flow against a reference.
@@ -154,6 +168,7 @@ impl Channel {
             reference,
             deviation: relative(computed, reference),
             limit,
+            figures: Vec::new(),
         }
     }
 }

@@ -14,6 +14,14 @@ pub enum Collision {
 }
 
 impl Collision {
+    /// How legends name it.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Collision::Bgk => "D3Q19 BGK",
+            Collision::Cumulants => "D3Q27 cumulants",
+        }
+    }
+
     /// The kernel of a cavity.
     pub(super) fn cavity(self) -> &'static Entry {
         match self {

@@ -13,7 +13,7 @@ use ndarray::IxDyn;
 
 use crate::catalogue::{Case, Entry};
 use crate::fields::{Field, Fields};
-use crate::physics::{Check, PhysicsError, Simulation, relative};
+use crate::physics::{Axis, Check, Figure, PhysicsError, Simulation, relative};
 use crate::stencil::{advection, shallow_water};
 
 /// A scheme of advection on a ring.
@@ -63,6 +63,19 @@ impl Advection {
         let (coarse, _) = self.error(cells, threads)?;
         let (fine, simulation) = self.error(2 * cells, threads)?;
         let computed = (coarse / fine).log2();
+        let figure = Figure::new(
+            "order-advection",
+            "Error of advection once around a ring",
+            "orders in space",
+            Axis::logarithmic("cells"),
+            Axis::logarithmic("mean error"),
+        );
+        let ends = [1.0, 2.0].map(|finer| finer * cells as f64);
+        let name = self.entry().name;
+        let figure = figure.points(name, [[ends[0], coarse], [ends[1], fine]]).known_line(
+            format!("{name}, order {}", self.order()),
+            ends.map(|n| [n, coarse * (ends[0] / n).powf(self.order())]),
+        );
         Ok(Check {
             kernel: self.entry().name,
             quantity: "order in space".to_owned(),
@@ -74,6 +87,7 @@ impl Advection {
             reference: self.order(),
             deviation: relative(computed, self.order()),
             limit,
+            figures: vec![figure],
         })
     }
 
@@ -110,6 +124,20 @@ pub fn shock(cells: usize, limit: f64, threads: Option<usize>) -> Result<Check, 
     let (left, right) = (found[[behind - 1]], found[[behind.min(cells - 1)]]);
     let position = behind as f64 - 0.5 + (left - 0.5) / (left - right);
     let computed = (position - (cells / 4) as f64) / (c * simulation.steps() as f64);
+    let width = 12;
+    let shown = behind.saturating_sub(width)..(behind + width).min(cells);
+    let exact = (cells / 4) as f64 + 0.5 * c * simulation.steps() as f64;
+    let [left_end, right_end] = [shown.start as f64, shown.end as f64];
+    let figure = Figure::new(
+        "shock",
+        "A shock of Burgers' equation, Godunov's method",
+        "Rankine, Hugoniot: it moves at half of the velocity behind it",
+        Axis::linear("distance, in cells"),
+        Axis::linear("velocity"),
+    );
+    let figure = figure
+        .points("computed", shown.map(|at| [at as f64 + 0.5, found[[at]]]))
+        .known_line("exact", [[left_end, 1.0], [exact, 1.0], [exact, 0.0], [right_end, 0.0]]);
     Ok(Check {
         kernel: advection::BURGERS.name,
         quantity: "speed of a shock".to_owned(),
@@ -121,6 +149,7 @@ pub fn shock(cells: usize, limit: f64, threads: Option<usize>) -> Result<Check, 
         reference: 0.5,
         deviation: relative(computed, 0.5),
         limit,
+        figures: vec![figure],
     })
 }
 
@@ -144,6 +173,19 @@ pub fn dam_break(cells: usize, limit: f64, threads: Option<usize>) -> Result<Che
     simulation.advance((0.4 * cells as f64 / 2.0 / c) as u64)?;
     let found = &simulation.fields()?["h"];
     let computed = 0.5 * (found[[1, cells / 2 - 1]] + found[[1, cells / 2]]);
+    let moved = c * simulation.steps() as f64;
+    let place = |at: f64| (at - 0.5 * cells as f64) / moved;
+    let ritter = |at: f64| ((2.0 - at.clamp(-1.0, 2.0)) / 3.0).powi(2);
+    let figure = Figure::new(
+        "dam-break",
+        "Water behind a dam that broke",
+        "Ritter 1892",
+        Axis::linear("distance from the dam / (time x speed of waves behind it)"),
+        Axis::linear("height / height behind the dam"),
+    );
+    let figure = figure
+        .points("computed", (0..cells).map(|at| [place(at as f64 + 0.5), found[[1, at]]]))
+        .known_line("exact", (-50..=50).map(|k| 0.05 * f64::from(k)).map(|at| [at, ritter(at)]));
     Ok(Check {
         kernel: shallow_water::PLANE.name,
         quantity: "height where the dam was".to_owned(),
@@ -155,5 +197,6 @@ pub fn dam_break(cells: usize, limit: f64, threads: Option<usize>) -> Result<Che
         reference: 4.0 / 9.0,
         deviation: relative(computed, 4.0 / 9.0),
         limit,
+        figures: vec![figure],
     })
 }

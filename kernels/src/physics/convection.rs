@@ -9,8 +9,9 @@
 //! 0.71).
 
 use crate::catalogue::Case;
+use crate::fields::Fields;
 use crate::lbm::{Lattice, VelocitySet, fluid, thermal};
-use crate::physics::{Check, PhysicsError, Simulation, positive, relative};
+use crate::physics::{Axis, Check, Figure, PhysicsError, Simulation, positive, relative};
 
 /// A run.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,6 +29,8 @@ const PRANDTL: f64 = 0.71;
 const ASPECT: f64 = 2.016;
 /// Times in which heat diffuses over the height, until the flow counts as steady.
 const DIFFUSIONS: f64 = 4.0;
+/// Samples of the Nusselt number until then.
+const SAMPLES: u64 = 64;
 
 impl Convection {
     /// Runs to the steady state and compares with a published number; `limit` is relative.
@@ -48,14 +51,23 @@ impl Convection {
         };
         let entry = &thermal::CONVECTION;
         let mut simulation = Simulation::new(entry, &case, &(entry.initial)(&case)?, threads)?;
-        simulation.advance((DIFFUSIONS * h * h / conductivity).ceil() as u64)?;
-        let fields = simulation.fields()?;
-        let flow = fluid::fluid(&VelocitySet::new(Lattice::D2Q9), &fields)?;
-        let warmth = (1..5).fold(fields["h0"].clone(), |sum, q| sum + &fields[&format!("h{q}")]);
-        // Populations have collided, and have the momentum of half a step later.
-        let rising = &flow.velocity()[0] - &(&warmth * (0.5 * lift) / flow.density());
-        let carried = (&rising * &warmth).sum() / warmth.len() as f64;
-        let computed = 1.0 + carried * h / conductivity;
+        let steps = (DIFFUSIONS * h * h / conductivity).ceil() as u64;
+        let (mut computed, mut numbers) = (1.0, vec![[0.0, 1.0]]);
+        for part in 1..=SAMPLES {
+            simulation.advance(steps * part / SAMPLES - simulation.steps())?;
+            computed = 1.0 + carried(&simulation.fields()?, lift)? * h / conductivity;
+            numbers.push([simulation.steps() as f64 * conductivity / (h * h), computed]);
+        }
+        let figure = Figure::new(
+            "convection",
+            "Heat that rolls carry between plates",
+            "Clever, Busse 1974",
+            Axis::linear("time / time of diffusion over the height"),
+            Axis::linear("Nusselt number"),
+        );
+        let figure = figure
+            .line(format!("Ra = {rayleigh}, {} cells high", self.height), numbers)
+            .known_line(format!("Ra = {rayleigh}, published"), [[0.0, published], [DIFFUSIONS, published]]);
         Ok(Check {
             kernel: entry.name,
             quantity: "Nusselt number".to_owned(),
@@ -67,6 +79,16 @@ impl Convection {
             reference: published,
             deviation: relative(computed, published),
             limit,
+            figures: vec![figure],
         })
     }
+}
+
+/// The mean of rising velocity times temperature.
+fn carried(fields: &Fields, lift: f64) -> Result<f64, PhysicsError> {
+    let flow = fluid::fluid(&VelocitySet::new(Lattice::D2Q9), fields)?;
+    let warmth = (1..5).fold(fields["h0"].clone(), |sum, q| sum + &fields[&format!("h{q}")]);
+    // Populations have collided, and have the momentum of half a step later.
+    let rising = &flow.velocity()[0] - &(&warmth * (0.5 * lift) / flow.density());
+    Ok((&rising * &warmth).sum() / warmth.len() as f64)
 }

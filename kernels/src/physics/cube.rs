@@ -6,15 +6,15 @@
 //! The lid moves along `x`, so that nothing tells one end of the axis across it from the other. The lattice and its sums
 //! do: what differs between mirror images is rounding.
 
-use ndarray::Axis;
+use ndarray::Axis as Dimension;
 
 use crate::catalogue::Case;
 use crate::fields::Field;
 use crate::lbm::{VelocitySet, fluid};
-use crate::physics::cavity::{at, worst};
+use crate::physics::cavity::{at, drawn_line, worst};
 use crate::physics::collision::Collision;
 use crate::physics::ghia::Point;
-use crate::physics::{Check, PhysicsError, Simulation, albensoeder, positive};
+use crate::physics::{Axis, Check, Figure, PhysicsError, Simulation, albensoeder, positive};
 
 /// A run of the cube.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -48,11 +48,22 @@ impl Cube {
         simulation.advance((self.sides * n as f64 / u_lid).ceil() as u64)?;
         let flow = simulation.fluid_on(lattice)?;
         let [w, _, u] = flow.velocity() else { unreachable!("three axes") };
-        let mut checks = Vec::new();
+        let mut checks: Vec<Check> = Vec::new();
+        let mut figure = Figure::new(
+            "cube",
+            "Centre lines of a driven cavity in three dimensions, Reynolds number 1000",
+            "Albensoeder, Kuhlmann 2005",
+            Axis::linear("distance along the line / side"),
+            Axis::linear("velocity across the line / velocity of the lid"),
+        );
         for (name, velocity, axis, end, published) in
             [("u against height", u, 0, 1.0, albensoeder::u()), ("v against distance", w, 2, 0.0, albensoeder::v())]
         {
             let line = centre_line(velocity, axis, u_lid, end);
+            let (short, run) = (&name[..1], self.collision.name());
+            figure = figure
+                .line(format!("{short}, {n}^3 cells, {run}"), drawn_line(&line))
+                .known_points(format!("{short}, published"), published.iter().map(|p| [p.position, p.velocity]));
             let off = published.iter().map(|point| (at(&line, point.position) - point.velocity).powi(2)).sum::<f64>();
             let off = (off / published.len() as f64).sqrt();
             let worst = worst(&line, &published).unwrap_or(Point { position: 0.5, velocity: 0.0 });
@@ -60,9 +71,12 @@ impl Cube {
             checks.push(self.check(&simulation, quantity, [at(&line, worst.position), worst.velocity], off, limit));
         }
         let mut mirrored = u.clone();
-        mirrored.invert_axis(Axis(1));
+        mirrored.invert_axis(Dimension(1));
         let most = (&mirrored - u).iter().fold(0.0, |most: f64, off| most.max(off.abs())) / u_lid;
-        checks.push(self.check(&simulation, "difference between mirror images".to_owned(), [most, 0.0], most, 1e-9));
+        checks.push(
+            self.check(&simulation, "difference between mirror images".to_owned(), [most, 0.0], most, 1e-9)
+                .drawn(figure),
+        );
         Ok(checks)
     }
 
@@ -85,6 +99,7 @@ impl Cube {
             reference,
             deviation,
             limit,
+            figures: Vec::new(),
         }
     }
 }
@@ -98,5 +113,5 @@ fn centre_line(velocity: &Field, axis: usize, speed: f64, end: f64) -> Vec<f64> 
         let rows = &mut plane.outer_iter().map(|row| at(&walled(&mut row.iter().copied(), 0.0), 0.5));
         at(&walled(rows, 0.0), 0.5)
     };
-    walled(&mut velocity.axis_iter(Axis(axis)).map(|plane| middle(plane.to_owned()) / speed), end)
+    walled(&mut velocity.axis_iter(Dimension(axis)).map(|plane| middle(plane.to_owned()) / speed), end)
 }

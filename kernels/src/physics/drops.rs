@@ -14,13 +14,14 @@ use ndarray::IxDyn;
 use crate::catalogue::Case;
 use crate::fields::Field;
 use crate::lbm::shan_chen;
-use crate::physics::{Check, PhysicsError, Simulation, relative};
+use crate::physics::{Axis, Check, Figure, PhysicsError, Simulation, relative};
 
 const OMEGA: f64 = 1.0;
 const COUPLING: f64 = 0.9;
 /// A drop at rest: its tension, and the run.
 struct Drop {
     tension: f64,
+    radius: f64,
     simulation: Simulation,
 }
 
@@ -31,6 +32,16 @@ struct Drop {
 pub fn check(n: usize, radii: [f64; 2], steps: u64, limit: f64, threads: Option<usize>) -> Result<Check, PhysicsError> {
     let (small, large) = (drop(n, radii[0], steps, threads)?, drop(n, radii[1], steps, threads)?);
     let computed = small.tension / large.tension;
+    let figure = Figure::new(
+        "drops",
+        "Pressure inside drops of another fluid",
+        "Laplace's law, with the tension of the largest drop",
+        Axis::linear("1 / radius, in 1 / cell"),
+        Axis::linear("jump of the pressure, in lattice units"),
+    );
+    let line = [0.0, 1.1 / small.radius].map(|bend| [bend, large.tension * bend]);
+    let points = [&large, &small].map(|drop| [1.0 / drop.radius, drop.tension / drop.radius]);
+    let figure = figure.points("computed", points).known_line("tension / radius", line);
     Ok(Check {
         kernel: shan_chen::TWO_FLUIDS.name,
         quantity: "surface tension of two drops, the smaller over the larger".to_owned(),
@@ -42,6 +53,7 @@ pub fn check(n: usize, radii: [f64; 2], steps: u64, limit: f64, threads: Option<
         reference: 1.0,
         deviation: relative(computed, 1.0),
         limit,
+        figures: vec![figure],
     })
 }
 
@@ -68,6 +80,7 @@ fn drop(n: usize, radius: f64, steps: u64, threads: Option<usize>) -> Result<Dro
     let (inside, outside) = ([n / 2, n / 2], [0, 0]);
     let [within, without] = [inside, outside].map(|at| densities[0][at.as_slice()]);
     let area = densities[0].mapv(|density| (density - without) / (within - without)).sum();
-    let tension = (pressure(inside) - pressure(outside)) * (area / PI).sqrt();
-    Ok(Drop { tension, simulation })
+    let radius = (area / PI).sqrt();
+    let tension = (pressure(inside) - pressure(outside)) * radius;
+    Ok(Drop { tension, radius, simulation })
 }

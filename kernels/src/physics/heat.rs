@@ -12,7 +12,7 @@ use ndarray::{Dimension, IxDyn};
 
 use crate::catalogue::{Case, Entry};
 use crate::fields::{Field, Fields};
-use crate::physics::{Check, PhysicsError, Simulation, relative};
+use crate::physics::{Axis, Check, Figure, PhysicsError, Simulation, relative};
 use crate::stencil::{heat_1d, heat_2d};
 
 /// Which equation.
@@ -69,6 +69,19 @@ impl Heat {
         }
         let (coarse, fine) = (self.solve(intervals, threads)?, self.solve(2 * intervals, threads)?);
         let order = (coarse.error / fine.error).log2();
+        let distances = [1.0, 2.0].map(|finer| 1.0 / (finer * intervals as f64));
+        let figure = Figure::new(
+            "order-heat",
+            "Error of explicit diffusion",
+            "second order in space",
+            Axis::logarithmic("distance of points / side"),
+            Axis::logarithmic("largest error / largest value at the start"),
+        );
+        let name = self.entry().name;
+        let figure = figure.points(name, [[distances[0], coarse.error], [distances[1], fine.error]]).known_line(
+            format!("{name}, second order"),
+            distances.map(|h| [h, coarse.error * (h / distances[0]).powi(2)]),
+        );
         Ok(Check {
             kernel: self.entry().name,
             quantity: "order in space".to_owned(),
@@ -80,6 +93,7 @@ impl Heat {
             reference: 2.0,
             deviation: relative(order, 2.0),
             limit,
+            figures: vec![figure],
         })
     }
 

@@ -13,7 +13,7 @@ use ndarray::{IxDyn, SliceInfoElem};
 
 use crate::catalogue::Case;
 use crate::fields::{Field, Fields};
-use crate::physics::{Check, PhysicsError, Simulation, relative};
+use crate::physics::{Axis, Check, Figure, PhysicsError, Simulation, relative};
 use crate::stencil::pml::{Layer, PLANE};
 
 const COURANT: f64 = 0.5;
@@ -46,7 +46,17 @@ pub fn plane_wave(layer: Layer, limit: f64, threads: Option<usize>) -> Result<Ch
     let line = (0..nx).map(|x| (fields["ex"][[ny / 2, x]] + fields["ey"][[ny / 2, x]]).abs());
     let computed = line.fold(0.0, f64::max);
     let numbers = [computed, layer.reflection, relative(computed, layer.reflection), limit];
-    Ok(result("reflection of a plane wave", layer, [ny, nx], &simulation, numbers))
+    let figure = Figure::new(
+        "layers",
+        "What a matched layer sends back of a plane wave",
+        "Berenger 1994: exp(-2 s) with the integral s of the losses",
+        Axis::logarithmic("amplitude that the layer is made to leave"),
+        Axis::logarithmic("amplitude that comes back"),
+    );
+    let figure = figure
+        .points("computed", [[layer.reflection, computed]])
+        .known_line("as made", [[layer.reflection, layer.reflection]]);
+    Ok(result("reflection of a plane wave", layer, [ny, nx], &simulation, numbers).drawn(figure))
 }
 
 /// The largest field that comes back to a box of so many cells a side from the layers around it, over that which passes;
@@ -118,5 +128,6 @@ fn result(
         reference,
         deviation,
         limit,
+        figures: Vec::new(),
     }
 }

@@ -2,13 +2,15 @@
 //!
 //! In: a flow or a profile, a resolution, a limit.   Out: one [`Check`] per quantity.
 //!
-//! `simulation` runs a kernel of the catalogue on folded storage, `collision` names those of a flow; `cavity` compares with the tables in `ghia`, `cube` with
-//! those in `albensoeder`, `taylor_green`, `heat` and `conservation_laws` with analytic solutions, `vortices` with a series
-//! for short times, `plates` and `walls` with profiles that are met exactly, `waves` with dispersion relations, `layers` with the
-//! reflection that they are made for, `patterns` with linear
-//! theory and published classes, `drops` with Laplace's law, `convection` with a published Nusselt number, `channel` with
-//! Poiseuille's law and the flow around a cylinder, `step` with the published length of an eddy.
-//! Short versions are tests of this crate; `crease bench --suite physics` runs the long ones.
+//! `simulation` runs a kernel of the catalogue on folded storage, `collision` names those of a flow, `figure` is what
+//! can be drawn of a check. `cavity` compares with the tables in `ghia`, `cube` with those in `albensoeder`;
+//! `taylor_green`, `heat` and `conservation_laws` with analytic solutions, `vortices` with a series for short times,
+//! `dissipation` with a spectral computation; `plates` and `walls` with profiles that are met exactly, `waves` with
+//! dispersion relations, `layers` with the reflection that they are made for, `patterns` with linear theory and
+//! published classes, `drops` with Laplace's law, `convection` with a published Nusselt number, `channel` with
+//! Poiseuille's law and the flow around a cylinder made of cells, `wake` with the bands of a benchmark for a round one,
+//! `step` with the published length of an eddy. Short versions are tests of this crate; `crease bench --suite physics`
+//! runs the long ones.
 
 pub mod albensoeder;
 pub mod cavity;
@@ -17,7 +19,9 @@ pub mod collision;
 pub mod conservation_laws;
 pub mod convection;
 pub mod cube;
+pub mod dissipation;
 pub mod drops;
+pub mod figure;
 pub mod ghia;
 pub mod heat;
 pub mod layers;
@@ -27,6 +31,7 @@ mod simulation;
 pub mod step;
 pub mod taylor_green;
 pub mod vortices;
+pub mod wake;
 pub mod walls;
 pub mod waves;
 
@@ -35,6 +40,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::fields::KernelDataError;
+pub use figure::{Axis, Figure};
 pub use simulation::Simulation;
 
 /// A quantity that was computed and what it should be.
@@ -56,14 +62,23 @@ pub struct Check {
     pub computed: f64,
     /// What should.
     pub reference: f64,
-    /// How far they are apart: over the lid's speed for profiles of cavities, as it is where the reference is 0, how much is
-    /// missing where it is a bound, relative for all else.
+    /// How far they are apart: over the lid's speed for profiles of cavities, as it is where the reference is 0, how
+    /// much is missing where it is a bound, relative for all else.
     pub deviation: f64,
     /// The deviation that is accepted.
     pub limit: f64,
+    /// What can be drawn of it; none where another check of the run has the figure.
+    pub figures: Vec<Figure>,
 }
 
 impl Check {
+    /// With a figure.
+    #[must_use]
+    pub fn drawn(mut self, figure: Figure) -> Check {
+        self.figures.push(figure);
+        self
+    }
+
     /// Whether the deviation is within the limit; NaN is not.
     pub fn passes(&self) -> bool {
         self.deviation <= self.limit

@@ -23,7 +23,7 @@ use ndarray::IxDyn;
 
 use crate::catalogue::Case;
 use crate::fields::{Field, Fields};
-use crate::physics::{Check, PhysicsError, Simulation, relative};
+use crate::physics::{Axis, Check, Figure, PhysicsError, Simulation, relative};
 use crate::stencil::periodic;
 
 /// Rates of the reaction; the first substance spreads twice as fast as the second.
@@ -76,6 +76,14 @@ impl Pattern {
         let mut simulation = reaction.start(n, &initial, threads)?;
         simulation.advance(steps)?;
         let v = &simulation.fields()?["v"];
+        let figure = Figure::new(
+            "gray-scott",
+            "What becomes of a spot of the second substance",
+            "Pearson 1993: classes of patterns",
+            Axis::linear("x"),
+            Axis::linear("y"),
+        );
+        let figure = figure.map(format!("feed {}, kill {}", reaction.feed, reaction.kill), v, PATCH);
         let patches = patches(v);
         let count = patches.len() as f64;
         let largest = patches.iter().map(|patch| patch.shape()).fold(0.0, f64::max);
@@ -93,7 +101,9 @@ impl Pattern {
                 ("roundness of a stripe, at least that of four discs".to_owned(), largest, 4.0 * DISC, missing)
             }
         };
-        Ok(reaction.result(quantity, "Pearson 1993", n, &simulation, [computed, reference, deviation, limit]))
+        Ok(reaction
+            .result(quantity, "Pearson 1993", n, &simulation, [computed, reference, deviation, limit])
+            .drawn(figure))
     }
 }
 
@@ -126,7 +136,17 @@ impl Reaction {
         let reference = growth - 1.0;
         let quantity = format!("growth in a step of {waves} waves");
         let numbers = [computed, reference, relative(computed, reference), limit];
-        Ok(self.result(quantity, "dispersion relation", n, &simulation, numbers))
+        let figure = Figure::new(
+            "gray-scott-modes",
+            "Growth of modes around a homogeneous state",
+            "linear theory of the scheme",
+            Axis::linear("wave number, in 1 / cell"),
+            Axis::linear("growth in a step"),
+        );
+        let theory = |angle: f64| self.mode(state, -4.0 * (angle / 2.0).sin().powi(2)).map(|(growth, _)| growth - 1.0);
+        let known = (1..=60).map(|k| 0.03 * f64::from(k)).filter_map(|angle| Some([angle, theory(angle).ok()?]));
+        let figure = figure.points("computed", [[angle, computed]]).known_line("theory", known);
+        Ok(self.result(quantity, "dispersion relation", n, &simulation, numbers).drawn(figure))
     }
 
     /// The homogeneous state that does not change and has most of the second substance.
@@ -185,6 +205,7 @@ impl Reaction {
             reference,
             deviation,
             limit,
+            figures: Vec::new(),
         }
     }
 }

@@ -10,7 +10,7 @@
 
 use crate::catalogue::Case;
 use crate::lbm::{Lattice, Storage, VelocitySet, fluid, trt};
-use crate::physics::{Check, PhysicsError, Simulation};
+use crate::physics::{Axis, Check, Figure, PhysicsError, Simulation};
 
 /// What drives the flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +57,7 @@ impl Plates {
         simulation.advance((DECAYS / decay).ceil() as u64)?;
         let flow = simulation.fluid()?;
         let (mut worst, mut pair) = (0.0, [0.0; 2]);
+        let (mut profile, mut known) = (Vec::new(), Vec::new());
         for y in 0..height {
             let place = y as f64 + 0.5;
             let exact = match self {
@@ -65,6 +66,8 @@ impl Plates {
             };
             // Populations have collided, and have the momentum of half a step later.
             let found = flow.velocity()[1][[y, 0]] - 0.5 * force / flow.density()[[y, 0]];
+            profile.push([place / h, found / SPEED]);
+            known.push([place / h, exact / SPEED]);
             let off = (found - exact).abs() / SPEED;
             if off >= worst || off.is_nan() {
                 (worst, pair) = (off, [found, exact]);
@@ -74,6 +77,14 @@ impl Plates {
             Plates::Force => ("profile between plates, force", "Poiseuille, exact"),
             Plates::Plate => ("profile between plates, upper one moves", "Couette, exact"),
         };
+        let figure = Figure::new(
+            "plates",
+            "Flow between plates, two relaxation times",
+            "Poiseuille and Couette",
+            Axis::linear("distance from the lower plate / distance of the plates"),
+            Axis::linear("velocity / largest velocity"),
+        );
+        let figure = figure.points(quantity, profile).known_line(source, known);
         Ok(Check {
             kernel: trt::PLATES.name,
             quantity: quantity.to_owned(),
@@ -85,6 +96,7 @@ impl Plates {
             reference: pair[1],
             deviation: worst,
             limit,
+            figures: vec![figure],
         })
     }
 }

@@ -11,14 +11,14 @@
 //! documentation of the solver Lethe has 2.896 steps, 0.8 % off it); Armaly, Durst, Pereira, Schoenung,
 //! J. Fluid Mech. 127, 1983 (the experiment, expansion 1.94).
 
-use ndarray::{Axis, IxDyn};
+use ndarray::IxDyn;
 
 use crate::catalogue::Case;
 use crate::fields::{Field, Fields};
 use crate::lbm::entries::D2Q9_CYLINDER;
 use crate::lbm::inflow::{INFLOW, SOLID};
 use crate::lbm::{Lattice, VelocitySet, fluid};
-use crate::physics::{Check, PhysicsError, Simulation, positive, relative};
+use crate::physics::{Axis, Check, Figure, PhysicsError, Simulation, positive, relative};
 
 /// A run of the step.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -58,7 +58,19 @@ impl Step {
         let mut simulation = Simulation::new(&D2Q9_CYLINDER, &case, &self.initial()?, threads)?;
         let every = (height / self.u_mean).ceil() as u64;
         let steady = simulation.settle(self.u_mean, every, STEADY, MOST_HEIGHTS * every)?;
-        let computed = reattachment(&steady.velocity()[1], BEFORE * self.height) / height;
+        let along = &steady.velocity()[1];
+        let computed = reattachment(along, BEFORE * self.height) / height;
+        let figure = Figure::new(
+            "step",
+            "Friction at the wall behind a backward-facing step, Reynolds number 100",
+            "Erturk 2008: where the eddy ends",
+            Axis::linear("distance behind the step / height of the step"),
+            Axis::linear("slope of the velocity at the wall x height / mean velocity"),
+        );
+        let columns = BEFORE * self.height..(BEFORE + BEHIND * 2 / 3) * self.height;
+        let distance = |x: usize| (x as f64 + 0.5) / height - BEFORE as f64;
+        let friction = columns.map(|x| [distance(x), friction(along, x) * height / self.u_mean]);
+        let figure = figure.line("computed", friction).known_points("published", [[reference, 0.0]]);
         Ok(Check {
             kernel: D2Q9_CYLINDER.name,
             quantity: "eddy behind a step, over its height".to_owned(),
@@ -70,6 +82,7 @@ impl Step {
             reference,
             deviation: relative(computed, reference),
             limit,
+            figures: vec![figure],
         })
     }
 
@@ -94,14 +107,17 @@ impl Step {
     }
 }
 
-/// The distance behind a place at which the friction at the lower wall changes its sign; infinite if it does not. The slope
-/// at the wall is that of the parabola through it and the first two cells.
+/// The slope of the velocity at the lower wall: that of the parabola through it and the first two cells.
+fn friction(along: &Field, x: usize) -> f64 {
+    3.0 * along[[0, x]] - along[[1, x]] / 3.0
+}
+
+/// The distance behind a place at which the friction at the lower wall changes its sign; infinite if it does not.
 fn reattachment(along: &Field, from: usize) -> f64 {
-    let rows = [0, 1].map(|y| along.index_axis(Axis(0), y));
-    let slope = |x: usize| 3.0 * rows[0][x] - rows[1][x] / 3.0;
+    let (slope, length) = (|x: usize| friction(along, x), along.shape()[1]);
     // The eddy begins behind the first cell, where the flow at the wall runs towards the step.
-    let begins = (from..rows[0].len()).find(|&x| slope(x) < 0.0).unwrap_or(rows[0].len());
-    let ends = (begins..rows[0].len()).find(|&x| slope(x) >= 0.0);
+    let begins = (from..length).find(|&x| slope(x) < 0.0).unwrap_or(length);
+    let ends = (begins..length).find(|&x| slope(x) >= 0.0);
     ends.map_or(f64::INFINITY, |x| {
         let (before, behind) = (slope(x - 1), slope(x));
         (x as f64 - behind / (behind - before)) + 0.5 - from as f64

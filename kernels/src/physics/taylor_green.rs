@@ -12,7 +12,7 @@ use std::f64::consts::TAU;
 use crate::catalogue::Case;
 use crate::lbm::entries::{D2Q9_PERIODIC, D2Q9_PERIODIC_F16, D2Q9_PERIODIC_F32};
 use crate::lbm::{Lattice, Storage, VelocitySet, fluid};
-use crate::physics::{Check, PhysicsError, Simulation, positive, relative};
+use crate::physics::{Axis, Check, Figure, PhysicsError, Simulation, positive, relative};
 
 /// A run of the vortex.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,6 +24,9 @@ pub struct TaylorGreen {
     /// Largest speed at the start, in cells per step.
     pub speed: f64,
 }
+
+/// Samples of the energy.
+const SAMPLES: u64 = 16;
 
 impl TaylorGreen {
     /// Runs until the energy should have fallen by `e`, then compares its rate; `limit` is relative.
@@ -56,8 +59,23 @@ impl TaylorGreen {
         let vortex = fluid::vortex(&set, &[self.n; 2], positive("the speed", self.speed)?)?;
         let mut simulation = Simulation::new(&entry, &case, &storage.held(&set, vortex.clone()), threads)?;
         let before = simulation.fluid()?.energy();
-        simulation.advance(steps)?;
-        let computed = (before / simulation.fluid()?.energy()).ln() / steps as f64;
+        let mut energies = vec![[0.0, 1.0]];
+        for part in 1..=SAMPLES {
+            simulation.advance(steps * part / SAMPLES - simulation.steps())?;
+            energies.push([simulation.steps() as f64 * reference, simulation.fluid()?.energy() / before]);
+        }
+        let computed = -energies[SAMPLES as usize][1].ln() / steps as f64;
+        let exact = energies.iter().map(|[time, _]| [*time, (-time).exp()]).collect::<Vec<_>>();
+        let figure = Figure::new(
+            "vortex-plane",
+            "Energy of decaying vortices in the plane",
+            "Taylor, Green 1937",
+            Axis::linear("time x 4 viscosity k^2"),
+            Axis::logarithmic("energy / energy at the start"),
+        );
+        let figure = figure
+            .points(format!("{}^2 cells, omega = {}, {}", self.n, self.omega, storage.cells()), energies)
+            .known_line("exact", exact);
         Ok(Check {
             kernel: entry.name,
             quantity: "decay of the energy per step".to_owned(),
@@ -69,6 +87,7 @@ impl TaylorGreen {
             reference,
             deviation: relative(computed, reference),
             limit,
+            figures: vec![figure],
         })
     }
 }

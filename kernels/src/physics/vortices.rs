@@ -25,7 +25,7 @@ use crate::fields::Fields;
 use crate::lbm::fluid::Fluid;
 use crate::lbm::{Lattice, VelocitySet, fluid};
 use crate::physics::collision::Collision;
-use crate::physics::{Check, PhysicsError, Simulation, positive, relative};
+use crate::physics::{Axis, Check, Figure, PhysicsError, Simulation, positive, relative};
 
 /// A run of the vortex.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -41,6 +41,9 @@ pub struct Vortices {
     /// How long it runs, in `1 / (U k)`: below 1, as the series is for short times.
     pub time: f64,
 }
+
+/// Samples of the enstrophy.
+const SAMPLES: u64 = 8;
 
 impl Vortices {
     /// Energy and enstrophy at the end of the run; `limit` is relative.
@@ -58,15 +61,30 @@ impl Vortices {
         let mut simulation = Simulation::new(self.collision.periodic(), &case, &initial, threads)?;
         let before = simulation.fluid_on(lattice)?;
         let steps = (self.time / (self.speed * wave_number)).round() as u64;
-        simulation.advance(steps)?;
-        let after = simulation.fluid_on(lattice)?;
-        let time = steps as f64 * self.speed * wave_number;
         let series = Series { reynolds: self.reynolds };
+        let (mut time, mut after, mut enstrophies) = (0.0, before.clone(), vec![[0.0, 1.0]]);
+        for part in 1..=SAMPLES {
+            simulation.advance(steps * part / SAMPLES - simulation.steps())?;
+            time = simulation.steps() as f64 * self.speed * wave_number;
+            after = simulation.fluid_on(lattice)?;
+            enstrophies.push([time, enstrophy(&after) / enstrophy(&before)]);
+        }
         let lost = 1.0 - after.energy() / before.energy();
         let grown = enstrophy(&after) / enstrophy(&before);
+        let known = (0..=20).map(|k| time * f64::from(k) / 20.0).map(|time| [time, series.grown(time)]);
+        let figure = Figure::new(
+            "vortices",
+            "Enstrophy of vortices in three dimensions",
+            "Taylor, Green 1937, series to the fourth order",
+            Axis::linear("time / (1 / U k)"),
+            Axis::linear("enstrophy / enstrophy at the start"),
+        );
+        let figure = figure
+            .points(format!("R = {}, {}^3 cells, {}", self.reynolds, self.n, self.collision.name()), enstrophies)
+            .known_line(format!("series, R = {}", self.reynolds), known);
         let check = |name: &str, numbers| self.check(format!("{name} at s = {time:.3}"), &simulation, numbers, limit);
         Ok(vec![
-            check("energy lost", [lost, series.lost(time)]),
+            check("energy lost", [lost, series.lost(time)]).drawn(figure),
             check("enstrophy over that before", [grown, series.grown(time)]),
         ])
     }
@@ -83,6 +101,7 @@ impl Vortices {
             reference,
             deviation: relative(computed, reference),
             limit,
+            figures: Vec::new(),
         }
     }
 }
@@ -120,7 +139,7 @@ impl Series {
 /// Populations of the vortex as collisions leave them: equilibria at its velocity, and at the density that has its pressure,
 /// with the stress of its velocity, `-3 w_q c_a c_b du_b/dx_a / omega` before a collision. A flow that starts without it
 /// loses energy in the first step as if the viscosity were 1/6.
-fn start(lattice: Lattice, n: usize, speed: f64, omega: f64) -> Result<Fields, PhysicsError> {
+pub(super) fn start(lattice: Lattice, n: usize, speed: f64, omega: f64) -> Result<Fields, PhysicsError> {
     let set = VelocitySet::new(lattice);
     let wave_number = TAU / n as f64;
     let velocity = |site: &[usize]| {

@@ -12,7 +12,7 @@ use crate::catalogue::Case;
 use crate::fields::Field;
 use crate::lbm::interpolated::{SPEED, WALLS, cut};
 use crate::lbm::{Lattice, VelocitySet, fluid};
-use crate::physics::{Check, PhysicsError, Simulation};
+use crate::physics::{Axis, Check, Figure, PhysicsError, Simulation};
 
 /// Speed of the upper plate, in cells per step.
 const SPEED_UP: f64 = 0.02;
@@ -63,6 +63,18 @@ impl Plates {
         let expected = |y: usize| SPEED_UP * (y as f64 + self.distances[0]) / height;
         let off = |y: usize| (steady.velocity()[1][[y, 1]] - expected(y)).abs() / SPEED_UP;
         let worst = (0..self.rows).max_by(|&a, &b| off(a).total_cmp(&off(b))).unwrap_or(0);
+        let profile = (0..self.rows).map(|y| [expected(y), steady.velocity()[1][[y, 1]]]);
+        let figure = Figure::new(
+            "walls",
+            "Flow between plates that lie between cells, interpolated bounce-back",
+            "Couette",
+            Axis::linear("distance from the lower plate / distance of the plates"),
+            Axis::linear("velocity / velocity of the upper plate"),
+        );
+        let [below, above] = self.distances;
+        let figure = figure
+            .points(format!("plates {below} below and {above} above"), profile.map(|point| point.map(|v| v / SPEED_UP)))
+            .known_line("exact", [[0.0, 0.0], [1.0, 1.0]]);
         Ok(Check {
             kernel: WALLS.name,
             quantity: format!("velocity between plates, row {worst}"),
@@ -74,6 +86,7 @@ impl Plates {
             reference: expected(worst),
             deviation: off(worst),
             limit,
+            figures: vec![figure],
         })
     }
 }

@@ -14,11 +14,11 @@
 
 use std::f64::consts::PI;
 
-use ndarray::{Axis, IxDyn, Slice};
+use ndarray::{Axis as Dimension, IxDyn, Slice};
 
 use crate::catalogue::{Case, Entry};
 use crate::fields::{Field, Fields};
-use crate::physics::{Check, PhysicsError, Simulation, relative};
+use crate::physics::{Axis, Check, Figure, PhysicsError, Simulation, relative};
 use crate::stencil::{elastic, fdtd, wave};
 
 /// Courant's number of the string.
@@ -57,7 +57,15 @@ pub fn string(
     let sizes = vec![("N".to_owned(), points as i64)];
     let case = Case { sizes, steps: 0, scalars: vec![("courant".to_owned(), COURANT)] };
     let setting = [("N", points as f64), ("half waves", half_waves as f64), ("c", COURANT)];
-    Turning { entry: &wave::STRING, array: "u", mode, initial, phase, steps, limit }.check(&case, &setting, threads)
+    let ideal = COURANT * wave_number;
+    let mut check =
+        Turning { entry: &wave::STRING, array: "u", mode, initial, phase, ideal, wave_number, steps, limit }
+            .check(&case, &setting, threads)?;
+    let relation = |k: f64| [k, 2.0 * (COURANT * (k / 2.0).sin()).asin() / (COURANT * k)];
+    let curve = (1..=62).map(|k| relation(0.05 * f64::from(k)));
+    check.figures =
+        check.figures.into_iter().map(|figure| figure.known_line("relation of the string", curve.clone())).collect();
+    Ok(check)
 }
 
 /// The phase in a step of the electric field in a cavity of so many half waves along y and x, after so many steps.
@@ -79,8 +87,8 @@ pub fn cavity(
     });
     // Half a step before the start, magnetic fields are against those of half a step after it.
     let difference = |axis: usize| {
-        let above = mode.slice_axis(Axis(axis), Slice::from(1..));
-        let below = mode.slice_axis(Axis(axis), Slice::from(..-1));
+        let above = mode.slice_axis(Dimension(axis), Slice::from(1..));
+        let below = mode.slice_axis(Dimension(axis), Slice::from(..-1));
         (&above - &below) * (0.5 * COURANT_2D)
     };
     let initial = Fields::from([
@@ -97,7 +105,10 @@ pub fn cavity(
         ("half waves x", half_waves[1] as f64),
         ("c", COURANT_2D),
     ];
-    Turning { entry: &fdtd::PLANE, array: "e", mode, initial, phase, steps, limit }.check(&case, &setting, threads)
+    let length = (0..2).map(|axis| wave_number(axis).powi(2)).sum::<f64>().sqrt();
+    let ideal = COURANT_2D * length;
+    Turning { entry: &fdtd::PLANE, array: "e", mode, initial, phase, ideal, wave_number: length, steps, limit }
+        .check(&case, &setting, threads)
 }
 
 /// The phase in a step of a pressure or a shear wave of so many half waves along y and x, after so many steps.
@@ -121,7 +132,7 @@ pub fn elastic(
     let squares = (0..2).map(|axis| (wave_number(axis) / 2.0).sin().powi(2)).sum::<f64>();
     let phase = 2.0 * (COURANT_ELASTIC * speed * squares.sqrt()).asin();
     let differences = |field: &Field, axis: usize| {
-        &field.slice_axis(Axis(axis), Slice::from(1..)) - &field.slice_axis(Axis(axis), Slice::from(..-1))
+        &field.slice_axis(Dimension(axis), Slice::from(1..)) - &field.slice_axis(Dimension(axis), Slice::from(..-1))
     };
     // A potential in cells, whose slopes vanish at walls, or a stream function on all corners, which vanishes there.
     let (u, v) = match wave {
@@ -136,7 +147,8 @@ pub fn elastic(
                 (0..2).map(|axis| (wave_number(axis) * at[axis] as f64).sin()).product()
             });
             let (along_y, along_x) = (differences(&stream, 0), differences(&stream, 1));
-            let inner = |field: Field, axis: usize| field.slice_axis(Axis(axis), Slice::new(1, Some(-1), 1)).to_owned();
+            let inner =
+                |field: Field, axis: usize| field.slice_axis(Dimension(axis), Slice::new(1, Some(-1), 1)).to_owned();
             (inner(along_y, 1), -inner(along_x, 0))
         }
     };
@@ -145,7 +157,7 @@ pub fn elastic(
         let mut shape = field.shape().to_vec();
         shape[axis] += 2;
         let mut all = Field::zeros(shape);
-        all.slice_axis_mut(Axis(axis), Slice::new(1, Some(-1), 1)).assign(field);
+        all.slice_axis_mut(Dimension(axis), Slice::new(1, Some(-1), 1)).assign(field);
         differences(&all, axis)
     };
     let (along_x, along_y) = (walled(&u, 1), walled(&v, 0));
@@ -170,7 +182,9 @@ pub fn elastic(
         ("half waves x", half_waves[1] as f64),
         ("speed", speed),
     ];
-    Turning { entry: &elastic::PLANE, array: "u", mode: u, initial, phase, steps, limit }
+    let length = (0..2).map(|axis| wave_number(axis).powi(2)).sum::<f64>().sqrt();
+    let ideal = COURANT_ELASTIC * speed * length;
+    Turning { entry: &elastic::PLANE, array: "u", mode: u, initial, phase, ideal, wave_number: length, steps, limit }
         .check(&case, &setting, threads)
 }
 
@@ -182,6 +196,10 @@ struct Turning {
     initial: Fields,
     /// What it should turn by in a step.
     phase: f64,
+    /// And what the equation itself turns by.
+    ideal: f64,
+    /// The mode's wave number.
+    wave_number: f64,
     steps: u64,
     limit: f64,
 }
@@ -201,6 +219,16 @@ impl Turning {
         let half_turns = (self.phase * self.steps as f64 / PI).floor();
         let sign = if half_turns % 2.0 == 0.0 { 1.0 } else { -1.0 };
         let computed = (half_turns * PI + (sign * amplitude).clamp(-1.0, 1.0).acos()) / self.steps as f64;
+        let figure = Figure::new(
+            "dispersion",
+            "Speed of modes in three schemes",
+            "dispersion relations of the schemes; 1 is that of the equations",
+            Axis::linear("wave number, in 1 / cell"),
+            Axis::linear("speed / speed of waves"),
+        );
+        let figure = figure
+            .points(self.entry.name, [[self.wave_number, computed / self.ideal]])
+            .known_points("relation of the scheme", [[self.wave_number, self.phase / self.ideal]]);
         Ok(Check {
             kernel: self.entry.name,
             quantity: "phase of a mode in a step".to_owned(),
@@ -212,6 +240,7 @@ impl Turning {
             reference: self.phase,
             deviation: relative(computed, self.phase),
             limit: self.limit,
+            figures: vec![figure],
         })
     }
 }
