@@ -10,7 +10,7 @@
 //!
 //! Source: C. Carton de Wiart, K. Hillewaert, M. Duponcheel, G. Winckelmans, Int. J. Numer. Meth. Fluids 74, 2014, and
 //! case C3.5 of the International Workshop on High-Order Methods (the pseudo-spectral computation with 512^3 cells,
-//! file `spectral_Re1600_512.gdiag`, of which [`SPECTRAL`] is an excerpt).
+//! file `spectral_Re1600_512.gdiag`, an excerpt of which is below).
 
 use std::f64::consts::TAU;
 
