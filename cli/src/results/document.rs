@@ -212,7 +212,8 @@ fn figures(found: &Found) -> String {
     let shown = found.charts.iter().filter(|_| matches!(found.content, Content::Physics(_)));
     let mut text = String::new();
     for (title, file) in shown {
-        let _ = write!(text, "\n![{title}](../bench-results/{file})\n");
+        let name = file.rsplit('.').nth(1).unwrap_or(file);
+        let _ = write!(text, "\n{title}:\n\n![{name}](../bench-results/{file})\n");
     }
     text
 }
