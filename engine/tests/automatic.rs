@@ -188,8 +188,7 @@ fn what_is_found_computes_what_a_plain_order_does() {
     }
 }
 
-/// Rows of blocks of which as many run at once as there are threads, in the form in which they are found, in cubes with
-/// more and with fewer of them.
+/// Rows of blocks of which as many run at once as there are threads, in the form in which they are found.
 #[test]
 fn rows_of_blocks_at_once_compute_what_rows_do() {
     let blocks = "[floor((t - _from - 1)/4), floor((t + z - _from - 1)/8), floor((t + z - _from - 1)/4) + \
@@ -197,14 +196,9 @@ fn rows_of_blocks_at_once_compute_what_rows_do() {
     for text in [CUBE, STAR] {
         let plain = with(text, "schedule plain { S, E -> [t, z, y, x] }");
         let written = with(text, &format!("schedule blocks {{ S, E -> {blocks} }}"));
-        let (sizes, all_threads) = if is_thorough() { (vec![4, 23], 1..4) } else { (vec![23], 2..3) };
-        for n in sizes {
-            let expected = results(&plain, "plain", n, 1, true).unwrap();
-            for threads in all_threads.clone() {
-                let found = results(&written, "blocks", n, threads, true).unwrap();
-                assert!(found == expected, "{}, N = {n}, {threads} threads", plain.name());
-            }
-        }
+        let expected = results(&plain, "plain", 23, 1, true).unwrap();
+        let found = results(&written, "blocks", 23, 2, true).unwrap();
+        assert!(found == expected, "{}", plain.name());
     }
 }
 
