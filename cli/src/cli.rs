@@ -14,7 +14,7 @@ use crease_bench::error::chain;
 use crease_bench::latency::{self, LatencyOptions, latency};
 use crease_bench::optimizer::{self, OptimizerOptions, optimizer};
 use crease_bench::physics::{self, Physics, PhysicsOptions, physics};
-use crease_bench::record::{Findings, Record};
+use crease_bench::record::{Findings, Header, Record};
 use crease_bench::row::Comparisons;
 use crease_bench::strips::{self, StripsOptions, strips};
 use crease_bench::suites;
@@ -310,10 +310,14 @@ fn execute(command: Command, words: &[String]) -> Result<(), CommandError> {
             };
             print(&run(&request)?)
         }
-        Command::Plot(args) => match Record::<Physics>::load(&args.record) {
-            Ok(record) => print_figures(&record, &args.record, args.charts.as_deref()),
-            Err(_) => print_charts(&Record::load(&args.record)?, &args.record, args.charts.as_deref()),
-        },
+        Command::Plot(args) => {
+            let command = Header::load(&args.record)?.command;
+            let charts = args.charts.as_deref();
+            match command.split([' ', '=']).any(|word| word == physics::SUITE) {
+                true => print_figures(&Record::load(&args.record)?, &args.record, charts),
+                false => print_charts(&Record::load(&args.record)?, &args.record, charts),
+            }
+        }
         Command::Results(args) => execute_results(&args),
         Command::Kernels => print(&listing::render()?),
         Command::Instance(args) => args.run(),

@@ -101,7 +101,7 @@ pub fn initial(lattice: Lattice, extents: &[&str], case: &Case) -> Result<Fields
 
 /// The speed of a developed flow between walls half a cell outside, at every cell of a face; its mean is 1. In a duct
 /// it is the product of two such parabolas.
-fn parabola(face: &[usize]) -> Field {
+pub(super) fn parabola(face: &[usize]) -> Field {
     let along = |axis: usize, at: usize| {
         let position = (at as f64 + 0.5) / face[axis] as f64;
         position * (1.0 - position)

@@ -11,8 +11,9 @@
 //! (outlet).
 
 use crate::catalogue::{Case, Entry, Preset};
-use crate::fields::{Field, Fields, KernelDataError, cells};
+use crate::fields::{Fields, KernelDataError, cells};
 use crate::grid::Grid;
+use crate::lbm::channel::parabola;
 use crate::lbm::fluid;
 use crate::lbm::inflow::INFLOW;
 use crate::lbm::interpolated::cut;
@@ -59,9 +60,7 @@ const fn cylinder<R: Real>(name: &'static str, summary: &'static str) -> Entry {
 fn initial(case: &Case) -> Result<Fields, KernelDataError> {
     let (set, shape, u_mean) = (VelocitySet::new(Lattice::D2Q9), extents(case, SIZES)?, case.scalar("u_mean")?);
     set.sites(&shape)?;
-    let height = shape[0] as f64;
-    let parabola = Field::from_shape_fn(vec![shape[0]], |y| (y[0] as f64 + 0.5) * (height - y[0] as f64 - 0.5));
-    let inflow = &parabola / (parabola.sum() / height);
+    let inflow = parabola(&shape[..1]);
     let obstacle = Cylinder::in_channel(shape[0]);
     let solid = obstacle.mask(&shape);
     let mut fields =

@@ -7,8 +7,9 @@
 //! 1997, section II.
 
 use crate::catalogue::{Case, Entry, Preset};
-use crate::fields::{Field, Fields, KernelDataError, cells};
+use crate::fields::{Fields, KernelDataError, cells};
 use crate::grid::Grid;
+use crate::lbm::channel::parabola;
 use crate::lbm::fluid;
 use crate::lbm::inflow::INFLOW;
 use crate::lbm::sites::{Set, advance, extents, fields};
@@ -49,9 +50,7 @@ fn initial(case: &Case) -> Result<Fields, KernelDataError> {
     let (shape, u_mean) = (extents(case, PLANE)?, case.scalar("u_mean")?);
     let set = VelocitySet::new(Lattice::D2Q9);
     set.sites(&shape)?;
-    let height = shape[0] as f64;
-    let parabola = Field::from_shape_fn(vec![shape[0]], |y| (y[0] as f64 + 0.5) * (height - y[0] as f64 - 0.5));
-    let inflow = &parabola / (parabola.sum() / height);
+    let inflow = parabola(&shape[..1]);
     let mut fields = fluid::populations(&set, &shape, |site| vec![0.0, u_mean * inflow[site[0]]])?;
     fluid::perturb(&set, &mut fields, 4);
     fields.insert(INFLOW.to_owned(), inflow);

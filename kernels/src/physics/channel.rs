@@ -195,7 +195,7 @@ fn force(populations: &Fields, solid: &Field) -> [f64; 2] {
 }
 
 /// Where a signal passes its mean upwards, in samples, interpolated linearly.
-fn upward_crossings(signal: &[f64]) -> Vec<f64> {
+pub(super) fn upward_crossings(signal: &[f64]) -> Vec<f64> {
     let mean = signal.iter().sum::<f64>() / signal.len().max(1) as f64;
     let passes = |(i, pair): (usize, &[f64])| {
         let (low, high) = (pair[0] - mean, pair[1] - mean);

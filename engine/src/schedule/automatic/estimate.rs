@@ -125,8 +125,6 @@ pub(super) struct Block {
     pub(super) widths: (i64, i64),
     /// By how many rows a step tiles lean in both.
     pub(super) leans: (i64, i64),
-    /// How many tiles of the outer dimension run at once, each one tile of the inner one behind the one before.
-    pub(super) at_once: i64,
 }
 
 impl Workload {
@@ -220,7 +218,7 @@ impl Workload {
     /// Nanoseconds of a step in blocks, one after the other on one thread, on several in rows of blocks at once.
     pub(super) fn blocks(&self, block: &Block) -> Estimate {
         let first = self.extents.len() - self.space_dims;
-        let (steps, threads) = (block.steps as f64, block.at_once as f64);
+        let (steps, threads) = (block.steps as f64, self.rows_at_once(block) as f64);
         // What a tile takes from others for each row of its own.
         let edges = |width: i64, lean: i64| (lean as f64 * steps + 1.0) / width as f64;
         let (edges, inner_edges) = (edges(block.widths.0, block.leans.0), edges(block.widths.1, block.leans.1));
@@ -252,6 +250,11 @@ impl Workload {
     /// How many rows of blocks there are.
     pub(super) fn rows_of_blocks(&self, block: &Block) -> i64 {
         self.blocks_along(block, 0) as i64
+    }
+
+    /// How many of them run at once, each one block behind the one before.
+    pub(super) fn rows_at_once(&self, block: &Block) -> i64 {
+        self.rows_of_blocks(block).min(self.threads as i64)
     }
 
     /// How many blocks there are along a dimension of space, from the outermost one.

@@ -323,15 +323,17 @@ impl Shapes<'_> {
         let inner_tiles = leaning(inner, block.widths.1, block.leans.1)?;
         let mut draft = Draft::new(self.stmts);
         draft.push(DimKind::Sequential, in_bands(&of_call, block.steps)?);
-        let (mut how, names) = ("blocks", &self.space.names);
-        let mut at_once = String::new();
-        if block.at_once > 1 {
-            if block.at_once < self.workload.rows_of_blocks(&block) {
-                let together = block.widths.0.saturating_mul(block.at_once);
+        let names = &self.space.names;
+        let (at_once, all) = (self.workload.rows_at_once(&block), self.workload.rows_of_blocks(&block));
+        let (how, behind) = match at_once {
+            ..=1 => ("blocks", String::new()),
+            _ if at_once < all => ("blocks", format!(", {at_once} of {} at once", names[outer])),
+            _ => ("diagonals of blocks", String::new()),
+        };
+        if at_once > 1 {
+            if at_once < all {
+                let together = block.widths.0.saturating_mul(at_once);
                 draft.push(DimKind::Sequential, leaning(outer, together, block.leans.0)?);
-                at_once = format!(", {} of {} at once", block.at_once, names[outer]);
-            } else {
-                how = "diagonals of blocks";
             }
             let sums = outer_tiles.iter().zip(&inner_tiles).map(|(a, b)| a.add(b));
             draft.push(DimKind::Sequential, sums.collect::<Result<_, _>>()?);
@@ -348,7 +350,7 @@ impl Shapes<'_> {
         }
         let (height, width) = block.widths;
         let of = format!("{height} of {} by {width} of {}", names[outer], names[inner]);
-        let shape = format!("skewed {how} of {} steps by {of}{at_once}", block.steps);
+        let shape = format!("skewed {how} of {} steps by {of}{behind}", block.steps);
         Ok(Some(draft.candidate(shape, self.workload.blocks(&block))))
     }
 
@@ -542,11 +544,7 @@ impl Shapes<'_> {
     fn best_block(&self, leans: (i64, i64)) -> Option<Block> {
         let extents = |dim: usize| widths(self.workload.extents[dim]).skip_while(|width| *width < LEAST_BLOCK_ROWS);
         let sizes = || extents(self.outer()).flat_map(|h| extents(self.outer() + 1).map(move |w| (h, w)));
-        let at_once = |steps, widths| {
-            let one = Block { steps, widths, leans, at_once: 1 };
-            Block { at_once: self.workload.rows_of_blocks(&one).min(self.workload.threads as i64), ..one }
-        };
-        let blocks = TILE_STEPS.iter().flat_map(|&steps| sizes().map(move |widths| at_once(steps, widths)));
+        let blocks = TILE_STEPS.iter().flat_map(|&steps| sizes().map(move |widths| Block { steps, widths, leans }));
         let cost = |block: &Block| self.workload.blocks(block).cost();
         blocks.min_by(|a, b| cost(a).total_cmp(&cost(b)))
     }
