@@ -27,7 +27,7 @@ named_choices! { NonTemporal = [("auto", NonTemporal::Auto), ("never", NonTempor
 /// Which wide strips prefetch cells into the second-level cache. The answers are the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Prefetch {
-    /// Those that read several rows, for streams that come from memory: [`crease_program::Stream::is_cold`].
+    /// Those that read several rows, for streams that come from memory: [`crease_program::Stream::cold`].
     #[default]
     Auto,
     /// None.

@@ -93,13 +93,18 @@ impl Maker {
         Strip { var: self.fresh(), lo, hi, lanes: self.random.u32(1..9), streams, ops, alias: vec![] }
     }
 
+    fn cold(&mut self) -> Option<Cold> {
+        let next_row = self.random.bool().then(|| Cold::NextRow(self.random.i64(-10_000..10_000)));
+        self.random.bool().then_some(next_row.unwrap_or(Cold::SameRow))
+    }
+
     fn stream(&mut self, lo: &Int) -> Stream {
         if self.random.bool() {
             let coordinates = EXTENTS.map(|extent| self.coordinate(lo, extent as i64));
             return Stream {
                 buffer: BufferId(1),
                 address: Address::Array(coordinates.to_vec()),
-                is_cold: self.random.bool(),
+                cold: self.cold(),
                 table: Vec::new(),
             };
         }
@@ -112,7 +117,7 @@ impl Maker {
         };
         let base = Int::Const(self.random.i64(0..30));
         let address = Address::Block { base, pos, ring, stride };
-        Stream { buffer: BufferId(0), address, is_cold: self.random.bool(), table: Vec::new() }
+        Stream { buffer: BufferId(0), address, cold: self.cold(), table: Vec::new() }
     }
 
     fn coordinate(&mut self, lo: &Int, extent: i64) -> Coordinate {

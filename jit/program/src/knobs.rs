@@ -41,6 +41,15 @@ pub(crate) const FEWEST_ITERATIONS: u64 = 4;
 /// `bench --suite images --non-temporal never --non-temporal auto`.
 pub(crate) const NON_TEMPORAL_REUSE: u64 = 4;
 
+/// Rows that do not continue each other are short if they have fewer bytes: a processor that follows a row has hardly
+/// begun when it ends. Shows in `bench --suite images --kernel blur-tiled-f32 --schedule "lines tile(y 1024)" --schedule
+/// "lines tile(y 2048)" --set N=8192 --threads 1 --non-temporal never --non-temporal auto`.
+pub(crate) const SHORT_ROW_BYTES: i64 = 8192;
+
+/// Bytes between two rows that continue each other all the same: borders that strips leave out, and padding. Shows in the
+/// same.
+pub(crate) const SAME_ROW_BYTES: i64 = 512;
+
 /// A stream is cold if at least one in this many of its bytes comes from memory. Shows in
 /// `bench --suite images --prefetch never --prefetch auto`.
 pub(crate) const COLD_MISSES: u64 = 2;

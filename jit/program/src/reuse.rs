@@ -13,12 +13,14 @@
 //! as fits into the cache are cut short, as what they still do is too far away to be found there: the clock, which counts bytes
 //! that come from memory, goes on as if they had run. A store is non-temporal if it is unlikely (below
 //! [`NON_TEMPORAL_REUSE`]) that a load is near its cells, before or after it. What the run has stored last is taken to
-//! be read when it has ended. A stream is cold if half of what it loads was not touched lately. Programs that fit the
+//! be read when it has ended. Nor is one whose rows are short and lie apart. A stream is cold if half of what it loads was
+//! not touched lately; what is prefetched for it is further on in its row, or the next row, if these are short. Programs that fit the
 //! cache, bytes, cells that are not adjacent and the copies of workers are never marked.
 //!
 //! Cost: some pages of the cache for each loop in a nest; nothing if all buffers fit the cache.
 
 mod accesses;
+mod jumps;
 mod rows;
 #[cfg(test)]
 mod tests;
@@ -32,6 +34,7 @@ use super::knobs::{
 use super::limits::{MOST_GROUPS, VISITED_PAGES};
 use super::types::*;
 use accesses::accesses;
+use jumps::jumps;
 use rows::{Plan, Rows};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
@@ -39,20 +42,30 @@ use std::rc::Rc;
 
 impl Program {
     /// Marks the stores of a program that are better made past a cache of `cache_bytes`, judged by a run with
-    /// these arguments, and unmarks all others. Says how many are marked: none in a program that does not verify.
+    /// these arguments, and unmarks all others. Says how many are marked: none in a program that does not verify. Those
+    /// that would be, but for short rows that lie apart, have their lines prefetched instead: their streams are cold.
     pub fn mark_non_temporal(&mut self, args: &[i64], cache_bytes: u64) -> usize {
         if self.verify().is_err() {
             return 0;
         }
         let tallies = Tallies::of(self, args, cache_bytes, Marked::Stores);
         let mut streams = tallies.stores.iter().map(Tally::streams);
+        let jumps = if tallies.stores.iter().any(Tally::streams) { jumps(self, args) } else { Vec::new() };
+        let mut jumps = jumps.iter();
         let mut marked = 0;
         for_each_strip(&mut self.body, &mut |strip| {
+            let jumps = jumps.next();
+            let loaded = loaded(strip);
             for op in &mut strip.ops {
-                if let Op::Store { hint, .. } = op {
-                    let is_marked = streams.next() == Some(true);
+                if let Op::Store { hint, stream, .. } = op {
+                    let jump = jumps.and_then(|of_strip| of_strip[stream.index()]);
+                    let is_worth = streams.next() == Some(true);
+                    let is_marked = is_worth && jump.is_none();
                     *hint = if is_marked { StoreHint::NonTemporal } else { StoreHint::Cached };
                     marked += usize::from(is_marked);
+                    if !loaded[stream.index()] {
+                        strip.streams[stream.index()].cold = jump.filter(|_| is_worth).map(Cold::NextRow);
+                    }
                 }
             }
         });
@@ -60,22 +73,42 @@ impl Program {
     }
 
     /// Marks the streams of a verified program whose loads find at most half of their cells in a cache of
-    /// `cache_bytes`, judged by a run with these arguments, and unmarks all others. Says how many are marked.
+    /// `cache_bytes`, judged by a run with these arguments, and unmarks all others that are loaded from. Says how many are
+    /// marked.
     pub fn mark_cold(&mut self, args: &[i64], cache_bytes: u64) -> usize {
         if self.verify().is_err() {
             return 0;
         }
         let tallies = Tallies::of(self, args, cache_bytes, Marked::Loads);
         let mut cold = tallies.streams.iter().map(Tally::is_cold);
+        let jumps = if tallies.streams.iter().any(Tally::is_cold) { jumps(self, args) } else { Vec::new() };
+        let mut jumps = jumps.iter();
         let mut marked = 0;
         for_each_strip(&mut self.body, &mut |strip| {
-            for stream in &mut strip.streams {
-                stream.is_cold = cold.next() == Some(true);
-                marked += usize::from(stream.is_cold);
+            let jumps = jumps.next();
+            let loaded = loaded(strip);
+            for (at, stream) in strip.streams.iter_mut().enumerate() {
+                let is_cold = cold.next() == Some(true);
+                if loaded[at] {
+                    let next_row = jumps.and_then(|of_strip| of_strip[at]).map(Cold::NextRow);
+                    stream.cold = is_cold.then(|| next_row.unwrap_or(Cold::SameRow));
+                    marked += usize::from(is_cold);
+                }
             }
         });
         marked
     }
+}
+
+/// For each stream whether something loads from it.
+fn loaded(strip: &Strip) -> Vec<bool> {
+    let mut loaded = vec![false; strip.streams.len()];
+    for op in &strip.ops {
+        if let Op::Load { stream, .. } | Op::Lookup { stream, .. } = op {
+            loaded[stream.index()] = true;
+        }
+    }
+    loaded
 }
 
 fn for_each_strip(nodes: &mut [Node], visit: &mut impl FnMut(&mut Strip)) {

@@ -270,11 +270,21 @@ pub struct Stream {
     pub buffer: BufferId,
     /// Which of its cells.
     pub address: Address,
-    /// Whether most cells that it loads are expected to come from memory, as nothing touched them lately: a code
-    /// generator may prefetch them. It decides when they come, never what they hold.
-    pub is_cold: bool,
+    /// Which cells to prefetch, if most of those that it loads are expected to come from memory, as nothing touched
+    /// them lately. It decides when they come, never what they hold.
+    pub cold: Option<Cold>,
     /// Of what only lookups read: the axes of the table whose corner is at the address. Nothing else has any.
     pub table: Vec<TableAxis>,
+}
+
+/// Which cells a stream loads after those that it is at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Cold {
+    /// Those behind them: rows are long, or continue each other.
+    SameRow,
+    /// Those of another row: rows are short, and the next one begins this many bytes behind this one. Of an array, that
+    /// is so if its rows are dense.
+    NextRow(i64),
 }
 
 /// Which cell a stream is at.
@@ -334,7 +344,7 @@ impl Strip {
 impl Stream {
     /// A stream whose cells are at hand, as far as is known.
     pub fn new(buffer: BufferId, address: Address) -> Stream {
-        Stream { buffer, address, is_cold: false, table: Vec::new() }
+        Stream { buffer, address, cold: None, table: Vec::new() }
     }
 
     /// Whether it is at the same cell in every iteration.

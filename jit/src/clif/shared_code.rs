@@ -8,12 +8,12 @@
 //! a single iteration takes any function of no fixed length, with its operations and places, that is as careful about
 //! what may alias: its own function is kept back, and left out if such a strip comes later.
 
-use crease_program::{BufferId, Op, StoreHint, Stream, Var};
+use crease_program::{BufferId, Cold, Op, StoreHint, Stream, Var};
 
 use super::emitter::StripCode;
 use crate::listing::StripListing;
 use crate::options::Prefetch;
-use crate::vector::{Pitches, StreamAddress, StripFacts, WideCode, WideOptions, emit, prefetches_cold};
+use crate::vector::{Pitches, StreamAddress, StripFacts, WideCode, WideOptions, emit, prefetched};
 use cranelift_module::FuncId;
 use std::time::{Duration, Instant};
 
@@ -32,7 +32,7 @@ struct Key {
     order: Vec<usize>,
     invariant: Vec<bool>,
     lanes: u32,
-    cold: Vec<bool>,
+    cold: Vec<Option<Cold>>,
     /// Of tables, the ranges of their axes, and what is known of how far apart cells are.
     tables: Vec<Table>,
     length: Option<i64>,
@@ -58,11 +58,7 @@ impl Key {
             order: facts.order.to_vec(),
             invariant: facts.invariant.to_vec(),
             lanes: strip.lanes,
-            cold: strip
-                .streams
-                .iter()
-                .map(|stream| stream.is_cold && prefetches_cold(facts.rows_read, prefetch))
-                .collect(),
+            cold: strip.streams.iter().map(|stream| prefetched(stream, facts.rows_read, prefetch)).collect(),
             tables: strip.streams.iter().map(ranges).zip(facts.tables.iter().copied()).collect(),
             length: facts.length,
             is_whole: facts.is_whole,

@@ -152,7 +152,7 @@ fn joined(first: &Strip, second: &Strip, lets: &Definitions<'_>) -> Option<Strip
         }
         let Address::Block { base, pos, .. } = &one.address else { return None };
         let address = Address::Block { base: base.clone(), pos: pos.clone(), ring: None, stride };
-        streams.push(Stream { address, is_cold: row.streams[at].is_cold, ..one.clone() });
+        streams.push(Stream { address, cold: row.streams[at].cold, ..one.clone() });
         starts.push((start, stride));
     }
     let longer = Strip { lo: Int::Const(0), hi: Int::Const(all), streams, ..row.clone() };

@@ -34,13 +34,13 @@ mod target;
 
 pub(crate) use address::StreamAddress;
 pub(crate) use aligned_stores::AlignedStores;
-pub(crate) use allocate::Allocation;
+pub(crate) use allocate::{Allocation, SharedLoads};
 pub(crate) use body::{Body, StripFacts};
 pub(crate) use conversions::{BOTH_HALVES, TWO_52, UPPER_HALF, ends, float_bits, has_highest, kept_lanes};
 pub(crate) use cost::{MOST_SLOT_BYTES, WideStrip};
 pub(crate) use instruction::{Arith, Class, FmaForm, Inst, Memory, Operand, Reg, Rounding, Sequence, SignOp};
 pub(crate) use integers::{LOW_BYTES, greatest, kept_bits, lowered_sign};
 pub(crate) use lookups::{DISTANCE, Pitches, WORD_BITS, WORD_STARTS, bounds};
-pub(crate) use prefetch::{Ahead, prefetches_cold};
+pub(crate) use prefetch::{Ahead, prefetched};
 pub(crate) use shape::{Extent, Features, INTEGER_SCRATCH, LINE_BYTES, Number, Shape};
 pub(crate) use target::{Encoded, LookupEntry, Target, WideCode, WideOptions, emit};

@@ -6,6 +6,8 @@
 //! Processors follow rows of memory by themselves, but page by page, and some dozen at once. A strip that reads one row
 //! loses nothing by that. Among several, those that come from memory arrive earlier if they are prefetched. Streams say
 //! which they are ([`crease_program::Program::mark_cold`]); a prefetch of what is at hand costs as much as a load.
+//! Short rows of a tile end before the processor has followed them: while one is read, the next one is prefetched,
+//! however few are read.
 //! `cargo run --release -- bench --suite images --schedule rows --threads 1 --prefetch never --prefetch auto` shows the
 //! difference for images. Into the first-level cache prefetches would help less, as all rows together do not fit there.
 
@@ -13,23 +15,38 @@ use super::body::{Body, StripFacts};
 use super::shape::{Extent, LINE_BYTES};
 use crate::knobs::{BYTES_AHEAD, FOLLOWED_ROWS, PREFETCH_DISTANCES};
 use crate::options::Prefetch;
+use crease_program::{Cold, Stream};
 use std::collections::HashSet;
+
+/// Bytes to rows that are too far away for an instruction to name, with some space for where in a row it is.
+const FARTHEST_ROW: u64 = 1 << 30;
 
 /// Which lines to prefetch.
 pub(crate) struct Ahead {
-    /// For each stream, if it is prefetched: the offset of the first stream of its row.
-    rows: Vec<Option<i32>>,
-    /// How far ahead, in bytes.
-    distance: i64,
+    /// For each stream that is prefetched.
+    rows: Vec<Option<Row>>,
     /// Whether the block being encoded does it: whole vectors only.
     is_block: bool,
     /// By pointer and number, those prefetched in this iteration of the loop.
     called: HashSet<(usize, i64)>,
 }
 
-/// Whether it matters to a strip that reads this many rows which of its streams are cold.
-pub(crate) fn prefetches_cold(rows_read: usize, prefetch: Prefetch) -> bool {
-    prefetch == Prefetch::Auto && rows_read > FOLLOWED_ROWS
+/// A row of cells that is prefetched.
+#[derive(Clone, Copy)]
+struct Row {
+    /// The offset of its first stream.
+    first: i32,
+    /// How far ahead, in bytes.
+    distance: i64,
+}
+
+/// Which cells of a stream a strip prefetches that reads this many rows, if prefetches are left to the streams.
+pub(crate) fn prefetched(stream: &Stream, rows_read: usize, prefetch: Prefetch) -> Option<Cold> {
+    let is_worth = |cold: &Cold| match cold {
+        Cold::SameRow => rows_read > FOLLOWED_ROWS,
+        Cold::NextRow(bytes) => bytes.unsigned_abs() < FARTHEST_ROW,
+    };
+    stream.cold.filter(|_| prefetch == Prefetch::Auto).filter(is_worth)
 }
 
 impl Ahead {
@@ -46,17 +63,26 @@ impl Ahead {
             let end = sorted.partition_point(|other| position(other) < (pointer, offset + body.shape.bytes));
             &sorted[start..end]
         };
-        let prefetches_cold = prefetches_cold(facts.rows_read, prefetch);
-        let is_called = |stream: usize| {
-            let is_cold = |other: &usize| facts.strip.streams[*other].is_cold;
-            prefetch == Prefetch::Always || prefetches_cold && row(stream).iter().any(is_cold)
-        };
+        let of_stream =
+            |other: &usize| match (prefetched(&facts.strip.streams[*other], facts.rows_read, prefetch), prefetch) {
+                (None, Prefetch::Always) => Some(facts.strip.streams[*other].cold.unwrap_or(Cold::SameRow)),
+                (cold, _) => cold,
+            };
+        let cold = |stream: usize| row(stream).iter().find_map(of_stream);
         let first = |stream: usize| row(stream).first().map(|first| facts.addresses[*first].offset);
-        let rows: Vec<Option<i32>> = streams.clone().map(|at| first(at).filter(|_| is_called(at))).collect();
-        let called = streams.filter_map(|stream| Some((facts.addresses[stream].pointer, rows[stream]?)));
-        let count = called.collect::<HashSet<_>>().len().max(1) as i64;
-        let distance = (BYTES_AHEAD / count).clamp(*PREFETCH_DISTANCES.start(), *PREFETCH_DISTANCES.end());
-        Ahead { rows, distance, is_block: false, called: HashSet::new() }
+        let found: Vec<Option<(i32, Cold)>> = streams.clone().map(|at| first(at).zip(cold(at))).collect();
+        let along = streams.filter_map(|at| match found[at]? {
+            (first, Cold::SameRow) => Some((facts.addresses[at].pointer, first)),
+            (_, Cold::NextRow(_)) => None,
+        });
+        let count = along.collect::<HashSet<_>>().len().max(1) as i64;
+        let ahead = (BYTES_AHEAD / count).clamp(*PREFETCH_DISTANCES.start(), *PREFETCH_DISTANCES.end());
+        let row = |(first, cold): (i32, Cold)| match cold {
+            Cold::SameRow => Row { first, distance: ahead },
+            Cold::NextRow(distance) => Row { first, distance },
+        };
+        let rows = found.into_iter().map(|found| found.map(row)).collect();
+        Ahead { rows, is_block: false, called: HashSet::new() }
     }
 
     /// A block begins, `copy` vectors after the iteration.
@@ -67,13 +93,20 @@ impl Ahead {
         }
     }
 
+    /// The same for a store, whose line comes from memory before cells are written to it: of rows alone that the
+    /// processor cannot follow.
+    pub(crate) fn of_store(&mut self, body: &Body<'_>, stream: usize, displacement: i64) -> Option<i64> {
+        let jumps = matches!(body.strip.streams[stream].cold, Some(Cold::NextRow(_)));
+        if jumps { self.of(body, stream, displacement) } else { None }
+    }
+
     /// For a load of a stream's cells at `displacement` from its pointer: from where to call for a line, if that has
     /// not been done for its row.
     pub(crate) fn of(&mut self, body: &Body<'_>, stream: usize, displacement: i64) -> Option<i64> {
-        let first = self.rows[stream].filter(|_| self.is_block)?;
+        let row = self.rows[stream].filter(|_| self.is_block)?;
         let place = &body.addresses[stream];
-        let line = (displacement - i64::from(place.offset) + i64::from(first)).div_euclid(LINE_BYTES);
+        let line = (displacement - i64::from(place.offset) + i64::from(row.first)).div_euclid(LINE_BYTES);
         let is_new = self.called.insert((place.pointer, line));
-        is_new.then_some(displacement + self.distance)
+        is_new.then_some(displacement + row.distance)
     }
 }

@@ -98,7 +98,9 @@ fn cold(text: &str, args: &[i64]) -> Vec<bool> {
     program.verify().unwrap();
     assert_eq!(Program::parse(&program.to_string()).as_ref(), Ok(&program));
     let mut found = Vec::new();
-    for_each_strip(&mut program.body, &mut |strip| found.extend(strip.streams.iter().map(|stream| stream.is_cold)));
+    for_each_strip(&mut program.body, &mut |strip| {
+        found.extend(strip.streams.iter().map(|stream| stream.cold.is_some()))
+    });
     found
 }
 
@@ -237,7 +239,9 @@ fn loads_of_one_row_are_followed_as_one() {
     // The row that is read first by either of the loads comes from memory; the other load is at hand.
     assert_eq!(program.mark_cold(&[], CACHE_BYTES), 1);
     let mut cold = Vec::new();
-    for_each_strip(&mut program.body, &mut |strip| cold.extend(strip.streams.iter().map(|stream| stream.is_cold)));
+    for_each_strip(&mut program.body, &mut |strip| {
+        cold.extend(strip.streams.iter().map(|stream| stream.cold.is_some()))
+    });
     assert_eq!(cold, [false, false, true, false]);
 }
 

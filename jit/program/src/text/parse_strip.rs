@@ -43,7 +43,15 @@ impl Parser<'_> {
         while self.accept("axis") {
             table.push(self.axis()?);
         }
-        Ok(Stream { buffer: BufferId(buffer), address, is_cold: self.accept("cold"), table })
+        Ok(Stream { buffer: BufferId(buffer), address, cold: self.cold()?, table })
+    }
+
+    /// `cold`, or `cold next 4096` if the next row begins 4096 bytes behind this one.
+    fn cold(&mut self) -> Result<Option<Cold>> {
+        if !self.accept("cold") {
+            return Ok(None);
+        }
+        Ok(Some(if self.accept("next") { Cold::NextRow(self.signed("a number of bytes")?) } else { Cold::SameRow }))
     }
 
     /// `0 to 255 by 1`, in cells of a block, or `0 to 255 of 1`, along a coordinate of an array.

@@ -148,7 +148,11 @@ impl<'p> Printer<'p> {
             Along::Coordinate(at) => format!(" axis {} to {} of {at}", axis.first, axis.last),
         };
         let axes: String = stream.table.iter().map(axis).collect();
-        let cold = axes + if stream.is_cold { " cold" } else { "" };
+        let cold = match stream.cold {
+            None => axes,
+            Some(Cold::SameRow) => axes + " cold",
+            Some(Cold::NextRow(bytes)) => format!("{axes} cold next {bytes}"),
+        };
         match &stream.address {
             Address::Block { base, pos, ring, stride } => {
                 let base = match base {

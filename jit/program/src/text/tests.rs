@@ -33,7 +33,7 @@ fn deep_nesting_is_refused_before_the_stack_ends() {
 #[test]
 fn undeclared_names_print_as_numbers() {
     let address = Address::Block { base: Int::Arg(ArgId(2)), pos: Int::Const(0), ring: None, stride: 1 };
-    let stream = Stream { buffer: BufferId(7), address, is_cold: true, table: vec![] };
+    let stream = Stream { buffer: BufferId(7), address, cold: Some(Cold::NextRow(-64)), table: vec![] };
     let ops = vec![Op::Scalar(ScalarId(3))];
     let (lo, hi) = (Int::Const(0), Int::Const(1));
     let strip = Strip { var: Var(0), lo, hi, lanes: 1, streams: vec![stream], ops, alias: vec![] };
