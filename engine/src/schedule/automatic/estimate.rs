@@ -189,30 +189,33 @@ impl Workload {
         Estimate { nanoseconds: overlapped(&[work, moved]) + BARRIER_NS, bytes: held }
     }
 
-    /// Nanoseconds of a step in tiles that run one after the other, in as many bands at once.
+    /// Nanoseconds of a step in tiles that run one after the other, of so many bands at once.
     pub(super) fn skewed(&self, dim: usize, tile: Tile, bands: i64) -> Estimate {
         let (steps, width, lean, bands) = (tile.steps as f64, tile.width as f64, tile.lean as f64, bands as f64);
         let (rows, height) = (self.extents[dim], steps * bands);
         let row = self.step_bytes() / rows;
         let held = (width + lean * steps + 2.0) * row;
-        // At both ends, tiles of some bands have nothing beside them.
         let tiles = ((rows + lean * steps) / width).ceil();
-        let fronts = tiles + bands - 1.0;
-        let threads = bands * tiles / fronts;
-        let inside = self.moving(2.0 * self.step_bytes(), held * bands, bands) * bands / threads;
         let edges = 1.0 + (lean * steps + 1.0) / width;
-        // The first band takes from memory, each other one from the core of the one before.
+        // The first band takes from memory.
         let between = self.moving(2.0 * self.step_bytes() * edges, self.step_bytes(), 1.0) / height;
-        let handed_on = self.state_bytes * edges / HANDED_ON_RATE / height * (bands - 1.0) / bands;
         if bands <= 1.0 {
+            let inside = self.moving(2.0 * self.step_bytes(), held, 1.0);
             let between = between * self.begun(steps);
             return Estimate { nanoseconds: overlapped(&[self.all_work(), inside, between]), bytes: self.step_bytes() };
         }
-        let barriers = fronts * BARRIER_NS / height;
+        let all_threads = self.threads.min(bands);
+        let threads = bands * tiles / turns(tiles, bands, all_threads);
+        let inside = self.moving(2.0 * self.step_bytes(), held * all_threads, all_threads) * all_threads / threads;
+        // Each other band takes from the one before: of another core, or of its own, which has run all of its bands since.
+        let handed_on = self.state_bytes * edges / HANDED_ON_RATE / height * (all_threads - 1.0) / all_threads;
+        let taken = 2.0 * self.state_bytes * edges * (bands - all_threads) / height;
+        let handed_on = handed_on + self.moving(taken, held * bands.min(tiles), all_threads);
+        let barriers = (tiles + bands - 1.0) * BARRIER_NS / height;
         let nanoseconds = overlapped(&[self.all_work() / threads, inside, between]) + handed_on + barriers;
         // Bands that follow each other have a margin of their steps in storage.
         let bytes = self.state_bytes * (1.0 + lean * height / rows) + self.given_bytes;
-        Estimate { nanoseconds: nanoseconds * self.left_out(height, bands), bytes }
+        Estimate { nanoseconds: nanoseconds * self.left_out(height, all_threads), bytes }
     }
 
     /// Nanoseconds of a step in blocks, one after the other on one thread, on several in rows of blocks at once.
@@ -339,6 +342,16 @@ impl Workload {
         }
         nanoseconds + (1.0 - found) * bytes / (MEMORY_RATE * threads.min(MEMORY_CORES))
     }
+}
+
+/// How many times threads run a tile each, if as many bands of tiles begin and end one after the other: a front has one
+/// tile more than the one before until all bands have begun, or the first one has no more.
+fn turns(tiles: f64, bands: f64, threads: f64) -> f64 {
+    let most = tiles.min(bands);
+    // Those of fronts of 1, 2, .. tiles, of fewer than the most.
+    let (whole, left) = (((most - 1.0) / threads).floor(), (most - 1.0) % threads);
+    let of_ramp = threads * whole * (whole + 1.0) / 2.0 + left * (whole + 1.0);
+    2.0 * of_ramp + ((tiles - bands).abs() + 1.0) * (most / threads).ceil()
 }
 
 /// Nanoseconds of what is done at the same time.

@@ -11,8 +11,8 @@
 //! - one stage after the other, `[t, stage, y parallel, x vector]`, where statements of a step need each other's rows;
 //! - stages at once, each some rows behind the one before: `[floor(y/h) + stage, stage parallel, y, x vector]`;
 //! - skewed tiles, `[floor(t/B), floor((y + r t)/h), t, y, x vector]`, one after the other: a row is used for several
-//!   steps while it is in a cache; on several threads the tiles of as many bands of `B` steps at once, each one tile behind
-//!   the one before, `[floor(t/(P B)), floor(t/B) + floor((y + r t)/h), floor(t/B) parallel, t, y, x vector]`;
+//!   steps while it is in a cache; on several threads the tiles of as many bands of `B` steps at once, or of a few for each
+//!   thread, each one tile behind the one before, `[floor(t/(P B)), floor(t/B) + floor((y + r t)/h), floor(t/B) parallel, t, y, x vector]`;
 //! - skewed blocks, `[floor(t/B), floor((z + r t)/h), floor((y + r t)/w), t, z, y, x]`: tiles of two dimensions where
 //!   planes are too large for a cache and each step reads the one before alone; on several threads as many rows of
 //!   blocks at once, each one block behind the one before, `[floor(t/B), floor((z + r t)/(P h)), floor((z + r t)/h) +
@@ -47,6 +47,10 @@ use crease_program::Interval;
 const TILE_STEPS: [i64; 5] = [4, 8, 16, 32, 64];
 /// Rows of a tile that are tried are powers of two up to this.
 const MOST_TILE_ROWS: i64 = 1 << 16;
+
+/// Bands of a thread that are tried. Of few tiles, more than one: where some bands have ended and others have not begun,
+/// threads wait for less of the time. Shows in `bench --suite paper --part table-2-lines`.
+const BANDS_OF_THREADS: [i64; 4] = [1, 2, 4, 8];
 
 /// Rows of a block, at least, in each of its dimensions: below, most of a block is its edges. Shows in `bench --suite
 /// tiles`.
@@ -258,22 +262,26 @@ impl Shapes<'_> {
         Ok(Some(draft.candidate(format!("stages at once, in blocks of {width}"), estimate(width))))
     }
 
-    /// Tiles of time and space, one after the other, or those of a band for each thread at once. Not of folded boxes, where
+    /// Tiles of time and space, one after the other, or those of a band or a few for each thread at once. Not of folded boxes, where
     /// the storage of several bands takes two levels; nor where tiles need not lean: then threads need no bands, and storage
     /// of several is not found in one level.
     fn skewed(&self, at_once: bool) -> Found {
-        let bands = if at_once { self.workload.threads as i64 } else { 1 };
+        let threads = self.workload.threads as i64;
         let Some((shifts, mut open)) =
-            self.within_step().filter(|_| !at_once || bands > 1 && self.space.halves.is_none())
+            self.within_step().filter(|_| !at_once || threads > 1 && self.space.halves.is_none())
         else {
             return Ok(None);
         };
         let dim = self.outer();
         let Some(lean) = self.lean(dim, &shifts).filter(|lean| !at_once || *lean > 0) else { return Ok(None) };
-        let estimate = |tile: &Tile| self.workload.skewed(dim, *tile, bands);
-        let Some(tile) = self.best_tile(|steps, width| Some(Tile { steps, width, lean }), &estimate) else {
-            return Ok(None);
+        let counts: &[i64] = if at_once { &BANDS_OF_THREADS.map(|count| count * threads) } else { &[1] };
+        let best = |&bands: &i64| {
+            let estimate = |tile: &Tile| self.workload.skewed(dim, *tile, bands);
+            let tile = self.best_tile(|steps, width| Some(Tile { steps, width, lean }), &estimate)?;
+            Some((tile, bands, estimate(&tile)))
         };
+        let found = counts.iter().filter_map(best).min_by(|(.., a), (.., b)| a.cost().total_cmp(&b.cost()));
+        let Some((tile, bands, estimate)) = found else { return Ok(None) };
         let (steps, row) = (Row::Dim { dim: 0, shifts: vec![0; self.stmts] }, Row::Dim { dim, shifts });
         let (time, of_call) = (self.values(&steps)?, self.steps_of_call()?);
         let mut draft = Draft::new(self.stmts);
@@ -297,7 +305,7 @@ impl Shapes<'_> {
             return Ok(None);
         }
         let lean = if dim + 1 == self.last() { tile.lean } else { 0 };
-        self.candidate(draft, (height, lean), shape, estimate(&tile))
+        self.candidate(draft, (height, lean), shape, estimate)
     }
 
     /// Tiles of time and of the two outermost dimensions of space, one after the other, or a row of them for each thread at
