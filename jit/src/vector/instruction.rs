@@ -168,6 +168,30 @@ impl Inst {
             _ => None,
         }
     }
+
+    /// The register that it writes, if there is one.
+    fn writes(&self) -> Option<Reg> {
+        match *self {
+            Inst::Store { .. } | Inst::Spill { .. } => None,
+            Inst::Load { to, .. }
+            | Inst::Scalar { to, .. }
+            | Inst::Index { to, .. }
+            | Inst::Move { to, .. }
+            | Inst::Shift { to, .. }
+            | Inst::Sqrt { to, .. }
+            | Inst::Round { to, .. }
+            | Inst::Sign { to, .. }
+            | Inst::ShiftBits { to, .. }
+            | Inst::Arith { to, .. }
+            | Inst::Convert { to, .. }
+            | Inst::LookUp { to, .. }
+            | Inst::Fma { to, .. }
+            | Inst::Compare { to, .. }
+            | Inst::Masks { to, .. }
+            | Inst::NotMask { to, .. }
+            | Inst::Select { to, .. } => Some(to),
+        }
+    }
 }
 
 /// Instructions in order, each with the operation of the strip whose result it makes or moves.
@@ -212,6 +236,22 @@ impl Sequence {
     /// The instructions with their operations.
     pub(crate) fn with_operations(&self) -> impl Iterator<Item = (&Inst, usize)> {
         self.instructions.iter().zip(self.operations.iter().copied())
+    }
+
+    /// What comes before its stores, and these, if nothing else follows the first of them.
+    pub(crate) fn stores_apart(&self) -> Option<(Sequence, Sequence)> {
+        let is_store = |inst: &Inst| matches!(inst, Inst::Store { .. });
+        let at = self.iter().position(is_store).filter(|at| self.iter().skip(*at).all(is_store))?;
+        let part = |range: std::ops::Range<usize>| Sequence {
+            instructions: self.instructions[range.clone()].to_vec(),
+            operations: self.operations[range].to_vec(),
+        };
+        Some((part(0..at), part(at..self.len())))
+    }
+
+    /// Whether an instruction writes a register.
+    pub(crate) fn writes(&self, register: Reg) -> bool {
+        self.iter().any(|inst| inst.writes() == Some(register))
     }
 
     /// How many.

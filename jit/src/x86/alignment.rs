@@ -91,7 +91,15 @@ impl Function<'_, '_, '_> {
         match self.encoding.isa {
             Avx::Avx512 => {
                 self.set_mask();
-                self.encoding.block(&self.allocation.each, Extent::Masked, 0);
+                if let (Some((before, stores)), Some(shared)) = (self.loads_early(), &self.allocation.shared) {
+                    self.encoding.block(&before, Extent::Masked, 0);
+                    self.put(Instruction::with2(Code::Add_r64_rm64, ITERATION, slot.count));
+                    self.load_carried(shared, Extent::Whole);
+                    self.put(Instruction::with2(Code::Sub_r64_rm64, ITERATION, slot.count));
+                    self.encoding.block(&stores, Extent::Masked, 0);
+                } else {
+                    self.encoding.block(&self.allocation.each, Extent::Masked, 0);
+                }
                 self.put(Instruction::with2(Code::Add_r64_rm64, ITERATION, slot.count));
             }
             Avx::Avx2 if !self.encoding.body.shape.is_float() => self.parts(),

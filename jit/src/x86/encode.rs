@@ -207,14 +207,16 @@ impl Encoding<'_, '_> {
         self.two(self.code(kind), to, from);
     }
 
-    /// Reads the lanes in [`REMAINDER`] of the vector before the block's.
-    pub(super) fn load_before(&mut self, to: Reg, stream: usize) {
-        let cells = self.cell_operand_at(stream, self.copy - 1);
-        let load = Instruction::with2(self.code(Kind::Load), self.vector(to), cells);
-        let mut load = load.expect("a load takes a register and memory");
-        load.set_op_mask(REMAINDER);
-        load.set_zeroing_masking(true);
-        self.assembler.put(&load);
+    /// Reads `before` cells before the block's into the last lanes of a register, and cells of the block into the others.
+    /// No cell further before is touched: a store of the block before this one, of which no cell is needed, would be
+    /// waited for.
+    pub(super) fn load_before(&mut self, to: Reg, stream: usize, before: i64) {
+        let mut cells = self.cell_operand(stream);
+        cells.displacement -= before * self.body.addresses[stream].element.bytes() as i64;
+        let to = self.vector(to);
+        self.put(Instruction::with2(self.code(Kind::Load), to, cells));
+        let lanes = u32::try_from(before).expect("less than a vector");
+        self.put(Instruction::with4(self.code(Kind::Shift), to, to, to, lanes));
     }
 
     fn store(&mut self, stream: usize, from: Reg, hint: StoreHint) {
@@ -234,6 +236,9 @@ impl Encoding<'_, '_> {
         }
         let is_non_temporal = self.extent == Extent::Aligned && hint == StoreHint::NonTemporal;
         let kind = if is_non_temporal { Kind::StoreNonTemporal } else { Kind::Store };
+        if !is_non_temporal && let Some(displacement) = self.ahead.of_store(self.body, stream, cells.displacement) {
+            self.prefetch(Code::Prefetchw_m8, MemoryOperand { displacement, ..cells });
+        }
         let instruction = Instruction::with2(self.code(kind), cells, self.vector(from));
         let mut instruction = instruction.expect("a store takes memory and a register");
         if self.extent.is_masked() {
@@ -368,11 +373,14 @@ impl Encoding<'_, '_> {
     /// Cells of a row, and a prefetch of those far behind them.
     fn row_operand(&mut self, stream: usize, cells: MemoryOperand) -> Source {
         if let Some(displacement) = self.ahead.of(self.body, stream, cells.displacement) {
-            let line = MemoryOperand { displacement, ..cells };
-            let prefetch = Instruction::with1(Code::Prefetcht1_m8, line).expect("it takes memory");
-            self.assembler.put_aside(&prefetch, "ahead");
+            self.prefetch(Code::Prefetcht1_m8, MemoryOperand { displacement, ..cells });
         }
         Source::Cells(cells)
+    }
+
+    fn prefetch(&mut self, code: Code, line: MemoryOperand) {
+        let prefetch = Instruction::with1(code, line).expect("it takes memory");
+        self.assembler.put_aside(&prefetch, "ahead");
     }
 
     /// The same for loads, which say by themselves what they repeat.

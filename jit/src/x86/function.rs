@@ -29,8 +29,8 @@ use super::avx::Avx;
 use super::encode::{Encoding, ITERATION, REMAINDER, SCRATCH, TABLE, memory};
 use crate::knobs::LOOP_ALIGNMENT_BYTES;
 use crate::vector::{
-    Ahead, Allocation, Body, Encoded, Extent, Features, Inst, MOST_SLOT_BYTES, Memory, Sequence, Target, WideOptions,
-    WideStrip,
+    Ahead, Allocation, Body, Encoded, Extent, Features, Inst, MOST_SLOT_BYTES, Memory, Reg, Sequence, SharedLoads,
+    Target, WideOptions, WideStrip,
 };
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 
@@ -289,29 +289,45 @@ impl Function<'_, '_, '_> {
         let allocation = self.allocation;
         let Some(shared) = &allocation.shared else { return self.whole_blocks(extent, unroll_factor) };
         let reads_ahead = shared.rows.iter().any(|(_, carried)| carried.next.is_some());
-        let reads_before = shared.rows.iter().any(|(_, carried)| carried.previous.is_some());
         let vectors = unroll_factor + i64::from(reads_ahead);
         let skip = self.begin_blocks(vectors);
+        let is_loaded = self.loads_early().map(|_| {
+            let slot = AlignmentSlot::new(self.homes.alignment_slot, self.encoding.body.shape);
+            self.put(Instruction::with2(Code::Cmp_rm64_imm8, slot.count, 0));
+            self.encoding.assembler.jump_ahead(Code::Jne_rel32_64)
+        });
+        self.load_carried(shared, extent);
+        is_loaded.into_iter().for_each(|jump| self.encoding.assembler.land(jump));
+        self.blocks(&shared.each, extent, unroll_factor);
+        self.encoding.assembler.land(skip);
+    }
+
+    /// Reads the vectors that the first block takes from the one before.
+    pub(super) fn load_carried(&mut self, shared: &SharedLoads, extent: Extent) {
         self.encoding.begin_block(extent);
         for (row, carried) in &shared.rows {
             if let Some(previous) = carried.previous {
-                // Only the last lanes are needed, and may be read.
-                let lanes = self.encoding.body.shape.lanes();
-                let mask = ((1_i64 << lanes) - (1 << (lanes - row.before()))) as i32;
-                self.put(Instruction::with2(Code::Mov_r32_imm32, Register::ESI, mask));
-                self.put(Instruction::with2(Code::VEX_Kmovw_kr_r32, REMAINDER, Register::ESI));
-                self.encoding.load_before(previous, row.stream);
+                self.encoding.load_before(previous, row.stream, row.before());
             }
             if carried.next.is_some() {
                 self.encoding.load(carried.current, Memory::Cell(row.stream));
             }
         }
-        if reads_before {
-            // Masks were made in its register.
-            self.last_iteration(vectors);
-        }
-        self.blocks(&shared.each, extent, unroll_factor);
-        self.encoding.assembler.land(skip);
+    }
+
+    /// What comes before the stores of a block, and these, if the cells before the first aligned one may be stored once the
+    /// vectors are read that the next block takes from them: a load from where a masked store just was waits for it,
+    /// whatever the mask.
+    pub(super) fn loads_early(&self) -> Option<(Sequence, Sequence)> {
+        let shared = self.allocation.shared.as_ref()?;
+        let stores = self.strip.aligned_stores.as_ref().filter(|stores| !stores.non_temporal)?;
+        // A row that is aligned has these vectors behind what is not.
+        let vectors = self.strip.unroll_factor + 2;
+        let (each, shape) = (&self.allocation.each, self.encoding.body.shape);
+        let keeps = |register: Option<Reg>| register.is_none_or(|register| !each.writes(register));
+        let is_kept = shared.rows.iter().all(|(_, carried)| keeps(Some(carried.current)) && keeps(carried.previous));
+        let fits = self.encoding.isa == Avx::Avx512 && is_kept && stores.least(shape) >= vectors * shape.lanes();
+        each.stores_apart().filter(|_| fits && self.strip.fixed_length.is_none())
     }
 
     /// Blocks of whole vectors, as long as `unroll_factor` of them fit.
