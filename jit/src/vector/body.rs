@@ -11,7 +11,6 @@ use crease_program::{BinaryOp, Element, Op, StoreHint, Strip, UnaryOp, ValueId, 
 
 use super::address::StreamAddress;
 use super::conversions::{can_convert, conversion_constants};
-use super::few_alive::few_alive_order;
 use super::integers::{integer_constants, is_eligible_of_integers};
 use super::lookups::{DISTANCE, Pitches, bounds, distance_constants, narrow_constants};
 use super::shape::{LINE_BYTES, Number, Shape};
@@ -97,7 +96,7 @@ pub(crate) struct Body<'a> {
     /// The strip.
     pub(crate) strip: &'a Strip,
     /// Which of its loads and stores may meet.
-    aliases: &'a Aliases<'a>,
+    pub(super) aliases: &'a Aliases<'a>,
     /// Its vectors.
     pub(crate) shape: Shape,
     /// Where its streams are.
@@ -327,32 +326,10 @@ impl<'a> Body<'a> {
         Some((discriminant(op), types, detail, operands))
     }
 
-    /// Places of `each` before this one that have to stay there for what memory holds: for a store the store before it
-    /// and the loads that it may meet, for a load the stores.
-    pub(super) fn memory_order(&self, place: usize) -> Vec<usize> {
-        let is_store = |at: usize| matches!(self.strip.ops[at], Op::Store { .. });
-        let at = self.each[place];
-        let before = self.each[..place].iter().copied().enumerate();
-        match self.strip.ops[at] {
-            Op::Store { .. } => {
-                let last = before.clone().filter(|(_, other)| is_store(*other)).map(|(place, _)| place).last();
-                let reads = |other: usize| {
-                    matches!(self.strip.ops[other], Op::Load { .. } | Op::Lookup { .. })
-                        && self.aliases.may_meet(other, at)
-                };
-                before.filter(|(_, other)| reads(*other)).map(|(place, _)| place).chain(last).collect()
-            }
-            Op::Load { .. } | Op::Lookup { .. } => before
-                .filter(|(_, other)| is_store(*other) && self.aliases.may_meet(at, *other))
-                .map(|(place, _)| place)
-                .collect(),
-            _ => Vec::new(),
-        }
-    }
-
-    /// The same operations in an order in which fewer values are alive; `None` if there are too many of them.
-    pub(super) fn with_few_alive(mut self) -> Option<Self> {
-        self.each = few_alive_order(&self)?;
+    /// The same body with the operations of each iteration in another order, which keeps that of what may meet in
+    /// memory.
+    pub(super) fn reordered(mut self, each: Vec<usize>) -> Self {
+        self.each = each;
         self.overwritten.clear();
         for role in &mut self.roles {
             if let Role::Cell { until } = role {
@@ -360,7 +337,7 @@ impl<'a> Body<'a> {
             }
         }
         self.find_overwritten();
-        Some(self)
+        self
     }
 
     /// Finds for each load the first later store that may write what it reads.

@@ -15,23 +15,43 @@
 use crease_program::Op;
 
 use super::body::{Body, Role};
+use crate::knobs::REORDERED_OPERATIONS;
 
-/// Operations of a strip that is ordered anew, at most: quadratic beyond what any window of instructions reaches.
-const MOST_OPERATIONS: usize = 4096;
-
-/// The operations of each iteration in another order; none if there are too many.
-pub(super) fn few_alive_order(body: &Body<'_>) -> Option<Vec<usize>> {
-    if body.each.len() > MOST_OPERATIONS {
+/// The same body with the operations of each iteration in another order; none if there are too many.
+pub(super) fn with_few_alive(body: Body<'_>) -> Option<Body<'_>> {
+    if body.each.len() > REORDERED_OPERATIONS {
         return None;
     }
-    let mut schedule = Schedule::new(body);
+    let mut schedule = Schedule::new(&body);
     let mut order = Vec::with_capacity(body.each.len());
     while let Some(place) = schedule.next() {
         schedule.take(place);
         order.push(body.each[place]);
     }
     debug_assert_eq!(order.len(), body.each.len(), "the order of emission shows that there is no circle");
-    Some(order)
+    Some(body.reordered(order))
+}
+
+/// Places before this one that have to stay there for what memory holds: for a store the store before it and the loads
+/// that it may meet, for a load the stores.
+fn memory_order(body: &Body<'_>, place: usize) -> Vec<usize> {
+    let (ops, at) = (&body.strip.ops, body.each[place]);
+    let before = body.each[..place].iter().copied().enumerate();
+    let is_store = |at: usize| matches!(ops[at], Op::Store { .. });
+    match ops[at] {
+        Op::Store { .. } => {
+            let last = before.clone().filter(|(_, other)| is_store(*other)).map(|(place, _)| place).last();
+            let reads = |other: usize| {
+                matches!(ops[other], Op::Load { .. } | Op::Lookup { .. }) && body.aliases.may_meet(other, at)
+            };
+            before.filter(|(_, other)| reads(*other)).map(|(place, _)| place).chain(last).collect()
+        }
+        Op::Load { .. } | Op::Lookup { .. } => {
+            let writes = |other: usize| is_store(other) && body.aliases.may_meet(at, other);
+            before.filter(|(_, other)| writes(*other)).map(|(place, _)| place).collect()
+        }
+        _ => Vec::new(),
+    }
 }
 
 /// What has been taken, and what may be. Operations are named by their places in the order of emission.
@@ -61,7 +81,7 @@ impl<'b, 'a> Schedule<'b, 'a> {
             let mut distinct: Vec<usize> = body.operands(*at).collect();
             distinct.sort_unstable();
             distinct.dedup();
-            for before in distinct.iter().filter_map(|operand| place_of[*operand]).chain(body.memory_order(place)) {
+            for before in distinct.iter().filter_map(|operand| place_of[*operand]).chain(memory_order(body, place)) {
                 followers[before].push(place);
                 waits[place] += 1;
             }

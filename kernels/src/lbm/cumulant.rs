@@ -1,19 +1,21 @@
-//! Central moments and cumulants: what relaxes is seen from the fluid in the cell, so that the collision is the same at any
-//! velocity.
+//! Central moments and cumulants: what relaxes is seen from the fluid in the cell, so that the collision is the same at
+//! any velocity.
 //!
-//! Moments about the velocity are made along one axis after the other and go back the same way. Of those of second order,
-//! deviators relax with the viscosity and the trace with a rate of its own; higher ones with further rates, by default at
-//! once. In the plane they relax towards those of a Gaussian; in space it is the cumulants of fourth order and above that
-//! vanish, which are the moments less the products that moments of lower order make of them. Every value has one reader:
-//! storage is one lattice.
+//! Moments about the velocity are made along one axis after the other and go back the same way, in six operations for
+//! three populations each, as they are halved for each axis along which they have an order. Of those of second order,
+//! deviators relax with the viscosity and the trace with a rate of its own; higher ones with further rates, by default
+//! at once. In the plane they relax towards those of a Gaussian; in space it is the cumulants of fourth order and above
+//! that vanish, which are the moments less the products that moments of lower order make of them. Every value has one
+//! reader: storage is one lattice.
 //!
-//! Stresses on the diagonal keep an error of third order in the velocity, as in every set of these speeds: the correction by
-//! slopes of the velocity that the source has for it is left out.
+//! Stresses on the diagonal keep an error of third order in the velocity, as in every set of these speeds: the
+//! correction by slopes of the velocity that the source has for it is left out.
 //!
-//! Source: Geier, Greiner, Korvink: Cascaded digital lattice Boltzmann automata for high Reynolds number flow, Phys. Rev. E
-//! 73, 066705, 2006 (central moments); Geier, Schoenherr, Pasquali, Krafczyk: The cumulant lattice Boltzmann equation in
-//! three dimensions: theory and validation, Comput. Math. Appl. 70, 2015 (cumulants, and moments along one axis after the
-//! other). The products that cumulants leave out are checked against the sum over all ways to part a set.
+//! Source: Geier, Greiner, Korvink: Cascaded digital lattice Boltzmann automata for high Reynolds number flow, Phys.
+//! Rev. E 73, 066705, 2006 (central moments); Geier, Schoenherr, Pasquali, Krafczyk: The cumulant lattice Boltzmann
+//! equation in three dimensions: theory and validation, Comput. Math. Appl. 70, 2015 (cumulants, and moments along one
+//! axis after the other). The products that cumulants leave out are checked against the sum over all ways to part a
+//! set.
 
 use crate::catalogue::{Case, Entry, Preset};
 use crate::fields::{Fields, KernelDataError, cells};
@@ -187,8 +189,8 @@ impl<R: Real> Rates<R> {
         leaving
     }
 
-    /// Central moments after a collision, halved for each axis along which they have an order. Those of first order are 0
-    /// by the choice of the velocity.
+    /// Central moments after a collision, halved for each axis along which they have an order. Those of first order are
+    /// 0 by the choice of the velocity.
     fn relaxed(&self, rho: R, m: &Cube<R>) -> Cube<R> {
         let (one, two, four, half, quarter) = (R::of(1.0), R::of(2.0), R::of(4.0), R::of(0.5), R::of(0.25));
         let inverse = one / rho;
@@ -273,8 +275,8 @@ mod tests {
     use super::*;
     use crate::fields::noise;
 
-    /// The cumulant of some axes, named once for each order, from central moments: the sum over all ways to part them of the
-    /// products of moments, `(-1)^(n-1) (n-1)!` times for `n` parts.
+    /// The cumulant of some axes, named once for each order, from central moments: the sum over all ways to part them
+    /// of the products of moments, `(-1)^(n-1) (n-1)!` times for `n` parts.
     fn cumulant(m: &Cube<f64>, axes: &[usize]) -> f64 {
         let rho = m[0][0][0];
         let moment = |part: &[usize]| {

@@ -1,8 +1,9 @@
 //! Many relaxation times: moments of the populations relax, each at a rate of its own.
 //!
-//! Moments are orthogonal, so that the way back is the transposed matrix over the squares of its rows. With all rates
-//! equal to `omega` the collision is BGK's; energy, its square and its fluxes may be damped more, which is what makes
-//! flows of small viscosity stable. Every value has one reader: storage is one lattice.
+//! Moments are orthogonal, so that the way back is the transposed matrix over the squares of its rows; in space, where
+//! that would be most of the work, `mrt_space` shares what opposite populations have in common. With all rates equal to
+//! `omega` the collision is BGK's; energy, its square and its fluxes may be damped more, which is what makes flows of
+//! small viscosity stable. Every value has one reader: storage is one lattice.
 //!
 //! Source: Lallemand, Luo, Phys. Rev. E 61, 2000, equations 7 to 12 (D2Q9, with the equilibria of BGK); d'Humieres,
 //! Ginzburg, Krafczyk, Lallemand, Luo: Multiple-relaxation-time lattice Boltzmann models in three dimensions, Phil.

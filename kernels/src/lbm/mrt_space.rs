@@ -2,8 +2,9 @@
 //!
 //! In: what arrives at a cell.   Out: what leaves it.
 //!
-//! Opposite populations enter even moments by their sum and odd ones by their difference; of these, those along axes and
-//! those in planes are combined first, and moments go back the same way. `mrt` compares with the product of matrices.
+//! Opposite populations enter even moments by their sum and odd ones by their difference; of these, those along axes
+//! and those in planes are combined first, and moments go back the same way. `mrt` compares with the product of
+//! matrices.
 
 use crate::catalogue::Case;
 use crate::fields::KernelDataError;

@@ -102,7 +102,8 @@ impl<const D: usize> Set<D> {
 }
 
 impl<const D: usize> Set<D> {
-    /// What arrives between resting walls, below a wall after the last cell of the first axis that moves along the last one.
+    /// What arrives between resting walls, below a wall after the last cell of the first axis that moves along the last
+    /// one.
     pub(super) fn cavity<R: Real>(&self, f: &[Grid<R, D>], place: [i64; D], lid: R) -> Vec<R> {
         self.between_walls(f, place, |returned, c, weight| returned + R::of(c) * (R::of(weight) * lid))
     }

@@ -3,10 +3,11 @@
 //!
 //! With `(1/omega_even - 1/2) (1/omega_odd - 1/2) = 3/16` half-way bounce-back puts a wall exactly half-way between
 //! cells, so that the profiles of Poiseuille and Couette are exact. The viscosity is that of `omega_even`, and the
-//! force is Guo's. Every value has one reader: storage is one lattice, whatever the mask says.
+//! force is Guo's, which the equilibrium takes in: `w omega_even (rho - work / rho)` and a square of `c.j` are the even
+//! half of what leaves. Every value has one reader: storage is one lattice, whatever the mask says.
 //!
-//! Source: Ginzburg, Verhaeghe, d'Humieres: Two-relaxation-time lattice Boltzmann scheme, Commun. Comput. Phys. 3, 2008;
-//! Guo, Zheng, Shi, Phys. Rev. E 65, 2002, equation 20 (force).
+//! Source: Ginzburg, Verhaeghe, d'Humieres: Two-relaxation-time lattice Boltzmann scheme, Commun. Comput. Phys. 3,
+//! 2008; Guo, Zheng, Shi, Phys. Rev. E 65, 2002, equation 20 (force).
 
 use crate::catalogue::{Case, Entry, Preset};
 use crate::fields::{Field, Fields, KernelDataError, cells};
@@ -112,7 +113,10 @@ impl<R: Real> Collision<R> {
         });
         j[last] = half.fma(self.force, j[last]);
         let three_halves = number(1.5) * self.even;
-        let (even_push, odd_push) = (number(3.0) - three_halves, fused(-1.5, self.odd, number(3.0)));
+        let even_push = number(3.0) - three_halves;
+        let odd_push = fused(-1.5, self.odd, number(3.0)) * self.force;
+        let curve = number(4.5) * self.even * inverse;
+        let lean = number(3.0) * even_push * self.force * inverse;
         let square = j[..last].iter().fold(R::default(), |sum, &j| j.fma(j, sum));
         let work = three_halves.fma(j[last].fma(j[last], square), even_push * self.force * j[last]);
         let shared = (-inverse).fma(work, self.even * rho);
@@ -120,16 +124,15 @@ impl<R: Real> Collision<R> {
         let mut leaving = vec![fused(set.w[0], shared, (number(1.0) - self.even) * g[0])];
         for (p, q) in pairs.enumerate() {
             let (w, along) = (set.w[q], set.along(q, &j));
-            let driven = number(set.c[q][last] as f64) * self.force;
-            let (bend, slope) = (number(4.5 * w) * self.even, number(3.0 * w) * self.odd);
+            let (curve, slope) = (number(w) * curve, number(3.0 * w) * self.odd);
             let (bend, odd) = match set.c[q][last] {
-                0 => (bend * along, slope.fma(along, keep_odd * d[p])),
-                _ => (
-                    bend.fma(along, number(3.0 * w) * even_push * driven),
-                    keep_odd.fma(d[p], slope.fma(along, number(w) * odd_push * driven)),
-                ),
+                0 => (curve * along, slope.fma(along, keep_odd * d[p])),
+                c => {
+                    let downstream = |push: R| number(c as f64) * (number(w) * push);
+                    (curve.fma(along, downstream(lean)), keep_odd.fma(d[p], slope.fma(along, downstream(odd_push))))
+                }
             };
-            let even = keep_even.fma(s[p], fused(w, shared, inverse * along * bend));
+            let even = keep_even.fma(s[p], bend.fma(along, number(w) * shared));
             leaving.extend([even + odd, even - odd]);
         }
         leaving
