@@ -40,7 +40,7 @@ fn memory_order(body: &Body<'_>, place: usize) -> Vec<usize> {
     let is_store = |at: usize| matches!(ops[at], Op::Store { .. });
     match ops[at] {
         Op::Store { .. } => {
-            let last = before.clone().filter(|(_, other)| is_store(*other)).map(|(place, _)| place).last();
+            let last = before.clone().rfind(|(_, other)| is_store(*other)).map(|(place, _)| place);
             let reads = |other: usize| {
                 matches!(ops[other], Op::Load { .. } | Op::Lookup { .. }) && body.aliases.may_meet(other, at)
             };

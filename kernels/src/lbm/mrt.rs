@@ -143,7 +143,10 @@ fn naive_cavity<R: Real>(case: &Case, initial: &Fields) -> Result<Fields, Kernel
 }
 
 fn naive_periodic<R: Real>(case: &Case, initial: &Fields) -> Result<Fields, KernelDataError> {
-    let (rates, set, shape) = (SpaceRates::<R>::of(case)?, Set::of(Lattice::D3Q19), extents(case, SPACE)?);
+    let (set, shape) = (Set::of(Lattice::D3Q19), extents(case, SPACE)?);
+    let names = ["omega", "s_energy", "s_square", "s_flux", "s_product", "s_third"];
+    let [omega, energy, square, flux, product, third] = scalars::<R, 6>(case, names)?;
+    let rates = SpaceRates { omega, energy, square, flux, product, third };
     let last = advance(case.steps, set.read::<R>(initial, shape)?, |f, place| rates.leaving(&set.around(f, place)));
     Ok(fields(&last))
 }

@@ -6,9 +6,6 @@
 //! and those in planes are combined first, and moments go back the same way. `mrt` compares with the product of
 //! matrices.
 
-use crate::catalogue::Case;
-use crate::fields::KernelDataError;
-use crate::lbm::mrt::scalars;
 use crate::real::Real;
 
 /// Rates of relaxation.
@@ -22,12 +19,6 @@ pub(super) struct SpaceRates<R> {
 }
 
 impl<R: Real> SpaceRates<R> {
-    pub(super) fn of(case: &Case) -> Result<SpaceRates<R>, KernelDataError> {
-        let names = ["omega", "s_energy", "s_square", "s_flux", "s_product", "s_third"];
-        let [omega, energy, square, flux, product, third] = scalars::<R, 6>(case, names)?;
-        Ok(SpaceRates { omega, energy, square, flux, product, third })
-    }
-
     /// The populations that leave.
     pub(super) fn leaving(&self, g: &[R]) -> Vec<R> {
         let number = R::of;
