@@ -23,6 +23,11 @@ pub(crate) const DEFAULT_UNROLL: u32 = 4;
 /// in the compile times of `bench --suite strips`.
 pub(crate) const CALLED_OPERATIONS: usize = 64;
 
+/// Operations of a wide strip up to which another order is tried where registers do not hold all values: it takes the
+/// square of their number, and no window of instructions reaches as far. Shows in the compile times of `bench --suite
+/// strips`.
+pub(crate) const REORDERED_OPERATIONS: usize = 4096;
+
 /// Cells of a row up to which single cells beside it run in it. A row of 64 of a cavity in place gained a tenth, one of
 /// 130 lost three percent in other vectors: its ends count less, and its stores are aligned in any case. Measured by
 /// `run lbm-d2q9-cavity --schedule rows --threads 1`, with N of 64 and 130.
@@ -63,7 +68,8 @@ pub(crate) const HUGE_FROM_BYTES: usize = 4 << 20;
 /// Bytes of the last-level cache where the system does not tell: a server of recent years. Not measured.
 pub(crate) const ASSUMED_LAST_LEVEL_BYTES: u64 = 32 << 20;
 
-/// Bytes of the first-level cache where the system does not tell: the smallest of servers of recent years. Not measured.
+/// Bytes of the first-level cache where the system does not tell: the smallest of servers of recent years. Not
+/// measured.
 pub(crate) const ASSUMED_FIRST_LEVEL_BYTES: u64 = 32 << 10;
 
 /// Bytes of the second-level cache where the system does not tell: a server of recent years. Not measured.

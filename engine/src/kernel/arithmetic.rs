@@ -137,6 +137,10 @@ mod tests {
     fn a_product_that_something_else_needs_stays() {
         assert_eq!(value("contract", "sqrt(a * b) + a * b"), "let v0 = a * b; sqrt(v0) + v0".replacen("o = ", "", 1));
         assert_eq!(value("contract", "(a * b + c) / (a * b - d)"), "fma(a, b, c) / fma(a, b, -d)");
+        assert_eq!(
+            value("contract", "sqrt(c * (a + b)) + (k * d + c * (a + b))"),
+            "let v0 = c * (a + b); sqrt(v0) + fma(k, d, v0)"
+        );
     }
 
     #[test]

@@ -96,7 +96,7 @@ pub(crate) struct Body<'a> {
     /// The strip.
     pub(crate) strip: &'a Strip,
     /// Which of its loads and stores may meet.
-    aliases: &'a Aliases<'a>,
+    pub(super) aliases: &'a Aliases<'a>,
     /// Its vectors.
     pub(crate) shape: Shape,
     /// Where its streams are.
@@ -324,6 +324,20 @@ impl<'a> Body<'a> {
             };
         }
         Some((discriminant(op), types, detail, operands))
+    }
+
+    /// The same body with the operations of each iteration in another order, which keeps that of what may meet in
+    /// memory.
+    pub(super) fn reordered(mut self, each: Vec<usize>) -> Self {
+        self.each = each;
+        self.overwritten.clear();
+        for role in &mut self.roles {
+            if let Role::Cell { until } = role {
+                *until = usize::MAX;
+            }
+        }
+        self.find_overwritten();
+        self
     }
 
     /// Finds for each load the first later store that may write what it reads.

@@ -3,13 +3,14 @@
 //!
 //! In: a strip, and what an instruction set has.   Out: a [`WideStrip`] in the best shape.
 //!
-//! Registers are assigned for each width, as spills count. A block takes as long as what is busiest: arithmetic units,
-//! two for 256 bits or one for 512; ports to memory, where a load that is not aligned with the stores takes two lines
-//! at 512 bits always and at 256 bits every other time; or the decoders. So 512 bits pay where a strip computes at
-//! least twice as often as it moves, and else 256. Copies save loop ends and cost code. Strips of known length also
-//! count what is left over, and stores that were to be non-temporal and cannot in these vectors what they fetch. Loads
-//! share vectors where that is estimated to be faster; a strip whose stores stream waits for memory, not for ports, and
-//! shifts only add to it.
+//! Registers are assigned for each width, as spills count; where there are any, [`few_alive`](super::few_alive) is
+//! tried, and of both orders the one with fewer instructions is taken. A block takes as long as what is busiest:
+//! arithmetic units, two for 256 bits or one for 512; ports to memory, where a load that is not aligned with the stores
+//! takes two lines at 512 bits always and at 256 bits every other time; or the decoders. So 512 bits pay where a strip
+//! computes at least twice as often as it moves, and else 256. Copies save loop ends and cost code. Strips of known
+//! length also count what is left over, and stores that were to be non-temporal and cannot in these vectors what they
+//! fetch. Loads share vectors where that is estimated to be faster; a strip whose stores stream waits for memory, not
+//! for ports, and shifts only add to it.
 //!
 //! The numbers are those of [`crate::knobs`]. `--autotune` finds out by measurement instead; answers do not depend on
 //! it.
@@ -22,6 +23,7 @@ use super::aligned_stores::AlignedStores;
 use super::allocate::{Allocation, allocate};
 use super::body::{Body, StripFacts, numbers_of};
 use super::conversions::conversion_instructions;
+use super::few_alive::with_few_alive;
 use super::instruction::{Arith, Inst, Memory, Sequence};
 use super::integers;
 use super::load_sharing::Row;
@@ -79,8 +81,16 @@ pub(super) fn choose<'a>(
 
 /// A strip in vectors of `shape`, with the cycles that it is estimated to take; `None` if that cannot be.
 fn in_shape<'a>(facts: &StripFacts<'a>, shape: Shape, unroll: Unroll) -> Option<(f64, WideStrip<'a>)> {
-    let body = Body::new(facts, shape)?;
+    let mut body = Body::new(facts, shape)?;
     let mut allocation = allocate(&body, Row::all(&body));
+    if allocation.spills > 0
+        && let Some(other) = Body::new(facts, shape).and_then(with_few_alive)
+    {
+        let allocated = allocate(&other, Row::all(&other));
+        if allocated.each.len() < allocation.each.len() {
+            (body, allocation) = (other, allocated);
+        }
+    }
     if (allocation.slots as i64 + 2) * shape.bytes > MOST_SLOT_BYTES {
         return None;
     }

@@ -7,11 +7,12 @@
 //! the address of each pointer's cell at iteration 0 and then the value of each index operation there.
 //!
 //! `body` decides whether a strip is eligible and what is computed once; `allocate` and `select` turn operations into
-//! instructions on registers, without loops or branches; `integers` says what strips of integers may do, `conversions`
-//! which types become which in strips of several; `load_sharing` finds loads that share vectors, `lookups` how values
-//! are brought into tables, `aligned_stores` the stores that are brought to multiples of a vector's size together,
-//! `prefetch` what to call for ahead of time. `address` says where cells are, `shape` names the vectors, and `cost`
-//! chooses among them. `target` is the way down: what an instruction set says of itself, and what it makes bytes of.
+//! instructions on registers, without loops or branches, and `few_alive` orders operations whose values are too many
+//! for these; `integers` says what strips of integers may do, `conversions` which types become which in strips of
+//! several; `load_sharing` finds loads that share vectors, `lookups` how values are brought into tables,
+//! `aligned_stores` the stores that are brought to multiples of a vector's size together, `prefetch` what to call for
+//! ahead of time. `address` says where cells are, `shape` names the vectors, and `cost` chooses among them. `target` is
+//! the way down: what an instruction set says of itself, and what it makes bytes of.
 //!
 //! Both emitters give the interpreter's bits: one operation on floating-point numbers is one instruction of the same
 //! rounding, and nothing is contracted or reassociated.
@@ -22,6 +23,7 @@ mod allocate;
 mod body;
 mod conversions;
 mod cost;
+mod few_alive;
 mod instruction;
 mod integers;
 mod load_sharing;

@@ -24,6 +24,7 @@ pub mod interpolated;
 pub mod limiter;
 pub mod moments;
 pub mod mrt;
+mod mrt_space;
 pub mod naive;
 pub mod obstacle;
 pub mod periodic;

@@ -1,8 +1,9 @@
 //! Many relaxation times: moments of the populations relax, each at a rate of its own.
 //!
-//! Moments are orthogonal, so that the way back is the transposed matrix over the squares of its rows. With all rates
-//! equal to `omega` the collision is BGK's; energy, its square and its fluxes may be damped more, which is what makes
-//! flows of small viscosity stable. Every value has one reader: storage is one lattice.
+//! Moments are orthogonal, so that the way back is the transposed matrix over the squares of its rows; in space, where
+//! that would be most of the work, `mrt_space` shares what opposite populations have in common. With all rates equal to
+//! `omega` the collision is BGK's; energy, its square and its fluxes may be damped more, which is what makes flows of
+//! small viscosity stable. Every value has one reader: storage is one lattice.
 //!
 //! Source: Lallemand, Luo, Phys. Rev. E 61, 2000, equations 7 to 12 (D2Q9, with the equilibria of BGK); d'Humieres,
 //! Ginzburg, Krafczyk, Lallemand, Luo: Multiple-relaxation-time lattice Boltzmann models in three dimensions, Phil.
@@ -11,6 +12,7 @@
 use crate::catalogue::{Case, Entry, Preset};
 use crate::fields::{Fields, KernelDataError, cells};
 use crate::lbm::fluid;
+use crate::lbm::mrt_space::SpaceRates;
 use crate::lbm::sites::{Set, advance, extents, fields, sum};
 use crate::lbm::velocity_set::{Lattice, VelocitySet};
 use crate::real::Real;
@@ -111,28 +113,6 @@ fn plane() -> Moments<2, 6> {
     Moments { set: Set::of(Lattice::D2Q9), rows }
 }
 
-/// Moments of D3Q19 beside density and momentum; `c` is `[z, y, x]`.
-fn space() -> Moments<3, 15> {
-    let rows: [fn(&[i64; 3]) -> i64; 15] = [
-        |c| 19 * length(c) - 30,
-        |c| (21 * length(c) * length(c) - 53 * length(c) + 24) / 2,
-        |c| (5 * length(c) - 9) * c[2],
-        |c| (5 * length(c) - 9) * c[1],
-        |c| (5 * length(c) - 9) * c[0],
-        |c| 3 * c[2] * c[2] - length(c),
-        |c| (3 * length(c) - 5) * (3 * c[2] * c[2] - length(c)),
-        |c| c[1] * c[1] - c[0] * c[0],
-        |c| (3 * length(c) - 5) * (c[1] * c[1] - c[0] * c[0]),
-        |c| c[2] * c[1],
-        |c| c[1] * c[0],
-        |c| c[2] * c[0],
-        |c| (c[1] * c[1] - c[0] * c[0]) * c[2],
-        |c| (c[0] * c[0] - c[2] * c[2]) * c[1],
-        |c| (c[2] * c[2] - c[1] * c[1]) * c[0],
-    ];
-    Moments { set: Set::of(Lattice::D3Q19), rows }
-}
-
 /// The square of a velocity's length.
 fn length(c: &[i64]) -> i64 {
     c.iter().map(|c| c * c).sum()
@@ -163,38 +143,11 @@ fn naive_cavity<R: Real>(case: &Case, initial: &Fields) -> Result<Fields, Kernel
 }
 
 fn naive_periodic<R: Real>(case: &Case, initial: &Fields) -> Result<Fields, KernelDataError> {
-    let (moments, shape) = (space(), extents(case, SPACE)?);
+    let (set, shape) = (Set::of(Lattice::D3Q19), extents(case, SPACE)?);
     let names = ["omega", "s_energy", "s_square", "s_flux", "s_product", "s_third"];
     let [omega, energy, square, flux, product, third] = scalars::<R, 6>(case, names)?;
-    let number = R::of;
-    let last = advance(case.steps, moments.set.read::<R>(initial, shape)?, |f, place| {
-        let g = moments.set.around(f, place);
-        let (rho, m) = (sum(g.iter().copied()), moments.of(&g));
-        let [jz, jy, jx] = [0, 1, 2].map(|axis| moments.set.momentum(&g, axis));
-        let inverse = number(1.0) / rho;
-        let jj = (jx * jx + jy * jy + jz * jz) * inverse;
-        let stretch = (number(3.0) * jx * jx) * inverse - jj;
-        let turn = (jy * jy - jz * jz) * inverse;
-        let share = number(2.0 / 3.0);
-        let change = [
-            energy * (m[0] - (number(19.0) * jj - number(11.0) * rho)),
-            square * (m[1] - (number(3.0) * rho - number(5.5) * jj)),
-            flux * (m[2] + share * jx),
-            flux * (m[3] + share * jy),
-            flux * (m[4] + share * jz),
-            omega * (m[5] - stretch),
-            product * (m[6] + number(0.5) * stretch),
-            omega * (m[7] - turn),
-            product * (m[8] + number(0.5) * turn),
-            omega * (m[9] - jx * jy * inverse),
-            omega * (m[10] - jy * jz * inverse),
-            omega * (m[11] - jx * jz * inverse),
-            third * m[12],
-            third * m[13],
-            third * m[14],
-        ];
-        moments.leaving(&g, change)
-    });
+    let rates = SpaceRates { omega, energy, square, flux, product, third };
+    let last = advance(case.steps, set.read::<R>(initial, shape)?, |f, place| rates.leaving(&set.around(f, place)));
     Ok(fields(&last))
 }
 
@@ -207,6 +160,7 @@ pub(super) fn scalars<R: Real, const N: usize>(case: &Case, names: [&str; N]) ->
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fields::noise;
     use crate::lbm::naive::{Boundary, Rates, advance};
     use crate::lbm::storage::Storage;
 
@@ -228,5 +182,64 @@ mod tests {
                 assert!(off < 1e-14, "{} {name}: {off}", entry.name);
             }
         }
+    }
+
+    /// Moments of D3Q19 beside density and momentum; `c` is `[z, y, x]`.
+    fn space() -> Moments<3, 15> {
+        let rows: [fn(&[i64; 3]) -> i64; 15] = [
+            |c| 19 * length(c) - 30,
+            |c| (21 * length(c) * length(c) - 53 * length(c) + 24) / 2,
+            |c| (5 * length(c) - 9) * c[2],
+            |c| (5 * length(c) - 9) * c[1],
+            |c| (5 * length(c) - 9) * c[0],
+            |c| 3 * c[2] * c[2] - length(c),
+            |c| (3 * length(c) - 5) * (3 * c[2] * c[2] - length(c)),
+            |c| c[1] * c[1] - c[0] * c[0],
+            |c| (3 * length(c) - 5) * (c[1] * c[1] - c[0] * c[0]),
+            |c| c[2] * c[1],
+            |c| c[1] * c[0],
+            |c| c[2] * c[0],
+            |c| (c[1] * c[1] - c[0] * c[0]) * c[2],
+            |c| (c[0] * c[0] - c[2] * c[2]) * c[1],
+            |c| (c[2] * c[2] - c[1] * c[1]) * c[0],
+        ];
+        Moments { set: Set::of(Lattice::D3Q19), rows }
+    }
+
+    /// Sums and differences of pairs give what the rows of the matrix give, each moment with a rate of its own.
+    #[test]
+    fn moments_of_pairs_are_those_of_the_matrix() {
+        let moments = space();
+        let rates = SpaceRates { omega: 1.7, energy: 1.19, square: 1.4, flux: 1.2, product: 1.3, third: 1.98 };
+        let g: Vec<f64> = (0..19).map(|q| moments.set.w[q] * (1.0 + 0.1 * noise(11, &[q]))).collect();
+        let (rho, m) = (sum(g.iter().copied()), moments.of(&g));
+        let [jz, jy, jx] = [0, 1, 2].map(|axis| moments.set.momentum(&g, axis));
+        let jj = (jx * jx + jy * jy + jz * jz) / rho;
+        let (stretch, turn) = (3.0 * jx * jx / rho - jj, (jy * jy - jz * jz) / rho);
+        let equilibrium = [
+            19.0 * jj - 11.0 * rho,
+            3.0 * rho - 5.5 * jj,
+            -2.0 / 3.0 * jx,
+            -2.0 / 3.0 * jy,
+            -2.0 / 3.0 * jz,
+            stretch,
+            -0.5 * stretch,
+            turn,
+            -0.5 * turn,
+            jx * jy / rho,
+            jy * jz / rho,
+            jx * jz / rho,
+            0.0,
+            0.0,
+            0.0,
+        ];
+        let SpaceRates { omega, energy, square, flux, product, third } = rates;
+        let rate = [
+            energy, square, flux, flux, flux, omega, product, omega, product, omega, omega, omega, third, third, third,
+        ];
+        let expected = moments.leaving(&g, std::array::from_fn(|k| rate[k] * (m[k] - equilibrium[k])));
+        let found = rates.leaving(&g);
+        let off = expected.iter().zip(&found).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        assert!(off < 1e-15, "{off}: {found:?}");
     }
 }

@@ -102,8 +102,20 @@ impl<const D: usize> Set<D> {
 }
 
 impl<const D: usize> Set<D> {
-    /// What arrives between resting walls, below a wall after the last cell of the first axis that moves along the last one.
+    /// What arrives between resting walls, below a wall after the last cell of the first axis that moves along the last
+    /// one.
     pub(super) fn cavity<R: Real>(&self, f: &[Grid<R, D>], place: [i64; D], lid: R) -> Vec<R> {
+        self.between_walls(f, place, |returned, c, weight| returned + R::of(c) * (R::of(weight) * lid))
+    }
+
+    /// The same where the product with the speed of the wall and its sum round once.
+    pub(super) fn contracted_cavity<R: Real>(&self, f: &[Grid<R, D>], place: [i64; D], lid: R) -> Vec<R> {
+        self.between_walls(f, place, |returned, c, weight| R::of(c * weight).fma(lid, returned))
+    }
+
+    /// `driven` makes what the moving wall returns of what a resting one would, the component of the velocity along the
+    /// wall, and six times the weight.
+    fn between_walls<R: Real>(&self, f: &[Grid<R, D>], place: [i64; D], driven: impl Fn(R, f64, f64) -> R) -> Vec<R> {
         let arriving = |q: usize| {
             let from = self.upwind(q, place);
             let returned = || f[self.opposite(q)][place];
@@ -112,7 +124,7 @@ impl<const D: usize> Set<D> {
             let is_above = from[0] > place[0] && !f[q].has(above);
             match self.c[q][D - 1] {
                 _ if f[q].has(from) => f[q][from],
-                c if is_above && c != 0 => returned() + R::of(c as f64) * (R::of(6.0 * self.w[q]) * lid),
+                c if is_above && c != 0 => driven(returned(), c as f64, 6.0 * self.w[q]),
                 _ => returned(),
             }
         };

@@ -39,7 +39,8 @@ fn negated_product(rewriter: &mut Rewriter, x: ExprId, y: ExprId) -> (ExprId, Ex
     (rewriter.negated(x), y)
 }
 
-/// For each sum the product that it fuses. Products that some use does not fuse are given up until none is left.
+/// For each sum the product that it fuses. Products that some uses fuse and others do not are given up until none is left;
+/// one that no use has taken yet may still be once the product that was taken instead is given up.
 fn fused_products(stmt: &Stmt) -> Vec<Option<ExprId>> {
     let (uses, depths) = (uses(stmt), depths(stmt));
     let mut may_fuse: Vec<bool> =
@@ -48,7 +49,7 @@ fn fused_products(stmt: &Stmt) -> Vec<Option<ExprId>> {
         let chosen: Vec<Option<ExprId>> = stmt.exprs.iter().map(|expr| choice(expr, &may_fuse, &depths)).collect();
         let mut fused = vec![0_u32; stmt.exprs.len()];
         chosen.iter().flatten().for_each(|product| fused[product.index()] += 1);
-        let given_up = |at: &usize| may_fuse[*at] && fused[*at] < uses[*at];
+        let given_up = |at: &usize| fused[*at] > 0 && fused[*at] < uses[*at];
         let given_up: Vec<usize> = (0..stmt.exprs.len()).filter(given_up).collect();
         if given_up.is_empty() {
             return chosen;
