@@ -60,6 +60,17 @@ impl Kernel {
     pub fn verify(&self) -> Result<(), KernelError> {
         verify_places(self).map_err(|(kind, _)| KernelError::new(kind))
     }
+
+    /// The kernel with one more schedule, where so many of its statements have been verified.
+    pub(crate) fn and_schedule(
+        mut self,
+        schedule: Schedule,
+        verified: usize,
+    ) -> Result<Kernel, crate::kernel::KernelError> {
+        self.schedules.push(schedule);
+        verify_places_from(&self, verified).map_err(|(kind, _)| KernelError::new(kind))?;
+        Ok(self)
+    }
 }
 
 pub(in crate::kernel) fn verify_places(kernel: &Kernel) -> Verified {

@@ -20,6 +20,7 @@
 
 mod accesses;
 mod rows;
+mod starts;
 #[cfg(test)]
 mod tests;
 
@@ -41,9 +42,24 @@ impl Program {
     /// Marks the stores of a program that are better made past a cache of `cache_bytes`, judged by a run with
     /// these arguments, and unmarks all others. Says how many are marked: none in a program that does not verify.
     pub fn mark_non_temporal(&mut self, args: &[i64], cache_bytes: u64) -> usize {
-        if self.verify().is_err() {
-            return 0;
+        if self.verify().is_err() { 0 } else { self.mark_stores(args, cache_bytes) }
+    }
+
+    /// Marks the streams of a verified program whose loads find at most half of their cells in a cache of
+    /// `cache_bytes`, judged by a run with these arguments, and unmarks all others. Says how many are marked.
+    pub fn mark_cold(&mut self, args: &[i64], cache_bytes: u64) -> usize {
+        if self.verify().is_err() { 0 } else { self.mark_streams(args, cache_bytes) }
+    }
+
+    /// Both of these, for the last cache and for one before it. A program that does not verify is left as it is.
+    pub fn mark_reuse(&mut self, args: &[i64], last_level_bytes: u64, second_level_bytes: u64) {
+        if self.verify().is_ok() {
+            self.mark_stores(args, last_level_bytes);
+            self.mark_streams(args, second_level_bytes);
         }
+    }
+
+    fn mark_stores(&mut self, args: &[i64], cache_bytes: u64) -> usize {
         let tallies = Tallies::of(self, args, cache_bytes, Marked::Stores);
         let mut streams = tallies.stores.iter().map(Tally::streams);
         let mut marked = 0;
@@ -59,12 +75,7 @@ impl Program {
         marked
     }
 
-    /// Marks the streams of a verified program whose loads find at most half of their cells in a cache of
-    /// `cache_bytes`, judged by a run with these arguments, and unmarks all others. Says how many are marked.
-    pub fn mark_cold(&mut self, args: &[i64], cache_bytes: u64) -> usize {
-        if self.verify().is_err() {
-            return 0;
-        }
+    fn mark_streams(&mut self, args: &[i64], cache_bytes: u64) -> usize {
         let tallies = Tallies::of(self, args, cache_bytes, Marked::Loads);
         let mut cold = tallies.streams.iter().map(Tally::is_cold);
         let mut marked = 0;
@@ -351,8 +362,8 @@ impl<'a> Sample<'a> {
         while done < count {
             let moved = self.clock - start;
             // Steps may alternate between strips: all of them are to be seen.
-            let enough = done >= FEWEST_ITERATIONS || done >= 2 && self.has_seen(body);
-            if enough && moved > self.cache_bytes.saturating_add(self.cache_bytes / WINDOW_PART) {
+            let enough = |sample: &Sample<'_>| done >= FEWEST_ITERATIONS || done >= 2 && sample.has_seen(body);
+            if moved > self.cache_bytes.saturating_add(self.cache_bytes / WINDOW_PART) && enough(self) {
                 let left = u128::from(moved) * u128::from(count - done) / u128::from(done);
                 self.clock = self.clock.saturating_add(u64::try_from(left).unwrap_or(u64::MAX / 2));
                 break;
@@ -363,7 +374,7 @@ impl<'a> Sample<'a> {
             }
             // Until something is touched no clock moves, and all that is asked above has the same answer.
             let idle = rows.as_ref().map_or(0, Rows::idle).min(count - done);
-            if idle > 0 && enough {
+            if idle > 0 && enough(self) {
                 rows.iter_mut().try_for_each(|rows| self.pass(rows, idle))?;
                 done += idle;
                 continue;
@@ -410,11 +421,16 @@ impl<'a> Sample<'a> {
 
     /// Counts the cells of `count` iterations; of a ring they are those of all its cells, if it wraps.
     fn access(&mut self, cursor: &Cursor, count: u64, access: Access) -> Result<(), Stopped> {
+        let (bytes, around) = self.bytes(cursor, count)?;
+        self.pages(cursor.buffer, bytes, access)?;
+        around.map_or(Ok(()), |around| self.pages(cursor.buffer, around, access))
+    }
+
+    /// The bytes of its buffer that `count` iterations touch, one at least: of a ring that they run around the end and
+    /// the beginning, or all of it.
+    fn bytes(&self, cursor: &Cursor, count: u64) -> Result<(Range<u64>, Option<Range<u64>>), Stopped> {
         let element_bytes = self.program.buffers[cursor.buffer].element.bytes();
-        for bytes in bytes_between(cursor, count, element_bytes).ok_or(Stopped)?.into_iter().flatten() {
-            self.pages(cursor.buffer, bytes, access)?;
-        }
-        Ok(())
+        bytes_between(cursor, count, element_bytes).ok_or(Stopped)
     }
 
     /// Counts these bytes of a buffer, page by page.
@@ -480,9 +496,9 @@ impl<'a> Sample<'a> {
     }
 }
 
-/// The bytes of its buffer that `count` iterations touch, one at least: of a ring that they run around the end and the
-/// beginning, or all of it.
-fn bytes_between(cursor: &Cursor, count: u64, element_bytes: u64) -> Option<[Option<Range<u64>>; 2]> {
+/// See [`Sample::bytes`].
+#[inline]
+fn bytes_between(cursor: &Cursor, count: u64, element_bytes: u64) -> Option<(Range<u64>, Option<Range<u64>>)> {
     let span = cursor.stride.checked_mul(i64::try_from(count - 1).ok()?)?;
     let end = cursor.pos.checked_add(span)?;
     let (first, last) = (cursor.pos.min(end), cursor.pos.max(end));
@@ -490,10 +506,10 @@ fn bytes_between(cursor: &Cursor, count: u64, element_bytes: u64) -> Option<[Opt
     let bytes = |first: i64, last: i64| Some(byte(first)?..byte(last)?.checked_add(element_bytes)?);
     let ring = cursor.ring;
     Some(match ring > 0 && (first < 0 || last >= ring) {
-        false => [Some(bytes(first, last)?), None],
-        true if span.unsigned_abs() >= ring.unsigned_abs() => [Some(bytes(0, ring - 1)?), None],
-        true if first < 0 => [Some(bytes(0, last)?), Some(bytes(first + ring, ring - 1)?)],
-        true => [Some(bytes(first, ring - 1)?), Some(bytes(0, last - ring)?)],
+        false => (bytes(first, last)?, None),
+        true if span.unsigned_abs() >= ring.unsigned_abs() => (bytes(0, ring - 1)?, None),
+        true if first < 0 => (bytes(0, last)?, Some(bytes(first + ring, ring - 1)?)),
+        true => (bytes(first, ring - 1)?, Some(bytes(0, last - ring)?)),
     })
 }
 

@@ -34,7 +34,7 @@ pub(super) fn value_types(
 pub(super) fn strip_errors(program: &Program, strip: &Strip, scope: &Visible) -> Result<(), (Part, Fault)> {
     value_types(program, strip, scope)?;
     non_temporal_stores(strip)?;
-    let mut pairs = FxHashSet::default();
+    let mut pairs = FxHashSet::with_capacity_and_hasher(strip.alias.len(), Default::default());
     for (position, fact) in (0..).zip(&strip.alias) {
         alias_fact(strip, fact, &mut pairs).map_err(|fault| (Part::Alias(position), fault))?;
     }
