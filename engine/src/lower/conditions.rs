@@ -190,3 +190,38 @@ fn range_in(space: &IntBox, e: &Affine) -> Option<Interval> {
     }
     Some(range).filter(|range| range.is_bounded())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `(t + shift) mod period = residue`.
+    fn residue(shift: i64, period: i64, residue: i64) -> Formula {
+        let shifted = Affine::iter(0).add(&Affine::constant(shift)).unwrap();
+        Formula::Zero(shifted.modulo(period).unwrap().sub(&Affine::constant(residue)).unwrap())
+    }
+
+    #[test]
+    fn residues_are_those_of_the_step_itself() {
+        for (period, shift) in [(2, -1), (2, 0), (3, -1), (3, 4), (5, -7)] {
+            for value in 0..period {
+                let (found_period, found) = residue_of_step(&residue(shift, period, value)).unwrap();
+                assert_eq!((found_period, (found + shift).rem_euclid(period)), (period, value), "shifted by {shift}");
+                assert!((0..period).contains(&found));
+            }
+        }
+        assert_eq!(residue_of_step(&residue(0, 2, 2)), None, "no step has this one");
+        assert_eq!(residue_of_step(&Formula::Zero(Affine::iter(0))), None);
+    }
+
+    #[test]
+    fn the_same_residue_of_the_step_and_of_the_one_before_is_one_condition() {
+        let formulas = Formulas::default();
+        let [now, before, other] =
+            [residue(0, 2, 1), residue(-1, 2, 0), residue(-1, 2, 1)].map(|formula| formulas.intern(formula));
+        assert_eq!(common_residue(&[now.clone(), before.clone()]), Some((2, 1)));
+        assert_eq!(common_residue(&[now.clone(), other.clone()]), None);
+        assert!(are_all_residues(&[&[now.clone(), before.clone()], &[other]]));
+        assert!(!are_all_residues(&[&[now], &[before]]));
+    }
+}

@@ -67,7 +67,7 @@ impl<'c> Version<'c> {
 }
 
 /// Every reference of a statement: reads in expression order, then assignments.
-pub(crate) fn references(model: &Model<'_, '_>, stmt: StmtId) -> Vec<(ArrayId, Vec<Affine>)> {
+pub(crate) fn references(model: &Model<'_, '_>, stmt: StmtId) -> Vec<Reference> {
     let body = model.kernel.stmt(stmt);
     let writes = body.assigns.iter().map(|a| (a.array, a.index.as_slice()));
     body.reads().chain(writes).map(|(array, index)| (array, index.to_vec())).collect()
@@ -100,13 +100,16 @@ fn run_domain<'c>(model: &Model<'c, '_>, stmt: StmtId) -> Result<Set<'c>, LowerE
     Ok(domain.intersect(&params.set(model.context, tuple, &later, &[])?)?)
 }
 
+/// What a statement reads or writes: a cell of an array.
+type Reference = (ArrayId, Vec<Affine>);
+
 /// What statements have in common: those along the walls of a lattice have hundreds of references, of which most are
 /// also those of its inside.
 #[derive(Default)]
 struct Seen {
     formulas: Formulas,
     /// The conditions of the pieces of an array, by the reference that sees them.
-    conditions: RefCell<FxHashMap<(ArrayId, Vec<Affine>), Rc<[Condition]>>>,
+    conditions: RefCell<FxHashMap<Reference, Rc<[Condition]>>>,
 }
 
 struct Splitter<'s, 'c, 'k> {
@@ -427,7 +430,7 @@ impl Seen {
         &self,
         model: &Model<'_, '_>,
         layout: &Layout,
-        reference: (ArrayId, Vec<Affine>),
+        reference: Reference,
     ) -> Result<Rc<[Condition]>, LowerError> {
         if let Some(known) = self.conditions.borrow().get(&reference) {
             return Ok(Rc::clone(known));

@@ -88,8 +88,10 @@ impl ScheduleSearch {
             let parts = kernel.split(&candidate.cuts).map_err(AnalysisError::from)?;
             // What was to be found is there.
             let parts = Kernel { finds_schedule: false, ..parts };
-            let verified = if candidate.cuts.is_empty() { parts.stmts().len() } else { 0 };
-            match request(parts.and_schedule(candidate.schedule, verified)?, search.clone()) {
+            if !candidate.cuts.is_empty() {
+                parts.verify()?;
+            }
+            match request(parts.and_schedule(candidate.schedule)?, search.clone()) {
                 Err(Error::Illegal(illegal)) if is_of_order(&illegal) => {
                     debug!("candidate `{}` is dropped: {illegal}", candidate.shape);
                     search.candidates[chosen].refused = Some(illegal.to_string());

@@ -11,8 +11,8 @@ use std::cell::RefCell;
 use crate::sets::elimination::{Row, point_of};
 use crate::sets::linear_program::RationalPoint;
 
-/// Points that are kept: the last ones that were of use.
-const MOST_POINTS: usize = 16;
+/// Points that are kept: the last ones that were of use. Not measured.
+const MOST_WITNESSES: usize = 16;
 
 /// Rational points of spaces of any dimensions.
 #[derive(Default)]
@@ -31,7 +31,7 @@ impl Witnesses {
             None => true,
             Some(None) => false,
             Some(Some(point)) => {
-                points.truncate(MOST_POINTS - 1);
+                points.truncate(MOST_WITNESSES - 1);
                 points.insert(0, point);
                 false
             }

@@ -15,7 +15,7 @@
 //! Source: Quilleré, Rajopadhye and Wilde, Generation of efficient nested loops from polyhedra (2000), without their
 //! separation of outer levels.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crease_isl::ast::{AstExpr, AstNode, AstOp};
 
@@ -93,8 +93,17 @@ impl Scanner<'_> {
 
     /// The same, under the conditions that are pending for all of them, or for each of some groups.
     fn conditions(&self, k: usize, mut active: Vec<Active>, facts: &[Row], branches: usize) -> Option<AstNode> {
+        // Most pieces wait for the same rows.
+        let (facts_of, mut implied) = (Vec::from_iter(facts), BTreeMap::<Row, bool>::new());
         for one in &mut active {
-            one.pending.retain(|row| !self.is_implied(row, &Vec::from_iter(facts)));
+            one.pending.retain(|row| match implied.get(row) {
+                Some(is_implied) => !*is_implied,
+                None => {
+                    let is_implied = self.is_implied(row, &facts_of);
+                    implied.insert(row.clone(), is_implied);
+                    !is_implied
+                }
+            });
         }
         let common = common_pending(&active);
         if !common.is_empty() {
@@ -277,12 +286,17 @@ impl Scanner<'_> {
         let column = self.args + k;
         let candidates: BTreeSet<Row> =
             active.iter().flat_map(|one| self.rows(one, k)).flat_map(Row::inequalities).collect();
-        let holds = |row: &Row, one: &Active| {
-            let levels = self.pieces[one.piece].levels[..=k].iter().flatten();
-            self.is_implied(row, &facts.iter().chain(levels).collect::<Vec<_>>())
-        };
-        let mut bounds: Vec<Row> =
-            candidates.into_iter().filter(|row| active.iter().all(|one| holds(row, one))).collect();
+        // Pieces that are cut in dimensions behind this one are alike up to here.
+        let mut distinct: Vec<&[Vec<Row>]> = Vec::new();
+        for levels in active.iter().map(|one| &self.pieces[one.piece].levels[..=k]) {
+            if !distinct.contains(&levels) {
+                distinct.push(levels);
+            }
+        }
+        let given: Vec<Vec<&Row>> =
+            distinct.into_iter().map(|levels| facts.iter().chain(levels.iter().flatten()).collect()).collect();
+        let holds = |row: &Row| given.iter().all(|given| self.is_implied(row, given));
+        let mut bounds: Vec<Row> = candidates.into_iter().filter(holds).collect();
         let mut at = 0;
         while at < bounds.len() {
             let is_upper = |row: &Row| row.coefficients[column] < 0;
