@@ -346,10 +346,7 @@ impl Kernel {
     /// # Errors
     /// [`KernelError`](crate::kernel::KernelError) if the name is taken or the time vectors do not fit the statements.
     pub fn with_schedule(&self, schedule: Schedule) -> Result<Kernel, crate::kernel::KernelError> {
-        let mut kernel = self.clone();
-        kernel.schedules.push(schedule);
-        kernel.verify()?;
-        Ok(kernel)
+        self.clone().and_schedule(schedule)
     }
 
     /// The kernel without any schedule or observer: what its steps compute, whatever the order and whoever looks on.

@@ -91,13 +91,21 @@ impl Kernel {
 
     /// The kernel with the statements of an observer beside its own.
     pub(in crate::kernel) fn with_statements_of(&self, observer: &Observer) -> Kernel {
-        let mut all = Kernel { observers: Vec::new(), ..self.clone() };
-        all.arrays.extend(observer.arrays.iter().cloned());
-        all.stmts.extend(observer.stmts.iter().cloned());
-        all.schedules.clear();
-        all.rewritings.clear();
-        all.finds_schedule = false;
-        all
+        Kernel {
+            name: self.name.clone(),
+            params: self.params.clone(),
+            context: self.context.clone(),
+            arithmetic: self.arithmetic,
+            scalars: self.scalars.clone(),
+            opaques: self.opaques.clone(),
+            arrays: self.arrays.iter().chain(&observer.arrays).cloned().collect(),
+            stmts: self.stmts.iter().chain(&observer.stmts).cloned().collect(),
+            schedules: Vec::new(),
+            rewritings: Vec::new(),
+            observers: Vec::new(),
+            finds_schedule: false,
+            whole: self.whole.clone(),
+        }
     }
 
     /// The statements of an observer alone, over the arrays of the kernel and its own, in rows that run in parallel.

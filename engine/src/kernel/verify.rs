@@ -60,6 +60,14 @@ impl Kernel {
     pub fn verify(&self) -> Result<(), KernelError> {
         verify_places(self).map_err(|(kind, _)| KernelError::new(kind))
     }
+
+    /// The kernel with one more schedule, where all but its schedules has been verified.
+    pub(crate) fn and_schedule(mut self, schedule: Schedule) -> Result<Kernel, KernelError> {
+        self.schedules.push(schedule);
+        let verified = verify_names(&self).and_then(|()| verify_schedules(&self));
+        verified.map_err(|(kind, _)| KernelError::new(kind))?;
+        Ok(self)
+    }
 }
 
 pub(in crate::kernel) fn verify_places(kernel: &Kernel) -> Verified {
@@ -76,10 +84,13 @@ pub(in crate::kernel) fn verify_places_from(kernel: &Kernel, first: usize) -> Ve
     }
     state::verify_state(kernel)?;
     series::verify_series(kernel)?;
-    for (i, schedule) in kernel.schedules.iter().enumerate() {
-        verify_schedule(kernel, schedule).map_err(|kind| (kind, Subject::Schedule(i)))?;
-    }
+    verify_schedules(kernel)?;
     (0..kernel.observers.len()).try_for_each(|i| verify_observer(kernel, i))
+}
+
+fn verify_schedules(kernel: &Kernel) -> Verified {
+    let verified = |(i, schedule)| verify_schedule(kernel, schedule).map_err(|kind| (kind, Subject::Schedule(i)));
+    kernel.schedules.iter().enumerate().try_for_each(verified)
 }
 
 fn verify_names(kernel: &Kernel) -> Verified {

@@ -200,8 +200,15 @@ fn borrowed_stream(
 
 /// Coordinate `k` of a cell in its buffer, before reduction.
 fn coordinate_form(index: &[Affine], piece: &Piece, k: usize) -> Result<Affine, LowerError> {
-    let start = Affine::constant(piece.offset[k]);
-    piece.matrix[k].iter().zip(index).try_fold(start, |form, (&m, e)| Ok(form.add(&e.scale(m)?)?))
+    // Most rows have one entry, which is 1.
+    let mut entries = piece.matrix[k].iter().zip(index).filter(|(m, _)| **m != 0);
+    let start = match entries.next() {
+        Some((1, e)) => e.clone(),
+        Some((&m, e)) => e.scale(m)?,
+        None => Affine::constant(0),
+    };
+    let sum = entries.try_fold(start, |form, (&m, e)| form.add(&e.scale(m)?))?;
+    Ok(sum.add(&Affine::constant(piece.offset[k]))?)
 }
 
 /// Splits an affine form into its bounded and unbounded parts; none if a floor moves inside the strip.

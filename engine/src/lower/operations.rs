@@ -10,12 +10,13 @@
 //! A strip runs in vectors if all its values have one type; `numbers` says what is done for that. A division by a power
 //! of two is a product: both round the same number.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 use crease_program::{
     Int, MOST_AXES, Op, PAIRS_PER_UNIT, StoreHint, StreamId, Strip, ValueId, ValueType, Var, opaque_seed,
 };
 
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::analysis::model::Model;
@@ -45,7 +46,7 @@ pub(crate) struct StripBuilder<'b, 'c, 'k> {
     /// What each operation comes from.
     origins: Vec<Origin>,
     /// Operations by what they compute, without those that must be repeated.
-    known: HashMap<Op, ValueId>,
+    known: FxHashMap<Op, ValueId>,
     /// What is being written operations for.
     origin: Origin,
     written: JustWritten,
@@ -126,7 +127,7 @@ impl<'b, 'c, 'k> StripBuilder<'b, 'c, 'k> {
             references: Vec::new(),
             ops: Vec::new(),
             origins: Vec::new(),
-            known: HashMap::new(),
+            known: FxHashMap::default(),
             origin: Origin { stmt: StmtId(0), part: Part::Assign(0) },
             written: JustWritten::default(),
             loaded: BTreeSet::new(),

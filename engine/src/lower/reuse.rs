@@ -1,8 +1,8 @@
 //! Marks of reuse: which stores of a program write what neither it nor its caller needs before a cache would have lost
 //! it, and which streams load what no cache holds.
 //!
-//! In: a lowered program, the machine's caches.   Out: the same, marked; [`Program::mark_non_temporal`] and
-//! [`Program::mark_cold`] say by what model.
+//! In: a lowered program, the machine's caches.   Out: the same, marked; [`Program::mark_reuse`] says by what
+//! model.
 
 use crease_program::Program;
 
@@ -21,7 +21,7 @@ pub(crate) fn mark_reuse(mut program: Program, kernel: &Kernel, machine: &Machin
         (count, _) => vec![STEPS; count],
     };
     let MachineModel { second_level_cache_bytes, last_level_cache_bytes, .. } = *machine;
-    program.mark_non_temporal(&args, last_level_cache_bytes);
-    program.mark_cold(&args, last_level_cache_bytes.min(second_level_cache_bytes));
+    let second_level_cache_bytes = second_level_cache_bytes.min(last_level_cache_bytes);
+    program.mark_reuse(&args, last_level_cache_bytes, second_level_cache_bytes);
     program
 }

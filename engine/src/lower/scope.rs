@@ -5,17 +5,16 @@
 //! and out of a loop or strip that may be empty only if it is defined there too: what bounds its argument may be the
 //! very condition under which the loop is not empty.
 
-use std::collections::HashMap;
-
 use crease_program::{Int, Interval, Node, Var};
+use rustc_hash::FxHashMap;
 
 /// Blocks under construction, outermost first.
 pub(crate) struct Scopes {
     blocks: Vec<Block>,
     /// Which block defines a variable.
-    home: HashMap<Var, usize>,
+    home: FxHashMap<Var, usize>,
     /// What the definitions of variables bound them to.
-    ranges: HashMap<Var, Interval>,
+    ranges: FxHashMap<Var, Interval>,
     next: u32,
 }
 
@@ -42,13 +41,14 @@ impl Runs {
 
 struct Block {
     nodes: Vec<Node>,
-    known: HashMap<Int, Var>,
+    known: FxHashMap<Int, Var>,
     runs: Runs,
 }
 
 impl Scopes {
     pub(crate) fn new() -> Scopes {
-        let mut scopes = Scopes { blocks: Vec::new(), home: HashMap::new(), ranges: HashMap::new(), next: 0 };
+        let mut scopes =
+            Scopes { blocks: Vec::new(), home: FxHashMap::default(), ranges: FxHashMap::default(), next: 0 };
         scopes.open(Runs::Certainly);
         scopes
     }
@@ -63,7 +63,7 @@ impl Scopes {
 
     /// Starts a block inside the innermost one.
     pub(crate) fn open(&mut self, runs: Runs) {
-        self.blocks.push(Block { nodes: Vec::new(), known: HashMap::new(), runs });
+        self.blocks.push(Block { nodes: Vec::new(), known: FxHashMap::default(), runs });
     }
 
     /// Ends the innermost block.

@@ -397,7 +397,8 @@ impl PlanBuilder {
             (None, Some(found)) => {
                 let kernel = Kernel { finds_schedule: false, ..(*kernel).clone() };
                 let parts = kernel.split(&found.cuts).map_err(AnalysisError::from)?;
-                let kernel = parts.with_schedule(found.schedule)?;
+                parts.verify()?;
+                let kernel = parts.and_schedule(found.schedule)?;
                 let position = kernel.schedules().len() - 1;
                 self.under(Arc::new(kernel), position, Some(found.search))
             }

@@ -83,12 +83,15 @@ impl ScheduleSearch {
             Err(none(why).into())
         };
         let mut search = ScheduleSearch { candidates: listed, chosen: 0 };
-        // What was to be found is there.
-        let wanting = Kernel { finds_schedule: false, ..kernel.clone() };
         for (chosen, candidate) in found.into_iter().enumerate().skip(first) {
             search.chosen = chosen;
-            let parts = wanting.split(&candidate.cuts).map_err(AnalysisError::from)?;
-            match request(parts.with_schedule(candidate.schedule)?, search.clone()) {
+            let parts = kernel.split(&candidate.cuts).map_err(AnalysisError::from)?;
+            // What was to be found is there.
+            let parts = Kernel { finds_schedule: false, ..parts };
+            if !candidate.cuts.is_empty() {
+                parts.verify()?;
+            }
+            match request(parts.and_schedule(candidate.schedule)?, search.clone()) {
                 Err(Error::Illegal(illegal)) if is_of_order(&illegal) => {
                     debug!("candidate `{}` is dropped: {illegal}", candidate.shape);
                     search.candidates[chosen].refused = Some(illegal.to_string());
@@ -117,12 +120,15 @@ impl ScheduleCandidate {
     }
 
     fn of(kernel: &Kernel, candidate: &Candidate) -> Result<ScheduleCandidate, AffineOverflow> {
-        let parts = kernel.split(&candidate.cuts)?;
+        let text = match candidate.cuts.as_slice() {
+            [] => ScheduleText(kernel, &candidate.schedule).to_string(),
+            cuts => ScheduleText(&kernel.split(cuts)?, &candidate.schedule).to_string(),
+        };
         Ok(ScheduleCandidate {
             shape: candidate.shape.clone(),
             estimated_ns: candidate.estimate.nanoseconds,
             estimated_bytes: candidate.estimate.bytes,
-            text: ScheduleText(&parts, &candidate.schedule).to_string(),
+            text,
             cuts: candidate.cuts.clone(),
             refused: None,
             measured_seconds: None,

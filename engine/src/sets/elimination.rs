@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 use crease_program::Interval;
 use num_integer::gcd;
 
-use crate::sets::linear_program::IntegerProgram;
+use crate::sets::linear_program::{GaveUp, IntegerProgram, RationalPoint};
 
 /// `coefficients . x + constant`, which is at least 0, or 0.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -113,6 +113,12 @@ impl Row {
 
 /// Whether no rational point satisfies all rows; false also if that is not found out.
 pub(crate) fn is_infeasible<'r>(rows: impl IntoIterator<Item = &'r Row>) -> bool {
+    point_of(&Vec::from_iter(rows)).is_none()
+}
+
+/// A rational point that satisfies all rows; none if there is none, and none inside if that is not found out.
+#[expect(clippy::option_option, reason = "the inner one is no answer")]
+pub(crate) fn point_of(rows: &[&Row]) -> Option<Option<RationalPoint>> {
     let mut program: Option<IntegerProgram> = None;
     for row in rows {
         let n = row.coefficients.len();
@@ -122,11 +128,20 @@ pub(crate) fn is_infeasible<'r>(rows: impl IntoIterator<Item = &'r Row>) -> bool
             let mut own: Vec<i128> = row.coefficients.iter().map(|c| sign * c).collect();
             own.push(-own.iter().sum::<i128>());
             if program.require(&own, sign * row.constant).is_err() {
-                return false;
+                return Some(None);
             }
         }
     }
-    program.is_some_and(|mut program| program.relaxed_minimum() == Ok(None))
+    let Some(mut program) = program else { return Some(None) };
+    match program.relaxed_minimum() {
+        Ok(None) => None,
+        Err(GaveUp) => Some(None),
+        Ok(Some(RationalPoint { denominator, mut numerators })) => {
+            let less = numerators.pop().unwrap_or(0);
+            let own = numerators.iter().map(|x| x.checked_sub(less)).collect::<Option<Vec<_>>>();
+            Some(own.map(|numerators| RationalPoint { denominator, numerators }))
+        }
+    }
 }
 
 /// Rows that all hold, each once and without a common divisor.

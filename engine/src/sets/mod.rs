@@ -3,6 +3,7 @@
 //! - [`boxes`]: products of intervals and unions of them;
 //! - [`elimination`]: inequalities with integer coefficients, and variables eliminated from them (Fourier and Motzkin);
 //! - [`count`]: points of a union of polyhedra, counted without listing them;
+//! - [`witnesses`]: points that were found once, so that most questions of whether rows leave any take no program;
 //! - [`linear_program`]: the largest value of a linear form over a polyhedron, and the lexicographically smallest
 //!   integer point, both exact and by pivots of one tableau;
 //! - [`matrix`]: Hermite and Smith normal forms;
@@ -17,3 +18,4 @@ pub(crate) mod elimination;
 pub(crate) mod linear_program;
 pub(crate) mod matrix;
 pub(crate) mod relations;
+pub(crate) mod witnesses;

@@ -5,14 +5,22 @@
 
 use super::linear_form::LinearForm;
 use super::types::*;
+use std::rc::Rc;
 
 /// What an affine form is made of.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Atom {
     Arg(ArgId),
     Var(Var),
-    /// Not affine.
-    Term(Int),
+    /// Not affine. Forms are copied often, and share it.
+    Term(Rc<Int>),
+}
+
+impl Atom {
+    /// What is not affine, if it is that.
+    pub(super) fn term(&self) -> Option<&Int> {
+        if let Atom::Term(term) = self { Some(term) } else { None }
+    }
 }
 
 /// Of 128 bits, so that what an expression of 64 bits can be has a form.
@@ -25,7 +33,7 @@ impl Affine {
 
     /// `None` if a coefficient exceeds 128 bits.
     pub(super) fn of(int: &Int) -> Option<Affine> {
-        let as_term = || Some(Affine::term(Atom::Term(int.clone())));
+        let as_term = || Some(Affine::term(Atom::Term(Rc::new(int.clone()))));
         match int {
             Int::Const(value) => Some(Affine::constant(i128::from(*value))),
             Int::Arg(id) => Some(Affine::term(Atom::Arg(*id))),

@@ -176,8 +176,8 @@ impl Proof<'_> {
 
     /// A multiple of nothing is no multiple of any modulus either: tries those of the remainders in the form.
     fn by_remainder(&mut self, form: &Affine, modulus: Option<i128>) -> bool {
-        let of_term = |(atom, coefficient): &(Atom, i128)| match atom {
-            Atom::Term(Int::Mod(_, m) | Int::Wrap(_, m) | Int::MulMod(_, _, m)) => {
+        let of_term = |(atom, coefficient): &(Atom, i128)| match atom.term()? {
+            Int::Mod(_, m) | Int::Wrap(_, m) | Int::MulMod(_, _, m) => {
                 i128::from(*m).checked_mul(coefficient.saturating_abs())
             }
             _ => None,
@@ -193,8 +193,8 @@ impl Proof<'_> {
     fn by_quotient(&mut self, form: &Affine, modulus: Option<i128>) -> bool {
         let mut changed = Affine::constant(form.constant);
         for (atom, coefficient) in form.terms() {
-            let term = match atom {
-                Atom::Term(Int::FloorDiv(x, d)) if coefficient % i128::from(*d) == 0 && *d > 1 => {
+            let term = match atom.term() {
+                Some(Int::FloorDiv(x, d)) if coefficient % i128::from(*d) == 0 && *d > 1 => {
                     let remainder = Affine::of(&Int::Mod(x.clone(), *d));
                     let all = Affine::of(x).zip(remainder).and_then(|(x, remainder)| x.plus(&remainder, -1));
                     all.map(|all| (all, coefficient / i128::from(*d)))
@@ -232,7 +232,7 @@ impl Proof<'_> {
 /// What stands for a remainder modulo `modulus`, if it is one and may be replaced.
 #[expect(clippy::option_option, reason = "the inner one is a form that leaves 128 bits")]
 fn argument(atom: &Atom, coefficient: i128, modulus: i128) -> Option<Option<Affine>> {
-    let Atom::Term(term) = atom else { return None };
+    let term = atom.term()?;
     let (argument, factor, own) = match term {
         Int::Mod(x, m) | Int::Wrap(x, m) => (x, 1, *m),
         Int::MulMod(a, x, m) => (x, i128::from(*a), *m),

@@ -255,7 +255,7 @@ impl Analysis<'_> {
             }
             self.node(position, node);
         }
-        self.scope.truncate(outer);
+        self.scope.leave(outer);
     }
 
     fn inside(&mut self, step: Step, nodes: &[Node]) {
@@ -283,7 +283,7 @@ impl Analysis<'_> {
                     }
                     let inner = self.scope.len();
                     self.inside(Step::For { node, var: *var }, body);
-                    self.scope.truncate(inner - 1);
+                    self.scope.leave(inner - 1);
                 }
             }
             Node::If { cond, then, otherwise } => {
@@ -344,7 +344,7 @@ impl Analysis<'_> {
             }
         }
         self.path.pop();
-        self.scope.truncate(outer);
+        self.scope.leave(outer);
     }
 
     /// Checks that the distance of two ends fits into 64 bits, and says how far apart they can be.

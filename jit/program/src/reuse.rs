@@ -21,7 +21,9 @@
 
 mod accesses;
 mod jumps;
+mod pages;
 mod rows;
+mod starts;
 #[cfg(test)]
 mod tests;
 
@@ -35,6 +37,7 @@ use super::limits::{MOST_GROUPS, VISITED_PAGES};
 use super::types::*;
 use accesses::accesses;
 use jumps::jumps;
+use pages::{FollowedPages, Pages, bytes_between};
 use rows::{Plan, Rows};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
@@ -45,9 +48,25 @@ impl Program {
     /// these arguments, and unmarks all others. Says how many are marked: none in a program that does not verify. Those
     /// that would be, but for short rows that lie apart, have their lines prefetched instead: their streams are cold.
     pub fn mark_non_temporal(&mut self, args: &[i64], cache_bytes: u64) -> usize {
-        if self.verify().is_err() {
-            return 0;
+        if self.verify().is_err() { 0 } else { self.mark_stores(args, cache_bytes) }
+    }
+
+    /// Marks the streams of a verified program whose loads find at most half of their cells in a cache of
+    /// `cache_bytes`, judged by a run with these arguments, and unmarks all others that are loaded from. Says how many are
+    /// marked.
+    pub fn mark_cold(&mut self, args: &[i64], cache_bytes: u64) -> usize {
+        if self.verify().is_err() { 0 } else { self.mark_streams(args, cache_bytes) }
+    }
+
+    /// Both of these, for the last cache and for one before it. A program that does not verify is left as it is.
+    pub fn mark_reuse(&mut self, args: &[i64], last_level_bytes: u64, second_level_bytes: u64) {
+        if self.verify().is_ok() {
+            self.mark_stores(args, last_level_bytes);
+            self.mark_streams(args, second_level_bytes);
         }
+    }
+
+    fn mark_stores(&mut self, args: &[i64], cache_bytes: u64) -> usize {
         let tallies = Tallies::of(self, args, cache_bytes, Marked::Stores);
         let mut streams = tallies.stores.iter().map(Tally::streams);
         let jumps = if tallies.stores.iter().any(Tally::streams) { jumps(self, args) } else { Vec::new() };
@@ -72,13 +91,7 @@ impl Program {
         marked
     }
 
-    /// Marks the streams of a verified program whose loads find at most half of their cells in a cache of
-    /// `cache_bytes`, judged by a run with these arguments, and unmarks all others that are loaded from. Says how many are
-    /// marked.
-    pub fn mark_cold(&mut self, args: &[i64], cache_bytes: u64) -> usize {
-        if self.verify().is_err() {
-            return 0;
-        }
+    fn mark_streams(&mut self, args: &[i64], cache_bytes: u64) -> usize {
         let tallies = Tallies::of(self, args, cache_bytes, Marked::Loads);
         let mut cold = tallies.streams.iter().map(Tally::is_cold);
         let jumps = if tallies.streams.iter().any(Tally::is_cold) { jumps(self, args) } else { Vec::new() };
@@ -183,62 +196,6 @@ impl Tallies {
         };
         let sample = Sample::of(program, args, cache_bytes, marked.page_bytes()).filter(could_mark);
         sample.map_or_else(Tallies::default, Sample::run)
-    }
-}
-
-/// How memory is cut into pages, and pages into groups of which one is followed: in powers of two.
-#[derive(Clone, Copy)]
-struct Pages {
-    bytes_log2: u32,
-    group_log2: u32,
-}
-
-impl Pages {
-    fn of(cache_bytes: u64, page_bytes: u64) -> Pages {
-        let bytes_log2 = page_bytes.ilog2();
-        let group = (cache_bytes >> bytes_log2) / FOLLOWED_PAGES;
-        Pages { bytes_log2, group_log2: group.max(1).ilog2() }
-    }
-
-    /// The page of a group that is followed.
-    fn followed(&self, group: u64) -> u64 {
-        (group << self.group_log2) + (scatter(group) & ((1 << self.group_log2) - 1))
-    }
-}
-
-/// What last happened to a page, by the clock.
-#[derive(Clone, Copy, Default)]
-struct Page {
-    touched: Option<u64>,
-    loaded: Option<u64>,
-    /// The store, when, and bytes that nothing has loaded since.
-    stored: Option<(usize, u64, u64)>,
-}
-
-/// Pages that were touched; of a group only one is.
-struct FollowedPages {
-    /// Per buffer, one more than the position of each group's page; 0 where it was not touched.
-    positions: Vec<Vec<u32>>,
-    pages: Vec<Page>,
-}
-
-impl FollowedPages {
-    fn new(buffers: usize) -> FollowedPages {
-        FollowedPages { positions: vec![Vec::new(); buffers], pages: Vec::new() }
-    }
-
-    /// The page of a group; none if there are too many groups.
-    fn page(&mut self, buffer: usize, group: u64) -> Option<&mut Page> {
-        let group = usize::try_from(group).ok().filter(|group| *group < MOST_GROUPS)?;
-        let positions = &mut self.positions[buffer];
-        if positions.len() <= group {
-            positions.resize(group + 1 + group / 2, 0);
-        }
-        if positions[group] == 0 {
-            self.pages.push(Page::default());
-            positions[group] = u32::try_from(self.pages.len()).ok()?;
-        }
-        Some(&mut self.pages[positions[group] as usize - 1])
     }
 }
 
@@ -384,8 +341,8 @@ impl<'a> Sample<'a> {
         while done < count {
             let moved = self.clock - start;
             // Steps may alternate between strips: all of them are to be seen.
-            let enough = done >= FEWEST_ITERATIONS || done >= 2 && self.has_seen(body);
-            if enough && moved > self.cache_bytes.saturating_add(self.cache_bytes / WINDOW_PART) {
+            let enough = |sample: &Sample<'_>| done >= FEWEST_ITERATIONS || done >= 2 && sample.has_seen(body);
+            if moved > self.cache_bytes.saturating_add(self.cache_bytes / WINDOW_PART) && enough(self) {
                 let left = u128::from(moved) * u128::from(count - done) / u128::from(done);
                 self.clock = self.clock.saturating_add(u64::try_from(left).unwrap_or(u64::MAX / 2));
                 break;
@@ -396,7 +353,7 @@ impl<'a> Sample<'a> {
             }
             // Until something is touched no clock moves, and all that is asked above has the same answer.
             let idle = rows.as_ref().map_or(0, Rows::idle).min(count - done);
-            if idle > 0 && enough {
+            if idle > 0 && enough(self) {
                 rows.iter_mut().try_for_each(|rows| self.pass(rows, idle))?;
                 done += idle;
                 continue;
@@ -443,11 +400,16 @@ impl<'a> Sample<'a> {
 
     /// Counts the cells of `count` iterations; of a ring they are those of all its cells, if it wraps.
     fn access(&mut self, cursor: &Cursor, count: u64, access: Access) -> Result<(), Stopped> {
+        let (bytes, around) = self.bytes(cursor, count)?;
+        self.pages(cursor.buffer, bytes, access)?;
+        around.map_or(Ok(()), |around| self.pages(cursor.buffer, around, access))
+    }
+
+    /// The bytes of its buffer that `count` iterations touch, one at least: of a ring that they run around the end and
+    /// the beginning, or all of it.
+    fn bytes(&self, cursor: &Cursor, count: u64) -> Result<(Range<u64>, Option<Range<u64>>), Stopped> {
         let element_bytes = self.program.buffers[cursor.buffer].element.bytes();
-        for bytes in bytes_between(cursor, count, element_bytes).ok_or(Stopped)?.into_iter().flatten() {
-            self.pages(cursor.buffer, bytes, access)?;
-        }
-        Ok(())
+        bytes_between(cursor, count, element_bytes).ok_or(Stopped)
     }
 
     /// Counts these bytes of a buffer, page by page.
@@ -511,27 +473,4 @@ impl<'a> Sample<'a> {
             }
         }
     }
-}
-
-/// The bytes of its buffer that `count` iterations touch, one at least: of a ring that they run around the end and the
-/// beginning, or all of it.
-fn bytes_between(cursor: &Cursor, count: u64, element_bytes: u64) -> Option<[Option<Range<u64>>; 2]> {
-    let span = cursor.stride.checked_mul(i64::try_from(count - 1).ok()?)?;
-    let end = cursor.pos.checked_add(span)?;
-    let (first, last) = (cursor.pos.min(end), cursor.pos.max(end));
-    let byte = |cell: i64| u64::try_from(cursor.base.checked_add(cell)?).ok()?.checked_mul(element_bytes);
-    let bytes = |first: i64, last: i64| Some(byte(first)?..byte(last)?.checked_add(element_bytes)?);
-    let ring = cursor.ring;
-    Some(match ring > 0 && (first < 0 || last >= ring) {
-        false => [Some(bytes(first, last)?), None],
-        true if span.unsigned_abs() >= ring.unsigned_abs() => [Some(bytes(0, ring - 1)?), None],
-        true if first < 0 => [Some(bytes(0, last)?), Some(bytes(first + ring, ring - 1)?)],
-        true => [Some(bytes(first, ring - 1)?), Some(bytes(0, last - ring)?)],
-    })
-}
-
-/// Numbers without a pattern for consecutive ones: the upper half of a product with the golden ratio, as Fibonacci hashing
-/// takes (Knuth, The Art of Computer Programming, volume 3, section 6.4).
-fn scatter(number: u64) -> u64 {
-    number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32
 }

@@ -46,14 +46,14 @@ impl From<Affine> for Bound {
 #[derive(Clone, Debug)]
 pub(super) struct Scope {
     pub(super) args: Vec<Interval>,
-    pub(super) known: Vec<Known>,
+    /// Branches share them until a condition says more.
+    pub(super) known: Vec<Rc<Known>>,
     /// Steps that are left to this scope and all that were cloned from it.
     effort: Rc<Cell<u64>>,
     pub(super) answers: Answers,
 }
 
-/// Ranges of forms without their constants, which streams of a strip share: true until a condition is added or a variable
-/// leaves the scope. A clone is there to be changed, and begins without.
+/// Ranges of forms without their constants, which streams of a strip share: true until a condition is added. A clone is there to be changed, and begins without.
 #[derive(Debug, Default)]
 pub(super) struct Answers {
     ranges: RefCell<FxHashMap<Affine, Option<Interval>>>,
@@ -92,6 +92,11 @@ impl Answers {
         if answers.len() < MOST_ANSWERS {
             answers.insert(form, bound);
         }
+    }
+
+    /// Whether there may soon be no room for further ones.
+    fn are_many(&self) -> bool {
+        self.ranges.borrow().len().max(self.upper.borrow().len()) > MOST_ANSWERS / 2
     }
 
     fn forget(&mut self) {
@@ -142,11 +147,24 @@ impl Scope {
         self.known.truncate(len);
     }
 
+    /// The same where none of the variables that are forgotten is ever asked for again, or defined anew: what is known of
+    /// forms of the others stays true.
+    pub(super) fn leave(&mut self, len: usize) {
+        if self.answers.are_many() {
+            self.answers.forget();
+        }
+        self.known.truncate(len);
+    }
+
+    fn add(&mut self, known: Known) {
+        self.known.push(Rc::new(known));
+    }
+
     /// Adds a variable defined by a `let`.
     pub(super) fn define(&mut self, var: Var, value: &Int) {
         let interval = self.range(value).unwrap_or(Interval::ALL).narrowed(Interval::ALL);
         let divisor = self.divisor(value);
-        self.known.push(Known { var, meaning: Meaning::Equal(Affine::of(value)), interval, divisor });
+        self.add(Known { var, meaning: Meaning::Equal(Affine::of(value)), interval, divisor });
     }
 
     /// Adds a variable that stands for one value between these bounds, ends included. False, and nothing is added, if
@@ -171,14 +189,14 @@ impl Scope {
             return false;
         }
         let [lower, upper] = [lower, upper].map(|ends| ends.into_iter().map(Bound::from).collect());
-        self.known.push(Known { var, meaning: Meaning::Between { lower, upper }, interval, divisor: 1 });
+        self.add(Known { var, meaning: Meaning::Between { lower, upper }, interval, divisor: 1 });
         true
     }
 
     /// Adds a variable that is the value of a form.
     pub(super) fn equate(&mut self, var: Var, value: Affine) {
         let interval = self.affine_range(value.clone()).unwrap_or(Interval::ALL).narrowed(Interval::ALL);
-        self.known.push(Known { var, meaning: Meaning::Equal(Some(value)), interval, divisor: 1 });
+        self.add(Known { var, meaning: Meaning::Equal(Some(value)), interval, divisor: 1 });
     }
 
     /// The form with variables that a `let` defines replaced by what they are.
@@ -191,15 +209,18 @@ impl Scope {
                     _ => None,
                 },
                 // One of the factors may turn out to be a constant.
-                Atom::Term(Int::Mul(a, b)) => {
-                    let (a, b) = (self.expanded(Affine::of(a)?)?, self.expanded(Affine::of(b)?)?);
-                    match (a.as_constant(), b.as_constant()) {
-                        (Some(factor), _) => b.times(factor),
-                        (_, Some(factor)) => a.times(factor),
-                        _ => None,
+                Atom::Term(term) => match &**term {
+                    Int::Mul(a, b) => {
+                        let (a, b) = (self.expanded(Affine::of(a)?)?, self.expanded(Affine::of(b)?)?);
+                        match (a.as_constant(), b.as_constant()) {
+                            (Some(factor), _) => b.times(factor),
+                            (_, Some(factor)) => a.times(factor),
+                            _ => None,
+                        }
                     }
-                }
-                _ => None,
+                    _ => None,
+                },
+                Atom::Arg(_) => None,
             };
             let found = form.terms().iter().enumerate().find_map(|(at, term)| Some((at, definition(term)?)));
             let Some((at, value)) = found else { return Some(form) };
@@ -233,7 +254,7 @@ impl Scope {
         }
         let interval = Interval { min: first.min, max: end.max.saturating_sub(1) }.narrowed(Interval::ALL);
         let [lower, upper] = [lower, upper].map(|ends| ends.into_iter().map(Bound::from).collect());
-        self.known.push(Known { var, meaning: Meaning::Between { lower, upper }, interval, divisor: 1 });
+        self.add(Known { var, meaning: Meaning::Between { lower, upper }, interval, divisor: 1 });
         true
     }
 
@@ -280,7 +301,7 @@ impl Scope {
             let (atom, coefficient) = form.take(at);
             let Atom::Var(var) = atom else { return };
             let position = self.position(var);
-            let substituted = match &mut self.known[position].meaning {
+            let substituted = match &mut Rc::make_mut(&mut self.known[position]).meaning {
                 Meaning::Equal(Some(value)) => form.plus(value, coefficient),
                 Meaning::Equal(None) => None,
                 Meaning::Between { lower, .. } if coefficient > 0 => {
@@ -296,7 +317,9 @@ impl Scope {
             let Some(substituted) = substituted else {
                 let known = &self.known[position];
                 let refined = self.affine_range(Affine::var(var)).map(|range| known.interval.narrowed(range));
-                self.known[position].interval = refined.unwrap_or(self.known[position].interval);
+                if let Some(refined) = refined {
+                    Rc::make_mut(&mut self.known[position]).interval = refined;
+                }
                 self.answers.forget();
                 return;
             };

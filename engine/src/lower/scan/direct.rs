@@ -15,7 +15,7 @@
 //! Source: Quilleré, Rajopadhye and Wilde, Generation of efficient nested loops from polyhedra (2000), without their
 //! separation of outer levels.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crease_isl::ast::{AstExpr, AstNode, AstOp};
 
@@ -25,7 +25,8 @@ use crate::lower::names::{arguments, iterator_name, task_coordinate};
 use crate::lower::scan::emit::{Names, block, extreme, guarded, without};
 use crate::lower::scan::jam::behind_lanes;
 use crate::lower::scan::polyhedra::{Form, Piece};
-use crate::sets::elimination::{Row, is_infeasible};
+use crate::sets::elimination::Row;
+use crate::sets::witnesses::Witnesses;
 
 /// Conditions that pieces of one innermost loop may differ in, one inside the other: each writes the loop once more.
 const MOST_BRANCHES: usize = 6;
@@ -53,6 +54,7 @@ pub(super) fn scan(model: &Model<'_, '_>, pieces: &[Piece], tasks: Option<usize>
         parallel: dims.iter().map(|kind| *kind == DimKind::Parallel).collect(),
         innermost: strip_dim(pieces, dims, args).or_else(|| (0..dims.len()).rev().find(moves)).unwrap_or(0),
         tasks,
+        witnesses: Witnesses::default(),
     };
     let all = (0..pieces.len()).map(|piece| {
         let outside = pieces[piece].outside.iter().filter(|row| pieces[piece].given.contains(row));
@@ -79,6 +81,7 @@ struct Scanner<'a> {
     /// The dimension along which strips run.
     innermost: usize,
     tasks: Option<usize>,
+    witnesses: Witnesses,
 }
 
 impl Scanner<'_> {
@@ -90,8 +93,17 @@ impl Scanner<'_> {
 
     /// The same, under the conditions that are pending for all of them, or for each of some groups.
     fn conditions(&self, k: usize, mut active: Vec<Active>, facts: &[Row], branches: usize) -> Option<AstNode> {
+        // Most pieces wait for the same rows.
+        let (facts_of, mut implied) = (Vec::from_iter(facts), BTreeMap::<Row, bool>::new());
         for one in &mut active {
-            one.pending.retain(|row| !is_implied(row, &Vec::from_iter(facts)));
+            one.pending.retain(|row| match implied.get(row) {
+                Some(is_implied) => !*is_implied,
+                None => {
+                    let is_implied = self.is_implied(row, &facts_of);
+                    implied.insert(row.clone(), is_implied);
+                    !is_implied
+                }
+            });
         }
         let common = common_pending(&active);
         if !common.is_empty() {
@@ -100,7 +112,7 @@ impl Scanner<'_> {
             let inside = self.conditions(k, active, &[facts, common.as_slice()].concat(), branches)?;
             return Some(guarded(conditions, inside));
         }
-        if let Some(groups) = exclusive_groups(&active, facts) {
+        if let Some(groups) = self.exclusive_groups(&active, facts) {
             return self.alternatives(k, groups, facts, branches);
         }
         if k == self.parallel.len() { self.instances(active) } else { self.sequence(k, active, facts, branches) }
@@ -170,8 +182,11 @@ impl Scanner<'_> {
         {
             return true;
         }
-        // The other's value of the dimension gets a column of its own.
         let column = self.args + k;
+        if self.is_plainly_before(column, self.rows(one, k), self.rows(other, k)) {
+            return true;
+        }
+        // The other's value of the dimension gets a column of its own.
         let wider = |row: &Row, moved: bool| {
             let mut row = row.clone();
             let own = if moved { std::mem::take(&mut row.coefficients[column]) } else { 0 };
@@ -183,7 +198,27 @@ impl Scanner<'_> {
         let mut not_before = vec![0; self.names.0.len() + 1];
         (not_before[column], not_before[self.names.0.len()]) = (1, -1);
         rows.push(Row { is_equality: false, coefficients: not_before, constant: 0 });
-        is_infeasible(&rows)
+        self.witnesses.is_infeasible(&rows)
+    }
+
+    /// Whether an upper bound of one is below a lower bound of the other by a number.
+    fn is_plainly_before(&self, column: usize, one: &[Row], other: &[Row]) -> bool {
+        let bounds = |rows: &[Row], sign: i128| -> Vec<Row> {
+            rows.iter().flat_map(Row::inequalities).filter(|row| row.coefficients[column].signum() == sign).collect()
+        };
+        let (ends, starts) = (bounds(one, -1), bounds(other, 1));
+        ends.iter().any(|end| {
+            starts.iter().any(|start| {
+                // What is left of both where the dimension has one value for both.
+                let (by_end, by_start) = (start.coefficients[column], -end.coefficients[column]);
+                let left = |end: i128, start: i128| {
+                    end.checked_mul(by_end).and_then(|end| end.checked_add(start.checked_mul(by_start)?))
+                };
+                let mut columns = end.coefficients.iter().zip(&start.coefficients);
+                columns.all(|(end, start)| left(*end, *start) == Some(0))
+                    && left(end.constant, start.constant).is_some_and(|rest| rest < 0)
+            })
+        })
     }
 
     /// One loop over some pieces, between bounds that hold for each.
@@ -251,18 +286,23 @@ impl Scanner<'_> {
         let column = self.args + k;
         let candidates: BTreeSet<Row> =
             active.iter().flat_map(|one| self.rows(one, k)).flat_map(Row::inequalities).collect();
-        let holds = |row: &Row, one: &Active| {
-            let levels = self.pieces[one.piece].levels[..=k].iter().flatten();
-            is_implied(row, &facts.iter().chain(levels).collect::<Vec<_>>())
-        };
-        let mut bounds: Vec<Row> =
-            candidates.into_iter().filter(|row| active.iter().all(|one| holds(row, one))).collect();
+        // Pieces that are cut in dimensions behind this one are alike up to here.
+        let mut distinct: Vec<&[Vec<Row>]> = Vec::new();
+        for levels in active.iter().map(|one| &self.pieces[one.piece].levels[..=k]) {
+            if !distinct.contains(&levels) {
+                distinct.push(levels);
+            }
+        }
+        let given: Vec<Vec<&Row>> =
+            distinct.into_iter().map(|levels| facts.iter().chain(levels.iter().flatten()).collect()).collect();
+        let holds = |row: &Row| given.iter().all(|given| self.is_implied(row, given));
+        let mut bounds: Vec<Row> = candidates.into_iter().filter(holds).collect();
         let mut at = 0;
         while at < bounds.len() {
             let is_upper = |row: &Row| row.coefficients[column] < 0;
             let same = bounds.iter().filter(|row| is_upper(row) == is_upper(&bounds[at])).count();
             let others: Vec<&Row> = bounds.iter().enumerate().filter(|(k, _)| *k != at).map(|(_, row)| row).collect();
-            if same > 1 && is_implied(&bounds[at], &facts.iter().chain(others).collect::<Vec<_>>()) {
+            if same > 1 && self.is_implied(&bounds[at], &facts.iter().chain(others).collect::<Vec<_>>()) {
                 bounds.remove(at);
             } else {
                 at += 1;
@@ -330,7 +370,7 @@ impl Scanner<'_> {
         let left = branches.checked_sub(1)?;
         let guard = self.names.condition(row)?;
         let possible = |active: &[Active], facts: &[Row]| -> Vec<Active> {
-            let possible = |one: &&Active| !is_infeasible(facts.iter().chain(&one.pending));
+            let possible = |one: &&Active| !self.witnesses.is_infeasible(facts.iter().chain(&one.pending));
             active.iter().filter(possible).cloned().collect()
         };
         let with = [facts, std::slice::from_ref(row)].concat();
@@ -341,6 +381,33 @@ impl Scanner<'_> {
         let others = possible(&others, &facts);
         let otherwise = if others.is_empty() { None } else { Some(self.conditions(k, others, &facts, left)?) };
         Some(AstNode::If { guard, then, otherwise: otherwise.map(Box::new) })
+    }
+
+    /// Whether a row holds wherever some others do; false also if that is not found out.
+    fn is_implied(&self, row: &Row, others: &[&Row]) -> bool {
+        let follows = |row: Row| {
+            others.iter().any(|other| other.implies(&row))
+                || self.witnesses.is_infeasible(others.iter().copied().chain([&row.negated()]))
+        };
+        others.contains(&row) || row.inequalities().all(follows)
+    }
+
+    /// Pieces by what is pending for them, if what is pending for one group excludes what is for any other; equalities
+    /// last. None if there is one group.
+    fn exclusive_groups(&self, active: &[Active], facts: &[Row]) -> Option<Vec<Vec<Active>>> {
+        let mut groups: Vec<Vec<Active>> = Vec::new();
+        for one in active {
+            match groups.iter_mut().find(|group| group[0].pending == one.pending) {
+                Some(group) => group.push(one.clone()),
+                None => groups.push(vec![one.clone()]),
+            }
+        }
+        let exclude = |a: &Vec<Active>, b: &Vec<Active>| {
+            self.witnesses.is_infeasible(facts.iter().chain(&a[0].pending).chain(&b[0].pending))
+        };
+        let all = (0..groups.len()).all(|k| groups[..k].iter().all(|other| exclude(other, &groups[k])));
+        groups.sort_by_key(|group| group[0].pending.iter().filter(|row| row.is_equality).count());
+        (groups.len() > 1 && all).then_some(groups)
     }
 
     /// Instances that run at one time: in the order of the versions.
@@ -386,35 +453,10 @@ fn strip_dim(pieces: &[Piece], dims: &[DimKind], args: usize) -> Option<usize> {
     pieces.iter().all(is_written_out).then_some(lanes - args)
 }
 
-/// Whether a row holds wherever some others do; false also if that is not found out.
-fn is_implied(row: &Row, others: &[&Row]) -> bool {
-    let follows = |row: Row| {
-        others.iter().any(|other| other.implies(&row)) || is_infeasible(others.iter().copied().chain([&row.negated()]))
-    };
-    others.contains(&row) || row.inequalities().all(follows)
-}
-
 /// What is pending for each of some pieces.
 fn common_pending(active: &[Active]) -> Vec<Row> {
     let Some((first, others)) = active.split_first() else { return Vec::new() };
     first.pending.iter().filter(|row| others.iter().all(|one| one.pending.contains(row))).cloned().collect()
-}
-
-/// Pieces by what is pending for them, if what is pending for one group excludes what is for any other; equalities
-/// last. None if there is one group.
-fn exclusive_groups(active: &[Active], facts: &[Row]) -> Option<Vec<Vec<Active>>> {
-    let mut groups: Vec<Vec<Active>> = Vec::new();
-    for one in active {
-        match groups.iter_mut().find(|group| group[0].pending == one.pending) {
-            Some(group) => group.push(one.clone()),
-            None => groups.push(vec![one.clone()]),
-        }
-    }
-    let exclude =
-        |a: &Vec<Active>, b: &Vec<Active>| is_infeasible(facts.iter().chain(&a[0].pending).chain(&b[0].pending));
-    let all = (0..groups.len()).all(|k| groups[..k].iter().all(|other| exclude(other, &groups[k])));
-    groups.sort_by_key(|group| group[0].pending.iter().filter(|row| row.is_equality).count());
-    (groups.len() > 1 && all).then_some(groups)
 }
 
 /// The inside of a task: its coordinates are those of the first `depth` loops.

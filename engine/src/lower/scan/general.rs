@@ -85,7 +85,7 @@ impl<'c> Scanner<'_, 'c, '_> {
         for (position, version) in self.versions.iter().enumerate() {
             let time = &self.time(version)[..depth];
             let to_task = self.model.function(self.tuple(version, &number(position)), tuple.name, time)?;
-            tasks = tasks.union(&version.domain.apply(&to_task)?)?;
+            tasks = tasks.union(&version.domain(self.model)?.apply(&to_task)?)?;
         }
         let own = (0..depth).map(Affine::iter).collect::<Vec<_>>();
         let schedule = Params::none().function(self.context, tuple, None, &own)?;
@@ -106,12 +106,12 @@ impl<'c> Scanner<'_, 'c, '_> {
             let (time, name) = (self.time(version), number(position));
             let tuple = self.tuple(version, &name);
             let instances = if depth == 0 {
-                version.domain.clone()
+                version.domain(self.model)?
             } else {
                 // The parameters of the model and those of the task: isl aligns them by name.
                 let own = time.iter().zip(&task).map(|(time, own)| Formula::eq(own, time));
                 let own = Formula::And(own.collect::<Result<_, _>>()?);
-                version.domain.intersect(&params.set(self.context, tuple, &own, &[])?)?
+                version.domain(self.model)?.intersect(&params.set(self.context, tuple, &own, &[])?)?
             };
             present = present.union(&instances.params()?)?;
             let inside = self.model.function(tuple, None, &time[depth..])?;

@@ -72,7 +72,7 @@ impl Form {
 }
 
 /// The pieces of all versions; none if they are not of this kind.
-pub(super) fn pieces_of(model: &Model<'_, '_>, versions: &[Version<'_>]) -> Result<Option<Vec<Piece>>, LowerError> {
+pub(super) fn pieces_of<'c>(model: &Model<'c, '_>, versions: &[Version<'c>]) -> Result<Option<Vec<Piece>>, LowerError> {
     let args = arguments(model);
     let mut pieces = Vec::new();
     for (position, version) in versions.iter().enumerate() {
@@ -95,9 +95,9 @@ pub(super) fn pieces_of(model: &Model<'_, '_>, versions: &[Version<'_>]) -> Resu
 type Constraints = Vec<Row>;
 
 /// Disjoint convex parts of a version's domain; none if they are not known to be that.
-fn convex_parts(
-    model: &Model<'_, '_>,
-    version: &Version<'_>,
+fn convex_parts<'c>(
+    model: &Model<'c, '_>,
+    version: &Version<'c>,
     solved: &Solved<'_, '_, '_>,
 ) -> Result<Option<Vec<Constraints>>, LowerError> {
     if version.is_whole
@@ -106,7 +106,7 @@ fn convex_parts(
     {
         return Ok(Some(parts));
     }
-    let basics = version.domain.constraints()?;
+    let basics = version.domain(model)?.constraints()?;
     let parts = basics.iter().map(|basic| solved.basic(basic)).collect::<Option<Vec<_>>>();
     Ok(parts.filter(|parts| parts.len() <= 1 || are_disjoint(parts)))
 }

@@ -5,9 +5,10 @@
 //! coordinates up to constants, it is one number; else it counts with the ranges of the iterators, which may be more
 //! than there is and is never less.
 
-use std::collections::HashSet;
+use std::cell::OnceCell;
 
 use crease_program::Interval;
+use rustc_hash::FxHashSet;
 
 use crate::kernel::affine::{Affine, AffineOverflow};
 use crate::kernel::graph::{ArrayId, Kernel};
@@ -55,39 +56,62 @@ struct Access<'k> {
     index: &'k [Affine],
 }
 
+/// An access and what all pairs that it is in have in common: a lattice with walls has ten times as many pairs.
+struct Prepared<'k> {
+    access: Access<'k>,
+    /// Of each index.
+    ranges: Vec<Interval>,
+    /// Per dimension what its coordinate has on the index there, if there is one, when that is asked for.
+    ahead: OnceCell<Result<Vec<Option<Ahead>>, AffineOverflow>>,
+}
+
+/// What a coordinate has on an index, or on its opposite where the sign is -1.
+type Ahead = (Interval, i64);
+
 /// All dependences, each once.
 ///
 /// # Errors
 /// [`AffineOverflow`] if a coefficient leaves 64 bits.
 pub(super) fn distances(kernel: &Kernel, space: &CommonSpace, params: &[i64]) -> Result<Vec<Distance>, AffineOverflow> {
-    let (mut seen, mut found) = (HashSet::new(), Vec::new());
-    for (array, write, read) in pairs(kernel) {
-        if !may_meet(space, &write, &read, params) {
-            continue;
-        }
-        let by = between(space, dims_of(space, array), &write, &read, params)?;
-        let distance = Distance { from: write.stmt, to: read.stmt, by };
-        if !distance.is_within_instance() && seen.insert(distance.clone()) {
-            found.push(distance);
+    let (mut seen, mut found) = (FxHashSet::default(), Vec::new());
+    for array in kernel.array_ids() {
+        let [writes, reads] = accesses(kernel, array).map(|all| {
+            let ranges = |access: &Access<'_>| {
+                access.index.iter().map(|e| space.range_of(access.stmt, e, params)).collect::<Vec<_>>()
+            };
+            let prepared = |access| Prepared { access, ranges: ranges(&access), ahead: OnceCell::new() };
+            all.into_iter().map(prepared).collect::<Vec<_>>()
+        });
+        for read in &reads {
+            for write in writes.iter().filter(|write| may_meet(space, &write.ranges, &read.ranges)) {
+                let by = between(space, dims_of(space, array), write, read, params)?;
+                let distance = Distance { from: write.access.stmt, to: read.access.stmt, by };
+                if !distance.is_within_instance() && seen.insert(distance.clone()) {
+                    found.push(distance);
+                }
+            }
         }
     }
     Ok(found)
 }
 
+/// All writes and all reads of an array.
+fn accesses(kernel: &Kernel, array: ArrayId) -> [Vec<Access<'_>>; 2] {
+    let (mut writes, mut reads) = (Vec::new(), Vec::new());
+    for (stmt, body) in kernel.stmts().iter().enumerate() {
+        let written = body.assigns.iter().filter(|assign| assign.array == array);
+        writes.extend(written.map(|assign| Access { stmt, index: &assign.index }));
+        let read = body.reads().filter(|(read, _)| *read == array);
+        reads.extend(read.map(|(_, index)| Access { stmt, index }));
+    }
+    [writes, reads]
+}
+
 /// All pairs of a write and a read of an array.
 fn pairs(kernel: &Kernel) -> impl Iterator<Item = (ArrayId, Access<'_>, Access<'_>)> {
-    let stmts = || kernel.stmts().iter().enumerate();
     kernel.array_ids().flat_map(move |array| {
-        let mut writes = Vec::new();
-        for (stmt, body) in stmts() {
-            let of_array = body.assigns.iter().filter(|assign| assign.array == array);
-            writes.extend(of_array.map(|assign| Access { stmt, index: &assign.index }));
-        }
-        let reads = stmts().flat_map(move |(stmt, body)| {
-            let of_array = body.reads().filter(move |(read, _)| *read == array);
-            of_array.map(move |(_, index)| Access { stmt, index })
-        });
-        reads.flat_map(move |read| writes.clone().into_iter().map(move |write| (array, write, read)))
+        let [writes, reads] = accesses(kernel, array);
+        reads.into_iter().flat_map(move |read| writes.clone().into_iter().map(move |write| (array, write, read)))
     })
 }
 
@@ -112,7 +136,10 @@ impl TiledAxis {
         };
         let mut reaches = Vec::new();
         for (array, write, read) in pairs(kernel) {
-            if !may_meet(&space, &write, &read, params) {
+            let ranges = |access: &Access<'_>| -> Vec<Interval> {
+                access.index.iter().map(|e| space.range_of(access.stmt, e, params)).collect()
+            };
+            if !may_meet(&space, &ranges(&write), &ranges(&read)) {
                 continue;
             }
             let (from, to) = (write.stmt, read.stmt);
@@ -120,7 +147,9 @@ impl TiledAxis {
             let mut by = range(to) - range(from);
             // Both name one cell, so that each of its indices says how far apart they are.
             for k in 0..write.index.len() {
-                by = by.intersect(between_cells(&space, (0, k), &write, &read, params)?);
+                let [to, from] = [&read, &write].map(|access| ahead(&space, access, (0, k), params));
+                let range = |access: &Access<'_>| space.range_of(access.stmt, &access.index[k], params);
+                by = by.intersect(between_cells((to?, from?), || range(&read).intersect(range(&write))));
             }
             reaches.push(Reach { array, from, to, by });
         }
@@ -135,13 +164,12 @@ impl Distance {
     }
 }
 
-/// Whether the cells of two accesses are in boxes that meet.
-fn may_meet(space: &CommonSpace, write: &Access<'_>, read: &Access<'_>, params: &[i64]) -> bool {
-    let range = |access: &Access<'_>, e: &Affine| space.range_of(access.stmt, e, params);
+/// Whether cells whose indices have these ranges are in boxes that meet.
+fn may_meet(space: &CommonSpace, written: &[Interval], taken: &[Interval]) -> bool {
     let is_steps = |k: usize| space.has_steps && k == 0;
-    write.index.iter().zip(read.index).enumerate().all(|(k, (written, taken))| {
+    written.iter().zip(taken).enumerate().all(|(k, (written, taken))| {
         // Steps go on beyond the one that ranges are of.
-        is_steps(k) || !range(write, written).intersect(range(read, taken)).is_empty()
+        is_steps(k) || !written.intersect(*taken).is_empty()
     })
 }
 
@@ -149,48 +177,56 @@ fn may_meet(space: &CommonSpace, write: &Access<'_>, read: &Access<'_>, params: 
 fn between(
     space: &CommonSpace,
     dims: Option<&[usize]>,
-    write: &Access<'_>,
-    read: &Access<'_>,
+    write: &Prepared<'_>,
+    read: &Prepared<'_>,
     params: &[i64],
 ) -> Result<Vec<Interval>, AffineOverflow> {
+    let position = |dim: usize| dims.and_then(|dims| dims.iter().position(|&d| d == dim));
+    let all_ahead = |one: &Prepared<'_>| {
+        let of_dim = |dim: usize| position(dim).map(|k| ahead(space, &one.access, (dim, k), params)).transpose();
+        (0..space.names.len()).map(of_dim).collect::<Result<Vec<_>, _>>()
+    };
+    let [to, from] = [read, write].map(|one| one.ahead.get_or_init(|| all_ahead(one)).as_ref().map_err(|e| *e));
+    let (to, from) = (to?, from?);
     let mut by = Vec::with_capacity(space.names.len());
     for dim in 0..space.names.len() {
-        let ends = [read, write].map(|access| &space.coordinates[access.stmt][dim]);
-        let position = dims.and_then(|dims| dims.iter().position(|&d| d == dim));
-        by.push(match position {
-            Some(k) => between_cells(space, (dim, k), write, read, params)?,
-            None if space.has_steps && dim == 0 => Interval::UNBOUNDED,
-            None => space.range_of(read.stmt, ends[0], params) - space.range_of(write.stmt, ends[1], params),
+        let ends = [read, write].map(|one| &space.coordinates[one.access.stmt][dim]);
+        by.push(match (position(dim), to[dim], from[dim]) {
+            (Some(k), Some(to), Some(from)) => between_cells((to, from), || read.ranges[k].intersect(write.ranges[k])),
+            _ if space.has_steps && dim == 0 => Interval::UNBOUNDED,
+            _ => {
+                let [to, from] = [(read, ends[0]), (write, ends[1])];
+                space.range_of(to.0.access.stmt, to.1, params) - space.range_of(from.0.access.stmt, from.1, params)
+            }
         });
     }
     Ok(by)
 }
 
-/// The distance in a dimension that is index `k` of the array: both accesses name the same cell, so what each coordinate
-/// has on it can be compared. A coordinate may run against the index, as in the far half of a folded dimension; between
-/// the halves, the distance depends on the cell.
-fn between_cells(
+/// What the coordinate of an access has in a dimension on index `k`, or on its opposite where that is one number: a
+/// coordinate may run against the index, as in the far half of a folded dimension.
+fn ahead(
     space: &CommonSpace,
+    access: &Access<'_>,
     (dim, k): (usize, usize),
-    write: &Access<'_>,
-    read: &Access<'_>,
     params: &[i64],
-) -> Result<Interval, AffineOverflow> {
-    // What the coordinate has on the index, or on its opposite where that is one number.
-    let ahead = |access: &Access<'_>| -> Result<(Interval, i64), AffineOverflow> {
-        let on = |sign: i64| {
-            let difference = space.coordinates[access.stmt][dim].sub(&access.index[k].scale(sign)?)?;
-            Ok(space.range_of(access.stmt, &difference, params))
-        };
-        let is_number = |value: Interval| value.extent() == Some(1);
-        let along = on(1)?;
-        let against = if is_number(along) { along } else { on(-1)? };
-        Ok(if is_number(along) || !is_number(against) { (along, 1) } else { (against, -1) })
+) -> Result<Ahead, AffineOverflow> {
+    let on = |sign: i64| {
+        let difference = space.coordinates[access.stmt][dim].sub(&access.index[k].scale(sign)?)?;
+        Ok(space.range_of(access.stmt, &difference, params))
     };
-    let ((to, read_sign), (from, write_sign)) = (ahead(read)?, ahead(write)?);
-    if read_sign == write_sign {
-        return Ok(to - from);
+    let is_number = |value: Interval| value.extent() == Some(1);
+    let along = on(1)?;
+    let against = if is_number(along) { along } else { on(-1)? };
+    Ok(if is_number(along) || !is_number(against) { (along, 1) } else { (against, -1) })
+}
+
+/// The distance in a dimension that is an index of the array: both accesses name the same cell, so what each coordinate
+/// has on it can be compared. Between the halves of a folded dimension it depends on the cell, of which `cells` has the
+/// range.
+fn between_cells(((to, read_sign), (from, write_sign)): (Ahead, Ahead), cells: impl Fn() -> Interval) -> Interval {
+    match read_sign == write_sign {
+        true => to - from,
+        false => to - from + cells().scaled(read_sign - write_sign),
     }
-    let range = |access: &Access<'_>| space.range_of(access.stmt, &access.index[k], params);
-    Ok(to - from + range(read).intersect(range(write)).scaled(read_sign - write_sign))
 }

@@ -7,6 +7,7 @@
 //! runs strips of one length. What moves how is read off the loop once; positions are evaluated at its first iteration,
 //! and where a decision that depends on the loop's variable turns out differently.
 
+use super::starts::{Start, is_lone};
 use super::*;
 
 /// How an integer moves from one value of the loop's variable to the next: by a constant, but for a part that runs
@@ -36,9 +37,19 @@ impl Motion<'_> {
 /// A loop whose iterations are alike: who touches cells in its strips, through which stream, and how that moves, in the
 /// order of operations.
 pub(super) struct Plan<'p> {
-    strips: FxHashMap<*const Strip, Vec<(StreamId, Access, Motion<'p>)>>,
+    strips: FxHashMap<*const Strip, Vec<Moving<'p>>>,
+    /// Variables of which a strip that counts, or a decision, needs the value.
+    needed: FxHashSet<Var>,
     /// For each comparison, how much the difference of both sides grows from one value of the loop's variable to the next.
     differences: FxHashMap<*const Cond, i64>,
+}
+
+/// Who touches cells through a stream, where, and how that moves.
+struct Moving<'p> {
+    stream: StreamId,
+    access: Access,
+    motion: Motion<'p>,
+    start: Option<Start>,
 }
 
 /// Such a loop at one of its iterations.
@@ -81,10 +92,18 @@ struct Planner<'p, 's> {
     var: Var,
     /// How variables that the loop defines move.
     lets: FxHashMap<Var, Motion<'p>>,
+    /// What defines them, in order.
+    definitions: Vec<(Var, &'p Int)>,
     plan: Plan<'p>,
 }
 
-impl<'p> Planner<'p, '_> {
+impl<'p, 's> Planner<'p, 's> {
+    fn new(sample: &'s Sample<'p>, var: Var) -> Self {
+        let (strips, needed, differences) = (FxHashMap::default(), FxHashSet::default(), FxHashMap::default());
+        let plan = Plan { strips, needed, differences };
+        Planner { sample, var, lets: FxHashMap::default(), definitions: Vec::new(), plan }
+    }
+
     /// None if iterations are not alike.
     fn block(&mut self, nodes: &'p [Node]) -> Option<()> {
         for node in nodes {
@@ -92,6 +111,7 @@ impl<'p> Planner<'p, '_> {
                 Node::Let { var, value } => {
                     let motion = self.motion(value)?;
                     self.lets.insert(*var, motion);
+                    self.definitions.push((*var, value));
                 }
                 Node::For { .. } => return None,
                 Node::If { cond, then, otherwise } => {
@@ -110,13 +130,37 @@ impl<'p> Planner<'p, '_> {
         if lo.round.is_some() || hi.round.is_some() || lo.step != hi.step {
             return None;
         }
+        let args = self.sample.env.args;
         let moving = |&(stream, access): &(StreamId, Access)| {
-            Some((stream, access, self.address(&strip.streams[stream.index()].address)?))
+            let address = &strip.streams[stream.index()].address;
+            Some(Moving { stream, access, motion: self.address(address)?, start: Start::of(address, args) })
         };
         let accesses = self.sample.accesses[&std::ptr::from_ref(strip)].iter().map(moving);
-        let accesses = accesses.collect::<Option<_>>()?;
+        let mut accesses = accesses.collect::<Option<Vec<_>>>()?;
+        if is_lone(&strip.lo, &strip.hi) {
+            accesses.clear();
+        }
+        self.need(&strip.lo);
+        self.need(&strip.hi);
+        for moving in &accesses {
+            strip.streams[moving.stream.index()].ints().for_each(|int| self.need(int));
+        }
         self.plan.strips.insert(strip, accesses);
         Some(())
+    }
+
+    fn need(&mut self, int: &Int) {
+        self.plan.needed.extend(int.vars());
+    }
+
+    /// The plan, which knows what definitions need, once all of the loop was looked at.
+    fn finish(mut self) -> Plan<'p> {
+        for (var, value) in std::mem::take(&mut self.definitions).into_iter().rev() {
+            if self.plan.needed.contains(&var) {
+                self.need(value);
+            }
+        }
+        self.plan
     }
 
     /// How a position moves; bases and coordinates of arrays must rest.
@@ -188,9 +232,11 @@ impl<'p> Planner<'p, '_> {
 
     fn cond(&mut self, cond: &'p Cond) -> Option<()> {
         match cond {
-            Cond::Compare(_, lhs, rhs) => {
-                let (lhs, rhs) = (self.motion(lhs)?, self.motion(rhs)?);
+            Cond::Compare(_, lhs_of, rhs_of) => {
+                let (lhs, rhs) = (self.motion(lhs_of)?, self.motion(rhs_of)?);
                 (lhs.round.is_none() && rhs.round.is_none()).then_some(())?;
+                self.need(lhs_of);
+                self.need(rhs_of);
                 self.plan.differences.insert(cond, lhs.step.checked_sub(rhs.step)?);
                 Some(())
             }
@@ -230,15 +276,15 @@ impl<'a> Sample<'a> {
     /// A loop at its first iteration, if its iterations are alike.
     pub(super) fn rows(&mut self, var: Var, (lo, step): (i64, i64), body: &'a [Node]) -> Result<Option<Rows>, Stopped> {
         let known = self.plans.get(&body.as_ptr()).cloned().unwrap_or_else(|| {
-            let plan = Plan { strips: FxHashMap::default(), differences: FxHashMap::default() };
-            let mut planner = Planner { sample: self, var, lets: FxHashMap::default(), plan };
-            let plan = planner.block(body).map(|()| Rc::new(planner.plan));
+            let mut planner = Planner::new(self, var);
+            let plan = planner.block(body).map(|()| Rc::new(planner.finish()));
             self.plans.insert(body.as_ptr(), plan.clone());
             plan
         });
         let Some(plan) = known else { return Ok(None) };
         self.env.vars[var.index()] = lo;
-        let mut rows = Rows { nodes: 0, done: 0, alike: u64::MAX, soonest: 0, accesses: Vec::new() };
+        let room = plan.strips.values().map(Vec::len).sum();
+        let mut rows = Rows { nodes: 0, done: 0, alike: u64::MAX, soonest: 0, accesses: Vec::with_capacity(room) };
         self.first(&plan, step, body, &mut rows)?;
         Ok(Some(rows))
     }
@@ -248,7 +294,10 @@ impl<'a> Sample<'a> {
         for node in nodes {
             rows.nodes += 1;
             match node {
-                Node::Let { var, value } => self.env.vars[var.index()] = self.env.int(value)?,
+                Node::Let { var, value } if plan.needed.contains(var) => {
+                    self.env.vars[var.index()] = self.env.int(value)?;
+                }
+                Node::Let { .. } => {}
                 Node::For { .. } => unreachable!("iterations with loops inside are not alike"),
                 Node::If { cond, then, otherwise } => {
                     rows.alike = rows.alike.min(self.alike(plan, step, cond)?);
@@ -283,8 +332,12 @@ impl<'a> Sample<'a> {
     fn first_of_strip(&mut self, plan: &Plan<'a>, step: i64, strip: &Strip, rows: &mut Rows) -> Result<(), Stopped> {
         self.ran.insert(strip);
         let Some(count) = self.length(strip)? else { return Ok(()) };
-        for &(stream, access, motion) in &plan.strips[&std::ptr::from_ref(strip)] {
-            let cursor = place(self.program, &strip.streams[stream.index()], &self.env)?;
+        for Moving { stream, access, motion, start } in &plan.strips[&std::ptr::from_ref(strip)] {
+            let stream = &strip.streams[stream.index()];
+            let cursor = match start.as_ref().and_then(|start| start.cursor(stream, &self.env.vars)) {
+                Some(cursor) => cursor,
+                None => place(self.program, stream, &self.env)?,
+            };
             let along = |by: i64| by.checked_mul(step).ok_or(Stopped);
             let round = match motion.round {
                 None => None,
@@ -297,7 +350,8 @@ impl<'a> Sample<'a> {
                     Some(RowRound { value, step, modulus })
                 }
             };
-            rows.accesses.push(RowAccess { access, cursor, next: 0, count, step: along(motion.step)?, round });
+            let (access, step) = (*access, along(motion.step)?);
+            rows.accesses.push(RowAccess { access, cursor, next: 0, count, step, round });
         }
         Ok(())
     }
@@ -315,10 +369,15 @@ impl<'a> Sample<'a> {
             if cursor.ring > 0 && !(0..cursor.ring).contains(&cursor.pos) {
                 return Err(Stopped);
             }
-            let budget = self.budget;
-            self.access(cursor, *count, *access)?;
+            let (bytes, around) = self.bytes(cursor, *count)?;
+            let (budget, end) = (self.budget, bytes.end);
+            self.pages(cursor.buffer, bytes, *access)?;
+            let is_in_one_piece = around.is_none();
+            if let Some(around) = around {
+                self.pages(cursor.buffer, around, *access)?;
+            }
             let touches = self.budget < budget;
-            let ahead = if touches { 1 } else { self.untouched(row).unwrap_or(1).max(1) };
+            let ahead = if touches || !is_in_one_piece { 1 } else { self.untouched(row, end).unwrap_or(1).max(1) };
             row.move_on(ahead).ok_or(Stopped)?;
             rows.soonest = rows.soonest.min(row.next);
         }
@@ -334,12 +393,11 @@ impl<'a> Sample<'a> {
         Ok(())
     }
 
-    /// How many iterations a row that touches nothing followed may move on, forwards and not beyond an end of a ring,
-    /// until it reaches the next page that is.
-    fn untouched(&self, row: &RowAccess) -> Option<i64> {
+    /// How many iterations a row that touches nothing followed, and ends before that byte, may move on, forwards and not
+    /// beyond an end of a ring, until it reaches the next page that is.
+    fn untouched(&self, row: &RowAccess, end: u64) -> Option<i64> {
         let RowAccess { cursor, count, step, round, .. } = row;
         let element_bytes = self.program.buffers[cursor.buffer].element.bytes();
-        let [Some(Range { end, .. }), None] = bytes_between(cursor, *count, element_bytes)? else { return None };
         let round_step = round.as_ref().map_or(0, |round| round.step);
         let forwards = step.checked_add(round_step).filter(|sum| *sum > 0 && *step >= 0)?;
         let Pages { bytes_log2, group_log2 } = self.pages_of;
