@@ -68,3 +68,32 @@ fn code_that_takes_cells_for_apart_runs_no_strip_where_they_meet() {
     agree(&text, &[], &[], &[1, 2, 4]);
     assert!(matches!(wide_strips(&text), None | Some(2)));
 }
+
+/// A row in place, long enough to be aligned first: cells before what is aligned are stored when the vectors are read that
+/// the loop takes from them, wherever the row begins.
+#[test]
+fn vectors_are_read_before_cells_in_front_of_them_are_stored() {
+    let row = |var: u32, first: usize, cells: usize| {
+        format!(
+            "strip v{var} in 0 .. {cells} lanes 64 {{
+               m0 = u[pos {first}, stride 1]
+               m1 = u[pos {first} + 1, stride 1]
+               m2 = u[pos {first} + 2, stride 1]
+               %0 = load m0: f64
+               %1 = load m1: f64
+               %2 = load m2: f64
+               %3 = add %0, %2
+               %4 = fma %1, %1, %3
+               %5: store m0, %4
+               alias %0, %5: same_lane
+               alias %1, %5: distance -1
+               alias %2, %5: distance -2
+             }}\n"
+        )
+    };
+    for first in 0..9 {
+        let strips: String = (0..3).map(|at| row(at, first + 2 * at as usize, 180 + first)).collect();
+        let text = format!("program rows() {{\nbuffer u: f64[220] write\n{strips}}}");
+        agree(&text, &[], &[], &[1, 2, 4]);
+    }
+}

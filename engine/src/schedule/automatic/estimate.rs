@@ -416,3 +416,22 @@ fn box_of(array: &Array, params: &[i64]) -> Option<Vec<Interval>> {
 fn length(range: Interval) -> f64 {
     range.extent().map_or(1.0, |extent| extent.max(0) as f64)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::turns;
+
+    #[test]
+    fn turns_are_those_of_fronts_that_grow_and_shrink() {
+        let counted = |tiles: i64, bands: i64, threads: i64| -> f64 {
+            let active = |front: i64| (front + 1).min(tiles).min(bands).min(tiles + bands - 1 - front);
+            (0..tiles + bands - 1).map(|front| (active(front) as f64 / threads as f64).ceil()).sum()
+        };
+        for (tiles, bands, threads) in
+            [(9, 2, 2), (9, 8, 2), (5, 16, 2), (17, 16, 4), (1, 4, 2), (12, 12, 5), (7, 3, 3)]
+        {
+            let found = turns(tiles as f64, bands as f64, threads as f64);
+            assert_eq!(found, counted(tiles, bands, threads), "{tiles} tiles, {bands} bands, {threads} threads");
+        }
+    }
+}

@@ -253,3 +253,34 @@ fn a_program_none_of_whose_stores_could_be_marked_is_not_followed() {
     assert!(Tallies::of(&program, &[], CACHE_BYTES, Marked::Stores).stores.is_empty());
     assert_eq!(Tallies::of(&program, &[], CACHE_BYTES, Marked::Loads).streams.len(), 1);
 }
+
+/// Rows of 512 floats of a tile, 32 KiB apart, one after the other: the next one is prefetched, of what is read and of
+/// what is stored.
+#[test]
+fn short_rows_that_lie_apart_are_prefetched_row_by_row() {
+    let tiled = |cells: usize, apart: usize| {
+        format!(
+            "program tiled() {{ buffer a: f32[16777216] read buffer b: f32[16777216] write
+             for v0 in 0 .. {} {{ for v1 in 0 .. 2000 {{ strip v2 in 0 .. {cells} lanes 8 {{
+               m0 = a[base {cells} * v0, pos {apart} * v1, stride 1]
+               m1 = b[base {cells} * v0, pos {apart} * v1, stride 1]
+               %0 = load m0: f32 %1 = add %0, %0 %2: store m1, %1 }} }} }} }}",
+            apart / cells
+        )
+    };
+    let marks = |text: &str| {
+        let mut program = Program::parse(text).unwrap();
+        program.mark_reuse(&[], CACHE_BYTES, CACHE_BYTES);
+        assert_eq!(Program::parse(&program.to_string()).as_ref(), Ok(&program));
+        let mut found = (Vec::new(), false);
+        for_each_strip(&mut program.body, &mut |strip| {
+            found.0.extend(strip.streams.iter().map(|stream| stream.cold));
+            found.1 |= strip.ops.iter().any(|op| matches!(op, Op::Store { hint: StoreHint::NonTemporal, .. }));
+        });
+        found
+    };
+    let next = Some(Cold::NextRow(4 * 8192));
+    assert_eq!(marks(&tiled(512, 8192)), (vec![next, next], false));
+    assert_eq!(marks(&tiled(2048, 8192)), (vec![Some(Cold::SameRow), None], true), "long enough");
+    assert_eq!(marks(&tiled(8192, 8192)), (vec![Some(Cold::SameRow), None], true), "they continue each other");
+}
