@@ -46,6 +46,9 @@ const CALL_NS: f64 = 25e6;
 const INSTRUCTION_NS: f64 = 0.1;
 /// Nanoseconds of opening a loop for all threads and of waiting for the last one. Shows in `bench --suite quick`.
 const BARRIER_NS: f64 = 1500.0;
+/// The same for a front of the tiles of bands, each of which needs what other threads have just written. Shows in `bench
+/// --suite paper --part table-2-lines`.
+const FRONT_NS: f64 = 4000.0;
 /// Nanoseconds of beginning a strip. Shows in `bench --suite quick`.
 const STRIP_NS: f64 = 20.0;
 /// Bytes of the widest vectors. Shows in `bench --suite quick`.
@@ -211,7 +214,7 @@ impl Workload {
         let handed_on = self.state_bytes * edges / HANDED_ON_RATE / height * (all_threads - 1.0) / all_threads;
         let taken = 2.0 * self.state_bytes * edges * (bands - all_threads) / height;
         let handed_on = handed_on + self.moving(taken, held * bands.min(tiles), all_threads);
-        let barriers = (tiles + bands - 1.0) * BARRIER_NS / height;
+        let barriers = (tiles + bands - 1.0) * FRONT_NS / height;
         let nanoseconds = overlapped(&[self.all_work() / threads, inside, between]) + handed_on + barriers;
         // Bands that follow each other have a margin of their steps in storage.
         let bytes = self.state_bytes * (1.0 + lean * height / rows) + self.given_bytes;

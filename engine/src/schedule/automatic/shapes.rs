@@ -11,7 +11,7 @@
 //! - one stage after the other, `[t, stage, y parallel, x vector]`, where statements of a step need each other's rows;
 //! - stages at once, each some rows behind the one before: `[floor(y/h) + stage, stage parallel, y, x vector]`;
 //! - skewed tiles, `[floor(t/B), floor((y + r t)/h), t, y, x vector]`, one after the other: a row is used for several
-//!   steps while it is in a cache; on several threads the tiles of as many bands of `B` steps at once, or of a few for each
+//!   steps while it is in a cache; on several threads the tiles of as many bands of `B` steps at once, or of two for each
 //!   thread, each one tile behind the one before, `[floor(t/(P B)), floor(t/B) + floor((y + r t)/h), floor(t/B) parallel, t, y, x vector]`;
 //! - skewed blocks, `[floor(t/B), floor((z + r t)/h), floor((y + r t)/w), t, z, y, x]`: tiles of two dimensions where
 //!   planes are too large for a cache and each step reads the one before alone; on several threads as many rows of
@@ -49,8 +49,9 @@ const TILE_STEPS: [i64; 5] = [4, 8, 16, 32, 64];
 const MOST_TILE_ROWS: i64 = 1 << 16;
 
 /// Bands of a thread that are tried. Of few tiles, more than one: where some bands have ended and others have not begun,
-/// threads wait for less of the time. Shows in `bench --suite paper --part table-2-lines`.
-const BANDS_OF_THREADS: [i64; 4] = [1, 2, 4, 8];
+/// threads wait for less of the time. Of four, threads were seen to take tiles from each other, which then took half as
+/// long again. Shows in `bench --suite paper --part table-2-lines`.
+const BANDS_OF_THREADS: [i64; 2] = [1, 2];
 
 /// Rows of a block, at least, in each of its dimensions: below, most of a block is its edges. Shows in `bench --suite
 /// tiles`.
@@ -262,7 +263,7 @@ impl Shapes<'_> {
         Ok(Some(draft.candidate(format!("stages at once, in blocks of {width}"), estimate(width))))
     }
 
-    /// Tiles of time and space, one after the other, or those of a band or a few for each thread at once. Not of folded boxes, where
+    /// Tiles of time and space, one after the other, or those of a band or two for each thread at once. Not of folded boxes, where
     /// the storage of several bands takes two levels; nor where tiles need not lean: then threads need no bands, and storage
     /// of several is not found in one level.
     fn skewed(&self, at_once: bool) -> Found {
