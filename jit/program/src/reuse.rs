@@ -12,10 +12,10 @@
 //! Bytes are counted on the strips of a run, by pages, without touching memory. Loops that have moved half as much again
 //! as fits into the cache are cut short, as what they still do is too far away to be found there: the clock, which counts bytes
 //! that come from memory, goes on as if they had run. A store is non-temporal if it is unlikely (below
-//! [`NON_TEMPORAL_REUSE`]) that a load is near its cells, before or after it. What the run has stored last is taken to
-//! be read when it has ended. Nor is one whose rows are short and lie apart. A stream is cold if half of what it loads was
-//! not touched lately; what is prefetched for it is further on in its row, or the next row, if these are short. Programs that fit the
-//! cache, bytes, cells that are not adjacent and the copies of workers are never marked.
+//! [`NON_TEMPORAL_REUSE`]) that a load is near its cells, before or after it, and if its rows are long or continue each
+//! other. What the run has stored last is taken to be read when it has ended. A stream is cold if half of what it loads
+//! was not touched lately; what is prefetched for it is further on in its row, or the next row, if these are short and lie
+//! apart. Programs that fit the cache, bytes, cells that are not adjacent and the copies of workers are never marked.
 //!
 //! Cost: some pages of the cache for each loop in a nest; nothing if all buffers fit the cache.
 

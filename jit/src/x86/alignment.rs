@@ -91,7 +91,7 @@ impl Function<'_, '_, '_> {
         match self.encoding.isa {
             Avx::Avx512 => {
                 self.set_mask();
-                if let (Some((before, stores)), Some(shared)) = (self.loads_early(), &self.allocation.shared) {
+                if let (Some((before, stores)), Some(shared)) = (self.early.clone(), &self.allocation.shared) {
                     self.encoding.block(&before, Extent::Masked, 0);
                     self.put(Instruction::with2(Code::Add_r64_rm64, ITERATION, slot.count));
                     self.load_carried(shared, Extent::Whole);

@@ -68,7 +68,8 @@ impl Target for Avx {
             copy: 0,
             ahead,
         };
-        Function { encoding: &mut encoding, homes: &homes, strip, allocation: &strip.allocation }.emit();
+        let early = loads_early(strip, *self);
+        Function { encoding: &mut encoding, homes: &homes, strip, allocation: &strip.allocation, early }.emit();
         let entry_bytes = pool_entry(*self, body);
         let (bytes, text) = encoding.assembler.finish(&pool(body, entry_bytes), entry_bytes);
         Encoded { bytes, text }
@@ -132,6 +133,21 @@ impl Homes {
     }
 }
 
+/// What comes before the stores of a block, and these, if the cells before the first aligned one may be stored once the
+/// vectors are read that the next block takes from them: a load from where a masked store just was waits for it,
+/// whatever the mask.
+fn loads_early(strip: &WideStrip<'_>, isa: Avx) -> Option<(Sequence, Sequence)> {
+    let shared = strip.allocation.shared.as_ref()?;
+    let stores = strip.aligned_stores.as_ref().filter(|stores| !stores.non_temporal)?;
+    // A row that is aligned has these vectors behind what is not.
+    let vectors = strip.unroll_factor + 2;
+    let (each, shape) = (&strip.allocation.each, strip.body.shape);
+    let keeps = |register: Option<Reg>| register.is_none_or(|register| !each.writes(register));
+    let is_kept = shared.rows.iter().all(|(_, carried)| keeps(Some(carried.current)) && keeps(carried.previous));
+    let fits = isa == Avx::Avx512 && is_kept && stores.least(shape) >= vectors * shape.lanes();
+    each.stores_apart().filter(|_| fits && strip.fixed_length.is_none())
+}
+
 /// The stream that an instruction reads or writes.
 fn cell_of(inst: &Inst) -> Option<usize> {
     match (inst, inst.reads()) {
@@ -163,6 +179,8 @@ pub(super) struct Function<'f, 'b, 'a> {
     homes: &'f Homes,
     strip: &'f WideStrip<'a>,
     pub(super) allocation: &'f Allocation,
+    /// What [`loads_early`] says.
+    pub(super) early: Option<(Sequence, Sequence)>,
 }
 
 impl Function<'_, '_, '_> {
@@ -291,7 +309,7 @@ impl Function<'_, '_, '_> {
         let reads_ahead = shared.rows.iter().any(|(_, carried)| carried.next.is_some());
         let vectors = unroll_factor + i64::from(reads_ahead);
         let skip = self.begin_blocks(vectors);
-        let is_loaded = self.loads_early().map(|_| {
+        let is_loaded = self.early.is_some().then(|| {
             let slot = AlignmentSlot::new(self.homes.alignment_slot, self.encoding.body.shape);
             self.put(Instruction::with2(Code::Cmp_rm64_imm8, slot.count, 0));
             self.encoding.assembler.jump_ahead(Code::Jne_rel32_64)
@@ -313,21 +331,6 @@ impl Function<'_, '_, '_> {
                 self.encoding.load(carried.current, Memory::Cell(row.stream));
             }
         }
-    }
-
-    /// What comes before the stores of a block, and these, if the cells before the first aligned one may be stored once the
-    /// vectors are read that the next block takes from them: a load from where a masked store just was waits for it,
-    /// whatever the mask.
-    pub(super) fn loads_early(&self) -> Option<(Sequence, Sequence)> {
-        let shared = self.allocation.shared.as_ref()?;
-        let stores = self.strip.aligned_stores.as_ref().filter(|stores| !stores.non_temporal)?;
-        // A row that is aligned has these vectors behind what is not.
-        let vectors = self.strip.unroll_factor + 2;
-        let (each, shape) = (&self.allocation.each, self.encoding.body.shape);
-        let keeps = |register: Option<Reg>| register.is_none_or(|register| !each.writes(register));
-        let is_kept = shared.rows.iter().all(|(_, carried)| keeps(Some(carried.current)) && keeps(carried.previous));
-        let fits = self.encoding.isa == Avx::Avx512 && is_kept && stores.least(shape) >= vectors * shape.lanes();
-        each.stores_apart().filter(|_| fits && self.strip.fixed_length.is_none())
     }
 
     /// Blocks of whole vectors, as long as `unroll_factor` of them fit.

@@ -59,8 +59,8 @@ impl<'a> Walk<'a> {
                     self.nodes(otherwise, around, runs && holds == Ok(false));
                 }
                 Node::Strip(strip) => {
-                    let of_stream =
-                        |stream| around.filter(|_| runs).and_then(|around| self.jump(strip, stream, around));
+                    let next = around.filter(|_| runs).and_then(|around| self.next(strip, around));
+                    let of_stream = |stream| next.as_ref().and_then(|next| self.jump(strip, stream, next));
                     let found = strip.streams.iter().map(of_stream).collect();
                     self.found.push(found);
                 }
@@ -68,15 +68,19 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn jump(&self, strip: &Strip, stream: &Stream, around: Around<'a>) -> Option<i64> {
-        let element_bytes = i64::try_from(self.program.buffers[stream.buffer.index()].element.bytes()).ok()?;
-        let this = place(self.program, stream, &self.env).ok()?;
-        let cells = self.env.int(&strip.hi).ok()?.checked_sub(self.env.int(&strip.lo).ok()?)?;
+    /// What is defined at a strip, one iteration later.
+    fn next(&self, strip: &Strip, around: Around<'a>) -> Option<Env<'a>> {
         let mut vars = self.env.vars.clone();
         vars[around.var.index()] = vars[around.var.index()].checked_add(around.step)?;
         let mut next = Env { args: self.env.args, vars };
         lets_before(&mut next, around.body, strip)?;
-        let next = place(self.program, stream, &next).ok()?;
+        Some(next)
+    }
+
+    fn jump(&self, strip: &Strip, stream: &Stream, next: &Env<'_>) -> Option<i64> {
+        let element_bytes = i64::try_from(self.program.buffers[stream.buffer.index()].element.bytes()).ok()?;
+        let (this, next) = (place(self.program, stream, &self.env).ok()?, place(self.program, stream, next).ok()?);
+        let cells = self.env.int(&strip.hi).ok()?.checked_sub(self.env.int(&strip.lo).ok()?)?;
         let mut moved = next.pos.checked_sub(this.pos)?;
         if this.ring > 0 && moved.unsigned_abs() > this.ring.unsigned_abs() / 2 {
             moved -= moved.signum() * this.ring;
