@@ -90,6 +90,23 @@ fn callbacks_come_when_they_are_due() {
 }
 
 #[test]
+fn a_run_advances_for_some_time() {
+    let mut run = start(1000);
+    run.fill("u", 1.0).unwrap();
+    assert_eq!((run.steps_in(Duration::MAX), run.advance_for(Duration::MAX, 5).unwrap()), (1, 1), "nothing is known");
+    let (mut left, mut calls) = (3_000, 0);
+    while left > 0 {
+        let done = run.advance_for(Duration::from_millis(2), left).unwrap();
+        assert!((1..=left).contains(&done));
+        (left, calls) = (left - done, calls + 1);
+    }
+    assert!(run.step() == 3_001 && calls < 3_000, "{calls} calls");
+    assert_eq!((run.advance_for(Duration::ZERO, 0).unwrap(), run.step()), (0, 3_001));
+    assert_eq!((run.advance_for(Duration::ZERO, 7).unwrap(), run.step()), (1, 3_002));
+    assert!(run.advance_for(Duration::MAX, u64::MAX).is_err() && run.step() == 3_002, "too many steps");
+}
+
+#[test]
 fn a_cancelled_run_stands_at_a_whole_step() {
     let (mut run, cancel) = (start(1000), Cancel::new());
     run.fill("u", 1.0).unwrap();

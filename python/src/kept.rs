@@ -9,16 +9,8 @@ use crate::error::{Answer, Failure};
 /// A run, and how many arrays show cells of it.
 #[derive(Clone, Debug)]
 pub(crate) struct Kept {
-    inner: Arc<Mutex<Inner>>,
+    run: Arc<Mutex<crease::Run>>,
     views: Arc<AtomicUsize>,
-}
-
-/// What the lock is for.
-#[derive(Debug)]
-pub(crate) struct Inner {
-    pub(crate) run: crease::Run,
-    /// Steps that take about as long as a signal may wait, as far as is known.
-    pub(crate) steps: u64,
 }
 
 /// One more view, for as long as it exists.
@@ -27,12 +19,12 @@ pub(crate) struct Counted(Arc<AtomicUsize>);
 
 impl Kept {
     pub(crate) fn new(run: crease::Run) -> Kept {
-        Kept { inner: Arc::new(Mutex::new(Inner { run, steps: 1 })), views: Arc::default() }
+        Kept { run: Arc::new(Mutex::new(run)), views: Arc::default() }
     }
 
     /// The run, for this thread.
-    pub(crate) fn lock(&self) -> Answer<MutexGuard<'_, Inner>> {
-        self.inner.try_lock().map_err(|error| match error {
+    pub(crate) fn lock(&self) -> Answer<MutexGuard<'_, crease::Run>> {
+        self.run.try_lock().map_err(|error| match error {
             TryLockError::WouldBlock => Failure::refused(
                 "py/busy",
                 "another thread works with this run; wait for it, or give each thread a run of its own",
@@ -45,7 +37,7 @@ impl Kept {
 
     /// Whether both are one run.
     pub(crate) fn is(&self, other: &Kept) -> bool {
-        Arc::ptr_eq(&self.inner, &other.inner)
+        Arc::ptr_eq(&self.run, &other.run)
     }
 
     /// How many views there are.

@@ -5,7 +5,6 @@
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, MutexGuard};
-use std::time::Instant;
 
 use crease::kernel::graph::Element;
 use crease::{Input, Output};
@@ -13,14 +12,11 @@ use pyo3::prelude::*;
 
 use crate::arrays::{Cells, CellsMut, CellsView, CellsViewMut, of_any_type, shown, shown_mut};
 use crate::error::{Answer, Failure};
-use crate::kept::{Inner, Kept};
+use crate::kept::Kept;
 use crate::options::{SetUp, kept_word};
 use crate::region::{Span, region};
 use crate::signals::LOOK;
 use crate::view::{Described, View, folded, numpy_array};
-
-/// By how much more steps may be done at a time than the last time.
-const LONGER: f64 = 4.0;
 
 /// Machine code, shared by any number of runs.
 #[pyclass(frozen, module = "crease._crease")]
@@ -98,7 +94,7 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    fn lock(&self) -> Answer<MutexGuard<'_, Inner>> {
+    fn lock(&self) -> Answer<MutexGuard<'_, crease::Run>> {
         self.kept.lock()
     }
 
@@ -117,21 +113,13 @@ impl Run {
         Ok(found.ok_or_else(unknown)?.element)
     }
 
-    /// Some steps, and how many more may be done the next time.
+    /// As many steps as may be done until signals are looked at again; at most so many.
     fn some_steps(&self, py: Python<'_>, most: u64) -> Answer<u64> {
-        let mut inner = self.lock()?;
+        let run = &mut *self.lock()?;
         self.kept.verify_unviewed("a step")?;
-        let Inner { run, steps: at_a_time } = &mut *inner;
-        let (begun, steps) = (Instant::now(), most.min(*at_a_time));
-        let answer = py.detach(|| run.advance(steps));
+        let answer = py.detach(|| run.advance_for(LOOK, most));
         self.step.store(run.step(), Ordering::Release);
-        answer?;
-        let fit = LOOK.as_secs_f64() / begun.elapsed().as_secs_f64().max(f64::MIN_POSITIVE);
-        // The last part of a call may have been short because few steps were left.
-        if fit < 1.0 || steps >= *at_a_time {
-            *at_a_time = ((steps as f64 * fit.min(LONGER)) as u64).max(1);
-        }
-        Ok(steps)
+        Ok(answer?)
     }
 }
 
@@ -157,32 +145,32 @@ impl Run {
 
     /// Sets a scalar.
     fn set(&self, scalar: &str, value: f64) -> Answer<()> {
-        Ok(self.lock()?.run.set(scalar, value)?)
+        Ok(self.lock()?.set(scalar, value)?)
     }
 
     /// A scalar as it was set.
     fn scalar(&self, scalar: &str) -> Answer<Option<f64>> {
-        Ok(self.lock()?.run.scalar(scalar)?)
+        Ok(self.lock()?.scalar(scalar)?)
     }
 
     /// Puts the run at a step; all state then has to be given.
     fn set_step(&self, step: i64) -> Answer<()> {
-        let mut inner = self.lock()?;
+        let mut run = self.lock()?;
         self.kept.verify_unviewed("another step")?;
-        inner.run.set_step(step)?;
+        run.set_step(step)?;
         self.step.store(step, Ordering::Release);
         Ok(())
     }
 
     /// Lets a handle cancel this run's steps.
     fn cancel_with(&self, cancel: &Cancel) -> Answer<()> {
-        self.lock()?.run.cancel_with(&cancel.cancel);
+        self.lock()?.cancel_with(&cancel.cancel);
         Ok(())
     }
 
     /// First and last value of each index of an array.
     fn index_ranges(&self, array: &str) -> Answer<Vec<(i64, i64)>> {
-        Ok(self.lock()?.run.index_ranges(array)?)
+        Ok(self.lock()?.index_ranges(array)?)
     }
 
     /// Runs more steps. Signal handlers run between parts of it; where one raises an exception, the run stays at the
@@ -191,8 +179,7 @@ impl Run {
         let end = self.step().checked_add_unsigned(steps);
         if steps == 0 || end.is_none_or(|end| end >= 1 << 62) {
             // Whatever is wrong with that, the library says.
-            let mut inner = self.lock()?;
-            return Ok(inner.run.advance(steps)?);
+            return Ok(self.lock()?.advance(steps)?);
         }
         let mut left = steps;
         loop {
@@ -207,7 +194,7 @@ impl Run {
     /// The same, but for as many steps at the end as may be done at a time, which it returns.
     fn advance_but_last(&self, py: Python<'_>, steps: u64) -> Answer<u64> {
         let mut left = steps;
-        while left > self.lock()?.steps {
+        while left > self.lock()?.steps_in(LOOK) {
             left -= self.some_steps(py, left - 1)?;
             py.check_signals()?;
         }
@@ -216,14 +203,13 @@ impl Run {
 
     /// Looks for NaN in all states after every so many steps; 0 ends that.
     fn monitor_nan(&self, every: u64) -> Answer<()> {
-        Ok(self.lock()?.run.monitor_nan(every)?)
+        Ok(self.lock()?.monitor_nan(every)?)
     }
 
     /// Runs a kernel without state on the arrays written before.
     fn run_once(&self, py: Python<'_>) -> Answer<()> {
-        let mut inner = self.lock()?;
+        let run = &mut *self.lock()?;
         self.kept.verify_unviewed("a call")?;
-        let run = &mut inner.run;
         Ok(py.detach(|| run.run_once())?)
     }
 
@@ -234,7 +220,7 @@ impl Run {
         outputs: Vec<(String, Bound<'_, PyAny>)>,
     ) -> Answer<()> {
         let this = slf.get();
-        let mut inner = this.lock()?;
+        let mut run = this.lock()?;
         inputs.iter().chain(&outputs).try_for_each(|(name, array)| verify_foreign(slf, name, array))?;
         let read = |(name, array): &(String, _)| Cells::of(array, name, this.element(name)?);
         let write = |(name, array): &(String, _)| CellsMut::of(array, name, this.element(name)?);
@@ -245,7 +231,7 @@ impl Run {
         let written_names: Vec<String> = outputs.iter().map(name).collect();
         let read: Vec<CellsView<'_>> = read.iter().map(Cells::view).collect();
         let written: Vec<CellsViewMut<'_>> = written.iter_mut().map(CellsMut::view_mut).collect();
-        let run = &mut inner.run;
+        let run = &mut *run;
         let call = move || {
             let inputs = read_names.iter().map(String::as_str).zip(read.into_iter().map(Input::from));
             let outputs = written_names.iter().map(String::as_str).zip(written.into_iter().map(Output::from));
@@ -264,8 +250,7 @@ impl Run {
 
     /// The shape of an observer's output.
     fn observed_shape(&self, py: Python<'_>, observer: &str, output: &str) -> Answer<Vec<usize>> {
-        let inner = self.lock()?;
-        let run = &inner.run;
+        let run = &*self.lock()?;
         Ok(py.detach(|| run.observed_shape(observer, output))?)
     }
 
@@ -279,12 +264,12 @@ impl Run {
         steps: u64,
     ) -> Answer<()> {
         let this = slf.get();
-        let mut inner = this.lock()?;
+        let mut run = this.lock()?;
         if steps > 0 {
             this.kept.verify_unviewed("a step")?;
         }
         outputs.iter().try_for_each(|(name, array)| verify_foreign(slf, name, array))?;
-        let run = &mut inner.run;
+        let run = &mut *run;
         let write = |(name, array): &(String, _)| CellsMut::of(array, name, this.observed_element(observer, name)?);
         let mut written: Vec<CellsMut<'_>> = outputs.iter().map(write).collect::<Answer<_>>()?;
         let names: Vec<String> = outputs.iter().map(|(name, _)| name.clone()).collect();
@@ -312,10 +297,10 @@ impl Run {
         cells: &Bound<'_, PyAny>,
     ) -> Answer<()> {
         let (py, this) = (slf.py(), slf.get());
-        let mut inner = this.lock()?;
+        let mut run = this.lock()?;
         verify_foreign(slf, array, cells)?;
         let (region, cells) = (region(spans, back), Cells::of(cells, array, this.element(array)?)?);
-        let run = &mut inner.run;
+        let run = &mut *run;
         of_any_type!(Cells, &cells, cells => {
             let view = shown(cells);
             py.detach(|| run.write_box(array, &region, view))?;
@@ -326,9 +311,9 @@ impl Run {
     /// Gives an input over steps values of some steps.
     fn write_steps(slf: &Bound<'_, Self>, array: &str, first: i64, cells: &Bound<'_, PyAny>) -> Answer<()> {
         let this = slf.get();
-        let mut inner = this.lock()?;
+        let mut run = this.lock()?;
         verify_foreign(slf, array, cells)?;
-        let (cells, run) = (Cells::of(cells, array, this.element(array)?)?, &mut inner.run);
+        let cells = Cells::of(cells, array, this.element(array)?)?;
         of_any_type!(Cells, &cells, cells => run.write_steps(array, first, shown(cells))?);
         Ok(())
     }
@@ -342,10 +327,10 @@ impl Run {
         cells: &Bound<'_, PyAny>,
     ) -> Answer<()> {
         let (py, this) = (slf.py(), slf.get());
-        let inner = this.lock()?;
+        let run = this.lock()?;
         verify_foreign(slf, array, cells)?;
         let (region, mut cells) = (region(spans, back), CellsMut::of(cells, array, this.element(array)?)?);
-        let run = &inner.run;
+        let run = &*run;
         of_any_type!(CellsMut, &mut cells, cells => {
             let view = shown_mut(cells);
             py.detach(|| run.read_box(array, &region, view))?;

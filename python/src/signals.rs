@@ -9,9 +9,9 @@ use pyo3::prelude::*;
 
 use crate::error::{Answer, Failure};
 
-/// How long a signal may wait to be noticed: short for a person, long for a processor. Every call of a run ends its
-/// tiles of time early; at 50 ms that costs the cavity of 512^2 in tiles some 3 %, at 100 ms nothing that shows.
-pub(crate) const LOOK: Duration = Duration::from_millis(100);
+/// How long a signal may wait to be noticed: short for a person, and long enough for a tile of time, at whose end the
+/// calls of a run end, of nearly all runs.
+pub(crate) const LOOK: Duration = Duration::from_millis(250);
 
 /// Stack of threads that plan and compile: that of a program's first thread, where the library does this otherwise.
 const STACK_BYTES: usize = 8 << 20;

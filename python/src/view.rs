@@ -47,15 +47,15 @@ pub(crate) fn numpy_array<'py, T: crease::ElementType + numpy::Element>(
     (array, region): (&str, &Region),
     writable: bool,
 ) -> Answer<Bound<'py, PyAny>> {
-    let mut inner = kept.lock()?;
+    let mut run = kept.lock()?;
     let owner = Bound::new(py, View { kept: kept.clone(), count: kept.counted() })?.into_any();
     let shown = if writable {
-        let cells = inner.run.view_mut::<T>(array, region)?;
+        let cells = run.view_mut::<T>(array, region)?;
         // SAFETY: `owner` keeps the run, which neither moves its fields nor gives them back before it ends. No
         // reference outlives this call, and steps are refused while the array exists.
         unsafe { PyArrayDyn::borrow_from_array(&cells, owner) }
     } else {
-        let cells = inner.run.view::<T>(array, region)?;
+        let cells = run.view::<T>(array, region)?;
         // SAFETY: as above; nothing is written, as the array is made read-only before anybody has it.
         unsafe { PyArrayDyn::borrow_from_array(&cells, owner) }
     };
@@ -80,9 +80,9 @@ pub(crate) fn folded<'py, T: crease::ElementType + numpy::Element>(
     kept: &Kept,
     (array, region): (&str, &Region),
 ) -> Answer<Described<'py>> {
-    let inner = kept.lock()?;
+    let run = kept.lock()?;
     let owner = Bound::new(py, View { kept: kept.clone(), count: kept.counted() })?.into_any();
-    let folded = inner.run.folded::<T>(array, region)?;
+    let folded = run.folded::<T>(array, region)?;
     let cells = ArrayView1::from(folded.cells());
     // SAFETY: as above, and read-only like there.
     let shown = unsafe { PyArray1::borrow_from_array(&cells, owner) };

@@ -1,22 +1,15 @@
 //! Cancelling: a handle that stops runs from anywhere.
 //!
-//! In: how long calls took, and whether somebody wants to stop.   Out: how many steps the next call may have.
-//!
 //! Compiled code is not interrupted. Where somebody may cancel a run, its calls are cut into ones that take some
-//! [`LOOK`] each, as the last ones tell; nobody else pays for that.
+//! [`LOOK`] each (`pace`); nobody else pays for that.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// How long the calls of a run that may be cancelled take, about: a cancelled run stops within twice this time, or after
-/// the step that it is in. Every call ends its tiles of time early, so shorter ones cost speed. Shows in
-/// `cargo run --release --example times_of_calls`.
-const LOOK: Duration = Duration::from_millis(25);
-
-/// By how much more steps a call may have than the last one: the first of a run has one, which says little. Shows in the
-/// same command.
-const LONGER_CALLS: f64 = 4.0;
+/// the step that it is in. Shows in `cargo run --release --example times_of_calls`.
+pub(super) const LOOK: Duration = Duration::from_millis(25);
 
 /// Stops runs, from any thread or from a signal handler: clones are one handle. What it cancels stays so until it is
 /// reset.
@@ -69,29 +62,5 @@ impl Cancel {
     /// Whether runs are to stop.
     pub fn is_cancelled(&self) -> bool {
         self.wanted.load(Ordering::Acquire)
-    }
-}
-
-/// What a run that may be cancelled looks at.
-#[derive(Clone, Debug)]
-pub(super) struct Watch {
-    pub(super) cancel: Cancel,
-    /// Steps of the next call.
-    pub(super) steps: u64,
-}
-
-impl Watch {
-    /// Begins with a step.
-    pub(super) fn new(cancel: &Cancel) -> Watch {
-        Watch { cancel: cancel.clone(), steps: 1 }
-    }
-
-    /// Learns how long a call took.
-    pub(super) fn note(&mut self, steps: u64, took: Duration) {
-        let fit = LOOK.as_secs_f64() / took.as_secs_f64().max(f64::MIN_POSITIVE);
-        // The last call of several may have been short because few steps were left.
-        if fit < 1.0 || steps >= self.steps {
-            self.steps = ((steps as f64 * fit.min(LONGER_CALLS)) as u64).max(1);
-        }
     }
 }

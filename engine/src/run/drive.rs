@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use crease_jit::BufferRef;
 
 use crate::error::Error;
-use crate::run::cancel::{Cancel, Watch};
+use crate::run::cancel::{Cancel, LOOK};
 use crate::run::{Run, RunError};
 
 /// How far a call has come.
@@ -57,9 +57,55 @@ impl Progress {
 impl Run {
     /// Lets a handle cancel this run's calls of `advance` and the like, which then return [`RunError::Cancelled`] at the
     /// last whole step: after some 50 milliseconds, or the step that is being done. Calls are cut into shorter ones for
-    /// that, which schedules in tiles of time pay a little for.
+    /// that, where tiles of time end if these take no longer; else the schedule pays a little.
     pub fn cancel_with(&mut self, cancel: &Cancel) {
-        self.cancel = Some(Watch::new(cancel));
+        self.cancel = Some(cancel.clone());
+    }
+
+    /// Runs at most `most` more steps: as many as take about `time`, as far as calls before tell, but at least one.
+    /// Returns how many. For callers that have something else to look at meanwhile and no thread for it. Such calls end
+    /// where tiles of time end, which costs no speed, if one of these fits in.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use crease::prelude::*;
+    ///
+    /// # let kernel = Kernel::parse(
+    /// #     "kernel decay(size N; run T) {
+    /// #        state u[t, x]: f64 for 0 <= x < N
+    /// #        S[t, x] for 1 <= t <= T and 0 <= x < N { u[t,x] = 0.5 * u[t-1,x] }
+    /// #        schedule rows { S -> [t, x] }
+    /// #      }",
+    /// # )?;
+    /// let mut run = kernel.plan().size("N", 100).build()?.compile()?.instantiate()?;
+    /// run.fill("u", 1.0)?;
+    /// let mut left = 1000;
+    /// while left > 0 {
+    ///     left -= run.advance_for(Duration::from_millis(20), left)?;
+    ///     // Here other things are done.
+    /// }
+    /// assert_eq!(run.step(), 1000);
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Run::advance`].
+    pub fn advance_for(&mut self, time: Duration, most: u64) -> Result<u64, Error> {
+        let (begun, end) = (self.step, self.end_after(most)?);
+        let to = self.step_after(time, end);
+        self.advance_to(to, &mut [])?;
+        Ok(self.step.abs_diff(begun))
+    }
+
+    /// Steps that take about `time`, as far as calls before tell; at least one.
+    pub fn steps_in(&self, time: Duration) -> u64 {
+        self.pace.steps_in(time)
+    }
+
+    /// The step to which about this time takes, up to a last one.
+    fn step_after(&self, time: Duration, end: i64) -> i64 {
+        let to = self.step.saturating_add_unsigned(self.pace.steps_in(time));
+        if to >= end { end } else { self.shared.end_of_tiles(self.step, to) }
     }
 
     /// Runs `steps` more steps and calls back after every `every` of them, and after the last. The callback may read and
@@ -174,23 +220,21 @@ impl Run {
         self.series.verify(self.shared.kernel().name(), self.step, end)?;
         let most_steps = self.series.most_steps();
         while self.step < end {
-            let left = end.abs_diff(self.step);
-            let steps = match &self.cancel {
-                Some(watch) if watch.cancel.is_cancelled() => {
+            let to = match &self.cancel {
+                Some(cancel) if cancel.is_cancelled() => {
+                    let left = end.abs_diff(self.step);
                     return Err(RunError::Cancelled { step: self.step, left }.into());
                 }
-                Some(watch) => watch.steps.min(left),
-                None => left,
+                Some(_) => self.step_after(LOOK, end),
+                None => end,
             };
-            let steps = steps.min(most_steps);
+            let steps = to.abs_diff(self.step).min(most_steps);
             let steps = self.nan_monitor.map_or(steps, |monitor| steps.min(monitor.steps_left(self.step)));
             let (begun, to) = (Instant::now(), self.step.saturating_add_unsigned(steps));
             call(self, self.step, to)?;
             self.step = to;
             self.series.pass(to);
-            if let Some(watch) = &mut self.cancel {
-                watch.note(steps, begun.elapsed());
-            }
+            self.pace.note(steps, begun.elapsed());
             self.verify_numbers()?;
         }
         Ok(())

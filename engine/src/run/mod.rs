@@ -8,8 +8,9 @@
 //! faster, as `fused_times` say; `numbers` looks for NaN in that way, when the `monitor` is due. `given` remembers what was
 //! written of the `kept_levels`, `series` what was given of inputs over `steps`, `facts` tells of it; `folded` shows
 //! storage as it is.
-//! `calls` checks what code needs and calls it; `drive` is for time loops, which `cancel` ends, `short_calls`, with
-//! `short_times`, and `calls_in_bands`, with `smaller_bands`, for what is too short for tiles of time.
+//! `calls` checks what code needs and calls it; `drive` is for time loops, in calls at some `pace` where `cancel` may end
+//! them; `short_calls`, with `short_times`, and `calls_in_bands`, with `smaller_bands`, are for what is too short for
+//! tiles of time.
 //! `borrowed` runs kernels without state on the caller's own arrays; `tune` times ways to compile; `available` and
 //! `memory` refuse what there is no memory for.
 
@@ -37,6 +38,7 @@ mod observe;
 mod observed;
 mod observing;
 mod options;
+mod pace;
 mod reduced;
 mod region;
 mod series;
@@ -59,19 +61,20 @@ use crate::error::Error;
 use crate::plan::layout::{BufferLayout, Owner};
 use crate::plan::outcome::Outcome;
 use crate::plan::request::Request;
-use crate::run::cancel::Watch;
 use crate::run::copy_lists::CopyLists;
 use crate::run::fused_times::Observing;
 use crate::run::given::Given;
 use crate::run::kept_levels::KeptLevels;
 use crate::run::memory::Keeps;
 use crate::run::monitor::NanMonitor;
+use crate::run::pace::Pace;
 use crate::run::series::AllSeries;
 use crate::run::shared::Shared;
 use crate::run::short_times::ShortCalls;
 use crate::run::smaller_bands::SmallerBands;
 use crate::schedule::bands::Bands;
 use crate::schedule::by_step::StepsAtOnce;
+use crate::schedule::tile_of_steps::tile_of_steps;
 use crate::storage::placement::rows::page_offset_bytes;
 
 pub use available::{AvailableMemory, LimitedBy, available_memory};
@@ -103,6 +106,7 @@ impl Code {
         let steps_at_once = StepsAtOnce::of(request.kernel(), request.bound.written_schedule());
         let bands = Bands::of(request.kernel(), request.bound.written_schedule());
         let bands = bands.map(|bands| Arc::new(SmallerBands::new(bands)));
+        let tile_of_steps = tile_of_steps(request.bound.written_schedule(), 0);
         let levels = KeptLevels::new(request.kernel());
         let conditions = level::conditions(request.kernel(), &outcome);
         let shared = Shared {
@@ -118,6 +122,7 @@ impl Code {
             steps_at_once,
             by_step,
             bands,
+            tile_of_steps,
         };
         Code { shared: Arc::new(shared) }
     }
@@ -174,6 +179,7 @@ impl Code {
             step,
             options,
             cancel,
+            pace: Pace::default(),
             nan_monitor,
             short_calls,
             observing,
@@ -215,7 +221,9 @@ pub struct Run {
     step: i64,
     options: RunOptions,
     /// Who may stop it.
-    cancel: Option<Watch>,
+    cancel: Option<Cancel>,
+    /// How long its calls take.
+    pace: Pace,
     /// Whether, and how often, it looks for NaN.
     nan_monitor: Option<NanMonitor>,
     /// What it knows of calls of few steps.

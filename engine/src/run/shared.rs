@@ -21,6 +21,7 @@ use crate::run::options::RunOptions;
 use crate::run::region::{Axis, Region, shape};
 use crate::run::smaller_bands::SmallerBands;
 use crate::schedule::by_step::StepsAtOnce;
+use crate::schedule::tile_of_steps::TileOfSteps;
 use crate::storage::placement::rows::{cells_of_line, line_offset_bytes};
 
 /// What code and its runs share.
@@ -46,11 +47,19 @@ pub(super) struct Shared {
     pub(super) by_step: OnceLock<Option<Compiled>>,
     /// Its bands, where some of them run at once.
     pub(super) bands: Option<Arc<SmallerBands>>,
+    /// Tiles of time that are run one after the other.
+    pub(super) tile_of_steps: Option<TileOfSteps>,
 }
 
 impl Shared {
     pub(super) fn kernel(&self) -> &Kernel {
         self.request.kernel()
+    }
+
+    /// Where the last tile of time ends of those that end in a call from one step to another; the latter if none does.
+    pub(super) fn end_of_tiles(&self, from: i64, to: i64) -> i64 {
+        let end = self.tile_of_steps.map(|tile| tile.step_before(from, to.saturating_add(1)));
+        end.filter(|&end| end > from).unwrap_or(to)
     }
 
     /// Bytes from a cache line's start to the first cell of a buffer, so that most rows of it are stored in whole

@@ -34,7 +34,7 @@ pub(crate) mod skew;
 pub(crate) mod skewed;
 mod split;
 pub(crate) mod tile;
-mod tile_of_steps;
+pub(crate) mod tile_of_steps;
 pub(crate) mod transform;
 pub(crate) mod wavefront;
 pub(crate) mod writes;

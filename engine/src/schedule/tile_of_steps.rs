@@ -8,7 +8,7 @@ use crate::kernel::graph::{ParamId, Schedule};
 
 /// A step `t` of a call belongs to the tile `floor((t + offset) / size)`, perhaps counted from where the call starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct TileOfSteps {
+pub(crate) struct TileOfSteps {
     offset: i64,
     pub(super) size: i64,
     is_of_call: bool,
@@ -16,14 +16,14 @@ pub(super) struct TileOfSteps {
 
 impl TileOfSteps {
     /// Steps from the one after `from` to the end of its tile.
-    pub(super) fn steps_to_end(&self, from: i64) -> Option<i64> {
+    pub(crate) fn steps_to_end(&self, from: i64) -> Option<i64> {
         let first = if self.is_of_call { 1 } else { i128::from(from) + 1 } + i128::from(self.offset);
         let left = i128::from(self.size) - first.rem_euclid(i128::from(self.size));
         i64::try_from(left).ok()
     }
 
     /// The step before the first one of the tile that a step is in, in a call that starts from `from`.
-    pub(super) fn step_before(&self, from: i64, step: i64) -> i64 {
+    pub(crate) fn step_before(&self, from: i64, step: i64) -> i64 {
         let counted = i128::from(step) - if self.is_of_call { i128::from(from) } else { 0 };
         let begun = (counted + i128::from(self.offset)).rem_euclid(i128::from(self.size));
         // Less than the size of a tile, which is a number of 64 bits.
@@ -37,7 +37,7 @@ impl TileOfSteps {
 }
 
 /// The tile of a dimension that is one of steps alone, for every statement.
-pub(super) fn tile_of_steps(schedule: &Schedule, dim: usize) -> Option<TileOfSteps> {
+pub(crate) fn tile_of_steps(schedule: &Schedule, dim: usize) -> Option<TileOfSteps> {
     let tile = |time: &Vec<Affine>| {
         let mut terms = time[dim].terms();
         let (Term::Floor(inner, size), 1) = terms.next()? else { return None };
