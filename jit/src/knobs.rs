@@ -12,11 +12,11 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 
 /// Operations in one iteration of an unrolled loop, at most: a body of up to 32 gains from four copies, one of more
-/// than 64 fills the window of instructions alone. Shows in `bench --suite strips --autotune`.
+/// than 64 fills the window of instructions alone. Shows in `bench --suite quick --autotune`.
 pub(crate) const UNROLLED_OPERATIONS: usize = 128;
 
 /// Copies of a body in one iteration of its loop, at most, unless options say otherwise. Shows in
-/// `bench --suite strips --autotune`.
+/// `bench --suite quick --autotune`.
 pub(crate) const DEFAULT_UNROLL: u32 = 4;
 
 /// Operations of a strip of one iteration, from which on a call of its row's code costs less than compiling it. Shows
@@ -121,8 +121,11 @@ pub(crate) const BYTES_AHEAD: i64 = 16 << 10;
 pub(crate) const PREFETCH_DISTANCES: RangeInclusive<i64> = 2048..=8192;
 
 /// By how much the estimate of narrower vectors has to be lower for them to be taken, as nothing else speaks for them.
-/// Shows in `bench --suite strips --autotune`.
-pub(crate) const NARROWER_FACTOR: f64 = 0.99;
+/// Shows in `bench --suite quick --autotune`.
+pub(crate) const NARROWER_FACTOR: f64 = 0.85;
+
+/// The same of loads that share vectors, against loads that do not. Shows in the same command.
+pub(crate) const SHARING_FACTOR: f64 = 0.99;
 
 /// What the estimate of a strip's cycles takes from a processor.
 #[derive(Debug)]
@@ -145,6 +148,9 @@ pub(crate) struct Cycles {
     pub(crate) unaligned_load: f64,
     /// For a load of a whole line that begins anywhere, and so lies in two.
     pub(crate) split_load: f64,
+    /// For a load of a whole line in a strip whose rows come from memory: in place, five points of a square took 17
+    /// cycles for eight cells in such vectors, and 9 in those of half the size.
+    pub(crate) waiting_load: f64,
     /// What the end of a loop's iteration takes from what could be done meanwhile.
     pub(crate) loop_end: f64,
     /// For the cells before the first aligned one.
@@ -158,7 +164,7 @@ pub(crate) struct Cycles {
 }
 
 /// Processors with AVX2 or AVX-512. Stores that round took 1.5 to 2.3 cycles of a shared AMD EPYC. Shows in
-/// `bench --suite strips --autotune`.
+/// `bench --suite quick --autotune`.
 pub(crate) const X86_CYCLES: Cycles = Cycles {
     decoded: 5.0,
     operation: 0.5,
@@ -169,6 +175,7 @@ pub(crate) const X86_CYCLES: Cycles = Cycles {
     load: 0.5,
     unaligned_load: 0.75,
     split_load: 2.0,
+    waiting_load: 4.0,
     loop_end: 1.0,
     aligning: 20.0,
     sharing: 20.0,

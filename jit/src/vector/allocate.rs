@@ -11,6 +11,8 @@
 //! Invariant: a register or a valid home holds every value that is still used; `home` relies on it.
 //! Cost: operations times registers.
 
+use std::ops::Range;
+
 use crease_program::Op;
 
 use super::body::{Body, Role};
@@ -121,8 +123,10 @@ pub(super) fn allocate(body: &Body<'_>, rows: Vec<Row>) -> Allocation {
     }
     let used = |each: &Allocator<'_, '_>| each.was_used.iter().filter(|used| **used).count() + pins.len();
     let (vectors, mut shared) = (used(&each), None);
-    if let Some(carried) = carry(body, pins.len(), &rows) {
-        let rows: Vec<(Row, Carried)> = rows.into_iter().zip(carried).collect();
+    // What values take is left to them, but not more than half.
+    let left = each.busiest.min(body.shape.registers() / 2);
+    let rows = carry(rows, left..body.shape.registers() - pins.len());
+    if !rows.is_empty() {
         let sharing = Allocator::iteration(body, &invariants, &pins, &rows);
         if sharing.spills <= each.spills {
             let vectors = used(&sharing) + registers_of(&rows);
@@ -134,22 +138,22 @@ pub(super) fn allocate(body: &Body<'_>, rows: Vec<Row>) -> Allocation {
     Allocation { once, slots, spills: each.spills, pinned: pins.len(), vectors, each: each.out, shared }
 }
 
-/// Registers for the vectors of rows, below those of pinned values; none if there are no rows, or if half of the
-/// registers would not be left.
-fn carry(body: &Body<'_>, pins: usize, rows: &[Row]) -> Option<Vec<Carried>> {
-    let mut unused = body.shape.registers() - pins;
-    let mut take = || {
-        unused = unused.checked_sub(1)?;
-        Some(Reg { class: Class::Vector, number: unused as u8 })
-    };
+/// Registers for the vectors of rows, the last ones of a range first; where these are too few for all, rows of fewer
+/// loads go without.
+fn carry(mut rows: Vec<Row>, mut registers: Range<usize>) -> Vec<(Row, Carried)> {
+    rows.sort_by_key(|row| std::cmp::Reverse(row.others.len()));
     let mut carried = Vec::with_capacity(rows.len());
     for row in rows {
-        let current = take()?;
-        let previous = if row.before() > 0 { Some(take()?) } else { None };
-        let next = if row.reads_ahead() { Some(take()?) } else { None };
-        carried.push(Carried { current, previous, next });
+        let (has_previous, has_next) = (row.before() > 0, row.reads_ahead());
+        if registers.len() > usize::from(has_previous) + usize::from(has_next) {
+            let mut take = || registers.next_back().map(|number| Reg { class: Class::Vector, number: number as u8 });
+            let Some(current) = take() else { break };
+            let previous = if has_previous { take() } else { None };
+            let next = if has_next { take() } else { None };
+            carried.push((row, Carried { current, previous, next }));
+        }
     }
-    (!rows.is_empty() && unused >= body.shape.registers() / 2).then_some(carried)
+    carried
 }
 
 /// How many registers rows take.

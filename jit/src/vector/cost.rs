@@ -5,19 +5,21 @@
 //!
 //! Registers are assigned for each width, as spills count; where there are any, [`few_alive`](super::few_alive) is
 //! tried, and of both orders the one with fewer instructions is taken. A block takes as long as what is busiest:
-//! arithmetic units, two for 256 bits or one for 512; ports to memory, where a load that is not aligned with the stores
-//! takes two lines at 512 bits always and at 256 bits every other time; or the decoders. So 512 bits pay where a strip
-//! computes at least twice as often as it moves, and else 256. Copies save loop ends and cost code. Strips of known
-//! length also count what is left over, and stores that were to be non-temporal and cannot in these vectors what they
-//! fetch. Loads share vectors where that is estimated to be faster; a strip whose stores stream waits for memory, not
-//! for ports, and shifts only add to it.
+//! arithmetic units, two for 256 bits or one for 512, and as many that shift lanes; ports to memory, where a load that
+//! is not aligned with the stores takes two lines at 512 bits always and at 256 bits every other time; or the decoders.
+//! So 512 bits pay where a strip computes at least twice as often as it moves, and else 256. Loads of whole lines that
+//! wait for the second-level cache hold each other up, where loads of half lines do not: a strip whose rows come from
+//! memory, and whose stores go to caches, has to compute more for 512 bits. Copies save loop ends and cost code. Strips
+//! of known length also count what is left over, and stores that were to be non-temporal and cannot in these vectors
+//! what they fetch. Loads share vectors where that is estimated to be faster; a strip whose stores stream waits for
+//! memory, not for ports, and shifts only add to it.
 //!
 //! The numbers are those of [`crate::knobs`]. `--autotune` finds out by measurement instead; answers do not depend on
 //! it.
 //!
 //! Cost: one register assignment for each width.
 
-use crease_program::{Element, Op, TYPICAL_LENGTH};
+use crease_program::{Element, Op, Stream, TYPICAL_LENGTH};
 
 use super::aligned_stores::AlignedStores;
 use super::allocate::{Allocation, allocate};
@@ -27,8 +29,9 @@ use super::few_alive::with_few_alive;
 use super::instruction::{Arith, Inst, Memory, Sequence};
 use super::integers;
 use super::load_sharing::Row;
+use super::prefetch::prefetched;
 use super::shape::{Features, LINE_BYTES, Number, Shape};
-use crate::knobs::{Cycles, NARROWER_FACTOR, UNROLLED_OPERATIONS};
+use crate::knobs::{Cycles, NARROWER_FACTOR, SHARING_FACTOR, UNROLLED_OPERATIONS};
 use crate::listing::{RegisterUse, StripListing};
 use crate::options::{CompileOptions, MOST_UNROLLED, Unroll, VectorWidth};
 
@@ -71,7 +74,7 @@ pub(super) fn choose<'a>(
     let has_wanted = shapes.iter().any(|shape| Some(shape.bytes) == wanted);
     let shapes = shapes.into_iter().filter(|shape| !has_wanted || Some(shape.bytes) == wanted);
     let mut best: Option<(f64, WideStrip<'a>)> = None;
-    for (cycles, strip) in shapes.filter_map(|shape| in_shape(facts, shape, options.unroll)) {
+    for (cycles, strip) in shapes.filter_map(|shape| in_shape(facts, shape, options)) {
         if best.as_ref().is_none_or(|(least, _)| cycles < least * NARROWER_FACTOR) {
             best = Some((cycles, strip));
         }
@@ -80,7 +83,7 @@ pub(super) fn choose<'a>(
 }
 
 /// A strip in vectors of `shape`, with the cycles that it is estimated to take; `None` if that cannot be.
-fn in_shape<'a>(facts: &StripFacts<'a>, shape: Shape, unroll: Unroll) -> Option<(f64, WideStrip<'a>)> {
+fn in_shape<'a>(facts: &StripFacts<'a>, shape: Shape, options: &CompileOptions) -> Option<(f64, WideStrip<'a>)> {
     let mut body = Body::new(facts, shape)?;
     let mut allocation = allocate(&body, Row::all(&body));
     if allocation.spills > 0
@@ -101,13 +104,15 @@ fn in_shape<'a>(facts: &StripFacts<'a>, shape: Shape, unroll: Unroll) -> Option<
     let streams = stores.as_ref().is_some_and(|stores| stores.non_temporal);
     let aligned_stores = stores.filter(|stores| length >= stores.least(shape));
     let is_aligned = aligned_stores.is_some();
-    let block = |each| Block::new(&body, each, is_aligned, fetched_lines);
+    let is_ahead = |of: &Stream| prefetched(of, facts.rows_read, options.prefetch).is_some();
+    let is_cold = !streams && facts.strip.streams.iter().any(is_ahead);
+    let block = |each| Block::new(&body, each, Kept { is_aligned, is_cold }, fetched_lines);
     let plain = block(&allocation.each);
     let sharing = allocation.shared.as_ref().filter(|_| !streams).map(|shared| block(&shared.each));
-    let estimate = |main| Loops { shape, main, rest: plain, is_aligned }.unroll_factor(length, unroll);
+    let estimate = |main| Loops { shape, main, rest: plain, is_aligned }.unroll_factor(length, options.unroll);
     let (mut unroll_factor, mut cycles) = estimate(None);
     match sharing.map(|block| estimate(Some(block))) {
-        Some((with, less)) if less < cycles * NARROWER_FACTOR => (unroll_factor, cycles) = (with, less),
+        Some((with, less)) if less < cycles * SHARING_FACTOR => (unroll_factor, cycles) = (with, less),
         _ => allocation.shared = None,
     }
     let is_plain = facts.is_whole && !is_aligned && allocation.shared.is_none();
@@ -152,6 +157,15 @@ impl WideStrip<'_> {
     }
 }
 
+/// Where the cells of a strip are.
+#[derive(Clone, Copy)]
+struct Kept {
+    /// Whether stores begin with a line.
+    is_aligned: bool,
+    /// Whether rows come from memory, and results do not go past the caches.
+    is_cold: bool,
+}
+
 /// What one block of a body takes.
 #[derive(Clone, Copy)]
 struct Block {
@@ -161,11 +175,10 @@ struct Block {
 }
 
 impl Block {
-    /// A block of these instructions, whose stores are aligned or not, and which fetches this many lines that it
-    /// writes.
-    fn new(body: &Body<'_>, each: &Sequence, is_aligned: bool, fetched_lines: f64) -> Self {
+    /// A block of these instructions, which fetches this many lines that it writes.
+    fn new(body: &Body<'_>, each: &Sequence, kept: Kept, fetched_lines: f64) -> Self {
         let cycles = body.shape.features.cycles;
-        let (mut arithmetic, mut memory) = (0.0, 0.0);
+        let (mut arithmetic, mut shifts, mut memory) = (0.0, 0.0, 0.0);
         let is_half = |stream: usize| body.addresses[stream].element == Element::F16;
         for (inst, operation) in each.with_operations() {
             let number = body.numbers[operation];
@@ -182,12 +195,13 @@ impl Block {
                 Inst::Load { from: Memory::Cell(stream), .. } if is_half(stream) => cycles.operation * halves,
                 _ => halves * arithmetic_cycles(inst, cycles) * machine_instructions(inst, number, body.shape),
             };
+            shifts += if matches!(inst, Inst::Shift { .. }) { halves * cycles.operation } else { 0.0 };
             memory += match *inst {
                 Inst::Store { .. } | Inst::Spill { .. } => halves * cycles.store,
-                _ => inst.reads().map_or(0.0, |from| load_cycles(body, from, number, is_aligned)),
+                _ => inst.reads().map_or(0.0, |from| load_cycles(body, from, number, kept)),
             };
         }
-        let busiest = f64::max(arithmetic, memory) + fetched_lines * cycles.fetched_line;
+        let busiest = arithmetic.max(shifts).max(memory) + fetched_lines * cycles.fetched_line;
         let decoding = each.len() as f64 / cycles.decoded;
         Block { instructions: each.len(), cycles: f64::max(busiest, decoding) }
     }
@@ -250,7 +264,7 @@ fn arithmetic_cycles(inst: &Inst, cycles: &Cycles) -> f64 {
         Inst::Round { .. } => 2.0 * cycles.operation,
         Inst::Arith { .. } | Inst::Fma { .. } | Inst::Compare { .. } | Inst::ShiftBits { .. } => cycles.operation,
         Inst::Sign { .. } => cycles.operation,
-        Inst::Select { .. } | Inst::Index { .. } | Inst::Shift { .. } => cycles.operation,
+        Inst::Select { .. } | Inst::Index { .. } => cycles.operation,
         _ => 0.0,
     }
 }
@@ -279,13 +293,16 @@ fn converts(body: &Body<'_>, inst: &Inst, number: Number) -> Option<(Number, f64
 
 /// Cycles of a load, if only the ports to memory counted: two lines in a cycle. What begins in the middle of a row is
 /// mostly aligned where stores are.
-fn load_cycles(body: &Body<'_>, from: Memory, number: Number, is_aligned: bool) -> f64 {
+fn load_cycles(body: &Body<'_>, from: Memory, number: Number, kept: Kept) -> f64 {
     let cycles = body.shape.features.cycles;
     let aligned = cycles.load * body.shape.bytes_of(number) as f64 / 32.0;
     let bytes = |stream: usize| body.shape.lanes() * body.addresses[stream].element.bytes() as i64;
     match from {
         Memory::Cell(stream) if body.addresses[stream].stride == Some(0) => cycles.load,
-        Memory::NextCell(_) if is_aligned => aligned,
+        Memory::Cell(stream) | Memory::NextCell(stream) if kept.is_cold && bytes(stream) == LINE_BYTES => {
+            cycles.waiting_load
+        }
+        Memory::NextCell(_) if kept.is_aligned => aligned,
         Memory::Cell(stream) | Memory::NextCell(stream) => match bytes(stream) {
             LINE_BYTES => cycles.split_load,
             _ => cycles.unaligned_load,
