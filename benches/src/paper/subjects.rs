@@ -31,8 +31,8 @@ pub(crate) struct Subject {
     pub(crate) full_steps: u64,
     /// C loops that are left out: what does not fit beside the others, or is of no interest.
     pub(crate) left_out: &'static [&'static str],
-    /// Another kernel for the same work, which its automatic schedule and further C loops are of: it takes as many steps
-    /// as the size `T` says, or runs once as well.
+    /// Another kernel for the same work, which its automatic schedule and further C loops are of: it takes as many
+    /// steps as the size `T` says, or runs once as well.
     pub(crate) beside: Option<&'static str>,
     /// Only on one thread.
     pub(crate) single: bool,

@@ -158,8 +158,8 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
         Ok(BestOfOne { best, smaller, decision })
     }
 
-    /// The candidate that is taken, once some are proved: the best one, or one that has whole rows where a ring cuts those
-    /// of the best, and whether that is so.
+    /// The candidate that is taken, once some are proved: the best one, or one that has whole rows where a ring cuts
+    /// those of the best, and whether that is so.
     fn with_whole_rows(&mut self) -> Result<(usize, bool), MappingError> {
         loop {
             let best = self.prove_best()?.expect("full storage is proved");

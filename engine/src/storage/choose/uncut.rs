@@ -3,10 +3,10 @@
 //! In: the candidates for an array, and which one was picked.   Out: another one, or none.
 //!
 //! A row that runs across the end of a ring is cut into pieces, which takes as long as [`CUT_CELLS`] more cells. In a
-//! ring of a row or two nearly every row is. A private array has one copy a thread, which stays in the first-level cache
-//! if it is small: there, a copy of up to twice the size costs no traffic, and takes some cells more of all that a plan
-//! has. So it may be picked, if the estimate says that cuts take longer than what it costs. Reports say so, and in bytes
-//! what it takes ([`super::decision::Reason::Uncut`]).
+//! ring of a row or two many rows are. A private array has one copy a thread, which stays in the first-level cache if it
+//! is small: there, a copy of up to twice the size costs no traffic, and takes some cells more of all that a plan has.
+//! So it may be picked, if the estimate says that cuts take longer than what it costs. Reports say so, and in bytes what
+//! it takes ([`super::decision::Reason::Uncut`]).
 
 use crate::kernel::graph::ArrayId;
 use crate::storage::choose::candidate::Candidate;
