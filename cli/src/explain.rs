@@ -326,6 +326,9 @@ fn render_choices(report: &Report, text: &mut String) {
         let why = match choice.reason {
             Reason::Smallest => String::new(),
             Reason::NearSmallest => format!("; the smallest, {strategy}, has {bytes} bytes, at most 5 % less"),
+            Reason::Uncut => {
+                format!("; the smallest, {strategy}, has {bytes} bytes for each thread and a ring that cuts rows")
+            }
             _ => format!("; the smallest, {strategy}, has {bytes} bytes but {access:.2} an access"),
         };
         let gave_up = match choice.gave_up.as_slice() {

@@ -4,9 +4,10 @@
 //! pages, and the interpreter of programs, which poisons what a task must not see.
 
 use crease::kernel::interpret::{Inputs, InterpretOptions, interpret};
+use crease::plan::report::Reason;
 use crease::prelude::*;
 use crease::storage::Sharing;
-use crease::{PlanError, RunError};
+use crease::{Objective, PlanError, RunError};
 use crease_program::{Cells, Memory, ParallelOrder, interpret_in_order};
 use ndarray::Array1;
 
@@ -147,4 +148,38 @@ fn sizes_count_a_copy_for_each_thread() {
         panic!("unexpected error: {error}");
     };
     assert!(error.to_string().starts_with("kernel `nested` needs 456 bytes on 4 thread(s), more than the cap of 328"));
+}
+
+/// Lines of their own, eight steps each: a ring of one cell more than a line is all that is alive.
+const LINES: &str = "
+kernel lines(size N) for N >= 4 {
+  temp A[p, t, x]: f64 for 0 <= p < 3 and 0 <= t <= 8 and 0 <= x < N
+  output out[i]: f64 for 0 <= i < 3*N
+  opaque f(1)
+  I[p, x] for 0 <= p < 3 and 0 <= x < N { A[p,0,x] = f(p + 3.0 * x) }
+  S[p, t, x] for 0 <= p < 3 and 1 <= t <= 8 and 1 <= x < N-1 {
+    A[p,t,x] = 0.5 * A[p,t-1,x] + 0.25 * (A[p,t-1,x-1] + A[p,t-1,x+1]) }
+  E[p, t, x] for 0 <= p < 3 and 1 <= t <= 8 and 0 <= x < N and (x = 0 or x = N-1) { A[p,t,x] = A[p,t-1,x] }
+  O[p, x] for 0 <= p < 3 and 0 <= x < N { out[N*p + x] = A[p,8,x] }
+  schedule rows {
+    I -> [p parallel, 0, x vector(8)]; S, E -> [p parallel, t, x vector(8)]; O -> [p parallel, 9, x vector(8)] }
+}";
+
+/// What is chosen for the private array of [`LINES`], the smallest that was proved, and why.
+fn chosen(size: i64, objective: Objective) -> (u64, u64, Reason) {
+    let kernel = Kernel::parse(&LINES.replace("N*p", &format!("{size}*p")).replace("3*N", &format!("{}", 3 * size)));
+    let plan = kernel.unwrap().plan().size("N", size).objective(objective).run_opaque_functions(true).build().unwrap();
+    let choice = plan.report().choices.iter().find(|choice| choice.arrays == ["A"]).unwrap();
+    (choice.chosen.bytes, choice.smallest.bytes, choice.reason)
+}
+
+#[test]
+fn a_small_private_array_has_whole_rows_where_its_ring_would_cut_nearly_all() {
+    let (bytes, least, reason) = chosen(200, Objective::Balanced);
+    assert_eq!((bytes, reason), (2 * 200 * 8, Reason::Uncut));
+    assert!((201 * 8..=208 * 8).contains(&least), "{least} bytes");
+    // Who asks for the fewest bytes gets them; rings of a few cells, and those that seldom end in a row, stay.
+    assert!(chosen(200, Objective::Footprint).0 <= 208 * 8);
+    assert!(chosen(20, Objective::Balanced).0 <= 24 * 8);
+    assert!(chosen(1000, Objective::Balanced).0 <= 1008 * 8);
 }

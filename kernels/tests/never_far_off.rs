@@ -88,6 +88,10 @@ fn compare(kernel: &Kernel, schedule: &str, sizes: &BTreeMap<String, i64>) -> f6
                 let few = chosen.bytes <= smallest.bytes + (smallest.bytes / 2).max(64);
                 assert!(chosen.access < smallest.access && few, "{at}: {choice:?}");
             }
+            Reason::Uncut => {
+                let private = report.arrays.iter().filter(|array| choice.arrays.contains(&array.name));
+                assert!(private.clone().count() == 1 && chosen.bytes <= 2 * smallest.bytes, "{at}: {choice:?}");
+            }
             other => panic!("{at}: {other:?}"),
         }
     }

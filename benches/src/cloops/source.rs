@@ -56,6 +56,9 @@ const ROWS: &[&str] = &["NY", "NX"];
 const LINE: Arrays = Arrays { names: &["u"], leading: &[], axes: &[(0, 0)] };
 const SPACE: Arrays = Arrays { names: &["u"], leading: &[], axes: &[(0, 0), (1, 0), (2, 0)] };
 const GRID: Arrays = Arrays { names: &["u"], leading: &[], axes: &[(0, 0), (1, 0)] };
+/// The line that tiles of a whole program start from, and the one that they end with.
+const BEFORE: Arrays = Arrays { names: &["before"], ..LINE };
+const AFTER: Arrays = Arrays { names: &["after"], ..LINE };
 /// Image and result of each blur.
 const INTERLEAVED: [Arrays; 2] = [
     Arrays { names: &["image"], leading: &[], axes: &[(0, 0), (0, 2)] },
@@ -114,6 +117,11 @@ const fn tiled(
 ) -> Source {
     let (file, text) = ("heat_tiles.c", include_str!("../../c/heat_tiles.c"));
     Source { file, text, prefix, layouts, ..grid(kernel, sizes, array) }
+}
+
+/// The same, in the tiles and in the order of a publication.
+const fn published(kernel: &'static str, layouts: &'static [&'static str]) -> Source {
+    Source { file: "line_tiles.c", text: include_str!("../../c/line_tiles.c"), layouts, ..grid(kernel, N, LINE) }
 }
 
 const fn periodic(lattice: Lattice, kernel: &'static str, sizes: &'static [&'static str]) -> Source {
@@ -178,9 +186,17 @@ const CUBE: &[&str] = &["N", "N", "N"];
 /// Two grids, and diamonds with and without several rows at a time.
 const TILED_LAYOUTS: &[&str] = &["c-naive", "c-diamond", "c-registers"];
 
-static SOURCES: [Source; 26] = [
+static SOURCES: [Source; 28] = [
     line("heat-1d"),
     tiled("heat-1d", "line/", &["c-diamond"], N, LINE),
+    published("heat-1d", &["c-parallelograms"]),
+    Source {
+        prefix: "own/",
+        sizes: &["N", "T"],
+        given: BEFORE,
+        results: AFTER,
+        ..published("heat-1d-tiles", &["c-tiles", "c-rows"])
+    },
     grid("heat-2d-5pt", SQUARE, GRID),
     tiled("heat-2d-5pt", "5pt/", &["c-diamond", "c-registers"], SQUARE, GRID),
     Source { scalars: &["k", "c"], ..tiled("heat-2d-9pt", "9pt/", TILED_LAYOUTS, SQUARE, GRID) },

@@ -74,6 +74,13 @@ fn heat_1d_matches() {
     check(&["heat-1d"], &[(3, 5), (21, 6), (5001, 131), (4100, 64)]);
 }
 
+/// Tiles that end at an end of the line and beyond it, programs that end within a tile, several tiles a wave.
+#[test]
+fn heat_in_published_tiles_matches() {
+    let sizes = [(3, 4), (21, 13), (300, 128), (700, 700), (1025, 511)];
+    check_sizes(&["heat-1d-tiles"], &sizes.map(|(n, steps)| (vec![n, steps], 1)));
+}
+
 #[test]
 fn heat_2d_matches() {
     check(&["heat-2d-5pt"], &[(3, 5), (10, 21), (37, 8)]);

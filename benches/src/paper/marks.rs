@@ -48,8 +48,9 @@ fn loop_of(name: &str, schedule: &str) -> Option<&'static str> {
         ("blur-tiled" | "unsharp-mask-tiled", _) => Some("c-tiled"),
         ("blur-interleaved" | "harris-corner-tiled", schedule) if schedule != "sequential" => Some("c-rows"),
         ("LBM-D2Q9" | "LBM-D3Q19" | "LBM-D3Q27", "rows") => Some("c-aa"),
-        ("diamond-tile", _) => Some("c-diamond"),
-        ("stencil-1d-pllgm-tile", _) => Some("c-time-tiled"),
+        ("diamond-tile", "tiles") => Some("c-tiles"),
+        ("diamond-tile", "rows") => Some("c-rows"),
+        ("stencil-1d-pllgm-tile", schedule) if schedule.contains("parallelogram") => Some("c-parallelograms"),
         _ => None,
     }
 }
@@ -148,6 +149,14 @@ mod tests {
         row.seconds = Some(Seconds { median, min: median, max: median });
         row.temp_bytes = Some(if layout == "folded" { 10 } else { 20 });
         TimedRow { name: "LBM-D2Q9".into(), published: None, steps: Some(5), remark: String::new(), row }
+    }
+
+    #[test]
+    fn tiles_of_a_publication_are_compared_with_c_in_these_tiles() {
+        let order = |name, schedule| loop_of(name, schedule).unwrap_or("none");
+        assert_eq!([order("diamond-tile", "tiles"), order("diamond-tile", "rows")], ["c-tiles", "c-rows"]);
+        assert_eq!(order("stencil-1d-pllgm-tile", "rows parallelogram(t 8, x 8)"), "c-parallelograms");
+        assert_eq!(order("diamond-tile", "auto"), "none");
     }
 
     #[test]

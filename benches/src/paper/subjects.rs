@@ -31,8 +31,8 @@ pub(crate) struct Subject {
     pub(crate) full_steps: u64,
     /// C loops that are left out: what does not fit beside the others, or is of no interest.
     pub(crate) left_out: &'static [&'static str],
-    /// Another kernel for the same work, which its C loops and its automatic schedule are of: it takes as many steps as
-    /// the size `T` says, or runs once as well.
+    /// Another kernel for the same work, which its automatic schedule and further C loops are of: it takes as many
+    /// steps as the size `T` says, or runs once as well.
     pub(crate) beside: Option<&'static str>,
     /// Only on one thread.
     pub(crate) single: bool,
@@ -138,6 +138,7 @@ pub(crate) fn table_two(short: bool) -> Vec<Subject> {
         },
         Subject {
             beside: Some("heat-1d"),
+            left_out: &["c-parallelograms"],
             published: Some(execution(1.489, 1.506, 85.44)),
             remark: "tiles with arrays of their own; borders from below are copied into a tile and alive in it, so that \
                      the hyperplane needs 6B + 2 cells, with B = 128 half the width",

@@ -192,8 +192,9 @@ fn timed(rows: &[TimedRow], short: bool) -> Table {
     let about = format!(
         "Seconds of the publication's program{extent}: all its steps, or one run, medians; `spread` is half of what the \
          slowest and the fastest round lie apart. `paper-fold` is the published mapping, `auto` the schedule and storage \
-         that are found for the same kernel; C loops have an order of their own. `of succ. mod.` and `speed` compare with \
-         successive modulo under the same schedule, C and `auto` with the first one. Publications used 16 cores."
+         that are found for the same kernel; C loops have the order of the schedule where a mark compares with them, others \
+         one of their own. `of succ. mod.` and `speed` compare with successive modulo under the same schedule, C and \
+         `auto` with the first one. Publications used 16 cores."
     );
     Table { title: "Timed programs".into(), about, columns, remarks }
 }

@@ -41,6 +41,16 @@ pub(crate) mod choice {
     pub(crate) const FAST_ACCESS: f64 = 1.5;
     /// What a strip that is cut costs, in accesses.
     pub(crate) const CUT: f64 = 3.0;
+    /// What a row that is cut takes longer, in cells of a row that is not, of private arrays in the first-level cache.
+    /// `run heat-1d-tiles --schedule rows --set N=8192 --set T=32768 --threads 1 --set k=0.23 --fill before=1` took
+    /// 0.078 s, and 0.130 with `--mapping "local[a, b, s, r] -> [(r - 8 s + 120) mod 264]"`, which cuts half of 2.1
+    /// million rows of 128 cells on average.
+    pub(crate) const CUT_CELLS: f64 = 170.0;
+    /// Cells of the shortest ring for which that is known: its rows are of many vectors.
+    pub(crate) const SHORTEST_CUT_RING: i64 = 64;
+    /// The part of the first-level cache, one in this many, that a private array may take so that no ring cuts its
+    /// rows: both rows of a tile and what the task touches beside them stay in it.
+    pub(crate) const UNCUT_PARTS: u64 = 4;
     /// What each formula behind the first adds to the cost of an access: coordinates and pieces.
     pub(crate) const FORMULA: f64 = 0.02;
     /// Costs of access that differ by less are alike.

@@ -1,7 +1,7 @@
 //! Integer expressions and conditions.
 //!
-//! Constants are folded on the way. Divisors are constants: powers of two become shifts, the rest one signed division
-//! with a branch-free correction towards minus infinity. Nothing here runs per cell.
+//! Constants are folded on the way. Divisors are constants: powers of two become shifts, the rest products
+//! ([`super::division`]). Nothing here runs per cell.
 
 use crease_program::{CompareOp, Cond, Int};
 
@@ -129,11 +129,7 @@ impl<'a> Emitter<'a, '_> {
             Num::Value(x) if divisor & (divisor - 1) == 0 => {
                 Num::Value(self.b.ins().sshr_imm_u(x, i64::from(divisor.trailing_zeros())))
             }
-            Num::Value(x) => {
-                let (quotient, remainder) = self.divide(x, divisor);
-                let correction = self.b.ins().sshr_imm_u(remainder, 63);
-                Num::Value(self.b.ins().iadd(quotient, correction))
-            }
+            Num::Value(x) => Num::Value(self.floor_quotient(x, divisor)),
         }
     }
 
@@ -177,18 +173,11 @@ impl<'a> Emitter<'a, '_> {
             Num::Const(a) => Num::Const(a.rem_euclid(modulus)),
             Num::Value(x) if modulus & (modulus - 1) == 0 => Num::Value(self.b.ins().band_imm_s(x, modulus - 1)),
             Num::Value(x) => {
-                let (_, remainder) = self.divide(x, modulus);
-                Num::Value(self.add_if_negative(remainder, modulus))
+                let quotient = self.floor_quotient(x, modulus);
+                let multiple = self.mul(Num::Value(quotient), Num::Const(modulus));
+                self.sub(Num::Value(x), multiple)
             }
         }
-    }
-
-    /// Quotient and remainder rounded towards zero.
-    fn divide(&mut self, x: Value, divisor: i64) -> (Value, Value) {
-        let d = self.b.ins().iconst(types::I64, divisor);
-        let quotient = self.b.ins().sdiv(x, d);
-        let product = self.b.ins().imul(quotient, d);
-        (quotient, self.b.ins().isub(x, product))
     }
 
     /// `x < 0 ? x + modulus : x` for `-modulus <= x`, without a branch: without its sign, a negative `x` is the larger.

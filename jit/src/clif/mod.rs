@@ -1,8 +1,9 @@
 //! Code generation with Cranelift.
 //!
-//! `module` turns a program into functions, `nodes` emits control flow, `ints` integers, `strip` the loops of a strip,
-//! `rings` its cuts, which `double_mapped` does without where a ring is mapped twice, and after which `joined` brings
-//! together again what `ring_groups` finds a constant apart (`segments` says where), and `lanes` its body, for which
+//! `module` turns a program into functions, `nodes` emits control flow, `ints` integers (`division` divides them by
+//! constants), `strip` the loops of a strip, `rings` its cuts, which `double_mapped` does without where a ring is mapped
+//! twice, and after which `joined` brings together again what `ring_groups` finds a constant apart (`segments` says
+//! where), and `lanes` its body, for which
 //! `bits` has operations on bits, `integers` those on integers, `tables` lookups, `vectors` those on lanes of several
 //! types, and `half` converts cells of half precision, and which `wide` replaces by a call where [`crate::vector`] can
 //! compile it; `plan` decides about a strip before anything is emitted, `run` holds what its loops share, and strips
@@ -11,6 +12,7 @@
 //! function. `emitter` holds the state of one function.
 
 mod bits;
+mod division;
 mod double_mapped;
 mod emitter;
 mod function_image;

@@ -16,6 +16,9 @@
 //!
 //! A pointer in a double-mapped ring goes on in the second copy ([`super::double_mapped`]): its limit is farther away.
 //!
+//! Most strips wrap nowhere. One comparison tells them, by positions alone, and they are one segment without a table of
+//! rings ([`super::segments`]).
+//!
 //! Pointers are a table on the stack, which for wide code is the one that it takes, and rings another one. A small loop
 //! walks both: its code does not grow with the number of rings, and no register is held for them during a segment.
 //! (With all of them in SSA values, a strip of 18 rings took three times as long to compile.) Pointers of one ring
@@ -99,6 +102,11 @@ impl Rings {
         Some(Rings { turns, groups: Groups::new(plan, program), shift, is_far })
     }
 
+    /// Bytes of the table of rings.
+    fn table_bytes(&self) -> usize {
+        ENTRY as usize * self.turns.len()
+    }
+
     /// The pointers that may wrap.
     pub(super) fn pointers(&self) -> impl Iterator<Item = usize> {
         self.turns.iter().flat_map(|turn| turn.first..turn.first + turn.count)
@@ -156,9 +164,8 @@ impl<'a> Emitter<'a, '_> {
         }
     }
 
-    /// Makes the table of rings. `addresses` is that of pointers.
-    fn ring_table(&mut self, plan: &StripPlan<'a>, rings: &Rings, addresses: &Table) -> Table {
-        let table = self.table(plan, ENTRY as usize * rings.turns.len(), |emitter| &mut emitter.ring_slot);
+    /// Fills the table of rings. `addresses` is that of pointers.
+    fn fill_ring_table(&mut self, plan: &StripPlan<'a>, rings: &Rings, addresses: &Table, table: &Table) {
         for (turn, number) in rings.turns.iter().zip(0..) {
             let pointer = &plan.pointers[turn.first];
             let Pointer { stream, bytes, ring, .. } = *pointer;
@@ -186,7 +193,6 @@ impl<'a> Emitter<'a, '_> {
                 self.b.ins().store(entry(), value, table.address, ENTRY * number + field);
             }
         }
-        table
     }
 
     /// Runs `0..length` with a segment for each iteration.
@@ -213,10 +219,11 @@ impl<'a> Emitter<'a, '_> {
         });
     }
 
-    /// Runs `0..length` in segments, from a table of addresses.
-    pub(super) fn segments(&mut self, run: &mut Run<'_, 'a>, rings: &Rings, length: Num, exit: Block) {
-        let addresses = run.table.expect("strips that are cut have a table of addresses");
-        let table = self.ring_table(run.plan, rings, &addresses);
+    /// Runs `0..length` of a wide strip in segments, from a table of addresses.
+    pub(super) fn wide_segments(&mut self, run: &Run<'_, 'a>, rings: &Rings, length: Num, exit: Block) {
+        let wide = run.wide.as_ref().expect("the strip has wide code");
+        let table = self.table(run.plan, rings.table_bytes(), |emitter| &mut emitter.ring_slot);
+        self.fill_ring_table(run.plan, rings, &wide.table, &table);
         let (head, start) = self.block_with_param();
         let length = self.value(length);
         let zero = self.b.ins().iconst(types::I64, 0);
@@ -224,18 +231,37 @@ impl<'a> Emitter<'a, '_> {
         let mark = self.mark();
         self.enter_behind(head, mark);
         let end = self.next_cut(rings, &table, start, length);
-        match &run.wide {
-            Some(wide) => self.cut_segment(wide, &rings.groups, Num::Value(start), Num::Value(end)),
-            None => {
-                for pointer in rings.pointers() {
-                    run.addresses[pointer] = addresses.entry(at(pointer)).unwrap_or_else(|| {
-                        let address = self.b.ins().load(types::I64, entry(), addresses.address, at(pointer));
-                        Kept::Num(Num::Value(address))
-                    });
-                }
-                self.segment(run, Num::Value(start), Num::Value(end));
-            }
+        self.cut_segment(wide, &rings.groups, Num::Value(start), Num::Value(end));
+        self.branch_if_less(end, length, (head, &[end.into()]), (exit, &[]));
+    }
+
+    /// Runs `0..length` of a strip that has no wide code, from a table of addresses: at once if no ring ends meanwhile,
+    /// else in segments. Both go through the same code, whose addresses come from the table.
+    pub(super) fn narrow_in_rings(&mut self, run: &mut Run<'_, 'a>, rings: &Rings, length: Num, exit: Block) {
+        let addresses = run.table.expect("strips that are cut have a table of addresses");
+        let table = self.table(run.plan, rings.table_bytes(), |emitter| &mut emitter.ring_slot);
+        let stays = self.stays_in_rings(run.plan, rings, length);
+        let cut = self.b.create_block();
+        let ((head, next), (body, start)) = (self.block_with_param(), self.block_with_param());
+        let end = self.b.append_block_param(body, types::I64);
+        let length = self.value(length);
+        let zero = self.b.ins().iconst(types::I64, 0);
+        self.b.ins().brif(stays, body, &[zero.into(), length.into()], cut, &[]);
+        let mark = self.mark();
+        self.enter_behind(cut, mark);
+        self.fill_ring_table(run.plan, rings, &addresses, &table);
+        self.b.ins().jump(head, &[zero.into()]);
+        self.enter_behind(head, mark);
+        let nearest = self.next_cut(rings, &table, next, length);
+        self.b.ins().jump(body, &[next.into(), nearest.into()]);
+        self.enter_behind(body, mark);
+        for pointer in rings.pointers() {
+            run.addresses[pointer] = addresses.entry(at(pointer)).unwrap_or_else(|| {
+                let address = self.b.ins().load(types::I64, entry(), addresses.address, at(pointer));
+                Kept::Num(Num::Value(address))
+            });
         }
+        self.segment(run, Num::Value(start), Num::Value(end));
         self.branch_if_less(end, length, (head, &[end.into()]), (exit, &[]));
     }
 

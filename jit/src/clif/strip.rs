@@ -145,8 +145,8 @@ impl<'a> Emitter<'a, '_> {
                 let is_wide = wide.is_some();
                 let (end, mark) = exit.unwrap_or_else(|| (self.b.create_block(), self.mark()));
                 match is_wide {
-                    true => self.wide_in_rings(&mut run, rings, length, end),
-                    false => self.segments(&mut run, rings, length, end),
+                    true => self.wide_in_rings(&run, rings, length, end),
+                    false => self.narrow_in_rings(&mut run, rings, length, end),
                 }
                 return self.enter_behind(end, mark);
             }

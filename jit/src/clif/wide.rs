@@ -168,7 +168,7 @@ impl<'a> Emitter<'a, '_> {
     }
 
     /// Runs iterations `0..length` of a strip with rings, from a filled table: at once if none of them wraps.
-    pub(super) fn wide_in_rings(&mut self, run: &mut Run<'_, 'a>, rings: &Rings, length: Num, exit: Block) {
+    pub(super) fn wide_in_rings(&mut self, run: &Run<'_, 'a>, rings: &Rings, length: Num, exit: Block) {
         let (whole, cut) = (self.b.create_block(), self.b.create_block());
         let wide = run.wide.as_ref().expect("the strip has wide code");
         let stays = self.stays_in_rings(run.plan, rings, length);
@@ -181,7 +181,7 @@ impl<'a> Emitter<'a, '_> {
         if wide.joined.is_some() {
             self.pass_followers(rings, &wide.table);
         }
-        self.segments(run, rings, length, exit);
+        self.wide_segments(run, rings, length, exit);
     }
 }
 

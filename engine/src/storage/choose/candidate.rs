@@ -5,7 +5,7 @@
 //! The rule: what is picked is *near* the smallest, at most 1.05 times its bytes, or faster in the estimate of `cost`
 //! and at most 1.5 times its bytes. For speed a cache line more is nothing: two scalars stay in registers though they
 //! might share a cell. Among what the rule admits, the objective decides. Only [`Objective::Speed`] takes what is
-//! fastest at any size.
+//! fastest at any size. Small private arrays, whose rows a ring would cut, may then have whole rows (`uncut`).
 
 use crate::machine::LINE_BYTES;
 use crate::storage::choose::cost::access_cost;

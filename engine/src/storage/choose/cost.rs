@@ -23,18 +23,34 @@ pub(crate) fn access_cost(problem: &Problem<'_, '_, '_>, proposal: &StorageMappi
 }
 
 fn of_piece(problem: &Problem<'_, '_, '_>, piece: &Piece, buffer: &Buffer, fast: usize) -> f64 {
-    let mut cost = 1.0 + FORMULA * (buffer.moduli.len() as f64 - 1.0);
+    // A coordinate with a single place is no formula.
+    let formulas = buffer.moduli.iter().filter(|modulus| **modulus > 1).count();
+    let mut cost = 1.0 + FORMULA * (formulas as f64 - 1.0).max(0.0);
     let step = |row: &Vec<i64>| row.get(fast).copied().unwrap_or(0);
     let Some((last, outer)) = piece.matrix.split_last() else { return cost };
-    let lanes = problem.model.schedule.dims.iter().any(|kind| matches!(kind, DimKind::Vector(_)));
-    let modulus = buffer.moduli.last().copied().unwrap_or(1);
-    if lanes && (outer.iter().any(|row| step(row) != 0) || !(0..=1).contains(&step(last))) {
+    if has_lanes(problem) && (outer.iter().any(|row| step(row) != 0) || !(0..=1).contains(&step(last))) {
         cost += SCALAR_ACCESS - 1.0;
     }
-    let moves = step(last) != 0;
-    let shifts = last.iter().enumerate().any(|(k, c)| k != fast && *c != 0);
-    if moves && (shifts || outer.is_empty()) {
-        cost += (CUT / modulus as f64).min(CUT);
+    if let Some(ring) = turning_ring(piece, buffer, fast) {
+        cost += (CUT / ring as f64).min(CUT);
     }
     cost
+}
+
+/// The ring that cuts rows that run in lanes, if one does: what places of rows move along with other indices.
+pub(super) fn cutting_ring(problem: &Problem<'_, '_, '_>, piece: &Piece, buffer: &Buffer, fast: usize) -> Option<i64> {
+    turning_ring(piece, buffer, fast).filter(|_| has_lanes(problem))
+}
+
+/// The length of the ring that rows of a piece may run around.
+fn turning_ring(piece: &Piece, buffer: &Buffer, fast: usize) -> Option<i64> {
+    let (last, outer) = piece.matrix.split_last()?;
+    let moves = last.get(fast).is_some_and(|step| *step != 0);
+    let shifts = last.iter().enumerate().any(|(k, c)| k != fast && *c != 0);
+    (moves && (shifts || outer.is_empty())).then(|| buffer.moduli.last().copied().unwrap_or(1))
+}
+
+/// Whether some dimension of the schedule runs in lanes.
+fn has_lanes(problem: &Problem<'_, '_, '_>) -> bool {
+    problem.model.schedule.dims.iter().any(|kind| matches!(kind, DimKind::Vector(_)))
 }

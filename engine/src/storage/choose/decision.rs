@@ -36,6 +36,8 @@ pub(crate) struct Decision {
     pub(crate) chosen: Weighed,
     /// The smallest that was proved.
     pub(crate) smallest: Weighed,
+    /// Whether it was chosen because no ring cuts its rows.
+    pub(crate) is_uncut: bool,
     /// Strategies whose search took too much.
     pub(crate) gave_up: Vec<StrategyId>,
     /// Strategies that were not asked, as there was no need.
@@ -70,6 +72,9 @@ pub enum Reason {
     /// It is reached faster than the smallest, and has at most 1.5 times its bytes or a cache line more, unless speed
     /// was all that counts.
     Faster,
+    /// It is private, and its rows are whole where a ring would cut those of the smallest. It has at most twice the
+    /// bytes of the smallest, and at most a quarter of the first-level cache.
+    Uncut,
 }
 
 /// The name of a strategy, or of none.
@@ -96,7 +101,8 @@ impl Decision {
         let proved = found.into_iter().filter(|candidate| candidate.proved);
         let least = smallest(proved.chain([chosen])).expect("at least what was chosen");
         let (gave_up, not_asked) = Default::default();
-        Decision { arrays, chosen: Weighed::of(chosen), smallest: Weighed::of(least), gave_up, not_asked }
+        let (chosen, smallest) = (Weighed::of(chosen), Weighed::of(least));
+        Decision { arrays, chosen, smallest, is_uncut: false, gave_up, not_asked }
     }
 
     /// Why it is not the smallest.
@@ -104,6 +110,7 @@ impl Decision {
         match (self.chosen.bytes, self.smallest.bytes) {
             (chosen, least) if chosen <= least => Reason::Smallest,
             (chosen, least) if is_near(chosen, least) => Reason::NearSmallest,
+            _ if self.is_uncut => Reason::Uncut,
             _ => Reason::Faster,
         }
     }

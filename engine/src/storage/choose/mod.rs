@@ -2,7 +2,8 @@
 //!
 //! `choice` begins: it takes what the caller gives, asks the strategy that he names, or `auto`, which chooses among the
 //! proved: `search` asks strategies for one array, `candidate` compares what they found by size and by what `cost`
-//! thinks of it, `decision` says how it ended. `check` asks the checker, `logging` tells listeners.
+//! thinks of it, `uncut` prefers whole rows of private arrays to those that a ring cuts, `decision` says how it ended.
+//! `check` asks the checker, `logging` tells listeners.
 
 mod auto;
 mod candidate;
@@ -12,3 +13,4 @@ mod cost;
 pub(crate) mod decision;
 mod logging;
 mod search;
+mod uncut;

@@ -31,6 +31,7 @@ use crate::storage::choose::candidate::{Candidate, is_near, near_below, pick, sm
 use crate::storage::choose::check::{first_proved, first_useful, under_own_quota, verify_mapping};
 use crate::storage::choose::decision::Decision;
 use crate::storage::choose::logging::{Buffers, decided};
+use crate::storage::choose::uncut::uncut;
 use crate::storage::knobs::choice::{
     BUDGET_FACTOR, ENDS_BUDGET, FAST_ACCESS, FEW_CELLS, GOOD_ENOUGH_PARTS, LEAST_BUDGET, MARGIN_PARTS, SMALL_BUDGET,
 };
@@ -143,18 +144,41 @@ impl<'s, 'a, 'c, 'k> Search<'s, 'a, 'c, 'k> {
             self.notes.push(format!("`{}` is kept in full", self.name()));
             self.found.push(Candidate::new(self.problem, full)?);
         }
-        let best = self.prove_best()?.expect("full storage is proved");
+        let (best, is_uncut) = self.with_whole_rows()?;
         if self.alive > 0 {
             self.problem.alive.borrow_mut().insert(self.array, self.alive);
         }
         let decision = Decision::new(vec![self.array], &self.found[best], self.found.iter().chain(&self.replaced));
-        let decision = Decision { gave_up: self.gave_up, not_asked: self.not_asked, ..decision };
+        let decision = Decision { is_uncut, gave_up: self.gave_up, not_asked: self.not_asked, ..decision };
         let best = self.found.swap_remove(best);
         decided(self.problem, &decision, self.found.iter().chain(&self.replaced));
         let smaller =
             self.found.into_iter().chain(self.replaced).filter(|other| other.proved && other.bytes < best.bytes);
         let smaller = smaller.min_by_key(|other| other.bytes);
         Ok(BestOfOne { best, smaller, decision })
+    }
+
+    /// The candidate that is taken, once some are proved: the best one, or one that has whole rows where a ring cuts
+    /// those of the best, and whether that is so.
+    fn with_whole_rows(&mut self) -> Result<(usize, bool), MappingError> {
+        loop {
+            let best = self.prove_best()?.expect("full storage is proved");
+            let proved = self.found.iter().chain(&self.replaced).filter(|candidate| candidate.proved);
+            let least = proved.map(|candidate| candidate.bytes).min().expect("the best is proved");
+            let Some(whole) = uncut(self.problem, self.array, self.objective, &self.found, best, least) else {
+                return Ok((best, false));
+            };
+            let [(few, cut), (more, strategy)] =
+                [best, whole].map(|at| (self.found[at].bytes, self.found[at].strategy_name()));
+            if self.prove(whole)? {
+                let name = self.name();
+                self.notes.push(format!(
+                    "`{name}`: {strategy} ({more} bytes for each thread), whose rows are whole, rather than {cut} \
+                     ({few} bytes), whose ring cuts them"
+                ));
+                return Ok((whole, true));
+            }
+        }
     }
 
     /// Whether the array is folded, with storage for its halves that is proved.
