@@ -27,6 +27,7 @@ use super::few_alive::with_few_alive;
 use super::instruction::{Arith, Inst, Memory, Sequence};
 use super::integers;
 use super::load_sharing::Row;
+use super::pipelining::Pipelined;
 use super::shape::{Features, LINE_BYTES, Number, Shape};
 use crate::knobs::{Cycles, NARROWER_FACTOR, UNROLLED_OPERATIONS};
 use crate::listing::{RegisterUse, StripListing};
@@ -71,7 +72,7 @@ pub(super) fn choose<'a>(
     let has_wanted = shapes.iter().any(|shape| Some(shape.bytes) == wanted);
     let shapes = shapes.into_iter().filter(|shape| !has_wanted || Some(shape.bytes) == wanted);
     let mut best: Option<(f64, WideStrip<'a>)> = None;
-    for (cycles, strip) in shapes.filter_map(|shape| in_shape(facts, shape, options.unroll)) {
+    for (cycles, strip) in shapes.filter_map(|shape| in_shape(facts, shape, options)) {
         if best.as_ref().is_none_or(|(least, _)| cycles < least * NARROWER_FACTOR) {
             best = Some((cycles, strip));
         }
@@ -80,13 +81,13 @@ pub(super) fn choose<'a>(
 }
 
 /// A strip in vectors of `shape`, with the cycles that it is estimated to take; `None` if that cannot be.
-fn in_shape<'a>(facts: &StripFacts<'a>, shape: Shape, unroll: Unroll) -> Option<(f64, WideStrip<'a>)> {
+fn in_shape<'a>(facts: &StripFacts<'a>, shape: Shape, options: &CompileOptions) -> Option<(f64, WideStrip<'a>)> {
     let mut body = Body::new(facts, shape)?;
-    let mut allocation = allocate(&body, Row::all(&body));
+    let mut allocation = allocate(&body, Row::all(&body), false);
     if allocation.spills > 0
         && let Some(other) = Body::new(facts, shape).and_then(with_few_alive)
     {
-        let allocated = allocate(&other, Row::all(&other));
+        let allocated = allocate(&other, Row::all(&other), false);
         if allocated.each.len() < allocation.each.len() {
             (body, allocation) = (other, allocated);
         }
@@ -104,7 +105,7 @@ fn in_shape<'a>(facts: &StripFacts<'a>, shape: Shape, unroll: Unroll) -> Option<
     let block = |each| Block::new(&body, each, is_aligned, fetched_lines);
     let plain = block(&allocation.each);
     let sharing = allocation.shared.as_ref().filter(|_| !streams).map(|shared| block(&shared.each));
-    let estimate = |main| Loops { shape, main, rest: plain, is_aligned }.unroll_factor(length, unroll);
+    let estimate = |main| Loops { shape, main, rest: plain, is_aligned }.unroll_factor(length, options.unroll);
     let (mut unroll_factor, mut cycles) = estimate(None);
     match sharing.map(|block| estimate(Some(block))) {
         Some((with, less)) if less < cycles * NARROWER_FACTOR => (unroll_factor, cycles) = (with, less),
@@ -116,6 +117,13 @@ fn in_shape<'a>(facts: &StripFacts<'a>, shape: Shape, unroll: Unroll) -> Option<
         blocks as usize * allocation.each.len() <= UNROLLED_OPERATIONS
     };
     let fixed_length = facts.length.filter(|length| is_plain && is_small(length));
+    if fixed_length.is_none() && !streams && Pipelined::is_tried(&body, &allocation, length, options) {
+        let allocated = allocate(&body, Vec::new(), true);
+        let fits = (allocated.slots as i64 + 2) * shape.bytes <= MOST_SLOT_BYTES;
+        if fits && allocated.pipelined.as_ref().is_some_and(|pipelined| pipelined.is_worth(&allocation, options)) {
+            (allocation, unroll_factor) = (allocated, 1);
+        }
+    }
     let is_lookup = |at: &usize| matches!(body.strip.ops[*at], Op::Lookup { .. });
     let lookups = body.once.iter().chain(&body.each).copied().filter(is_lookup).collect();
     let is_index = |at: &usize| matches!(body.strip.ops[*at], Op::Index { .. });
@@ -138,7 +146,8 @@ impl WideStrip<'_> {
             is_joined,
             vector_bits: 8 * body.shape.bytes as u32,
             lanes: body.shape.lanes() as u32,
-            blocks: self.unroll_factor as u32,
+            blocks: if allocation.pipelined.is_some() { 2 } else { self.unroll_factor as u32 },
+            is_pipelined: allocation.pipelined.is_some(),
             registers: Some(RegisterUse {
                 vectors: allocation.vectors() as u32,
                 available: body.shape.features.registers as u32,
