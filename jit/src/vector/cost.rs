@@ -20,7 +20,8 @@
 use crease_program::{Element, Op, TYPICAL_LENGTH};
 
 use super::aligned_stores::AlignedStores;
-use super::allocate::{Allocation, allocate};
+use super::allocate::allocate;
+use super::allocation::Allocation;
 use super::body::{Body, StripFacts, numbers_of};
 use super::conversions::conversion_instructions;
 use super::few_alive::with_few_alive;
@@ -117,10 +118,12 @@ fn in_shape<'a>(facts: &StripFacts<'a>, shape: Shape, options: &CompileOptions) 
         blocks as usize * allocation.each.len() <= UNROLLED_OPERATIONS
     };
     let fixed_length = facts.length.filter(|length| is_plain && is_small(length));
-    if fixed_length.is_none() && !streams && Pipelined::is_tried(&body, &allocation, length, options) {
+    let can_overlap = fixed_length.is_none() && !streams && allocation.shared.is_none();
+    if can_overlap && Pipelined::is_tried(&body, (plain.instructions, plain.cycles), length, options) {
         let allocated = allocate(&body, Vec::new(), true);
         let fits = (allocated.slots as i64 + 2) * shape.bytes <= MOST_SLOT_BYTES;
-        if fits && allocated.pipelined.as_ref().is_some_and(|pipelined| pipelined.is_worth(&allocation, options)) {
+        if fits && allocated.pipelined.as_ref().is_some_and(|pipelined| pipelined.is_worth(plain.instructions, options))
+        {
             (allocation, unroll_factor) = (allocated, 1);
         }
     }

@@ -5,8 +5,8 @@
 //! ```text
 //! while three blocks are left, once:
 //!   the first part of a block
-//!   do: its second part and the first part of the next block; that one's second part and the first part of a third one;
-//!       j += 2 * lanes, as long as three blocks are left
+//!   do: its second part and the first part of the next block; that one's second part and the first part of a third
+//!       one; j += 2 * lanes, as long as three blocks are left
 //!   the second part; j += lanes
 //! ```
 

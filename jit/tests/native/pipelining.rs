@@ -6,8 +6,8 @@ use crease_program::Program;
 use super::harness::{agree, verified};
 use std::fmt::Write as _;
 
-/// Adds to each of `rows` arrays of `element` what a long sum of all of them decides, in iterations up to `length`; what
-/// is stored lies `ahead` cells from what is loaded.
+/// Adds to each of `rows` arrays of `element` what a long sum of all of them decides, in iterations up to `length`;
+/// what is stored lies `ahead` cells from what is loaded.
 fn program(element: &str, rows: usize, length: usize, ahead: usize) -> String {
     let ty = if element == "f64" { "f64" } else { "f32" };
     let mut text = String::from("program sums() {\nscalar s: f64\n".replace("f64", ty));
