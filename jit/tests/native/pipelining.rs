@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 /// what is stored lies `ahead` cells from what is loaded.
 fn program(element: &str, rows: usize, length: usize, ahead: usize) -> String {
     let ty = if element == "f64" { "f64" } else { "f32" };
-    let mut text = String::from("program sums() {\nscalar s: f64\n".replace("f64", ty));
+    let mut text = "program sums() {\nscalar s: f64\n".replace("f64", ty);
     for row in 0..rows {
         writeln!(text, "buffer x{row}: {element}[300] write").unwrap();
     }
