@@ -45,6 +45,16 @@ pub(crate) const ROW_CELLS: u64 = 16;
 /// length; the rest is left to the strip. Shows in the seconds of `run heat-1d --rings double-mapped`.
 pub(crate) const AHEAD_PART_OF_RING: i64 = 4;
 
+/// Instructions of a block whose next one may begin before it ends: shorter ones find enough to do in the blocks that
+/// follow. Measured by `cargo run --release -p crease-bench --example library`.
+pub(crate) const PIPELINED_OPERATIONS: RangeInclusive<usize> = 48..=512;
+
+/// Blocks of a row from which on that is done: it begins and ends with a block that runs alone. Shows in the same.
+pub(crate) const PIPELINED_BLOCKS: i64 = 8;
+
+/// By how much a block may have more instructions in half of the registers. Shows in the same.
+pub(crate) const PIPELINED_GROWTH: f64 = 1.15;
+
 /// Results of a block that are held where too many are alive for registers and stack: few enough that most of them get
 /// registers, of which there are 16 or 32. With 256, thousands of values take 2.7 times as long to compile. Measured by
 /// `cargo run --release -p crease-jit --example times_of_many_values`.

@@ -46,7 +46,7 @@ pub use knobs::LEAST_GAIN;
 pub use listing::{OperationNames, RegisterUse, StripListing};
 pub use load::{Load, TileRun, WorkerLoad};
 pub use machine::{first_level_cache_bytes, last_level_cache_bytes, second_level_cache_bytes};
-pub use options::{CompileOptions, NonTemporal, Prefetch, Unroll, VectorWidth};
+pub use options::{CompileOptions, NonTemporal, Pipelining, Prefetch, Unroll, VectorWidth};
 pub use parallel::Pool;
 #[doc(inline)]
 pub use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};

@@ -29,6 +29,8 @@ pub struct StripListing {
     pub lanes: u32,
     /// Whole vectors in one iteration of the main loop.
     pub blocks: u32,
+    /// Whether each of these begins while the one before it ends.
+    pub is_pipelined: bool,
     /// How registers were assigned; none where Cranelift has done that, for the function around the strip.
     pub registers: Option<RegisterUse>,
     /// Instructions, with the names of what they compute; empty where they are part of a function of Cranelift's, or

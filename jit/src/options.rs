@@ -38,6 +38,20 @@ pub enum Prefetch {
 
 named_choices! { Prefetch = [("auto", Prefetch::Auto), ("never", Prefetch::Never), ("always", Prefetch::Always)] }
 
+/// Whether blocks of wide strips begin before the one before has ended. The answers are the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Pipelining {
+    /// Where blocks are long enough and leave registers for two, and unroll factors are left to estimates.
+    #[default]
+    Auto,
+    /// Nowhere.
+    Never,
+    /// Wherever loads and stores allow it. Only tests want that.
+    Always,
+}
+
+named_choices! { Pipelining = [("auto", Pipelining::Auto), ("never", Pipelining::Never), ("always", Pipelining::Always)] }
+
 /// How wide the vectors of wide strips are, where instructions and lanes leave a choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
@@ -109,6 +123,7 @@ pub struct CompileOptions {
     pub(crate) unroll: Unroll,
     pub(crate) non_temporal: NonTemporal,
     pub(crate) prefetch: Prefetch,
+    pub(crate) pipelining: Pipelining,
     pub(crate) work_limit: u64,
     pub(crate) verifies: bool,
     pub(crate) texts: bool,
@@ -123,6 +138,7 @@ impl Default for CompileOptions {
             unroll: Unroll::AtMost(DEFAULT_UNROLL),
             non_temporal: NonTemporal::Auto,
             prefetch: Prefetch::Auto,
+            pipelining: Pipelining::Auto,
             work_limit: DEFAULT_WORK_LIMIT,
             verifies: false,
             texts: false,
@@ -179,6 +195,13 @@ impl CompileOptions {
     #[must_use]
     pub fn prefetch(mut self, prefetch: Prefetch) -> Self {
         self.prefetch = prefetch;
+        self
+    }
+
+    /// Which blocks overlap. Default: [`Pipelining::Auto`].
+    #[must_use]
+    pub fn pipelining(mut self, pipelining: Pipelining) -> Self {
+        self.pipelining = pipelining;
         self
     }
 

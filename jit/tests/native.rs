@@ -21,6 +21,7 @@ mod load_sharing;
 mod made;
 mod mixed_vectors;
 mod non_temporal;
+mod pipelining;
 mod prefetch;
 mod random;
 mod rows;

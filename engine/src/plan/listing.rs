@@ -57,6 +57,8 @@ pub struct StripReport {
     pub lanes: u32,
     /// Vectors in one iteration of its main loop.
     pub blocks: u32,
+    /// Whether each of these begins while the one before it ends.
+    pub is_pipelined: bool,
     /// Instructions for one vector; none where they are part of `functions`, as with all that follow.
     pub instructions: Option<u32>,
     /// Vector registers that are used.
@@ -139,6 +141,7 @@ fn report(
         vector_bits: listing.vector_bits,
         lanes: listing.lanes,
         blocks: listing.blocks,
+        is_pipelined: listing.is_pipelined,
         instructions: listing.registers.map(|registers| registers.instructions),
         registers: listing.registers.map(|registers| registers.vectors),
         registers_available: listing.registers.map(|registers| registers.available),
@@ -226,7 +229,8 @@ impl StripReport {
         }
         let vectors = if self.blocks == 1 { "vector" } else { "vectors" };
         let (bits, blocks) = (self.vector_bits / self.lanes, self.blocks);
-        let lanes = format!("{} lanes of {bits} bits, {blocks} {vectors} a loop", self.lanes);
+        let overlap = if self.is_pipelined { ", pipelined" } else { "" };
+        let lanes = format!("{} lanes of {bits} bits, {blocks} {vectors} a loop{overlap}", self.lanes);
         match (self.instructions, self.registers, self.registers_available, self.pinned, self.spills) {
             (Some(instructions), Some(used), Some(available), Some(pinned), Some(spills)) => {
                 let shifts = self

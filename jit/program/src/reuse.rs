@@ -287,7 +287,10 @@ impl<'a> Sample<'a> {
                     let fits: Vec<bool> = strip.streams.iter().map(|stream| self.is_adjacent(stream)).collect();
                     for (at, op) in (0..).map(ValueId).zip(&strip.ops) {
                         if let Op::Store { stream, .. } = op {
-                            let fits = fits[stream.index()] && strip.first_load_of(at).is_none();
+                            // No non-temporal store rounds.
+                            let element = self.program.buffers[strip.streams[stream.index()].buffer.index()].element;
+                            let fits =
+                                fits[stream.index()] && element.keeps_values() && strip.first_load_of(at).is_none();
                             self.tallies.stores.push(Tally { fits, ..Tally::default() });
                         }
                     }
@@ -305,7 +308,7 @@ impl<'a> Sample<'a> {
                 .split_last()
                 .is_some_and(|(last, outer)| last.step == 1 && outer.iter().all(|coordinate| coordinate.step == 0)),
         };
-        moves_by_one && buffer.element.keeps_values() && !buffer.element.is_integer() && buffer.copies == Copies::One
+        moves_by_one && !buffer.element.is_integer() && buffer.copies == Copies::One
     }
 
     fn block(&mut self, nodes: &'a [Node]) -> Result<(), Stopped> {

@@ -342,6 +342,7 @@ fn listing(plan: &StripPlan<'_>) -> StripListing {
         vector_bits: number_bits * plan.shape.lanes() as u32,
         lanes: plan.shape.lanes() as u32,
         blocks: plan.unroll as u32,
+        is_pipelined: false,
         registers: None,
         text: String::new(),
     }

@@ -15,109 +15,35 @@ use std::ops::Range;
 
 use crease_program::Op;
 
+use super::allocation::{Allocation, Carried, LaneShift, SharedLoads};
 use super::body::{Body, Role};
 use super::instruction::{Class, Inst, Memory, Operand, Reg, Sequence};
 use super::load_sharing::Row;
+use super::pipelining::{Bank, Pipelined};
 use super::slots::Slots;
 
-/// A body as instructions.
-pub(crate) struct Allocation {
-    /// Executed once, before the loops: computes invariants into slots or into the registers that they are pinned to,
-    /// and loads what else is pinned.
-    pub(crate) once: Sequence,
-    /// Executed for each block of lanes.
-    pub(crate) each: Sequence,
-    /// The same for blocks that are followed by a whole one, with loads that share vectors; none if there are no such
-    /// loads or too few registers.
-    pub(crate) shared: Option<SharedLoads>,
-    /// Slots on the stack.
-    pub(crate) slots: usize,
-    /// Values stored to slots in each block.
-    pub(crate) spills: usize,
-    /// Constants and invariants in registers of their own.
-    pub(crate) pinned: usize,
-    /// Vector registers that a block of `each` uses, the pinned ones among them.
-    vectors: usize,
-}
-
-impl Allocation {
-    /// The instructions of the main loop.
-    pub(crate) fn main(&self) -> &Sequence {
-        self.shared.as_ref().map_or(&self.each, |shared| &shared.each)
-    }
-
-    /// Vector registers that the loops use, the pinned ones among them.
-    pub(crate) fn vectors(&self) -> usize {
-        self.shared.as_ref().map_or(self.vectors, |shared| shared.vectors.max(self.vectors))
-    }
-}
-
-/// Blocks whose loads share vectors.
-pub(crate) struct SharedLoads {
-    /// Executed for each block of lanes.
-    pub(crate) each: Sequence,
-    /// The rows whose vectors are shared, with their registers.
-    pub(crate) rows: Vec<(Row, Carried)>,
-    /// Vector registers that a block uses, the pinned ones among them.
-    vectors: usize,
-}
-
-impl SharedLoads {
-    /// Vectors that are shifted together out of two others.
-    pub(crate) fn lane_shifts(&self) -> usize {
-        self.rows.iter().map(|(row, _)| row.others.len()).sum()
-    }
-}
-
-/// Registers of a row's vectors.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Carried {
-    /// What a block's middle load reads.
-    pub(crate) current: Reg,
-    /// The vector before it, if that is needed.
-    pub(crate) previous: Option<Reg>,
-    /// The vector behind it, if that is needed.
-    pub(crate) next: Option<Reg>,
-}
-
-impl Carried {
-    /// The vector that is this many cells ahead of the middle load's, one way or the other, if vectors have `lanes`.
-    fn lane_shift(&self, ahead: i64, lanes: i64) -> Option<LaneShift> {
-        Some(if ahead < 0 {
-            LaneShift { low: self.previous?, high: self.current, lanes: (lanes + ahead) as u8 }
-        } else {
-            LaneShift { low: self.current, high: self.next?, lanes: ahead as u8 }
-        })
-    }
-}
-
-/// Where a vector lies in two that follow each other.
-#[derive(Clone, Copy)]
-struct LaneShift {
-    low: Reg,
-    high: Reg,
-    /// How many numbers into the first one it begins.
-    lanes: u8,
-}
-
-/// Assigns registers to `body`, whose loads may share vectors along `rows`.
-pub(super) fn allocate(body: &Body<'_>, rows: Vec<Row>) -> Allocation {
-    let mut once = Allocator::new(body, Part::Once, &Slots::none(body), &[], &[]);
+/// Assigns registers to `body`, whose loads may share vectors along `rows`; or, with `pipelines`, whose blocks may
+/// overlap.
+pub(super) fn allocate(body: &Body<'_>, rows: Vec<Row>, pipelines: bool) -> Allocation {
+    let mut once = Allocator::new(body, Part::Once, &Slots::none(body), File::ALL);
     let invariants = once.invariants();
-    let free = Allocator::iteration(body, &invariants, &[], &[]);
+    let free = Allocator::iteration(body, &invariants, File::ALL);
     let spare = (body.shape.registers() - 1).saturating_sub(free.busiest);
     let mut pins = free.constants_by_use();
     pins.truncate(spare);
-    let pinned = Allocator::iteration(body, &invariants, &pins, &[]);
+    let pinned = Allocator::iteration(body, &invariants, File { pins: &pins, ..File::ALL });
     // Where pinning would force anything out of the other registers it is not worth it.
     let (each, pins) = if pinned.spills <= free.spills { (pinned, pins) } else { (free, Vec::new()) };
     let (is_taken, mut once) = (once.was_used, once.out);
+    let banked = pipelines.then(|| in_half_the_registers(body, &invariants, &pins));
+    let kept = banked.as_ref().map_or(pins.len(), |(_, kept)| *kept);
     for (pin, value) in pins.iter().enumerate() {
         let to = pin_register(body, pin);
         let from = each.home(*value, 0).expect("constants and invariants have homes");
         // What is computed before the loops goes to its register at once, if nothing there takes that or reads the
         // slot.
-        if is_taken[usize::from(to.number)] || !once.move_instead_of_spilling(from, to) {
+        let is_taken = is_taken[usize::from(to.number)] || pin >= kept;
+        if is_taken || !once.move_instead_of_spilling(from, to) {
             once.push(Inst::Load { to, from }, *value);
         }
     }
@@ -127,15 +53,37 @@ pub(super) fn allocate(body: &Body<'_>, rows: Vec<Row>) -> Allocation {
     let left = each.busiest.min(body.shape.registers() / 2);
     let rows = carry(rows, left..body.shape.registers() - pins.len());
     if !rows.is_empty() {
-        let sharing = Allocator::iteration(body, &invariants, &pins, &rows);
+        let sharing = Allocator::iteration(body, &invariants, File { pins: &pins, rows: &rows, ..File::ALL });
         if sharing.spills <= each.spills {
             let vectors = used(&sharing) + registers_of(&rows);
             shared = Some(SharedLoads { each: sharing.out, rows, vectors });
         }
     }
+    let pipelined = banked.and_then(|(banked, kept)| {
+        let mut reloads = Sequence::default();
+        for (pin, value) in pins.iter().enumerate().skip(kept) {
+            let from = each.home(*value, 0).expect("constants and invariants have homes");
+            reloads.push(Inst::Load { to: pin_register(body, pin), from }, *value);
+        }
+        let own_slots = invariants.count()..banked.out.slots().max(invariants.count());
+        let bank = Bank { vectors: banked.vectors.len(), masks: banked.masks.len(), own_slots };
+        Pipelined::new(body, &banked.out, bank, reloads)
+    });
     let sequences = [Some(&once), Some(&each.out), shared.as_ref().map(|shared| &shared.each)];
     let slots = sequences.into_iter().flatten().map(Sequence::slots).max().unwrap_or(0);
-    Allocation { once, slots, spills: each.spills, pinned: pins.len(), vectors, each: each.out, shared }
+    let slots = slots.max(pipelined.as_ref().map_or(0, Pipelined::slots));
+    Allocation { once, slots, spills: each.spills, pinned: pins.len(), vectors, each: each.out, shared, pipelined }
+}
+
+/// An iteration in half of the registers, so that two can run at once, and how many of the pinned values keep theirs
+/// meanwhile: the first ones, as long as that forces nothing else out.
+fn in_half_the_registers<'b, 'a>(body: &'b Body<'a>, invariants: &Slots, pins: &[usize]) -> (Allocator<'b, 'a>, usize) {
+    let file = |pins| File { pins, banks: 2, ..File::ALL };
+    let free = Allocator::iteration(body, invariants, file(&[]));
+    let kept = body.shape.registers().saturating_sub(2 * (free.busiest + 1)).min(pins.len());
+    let pinned = Allocator::iteration(body, invariants, file(&pins[..kept]));
+    let is_free = free.spills < pinned.spills;
+    if is_free { (free, 0) } else { (pinned, kept) }
 }
 
 /// Registers for the vectors of rows, the last ones of a range first; where these are too few for all, rows of fewer
@@ -164,6 +112,22 @@ fn registers_of(rows: &[(Row, Carried)]) -> usize {
 /// The register of the pinned value of this number.
 fn pin_register(body: &Body<'_>, pin: usize) -> Reg {
     Reg { class: Class::Vector, number: (body.shape.registers() - 1 - pin) as u8 }
+}
+
+/// Registers that an iteration may use.
+#[derive(Clone, Copy)]
+struct File<'p> {
+    /// Values pinned to the last ones.
+    pins: &'p [usize],
+    /// Rows whose vectors have those before them.
+    rows: &'p [(Row, Carried)],
+    /// Into how many equal parts the others are cut, of which the first is used.
+    banks: usize,
+}
+
+impl File<'_> {
+    /// All of them.
+    const ALL: Self = File { pins: &[], rows: &[], banks: 1 };
 }
 
 /// Which operations are allocated.
@@ -204,7 +168,7 @@ pub(super) struct Allocator<'b, 'a> {
 
 impl<'b, 'a> Allocator<'b, 'a> {
     /// Nothing chosen yet.
-    fn new(body: &'b Body<'a>, part: Part, slots: &Slots, pins: &[usize], rows: &[(Row, Carried)]) -> Self {
+    fn new(body: &'b Body<'a>, part: Part, slots: &Slots, File { pins, rows, banks }: File<'_>) -> Self {
         let count = body.strip.ops.len();
         let mut uses = vec![Vec::new(); count];
         let order = if part == Part::Once { &body.once } else { &body.each };
@@ -226,7 +190,7 @@ impl<'b, 'a> Allocator<'b, 'a> {
                 lane_shifts[*load] = carried.lane_shift(*ahead, body.shape.lanes());
             }
         }
-        let assigned = body.shape.registers() - pins.len() - registers_of(rows);
+        let assigned = (body.shape.registers() - pins.len() - registers_of(rows)) / banks;
         Allocator {
             body,
             part,
@@ -234,7 +198,7 @@ impl<'b, 'a> Allocator<'b, 'a> {
             registers,
             slots: slots.clone(),
             vectors: vec![None; assigned],
-            masks: vec![None; body.shape.masks()],
+            masks: vec![None; body.shape.masks() / banks],
             now: 0,
             busiest: 0,
             spills: 0,
@@ -246,8 +210,9 @@ impl<'b, 'a> Allocator<'b, 'a> {
     }
 
     /// Chooses the instructions of an iteration, in which loads share vectors along `rows`.
-    fn iteration(body: &'b Body<'a>, invariants: &Slots, pins: &[usize], rows: &[(Row, Carried)]) -> Self {
-        let mut allocator = Self::new(body, Part::Each, invariants, pins, rows);
+    fn iteration(body: &'b Body<'a>, invariants: &Slots, file: File<'_>) -> Self {
+        let mut allocator = Self::new(body, Part::Each, invariants, file);
+        let rows = file.rows;
         for (row, carried) in rows {
             let load = match carried.next {
                 Some(to) => Inst::Load { to, from: Memory::NextCell(row.stream) },

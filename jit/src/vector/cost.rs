@@ -22,13 +22,15 @@
 use crease_program::{Element, Op, Stream, TYPICAL_LENGTH};
 
 use super::aligned_stores::AlignedStores;
-use super::allocate::{Allocation, allocate};
+use super::allocate::allocate;
+use super::allocation::Allocation;
 use super::body::{Body, StripFacts, numbers_of};
 use super::conversions::conversion_instructions;
 use super::few_alive::with_few_alive;
 use super::instruction::{Arith, Inst, Memory, Sequence};
 use super::integers;
 use super::load_sharing::Row;
+use super::pipelining::Pipelined;
 use super::prefetch::prefetched;
 use super::shape::{Features, LINE_BYTES, Number, Shape};
 use crate::knobs::{Cycles, NARROWER_FACTOR, SHARING_FACTOR, UNROLLED_OPERATIONS};
@@ -85,11 +87,11 @@ pub(super) fn choose<'a>(
 /// A strip in vectors of `shape`, with the cycles that it is estimated to take; `None` if that cannot be.
 fn in_shape<'a>(facts: &StripFacts<'a>, shape: Shape, options: &CompileOptions) -> Option<(f64, WideStrip<'a>)> {
     let mut body = Body::new(facts, shape)?;
-    let mut allocation = allocate(&body, Row::all(&body));
+    let mut allocation = allocate(&body, Row::all(&body), false);
     if allocation.spills > 0
         && let Some(other) = Body::new(facts, shape).and_then(with_few_alive)
     {
-        let allocated = allocate(&other, Row::all(&other));
+        let allocated = allocate(&other, Row::all(&other), false);
         if allocated.each.len() < allocation.each.len() {
             (body, allocation) = (other, allocated);
         }
@@ -121,6 +123,15 @@ fn in_shape<'a>(facts: &StripFacts<'a>, shape: Shape, options: &CompileOptions) 
         blocks as usize * allocation.each.len() <= UNROLLED_OPERATIONS
     };
     let fixed_length = facts.length.filter(|length| is_plain && is_small(length));
+    let can_overlap = fixed_length.is_none() && !streams && allocation.shared.is_none();
+    if can_overlap && Pipelined::is_tried(&body, (plain.instructions, plain.cycles), length, options) {
+        let allocated = allocate(&body, Vec::new(), true);
+        let fits = (allocated.slots as i64 + 2) * shape.bytes <= MOST_SLOT_BYTES;
+        if fits && allocated.pipelined.as_ref().is_some_and(|pipelined| pipelined.is_worth(plain.instructions, options))
+        {
+            (allocation, unroll_factor) = (allocated, 1);
+        }
+    }
     let is_lookup = |at: &usize| matches!(body.strip.ops[*at], Op::Lookup { .. });
     let lookups = body.once.iter().chain(&body.each).copied().filter(is_lookup).collect();
     let is_index = |at: &usize| matches!(body.strip.ops[*at], Op::Index { .. });
@@ -143,7 +154,8 @@ impl WideStrip<'_> {
             is_joined,
             vector_bits: 8 * body.shape.bytes as u32,
             lanes: body.shape.lanes() as u32,
-            blocks: self.unroll_factor as u32,
+            blocks: if allocation.pipelined.is_some() { 2 } else { self.unroll_factor as u32 },
+            is_pipelined: allocation.pipelined.is_some(),
             registers: Some(RegisterUse {
                 vectors: allocation.vectors() as u32,
                 available: body.shape.features.registers as u32,

@@ -241,12 +241,22 @@ impl Sequence {
     /// What comes before its stores, and these, if nothing else follows the first of them.
     pub(crate) fn stores_apart(&self) -> Option<(Sequence, Sequence)> {
         let is_store = |inst: &Inst| matches!(inst, Inst::Store { .. });
-        let at = self.iter().position(is_store).filter(|at| self.iter().skip(*at).all(is_store))?;
+        let at = self.first_store().filter(|at| self.iter().skip(*at).all(is_store))?;
+        Some(self.split(at))
+    }
+
+    /// Its first `count` instructions, and the others.
+    pub(crate) fn split(&self, count: usize) -> (Sequence, Sequence) {
         let part = |range: std::ops::Range<usize>| Sequence {
             instructions: self.instructions[range.clone()].to_vec(),
             operations: self.operations[range].to_vec(),
         };
-        Some((part(0..at), part(at..self.len())))
+        (part(0..count), part(count..self.len()))
+    }
+
+    /// The place of its first store.
+    pub(super) fn first_store(&self) -> Option<usize> {
+        self.iter().position(|inst| matches!(inst, Inst::Store { .. }))
     }
 
     /// Whether an instruction writes a register.

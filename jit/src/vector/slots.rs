@@ -23,6 +23,11 @@ impl Slots {
         Slots { of: vec![None; body.strip.ops.len()], free: Vec::new(), dying: Vec::new(), count: 0 }
     }
 
+    /// How many there are.
+    pub(super) fn count(&self) -> usize {
+        self.count
+    }
+
     /// Nothing reads the slots of dead values any more.
     pub(super) fn end_operation(&mut self) {
         self.free.append(&mut self.dying);

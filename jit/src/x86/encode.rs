@@ -13,10 +13,11 @@ use super::avx::Avx;
 use super::codes::code;
 use super::kinds::{Form, Kind};
 use crate::vector::{
-    Ahead, Arith, Body, Class, Extent, INTEGER_SCRATCH, Inst, Memory, Number, Operand, Reg, Rounding, Sequence,
+    Ahead, Arith, Bank, Body, Class, Extent, INTEGER_SCRATCH, Inst, Memory, Number, Operand, Reg, Rounding, Sequence,
     StreamAddress,
 };
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
+use std::ops::Range;
 
 /// The iteration at which a block begins.
 pub(super) const ITERATION: Register = Register::RDX;
@@ -75,6 +76,8 @@ pub(super) struct Encoding<'b, 'a> {
     pub(super) extent: Extent,
     /// How many vectors after the iteration it lies.
     pub(super) copy: i64,
+    /// What the block has for itself, if it is the second one of two at a time.
+    pub(super) bank: Option<Bank>,
     /// Lines to prefetch.
     pub(super) ahead: Ahead,
 }
@@ -90,14 +93,17 @@ impl Encoding<'_, '_> {
     pub(super) fn block(&mut self, instructions: &Sequence, extent: Extent, copy: i64) {
         (self.extent, self.copy) = (extent, copy);
         self.ahead.begin(extent, copy);
-        for (instruction, operation) in instructions.with_operations() {
-            let kept = if matches!(instruction, Inst::Spill { .. }) { "kept: " } else { "" };
-            let name = self.names.get(operation).filter(|name| !name.is_empty());
-            self.assembler.note(name.map(|name| (kept, name.as_str())));
-            (self.operation, self.number) = (operation, self.body.numbers[operation]);
-            self.instruction(instruction);
-        }
+        instructions.with_operations().for_each(|(instruction, operation)| self.named(instruction, operation));
         self.assembler.note(None);
+    }
+
+    /// Encodes an instruction of the block, with the name of what it computes.
+    pub(super) fn named(&mut self, instruction: &Inst, operation: usize) {
+        let kept = if matches!(instruction, Inst::Spill { .. }) { "kept: " } else { "" };
+        let name = self.names.get(operation).filter(|name| !name.is_empty());
+        self.assembler.note(name.map(|name| (kept, name.as_str())));
+        (self.operation, self.number) = (operation, self.body.numbers[operation]);
+        self.instruction(instruction);
     }
 
     fn instruction(&mut self, instruction: &Inst) {
@@ -316,7 +322,9 @@ impl Encoding<'_, '_> {
             32 => Register::YMM0,
             _ => Register::ZMM0,
         };
-        first + u32::from(register.number)
+        let number = usize::from(register.number);
+        let bank = self.bank.as_ref().map(|bank| bank.vectors).filter(|vectors| number < *vectors);
+        first + (number + bank.unwrap_or(0)) as u32
     }
 
     /// The register, whichever its class.
@@ -324,8 +332,9 @@ impl Encoding<'_, '_> {
         match register.class {
             Class::Vector => self.vector(register),
             Class::Mask => {
-                assert!(usize::from(register.number) < self.body.shape.masks(), "there are few masks");
-                FIRST_MASK + u32::from(register.number)
+                let number = usize::from(register.number) + self.bank.as_ref().map_or(0, |bank| bank.masks);
+                assert!(number < self.body.shape.masks(), "there are few masks");
+                FIRST_MASK + number as u32
             }
         }
     }
@@ -393,6 +402,8 @@ impl Encoding<'_, '_> {
     }
 
     pub(super) fn slot(&self, slot: usize) -> MemoryOperand {
+        let own = self.bank.as_ref().map(|bank| &bank.own_slots).filter(|own| own.contains(&slot));
+        let slot = slot + own.map_or(0, Range::len);
         assert!(slot < self.slots, "slot {slot} of {} lies outside the frame", self.slots);
         memory(Register::RSP, slot as i64 * self.body.shape.bytes)
     }

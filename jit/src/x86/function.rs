@@ -9,6 +9,7 @@
 //! up to the first j at which all stores are aligned, if there is one and much to do: a masked block, or single cells
 //! with non-temporal stores that are aligned now: the next loop with these stores non-temporal
 //! with loads that share vectors: the next loop with these, as long as a whole block follows
+//! where blocks overlap: the next loop with the beginning of a block beside the end of the one before
 //! while j <= end - unroll_factor * lanes: `unroll_factor` blocks of whole vectors; j += copies * lanes
 //! the same with one block
 //! AVX2:     single cells; if there are integers parts of vectors, each half as long as the one before
@@ -66,6 +67,7 @@ impl Target for Avx {
             operation: 0,
             extent: Extent::Whole,
             copy: 0,
+            bank: None,
             ahead,
         };
         let early = loads_early(strip, *self);
@@ -305,6 +307,9 @@ impl Function<'_, '_, '_> {
     /// Blocks of whole vectors, most of what there is to do.
     pub(super) fn main_blocks(&mut self, extent: Extent, unroll_factor: i64) {
         let allocation = self.allocation;
+        if let Some(pipelined) = &allocation.pipelined {
+            self.pipelined_blocks(pipelined, extent);
+        }
         let Some(shared) = &allocation.shared else { return self.whole_blocks(extent, unroll_factor) };
         let reads_ahead = shared.rows.iter().any(|(_, carried)| carried.next.is_some());
         let vectors = unroll_factor + i64::from(reads_ahead);
@@ -347,7 +352,7 @@ impl Function<'_, '_, '_> {
     }
 
     /// The same, and a jump to take if there is no such iteration left.
-    fn begin_blocks(&mut self, vectors: i64) -> Jump {
+    pub(super) fn begin_blocks(&mut self, vectors: i64) -> Jump {
         self.last_iteration(vectors);
         self.put(Instruction::with2(Code::Cmp_r64_rm64, ITERATION, LAST));
         self.encoding.assembler.jump_ahead(Code::Jg_rel32_64)

@@ -4,7 +4,7 @@
 //! `extern "sysv64" fn(table, frame, start, end)`.
 //!
 //! `avx` says what the two have; `function` lays out the loops around blocks, `alignment` what brings stores to
-//! multiples of a vector's size, by what `alignment_slot` keeps; `encode` and `codes` make instructions of blocks, by
+//! multiples of a vector's size, by what `alignment_slot` keeps, `pipelined` a loop whose blocks overlap; `encode` and `codes` make instructions of blocks, by
 //! what `kinds` says that they do; `truth` compares and chooses; `float_cells` converts floating-point numbers from
 //! cells and to them. `integers` has the operations on integers, of which some take several instructions,
 //! `integer_cells` their loads and stores, and `integer_codes` their instructions. Strips of several types have
@@ -30,6 +30,7 @@ mod integers;
 mod kinds;
 mod lookups;
 mod mixed_cells;
+mod pipelined;
 mod truth;
 
 pub(crate) use avx::Avx;

@@ -22,8 +22,11 @@ pub(crate) fn agree_on(text: &str, args: &[i64], scalars: &[f64], lanes: &[u32],
     for lanes in lanes {
         limit_lanes(&mut program.body, *lanes);
         for (choice, unroll) in variants() {
-            let options = CompileOptions::default().choice(choice).max_unroll(unroll).verify_code(true);
-            let compiled = compile(&verified(&program), &options).unwrap_or_else(|error| panic!("{error}\n{program}"));
+            // Several copies are told from blocks that overlap.
+            let pipelining = if unroll == 1 { Pipelining::Always } else { Pipelining::Never };
+            let options = CompileOptions::default().choice(choice).max_unroll(unroll).pipelining(pipelining);
+            let compiled = compile(&verified(&program), &options.verify_code(true));
+            let compiled = compiled.unwrap_or_else(|error| panic!("{error}\n{program}"));
             for pool in &pools[..if parallel { 3 } else { 1 }] {
                 let found = run_native(&compiled, args, scalars, fill, pool);
                 let context = format!("{choice:?}, unroll {unroll}, {} threads, args {args:?}", pool.threads());
@@ -50,7 +53,8 @@ pub(crate) fn agree_once_in_lanes(text: &str, args: &[i64], scalars: &[f64], lan
         let (width, non_temporal) = (VectorWidth::ALL[random.usize(0..3)], NonTemporal::ALL[random.usize(0..3)]);
         let prefetch = Prefetch::ALL[random.usize(0..3)];
         let options = CompileOptions::default().choice(choice).width(width).unroll(unroll).non_temporal(non_temporal);
-        let options = options.prefetch(prefetch).verify_code(true);
+        let pipelining = Pipelining::ALL[random.usize(0..3)];
+        let options = options.prefetch(prefetch).pipelining(pipelining).verify_code(true);
         let compiled = compile(&verified(&program), &options);
         let compiled = compiled.unwrap_or_else(|error| panic!("{error}\n{program}"));
         let found = run_native(&compiled, args, scalars, &[], &Pool::sequential());

@@ -1,0 +1,90 @@
+//! What register assignment leaves: a body as instructions, before the loops, in each block, and in blocks that share
+//! loads or overlap.
+//!
+//! In: what `allocate` chose.   Out: what targets encode.
+
+use super::instruction::{Reg, Sequence};
+use super::load_sharing::Row;
+use super::pipelining::Pipelined;
+
+/// A body as instructions.
+pub(crate) struct Allocation {
+    /// Executed once, before the loops: computes invariants into slots or into the registers that they are pinned to,
+    /// and loads what else is pinned.
+    pub(crate) once: Sequence,
+    /// Executed for each block of lanes.
+    pub(crate) each: Sequence,
+    /// The same for blocks that are followed by a whole one, with loads that share vectors; none if there are no such
+    /// loads or too few registers.
+    pub(crate) shared: Option<SharedLoads>,
+    /// The same for blocks that overlap, if that was asked for.
+    pub(crate) pipelined: Option<Pipelined>,
+    /// Slots on the stack.
+    pub(crate) slots: usize,
+    /// Values stored to slots in each block.
+    pub(crate) spills: usize,
+    /// Constants and invariants in registers of their own.
+    pub(crate) pinned: usize,
+    /// Vector registers that a block of `each` uses, the pinned ones among them.
+    pub(super) vectors: usize,
+}
+
+impl Allocation {
+    /// The instructions of the main loop.
+    pub(crate) fn main(&self) -> &Sequence {
+        self.shared.as_ref().map_or(&self.each, |shared| &shared.each)
+    }
+
+    /// Vector registers that the loops use, the pinned ones among them.
+    pub(crate) fn vectors(&self) -> usize {
+        self.shared.as_ref().map_or(self.vectors, |shared| shared.vectors.max(self.vectors))
+    }
+}
+
+/// Blocks whose loads share vectors.
+pub(crate) struct SharedLoads {
+    /// Executed for each block of lanes.
+    pub(crate) each: Sequence,
+    /// The rows whose vectors are shared, with their registers.
+    pub(crate) rows: Vec<(Row, Carried)>,
+    /// Vector registers that a block uses, the pinned ones among them.
+    pub(super) vectors: usize,
+}
+
+impl SharedLoads {
+    /// Vectors that are shifted together out of two others.
+    pub(crate) fn lane_shifts(&self) -> usize {
+        self.rows.iter().map(|(row, _)| row.others.len()).sum()
+    }
+}
+
+/// Registers of a row's vectors.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Carried {
+    /// What a block's middle load reads.
+    pub(crate) current: Reg,
+    /// The vector before it, if that is needed.
+    pub(crate) previous: Option<Reg>,
+    /// The vector behind it, if that is needed.
+    pub(crate) next: Option<Reg>,
+}
+
+impl Carried {
+    /// The vector that is this many cells ahead of the middle load's, one way or the other, if vectors have `lanes`.
+    pub(super) fn lane_shift(&self, ahead: i64, lanes: i64) -> Option<LaneShift> {
+        Some(if ahead < 0 {
+            LaneShift { low: self.previous?, high: self.current, lanes: (lanes + ahead) as u8 }
+        } else {
+            LaneShift { low: self.current, high: self.next?, lanes: ahead as u8 }
+        })
+    }
+}
+
+/// Where a vector lies in two that follow each other.
+#[derive(Clone, Copy)]
+pub(super) struct LaneShift {
+    pub(super) low: Reg,
+    pub(super) high: Reg,
+    /// How many numbers into the first one it begins.
+    pub(super) lanes: u8,
+}
