@@ -142,8 +142,10 @@ pub(crate) const SHARING_FACTOR: f64 = 0.99;
 pub(crate) struct Cycles {
     /// Instructions decoded in a cycle.
     pub(crate) decoded: f64,
-    /// For an arithmetic operation on 256 bits, or a vector cut out of two.
+    /// For an arithmetic operation on 256 bits.
     pub(crate) operation: f64,
+    /// For a vector of 256 bits that is cut out of two: other units do some of these.
+    pub(crate) shift: f64,
     /// For a division or square root of 256 bits.
     pub(crate) division: f64,
     /// For a store that rounds to half precision, of 256 bits or of 512.
@@ -178,6 +180,7 @@ pub(crate) struct Cycles {
 pub(crate) const X86_CYCLES: Cycles = Cycles {
     decoded: 5.0,
     operation: 0.5,
+    shift: 0.25,
     division: 6.0,
     rounding_store: 2.0,
     gathered: 1.5,

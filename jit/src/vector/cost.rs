@@ -5,14 +5,14 @@
 //!
 //! Registers are assigned for each width, as spills count; where there are any, [`few_alive`](super::few_alive) is
 //! tried, and of both orders the one with fewer instructions is taken. A block takes as long as what is busiest:
-//! arithmetic units, two for 256 bits or one for 512, and as many that shift lanes; ports to memory, where a load that
-//! is not aligned with the stores takes two lines at 512 bits always and at 256 bits every other time; or the decoders.
-//! So 512 bits pay where a strip computes at least twice as often as it moves, and else 256. Loads of whole lines that
-//! wait for the second-level cache hold each other up, where loads of half lines do not: a strip whose rows come from
-//! memory, and whose stores go to caches, has to compute more for 512 bits. Copies save loop ends and cost code. Strips
-//! of known length also count what is left over, and stores that were to be non-temporal and cannot in these vectors
-//! what they fetch. Loads share vectors where that is estimated to be faster; a strip whose stores stream waits for
-//! memory, not for ports, and shifts only add to it.
+//! arithmetic units, two for 256 bits or one for 512; ports to memory, where a load that is not aligned with the stores
+//! takes two lines at 512 bits always and at 256 bits every other time; or the decoders. So 512 bits pay where a strip
+//! computes at least twice as often as it moves, and else 256. Loads of whole lines that wait for the second-level
+//! cache hold each other up, where loads of half lines do not: a strip whose rows come from memory, and whose stores go
+//! to caches, has to compute more for 512 bits. Copies save loop ends and cost code. Strips of known length also count
+//! what is left over, and stores that were to be non-temporal and cannot in these vectors what they fetch. Loads share
+//! vectors where that is estimated to be faster; a strip whose stores stream waits for memory, not for ports, and
+//! shifts only add to it.
 //!
 //! The numbers are those of [`crate::knobs`]. `--autotune` finds out by measurement instead; answers do not depend on
 //! it.
@@ -190,7 +190,7 @@ impl Block {
     /// A block of these instructions, which fetches this many lines that it writes.
     fn new(body: &Body<'_>, each: &Sequence, kept: Kept, fetched_lines: f64) -> Self {
         let cycles = body.shape.features.cycles;
-        let (mut arithmetic, mut shifts, mut memory) = (0.0, 0.0, 0.0);
+        let (mut arithmetic, mut memory) = (0.0, 0.0);
         let is_half = |stream: usize| body.addresses[stream].element == Element::F16;
         for (inst, operation) in each.with_operations() {
             let number = body.numbers[operation];
@@ -207,13 +207,12 @@ impl Block {
                 Inst::Load { from: Memory::Cell(stream), .. } if is_half(stream) => cycles.operation * halves,
                 _ => halves * arithmetic_cycles(inst, cycles) * machine_instructions(inst, number, body.shape),
             };
-            shifts += if matches!(inst, Inst::Shift { .. }) { halves * cycles.operation } else { 0.0 };
             memory += match *inst {
                 Inst::Store { .. } | Inst::Spill { .. } => halves * cycles.store,
                 _ => inst.reads().map_or(0.0, |from| load_cycles(body, from, number, kept)),
             };
         }
-        let busiest = arithmetic.max(shifts).max(memory) + fetched_lines * cycles.fetched_line;
+        let busiest = f64::max(arithmetic, memory) + fetched_lines * cycles.fetched_line;
         let decoding = each.len() as f64 / cycles.decoded;
         Block { instructions: each.len(), cycles: f64::max(busiest, decoding) }
     }
@@ -277,6 +276,7 @@ fn arithmetic_cycles(inst: &Inst, cycles: &Cycles) -> f64 {
         Inst::Arith { .. } | Inst::Fma { .. } | Inst::Compare { .. } | Inst::ShiftBits { .. } => cycles.operation,
         Inst::Sign { .. } => cycles.operation,
         Inst::Select { .. } | Inst::Index { .. } => cycles.operation,
+        Inst::Shift { .. } => cycles.shift,
         _ => 0.0,
     }
 }
