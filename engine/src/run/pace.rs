@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// By how much more steps a call may have than the last one: steps need not take the same time each. The first call of a
 /// run has one. Shows in `cargo run --release --example times_of_calls`.
-const LONGER_CALLS: u64 = 16;
+const LONGER_CALLS: u64 = 64;
 
 /// What a call that took less than this part of another one says less than that one.
 const PART: u32 = 4;
@@ -50,9 +50,9 @@ mod tests {
         let mut pace = Pace::default();
         assert_eq!(pace.steps_in(SECOND), 1, "nothing is known");
         pace.note(1, SECOND / 1000);
-        assert_eq!(pace.steps_in(SECOND), 16, "one step says little");
-        pace.note(16, SECOND / 100);
-        assert_eq!(pace.steps_in(SECOND), 256);
+        assert_eq!(pace.steps_in(SECOND), 64, "one step says little");
+        pace.note(16, SECOND / 2000);
+        assert_eq!(pace.steps_in(SECOND), 1024);
         pace.note(256, SECOND / 5);
         assert_eq!(pace.steps_in(SECOND), 1280);
         pace.note(3, SECOND / 500);
