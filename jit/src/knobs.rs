@@ -160,8 +160,8 @@ pub(crate) struct Cycles {
     pub(crate) unaligned_load: f64,
     /// For a load of a whole line that begins anywhere, and so lies in two.
     pub(crate) split_load: f64,
-    /// For a load of a whole line in a strip whose rows come from memory: in place, five points of a square took 17
-    /// cycles for eight cells in such vectors, and 9 in those of half the size.
+    /// For a load of a whole line in a strip whose rows come from memory. Shows in `run heat-2d-5pt --set N=2000 --set
+    /// T=200 --schedule rows --threads 1`, whose vectors have half the size for it.
     pub(crate) waiting_load: f64,
     /// What the end of a loop's iteration takes from what could be done meanwhile.
     pub(crate) loop_end: f64,

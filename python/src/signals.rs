@@ -9,8 +9,8 @@ use pyo3::prelude::*;
 
 use crate::error::{Answer, Failure};
 
-/// How long a signal may wait to be noticed: short for a person, and long enough for a tile of time, at whose end the
-/// calls of a run end, of nearly all runs.
+/// How long a signal may wait to be noticed: short for a person. The calls of a run end where tiles of time end, which
+/// costs no speed, if these take no longer.
 pub(crate) const LOOK: Duration = Duration::from_millis(250);
 
 /// Stack of threads that plan and compile: that of a program's first thread, where the library does this otherwise.

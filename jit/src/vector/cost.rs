@@ -17,7 +17,7 @@
 //! The numbers are those of [`crate::knobs`]. `--autotune` finds out by measurement instead; answers do not depend on
 //! it.
 //!
-//! Cost: one register assignment for each width.
+//! Cost: one register assignment for each width, and another one where blocks may overlap.
 
 use crease_program::{Element, Op, Stream, TYPICAL_LENGTH};
 

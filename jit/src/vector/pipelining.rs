@@ -10,7 +10,8 @@
 //! every other one the same; constants that find no register are operands in memory.
 //!
 //! That is done where a block computes for longer than memory takes for what it reads: what waits for memory was slower
-//! with it, by a tenth for 19 populations of doubles.
+//! with it, by a tenth for two rates of 19 populations of doubles (`cargo run --release -p crease-bench --example
+//! library`).
 //!
 //! The first part has no stores, so that these keep their order. Its loads come before stores of the block before: that
 //! is right where stores write nothing that these loads read, then or later
