@@ -7,12 +7,13 @@ use std::collections::BTreeMap;
 
 use crate::bandwidth::{Bandwidth, Probe};
 use crate::cloops::CLoops;
+use crate::cores::CoreProbe;
 use crate::error::BenchError;
 use crate::machine::cores;
 use crate::progress::Progress;
 use crate::record::Header;
 use crate::row::Row;
-use crate::timing::{Budget, Outcome, Runner, Seconds, comparison};
+use crate::timing::{Budget, Given, Outcome, Runner, Seconds, comparison};
 use crate::variants::{Prepared, Variant};
 
 /// A suite under way.
@@ -20,6 +21,7 @@ pub(crate) struct Driver {
     /// For the suite to tell its stages.
     pub(crate) progress: Progress,
     probe: Probe,
+    cores: CoreProbe,
     header: Header,
     /// Of each comparison, by number of threads.
     bandwidths: BTreeMap<usize, Vec<Bandwidth>>,
@@ -35,7 +37,10 @@ impl Driver {
         progress.stage("looking for a C compiler, warming up memory");
         let loops = CLoops::new().map_err(|missing| progress.note(&format!("note: {missing}"))).ok();
         let header = Header::new(command, loops.as_ref().map(|loops| loops.compiler().describe()));
-        Ok((Driver { progress, probe: Probe::new()?, header, bandwidths: BTreeMap::new() }, loops))
+        Ok((
+            Driver { progress, probe: Probe::new()?, cores: CoreProbe::new(), header, bandwidths: BTreeMap::new() },
+            loops,
+        ))
     }
 
     /// Times what can run, and tells what was found.
@@ -51,7 +56,7 @@ impl Driver {
     ) -> Result<Vec<Row>, BenchError> {
         let outcome = self.run(&mut variants, threads, budget)?;
         if let Some(outcome) = &outcome {
-            self.bandwidths.entry(threads).or_default().push(outcome.bandwidth);
+            self.bandwidths.entry(threads).or_default().push(outcome.given.bandwidth);
         }
         Ok(finish_rows(prepared, variants, outcome))
     }
@@ -67,10 +72,11 @@ impl Driver {
         if runners.is_empty() {
             return Ok(None);
         }
-        let (count, progress, probe) = (runners.len(), &self.progress, &mut self.probe);
+        let (count, progress, memory, cores) = (runners.len(), &self.progress, &mut self.probe, &mut self.cores);
         progress.detail(&format!("timing {count} layouts"));
         let mut round = |done| progress.detail(&format!("timing {count} layouts, round {done} of {}", budget.rounds));
-        comparison(&mut runners, budget, &mut || probe.measure(threads), &mut round).map(Some)
+        let mut probe = || Given { bandwidth: memory.measure(threads), cores: cores.measure(threads) };
+        comparison(&mut runners, budget, &mut probe, &mut round).map(Some)
     }
 
     /// The header of the suite's record: bandwidths are medians over its comparisons.
@@ -104,12 +110,14 @@ fn finish_rows(prepared: &Prepared, variants: Vec<Variant>, outcome: Option<Outc
             } else {
                 row.runs = Some(outcome.steps);
             }
-            row.gb_per_s = Some(outcome.bandwidth);
+            row.gb_per_s = Some(outcome.given.bandwidth);
+            row.cores = Some(outcome.given.cores);
             if let Some(seconds) = runner.and_then(|_| times.next()) {
                 let rate = prepared.sites as f64 * outcome.steps as f64 / seconds.median;
                 row.seconds = Some(seconds);
                 row.updates_per_second = Some(rate);
-                row.bandwidth_share = Some(rate * prepared.bytes_per_site / (outcome.bandwidth.update_in_place * 1e9));
+                let limit = outcome.given.bandwidth.update_in_place * 1e9;
+                row.bandwidth_share = Some(rate * prepared.bytes_per_site / limit);
             }
         }
         rows.push(row);

@@ -15,6 +15,7 @@ pub mod cloops;
 pub mod code_variant;
 pub mod columns;
 mod comparable;
+pub mod cores;
 mod driver;
 pub mod error;
 pub mod latency;

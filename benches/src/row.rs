@@ -52,6 +52,9 @@ pub struct Row {
     pub bandwidth_share: Option<f64>,
     /// The probe beside this comparison.
     pub gb_per_s: Option<Bandwidth>,
+    /// Cores' worth of arithmetic that the threads had, beside this comparison.
+    #[serde(default)]
+    pub cores: Option<f64>,
     /// Why it was not timed.
     pub note: Option<String>,
     /// Whether that is a failure: no plan, no code, no storage. A memory cap or a missing compiler is none.
@@ -78,6 +81,7 @@ impl Row {
             tolerance: 0.0,
             bandwidth_share: None,
             gb_per_s: None,
+            cores: None,
             note: None,
             failed: false,
         }

@@ -49,6 +49,9 @@ pub fn block(rows: &[Row]) -> Option<Block> {
     let params: Vec<String> = first.params.iter().map(|(name, value)| format!("{name} = {value}")).collect();
     let threads = plural(&first.threads.to_string(), "thread");
     let mut title = vec![first.kernel.clone(), params.join(", "), threads];
+    if let Some(cores) = first.cores.filter(|_| first.threads > 1) {
+        title.push(format!("{cores:.1} cores"));
+    }
     if let Some(Bandwidth { update_in_place, triad }) = first.gb_per_s {
         title.push(format!("update in place {update_in_place:.0} GB/s, triad {triad:.0} GB/s"));
     }
@@ -158,11 +161,28 @@ fn c_quality(rows: &[Row]) -> Option<String> {
     Some(format!("C: c-aa has {:.0} % of update in place, c-two-lattices {:.0} % of triad", one * 100.0, two * 100.0))
 }
 
-/// A warning if the machine had other things to do: ratios are then worth little.
+/// A warning if the machine had other things to do: ratios of medians are then worth little, so that those of the
+/// fastest rounds stand beside them.
 fn unrest(rows: &[Row]) -> Option<String> {
     let spreads = rows.iter().filter_map(|row| row.seconds).map(|seconds| seconds.spread());
     let widest = spreads.fold(0.0, f64::max);
-    (widest > CALM_SPREAD).then(|| format!("the machine was busy: times spread by up to {:.0} %", widest * 100.0))
+    if widest <= CALM_SPREAD {
+        return None;
+    }
+    let shortest = |row: &Row| row.seconds.map(|seconds| seconds.min);
+    let c_loops = rows.iter().filter(|row| row.layout.starts_with("c-"));
+    let best = c_loops.filter_map(|row| shortest(row).map(|seconds| (row, seconds))).min_by(|a, b| a.1.total_cmp(&b.1));
+    let mut text = format!("the machine was busy: times spread by up to {:.0} %", widest * 100.0);
+    if let Some((best, of_best)) = best {
+        let folded = rows.iter().filter(|row| row.layout == "folded");
+        let each = folded.filter_map(|row| {
+            let schedule = row.schedule.as_deref().unwrap_or("-");
+            shortest(row).map(|seconds| format!("{:.2} ({schedule})", of_best / seconds))
+        });
+        let each: Vec<String> = each.collect();
+        let _ = write!(text, "; by the fastest rounds, folded has {} of the speed of {}", each.join(", "), best.layout);
+    }
+    Some(text)
 }
 
 #[cfg(test)]
@@ -193,6 +213,17 @@ mod tests {
         let text = render(&rows);
         let expected = "folded, b: 0.50 of the memory and 2.00 times the speed of successive modulo; \
                         1.00 of the memory and 1.25 times the speed of c-fast";
+        assert!(text.contains(expected), "{text}");
+    }
+
+    #[test]
+    fn where_times_spread_the_fastest_rounds_are_told() {
+        let mut rows =
+            [row("folded", Some("a"), 1000, 4.0), row("c-slow", None, 1000, 3.0), row("c-fast", None, 1000, 2.5)];
+        assert!(!render(&rows).contains("busy"));
+        rows[0].seconds = Some(Seconds { median: 4.0, min: 1.0, max: 5.0 });
+        let text = render(&rows);
+        let expected = "spread by up to 50 %; by the fastest rounds, folded has 2.50 (a) of the speed of c-fast";
         assert!(text.contains(expected), "{text}");
     }
 

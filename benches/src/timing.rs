@@ -1,7 +1,7 @@
 //! Comparisons: several runners of the same work, timed in turn.
 //!
 //! Machines change their speed from minute to minute, so variants are never timed one after the other: each round
-//! times each of them once, beginning with another one each time, and the bandwidth probe beside them. All take the
+//! times each of them once, beginning with another one each time, and the probes of memory and of cores beside them. All take the
 //! same number of steps; before each measurement a runner takes a step unmeasured, so that it finds its code and its
 //! threads awake and its own data, not its predecessor's, in the cache.
 
@@ -42,6 +42,15 @@ pub struct Seconds {
     pub max: f64,
 }
 
+/// What the machine gave to a comparison, or to a round of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Given {
+    /// By the probe of memory.
+    pub bandwidth: Bandwidth,
+    /// Cores' worth of arithmetic that its threads had.
+    pub cores: f64,
+}
+
 /// The outcome of a comparison.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
@@ -49,8 +58,8 @@ pub struct Outcome {
     pub steps: u64,
     /// One per runner.
     pub seconds: Vec<Seconds>,
-    /// Medians of the probe over the rounds.
-    pub bandwidth: Bandwidth,
+    /// Medians of the probes over the rounds.
+    pub given: Given,
 }
 
 /// Times `runners` against each other. `round` is told how many rounds are done.
@@ -60,7 +69,7 @@ pub struct Outcome {
 pub fn comparison(
     runners: &mut [&mut dyn Runner],
     budget: Budget,
-    probe: &mut dyn FnMut() -> Bandwidth,
+    probe: &mut dyn FnMut() -> Given,
     round: &mut dyn FnMut(u32),
 ) -> Result<Outcome, BenchError> {
     let rounds = budget.rounds.max(1);
@@ -69,7 +78,7 @@ pub fn comparison(
         None => (calibrated_steps(runners, budget)?, 1),
     };
     let mut samples = vec![Vec::new(); runners.len()];
-    let mut bandwidths = Vec::new();
+    let mut given = Vec::new();
     for done in 0..rounds {
         for k in 0..runners.len() {
             let turn = (k + done as usize) % runners.len();
@@ -78,13 +87,11 @@ pub fn comparison(
             (0..calls).try_for_each(|_| runners[turn].advance(steps))?;
             samples[turn].push(started.elapsed().as_secs_f64() / f64::from(calls));
         }
-        bandwidths.push(probe());
+        given.push(probe());
         round(done + 1);
     }
     let seconds = samples.iter().map(|s| Seconds::of(s)).collect();
-    let median = |of: fn(&Bandwidth) -> f64| Seconds::of(&bandwidths.iter().map(of).collect::<Vec<_>>()).median;
-    let bandwidth = Bandwidth { update_in_place: median(|b| b.update_in_place), triad: median(|b| b.triad) };
-    Ok(Outcome { steps, seconds, bandwidth })
+    Ok(Outcome { steps, seconds, given: Given::medians(&given) })
 }
 
 /// A measurement's share of the time.
@@ -130,6 +137,16 @@ fn calibrate(runner: &mut dyn Runner, target: f64) -> Result<f64, BenchError> {
     }
 }
 
+impl Given {
+    /// Of each number, over the rounds.
+    fn medians(rounds: &[Given]) -> Given {
+        let median = |of: fn(&Given) -> f64| Seconds::of(&rounds.iter().map(of).collect::<Vec<_>>()).median;
+        let update_in_place = median(|given| given.bandwidth.update_in_place);
+        let bandwidth = Bandwidth { update_in_place, triad: median(|given| given.bandwidth.triad) };
+        Given { bandwidth, cores: median(|given| given.cores) }
+    }
+}
+
 impl Seconds {
     /// Of a list with at least one element; zeros if it is empty.
     pub fn of(samples: &[f64]) -> Seconds {
@@ -153,6 +170,8 @@ impl Seconds {
 mod tests {
     use super::*;
 
+    const GIVEN: Given = Given { bandwidth: Bandwidth { update_in_place: 50.0, triad: 40.0 }, cores: 1.0 };
+
     struct Sleeper {
         micros: u64,
         steps: u64,
@@ -171,14 +190,9 @@ mod tests {
         let (mut slow, mut fast) = (Sleeper { micros: 2000, steps: 0 }, Sleeper { micros: 500, steps: 0 });
         let mut rounds = 0;
         let budget = Budget { seconds: 0.3, rounds: 3, steps: None };
-        let outcome = comparison(
-            &mut [&mut slow, &mut fast],
-            budget,
-            &mut || Bandwidth { update_in_place: 50.0, triad: 40.0 },
-            &mut |done| rounds = done,
-        )
-        .unwrap();
-        assert_eq!((rounds, outcome.bandwidth.update_in_place, outcome.bandwidth.triad), (3, 50.0, 40.0));
+        let outcome =
+            comparison(&mut [&mut slow, &mut fast], budget, &mut || GIVEN, &mut |done| rounds = done).unwrap();
+        assert_eq!((rounds, outcome.given), (3, GIVEN));
         assert!(outcome.seconds[0].median > 2.0 * outcome.seconds[1].median, "{outcome:?}");
         assert!(slow.steps >= 3 * outcome.steps && fast.steps >= 3 * outcome.steps);
     }
@@ -187,8 +201,7 @@ mod tests {
     fn steps_that_are_given_are_taken_whatever_time_they_need() {
         let mut runner = Sleeper { micros: 1, steps: 0 };
         let budget = Budget { seconds: 0.0, rounds: 2, steps: Some(5) };
-        let mut probe = || Bandwidth { update_in_place: 50.0, triad: 40.0 };
-        let outcome = comparison(&mut [&mut runner], budget, &mut probe, &mut |_| {}).unwrap();
+        let outcome = comparison(&mut [&mut runner], budget, &mut || GIVEN, &mut |_| {}).unwrap();
         let expected = 5 + 2 * (1 + 5);
         assert_eq!(
             (outcome.steps, runner.steps),

@@ -31,7 +31,8 @@ paper as `paper`, and C loops, in their own order. `memory` is the storage of st
 of successive modulo. Rates are medians; `spread` is half of what the slowest and the fastest round lie apart, over the
 median. `of limit` is the share of the bandwidth limit: the bytes that an update must move at least, against memory
 updated in place beside the comparison; it is above 100 % where data come from a cache. `max diff` is the largest
-difference from the naive loops, whose answer is compared first.
+difference from the naive loops, whose answer is compared first. Titles have, for several threads, the cores' worth of
+arithmetic that they were given in the same comparison: virtual machines share cores with others.
 ";
 
 const TILES: &str = "\
