@@ -29,6 +29,7 @@ use crate::kernel::words::RESERVED;
 
 pub(in crate::kernel) use observers::verify_observer;
 pub(in crate::kernel) use state::step_offset;
+pub(in crate::kernel) use types::integer_fits;
 pub use types::value_types;
 
 /// The part of a kernel that an error is about, by position.

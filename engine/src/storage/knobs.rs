@@ -119,6 +119,8 @@ pub(crate) mod strided_hyperplane {
     pub(crate) const BEAM: usize = 8;
     /// Largest consumer distance used as a coefficient.
     pub(crate) const MOST_DISTANCE: i64 = 8;
+    /// Looks at corners of conflicts, over all combinations of distances that are tried for one coefficient.
+    pub(crate) const MOST_LOOKS: u64 = 1 << 22;
 }
 
 /// `shared`.

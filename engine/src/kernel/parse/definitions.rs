@@ -2,9 +2,11 @@
 
 use std::rc::Rc;
 
+use crease_program::ValueType;
+
 use crate::kernel::affine::{Affine, AffineOverflow};
 use crate::kernel::error::KernelErrorKind;
-use crate::kernel::graph::{ArrayId, Expr, Lookup};
+use crate::kernel::graph::{Array, ArrayId, Element, Expr, Lookup, UnaryOp};
 use crate::kernel::lex::{Expanded, Parsed, Token};
 use crate::kernel::lookups::ReadIndex;
 use crate::kernel::parse::body::Body;
@@ -12,6 +14,7 @@ use crate::kernel::parse::cursor::{Cursor, fail_at};
 use crate::kernel::parse::names::{Outside, Rule, Substitute};
 use crate::kernel::parse::scope::{Bound, Known, Operand};
 use crate::kernel::parse::split::{Ends, Side};
+use crate::kernel::verify::integer_fits;
 
 /// Where to read, and what names mean there.
 struct Elsewhere {
@@ -183,7 +186,29 @@ impl Body<'_> {
             at,
         };
         // Such a value may again lie outside; what never ends is nested too deep.
-        cursor.nested(|cursor| self.read_elsewhere(cursor, elsewhere))
+        let value = cursor.nested(|cursor| self.read_elsewhere(cursor, elsewhere))?;
+        self.number_of_cell(array, value, at)
+    }
+
+    /// A number that stands for a cell has the cell's type, like what is read of the array: with nothing else around it, it
+    /// would be a double.
+    fn number_of_cell(&mut self, array: &Array, value: Operand, at: usize) -> Parsed<Operand> {
+        let ty = array.element.value_type();
+        let number = match self.graph.expr(value.id) {
+            Expr::Const(number) => *number,
+            Expr::Unary(UnaryOp::Neg, negated) => match self.graph.expr(*negated) {
+                Expr::Const(number) => -number,
+                _ => return Ok(value),
+            },
+            _ => return Ok(value),
+        };
+        if ty == ValueType::F64 {
+            return Ok(value);
+        }
+        let place = || format!("the value outside of `{}`", array.name);
+        integer_fits(number, ty, &place).map_err(|kind| fail_at(at, kind))?;
+        let element = if array.element == Element::F16 { Element::F32 } else { array.element };
+        Ok(Operand::of(self.add(Expr::Convert(element, value.id), at)))
     }
 }
 

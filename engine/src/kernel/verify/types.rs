@@ -72,19 +72,30 @@ fn literal_fits(exprs: &[Expr], id: ExprId, ty: ValueType, place: &dyn Fn() -> S
             continue;
         }
         match &exprs[id.index()] {
-            Expr::Const(number) => {
-                let (low, high) = ty.range();
-                let is_whole = number.fract() == 0.0 && number.abs() <= LARGEST_LITERAL;
-                if !is_whole || *number < low as f64 || *number > high as f64 {
-                    let number = format!("{number:?}").trim_end_matches(".0").to_string();
-                    return Err(KernelErrorKind::IntegerLiteral { place: place(), number, ty: ty.name() });
-                }
-            }
+            Expr::Const(number) => integer_fits(*number, ty, place)?,
             Expr::Select(_, a, b) => left.extend([*a, *b]),
             _ => {}
         }
     }
     Ok(())
+}
+
+/// Checks that a number beside integers of a type is one of theirs; beside other types any number is.
+pub(in crate::kernel) fn integer_fits(
+    number: f64,
+    ty: ValueType,
+    place: &dyn Fn() -> String,
+) -> Result<(), KernelErrorKind> {
+    if !ty.is_integer() {
+        return Ok(());
+    }
+    let (low, high) = ty.range();
+    let is_whole = number.fract() == 0.0 && number.abs() <= LARGEST_LITERAL;
+    if is_whole && number >= low as f64 && number <= high as f64 {
+        return Ok(());
+    }
+    let number = format!("{number:?}").trim_end_matches(".0").to_string();
+    Err(KernelErrorKind::IntegerLiteral { place: place(), number, ty: ty.name() })
 }
 
 /// The largest integer among integers that the text can say: numbers are doubles, which have no odd ones beyond.

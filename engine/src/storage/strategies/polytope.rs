@@ -77,6 +77,11 @@ impl Polytope {
         integer.map(move |vertex| clamp(vertex.numerators.iter().zip(form).map(product).sum()))
     }
 
+    /// How many values [`Polytope::corner_values`] has.
+    pub(crate) fn corners(&self) -> usize {
+        self.vertices.iter().filter(|vertex| vertex.denominator == 1).count()
+    }
+
     /// The same part, to be looked at in layers along `dim`; as a whole if these are more than what is left of
     /// `budget`.
     pub(crate) fn layered(self, dim: usize, budget: &mut u64) -> Polytope {

@@ -26,7 +26,7 @@ use crate::kernel::affine::Affine;
 use crate::kernel::graph::{ArrayId, DimKind, Schedule};
 use crate::sets::count::merged;
 use crate::storage::knobs::strategies::{LAYER_BUDGET, MOST_CLEARING, MOST_PROPOSALS};
-use crate::storage::knobs::strided_hyperplane::{BEAM, MOST_DISTANCE};
+use crate::storage::knobs::strided_hyperplane::{BEAM, MOST_DISTANCE, MOST_LOOKS};
 use crate::storage::options::StrategyId;
 use crate::storage::placement::rounding::Grid;
 use crate::storage::problem::{Problem, Span, Strategy};
@@ -197,6 +197,8 @@ pub(crate) fn extend(
     width: usize,
 ) -> Vec<Prefix> {
     let mut untried = Vec::new();
+    let corners: usize = parts.iter().map(Polytope::corners).sum();
+    let reach = affordable(reach, beam.first().map_or(0, |prefix| prefix.pitches.len()), corners * beam.len());
     for prefix in beam {
         let mut tried = candidates(&prefix.pitches, previous, reach);
         if !prefix.pitches.is_empty() {
@@ -236,6 +238,16 @@ pub(crate) fn extend(
     extended.dedup_by(|a, b| a.gamma == b.gamma);
     extended.truncate(width);
     extended
+}
+
+/// The farthest distance up to `reach` of which all combinations of so many pitches can be tried, if each takes this many
+/// looks; 1 at least.
+fn affordable(reach: i64, pitches: usize, looks: usize) -> i64 {
+    let takes = |reach: i64| {
+        let combinations = (reach.unsigned_abs() * 2 + 1).checked_pow(u32::try_from(pitches).ok()?)?;
+        combinations.checked_mul(looks as u64)
+    };
+    (1..=reach).rev().find(|reach| takes(*reach).is_some_and(|looks| looks <= MOST_LOOKS)).unwrap_or(1)
 }
 
 /// Coefficients worth trying for the next dimension, given those inside it.
@@ -360,7 +372,9 @@ pub(crate) fn consumer_distance(problem: &Problem<'_, '_, '_>, array: ArrayId) -
         let writes = stmt.assigns.iter().map(|a| (a.array, a.index.as_slice()));
         let references: Vec<_> = stmt.reads().chain(writes).filter(|(a, _)| *a == array).map(|(_, i)| i).collect();
         for k in 0..kernel.array(array).index.len() {
-            let constants = references.iter().map(|index| index[k].constant_part());
+            // An index that is a number, as at the end of a periodic row, is at no distance from others.
+            let moving = references.iter().filter(|index| index[k].as_constant().is_none());
+            let constants = moving.map(|index| index[k].constant_part());
             let spread = constants.clone().max().zip(constants.min()).map_or(0, |(high, low)| high.saturating_sub(low));
             reach = reach.max(spread.min(MOST_DISTANCE));
         }
@@ -379,6 +393,14 @@ fn jammed(schedule: &Schedule) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn distances_are_as_far_as_their_combinations_can_be_tried() {
+        assert_eq!(affordable(8, 0, 1000), 8);
+        assert_eq!(affordable(8, 3, 100), 8, "17^3 combinations");
+        assert_eq!(affordable(8, 4, 937), 3, "7^4 combinations, where 9^4 would be too many");
+        assert_eq!(affordable(8, 100, 937), 1);
+    }
 
     #[test]
     fn candidates_hold_the_row_pitch_and_small_distances() {
