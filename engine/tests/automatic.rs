@@ -68,7 +68,17 @@ const STAR: &str = "kernel star(size N; run T) for N >= 3 {
       and (z = 0 or z = N - 1 or y = 0 or y = N - 1 or x = 0 or x = N - 1) { u[t,z,y,x] = u[t-1,z,y,x] }
   }";
 
-const STEPPING: [&str; 6] = [PLANE, STAGES, SWEEP, RING, CUBE, STAR];
+/// A sweep down the rows of a plane and one up again, in each step.
+const THERE_AND_BACK: &str = "kernel back(size N; run T) for N >= 3 {
+    state u[t, y, x]: f64 for 0 <= y < N and 0 <= x < N
+    temp v[t, y, x]: f64 for 1 <= t <= T and 0 <= y < N and 0 <= x < N
+    V[t, y, x] for 1 <= t <= T and 1 <= y < N and 0 <= x < N { v[t,y,x] = 0.5 * (v[t,y-1,x] + u[t-1,y,x]) }
+    V0[t, y, x] for 1 <= t <= T and y = 0 and 0 <= x < N { v[t,y,x] = u[t-1,y,x] }
+    U[t, y, x] for 1 <= t <= T and 0 <= y < N-1 and 0 <= x < N { u[t,y,x] = 0.25 * u[t,y+1,x] + v[t,y,x] }
+    U0[t, y, x] for 1 <= t <= T and y = N-1 and 0 <= x < N { u[t,y,x] = v[t,y,x] }
+  }";
+
+const STEPPING: [&str; 7] = [PLANE, STAGES, SWEEP, RING, CUBE, STAR, THERE_AND_BACK];
 
 /// Steps of calls that follow each other.
 const CALLS: [u64; 3] = [1, 9, 3];
@@ -82,6 +92,29 @@ const IMAGE: &str = "kernel image(size N) for N >= 4 {
     B[y, x] for 1 <= y < N and 0 <= x < N { b[y,x] = a[y,x] - a[y-1,x] }
     C[y, x] for 1 <= y < N and 1 <= x < N { c[y,x] = b[y,x] * b[y,x-1] }
     D[y, x] for 2 <= y < N and 1 <= x < N { d[y,x] = c[y,x] + c[y-1,x] }
+  }";
+
+/// A product of matrices: sums go along the last index of what is written, and rows of one factor along another.
+const PRODUCT: &str = "kernel product(size N) for N >= 4 {
+    input a[y, x]: f32 for 0 <= y < N and 0 <= x < N
+    temp c[y, x, k]: f32 for 2 <= y < N and 1 <= x < N and 0 <= k <= N
+    output d[y, x]: f32 for 2 <= y < N and 1 <= x < N
+    Z[y, x] for 2 <= y < N and 1 <= x < N { c[y,x,0] = 0 }
+    S[y, x, k] for 2 <= y < N and 1 <= x < N and 0 <= k < N { c[y,x,k+1] = c[y,x,k] + a[y,k] * a[k,x] }
+    D[y, x] for 2 <= y < N and 1 <= x < N { d[y,x] = c[y,x,N] }
+  }";
+
+/// A recursive filter along rows, forwards and back, and the sum of both.
+const FILTER: &str = "kernel filter(size N) for N >= 4 {
+    input a[y, x]: f32 for 0 <= y < N and 0 <= x < N
+    temp f[y, x]: f32 for 0 <= y < N and 0 <= x < N
+    temp g[y, x]: f32 for 0 <= y < N and 0 <= x < N
+    output d[y, x]: f32 for 2 <= y < N and 1 <= x < N
+    F0[y] for 0 <= y < N { f[y,0] = a[y,0] }
+    F[y, x] for 0 <= y < N and 1 <= x < N { f[y,x] = a[y,x] + 0.5 * f[y,x-1] }
+    G0[y] for 0 <= y < N { g[y,N-1] = a[y,N-1] }
+    G[y, x] for 0 <= y < N and 0 <= x < N-1 { g[y,x] = a[y,x] + 0.5 * g[y,x+1] }
+    D[y, x] for 2 <= y < N and 1 <= x < N { d[y,x] = f[y,x] + g[y,x] }
   }";
 
 fn machine(second_level: u64, last_level: u64) -> MachineModel {
@@ -166,7 +199,9 @@ fn every_candidate_computes_the_same() {
     for text in STEPPING {
         verify_candidates(text, 13);
     }
-    verify_candidates(IMAGE, 20);
+    for text in [IMAGE, PRODUCT, FILTER] {
+        verify_candidates(text, 20);
+    }
 }
 
 #[test]
@@ -178,6 +213,12 @@ fn what_is_found_computes_what_a_plain_order_does() {
         (RING, "schedule plain { S -> [t, x]; E -> [t, 0] }"),
         (CUBE, "schedule plain { S, E -> [t, z, y, x] }"),
         (IMAGE, "schedule plain { B -> [0, y, x]; C -> [1, y, x]; D -> [2, y, x] }"),
+        (THERE_AND_BACK, "schedule plain { V, V0 -> [t, 0, y, x]; U, U0 -> [t, 1, -y, x] }"),
+        (PRODUCT, "schedule plain { Z -> [y, x, 0]; S -> [y, x, k + 1]; D -> [y, x, N + 1] }"),
+        (
+            FILTER,
+            "schedule plain { F0 -> [0, y, 0]; F -> [0, y, x]; G0 -> [1, y, 1 - N]; G -> [1, y, -x]; D -> [2, y, x] }",
+        ),
     ];
     for (text, schedule) in plain {
         let kernel = with(text, schedule);

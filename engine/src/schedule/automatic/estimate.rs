@@ -102,8 +102,8 @@ impl Estimate {
 pub(super) struct Sweep {
     /// Iterations that may run at once: 1 where rows follow each other.
     pub(super) tasks: f64,
-    /// Whether temporary arrays are read soon after they are written.
-    pub(super) is_fused: bool,
+    /// The part of the temporary arrays that is held: none where they are read soon after they are written.
+    pub(super) temps_held: f64,
     /// Barriers in a step.
     pub(super) barriers: usize,
 }
@@ -164,18 +164,31 @@ impl Workload {
         }
     }
 
+    /// The same where rows run in lanes, or cell by cell.
+    pub(super) fn in_lanes(mut self, has_lanes: bool) -> Workload {
+        if !has_lanes {
+            let lanes = f64::from(self.lanes);
+            self.work.iter_mut().for_each(|work| *work *= lanes);
+        }
+        self
+    }
+
     /// Nanoseconds of a step, or of a kernel without steps, by rows.
     pub(super) fn sweep(&self, how: Sweep) -> Estimate {
         // With as many tasks as there are for each, at most, all threads take as long as the one that has most.
         let tasks = how.tasks.max(1.0);
         let threads = tasks / (tasks / self.threads).ceil();
-        let temps = if how.is_fused { 0.0 } else { self.temp_bytes };
+        let temps = self.temp_bytes * how.temps_held;
+        let temps_moved = if temps > 0.0 { 2.0 * self.temp_bytes } else { 0.0 };
         // What runs in parallel is not updated in place.
         let levels = if tasks > 1.0 { 2.0 } else { 1.0 };
         let held = self.state_bytes * levels + self.given_bytes + temps;
-        let bytes = self.state_bytes * 2.0 + self.given_bytes + temps * 2.0;
+        // What is held for a part of the iterations is used before other bytes push it out.
+        let temps_beside = if how.temps_held < 1.0 { temps } else { held };
+        let moved = self.moving(self.state_bytes * 2.0 + self.given_bytes, held, threads)
+            + self.moving(temps_moved, temps_beside, threads);
         let barriers = if threads > 1.0 { how.barriers as f64 * BARRIER_NS } else { 0.0 };
-        let nanoseconds = overlapped(&[self.all_work() / threads, self.moving(bytes, held, threads)]) + barriers;
+        let nanoseconds = overlapped(&[self.all_work() / threads, moved]) + barriers;
         Estimate { nanoseconds, bytes: held }
     }
 

@@ -9,6 +9,10 @@
 
 use crate::schedule::automatic::distances::Distance;
 
+/// Cells by which statements are shifted at most, where groups do as well. Shows in `explain` of a kernel that sweeps
+/// forwards and back.
+pub(super) const MOST_SHIFT: i64 = 64;
+
 /// One dimension of time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Row {
@@ -39,8 +43,11 @@ impl<'d> Open<'d> {
     /// The next row over a dimension, and groups before it where shifts do not do; none if neither does.
     pub(super) fn next(&mut self, dim: usize) -> Option<Vec<Row>> {
         let mut rows = Vec::new();
-        if self.shifts(dim).is_none() {
-            rows.push(self.groups()?);
+        match self.shifts(dim) {
+            None => rows.push(self.groups()?),
+            // What is shifted by whole rows does not run beside anything.
+            Some(shifts) if shifts.iter().any(|&shift| shift > MOST_SHIFT) => rows.extend(self.groups()),
+            Some(_) => {}
         }
         let shifts = self.shifts(dim)?;
         self.carry(dim, &shifts);
@@ -102,6 +109,22 @@ impl<'d> Open<'d> {
         None
     }
 
+    /// Whether nothing that is left is of a statement, for each.
+    pub(super) fn are_free(&self) -> Vec<bool> {
+        (0..self.stmts).map(|stmt| self.left.iter().all(|d| d.from != stmt && d.to != stmt)).collect()
+    }
+
+    /// Statements in circles of which none needs what lies behind it along a dimension, and some what lies ahead.
+    pub(super) fn backwards(&self, dim: usize) -> Vec<usize> {
+        let heads = heads(self.stmts, &self.left);
+        let goes_back = |head: usize| {
+            let circle: Vec<_> = self.left.iter().filter(|d| heads[d.from] == head && heads[d.to] == head).collect();
+            let is_behind = |d: &&&Distance| d.by[dim].lower().is_some() && d.by[dim].max <= 0;
+            circle.iter().all(is_behind) && circle.iter().any(|d| d.by[dim].min < 0)
+        };
+        (0..self.stmts).filter(|&stmt| goes_back(heads[stmt])).collect()
+    }
+
     /// Forgets what the dimension carries.
     pub(super) fn carry(&mut self, dim: usize, shifts: &[i64]) {
         self.left.retain(|d| {
@@ -113,10 +136,7 @@ impl<'d> Open<'d> {
     /// Statements in groups that depend on themselves in circles, one after the other; what lies between groups is
     /// carried. None if all are one group.
     pub(super) fn groups(&mut self) -> Option<Row> {
-        let reaches = closure(self.stmts, &self.left);
-        let together = |a: usize, b: usize| a == b || reaches[a][b] && reaches[b][a];
-        let head = |stmt: usize| (0..self.stmts).find(|&other| together(stmt, other)).unwrap_or(stmt);
-        let heads: Vec<usize> = (0..self.stmts).map(head).collect();
+        let heads = heads(self.stmts, &self.left);
         let pairs = self.left.iter().map(|d| (heads[d.from], heads[d.to])).filter(|(from, to)| from != to);
         let levels = levels(self.stmts, &pairs.collect::<Vec<_>>())?;
         let positions: Vec<i64> = heads.iter().map(|&head| levels[head]).collect();
@@ -153,6 +173,13 @@ fn levels_between(stmts: usize, pairs: &[(usize, usize)], others: &[(usize, usiz
         }
     }
     None
+}
+
+/// Of each statement, the first one of those that depend on each other in a circle with it: itself, if there is none.
+fn heads(stmts: usize, left: &[&Distance]) -> Vec<usize> {
+    let reaches = closure(stmts, left);
+    let together = |a: usize, b: usize| a == b || reaches[a][b] && reaches[b][a];
+    (0..stmts).map(|stmt| (0..stmts).find(|&other| together(stmt, other)).unwrap_or(stmt)).collect()
 }
 
 /// Which statements depend on which, over any number of others.

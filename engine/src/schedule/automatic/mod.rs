@@ -3,18 +3,21 @@
 //! In: a kernel, numbers for its sizes, a machine, a number of threads.   Out: [`Candidate`]s, the cheapest first.
 //!
 //! `space` finds the dimensions that the statements have in common: those of the arrays they write. `distances` has how
-//! far apart in them a value is written and read, `fold` brings the ends of a periodic dimension together, `fusion` shifts statements against each other until all of that
-//! points forwards, `shapes` makes schedules of it, by rows and in tiles of time, and `estimate` counts their bytes,
-//! operations and barriers. None of it asks integer sets: distances are differences of affine expressions, and what is
-//! not constant there counts with its range.
+//! far apart in them a value is written and read, `orders` changes the direction of sweeps and which dimension is the
+//! last, `fold` brings the ends of a periodic dimension together, `fusion` shifts statements against each other until
+//! all of that points forwards, `by_rows` and `shapes` make schedules of it, without and with tiles of time, and
+//! `estimate` counts their bytes, operations and barriers. None of it asks integer sets: distances are differences of
+//! affine expressions, and what is not constant there counts with its range.
 //!
 //! A candidate is a schedule like any other. That it is legal is not taken from here: the stage `legality` says so, and
 //! a candidate that it refuses is dropped ([`PlanBuilder`](crate::PlanBuilder)).
 
+mod by_rows;
 mod distances;
 mod estimate;
 mod fold;
 mod fusion;
+mod orders;
 mod passes;
 mod shapes;
 mod space;
@@ -24,6 +27,7 @@ use crate::kernel::affine::AffineOverflow;
 use crate::kernel::graph::{Kernel, Schedule};
 use crate::machine::MachineModel;
 
+use distances::Distance;
 pub(in crate::schedule) use distances::{Reach, TiledAxis};
 pub(crate) use estimate::Estimate;
 use estimate::Workload;
@@ -76,8 +80,22 @@ impl From<AffineOverflow> for NoCandidates {
 pub(crate) fn candidates(kernel: &Kernel, target: &Target<'_>) -> Result<Vec<Candidate>, NoCandidates> {
     let space = CommonSpace::of(kernel, target.params)?;
     let distances = distances::distances(kernel, &space, target.params)?;
-    let workload = Workload::of(kernel, &space, target);
-    let mut found = shapes::candidates(kernel, &space, &distances, &workload)?;
+    let (space, distances) = orders::forwards(kernel, &space, &distances, target.params)?.unwrap_or((space, distances));
+    let of_order = |space: &CommonSpace, distances: &[Distance]| {
+        let workload = Workload::of(kernel, space, target).in_lanes(shapes::has_lanes(space, distances));
+        shapes::candidates(kernel, space, distances, &workload)
+    };
+    let mut found = of_order(&space, &distances)?;
+    if let Some(order) = orders::unit_stride_last(kernel, &space) {
+        let space = space.reordered(&order);
+        let others = of_order(&space, &orders::reordered(&distances, &order))?;
+        let dims = space.names.join(", ");
+        found.extend(
+            others
+                .into_iter()
+                .map(|other| Candidate { shape: format!("{}, in the order {dims}", other.shape), ..other }),
+        );
+    }
     if found.is_empty() {
         let dims = space.names.join(", ");
         return Err(NoCandidates::Because(format!("no order of the dimensions {dims} keeps all its dependences")));

@@ -6,6 +6,7 @@
 //! - rows, `[t, y, x vector]`: statements are shifted until each row is used as soon as it is there; those of a kernel
 //!   without steps of which each cell needs the same cell of the others alone share the lanes, `[y, x vector, stage]`;
 //! - rows in parallel, `[t, y parallel, x vector]`, where nothing is left to be ordered within a step;
+//! - columns, `[t, floor(x/w) parallel, y, x vector]`, where nothing goes along rows: a part of each for each thread;
 //! - overlapped tiles of a dimension, `[t, floor(y/h) overlapped, y, x vector]`, where statements of a step need each
 //!   other's rows: each tile computes those of its neighbours that it needs by itself;
 //! - one stage after the other, `[t, stage, y parallel, x vector]`, where statements of a step need each other's rows;
@@ -33,11 +34,10 @@ use crate::kernel::affine::{Affine, AffineOverflow};
 use crate::kernel::graph::{DimKind, Kernel, Schedule};
 use crate::schedule::automatic::Candidate;
 use crate::schedule::automatic::distances::Distance;
-use crate::schedule::automatic::estimate::{Block, Estimate, Sweep, Tile, Workload};
-use crate::schedule::automatic::fusion::{Open, Row};
+use crate::schedule::automatic::estimate::{Block, Estimate, Tile, Workload};
+use crate::schedule::automatic::fusion::{MOST_SHIFT, Open, Row};
 use crate::schedule::automatic::passes::{ROWS_OF_A_PASS, in_passes, time_left};
 use crate::schedule::automatic::space::CommonSpace;
-use crate::schedule::overlapped::{margins, may_repeat};
 use crate::schedule::pipelined::{Pipeline, behind_for, front};
 use crate::schedule::restart::in_call;
 use crate::schedule::skewed::{lean_for, leaning_tile};
@@ -81,6 +81,10 @@ pub(super) fn candidates(
     for dim in shapes.outer()..shapes.last() {
         found.push(shapes.overlapped(kernel, dim));
     }
+    // Where rows run in parallel, parts of them need not.
+    if matches!(found[1], Ok(None)) {
+        found.push(shapes.columns());
+    }
     if let Some(left) = time_left(kernel, space, workload)? {
         let shapes = Shapes { time_left: Some(left), ..shapes };
         found.extend([shapes.rows(false), shapes.rows(true)]);
@@ -104,34 +108,41 @@ pub(super) fn tiles(
     found.into_iter().filter_map(Result::transpose).collect()
 }
 
-type Found = Result<Option<Candidate>, AffineOverflow>;
+/// Whether rows run in lanes: nothing goes along them once all other dimensions are ordered.
+pub(super) fn has_lanes(space: &CommonSpace, distances: &[Distance]) -> bool {
+    let (first, last) = (usize::from(space.has_steps), space.names.len() - 1);
+    let mut open = Open::all(space.coordinates.len(), distances);
+    first > last || (0..last).all(|dim| open.next(dim).is_some()) && open.positions_around(last, None).is_some()
+}
 
-struct Shapes<'a> {
-    stmts: usize,
-    space: &'a CommonSpace,
-    distances: &'a [Distance],
-    workload: &'a Workload,
+pub(super) type Found = Result<Option<Candidate>, AffineOverflow>;
+
+pub(super) struct Shapes<'a> {
+    pub(super) stmts: usize,
+    pub(super) space: &'a CommonSpace,
+    pub(super) distances: &'a [Distance],
+    pub(super) workload: &'a Workload,
     /// If several rows are to run in one pass, what that leaves of the time.
     time_left: Option<f64>,
 }
 
 /// Time vectors while they are made: a dimension at a time.
-struct Draft {
-    dims: Vec<DimKind>,
-    times: Vec<Vec<Affine>>,
+pub(super) struct Draft {
+    pub(super) dims: Vec<DimKind>,
+    pub(super) times: Vec<Vec<Affine>>,
 }
 
 impl Draft {
-    fn new(stmts: usize) -> Draft {
+    pub(super) fn new(stmts: usize) -> Draft {
         Draft { dims: Vec::new(), times: vec![Vec::new(); stmts] }
     }
 
-    fn push(&mut self, kind: DimKind, values: Vec<Affine>) {
+    pub(super) fn push(&mut self, kind: DimKind, values: Vec<Affine>) {
         self.dims.push(kind);
         self.times.iter_mut().zip(values).for_each(|(time, value)| time.push(value));
     }
 
-    fn candidate(self, shape: String, estimate: Estimate) -> Candidate {
+    pub(super) fn candidate(self, shape: String, estimate: Estimate) -> Candidate {
         let schedule = Schedule { name: AUTOMATIC.to_string(), dims: self.dims, times: self.times };
         Candidate { schedule, shape, estimate, cuts: Vec::new() }
     }
@@ -139,128 +150,12 @@ impl Draft {
 
 impl Shapes<'_> {
     /// The outermost dimension of space.
-    fn outer(&self) -> usize {
+    pub(super) fn outer(&self) -> usize {
         usize::from(self.space.has_steps)
     }
 
-    fn last(&self) -> usize {
+    pub(super) fn last(&self) -> usize {
         self.space.names.len() - 1
-    }
-
-    /// Statement after statement, row after row, perhaps in parallel.
-    fn rows(&self, is_parallel: bool) -> Found {
-        let (mut draft, mut open) = (Draft::new(self.stmts), Open::all(self.stmts, self.distances));
-        let (mut has_parallel, mut is_fused, mut tasks) = (false, true, 1.0);
-        // Steps come first, even where there is nothing else.
-        for dim in 0..self.last().max(self.outer()) {
-            let Some(rows) = open.clone().next(dim) else { return Ok(None) };
-            for row in rows {
-                let kind = self.kind(&row, is_parallel && !has_parallel, &open);
-                if kind == DimKind::Parallel {
-                    has_parallel = true;
-                    tasks = self.workload.extents[dim];
-                }
-                is_fused &= matches!(row, Row::Dim { .. });
-                self.advance(&mut open, &row);
-                draft.push(kind, self.values(&row)?);
-            }
-        }
-        if is_parallel && !has_parallel || !self.along_rows(&mut draft, &mut open)? {
-            return Ok(None);
-        }
-        let estimate = self.workload.sweep(Sweep { tasks, is_fused, barriers: 1 });
-        let shape = if is_parallel { "rows in parallel" } else { "rows" };
-        self.candidate(draft, (1, 0), shape.to_string(), estimate)
-    }
-
-    /// Rows in tiles of a dimension that run at once, each of which computes what it needs of others by itself.
-    fn overlapped(&self, kernel: &Kernel, tiled: usize) -> Found {
-        let (mut draft, mut open) = (Draft::new(self.stmts), Open::all(self.stmts, self.distances));
-        if self.workload.threads <= 1.0 {
-            return Ok(None);
-        }
-        let repeats: Vec<bool> = kernel.stmts().iter().map(|stmt| may_repeat(kernel, stmt)).collect();
-        let mut taken = None;
-        for dim in 0..self.last() {
-            if dim == self.outer() {
-                // What is not repeated must not be needed by another tile.
-                let handed_on = open.left().iter().map(|d| (d.from, d.to, d.by[tiled]));
-                let margins = margins(&repeats, handed_on).ok();
-                let Some(margins) = margins.filter(|margins| margins.iter().any(|margin| *margin != (0, 0))) else {
-                    return Ok(None);
-                };
-                let estimate = |size: i64| self.workload.overlapped(tiled, size, &margins);
-                let cost = |size: &i64| estimate(*size).cost();
-                let Some(size) = widths(self.workload.extents[tiled]).min_by(|a, b| cost(a).total_cmp(&cost(b))) else {
-                    return Ok(None);
-                };
-                let along = Row::Dim { dim: tiled, shifts: vec![0; self.stmts] };
-                draft.push(DimKind::Overlapped, self.map(&along, |value, _| value.floor_div(size))?);
-                taken = Some((size, estimate(size)));
-            }
-            let Some(rows) = open.clone().next(dim) else { return Ok(None) };
-            for row in rows {
-                self.advance(&mut open, &row);
-                draft.push(DimKind::Sequential, self.values(&row)?);
-            }
-        }
-        let is_found = self.along_rows(&mut draft, &mut open)?;
-        let Some((size, estimate)) = taken.filter(|_| is_found) else { return Ok(None) };
-        let shape = format!("overlapped tiles of {size} of {}", self.space.names[tiled]);
-        Ok(Some(draft.candidate(shape, estimate)))
-    }
-
-    /// One stage after the other, each in parallel.
-    fn stages(&self) -> Found {
-        let (mut draft, mut open) = (Draft::new(self.stmts), Open::all(self.stmts, self.distances));
-        let zeros = vec![0; self.stmts];
-        if self.outer() > self.last() {
-            return Ok(None);
-        }
-        if self.space.has_steps {
-            let Some(shifts) = open.shifts(0) else { return Ok(None) };
-            let row = Row::Dim { dim: 0, shifts };
-            self.advance(&mut open, &row);
-            draft.push(DimKind::Sequential, self.values(&row)?);
-        }
-        let Some(stages) = open.positions().filter(|_| self.outer() < self.last()) else { return Ok(None) };
-        let count = count(&stages);
-        draft.push(DimKind::Sequential, self.values(&stages)?);
-        for dim in self.outer()..self.last() {
-            let kind = if dim == self.outer() { DimKind::Parallel } else { DimKind::Sequential };
-            draft.push(kind, self.values(&Row::Dim { dim, shifts: zeros.clone() })?);
-        }
-        self.along_rows(&mut draft, &mut open)?;
-        let estimate =
-            self.workload.sweep(Sweep { tasks: self.workload.extents[self.outer()], is_fused: false, barriers: count });
-        Ok(Some(draft.candidate(format!("{count} stages, one after the other"), estimate)))
-    }
-
-    /// Stages at once, in blocks of rows. Of kernels without steps: with them, steps run at once.
-    fn staged_rows(&self) -> Found {
-        let dim = self.outer();
-        if self.space.has_steps || dim == self.last() {
-            return Ok(None);
-        }
-        let mut open = Open::all(self.stmts, self.distances);
-        let Some(Row::Position(stages)) = open.clone().positions() else { return Ok(None) };
-        let Some(shifts) = open.shifts(dim) else { return Ok(None) };
-        let estimate = |width: i64| self.workload.staged(dim, width, &stages);
-        let widths = widths(self.workload.extents[dim]);
-        let Some(width) = widths.min_by(|a, b| estimate(*a).cost().total_cmp(&estimate(*b).cost())) else {
-            return Ok(None);
-        };
-        let row = Row::Dim { dim, shifts };
-        let blocks = self.map(&row, |row, stmt| row.floor_div(width)?.add(&Affine::constant(stages[stmt])))?;
-        let mut draft = Draft::new(self.stmts);
-        draft.push(DimKind::Sequential, blocks);
-        draft.push(DimKind::Parallel, self.values(&Row::Position(stages.clone()))?);
-        open.positions();
-        draft.push(DimKind::Sequential, self.values(&row)?);
-        if !self.middle(&mut draft, &mut open)? || !self.along_rows(&mut draft, &mut open)? {
-            return Ok(None);
-        }
-        Ok(Some(draft.candidate(format!("stages at once, in blocks of {width}"), estimate(width))))
     }
 
     /// Tiles of time and space, one after the other, or those of a band or two for each thread at once. Not of folded boxes, where
@@ -389,7 +284,13 @@ impl Shapes<'_> {
     }
 
     /// A candidate, in tiles of some steps; in passes if these are wanted, which then lean by `lean` rows a step.
-    fn candidate(&self, mut draft: Draft, (steps, lean): (i64, i64), shape: String, estimate: Estimate) -> Found {
+    pub(super) fn candidate(
+        &self,
+        mut draft: Draft,
+        (steps, lean): (i64, i64),
+        shape: String,
+        estimate: Estimate,
+    ) -> Found {
         let Some(left) = self.time_left else { return Ok(Some(draft.candidate(shape, estimate))) };
         // A step takes the place of the one before at most as many rows away as a pass has.
         let (rows, more) = (self.workload.extents[self.last() - 1], (steps * ROWS_OF_A_PASS) as f64);
@@ -409,6 +310,10 @@ impl Shapes<'_> {
         }
         open.carry(0, &vec![0; self.stmts]);
         let shifts = open.shifts(self.outer())?;
+        // What is shifted by whole planes makes no tiles.
+        if shifts.iter().any(|&shift| shift > MOST_SHIFT) {
+            return None;
+        }
         open.carry(self.outer(), &shifts);
         Some((shifts, open))
     }
@@ -434,7 +339,7 @@ impl Shapes<'_> {
     }
 
     /// Dimensions between the outermost of space and the last.
-    fn middle(&self, draft: &mut Draft, open: &mut Open<'_>) -> Result<bool, AffineOverflow> {
+    pub(super) fn middle(&self, draft: &mut Draft, open: &mut Open<'_>) -> Result<bool, AffineOverflow> {
         for dim in self.outer() + 1..self.last() {
             let Some(rows) = open.next(dim) else { return Ok(false) };
             for row in rows {
@@ -446,7 +351,7 @@ impl Shapes<'_> {
 
     /// The positions that are left to be ordered, and the last dimension, in lanes if nothing depends on it.
     /// Where there are steps and nothing else, the positions are all.
-    fn along_rows(&self, draft: &mut Draft, open: &mut Open<'_>) -> Result<bool, AffineOverflow> {
+    pub(super) fn along_rows(&self, draft: &mut Draft, open: &mut Open<'_>) -> Result<bool, AffineOverflow> {
         if self.outer() > self.last() {
             if let Some(positions) = open.positions() {
                 draft.push(DimKind::Sequential, self.values(&positions)?);
@@ -474,21 +379,31 @@ impl Shapes<'_> {
             }
             return Ok(true);
         }
-        // What is left runs along the row itself, cell after cell.
+        // What is left runs along the row itself, cell after cell, but for groups of which nothing goes along it.
+        let mut apart = open.clone();
         let Some(mut rows) = open.next(self.last()) else { return Ok(false) };
         let row = rows.pop().expect("a dimension comes last");
+        let mut in_lanes = vec![false; self.stmts];
         for group in rows {
+            apart.groups();
+            in_lanes = apart.are_free();
             draft.push(DimKind::Sequential, self.values(&group)?);
         }
-        draft.push(DimKind::Sequential, self.values(&row)?);
+        let of = |row: &Row, wanted: bool| {
+            self.map(row, |value, stmt| Ok(if in_lanes[stmt] == wanted { value.clone() } else { Affine::default() }))
+        };
+        draft.push(DimKind::Sequential, of(&row, false)?);
         if let Some(positions) = open.positions() {
             draft.push(DimKind::Sequential, self.values(&positions)?);
+        }
+        if in_lanes.contains(&true) {
+            draft.push(DimKind::Vector(self.workload.lanes), of(&row, true)?);
         }
         Ok(open.left().is_empty())
     }
 
     /// The kind of a row, if one in parallel is wanted.
-    fn kind(&self, row: &Row, is_wanted: bool, open: &Open<'_>) -> DimKind {
+    pub(super) fn kind(&self, row: &Row, is_wanted: bool, open: &Open<'_>) -> DimKind {
         match row {
             Row::Dim { dim, shifts } if is_wanted && *dim >= self.outer() && open.is_parallel(*dim, shifts) => {
                 DimKind::Parallel
@@ -497,7 +412,7 @@ impl Shapes<'_> {
         }
     }
 
-    fn advance(&self, open: &mut Open<'_>, row: &Row) {
+    pub(super) fn advance(&self, open: &mut Open<'_>, row: &Row) {
         match row {
             Row::Dim { dim, shifts } => open.carry(*dim, shifts),
             Row::Position(_) => drop(open.groups()),
@@ -505,11 +420,11 @@ impl Shapes<'_> {
     }
 
     /// What a row is for each statement.
-    fn values(&self, row: &Row) -> Result<Vec<Affine>, AffineOverflow> {
+    pub(super) fn values(&self, row: &Row) -> Result<Vec<Affine>, AffineOverflow> {
         self.map(row, |value, _| Ok(value.clone()))
     }
 
-    fn map(
+    pub(super) fn map(
         &self,
         row: &Row,
         value: impl Fn(&Affine, usize) -> Result<Affine, AffineOverflow>,
@@ -579,11 +494,11 @@ fn in_bands(steps: &[Affine], height: i64) -> Result<Vec<Affine>, AffineOverflow
 }
 
 /// Numbers of rows that a block may have, of as many as there are.
-fn widths(rows: f64) -> impl Iterator<Item = i64> {
+pub(super) fn widths(rows: f64) -> impl Iterator<Item = i64> {
     (0..).map(|power| 1 << power).take_while(move |&width| width <= MOST_TILE_ROWS && width as f64 <= rows.max(1.0))
 }
 
-fn count(stages: &Row) -> usize {
+pub(super) fn count(stages: &Row) -> usize {
     match stages {
         Row::Position(positions) => positions.iter().max().map_or(1, |most| *most as usize + 1),
         Row::Dim { .. } => 1,

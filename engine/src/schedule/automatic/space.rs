@@ -13,7 +13,7 @@ use crate::kernel::points::bounding_box;
 use crate::schedule::automatic::NoCandidates;
 
 /// Statements in dimensions that they share.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct CommonSpace {
     /// Dimensions, outermost first.
     pub(super) names: Vec<String>,
@@ -56,6 +56,24 @@ impl CommonSpace {
         }
         let has_steps = leader.role == Role::State;
         Ok(CommonSpace { names, has_steps, index_dims, coordinates, ranges, halves: None })
+    }
+
+    /// The same with dimensions in another order.
+    pub(super) fn reordered(&self, order: &[usize]) -> CommonSpace {
+        let to = |dim: &usize| order.iter().position(|other| other == dim).unwrap_or(*dim);
+        let dims = |dims: &Vec<usize>| dims.iter().map(to).collect();
+        CommonSpace {
+            names: order.iter().map(|&dim| self.names[dim].clone()).collect(),
+            has_steps: self.has_steps,
+            index_dims: self.index_dims.iter().map(|of_array| of_array.as_ref().map(dims)).collect(),
+            coordinates: self
+                .coordinates
+                .iter()
+                .map(|of_stmt| order.iter().map(|&dim| of_stmt[dim].clone()).collect())
+                .collect(),
+            ranges: self.ranges.clone(),
+            halves: None,
+        }
     }
 
     /// The value of an expression over the iterators of a statement.

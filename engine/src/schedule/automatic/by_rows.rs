@@ -1,0 +1,175 @@
+//! The shapes without tiles of time: by rows, in columns, in overlapped tiles, by stages.
+//!
+//! In: as in `shapes`, whose list says what each is.   Out: a candidate each, or none where it is of no use.
+
+use crate::kernel::affine::Affine;
+use crate::kernel::graph::{DimKind, Kernel};
+use crate::schedule::automatic::estimate::Sweep;
+use crate::schedule::automatic::fusion::{Open, Row};
+use crate::schedule::automatic::shapes::{Draft, Found, Shapes, count, widths};
+use crate::schedule::overlapped::{margins, may_repeat};
+
+/// Cells of columns are a multiple of this: whole lines of the cache, so that no two threads write into one.
+const CELLS_OF_COLUMNS: i64 = 64;
+
+impl Shapes<'_> {
+    /// Statement after statement, row after row, perhaps in parallel.
+    pub(super) fn rows(&self, is_parallel: bool) -> Found {
+        let (mut draft, mut open) = (Draft::new(self.stmts), Open::all(self.stmts, self.distances));
+        let (mut has_parallel, mut temps_held, mut tasks, mut outside) = (false, 0.0, 1.0, 1.0);
+        // Steps come first, even where there is nothing else.
+        for dim in 0..self.last().max(self.outer()) {
+            let Some(rows) = open.clone().next(dim) else { return Ok(None) };
+            for row in rows {
+                let kind = self.kind(&row, is_parallel && !has_parallel, &open);
+                if kind == DimKind::Parallel {
+                    has_parallel = true;
+                    tasks = self.workload.extents[dim];
+                }
+                self.hold(&row, &mut outside, &mut temps_held);
+                self.advance(&mut open, &row);
+                draft.push(kind, self.values(&row)?);
+            }
+        }
+        if is_parallel && !has_parallel || !self.along_rows(&mut draft, &mut open)? {
+            return Ok(None);
+        }
+        let estimate = self.workload.sweep(Sweep { tasks, temps_held, barriers: 1 });
+        let shape = if is_parallel { "rows in parallel" } else { "rows" };
+        self.candidate(draft, (1, 0), shape.to_string(), estimate)
+    }
+
+    /// Of temporary arrays, what lies between groups is there for one iteration of the dimensions outside.
+    fn hold(&self, row: &Row, outside: &mut f64, temps_held: &mut f64) {
+        match row {
+            Row::Position(_) if *temps_held == 0.0 => *temps_held = 1.0 / *outside,
+            Row::Dim { dim, .. } if *dim >= self.outer() => *outside *= self.workload.extents[*dim].max(1.0),
+            _ => {}
+        }
+    }
+
+    /// A part of each row for each thread, where nothing goes along rows: sweeps down columns.
+    pub(super) fn columns(&self) -> Found {
+        let (mut draft, mut open) = (Draft::new(self.stmts), Open::all(self.stmts, self.distances));
+        let (threads, cells) = (self.workload.threads, self.workload.extents[self.last()]);
+        if self.outer() >= self.last() || threads <= 1.0 {
+            return Ok(None);
+        }
+        if self.space.has_steps {
+            let Some(shifts) = open.shifts(0) else { return Ok(None) };
+            let row = Row::Dim { dim: 0, shifts };
+            self.advance(&mut open, &row);
+            draft.push(DimKind::Sequential, self.values(&row)?);
+        }
+        let along = Row::Dim { dim: self.last(), shifts: vec![0; self.stmts] };
+        let lines = (cells / threads / CELLS_OF_COLUMNS as f64).ceil();
+        let width = (lines as i64).max(1) * CELLS_OF_COLUMNS;
+        if !open.is_parallel(self.last(), &vec![0; self.stmts]) || width as f64 >= cells {
+            return Ok(None);
+        }
+        draft.push(DimKind::Parallel, self.map(&along, |value, _| value.floor_div(width))?);
+        let (mut temps_held, mut outside) = (0.0, cells / width as f64);
+        for dim in self.outer()..self.last() {
+            let Some(rows) = open.next(dim) else { return Ok(None) };
+            for row in rows {
+                self.hold(&row, &mut outside, &mut temps_held);
+                draft.push(DimKind::Sequential, self.values(&row)?);
+            }
+        }
+        if !self.along_rows(&mut draft, &mut open)? {
+            return Ok(None);
+        }
+        let estimate = self.workload.sweep(Sweep { tasks: (cells / width as f64).ceil(), temps_held, barriers: 1 });
+        Ok(Some(draft.candidate(format!("columns of {width} of {}", self.space.names[self.last()]), estimate)))
+    }
+
+    /// Rows in tiles of a dimension that run at once, each of which computes what it needs of others by itself.
+    pub(super) fn overlapped(&self, kernel: &Kernel, tiled: usize) -> Found {
+        let (mut draft, mut open) = (Draft::new(self.stmts), Open::all(self.stmts, self.distances));
+        if self.workload.threads <= 1.0 {
+            return Ok(None);
+        }
+        let repeats: Vec<bool> = kernel.stmts().iter().map(|stmt| may_repeat(kernel, stmt)).collect();
+        let mut taken = None;
+        for dim in 0..self.last() {
+            if dim == self.outer() {
+                // What is not repeated must not be needed by another tile.
+                let handed_on = open.left().iter().map(|d| (d.from, d.to, d.by[tiled]));
+                let margins = margins(&repeats, handed_on).ok();
+                let Some(margins) = margins.filter(|margins| margins.iter().any(|margin| *margin != (0, 0))) else {
+                    return Ok(None);
+                };
+                let estimate = |size: i64| self.workload.overlapped(tiled, size, &margins);
+                let cost = |size: &i64| estimate(*size).cost();
+                let Some(size) = widths(self.workload.extents[tiled]).min_by(|a, b| cost(a).total_cmp(&cost(b))) else {
+                    return Ok(None);
+                };
+                let along = Row::Dim { dim: tiled, shifts: vec![0; self.stmts] };
+                draft.push(DimKind::Overlapped, self.map(&along, |value, _| value.floor_div(size))?);
+                taken = Some((size, estimate(size)));
+            }
+            let Some(rows) = open.clone().next(dim) else { return Ok(None) };
+            for row in rows {
+                self.advance(&mut open, &row);
+                draft.push(DimKind::Sequential, self.values(&row)?);
+            }
+        }
+        let is_found = self.along_rows(&mut draft, &mut open)?;
+        let Some((size, estimate)) = taken.filter(|_| is_found) else { return Ok(None) };
+        let shape = format!("overlapped tiles of {size} of {}", self.space.names[tiled]);
+        Ok(Some(draft.candidate(shape, estimate)))
+    }
+
+    /// One stage after the other, each in parallel.
+    pub(super) fn stages(&self) -> Found {
+        let (mut draft, mut open) = (Draft::new(self.stmts), Open::all(self.stmts, self.distances));
+        let zeros = vec![0; self.stmts];
+        if self.outer() > self.last() {
+            return Ok(None);
+        }
+        if self.space.has_steps {
+            let Some(shifts) = open.shifts(0) else { return Ok(None) };
+            let row = Row::Dim { dim: 0, shifts };
+            self.advance(&mut open, &row);
+            draft.push(DimKind::Sequential, self.values(&row)?);
+        }
+        let Some(stages) = open.positions().filter(|_| self.outer() < self.last()) else { return Ok(None) };
+        let count = count(&stages);
+        draft.push(DimKind::Sequential, self.values(&stages)?);
+        for dim in self.outer()..self.last() {
+            let kind = if dim == self.outer() { DimKind::Parallel } else { DimKind::Sequential };
+            draft.push(kind, self.values(&Row::Dim { dim, shifts: zeros.clone() })?);
+        }
+        self.along_rows(&mut draft, &mut open)?;
+        let estimate =
+            self.workload.sweep(Sweep { tasks: self.workload.extents[self.outer()], temps_held: 1.0, barriers: count });
+        Ok(Some(draft.candidate(format!("{count} stages, one after the other"), estimate)))
+    }
+
+    /// Stages at once, in blocks of rows. Of kernels without steps: with them, steps run at once.
+    pub(super) fn staged_rows(&self) -> Found {
+        let dim = self.outer();
+        if self.space.has_steps || dim == self.last() {
+            return Ok(None);
+        }
+        let mut open = Open::all(self.stmts, self.distances);
+        let Some(Row::Position(stages)) = open.clone().positions() else { return Ok(None) };
+        let Some(shifts) = open.shifts(dim) else { return Ok(None) };
+        let estimate = |width: i64| self.workload.staged(dim, width, &stages);
+        let widths = widths(self.workload.extents[dim]);
+        let Some(width) = widths.min_by(|a, b| estimate(*a).cost().total_cmp(&estimate(*b).cost())) else {
+            return Ok(None);
+        };
+        let row = Row::Dim { dim, shifts };
+        let blocks = self.map(&row, |row, stmt| row.floor_div(width)?.add(&Affine::constant(stages[stmt])))?;
+        let mut draft = Draft::new(self.stmts);
+        draft.push(DimKind::Sequential, blocks);
+        draft.push(DimKind::Parallel, self.values(&Row::Position(stages.clone()))?);
+        open.positions();
+        draft.push(DimKind::Sequential, self.values(&row)?);
+        if !self.middle(&mut draft, &mut open)? || !self.along_rows(&mut draft, &mut open)? {
+            return Ok(None);
+        }
+        Ok(Some(draft.candidate(format!("stages at once, in blocks of {width}"), estimate(width))))
+    }
+}

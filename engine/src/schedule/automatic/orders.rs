@@ -1,0 +1,149 @@
+//! Other orders of the common dimensions than that of an array's indices, and sweeps that go back.
+//!
+//! In: a kernel in its common space, its distances.   Out: the space with coordinates of sweeps that go back negated;
+//! the order of dimensions whose innermost one is read and written with unit stride, where that is not the last one.
+//!
+//! A sweep goes back along a dimension where statements need each other's cells ahead, and none behind: `s[x]` by
+//! `s[x+1]`. Negated, it goes forwards. `c[i,j,k+1]` by `c[i,j,k]`, `a[i,k]` and `b[k,j]` is to run `j` in lanes, as `k`
+//! would take cells of `b` that are a row apart.
+//!
+//! Source: Kennedy and McKinley, Optimizing for parallelism and data locality (1992), for the order of loops by what is
+//! consecutive in the innermost one.
+
+use crate::kernel::affine::{Affine, AffineOverflow};
+use crate::kernel::graph::{Kernel, Role, Stmt};
+use crate::schedule::automatic::distances::{Distance, distances};
+use crate::schedule::automatic::fusion::Open;
+use crate::schedule::automatic::space::CommonSpace;
+
+/// The space in which all sweeps go forwards, and its distances; none if they do in this one, or nothing helps.
+///
+/// # Errors
+/// [`AffineOverflow`] if a coefficient leaves 64 bits.
+pub(super) fn forwards(
+    kernel: &Kernel,
+    space: &CommonSpace,
+    found: &[Distance],
+    params: &[i64],
+) -> Result<Option<(CommonSpace, Vec<Distance>)>, AffineOverflow> {
+    let mut turned: Option<(CommonSpace, Vec<Distance>)> = None;
+    // Each round turns a group of statements along one dimension, from the outermost one on.
+    for _ in 0..kernel.stmts().len() * space.names.len() {
+        let (space, found) = turned.as_ref().map_or((space, found), |(space, found)| (space, found));
+        let Some((dim, backwards)) = first_backwards(kernel.stmts().len(), space, found) else { return Ok(turned) };
+        if backwards.is_empty() {
+            return Ok(None);
+        }
+        let mut space = space.clone();
+        for stmt in backwards {
+            let coordinate = &mut space.coordinates[stmt][dim];
+            *coordinate = coordinate.scale(-1)?;
+        }
+        let found = distances(kernel, &space, params)?;
+        turned = Some((space, found));
+    }
+    Ok(None)
+}
+
+/// The outermost dimension along which statements cannot be ordered, and those that would be if they went back; none if
+/// all dimensions can be ordered.
+fn first_backwards(stmts: usize, space: &CommonSpace, distances: &[Distance]) -> Option<(usize, Vec<usize>)> {
+    let (first, last) = (usize::from(space.has_steps), space.names.len() - 1);
+    let mut open = Open::all(stmts, distances);
+    for dim in 0..=last {
+        if dim == last && dim >= first && open.clone().positions_around(dim, None).is_some() {
+            return None;
+        }
+        if open.next(dim).is_none() {
+            let backwards = if dim < first { Vec::new() } else { open.backwards(dim) };
+            return Some((dim, backwards));
+        }
+    }
+    None
+}
+
+/// The dimensions in the order in which the innermost one strides over the fewest cells of arrays whose layout is given;
+/// none if the last one does.
+pub(super) fn unit_stride_last(kernel: &Kernel, space: &CommonSpace) -> Option<Vec<usize>> {
+    let (first, last) = (usize::from(space.has_steps), space.names.len() - 1);
+    let strided = |dim: usize| -> f64 {
+        let of_stmt = |(number, stmt): (usize, &Stmt)| {
+            let instances: f64 =
+                space.ranges[number].iter().filter_map(|range| range.extent()).map(|n| n as f64).product();
+            instances * strided_accesses(kernel, stmt, &space.coordinates[number][dim]) as f64
+        };
+        kernel.stmts().iter().enumerate().map(of_stmt).sum()
+    };
+    let innermost = (first..=last).rev().min_by(|a, b| strided(*a).total_cmp(&strided(*b)))?;
+    (innermost != last).then(|| (0..=last).filter(|dim| *dim != innermost).chain([innermost]).collect())
+}
+
+/// Accesses of a statement to inputs, outputs and states that do not go from cell to cell, nor stay, as a coordinate
+/// does. Temporary arrays are laid out as the schedule has it.
+fn strided_accesses(kernel: &Kernel, stmt: &Stmt, coordinate: &Affine) -> usize {
+    let moving: Vec<usize> = (0..stmt.iters.len()).filter(|&iter| coordinate.iter_coefficient(iter) != 0).collect();
+    let is_strided = |index: &[Affine]| {
+        let Some((last, others)) = index.split_last() else { return false };
+        let moves = |e: &Affine| moving.iter().any(|&iter| e.iter_coefficient(iter) != 0);
+        others.iter().any(moves) || moving.iter().any(|&iter| last.iter_coefficient(iter).abs() > 1)
+    };
+    let written = stmt.assigns.iter().map(|assign| (assign.array, assign.index.as_slice()));
+    let given = stmt.reads().chain(written).filter(|(array, _)| kernel.array(*array).role != Role::Temp);
+    given.filter(|(_, index)| is_strided(index)).count()
+}
+
+/// Distances in the dimensions in another order.
+pub(super) fn reordered(distances: &[Distance], order: &[usize]) -> Vec<Distance> {
+    let by = |distance: &Distance| order.iter().map(|&dim| distance.by[dim]).collect();
+    distances.iter().map(|distance| Distance { by: by(distance), ..distance.clone() }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn space_of(text: &str, params: &[i64]) -> (Kernel, CommonSpace) {
+        let kernel = Kernel::parse(text).unwrap();
+        let space = CommonSpace::of(&kernel, params).unwrap();
+        (kernel, space)
+    }
+
+    #[test]
+    fn a_sweep_that_goes_back_is_turned_and_nothing_else_is() {
+        let text = "kernel k(size N) for N >= 2 {
+            input b[x]: f64 for 0 <= x < N
+            temp f[x]: f64 for 0 <= x < N
+            output s[x]: f64 for 0 <= x < N
+            F0[x] for x = 0 { f[x] = b[x] }
+            F[x] for 1 <= x < N { f[x] = b[x] - f[x-1] }
+            S0[x] for x = N-1 { s[x] = f[x] }
+            S[x] for 0 <= x < N-1 { s[x] = f[x] - s[x+1] } }";
+        let (kernel, space) = space_of(text, &[100]);
+        let found = distances(&kernel, &space, &[100]).unwrap();
+        let (turned, _) = forwards(&kernel, &space, &found, &[100]).unwrap().expect("S goes back");
+        let sign = |stmt: usize| turned.coordinates[stmt][0].iter_coefficient(0);
+        assert_eq!([sign(0), sign(1), sign(2), sign(3)], [1, 1, 1, -1]);
+        let (kernel, space) = space_of(&text.replace("s[x+1]", "f[x+1]"), &[100]);
+        let found = distances(&kernel, &space, &[100]).unwrap();
+        assert!(forwards(&kernel, &space, &found, &[100]).unwrap().is_none());
+    }
+
+    #[test]
+    fn the_innermost_dimension_has_unit_stride_where_layouts_are_given() {
+        let product = |transposed: bool| {
+            let factor = if transposed { "b[j,k]" } else { "b[k,j]" };
+            let text = "kernel k(size N) for N >= 2 {
+                input a[i, k]: f64 for 0 <= i, k < N
+                input b[k, j]: f64 for 0 <= k, j < N
+                temp c[i, j, k]: f64 for 0 <= i, j < N and 0 <= k <= N
+                output d[i, j]: f64 for 0 <= i, j < N
+                Z[i, j] for 0 <= i, j < N { c[i,j,0] = 0 }
+                S[i, j, k] for 0 <= i, j, k < N { c[i,j,k+1] = c[i,j,k] + a[i,k] * b[k,j] }
+                D[i, j] for 0 <= i, j < N { d[i,j] = c[i,j,N] } }";
+            let (kernel, space) = space_of(&text.replace("b[k,j] }", &format!("{factor} }}")), &[100]);
+            unit_stride_last(&kernel, &space)
+        };
+        assert_eq!(product(false), Some(vec![0, 2, 1]));
+        assert_eq!(product(true), None);
+    }
+}
