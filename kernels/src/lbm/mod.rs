@@ -7,8 +7,9 @@
 //! catalogue.
 //!
 //! What the builder does not make are texts (`kernels/src/texts/`), each with its loops, made of what `sites` has:
-//! `trt`, `mrt`, `cumulant`, `stress` and `limiter` are other collisions, `small_sets` other velocities, `zou_he`,
-//! `convective`, `interpolated` and `cylinder` other borders, `thermal` and `shan_chen` have two lattices.
+//! `trt`, `mrt`, `cumulant`, `cumulant_planes`, `stress` and `limiter` are other collisions, `small_sets` other
+//! velocities, `zou_he`, `convective`, `interpolated` and `cylinder` other borders, `thermal` and `shan_chen` have two
+//! lattices.
 
 pub mod cavity;
 pub mod channel;
@@ -16,6 +17,7 @@ pub mod collision;
 pub mod concentration;
 pub mod convective;
 pub mod cumulant;
+pub mod cumulant_planes;
 pub mod cylinder;
 pub mod entries;
 pub mod fluid;
