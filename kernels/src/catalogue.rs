@@ -204,6 +204,8 @@ static TABLE: Table = Table {
         lbm::mrt::CAVITY_F32,
         lbm::cumulant::PLANE,
         lbm::cumulant::PLANE_F32,
+        lbm::entropic::PERIODIC,
+        lbm::entropic::PERIODIC_F32,
         lbm::limiter::CAVITY,
         lbm::limiter::CAVITY_F32,
         lbm::stress::CAVITY,

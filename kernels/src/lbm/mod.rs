@@ -7,9 +7,9 @@
 //! catalogue.
 //!
 //! What the builder does not make are texts (`kernels/src/texts/`), each with its loops, made of what `sites` has:
-//! `trt`, `mrt`, `cumulant`, `cumulant_planes`, `stress` and `limiter` are other collisions, `small_sets` other
-//! velocities, `zou_he`, `convective`, `interpolated` and `cylinder` other borders, `thermal` and `shan_chen` have two
-//! lattices.
+//! `trt`, `mrt`, `cumulant`, `cumulant_planes`, `stress`, `entropic` and `limiter` are other collisions, `small_sets`
+//! other velocities, `zou_he`, `convective`, `interpolated` and `cylinder` other borders, `thermal` and `shan_chen` have
+//! two lattices.
 
 pub mod cavity;
 pub mod channel;
@@ -20,6 +20,7 @@ pub mod cumulant;
 pub mod cumulant_planes;
 pub mod cylinder;
 pub mod entries;
+pub mod entropic;
 pub mod fluid;
 pub mod inflow;
 pub mod interpolated;

@@ -9,8 +9,9 @@
 //! dispersion relations, `layers` with the reflection that they are made for, `patterns` with linear theory and
 //! published classes, `drops` with Laplace's law, `convection` with a published Nusselt number, `channel` with
 //! Poiseuille's law and the flow around a cylinder made of cells, `wake` with the bands of a benchmark for a round one,
-//! `step` with the published length of an eddy, `wind` with the viscosity in a fluid that moves. Short versions are tests
-//! of this crate; `crease bench --suite physics` runs the long ones.
+//! `step` with the published length of an eddy, `wind` with the viscosity in a fluid that moves; `shear_layer` has
+//! flows that collisions stand or do not. Short versions are tests of this crate; `crease bench --suite physics` runs
+//! the long ones.
 
 pub mod albensoeder;
 pub mod cavity;
@@ -27,6 +28,7 @@ pub mod heat;
 pub mod layers;
 pub mod patterns;
 pub mod plates;
+pub mod shear_layer;
 mod simulation;
 pub mod step;
 pub mod taylor_green;
