@@ -166,6 +166,8 @@ static TABLE: Table = Table {
         stencil::pml::PLANE_F32,
         stencil::elastic::PLANE,
         stencil::elastic::PLANE_F32,
+        stencil::elastic::SHOT,
+        stencil::elastic::SHOT_F32,
         stencil::cahn_hilliard::TORUS,
         stencil::cahn_hilliard::TORUS_F32,
         stencil::poisson::JACOBI,

@@ -21,7 +21,7 @@ use crease_kernels::physics::vortices::Vortices;
 use crease_kernels::physics::wake::Wake;
 use crease_kernels::physics::waves::Elastic;
 use crease_kernels::physics::wind::Wind;
-use crease_kernels::physics::{Check, PhysicsError, drops, layers, walls, waves};
+use crease_kernels::physics::{Check, PhysicsError, drops, layers, shots, walls, waves};
 use crease_kernels::stencil::pml::Layer;
 
 fn assert_passes(check: &Check) {
@@ -105,6 +105,11 @@ fn modes_turn_as_their_schemes_say() {
     for wave in [Elastic::Pressure, Elastic::Shear] {
         assert_passes(&waves::elastic(wave, [21, 34], [2, 3], 301, 1e-12, Some(1)).unwrap());
     }
+}
+
+#[test]
+fn a_shot_makes_a_pressure_wave_alone() {
+    shots::checks(161, 0.02, 0.01, Some(1)).unwrap().iter().for_each(assert_passes);
 }
 
 #[test]

@@ -2,8 +2,8 @@
 //!
 //! Moments of D3Q19 go up to the second order along two axes: those about a velocity are made of these alone, so that
 //! the lattice has its own cumulants. Those of second order relax, deviators with the viscosity and the trace with a
-//! rate of its own. All others are forgotten ("AllOne" in the source), so that nobody needs them before a collision, and
-//! moments of higher order are sums of products of those of first and second order: with moments `n` after the
+//! rate of its own. All others are forgotten ("AllOne" in the source), so that nobody needs them before a collision,
+//! and moments of higher order are sums of products of those of first and second order: with moments `n` after the
 //! collision, velocity `u` and `n_ab = rho u_a u_b + c_ab`,
 //!
 //! `n_aab = u_b n_aa + 2 u_a c_ab`, `n_aabb = (n_aa n_bb + 2 c_ab (n_ab + rho u_a u_b)) / rho - (n_cc - rho/3) / 6`.

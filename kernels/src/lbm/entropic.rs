@@ -1,14 +1,14 @@
 //! An entropic collision: how what is no stress relaxes is not a constant, but what makes the entropy largest.
 //!
-//! What is off the equilibrium has a part with the deviators of the stress, which relaxes with the viscosity, and a rest.
-//! How far the rest goes follows from products of both parts, each over the equilibrium: to second order, the entropy
-//! after the collision is then the largest that this stress allows, without a search for a root. Where flows are smooth
-//! it is about as far as by BGK, where cells are too large for them it is what keeps them finite. The equilibrium is the
-//! one of the entropy, whose populations are products of shares along both axes. Every value has one reader: storage is
-//! one lattice.
+//! What is off the equilibrium has a part with the deviators of the stress, which relaxes with the viscosity, and a
+//! rest. How far the rest goes follows from products of both parts, each over the equilibrium: to second order, the
+//! entropy after the collision is then the largest that this stress allows, without a search for a root. Where flows
+//! are smooth it is about as far as by BGK, where cells are too large for them it is what keeps them finite. The
+//! equilibrium is the one of the entropy, whose populations are products of shares along both axes. Every value has one
+//! reader: storage is one lattice.
 //!
-//! Source: Karlin, Boesch, Chikatamarla: Gibbs' principle for the lattice-kinetic theory of fluid dynamics, Phys. Rev. E
-//! 90, 031302(R), 2014 (deviators as the stress); Ansumali, Karlin, Oettinger: Minimal entropic kinetic models for
+//! Source: Karlin, Boesch, Chikatamarla: Gibbs' principle for the lattice-kinetic theory of fluid dynamics, Phys. Rev.
+//! E 90, 031302(R), 2014 (deviators as the stress); Ansumali, Karlin, Oettinger: Minimal entropic kinetic models for
 //! hydrodynamics, Europhys. Lett. 63, 2003 (equilibrium, whose shares along an axis are `(p + e u) / 2` and `1 - p`,
 //! with `p = (2 sqrt(1 + 3 u^2) - 1) / 3`).
 

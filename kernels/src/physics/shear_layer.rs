@@ -2,8 +2,8 @@
 //!
 //! In: a collision, cells per side, a Reynolds number, a speed.   Out: how much of its energy the flow keeps.
 //!
-//! Two layers, `U tanh(80 (y - 1/4))` below the middle and its mirror image above, are pushed by a wave of a twentieth of
-//! the speed across them. They become thin sheets between two eddies; a scheme that is not stable for sheets of less
+//! Two layers, `U tanh(80 (y - 1/4))` below the middle and its mirror image above, are pushed by a wave of a twentieth
+//! of the speed across them. They become thin sheets between two eddies; a scheme that is not stable for sheets of less
 //! than a cell makes eddies of its own there, or ends in numbers that are none.
 //!
 //! Source: Minion, Brown: Performance of under-resolved two-dimensional incompressible flow simulations II, J. Comput.
