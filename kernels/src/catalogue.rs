@@ -164,6 +164,8 @@ static TABLE: Table = Table {
         stencil::fdtd::SPACE_F32,
         stencil::pml::PLANE,
         stencil::pml::PLANE_F32,
+        stencil::pml_space::SPACE,
+        stencil::pml_space::SPACE_F32,
         stencil::elastic::PLANE,
         stencil::elastic::PLANE_F32,
         stencil::elastic::SHOT,

@@ -117,6 +117,7 @@ fn matched_layers_leave_what_they_are_made_for() {
     let layer = |thickness, reflection| Layer { thickness, reflection };
     assert_passes(&layers::plane_wave(layer(10, 0.1), 0.03, Some(1)).unwrap());
     assert_passes(&layers::round_wave(50, layer(8, 1e-4), 1e-3, Some(1)).unwrap());
+    assert_passes(&layers::round_wave_in_space(20, layer(8, 1e-4), 5e-4, Some(1)).unwrap());
     // Without losses, there are conductors.
     assert!(!layers::round_wave(50, layer(8, 1.0), 0.5, Some(1)).unwrap().passes());
 }
