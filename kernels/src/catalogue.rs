@@ -206,6 +206,8 @@ static TABLE: Table = Table {
         lbm::trt::PLATES_F32,
         lbm::mrt::CAVITY,
         lbm::mrt::CAVITY_F32,
+        lbm::raw_moments::CAVITY,
+        lbm::raw_moments::CAVITY_F32,
         lbm::cumulant::PLANE,
         lbm::cumulant::PLANE_F32,
         lbm::entropic::PERIODIC,

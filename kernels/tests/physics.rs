@@ -47,6 +47,12 @@ fn central_moments_have_the_published_flow_in_a_cavity() {
 }
 
 #[test]
+fn raw_moments_have_the_published_flow_in_a_cavity() {
+    let lines = Cavity { reynolds: Reynolds::Re100, n: 32, u_lid: 0.12 }.run_raw(Some(1)).unwrap();
+    lines.checks(0.02).iter().for_each(assert_passes);
+}
+
+#[test]
 fn a_vortex_decays_at_the_analytic_rate() {
     assert_passes(&TaylorGreen { n: 48, omega: 1.2, speed: 0.02 }.check(0.01, None).unwrap());
 }
