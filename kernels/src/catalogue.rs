@@ -200,6 +200,8 @@ static TABLE: Table = Table {
         image::pyramid::DOWN_F32,
         image::pyramid::UP,
         image::pyramid::UP_F32,
+        image::local_laplacian::FILTER,
+        image::local_laplacian::FILTER_F32,
         lbm::small_sets::D1Q3,
         lbm::small_sets::D1Q3_F32,
         lbm::trt::PLATES,

@@ -60,7 +60,7 @@ fn image<P: Real>(shape: [usize; 2]) -> Result<Fields, KernelDataError> {
 }
 
 /// The weighted sum from the left.
-fn weighted<P: Real>(weights: &[f64], pixel: impl Fn(i64) -> P) -> P {
+pub(super) fn weighted<P: Real>(weights: &[f64], pixel: impl Fn(i64) -> P) -> P {
     let terms = weights.iter().enumerate().filter(|(_, weight)| **weight != 0.0);
     terms.map(|(d, &weight)| P::of(weight) * pixel(d as i64)).reduce(|sum, term| sum + term).unwrap_or_default()
 }
