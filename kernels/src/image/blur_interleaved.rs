@@ -16,14 +16,15 @@ use crease::kernel::KernelError;
 
 use crate::catalogue::{Case, Entry, Preset, Published};
 use crate::fields::{Fields, KernelDataError, cells, cells_of, field};
-use crate::image::pixel::{Pixel, THIRD, disc, mean};
+use crate::image::pixel::{THIRD, disc, mean};
+use crate::real::Real;
 
 /// The entry for `f64`.
 pub const F64: Entry = entry::<f64>("blur-interleaved", "two-stage blur, rows interleaved, f64");
 /// The entry for `f32`.
 pub const F32: Entry = entry::<f32>("blur-interleaved-f32", "two-stage blur, rows interleaved, f32");
 
-const fn entry<P: Pixel>(name: &'static str, summary: &'static str) -> Entry {
+const fn entry<P: Real>(name: &'static str, summary: &'static str) -> Entry {
     Entry {
         name,
         summary,
@@ -49,7 +50,7 @@ const fn entry<P: Pixel>(name: &'static str, summary: &'static str) -> Entry {
     }
 }
 
-fn definition<P: Pixel>() -> Result<Kernel, KernelError> {
+fn definition<P: Real>() -> Result<Kernel, KernelError> {
     let b = Kernel::builder("blur_interleaved");
     let n = b.size("N");
     b.context(n.ge(3));
@@ -76,7 +77,7 @@ fn extent(case: &Case) -> Result<usize, KernelDataError> {
 }
 
 /// One stage after the other.
-fn naive<P: Pixel>(case: &Case, initial: &Fields) -> Result<Fields, KernelDataError> {
+fn naive<P: Real>(case: &Case, initial: &Fields) -> Result<Fields, KernelDataError> {
     let n = extent(case)?;
     let image = cells_of(initial, "image", &[n, n + 2])?;
     let mut blurx = vec![P::default(); cells(&[n, n])?];

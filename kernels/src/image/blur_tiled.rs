@@ -17,14 +17,15 @@ use crease::kernel::KernelError;
 
 use crate::catalogue::{Case, Entry, Preset, Published};
 use crate::fields::{Fields, KernelDataError, cells, cells_of, field};
-use crate::image::pixel::{Pixel, THIRD, disc, mean};
+use crate::image::pixel::{THIRD, disc, mean};
+use crate::real::Real;
 
 /// The entry for `f64`.
 pub const F64: Entry = entry::<f64>("blur-tiled", "two-stage blur in tiles of 512 by 512, f64");
 /// The entry for `f32`.
 pub const F32: Entry = entry::<f32>("blur-tiled-f32", "two-stage blur in tiles of 512 by 512, f32");
 
-const fn entry<P: Pixel>(name: &'static str, summary: &'static str) -> Entry {
+const fn entry<P: Real>(name: &'static str, summary: &'static str) -> Entry {
     Entry {
         name,
         summary,
@@ -46,7 +47,7 @@ const fn entry<P: Pixel>(name: &'static str, summary: &'static str) -> Entry {
     }
 }
 
-fn definition<P: Pixel>() -> Result<Kernel, KernelError> {
+fn definition<P: Real>() -> Result<Kernel, KernelError> {
     let b = Kernel::builder("blur_tiled");
     let n = b.size("N");
     b.context(n.ge(3));
@@ -73,7 +74,7 @@ fn extent(case: &Case) -> Result<usize, KernelDataError> {
 }
 
 /// One stage after the other.
-fn naive<P: Pixel>(case: &Case, initial: &Fields) -> Result<Fields, KernelDataError> {
+fn naive<P: Real>(case: &Case, initial: &Fields) -> Result<Fields, KernelDataError> {
     let n = extent(case)?;
     let image = cells_of(initial, "image", &[n + 2, n])?;
     let pixel = |at: usize| P::of(image[at]);

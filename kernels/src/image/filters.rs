@@ -3,12 +3,10 @@
 //! Source: Smith, Implementing median filters in XC4000E FPGAs, 1996 (sorted columns); Tomasi, Manduchi: Bilateral
 //! Filtering for Gray and Color Images, 1998, equation 1; Crow: Summed-Area Tables for Texture Mapping, 1984.
 
-use crease::functions;
-
 use crate::catalogue::{Case, Entry, Preset};
 use crate::fields::{Fields, KernelDataError, cells};
 use crate::grid::Grid;
-use crate::image::pixel::{Pixel, disc};
+use crate::image::pixel::disc;
 use crate::real::Real;
 
 /// The median of nine.
@@ -21,23 +19,11 @@ pub const INTEGRAL: Entry = integral::<f64>("integral-image", "sums over all pix
 pub const INTEGRAL_F32: Entry =
     integral::<f32>("integral-image-f32", "sums over all pixels above and to the left, f32");
 /// The bilateral filter.
-pub const BILATERAL: Entry = Entry {
-    name: "bilateral-5x5",
-    summary: "bilateral filter of 25 pixels",
-    source: "Tomasi, Manduchi 1998",
-    definition: || f64::parse(include_str!("../texts/bilateral_5x5.crk")),
-    scalars: &[("space", 0.125), ("range", 8.0)],
-    tests: &[Preset { sizes: &[("NY", 5), ("NX", 13)], steps: 0 }, Preset { sizes: &[("NY", 1), ("NX", 1)], steps: 0 }],
-    sites: |case| Ok(cells(&extents(case, 1)?)? as u64),
-    initial: |case| {
-        let [ny, nx] = extents(case, 1)?;
-        Ok(Fields::from([("image".to_owned(), disc::<f64>(&[ny + 4, nx + 4])?)]))
-    },
-    naive: naive_bilateral,
-    ..MEDIAN
-};
+pub const BILATERAL: Entry = bilateral::<f64>("bilateral-5x5", "bilateral filter of 25 pixels");
+/// The same in single precision.
+pub const BILATERAL_F32: Entry = bilateral::<f32>("bilateral-5x5-f32", "bilateral filter of 25 pixels, f32");
 
-const fn median<P: Pixel>(name: &'static str, summary: &'static str) -> Entry {
+const fn median<P: Real>(name: &'static str, summary: &'static str) -> Entry {
     Entry {
         name,
         summary,
@@ -57,7 +43,7 @@ const fn median<P: Pixel>(name: &'static str, summary: &'static str) -> Entry {
     }
 }
 
-const fn integral<P: Pixel>(name: &'static str, summary: &'static str) -> Entry {
+const fn integral<P: Real>(name: &'static str, summary: &'static str) -> Entry {
     Entry {
         source: "Crow 1984",
         definition: || P::parse(include_str!("../texts/integral_image.crk")),
@@ -66,20 +52,39 @@ const fn integral<P: Pixel>(name: &'static str, summary: &'static str) -> Entry 
     }
 }
 
+const fn bilateral<P: Real>(name: &'static str, summary: &'static str) -> Entry {
+    Entry {
+        source: "Tomasi, Manduchi 1998",
+        definition: || P::parse(include_str!("../texts/bilateral_5x5.crk")),
+        scalars: &[("space", 0.125), ("range", 8.0)],
+        tests: &[
+            Preset { sizes: &[("NY", 5), ("NX", 13)], steps: 0 },
+            Preset { sizes: &[("NY", 1), ("NX", 1)], steps: 0 },
+        ],
+        sites: |case| Ok(cells(&extents(case, 1)?)? as u64),
+        initial: |case| {
+            let [ny, nx] = extents(case, 1)?;
+            Ok(Fields::from([("image".to_owned(), disc::<P>(&[ny + 4, nx + 4])?)]))
+        },
+        naive: naive_bilateral::<P>,
+        ..median::<P>(name, summary)
+    }
+}
+
 fn extents(case: &Case, at_least: usize) -> Result<[usize; 2], KernelDataError> {
     Ok([case.extent("NY", at_least)?, case.extent("NX", at_least)?])
 }
 
-fn image<P: Pixel>(initial: &Fields, shape: [usize; 2]) -> Result<Grid<P, 2>, KernelDataError> {
+fn image<P: Real>(initial: &Fields, shape: [usize; 2]) -> Result<Grid<P, 2>, KernelDataError> {
     Grid::read(initial, "image", shape)
 }
 
-fn out<P: Pixel>(pixels: &Grid<P, 2>) -> Fields {
+fn out<P: Real>(pixels: &Grid<P, 2>) -> Fields {
     Fields::from([("out".to_owned(), pixels.field())])
 }
 
 /// All nine in order, and the fifth of them.
-fn naive_median<P: Pixel>(case: &Case, initial: &Fields) -> Result<Fields, KernelDataError> {
+fn naive_median<P: Real>(case: &Case, initial: &Fields) -> Result<Fields, KernelDataError> {
     let shape = extents(case, 3)?;
     let image = image::<P>(initial, shape)?;
     Ok(out(&Grid::of(shape, |[y, x]| {
@@ -90,7 +95,7 @@ fn naive_median<P: Pixel>(case: &Case, initial: &Fields) -> Result<Fields, Kerne
     })))
 }
 
-fn naive_integral<P: Pixel>(case: &Case, initial: &Fields) -> Result<Fields, KernelDataError> {
+fn naive_integral<P: Real>(case: &Case, initial: &Fields) -> Result<Fields, KernelDataError> {
     let shape = extents(case, 2)?;
     let image = image::<P>(initial, shape)?;
     let mut rows = image.clone();
@@ -104,20 +109,20 @@ fn naive_integral<P: Pixel>(case: &Case, initial: &Fields) -> Result<Fields, Ker
     Ok(out(&total))
 }
 
-fn naive_bilateral(case: &Case, initial: &Fields) -> Result<Fields, KernelDataError> {
+fn naive_bilateral<P: Real>(case: &Case, initial: &Fields) -> Result<Fields, KernelDataError> {
     let shape = extents(case, 1)?;
-    let image = image::<f64>(initial, shape.map(|extent| extent + 4))?;
-    let [space, range] = [case.scalar("space")?, case.scalar("range")?];
+    let image = image::<P>(initial, shape.map(|extent| extent + 4))?;
+    let [space, range] = [P::of(case.scalar("space")?), P::of(case.scalar("range")?)];
     Ok(out(&Grid::of(shape, |[y, x]| {
         let centre = image[[y + 2, x + 2]];
         let (mut sum, mut weights) = (None, None);
         for (i, j) in (0..5).flat_map(|i| (0..5).map(move |j| (i, j))) {
             let pixel = image[[y + i, x + j]];
-            let far = ((i - 2) * (i - 2) + (j - 2) * (j - 2)) as f64;
-            let weight = functions::exp(-(space * far + range * (pixel - centre) * (pixel - centre)));
+            let far = P::of(((i - 2) * (i - 2) + (j - 2) * (j - 2)) as f64);
+            let weight = (-(space * far + range * (pixel - centre) * (pixel - centre))).exponential();
             sum = Some(sum.map_or(weight * pixel, |sum| sum + weight * pixel));
             weights = Some(weights.map_or(weight, |weights| weights + weight));
         }
-        sum.zip(weights).map_or(0.0, |(sum, weights): (f64, f64)| sum / weights)
+        sum.zip(weights).map_or(P::default(), |(sum, weights): (P, P)| sum / weights)
     })))
 }

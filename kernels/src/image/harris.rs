@@ -18,7 +18,8 @@ use crease::kernel::builder::Domain;
 
 use crate::catalogue::{Case, Entry, Preset};
 use crate::fields::{Fields, KernelDataError, cells, cells_of, field};
-use crate::image::pixel::{Pixel, disc};
+use crate::image::pixel::disc;
+use crate::real::Real;
 
 /// The entry for `f64`.
 pub const F64: Entry = entry::<f64>("harris", "Harris corners: gradients, box sums, response, rows interleaved, f64");
@@ -29,7 +30,7 @@ pub const F32: Entry =
 /// What makes Sobel's differences of weighted means gradients.
 const SCALE: f64 = 0.125;
 
-const fn entry<P: Pixel>(name: &'static str, summary: &'static str) -> Entry {
+const fn entry<P: Real>(name: &'static str, summary: &'static str) -> Entry {
     Entry {
         name,
         summary,
@@ -49,7 +50,7 @@ const fn entry<P: Pixel>(name: &'static str, summary: &'static str) -> Entry {
     }
 }
 
-fn definition<P: Pixel>() -> Result<Kernel, KernelError> {
+fn definition<P: Real>() -> Result<Kernel, KernelError> {
     let b = Kernel::builder("harris");
     let n = b.size("N");
     b.context(n.ge(1));
@@ -90,7 +91,7 @@ fn extent(case: &Case) -> Result<usize, KernelDataError> {
 }
 
 /// One stage after the other.
-fn naive<P: Pixel>(case: &Case, initial: &Fields) -> Result<Fields, KernelDataError> {
+fn naive<P: Real>(case: &Case, initial: &Fields) -> Result<Fields, KernelDataError> {
     let n = extent(case)?;
     let minus_k = -P::of(case.scalar("k")?);
     let image = cells_of(initial, "image", &[n + 4, n + 4])?;
@@ -114,7 +115,7 @@ fn naive<P: Pixel>(case: &Case, initial: &Fields) -> Result<Fields, KernelDataEr
 }
 
 /// The gradient in the middle of three by three pixels: along x, along y.
-fn gradient<P: Pixel>(pixel: impl Fn(usize, usize) -> P) -> [P; 2] {
+fn gradient<P: Real>(pixel: impl Fn(usize, usize) -> P) -> [P; 2] {
     let (two, scale) = (P::of(2.0), P::of(SCALE));
     let falling = pixel(2, 2) - pixel(0, 0);
     let rising = pixel(0, 2) - pixel(2, 0);
@@ -124,7 +125,7 @@ fn gradient<P: Pixel>(pixel: impl Fn(usize, usize) -> P) -> [P; 2] {
 }
 
 /// Sums of three gradients' products: of x with x, y with y, x with y.
-fn column<P: Pixel>(gradients: &[[P; 2]; 3]) -> [P; 3] {
+fn column<P: Real>(gradients: &[[P; 2]; 3]) -> [P; 3] {
     let sum = |i: usize, j: usize| {
         let [first, second, third] = gradients;
         third[i].fma(third[j], second[i].fma(second[j], first[i] * first[j]))

@@ -1,41 +1,21 @@
-//! Pixels: what a kernel says of them, and images to start from.
+//! Pixels: their mean, and images to start from.
 
-use crease::kernel::graph::Element;
 use ndarray::Dimension;
 
 use crate::fields::{Field, KernelDataError, cells, noise};
 use crate::real::Real;
 
-/// An element type of images.
-pub(super) trait Pixel: Real {
-    /// The same for kernels.
-    const ELEMENT: Element;
-
-    /// How many of them the widest vectors hold.
-    const LANES: u32;
-}
-
-impl Pixel for f32 {
-    const ELEMENT: Element = Element::F32;
-    const LANES: u32 = 16;
-}
-
-impl Pixel for f64 {
-    const ELEMENT: Element = Element::F64;
-    const LANES: u32 = 8;
-}
-
 /// A third, as the kernels write it: rounded to a double, then to the pixel's type.
 pub(super) const THIRD: f64 = 1.0 / 3.0;
 
 /// The mean of three pixels, summed from the left.
-pub(super) fn mean<P: Pixel>(a: P, b: P, c: P) -> P {
+pub(super) fn mean<P: Real>(a: P, b: P, c: P) -> P {
     (a + b + c) * P::of(THIRD)
 }
 
 /// A bright disc on a slope, with noise, in every plane; the last two extents are those of a plane. Every value is one
 /// of the pixel's type.
-pub(super) fn disc<P: Pixel>(shape: &[usize]) -> Result<Field, KernelDataError> {
+pub(super) fn disc<P: Real>(shape: &[usize]) -> Result<Field, KernelDataError> {
     cells(shape)?;
     let [.., height, width] = *shape else {
         return Err(KernelDataError::Axes { expected: 2, shape: shape.to_vec() });

@@ -8,7 +8,8 @@
 use crate::catalogue::{Case, Entry, Preset};
 use crate::fields::{Fields, KernelDataError, cells};
 use crate::grid::Grid;
-use crate::image::pixel::{Pixel, disc};
+use crate::image::pixel::disc;
+use crate::real::Real;
 
 /// Down.
 pub const DOWN: Entry = down::<f64>("pyramid-down", "level up a Gaussian pyramid: half as many pixels, five weights");
@@ -21,7 +22,7 @@ pub const UP: Entry = up::<f64>("pyramid-up", "level down a Gaussian pyramid: tw
 pub const UP_F32: Entry =
     up::<f32>("pyramid-up-f32", "level down a Gaussian pyramid: twice as many pixels, three weights, f32");
 
-const fn down<P: Pixel>(name: &'static str, summary: &'static str) -> Entry {
+const fn down<P: Real>(name: &'static str, summary: &'static str) -> Entry {
     Entry {
         name,
         summary,
@@ -41,7 +42,7 @@ const fn down<P: Pixel>(name: &'static str, summary: &'static str) -> Entry {
     }
 }
 
-const fn up<P: Pixel>(name: &'static str, summary: &'static str) -> Entry {
+const fn up<P: Real>(name: &'static str, summary: &'static str) -> Entry {
     Entry {
         definition: || P::parse(include_str!("../texts/pyramid_up.crk")),
         initial: |case| image::<P>(extents(case)?.map(|extent| extent + 2)),
@@ -54,17 +55,17 @@ fn extents(case: &Case) -> Result<[usize; 2], KernelDataError> {
     Ok([case.extent("NY", 1)?, case.extent("NX", 1)?])
 }
 
-fn image<P: Pixel>(shape: [usize; 2]) -> Result<Fields, KernelDataError> {
+fn image<P: Real>(shape: [usize; 2]) -> Result<Fields, KernelDataError> {
     Ok(Fields::from([("image".to_owned(), disc::<P>(&shape)?)]))
 }
 
 /// The weighted sum from the left.
-fn weighted<P: Pixel>(weights: &[f64], pixel: impl Fn(i64) -> P) -> P {
+pub(super) fn weighted<P: Real>(weights: &[f64], pixel: impl Fn(i64) -> P) -> P {
     let terms = weights.iter().enumerate().filter(|(_, weight)| **weight != 0.0);
     terms.map(|(d, &weight)| P::of(weight) * pixel(d as i64)).reduce(|sum, term| sum + term).unwrap_or_default()
 }
 
-fn naive_down<P: Pixel>(case: &Case, initial: &Fields) -> Result<Fields, KernelDataError> {
+fn naive_down<P: Real>(case: &Case, initial: &Fields) -> Result<Fields, KernelDataError> {
     let [ny, nx] = extents(case)?;
     let image = Grid::<P, 2>::read(initial, "image", [2 * ny + 3, 2 * nx + 3])?;
     let weights = [1.0 / 16.0, 0.25, 0.375, 0.25, 1.0 / 16.0];
@@ -73,7 +74,7 @@ fn naive_down<P: Pixel>(case: &Case, initial: &Fields) -> Result<Fields, KernelD
     Ok(Fields::from([("out".to_owned(), out.field())]))
 }
 
-fn naive_up<P: Pixel>(case: &Case, initial: &Fields) -> Result<Fields, KernelDataError> {
+fn naive_up<P: Real>(case: &Case, initial: &Fields) -> Result<Fields, KernelDataError> {
     let [ny, nx] = extents(case)?;
     let image = Grid::<P, 2>::read(initial, "image", [ny + 2, nx + 2])?;
     let weights = [[0.125, 0.75, 0.125], [0.0, 0.5, 0.5]];

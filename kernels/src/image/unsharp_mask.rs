@@ -15,7 +15,8 @@ use crease::kernel::builder::{Domain, KernelBuilder, Value};
 
 use crate::catalogue::{Case, Entry, Preset};
 use crate::fields::{Fields, KernelDataError, cells, cells_of, field};
-use crate::image::pixel::{Pixel, disc};
+use crate::image::pixel::disc;
+use crate::real::Real;
 
 /// The entry for `f64`.
 pub const F64: Entry = entry::<f64>("unsharp-mask", "unsharp mask of three colour planes, rows interleaved, f64");
@@ -27,7 +28,7 @@ const PLANES: usize = 3;
 /// Weights of the blur: of the outermost two pixels, of the two between, and of the one in the middle.
 const WEIGHTS: [f64; 3] = [0.0625, 0.25, 0.375];
 
-const fn entry<P: Pixel>(name: &'static str, summary: &'static str) -> Entry {
+const fn entry<P: Real>(name: &'static str, summary: &'static str) -> Entry {
     Entry {
         name,
         summary,
@@ -47,7 +48,7 @@ const fn entry<P: Pixel>(name: &'static str, summary: &'static str) -> Entry {
     }
 }
 
-fn definition<P: Pixel>() -> Result<Kernel, KernelError> {
+fn definition<P: Real>() -> Result<Kernel, KernelError> {
     let b = Kernel::builder("unsharp_mask");
     let n = b.size("N");
     b.context(n.ge(1));
@@ -84,13 +85,13 @@ fn extent(case: &Case) -> Result<usize, KernelDataError> {
 }
 
 /// The weighted mean of five pixels.
-fn five<P: Pixel>([a, b, c, d, e]: [P; 5]) -> P {
+fn five<P: Real>([a, b, c, d, e]: [P; 5]) -> P {
     let [outer, inner, middle] = WEIGHTS.map(P::of);
     outer.fma(a + e, inner.fma(b + d, middle * c))
 }
 
 /// One stage after the other.
-fn naive<P: Pixel>(case: &Case, initial: &Fields) -> Result<Fields, KernelDataError> {
+fn naive<P: Real>(case: &Case, initial: &Fields) -> Result<Fields, KernelDataError> {
     let n = extent(case)?;
     let [threshold, weight] = [case.scalar("threshold")?, case.scalar("weight")?].map(P::of);
     let image = cells_of(initial, "image", &[PLANES, n + 4, n + 4])?;

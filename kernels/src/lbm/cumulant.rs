@@ -67,7 +67,8 @@ const fn plane<R: Real>(name: &'static str, summary: &'static str) -> Entry {
     }
 }
 
-const fn cavity<R: Real>(name: &'static str, summary: &'static str) -> Entry {
+/// A cavity; what else has cumulants takes its sizes.
+pub(super) const fn cavity<R: Real>(name: &'static str, summary: &'static str) -> Entry {
     Entry {
         name,
         summary,
@@ -271,18 +272,13 @@ fn back<R: Real>(velocity: usize, [m0, h1, h2]: [R; 3], u: R) -> R {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::fields::noise;
 
-    /// The cumulant of some axes, named once for each order, from central moments: the sum over all ways to part them
-    /// of the products of moments, `(-1)^(n-1) (n-1)!` times for `n` parts.
-    fn cumulant(m: &Cube<f64>, axes: &[usize]) -> f64 {
-        let rho = m[0][0][0];
-        let moment = |part: &[usize]| {
-            let order = |axis: usize| part.iter().filter(|&&a| a == axis).count();
-            m[order(0)][order(1)][order(2)] / rho
-        };
+    /// The cumulant of some axes, named once for each order, from what `moment` gives of a part of them, over the density:
+    /// the sum over all ways to part them of the products of moments, `(-1)^(n-1) (n-1)!` times for `n` parts.
+    pub(in crate::lbm) fn cumulant_of(moment: &dyn Fn(&[usize]) -> f64, axes: &[usize]) -> f64 {
         let mut partings: Vec<Vec<Vec<usize>>> = vec![Vec::new()];
         for &axis in axes {
             let grown = |parts: &Vec<Vec<usize>>| {
@@ -300,6 +296,15 @@ mod tests {
             factor * parts.iter().map(|part| moment(part)).product::<f64>()
         };
         partings.iter().map(term).sum()
+    }
+
+    /// The cumulant of central moments by their orders.
+    fn cumulant(m: &Cube<f64>, axes: &[usize]) -> f64 {
+        let moment = |part: &[usize]| {
+            let order = |axis: usize| part.iter().filter(|&&a| a == axis).count();
+            m[order(0)][order(1)][order(2)] / m[0][0][0]
+        };
+        cumulant_of(&moment, axes)
     }
 
     fn some_moments() -> Cube<f64> {

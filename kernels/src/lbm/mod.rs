@@ -7,8 +7,9 @@
 //! catalogue.
 //!
 //! What the builder does not make are texts (`kernels/src/texts/`), each with its loops, made of what `sites` has:
-//! `trt`, `mrt`, `cumulant`, `stress` and `limiter` are other collisions, `small_sets` other velocities, `zou_he`,
-//! `convective`, `interpolated` and `cylinder` other borders, `thermal` and `shan_chen` have two lattices.
+//! `trt`, `mrt`, `raw_moments`, `cumulant`, `cumulant_planes`, `stress`, `entropic` and `limiter` are other collisions,
+//! `small_sets` other velocities, `zou_he`, `convective`, `interpolated` and `cylinder` other borders, `thermal` and
+//! `shan_chen` have two lattices.
 
 pub mod cavity;
 pub mod channel;
@@ -16,8 +17,10 @@ pub mod collision;
 pub mod concentration;
 pub mod convective;
 pub mod cumulant;
+pub mod cumulant_planes;
 pub mod cylinder;
 pub mod entries;
+pub mod entropic;
 pub mod fluid;
 pub mod inflow;
 pub mod interpolated;
@@ -28,6 +31,7 @@ mod mrt_space;
 pub mod naive;
 pub mod obstacle;
 pub mod periodic;
+pub mod raw_moments;
 pub mod region;
 pub mod shan_chen;
 mod sites;

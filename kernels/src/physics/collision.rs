@@ -2,7 +2,7 @@
 
 use crate::catalogue::Entry;
 use crate::lbm::entries::{D3Q19_CAVITY, D3Q19_PERIODIC};
-use crate::lbm::{Lattice, cumulant};
+use crate::lbm::{Lattice, cumulant, cumulant_planes};
 
 /// How populations collide in three dimensions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,6 +11,8 @@ pub enum Collision {
     Bgk,
     /// As cumulants, D3Q27, all but the stress at once.
     Cumulants,
+    /// As cumulants, D3Q19, likewise.
+    PlaneCumulants,
 }
 
 impl Collision {
@@ -19,6 +21,7 @@ impl Collision {
         match self {
             Collision::Bgk => "D3Q19 BGK",
             Collision::Cumulants => "D3Q27 cumulants",
+            Collision::PlaneCumulants => "D3Q19 cumulants",
         }
     }
 
@@ -27,6 +30,7 @@ impl Collision {
         match self {
             Collision::Bgk => &D3Q19_CAVITY,
             Collision::Cumulants => &cumulant::CAVITY,
+            Collision::PlaneCumulants => &cumulant_planes::CAVITY,
         }
     }
 
@@ -35,6 +39,7 @@ impl Collision {
         match self {
             Collision::Bgk => &D3Q19_PERIODIC,
             Collision::Cumulants => &cumulant::PERIODIC,
+            Collision::PlaneCumulants => &cumulant_planes::PERIODIC,
         }
     }
 
@@ -42,7 +47,7 @@ impl Collision {
     pub(super) fn sides(self, n: usize) -> Vec<(String, i64)> {
         let names: &[&str] = match self {
             Collision::Bgk => &["N"],
-            Collision::Cumulants => &["NZ", "NY", "NX"],
+            Collision::Cumulants | Collision::PlaneCumulants => &["NZ", "NY", "NX"],
         };
         names.iter().map(|&name| (name.to_owned(), n as i64)).collect()
     }
@@ -50,7 +55,7 @@ impl Collision {
     /// The lattice of both.
     pub(super) fn lattice(self) -> Lattice {
         match self {
-            Collision::Bgk => Lattice::D3Q19,
+            Collision::Bgk | Collision::PlaneCumulants => Lattice::D3Q19,
             Collision::Cumulants => Lattice::D3Q27,
         }
     }
@@ -60,6 +65,7 @@ impl Collision {
         let rates: &[(&str, f64)] = match self {
             Collision::Bgk => &[],
             Collision::Cumulants => &[("s_bulk", 1.0), ("s_third", 1.0), ("s_fourth", 1.0)],
+            Collision::PlaneCumulants => &[("s_bulk", 1.0)],
         };
         [("omega", omega)].iter().chain(rates).map(|&(name, value)| (name.to_owned(), value)).collect()
     }

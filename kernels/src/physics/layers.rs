@@ -1,20 +1,23 @@
 //! Matched layers: what comes back from them.
 //!
-//! In: a layer, a pulse.   Out: what comes back of a plane wave at a right angle, and of a source in the middle.
+//! In: a layer, a pulse.   Out: what comes back of a plane wave at a right angle, and of a source in the middle, in the
+//! plane and in space.
 //!
 //! Of a plane wave, the layer and the conductor behind it leave `exp(-2 s)` with the integral `s` of the losses: the
-//! reflection that the layer is made for. The plane wave is a strip, wide enough for what begins at its ends not to arrive
-//! in the middle. Of a round wave, what comes back is the difference to the same wave in a box so large that nothing has come
-//! back, over the largest value that passes; there the grading in cells is all there is, so that it is a bound.
+//! reflection that the layer is made for. The plane wave is a strip, wide enough for what begins at its ends not to
+//! arrive in the middle. Of a round wave, what comes back is the difference to the same wave in a box so large that
+//! nothing has come back, over the largest value that passes; there the grading in cells is all there is, so that it is
+//! a bound.
 //!
-//! Source: Berenger, J. Comput. Phys. 114, 1994.
+//! Source: Berenger, J. Comput. Phys. 114, 1994, and 127, 1996.
 
-use ndarray::{IxDyn, SliceInfoElem};
+use ndarray::{Dimension, IxDyn, SliceInfoElem};
 
 use crate::catalogue::Case;
 use crate::fields::{Field, Fields};
 use crate::physics::{Axis, Check, Figure, PhysicsError, Simulation, relative};
 use crate::stencil::pml::{Layer, PLANE};
+use crate::stencil::pml_space::SPACE;
 
 const COURANT: f64 = 0.5;
 
@@ -59,8 +62,8 @@ pub fn plane_wave(layer: Layer, limit: f64, threads: Option<usize>) -> Result<Ch
     Ok(result("reflection of a plane wave", layer, [ny, nx], &simulation, numbers).drawn(figure))
 }
 
-/// The largest field that comes back to a box of so many cells a side from the layers around it, over that which passes;
-/// `limit` is for that.
+/// The largest field that comes back to a box of so many cells a side from the layers around it, over that which
+/// passes; `limit` is for that.
 ///
 /// # Errors
 /// [`PhysicsError`] if the engine refuses.
@@ -101,6 +104,72 @@ pub fn round_wave(inner: usize, layer: Layer, limit: f64, threads: Option<usize>
     let computed = back / passing;
     let n = inner + 2 * layer.thickness;
     Ok(result("reflection of a round wave", layer, [n, n], &simulation, [computed, 0.0, computed, limit]))
+}
+
+/// The same in space, of what begins as a pulse of the electric field along the last axis, in loops around it.
+///
+/// # Errors
+/// [`PhysicsError`] if the engine refuses.
+pub fn round_wave_in_space(
+    inner: usize,
+    layer: Layer,
+    limit: f64,
+    threads: Option<usize>,
+) -> Result<Check, PhysicsError> {
+    let steps = (1.5 * inner as f64 / COURANT) as u64;
+    let wave = |margin: usize, layer: Layer| {
+        let n = inner + 2 * margin;
+        let mut initial = layer.inputs_in_space([n; 3], COURANT);
+        let shape = |electric: bool, a: usize| -> Vec<usize> {
+            (0..3).map(|axis| n + usize::from((axis == a) != electric)).collect()
+        };
+        for (a, part) in (0..3).flat_map(|a| ["b", "d"].map(|part| (a, part))) {
+            initial.insert(format!("e{part}{a}"), Field::zeros(shape(true, a)));
+            initial.insert(format!("h{part}{a}"), Field::zeros(shape(false, a)));
+        }
+        // The slopes of a hill across the axis turn around it: without sources, so that nothing stays behind.
+        let centre = 0.5 * n as f64;
+        let loops = |across: usize, at: &[usize], of: usize| {
+            let place = |axis: usize| at[axis] as f64 + if axis == of { 0.5 } else { 0.0 } - centre;
+            let square: f64 = (0..3).map(|axis| (place(axis) / 2.5).powi(2)).sum();
+            let on_wall = (0..3).any(|axis| axis != of && [0, n].contains(&at[axis]));
+            if on_wall { 0.0 } else { 0.5 * place(across) / 2.5 * (-square).exp() }
+        };
+        for part in ["b", "d"] {
+            let along_y = Field::from_shape_fn(shape(true, 1), |at| loops(0, at.slice(), 1));
+            let along_z = Field::from_shape_fn(shape(true, 0), |at| -loops(1, at.slice(), 0));
+            initial.insert(format!("e{part}1"), along_y);
+            initial.insert(format!("e{part}0"), along_z);
+        }
+        let sizes = ["NZ", "NY", "NX"].map(|name| (name.to_owned(), n as i64)).to_vec();
+        let case = Case { sizes, steps: 0, scalars: vec![("c".to_owned(), COURANT)] };
+        let mut simulation = Simulation::new(&SPACE, &case, &initial, threads)?;
+        let (mut seen, parts) = (Vec::new(), 12);
+        for _ in 0..parts {
+            simulation.advance(steps / parts)?;
+            let fields = simulation.fields()?;
+            let middle = SliceInfoElem::Slice { start: margin as isize, end: Some((margin + inner) as isize), step: 1 };
+            let field = &fields["eb1"] + &fields["ed1"];
+            seen.push(field.slice(&[middle, middle, middle][..]).to_owned());
+        }
+        Ok::<_, PhysicsError>((seen, simulation))
+    };
+    let (found, simulation) = wave(layer.thickness, layer)?;
+    let (expected, _) = wave(inner, Layer { thickness: 1, reflection: 1.0 })?;
+    let largest = |field: &Field| field.iter().fold(0.0, |most: f64, value| most.max(value.abs()));
+    let passing = largest(&expected[2]);
+    let back = found.iter().zip(&expected).map(|(found, expected)| largest(&(found - expected))).fold(0.0, f64::max);
+    let computed = back / passing;
+    let mut check = result(
+        "reflection of a round wave",
+        layer,
+        [inner + 2 * layer.thickness; 2],
+        &simulation,
+        [computed, 0.0, computed, limit],
+    );
+    check.kernel = SPACE.name;
+    check.source = "Berenger 1996";
+    Ok(check)
 }
 
 fn start_in([ny, nx]: [usize; 2], initial: &Fields, threads: Option<usize>) -> Result<Simulation, PhysicsError> {

@@ -6,11 +6,12 @@
 //! can be drawn of a check. `cavity` compares with the tables in `ghia`, `cube` with those in `albensoeder`;
 //! `taylor_green`, `heat` and `conservation_laws` with analytic solutions, `vortices` with a series for short times,
 //! `dissipation` with a spectral computation; `plates` and `walls` with profiles that are met exactly, `waves` with
-//! dispersion relations, `layers` with the reflection that they are made for, `patterns` with linear theory and
-//! published classes, `drops` with Laplace's law, `convection` with a published Nusselt number, `channel` with
+//! dispersion relations, `shots` with the speed of pressure waves, `layers` with the reflection that they are made for,
+//! `patterns` with linear theory and published classes, `drops` with Laplace's law, `convection` with a published Nusselt number, `channel` with
 //! Poiseuille's law and the flow around a cylinder made of cells, `wake` with the bands of a benchmark for a round one,
-//! `step` with the published length of an eddy. Short versions are tests of this crate; `crease bench --suite physics`
-//! runs the long ones.
+//! `step` with the published length of an eddy, `wind` with the viscosity in a fluid that moves; `shear_layer` has
+//! flows that collisions stand or do not. Short versions are tests of this crate; `crease bench --suite physics` runs
+//! the long ones.
 
 pub mod albensoeder;
 pub mod cavity;
@@ -27,6 +28,8 @@ pub mod heat;
 pub mod layers;
 pub mod patterns;
 pub mod plates;
+pub mod shear_layer;
+pub mod shots;
 mod simulation;
 pub mod step;
 pub mod taylor_green;
@@ -34,6 +37,7 @@ pub mod vortices;
 pub mod wake;
 pub mod walls;
 pub mod waves;
+pub mod wind;
 
 use std::collections::BTreeMap;
 

@@ -79,17 +79,18 @@ fn walled(mut field: Field, is_wall: impl Fn(&[usize]) -> bool) -> Field {
     field
 }
 
-fn extents(case: &Case) -> Result<[usize; 3], KernelDataError> {
+/// Cells along z, y and x.
+pub(super) fn extents(case: &Case) -> Result<[usize; 3], KernelDataError> {
     Ok([case.extent("NZ", 2)?, case.extent("NY", 2)?, case.extent("NX", 2)?])
 }
 
 /// Points of the edges along an axis.
-fn edges(n: [usize; 3], axis: usize) -> [usize; 3] {
+pub(super) fn edges(n: [usize; 3], axis: usize) -> [usize; 3] {
     std::array::from_fn(|a| if a == axis { n[a] } else { n[a] + 1 })
 }
 
 /// Points of the faces across an axis.
-fn faces(n: [usize; 3], axis: usize) -> [usize; 3] {
+pub(super) fn faces(n: [usize; 3], axis: usize) -> [usize; 3] {
     std::array::from_fn(|a| if a == axis { n[a] + 1 } else { n[a] })
 }
 

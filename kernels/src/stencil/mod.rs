@@ -1,7 +1,7 @@
 //! Stencils on regular grids: finite differences, most of them explicit.
 //!
 //! `heat_1d`, `heat_1d_tiles`, `heat_2d`, `periodic` and `sine_gordon` are those that every choice of the engine is
-//! tried on. `wave`, `fourth_order`, `advection`, `runge_kutta`, `shallow_water`, `fdtd`, `pml`, `elastic`,
+//! tried on. `wave`, `fourth_order`, `advection`, `runge_kutta`, `shallow_water`, `fdtd`, `pml`, `pml_space`, `elastic`,
 //! `cahn_hilliard`, `poisson`, `tridiagonal` and `life` are texts (`kernels/src/texts/`) that simulations are made of.
 
 pub mod advection;
@@ -15,6 +15,7 @@ pub mod heat_2d;
 pub mod life;
 pub mod periodic;
 pub mod pml;
+pub mod pml_space;
 pub mod poisson;
 pub mod runge_kutta;
 pub mod shallow_water;

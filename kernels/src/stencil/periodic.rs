@@ -12,14 +12,14 @@
 use crease::Kernel;
 use crease::kernel::KernelError;
 use crease::kernel::builder::{ArrayRef, Domain, Index, Time, Value};
-use crease::kernel::graph::Element;
 use ndarray::Dimension;
 
 use crate::catalogue::{Case, Entry, Preset};
 use crate::fields::{Field, Fields, KernelDataError, cells, cells_of, field, noise};
+use crate::real::Real;
 
 /// A scheme on a periodic grid.
-struct Scheme {
+struct Scheme<R> {
     /// Name of the kernel.
     name: &'static str,
     /// Size parameters, outermost axis first; equal names make equal extents.
@@ -34,16 +34,17 @@ struct Scheme {
     /// axes.
     update: Update,
     /// The same in naive loops.
-    advance: Advance,
+    advance: Advance<R>,
 }
 
-type Update = for<'k> fn(&Scheme, Scalars<'_, Value<'k>>, &[Vec<Value<'k>>]) -> Vec<Value<'k>>;
-type Advance = fn(&Scheme, Scalars<'_, f64>, &[[f64; 3]]) -> Vec<f64>;
+/// From the number of dimensions, scalars and sums.
+type Update = for<'k> fn(usize, Scalars<'_, Value<'k>>, &[Vec<Value<'k>>]) -> Vec<Value<'k>>;
+type Advance<R> = fn(usize, Scalars<'_, R>, &[[R; 3]]) -> Vec<R>;
 
 /// The values of scalars by name.
 type Scalars<'s, V> = &'s dyn Fn(&str) -> V;
 
-const HEAT_1D: Scheme = Scheme {
+const HEAT_1D: Scheme<f64> = Scheme {
     name: "heat_1d_periodic",
     extents: &["N"],
     reach: 1,
@@ -52,52 +53,57 @@ const HEAT_1D: Scheme = Scheme {
     update: second_order,
     advance: advance_second_order,
 };
-const HEAT_2D: Scheme = Scheme { name: "heat_2d_periodic", extents: &["N", "N"], ..HEAT_1D };
-const HEAT_3D: Scheme = Scheme { name: "heat_3d_periodic", extents: &["N", "N", "N"], ..HEAT_1D };
-const FOURTH_ORDER: Scheme = Scheme {
+const HEAT_2D: Scheme<f64> = Scheme { name: "heat_2d_periodic", extents: &["N", "N"], ..HEAT_1D };
+const HEAT_3D: Scheme<f64> = Scheme { name: "heat_3d_periodic", extents: &["N", "N", "N"], ..HEAT_1D };
+const FOURTH_ORDER: Scheme<f64> = Scheme {
     name: "heat_2d_periodic_4th",
     reach: 2,
-    update: |scheme, scalar, sums| {
-        let (k, u, centre) = (scalar("k"), &sums[0], (30 * scheme.extents.len()) as f64);
+    update: |dims, scalar, sums| {
+        let (k, u, centre) = (scalar("k"), &sums[0], (30 * dims) as f64);
         vec![(1.0 - centre * k).fma(u[0], k * (16.0 * u[1] - u[2]))]
     },
-    advance: |scheme, scalar, sums| {
-        let (k, [u0, u1, u2], centre) = (scalar("k"), sums[0], (30 * scheme.extents.len()) as f64);
+    advance: |dims, scalar, sums| {
+        let (k, [u0, u1, u2], centre) = (scalar("k"), sums[0], (30 * dims) as f64);
         vec![(1.0 - centre * k).mul_add(u0, k * (16.0 * u1 - u2))]
     },
     ..HEAT_2D
 };
-const GRAY_SCOTT: Scheme = Scheme {
-    name: "gray_scott_periodic",
-    fields: &["u", "v"],
-    scalars: &["du", "dv", "feed", "kill"],
-    update: |_, scalar, sums| {
-        let ([u0, u1], [v0, v1]) = ([sums[0][0], sums[0][1]], [sums[1][0], sums[1][1]]);
-        let [du, dv, feed, kill] = ["du", "dv", "feed", "kill"].map(scalar);
-        let reaction = u0 * (v0 * v0);
-        let u = u0 + ((du * (u1 - 4.0 * u0) - reaction) + feed * (1.0 - u0));
-        let v = v0 + ((dv * (v1 - 4.0 * v0) + reaction) - (feed + kill) * v0);
-        vec![u, v]
-    },
-    advance: |_, scalar, sums| {
-        let ([u0, u1, _], [v0, v1, _]) = (sums[0], sums[1]);
-        let [du, dv, feed, kill] = ["du", "dv", "feed", "kill"].map(scalar);
-        let reaction = u0 * (v0 * v0);
-        let u = u0 + ((du * (u1 - 4.0 * u0) - reaction) + feed * (1.0 - u0));
-        let v = v0 + ((dv * (v1 - 4.0 * v0) + reaction) - (feed + kill) * v0);
-        vec![u, v]
-    },
-    ..HEAT_2D
-};
+
+/// Two coupled fields.
+const fn gray_scott<R: Real>() -> Scheme<R> {
+    Scheme {
+        name: "gray_scott_periodic",
+        extents: &["N", "N"],
+        reach: 1,
+        fields: &["u", "v"],
+        scalars: &["du", "dv", "feed", "kill"],
+        update: |_, scalar, sums| {
+            let ([u0, u1], [v0, v1]) = ([sums[0][0], sums[0][1]], [sums[1][0], sums[1][1]]);
+            let [du, dv, feed, kill] = ["du", "dv", "feed", "kill"].map(scalar);
+            let reaction = u0 * (v0 * v0);
+            let u = u0 + ((du * (u1 - 4.0 * u0) - reaction) + feed * (1.0 - u0));
+            let v = v0 + ((dv * (v1 - 4.0 * v0) + reaction) - (feed + kill) * v0);
+            vec![u, v]
+        },
+        advance: |_, scalar, sums| {
+            let ([u0, u1, _], [v0, v1, _], four) = (sums[0], sums[1], R::of(4.0));
+            let [du, dv, feed, kill] = ["du", "dv", "feed", "kill"].map(scalar);
+            let reaction = u0 * (v0 * v0);
+            let u = u0 + ((du * (u1 - four * u0) - reaction) + feed * (R::of(1.0) - u0));
+            let v = v0 + ((dv * (v1 - four * v0) + reaction) - (feed + kill) * v0);
+            vec![u, v]
+        },
+    }
+}
 
 /// `u + k (neighbours - 2 d u)` in `d` dimensions, as one product with the hoisted `1 - 2 d k`.
-fn second_order<'k>(scheme: &Scheme, scalar: Scalars<'_, Value<'k>>, sums: &[Vec<Value<'k>>]) -> Vec<Value<'k>> {
-    let (k, u, centre) = (scalar("k"), &sums[0], (2 * scheme.extents.len()) as f64);
+fn second_order<'k>(dims: usize, scalar: Scalars<'_, Value<'k>>, sums: &[Vec<Value<'k>>]) -> Vec<Value<'k>> {
+    let (k, u, centre) = (scalar("k"), &sums[0], (2 * dims) as f64);
     vec![(1.0 - centre * k).fma(u[0], k * u[1])]
 }
 
-fn advance_second_order(scheme: &Scheme, scalar: Scalars<'_, f64>, sums: &[[f64; 3]]) -> Vec<f64> {
-    let (k, [u0, u1, _], centre) = (scalar("k"), sums[0], (2 * scheme.extents.len()) as f64);
+fn advance_second_order(dims: usize, scalar: Scalars<'_, f64>, sums: &[[f64; 3]]) -> Vec<f64> {
+    let (k, [u0, u1, _], centre) = (scalar("k"), sums[0], (2 * dims) as f64);
     vec![(1.0 - centre * k).mul_add(u0, k * u1)]
 }
 
@@ -173,7 +179,7 @@ impl<'k> Grid<'k> {
     }
 }
 
-impl Scheme {
+impl<R: Real> Scheme<R> {
     fn axes(&self) -> &'static [&'static str] {
         let all = &["z", "y", "x"];
         &all[all.len() - self.extents.len()..]
@@ -194,14 +200,13 @@ impl Scheme {
         let sizes: Vec<(&str, Index)> = names.into_iter().map(|name| (name, b.size(name))).collect();
         let steps = b.run("T");
         b.context(Domain::all(sizes.iter().map(|(_, size)| size.ge(2 * self.reach as i64 + 1))));
-        let scalars: Vec<(&str, Value)> =
-            self.scalars.iter().map(|&name| (name, b.scalar(name, Element::F64))).collect();
+        let scalars: Vec<(&str, Value)> = self.scalars.iter().map(|&name| (name, b.scalar(name, R::ELEMENT))).collect();
         let scalar = |name: &str| scalars.iter().find(|(n, _)| *n == name).expect("a scheme lists its scalars").1;
         let extent = |name: &&str| sizes.iter().find(|(n, _)| n == name).map(|(_, size)| *size);
         let (axes, extents) = (self.axes(), self.extents.iter().filter_map(extent).collect());
         let grid = Grid { t: b.iter("t"), site: axes.iter().map(|&axis| b.iter(axis)).collect(), extents };
         let space = || Domain::all(grid.site.iter().zip(&grid.extents).map(|(x, n)| x.within(0, *n)));
-        let field = |name: &&str| b.state(*name, grid.instance(), Element::F64, space());
+        let field = |name: &&str| b.state(*name, grid.instance(), R::ELEMENT, space());
         let fields: Vec<ArrayRef> = self.fields.iter().map(field).collect();
         let mut stmts = Vec::new();
         for places in self.places() {
@@ -209,11 +214,11 @@ impl Scheme {
             let domain = grid.t.between(1, steps) & Domain::all(conditions);
             let stmt = b.stmt(self.stmt_name(&places), grid.instance(), domain);
             let sums: Vec<Vec<Value>> = fields.iter().map(|field| grid.sums(*field, &places, self.reach)).collect();
-            let values = (self.update)(self, &scalar, &sums);
+            let values = (self.update)(self.extents.len(), &scalar, &sums);
             fields.iter().zip(values).for_each(|(field, value)| _ = stmt.store(*field, grid.instance(), value));
             stmts.push(stmt);
         }
-        for (name, times) in schedules(&grid) {
+        for (name, times) in schedules(&grid, R::LANES) {
             b.schedule(name).order(stmts.iter().copied(), times);
         }
         b.build()
@@ -227,21 +232,21 @@ impl Scheme {
 }
 
 /// Sweeps in both directions, one of single cells, and one whose rows run at once.
-fn schedules<'k>(grid: &Grid<'k>) -> Vec<(&'static str, Vec<Time<'k>>)> {
+fn schedules<'k>(grid: &Grid<'k>, lanes: u32) -> Vec<(&'static str, Vec<Time<'k>>)> {
     let t = grid.t;
     let [outermost, inner @ .., row] = grid.site.as_slice() else {
         let x = grid.site[0];
-        return vec![("rows", vec![t.into(), x.vector(8)]), ("sequential", vec![t.into(), x.into()])];
+        return vec![("rows", vec![t.into(), x.vector(lanes)]), ("sequential", vec![t.into(), x.into()])];
     };
     let nest = |outermost: Time<'k>, row: Time<'k>| {
         let between = inner.iter().map(|&axis| Time::from(axis));
         [t.into(), outermost].into_iter().chain(between).chain([row]).collect()
     };
     vec![
-        ("rows", nest((*outermost).into(), row.vector(8))),
-        ("backwards", nest((-*outermost).into(), row.vector(8))),
+        ("rows", nest((*outermost).into(), row.vector(lanes))),
+        ("backwards", nest((-*outermost).into(), row.vector(lanes))),
         ("sequential", nest((*outermost).into(), (*row).into())),
-        ("parallel_rows", nest(outermost.parallel(), row.vector(8))),
+        ("parallel_rows", nest(outermost.parallel(), row.vector(lanes))),
     ]
 }
 
@@ -317,19 +322,27 @@ pub const TORUS_4TH: Entry = Entry {
 };
 
 /// The entry of two coupled fields.
-pub const REACTION: Entry = Entry {
-    name: "gray-scott-periodic",
-    summary: "reaction and diffusion of two substances on a torus, five points",
-    source: "Pearson, Complex patterns in a simple system, Science 261 (1993)",
-    definition: || GRAY_SCOTT.definition(),
-    scalars: &[("du", 0.16), ("dv", 0.08), ("feed", 0.04), ("kill", 0.06)],
-    sites: |case| GRAY_SCOTT.sites(case),
-    initial: |case| GRAY_SCOTT.initial(case),
-    naive: |case, before| GRAY_SCOTT.naive(case, before),
-    ..TORUS
-};
+pub const REACTION: Entry =
+    reaction::<f64>("gray-scott-periodic", "reaction and diffusion of two substances on a torus, five points");
+/// The same in single precision.
+pub const REACTION_F32: Entry =
+    reaction::<f32>("gray-scott-periodic-f32", "reaction and diffusion of two substances on a torus, five points, f32");
 
-impl Scheme {
+const fn reaction<R: Real>(name: &'static str, summary: &'static str) -> Entry {
+    Entry {
+        name,
+        summary,
+        source: "Pearson, Complex patterns in a simple system, Science 261 (1993)",
+        definition: || gray_scott::<R>().definition(),
+        scalars: &[("du", 0.16), ("dv", 0.08), ("feed", 0.04), ("kill", 0.06)],
+        sites: |case| gray_scott::<R>().sites(case),
+        initial: |case| gray_scott::<R>().initial(case),
+        naive: |case, before| gray_scott::<R>().naive(case, before),
+        ..TORUS
+    }
+}
+
+impl<R: Real> Scheme<R> {
     fn shape(&self, case: &Case) -> Result<Vec<usize>, KernelDataError> {
         case.extents(self.extents, 2 * self.reach + 1)
     }
@@ -358,23 +371,27 @@ impl Scheme {
         let shape = self.shape(case)?;
         let missing = |name: &str| case.scalar(name).map(|_| ());
         self.scalars.iter().try_for_each(|name| missing(name))?;
-        let scalar = |name: &str| case.scalar(name).expect("it was just asked for");
-        let mut old = self.fields.iter().map(|name| cells_of(initial, name, &shape)).collect::<Result<Vec<_>, _>>()?;
+        let scalar = |name: &str| R::of(case.scalar(name).expect("it was just asked for"));
+        let read = |name: &&str| Ok(cells_of(initial, name, &shape)?.into_iter().map(R::of).collect());
+        let mut old = self.fields.iter().map(read).collect::<Result<Vec<Vec<R>>, KernelDataError>>()?;
         for _ in 0..case.steps {
             let mut new = old.clone();
             for site in 0..cells(&shape)? {
-                let sums: Vec<[f64; 3]> = old.iter().map(|grid| self.sums(grid, &shape, site)).collect();
-                let values = (self.advance)(self, &scalar, &sums);
+                let sums: Vec<[R; 3]> = old.iter().map(|grid| self.sums(grid, &shape, site)).collect();
+                let values = (self.advance)(self.extents.len(), &scalar, &sums);
                 new.iter_mut().zip(values).for_each(|(grid, value)| grid[site] = value);
             }
             old = new;
         }
-        Ok(self.fields.iter().zip(old).map(|(name, grid)| ((*name).to_owned(), field(&shape, grid))).collect())
+        let written = |(name, grid): (&&str, Vec<R>)| {
+            ((*name).to_owned(), field(&shape, grid.into_iter().map(Into::into).collect()))
+        };
+        Ok(self.fields.iter().zip(old).map(written).collect())
     }
 
     /// A site's value, and the sums of those 1 and 2 away, as far as the scheme reaches.
-    fn sums(&self, grid: &[f64], shape: &[usize], site: usize) -> [f64; 3] {
-        let mut sums = [grid[site], 0.0, 0.0];
+    fn sums(&self, grid: &[R], shape: &[usize], site: usize) -> [R; 3] {
+        let mut sums = [grid[site], R::default(), R::default()];
         for (away, sum) in (1..=self.reach).zip(&mut sums[1..]) {
             for axis in 0..shape.len() {
                 let (pitch, extent) = (shape[axis + 1..].iter().product::<usize>(), shape[axis]);
@@ -407,7 +424,7 @@ mod tests {
 
     #[test]
     fn every_position_has_one_statement() {
-        for (scheme, statements) in [(HEAT_1D, 3), (HEAT_2D, 9), (HEAT_3D, 27), (FOURTH_ORDER, 25), (GRAY_SCOTT, 9)] {
+        for (scheme, statements) in [(HEAT_1D, 3), (HEAT_2D, 9), (HEAT_3D, 27), (FOURTH_ORDER, 25), (gray_scott(), 9)] {
             assert_eq!(scheme.definition().unwrap().stmts().len(), statements, "{}", scheme.name);
         }
     }

@@ -35,6 +35,14 @@ pub const GAUSS_SEIDEL: Entry = solver::<f64>(
     &[("omega", 1.5)],
     naive_gauss_seidel::<f64>,
 );
+/// The same in single precision.
+pub const GAUSS_SEIDEL_F32: Entry = solver::<f32>(
+    "poisson-2d-gauss-seidel-f32",
+    "Poisson's equation on a square, over-relaxation in the order of rows, f32",
+    || f32::parse(include_str!("../texts/poisson_2d_gauss_seidel.crk")),
+    &[("omega", 1.5)],
+    naive_gauss_seidel::<f32>,
+);
 /// Over-relaxation of red and black points.
 pub const RED_BLACK: Entry = solver::<f64>(
     "poisson-2d-red-black",
@@ -42,6 +50,14 @@ pub const RED_BLACK: Entry = solver::<f64>(
     || f64::parse(include_str!("../texts/poisson_2d_red_black.crk")),
     &[("omega", 1.5)],
     naive_red_black::<f64>,
+);
+/// The same in single precision.
+pub const RED_BLACK_F32: Entry = solver::<f32>(
+    "poisson-2d-red-black-f32",
+    "Poisson's equation on a square, over-relaxation of red and black points, f32",
+    || f32::parse(include_str!("../texts/poisson_2d_red_black.crk")),
+    &[("omega", 1.5)],
+    naive_red_black::<f32>,
 );
 /// To a coarser grid.
 pub const RESTRICTION: Entry = restriction::<f64>("restriction-2d", "to a grid of half as many points, full weighting");

@@ -6,8 +6,6 @@
 //! Source: Courant, Friedrichs, Lewy 1928 (the scheme and its limit); Alford, Kelly, Boore, Geophysics 39, 1974 (fourth
 //! order); Virieux, Geophysics 49, 1984 (staggered velocities); Ricker, Geophysics 18, 1953 (the pulse).
 
-use crease::functions;
-
 use crate::catalogue::{Case, Entry, Preset};
 use crate::fields::{Field, Fields, KernelDataError, cells, hills};
 use crate::grid::Grid;
@@ -29,27 +27,14 @@ pub const TORUS: Entry = torus::<f64>("wave-2d-4th", "waves on a torus, fourth o
 pub const TORUS_F32: Entry = torus::<f32>("wave-2d-4th-f32", "waves on a torus, fourth order in space, leapfrog, f32");
 /// A box.
 pub const BOX: Entry = space::<f64>("wave-3d", "waves in a box, walls held, leapfrog");
+/// The same in single precision.
+pub const BOX_F32: Entry = space::<f32>("wave-3d-f32", "waves in a box, walls held, leapfrog, f32");
 /// Sound of a source.
-pub const SOUND: Entry = Entry {
-    name: "acoustic-2d",
-    summary: "sound of a pulse between rigid walls, staggered grid, receivers along a row",
-    source: "Virieux 1984; Ricker 1953",
-    definition: || f64::parse(include_str!("../texts/acoustic_2d.crk")),
-    scalars: &[("c", 0.5), ("frequency", 0.02)],
-    default: Preset { sizes: &[("NY", 201), ("NX", 310)], steps: 200 },
-    tests: &[Preset { sizes: &[("NY", 9), ("NX", 13)], steps: 4 }, Preset { sizes: &[("NY", 4), ("NX", 4)], steps: 2 }],
-    benches: &[Preset { sizes: &[("NY", 2001), ("NX", 2010)], steps: 50 }],
-    sites: |case| Ok(cells(&plane(case, 4)?)? as u64),
-    initial: |case| {
-        let [ny, nx] = plane(case, 4)?;
-        let stiffness = hills(8, &[ny, nx])?.mapv(|hill| 1.0 + 0.5 * hill.abs());
-        let still = |shape: [usize; 2]| Field::zeros(shape.to_vec());
-        let fields = [("p", still([ny, nx])), ("v", still([ny - 1, nx])), ("u", still([ny, nx - 1])), ("k", stiffness)];
-        Ok(fields.map(|(name, field)| (name.to_owned(), field)).into())
-    },
-    naive: naive_sound,
-    published: &[],
-};
+pub const SOUND: Entry =
+    sound::<f64>("acoustic-2d", "sound of a pulse between rigid walls, staggered grid, receivers along a row");
+/// The same in single precision.
+pub const SOUND_F32: Entry =
+    sound::<f32>("acoustic-2d-f32", "sound of a pulse between rigid walls, staggered grid, receivers along a row, f32");
 
 const fn string<R: Real>(name: &'static str, summary: &'static str) -> Entry {
     Entry {
@@ -154,6 +139,33 @@ const fn space<R: Real>(name: &'static str, summary: &'static str) -> Entry {
     }
 }
 
+const fn sound<R: Real>(name: &'static str, summary: &'static str) -> Entry {
+    Entry {
+        name,
+        summary,
+        source: "Virieux 1984; Ricker 1953",
+        definition: || R::parse(include_str!("../texts/acoustic_2d.crk")),
+        scalars: &[("c", 0.5), ("frequency", 0.02)],
+        default: Preset { sizes: &[("NY", 201), ("NX", 310)], steps: 200 },
+        tests: &[
+            Preset { sizes: &[("NY", 9), ("NX", 13)], steps: 4 },
+            Preset { sizes: &[("NY", 4), ("NX", 4)], steps: 2 },
+        ],
+        benches: &[Preset { sizes: &[("NY", 2001), ("NX", 2010)], steps: 50 }],
+        sites: |case| Ok(cells(&plane(case, 4)?)? as u64),
+        initial: |case| {
+            let [ny, nx] = plane(case, 4)?;
+            let stiffness = hills(8, &[ny, nx])?.mapv(|hill| 1.0 + 0.5 * hill.abs());
+            let still = |shape: [usize; 2]| Field::zeros(shape.to_vec());
+            let fields =
+                [("p", still([ny, nx])), ("v", still([ny - 1, nx])), ("u", still([ny, nx - 1])), ("k", stiffness)];
+            Ok(fields.map(|(name, field)| (name.to_owned(), field)).into())
+        },
+        naive: naive_sound::<R>,
+        published: &[],
+    }
+}
+
 fn plane(case: &Case, at_least: usize) -> Result<[usize; 2], KernelDataError> {
     Ok([case.extent("NY", at_least)?, case.extent("NX", at_least)?])
 }
@@ -184,25 +196,31 @@ fn leapfrog<R: Real, const D: usize>(
     Ok(Fields::from([("u".to_owned(), u.field()), ("v".to_owned(), v.field())]))
 }
 
-fn naive_sound(case: &Case, initial: &Fields) -> Result<Fields, KernelDataError> {
+fn naive_sound<R: Real>(case: &Case, initial: &Fields) -> Result<Fields, KernelDataError> {
     let [ny, nx] = plane(case, 4)?;
-    let (c, frequency) = (case.scalar("c")?, case.scalar("frequency")?);
-    let k = Grid::<f64, 2>::read(initial, "k", [ny, nx])?;
-    let mut p = Grid::<f64, 2>::read(initial, "p", [ny, nx])?;
+    let (c, frequency, none) = (R::of(case.scalar("c")?), R::of(case.scalar("frequency")?), R::default());
+    let k = Grid::<R, 2>::read(initial, "k", [ny, nx])?;
+    let mut p = Grid::<R, 2>::read(initial, "p", [ny, nx])?;
     // Rows count from 1 in the kernel, and columns of `u`.
-    let mut v = Grid::<f64, 2>::read(initial, "v", [ny - 1, nx])?;
-    let mut u = Grid::<f64, 2>::read(initial, "u", [ny, nx - 1])?;
+    let mut v = Grid::<R, 2>::read(initial, "v", [ny - 1, nx])?;
+    let mut u = Grid::<R, 2>::read(initial, "u", [ny, nx - 1])?;
     for t in 1..=case.steps.max(0) {
         v = Grid::of([ny - 1, nx], |[y, x]| v[[y, x]] - c * (p[[y + 1, x]] - p[[y, x]]));
         u = Grid::of([ny, nx - 1], |[y, x]| u[[y, x]] - c * (p[[y, x + 1]] - p[[y, x]]));
-        let turns = std::f64::consts::PI * frequency * t as f64 - std::f64::consts::PI;
-        let pulse = (1.0 - 2.0 * (turns * turns)) * functions::exp(-(turns * turns));
+        let pulse = pulse(frequency, t);
         p = Grid::of([ny, nx], |[y, x]| {
-            let across = v.or([y, x], 0.0) - v.or([y - 1, x], 0.0);
-            let along = u.or([y, x], 0.0) - u.or([y, x - 1], 0.0);
+            let across = v.or([y, x], none) - v.or([y - 1, x], none);
+            let along = u.or([y, x], none) - u.or([y, x - 1], none);
             let new = p[[y, x]] - c * k[[y, x]] * (across + along);
             if [y, x] == [ny as i64 / 2, nx as i64 / 2] { new + pulse } else { new }
         });
     }
     Ok([("p", p.field()), ("v", v.field()), ("u", u.field())].map(|(name, field)| (name.to_owned(), field)).into())
+}
+
+/// Ricker's pulse at a step, which is largest after one over the frequency.
+pub(super) fn pulse<R: Real>(frequency: R, step: i64) -> R {
+    let (pi, one, two) = (R::of(std::f64::consts::PI), R::of(1.0), R::of(2.0));
+    let turns = pi * frequency * R::of(step as f64) - pi;
+    (one - two * (turns * turns)) * (-(turns * turns)).exponential()
 }
