@@ -26,6 +26,7 @@ mod prefetch;
 mod random;
 mod rows;
 mod sharing;
+mod short_rows;
 mod views;
 
 use crease_jit::*;
