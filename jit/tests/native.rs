@@ -27,6 +27,7 @@ mod random;
 mod rows;
 mod sharing;
 mod short_rows;
+mod short_strips;
 mod views;
 
 use crease_jit::*;
