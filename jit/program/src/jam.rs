@@ -26,19 +26,11 @@ mod rows;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
+use crate::knobs::{JAMMED_CELLS, JAMMED_OPERATIONS, JAMMED_ROWS};
 use crate::limits::MAX_VARS;
 use crate::types::*;
 use forms::{Form, Leaf, Scope, sides};
 use rows::Rows;
-
-/// Rows of a tile that become one strip, at most.
-const MOST_ROWS: i64 = 16;
-
-/// Iterations of each, at most: two of the widest vectors of doubles. What longer rows wait for counts less.
-const LONGEST_ROW: i64 = 16;
-
-/// Operations of a strip that is made of several rows, at most.
-const MOST_OPERATIONS: usize = 256;
 
 /// For each strip that was made of several, which operation of which strip each of its operations was.
 pub type Jammed = BTreeMap<Var, Vec<(Var, ValueId)>>;
@@ -96,7 +88,7 @@ impl Finder {
     fn jam<'a>(&mut self, var: Var, rows: &Loop<'a>, outside: &Scope<'a>) {
         let Some((whole, rows)) = rows.all(outside) else { return };
         let variables = self.fresh..(self.fresh + 1 + rows.variables() as u32);
-        let is_too_much = rows.operations() > MOST_OPERATIONS || variables.end > MAX_VARS;
+        let is_too_much = rows.operations() > JAMMED_OPERATIONS || variables.end > MAX_VARS;
         if is_too_much || !rows.are_worth_it() || !rows.may_run_by_iteration() {
             return;
         }
@@ -186,7 +178,7 @@ impl<'a> Loop<'a> {
         let Node::For { var, lo, hi, step: 1, kind: LoopKind::Sequential, body } = node else { return None };
         let mut steps = Vec::new();
         add_steps(body, &mut steps)?;
-        let ends = Ends::of(lo, hi, scope, MOST_ROWS)?;
+        let ends = Ends::of(lo, hi, scope, JAMMED_ROWS)?;
         Some(Loop { var: *var, ends, steps })
     }
 
@@ -224,7 +216,7 @@ impl<'a> Loop<'a> {
                 Step::Let(var, value) => scope.define(*var, value),
                 Step::Assume(..) => {}
                 Step::Strip(strip) => {
-                    let ends = Ends::of(&strip.lo, &strip.hi, scope, LONGEST_ROW)?;
+                    let ends = Ends::of(&strip.lo, &strip.hi, scope, JAMMED_CELLS)?;
                     for (int, side) in ends.choices() {
                         if scope.choices.insert(int, side).is_some_and(|other| other != side) {
                             return None;
