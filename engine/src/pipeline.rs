@@ -26,7 +26,7 @@ use crate::clock::Clock;
 use crate::error::Error;
 use crate::kernel::graph::{ArrayId, Kernel, Role, Stmt};
 use crate::kernel::{BoundKernel, MappingRule, Ranges, parse_mapping};
-use crate::lower::{LowerError, Lowered, lower, mark_reuse, prove_bounds, verified};
+use crate::lower::{Bounded, LowerError, Lowered, Origins, jam_short_rows, lower, mark_reuse, prove_bounds, verified};
 use crate::plan::bounds::{BufferBounds, buffer_bounds, known_bounds};
 use crate::plan::footprint::Storage;
 use crate::plan::layout::{BufferLayout, Layout, lay_out};
@@ -239,18 +239,19 @@ fn finish(request: &Request, analysed: &Analysed<'_, '_>, stages: &Stages) -> Re
     layout.verify();
     log_layout(&layout);
     let lowered = lowered(request, problem, &layout, stages)?;
-    let bounded = stages.run("bounds", || prove_bounds(&stages.context, request.kernel().name(), lowered.program))?;
+    let in_registers = lowered.in_registers.clone();
+    let (bounded, origins) = inside(request, lowered, stages)?;
     let program = stages.run("bounds", || verified(bounded, problem.model, &layout))?;
     let extents = stages.run("extents", || Extents::new(problem))?;
     Ok(Outcome {
         lower_bounds: known_bounds(problem, &layout),
         layout,
         program,
-        origins: lowered.origins,
+        origins,
         full_cells: extents.full_cells,
         index_boxes: extents.index_boxes,
         params: request.bound.params_at(0),
-        in_registers: lowered.in_registers,
+        in_registers,
         notes: chosen.notes,
         decisions: chosen.decisions,
         stages: stages.clock.stages(),
@@ -290,6 +291,20 @@ fn lowered(
     let program = stages.time("reuse", || mark_reuse(lowered.program, request.kernel(), &request.machine));
     debug_assert_eq!(program.verify(), Ok(()), "marks keep to the loop language");
     Ok(Lowered { program, ..lowered })
+}
+
+/// The program, known to stay inside its buffers, and what its operations come from: with short rows jammed where that
+/// can be shown of it, too.
+fn inside(request: &Request, lowered: Lowered, stages: &Stages) -> Result<(Bounded, Origins), Error> {
+    let prove = |program| stages.run("bounds", || prove_bounds(&stages.context, request.kernel().name(), program));
+    if let Some((program, origins)) = stages.time("jam", || jam_short_rows(&lowered.program, &lowered.origins)) {
+        debug_assert_eq!(program.verify(), Ok(()), "jammed rows keep to the loop language");
+        match prove(program) {
+            Ok(bounded) => return Ok((bounded, origins)),
+            Err(error) => debug!("short rows are left apart: {error}"),
+        }
+    }
+    Ok((prove(lowered.program)?, lowered.origins))
 }
 
 /// What stages have in common: the integer sets of a run, and the clock.

@@ -26,6 +26,8 @@ mod prefetch;
 mod random;
 mod rows;
 mod sharing;
+mod short_rows;
+mod short_strips;
 mod views;
 
 use crease_jit::*;

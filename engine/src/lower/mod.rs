@@ -5,9 +5,9 @@
 //! conditions; `scope` places integer variables as far out as they can be computed; `address` folds references into
 //! streams; `operations` writes expression graphs, `forward` keeps in registers what the next statement reads, `unused`
 //! drops what no store needs; `alias` states what loads and stores of a strip have in common; `reuse` marks, in the
-//! finished program, what is written with non-temporal stores and what is read from behind them; `bounds` proves that
-//! no call leaves its storage, with `inside` where ranges are too wide, over the constraints that `cases` finds;
-//! `verified` says why the rest is proved.
+//! finished program, what is written with non-temporal stores and what is read from behind them; `jam` lets the rows of
+//! a small tile run as one strip; `bounds` proves that no call leaves its storage, with `inside` where ranges are too
+//! wide, over the constraints that `cases` finds; `verified` says why the rest is proved.
 
 mod address;
 mod alias;
@@ -18,6 +18,7 @@ mod error;
 mod expressions;
 mod forward;
 mod inside;
+mod jam;
 mod lanes;
 mod linear;
 mod names;
@@ -49,6 +50,7 @@ use crate::storage::Sharing;
 
 pub(crate) use bounds::{Bounded, prove_bounds};
 pub use error::LowerError;
+pub(crate) use jam::jam_short_rows;
 pub(crate) use reuse::mark_reuse;
 pub(crate) use verified::verified;
 

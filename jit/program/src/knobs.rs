@@ -1,5 +1,5 @@
-//! Knobs: the numbers that steer what is marked in programs and how strips of unknown length are judged, all of them in
-//! one table.
+//! Knobs: the numbers that steer what is marked in programs, which rows run as one strip, and how strips of unknown
+//! length are judged, all of them in one table.
 //!
 //! Answers depend on none of them, speed does. Each has its unit, and the command that tells whether it is right:
 //! *shows in* where it is an estimate that was never measured alone. Commands begin with `cargo run --release --`. What
@@ -53,3 +53,15 @@ pub(crate) const SAME_ROW_BYTES: i64 = 512;
 /// A stream is cold if at least one in this many of its bytes comes from memory. Shows in
 /// `bench --suite images --prefetch never --prefetch auto`.
 pub(crate) const COLD_MISSES: u64 = 2;
+
+/// Rows of a small tile that become one strip, at most. Shows in the seconds of
+/// `run heat-1d --schedule "rows parallelogram(t 8, x 8)" --set N=8192 --set T=8192 --threads 1`.
+pub(crate) const JAMMED_ROWS: i64 = 16;
+
+/// Cells of each of them, at most: two of the widest vectors of doubles. Of long rows stores can be aligned one row
+/// after the other, and not in one strip, where rows begin a cell apart. Shows in the same, with other widths of tiles.
+pub(crate) const JAMMED_CELLS: i64 = 16;
+
+/// Operations of a strip that is made of several rows, at most: a window of instructions is not longer. Shows in the
+/// same.
+pub(crate) const JAMMED_OPERATIONS: usize = 256;

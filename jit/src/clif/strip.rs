@@ -5,9 +5,9 @@
 //! The body exists once or twice: for a vector of cells, unrolled if it is small, and for the single cells that are
 //! left. Constants and what depends only on them are computed before the loop.
 //!
-//! A strip over arrays whose strides the call decides exists twice where vectors could run: with vectors for rows of
-//! adjacent cells, and one cell at a time for all others. It tests once, before its loops, which way to go. Tables that
-//! reach 2^31 bytes take the other way, too.
+//! A strip of several iterations over arrays whose strides the call decides exists twice: for rows of adjacent cells,
+//! with vectors where these could run and addresses that take no product in any case, and one cell at a time for all
+//! others. It tests once, before its loops, which way to go. Tables that reach 2^31 bytes take the other way, too.
 
 use crease_program::{Address, Along, Op, Strip};
 
@@ -47,7 +47,7 @@ impl<'a> Emitter<'a, '_> {
             return self.planned(&plan);
         }
         let strided = StripPlan::new(strip, self.shared, Rows::Strided);
-        if plan.shape == Shape::Scalar {
+        if plan.shape == Shape::Scalar && plan.constant_length() == Some(1) {
             return self.planned(&strided);
         }
         let ways = [(plan, self.b.create_block()), (strided, self.b.create_block())];

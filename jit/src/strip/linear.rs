@@ -1,7 +1,8 @@
 //! Integer expressions as sums of products with constants: tells that two of them differ by a constant.
 //!
-//! A strip uses it to find its length where that is constant and to let streams share one pointer. Variables that a
-//! `let` defines as such a sum stand for it: rows of an array are a constant apart, although each has its own variable.
+//! A strip uses it to find its length where that is constant, or how long it is at most, and to let streams share one
+//! pointer. Variables that a `let` defines as such a sum stand for it: rows of an array are a constant apart, although
+//! each has its own variable.
 
 use crease_program::{Int, LinearForm, Node, Program, Var};
 use rustc_hash::{FxBuildHasher, FxHashMap};
@@ -14,9 +15,20 @@ const MOST_TERMS: usize = 64;
 /// `sum(factor * term) + constant`; no term is itself a sum or a product with a constant.
 pub(crate) type Linear<'a> = LinearForm<&'a Int, i64>;
 
-/// What `let`s define as sums of products, by their variables.
+/// Parts of an expression that are looked at for numbers that it is at most, or at least.
+const MOST_LIMITS: usize = 32;
+
+/// A number that another one is at most, or at least: an expression, and how much is added to it.
+type Limit<'a> = (&'a Int, i64);
+
+/// What `let`s define, by their variables.
 #[derive(Debug, Default)]
-pub(crate) struct Definitions<'a>(FxHashMap<Var, Linear<'a>>);
+pub(crate) struct Definitions<'a> {
+    /// Sums of products.
+    sums: FxHashMap<Var, Linear<'a>>,
+    /// Smaller and larger ones of two numbers.
+    extremes: FxHashMap<Var, &'a Int>,
+}
 
 impl<'a> Definitions<'a> {
     /// Those of a verified program.
@@ -34,7 +46,10 @@ impl<'a> Definitions<'a> {
                     value: value @ (Int::Const(_) | Int::Var(_) | Int::Add(..) | Int::Sub(..) | Int::Mul(..)),
                 } => {
                     let linear = self.linear(value);
-                    self.0.extend(linear.map(|linear| (*var, linear)));
+                    self.sums.extend(linear.map(|linear| (*var, linear)));
+                }
+                Node::Let { var, value: value @ (Int::Min(..) | Int::Max(..)) } => {
+                    self.extremes.insert(*var, value);
                 }
                 Node::Let { .. } | Node::Strip(_) => {}
                 Node::For { body, .. } => self.add(body),
@@ -51,6 +66,40 @@ impl<'a> Definitions<'a> {
         self.linear(a)?.constant_difference(&self.linear(b)?)
     }
 
+    /// What `a - b` is at most, if a constant is found: `a` is no more than either of two whose smaller one it is, `b`
+    /// no less than either of two whose larger one it is.
+    pub(crate) fn most(&self, a: &'a Int, b: &'a Int) -> Option<i64> {
+        let (above, below) = (self.limits(a, false), self.limits(b, true));
+        let pairs = above.iter().flat_map(|high| below.iter().map(move |low| (high, low)));
+        let difference = |((high, more), (low, less)): (&Limit<'a>, &Limit<'a>)| {
+            self.difference(high, low)?.checked_add(*more)?.checked_sub(*less)
+        };
+        pairs.filter_map(difference).min()
+    }
+
+    /// Some numbers that `expression` is at least, or at most.
+    fn limits(&self, expression: &'a Int, is_least: bool) -> Vec<Limit<'a>> {
+        let (mut open, mut found) = (vec![(expression, 0_i64)], Vec::new());
+        for _ in 0..MOST_LIMITS {
+            let Some((expression, plus)) = open.pop() else { break };
+            let defined = match expression {
+                Int::Var(var) => self.extremes.get(var).copied().unwrap_or(expression),
+                other => other,
+            };
+            match (defined, is_least) {
+                (Int::Max(a, b), true) | (Int::Min(a, b), false) => open.extend([(&**a, plus), (&**b, plus)]),
+                (Int::Add(x, c), _)
+                    if let Int::Const(c) = **c
+                        && let Some(plus) = plus.checked_add(c) =>
+                {
+                    open.push((x, plus));
+                }
+                _ => found.push((expression, plus)),
+            }
+        }
+        found
+    }
+
     /// The linear form of `expression`; `None` if a coefficient leaves 64 bits, or if it has too many terms.
     pub(crate) fn linear(&self, expression: &'a Int) -> Option<Linear<'a>> {
         self.plus(Linear::default(), expression, 1)
@@ -64,7 +113,7 @@ impl<'a> Definitions<'a> {
     /// `sum + factor * expression`.
     fn plus(&self, sum: Linear<'a>, expression: &'a Int, factor: i64) -> Option<Linear<'a>> {
         let sum = match expression {
-            Int::Var(var) => match self.0.get(var) {
+            Int::Var(var) => match self.sums.get(var) {
                 Some(definition) => sum.plus(definition, factor)?,
                 None => sum.plus_term(&expression, factor)?,
             },
@@ -100,6 +149,19 @@ mod tests {
         let row = || Int::Mul(Box::new(Int::Const(64)), Box::new(Int::Var(Var(0))));
         let (left, right) = (add(row(), Int::Const(-1)), add(Int::Const(1), row()));
         assert_eq!(Definitions::default().difference(&right, &left), Some(2));
+    }
+
+    #[test]
+    fn a_strip_between_extremes_is_as_long_as_two_of_them_lie_apart() {
+        let lets = "let v1 = max(max(-128, 3 * $t), 0 - $t + -2) let v2 = min($s, 5) + 1";
+        let strip = "strip v3 in v1 .. min(min(0, 0 - $t) + 1, $s) lanes 1 { }";
+        let program = Program::parse(&format!("program p(t, s) {{ {lets} {strip} }}")).unwrap();
+        let definitions = Definitions::of(&program);
+        let Node::Strip(strip) = program.body.last().unwrap() else { panic!("a strip") };
+        assert_eq!(definitions.most(&strip.hi, &strip.lo), Some(3));
+        // -128 is one of the limits below, 1 one of those above.
+        assert_eq!(definitions.most(&Int::Const(-126), &strip.lo), Some(2));
+        assert_eq!(definitions.most(&strip.lo, &strip.hi), None);
     }
 
     #[test]

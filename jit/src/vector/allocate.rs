@@ -163,6 +163,8 @@ pub(super) struct Allocator<'b, 'a> {
     current: usize,
     /// For each load that shares vectors and is not in the middle of its row, where its own lies.
     lane_shifts: Vec<Option<LaneShift>>,
+    /// For each store whose vectors later loads share, the register that keeps what it stores; empty if there is none.
+    kept: Vec<Option<Reg>>,
     out: Sequence,
 }
 
@@ -184,8 +186,12 @@ impl<'b, 'a> Allocator<'b, 'a> {
             registers[*value] = Some(pin_register(body, pin));
         }
         let mut lane_shifts = vec![None; count];
+        let mut kept = vec![None; if rows.is_empty() { 0 } else { count }];
         for (row, carried) in rows {
-            registers[row.middle] = Some(carried.current);
+            match row.is_stored {
+                true => kept[row.middle] = Some(carried.current),
+                false => registers[row.middle] = Some(carried.current),
+            }
             for (load, ahead) in &row.others {
                 lane_shifts[*load] = carried.lane_shift(*ahead, body.shape.lanes());
             }
@@ -205,6 +211,7 @@ impl<'b, 'a> Allocator<'b, 'a> {
             was_used: vec![false; assigned],
             current: 0,
             lane_shifts,
+            kept,
             out: Sequence::default(),
         }
     }
@@ -213,7 +220,7 @@ impl<'b, 'a> Allocator<'b, 'a> {
     fn iteration(body: &'b Body<'a>, invariants: &Slots, file: File<'_>) -> Self {
         let mut allocator = Self::new(body, Part::Each, invariants, file);
         let rows = file.rows;
-        for (row, carried) in rows {
+        for (row, carried) in rows.iter().filter(|(row, _)| !row.is_stored) {
             let load = match carried.next {
                 Some(to) => Inst::Load { to, from: Memory::NextCell(row.stream) },
                 None => Inst::Load { to: carried.current, from: Memory::Cell(row.stream) },
@@ -433,6 +440,13 @@ impl<'b, 'a> Allocator<'b, 'a> {
         }
         *self.entry(class, at) = None;
         at
+    }
+
+    /// Keeps what the current operation, a store, has stored from a register, if later loads share it.
+    pub(super) fn keep_stored(&mut self, from: Reg) {
+        if let Some(to) = self.kept.get(self.current).copied().flatten() {
+            self.push(Inst::Move { to, from });
+        }
     }
 
     /// Counts the operands of the current operation as used; registers of those that die become free.

@@ -52,6 +52,16 @@ pub(crate) struct SharedLoads {
 }
 
 impl SharedLoads {
+    /// Whether a block reads the vectors of the one that follows, so that there has to be one.
+    pub(crate) fn reads_ahead(&self) -> bool {
+        self.rows.iter().any(|(_, carried)| carried.next.is_some())
+    }
+
+    /// Whether a block takes what the one before it has stored, or an earlier row of the block itself.
+    pub(crate) fn has_stored_rows(&self) -> bool {
+        self.rows.iter().any(|(row, _)| row.is_stored)
+    }
+
     /// Vectors that are shifted together out of two others.
     pub(crate) fn lane_shifts(&self) -> usize {
         self.rows.iter().map(|(row, _)| row.others.len()).sum()

@@ -286,6 +286,11 @@ impl<'a> Body<'a> {
         self.stores.iter().all(|store| self.aliases.reads_before(load, *store))
     }
 
+    /// The stores of the strip that may write what a load reads before it does, in its iteration or an earlier one.
+    pub(super) fn stores_before(&self, load: usize) -> impl Iterator<Item = usize> {
+        self.stores.iter().copied().filter(move |store| !self.aliases.reads_before(load, *store))
+    }
+
     fn is_written(&self, at: usize) -> bool {
         matches!(self.strip.ops[at], Op::Load { .. })
             && self.stores.iter().any(|store| self.aliases.may_meet(at, *store))

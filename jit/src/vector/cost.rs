@@ -23,7 +23,7 @@ use crease_program::{Element, Op, Stream, TYPICAL_LENGTH};
 
 use super::aligned_stores::AlignedStores;
 use super::allocate::allocate;
-use super::allocation::Allocation;
+use super::allocation::{Allocation, SharedLoads};
 use super::body::{Body, StripFacts, numbers_of};
 use super::conversions::conversion_instructions;
 use super::few_alive::with_few_alive;
@@ -87,11 +87,11 @@ pub(super) fn choose<'a>(
 /// A strip in vectors of `shape`, with the cycles that it is estimated to take; `None` if that cannot be.
 fn in_shape<'a>(facts: &StripFacts<'a>, shape: Shape, options: &CompileOptions) -> Option<(f64, WideStrip<'a>)> {
     let mut body = Body::new(facts, shape)?;
-    let mut allocation = allocate(&body, Row::all(&body), false);
+    let mut allocation = allocate(&body, Row::all(&body, facts.length), false);
     if allocation.spills > 0
         && let Some(other) = Body::new(facts, shape).and_then(with_few_alive)
     {
-        let allocated = allocate(&other, Row::all(&other), false);
+        let allocated = allocate(&other, Row::all(&other, facts.length), false);
         if allocated.each.len() < allocation.each.len() {
             (body, allocation) = (other, allocated);
         }
@@ -111,16 +111,23 @@ fn in_shape<'a>(facts: &StripFacts<'a>, shape: Shape, options: &CompileOptions) 
     let block = |each| Block::new(&body, each, Kept { is_aligned, is_cold }, fetched_lines);
     let plain = block(&allocation.each);
     let sharing = allocation.shared.as_ref().filter(|_| !streams).map(|shared| block(&shared.each));
-    let estimate = |main| Loops { shape, main, rest: plain, is_aligned }.unroll_factor(length, options.unroll);
+    let reads_ahead = allocation.shared.as_ref().is_some_and(SharedLoads::reads_ahead);
+    let estimate = |main| {
+        let loops = Loops { shape, main, reads_ahead, rest: plain, is_aligned };
+        loops.unroll_factor(length, options.unroll)
+    };
     let (mut unroll_factor, mut cycles) = estimate(None);
+    // The estimate is of what is busiest, and knows of no load that waits for a store.
+    let waits = allocation.shared.as_ref().is_some_and(SharedLoads::has_stored_rows);
     match sharing.map(|block| estimate(Some(block))) {
-        Some((with, less)) if less < cycles * SHARING_FACTOR => (unroll_factor, cycles) = (with, less),
+        Some((with, less)) if waits || less < cycles * SHARING_FACTOR => (unroll_factor, cycles) = (with, less),
         _ => allocation.shared = None,
     }
-    let is_plain = facts.is_whole && !is_aligned && allocation.shared.is_none();
+    let reads_ahead = allocation.shared.as_ref().is_some_and(SharedLoads::reads_ahead);
+    let is_plain = facts.is_whole && !is_aligned && !reads_ahead;
     let is_small = |length: &i64| {
         let blocks = unroll_factor + (length / shape.lanes()) % unroll_factor + 1;
-        blocks as usize * allocation.each.len() <= UNROLLED_OPERATIONS
+        blocks as usize * allocation.main().len() <= UNROLLED_OPERATIONS
     };
     let fixed_length = facts.length.filter(|length| is_plain && is_small(length));
     let can_overlap = fixed_length.is_none() && !streams && allocation.shared.is_none();
@@ -221,8 +228,10 @@ impl Block {
 /// The loops of a strip.
 struct Loops {
     shape: Shape,
-    /// Blocks whose loads share vectors, if there are any: all but the last whole one.
+    /// Blocks whose loads share vectors, if there are any.
     main: Option<Block>,
+    /// Whether these need a block behind them.
+    reads_ahead: bool,
     /// All other blocks.
     rest: Block,
     /// Whether the first cells are taken alone, so that stores are aligned.
@@ -250,7 +259,7 @@ impl Loops {
         let (blocks, cells) = (length / self.shape.lanes(), length % self.shape.lanes());
         let cycles = self.shape.features.cycles;
         let (block, kept, start) = match self.main {
-            Some(block) => (block, 1, cycles.sharing),
+            Some(block) => (block, i64::from(self.reads_ahead), cycles.sharing),
             None => (self.rest, 0, 0.0),
         };
         let iterations = (blocks - kept).max(0) / unroll_factor;

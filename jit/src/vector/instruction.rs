@@ -245,6 +245,13 @@ impl Sequence {
         Some(self.split(at))
     }
 
+    /// All but the moves at its end.
+    pub(crate) fn without_last_moves(&self) -> Sequence {
+        let is_move = |inst: &&Inst| matches!(inst, Inst::Move { .. });
+        let moves = self.instructions.iter().rev().take_while(is_move).count();
+        self.split(self.len() - moves).0
+    }
+
     /// Its first `count` instructions, and the others.
     pub(crate) fn split(&self, count: usize) -> (Sequence, Sequence) {
         let part = |range: std::ops::Range<usize>| Sequence {

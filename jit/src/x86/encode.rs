@@ -213,18 +213,6 @@ impl Encoding<'_, '_> {
         self.two(self.code(kind), to, from);
     }
 
-    /// Reads `before` cells before the block's into the last lanes of a register, and cells of the block into the others.
-    /// No cell further before is touched: a store of the block before this one, of which no cell is needed, would be
-    /// waited for.
-    pub(super) fn load_before(&mut self, to: Reg, stream: usize, before: i64) {
-        let mut cells = self.cell_operand(stream);
-        cells.displacement -= before * self.body.addresses[stream].element.bytes() as i64;
-        let to = self.vector(to);
-        self.put(Instruction::with2(self.code(Kind::Load), to, cells));
-        let lanes = u32::try_from(before).expect("less than a vector");
-        self.put(Instruction::with4(self.code(Kind::Shift), to, to, to, lanes));
-    }
-
     fn store(&mut self, stream: usize, from: Reg, hint: StoreHint) {
         if self.body.shape.is_mixed {
             return self.store_mixed(stream, from, hint);

@@ -30,8 +30,8 @@ use super::avx::Avx;
 use super::encode::{Encoding, ITERATION, REMAINDER, SCRATCH, TABLE, memory};
 use crate::knobs::LOOP_ALIGNMENT_BYTES;
 use crate::vector::{
-    Ahead, Allocation, Body, Encoded, Extent, Features, Inst, MOST_SLOT_BYTES, Memory, Reg, Sequence, SharedLoads,
-    Target, WideOptions, WideStrip,
+    Ahead, Allocation, Body, Encoded, Extent, Features, Inst, MOST_SLOT_BYTES, Memory, Reg, Sequence, Target,
+    WideOptions, WideStrip,
 };
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 
@@ -139,7 +139,7 @@ impl Homes {
 /// vectors are read that the next block takes from them: a load from where a masked store just was waits for it,
 /// whatever the mask.
 fn loads_early(strip: &WideStrip<'_>, isa: Avx) -> Option<(Sequence, Sequence)> {
-    let shared = strip.allocation.shared.as_ref()?;
+    let shared = strip.allocation.shared.as_ref().filter(|shared| !shared.has_stored_rows())?;
     let stores = strip.aligned_stores.as_ref().filter(|stores| !stores.non_temporal)?;
     // A row that is aligned has these vectors behind what is not.
     let vectors = strip.unroll_factor + 2;
@@ -223,17 +223,25 @@ impl Function<'_, '_, '_> {
     /// A strip of this length: a loop of this many blocks in turn if there are several turns, and what is left one by
     /// one.
     fn all_blocks(&mut self, length: i64, unroll_factor: i64) {
-        let (each, lanes) = (&self.allocation.each, self.encoding.body.shape.lanes());
+        let (allocation, lanes) = (self.allocation, self.encoding.body.shape.lanes());
         let (vectors, cells) = (length / lanes, length % lanes);
+        let (each, whole) = (&allocation.each, allocation.main());
+        if let Some(shared) = allocation.shared.as_ref().filter(|_| vectors > 0) {
+            self.load_carried(shared, Extent::Whole);
+        }
         let turns = vectors / unroll_factor;
         let looped = if turns > 1 { turns * unroll_factor } else { 0 };
         if looped > 0 {
             let last = (looped - unroll_factor) * lanes;
             self.put(Instruction::with2(Code::Lea_r64_m, LAST, memory(END, last - length)));
-            self.blocks(each, Extent::Whole, unroll_factor);
+            self.blocks(whole, Extent::Whole, unroll_factor);
         }
         let left = vectors - looped;
-        (0..left).for_each(|copy| self.encoding.block(each, Extent::Whole, copy));
+        (1..left).for_each(|copy| self.encoding.block(whole, Extent::Whole, copy - 1));
+        if left > 0 {
+            // Nothing follows that takes a vector from it.
+            self.encoding.block(&whole.without_last_moves(), Extent::Whole, left - 1);
+        }
         match self.encoding.isa {
             _ if cells == 0 => {}
             Avx::Avx512 if !self.encoding.body.shape.is_float() => {
@@ -311,8 +319,7 @@ impl Function<'_, '_, '_> {
             self.pipelined_blocks(pipelined, extent);
         }
         let Some(shared) = &allocation.shared else { return self.whole_blocks(extent, unroll_factor) };
-        let reads_ahead = shared.rows.iter().any(|(_, carried)| carried.next.is_some());
-        let vectors = unroll_factor + i64::from(reads_ahead);
+        let vectors = unroll_factor + i64::from(shared.reads_ahead());
         let skip = self.begin_blocks(vectors);
         let is_loaded = self.early.is_some().then(|| {
             let slot = AlignmentSlot::new(self.homes.alignment_slot, self.encoding.body.shape);
@@ -323,19 +330,6 @@ impl Function<'_, '_, '_> {
         is_loaded.into_iter().for_each(|jump| self.encoding.assembler.land(jump));
         self.blocks(&shared.each, extent, unroll_factor);
         self.encoding.assembler.land(skip);
-    }
-
-    /// Reads the vectors that the first block takes from the one before.
-    pub(super) fn load_carried(&mut self, shared: &SharedLoads, extent: Extent) {
-        self.encoding.begin_block(extent);
-        for (row, carried) in &shared.rows {
-            if let Some(previous) = carried.previous {
-                self.encoding.load_before(previous, row.stream, row.before());
-            }
-            if carried.next.is_some() {
-                self.encoding.load(carried.current, Memory::Cell(row.stream));
-            }
-        }
     }
 
     /// Blocks of whole vectors, as long as `unroll_factor` of them fit.

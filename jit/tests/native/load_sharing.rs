@@ -95,3 +95,73 @@ fn rows_that_are_written_do_not_share() {
         }
     }
 }
+
+/// So many steps of three points each, from one line to the other and back, in one strip whose `length` comes as an
+/// argument or is known: a step begins `skew` cells before the one before it.
+fn steps(ty: &str, length: i64, count: i64, skew: i64, (ring, is_known): (Option<i64>, bool)) -> String {
+    let lines = ["u", "w"];
+    // A ring ends behind the first cells.
+    let first = ring.map_or(skew * count + 1, |ring| ring - 10);
+    let cells = ring.unwrap_or(first + length + 1);
+    let mut text = format!("program steps(n) {{\nscalar k: {ty}\n");
+    lines.iter().for_each(|line| writeln!(text, "buffer {line}: {ty}[{cells}] write").unwrap());
+    let end = if is_known { length.to_string() } else { "$n".to_string() };
+    writeln!(text, "strip v0 in 0 .. {end} lanes 64 {{").unwrap();
+    let ring = ring.map_or(String::new(), |ring| format!("ring {ring}, "));
+    let (mut ops, mut facts, mut places) = ("%0 = scalar k\n".to_string(), String::new(), Vec::new());
+    let mut next = 1;
+    for step in 0..count {
+        let (from, to, middle) = (step % 2, (step + 1) % 2, first - skew * step);
+        for (at, (line, cell)) in
+            [(from, middle - 1), (from, middle), (from, middle + 1), (to, middle)].iter().enumerate()
+        {
+            let stream = 4 * step + at as i64;
+            writeln!(text, "m{stream} = {}[pos {cell}, {ring}stride 1]", lines[*line as usize]).unwrap();
+            places.push((next + if at < 3 { at as i64 } else { 5 }, *line, *cell, at == 3));
+        }
+        let [west, middle, east] = [0, 1, 2].map(|at| next + at);
+        (0..3).for_each(|at| writeln!(ops, "%{} = load m{}: {ty}", next + at, 4 * step + at).unwrap());
+        writeln!(ops, "%{} = sub %{east}, %{west}", next + 3).unwrap();
+        writeln!(ops, "%{} = fma %{}, %0, %{middle}", next + 4, next + 3).unwrap();
+        writeln!(ops, "%{}: store m{}, %{}", next + 5, 4 * step + 3, next + 4).unwrap();
+        next += 6;
+    }
+    for (load, line, cell, _) in places.iter().filter(|place| !place.3) {
+        for (store, _, to, _) in places.iter().filter(|place| place.3 && place.1 == *line) {
+            match to - cell {
+                0 => writeln!(facts, "alias %{load}, %{store}: same_lane").unwrap(),
+                distance => writeln!(facts, "alias %{load}, %{store}: distance {distance}").unwrap(),
+            }
+        }
+    }
+    text + &ops + &facts + "}\n}"
+}
+
+#[test]
+fn what_a_step_has_stored_goes_to_the_next_one_in_registers() {
+    for ty in ["f64", "f32", "i64", "u32"] {
+        let text = |length, count, skew, kind| {
+            let text = steps(ty, length, count, skew, kind);
+            // Scalars are no integers, and nothing is fused.
+            let of_integers = |text: String| {
+                let text = text.replace(&format!("scalar k: {ty}"), "scalar k: f64");
+                text.replace("= scalar k", &format!("= int 3: {ty}"))
+                    .replace("= fma", "= add")
+                    .replace(", %0, %", ", %")
+            };
+            if ty.starts_with('f') { text } else { of_integers(text) }
+        };
+        for (count, skew) in [(2, 1), (3, 1), (4, 2), (8, 1), (3, 5)] {
+            for length in [1, 2, 7, 8, 9, 15, 16, 17, 31, 33, 48, 203] {
+                for kind in [(None, true), (None, false), (Some(length + 40), true)] {
+                    agree(&text(length, count, skew, kind), &[length], &[0.7], &[16]);
+                }
+            }
+        }
+        // Of each step but the first, two loads are behind what was stored, and one is at it; the first one shares its own.
+        let found = lane_shifts(&text(300, 4, 1, (None, false)));
+        assert!(found.is_none_or(|found| found == 8), "{ty}: {found:?}");
+        let found = lane_shifts(&text(300, 4, 2, (None, false)));
+        assert!(found.is_none_or(|found| found == 11), "{ty}: {found:?}");
+    }
+}

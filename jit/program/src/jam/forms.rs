@@ -1,0 +1,193 @@
+//! Expressions in one iteration of a loop, as linear forms of what is known outside of it.
+//!
+//! In: an expression, and which operand of each `min` and `max` is taken to decide.   Out: its [`Form`]; none where
+//! there is no such form, or a coefficient leaves 64 bits.
+//!
+//! Remainders and quotients of forms whose terms are all multiples of the divisor are numbers, or forms: where tiles are
+//! as high as storage repeats, each row of a tile has its place.
+
+use rustc_hash::FxHashMap;
+
+use crate::linear_form::LinearForm;
+use crate::types::*;
+
+/// Most terms of a form; see `MOST_TERMS` in `jit/src/strip/linear.rs`.
+const MOST_TERMS: usize = 64;
+
+/// A constant and multiples of expressions that do not change in the loop.
+pub(super) type Form<'a> = LinearForm<&'a Int, i64>;
+
+/// What a `min` or `max` is taken to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    /// Its first operand.
+    Left,
+    /// Its second one.
+    Right,
+}
+
+/// For each `min` and `max` that was decided, how.
+pub(super) type Choices<'a> = FxHashMap<&'a Int, Side>;
+
+/// One of the numbers of which a bound is the smallest, or the largest.
+#[derive(Clone, Debug)]
+pub(super) struct Leaf<'a> {
+    /// The number is this expression,
+    int: &'a Int,
+    /// and so much more.
+    plus: i64,
+    /// What decides for it.
+    pub(super) choices: Vec<(&'a Int, Side)>,
+}
+
+/// What is known about variables.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Scope<'a> {
+    /// The forms of those that have one and are not a term.
+    forms: FxHashMap<Var, Form<'a>>,
+    /// What `let`s in the loop define, and the loop's variable.
+    inside: FxHashMap<Var, Option<&'a Int>>,
+    /// How `min` and `max` are decided.
+    pub(super) choices: Choices<'a>,
+}
+
+impl<'a> Scope<'a> {
+    /// Gives the loop's variable a form.
+    pub(super) fn set(&mut self, var: Var, form: Form<'a>) {
+        self.forms.insert(var, form);
+        self.inside.insert(var, None);
+    }
+
+    /// Adds what a `let` outside of the loop defines: it is a term where it has no form.
+    pub(super) fn define_outside(&mut self, var: Var, value: &'a Int) {
+        if matches!(value, Int::Const(_) | Int::Var(_) | Int::Add(..) | Int::Sub(..) | Int::Mul(..))
+            && let Some(form) = self.form(value)
+        {
+            self.forms.insert(var, form);
+        }
+    }
+
+    /// Adds what a `let` in the loop defines.
+    pub(super) fn define(&mut self, var: Var, value: &'a Int) {
+        match self.form(value) {
+            Some(form) => self.forms.insert(var, form),
+            None => self.forms.remove(&var),
+        };
+        self.inside.insert(var, Some(value));
+    }
+
+    /// The form of an expression.
+    pub(super) fn form(&self, int: &'a Int) -> Option<Form<'a>> {
+        let form = match int {
+            Int::Const(value) => Form::constant(*value),
+            Int::Arg(_) => Form::term(int),
+            Int::Var(var) => match self.forms.get(var) {
+                Some(form) => form.clone(),
+                None => self.as_term(int)?,
+            },
+            Int::Add(a, b) => self.form(a)?.plus(&self.form(b)?, 1)?,
+            Int::Sub(a, b) => self.form(a)?.plus(&self.form(b)?, -1)?,
+            Int::Mul(a, b) => match (self.form(a)?, self.form(b)?) {
+                (a, b) if a.is_constant() => b.times(a.constant)?,
+                (a, b) if b.is_constant() => a.times(b.constant)?,
+                _ => self.as_term(int)?,
+            },
+            Int::FloorDiv(x, divisor) => match self.form(x)? {
+                x if x.terms().iter().all(|(_, coefficient)| coefficient % divisor == 0) => {
+                    let constant = x.constant.div_euclid(*divisor);
+                    let mut quotient = x.with_coefficients(|coefficient| coefficient / divisor);
+                    quotient.constant = constant;
+                    quotient
+                }
+                _ => self.as_term(int)?,
+            },
+            Int::Mod(x, modulus) | Int::Wrap(x, modulus) => self.remainder(int, self.form(x)?, *modulus)?,
+            Int::MulMod(factor, x, modulus) => {
+                let x = self.form(x)?;
+                match x.times(*factor) {
+                    Some(product) => self.remainder(int, product, *modulus)?,
+                    None => self.as_term(int)?,
+                }
+            }
+            Int::Min(a, b) | Int::Max(a, b) => match self.choices.get(int) {
+                Some(Side::Left) => self.form(a)?,
+                Some(Side::Right) => self.form(b)?,
+                None => self.as_term(int)?,
+            },
+        };
+        (form.terms().len() <= MOST_TERMS).then_some(form)
+    }
+
+    fn remainder(&self, int: &'a Int, of: Form<'a>, modulus: i64) -> Option<Form<'a>> {
+        match of.terms().iter().all(|(_, coefficient)| coefficient % modulus == 0) {
+            true => Some(Form::constant(of.constant.rem_euclid(modulus))),
+            false => self.as_term(int),
+        }
+    }
+
+    /// An expression as a term, if it is the same in all iterations.
+    fn as_term(&self, int: &'a Int) -> Option<Form<'a>> {
+        int.vars().all(|var| !self.inside.contains_key(&var)).then(|| Form::term(int))
+    }
+
+    /// The numbers of which a bound is the largest, if it is a lower one, or else the smallest.
+    pub(super) fn leaves(&self, bound: &'a Int, is_lower: bool) -> Option<Vec<Leaf<'a>>> {
+        let (mut open, mut leaves) = (vec![Leaf { int: bound, plus: 0, choices: Vec::new() }], Vec::new());
+        while let Some(Leaf { int, plus, choices }) = open.pop() {
+            if leaves.len() + open.len() > MOST_LEAVES {
+                return None;
+            }
+            match (int, is_lower) {
+                (Int::Max(a, b), true) | (Int::Min(a, b), false) => {
+                    for (part, side) in [(a, Side::Left), (b, Side::Right)] {
+                        let choices = choices.iter().copied().chain([(int, side)]).collect();
+                        open.push(Leaf { int: part, plus, choices });
+                    }
+                }
+                (Int::Add(x, c) | Int::Add(c, x), _) if let Int::Const(more) = **c => {
+                    open.push(Leaf { int: x, plus: plus.checked_add(more)?, choices });
+                }
+                (Int::Var(var), _) if let Some(Some(value)) = self.inside.get(var) => {
+                    open.push(Leaf { int: value, plus, choices });
+                }
+                _ => leaves.push(Leaf { int, plus, choices }),
+            }
+        }
+        Some(leaves)
+    }
+
+    /// The form of a leaf.
+    pub(super) fn of_leaf(&self, leaf: &Leaf<'a>) -> Option<Form<'a>> {
+        self.form(leaf.int)?.plus_constant(leaf.plus)
+    }
+}
+
+/// Numbers of one bound that are looked at.
+const MOST_LEAVES: usize = 8;
+
+/// A form as an expression, without its constant.
+pub(super) fn terms(form: &Form<'_>) -> Int {
+    let (more, less) = sides(form);
+    match (more, less) {
+        (more, Int::Const(0)) => more,
+        (more, less) => Int::Sub(Box::new(more), Box::new(less)),
+    }
+}
+
+/// The terms of a form that are added, and those that are subtracted.
+pub(super) fn sides(form: &Form<'_>) -> (Int, Int) {
+    let sum = |of: &dyn Fn(i64) -> Option<i64>| {
+        let product = |(term, coefficient): &(&Int, i64)| {
+            let (coefficient, term) = (of(*coefficient)?, (*term).clone());
+            Some(if coefficient == 1 { term } else { Int::Mul(Box::new(Int::Const(coefficient)), Box::new(term)) })
+        };
+        let sum = form.terms().iter().filter_map(product).reduce(|sum, next| Int::Add(Box::new(sum), Box::new(next)));
+        sum.unwrap_or(Int::Const(0))
+    };
+    // What cannot be negated stays where it is.
+    let is_less = |coefficient: i64| coefficient < 0 && coefficient != i64::MIN;
+    (
+        sum(&|coefficient| (!is_less(coefficient)).then_some(coefficient)),
+        sum(&|coefficient| is_less(coefficient).then(|| -coefficient)),
+    )
+}

@@ -1,0 +1,88 @@
+//! Rows of small tiles run as one strip and leave the same, whatever their sizes, distances and storage.
+
+use crease_program::*;
+use fastrand::Rng;
+use std::fmt::Write as _;
+
+use super::harness::{agree, bits, reference, verified};
+use crate::is_thorough;
+
+/// Random tiles of steps over a line that is kept in one place or more, and how often it is tried.
+const TILES: [u64; 2] = [150, 3000];
+
+/// Tiles of `height` steps by `width` cells, each step `skew` cells further left: a text with two arguments, the first
+/// and the last step.
+fn tiles(seed: u64) -> String {
+    let mut random = Rng::with_seed(seed);
+    let ty = ["f64", "f32"][random.usize(0..2)];
+    let (height, width, skew) = (random.i64(2..9), random.i64(3..18), random.i64(0..4));
+    // Lines that are kept; of a single one each cell is read before it is written.
+    let lines = [1, 2, 2, 2, 3][random.usize(0..5)];
+    let offsets: Vec<i64> = match lines {
+        1 => (0..random.i64(1..4)).map(|_| random.i64(0..3)).collect(),
+        _ => (0..random.i64(1..5)).map(|_| random.i64(-2..3)).collect(),
+    };
+    let (line, reach) = (200, 2);
+    let lanes = [1, 4, 8, 16, 64][random.usize(0..5)];
+    let has_border = random.bool();
+    let second = random.u8(0..3) == 0;
+    let mut text = format!(
+        "program tiles(a, b) {{
+scalar k: {ty}
+buffer u: {ty}[{}] write
+buffer w: {ty}[{line}] write
+for v0 in 0 .. 3 {{ for v1 in 0 .. 12 {{
+for v2 in max($a, {height} * v0) .. min($b, {height} * v0 + {}) + 1 {{
+let v3 = mod(v2, {lines})
+let v4 = mod(v2 + {}, {lines})
+let v5 = max({width} * v1 - {skew} * v2, {reach})
+",
+        lines * line,
+        height - 1,
+        lines - 1
+    );
+    if has_border {
+        writeln!(text, "if {width} * v1 <= {skew} * v2 + {reach} {{ strip v6 in 0 .. 1 lanes 1 {{").unwrap();
+        writeln!(text, "m0 = u[base {line} * v4, pos 0, stride 0] m1 = u[base {line} * v3, pos 0, stride 0]").unwrap();
+        writeln!(text, "%0 = load m0: {ty} %1: store m1, %0 }} }}").unwrap();
+    }
+    let end = format!("min({width} * v1 - {skew} * v2 + {}, {})", width - 1, line - 1 - reach);
+    writeln!(text, "strip v7 in v5 .. {end} + 1 lanes {lanes} {{").unwrap();
+    for (stream, offset) in offsets.iter().enumerate() {
+        writeln!(text, "m{stream} = u[base {line} * v4, pos v5 + {offset}, stride 1]").unwrap();
+    }
+    let count = offsets.len();
+    writeln!(text, "m{count} = u[base {line} * v3, pos v5, stride 1]\n%0 = scalar k").unwrap();
+    (0..count).for_each(|load| writeln!(text, "%{} = load m{load}: {ty}", load + 1).unwrap());
+    (0..count)
+        .for_each(|load| writeln!(text, "%{} = fma %{}, %0, %{}", count + 1 + load, count + load, load + 1).unwrap());
+    writeln!(text, "%{}: store m{count}, %{}", 2 * count + 1, 2 * count).unwrap();
+    text += "}\n";
+    if second {
+        writeln!(text, "strip v8 in v5 .. {end} + 1 lanes {lanes} {{").unwrap();
+        writeln!(text, "m0 = u[base {line} * v3, pos v5, stride 1] m1 = w[pos v5 + {}, stride 1]", random.i64(-2..3))
+            .unwrap();
+        writeln!(text, "%0 = load m0: {ty} %1 = mul %0, %0 %2: store m1, %1 }}").unwrap();
+    }
+    text + "} } } }\n"
+}
+
+#[test]
+fn tiles_of_short_rows_leave_the_same() {
+    let (mut jammed, count) = (0, TILES[usize::from(is_thorough())]);
+    for seed in 0..count {
+        let text = tiles(seed);
+        let program = Program::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let Some((together, strips)) = program.with_short_rows_jammed() else { continue };
+        jammed += 1;
+        assert_eq!(strips.len(), 1, "{together}");
+        let mut random = Rng::with_seed(seed);
+        let args = [random.i64(0..5), random.i64(5..27)];
+        let expected = reference(&program, &args, &[0.3], &[]);
+        let found = reference(&together, &args, &[0.3], &[]);
+        assert_eq!(bits(&expected), bits(&found), "{text}\n{together}");
+        verified(&together);
+        agree(&together.to_string(), &args, &[0.3], &[[2, 4, 8, 16, 64][random.usize(0..5)]]);
+    }
+    assert!(jammed > count / 10, "{jammed} of {count}");
+}
