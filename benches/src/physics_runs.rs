@@ -18,7 +18,8 @@ use crease_kernels::physics::taylor_green::TaylorGreen;
 use crease_kernels::physics::vortices::Vortices;
 use crease_kernels::physics::wake::Wake;
 use crease_kernels::physics::waves::Elastic;
-use crease_kernels::physics::{Check, PhysicsError, drops, layers, walls, waves};
+use crease_kernels::physics::wind::Wind;
+use crease_kernels::physics::{Check, PhysicsError, drops, layers, shots, walls, waves};
 use crease_kernels::stencil::pml::Layer;
 
 /// A run of the suite.
@@ -49,6 +50,11 @@ pub(crate) const RUNS: &[Listed] = &[
         kernel: "lbm-d2q9-cavity-central",
         name: "cavity of few cells, Re 400, central moments",
         run: |threads| Ok(Cavity { reynolds: Reynolds::Re400, n: 64, u_lid: 0.1 }.run_central(threads)?.checks(0.02)),
+    },
+    Listed {
+        kernel: "lbm-d2q9-cavity-raw",
+        name: "cavity of few cells, Re 100, raw moments",
+        run: |threads| Ok(Cavity { reynolds: Reynolds::Re100, n: 64, u_lid: 0.08 }.run_raw(threads)?.checks(0.02)),
     },
     Listed {
         kernel: "lbm-d2q9-periodic",
@@ -131,6 +137,22 @@ pub(crate) const RUNS: &[Listed] = &[
         },
     },
     Listed {
+        kernel: "lbm-d3q19-periodic-cumulant",
+        name: "vortices in three dimensions, R 100, cumulants of 19 velocities",
+        run: |threads| {
+            let collision = Collision::PlaneCumulants;
+            Vortices { collision, n: 48, reynolds: 100.0, speed: 0.05, time: 0.7 }.checks(0.01, threads)
+        },
+    },
+    Listed {
+        kernel: "lbm-d3q19-periodic-cumulant",
+        name: "shear waves in a wind",
+        run: |threads| {
+            let wind = |speed| Wind { collision: Collision::PlaneCumulants, n: 32, omega: 1.6, speed };
+            [0.0, 0.1, 0.2].into_iter().map(|speed| wind(speed).check(0.005, threads)).collect()
+        },
+    },
+    Listed {
         kernel: "lbm-d3q27-periodic-cumulant",
         name: "vortices that become turbulent, R 1600",
         run: |threads| {
@@ -203,6 +225,15 @@ pub(crate) const RUNS: &[Listed] = &[
             plane.into_iter().chain(round).collect()
         },
     },
+    Listed {
+        kernel: "fdtd-3d-pml",
+        name: "matched layers in space",
+        run: |threads| {
+            let layer = Layer { thickness: 8, reflection: 1e-4 };
+            Ok(vec![layers::round_wave_in_space(40, layer, 5e-4, threads)?])
+        },
+    },
+    Listed { kernel: "elastic-2d-source", name: "a shot", run: |threads| shots::checks(161, 0.02, 0.01, threads) },
     Listed {
         kernel: "elastic-2d",
         name: "pressure and shear waves",
