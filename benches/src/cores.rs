@@ -27,8 +27,7 @@ impl CoreProbe {
         CoreProbe { alone: f64::INFINITY }
     }
 
-    /// How many times what one core does at its fastest `threads` threads do together; about a millisecond for each of
-    /// two measurements.
+    /// How many times what one core does at its fastest `threads` threads do together.
     pub fn measure(&mut self, threads: usize) -> f64 {
         self.alone = self.alone.min(compute());
         let all_begin = Barrier::new(threads.max(1));

@@ -21,6 +21,9 @@ use crate::stencil::pml_space::SPACE;
 
 const COURANT: f64 = 0.5;
 
+/// Looks at the fields of one run.
+const LOOKS: u64 = 12;
+
 /// What comes back of a plane wave over what the layer is made to leave; `limit` is relative.
 ///
 /// # Errors
@@ -84,26 +87,41 @@ pub fn round_wave(inner: usize, layer: Layer, limit: f64, threads: Option<usize>
         initial.insert("hx".to_owned(), Field::zeros(IxDyn(&[n - 1, n])));
         initial.insert("hy".to_owned(), Field::zeros(IxDyn(&[n, n - 1])));
         let mut simulation = start_in([n, n], &initial, threads)?;
-        let (mut seen, parts) = (Vec::new(), 12);
-        for _ in 0..parts {
-            simulation.advance(steps / parts)?;
-            let fields = simulation.fields()?;
-            let middle = SliceInfoElem::Slice { start: margin as isize, end: Some((margin + inner) as isize), step: 1 };
-            let field = &fields["ex"] + &fields["ey"];
-            seen.push(field.slice(&[middle, middle][..]).to_owned());
-        }
+        let seen = inside(&mut simulation, steps, [margin, inner], ["ex", "ey"])?;
         Ok::<_, PhysicsError>((seen, simulation))
     };
     let (found, simulation) = wave(layer.thickness, layer)?;
     // What reaches the conductors of the large box has not come back when the run ends.
     let (expected, _) = wave(inner, Layer { thickness: 1, reflection: 1.0 })?;
+    let computed = reflected(&found, &expected);
+    let n = inner + 2 * layer.thickness;
+    Ok(result("reflection of a round wave", layer, [n, n], &simulation, [computed, 0.0, computed, limit]))
+}
+
+/// The sum of two fields in the box of `inner` cells a side behind a margin, after each part of a run.
+fn inside(
+    simulation: &mut Simulation,
+    steps: u64,
+    [margin, inner]: [usize; 2],
+    parts: [&str; 2],
+) -> Result<Vec<Field>, PhysicsError> {
+    let look = |_| {
+        simulation.advance(steps / LOOKS)?;
+        let fields = simulation.fields()?;
+        let field = &fields[parts[0]] + &fields[parts[1]];
+        let middle = SliceInfoElem::Slice { start: margin as isize, end: Some((margin + inner) as isize), step: 1 };
+        Ok(field.slice(&vec![middle; field.ndim()][..]).to_owned())
+    };
+    (0..LOOKS).map(look).collect()
+}
+
+/// The largest field that comes back, over what passes the edge.
+fn reflected(found: &[Field], expected: &[Field]) -> f64 {
     let largest = |field: &Field| field.iter().fold(0.0, |most: f64, value| most.max(value.abs()));
     // The first part of the run is the start itself; what passes the edge is of the size of what is left in the middle then.
     let passing = largest(&expected[2]);
-    let back = found.iter().zip(&expected).map(|(found, expected)| largest(&(found - expected))).fold(0.0, f64::max);
-    let computed = back / passing;
-    let n = inner + 2 * layer.thickness;
-    Ok(result("reflection of a round wave", layer, [n, n], &simulation, [computed, 0.0, computed, limit]))
+    let back = found.iter().zip(expected).map(|(found, expected)| largest(&(found - expected)));
+    back.fold(0.0, f64::max) / passing
 }
 
 /// The same in space, of what begins as a pulse of the electric field along the last axis, in loops around it.
@@ -144,22 +162,12 @@ pub fn round_wave_in_space(
         let sizes = ["NZ", "NY", "NX"].map(|name| (name.to_owned(), n as i64)).to_vec();
         let case = Case { sizes, steps: 0, scalars: vec![("c".to_owned(), COURANT)] };
         let mut simulation = Simulation::new(&SPACE, &case, &initial, threads)?;
-        let (mut seen, parts) = (Vec::new(), 12);
-        for _ in 0..parts {
-            simulation.advance(steps / parts)?;
-            let fields = simulation.fields()?;
-            let middle = SliceInfoElem::Slice { start: margin as isize, end: Some((margin + inner) as isize), step: 1 };
-            let field = &fields["eb1"] + &fields["ed1"];
-            seen.push(field.slice(&[middle, middle, middle][..]).to_owned());
-        }
+        let seen = inside(&mut simulation, steps, [margin, inner], ["eb1", "ed1"])?;
         Ok::<_, PhysicsError>((seen, simulation))
     };
     let (found, simulation) = wave(layer.thickness, layer)?;
     let (expected, _) = wave(inner, Layer { thickness: 1, reflection: 1.0 })?;
-    let largest = |field: &Field| field.iter().fold(0.0, |most: f64, value| most.max(value.abs()));
-    let passing = largest(&expected[2]);
-    let back = found.iter().zip(&expected).map(|(found, expected)| largest(&(found - expected))).fold(0.0, f64::max);
-    let computed = back / passing;
+    let computed = reflected(&found, &expected);
     let mut check = result(
         "reflection of a round wave",
         layer,

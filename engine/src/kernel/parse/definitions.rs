@@ -194,6 +194,9 @@ impl Body<'_> {
     /// would be a double.
     fn number_of_cell(&mut self, array: &Array, value: Operand, at: usize) -> Parsed<Operand> {
         let ty = array.element.value_type();
+        if ty == ValueType::F64 {
+            return Ok(value);
+        }
         let number = match self.graph.expr(value.id) {
             Expr::Const(number) => *number,
             Expr::Unary(UnaryOp::Neg, negated) => match self.graph.expr(*negated) {
@@ -202,9 +205,6 @@ impl Body<'_> {
             },
             _ => return Ok(value),
         };
-        if ty == ValueType::F64 {
-            return Ok(value);
-        }
         let place = || format!("the value outside of `{}`", array.name);
         integer_fits(number, ty, &place).map_err(|kind| fail_at(at, kind))?;
         let element = if array.element == Element::F16 { Element::F32 } else { array.element };
