@@ -127,11 +127,9 @@ def test_scalars_are_attributes(code):
 def test_control_c_stops_a_run(code):
     run = started(code)
     timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
-    begun = time.monotonic()
     timer.start()
     with pytest.raises(KeyboardInterrupt):
         run.advance(FOREVER)
-    assert 0.2 < time.monotonic() - begun < 5
     assert run.step > 0 and is_whole_step(run, code)
     run.advance(5)
     assert is_whole_step(run, code)
@@ -174,7 +172,7 @@ except KeyboardInterrupt:
     time.sleep(0.2)
     child.send_signal(signal.SIGINT)
     assert child.stdout.readline() == "stopped True\n"
-    assert child.wait(timeout=10) == 7
+    assert child.wait(timeout=120) == 7
     child.stdout.close()
 
 
@@ -182,11 +180,9 @@ def test_control_c_stops_waiting_for_a_plan():
     """A plan that takes seconds, as it counts; what is left of it ends beside the tests."""
     timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
-    begun = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
         crease.catalogue["lbm-d3q19-cavity"].plan(N=40).explain(all_sizes=True)
-        time.sleep(60)
-    assert time.monotonic() - begun < 5
+        pytest.fail("the interrupt did not come while the plan was made")
 
 
 def test_another_thread_cancels(code):
@@ -211,8 +207,9 @@ def test_other_threads_go_on_and_see_the_step(code):
     worker = threading.Thread(target=lambda: pytest.raises(crease.Cancelled, run.advance, FOREVER))
     worker.start()
     steps, refused = set(), 0
-    begun = time.monotonic()
-    while time.monotonic() - begun < 0.5:
+    # However slow the machine is: the deadline only keeps a broken test from running forever.
+    deadline = time.monotonic() + 120
+    while (len(steps) <= 3 or refused <= 3) and time.monotonic() < deadline:
         steps.add(run.step)
         try:
             run.read("u")
@@ -221,7 +218,7 @@ def test_other_threads_go_on_and_see_the_step(code):
             refused += 1
         time.sleep(0.005)
     cancel.cancel()
-    worker.join(timeout=10)
+    worker.join(timeout=120)
     assert not worker.is_alive() and len(steps) > 3 and refused > 3
     assert is_whole_step(run, code)
 
