@@ -37,6 +37,38 @@ const STAGES: &str = "kernel stages(size N; run T) for N >= 6 {
     E[t, y, x] for 1 <= t <= T and (0 <= y < 2 or N-2 <= y < N) and 0 <= x < N { u[t,y,x] = u[t-1,y,x] * 0.5 }
   }";
 
+/// Two rows of one array for each of another one, and the other way round.
+const RATES: &str = "kernel rates(size N) for N >= 4 and N mod 2 = 0 {
+    input a[y, x]: f32 for 0 <= y, x < N
+    temp b[y, x]: f32 for 0 <= y, x < N
+    temp c[y, x]: f32 for 0 <= 2*y < N and 0 <= x < N
+    output d[y, x]: f32 for 2 <= y < N and 1 <= x < N
+    B[y, x] for 0 <= y, x < N { b[y,x] = 0.5 * a[y,x] + 1 }
+    C[y, x] for 0 <= 2*y < N and 0 <= x < N { c[y,x] = b[2*y,x] - b[2*y+1,x] }
+    E[y, x] for 2 <= 2*y < N and 1 <= x < N { d[2*y,x] = c[y,x-1] + c[y-1,x] }
+    O[y, x] for 2 <= 2*y < N and 1 <= x < N { d[2*y+1,x] = c[y,x] + b[2*y+1,x-1] }
+  }";
+
+/// Sweeps within a step.
+const SWEEPS: &str = "kernel sweeps(size N; run T) for N >= 4 {
+    state u[t, y, x]: f64 for 0 <= y, x < N
+    temp w[t, k, y, x]: f64 for 1 <= t <= T and 0 <= k <= 3 and 0 <= y, x < N
+    I[t, y, x] for 1 <= t <= T and 0 <= y, x < N { w[t,0,y,x] = u[t-1,y,x] }
+    J[t, k, y, x] for 1 <= t <= T and 1 <= k <= 3 and 1 <= y, x < N-1 {
+      w[t,k,y,x] = 0.5 * u[t-1,y,x] + 0.25 * (w[t,k-1,y-1,x] + w[t,k-1,y,x+1]) }
+    B[t, k, y, x] for 1 <= t <= T and 1 <= k <= 3 and 0 <= y, x < N and (y = 0 or y = N-1 or x = 0 or x = N-1) {
+      w[t,k,y,x] = w[t,k-1,y,x] }
+    O[t, y, x] for 1 <= t <= T and 0 <= y, x < N { u[t,y,x] = w[t,3,y,x] }
+  }";
+
+/// A border that needs no row that lies ahead, of an array whose inside does.
+const BORDER: &str = "kernel border(size N; run T) for N >= 8 {
+    state u[t, y, x]: f64 for 0 <= y, x < N outside clamp
+    temp a[t, y, x]: f64 for 1 <= t <= T and 0 <= y, x < N outside clamp
+    A[t, y, x] for 1 <= t <= T and 0 <= y, x < N { a[t,y,x] = u[t-1,y,x+1] - 0.5 * u[t-1,y,x] + u[t-1,y+1,x] }
+    S[t, y, x] for 1 <= t <= T and 0 <= y, x < N { u[t,y,x] = 0.25 * (u[t-1,y,x] + a[t,y+1,x] - a[t,y,x]) }
+  }";
+
 /// Values of one step feed each other along rows: no lanes.
 const SWEEP: &str = "kernel sweep(size N; run T) for N >= 3 {
     state u[t, y, x]: f64 for 0 <= y < N and 0 <= x < N
@@ -78,7 +110,7 @@ const THERE_AND_BACK: &str = "kernel back(size N; run T) for N >= 3 {
     U0[t, y, x] for 1 <= t <= T and y = N-1 and 0 <= x < N { u[t,y,x] = v[t,y,x] }
   }";
 
-const STEPPING: [&str; 7] = [PLANE, STAGES, SWEEP, RING, CUBE, STAR, THERE_AND_BACK];
+const STEPPING: [&str; 8] = [PLANE, STAGES, SWEEPS, SWEEP, RING, CUBE, STAR, THERE_AND_BACK];
 
 /// Steps of calls that follow each other.
 const CALLS: [u64; 3] = [1, 9, 3];
@@ -198,7 +230,7 @@ fn every_candidate_computes_the_same() {
     for text in STEPPING {
         verify_candidates(text, 13);
     }
-    for text in [IMAGE, PRODUCT, FILTER] {
+    for text in [IMAGE, PRODUCT, FILTER, RATES] {
         verify_candidates(text, 20);
     }
 }
@@ -209,6 +241,9 @@ fn what_is_found_computes_what_a_plain_order_does() {
         (PLANE, "schedule plain { S, E -> [t, y, x] }"),
         (STAGES, "schedule plain { V -> [t, 0, y, x]; U, E -> [t, 1, y, x] }"),
         (SWEEP, "schedule plain { S -> [t, y, x]; E -> [t, y, 0] }"),
+        (SWEEPS, "schedule plain { I -> [t, 0, y, x]; J, B -> [t, k, y, x]; O -> [t, 4, y, x] }"),
+        (BORDER, "schedule plain { A -> [t, 0, y, x]; S -> [t, 1, y, x] }"),
+        (RATES, "schedule plain { B -> [0, y, x]; C -> [1, y, x]; E -> [2, y, x]; O -> [3, y, x] }"),
         (RING, "schedule plain { S -> [t, x]; E -> [t, 0] }"),
         (CUBE, "schedule plain { S, E -> [t, z, y, x] }"),
         (IMAGE, "schedule plain { B -> [0, y, x]; C -> [1, y, x]; D -> [2, y, x] }"),

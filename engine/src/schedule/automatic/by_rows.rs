@@ -15,7 +15,7 @@ const CELLS_OF_COLUMNS: i64 = 64;
 impl Shapes<'_> {
     /// Statement after statement, row after row, perhaps in parallel.
     pub(super) fn rows(&self, is_parallel: bool) -> Found {
-        let (mut draft, mut open) = (Draft::new(self.stmts), Open::all(self.stmts, self.distances));
+        let (mut draft, mut open) = (Draft::new(self.stmts), Open::all(&self.space.alike, self.distances));
         let (mut has_parallel, mut temps_held, mut tasks, mut outside) = (false, 0.0, 1.0, 1.0);
         // Steps come first, even where there is nothing else.
         for dim in 0..self.last().max(self.outer()) {
@@ -50,7 +50,7 @@ impl Shapes<'_> {
 
     /// A part of each row for each thread, where nothing goes along rows: sweeps down columns.
     pub(super) fn columns(&self) -> Found {
-        let (mut draft, mut open) = (Draft::new(self.stmts), Open::all(self.stmts, self.distances));
+        let (mut draft, mut open) = (Draft::new(self.stmts), Open::all(&self.space.alike, self.distances));
         let (threads, cells) = (self.workload.threads, self.workload.extents[self.last()]);
         if self.outer() >= self.last() || threads <= 1.0 {
             return Ok(None);
@@ -85,7 +85,7 @@ impl Shapes<'_> {
 
     /// Rows in tiles of a dimension that run at once, each of which computes what it needs of others by itself.
     pub(super) fn overlapped(&self, kernel: &Kernel, tiled: usize) -> Found {
-        let (mut draft, mut open) = (Draft::new(self.stmts), Open::all(self.stmts, self.distances));
+        let (mut draft, mut open) = (Draft::new(self.stmts), Open::all(&self.space.alike, self.distances));
         if self.workload.threads <= 1.0 {
             return Ok(None);
         }
@@ -122,7 +122,7 @@ impl Shapes<'_> {
 
     /// One stage after the other, each in parallel.
     pub(super) fn stages(&self) -> Found {
-        let (mut draft, mut open) = (Draft::new(self.stmts), Open::all(self.stmts, self.distances));
+        let (mut draft, mut open) = (Draft::new(self.stmts), Open::all(&self.space.alike, self.distances));
         let zeros = vec![0; self.stmts];
         if self.outer() > self.last() {
             return Ok(None);
@@ -152,7 +152,7 @@ impl Shapes<'_> {
         if self.space.has_steps || dim == self.last() {
             return Ok(None);
         }
-        let mut open = Open::all(self.stmts, self.distances);
+        let mut open = Open::all(&self.space.alike, self.distances);
         let Some(Row::Position(stages)) = open.clone().positions() else { return Ok(None) };
         let Some(shifts) = open.shifts(dim) else { return Ok(None) };
         let estimate = |width: i64| self.workload.staged(dim, width, &stages);

@@ -10,8 +10,9 @@ use std::cell::OnceCell;
 use crease_program::Interval;
 use rustc_hash::FxHashSet;
 
-use crate::kernel::affine::{Affine, AffineOverflow};
+use crate::kernel::affine::{Affine, AffineOverflow, Term};
 use crate::kernel::graph::{ArrayId, Kernel};
+use crate::schedule::automatic::fusion::Alike;
 use crate::schedule::automatic::space::{CommonSpace, dims_of, range_of};
 
 /// One dependence.
@@ -51,9 +52,9 @@ pub(in crate::schedule) struct Reach {
 
 /// Access of a statement to an array.
 #[derive(Clone, Copy)]
-struct Access<'k> {
-    stmt: usize,
-    index: &'k [Affine],
+pub(super) struct Access<'k> {
+    pub(super) stmt: usize,
+    pub(super) index: &'k [Affine],
 }
 
 /// An access and what all pairs that it is in have in common: a lattice with walls has ten times as many pairs.
@@ -65,7 +66,7 @@ struct Prepared<'k> {
     ahead: OnceCell<Result<Vec<Option<Ahead>>, AffineOverflow>>,
 }
 
-/// What a coordinate has on an index, or on its opposite where the sign is -1.
+/// What a coordinate has on a multiple of an index, and the factor.
 type Ahead = (Interval, i64);
 
 /// All dependences, each once.
@@ -108,7 +109,7 @@ fn accesses(kernel: &Kernel, array: ArrayId) -> [Vec<Access<'_>>; 2] {
 }
 
 /// All pairs of a write and a read of an array.
-fn pairs(kernel: &Kernel) -> impl Iterator<Item = (ArrayId, Access<'_>, Access<'_>)> {
+pub(super) fn pairs(kernel: &Kernel) -> impl Iterator<Item = (ArrayId, Access<'_>, Access<'_>)> {
     kernel.array_ids().flat_map(move |array| {
         let [writes, reads] = accesses(kernel, array);
         reads.into_iter().flat_map(move |read| writes.clone().into_iter().map(move |write| (array, write, read)))
@@ -131,6 +132,7 @@ impl TiledAxis {
             has_steps: self.has_steps,
             index_dims: Vec::new(),
             coordinates: self.along.iter().map(|along| vec![along.clone()]).collect(),
+            alike: Alike { writers: Vec::new(), paces: Vec::new() },
             ranges: self.ranges.clone(),
             halves: None,
         };
@@ -203,30 +205,39 @@ fn between(
     Ok(by)
 }
 
-/// What the coordinate of an access has in a dimension on index `k`, or on its opposite where that is one number: a
-/// coordinate may run against the index, as in the far half of a folded dimension.
+/// What the coordinate of an access has in a dimension on index `k`, or on a multiple of it where that is one number: a
+/// coordinate may run against the index, as in the far half of a folded dimension, and go several steps for one of it.
 fn ahead(
     space: &CommonSpace,
     access: &Access<'_>,
     (dim, k): (usize, usize),
     params: &[i64],
 ) -> Result<Ahead, AffineOverflow> {
-    let on = |sign: i64| {
-        let difference = space.coordinates[access.stmt][dim].sub(&access.index[k].scale(sign)?)?;
+    let (coordinate, index) = (&space.coordinates[access.stmt][dim], &access.index[k]);
+    let on = |factor: i64| {
+        let difference = coordinate.sub(&index.scale(factor)?)?;
         Ok(space.range_of(access.stmt, &difference, params))
     };
-    let is_number = |value: Interval| value.extent() == Some(1);
     let along = on(1)?;
-    let against = if is_number(along) { along } else { on(-1)? };
-    Ok(if is_number(along) || !is_number(against) { (along, 1) } else { (against, -1) })
+    if along.extent() == Some(1) {
+        return Ok((along, 1));
+    }
+    let factor = index.terms().find_map(|(term, by)| match term {
+        Term::Iter(iter) => coordinate.iter_coefficient(*iter as usize).checked_div(by),
+        _ => None,
+    });
+    match factor.filter(|factor| ![0, 1].contains(factor)).map(|factor| Ok((on(factor)?, factor))).transpose()? {
+        Some((multiple, factor)) if multiple.extent() == Some(1) => Ok((multiple, factor)),
+        _ => Ok((along, 1)),
+    }
 }
 
 /// The distance in a dimension that is an index of the array: both accesses name the same cell, so what each coordinate
-/// has on it can be compared. Between the halves of a folded dimension it depends on the cell, of which `cells` has the
-/// range.
-fn between_cells(((to, read_sign), (from, write_sign)): (Ahead, Ahead), cells: impl Fn() -> Interval) -> Interval {
-    match read_sign == write_sign {
+/// has on it can be compared. Where the factors are not the same, as between the halves of a folded dimension, it depends
+/// on the cell, of which `cells` has the range.
+fn between_cells(((to, read_factor), (from, write_factor)): (Ahead, Ahead), cells: impl Fn() -> Interval) -> Interval {
+    match read_factor == write_factor {
         true => to - from,
-        false => to - from + cells().scaled(read_sign - write_sign),
+        false => to - from + cells().scaled(read_factor - write_factor),
     }
 }

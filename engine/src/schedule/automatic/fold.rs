@@ -46,7 +46,8 @@ pub(super) fn folded(
     if !space.has_steps || dim + 1 >= space.names.len() {
         return Ok(None);
     }
-    let Some((low, high)) = leader(kernel).and_then(|array| bounds(&array.domain, dim)) else { return Ok(None) };
+    let leader = leader(kernel).filter(|array| array.index == space.names);
+    let Some((low, high)) = leader.and_then(|array| bounds(&array.domain, dim)) else { return Ok(None) };
     let ends = low.add(&high)?;
     let Some(rows) = high.sub(&low)?.eval(&[], params).ok().filter(|rows| *rows > 0) else { return Ok(None) };
     if !distances.iter().any(|d| d.by[dim].min < -i128::from(rows / 2)) {

@@ -7,6 +7,8 @@
 //!
 //! Source: Darte and Huard, Loop shifting for loop compaction (1999); the shortest shifts by Bellman and Ford.
 
+use std::collections::BTreeSet;
+
 use crate::schedule::automatic::distances::Distance;
 
 /// Cells by which statements are shifted at most, where groups do as well. Shows in `explain` of a kernel that sweeps
@@ -22,17 +24,27 @@ pub(super) enum Row {
     Position(Vec<i64>),
 }
 
+/// Which statements have something in common.
+#[derive(Clone, Debug)]
+pub(super) struct Alike {
+    /// Of each statement, the first one that writes one of the same arrays; it is first of these itself.
+    pub(super) writers: Vec<usize>,
+    /// Of each statement, the first one that runs in as many rows of the outer dimensions: in all, in every second, ..
+    pub(super) paces: Vec<usize>,
+}
+
 /// What is left to be ordered, and by how many statements.
 #[derive(Clone, Debug)]
 pub(super) struct Open<'d> {
     stmts: usize,
+    alike: &'d Alike,
     left: Vec<&'d Distance>,
 }
 
 impl<'d> Open<'d> {
     /// Nothing is carried yet.
-    pub(super) fn all(stmts: usize, distances: &'d [Distance]) -> Open<'d> {
-        Open { stmts, left: distances.iter().collect() }
+    pub(super) fn all(alike: &'d Alike, distances: &'d [Distance]) -> Open<'d> {
+        Open { stmts: alike.writers.len(), alike, left: distances.iter().collect() }
     }
 
     /// What is left.
@@ -69,32 +81,54 @@ impl<'d> Open<'d> {
     }
 
     /// Positions before a dimension in lanes and behind it. If lanes are shared, with the shifts that the dimension has,
-    /// statements of which each iteration needs nothing but the same one of the others are apart behind it alone.
-    /// Nothing is left then; none if what is left runs in a circle.
+    /// statements of which each iteration needs nothing but the same one of the others, and that run in the same rows, are
+    /// apart behind it alone. Nothing is left then; none if what is left runs in a circle.
     pub(super) fn positions_around(
         &mut self,
         dim: usize,
         shared: Option<&[i64]>,
     ) -> Option<(Option<Row>, Option<Row>)> {
-        let shares = |d: &Distance| shared.is_some_and(|shifts| is_at_rest(d, dim, shifts));
+        let paces = &self.alike.paces;
+        let shares =
+            |d: &Distance| paces[d.from] == paces[d.to] && shared.is_some_and(|shifts| is_at_rest(d, dim, shifts));
         // The lanes of a statement are as far behind as the longest chain to it has dependences between iterations.
         let pairs = |left: &[&Distance], is_wanted: &dyn Fn(&Distance) -> bool| -> Vec<(usize, usize)> {
             left.iter().filter(|d| is_wanted(d)).map(|d| (d.from, d.to)).collect()
         };
         let apart = pairs(&self.left, &|d| !shares(d));
         let together = pairs(&self.left, &shares);
-        let before = levels_between(self.stmts, &apart, &together)?;
+        // Where some run in every second row alone, a condition would stand inside of the lanes.
+        let before = apart_by_pace(&levels_between(self.stmts, &apart, &together)?, paces);
         let behind = levels(self.stmts, &pairs(&self.left, &|d| before[d.from] == before[d.to]))?;
         self.left.clear();
         let row = |levels: Vec<i64>| levels.iter().any(|&level| level > 0).then_some(Row::Position(levels));
         Some((row(before), row(behind)))
     }
 
-    /// The smallest shifts, none below 0, that let no dependence point backwards.
+    /// Shifts, none below 0, that let no dependence point backwards: the smallest ones, or, where none has to be larger
+    /// for that than the largest of these, one for all statements that write an array. So the border of an array is
+    /// written along with its inside, as far behind what both read, and analyses see one shape, not two.
     pub(super) fn shifts(&self, dim: usize) -> Option<Vec<i64>> {
+        let apart = self.least_shifts(dim, false)?;
+        let most = |shifts: &[i64]| shifts.iter().copied().max().unwrap_or(0);
+        let together = if most(&apart) > MOST_SHIFT { None } else { self.least_shifts(dim, true) };
+        Some(together.filter(|together| most(together) <= most(&apart)).unwrap_or(apart))
+    }
+
+    /// The smallest shifts that let no dependence point backwards, if need be the same ones for statements that write one
+    /// array.
+    fn least_shifts(&self, dim: usize, are_shared: bool) -> Option<Vec<i64>> {
         let mut shifts = vec![0_i64; self.stmts];
         for _ in 0..=self.stmts {
             let mut settled = true;
+            if are_shared {
+                let mut shared = vec![0; self.stmts];
+                shifts
+                    .iter()
+                    .zip(&self.alike.writers)
+                    .for_each(|(&shift, &first)| shared[first] = shift.max(shared[first]));
+                shifts = self.alike.writers.iter().map(|&first| shared[first]).collect();
+            }
             for d in &self.left {
                 let least = i128::from(shifts[d.from]) - i128::from(d.by[dim].lower()?);
                 if least > i128::from(shifts[d.to]) {
@@ -175,6 +209,16 @@ fn levels_between(stmts: usize, pairs: &[(usize, usize)], others: &[(usize, usiz
     None
 }
 
+/// The levels in the same order, with those of statements of different paces apart.
+fn apart_by_pace(levels: &[i64], paces: &[usize]) -> Vec<i64> {
+    let places: BTreeSet<(i64, usize)> = levels.iter().copied().zip(paces.iter().copied()).collect();
+    if paces.iter().all(|pace| *pace == paces[0]) {
+        return levels.to_vec();
+    }
+    let place = |wanted: (i64, usize)| places.range(..wanted).count() as i64;
+    levels.iter().zip(paces).map(|(&level, &pace)| place((level, pace))).collect()
+}
+
 /// Of each statement, the first one of those that depend on each other in a circle with it: itself, if there is none.
 fn heads(stmts: usize, left: &[&Distance]) -> Vec<usize> {
     let reaches = closure(stmts, left);
@@ -205,6 +249,11 @@ mod tests {
     use super::*;
     use crease_program::Interval;
 
+    /// Statements that write arrays of their own, in all rows.
+    fn unlike(stmts: usize) -> Alike {
+        Alike { writers: (0..stmts).collect(), paces: vec![0; stmts] }
+    }
+
     fn distance((from, to): (usize, usize), by: i64) -> Distance {
         Distance { from, to, by: vec![Interval::point(by)] }
     }
@@ -213,7 +262,8 @@ mod tests {
     fn what_each_iteration_hands_to_itself_shares_lanes() {
         // 0 -> 1 at rest, 1 -> 2 to the next cell, 2 -> 3 at rest.
         let distances = [distance((0, 1), 0), distance((1, 2), -1), distance((2, 3), 0)];
-        let around = |shared: Option<&[i64]>| Open::all(4, &distances).positions_around(0, shared).unwrap();
+        let alike = unlike(4);
+        let around = |shared: Option<&[i64]>| Open::all(&alike, &distances).positions_around(0, shared).unwrap();
         let position = |levels: [i64; 4]| Some(Row::Position(levels.to_vec()));
         assert_eq!(around(Some(&[0; 4])), (position([0, 0, 1, 1]), position([0, 1, 0, 1])));
         assert_eq!(around(None), (position([0, 1, 2, 3]), None));
@@ -221,7 +271,36 @@ mod tests {
         assert_eq!(around(Some(&[0, 0, 1, 1])), (None, position([0, 1, 2, 3])));
         assert_eq!(around(Some(&[0, 1, 1, 1])), (position([0, 1, 2, 2]), position([0, 0, 0, 1])));
         let circle = [distance((0, 1), 0), distance((1, 0), 0)];
-        assert_eq!(Open::all(2, &circle).positions_around(0, Some(&[0; 2])), None);
-        assert_eq!(Open::all(2, &[]).positions_around(0, None), Some((None, None)));
+        assert_eq!(Open::all(&unlike(2), &circle).positions_around(0, Some(&[0; 2])), None);
+        assert_eq!(Open::all(&unlike(2), &[]).positions_around(0, None), Some((None, None)));
+    }
+
+    #[test]
+    fn what_runs_in_other_rows_has_lanes_of_its_own() {
+        let distances = [distance((0, 1), 0), distance((1, 2), 0), distance((2, 3), -1)];
+        let alike = Alike { paces: vec![0, 1, 1, 0], ..unlike(4) };
+        let around = Open::all(&alike, &distances).positions_around(0, Some(&[0; 4])).unwrap();
+        let position = |levels: [i64; 4]| Some(Row::Position(levels.to_vec()));
+        assert_eq!(around, (position([0, 1, 1, 2]), position([0, 0, 1, 0])));
+        // Nothing goes from one to the other, and they are apart all the same.
+        let alone = Open::all(&alike, &[]).positions_around(0, Some(&[0; 4])).unwrap();
+        assert_eq!(alone, (position([0, 1, 1, 0]), None));
+    }
+
+    #[test]
+    fn what_writes_one_array_is_shifted_alike() {
+        let shifts = |writers: [usize; 4], distances: &[Distance]| {
+            Open::all(&Alike { writers: writers.to_vec(), ..unlike(4) }, distances).shifts(0).unwrap()
+        };
+        // Statements 1 and 2 are the inside and the border of an array: the border needs nothing that lies ahead.
+        let border = [distance((0, 1), -1), distance((0, 2), 0), distance((1, 3), 0), distance((2, 3), 0)];
+        assert_eq!(shifts([0, 1, 1, 3], &border), [0, 1, 1, 1]);
+        assert_eq!(shifts([0, 1, 2, 3], &border), [0, 1, 0, 1], "arrays of their own");
+        // What reads the border ahead would be two behind then.
+        let far = [distance((0, 1), -1), distance((0, 2), 0), distance((1, 3), 0), distance((2, 3), -1)];
+        assert_eq!(shifts([0, 1, 1, 3], &far), [0, 1, 0, 1]);
+        // Around the end of a row: the border is far behind, and its inside does not wait for it.
+        let around = [distance((0, 1), -1), distance((0, 2), -99), distance((1, 3), 0), distance((2, 3), 99)];
+        assert_eq!(shifts([0, 1, 1, 3], &around), [0, 1, 99, 1]);
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! In: a kernel, numbers for its sizes, a machine, a number of threads.   Out: [`Candidate`]s, the cheapest first.
 //!
-//! `space` finds the dimensions that the statements have in common: those of the arrays they write. `distances` has how
+//! `space` finds the dimensions that the statements have in common: those of the arrays they write, which `rates` scales
+//! where one statement runs for several rows of another one. `distances` has how
 //! far apart in them a value is written and read, `orders` changes the direction of sweeps and which dimension is the
 //! last, `fold` brings the ends of a periodic dimension together, `fusion` shifts statements against each other until
 //! all of that points forwards, `by_rows` and `shapes` make schedules of it, without and with tiles of time, and
@@ -19,6 +20,7 @@ mod fold;
 mod fusion;
 mod orders;
 mod passes;
+mod rates;
 mod shapes;
 mod space;
 

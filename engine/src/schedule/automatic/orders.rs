@@ -14,7 +14,7 @@ use crate::kernel::affine::{Affine, AffineOverflow};
 use crate::kernel::graph::{Kernel, Role, Stmt};
 use crate::schedule::automatic::distances::{Distance, distances};
 use crate::schedule::automatic::fusion::Open;
-use crate::schedule::automatic::space::CommonSpace;
+use crate::schedule::automatic::space::{CommonSpace, stride};
 
 /// The space in which all sweeps go forwards, and its distances; none if they do in this one, or nothing helps.
 ///
@@ -30,7 +30,7 @@ pub(super) fn forwards(
     // Each round turns a group of statements along one dimension, from the outermost one on.
     for _ in 0..kernel.stmts().len() * space.names.len() {
         let (space, found) = turned.as_ref().map_or((space, found), |(space, found)| (space, found));
-        let Some((dim, backwards)) = first_backwards(kernel.stmts().len(), space, found) else { return Ok(turned) };
+        let Some((dim, backwards)) = first_backwards(space, found) else { return Ok(turned) };
         if backwards.is_empty() {
             return Ok(None);
         }
@@ -47,9 +47,9 @@ pub(super) fn forwards(
 
 /// The outermost dimension along which statements cannot be ordered, and those that would be if they went back; none if
 /// all dimensions can be ordered.
-fn first_backwards(stmts: usize, space: &CommonSpace, distances: &[Distance]) -> Option<(usize, Vec<usize>)> {
+fn first_backwards(space: &CommonSpace, distances: &[Distance]) -> Option<(usize, Vec<usize>)> {
     let (first, last) = (usize::from(space.has_steps), space.names.len() - 1);
-    let mut open = Open::all(stmts, distances);
+    let mut open = Open::all(&space.alike, distances);
     for dim in 0..=last {
         if dim == last && dim >= first && open.clone().positions_around(dim, None).is_some() {
             return None;
@@ -74,7 +74,10 @@ pub(super) fn unit_stride_last(kernel: &Kernel, space: &CommonSpace) -> Option<V
         };
         kernel.stmts().iter().enumerate().map(of_stmt).sum()
     };
-    let innermost = (first..=last).rev().min_by(|a, b| strided(*a).total_cmp(&strided(*b)))?;
+    // Lanes are next to each other: no dimension in which a statement takes every second place.
+    let is_dense = |dim: &usize| space.coordinates.iter().all(|of_stmt| stride(&of_stmt[*dim]) <= 1);
+    let dense = (first..=last).rev().filter(|dim| *dim == last || is_dense(dim));
+    let innermost = dense.min_by(|a, b| strided(*a).total_cmp(&strided(*b)))?;
     (innermost != last).then(|| (0..=last).filter(|dim| *dim != innermost).chain([innermost]).collect())
 }
 

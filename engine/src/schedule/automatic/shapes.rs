@@ -111,7 +111,7 @@ pub(super) fn tiles(
 /// Whether rows run in lanes: nothing goes along them once all other dimensions are ordered.
 pub(super) fn has_lanes(space: &CommonSpace, distances: &[Distance]) -> bool {
     let (first, last) = (usize::from(space.has_steps), space.names.len() - 1);
-    let mut open = Open::all(space.coordinates.len(), distances);
+    let mut open = Open::all(&space.alike, distances);
     first > last || (0..last).all(|dim| open.next(dim).is_some()) && open.positions_around(last, None).is_some()
 }
 
@@ -304,7 +304,7 @@ impl Shapes<'_> {
     /// Shifts that order the statements of a step in the outermost dimension of space, and what these leave; none if
     /// the kernel has no steps, or a dependence is not known to point forwards in them.
     fn within_step(&self) -> Option<(Vec<i64>, Open<'_>)> {
-        let mut open = Open::all(self.stmts, self.distances);
+        let mut open = Open::all(&self.space.alike, self.distances);
         if !self.space.has_steps || self.outer() > self.last() || self.distances.iter().any(|d| d.by[0].min < 0) {
             return None;
         }

@@ -1,16 +1,19 @@
-//! The dimensions that statements have in common: a statement's time is, to begin with, the cell that it writes.
+//! The dimensions that statements have in common: a statement's time is, to begin with, the cell that it writes, at the
+//! rate of what it reads (`rates`).
 //!
 //! In: a kernel and values of its parameters.   Out: [`CommonSpace`]: named dimensions, and for each statement its
 //! coordinates in them. The dimensions are the indices of the array with the most of them, of a state if there is one;
-//! indices of other arrays belong to the dimension of the same name, or, where there are as many, at the same position.
+//! where these do not tell instances apart, of an array that has all of them and more, as sweeps within a step have.
+//! Indices of other arrays belong to the dimension of the same name, or, where there are as many, at the same position.
 //! A dimension that a statement's first array does not have is the iterator of that name, or 0.
 
 use crease_program::Interval;
 
 use crate::kernel::affine::{Affine, Term};
-use crate::kernel::graph::{Array, ArrayId, Kernel, ParamId, Role, Stmt};
+use crate::kernel::graph::{Array, ArrayId, Assign, Kernel, ParamId, Role, Stmt};
 use crate::kernel::points::bounding_box;
-use crate::schedule::automatic::NoCandidates;
+use crate::schedule::automatic::fusion::Alike;
+use crate::schedule::automatic::{NoCandidates, rates};
 
 /// Statements in dimensions that they share.
 #[derive(Clone, Debug)]
@@ -23,6 +26,8 @@ pub(super) struct CommonSpace {
     pub(super) index_dims: Vec<Option<Vec<usize>>>,
     /// Per statement and dimension, the coordinate.
     pub(super) coordinates: Vec<Vec<Affine>>,
+    /// Which statements write one array, and which run in the same rows.
+    pub(super) alike: Alike,
     /// Per statement, the range of each iterator.
     pub(super) ranges: Vec<Vec<Interval>>,
     /// Where a dimension is folded: per statement, in which half it runs, 0 or 1.
@@ -33,10 +38,28 @@ impl CommonSpace {
     /// The space of a kernel.
     ///
     /// # Errors
-    /// [`NoCandidates`] if nothing has indices, or instances of a statement cannot be told apart in it.
+    /// [`NoCandidates`] if nothing has indices, instances of a statement cannot be told apart in it, or a number leaves
+    /// 64 bits.
     pub(super) fn of(kernel: &Kernel, params: &[i64]) -> Result<CommonSpace, NoCandidates> {
+        let mut space = CommonSpace::unbalanced(kernel, params)?;
+        rates::balance(kernel, &mut space)?;
+        space.alike.paces = paces(&space.coordinates);
+        Ok(space)
+    }
+
+    /// The same in which coordinates are the cells that are written.
+    pub(super) fn unbalanced(kernel: &Kernel, params: &[i64]) -> Result<CommonSpace, NoCandidates> {
+        let Some(leader) = leader(kernel) else { return Err(NoCandidates::Because("it writes no array".to_string())) };
+        let found = CommonSpace::over(leader, kernel, params);
+        match wider(leader, kernel) {
+            Some(wider) if found.is_err() => CommonSpace::over(wider, kernel, params).or(found),
+            _ => found,
+        }
+    }
+
+    /// The space over the indices of an array.
+    fn over(leader: &Array, kernel: &Kernel, params: &[i64]) -> Result<CommonSpace, NoCandidates> {
         let because = |text: String| Err(NoCandidates::Because(text));
-        let Some(leader) = leader(kernel) else { return because("it writes no array".to_string()) };
         let names = leader.index.clone();
         if names.is_empty() {
             return because("its arrays have no indices".to_string());
@@ -46,16 +69,25 @@ impl CommonSpace {
         let mut ranges = Vec::new();
         for (stmt, coordinates) in kernel.stmts().iter().zip(&coordinates) {
             if let Some(iter) = (0..stmt.iters.len()).find(|&iter| !coordinates.iter().any(|c| depends_on(c, iter))) {
+                let moves = |assign: &&Assign| assign.index.iter().any(|e| depends_on(e, iter));
+                let moving = stmt.assigns.iter().find(moves).map(|assign| &kernel.array(assign.array).name);
                 let (stmt, iter) = (&stmt.name, &stmt.iters[iter]);
-                return because(format!("`{stmt}` writes the same cells for every `{iter}`"));
+                return because(match moving {
+                    None => format!("`{stmt}` writes the same cells for every `{iter}`"),
+                    Some(array) => {
+                        let names = names.join(", ");
+                        format!("`{stmt}` writes `{array}` along `{iter}`, which is none of the dimensions {names}")
+                    }
+                });
             }
             let range = bounding_box(&stmt.domain, stmt.iters.len(), params);
             let Ok(range) = range else { return because(format!("`{}` has no box of iterations", stmt.name)) };
             let range = range.unwrap_or_else(|| vec![(0, -1); stmt.iters.len()]);
             ranges.push(range.into_iter().map(|(min, max)| Interval::between(min, max)).collect());
         }
-        let has_steps = leader.role == Role::State;
-        Ok(CommonSpace { names, has_steps, index_dims, coordinates, ranges, halves: None })
+        let has_steps = written(kernel).any(|array| array.role == Role::State);
+        let alike = Alike { writers: writers(kernel), paces: paces(&coordinates) };
+        Ok(CommonSpace { names, has_steps, index_dims, coordinates, alike, ranges, halves: None })
     }
 
     /// The same with dimensions in another order.
@@ -71,6 +103,7 @@ impl CommonSpace {
                 .iter()
                 .map(|of_stmt| order.iter().map(|&dim| of_stmt[dim].clone()).collect())
                 .collect(),
+            alike: self.alike.clone(),
             ranges: self.ranges.clone(),
             halves: None,
         }
@@ -89,9 +122,51 @@ impl CommonSpace {
 
 /// The written array with the most indices: of states, if there are any.
 pub(super) fn leader(kernel: &Kernel) -> Option<&Array> {
-    let written = kernel.stmts().iter().flat_map(|stmt| stmt.assigns.iter().map(|assign| kernel.array(assign.array)));
     // `max_by_key` takes the last of equal ones: the first in the text leads.
-    written.rev().max_by_key(|array| (array.role == Role::State, array.index.len()))
+    written(kernel).rev().max_by_key(|array| (array.role == Role::State, array.index.len()))
+}
+
+/// The written array with the most indices among those that have all indices of another one and further ones, behind the
+/// first: sweeps within a step, say.
+fn wider<'k>(other: &Array, kernel: &'k Kernel) -> Option<&'k Array> {
+    let has_more = |array: &&Array| {
+        array.index.first() == other.index.first()
+            && array.index.len() > other.index.len()
+            && other.index.iter().all(|name| array.index.contains(name))
+    };
+    written(kernel).rev().filter(has_more).max_by_key(|array| array.index.len())
+}
+
+/// What is written, once for each assignment.
+fn written(kernel: &Kernel) -> impl DoubleEndedIterator<Item = &Array> {
+    kernel.stmts().iter().flat_map(|stmt| stmt.assigns.iter().map(|assign| kernel.array(assign.array)))
+}
+
+/// Of each statement, the first one that writes one of the same arrays.
+fn writers(kernel: &Kernel) -> Vec<usize> {
+    let mut firsts: Vec<usize> = Vec::new();
+    for (number, stmt) in kernel.stmts().iter().enumerate() {
+        let shares = |other: &Stmt| {
+            other.assigns.iter().any(|theirs| stmt.assigns.iter().any(|ours| ours.array == theirs.array))
+        };
+        let first = kernel.stmts()[..number].iter().position(shares).map_or(number, |other| firsts[other]);
+        firsts.push(first);
+    }
+    firsts
+}
+
+/// Of each statement, the first one whose coordinates have the same strides in all dimensions but the last.
+fn paces(coordinates: &[Vec<Affine>]) -> Vec<usize> {
+    let strides =
+        |of_stmt: &[Affine]| -> Vec<u64> { of_stmt[..of_stmt.len().saturating_sub(1)].iter().map(stride).collect() };
+    let all: Vec<Vec<u64>> = coordinates.iter().map(|of_stmt| strides(of_stmt)).collect();
+    all.iter().map(|own| all.iter().position(|other| other == own).unwrap_or(0)).collect()
+}
+
+/// How far apart neighbouring places of a coordinate are; of one that stands still, 1.
+pub(super) fn stride(coordinate: &Affine) -> u64 {
+    let iterators = coordinate.terms().filter(|(term, _)| matches!(term, Term::Iter(_)));
+    iterators.map(|(_, by)| by.unsigned_abs()).max().unwrap_or(1)
 }
 
 /// Which dimension each index of an array is.
