@@ -40,6 +40,23 @@ impl<'d> Open<'d> {
         &self.left
     }
 
+    /// What is left between some statements.
+    pub(super) fn among(&self, stmts: &[bool]) -> Open<'d> {
+        let left = self.left.iter().copied().filter(|d| stmts[d.from] && stmts[d.to]).collect();
+        Open { stmts: self.stmts, left }
+    }
+
+    /// Statements that depend on each other in circles, each of these behind those that it needs.
+    pub(super) fn circles(&self) -> Vec<Vec<usize>> {
+        let heads = heads(self.stmts, &self.left);
+        let pairs = self.left.iter().map(|d| (heads[d.from], heads[d.to])).filter(|(from, to)| from != to);
+        let levels = levels(self.stmts, &pairs.collect::<Vec<_>>()).unwrap_or_default();
+        let mut firsts: Vec<usize> = (0..self.stmts).filter(|&stmt| heads[stmt] == stmt).collect();
+        firsts.sort_by_key(|&head| levels.get(head).copied());
+        let of = |head: usize| (0..self.stmts).filter(|&stmt| heads[stmt] == head).collect();
+        firsts.into_iter().map(of).collect()
+    }
+
     /// The next row over a dimension, and groups before it where shifts do not do; none if neither does.
     pub(super) fn next(&mut self, dim: usize) -> Option<Vec<Row>> {
         let mut rows = Vec::new();
