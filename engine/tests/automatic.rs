@@ -96,7 +96,18 @@ const STAGED_RING: &str = "kernel staged_ring(size N; run T) for N >= 3 {
     U[t, x] for 1 <= t <= T and 0 <= x < N { u[t,x] = u[t-1,x] - 0.5 * (f[t,x] - f[t,x-1]) }
   }";
 
-const STEPPING: [&str; 9] = [PLANE, STAGES, SWEEP, RING, CUBE, STAR, THERE_AND_BACK, ALTERNATING, STAGED_RING];
+/// Points of one colour of a chess board, then those of the other.
+const RED_BLACK: &str = "kernel red_black(size N; run T) for N >= 3 {
+    state u[t, y, x]: f64 for 0 <= y, x < N
+    R[t, y, x] for 1 <= t <= T and 1 <= y, x < N - 1 and (y + x) mod 2 = 0 {
+      u[t,y,x] = 0.25 * (u[t-1,y-1,x] + u[t-1,y+1,x] - u[t-1,y,x-1]) + 0.5 * u[t-1,y,x+1] }
+    B[t, y, x] for 1 <= t <= T and 1 <= y, x < N - 1 and (y + x) mod 2 = 1 {
+      u[t,y,x] = 0.25 * (u[t,y-1,x] + u[t,y+1,x] - u[t,y,x-1]) + 0.5 * u[t,y,x+1] }
+    E[t, y, x] for 1 <= t <= T and 0 <= y, x < N and (y = 0 or y = N-1 or x = 0 or x = N-1) { u[t,y,x] = u[t-1,y,x] }
+  }";
+
+const STEPPING: [&str; 10] =
+    [PLANE, STAGES, SWEEP, RING, CUBE, STAR, THERE_AND_BACK, ALTERNATING, STAGED_RING, RED_BLACK];
 
 /// Steps of calls that follow each other.
 const CALLS: [u64; 3] = [1, 9, 3];
@@ -242,6 +253,7 @@ fn what_is_found_computes_what_a_plain_order_does() {
         (IMAGE, "schedule plain { B -> [0, y, x]; C -> [1, y, x]; D -> [2, y, x] }"),
         (THERE_AND_BACK, "schedule plain { V, V0 -> [t, 0, y, x]; U, U0 -> [t, 1, -y, x] }"),
         (ALTERNATING, "schedule plain { V -> [t, 0, y, x]; U -> [t, 1, y, x] }"),
+        (RED_BLACK, "schedule plain { R, E -> [t, 0, y, x]; B -> [t, 1, y, x] }"),
         (STAGED_RING, "schedule plain { F -> [t, 0, x]; U -> [t, 1, x] }"),
         (TRANSPOSED, "schedule plain { Z -> [y, x, 0]; S -> [y, x, k + 1]; D -> [y, x, N + 1] }"),
         (PRODUCT, "schedule plain { Z -> [y, x, 0]; S -> [y, x, k + 1]; D -> [y, x, N + 1] }"),

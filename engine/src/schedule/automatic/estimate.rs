@@ -11,9 +11,10 @@ use crease_program::Interval;
 
 use crate::kernel::affine::Affine;
 use crate::kernel::formula::Formula;
-use crate::kernel::graph::{Array, Expr, Kernel, Role, Stmt};
+use crate::kernel::graph::{Array, DimKind, Expr, Kernel, Role, Stmt};
 use crate::kernel::points::bounding_box;
 use crate::schedule::automatic::Target;
+use crate::schedule::automatic::congruences::congruences;
 use crate::schedule::automatic::space::{CommonSpace, dims_of};
 use crate::sets::boxes::{IntBox, boxes_of};
 
@@ -69,6 +70,8 @@ pub(super) struct Workload {
     pub(super) threads: f64,
     /// Lanes of vectors.
     pub(super) lanes: u32,
+    /// Per statement, whether it runs at every so many cells of a row.
+    skips: Vec<bool>,
     /// Iterations along each dimension.
     pub(super) extents: Vec<f64>,
     /// How many dimensions are of space.
@@ -148,10 +151,16 @@ impl Workload {
             let ranges = (0..kernel.stmts().len()).map(|stmt| space.extent(stmt, dim, target.params));
             ranges.reduce(Interval::hull).map_or(1.0, length)
         };
+        let of_stmt = |stmt: &Stmt| congruences(kernel, &stmt.domain, stmt.iters.len(), target.params);
+        let every = |stmt: &Stmt| of_stmt(stmt).iter().map(|found| found.modulus as f64).product::<f64>();
+        let skips = |(stmt, coordinates): (&Stmt, &Vec<Affine>)| {
+            let moves = |iter: usize| coordinates.last().is_some_and(|row| row.iter_coefficient(iter) != 0);
+            of_stmt(stmt).iter().any(|found| (0..stmt.iters.len()).any(|i| moves(i) && found.coefficients[i] != 0))
+        };
         let work = |(number, stmt): (usize, &Stmt)| {
             let whole = |dims: std::ops::Range<usize>| dims.map(|dim| extent(number, dim)).product::<f64>();
             let (points, strips) = in_boxes(stmt, space.has_steps, target.params)
-                .unwrap_or_else(|| (whole(first..dims), whole(first..dims.saturating_sub(1).max(first))));
+                .unwrap_or_else(|| (whole(first..dims) / every(stmt), whole(first..dims.saturating_sub(1).max(first))));
             (points, points * instance_ns(kernel, stmt) + strips * STRIP_NS)
         };
         let (points, work): (Vec<f64>, Vec<f64>) = kernel.stmts().iter().enumerate().map(work).unzip();
@@ -165,6 +174,7 @@ impl Workload {
             extents: (0..dims).map(hull).collect(),
             space_dims: dims - first,
             chains: vec![None; points.len()],
+            skips: kernel.stmts().iter().zip(&space.coordinates).map(skips).collect(),
             points,
             work,
             state_bytes: bytes(&[Role::State]),
@@ -179,9 +189,10 @@ impl Workload {
     /// The same where some statements run cell by cell.
     pub(super) fn with_chains(mut self, chains: Vec<Option<f64>>) -> Workload {
         let lanes = f64::from(self.lanes);
-        for ((work, points), chain) in self.work.iter_mut().zip(&self.points).zip(&chains) {
-            if let Some(waiting) = chain {
-                *work = (*work * lanes).max(points * waiting);
+        for (number, chain) in chains.iter().enumerate() {
+            if chain.is_some() || self.skips[number] {
+                let waiting = self.points[number] * chain.unwrap_or(0.0);
+                self.work[number] = (self.work[number] * lanes).max(waiting);
             }
         }
         self.chains = chains;
@@ -345,7 +356,17 @@ impl Workload {
         self.points[number] * (others + done * CELL_NS)
     }
 
-    /// Whether all statements run in lanes, row after row.
+    /// How rows run that nothing goes along: cell by cell where most of them skip cells. Of such strips lanes were not
+    /// faster, as each cell is put into its lane by itself (six cells of every second one of rows, in and out of cache).
+    pub(super) fn along_rows(&self) -> DimKind {
+        let points = |is_wanted: &dyn Fn(bool) -> bool| -> f64 {
+            self.points.iter().zip(&self.skips).filter(|(_, skips)| is_wanted(**skips)).map(|(points, _)| points).sum()
+        };
+        let is_most = points(&|skips| skips) > points(&|skips| !skips);
+        if is_most { DimKind::Sequential } else { DimKind::Vector(self.lanes) }
+    }
+
+    /// Whether no statement waits for the cell before, row after row.
     pub(super) fn has_lanes(&self) -> bool {
         self.chains.iter().all(Option::is_none)
     }

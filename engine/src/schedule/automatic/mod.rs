@@ -3,7 +3,7 @@
 //! In: a kernel, numbers for its sizes, a machine, a number of threads.   Out: [`Candidate`]s, the cheapest first.
 //!
 //! `space` finds the dimensions that the statements have in common: those of the arrays they write. `distances` has how
-//! far apart in them a value is written and read, `orders` changes the direction of sweeps and which dimension is the
+//! far apart in them a value is written and read, `congruences` what never meets as it is of another colour, `orders` changes the direction of sweeps and which dimension is the
 //! last, `fold` brings the ends of a periodic dimension together, `fusion` shifts statements against each other until
 //! all of that points forwards, `by_rows` and `shapes` make schedules of it, without and with tiles of time, `across`
 //! those in lanes across rows, along which `chains` says how long recurrences take, and `estimate` counts their bytes,
@@ -16,6 +16,7 @@
 mod across;
 mod by_rows;
 mod chains;
+mod congruences;
 mod distances;
 mod estimate;
 mod fold;

@@ -380,7 +380,7 @@ impl Shapes<'_> {
             if let Some(before) = before {
                 draft.push(DimKind::Sequential, self.values(&before)?);
             }
-            draft.push(DimKind::Vector(self.workload.lanes), self.values(last)?);
+            draft.push(self.workload.along_rows(), self.values(last)?);
             if let Some(behind) = behind {
                 draft.push(DimKind::Sequential, self.values(&behind)?);
             }
