@@ -45,8 +45,8 @@ struct Blocks {
     parallel: (usize, i64),
     /// The dimension of which some run in one pass of the lanes, if that saves cells that are put into lanes.
     pass: Option<usize>,
-    /// Dimensions and positions before the lanes, and positions behind them.
-    before: Vec<Row>,
+    /// Dimensions and positions before the lanes, each with the number that it is divided by; and positions behind them.
+    before: Vec<(Row, i64)>,
     behind: Option<Row>,
 }
 
@@ -81,7 +81,11 @@ impl Shapes<'_> {
         let name = |stage: &Blocks| {
             let [lanes, of] = [stage.lanes, stage.parallel.0].map(|dim| &self.space.names[dim]);
             let pass = stage.pass.map(|dim| format!(", {ROWS_OF_A_PASS} of {} in a pass", self.space.names[dim]));
-            format!("lanes along {lanes} in blocks of {} of {of}{}", stage.parallel.1, pass.unwrap_or_default())
+            let blocks = match stage.parallel.1 {
+                1 => format!(", {of} in parallel"),
+                width => format!(" in blocks of {width}"),
+            };
+            format!("lanes along {lanes}{blocks}{}", pass.unwrap_or_default())
         };
         let shape = stages.iter().map(name).collect::<Vec<_>>().join(", then ");
         Ok(Some(draft.candidate(shape, estimate)))
@@ -91,7 +95,10 @@ impl Shapes<'_> {
     fn temps_between(&self, stages: &[Blocks], tasks: f64) -> f64 {
         let [stage] = stages else { return 1.0 };
         let (mut outside, mut temps_held) = (tasks / self.workload.threads.min(tasks), 0.0);
-        stage.before.iter().for_each(|row| self.hold(row, &mut outside, &mut temps_held));
+        for (row, divisor) in &stage.before {
+            self.hold(row, &mut outside, &mut temps_held);
+            outside /= *divisor as f64;
+        }
         temps_held
     }
 
@@ -134,20 +141,47 @@ impl Shapes<'_> {
                 .any(|stmt| self.strided(kernel, stmt, lanes, Some(dim)) < self.strided(kernel, stmt, lanes, None))
         };
         let pass = stage.dims.iter().copied().find(|&dim| dim != lanes && saves(dim));
-        let parallel = match stage.dims.first() {
-            Some(&outer) if outer == self.outer() && outer != lanes && strided(lanes) == 0.0 => (outer, 1),
-            _ => (lanes, self.width_of_blocks(lanes, strided(lanes) > 0.0, pass.is_some())),
+        let width = self.width_of_blocks(lanes, strided(lanes) > 0.0, pass.is_some());
+        let is_outer = |dim: &usize| {
+            *dim == self.outer()
+                && ![Some(lanes), pass].contains(&Some(*dim))
+                && self.workload.extents[*dim] >= self.workload.threads
         };
+        let parallel = stage.dims.first().copied().filter(is_outer).map_or((lanes, width), |outer| (outer, 1));
+        let blocks = Some(width).filter(|_| parallel.0 != lanes && strided(lanes) > 0.0);
         let mut within = open.among(&stage.stmts);
         let mut before = Vec::new();
-        for dim in (self.outer()..=self.last()).filter(|&dim| dim != lanes && (dim, 1) != parallel) {
-            before.extend(within.next(dim)?);
-        }
+        self.before_lanes(&mut within, &mut before, &stage.dims, (lanes, blocks), (parallel, pass))?;
         let zeros = vec![0; self.stmts];
         let shared = (!self.space.has_steps).then_some(zeros.as_slice());
         let (position, behind) = within.positions_around(lanes, shared)?;
-        before.extend(position);
+        before.extend(position.map(|row| (row, 1)));
         Some(Blocks { stmts: stage.stmts, lanes, parallel, pass, before, behind })
+    }
+
+    /// The dimensions that are neither parallel nor in lanes, in order; blocks of lanes go around the first of them along
+    /// which something is handed on.
+    fn before_lanes(
+        &self,
+        within: &mut Open<'_>,
+        before: &mut Vec<(Row, i64)>,
+        independent: &[usize],
+        (lanes, mut blocks): (usize, Option<i64>),
+        (parallel, pass): ((usize, i64), Option<usize>),
+    ) -> Option<()> {
+        for dim in (self.outer()..=self.last()).filter(|&dim| (dim, 1) != parallel) {
+            if let Some(width) = blocks.take_if(|_| dim == lanes || !independent.contains(&dim)) {
+                before.push((Row::Dim { dim: lanes, shifts: vec![0; self.stmts] }, width));
+            }
+            if dim == lanes {
+                continue;
+            }
+            for row in within.next(dim)? {
+                let is_pass = Some(dim) == pass && matches!(row, Row::Dim { .. });
+                before.push((row, if is_pass { ROWS_OF_A_PASS } else { 1 }));
+            }
+        }
+        Some(())
     }
 
     /// Accesses of an instance that are put into lanes one by one, where some of a dimension share a pass.
@@ -192,11 +226,9 @@ impl Shapes<'_> {
             if width == 1 { Ok(coordinate.clone()) } else { coordinate.floor_div(width) }
         })?;
         for k in 0..stages.iter().map(|stage| stage.before.len()).max().unwrap_or(0) {
-            push(draft, DimKind::Sequential, &|stage, stmt| {
-                let Blocks { before, pass, .. } = &stages[stage];
-                let is_pass = matches!(before.get(k), Some(Row::Dim { dim, .. }) if Some(*dim) == *pass);
-                let value = value(before.get(k), stmt)?;
-                if is_pass { value.floor_div(ROWS_OF_A_PASS) } else { Ok(value) }
+            push(draft, DimKind::Sequential, &|stage, stmt| match stages[stage].before.get(k) {
+                Some((row, divisor)) => self.value(row, stmt)?.floor_div(*divisor),
+                None => Ok(Affine::default()),
             })?;
         }
         push(draft, DimKind::Vector(self.workload.lanes), &|stage, stmt| {
