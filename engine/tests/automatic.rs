@@ -106,8 +106,15 @@ const RED_BLACK: &str = "kernel red_black(size N; run T) for N >= 3 {
     E[t, y, x] for 1 <= t <= T and 0 <= y, x < N and (y = 0 or y = N-1 or x = 0 or x = N-1) { u[t,y,x] = u[t-1,y,x] }
   }";
 
-const STEPPING: [&str; 10] =
-    [PLANE, STAGES, SWEEP, RING, CUBE, STAR, THERE_AND_BACK, ALTERNATING, STAGED_RING, RED_BLACK];
+/// Cells need those on the left and above of the same step.
+const SEIDEL: &str = "kernel seidel(size N; run T) for N >= 3 {
+    state u[t, y, x]: f64 for 0 <= y, x < N outside value 0
+    S[t, y, x] for 1 <= t <= T and 0 <= y, x < N {
+      u[t,y,x] = 0.25 * (u[t,y-1,x+1] - u[t,y-1,x] + u[t,y,x-1]) + 0.5 * u[t-1,y,x+1] - 0.125 * u[t-1,y+1,x] }
+  }";
+
+const STEPPING: [&str; 11] =
+    [PLANE, STAGES, SWEEP, RING, CUBE, STAR, THERE_AND_BACK, ALTERNATING, STAGED_RING, RED_BLACK, SEIDEL];
 
 /// Steps of calls that follow each other.
 const CALLS: [u64; 3] = [1, 9, 3];
@@ -254,6 +261,7 @@ fn what_is_found_computes_what_a_plain_order_does() {
         (THERE_AND_BACK, "schedule plain { V, V0 -> [t, 0, y, x]; U, U0 -> [t, 1, -y, x] }"),
         (ALTERNATING, "schedule plain { V -> [t, 0, y, x]; U -> [t, 1, y, x] }"),
         (RED_BLACK, "schedule plain { R, E -> [t, 0, y, x]; B -> [t, 1, y, x] }"),
+        (SEIDEL, "schedule plain { S -> [t, y, x] }"),
         (STAGED_RING, "schedule plain { F -> [t, 0, x]; U -> [t, 1, x] }"),
         (TRANSPOSED, "schedule plain { Z -> [y, x, 0]; S -> [y, x, k + 1]; D -> [y, x, N + 1] }"),
         (PRODUCT, "schedule plain { Z -> [y, x, 0]; S -> [y, x, k + 1]; D -> [y, x, N + 1] }"),

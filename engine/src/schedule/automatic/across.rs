@@ -87,7 +87,12 @@ impl Shapes<'_> {
             };
             format!("lanes along {lanes}{blocks}{}", pass.unwrap_or_default())
         };
-        let shape = stages.iter().map(name).collect::<Vec<_>>().join(", then ");
+        let mut names: Vec<String> = stages.iter().map(name).collect();
+        names.dedup();
+        let shape = match names.as_slice() {
+            [one] if stages.len() > 1 => format!("{} stages, {one}", stages.len()),
+            _ => names.join(", then "),
+        };
         Ok(Some(draft.candidate(shape, estimate)))
     }
 
@@ -141,7 +146,7 @@ impl Shapes<'_> {
                 .any(|stmt| self.strided(kernel, stmt, lanes, Some(dim)) < self.strided(kernel, stmt, lanes, None))
         };
         let pass = stage.dims.iter().copied().find(|&dim| dim != lanes && saves(dim));
-        let width = self.width_of_blocks(lanes, strided(lanes) > 0.0, pass.is_some());
+        let width = self.width_of_blocks(&stage, lanes, strided(lanes) > 0.0, pass.is_some());
         let is_outer = |dim: &usize| {
             *dim == self.outer()
                 && ![Some(lanes), pass].contains(&Some(*dim))
@@ -191,16 +196,18 @@ impl Shapes<'_> {
         moving as f64 + (all - moving) as f64 / ROWS_OF_A_PASS as f64
     }
 
-    /// Rows of a block, or cells of a part of rows. Rows that come from memory once are one vector: more of them are too
-    /// many places for a core to fetch ahead of, and where rows are a power of two apart a cache holds no more.
-    fn width_of_blocks(&self, dim: usize, is_strided: bool, is_used_again: bool) -> i64 {
-        let (vector, cells) = (i64::from(self.workload.lanes), self.workload.extents[dim]);
+    /// Rows of a block, or cells of a part of rows. Blocks that do not stay in a core's own caches are one vector: of more
+    /// rows that come from memory at a time a core does not fetch ahead, and where rows are a power of two apart a cache
+    /// holds no more.
+    fn width_of_blocks(&self, stage: &Stage, lanes: usize, is_strided: bool, is_used_again: bool) -> i64 {
+        let (vector, cells) = (i64::from(self.workload.lanes), self.workload.extents[lanes]);
         let of_threads = |unit: i64| (cells / self.workload.threads / unit as f64).ceil().max(1.0) as i64 * unit;
-        match (is_strided, self.workload.is_from_memory() && !is_used_again) {
-            (false, _) => of_threads(CELLS_OF_COLUMNS),
-            (true, true) => vector,
-            (true, false) => of_threads(vector).min(vector * VECTORS_OF_A_BLOCK),
+        if !is_strided {
+            return of_threads(CELLS_OF_COLUMNS);
         }
+        let rows: f64 = stage.dims.iter().map(|&dim| self.workload.extents[dim]).product();
+        let width = of_threads(vector).min(vector * VECTORS_OF_A_BLOCK);
+        if is_used_again || self.workload.is_in_own_cache(width as f64 / rows) { width } else { vector }
     }
 
     /// Time vectors of the stages: what one has more dimensions for than another is 0 there.

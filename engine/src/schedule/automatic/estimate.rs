@@ -371,9 +371,9 @@ impl Workload {
         self.chains.iter().all(Option::is_none)
     }
 
-    /// Whether what comes in and goes out is more than a core's own caches hold.
-    pub(super) fn is_from_memory(&self) -> bool {
-        self.step_bytes() > self.second_level_bytes
+    /// Whether a part of what comes in and goes out stays in a core's own caches, beside as much of the next.
+    pub(super) fn is_in_own_cache(&self, part: f64) -> bool {
+        self.step_bytes() * part <= self.second_level_bytes / 2.0
     }
 
     fn all_work(&self) -> f64 {

@@ -8,6 +8,7 @@
 //! Source: Darte and Huard, Loop shifting for loop compaction (1999); the shortest shifts by Bellman and Ford.
 
 use crate::schedule::automatic::distances::Distance;
+use crease_program::Interval;
 
 /// Cells by which statements are shifted at most, where groups do as well. Shows in `explain` of a kernel that sweeps
 /// forwards and back.
@@ -126,6 +127,19 @@ impl<'d> Open<'d> {
         None
     }
 
+    /// The smallest slope, up to some, for which what goes from row to row, or along rows, goes from diagonal to diagonal
+    /// `x + slope y` and to no row above; what stays in its cell is left.
+    pub(super) fn slope(&mut self, (above, last): (usize, usize), most: i64) -> Option<i64> {
+        let stays = |d: &Distance| [above, last].iter().all(|&dim| d.by[dim] == Interval::point(0));
+        let goes = |d: &Distance, slope: i64| {
+            let (down, along) = (d.by[above].min, d.by[last].min);
+            down >= 0 && down.saturating_mul(i128::from(slope)).saturating_add(along) >= 1
+        };
+        let slope = (1..=most).find(|&slope| self.left.iter().all(|d| stays(d) || goes(d, slope)))?;
+        self.left.retain(|d| stays(d));
+        Some(slope)
+    }
+
     /// Whether nothing that is left is of a statement, for each.
     pub(super) fn are_free(&self) -> Vec<bool> {
         (0..self.stmts).map(|stmt| self.left.iter().all(|d| d.from != stmt && d.to != stmt)).collect()
@@ -220,7 +234,6 @@ fn closure(stmts: usize, left: &[&Distance]) -> Vec<Vec<bool>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crease_program::Interval;
 
     fn distance((from, to): (usize, usize), by: i64) -> Distance {
         Distance { from, to, by: vec![Interval::point(by)] }

@@ -3,12 +3,13 @@
 //! In: a kernel, numbers for its sizes, a machine, a number of threads.   Out: [`Candidate`]s, the cheapest first.
 //!
 //! `space` finds the dimensions that the statements have in common: those of the arrays they write. `distances` has how
-//! far apart in them a value is written and read, `congruences` what never meets as it is of another colour, `orders` changes the direction of sweeps and which dimension is the
-//! last, `fold` brings the ends of a periodic dimension together, `fusion` shifts statements against each other until
-//! all of that points forwards, `by_rows` and `shapes` make schedules of it, without and with tiles of time, `across`
-//! those in lanes across rows, along which `chains` says how long recurrences take, and `estimate` counts their bytes,
-//! operations and barriers. None of it asks integer sets: distances are differences of
-//! affine expressions, and what is not constant there counts with its range.
+//! far apart in them a value is written and read, and leaves out what `congruences` show to be of another colour;
+//! `orders` changes the direction of sweeps and which dimension is the last, `fold` brings the ends of a periodic
+//! dimension together, `fusion` shifts statements against each other until all of that points forwards. `by_rows` and
+//! `shapes` make schedules of it, without and with tiles of time, `across` and `diagonals` those whose lanes are not
+//! along rows. `estimate` counts their bytes, operations and barriers, and `chains` how long cells wait for the one
+//! before. None of it asks integer sets: distances are differences of affine expressions, and what is not constant there
+//! counts with its range.
 //!
 //! A candidate is a schedule like any other. That it is legal is not taken from here: the stage `legality` says so, and
 //! a candidate that it refuses is dropped ([`PlanBuilder`](crate::PlanBuilder)).
@@ -17,6 +18,7 @@ mod across;
 mod by_rows;
 mod chains;
 mod congruences;
+mod diagonals;
 mod distances;
 mod estimate;
 mod fold;
@@ -104,7 +106,7 @@ pub(crate) fn candidates(kernel: &Kernel, target: &Target<'_>) -> Result<Vec<Can
         );
     }
     if !has_lanes {
-        found.extend(shapes::across(kernel, &space, &distances, &by_index)?);
+        found.extend(shapes::not_along_rows(kernel, &space, &distances, &by_index)?);
     }
     if found.is_empty() {
         let dims = space.names.join(", ");

@@ -8,7 +8,7 @@
 //! - rows in parallel, `[t, y parallel, x vector]`, where nothing is left to be ordered within a step;
 //! - columns, `[t, floor(x/w) parallel, y, x vector]`, where nothing goes along rows: a part of each for each thread;
 //! - lanes along another dimension than the last, or in parts of a line, `[t, stage, floor(y/w) parallel, x, y vector]`
-//!   (`across`);
+//!   (`across`), or along diagonals, `[t, floor(y/V), x + s y, y vector(V)]` (`diagonals`);
 //! - overlapped tiles of a dimension, `[t, floor(y/h) overlapped, y, x vector]`, where statements of a step need each
 //!   other's rows: each tile computes those of its neighbours that it needs by itself;
 //! - one stage after the other, `[t, stage, y parallel, x vector]`, where statements of a step need each other's rows;
@@ -98,13 +98,18 @@ pub(super) fn candidates(
     found.into_iter().filter_map(Result::transpose).collect()
 }
 
-/// The candidate in blocks of whatever dimension has lanes, where rows have none, and in parts of a line.
+/// Candidates in lanes that are not along rows, where rows have none, and those in parts of a line.
 ///
 /// # Errors
 /// As [`candidates`].
-pub(super) fn across(kernel: &Kernel, space: &CommonSpace, distances: &[Distance], workload: &Workload) -> Found {
-    let stmts = kernel.stmts().len();
-    Shapes { stmts, space, distances, workload, time_left: None }.across(kernel)
+pub(super) fn not_along_rows(
+    kernel: &Kernel,
+    space: &CommonSpace,
+    distances: &[Distance],
+    workload: &Workload,
+) -> Result<Vec<Candidate>, AffineOverflow> {
+    let shapes = Shapes { stmts: kernel.stmts().len(), space, distances, workload, time_left: None };
+    [shapes.across(kernel), shapes.diagonals(kernel)].into_iter().filter_map(Result::transpose).collect()
 }
 
 /// Candidates in tiles of time.
