@@ -110,7 +110,43 @@ const THERE_AND_BACK: &str = "kernel back(size N; run T) for N >= 3 {
     U0[t, y, x] for 1 <= t <= T and y = N-1 and 0 <= x < N { u[t,y,x] = v[t,y,x] }
   }";
 
-const STEPPING: [&str; 8] = [PLANE, STAGES, SWEEPS, SWEEP, RING, CUBE, STAR, THERE_AND_BACK];
+/// Sweeps along rows, then down columns, in each step.
+const ALTERNATING: &str = "kernel alternating(size N; run T) for N >= 3 {
+    state u[t, y, x]: f64 for 0 <= y < N and 0 <= x < N outside value 0
+    temp v[t, y, x]: f64 for 1 <= t <= T and 0 <= y < N and 0 <= x < N outside value 0
+    V[t, y, x] for 1 <= t <= T and 0 <= y < N and 0 <= x < N {
+      v[t,y,x] = 0.5 * v[t,y,x-1] + 0.25 * (u[t-1,y-1,x] - u[t-1,y+1,x]) }
+    U[t, y, x] for 1 <= t <= T and 0 <= y < N and 0 <= x < N {
+      u[t,y,x] = 0.5 * u[t,y-1,x] + 0.25 * (v[t,y,x-1] - v[t,y,x+1]) }
+  }";
+
+/// Two statements a step on a ring, of which the second needs neighbours of the first.
+const STAGED_RING: &str = "kernel staged_ring(size N; run T) for N >= 3 {
+    state u[t, x]: f64 for 0 <= x < N outside periodic
+    temp f[t, x]: f64 for 1 <= t <= T and 0 <= x < N outside periodic
+    F[t, x] for 1 <= t <= T and 0 <= x < N { f[t,x] = 0.5 * u[t-1,x] - 0.25 * u[t-1,x+1] }
+    U[t, x] for 1 <= t <= T and 0 <= x < N { u[t,x] = u[t-1,x] - 0.5 * (f[t,x] - f[t,x-1]) }
+  }";
+
+/// Points of one colour of a chess board, then those of the other.
+const RED_BLACK: &str = "kernel red_black(size N; run T) for N >= 3 {
+    state u[t, y, x]: f64 for 0 <= y, x < N
+    R[t, y, x] for 1 <= t <= T and 1 <= y, x < N - 1 and (y + x) mod 2 = 0 {
+      u[t,y,x] = 0.25 * (u[t-1,y-1,x] + u[t-1,y+1,x] - u[t-1,y,x-1]) + 0.5 * u[t-1,y,x+1] }
+    B[t, y, x] for 1 <= t <= T and 1 <= y, x < N - 1 and (y + x) mod 2 = 1 {
+      u[t,y,x] = 0.25 * (u[t,y-1,x] + u[t,y+1,x] - u[t,y,x-1]) + 0.5 * u[t,y,x+1] }
+    E[t, y, x] for 1 <= t <= T and 0 <= y, x < N and (y = 0 or y = N-1 or x = 0 or x = N-1) { u[t,y,x] = u[t-1,y,x] }
+  }";
+
+/// Cells need those on the left and above of the same step.
+const SEIDEL: &str = "kernel seidel(size N; run T) for N >= 3 {
+    state u[t, y, x]: f64 for 0 <= y, x < N outside value 0
+    S[t, y, x] for 1 <= t <= T and 0 <= y, x < N {
+      u[t,y,x] = 0.25 * (u[t,y-1,x+1] - u[t,y-1,x] + u[t,y,x-1]) + 0.5 * u[t-1,y,x+1] - 0.125 * u[t-1,y+1,x] }
+  }";
+
+const STEPPING: [&str; 12] =
+    [PLANE, STAGES, SWEEPS, SWEEP, RING, CUBE, STAR, THERE_AND_BACK, ALTERNATING, STAGED_RING, RED_BLACK, SEIDEL];
 
 /// Steps of calls that follow each other.
 const CALLS: [u64; 3] = [1, 9, 3];
@@ -133,6 +169,16 @@ const PRODUCT: &str = "kernel product(size N) for N >= 4 {
     output d[y, x]: f32 for 2 <= y < N and 1 <= x < N
     Z[y, x] for 2 <= y < N and 1 <= x < N { c[y,x,0] = 0 }
     S[y, x, k] for 2 <= y < N and 1 <= x < N and 0 <= k < N { c[y,x,k+1] = c[y,x,k] + a[y,k] * a[k,x] }
+    D[y, x] for 2 <= y < N and 1 <= x < N { d[y,x] = c[y,x,N] }
+  }";
+
+/// A product of a matrix with itself, both factors along the sum.
+const TRANSPOSED: &str = "kernel transposed(size N) for N >= 4 {
+    input a[y, x]: f32 for 0 <= y < N and 0 <= x < N
+    temp c[y, x, k]: f32 for 2 <= y < N and 1 <= x < N and 0 <= k <= N
+    output d[y, x]: f32 for 2 <= y < N and 1 <= x < N
+    Z[y, x] for 2 <= y < N and 1 <= x < N { c[y,x,0] = 0 }
+    S[y, x, k] for 2 <= y < N and 1 <= x < N and 0 <= k < N { c[y,x,k+1] = c[y,x,k] + a[y,k] * a[x,k] }
     D[y, x] for 2 <= y < N and 1 <= x < N { d[y,x] = c[y,x,N] }
   }";
 
@@ -230,7 +276,7 @@ fn every_candidate_computes_the_same() {
     for text in STEPPING {
         verify_candidates(text, 13);
     }
-    for text in [IMAGE, PRODUCT, FILTER, RATES] {
+    for text in [IMAGE, PRODUCT, TRANSPOSED, FILTER, RATES] {
         verify_candidates(text, 20);
     }
 }
@@ -248,6 +294,11 @@ fn what_is_found_computes_what_a_plain_order_does() {
         (CUBE, "schedule plain { S, E -> [t, z, y, x] }"),
         (IMAGE, "schedule plain { B -> [0, y, x]; C -> [1, y, x]; D -> [2, y, x] }"),
         (THERE_AND_BACK, "schedule plain { V, V0 -> [t, 0, y, x]; U, U0 -> [t, 1, -y, x] }"),
+        (ALTERNATING, "schedule plain { V -> [t, 0, y, x]; U -> [t, 1, y, x] }"),
+        (RED_BLACK, "schedule plain { R, E -> [t, 0, y, x]; B -> [t, 1, y, x] }"),
+        (SEIDEL, "schedule plain { S -> [t, y, x] }"),
+        (STAGED_RING, "schedule plain { F -> [t, 0, x]; U -> [t, 1, x] }"),
+        (TRANSPOSED, "schedule plain { Z -> [y, x, 0]; S -> [y, x, k + 1]; D -> [y, x, N + 1] }"),
         (PRODUCT, "schedule plain { Z -> [y, x, 0]; S -> [y, x, k + 1]; D -> [y, x, N + 1] }"),
         (
             FILTER,
@@ -347,7 +398,8 @@ fn kernels_of_few_dimensions_have_schedules_or_say_why_not() {
         "F[t, y, x] for 1 <= t <= T and t <= 1 and 0 <= y < N and 1 <= x < N { u[t,y,x] = u[t-1,y,x] }\n E[t, y]",
     );
     let plan = Kernel::parse(&later).unwrap().plan().size("N", 9).build().unwrap();
-    assert!(plan.report().schedule_search.as_ref().unwrap().taken().text.contains("S -> [t, y"));
+    let text = &plan.report().schedule_search.as_ref().unwrap().taken().text;
+    assert!(text.contains("S -> [t, floor(y/8) parallel, x, y vector"), "{text}");
     let point = "kernel point() { output a[x]: f64 for x = 0 A[] { a[0] = 1.0 } }";
     assert!(Kernel::parse(point).unwrap().plan().build().is_ok());
 }

@@ -160,7 +160,7 @@ fn visit(exprs: &[Expr], root: ExprId, place: &mut [Option<ExprId>], order: &mut
 }
 
 /// Operands, in evaluation order.
-pub(super) fn operands(expr: &Expr) -> Vec<ExprId> {
+pub(crate) fn operands(expr: &Expr) -> Vec<ExprId> {
     match expr {
         Expr::Const(_) | Expr::Scalar(_) | Expr::Index(_) | Expr::Load(..) => Vec::new(),
         Expr::Unary(_, a) | Expr::Shift(_, a, _) | Expr::Not(a) | Expr::Convert(_, a) | Expr::Saturate(_, a) => {

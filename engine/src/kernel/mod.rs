@@ -12,7 +12,7 @@ mod bound_kernel;
 pub mod builder;
 mod depth;
 mod error;
-mod exprs;
+pub(crate) mod exprs;
 pub mod fast_math;
 pub mod formula;
 mod fused;

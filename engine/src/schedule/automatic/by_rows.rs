@@ -6,11 +6,8 @@ use crate::kernel::affine::Affine;
 use crate::kernel::graph::{DimKind, Kernel};
 use crate::schedule::automatic::estimate::Sweep;
 use crate::schedule::automatic::fusion::{Open, Row};
-use crate::schedule::automatic::shapes::{Draft, Found, Shapes, count, widths};
+use crate::schedule::automatic::shapes::{CELLS_OF_COLUMNS, Draft, Found, Shapes, count, widths};
 use crate::schedule::overlapped::{margins, may_repeat};
-
-/// Cells of columns are a multiple of this: whole lines of the cache, so that no two threads write into one.
-const CELLS_OF_COLUMNS: i64 = 64;
 
 impl Shapes<'_> {
     /// Statement after statement, row after row, perhaps in parallel.
@@ -31,6 +28,10 @@ impl Shapes<'_> {
                 draft.push(kind, self.values(&row)?);
             }
         }
+        if self.outer() == self.last() && !is_parallel {
+            // Of a line, what lies between groups is there as a whole.
+            temps_held = f64::from(u8::from(open.clone().positions().is_some()));
+        }
         if is_parallel && !has_parallel || !self.along_rows(&mut draft, &mut open)? {
             return Ok(None);
         }
@@ -40,7 +41,7 @@ impl Shapes<'_> {
     }
 
     /// Of temporary arrays, what lies between groups is there for one iteration of the dimensions outside.
-    fn hold(&self, row: &Row, outside: &mut f64, temps_held: &mut f64) {
+    pub(super) fn hold(&self, row: &Row, outside: &mut f64, temps_held: &mut f64) {
         match row {
             Row::Position(_) if *temps_held == 0.0 => *temps_held = 1.0 / *outside,
             Row::Dim { dim, .. } if *dim >= self.outer() => *outside *= self.workload.extents[*dim].max(1.0),

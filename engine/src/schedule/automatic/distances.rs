@@ -11,7 +11,8 @@ use crease_program::Interval;
 use rustc_hash::FxHashSet;
 
 use crate::kernel::affine::{Affine, AffineOverflow, Term};
-use crate::kernel::graph::{ArrayId, Kernel};
+use crate::kernel::graph::{ArrayId, Kernel, Stmt};
+use crate::schedule::automatic::congruences::{Congruence, congruences};
 use crate::schedule::automatic::fusion::Alike;
 use crate::schedule::automatic::space::{CommonSpace, dims_of, range_of};
 
@@ -62,6 +63,8 @@ struct Prepared<'k> {
     access: Access<'k>,
     /// Of each index.
     ranges: Vec<Interval>,
+    /// What the cells have in common where the statement runs at every so many points.
+    congruences: Vec<Congruence>,
     /// Per dimension what its coordinate has on the index there, if there is one, when that is asked for.
     ahead: OnceCell<Result<Vec<Option<Ahead>>, AffineOverflow>>,
 }
@@ -75,16 +78,28 @@ type Ahead = (Interval, i64);
 /// [`AffineOverflow`] if a coefficient leaves 64 bits.
 pub(super) fn distances(kernel: &Kernel, space: &CommonSpace, params: &[i64]) -> Result<Vec<Distance>, AffineOverflow> {
     let (mut seen, mut found) = (FxHashSet::default(), Vec::new());
+    let of_stmt = |stmt: &Stmt| congruences(kernel, &stmt.domain, stmt.iters.len(), params);
+    let of_stmts: Vec<_> = kernel.stmts().iter().map(of_stmt).collect();
     for array in kernel.array_ids() {
         let [writes, reads] = accesses(kernel, array).map(|all| {
             let ranges = |access: &Access<'_>| {
                 access.index.iter().map(|e| space.range_of(access.stmt, e, params)).collect::<Vec<_>>()
             };
-            let prepared = |access| Prepared { access, ranges: ranges(&access), ahead: OnceCell::new() };
+            let of_cells = |access: &Access<'_>| -> Vec<Congruence> {
+                of_stmts[access.stmt].iter().filter_map(|found| found.of_cells(access.index)).collect()
+            };
+            let prepared = |access| {
+                let (ranges, congruences) = (ranges(&access), of_cells(&access));
+                Prepared { access, ranges, congruences, ahead: OnceCell::new() }
+            };
             all.into_iter().map(prepared).collect::<Vec<_>>()
         });
         for read in &reads {
-            for write in writes.iter().filter(|write| may_meet(space, &write.ranges, &read.ranges)) {
+            let meets = |write: &&Prepared<'_>| {
+                may_meet(space, &write.ranges, &read.ranges)
+                    && !write.congruences.iter().any(|one| read.congruences.iter().any(|two| one.contradicts(two)))
+            };
+            for write in writes.iter().filter(meets) {
                 let by = between(space, dims_of(space, array), write, read, params)?;
                 let distance = Distance { from: write.access.stmt, to: read.access.stmt, by };
                 if !distance.is_within_instance() && seen.insert(distance.clone()) {

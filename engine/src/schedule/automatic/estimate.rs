@@ -11,9 +11,10 @@ use crease_program::Interval;
 
 use crate::kernel::affine::Affine;
 use crate::kernel::formula::Formula;
-use crate::kernel::graph::{Array, Expr, Kernel, Role, Stmt};
+use crate::kernel::graph::{Array, DimKind, Expr, Kernel, Role, Stmt};
 use crate::kernel::points::bounding_box;
 use crate::schedule::automatic::Target;
+use crate::schedule::automatic::congruences::congruences;
 use crate::schedule::automatic::space::{CommonSpace, dims_of};
 use crate::sets::boxes::{IntBox, boxes_of};
 
@@ -51,6 +52,11 @@ const BARRIER_NS: f64 = 1500.0;
 const FRONT_NS: f64 = 4000.0;
 /// Nanoseconds of beginning a strip. Shows in `bench --suite quick`.
 const STRIP_NS: f64 = 20.0;
+/// Nanoseconds of loading or storing a cell of a vector by itself, where those of a vector are not next to each other.
+/// Shows in `run tridiagonal-rows --schedule auto --set NY=200 --set NX=200`.
+const CELL_NS: f64 = 0.4;
+/// Lanes of strips with such cells have vectors of this many bytes.
+const NARROW_BYTES: f64 = 16.0;
 /// Bytes of the widest vectors. Shows in `bench --suite quick`.
 const VECTOR_BYTES: f64 = 64.0;
 /// Of a cache, the part that a working set may take: the rest is for what passes through. Shows in `bench --suite
@@ -64,12 +70,18 @@ pub(super) struct Workload {
     pub(super) threads: f64,
     /// Lanes of vectors.
     pub(super) lanes: u32,
+    /// Per statement, whether it runs at every so many cells of a row.
+    skips: Vec<bool>,
     /// Iterations along each dimension.
     pub(super) extents: Vec<f64>,
     /// How many dimensions are of space.
     space_dims: usize,
+    /// Per statement, its instances of a step.
+    pub(super) points: Vec<f64>,
     /// Per statement, nanoseconds of all its instances of a step on one thread.
     pub(super) work: Vec<f64>,
+    /// Per statement that runs cell by cell along rows, nanoseconds that each cell waits for the one before it.
+    pub(super) chains: Vec<Option<f64>>,
     /// Bytes of all states, one level each.
     state_bytes: f64,
     /// Bytes of inputs and outputs.
@@ -139,12 +151,19 @@ impl Workload {
             let ranges = (0..kernel.stmts().len()).map(|stmt| space.extent(stmt, dim, target.params));
             ranges.reduce(Interval::hull).map_or(1.0, length)
         };
+        let of_stmt = |stmt: &Stmt| congruences(kernel, &stmt.domain, stmt.iters.len(), target.params);
+        let every = |stmt: &Stmt| of_stmt(stmt).iter().map(|found| found.modulus as f64).product::<f64>();
+        let skips = |(stmt, coordinates): (&Stmt, &Vec<Affine>)| {
+            let moves = |iter: usize| coordinates.last().is_some_and(|row| row.iter_coefficient(iter) != 0);
+            of_stmt(stmt).iter().any(|found| (0..stmt.iters.len()).any(|i| moves(i) && found.coefficients[i] != 0))
+        };
         let work = |(number, stmt): (usize, &Stmt)| {
             let whole = |dims: std::ops::Range<usize>| dims.map(|dim| extent(number, dim)).product::<f64>();
             let (points, strips) = in_boxes(stmt, space.has_steps, target.params)
-                .unwrap_or_else(|| (whole(first..dims), whole(first..dims.saturating_sub(1).max(first))));
-            points * instance_ns(kernel, stmt) + strips * STRIP_NS
+                .unwrap_or_else(|| (whole(first..dims) / every(stmt), whole(first..dims.saturating_sub(1).max(first))));
+            (points, points * instance_ns(kernel, stmt) + strips * STRIP_NS)
         };
+        let (points, work): (Vec<f64>, Vec<f64>) = kernel.stmts().iter().enumerate().map(work).unzip();
         let bytes = |roles: &[Role]| -> f64 {
             let wanted = kernel.array_ids().filter(|id| roles.contains(&kernel.array(*id).role));
             wanted.map(|id| step_bytes(kernel.array(id), dims_of(space, id), space.has_steps, target.params)).sum()
@@ -154,7 +173,10 @@ impl Workload {
             lanes: lanes(kernel),
             extents: (0..dims).map(hull).collect(),
             space_dims: dims - first,
-            work: kernel.stmts().iter().enumerate().map(work).collect(),
+            chains: vec![None; points.len()],
+            skips: kernel.stmts().iter().zip(&space.coordinates).map(skips).collect(),
+            points,
+            work,
             state_bytes: bytes(&[Role::State]),
             given_bytes: bytes(&[Role::Input, Role::Output]),
             temp_bytes: bytes(&[Role::Temp]),
@@ -164,17 +186,26 @@ impl Workload {
         }
     }
 
-    /// The same where rows run in lanes, or cell by cell.
-    pub(super) fn in_lanes(mut self, has_lanes: bool) -> Workload {
-        if !has_lanes {
-            let lanes = f64::from(self.lanes);
-            self.work.iter_mut().for_each(|work| *work *= lanes);
+    /// The same where some statements run cell by cell.
+    pub(super) fn with_chains(mut self, chains: Vec<Option<f64>>) -> Workload {
+        let lanes = f64::from(self.lanes);
+        for (number, chain) in chains.iter().enumerate() {
+            if chain.is_some() || self.skips[number] {
+                let waiting = self.points[number] * chain.unwrap_or(0.0);
+                self.work[number] = (self.work[number] * lanes).max(waiting);
+            }
         }
+        self.chains = chains;
         self
     }
 
     /// Nanoseconds of a step, or of a kernel without steps, by rows.
     pub(super) fn sweep(&self, how: Sweep) -> Estimate {
+        self.sweep_of(self.all_work(), how)
+    }
+
+    /// The same where arithmetic takes so many nanoseconds on one thread.
+    pub(super) fn sweep_of(&self, work: f64, how: Sweep) -> Estimate {
         // With as many tasks as there are for each, at most, all threads take as long as the one that has most.
         let tasks = how.tasks.max(1.0);
         let threads = tasks / (tasks / self.threads).ceil();
@@ -188,7 +219,7 @@ impl Workload {
         let moved = self.moving(self.state_bytes * 2.0 + self.given_bytes, held, threads)
             + self.moving(temps_moved, temps_beside, threads);
         let barriers = if threads > 1.0 { how.barriers as f64 * BARRIER_NS } else { 0.0 };
-        let nanoseconds = overlapped(&[self.all_work() / threads, moved]) + barriers;
+        let nanoseconds = overlapped(&[work / threads, moved]) + barriers;
         Estimate { nanoseconds, bytes: held }
     }
 
@@ -315,6 +346,34 @@ impl Workload {
         let handed_on = self.temp_bytes / HANDED_ON_RATE / threads;
         let nanoseconds = overlapped(&[work, given, temps]) + handed_on + (rows + count as f64) * BARRIER_NS;
         Estimate { nanoseconds, bytes: self.given_bytes + held }
+    }
+
+    /// Nanoseconds of all instances of a statement in lanes, of whose accesses so many take one cell after the other: in
+    /// all, and as often as that is done.
+    pub(super) fn work_with_strides(&self, stmt: &Stmt, number: usize, (all, done): (f64, f64)) -> f64 {
+        let lanes = f64::from(self.lanes) * if all > 0.0 { NARROW_BYTES / VECTOR_BYTES } else { 1.0 };
+        let others = (instructions(stmt) - all).max(0.0) * INSTRUCTION_NS / lanes.max(1.0);
+        self.points[number] * (others + done * CELL_NS)
+    }
+
+    /// How rows run that nothing goes along: cell by cell where most of them skip cells. Of such strips lanes were not
+    /// faster, as each cell is put into its lane by itself (six cells of every second one of rows, in and out of cache).
+    pub(super) fn along_rows(&self) -> DimKind {
+        let points = |is_wanted: &dyn Fn(bool) -> bool| -> f64 {
+            self.points.iter().zip(&self.skips).filter(|(_, skips)| is_wanted(**skips)).map(|(points, _)| points).sum()
+        };
+        let is_most = points(&|skips| skips) > points(&|skips| !skips);
+        if is_most { DimKind::Sequential } else { DimKind::Vector(self.lanes) }
+    }
+
+    /// Whether no statement waits for the cell before, row after row.
+    pub(super) fn has_lanes(&self) -> bool {
+        self.chains.iter().all(Option::is_none)
+    }
+
+    /// Whether a part of what comes in and goes out stays in a core's own caches, beside as much of the next.
+    pub(super) fn is_in_own_cache(&self, part: f64) -> bool {
+        self.step_bytes() * part <= self.second_level_bytes / 2.0
     }
 
     fn all_work(&self) -> f64 {

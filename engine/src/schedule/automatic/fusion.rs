@@ -10,6 +10,7 @@
 use std::collections::BTreeSet;
 
 use crate::schedule::automatic::distances::Distance;
+use crease_program::Interval;
 
 /// Cells by which statements are shifted at most, where groups do as well. Shows in `explain` of a kernel that sweeps
 /// forwards and back.
@@ -50,6 +51,23 @@ impl<'d> Open<'d> {
     /// What is left.
     pub(super) fn left(&self) -> &[&'d Distance] {
         &self.left
+    }
+
+    /// What is left between some statements.
+    pub(super) fn among(&self, stmts: &[bool]) -> Open<'d> {
+        let left = self.left.iter().copied().filter(|d| stmts[d.from] && stmts[d.to]).collect();
+        Open { left, ..*self }
+    }
+
+    /// Statements that depend on each other in circles, each of these behind those that it needs.
+    pub(super) fn circles(&self) -> Vec<Vec<usize>> {
+        let heads = heads(self.stmts, &self.left);
+        let pairs = self.left.iter().map(|d| (heads[d.from], heads[d.to])).filter(|(from, to)| from != to);
+        let levels = levels(self.stmts, &pairs.collect::<Vec<_>>()).unwrap_or_default();
+        let mut firsts: Vec<usize> = (0..self.stmts).filter(|&stmt| heads[stmt] == stmt).collect();
+        firsts.sort_by_key(|&head| levels.get(head).copied());
+        let of = |head: usize| (0..self.stmts).filter(|&stmt| heads[stmt] == head).collect();
+        firsts.into_iter().map(of).collect()
     }
 
     /// The next row over a dimension, and groups before it where shifts do not do; none if neither does.
@@ -141,6 +159,19 @@ impl<'d> Open<'d> {
             }
         }
         None
+    }
+
+    /// The smallest slope, up to some, for which what goes from row to row, or along rows, goes from diagonal to diagonal
+    /// `x + slope y` and to no row above; what stays in its cell is left.
+    pub(super) fn slope(&mut self, (above, last): (usize, usize), most: i64) -> Option<i64> {
+        let stays = |d: &Distance| [above, last].iter().all(|&dim| d.by[dim] == Interval::point(0));
+        let goes = |d: &Distance, slope: i64| {
+            let (down, along) = (d.by[above].min, d.by[last].min);
+            down >= 0 && down.saturating_mul(i128::from(slope)).saturating_add(along) >= 1
+        };
+        let slope = (1..=most).find(|&slope| self.left.iter().all(|d| stays(d) || goes(d, slope)))?;
+        self.left.retain(|d| stays(d));
+        Some(slope)
     }
 
     /// Whether nothing that is left is of a statement, for each.
@@ -247,7 +278,6 @@ fn closure(stmts: usize, left: &[&Distance]) -> Vec<Vec<bool>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crease_program::Interval;
 
     /// Statements that write arrays of their own, in all rows.
     fn unlike(stmts: usize) -> Alike {

@@ -2,18 +2,23 @@
 //!
 //! In: a kernel, numbers for its sizes, a machine, a number of threads.   Out: [`Candidate`]s, the cheapest first.
 //!
-//! `space` finds the dimensions that the statements have in common: those of the arrays they write, which `rates` scales
-//! where one statement runs for several rows of another one. `distances` has how
-//! far apart in them a value is written and read, `orders` changes the direction of sweeps and which dimension is the
-//! last, `fold` brings the ends of a periodic dimension together, `fusion` shifts statements against each other until
-//! all of that points forwards, `by_rows` and `shapes` make schedules of it, without and with tiles of time, and
-//! `estimate` counts their bytes, operations and barriers. None of it asks integer sets: distances are differences of
-//! affine expressions, and what is not constant there counts with its range.
+//! `space` finds the dimensions that the statements have in common: those of the arrays they write, which `rates`
+//! scales where one statement runs for several rows of another one. `distances` has how far apart in them a value is
+//! written and read, and leaves out what `congruences` show to be of another colour; `orders` changes the direction of
+//! sweeps and which dimension is the last, `fold` brings the ends of a periodic dimension together, `fusion` shifts
+//! statements against each other until all of that points forwards. `by_rows` and `shapes` make schedules of it,
+//! without and with tiles of time, `across` and `diagonals` those whose lanes are not along rows. `estimate` counts
+//! their bytes, operations and barriers, and `chains` how long cells wait for the one before. None of it asks integer
+//! sets: distances are differences of affine expressions, and what is not constant there counts with its range.
 //!
 //! A candidate is a schedule like any other. That it is legal is not taken from here: the stage `legality` says so, and
 //! a candidate that it refuses is dropped ([`PlanBuilder`](crate::PlanBuilder)).
 
+mod across;
 mod by_rows;
+mod chains;
+mod congruences;
+mod diagonals;
 mod distances;
 mod estimate;
 mod fold;
@@ -83,20 +88,26 @@ pub(crate) fn candidates(kernel: &Kernel, target: &Target<'_>) -> Result<Vec<Can
     let space = CommonSpace::of(kernel, target.params)?;
     let distances = distances::distances(kernel, &space, target.params)?;
     let (space, distances) = orders::forwards(kernel, &space, &distances, target.params)?.unwrap_or((space, distances));
-    let of_order = |space: &CommonSpace, distances: &[Distance]| {
-        let workload = Workload::of(kernel, space, target).in_lanes(shapes::has_lanes(space, distances));
-        shapes::candidates(kernel, space, distances, &workload)
+    let workload = |space: &CommonSpace, distances: &[Distance]| {
+        Workload::of(kernel, space, target).with_chains(chains::chains(kernel, space, distances))
     };
-    let mut found = of_order(&space, &distances)?;
+    let by_index = workload(&space, &distances);
+    let mut found = shapes::candidates(kernel, &space, &distances, &by_index)?;
+    let mut has_lanes = false;
     if let Some(order) = orders::unit_stride_last(kernel, &space) {
-        let space = space.reordered(&order);
-        let others = of_order(&space, &orders::reordered(&distances, &order))?;
+        let (space, distances) = (space.reordered(&order), orders::reordered(&distances, &order));
+        let workload = workload(&space, &distances);
+        has_lanes = workload.has_lanes();
+        let others = shapes::candidates(kernel, &space, &distances, &workload)?;
         let dims = space.names.join(", ");
         found.extend(
             others
                 .into_iter()
                 .map(|other| Candidate { shape: format!("{}, in the order {dims}", other.shape), ..other }),
         );
+    }
+    if !has_lanes {
+        found.extend(shapes::not_along_rows(kernel, &space, &distances, &by_index)?);
     }
     if found.is_empty() {
         let dims = space.names.join(", ");

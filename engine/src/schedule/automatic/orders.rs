@@ -70,7 +70,7 @@ pub(super) fn unit_stride_last(kernel: &Kernel, space: &CommonSpace) -> Option<V
         let of_stmt = |(number, stmt): (usize, &Stmt)| {
             let instances: f64 =
                 space.ranges[number].iter().filter_map(|range| range.extent()).map(|n| n as f64).product();
-            instances * strided_accesses(kernel, stmt, &space.coordinates[number][dim]) as f64
+            instances * strided_accesses(kernel, stmt, &space.coordinates[number][dim], None).0 as f64
         };
         kernel.stmts().iter().enumerate().map(of_stmt).sum()
     };
@@ -82,17 +82,28 @@ pub(super) fn unit_stride_last(kernel: &Kernel, space: &CommonSpace) -> Option<V
 }
 
 /// Accesses of a statement to inputs, outputs and states that do not go from cell to cell, nor stay, as a coordinate
-/// does. Temporary arrays are laid out as the schedule has it.
-fn strided_accesses(kernel: &Kernel, stmt: &Stmt, coordinate: &Affine) -> usize {
-    let moving: Vec<usize> = (0..stmt.iters.len()).filter(|&iter| coordinate.iter_coefficient(iter) != 0).collect();
+/// does; and those of them that move with another one, if there is one. Temporary arrays are laid out as the schedule
+/// has it.
+pub(super) fn strided_accesses(
+    kernel: &Kernel,
+    stmt: &Stmt,
+    coordinate: &Affine,
+    other: Option<&Affine>,
+) -> (usize, usize) {
+    let moving = |coordinate: &Affine| -> Vec<usize> {
+        (0..stmt.iters.len()).filter(|&iter| coordinate.iter_coefficient(iter) != 0).collect()
+    };
+    let (along, across) = (moving(coordinate), other.map(moving));
+    let moves = |iters: &[usize], e: &Affine| iters.iter().any(|&iter| e.iter_coefficient(iter) != 0);
     let is_strided = |index: &[Affine]| {
         let Some((last, others)) = index.split_last() else { return false };
-        let moves = |e: &Affine| moving.iter().any(|&iter| e.iter_coefficient(iter) != 0);
-        others.iter().any(moves) || moving.iter().any(|&iter| last.iter_coefficient(iter).abs() > 1)
+        others.iter().any(|e| moves(&along, e)) || along.iter().any(|&iter| last.iter_coefficient(iter).abs() > 1)
     };
     let written = stmt.assigns.iter().map(|assign| (assign.array, assign.index.as_slice()));
     let given = stmt.reads().chain(written).filter(|(array, _)| kernel.array(*array).role != Role::Temp);
-    given.filter(|(_, index)| is_strided(index)).count()
+    let strided: Vec<_> = given.map(|(_, index)| index).filter(|index| is_strided(index)).collect();
+    let is_moved = |index: &&&[Affine]| across.as_ref().is_none_or(|iters| index.iter().any(|e| moves(iters, e)));
+    (strided.len(), strided.iter().filter(is_moved).count())
 }
 
 /// Distances in the dimensions in another order.

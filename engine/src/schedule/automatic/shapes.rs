@@ -7,6 +7,8 @@
 //!   without steps of which each cell needs the same cell of the others alone share the lanes, `[y, x vector, stage]`;
 //! - rows in parallel, `[t, y parallel, x vector]`, where nothing is left to be ordered within a step;
 //! - columns, `[t, floor(x/w) parallel, y, x vector]`, where nothing goes along rows: a part of each for each thread;
+//! - lanes along another dimension than the last, or in parts of a line, `[t, stage, floor(y/w) parallel, x, y vector]`
+//!   (`across`), or along diagonals, `[t, floor(y/V), x + s y, y vector(V)]` (`diagonals`);
 //! - overlapped tiles of a dimension, `[t, floor(y/h) overlapped, y, x vector]`, where statements of a step need each
 //!   other's rows: each tile computes those of its neighbours that it needs by itself;
 //! - one stage after the other, `[t, stage, y parallel, x vector]`, where statements of a step need each other's rows;
@@ -53,6 +55,9 @@ const MOST_TILE_ROWS: i64 = 1 << 16;
 /// long again. Shows in `bench --suite paper --part table-2-lines`.
 const BANDS_OF_THREADS: [i64; 2] = [1, 2];
 
+/// Cells of columns are a multiple of this: whole lines of the cache, so that no two threads write into one.
+pub(super) const CELLS_OF_COLUMNS: i64 = 64;
+
 /// Rows of a block, at least, in each of its dimensions: below, most of a block is its edges. Shows in `bench --suite
 /// tiles`.
 const LEAST_BLOCK_ROWS: i64 = 4;
@@ -93,6 +98,20 @@ pub(super) fn candidates(
     found.into_iter().filter_map(Result::transpose).collect()
 }
 
+/// Candidates in lanes that are not along rows, where rows have none, and those in parts of a line.
+///
+/// # Errors
+/// As [`candidates`].
+pub(super) fn not_along_rows(
+    kernel: &Kernel,
+    space: &CommonSpace,
+    distances: &[Distance],
+    workload: &Workload,
+) -> Result<Vec<Candidate>, AffineOverflow> {
+    let shapes = Shapes { stmts: kernel.stmts().len(), space, distances, workload, time_left: None };
+    [shapes.across(kernel), shapes.diagonals(kernel)].into_iter().filter_map(Result::transpose).collect()
+}
+
 /// Candidates in tiles of time.
 ///
 /// # Errors
@@ -106,13 +125,6 @@ pub(super) fn tiles(
     let shapes = Shapes { stmts: kernel.stmts().len(), space, distances, workload, time_left: None };
     let found = [shapes.skewed(false), shapes.skewed(true), shapes.blocks(), shapes.pipelined()];
     found.into_iter().filter_map(Result::transpose).collect()
-}
-
-/// Whether rows run in lanes: nothing goes along them once all other dimensions are ordered.
-pub(super) fn has_lanes(space: &CommonSpace, distances: &[Distance]) -> bool {
-    let (first, last) = (usize::from(space.has_steps), space.names.len() - 1);
-    let mut open = Open::all(&space.alike, distances);
-    first > last || (0..last).all(|dim| open.next(dim).is_some()) && open.positions_around(last, None).is_some()
 }
 
 pub(super) type Found = Result<Option<Candidate>, AffineOverflow>;
@@ -373,7 +385,7 @@ impl Shapes<'_> {
             if let Some(before) = before {
                 draft.push(DimKind::Sequential, self.values(&before)?);
             }
-            draft.push(DimKind::Vector(self.workload.lanes), self.values(last)?);
+            draft.push(self.workload.along_rows(), self.values(last)?);
             if let Some(behind) = behind {
                 draft.push(DimKind::Sequential, self.values(&behind)?);
             }
@@ -429,13 +441,15 @@ impl Shapes<'_> {
         row: &Row,
         value: impl Fn(&Affine, usize) -> Result<Affine, AffineOverflow>,
     ) -> Result<Vec<Affine>, AffineOverflow> {
-        let of = |stmt: usize| match row {
-            Row::Dim { dim, shifts } => {
-                value(&self.space.coordinates[stmt][*dim].add(&Affine::constant(shifts[stmt]))?, stmt)
-            }
-            Row::Position(positions) => value(&Affine::constant(positions[stmt]), stmt),
-        };
-        (0..self.stmts).map(of).collect()
+        (0..self.stmts).map(|stmt| value(&self.value(row, stmt)?, stmt)).collect()
+    }
+
+    /// What a row is for a statement.
+    pub(super) fn value(&self, row: &Row, stmt: usize) -> Result<Affine, AffineOverflow> {
+        match row {
+            Row::Dim { dim, shifts } => self.space.coordinates[stmt][*dim].add(&Affine::constant(shifts[stmt])),
+            Row::Position(positions) => Ok(Affine::constant(positions[stmt])),
+        }
     }
 
     /// Of each statement, the number of a step in its call, from 0.

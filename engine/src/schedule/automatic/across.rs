@@ -1,0 +1,263 @@
+//! Stages in blocks of whatever dimension has lanes: across rows where something goes along them, and in parts of a line.
+//!
+//! In: as in `shapes`.   Out: `[t, stage, floor(d/w) parallel, .., d vector(V)]`, in which each stage has a dimension `d`
+//! of its own, or `[.., floor(p/4), .., d vector(V), p]`.
+//!
+//! A recurrence along rows takes the lanes of these, but systems that are independent of each other may run side by
+//! side: `s[y,x]` by `s[y,x-1]` in lanes along `y`, which lie a row apart. What one such stage leaves to the next is in
+//! a cache if both go through a block of `d` together, so that statements make a new stage only where no dimension is
+//! left along which all of them are independent: sweeps along rows, then down columns.
+//!
+//! Where what such lanes stride over is the same for all of another dimension, as rows of `b` are in the sum of
+//! `a[i,k] * b[j,k]` over `k`, four of that dimension share a pass, and each cell is put into its lane once for all four.
+//!
+//! Of a line all of whose cells may run at once, each thread has a part: those of rings, of which there are no tiles of
+//! time.
+//!
+//! Source: Allen and Kennedy, Automatic translation of Fortran programs to vector form (1987), for loops that are
+//! distributed over circles of dependences and interchanged until the innermost one carries none.
+
+use crate::kernel::affine::{Affine, AffineOverflow};
+use crate::kernel::graph::{DimKind, Kernel};
+use crate::schedule::automatic::estimate::Sweep;
+use crate::schedule::automatic::fusion::{Open, Row};
+use crate::schedule::automatic::orders::strided_accesses;
+use crate::schedule::automatic::passes::ROWS_OF_A_PASS;
+use crate::schedule::automatic::shapes::{CELLS_OF_COLUMNS, Draft, Found, Shapes};
+
+/// Vectors in a block of rows that are in a cache: so many chains run side by side. Shows in `run tridiagonal-rows
+/// --schedule auto --set NY=200 --set NX=200`.
+const VECTORS_OF_A_BLOCK: i64 = 8;
+
+/// Statements that run in blocks of one dimension.
+struct Stage {
+    stmts: Vec<bool>,
+    /// Dimensions along which they are independent of each other.
+    dims: Vec<usize>,
+}
+
+/// A stage and how it is run.
+struct Blocks {
+    stmts: Vec<bool>,
+    /// The dimension in lanes.
+    lanes: usize,
+    /// The dimension of which iterations run at once, and how many of each run together.
+    parallel: (usize, i64),
+    /// The dimension of which some run in one pass of the lanes, if that saves cells that are put into lanes.
+    pass: Option<usize>,
+    /// Dimensions and positions before the lanes, each with the number that it is divided by; and positions behind them.
+    before: Vec<(Row, i64)>,
+    behind: Option<Row>,
+}
+
+impl Shapes<'_> {
+    /// Stages in blocks of dimensions along which their statements are independent; where rows have lanes, of lines
+    /// alone.
+    pub(super) fn across(&self, kernel: &Kernel) -> Found {
+        let (first, last) = (self.outer(), self.last());
+        let is_line = first == last && self.workload.threads > 1.0;
+        if first > last || !is_line && self.workload.has_lanes() {
+            return Ok(None);
+        }
+        let (mut draft, mut open) = (Draft::new(self.stmts), Open::all(&self.space.alike, self.distances));
+        if self.space.has_steps {
+            let Some(shifts) = open.shifts(0) else { return Ok(None) };
+            let row = Row::Dim { dim: 0, shifts };
+            self.advance(&mut open, &row);
+            draft.push(DimKind::Sequential, self.values(&row)?);
+        }
+        let Some(stages) = self.independent(&open) else { return Ok(None) };
+        let Some(stages) =
+            stages.into_iter().map(|stage| self.blocks_of(kernel, &open, stage)).collect::<Option<Vec<_>>>()
+        else {
+            return Ok(None);
+        };
+        self.draft_stages(&mut draft, &stages)?;
+        let tasks = |stage: &Blocks| (self.workload.extents[stage.parallel.0] / stage.parallel.1 as f64).ceil();
+        let tasks = stages.iter().map(tasks).fold(f64::INFINITY, f64::min);
+        let temps_held = self.temps_between(&stages, tasks);
+        let work = stages.iter().map(|stage| self.work_across(kernel, stage)).sum();
+        let estimate = self.workload.sweep_of(work, Sweep { tasks, temps_held, barriers: stages.len() });
+        let name = |stage: &Blocks| {
+            let [lanes, of] = [stage.lanes, stage.parallel.0].map(|dim| &self.space.names[dim]);
+            let pass = stage.pass.map(|dim| format!(", {ROWS_OF_A_PASS} of {} in a pass", self.space.names[dim]));
+            let blocks = match stage.parallel.1 {
+                1 => format!(", {of} in parallel"),
+                width => format!(" in blocks of {width}"),
+            };
+            format!("lanes along {lanes}{blocks}{}", pass.unwrap_or_default())
+        };
+        let mut names: Vec<String> = stages.iter().map(name).collect();
+        names.dedup();
+        let shape = match names.as_slice() {
+            [one] if stages.len() > 1 => format!("{} stages, {one}", stages.len()),
+            _ => names.join(", then "),
+        };
+        Ok(Some(draft.candidate(shape, estimate)))
+    }
+
+    /// The part of the temporary arrays that is held: what is between stages, or between groups of one in a block.
+    fn temps_between(&self, stages: &[Blocks], tasks: f64) -> f64 {
+        let [stage] = stages else { return 1.0 };
+        let (mut outside, mut temps_held) = (tasks / self.workload.threads.min(tasks), 0.0);
+        for (row, divisor) in &stage.before {
+            self.hold(row, &mut outside, &mut temps_held);
+            outside /= *divisor as f64;
+        }
+        temps_held
+    }
+
+    /// Statements in stages, each behind those that it needs; none if some circle has no dimension that is independent.
+    fn independent(&self, open: &Open<'_>) -> Option<Vec<Stage>> {
+        let mut stages: Vec<Stage> = Vec::new();
+        for circle in open.circles() {
+            let stmts: Vec<bool> = (0..self.stmts).map(|stmt| circle.contains(&stmt)).collect();
+            let dims = |stmts: &[bool]| -> Vec<usize> {
+                let within = open.among(stmts);
+                let zeros = vec![0; self.stmts];
+                (self.outer()..=self.last()).filter(|&dim| within.is_parallel(dim, &zeros)).collect()
+            };
+            if let Some(stage) = stages.last_mut() {
+                let together: Vec<bool> = stage.stmts.iter().zip(&stmts).map(|(a, b)| *a || *b).collect();
+                let left = dims(&together);
+                if !left.is_empty() {
+                    *stage = Stage { stmts: together, dims: left };
+                    continue;
+                }
+            }
+            let dims = dims(&stmts);
+            if dims.is_empty() {
+                return None;
+            }
+            stages.push(Stage { stmts, dims });
+        }
+        Some(stages)
+    }
+
+    /// How a stage is run: in lanes along the dimension that strides over the fewest cells, of equal ones the last.
+    fn blocks_of(&self, kernel: &Kernel, open: &Open<'_>, stage: Stage) -> Option<Blocks> {
+        let of_stage = || (0..self.stmts).filter(|&stmt| stage.stmts[stmt]);
+        let strided = |dim: usize| -> f64 {
+            of_stage().map(|stmt| self.workload.points[stmt] * self.strided(kernel, stmt, dim, None)).sum()
+        };
+        let lanes = stage.dims.iter().rev().copied().min_by(|a, b| strided(*a).total_cmp(&strided(*b)))?;
+        let saves = |dim: usize| {
+            of_stage()
+                .any(|stmt| self.strided(kernel, stmt, lanes, Some(dim)) < self.strided(kernel, stmt, lanes, None))
+        };
+        let pass = stage.dims.iter().copied().find(|&dim| dim != lanes && saves(dim));
+        let width = self.width_of_blocks(&stage, lanes, strided(lanes) > 0.0, pass.is_some());
+        let is_outer = |dim: &usize| {
+            *dim == self.outer()
+                && ![Some(lanes), pass].contains(&Some(*dim))
+                && self.workload.extents[*dim] >= self.workload.threads
+        };
+        let parallel = stage.dims.first().copied().filter(is_outer).map_or((lanes, width), |outer| (outer, 1));
+        let blocks = Some(width).filter(|_| parallel.0 != lanes && strided(lanes) > 0.0);
+        let mut within = open.among(&stage.stmts);
+        let mut before = Vec::new();
+        self.before_lanes(&mut within, &mut before, &stage.dims, (lanes, blocks), (parallel, pass))?;
+        let zeros = vec![0; self.stmts];
+        let shared = (!self.space.has_steps).then_some(zeros.as_slice());
+        let (position, behind) = within.positions_around(lanes, shared)?;
+        before.extend(position.map(|row| (row, 1)));
+        Some(Blocks { stmts: stage.stmts, lanes, parallel, pass, before, behind })
+    }
+
+    /// The dimensions that are neither parallel nor in lanes, in order; blocks of lanes go around the first of them along
+    /// which something is handed on.
+    fn before_lanes(
+        &self,
+        within: &mut Open<'_>,
+        before: &mut Vec<(Row, i64)>,
+        independent: &[usize],
+        (lanes, mut blocks): (usize, Option<i64>),
+        (parallel, pass): ((usize, i64), Option<usize>),
+    ) -> Option<()> {
+        for dim in (self.outer()..=self.last()).filter(|&dim| (dim, 1) != parallel) {
+            if let Some(width) = blocks.take_if(|_| dim == lanes || !independent.contains(&dim)) {
+                before.push((Row::Dim { dim: lanes, shifts: vec![0; self.stmts] }, width));
+            }
+            if dim == lanes {
+                continue;
+            }
+            for row in within.next(dim)? {
+                let is_pass = Some(dim) == pass && matches!(row, Row::Dim { .. });
+                before.push((row, if is_pass { ROWS_OF_A_PASS } else { 1 }));
+            }
+        }
+        Some(())
+    }
+
+    /// Accesses of an instance that are put into lanes one by one, where some of a dimension share a pass.
+    fn strided(&self, kernel: &Kernel, stmt: usize, lanes: usize, pass: Option<usize>) -> f64 {
+        let coordinate = |dim: usize| &self.space.coordinates[stmt][dim];
+        let (all, moving) = strided_accesses(kernel, &kernel.stmts()[stmt], coordinate(lanes), pass.map(coordinate));
+        moving as f64 + (all - moving) as f64 / ROWS_OF_A_PASS as f64
+    }
+
+    /// Rows of a block, or cells of a part of rows. Blocks that do not stay in a core's own caches are one vector: of more
+    /// rows that come from memory at a time a core does not fetch ahead, and where rows are a power of two apart a cache
+    /// holds no more.
+    fn width_of_blocks(&self, stage: &Stage, lanes: usize, is_strided: bool, is_used_again: bool) -> i64 {
+        let (vector, cells) = (i64::from(self.workload.lanes), self.workload.extents[lanes]);
+        let of_threads = |unit: i64| (cells / self.workload.threads / unit as f64).ceil().max(1.0) as i64 * unit;
+        if !is_strided {
+            return of_threads(CELLS_OF_COLUMNS);
+        }
+        let rows: f64 = stage.dims.iter().map(|&dim| self.workload.extents[dim]).product();
+        let width = of_threads(vector).min(vector * VECTORS_OF_A_BLOCK);
+        if is_used_again || self.workload.is_in_own_cache(width as f64 / rows) { width } else { vector }
+    }
+
+    /// Time vectors of the stages: what one has more dimensions for than another is 0 there.
+    fn draft_stages(&self, draft: &mut Draft, stages: &[Blocks]) -> Result<(), AffineOverflow> {
+        let of_stmt: Vec<usize> = (0..self.stmts)
+            .map(|stmt| stages.iter().position(|stage| stage.stmts[stmt]).expect("every statement is in a stage"))
+            .collect();
+        let value = |row: Option<&Row>, stmt: usize| match row {
+            Some(row) => self.value(row, stmt),
+            None => Ok(Affine::default()),
+        };
+        let push = |draft: &mut Draft, kind: DimKind, of_stage: &dyn Fn(usize, usize) -> _| -> Result<(), _> {
+            let values: Result<Vec<Affine>, _> = (0..self.stmts).map(|stmt| of_stage(of_stmt[stmt], stmt)).collect();
+            draft.push(kind, values?);
+            Ok(())
+        };
+        if stages.len() > 1 {
+            push(draft, DimKind::Sequential, &|stage, _| Ok(Affine::constant(stage as i64)))?;
+        }
+        push(draft, DimKind::Parallel, &|stage, stmt| {
+            let (dim, width) = stages[stage].parallel;
+            let coordinate = &self.space.coordinates[stmt][dim];
+            if width == 1 { Ok(coordinate.clone()) } else { coordinate.floor_div(width) }
+        })?;
+        for k in 0..stages.iter().map(|stage| stage.before.len()).max().unwrap_or(0) {
+            push(draft, DimKind::Sequential, &|stage, stmt| match stages[stage].before.get(k) {
+                Some((row, divisor)) => self.value(row, stmt)?.floor_div(*divisor),
+                None => Ok(Affine::default()),
+            })?;
+        }
+        push(draft, DimKind::Vector(self.workload.lanes), &|stage, stmt| {
+            Ok(self.space.coordinates[stmt][stages[stage].lanes].clone())
+        })?;
+        if stages.iter().any(|stage| stage.behind.is_some()) {
+            push(draft, DimKind::Sequential, &|stage, stmt| value(stages[stage].behind.as_ref(), stmt))?;
+        }
+        if stages.iter().any(|stage| stage.pass.is_some()) {
+            push(draft, DimKind::Sequential, &|stage, stmt| {
+                Ok(stages[stage].pass.map_or_else(Affine::default, |dim| self.space.coordinates[stmt][dim].clone()))
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Nanoseconds of all instances of a stage.
+    fn work_across(&self, kernel: &Kernel, stage: &Blocks) -> f64 {
+        let of_stmt = |number: usize| {
+            let in_lanes = |pass| self.strided(kernel, number, stage.lanes, pass);
+            self.workload.work_with_strides(&kernel.stmts()[number], number, (in_lanes(None), in_lanes(stage.pass)))
+        };
+        (0..self.stmts).filter(|&stmt| stage.stmts[stmt]).map(of_stmt).sum()
+    }
+}
