@@ -9,7 +9,8 @@
 
 use crease_program::{BufferDecl, Element, Mapped};
 
-use crate::buffer::{ElementType, Field};
+use crate::element_type::ElementType;
+use crate::field::Field;
 use ndarray::{ArrayView, ArrayViewMut, Dimension};
 use std::marker::PhantomData;
 use std::ptr::NonNull;

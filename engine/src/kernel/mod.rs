@@ -22,7 +22,7 @@ pub mod interpret;
 mod intervals;
 mod lex;
 mod lookups;
-mod nearest;
+pub(crate) mod nearest;
 mod normal;
 mod observers;
 mod parse;

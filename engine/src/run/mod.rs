@@ -50,6 +50,7 @@ mod steps;
 mod transfer;
 mod tune;
 mod tune_schedule;
+mod unknown_names;
 mod walk;
 
 use std::sync::{Arc, Mutex, OnceLock};
@@ -58,6 +59,7 @@ use crease_jit::{CompileOptions, Compiled, ElementType, Field, FieldOptions, Kep
 use ndarray::{ArrayView, ArrayViewMut, Dimension};
 
 use crate::error::Error;
+use crate::kernel::nearest::list;
 use crate::plan::layout::{BufferLayout, Owner};
 use crate::plan::outcome::Outcome;
 use crate::plan::request::Request;
@@ -82,7 +84,6 @@ pub use borrowed::{Input, Output};
 pub use cancel::Cancel;
 pub use drive::Progress;
 pub use error::RunError;
-use error::list;
 pub use folded::{Folded, FoldedCoordinate, FoldedIndex};
 pub use options::{MemoryCheck, ObserverForm, RunOptions};
 pub use region::{IndexRange, Region};
