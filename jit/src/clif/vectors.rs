@@ -9,7 +9,7 @@
 use crease_program::{BinaryOp, CompareOp, Element, ShiftOp, UnaryOp, ValueType};
 
 use super::emitter::{Emitter, plain};
-use super::integers::{condition, register};
+use super::integers::{int_cc, register};
 use super::plan::Shape;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Endianness, InstBuilder, MemFlagsData, Type, Value, types};
@@ -179,7 +179,7 @@ impl Emitter<'_, '_> {
             BinaryOp::Mul => self.b.ins().imul(a, b),
             BinaryOp::Min | BinaryOp::Max if ty == ValueType::I64 => {
                 let (less, more) = if op == BinaryOp::Min { (a, b) } else { (b, a) };
-                let is_first = self.b.ins().icmp(condition(CompareOp::Lt, ty), less, more);
+                let is_first = self.b.ins().icmp(int_cc(CompareOp::Lt, ty), less, more);
                 self.b.ins().bitselect(is_first, a, b)
             }
             BinaryOp::Min if is_unsigned => self.b.ins().umin(a, b),

@@ -33,7 +33,7 @@ impl Body<'_> {
             Operator::And => self.truth(left, right, false, at),
             Operator::Compare(op) => {
                 let id = self.add(Expr::Compare(op, left.id, right.id), at);
-                let known = self.numbers(left, right).map_or(Known::Nothing, |(a, b)| Known::Truth(compared(op, a, b)));
+                let known = self.numbers(left, right).map_or(Known::Nothing, |(a, b)| Known::Truth(op.holds(a, b)));
                 Operand { id, known }
             }
             Operator::Binary(op) => self.arithmetic(op, left, right, at),
@@ -142,16 +142,5 @@ impl Body<'_> {
         let is_known = |operand: Operand| matches!(operand.known, Known::Number(_) | Known::EmptySum);
         (is_known(left) || is_known(right)).then_some(())?;
         Some((number(left)?, number(right)?))
-    }
-}
-
-fn compared(op: CompareOp, a: f64, b: f64) -> bool {
-    match op {
-        CompareOp::Lt => a < b,
-        CompareOp::Le => a <= b,
-        CompareOp::Gt => a > b,
-        CompareOp::Ge => a >= b,
-        CompareOp::Eq => a == b,
-        CompareOp::Ne => a != b,
     }
 }
