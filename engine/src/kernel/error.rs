@@ -6,6 +6,7 @@ mod kind;
 
 use std::fmt;
 
+use crate::kernel::graph::{Array, Role};
 pub use kind::KernelErrorKind;
 
 /// Why a kernel was refused.
@@ -36,6 +37,17 @@ pub struct Location {
     pub column: u32,
     /// The whole line.
     pub text: String,
+}
+
+impl KernelErrorKind {
+    /// An access of an array with another number of indices than it has.
+    pub(in crate::kernel) fn index_count(array: &Array, found: usize) -> KernelErrorKind {
+        let hint = match array.role {
+            Role::State => "; of a state, the first one is the step, here and where it is declared",
+            _ => "",
+        };
+        KernelErrorKind::IndexCount { array: array.name.clone(), expected: array.index.len(), found, hint }
+    }
 }
 
 impl From<&KernelError> for &'static str {

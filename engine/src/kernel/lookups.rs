@@ -61,8 +61,7 @@ impl Lookup {
     ) -> Result<Lookup, KernelErrorKind> {
         let table = kernel.array(array);
         if index.len() != table.index.len() {
-            let (expected, found) = (table.index.len(), index.len());
-            return Err(KernelErrorKind::IndexCount { array: table.name.clone(), expected, found });
+            return Err(KernelErrorKind::index_count(table, index.len()));
         }
         let (mut corner, mut clamped) = (Vec::new(), Vec::new());
         for (position, index) in index.into_iter().enumerate() {

@@ -426,8 +426,7 @@ fn verify_access(
     in_range(owner, "array", array.index(), kernel.arrays.len())?;
     let array = kernel.array(array);
     if index.len() != array.index.len() {
-        let (expected, found) = (array.index.len(), index.len());
-        return Err(KernelErrorKind::IndexCount { array: array.name.clone(), expected, found });
+        return Err(KernelErrorKind::index_count(array, index.len()));
     }
     index.iter().try_for_each(|e| verify_affine(kernel, e, iters, owner))
 }

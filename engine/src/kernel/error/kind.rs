@@ -187,7 +187,7 @@ pub enum KernelErrorKind {
         there: String,
     },
     /// An access with another number of indices.
-    #[error("array `{array}` has {expected} indices but {found} were given")]
+    #[error("array `{array}` has {expected} indices but {found} were given{hint}")]
     IndexCount {
         /// The array.
         array: String,
@@ -195,6 +195,8 @@ pub enum KernelErrorKind {
         expected: usize,
         /// How many were given.
         found: usize,
+        /// What counts as one of them, if that is to be said; starts with a separator.
+        hint: &'static str,
     },
     /// A lookup in what is no table.
     #[error("nothing can be looked up in `{array}`: {reason}")]

@@ -198,7 +198,7 @@ impl Body<'_> {
             return Ok(Operand::of(self.add(Expr::Index(e), at)));
         }
         if let Some(id) = self.kernel.array_id(name) {
-            return Err(fail_at(at, lacks_index(name, self.kernel.array(id).index.len())));
+            return Err(fail_at(at, KernelErrorKind::index_count(self.kernel.array(id), 0)));
         }
         if let Some(table) = self.scope.table(name) {
             return Err(fail_at(at, lacks_index(name, table.extents.len())));
@@ -342,7 +342,7 @@ impl Body<'_> {
 
 /// That something that has indices stands without them.
 fn lacks_index(name: &str, expected: usize) -> KernelErrorKind {
-    KernelErrorKind::IndexCount { array: name.into(), expected, found: 0 }
+    KernelErrorKind::IndexCount { array: name.into(), expected, found: 0, hint: "" }
 }
 
 fn operator(token: Token) -> Option<(Level, Operator)> {
