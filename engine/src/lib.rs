@@ -31,7 +31,7 @@
 //! - [`PlanBuilder`]: sizes, [schedule](kernel::graph::Schedule), [strategy](StrategyChoice), memory cap;
 //! - [`Plan`]: the proved storage, its [report](plan::report::Report), every [intermediate form](Stage) as text;
 //! - [`Code`]: machine code, shared by many runs;
-//! - [`Run`]: folded storage in use, with the arrays that it was given;
+//! - [`Run`]: folded storage in use, with the arrays that it was given.
 //!
 //! What fails, fails as an [`Error`] that names the culprit and the numbers; nothing has then been half written. Its
 //! [code](Error::code) is for programs; `docs/ERRORS.md` lists all.

@@ -66,8 +66,8 @@ pub(crate) struct RowAddresses<P> {
 /// waits for it, and its own look ahead goes on behind the row's end, where none of the next one is.
 ///
 /// # Safety
-/// The cells at `first + k * next + i * step`, `k` below `rows` and `i` below `count`, can be read at `from` and written
-/// at `to`, and none of the latter is one of the former.
+/// The cells at `first + k * next + i * step`, `k` below `rows` and `i` below `count`, can be read at `from` and
+/// written at `to`, and none of the latter is one of the former.
 pub(crate) unsafe fn copy_rows<T: Copy>(
     from: RowAddresses<*const T>,
     to: RowAddresses<*mut T>,
@@ -178,8 +178,8 @@ unsafe fn copy_bytes(from: *const u8, to: *mut u8, bytes: usize) {
 /// Copies bytes past the caches, in whole lines; what is before the first and after the last goes the usual way.
 ///
 /// # Safety
-/// `bytes` bytes can be read at `from` and written at `to`, and are not the same ones. A [`RowCopies`] is dropped before
-/// other threads are to see them.
+/// `bytes` bytes can be read at `from` and written at `to`, and are not the same ones. A [`RowCopies`] is dropped
+/// before other threads are to see them.
 #[cfg(target_arch = "x86_64")]
 unsafe fn stream(from: *const u8, to: *mut u8, bytes: usize) {
     use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_stream_si128};

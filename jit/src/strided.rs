@@ -154,8 +154,8 @@ impl<'a, T: ElementType> Strided<'a, T> {
         // SAFETY: `places.first` is inside the slice, as was just verified.
         let to = unsafe { to.as_mut_ptr().add(places.first) };
         let (from, to) = (RowAddresses { first: from.as_ptr().cast_const(), step: stride, next }, places.apart(to));
-        // SAFETY: `count` cells of each row, `stride` and `step` apart, are inside the view and inside the slice, as was
-        // verified; the slice is borrowed mutably, so the view has no cell of it.
+        // SAFETY: `count` cells of each row, `stride` and `step` apart, are inside the view and inside the slice, as
+        // was verified; the slice is borrowed mutably, so the view has no cell of it.
         unsafe { copy_rows(from, to, row.count, row.rows, how) };
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! `native/harness.rs` runs a program both ways in fields between guard pages; `native/random.rs` makes random strips,
 //! which this file runs. `native/rings.rs` cuts strips where rings wrap, `native/operations.rs` takes operations one by
-//! one, `native/parallel.rs` has parallel loops, `native/calls.rs` what calls refuse; `native/sharing.rs` has strips that
-//! run the same code; `native/load_sharing.rs` loads that share vectors; `native/rows.rs` short rows;
+//! one, `native/parallel.rs` has parallel loops, `native/calls.rs` what calls refuse; `native/sharing.rs` has strips
+//! that run the same code; `native/load_sharing.rs` loads that share vectors; `native/rows.rs` short rows;
 //! `native/non_temporal.rs` looks at non-temporal stores, `native/prefetch.rs` at cells that are prefetched,
 //! `native/half.rs` at cells of half precision; `native/views.rs` binds views of any strides; `native/double_mapped.rs`
 //! has rings that are mapped twice; `native/live.rs` strips with thousands of values alive, on small stacks;

@@ -254,8 +254,8 @@ impl Run {
         Ok(py.detach(|| run.observed_shape(observer, output))?)
     }
 
-    /// Computes an observer of the states as they are into these arrays, where they lie; or of those that some more steps
-    /// leave, in the last of them if that is faster.
+    /// Computes an observer of the states as they are into these arrays, where they lie; or of those that some more
+    /// steps leave, in the last of them if that is faster.
     #[pyo3(signature = (observer, outputs, steps = 0))]
     fn observe(
         slf: &Bound<'_, Self>,

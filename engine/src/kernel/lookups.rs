@@ -124,7 +124,8 @@ impl Lookup {
     }
 }
 
-/// The first and the last number of an index, of sizes and numbers; each is said once, and together with no other index.
+/// The first and the last number of an index, of sizes and numbers; each is said once, and together with no other
+/// index.
 fn range(kernel: &Kernel, array: &Array, position: usize) -> Result<(Affine, Affine), KernelErrorKind> {
     let unbounded = || KernelErrorKind::TableIndex { array: array.name.clone(), index: array.index[position].clone() };
     let parts = match &array.domain {

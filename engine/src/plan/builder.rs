@@ -107,8 +107,8 @@ impl PlanBuilder {
     }
 
     /// Chooses a schedule by name, or says one as rewritings of another, `rows tile(t 8, y 32) parallel(tile y)`
-    /// (docs/KERNEL-TEXT.md has the grammar). Default: the kernel's first. Where the kernel has none, or none of the name `auto`
-    /// and that is asked for, one is found for these sizes, this machine and these threads
+    /// (docs/KERNEL-TEXT.md has the grammar). Default: the kernel's first. Where the kernel has none, or none of the
+    /// name `auto` and that is asked for, one is found for these sizes, this machine and these threads
     /// ([`Report::schedule_search`](crate::plan::report::Report::schedule_search)).
     #[must_use]
     pub fn schedule(mut self, name: &str) -> Self {
@@ -265,8 +265,8 @@ impl PlanBuilder {
         self.plan(&request, outcome, kept)
     }
 
-    /// The plan under the schedule that is written, or under the first candidate from that number on, where one is to be
-    /// found.
+    /// The plan under the schedule that is written, or under the first candidate from that number on, where one is to
+    /// be found.
     pub(crate) fn build_candidate(&self, first: usize) -> Result<Plan, Error> {
         let (request, outcome) = self.outcome(first)?;
         self.plan(&request, outcome, Kept::Off)

@@ -2,9 +2,10 @@
 //!
 //! In: a level, axes of a box, memory of the same extents, the run's fields.   Out: nothing but the copies.
 //!
-//! What is written is cut into parts with a thread each. A read is cut along an axis of the caller's memory, whose parts
-//! have no cell in common. A write is cut by places of the folded fields, because cells that are apart in an array need
-//! not be so in its field: every part walks the whole box, skips what lies elsewhere, and writes a slice of its own.
+//! What is written is cut into parts with a thread each. A read is cut along an axis of the caller's memory, whose
+//! parts have no cell in common. A write is cut by places of the folded fields, because cells that are apart in an
+//! array need not be so in its field: every part walks the whole box, skips what lies elsewhere, and writes a slice of
+//! its own.
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -28,8 +29,8 @@ const SHARED_FROM_BYTES: usize = 2 << 20;
 /// Measured by `cargo run --release --example times_of_boxes`.
 const PARTS_PER_THREAD: usize = 2;
 
-/// Bytes of a box from which on it gets a copy list: cells that are looked at one by one, now here, now there, would drive
-/// out the lists of halos. Not measured.
+/// Bytes of a box from which on it gets a copy list: cells that are looked at one by one, now here, now there, would
+/// drive out the lists of halos. Not measured.
 const LISTED_FROM_BYTES: usize = 256;
 
 /// Cells of an edge of the tiles in which boxes are copied whose closest cells in memory are not those in the field.

@@ -2,9 +2,10 @@
 //!
 //! In: an operation of a block of lanes.   Out: its code.
 //!
-//! A block has as many lanes as the widest type of the strip has in a vector of 128 bits, and each value of the strip is
-//! one vector. A narrower type uses its first lanes only; what is above them may be anything, as no operation traps and
-//! none moves it down. A truth value is a mask as wide as what was compared, and is made as wide as what it chooses from.
+//! A block has as many lanes as the widest type of the strip has in a vector of 128 bits, and each value of the strip
+//! is one vector. A narrower type uses its first lanes only; what is above them may be anything, as no operation traps
+//! and none moves it down. A truth value is a mask as wide as what was compared, and is made as wide as what it chooses
+//! from.
 
 use crease_program::{BinaryOp, CompareOp, Element, ShiftOp, UnaryOp, ValueType};
 

@@ -1,7 +1,7 @@
 //! Everything that can be wrong with a kernel: a kind for each, with its fields and its message.
 //!
-//! Longer than other files: one flat list, in the order in which a text is read. First what is no text of a kernel, then
-//! names and what they are used for, schedules, types, statements, states, and what texts are expanded to.
+//! Longer than other files: one flat list, in the order in which a text is read. First what is no text of a kernel,
+//! then names and what they are used for, schedules, types, statements, states, and what texts are expanded to.
 
 /// What is wrong. Names are those of the kernel's text, positions count from 0.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, strum::IntoStaticStr)]

@@ -1,8 +1,8 @@
 //! Evaluation of one instance: a statement's graph with parameters, scalars and types resolved.
 //!
 //! Every value is held as 64 bits: of a double, which an `f32` is exactly, and a truth value as 1 or 0; or of an `i64`,
-//! which every integer is. Operations on `f32` compute in `f32`. Literals are doubles, and rounded or cut where they are
-//! used.
+//! which every integer is. Operations on `f32` compute in `f32`. Literals are doubles, and rounded or cut where they
+//! are used.
 
 use crease_program::functions::{Function, Real};
 use crease_program::{ValueType, integers, opaque_finish, opaque_mix, opaque_seed};

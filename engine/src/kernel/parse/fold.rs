@@ -1,10 +1,10 @@
 //! Operations on what is known while the text is read.
 //!
 //! Numbers of the text are evaluated when the kernel runs, in its order, unless a statement has other numbers than
-//! doubles (`ExprGraph::finish_in`). Entries of tables and range variables are no numbers of the text:
-//! operations on them alone are done here, in doubles, and a factor of 1 or -1 among them leaves no product. That changes
-//! no bit of any result but NaN. A factor of 0 stays, as 0 times infinity is no 0. But a sum over an empty range is
-//! nothing: it adds nothing, and nothing is left of what it is multiplied with.
+//! doubles (`ExprGraph::finish_in`). Entries of tables and range variables are no numbers of the text: operations on
+//! them alone are done here, in doubles, and a factor of 1 or -1 among them leaves no product. That changes no bit of
+//! any result but NaN. A factor of 0 stays, as 0 times infinity is no 0. But a sum over an empty range is nothing: it
+//! adds nothing, and nothing is left of what it is multiplied with.
 
 use crate::kernel::exprs::literal_arithmetic;
 use crate::kernel::graph::{BinaryOp, CompareOp, Expr, UnaryOp};
