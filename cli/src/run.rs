@@ -378,8 +378,14 @@ mod tests {
         write_npy(&path, &ArrayD::<f64>::zeros(vec![7])).unwrap();
         let mut wrong = request(&["N=21"]);
         wrong.inputs = vec![("u".into(), path.clone())];
-        assert!(matches!(run(&wrong), Err(CommandError::Crease(_))));
+        let refused = |request: &RunRequest| match run(request) {
+            Err(CommandError::BadArray { path, message }) => format!("{}: {message}", path.ends_with("wrong.npy")),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(refused(&wrong), "true: an array of shape [7], but `u` has [21]");
         write_npy(&path, &ArrayD::<f32>::zeros(vec![21])).unwrap();
-        assert!(matches!(run(&wrong), Err(CommandError::BadArray { .. })));
+        assert!(refused(&wrong).ends_with("; array `u` takes an .npy file of f64"), "{}", refused(&wrong));
+        std::fs::write(&path, "no array").unwrap();
+        assert!(refused(&wrong).ends_with("; array `u` takes an .npy file of f64"), "{}", refused(&wrong));
     }
 }

@@ -92,7 +92,9 @@ impl KernelError {
 }
 
 impl Location {
+    /// The place of a byte; what comes too late to be in a line of text is at the end of the last one.
     pub(in crate::kernel) fn of(source: &str, offset: usize) -> Location {
+        let offset = if source[offset..].trim().is_empty() { source.trim_end().len() } else { offset };
         let before = &source[..offset];
         let start = before.rfind('\n').map_or(0, |i| i + 1);
         let text = source[start..].lines().next().unwrap_or("").to_string();
@@ -136,5 +138,8 @@ mod tests {
     fn an_offset_at_the_end_of_the_text_is_in_its_last_line() {
         let error = KernelError::at(KernelErrorKind::Quantifier, "a\nb", 3);
         assert_eq!(error.location(), Some(&Location { line: 2, column: 2, text: "b".into() }));
+        let after = KernelError::at(KernelErrorKind::Quantifier, "a\nb\n \n", 6);
+        assert_eq!(after.location(), error.location(), "blank lines say nothing");
+        assert_eq!(Location::of("", 0), Location { line: 1, column: 1, text: String::new() });
     }
 }
