@@ -1,8 +1,8 @@
 //! Crease: folded storage for affine kernels.
 //!
 //! A simulation code describes a kernel at run time as an affine dataflow graph; Crease finds, for a schedule, which
-//! values are alive together, folds every array it owns into the smallest storage it can prove, and compiles the kernel
-//! for it.
+//! values are alive together, folds every array it owns into small storage that it can prove correct, and compiles the
+//! kernel for it.
 //!
 //! ```
 //! use crease::prelude::*;
