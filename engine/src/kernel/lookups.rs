@@ -35,7 +35,7 @@ pub struct ClampedIndex {
     pub position: usize,
     /// The last one that the array has, of sizes and numbers.
     pub last: Affine,
-    /// An integer.
+    /// The value, of a type of integers; what lies outside of the index is taken for its first or last number.
     pub value: ExprId,
 }
 

@@ -62,9 +62,9 @@ impl Run {
         self.cancel = Some(cancel.clone());
     }
 
-    /// Runs at most `most` more steps: as many as take about `time`, as far as calls before tell, but at least one.
-    /// Returns how many. For callers that have something else to look at meanwhile and no thread for it. Such calls end
-    /// where tiles of time end, which costs no speed, if one of these fits in.
+    /// Runs at most `most` more steps: as many as take about `time`, as far as calls before tell, but at least one if
+    /// `most` is not 0. Returns how many. For callers that have something else to look at meanwhile and no thread for
+    /// it. Such calls end where tiles of time end, which costs no speed, if one of these fits in.
     ///
     /// ```
     /// use std::time::Duration;

@@ -344,8 +344,8 @@ impl Run {
     /// Copies an array in, in logical order: an input, or the current level of a state array (without its step index).
     ///
     /// # Errors
-    /// [`RunError::Shape`], [`RunError::ElementType`], [`RunError::Temporary`], [`RunError::Memory`]; nothing has then
-    /// been copied.
+    /// [`RunError::UnknownArray`], [`RunError::Temporary`], [`RunError::OverSteps`], [`RunError::Shape`],
+    /// [`RunError::ElementType`], [`RunError::Memory`]; nothing has then been copied.
     pub fn write<T: ElementType, D: Dimension>(&mut self, array: &str, view: ArrayView<'_, T, D>) -> Result<(), Error> {
         self.write_back(array, 0, view)
     }
